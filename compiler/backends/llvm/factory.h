@@ -1,0 +1,36 @@
+// compiler/backends/llvm/factory.h - the only door of libtilefold_llvm: plain
+// C, so that no exception, no C++ type and no global crosses it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+
+inline constexpr std::int32_t tilefold_llvm_abi = 1;
+
+/// Bytes owned by the library; give them back through `release`.
+struct tilefold_bytes {
+    char* data;
+    std::size_t size;
+};
+
+struct tilefold_llvm_backend {
+    std::int32_t abi; ///< tilefold_llvm_abi
+    const char* version; ///< "22.1.0"
+    /// Printed graph and plan to a serialised Artifact. Returns 0, or 1 with
+    /// a message in `result`.
+    std::int32_t (*compile)(const char* graph, std::size_t graph_size,
+                            const char* plan, std::size_t plan_size,
+                            tilefold_bytes* result);
+    /// The same as text: `what` is "llvm" (IR) or "asm".
+    std::int32_t (*explain)(const char* graph, std::size_t graph_size,
+                            const char* plan, std::size_t plan_size,
+                            const char* what, tilefold_bytes* result);
+    void (*release)(tilefold_bytes bytes);
+};
+
+/// The symbol looked up after loading the library.
+typedef const tilefold_llvm_backend* tilefold_llvm_factory(void);
+
+} // extern "C"

@@ -1,0 +1,199 @@
+// compiler/ir.h - the graph: hash-consed, typed values over pairs of points.
+//
+// What holds of every graph (verify() checks it):
+//  1. Operands precede their users: `nodes` is in topological order.
+//  2. Two nodes never have the same op, operands and attributes.
+//  3. A node's type is the one that infer_type() gives for its operands.
+//  4. Sizes N, M, batches, strides, parameter values and numeric literals
+//     are no part of it: one graph serves them all.
+//  5. Every value reached from `result` is used; nothing else is kept.
+//  6. Arguments and literals are numbered by first use.
+#pragma once
+
+#include "compiler/types.h"
+#include "formulas/diagnostic.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace tilefold::ir {
+
+/// Leaves and structure first, then one enumerator per row of ops.def.
+enum class Op : std::uint8_t {
+    /// first: argument number; type.axes: the axis it is read on. A float
+    /// array is read as the computing dtype, a float parameter as F64,
+    /// integers as I64, truth values as Bool.
+    Argument,
+    Literal,  ///< first: slot; a run-time number, F64
+    Constant, ///< value: a compile-time number (0 and 1 of rules), F64
+    Index,    ///< the symbol i or j (type.axes), an I64
+    IntPow,   ///< operand 0 to the integer power `first`
+    Slice,    ///< components [first, second) of operand 0; rank 0 if third
+    Concat,   ///< operand 0's components, then operand 1's
+    /// first: Reduction; second: Axes reduced; third: K. Real results have
+    /// the computing dtype; K-results are vectors of K components.
+    Reduce,
+#define OP(name, ...) name,
+#include "compiler/ops.def"
+#undef OP
+};
+
+enum class Reduction : std::uint8_t {
+#define REDUCTION(name, ...) name,
+#include "compiler/reductions.def"
+#undef REDUCTION
+};
+
+enum class Monoid : std::uint8_t {
+    Add,
+    Multiply,
+    Maximum,
+    Minimum,
+    ArgMaximum,
+    ArgMinimum,
+    LogSumExp,
+    SoftMax,
+    KMinimum,
+};
+
+enum class Finish : std::uint8_t {
+    Plain,
+    OverCount,
+    Logarithm,
+    OverWeight,
+    Indices,
+};
+
+enum class ShapeRule : std::uint8_t {
+    Elementwise,
+    Contract,
+    Fold,
+    Cross,
+    MatVec,
+    VecMat,
+};
+enum class ResultRule : std::uint8_t { Real, Affine, Compare, Logic, Select };
+enum class RangeRule : std::uint8_t {
+    Any,
+    NonNegative,
+    Odd,
+    Sum,
+    Product,
+    Negated,
+};
+enum class ReductionResult : std::uint8_t { Body, Real, Index, Truth };
+
+/// One row of ops.def.
+struct OpRow {
+    std::string_view name, spelling, keops;
+    int arity;
+    ShapeRule shape;
+    ResultRule result;
+    RangeRule range;
+    int cost;
+    std::string_view doc;
+};
+const OpRow& row_of(Op op); ///< of an operation in ops.def only
+std::string_view mnemonic(Op op); ///< lower-case name, for every Op
+
+/// One row of reductions.def.
+struct ReductionRow {
+    std::string_view name, spelling, keops;
+    int least, most;
+    Monoid monoid;
+    ReductionResult result;
+    Finish finish;
+    std::string_view empty, doc;
+};
+const ReductionRow& row_of(Reduction reduction);
+
+using ValueId = std::uint32_t;
+inline constexpr ValueId no_value = ~ValueId(0);
+
+/// One value. Unused operands are `no_value`, unused attributes 0.
+struct Node {
+    Op op = Op::Constant;
+    std::uint8_t arity = 0;
+    std::array<ValueId, 3> operands{no_value, no_value, no_value};
+    std::int64_t first = 0, second = 0, third = 0;
+    double value = 0;
+    Type type;
+    Span span; ///< in the formula, for messages; no part of identity
+
+    std::span<const ValueId> inputs() const { return {operands.data(), arity}; }
+};
+
+/// An array or number that the caller passes.
+struct Argument {
+    std::string name;
+    DType dtype = DType::F32; ///< as stored
+    std::uint8_t rank = 0;    ///< of one point's value
+    std::int32_t rows = 1;    ///< components; `dynamic` allowed
+    std::int32_t columns = 1;
+    Axes axes = Axes::None; ///< where it is read: I, J, IJ (both), None
+
+    friend bool operator==(const Argument&, const Argument&) = default;
+};
+
+/// A whole formula. Values are reached through ids.
+struct Graph {
+    DType real = DType::F32; ///< the computing dtype, F32 or F64
+    std::vector<Argument> arguments;
+    /// Values of the run-time literals, by slot; no part of the identity.
+    std::vector<double> literals;
+    std::vector<Node> nodes;
+    ValueId result = no_value;
+
+    const Node& operator[](ValueId id) const { return nodes[id]; }
+};
+
+/// Grows a graph. Equal values are made once; types are inferred, and a
+/// broken rule throws (shape errors carry the node's span and the formula).
+class Builder {
+public:
+    /// `formula`: text for the carets of messages.
+    Builder(DType real, std::string formula = {});
+
+    ValueId argument(const Argument& argument, Axes read_on, Span span = {});
+    ValueId literal(double value, Span span = {});
+    ValueId constant(double value);
+    ValueId index(Axes axis, Span span = {});
+    /// Any node of ops.def.
+    ValueId apply(Op op, std::span<const ValueId> operands, Span span = {});
+    ValueId apply(Op op, std::initializer_list<ValueId> operands,
+                  Span span = {});
+    ValueId int_pow(ValueId base, std::int64_t exponent, Span span = {});
+    /// Components [first, last); `scalar`: the one component as rank 0.
+    ValueId slice(ValueId value, std::int64_t first, std::int64_t last,
+                  bool scalar, Span span = {});
+    ValueId concat(ValueId a, ValueId b, Span span = {});
+    ValueId reduce(Reduction reduction, Axes axes,
+                   std::span<const ValueId> operands, std::int64_t k = 0,
+                   Span span = {});
+    /// A copy of `node` (of another graph) with these operands.
+    ValueId rebuild(const Node& node, std::span<const ValueId> operands);
+
+    const Node& operator[](ValueId id) const { return graph_.nodes[id]; }
+    const Type& type(ValueId id) const { return graph_.nodes[id].type; }
+    const std::string& formula() const { return formula_; }
+    Graph& graph() { return graph_; }
+    /// Keeps what `result` reaches, renumbers, and hands the graph over.
+    Graph finish(ValueId result);
+
+private:
+    ValueId intern(Node node);
+
+    Graph graph_;
+    std::string formula_;
+    std::unordered_multimap<std::uint64_t, ValueId> interned_;
+};
+
+/// Whether the value is a rank-1 value, in particular of `dynamic` width.
+inline bool is_vector(const Type& type) { return type.rank == 1; }
+
+} // namespace tilefold::ir

@@ -1,0 +1,51 @@
+// compiler/passes.h - the passes: graph in, graph out, no state.
+#pragma once
+
+#include "compiler/ir.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilefold::ir {
+
+/// Throws InternalError naming the first broken invariant of ir.h.
+void verify(const Graph& graph);
+
+/// Folds constants, removes double negation, neutral elements and
+/// conversions that change nothing, `(√u)² → u` for u ≥ 0. Never looks at a
+/// run-time literal's value.
+Graph simplify(const Graph& graph);
+
+/// One spelling for one meaning, chosen for the kernels:
+///  - Σ (a-b)² as written by components, |x-y|² → SqDist, x·x → SqNorm
+///  - a / u with u on {} → a * (1/u): one division a call
+///  - exp(f) → exp2(f * log2 e), the {} factors gathered into one scale on
+///    the pair term and pushed through sums (never into coordinates)
+///  - operands of commutative operations ordered by axes, then number
+///  - a factor on the kept axis only leaves a Sum reduction
+Graph canonicalise(const Graph& graph);
+
+/// Reductions are read with rows on i and columns on j. A graph that keeps j
+/// (sum_i over pairs) is returned with i and j exchanged and `swapped` set;
+/// row-only bodies reduced over their own axis become a reduction over both
+/// with one column.
+struct Oriented {
+    Graph graph;
+    bool swapped = false;     ///< i and j exchanged
+    bool single_column = false; ///< no value depends on j: M is 1
+};
+Oriented orient(const Graph& graph);
+
+/// Sign of a value that holds for all arguments, from ops.def's ranges.
+enum class Sign : std::uint8_t { Unknown, NonNegative, NonPositive };
+std::vector<Sign> signs(const Graph& graph);
+
+/// Printed IR, as the goldens show it. `Names::Numbers` leaves out what does
+/// not change the code (argument names): the text that the key hashes.
+enum class Names : std::uint8_t { Spelled, Numbers };
+std::string print(const Graph& graph, Names names = Names::Spelled);
+/// Reads print()'s text; throws InternalError on malformed text.
+Graph parse_ir(std::string_view text);
+
+} // namespace tilefold::ir

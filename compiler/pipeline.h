@@ -1,0 +1,83 @@
+// compiler/pipeline.h - everything from text to the cache key, without LLVM.
+#pragma once
+
+#include "compiler/artifact.h"
+#include "compiler/build.h"
+#include "compiler/ir.h"
+#include "compiler/plan.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tilefold {
+
+/// 128 bits that name an image: canonical IR, dtypes, plan, ISA, versions of
+/// LLVM and of compiler/'s sources.
+struct Key {
+    std::array<std::uint64_t, 2> words{};
+    std::string hex() const; ///< 32 digits
+    friend bool operator==(const Key&, const Key&) = default;
+};
+
+/// What a program does with the pair term.
+enum class Mode : std::uint8_t {
+    Reduce, ///< the formula as it stands
+    Values, ///< a pair term (no reduction): zip, dense, maps
+};
+
+/// One output axis structure: the kept axis (if any), then components.
+struct Result {
+    Axes axes = Axes::None;  ///< kept: I, J (as the user wrote), IJ, None
+    DType dtype = DType::F64;
+    std::uint8_t rank = 0;   ///< components after the axes (and K) …
+    std::int32_t rows = 1;   ///< … how many; `dynamic`: the width argument's
+};
+
+/// A formula compiled for argument types, up to the cache key.
+struct Program {
+    ir::Graph graph;    ///< canonical, oriented: rows i, columns j
+    Plan plan;
+    Key key;
+    Result result;
+    bool swapped = false;       ///< graph's i is the user's j
+    bool single_column = false; ///< nothing depends on columns: M = 1
+    bool folds_rows = false;    ///< rows are merged to one (`_ij`)
+    /// The graph argument whose width is call->width, or -1.
+    std::int32_t width_argument = -1;
+    /// For each graph argument, its place in the list given to compile().
+    std::vector<std::int32_t> argument_order;
+};
+
+struct CompileOptions {
+    Isa isa = Isa::X86_64_V4;
+    std::optional<Plan> plan; ///< forced instead of the model's choice
+};
+
+/// The flat list of passes. Throws Error.
+Program compile(const ast::Formula& formula,
+                std::span<const ArgumentType> arguments, Mode mode,
+                const CompileOptions& options);
+
+/// What a backend in another library is given and gives back; see
+/// backends/llvm/factory.h. Texts are ir::print and print(Plan).
+struct CompileRequest {
+    std::string graph;
+    std::string plan;
+};
+CompileRequest request_of(const Program& program);
+
+/// Each stage of `formula` as text, in order: reading, AST, IR, canonical IR,
+/// split by axes, plan with its cost.
+struct Stage {
+    std::string name;
+    std::string text;
+};
+std::vector<Stage> explain(const ast::Formula& formula,
+                           std::span<const ArgumentType> arguments, Mode mode,
+                           const CompileOptions& options);
+
+} // namespace tilefold

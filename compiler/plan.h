@@ -1,0 +1,59 @@
+// compiler/plan.h - how a graph becomes loops: plain data, printable.
+//
+// A reduction runs as
+//   task (block of rows, segment of columns)
+//     pack the block's row values
+//     panel of columns: pack its column values
+//       tile: `row_vectors` vectors of rows × `columns` columns at a time,
+//             accumulators in registers over the panel, then into the state
+// Lanes run over rows.
+#pragma once
+
+#include "compiler/ir.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilefold {
+
+/// An instruction set the LLVM backend emits for.
+enum class Isa : std::uint8_t {
+    X86_64_V3, ///< AVX2, FMA: 256-bit vectors, 16 registers
+    X86_64_V4, ///< AVX-512 F CD BW DQ VL: 512-bit vectors, 32 registers
+};
+std::string_view spelling_of(Isa isa); ///< "x86-64-v4"
+bool parse_isa(std::string_view text, Isa& isa);
+
+/// Which family of entries an image holds.
+enum class Nest : std::uint8_t {
+    Reduce, ///< prepare init accumulate merge finalise
+    Values, ///< prepare zip dense: the result as it stands, for each pair
+};
+
+struct Plan {
+    Isa isa = Isa::X86_64_V4;
+    Nest nest = Nest::Reduce;
+    std::int32_t lanes = 16;       ///< rows in a vector
+    std::int32_t row_vectors = 4;  ///< R: vectors of rows in a tile
+    std::int32_t columns = 1;      ///< J: columns in a tile
+    std::int32_t panel = 256;      ///< columns packed at a time
+    std::int32_t row_block = 1024; ///< most rows of a task
+    /// Components up to which vectors live in registers; beyond, contractions
+    /// run as a loop over components inside the tile.
+    std::int32_t unroll = 8;
+
+    friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+/// The plan the cost model likes best for the (oriented) graph.
+Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa);
+/// Every plan worth trying, best first by the model; finite.
+std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa);
+
+std::string print(const Plan& plan); ///< one line of key=value
+/// Reads print()'s text; throws Error(BadPlan) naming what is wrong.
+Plan parse_plan(std::string_view text);
+
+} // namespace tilefold

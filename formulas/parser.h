@@ -1,0 +1,45 @@
+// formulas/parser.h - text to AST, and back.
+#pragma once
+
+#include "formulas/ast.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace tilefold {
+
+/// The names the language knows; the compiler fills it from its tables, so
+/// that an operation is described in one place only.
+struct Vocabulary {
+    /// Number of arguments a function takes, or {-1,-1} if it is none.
+    struct Arity {
+        int least = -1;
+        int most = -1;
+    };
+    std::function<Arity(std::string_view)> function;
+    /// The same for a reduction's stem ("sum", "argkmin").
+    std::function<Arity(std::string_view)> reduction;
+    /// Names to offer when an unknown one is met ("did you mean …").
+    std::function<std::vector<std::string>()> names;
+};
+
+/// Parses natural maths. Throws Error (FormulaError family) with a span.
+/// Limits: 10^5 bytes of text, nesting depth 256, 20,000 nodes.
+ast::Formula parse(std::string_view text, const Vocabulary& vocabulary);
+
+/// The formula fully parenthesised, in the notation of the golden corpus:
+/// ⋅ for an implicit product, ⟨⟩ around a prefix reduction's body.
+std::string print_readings(const ast::Formula& formula);
+
+/// Canonical text that parses back to an equal tree.
+std::string print(const ast::Formula& formula);
+
+/// Trees equal up to spans and text.
+bool equal(const ast::Formula& a, const ast::Formula& b);
+
+/// The spelling under which a name is stored: NFKC, `λ` and `lambda_` alike,
+/// so that formula names and argument names meet. Also used for arguments.
+std::string normalise_name(std::string_view name);
+
+} // namespace tilefold

@@ -1,0 +1,165 @@
+// runtime/session.h - the C++ interface: compile a formula, bind arrays to
+// it, run it. A Session owns the options, the threads and the caches.
+#pragma once
+
+#include "compiler/pipeline.h"
+#include "runtime/view.h"
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tilefold {
+
+/// Settings of a Session; unset ones come from the environment, else from
+/// the defaults in parentheses.
+struct Options {
+    /// TILEFOLD_NUM_THREADS (smaller of affinity and cgroup quota).
+    std::optional<int> threads;
+    /// TILEFOLD_CACHE_DIR (XDG cache directory /tilefold); empty: memory only.
+    std::optional<std::string> cache_directory;
+    /// TILEFOLD_CACHE_SIZE in bytes (1 GiB); least recently used files go.
+    std::optional<std::int64_t> cache_size;
+    /// TILEFOLD_ISA (the best this CPU has).
+    std::optional<Isa> isa;
+    /// TILEFOLD_LOG: 1 writes a line for each compile to standard error.
+    std::optional<bool> log;
+    /// Forces a plan; see `tilefold explain`.
+    std::optional<Plan> plan;
+};
+
+/// Counters since the session began.
+struct Statistics {
+    std::int64_t compiles = 0;    ///< images made by a backend
+    std::int64_t memory_hits = 0; ///< images found loaded
+    std::int64_t disk_hits = 0;   ///< images read from the cache
+    std::int64_t runs = 0;        ///< images run
+    double compile_milliseconds = 0;
+};
+
+/// What is computed of a formula.
+enum class Want : std::uint8_t {
+    Result, ///< the formula: a reduction, or a map over points
+    Diag,   ///< the pair term at (k, k)
+    Pairs,  ///< the pair term at (rows[k], columns[k])
+    Dense,  ///< the pair term for all (listed) rows × (listed) columns
+};
+
+/// A list of int64 row numbers, or all rows in order.
+struct Rows {
+    const std::int64_t* numbers = nullptr;
+    std::int64_t size = 0;
+};
+
+struct BindOptions {
+    Want want = Want::Result;
+    /// Listed rows of the i- and the j-axis (of what the user calls i and j).
+    std::optional<Rows> i, j;
+};
+
+/// Called on the calling thread at least every 50 ms of a long run with the
+/// pairs done and to do; false cancels (run() then throws Error(Cancelled)).
+using Poll = std::function<bool(double done, double total)>;
+
+struct RunOptions {
+    bool accumulate = false; ///< add to what `out` holds
+    Poll poll;
+};
+
+namespace detail {
+class SessionState;
+class FormulaState;
+class BoundState;
+} // namespace detail
+
+/// Arrays checked against a formula, kernel compiled and loaded: ready to
+/// run, any number of times, while the arrays live.
+class Bound {
+public:
+    /// Of the result: batch axes, then the kept axes, then components.
+    const Extents& shape() const;
+    DType dtype() const;
+    /// Checks `out` (shape, dtype, overlap with inputs) and computes. Results
+    /// have the same bits for any number of threads. On an error or a cancel
+    /// `out` is unspecified but the session stays usable.
+    void run(const Output& out, const RunOptions& options = {}) const;
+    /// The program and artifact behind it, for explain.
+    const Program& program() const;
+    const Artifact& artifact() const;
+    /// Recomputes `rows` evenly spaced rows with the float64 interpreter and
+    /// returns the largest error relative to the largest magnitude of `out`.
+    double check(const Output& out, std::int64_t rows) const;
+
+private:
+    friend class Formula;
+    explicit Bound(std::shared_ptr<detail::BoundState> state);
+    std::shared_ptr<detail::BoundState> state_;
+};
+
+/// A parsed formula of a session. Cheap to copy; thread-safe.
+class Formula {
+public:
+    const std::string& text() const;
+    const ast::Formula& tree() const;
+    std::span<const FreeName> names() const;
+    /// All checks of names, shapes and dtypes; compiles on the first call for
+    /// a new signature, else finds the kernel without looking at any text.
+    Bound bind(std::span<const NamedView> arguments,
+               const BindOptions& options = {}) const;
+    /// Binds, allocates and runs.
+    Array operator()(std::span<const NamedView> arguments,
+                     const RunOptions& options = {}) const;
+    Array operator()(std::initializer_list<NamedView> arguments,
+                     const RunOptions& options = {}) const;
+
+private:
+    friend class Session;
+    explicit Formula(std::shared_ptr<detail::FormulaState> state);
+    std::shared_ptr<detail::FormulaState> state_;
+};
+
+class Session {
+public:
+    explicit Session(const Options& options = {});
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    /// Parses, or finds the formula parsed before. Throws Error.
+    Formula formula(std::string_view text) const;
+    /// formula(text)(arguments).
+    Array reduce(std::string_view text,
+                 std::initializer_list<NamedView> arguments,
+                 const RunOptions& options = {}) const;
+
+    Statistics statistics() const;
+    int threads() const;
+    const Options& options() const; ///< as resolved
+    /// Stage texts: reading, AST, IR, plan, LLVM IR, assembly.
+    std::vector<Stage> explain(std::string_view text,
+                               std::span<const NamedView> arguments,
+                               const BindOptions& options = {}) const;
+
+private:
+    std::shared_ptr<detail::SessionState> state_;
+};
+
+/// One entry of the disk cache, for `tilefold cache`.
+struct CacheEntry {
+    std::string key;      ///< 32 hexadecimal digits
+    std::int64_t bytes = 0;
+    std::string compiler; ///< "LLVM 22.1.0"
+    std::string isa;
+    std::string summary;  ///< first line of the graph
+    bool valid = false;   ///< checksum holds
+};
+std::vector<CacheEntry> list_cache(const std::string& directory, bool verify);
+/// Removes every entry and orphan; returns how many files.
+std::int64_t clear_cache(const std::string& directory);
+
+} // namespace tilefold

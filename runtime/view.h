@@ -1,0 +1,59 @@
+// runtime/view.h - an array as the runtime sees it: a pointer, a dtype, a
+// shape and any strides. Owns nothing.
+#pragma once
+
+#include "compiler/types.h"
+
+#include <boost/container/small_vector.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tilefold {
+
+using Extents = boost::container::small_vector<std::int64_t, 4>;
+
+/// Strides are in bytes and may be 0 or negative; `data` is element 0.
+/// A plain number is a view of no axes whose value is `number`.
+struct View {
+    const void* data = nullptr; ///< null: the value is `number`
+    double number = 0;
+    DType dtype = DType::F64;
+    Extents shape;
+    Extents strides;
+
+    static View of_number(double value);
+    /// A C-contiguous array.
+    static View of(const void* data, DType dtype, Extents shape);
+    std::int64_t elements() const;
+};
+
+/// An array that results are written to.
+struct Output {
+    void* data = nullptr;
+    DType dtype = DType::F64;
+    Extents shape;
+    Extents strides;
+};
+
+/// One argument of a call.
+struct NamedView {
+    std::string_view name; ///< as the caller spells it
+    View view;
+    std::optional<Axes> declared; ///< tilefold.Vi/Vj/Pm around it
+};
+
+/// An owned C-contiguous array, what the C++ interface returns.
+struct Array {
+    DType dtype = DType::F64;
+    std::vector<std::int64_t> shape;
+    std::vector<std::byte> bytes;
+
+    template <class T> const T* as() const {
+        return reinterpret_cast<const T*>(bytes.data());
+    }
+};
+
+} // namespace tilefold

@@ -30,7 +30,8 @@ struct tilefold_llvm_backend {
     void (*release)(tilefold_bytes bytes);
 };
 
-/// The symbol looked up after loading the library.
+/// The one exported function, and the name it is looked up by.
 typedef const tilefold_llvm_backend* tilefold_llvm_factory(void);
+#define TILEFOLD_LLVM_FACTORY "tilefold_llvm_get_backend"
 
 } // extern "C"

@@ -1,0 +1,254 @@
+// compiler/backends/llvm/accumulate.cpp - the loop nest of a reduction:
+// pack rows; for each panel of columns: pack columns; for each tile of rows:
+// step over the panel with accumulators in registers, then fold into state.
+
+#include "compiler/backends/llvm/nest.h"
+
+#include <algorithm>
+
+namespace tilefold::llvm_backend {
+
+using ir::Node;
+using ir::ValueId;
+using llvm::Value;
+
+namespace {
+
+/// What a pair's term reads: constants; a vector of rows, kept for the tile;
+/// one column's value in all lanes.
+class TileLeaves : public Leaves {
+public:
+    TileLeaves(Entry& entry, const Pack& rows, const Pack& columns,
+               Value* scratch)
+        : entry_(entry), rows_(rows), columns_(columns), scratch_(scratch) {}
+
+    bool has(ValueId id) const override {
+        return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
+    }
+
+    Value* read(ValueId id, Component component, int row,
+                int column) override {
+        if (entry_.constants->has(id))
+            return entry_.constants->read(id, component, row, column);
+        return rows_.has(id) ? read_row(id, component, row)
+                             : read_column(id, component, column);
+    }
+
+    /// The tile of rows from `row` on: loads what stays in registers.
+    void begin_tile(Value* row, int row_vectors, const Packed& values,
+                    int unroll) {
+        row_ = row;
+        kept_.clear();
+        for (const auto* list : {&values.leaves, &values.computed})
+            for (ValueId id : *list) {
+                const std::int64_t components =
+                    components_of(entry_.writer.graph[id].type);
+                if (components > unroll)
+                    continue;
+                for (std::int64_t k = 0; k < components; ++k)
+                    for (int r = 0; r < row_vectors; ++r)
+                        kept_[{id, k, r}] = load_row(id, {k, nullptr}, r);
+            }
+    }
+    void begin_columns(Value* column) { column_ = column; }
+
+private:
+    Value* load_row(ValueId id, Component component, int r) {
+        Value* point = entry_.b.CreateAdd(
+            row_, entry_.lanes.constant(r * entry_.lanes.width()));
+        return entry_.lanes.load(
+            entry_.writer.graph[id].type.dtype,
+            rows_.address(entry_.lanes, scratch_, id, component, point));
+    }
+
+    Value* read_row(ValueId id, Component component, int r) {
+        const auto kept = kept_.find({id, component.fixed, r});
+        if (!component.runtime && kept != kept_.end())
+            return kept->second;
+        return load_row(id, component, r);
+    }
+
+    Value* read_column(ValueId id, Component component, int column) {
+        Value* point =
+            entry_.b.CreateAdd(column_, entry_.lanes.constant(column));
+        return entry_.lanes.broadcast(
+            entry_.writer.graph[id].type.dtype,
+            columns_.address(entry_.lanes, scratch_, id, component, point));
+    }
+
+    Entry& entry_;
+    const Pack& rows_;
+    const Pack& columns_;
+    Value* scratch_;
+    Value* row_ = nullptr;
+    Value* column_ = nullptr;
+    std::map<std::tuple<ValueId, std::int64_t, int>, Value*> kept_;
+};
+
+/// accumulate under way.
+class Accumulate {
+public:
+    Accumulate(ModuleWriter& writer, std::vector<Slots>& reductions)
+        : writer_(writer), reductions_(reductions),
+          entry_(writer, "accumulate", "pnnnnpnp", writer.plan.lanes),
+          rows_(writer, writer.sites.rows, Axes::I, writer.plan.row_block, 0),
+          columns_(writer, writer.sites.columns, Axes::J,
+                   writer.plan.panel + writer.plan.columns, rows_.end()),
+          leaves_(entry_, rows_, columns_, scratch()),
+          values_(writer.graph, entry_.lanes, entry_.functions,
+                  writer.plan.unroll, entry_.width, leaves_) {}
+
+    void write() {
+        place_memory();
+        auto& b = entry_.b;
+        Value* rows = b.CreateSub(entry_.argument(2), i0());
+        rows_.fill(entry_.lanes, entry_.functions, entry_.call, i0(), rows,
+                   scratch(), entry_.width, *entry_.constants);
+        Value* j1 = entry_.argument(4);
+        Value* step = entry_.lanes.constant(writer_.plan.panel);
+        entry_.lanes.loop(entry_.argument(3), j1, step, [&](Value* panel) {
+            Value* count = entry_.least(step, b.CreateSub(j1, panel));
+            columns_.fill(entry_.lanes, entry_.functions, entry_.call, panel,
+                          count, scratch(), entry_.width, *entry_.constants);
+            const int tile = writer_.plan.row_vectors * entry_.lanes.width();
+            entry_.lanes.loop(
+                entry_.lanes.constant(0), rows, entry_.lanes.constant(tile),
+                [&](Value* row) { write_tile(row, panel, count); });
+        });
+        entry_.finish();
+    }
+
+private:
+    Value* i0() { return entry_.argument(1); }
+    Value* scratch() { return entry_.argument(7); }
+
+    /// Accumulators that do not fit registers follow the packed columns.
+    void place_memory() {
+        Layout& layout = writer_.layout;
+        std::int64_t fixed = columns_.end();
+        std::int64_t per_width = columns_.end_per_width();
+        const std::int64_t vectors =
+            writer_.plan.row_vectors * entry_.lanes.width() *
+            std::int64_t(size_of(writer_.graph.real));
+        for (const Slots& slots : reductions_) {
+            memory_.push_back({fixed, per_width});
+            const std::int64_t components = slots.monoid->components();
+            if (values_.unrolled(components))
+                continue;
+            const std::int64_t bytes =
+                vectors * slots.monoid->wide_accumulators();
+            if (components == dynamic)
+                per_width += bytes;
+            else
+                fixed += bytes * components;
+        }
+        layout.scratch = std::max(layout.scratch, fixed);
+        layout.scratch_per_width =
+            std::max(layout.scratch_per_width, per_width);
+    }
+
+    Value* memory(std::size_t number) {
+        const auto [fixed, per_width] = memory_[number];
+        Value* place = entry_.lanes.byte_offset(scratch(), fixed);
+        return per_width ? entry_.lanes.at(place, entry_.width, 0, per_width)
+                         : place;
+    }
+
+    void write_tile(Value* row, Value* panel, Value* count) {
+        auto& b = entry_.b;
+        const Plan& plan = writer_.plan;
+        leaves_.begin_tile(row, plan.row_vectors, writer_.sites.rows,
+                           plan.unroll);
+        for (std::size_t k = 0; k < reductions_.size(); ++k)
+            run(k, row, panel, [&](Tile& tile) {
+                reductions_[k].monoid->start(tile);
+            });
+        Value* zero = entry_.lanes.constant(0);
+        Value* columns = entry_.lanes.constant(plan.columns);
+        Value* whole = plan.columns == 1
+                           ? count
+                           : b.CreateMul(b.CreateSDiv(count, columns), columns);
+        write_steps(row, panel, zero, whole, plan.columns);
+        if (plan.columns > 1)
+            write_steps(row, panel, whole, count, 1);
+        for (std::size_t k = 0; k < reductions_.size(); ++k)
+            run(k, row, panel, [&](Tile& tile) {
+                reductions_[k].monoid->finish(tile);
+            });
+        values_.forget();
+    }
+
+    void write_steps(Value* row, Value* panel, Value* from, Value* to,
+                     int columns) {
+        entry_.lanes.loop(
+            from, to, entry_.lanes.constant(columns), [&](Value* column) {
+                values_.forget();
+                leaves_.begin_columns(column);
+                for (ValueId id : writer_.sites.reductions)
+                    for (ValueId operand : writer_.graph[id].inputs())
+                        values_.run_contractions(
+                            operand, writer_.plan.row_vectors, columns);
+                for (std::size_t k = 0; k < reductions_.size(); ++k)
+                    run(
+                        k, row, panel,
+                        [&](Tile& tile) { reductions_[k].monoid->step(tile); },
+                        column, columns);
+            });
+    }
+
+    /// Makes the tile of reduction `number` and hands it to `body`.
+    void run(std::size_t number, Value* row, Value* panel,
+             const std::function<void(Tile&)>& body, Value* column = nullptr,
+             int columns = 1) {
+        auto& b = entry_.b;
+        const int vectors = writer_.plan.row_vectors;
+        const Slots& slots = reductions_[number];
+        Tile tile{entry_.lanes, values_, vectors, columns, column, panel,
+                  {},           {},      nullptr};
+        tile.memory = memory(number);
+        Value* first = first_slot(entry_, slots);
+        std::vector<StateRows> states;
+        states.reserve(std::size_t(vectors));
+        for (int r = 0; r < vectors; ++r) {
+            Value* point =
+                b.CreateAdd(row, entry_.lanes.constant(
+                                     r * entry_.lanes.width()));
+            states.emplace_back(entry_.lanes, slots.monoid->fields(),
+                                entry_.argument(5), entry_.argument(6), point,
+                                first);
+            tile.state.push_back(&states.back());
+            tile.index_base.push_back(index_base(number, point));
+        }
+        body(tile);
+    }
+
+    /// What a column's index counts from: i * M where both are reduced.
+    Value* index_base(std::size_t number, Value* point) {
+        const Node& node = writer_.graph[writer_.sites.reductions[number]];
+        if (Axes(node.second) != Axes::IJ)
+            return entry_.lanes.number(DType::I64, 0);
+        auto& b = entry_.b;
+        Value* columns = writer_.field(
+            b, entry_.call, offsetof(tilefold_call, columns), false);
+        return b.CreateMul(
+            entry_.lanes.count_from(b.CreateAdd(i0(), point)),
+            entry_.lanes.splat(columns));
+    }
+
+    ModuleWriter& writer_;
+    std::vector<Slots>& reductions_;
+    Entry entry_;
+    Pack rows_;
+    Pack columns_;
+    TileLeaves leaves_;
+    Evaluator values_;
+    std::vector<std::pair<std::int64_t, std::int64_t>> memory_;
+};
+
+} // namespace
+
+void write_accumulate(ModuleWriter& writer, std::vector<Slots>& reductions) {
+    Accumulate(writer, reductions).write();
+}
+
+} // namespace tilefold::llvm_backend

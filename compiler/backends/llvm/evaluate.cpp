@@ -1,0 +1,342 @@
+// compiler/backends/llvm/evaluate.cpp - values of the graph as lane values.
+
+#include "compiler/backends/llvm/evaluate.h"
+
+#include "formulas/diagnostic.h"
+
+#include <limits>
+#include <set>
+
+namespace tilefold::llvm_backend {
+
+using ir::Node;
+using ir::Op;
+using ir::ValueId;
+using llvm::Value;
+
+std::int64_t components_of(const Type& type) {
+    if (type.rank == 0)
+        return 1;
+    return type.rank == 1 ? type.rows
+                          : std::int64_t(type.rows) * type.columns;
+}
+
+bool is_contraction(Op op) {
+    switch (op) {
+#define CONTRACTS_Elementwise false
+#define CONTRACTS_Cross false
+#define CONTRACTS_Contract true
+#define CONTRACTS_Fold true
+#define CONTRACTS_MatVec true
+#define CONTRACTS_VecMat true
+#define OP(name, spelling, keops, arity, shape, ...)                           \
+    case Op::name: return CONTRACTS_##shape;
+#include "compiler/ops.def"
+#undef OP
+    default: return false;
+    }
+}
+
+/// Forgets on leaving what was remembered since it was made.
+class Evaluator::Scope {
+public:
+    explicit Scope(Evaluator& owner)
+        : owner_(owner), mark_(owner.log_.size()) {}
+    ~Scope() {
+        for (std::size_t k = mark_; k < owner_.log_.size(); ++k)
+            owner_.memory_.erase(owner_.log_[k]);
+        owner_.log_.resize(mark_);
+    }
+
+private:
+    Evaluator& owner_;
+    std::size_t mark_;
+};
+
+Evaluator::Evaluator(const ir::Graph& graph, Lanes& lanes,
+                     const FunctionTable& functions, int unroll, Value* width,
+                     Leaves& leaves)
+    : graph_(graph), lanes_(lanes), functions_(functions), unroll_(unroll),
+      width_(width), leaves_(leaves) {}
+
+Evaluator::Cell Evaluator::cell_of(ValueId id, Component component, int row,
+                                   int column) const {
+    const Type& type = graph_[id].type;
+    if (type.rank == 0)
+        component = {};
+    return {id, component.fixed, component.runtime,
+            contains(type.axes, Axes::I) ? row : -1,
+            contains(type.axes, Axes::J) ? column : -1};
+}
+
+void Evaluator::remember(const Cell& cell, Value* value) {
+    memory_[cell] = value;
+    log_.push_back(cell);
+}
+
+Value* Evaluator::index_of(Component component) const {
+    Value* fixed = lanes_.constant(component.fixed);
+    return component.runtime ? lanes_.b.CreateAdd(component.runtime, fixed)
+                             : fixed;
+}
+
+Component Evaluator::shifted(Component component, std::int64_t scale,
+                             std::int64_t offset) const {
+    Component result{component.fixed * scale + offset, component.runtime};
+    if (component.runtime && scale != 1)
+        result.runtime =
+            lanes_.b.CreateMul(component.runtime, lanes_.constant(scale));
+    return result;
+}
+
+void Evaluator::each_component(std::int64_t components,
+                               const std::function<void(Component)>& body) {
+    if (unrolled(components)) {
+        for (std::int64_t k = 0; k < components; ++k)
+            body({k, nullptr});
+        return;
+    }
+    Value* count =
+        components == dynamic ? width_ : lanes_.constant(components);
+    lanes_.loop(lanes_.constant(0), count, lanes_.constant(1),
+                [&](Value* index) {
+                    Scope scope(*this);
+                    body({0, index});
+                });
+}
+
+Value* Evaluator::value(ValueId id, Component component, int row, int column) {
+    const Cell cell = cell_of(id, component, row, column);
+    if (const auto found = memory_.find(cell); found != memory_.end())
+        return found->second;
+    if (graph_[id].type.rank == 0)
+        component = {};
+    Value* result = leaves_.has(id)
+                        ? leaves_.read(id, component, row, column)
+                        : compute(id, component, row, column);
+    remember(cell, result);
+    return result;
+}
+
+Value* Evaluator::compute(ValueId id, Component component, int row,
+                          int column) {
+    const Node& node = graph_[id];
+    switch (node.op) {
+    case Op::Constant: return lanes_.number(node.type.dtype, node.value);
+    case Op::IntPow:
+        return emit_int_pow(
+            lanes_,
+            lanes_.as(node.type.dtype,
+                      value(node.operands[0], component, row, column)),
+            node.first);
+    case Op::Slice:
+        return value(node.operands[0],
+                     node.type.rank == 0 ? Component{node.first, nullptr}
+                                         : shifted(component, 1, node.first),
+                     row, column);
+    case Op::Concat: return joined(id, component, row, column);
+    case Op::Cross: return cross(id, component, row, column);
+    default: break;
+    }
+    if (!is_contraction(node.op))
+        return elementwise(id, component, row, column);
+    contract(id, component, row, 1, column, 1);
+    return memory_.at(cell_of(id, component, row, column));
+}
+
+Value* Evaluator::elementwise(ValueId id, Component component, int row,
+                              int column) {
+    const Node& node = graph_[id];
+    llvm::SmallVector<Value*, 3> operands;
+    for (ValueId operand : node.inputs())
+        operands.push_back(value(operand, component, row, column));
+    return emit_operation(lanes_, functions_, node.op, node.type.dtype,
+                          operands);
+}
+
+/// Component of a concatenation: of the left operand, then of the right.
+Value* Evaluator::joined(ValueId id, Component component, int row,
+                         int column) {
+    const Node& node = graph_[id];
+    const auto [left, right] = std::pair(node.operands[0], node.operands[1]);
+    const std::int64_t length = components_of(graph_[left].type);
+    const auto of = [&](ValueId operand, Component at) {
+        return lanes_.as(node.type.dtype, value(operand, at, row, column));
+    };
+    if (!component.runtime)
+        return component.fixed < length
+                   ? of(left, component)
+                   : of(right, {component.fixed - length, nullptr});
+    // Both are read, at numbers held inside their range.
+    auto& b = lanes_.b;
+    Value* index = index_of(component);
+    Value* last = lanes_.constant(length - 1);
+    Value* is_left = b.CreateICmpSLE(index, last);
+    Value* in_left = b.CreateSelect(is_left, index, last);
+    Value* in_right = b.CreateSelect(
+        is_left, lanes_.constant(0),
+        b.CreateSub(index, lanes_.constant(length)));
+    return b.CreateSelect(is_left, of(left, {0, in_left}),
+                          of(right, {0, in_right}));
+}
+
+Value* Evaluator::cross(ValueId id, Component component, int row, int column) {
+    const Node& node = graph_[id];
+    if (component.runtime)
+        internal_error("component of a cross product chosen at run time");
+    const auto at = [&](int operand, std::int64_t offset) {
+        const Component k{(component.fixed + offset) % 3, nullptr};
+        return lanes_.as(node.type.dtype,
+                         value(node.operands[std::size_t(operand)], k, row,
+                               column));
+    };
+    auto& b = lanes_.b;
+    return b.CreateFSub(b.CreateFMul(at(0, 1), at(1, 2)),
+                        b.CreateFMul(at(0, 2), at(1, 1)));
+}
+
+/// How many terms a contraction adds.
+std::int64_t Evaluator::terms(const Node& node) const {
+    const Type& first = graph_[node.operands[0]].type;
+    if (node.op == Op::MatVec)
+        return first.columns;
+    return first.rank == 0 ? 1 : first.rows;
+}
+
+/// `sum` with term `at` of a contraction's `component` added; null starts.
+Value* Evaluator::accumulated(const Node& node, Value* sum,
+                              Component component, Component at, int row,
+                              int column) {
+    auto& b = lanes_.b;
+    const auto read = [&](int operand, Component k) {
+        return lanes_.as(node.type.dtype,
+                         value(node.operands[std::size_t(operand)], k, row,
+                               column));
+    };
+    const auto add = [&](Value* x) { return sum ? b.CreateFAdd(sum, x) : x; };
+    const auto add_product = [&](Value* x, Value* y) {
+        return sum ? lanes_.fma(x, y, sum) : b.CreateFMul(x, y);
+    };
+    switch (node.op) {
+    case Op::Dot: return add_product(read(0, at), read(1, at));
+    case Op::SqNorm: return add_product(read(0, at), read(0, at));
+    case Op::SqDist: {
+        Value* difference = b.CreateFSub(read(0, at), read(1, at));
+        return add_product(difference, difference);
+    }
+    case Op::CompSum: return add(read(0, at));
+    case Op::CompMax:
+    case Op::CompMin: {
+        Value* x = read(0, at);
+        const auto id = node.op == Op::CompMax ? llvm::Intrinsic::maximum
+                                               : llvm::Intrinsic::minimum;
+        return sum ? b.CreateBinaryIntrinsic(id, sum, x) : x;
+    }
+    case Op::MatVec: {
+        const std::int64_t columns = graph_[node.operands[0]].type.columns;
+        const Component start = shifted(component, columns, at.fixed);
+        const Component flat =
+            at.runtime ? Component{0, b.CreateAdd(index_of(start), at.runtime)}
+                       : start;
+        return add_product(read(0, flat), read(1, at));
+    }
+    case Op::VecMat: {
+        const std::int64_t columns = graph_[node.operands[1]].type.columns;
+        const Component start = shifted(at, columns, component.fixed);
+        const Component flat =
+            component.runtime
+                ? Component{0, b.CreateAdd(index_of(start), component.runtime)}
+                : start;
+        return add_product(read(0, at), read(1, flat));
+    }
+    default: internal_error("not a contraction");
+    }
+}
+
+/// Computes a contraction for the cells of a tile and remembers it.
+void Evaluator::contract(ValueId id, Component component, int row0, int rows,
+                         int column0, int columns) {
+    const Node& node = graph_[id];
+    const std::int64_t count = terms(node);
+    const int i_cells = contains(node.type.axes, Axes::I) ? rows : 1;
+    const int j_cells = contains(node.type.axes, Axes::J) ? columns : 1;
+    llvm::Type* type = lanes_.type(node.type.dtype);
+    const bool extremum = node.op == Op::CompMax || node.op == Op::CompMin;
+    const double infinity = std::numeric_limits<double>::infinity();
+    const double start =
+        !extremum ? 0 : (node.op == Op::CompMax ? -infinity : infinity);
+    std::vector<Value*> sums(std::size_t(i_cells * j_cells), nullptr);
+    const auto each_cell = [&](auto&& body) {
+        for (int r = 0; r < i_cells; ++r)
+            for (int j = 0; j < j_cells; ++j)
+                body(sums[std::size_t(r * j_cells + j)], row0 + r,
+                     column0 + j);
+    };
+    if (unrolled(count)) {
+        for (std::int64_t k = 0; k < count; ++k)
+            each_cell([&](Value*& sum, int r, int j) {
+                sum = accumulated(node, sum, component, {k, nullptr}, r, j);
+            });
+    } else {
+        each_cell([&](Value*& variable, int, int) {
+            variable = lanes_.variable(type);
+            lanes_.b.CreateStore(lanes_.number(node.type.dtype, start),
+                                 variable);
+        });
+        each_component(count, [&](Component at) {
+            each_cell([&](Value*& variable, int r, int j) {
+                Value* sum = lanes_.b.CreateLoad(type, variable);
+                lanes_.b.CreateStore(
+                    accumulated(node, sum, component, at, r, j), variable);
+            });
+        });
+        each_cell([&](Value*& variable, int, int) {
+            variable = lanes_.b.CreateLoad(type, variable);
+        });
+    }
+    each_cell([&](Value*& sum, int r, int j) {
+        remember(cell_of(id, component, r, j), sum);
+    });
+}
+
+/// Depth first below `root`, operands first; stops at leaves.
+void Evaluator::visit(ValueId root,
+                      const std::function<void(ValueId)>& enter) const {
+    std::set<ValueId> seen;
+    const std::function<void(ValueId)> walk = [&](ValueId id) {
+        if (!seen.insert(id).second || leaves_.has(id))
+            return;
+        for (ValueId operand : graph_[id].inputs())
+            walk(operand);
+        enter(id);
+    };
+    walk(root);
+}
+
+void Evaluator::run_contractions(ValueId root, int rows, int columns) {
+    visit(root, [&](ValueId id) {
+        const Node& node = graph_[id];
+        if (is_contraction(node.op) && node.type.rank == 0 &&
+            !unrolled(terms(node)) && !memory_.count(cell_of(id, {}, 0, 0)))
+            contract(id, {}, 0, rows, 0, columns);
+    });
+}
+
+void Evaluator::hoist_scalars(ValueId root, int rows, int columns) {
+    std::set<ValueId> seen;
+    const std::function<void(ValueId)> walk = [&](ValueId id) {
+        if (!seen.insert(id).second)
+            return;
+        if (graph_[id].type.rank == 0) {
+            for (int r = 0; r < rows; ++r)
+                for (int j = 0; j < columns; ++j)
+                    value(id, {}, r, j);
+        } else if (!leaves_.has(id)) {
+            for (ValueId operand : graph_[id].inputs())
+                walk(operand);
+        }
+    };
+    walk(root);
+}
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,108 @@
+// compiler/backends/llvm/evaluate.h - values of the graph as lane values.
+//
+// 1. A value is asked for by component and by cell: row vector r, column j
+//    of the tile. A value that does not depend on an axis is one for all.
+// 2. What is known already (packed values, constants, reduced results) comes
+//    from Leaves; the rest is computed from operands, each once.
+// 3. Components are unrolled up to a limit; beyond, a contraction (dot,
+//    squared distance …) is a loop, and all cells of the tile share it.
+// 4. A value computed inside a loop is forgotten when the loop ends: it does
+//    not dominate what follows.
+#pragma once
+
+#include "compiler/backends/llvm/math.h"
+#include "compiler/ir.h"
+
+#include <functional>
+#include <map>
+#include <tuple>
+#include <vector>
+
+namespace tilefold::llvm_backend {
+
+/// A component's number: known now, or the i64 of a loop.
+struct Component {
+    std::int64_t fixed = 0;
+    llvm::Value* runtime = nullptr;
+};
+
+/// Where values come from that are not computed here.
+class Leaves {
+public:
+    virtual ~Leaves() = default;
+    virtual bool has(ir::ValueId id) const = 0;
+    virtual llvm::Value* read(ir::ValueId id, Component component, int row,
+                              int column) = 0;
+};
+
+class Evaluator {
+public:
+    /// `width`: the i64 that `dynamic` stands for; null where none occurs.
+    Evaluator(const ir::Graph& graph, Lanes& lanes,
+              const FunctionTable& functions, int unroll, llvm::Value* width,
+              Leaves& leaves);
+
+    llvm::Value* value(ir::ValueId id, Component component = {}, int row = 0,
+                       int column = 0);
+    /// Computes the long contractions below `root` for a whole tile, each in
+    /// one loop, so that value() finds them.
+    void run_contractions(ir::ValueId root, int rows, int columns);
+    /// Computes the scalars below the vector `root` for a whole tile before a
+    /// loop over its components.
+    void hoist_scalars(ir::ValueId root, int rows, int columns);
+
+    /// Unrolled or as a loop, `body` for each of `components` (may be
+    /// `dynamic`).
+    void each_component(std::int64_t components,
+                        const std::function<void(Component)>& body);
+    bool unrolled(std::int64_t components) const {
+        return components != dynamic && components <= unroll_;
+    }
+    llvm::Value* index_of(Component component) const;
+    /// component * scale + offset
+    Component shifted(Component component, std::int64_t scale,
+                      std::int64_t offset) const;
+    /// Forgets everything: the next tile or column begins.
+    void forget() { memory_.clear(), log_.clear(); }
+    Lanes& lanes() { return lanes_; }
+
+private:
+    using Cell = std::tuple<ir::ValueId, std::int64_t, llvm::Value*, int, int>;
+    class Scope;
+
+    Cell cell_of(ir::ValueId id, Component component, int row,
+                 int column) const;
+    void remember(const Cell& cell, llvm::Value* value);
+    llvm::Value* compute(ir::ValueId id, Component component, int row,
+                         int column);
+    llvm::Value* elementwise(ir::ValueId id, Component component, int row,
+                             int column);
+    llvm::Value* joined(ir::ValueId id, Component component, int row,
+                        int column);
+    llvm::Value* cross(ir::ValueId id, Component component, int row,
+                       int column);
+    void contract(ir::ValueId id, Component component, int row0, int rows,
+                  int column0, int columns);
+    llvm::Value* accumulated(const ir::Node& node, llvm::Value* sum,
+                             Component component, Component at, int row,
+                             int column);
+    std::int64_t terms(const ir::Node& node) const;
+    void visit(ir::ValueId root,
+               const std::function<void(ir::ValueId)>& enter) const;
+
+    const ir::Graph& graph_;
+    Lanes& lanes_;
+    const FunctionTable& functions_;
+    int unroll_;
+    llvm::Value* width_;
+    Leaves& leaves_;
+    std::map<Cell, llvm::Value*> memory_;
+    std::vector<Cell> log_;
+};
+
+/// Number of components of a value: 1, its length, or rows * columns.
+std::int64_t components_of(const Type& type);
+/// Whether the operation adds up over the components of its operands.
+bool is_contraction(ir::Op op);
+
+} // namespace tilefold::llvm_backend

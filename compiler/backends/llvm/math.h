@@ -1,0 +1,39 @@
+// compiler/backends/llvm/math.h - elementary functions on lanes: the hot ones
+// emitted inline, the rest called through the call's table of functions.
+#pragma once
+
+#include "compiler/backends/llvm/lanes.h"
+#include "compiler/ir.h"
+
+#include <functional>
+#include <span>
+
+namespace tilefold::llvm_backend {
+
+enum class External : int {
+#define EXTERNAL(name, arity, sleef) name,
+#include "compiler/externals.def"
+#undef EXTERNAL
+};
+
+/// Loads entry k of call->functions; sets Layout::uses_functions.
+using FunctionTable = std::function<llvm::Value*(int k)>;
+
+/// 2^x, within 1.1 ulp for F32 and F64; 0 for -inf, inf for inf, NaN for NaN.
+llvm::Value* emit_exp2(Lanes& lanes, llvm::Value* x);
+/// e^x, within 1.5 ulp for F32 and F64.
+llvm::Value* emit_exp(Lanes& lanes, llvm::Value* x);
+/// x^exponent by repeated squaring; a negative exponent by one division.
+llvm::Value* emit_int_pow(Lanes& lanes, llvm::Value* x, std::int64_t exponent);
+
+/// One component of an elementwise operation of ops.def. Operands come as
+/// the caller's graph types them; the result has `dtype`.
+llvm::Value* emit_operation(Lanes& lanes, const FunctionTable& functions,
+                            ir::Op op, DType dtype,
+                            std::span<llvm::Value* const> operands);
+
+llvm::Value* call_external(Lanes& lanes, const FunctionTable& functions,
+                           External function, DType dtype,
+                           std::span<llvm::Value* const> operands);
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,225 @@
+// compiler/backends/llvm/module.cpp - functions, the call's fields, strided
+// loads and stores.
+
+#include "compiler/backends/llvm/module.h"
+
+namespace tilefold::llvm_backend {
+
+using llvm::Value;
+
+ModuleWriter::ModuleWriter(const ir::Graph& graph, const Plan& plan)
+    : graph(graph), plan(plan),
+      sites(find_sites(graph, plan.nest == Nest::Values)),
+      context_(std::make_unique<llvm::LLVMContext>()),
+      module_(std::make_unique<llvm::Module>("tilefold", *context_)) {
+    layout.constants = sites.constants_size;
+    layout.lanes = plan.lanes;
+    layout.real = graph.real;
+    layout.row_block = plan.row_block;
+    layout.panel = plan.panel;
+}
+
+std::unique_ptr<llvm::LLVMContext> ModuleWriter::take_context() {
+    return std::move(context_);
+}
+
+std::unique_ptr<llvm::Module> ModuleWriter::take_module() {
+    return std::move(module_);
+}
+
+llvm::Function* ModuleWriter::begin(llvm::IRBuilder<>& builder,
+                                    const std::string& name,
+                                    std::string_view parameters,
+                                    bool exported) {
+    std::vector<llvm::Type*> types;
+    for (char kind : parameters)
+        types.push_back(kind == 'p'
+                            ? static_cast<llvm::Type*>(builder.getPtrTy())
+                            : builder.getInt64Ty());
+    auto* type = llvm::FunctionType::get(builder.getVoidTy(), types, false);
+    auto* function = llvm::Function::Create(
+        type,
+        exported ? llvm::Function::ExternalLinkage
+                 : llvm::Function::InternalLinkage,
+        name, *module_);
+    function->setDoesNotThrow();
+    function->addFnAttr("no-builtins");
+    function->addFnAttr("frame-pointer", "none");
+    function->addFnAttr("prefer-vector-width", "512");
+    function->addFnAttr("min-legal-vector-width", "512");
+    if (!exported)
+        function->addFnAttr(llvm::Attribute::NoInline);
+    for (llvm::Argument& argument : function->args())
+        if (argument.getType()->isPointerTy())
+            argument.addAttr(llvm::Attribute::NoAlias);
+    builder.SetInsertPoint(
+        llvm::BasicBlock::Create(*context_, "entry", function));
+    llvm::FastMathFlags flags;
+    flags.setAllowContract();
+    builder.setFastMathFlags(flags);
+    return function;
+}
+
+Value* ModuleWriter::field(llvm::IRBuilder<>& b, Value* call,
+                           std::size_t offset, bool is_pointer) const {
+    Value* place = b.CreatePtrAdd(call, b.getInt64(offset));
+    llvm::Type* type = is_pointer ? static_cast<llvm::Type*>(b.getPtrTy())
+                                  : b.getInt64Ty();
+    return b.CreateLoad(type, place);
+}
+
+Value* ModuleWriter::operand_field(llvm::IRBuilder<>& b, Value* call,
+                                   std::int64_t argument,
+                                   OperandField which) const {
+    Value* operands =
+        field(b, call, offsetof(tilefold_call, operands), true);
+    const auto offset =
+        argument * std::int64_t(sizeof(tilefold_operand)) +
+        std::int64_t(which);
+    return field(b, operands, std::size_t(offset),
+                 which == OperandField::Base);
+}
+
+Value* ModuleWriter::function_pointer(llvm::IRBuilder<>& b, Value* call,
+                                      int entry) {
+    layout.uses_functions = true;
+    Value* table = field(b, call, offsetof(tilefold_call, functions), true);
+    return field(b, table, std::size_t(entry) * sizeof(void*), true);
+}
+
+namespace {
+
+/// One element at `pointer` as `to`; any alignment, any stored dtype.
+Value* load_element(const Lanes& scalar, DType from, DType to,
+                    Value* pointer) {
+    auto& b = scalar.b;
+    Value* raw =
+        b.CreateAlignedLoad(scalar.stored(from), pointer, llvm::Align(1));
+    if (kind_of(to) == DTypeKind::Float) {
+        llvm::Type* type = scalar.element(to);
+        switch (kind_of(from)) {
+        case DTypeKind::Float: return b.CreateFPCast(raw, type);
+        case DTypeKind::Signed: return b.CreateSIToFP(raw, type);
+        case DTypeKind::Unsigned:
+        case DTypeKind::Truth: return b.CreateUIToFP(raw, type);
+        }
+    }
+    if (to == DType::Bool)
+        return b.CreateZExt(b.CreateICmpNE(raw, b.getInt8(0)), b.getInt8Ty());
+    if (kind_of(from) == DTypeKind::Float)
+        return b.CreateFPToSI(raw, b.getInt64Ty());
+    return b.CreateIntCast(raw, b.getInt64Ty(),
+                           kind_of(from) == DTypeKind::Signed);
+}
+
+std::string pair_name(std::string_view verb, DType from, DType to) {
+    return std::string(verb) + "_" + std::string(spelling_of(from)) + "_" +
+           std::string(spelling_of(to));
+}
+
+} // namespace
+
+llvm::Function* ModuleWriter::strided_load(DType from, DType to) {
+    const std::string name = pair_name("load", from, to);
+    if (llvm::Function* found = module_->getFunction(name))
+        return found;
+    llvm::IRBuilder<> b(*context_);
+    llvm::Function* function = begin(b, name, "pnpnnpn", false);
+    const Lanes scalar = lanes(b, 1);
+    Value* base = function->getArg(0);
+    Value* stride = function->getArg(1);
+    Value* list = function->getArg(2);
+    Value* first = function->getArg(3);
+    Value* count = function->getArg(4);
+    Value* out = function->getArg(5);
+    Value* zero = b.getInt64(0);
+    Value* one = b.getInt64(1);
+    const auto size = std::int64_t(size_of(to));
+    const auto copy = [&](Value* point, Value* k) {
+        Value* place = b.CreatePtrAdd(base, b.CreateMul(point, stride));
+        b.CreateAlignedStore(load_element(scalar, from, to, place),
+                             scalar.at(out, k, 0, size),
+                             llvm::Align(std::uint64_t(size)));
+    };
+    Value* listed = b.CreateIsNotNull(list);
+    scalar.loop(zero, b.CreateSelect(listed, zero, count), one,
+                [&](Value* k) { copy(b.CreateAdd(first, k), k); });
+    scalar.loop(zero, b.CreateSelect(listed, count, zero), one,
+                [&](Value* k) {
+                    Value* place =
+                        scalar.at(list, b.CreateAdd(first, k), 0, 8);
+                    copy(b.CreateLoad(b.getInt64Ty(), place), k);
+                });
+    scalar.loop(count, function->getArg(6), one, [&](Value* k) {
+        llvm::Type* type = scalar.stored(to);
+        b.CreateStore(llvm::Constant::getNullValue(type),
+                      scalar.at(out, k, 0, size));
+    });
+    b.CreateRetVoid();
+    return function;
+}
+
+llvm::Function* ModuleWriter::count_points() {
+    if (llvm::Function* found = module_->getFunction("count_points"))
+        return found;
+    llvm::IRBuilder<> b(*context_);
+    llvm::Function* function = begin(b, "count_points", "pnnp", false);
+    const Lanes scalar = lanes(b, 1);
+    Value* list = function->getArg(0);
+    Value* first = function->getArg(1);
+    Value* count = function->getArg(2);
+    Value* listed = b.CreateIsNotNull(list);
+    Value* zero = b.getInt64(0);
+    const auto write = [&](Value* k, Value* point) {
+        b.CreateStore(point, scalar.at(function->getArg(3), k, 0, 8));
+    };
+    scalar.loop(zero, b.CreateSelect(listed, zero, count), b.getInt64(1),
+                [&](Value* k) { write(k, b.CreateAdd(first, k)); });
+    scalar.loop(zero, b.CreateSelect(listed, count, zero), b.getInt64(1),
+                [&](Value* k) {
+                    Value* place = scalar.at(list, b.CreateAdd(first, k), 0, 8);
+                    write(k, b.CreateLoad(b.getInt64Ty(), place));
+                });
+    b.CreateRetVoid();
+    return function;
+}
+
+llvm::Function* ModuleWriter::strided_store(DType dtype) {
+    const std::string name = pair_name("store", dtype, dtype);
+    if (llvm::Function* found = module_->getFunction(name))
+        return found;
+    llvm::IRBuilder<> b(*context_);
+    llvm::Function* function = begin(b, name, "pnpnn", false);
+    const Lanes scalar = lanes(b, 1);
+    Value* count = function->getArg(1);
+    Value* stride = function->getArg(3);
+    Value* accumulate = b.CreateIsNotNull(function->getArg(4));
+    Value* zero = b.getInt64(0);
+    const auto size = std::int64_t(size_of(dtype));
+    const auto write = [&](bool add) {
+        return [&, add](Value* k) {
+            Value* place = b.CreatePtrAdd(function->getArg(2),
+                                          b.CreateMul(k, stride));
+            llvm::Type* type = scalar.stored(dtype);
+            Value* value = b.CreateAlignedLoad(
+                type, scalar.at(function->getArg(0), k, 0, size),
+                llvm::Align(std::uint64_t(size)));
+            if (add) {
+                Value* old = b.CreateAlignedLoad(type, place, llvm::Align(1));
+                value = kind_of(dtype) == DTypeKind::Float
+                            ? b.CreateFAdd(old, value)
+                            : (dtype == DType::Bool ? b.CreateOr(old, value)
+                                                    : b.CreateAdd(old, value));
+            }
+            b.CreateAlignedStore(value, place, llvm::Align(1));
+        };
+    };
+    scalar.loop(zero, b.CreateSelect(accumulate, zero, count), b.getInt64(1),
+                write(false));
+    scalar.loop(zero, b.CreateSelect(accumulate, count, zero), b.getInt64(1),
+                write(true));
+    b.CreateRetVoid();
+    return function;
+}
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,77 @@
+// compiler/backends/llvm/module.h - one nest's LLVM module under way: its
+// functions, the fields of the call structure, and loads and stores of
+// strided arrays.
+#pragma once
+
+#include "compiler/artifact.h"
+#include "compiler/backends/llvm/lanes.h"
+#include "compiler/backends/llvm/sites.h"
+#include "compiler/ir.h"
+#include "compiler/plan.h"
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace tilefold::llvm_backend {
+
+/// Size of one state element, f64 or i64.
+inline constexpr std::int64_t state_bytes = 8;
+
+/// The place of an argument's fields in call->operands.
+enum class OperandField : std::int64_t {
+    Base = offsetof(tilefold_operand, base),
+    Stride = offsetof(tilefold_operand, stride),
+    Component = offsetof(tilefold_operand, component),
+    Column = offsetof(tilefold_operand, column),
+};
+
+class ModuleWriter {
+public:
+    ModuleWriter(const ir::Graph& graph, const Plan& plan);
+
+    const ir::Graph& graph;
+    const Plan plan;
+    const Sites sites;
+    Layout layout;
+
+    llvm::Module& module() { return *module_; }
+    std::unique_ptr<llvm::LLVMContext> take_context();
+    std::unique_ptr<llvm::Module> take_module();
+
+    /// Starts a function whose parameters are pointers ('p') and i64 ('n');
+    /// the builder stands in its entry block.
+    llvm::Function* begin(llvm::IRBuilder<>& builder, const std::string& name,
+                          std::string_view parameters, bool exported);
+    /// Lanes of the plan in `builder`'s function.
+    Lanes lanes(llvm::IRBuilder<>& builder, int width) const {
+        return {builder, width, graph.real, plan.isa};
+    }
+
+    llvm::Value* field(llvm::IRBuilder<>& b, llvm::Value* call,
+                       std::size_t offset, bool is_pointer) const;
+    llvm::Value* operand_field(llvm::IRBuilder<>& b, llvm::Value* call,
+                               std::int64_t argument,
+                               OperandField field) const;
+    /// A function pointer out of call->functions; notes that it is used.
+    llvm::Value* function_pointer(llvm::IRBuilder<>& b, llvm::Value* call,
+                                  int entry);
+
+    /// void(p base, n stride, p list, n first, n count, p out, n padded):
+    /// count elements of points first… (or list[first]…) to `out` in the
+    /// dtype `to`, then zeros up to `padded`.
+    llvm::Function* strided_load(DType from, DType to);
+    /// void(p list, n first, n count, p out): the points' numbers, as I64.
+    llvm::Function* count_points();
+    /// void(p values, n count, p out, n stride, n accumulate)
+    llvm::Function* strided_store(DType dtype);
+
+private:
+    std::unique_ptr<llvm::LLVMContext> context_;
+    std::unique_ptr<llvm::Module> module_;
+};
+
+} // namespace tilefold::llvm_backend

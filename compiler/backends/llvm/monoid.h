@@ -1,0 +1,133 @@
+// compiler/backends/llvm/monoid.h - reductions as code: registers of a tile,
+// state of a row, and how one goes into the other.
+//
+// 1. State holds `fields`, each of one component or of the body's; element
+//    types are f64 and i64. A field's identity is its value over no columns.
+// 2. A tile accumulates in the computing dtype over one panel (start, step
+//    for some columns at a time, finish), then folds into the state in f64.
+// 3. merge(into, from) needs `from` to cover later columns or rows: ties go
+//    to the lower index, which fields hold where it matters.
+#pragma once
+
+#include "compiler/backends/llvm/evaluate.h"
+#include "compiler/backends/llvm/module.h"
+
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+namespace tilefold::llvm_backend {
+
+struct Field {
+    DType dtype = DType::F64; ///< F64 or I64
+    std::int64_t components = 1; ///< `dynamic` allowed
+    double identity = 0;
+};
+
+/// Loads and stores state elements of one vector of rows.
+class StateRows {
+public:
+    /// `first_slot` + `first_slot_per_width` * width: of the monoid.
+    StateRows(Lanes& lanes, const std::vector<Field>& fields,
+              llvm::Value* state, llvm::Value* stride, llvm::Value* row,
+              llvm::Value* first_slot)
+        : lanes_(lanes), fields_(fields), state_(state), stride_(stride),
+          row_(row), first_slot_(first_slot) {}
+
+    llvm::Value* load(int field, Component component = {}) const;
+    void store(int field, Component component, llvm::Value* value) const;
+    /// Only these rows are read and written.
+    void set_mask(llvm::Value* mask) { mask_ = mask; }
+
+private:
+    llvm::Value* address(int field, Component component) const;
+
+    Lanes& lanes_;
+    const std::vector<Field>& fields_;
+    llvm::Value* state_;
+    llvm::Value* stride_;
+    llvm::Value* row_;
+    llvm::Value* first_slot_;
+    llvm::Value* mask_ = nullptr;
+};
+
+/// A tile under way, as a monoid sees it.
+struct Tile {
+    Lanes& lanes;
+    Evaluator& values;
+    int rows = 1;    ///< vectors of rows
+    int columns = 1; ///< columns of the present step
+    llvm::Value* column = nullptr; ///< of the step's first, in the panel
+    llvm::Value* panel = nullptr;  ///< number of the panel's first column
+    /// By row vector: number that an index counts from (0, or i * M where
+    /// both axes are reduced).
+    std::vector<llvm::Value*> index_base;
+    std::vector<StateRows*> state; ///< by row vector, of this monoid
+    /// Memory for accumulators that do not fit registers, or null.
+    llvm::Value* memory = nullptr;
+};
+
+/// A reduction of the graph as code. One object per Reduce node.
+class MonoidWriter {
+public:
+    MonoidWriter(const ir::Graph& graph, ir::ValueId reduce);
+    virtual ~MonoidWriter() = default;
+
+    const std::vector<Field>& fields() const { return fields_; }
+    /// Components of the body; `dynamic` allowed.
+    std::int64_t components() const { return components_; }
+    /// Bytes of Tile::memory for each row vector and component.
+    virtual int wide_accumulators() const { return 1; }
+
+    virtual void start(Tile& tile) = 0;
+    virtual void step(Tile& tile) = 0;
+    virtual void finish(Tile& tile) = 0;
+    /// into ⊕= from. `values` serves for loops over components.
+    virtual void merge(Evaluator& values, StateRows& into,
+                       StateRows& from) = 0;
+    /// Component of the finished result, in the node's dtype. `terms`: how
+    /// many were added, I64 scalar.
+    virtual llvm::Value* result(Lanes& lanes, const FunctionTable& functions,
+                                StateRows& state, Component component,
+                                llvm::Value* terms) = 0;
+
+protected:
+    const ir::Node& node() const { return graph_[reduce_]; }
+    const ir::ReductionRow& row() const {
+        return ir::row_of(ir::Reduction(node().first));
+    }
+    ir::ValueId body(int operand = 0) const {
+        return node().operands[std::size_t(operand)];
+    }
+    /// Value of a body's component in the computing dtype.
+    llvm::Value* read(Tile& tile, int operand, Component component, int r,
+                      int j) const;
+    /// Room for one accumulator of a row vector: a register while components
+    /// are unrolled, else `tile.memory`.
+    llvm::Value* place(Tile& tile, int which, Component component, int r,
+                       llvm::Type* type);
+
+    const ir::Graph& graph_;
+    ir::ValueId reduce_;
+    std::int64_t components_;
+    std::vector<Field> fields_;
+
+private:
+    std::map<std::tuple<int, std::int64_t, int>, llvm::Value*> registers_;
+};
+
+std::unique_ptr<MonoidWriter> make_monoid(const ir::Graph& graph,
+                                          ir::ValueId reduce);
+
+/// The families, one file each.
+std::unique_ptr<MonoidWriter> make_plain(const ir::Graph& graph,
+                                         ir::ValueId reduce);
+std::unique_ptr<MonoidWriter> make_arg(const ir::Graph& graph,
+                                       ir::ValueId reduce);
+std::unique_ptr<MonoidWriter> make_exponential(const ir::Graph& graph,
+                                               ir::ValueId reduce);
+std::unique_ptr<MonoidWriter> make_k_minimum(const ir::Graph& graph,
+                                             ir::ValueId reduce);
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,208 @@
+// compiler/backends/llvm/monoid_exponential.cpp - logsumexp and softmax: sums
+// of w exp(f) kept relative to a running maximum m of f.
+//
+// Between panels the state is (m, Σ exp(f - m), Σ w exp(f - m) …). A step
+// over J columns raises m once and rescales the sums once: J + 1 exponentials
+// for J columns. Where m is infinite, 0 stands for it: a row of -inf then
+// sums to 0 and one +inf to inf, never to NaN.
+// Milakov, Gimelshein: Online normalizer calculation for softmax (2018).
+
+#include "compiler/backends/llvm/monoid.h"
+
+#include <limits>
+
+namespace tilefold::llvm_backend {
+namespace {
+
+using llvm::Value;
+
+enum : int { maximum, total, weighted };
+/// Accumulators of a tile beside total and weighted.
+enum : int { running = 3, initial = 4 };
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double log2_e = 0x1.71547652b82fep+0;
+
+class Exponential : public MonoidWriter {
+public:
+    Exponential(const ir::Graph& graph, ir::ValueId reduce)
+        : MonoidWriter(graph, reduce),
+          softmax_(row().monoid == ir::Monoid::SoftMax) {
+        fields_ = {{DType::F64, 1, -infinity}, {DType::F64, 1, 0}};
+        if (softmax_)
+            fields_.push_back({DType::F64, components_, 0});
+    }
+
+    void start(Tile& tile) override {
+        auto& b = tile.lanes.b;
+        for (int r = 0; r < tile.rows; ++r) {
+            Value* m = tile.lanes.as(
+                graph_.real, tile.state[std::size_t(r)]->load(maximum));
+            b.CreateStore(m, scalar(tile, running, r));
+            b.CreateStore(m, scalar(tile, initial, r));
+            b.CreateStore(tile.lanes.number(graph_.real, 0),
+                          scalar(tile, total, r));
+        }
+        each_weighted(tile, [&](Component k, int r) {
+            b.CreateStore(tile.lanes.number(graph_.real, 0),
+                          vector(tile, k, r));
+        });
+    }
+
+    void step(Tile& tile) override {
+        auto& b = tile.lanes.b;
+        Lanes& lanes = tile.lanes;
+        std::vector<Value*> shrink;
+        std::vector<std::vector<Value*>> terms(std::size_t(tile.rows));
+        for (int r = 0; r < tile.rows; ++r) {
+            Value* old = b.CreateLoad(type(lanes), scalar(tile, running, r));
+            Value* m = old;
+            for (int j = 0; j < tile.columns; ++j)
+                m = lanes.larger(read(tile, 0, {}, r, j), m);
+            Value* level = finite(lanes, m);
+            shrink.push_back(power(lanes, old, level));
+            for (int j = 0; j < tile.columns; ++j)
+                terms[std::size_t(r)].push_back(
+                    power(lanes, read(tile, 0, {}, r, j), level));
+            b.CreateStore(m, scalar(tile, running, r));
+        }
+        for (int r = 0; r < tile.rows; ++r)
+            add(tile, scalar(tile, total, r), shrink[std::size_t(r)],
+                terms[std::size_t(r)], [&](int j) -> Value* {
+                    return has_weights() ? read(tile, 1, {}, r, j) : nullptr;
+                });
+        if (softmax_ && !tile.values.unrolled(components_))
+            tile.values.hoist_scalars(body(1), tile.rows, tile.columns);
+        each_weighted(tile, [&](Component k, int r) {
+            add(tile, vector(tile, k, r), shrink[std::size_t(r)],
+                terms[std::size_t(r)],
+                [&](int j) { return read(tile, 1, k, r, j); });
+        });
+    }
+
+    void finish(Tile& tile) override {
+        auto& b = tile.lanes.b;
+        std::vector<Value*> shrink;
+        const auto fold = [&](int field, Component k, int r, Value* place) {
+            StateRows& state = *tile.state[std::size_t(r)];
+            Value* partial = tile.lanes.as(
+                DType::F64, b.CreateLoad(type(tile.lanes), place));
+            state.store(field, k,
+                        tile.lanes.fma(state.load(field, k),
+                                       shrink[std::size_t(r)], partial));
+        };
+        for (int r = 0; r < tile.rows; ++r) {
+            const auto load = [&](int which) {
+                return b.CreateLoad(type(tile.lanes), scalar(tile, which, r));
+            };
+            Value* m = load(running);
+            shrink.push_back(tile.lanes.as(
+                DType::F64, power(tile.lanes, load(initial),
+                                  finite(tile.lanes, m))));
+            tile.state[std::size_t(r)]->store(
+                maximum, {}, tile.lanes.as(DType::F64, m));
+            fold(total, {}, r, scalar(tile, total, r));
+        }
+        each_weighted(tile, [&](Component k, int r) {
+            fold(weighted, k, r, vector(tile, k, r));
+        });
+    }
+
+    void merge(Evaluator& values, StateRows& into, StateRows& from) override {
+        Lanes& lanes = values.lanes();
+        Value* a = into.load(maximum);
+        Value* b_ = from.load(maximum);
+        Value* m = lanes.larger(a, b_);
+        Value* level = finite(lanes, m);
+        Value* shrink_a = power(lanes, a, level);
+        Value* shrink_b = power(lanes, b_, level);
+        const auto join = [&](int field, Component k) {
+            Value* scaled =
+                lanes.b.CreateFMul(from.load(field, k), shrink_b);
+            into.store(field, k,
+                       lanes.fma(into.load(field, k), shrink_a, scaled));
+        };
+        into.store(maximum, {}, m);
+        join(total, {});
+        if (softmax_)
+            values.each_component(components_, [&](Component k) {
+                join(weighted, k);
+            });
+    }
+
+    Value* result(Lanes& lanes, const FunctionTable& functions,
+                  StateRows& state, Component component, Value*) override {
+        auto& b = lanes.b;
+        Value* sum = state.load(total);
+        if (softmax_)
+            return lanes.as(graph_.real,
+                            b.CreateFDiv(state.load(weighted, component),
+                                         sum));
+        Value* terms = lanes.as(graph_.real, sum);
+        Value* logarithm = call_external(lanes, functions, External::Log,
+                                         graph_.real, {&terms, 1});
+        return b.CreateFAdd(lanes.as(graph_.real, state.load(maximum)),
+                            logarithm);
+    }
+
+private:
+    bool has_weights() const { return !softmax_ && node().arity == 2; }
+    llvm::Type* type(Lanes& lanes) const { return lanes.type(graph_.real); }
+    Value* scalar(Tile& tile, int which, int r) {
+        return place(tile, which, {}, r, type(tile.lanes));
+    }
+    Value* vector(Tile& tile, Component k, int r) {
+        // The only accumulator that may lie in memory: which = 0 there.
+        return place(tile, k.runtime ? 0 : weighted, k, r, type(tile.lanes));
+    }
+    template <class Body> void each_weighted(Tile& tile, Body body) {
+        if (softmax_)
+            tile.values.each_component(components_, [&](Component k) {
+                for (int r = 0; r < tile.rows; ++r)
+                    body(k, r);
+            });
+    }
+
+    /// m where it is finite, else 0.
+    Value* finite(Lanes& lanes, Value* m) const {
+        const DType dtype = lanes.dtype_of(m);
+        Value* size = lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, m);
+        Value* is_finite =
+            lanes.b.CreateFCmpOLT(size, lanes.number(dtype, infinity));
+        return lanes.select(is_finite, m, lanes.number(dtype, 0));
+    }
+
+    /// exp(x - level)
+    Value* power(Lanes& lanes, Value* x, Value* level) const {
+        Value* exponent =
+            lanes.b.CreateFMul(lanes.b.CreateFSub(x, level),
+                               lanes.number(lanes.dtype_of(x), log2_e));
+        return emit_exp2(lanes, exponent);
+    }
+
+    /// *place = *place * shrink + Σ_j terms[j] weight(j)
+    template <class Weight>
+    void add(Tile& tile, Value* place, Value* shrink,
+             const std::vector<Value*>& terms, Weight weight) {
+        auto& b = tile.lanes.b;
+        Value* sum = b.CreateFMul(b.CreateLoad(type(tile.lanes), place),
+                                  shrink);
+        for (int j = 0; j < tile.columns; ++j) {
+            Value* term = terms[std::size_t(j)];
+            Value* w = weight(j);
+            sum = w ? tile.lanes.fma(term, w, sum) : b.CreateFAdd(sum, term);
+        }
+        b.CreateStore(sum, place);
+    }
+
+    bool softmax_;
+};
+
+} // namespace
+
+std::unique_ptr<MonoidWriter> make_exponential(const ir::Graph& graph,
+                                               ir::ValueId reduce) {
+    return std::make_unique<Exponential>(graph, reduce);
+}
+
+} // namespace tilefold::llvm_backend

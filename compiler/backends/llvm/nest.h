@@ -1,0 +1,82 @@
+// compiler/backends/llvm/nest.h - the functions of a kernel image, built from
+// a graph and a plan.
+#pragma once
+
+#include "compiler/backends/llvm/module.h"
+#include "compiler/backends/llvm/monoid.h"
+#include "compiler/backends/llvm/pack.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tilefold::llvm_backend {
+
+/// An entry under way: its builder, its lanes and what it reads of the call.
+struct Entry {
+    /// `parameters` as ModuleWriter::begin; parameter 0 is the call.
+    Entry(ModuleWriter& writer, const std::string& name,
+          std::string_view parameters, int width);
+
+    ModuleWriter& writer;
+    llvm::IRBuilder<> b;
+    Lanes lanes;
+    llvm::Function* function;
+    llvm::Value* call;
+    FunctionTable functions;
+    llvm::Value* width = nullptr; ///< call->width, where the graph needs it
+    std::unique_ptr<ConstantLeaves> constants;
+
+    llvm::Value* argument(unsigned k) const { return function->getArg(k); }
+    /// min(a, b) of two i64.
+    llvm::Value* least(llvm::Value* a, llvm::Value* b_);
+    void finish() { b.CreateRetVoid(); }
+};
+
+/// prepare: the values on {}.
+void write_prepare(ModuleWriter& writer);
+
+/// A reduction of the nest and where its state lies.
+struct Slots {
+    std::unique_ptr<MonoidWriter> monoid;
+    std::int64_t fixed = 0;     ///< first slot …
+    std::int64_t per_width = 0; ///< … plus this times the width
+};
+std::vector<Slots> make_slots(ModuleWriter& writer);
+llvm::Value* first_slot(Entry& entry, const Slots& slots);
+
+/// init, merge, accumulate, finalise.
+void write_reduce_nest(ModuleWriter& writer);
+void write_accumulate(ModuleWriter& writer, std::vector<Slots>& reductions);
+/// zip, dense.
+void write_values_nest(ModuleWriter& writer);
+
+/// Results of a chunk of points, waiting in scratch to be stored.
+class ResultBuffer {
+public:
+    ResultBuffer(ModuleWriter& writer, std::int64_t capacity,
+                 std::int64_t offset);
+    std::int64_t bytes() const { return bytes_; }
+    std::int64_t bytes_per_width() const { return bytes_per_width_; }
+    /// Evaluates the graph's result at lanes `point` of the chunk.
+    void evaluate(Entry& entry, Evaluator& values, llvm::Value* scratch,
+                  llvm::Value* point) const;
+    /// Stores `count` points to `out`, `stride` bytes apart.
+    void store(Entry& entry, llvm::Value* scratch, llvm::Value* count,
+               llvm::Value* out, llvm::Value* stride) const;
+
+private:
+    llvm::Value* address(Entry& entry, llvm::Value* scratch,
+                         Component component, llvm::Value* point) const;
+    std::int64_t components() const;
+
+    ModuleWriter& writer_;
+    std::int64_t capacity_, offset_, bytes_ = 0, bytes_per_width_ = 0;
+};
+
+/// Whether some value has `dynamic` width.
+bool has_width(const ir::Graph& graph);
+/// Nanoseconds of one pair on one core, from the rows' costs.
+double estimate_nanoseconds(const ir::Graph& graph, const Plan& plan);
+
+} // namespace tilefold::llvm_backend

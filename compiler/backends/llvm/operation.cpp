@@ -1,0 +1,171 @@
+// compiler/backends/llvm/operation.cpp - one line for each operation of
+// ops.def that works component by component.
+
+#include "compiler/backends/llvm/math.h"
+
+#include "formulas/diagnostic.h"
+
+#include <limits>
+
+namespace tilefold::llvm_backend {
+namespace {
+
+using ir::Op;
+using llvm::Value;
+
+/// The dtype in which two operands are compared: exactly where both are
+/// integers, in F64 where one is.
+DType comparing_dtype(const Lanes& lanes, Value* a, Value* b) {
+    const DType left = lanes.dtype_of(a), right = lanes.dtype_of(b);
+    if (left == right && left != DType::Bool)
+        return left;
+    if (left == DType::I64 || right == DType::I64)
+        return DType::F64;
+    return lanes.real();
+}
+
+Value* compare(Lanes& lanes, llvm::CmpInst::Predicate real,
+               llvm::CmpInst::Predicate integer, Value* a, Value* b) {
+    const DType dtype = comparing_dtype(lanes, a, b);
+    a = lanes.as(dtype, a);
+    b = lanes.as(dtype, b);
+    return dtype == DType::I64 ? lanes.b.CreateICmp(integer, a, b)
+                               : lanes.b.CreateFCmp(real, a, b);
+}
+
+Value* sign(Lanes& lanes, Value* x) {
+    const DType dtype = lanes.dtype_of(x);
+    Value* one = lanes.number(dtype, 1);
+    Value* unit = lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, one,
+                                                x);
+    Value* zero = lanes.number(dtype, 0);
+    Value* nonzero = lanes.b.CreateFCmpONE(x, zero);
+    Value* nan = lanes.b.CreateFCmpUNO(x, x);
+    return lanes.select(nonzero, unit, lanes.select(nan, x, zero));
+}
+
+/// x - y floor(x / y), with the divisor's sign.
+Value* modulo(Lanes& lanes, Value* x, Value* y) {
+    Value* quotient = lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::floor,
+                                                   lanes.b.CreateFDiv(x, y));
+    return lanes.fma(lanes.b.CreateFNeg(y), quotient, x);
+}
+
+Value* maximum(Lanes& lanes, Value* a, Value* b) {
+    return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
+}
+
+Value* minimum(Lanes& lanes, Value* a, Value* b) {
+    return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
+}
+
+} // namespace
+
+Value* call_external(Lanes& lanes, const FunctionTable& functions,
+                     External function, DType dtype,
+                     std::span<Value* const> operands) {
+    const bool scalar = lanes.width() == 1;
+    llvm::Type* type = lanes.type(dtype);
+    const std::vector<llvm::Type*> parameters(operands.size(), type);
+    auto* signature = llvm::FunctionType::get(type, parameters, false);
+    Value* pointer = functions(2 * int(function) + (scalar ? 1 : 0));
+    return lanes.b.CreateCall(signature, pointer,
+                              {operands.data(), operands.size()});
+}
+
+Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
+                      DType dtype, std::span<Value* const> operands) {
+    auto& b = lanes.b;
+    const auto operand = [&](std::size_t k) {
+        return lanes.as(dtype, operands[k]);
+    };
+    const auto truth = [&](std::size_t k) {
+        return lanes.as(DType::Bool, operands[k]);
+    };
+    const auto unary = [&](llvm::Intrinsic::ID id) {
+        return b.CreateUnaryIntrinsic(id, operand(0));
+    };
+    const auto external = [&](External function) {
+        std::vector<Value*> converted;
+        for (std::size_t k = 0; k < operands.size(); ++k)
+            converted.push_back(operand(k));
+        return call_external(lanes, functions, function, dtype, converted);
+    };
+    using P = llvm::CmpInst;
+    switch (op) {
+    case Op::Add: return b.CreateFAdd(operand(0), operand(1));
+    case Op::Sub: return b.CreateFSub(operand(0), operand(1));
+    case Op::Neg: return b.CreateFNeg(operand(0));
+    case Op::Mul: return b.CreateFMul(operand(0), operand(1));
+    case Op::Div: return b.CreateFDiv(operand(0), operand(1));
+    case Op::Mod: return modulo(lanes, operand(0), operand(1));
+    case Op::Pow: return external(External::Pow);
+    case Op::Exp:
+        return lanes.width() == 1 ? external(External::Exp)
+                                  : emit_exp(lanes, operand(0));
+    case Op::Exp2:
+        return lanes.width() == 1 ? external(External::Exp2)
+                                  : emit_exp2(lanes, operand(0));
+    case Op::Log: return external(External::Log);
+    case Op::Log1p: return external(External::Log1p);
+    case Op::Expm1: return external(External::Expm1);
+    case Op::Sqrt: return unary(llvm::Intrinsic::sqrt);
+    case Op::Rsqrt:
+        return b.CreateFDiv(lanes.number(dtype, 1),
+                            unary(llvm::Intrinsic::sqrt));
+    case Op::Abs: return unary(llvm::Intrinsic::fabs);
+    case Op::Sign: return sign(lanes, operand(0));
+    case Op::Floor: return unary(llvm::Intrinsic::floor);
+    case Op::Ceil: return unary(llvm::Intrinsic::ceil);
+    case Op::Round: return unary(llvm::Intrinsic::roundeven);
+    case Op::Minimum: return minimum(lanes, operand(0), operand(1));
+    case Op::Maximum: return maximum(lanes, operand(0), operand(1));
+    case Op::Where: return lanes.select(truth(0), operand(1), operand(2));
+    case Op::Less:
+        return compare(lanes, P::FCMP_OLT, P::ICMP_SLT, operands[0],
+                       operands[1]);
+    case Op::LessEqual:
+        return compare(lanes, P::FCMP_OLE, P::ICMP_SLE, operands[0],
+                       operands[1]);
+    case Op::Equal:
+        return compare(lanes, P::FCMP_OEQ, P::ICMP_EQ, operands[0],
+                       operands[1]);
+    case Op::NotEqual:
+        return compare(lanes, P::FCMP_UNE, P::ICMP_NE, operands[0],
+                       operands[1]);
+    case Op::And: return b.CreateAnd(truth(0), truth(1));
+    case Op::Or: return b.CreateOr(truth(0), truth(1));
+    case Op::Not: return b.CreateNot(truth(0));
+    case Op::Sin: return external(External::Sin);
+    case Op::Cos: return external(External::Cos);
+    case Op::Tan: return external(External::Tan);
+    case Op::Asin: return external(External::Asin);
+    case Op::Acos: return external(External::Acos);
+    case Op::Atan: return external(External::Atan);
+    case Op::Atan2: return external(External::Atan2);
+    case Op::Sinh: return external(External::Sinh);
+    case Op::Cosh: return external(External::Cosh);
+    case Op::Tanh: return external(External::Tanh);
+    case Op::Erf: return external(External::Erf);
+    case Op::Argument:
+    case Op::Literal:
+    case Op::Constant:
+    case Op::Index:
+    case Op::IntPow:
+    case Op::Slice:
+    case Op::Concat:
+    case Op::Reduce:
+    case Op::Dot:
+    case Op::SqDist:
+    case Op::SqNorm:
+    case Op::CompSum:
+    case Op::CompMax:
+    case Op::CompMin:
+    case Op::Cross:
+    case Op::MatVec:
+    case Op::VecMat: break; // by evaluate.cpp
+    }
+    internal_error(std::string(ir::mnemonic(op)) + " is not elementwise");
+}
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,68 @@
+// compiler/backends/llvm/pack.h - the values of a run of points along one
+// axis, laid out in scratch memory: component by component, each a row of
+// `capacity` elements, so that lanes are contiguous.
+#pragma once
+
+#include "compiler/backends/llvm/evaluate.h"
+#include "compiler/backends/llvm/module.h"
+
+#include <map>
+
+namespace tilefold::llvm_backend {
+
+/// The part of scratch that holds one axis' values.
+class Pack {
+public:
+    /// `offset`: where the part begins in scratch, a multiple of 64.
+    Pack(ModuleWriter& writer, const Packed& values, Axes axis,
+         std::int64_t capacity, std::int64_t offset);
+
+    bool has(ir::ValueId id) const { return places_.count(id) != 0; }
+    std::int64_t end() const { return end_; } ///< offset after the part …
+    std::int64_t end_per_width() const { return end_per_width_; } ///< … too
+    std::int64_t capacity() const { return capacity_; }
+
+    /// Reads points [first, first + count) of the arguments and computes what
+    /// is made of them; elements up to the capacity are zero or harmless.
+    void fill(Lanes& lanes, const FunctionTable& functions, llvm::Value* call,
+              llvm::Value* first, llvm::Value* count, llvm::Value* scratch,
+              llvm::Value* width, Leaves& constants) const;
+
+    /// Address of component `component` of point `point` (an index in the
+    /// run).
+    llvm::Value* address(const Lanes& lanes, llvm::Value* scratch,
+                         ir::ValueId id, Component component,
+                         llvm::Value* point) const;
+
+private:
+    void load_leaf(Lanes& lanes, ir::ValueId id, llvm::Value* call,
+                   llvm::Value* first, llvm::Value* count,
+                   llvm::Value* scratch, llvm::Value* width) const;
+    void place(ir::ValueId id);
+
+    ModuleWriter& writer_;
+    Packed values_;
+    Axes axis_;
+    std::int64_t capacity_;
+    std::map<ir::ValueId, std::int64_t> places_;
+    std::int64_t end_;
+    std::int64_t end_per_width_ = 0;
+};
+
+/// Values on {}: call->constants, rounded to `graph.real` (but for those that
+/// meet integers), once at a function's entry where the component is fixed.
+class ConstantLeaves : public Leaves {
+public:
+    ConstantLeaves(ModuleWriter& writer, Lanes& lanes, llvm::Value* call);
+    bool has(ir::ValueId id) const override;
+    llvm::Value* read(ir::ValueId id, Component component, int row,
+                      int column) override;
+
+private:
+    ModuleWriter& writer_;
+    Lanes& lanes_;
+    llvm::Value* base_;
+    std::map<std::pair<ir::ValueId, std::int64_t>, llvm::Value*> read_;
+};
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,223 @@
+// compiler/backends/llvm/reduce_nest.cpp - init, merge and finalise of a
+// reduction; accumulate has a file of its own.
+
+#include "compiler/backends/llvm/nest.h"
+
+#include <algorithm>
+
+namespace tilefold::llvm_backend {
+
+using ir::Node;
+using ir::Op;
+using ir::ValueId;
+using llvm::Value;
+
+namespace {
+
+/// Rows whose results finalise holds before storing them.
+constexpr std::int64_t chunk = 64;
+
+StateRows rows_of(Entry& entry, const Slots& slots, Value* state,
+                  Value* stride, Value* row) {
+    return {entry.lanes, slots.monoid->fields(), state, stride, row,
+            first_slot(entry, slots)};
+}
+
+/// A loop over vectors of rows [0, count).
+void each_vector(Entry& entry, Value* count,
+                 const std::function<void(Value*)>& body) {
+    entry.lanes.loop(entry.lanes.constant(0), count,
+                     entry.lanes.constant(entry.lanes.width()), body);
+}
+
+/// Nothing to read: merge and init only loop over components.
+class NoLeaves : public Leaves {
+public:
+    bool has(ValueId) const override { return false; }
+    Value* read(ValueId, Component, int, int) override { return nullptr; }
+};
+
+void write_init(ModuleWriter& writer, const std::vector<Slots>& reductions) {
+    Entry entry(writer, "init", "ppn", writer.plan.lanes);
+    NoLeaves none;
+    Evaluator values(writer.graph, entry.lanes, entry.functions,
+                     writer.plan.unroll, entry.width, none);
+    each_vector(entry, entry.argument(2), [&](Value* row) {
+        for (const Slots& slots : reductions) {
+            const StateRows state = rows_of(entry, slots, entry.argument(1),
+                                            entry.argument(2), row);
+            int number = 0;
+            for (const Field& field : slots.monoid->fields()) {
+                values.each_component(field.components, [&](Component k) {
+                    state.store(number, k,
+                                entry.lanes.number(field.dtype,
+                                                   field.identity));
+                });
+                ++number;
+            }
+        }
+    });
+    entry.finish();
+}
+
+void write_merge(ModuleWriter& writer, const std::vector<Slots>& reductions) {
+    Entry entry(writer, "merge", "pppnn", writer.plan.lanes);
+    NoLeaves none;
+    Evaluator values(writer.graph, entry.lanes, entry.functions,
+                     writer.plan.unroll, entry.width, none);
+    Value* stride = entry.argument(3);
+    Value* rows = entry.argument(4);
+    each_vector(entry, rows, [&](Value* row) {
+        Value* mask = entry.lanes.first_lanes(entry.b.CreateSub(rows, row));
+        for (const Slots& slots : reductions) {
+            StateRows into =
+                rows_of(entry, slots, entry.argument(1), stride, row);
+            StateRows from =
+                rows_of(entry, slots, entry.argument(2), stride, row);
+            into.set_mask(mask);
+            from.set_mask(mask);
+            slots.monoid->merge(values, into, from);
+        }
+    });
+    entry.finish();
+}
+
+/// What an epilogue reads: constants, packed row values, reduced results.
+class EpilogueLeaves : public Leaves {
+public:
+    EpilogueLeaves(Entry& entry, const Pack& pack,
+                   const std::vector<Slots>& reductions, Value* scratch,
+                   Value* point, Value* row)
+        : entry_(entry), pack_(pack), reductions_(reductions),
+          scratch_(scratch), point_(point), row_(row) {}
+
+    bool has(ValueId id) const override {
+        return entry_.constants->has(id) || pack_.has(id) ||
+               entry_.writer.graph[id].op == Op::Reduce;
+    }
+
+    Value* read(ValueId id, Component component, int row,
+                int column) override {
+        if (entry_.constants->has(id))
+            return entry_.constants->read(id, component, row, column);
+        const ir::Graph& graph = entry_.writer.graph;
+        if (graph[id].op == Op::Reduce)
+            return reduced(id, component);
+        return entry_.lanes.load(
+            graph[id].type.dtype,
+            pack_.address(entry_.lanes, scratch_, id, component, point_));
+    }
+
+private:
+    Value* reduced(ValueId id, Component component) {
+        const auto& order = entry_.writer.sites.reductions;
+        const auto place = std::find(order.begin(), order.end(), id);
+        const Slots& slots = reductions_[std::size_t(place - order.begin())];
+        StateRows state = rows_of(entry_, slots, entry_.argument(3),
+                                  entry_.argument(4), row_);
+        return slots.monoid->result(entry_.lanes, entry_.functions, state,
+                                    component, terms(id));
+    }
+
+    /// How many terms a result has: M, or N * M over both axes.
+    Value* terms(ValueId id) {
+        const auto field = [&](std::size_t offset) {
+            return entry_.writer.field(entry_.b, entry_.call, offset, false);
+        };
+        Value* columns = field(offsetof(tilefold_call, columns));
+        if (Axes(entry_.writer.graph[id].second) != Axes::IJ)
+            return columns;
+        return entry_.b.CreateMul(field(offsetof(tilefold_call, rows)),
+                                  columns);
+    }
+
+    Entry& entry_;
+    const Pack& pack_;
+    const std::vector<Slots>& reductions_;
+    Value* scratch_;
+    Value* point_;
+    Value* row_;
+};
+
+void write_finalise(ModuleWriter& writer,
+                    const std::vector<Slots>& reductions) {
+    Entry entry(writer, "finalise", "pnnpnp", writer.plan.lanes);
+    auto& b = entry.b;
+    Value* i0 = entry.argument(1);
+    Value* scratch = entry.argument(5);
+    const Pack pack(writer, writer.sites.epilogue, Axes::I, chunk, 0);
+    const ResultBuffer results(writer, chunk, pack.end());
+    Value* out =
+        writer.field(b, entry.call, offsetof(tilefold_call, out), true);
+    Value* out_row =
+        writer.field(b, entry.call, offsetof(tilefold_call, out_row), false);
+    Value* rows = b.CreateSub(entry.argument(2), i0);
+    entry.lanes.loop(
+        entry.lanes.constant(0), rows, entry.lanes.constant(chunk),
+        [&](Value* start) {
+            Value* count = entry.least(entry.lanes.constant(chunk),
+                                       b.CreateSub(rows, start));
+            Value* first = b.CreateAdd(i0, start);
+            pack.fill(entry.lanes, entry.functions, entry.call, first, count,
+                      scratch, entry.width, *entry.constants);
+            each_vector(entry, count, [&](Value* point) {
+                EpilogueLeaves leaves(entry, pack, reductions, scratch, point,
+                                      b.CreateAdd(start, point));
+                Evaluator values(writer.graph, entry.lanes, entry.functions,
+                                 writer.plan.unroll, entry.width, leaves);
+                results.evaluate(entry, values, scratch, point);
+            });
+            results.store(entry, scratch, count,
+                          b.CreatePtrAdd(out, b.CreateMul(first, out_row)),
+                          out_row);
+        });
+    writer.layout.scratch =
+        std::max(writer.layout.scratch, pack.end() + results.bytes());
+    writer.layout.scratch_per_width = std::max(
+        writer.layout.scratch_per_width, results.bytes_per_width());
+    entry.finish();
+}
+
+} // namespace
+
+std::vector<Slots> make_slots(ModuleWriter& writer) {
+    std::vector<Slots> reductions;
+    Layout& layout = writer.layout;
+    for (ValueId id : writer.sites.reductions) {
+        Slots slots{make_monoid(writer.graph, id), layout.slots,
+                    layout.slots_per_width};
+        for (const Field& field : slots.monoid->fields()) {
+            if (field.components == dynamic)
+                ++layout.slots_per_width;
+            else
+                layout.slots += field.components;
+        }
+        reductions.push_back(std::move(slots));
+    }
+    return reductions;
+}
+
+Value* first_slot(Entry& entry, const Slots& slots) {
+    Value* slot = entry.lanes.constant(slots.fixed);
+    if (slots.per_width)
+        slot = entry.b.CreateAdd(
+            slot, entry.b.CreateMul(entry.width,
+                                    entry.lanes.constant(slots.per_width)));
+    return slot;
+}
+
+void write_reduce_nest(ModuleWriter& writer) {
+    std::vector<Slots> reductions = make_slots(writer);
+    const Plan& plan = writer.plan;
+    writer.layout.row_multiple =
+        std::max<std::int64_t>(chunk, plan.lanes * plan.row_vectors);
+    writer.layout.nanoseconds = estimate_nanoseconds(writer.graph, plan);
+    if (has_width(writer.graph))
+        writer.layout.nanoseconds_per_width = 1.0 / 6 / plan.lanes;
+    write_init(writer, reductions);
+    write_accumulate(writer, reductions);
+    write_merge(writer, reductions);
+    write_finalise(writer, reductions);
+}
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,117 @@
+// compiler/backends/llvm/target.cpp - passes and code generation.
+//
+// Compile time is code size: about 2.6 ms a kilobyte in code generation. The
+// emitters write what they mean, so only passes that pay are run: promotion
+// of accumulators to registers, removal of common subexpressions (addresses
+// and broadcasts), and hoisting of loop invariants.
+
+#include "compiler/backends/llvm/target.h"
+
+#include "formulas/diagnostic.h"
+
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/PassManager.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Scalar/DCE.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Utils/Mem2Reg.h>
+
+#include <mutex>
+
+namespace tilefold::llvm_backend {
+namespace {
+
+void initialise_once() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        LLVMInitializeX86TargetInfo();
+        LLVMInitializeX86Target();
+        LLVMInitializeX86TargetMC();
+        LLVMInitializeX86AsmPrinter();
+    });
+}
+
+std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
+    initialise_once();
+    const llvm::Triple triple("x86_64-unknown-linux-gnu");
+    std::string error;
+    const llvm::Target* target =
+        llvm::TargetRegistry::lookupTarget(triple, error);
+    if (!target)
+        internal_error(error);
+    llvm::TargetOptions options;
+    options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+    return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+        triple, spelling_of(isa), "", options, llvm::Reloc::PIC_,
+        llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+}
+
+/// Analyses of one run of passes, wired to one another.
+struct Analyses {
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager components;
+    llvm::ModuleAnalysisManager modules;
+
+    explicit Analyses(llvm::TargetMachine& machine) {
+        llvm::PassBuilder builder(&machine);
+        builder.registerModuleAnalyses(modules);
+        builder.registerCGSCCAnalyses(components);
+        builder.registerFunctionAnalyses(functions);
+        builder.registerLoopAnalyses(loops);
+        builder.crossRegisterProxies(loops, functions, components, modules);
+    }
+};
+
+} // namespace
+
+void optimise(llvm::Module& module, Isa isa) {
+    const auto machine = make_machine(isa);
+    module.setTargetTriple(machine->getTargetTriple());
+    module.setDataLayout(machine->createDataLayout());
+    Analyses analyses(*machine);
+    llvm::FunctionPassManager passes;
+    passes.addPass(llvm::PromotePass());
+    passes.addPass(llvm::EarlyCSEPass(true));
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(
+        llvm::LICMPass(llvm::LICMOptions()), true));
+    passes.addPass(llvm::DCEPass());
+    for (llvm::Function& function : module)
+        if (!function.isDeclaration())
+            passes.run(function, analyses.functions);
+}
+
+namespace {
+
+llvm::SmallVector<char, 0> emit(llvm::Module& module, Isa isa,
+                                llvm::CodeGenFileType kind) {
+    const auto machine = make_machine(isa);
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream(bytes);
+    llvm::legacy::PassManager passes;
+    if (machine->addPassesToEmitFile(passes, stream, nullptr, kind, true))
+        internal_error("the target emits no files of this kind");
+    passes.run(module);
+    return bytes;
+}
+
+} // namespace
+
+llvm::SmallVector<char, 0> emit_object(llvm::Module& module, Isa isa) {
+    return emit(module, isa, llvm::CodeGenFileType::ObjectFile);
+}
+
+std::string emit_assembly(llvm::Module& module, Isa isa) {
+    const auto text = emit(module, isa, llvm::CodeGenFileType::AssemblyFile);
+    return {text.begin(), text.end()};
+}
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,156 @@
+// compiler/backends/reference/accumulator.cpp - reductions term by term. Sums
+// are kept in long double, so that the oracle's rounding never matters.
+
+#include "compiler/backends/reference/accumulator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tilefold::reference {
+namespace {
+
+using ir::Finish;
+using ir::Monoid;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// NaN counts as larger than everything.
+bool sorts_before(double a, double b) {
+    return std::isnan(b) ? !std::isnan(a) : a < b;
+}
+
+} // namespace
+
+Accumulator::Accumulator(const ir::Node& node, std::size_t components)
+    : reduction_(ir::Reduction(node.first)), row_(ir::row_of(reduction_)),
+      k_(std::size_t(node.third)), sums_(components), extremes_(components) {
+    reset();
+}
+
+double Accumulator::identity() const {
+    if (row_.result == ir::ReductionResult::Truth)
+        return row_.monoid == Monoid::Minimum;
+    const bool largest =
+        row_.monoid == Monoid::Maximum || row_.monoid == Monoid::ArgMaximum;
+    return largest ? -infinity : infinity;
+}
+
+void Accumulator::reset() {
+    count_ = 0;
+    std::fill(sums_.begin(), sums_.end(), row_.monoid == Monoid::Multiply);
+    maximum_ = -infinity;
+    weight_ = 0;
+    std::fill(extremes_.begin(), extremes_.end(), Extreme{identity(), -1});
+    smallest_.clear();
+}
+
+void Accumulator::add(std::span<const double> first,
+                      std::span<const double> second, std::int64_t index) {
+    ++count_;
+    switch (row_.monoid) {
+    case Monoid::Add:
+        for (std::size_t k = 0; k < sums_.size(); ++k)
+            sums_[k] += first[k];
+        return;
+    case Monoid::Multiply:
+        for (std::size_t k = 0; k < sums_.size(); ++k)
+            sums_[k] *= first[k];
+        return;
+    case Monoid::Maximum:
+    case Monoid::Minimum:
+    case Monoid::ArgMaximum:
+    case Monoid::ArgMinimum:
+        for (std::size_t k = 0; k < extremes_.size(); ++k)
+            add_extreme(extremes_[k], first[k], index);
+        return;
+    case Monoid::LogSumExp: {
+        const double one = 1;
+        add_exponential(first[0], second.empty() ? std::span(&one, 1) : second);
+        return;
+    }
+    case Monoid::SoftMax:
+        add_exponential(first[0], second);
+        return;
+    case Monoid::KMinimum:
+        add_smallest(first[0], index);
+        return;
+    }
+    internal_error("a monoid without a case");
+}
+
+/// The first NaN wins, then the first of equals.
+void Accumulator::add_extreme(Extreme& extreme, double value,
+                              std::int64_t index) const {
+    const bool largest =
+        row_.monoid == Monoid::Maximum || row_.monoid == Monoid::ArgMaximum;
+    const bool beats = std::isnan(value) || (largest ? value > extreme.value
+                                                     : value < extreme.value);
+    if (extreme.index < 0 || (beats && !std::isnan(extreme.value)))
+        extreme = {value, index};
+}
+
+/// Σ exp(score - maximum) values, rescaled when the maximum moves. A score of
+/// -inf weighs 0 whatever the maximum.
+void Accumulator::add_exponential(double score,
+                                  std::span<const double> values) {
+    if (score > maximum_ || std::isnan(score)) {
+        const long double scale = std::isinf(maximum_) && maximum_ < 0
+                                      ? 0
+                                      : std::exp(maximum_ - score);
+        maximum_ = score;
+        weight_ *= scale;
+        for (long double& sum : sums_)
+            sum *= scale;
+    }
+    long double weight = std::exp((long double)(score)-maximum_);
+    if (score == maximum_)
+        weight = score == -infinity ? 0 : 1;
+    weight_ += weight;
+    for (std::size_t k = 0; k < sums_.size(); ++k)
+        sums_[k] += weight * values[k];
+}
+
+void Accumulator::add_smallest(double value, std::int64_t index) {
+    const auto place =
+        std::find_if(smallest_.begin(), smallest_.end(), [&](const auto& kept) {
+            return sorts_before(value, kept.first);
+        });
+    smallest_.insert(place, {value, index});
+    if (smallest_.size() > k_)
+        smallest_.pop_back();
+}
+
+void Accumulator::finish(std::span<double> result) const {
+    for (std::size_t k = 0; k < result.size(); ++k) {
+        if (row_.monoid == Monoid::KMinimum) {
+            const bool padding = k >= smallest_.size();
+            result[k] = row_.finish == Finish::Indices
+                            ? (padding ? -1 : double(smallest_[k].second))
+                            : (padding ? infinity : smallest_[k].first);
+            continue;
+        }
+        switch (row_.finish) {
+        case Finish::Plain:
+            result[k] =
+                row_.monoid == Monoid::Add || row_.monoid == Monoid::Multiply
+                    ? double(sums_[k])
+                    : extremes_[k].value;
+            break;
+        case Finish::OverCount:
+            result[k] = double(sums_[k] / count_);
+            break;
+        case Finish::Logarithm:
+            result[k] = double(maximum_ + std::log(sums_[k]));
+            break;
+        case Finish::OverWeight:
+            result[k] = double(sums_[k] / weight_);
+            break;
+        case Finish::Indices:
+            result[k] = double(extremes_[k].index);
+            break;
+        }
+    }
+}
+
+} // namespace tilefold::reference

@@ -1,0 +1,49 @@
+// compiler/backends/reference/accumulator.h - a reduction's monoid, plainly:
+// one row's state, fed term by term.
+#pragma once
+
+#include "compiler/ir.h"
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace tilefold::reference {
+
+class Accumulator {
+public:
+    /// Of a Reduce node with `components` components in its last operand.
+    Accumulator(const ir::Node& node, std::size_t components);
+
+    /// Back to the empty range.
+    void reset();
+    /// One term: the operands' components and the index of the pair.
+    void add(std::span<const double> first, std::span<const double> second,
+             std::int64_t index);
+    /// The result over what was added since reset().
+    void finish(std::span<double> result) const;
+
+private:
+    /// What Max, Min and their indices keep of one component.
+    struct Extreme {
+        double value;
+        std::int64_t index;
+    };
+
+    void add_extreme(Extreme& extreme, double value, std::int64_t index) const;
+    void add_exponential(double score, std::span<const double> values);
+    void add_smallest(double value, std::int64_t index);
+    double identity() const;
+
+    ir::Reduction reduction_;
+    ir::ReductionRow row_;
+    std::size_t k_ = 0;
+    std::int64_t count_ = 0;
+    std::vector<long double> sums_;
+    long double maximum_ = 0, weight_ = 0; ///< of exponentials
+    std::vector<Extreme> extremes_;
+    std::vector<std::pair<double, std::int64_t>> smallest_; ///< sorted
+};
+
+} // namespace tilefold::reference

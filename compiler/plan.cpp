@@ -1,0 +1,243 @@
+// compiler/plan.cpp - the cost model's choice of loops, and plans as text.
+
+#include "compiler/plan.h"
+
+#include "formulas/diagnostic.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+namespace tilefold {
+namespace {
+
+/// What the model knows of an instruction set.
+struct Machine {
+    Isa isa;
+    std::string_view name;
+    std::int32_t vector_bytes;
+    std::int32_t registers;
+};
+constexpr Machine machines[] = {
+    {Isa::X86_64_V3, "x86-64-v3", 32, 16},
+    {Isa::X86_64_V4, "x86-64-v4", 64, 32},
+};
+
+const Machine& machine_of(Isa isa) {
+    return *std::find_if(std::begin(machines), std::end(machines),
+                         [&](const Machine& m) { return m.isa == isa; });
+}
+
+/// Constants of the model; each with the measurement that chose it.
+namespace constants {
+/// Panels of f32 partial sums before they go to double: 256 costs about 1%
+/// of a D=3 Gaussian and leaves 4e-10 relative after 1e7 terms.
+constexpr std::int32_t panel = 256;
+/// Rows whose packed values and state stay in L1/L2 with a panel; packing a
+/// panel is then 2% of a D=3 Gaussian's time.
+constexpr std::int32_t row_block = 1024;
+/// Components up to which a tile's coordinates fit the registers beside
+/// accumulators, and code stays under 2 KB a tile.
+constexpr std::int32_t unroll = 8;
+} // namespace constants
+
+/// What decides the tile: how a pair's term is made.
+struct Demand {
+    std::int32_t row_registers = 0; ///< components of i-values kept at once
+    bool looped = false;  ///< a contraction longer than `unroll` per pair
+    bool wide = false;    ///< vector results longer than `unroll`
+    bool rescaled = false; ///< online maximum: wants several columns at once
+    std::int32_t accumulators = 1;
+};
+
+bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
+                       ir::ValueId operand) {
+    return graph[operand].type.axes == Axes::I &&
+           (user.type.axes == Axes::IJ || user.op == ir::Op::Reduce);
+}
+
+Demand demand_of(const ir::Graph& graph) {
+    Demand demand;
+    std::vector<bool> counted(graph.nodes.size());
+    for (const ir::Node& node : graph.nodes) {
+        for (ir::ValueId operand : node.inputs()) {
+            if (!crosses_from_rows(graph, node, operand) || counted[operand])
+                continue;
+            counted[operand] = true;
+            demand.row_registers += graph[operand].type.rows;
+        }
+        if (node.op == ir::Op::Reduce) {
+            const auto reduction = ir::Reduction(node.first);
+            const ir::Monoid monoid = row_of(reduction).monoid;
+            const std::int32_t width = node.type.rows;
+            demand.rescaled |= monoid == ir::Monoid::LogSumExp ||
+                               monoid == ir::Monoid::SoftMax;
+            demand.wide |= width == dynamic || width > constants::unroll;
+            demand.accumulators += std::max(width, 1);
+        } else if (node.type.axes == Axes::IJ && node.arity > 0) {
+            for (ir::ValueId operand : node.inputs())
+                demand.looped |= graph[operand].type.rank == 1 &&
+                                 graph[operand].type.rows > constants::unroll &&
+                                 node.type.rank == 0;
+        }
+    }
+    return demand;
+}
+
+Plan base_plan(const ir::Graph& graph, Nest nest, Isa isa) {
+    Plan plan;
+    plan.isa = isa;
+    plan.nest = nest;
+    plan.lanes = machine_of(isa).vector_bytes /
+                 std::int32_t(size_of(graph.real));
+    plan.panel = constants::panel;
+    plan.row_block = constants::row_block;
+    plan.unroll = constants::unroll;
+    return plan;
+}
+
+void set_tile(Plan& plan, std::int32_t row_vectors, std::int32_t columns) {
+    plan.row_vectors = row_vectors;
+    plan.columns = columns;
+    plan.panel = constants::panel / columns * columns;
+}
+
+} // namespace
+
+std::string_view spelling_of(Isa isa) { return machine_of(isa).name; }
+
+bool parse_isa(std::string_view text, Isa& isa) {
+    for (const Machine& machine : machines)
+        if (machine.name == text) {
+            isa = machine.isa;
+            return true;
+        }
+    return false;
+}
+
+Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa) {
+    return enumerate_plans(graph, nest, isa).front();
+}
+
+std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa) {
+    const Demand demand = demand_of(graph);
+    const std::int32_t registers = machine_of(isa).registers;
+    Plan plan = base_plan(graph, nest, isa);
+    std::vector<std::pair<std::int32_t, std::int32_t>> tiles;
+    if (nest == Nest::Values)
+        tiles = {{1, 1}};
+    else if (demand.looped)
+        // One row vector against many columns: exact differences load one
+        // broadcast and issue two operations a pair and component.
+        tiles = registers >= 32
+                    ? std::vector<std::pair<int, int>>{{1, 12}, {2, 6}, {4, 4},
+                                                       {1, 8}, {2, 8}, {4, 2}}
+                    : std::vector<std::pair<int, int>>{{1, 8}, {2, 4}, {1, 4}};
+    else if (demand.wide)
+        tiles = {{1, 8}, {2, 4}, {1, 4}, {2, 8}, {4, 4}};
+    else if (demand.rescaled)
+        tiles = registers >= 32
+                    ? std::vector<std::pair<int, int>>{{2, 4}, {1, 8}, {4, 4},
+                                                       {1, 4}, {2, 2}}
+                    : std::vector<std::pair<int, int>>{{1, 4}, {2, 2}, {1, 2}};
+    else if (demand.row_registers + demand.accumulators > registers / 6)
+        tiles = {{2, 1}, {1, 1}, {4, 1}, {2, 2}, {1, 2}, {1, 4}};
+    else
+        tiles = {{4, 1}, {2, 1}, {1, 1}, {2, 2}, {4, 2}, {1, 4}};
+    std::vector<Plan> plans;
+    for (auto [row_vectors, columns] : tiles) {
+        set_tile(plan, row_vectors, columns);
+        plans.push_back(plan);
+    }
+    return plans;
+}
+
+std::string print(const Plan& plan) {
+    std::ostringstream text;
+    text << "isa=" << spelling_of(plan.isa)
+         << " nest=" << (plan.nest == Nest::Reduce ? "reduce" : "values")
+         << " lanes=" << plan.lanes << " row_vectors=" << plan.row_vectors
+         << " columns=" << plan.columns << " panel=" << plan.panel
+         << " row_block=" << plan.row_block << " unroll=" << plan.unroll;
+    return text.str();
+}
+
+namespace {
+
+/// One `key=value` of a plan's text.
+struct Field {
+    std::string_view key;
+    std::int32_t Plan::* member;
+    std::int32_t least, most;
+};
+constexpr Field fields[] = {
+    {"lanes", &Plan::lanes, 1, 64},
+    {"row_vectors", &Plan::row_vectors, 1, 16},
+    {"columns", &Plan::columns, 1, 16},
+    {"panel", &Plan::panel, 1, 4096},
+    {"row_block", &Plan::row_block, 1, 8192},
+    {"unroll", &Plan::unroll, 1, 64},
+};
+
+[[noreturn]] void bad_plan(std::string_view part, std::string_view why) {
+    fail(Code::BadPlan, {std::string(part), std::string(why)});
+}
+
+void set_number(Plan& plan, std::string_view key, std::string_view value) {
+    const auto* field =
+        std::find_if(std::begin(fields), std::end(fields),
+                     [&](const Field& f) { return f.key == key; });
+    if (field == std::end(fields))
+        bad_plan(key, "no such key");
+    std::int32_t number = 0;
+    const auto [end, error] =
+        std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc() || end != value.data() + value.size() ||
+        number < field->least || number > field->most)
+        bad_plan(value, std::string("not a number from ") +
+                            std::to_string(field->least) + " to " +
+                            std::to_string(field->most));
+    plan.*(field->member) = number;
+}
+
+void set_field(Plan& plan, std::string_view key, std::string_view value) {
+    if (key == "isa") {
+        if (!parse_isa(value, plan.isa))
+            bad_plan(value, "no such instruction set");
+    } else if (key == "nest") {
+        if (value != "reduce" && value != "values")
+            bad_plan(value, "reduce or values expected");
+        plan.nest = value == "reduce" ? Nest::Reduce : Nest::Values;
+    } else {
+        set_number(plan, key, value);
+    }
+}
+
+/// What the backend relies on.
+void check_whole(const Plan& plan) {
+    const std::int32_t bytes = machine_of(plan.isa).vector_bytes;
+    if (plan.lanes != bytes / 4 && plan.lanes != bytes / 8)
+        bad_plan("lanes", "one vector of f32 or f64 expected");
+    if (plan.panel % plan.columns != 0)
+        bad_plan("panel", "a multiple of columns expected");
+    if (plan.row_block % (plan.lanes * plan.row_vectors) != 0)
+        bad_plan("row_block", "a multiple of lanes * row_vectors expected");
+}
+
+} // namespace
+
+Plan parse_plan(std::string_view text) {
+    Plan plan;
+    std::istringstream words{std::string(text)};
+    for (std::string word; words >> word;) {
+        const std::size_t equals = word.find('=');
+        if (equals == std::string::npos)
+            bad_plan(word, "key=value expected");
+        set_field(plan, std::string_view(word).substr(0, equals),
+                  std::string_view(word).substr(equals + 1));
+    }
+    check_whole(plan);
+    return plan;
+}
+
+} // namespace tilefold

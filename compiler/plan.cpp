@@ -28,7 +28,7 @@ const Machine& machine_of(Isa isa) {
                          [&](const Machine& m) { return m.isa == isa; });
 }
 
-/// Constants of the model; each with the measurement that chose it.
+/// Each with the measurement that chose it.
 namespace constants {
 /// Panels of f32 partial sums before they go to double: 256 costs about 1%
 /// of a D=3 Gaussian and leaves 4e-10 relative after 1e7 terms.
@@ -36,9 +36,10 @@ constexpr std::int32_t panel = 256;
 /// Rows whose packed values and state stay in L1/L2 with a panel; packing a
 /// panel is then 2% of a D=3 Gaussian's time.
 constexpr std::int32_t row_block = 1024;
-/// Components up to which a tile's coordinates fit the registers beside
-/// accumulators, and code stays under 2 KB a tile.
-constexpr std::int32_t unroll = 8;
+/// Components up to which a tile's coordinates stay in registers. Gaussian,
+/// f32, G pairs/s in registers (best tile) against looped (4x6):
+///   D=4 10.8, 9.1   D=5 10.7, 10.5   D=6 9.6, 10.0   D=8 7.4, 8.6
+constexpr std::int32_t unroll = 5;
 } // namespace constants
 
 /// What decides the tile: how a pair's term is made.
@@ -47,7 +48,7 @@ struct Demand {
     bool looped = false;  ///< a contraction longer than `unroll` per pair
     bool wide = false;    ///< vector results longer than `unroll`
     bool rescaled = false; ///< online maximum: wants several columns at once
-    std::int32_t accumulators = 1;
+    std::int32_t accumulators = 0;
 };
 
 bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
@@ -96,10 +97,50 @@ Plan base_plan(const ir::Graph& graph, Nest nest, Isa isa) {
     return plan;
 }
 
-void set_tile(Plan& plan, std::int32_t row_vectors, std::int32_t columns) {
-    plan.row_vectors = row_vectors;
-    plan.columns = columns;
-    plan.panel = constants::panel / columns * columns;
+/// R × J, and the cycles of a stage (0: columns run one by one).
+struct Tile {
+    std::int32_t row_vectors, columns, stage;
+};
+
+void set_tile(Plan& plan, const Tile& tile) {
+    plan.row_vectors = tile.row_vectors;
+    plan.columns = tile.columns;
+    plan.stage = tile.stage;
+    plan.panel = constants::panel / tile.columns * tile.columns;
+    const std::int32_t height = plan.lanes * tile.row_vectors;
+    plan.row_block = constants::row_block / height * height;
+}
+
+/// Tiles by demand, best first. Measured with 20,000 × 20,000 points on one
+/// core of a Zen 5 (G pairs/s), Gaussian sum:
+///   D=3 f32   4x1 stage 16: 13.0   2x1 stage 10: 12.1   4x1 plain: 10.0
+///   D=3 f64   2x1 stage 16: 4.5    4x1 plain: 3.9
+///   D=16 f32  4x6: 5.4   2x10: 5.3   4x4: 5.1   1x12: 4.4
+///   D=64 f32  4x6: 1.74  2x10: 1.69  4x4: 1.51  1x12: 1.30
+std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
+    const bool many_registers = machine_of(plan.isa).registers >= 32;
+    if (plan.nest == Nest::Values)
+        return {{1, 1, 0}};
+    if (demand.looped)
+        return many_registers
+                   ? std::vector<Tile>{{4, 6, 0}, {2, 10, 0}, {4, 4, 0},
+                                       {2, 6, 0}, {1, 12, 0}, {1, 8, 0}}
+                   : std::vector<Tile>{{2, 4, 0}, {1, 8, 0}, {1, 4, 0}};
+    if (demand.wide)
+        return {{2, 4, 0}, {1, 8, 0}, {1, 4, 0}, {2, 8, 0}, {4, 4, 0}};
+    if (demand.rescaled)
+        return many_registers
+                   ? std::vector<Tile>{{2, 4, 0}, {1, 8, 0}, {4, 4, 0},
+                                       {1, 4, 0}, {2, 2, 0}}
+                   : std::vector<Tile>{{1, 4, 0}, {2, 2, 0}, {1, 2, 0}};
+    if (!many_registers)
+        return {{2, 1, 0}, {1, 1, 0}, {4, 1, 0}, {2, 2, 0}, {1, 2, 0}};
+    const bool crowded = demand.row_registers + demand.accumulators > 4;
+    if (crowded || plan.lanes == 8)
+        return {{2, 1, plan.lanes == 8 ? 16 : 12}, {1, 1, 12}, {2, 1, 0},
+                {4, 1, 0}, {1, 2, 0}, {2, 2, 0}};
+    return {{4, 1, 16}, {2, 1, 10}, {2, 1, 16}, {1, 1, 8}, {4, 1, 0},
+            {2, 2, 0}};
 }
 
 } // namespace
@@ -120,33 +161,10 @@ Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa) {
 }
 
 std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa) {
-    const Demand demand = demand_of(graph);
-    const std::int32_t registers = machine_of(isa).registers;
     Plan plan = base_plan(graph, nest, isa);
-    std::vector<std::pair<std::int32_t, std::int32_t>> tiles;
-    if (nest == Nest::Values)
-        tiles = {{1, 1}};
-    else if (demand.looped)
-        // One row vector against many columns: exact differences load one
-        // broadcast and issue two operations a pair and component.
-        tiles = registers >= 32
-                    ? std::vector<std::pair<int, int>>{{1, 12}, {2, 6}, {4, 4},
-                                                       {1, 8}, {2, 8}, {4, 2}}
-                    : std::vector<std::pair<int, int>>{{1, 8}, {2, 4}, {1, 4}};
-    else if (demand.wide)
-        tiles = {{1, 8}, {2, 4}, {1, 4}, {2, 8}, {4, 4}};
-    else if (demand.rescaled)
-        tiles = registers >= 32
-                    ? std::vector<std::pair<int, int>>{{2, 4}, {1, 8}, {4, 4},
-                                                       {1, 4}, {2, 2}}
-                    : std::vector<std::pair<int, int>>{{1, 4}, {2, 2}, {1, 2}};
-    else if (demand.row_registers + demand.accumulators > registers / 6)
-        tiles = {{2, 1}, {1, 1}, {4, 1}, {2, 2}, {1, 2}, {1, 4}};
-    else
-        tiles = {{4, 1}, {2, 1}, {1, 1}, {2, 2}, {4, 2}, {1, 4}};
     std::vector<Plan> plans;
-    for (auto [row_vectors, columns] : tiles) {
-        set_tile(plan, row_vectors, columns);
+    for (const Tile& tile : tiles_for(demand_of(graph), plan)) {
+        set_tile(plan, tile);
         plans.push_back(plan);
     }
     return plans;
@@ -158,7 +176,8 @@ std::string print(const Plan& plan) {
          << " nest=" << (plan.nest == Nest::Reduce ? "reduce" : "values")
          << " lanes=" << plan.lanes << " row_vectors=" << plan.row_vectors
          << " columns=" << plan.columns << " panel=" << plan.panel
-         << " row_block=" << plan.row_block << " unroll=" << plan.unroll;
+         << " row_block=" << plan.row_block << " unroll=" << plan.unroll
+         << " stage=" << plan.stage;
     return text.str();
 }
 
@@ -176,7 +195,8 @@ constexpr Field fields[] = {
     {"columns", &Plan::columns, 1, 16},
     {"panel", &Plan::panel, 1, 4096},
     {"row_block", &Plan::row_block, 1, 8192},
-    {"unroll", &Plan::unroll, 1, 64},
+    {"unroll", &Plan::unroll, 4, 64},
+    {"stage", &Plan::stage, 0, 64},
 };
 
 [[noreturn]] void bad_plan(std::string_view part, std::string_view why) {

@@ -3,6 +3,7 @@
 // step over the panel with accumulators in registers, then fold into state.
 
 #include "compiler/backends/llvm/nest.h"
+#include "compiler/backends/llvm/software_pipeline.h"
 
 #include <algorithm>
 
@@ -85,6 +86,9 @@ private:
     std::map<std::tuple<ValueId, std::int64_t, int>, Value*> kept_;
 };
 
+/// Bytes that stages may read before and after the packed columns.
+constexpr std::int64_t read_ahead = margin * 16 * 8;
+
 /// accumulate under way.
 class Accumulate {
 public:
@@ -93,7 +97,8 @@ public:
           entry_(writer, "accumulate", "pnnnnpnp", writer.plan.lanes),
           rows_(writer, writer.sites.rows, Axes::I, writer.plan.row_block, 0),
           columns_(writer, writer.sites.columns, Axes::J,
-                   writer.plan.panel + writer.plan.columns, rows_.end()),
+                   writer.plan.panel + margin * writer.plan.columns,
+                   rows_.end() + read_ahead),
           leaves_(entry_, rows_, columns_, scratch()),
           values_(writer.graph, entry_.lanes, entry_.functions,
                   writer.plan.unroll, entry_.width, leaves_) {}
@@ -125,7 +130,7 @@ private:
     /// Accumulators that do not fit registers follow the packed columns.
     void place_memory() {
         Layout& layout = writer_.layout;
-        std::int64_t fixed = columns_.end();
+        std::int64_t fixed = columns_.end() + read_ahead;
         std::int64_t per_width = columns_.end_per_width();
         const std::int64_t vectors =
             writer_.plan.row_vectors * entry_.lanes.width() *
@@ -180,7 +185,7 @@ private:
 
     void write_steps(Value* row, Value* panel, Value* from, Value* to,
                      int columns) {
-        entry_.lanes.loop(
+        llvm::Instruction* branch = entry_.lanes.loop(
             from, to, entry_.lanes.constant(columns), [&](Value* column) {
                 values_.forget();
                 leaves_.begin_columns(column);
@@ -194,6 +199,8 @@ private:
                         [&](Tile& tile) { reductions_[k].monoid->step(tile); },
                         column, columns);
             });
+        if (writer_.plan.stage)
+            request_stages(*branch, writer_.plan.stage);
     }
 
     /// Makes the tile of reduction `number` and hands it to `body`.

@@ -138,8 +138,9 @@ Value* Lanes::smaller(Value* bound, Value* x) const {
     return select(b.CreateFCmpOLT(bound, x), bound, x);
 }
 
-void Lanes::loop(Value* from, Value* to, Value* step,
-                 const std::function<void(Value*)>& body) const {
+llvm::Instruction*
+Lanes::loop(Value* from, Value* to, Value* step,
+            const std::function<void(Value*)>& body) const {
     llvm::Function* function = b.GetInsertBlock()->getParent();
     auto* before = b.GetInsertBlock();
     auto* head = llvm::BasicBlock::Create(context(), "loop", function);
@@ -151,8 +152,10 @@ void Lanes::loop(Value* from, Value* to, Value* step,
     body(index);
     Value* next = b.CreateAdd(index, step, "", true, true);
     index->addIncoming(next, b.GetInsertBlock());
-    b.CreateCondBr(b.CreateICmpSLT(next, to), head, after);
+    llvm::Instruction* branch =
+        b.CreateCondBr(b.CreateICmpSLT(next, to), head, after);
     b.SetInsertPoint(after);
+    return branch;
 }
 
 void Lanes::when(Value* condition, const std::function<void()>& then) const {

@@ -72,8 +72,10 @@ public:
     llvm::Value* smaller(llvm::Value* bound, llvm::Value* x) const;
 
     /// for (index = from; index < to; index += step) body(index)
-    void loop(llvm::Value* from, llvm::Value* to, llvm::Value* step,
-              const std::function<void(llvm::Value*)>& body) const;
+    /// Returns the branch that closes the loop.
+    llvm::Instruction*
+    loop(llvm::Value* from, llvm::Value* to, llvm::Value* step,
+         const std::function<void(llvm::Value*)>& body) const;
     void when(llvm::Value* condition, const std::function<void()>& then) const;
     /// A stack slot in the entry block, to be promoted to a register.
     llvm::Value* variable(llvm::Type* type) const;

@@ -7,6 +7,8 @@
 
 #include "compiler/backends/llvm/target.h"
 
+#include "compiler/backends/llvm/software_pipeline.h"
+
 #include "formulas/diagnostic.h"
 
 #include <llvm/Analysis/CGSCCPassManager.h>
@@ -85,8 +87,10 @@ void optimise(llvm::Module& module, Isa isa) {
         llvm::LICMPass(llvm::LICMOptions()), true));
     passes.addPass(llvm::DCEPass());
     for (llvm::Function& function : module)
-        if (!function.isDeclaration())
+        if (!function.isDeclaration()) {
             passes.run(function, analyses.functions);
+            cut_into_stages(function);
+        }
 }
 
 namespace {

@@ -33,10 +33,13 @@ enum class Op : std::uint8_t {
     Constant, ///< value: a compile-time number (0 and 1 of rules), F64
     Index,    ///< the symbol i or j (type.axes), an I64
     IntPow,   ///< operand 0 to the integer power `first`
-    Slice,    ///< components [first, second) of operand 0; rank 0 if third
+    /// Components [first, second) of operand 0; rank 0 if third. Of a scalar:
+    /// [0, 1), the vector of its one component.
+    Slice,
     Concat,   ///< operand 0's components, then operand 1's
     /// first: Reduction; second: Axes reduced; third: K. Real results have
-    /// the computing dtype; K-results are vectors of K components.
+    /// the computing dtype; K-results are vectors of K components. An index
+    /// over both axes is row * columns + column.
     Reduce,
 #define OP(name, ...) name,
 #include "compiler/ops.def"
@@ -98,8 +101,11 @@ struct OpRow {
     int cost;
     std::string_view doc;
 };
+bool has_row(Op op);        ///< an operation of ops.def, no leaf, no structure
 const OpRow& row_of(Op op); ///< of an operation in ops.def only
-std::string_view mnemonic(Op op); ///< lower-case name, for every Op
+std::span<const OpRow> all_op_rows(); ///< in the order of ops.def
+Op op_of_row(std::size_t row);        ///< of all_op_rows()[row]
+std::string_view mnemonic(Op op);     ///< lower-case name, for every Op
 
 /// One row of reductions.def.
 struct ReductionRow {
@@ -111,6 +117,7 @@ struct ReductionRow {
     std::string_view empty, doc;
 };
 const ReductionRow& row_of(Reduction reduction);
+std::span<const ReductionRow> all_reduction_rows(); ///< by Reduction
 
 using ValueId = std::uint32_t;
 inline constexpr ValueId no_value = ~ValueId(0);
@@ -127,6 +134,9 @@ struct Node {
 
     std::span<const ValueId> inputs() const { return {operands.data(), arity}; }
 };
+
+/// How a formula writes the head of a Reduce node: "sum_j".
+std::string spelling_of_reduction(const Node& node);
 
 /// An array or number that the caller passes.
 struct Argument {
@@ -152,8 +162,23 @@ struct Graph {
     const Node& operator[](ValueId id) const { return nodes[id]; }
 };
 
+/// Equal up to spans, and the literals' values.
+bool equal(const Graph& a, const Graph& b);
+
+/// The type that the operands of `node` give it (for an Argument: `first` and
+/// type.axes). Where a rule of ops.def's legend is broken, throws an Error
+/// with the node's span in `formula`.
+Type infer_type(const Graph& graph, const Node& node,
+                std::string_view formula = {});
+
+/// Most nodes of a graph; more is Error(TooLarge).
+inline constexpr std::size_t most_nodes = 20'000;
+
 /// Grows a graph. Equal values are made once; types are inferred, and a
 /// broken rule throws (shape errors carry the node's span and the formula).
+/// Literals count as equal by value where they are operands beside a value
+/// that is more than literals; a literal by itself is never merged, so that
+/// the graph of a formula does not depend on its numbers.
 class Builder {
 public:
     /// `formula`: text for the carets of messages.
@@ -187,10 +212,17 @@ public:
 
 private:
     ValueId intern(Node node);
+    ValueId add(Node node);
+    ValueId find(const Node& node, std::uint64_t hash, bool by_value) const;
+    std::uint64_t hash_of(const Node& node) const;
 
     Graph graph_;
     std::string formula_;
     std::unordered_multimap<std::uint64_t, ValueId> interned_;
+    /// By value: the first one equal to it when literals go by their values,
+    /// and whether it is made of literals and constants only.
+    std::vector<ValueId> alike_;
+    std::vector<bool> literal_;
 };
 
 /// Whether the value is a rank-1 value, in particular of `dynamic` width.

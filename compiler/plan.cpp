@@ -45,8 +45,8 @@ constexpr std::int32_t unroll = 5;
 /// What decides the tile: how a pair's term is made.
 struct Demand {
     std::int32_t row_registers = 0; ///< components of i-values kept at once
-    bool looped = false;  ///< a contraction longer than `unroll` per pair
-    bool wide = false;    ///< vector results longer than `unroll`
+    bool looped = false;   ///< a contraction longer than `unroll` per pair
+    bool wide = false;     ///< vector results longer than `unroll`
     bool rescaled = false; ///< online maximum: wants several columns at once
     std::int32_t accumulators = 0;
 };
@@ -89,8 +89,8 @@ Plan base_plan(const ir::Graph& graph, Nest nest, Isa isa) {
     Plan plan;
     plan.isa = isa;
     plan.nest = nest;
-    plan.lanes = machine_of(isa).vector_bytes /
-                 std::int32_t(size_of(graph.real));
+    plan.lanes =
+        machine_of(isa).vector_bytes / std::int32_t(size_of(graph.real));
     plan.panel = constants::panel;
     plan.row_block = constants::row_block;
     plan.unroll = constants::unroll;
@@ -130,22 +130,31 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
         return {{2, 4, 0}, {1, 8, 0}, {1, 4, 0}, {2, 8, 0}, {4, 4, 0}};
     if (demand.rescaled)
         return many_registers
-                   ? std::vector<Tile>{{2, 4, 0}, {1, 8, 0}, {4, 4, 0},
-                                       {1, 4, 0}, {2, 2, 0}}
+                   ? std::vector<Tile>{{2, 4, 0},
+                                       {1, 8, 0},
+                                       {4, 4, 0},
+                                       {1, 4, 0},
+                                       {2, 2, 0}}
                    : std::vector<Tile>{{1, 4, 0}, {2, 2, 0}, {1, 2, 0}};
     if (!many_registers)
         return {{2, 1, 0}, {1, 1, 0}, {4, 1, 0}, {2, 2, 0}, {1, 2, 0}};
     const bool crowded = demand.row_registers + demand.accumulators > 4;
     if (crowded || plan.lanes == 8)
-        return {{2, 1, plan.lanes == 8 ? 16 : 12}, {1, 1, 12}, {2, 1, 0},
-                {4, 1, 0}, {1, 2, 0}, {2, 2, 0}};
-    return {{4, 1, 16}, {2, 1, 10}, {2, 1, 16}, {1, 1, 8}, {4, 1, 0},
-            {2, 2, 0}};
+        return {{2, 1, plan.lanes == 8 ? 16 : 12},
+                {1, 1, 12},
+                {2, 1, 0},
+                {4, 1, 0},
+                {1, 2, 0},
+                {2, 2, 0}};
+    return {{4, 1, 16}, {2, 1, 10}, {2, 1, 16},
+            {1, 1, 8},  {4, 1, 0},  {2, 2, 0}};
 }
 
 } // namespace
 
-std::string_view spelling_of(Isa isa) { return machine_of(isa).name; }
+std::string_view spelling_of(Isa isa) {
+    return machine_of(isa).name;
+}
 
 bool parse_isa(std::string_view text, Isa& isa) {
     for (const Machine& machine : machines)

@@ -55,5 +55,7 @@ struct Type {
 };
 
 std::string spelling_of(const Type& type); ///< "f32[3] {i}"
+/// For messages: "a scalar", "a vector of 3 components".
+std::string describe(const Type& type);
 
 } // namespace tilefold

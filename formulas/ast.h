@@ -18,14 +18,14 @@ using NodeId = std::uint32_t;
 
 /// What a node is, and which fields of Node it uses beside `span`:
 enum class Kind : std::uint8_t {
-    Number,   ///< value
-    Name,     ///< name: a parameter, a constant, or a definition's parameter
-    Variable, ///< name, axes: `x_i`
-    Index,    ///< axes: the symbol i or j as a number
-    Apply,    ///< name, children: operator or function (see below)
+    Number,    ///< value
+    Name,      ///< name: a parameter, a constant, or a definition's parameter
+    Variable,  ///< name, axes: `x_i`
+    Index,     ///< axes: the symbol i or j as a number
+    Apply,     ///< name, children: operator or function (see below)
     Subscript, ///< children[0], first, last, is_range: `x[2]`, `x[0:3]`
-    List,     ///< children: `[a, b, c]`, concatenation
-    Reduce,   ///< name ("sum"), axes, children: body, then arguments
+    List,      ///< children: `[a, b, c]`, concatenation
+    Reduce,    ///< name ("sum"), axes, children: body, then arguments
 };
 
 /// `Apply` names an operator by its spelling in compiler/ops.def:
@@ -36,8 +36,9 @@ enum class Kind : std::uint8_t {
 struct Node {
     Kind kind = Kind::Number;
     Axes axes = Axes::None;
-    bool implicit = false; ///< a product by juxtaposition
-    bool is_range = false; ///< Subscript: `[first:last]`, else `[first]`
+    bool implicit = false;    ///< a product by juxtaposition
+    bool is_range = false;    ///< Subscript: `[first:last]`, else `[first]`
+    bool double_bars = false; ///< a norm typed `||v||`; means nothing else
     double value = 0;
     /// Subscript bounds as typed; absent where omitted (`x[:3]`).
     std::optional<std::int64_t> first, last;

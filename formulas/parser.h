@@ -22,6 +22,11 @@ struct Vocabulary {
     std::function<Arity(std::string_view)> reduction;
     /// Names to offer when an unknown one is met ("did you mean …").
     std::function<std::vector<std::string>()> names;
+    /// The spelling here of a KeOps operation ("Exp": "exp", "Mult": "*") and
+    /// of a KeOps reduction ("ArgKMin": "argkmin"); empty where there is none.
+    /// Only parse_keops asks; may be unset.
+    std::function<std::string(std::string_view)> keops_operation = {};
+    std::function<std::string(std::string_view)> keops_reduction = {};
 };
 
 /// Parses natural maths. Throws Error (FormulaError family) with a span.
@@ -32,7 +37,8 @@ ast::Formula parse(std::string_view text, const Vocabulary& vocabulary);
 /// ⋅ for an implicit product, ⟨⟩ around a prefix reduction's body.
 std::string print_readings(const ast::Formula& formula);
 
-/// Canonical text that parses back to an equal tree.
+/// Canonical text that parses back to an equal tree. (Not where the formula
+/// nests almost as deeply as the limit, since parentheses are added.)
 std::string print(const ast::Formula& formula);
 
 /// Trees equal up to spans and text.

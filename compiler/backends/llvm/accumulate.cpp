@@ -27,8 +27,7 @@ public:
         return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
     }
 
-    Value* read(ValueId id, Component component, int row,
-                int column) override {
+    Value* read(ValueId id, Component component, int row, int column) override {
         if (entry_.constants->has(id))
             return entry_.constants->read(id, component, row, column);
         return rows_.has(id) ? read_row(id, component, row)
@@ -132,9 +131,9 @@ private:
         Layout& layout = writer_.layout;
         std::int64_t fixed = columns_.end() + read_ahead;
         std::int64_t per_width = columns_.end_per_width();
-        const std::int64_t vectors =
-            writer_.plan.row_vectors * entry_.lanes.width() *
-            std::int64_t(size_of(writer_.graph.real));
+        const std::int64_t vectors = writer_.plan.row_vectors *
+                                     entry_.lanes.width() *
+                                     std::int64_t(size_of(writer_.graph.real));
         for (const Slots& slots : reductions_) {
             memory_.push_back({fixed, per_width});
             const std::int64_t components = slots.monoid->components();
@@ -165,9 +164,8 @@ private:
         leaves_.begin_tile(row, plan.row_vectors, writer_.sites.rows,
                            plan.unroll);
         for (std::size_t k = 0; k < reductions_.size(); ++k)
-            run(k, row, panel, [&](Tile& tile) {
-                reductions_[k].monoid->start(tile);
-            });
+            run(k, row, panel,
+                [&](Tile& tile) { reductions_[k].monoid->start(tile); });
         Value* zero = entry_.lanes.constant(0);
         Value* columns = entry_.lanes.constant(plan.columns);
         Value* whole = plan.columns == 1
@@ -177,9 +175,8 @@ private:
         if (plan.columns > 1)
             write_steps(row, panel, whole, count, 1);
         for (std::size_t k = 0; k < reductions_.size(); ++k)
-            run(k, row, panel, [&](Tile& tile) {
-                reductions_[k].monoid->finish(tile);
-            });
+            run(k, row, panel,
+                [&](Tile& tile) { reductions_[k].monoid->finish(tile); });
         values_.forget();
     }
 
@@ -210,16 +207,15 @@ private:
         auto& b = entry_.b;
         const int vectors = writer_.plan.row_vectors;
         const Slots& slots = reductions_[number];
-        Tile tile{entry_.lanes, values_, vectors, columns, column, panel,
-                  {},           {},      nullptr};
+        Tile tile{entry_.lanes, values_, vectors, columns, column,
+                  panel,        {},      {},      nullptr};
         tile.memory = memory(number);
         Value* first = first_slot(entry_, slots);
         std::vector<StateRows> states;
         states.reserve(std::size_t(vectors));
         for (int r = 0; r < vectors; ++r) {
-            Value* point =
-                b.CreateAdd(row, entry_.lanes.constant(
-                                     r * entry_.lanes.width()));
+            Value* point = b.CreateAdd(
+                row, entry_.lanes.constant(r * entry_.lanes.width()));
             states.emplace_back(entry_.lanes, slots.monoid->fields(),
                                 entry_.argument(5), entry_.argument(6), point,
                                 first);
@@ -235,11 +231,10 @@ private:
         if (Axes(node.second) != Axes::IJ)
             return entry_.lanes.number(DType::I64, 0);
         auto& b = entry_.b;
-        Value* columns = writer_.field(
-            b, entry_.call, offsetof(tilefold_call, columns), false);
-        return b.CreateMul(
-            entry_.lanes.count_from(b.CreateAdd(i0(), point)),
-            entry_.lanes.splat(columns));
+        Value* columns = writer_.field(b, entry_.call,
+                                       offsetof(tilefold_call, columns), false);
+        return b.CreateMul(entry_.lanes.count_from(b.CreateAdd(i0(), point)),
+                           entry_.lanes.splat(columns));
     }
 
     ModuleWriter& writer_;

@@ -17,8 +17,7 @@ using llvm::Value;
 std::int64_t components_of(const Type& type) {
     if (type.rank == 0)
         return 1;
-    return type.rank == 1 ? type.rows
-                          : std::int64_t(type.rows) * type.columns;
+    return type.rank == 1 ? type.rows : std::int64_t(type.rows) * type.columns;
 }
 
 bool is_contraction(Op op) {
@@ -30,10 +29,12 @@ bool is_contraction(Op op) {
 #define CONTRACTS_MatVec true
 #define CONTRACTS_VecMat true
 #define OP(name, spelling, keops, arity, shape, ...)                           \
-    case Op::name: return CONTRACTS_##shape;
+    case Op::name:                                                             \
+        return CONTRACTS_##shape;
 #include "compiler/ops.def"
 #undef OP
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -96,8 +97,7 @@ void Evaluator::each_component(std::int64_t components,
             body({k, nullptr});
         return;
     }
-    Value* count =
-        components == dynamic ? width_ : lanes_.constant(components);
+    Value* count = components == dynamic ? width_ : lanes_.constant(components);
     lanes_.loop(lanes_.constant(0), count, lanes_.constant(1),
                 [&](Value* index) {
                     Scope scope(*this);
@@ -111,9 +111,8 @@ Value* Evaluator::value(ValueId id, Component component, int row, int column) {
         return found->second;
     if (graph_[id].type.rank == 0)
         component = {};
-    Value* result = leaves_.has(id)
-                        ? leaves_.read(id, component, row, column)
-                        : compute(id, component, row, column);
+    Value* result = leaves_.has(id) ? leaves_.read(id, component, row, column)
+                                    : compute(id, component, row, column);
     remember(cell, result);
     return result;
 }
@@ -122,7 +121,8 @@ Value* Evaluator::compute(ValueId id, Component component, int row,
                           int column) {
     const Node& node = graph_[id];
     switch (node.op) {
-    case Op::Constant: return lanes_.number(node.type.dtype, node.value);
+    case Op::Constant:
+        return lanes_.number(node.type.dtype, node.value);
     case Op::IntPow:
         return emit_int_pow(
             lanes_,
@@ -134,9 +134,12 @@ Value* Evaluator::compute(ValueId id, Component component, int row,
                      node.type.rank == 0 ? Component{node.first, nullptr}
                                          : shifted(component, 1, node.first),
                      row, column);
-    case Op::Concat: return joined(id, component, row, column);
-    case Op::Cross: return cross(id, component, row, column);
-    default: break;
+    case Op::Concat:
+        return joined(id, component, row, column);
+    case Op::Cross:
+        return cross(id, component, row, column);
+    default:
+        break;
     }
     if (!is_contraction(node.op))
         return elementwise(id, component, row, column);
@@ -155,8 +158,7 @@ Value* Evaluator::elementwise(ValueId id, Component component, int row,
 }
 
 /// Component of a concatenation: of the left operand, then of the right.
-Value* Evaluator::joined(ValueId id, Component component, int row,
-                         int column) {
+Value* Evaluator::joined(ValueId id, Component component, int row, int column) {
     const Node& node = graph_[id];
     const auto [left, right] = std::pair(node.operands[0], node.operands[1]);
     const std::int64_t length = components_of(graph_[left].type);
@@ -173,9 +175,9 @@ Value* Evaluator::joined(ValueId id, Component component, int row,
     Value* last = lanes_.constant(length - 1);
     Value* is_left = b.CreateICmpSLE(index, last);
     Value* in_left = b.CreateSelect(is_left, index, last);
-    Value* in_right = b.CreateSelect(
-        is_left, lanes_.constant(0),
-        b.CreateSub(index, lanes_.constant(length)));
+    Value* in_right =
+        b.CreateSelect(is_left, lanes_.constant(0),
+                       b.CreateSub(index, lanes_.constant(length)));
     return b.CreateSelect(is_left, of(left, {0, in_left}),
                           of(right, {0, in_right}));
 }
@@ -186,9 +188,9 @@ Value* Evaluator::cross(ValueId id, Component component, int row, int column) {
         internal_error("component of a cross product chosen at run time");
     const auto at = [&](int operand, std::int64_t offset) {
         const Component k{(component.fixed + offset) % 3, nullptr};
-        return lanes_.as(node.type.dtype,
-                         value(node.operands[std::size_t(operand)], k, row,
-                               column));
+        return lanes_.as(
+            node.type.dtype,
+            value(node.operands[std::size_t(operand)], k, row, column));
     };
     auto& b = lanes_.b;
     return b.CreateFSub(b.CreateFMul(at(0, 1), at(1, 2)),
@@ -204,27 +206,29 @@ std::int64_t Evaluator::terms(const Node& node) const {
 }
 
 /// `sum` with term `at` of a contraction's `component` added; null starts.
-Value* Evaluator::accumulated(const Node& node, Value* sum,
-                              Component component, Component at, int row,
-                              int column) {
+Value* Evaluator::accumulated(const Node& node, Value* sum, Component component,
+                              Component at, int row, int column) {
     auto& b = lanes_.b;
     const auto read = [&](int operand, Component k) {
-        return lanes_.as(node.type.dtype,
-                         value(node.operands[std::size_t(operand)], k, row,
-                               column));
+        return lanes_.as(
+            node.type.dtype,
+            value(node.operands[std::size_t(operand)], k, row, column));
     };
     const auto add = [&](Value* x) { return sum ? b.CreateFAdd(sum, x) : x; };
     const auto add_product = [&](Value* x, Value* y) {
         return sum ? lanes_.fma(x, y, sum) : b.CreateFMul(x, y);
     };
     switch (node.op) {
-    case Op::Dot: return add_product(read(0, at), read(1, at));
-    case Op::SqNorm: return add_product(read(0, at), read(0, at));
+    case Op::Dot:
+        return add_product(read(0, at), read(1, at));
+    case Op::SqNorm:
+        return add_product(read(0, at), read(0, at));
     case Op::SqDist: {
         Value* difference = b.CreateFSub(read(0, at), read(1, at));
         return add_product(difference, difference);
     }
-    case Op::CompSum: return add(read(0, at));
+    case Op::CompSum:
+        return add(read(0, at));
     case Op::CompMax:
     case Op::CompMin: {
         Value* x = read(0, at);
@@ -249,7 +253,8 @@ Value* Evaluator::accumulated(const Node& node, Value* sum,
                 : start;
         return add_product(read(0, at), read(1, flat));
     }
-    default: internal_error("not a contraction");
+    default:
+        internal_error("not a contraction");
     }
 }
 
@@ -269,8 +274,7 @@ void Evaluator::contract(ValueId id, Component component, int row0, int rows,
     const auto each_cell = [&](auto&& body) {
         for (int r = 0; r < i_cells; ++r)
             for (int j = 0; j < j_cells; ++j)
-                body(sums[std::size_t(r * j_cells + j)], row0 + r,
-                     column0 + j);
+                body(sums[std::size_t(r * j_cells + j)], row0 + r, column0 + j);
     };
     if (unrolled(count)) {
         for (std::int64_t k = 0; k < count; ++k)

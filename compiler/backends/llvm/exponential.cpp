@@ -37,8 +37,8 @@ constexpr double ln2_low_f64 = 0x1.a39ef35793c76p-33;
 constexpr std::array<double, 3> table_f32{0x1.62e43ep-1, 0x1.ebe5b8p-3,
                                           0x1.d03d64p-5};
 constexpr std::array<double, 6> table_f64{
-    0x1.62e42fefa39ebp-1,  0x1.ebfbdff830eb4p-3,  0x1.c6b08d62f5e70p-5,
-    0x1.3b2ac53057331p-7,  0x1.5d7a510a65329p-10, 0x1.49182b11a8828p-13};
+    0x1.62e42fefa39ebp-1, 0x1.ebfbdff830eb4p-3,  0x1.c6b08d62f5e70p-5,
+    0x1.3b2ac53057331p-7, 0x1.5d7a510a65329p-10, 0x1.49182b11a8828p-13};
 /// (2^f - 1)/f on [-1/2, 1/2]: 5e-9 (F32) and 1.1e-19 (F64).
 constexpr std::array<double, 6> whole_f32{
     0x1.62e4302fc626ep-1, 0x1.ebfbe00e63baep-3,  0x1.c6af6cdbbdcc7p-5,
@@ -65,8 +65,8 @@ struct Avx512 {
 
     Value* call(llvm::Intrinsic::ID f32, llvm::Intrinsic::ID f64,
                 std::initializer_list<Value*> arguments) const {
-        return lanes.b.CreateIntrinsic(
-            single ? f32 : f64, {}, std::vector<Value*>(arguments));
+        return lanes.b.CreateIntrinsic(single ? f32 : f64, {},
+                                       std::vector<Value*>(arguments));
     }
     Value* all() const {
         return single ? static_cast<Value*>(lanes.b.getInt16(0xffff))
@@ -118,8 +118,8 @@ struct Avx512 {
                             single ? 0x1.8p19 : 0x1.8p48);
     }
     Value* bits(Value* x) const {
-        llvm::Type* integer = single ? lanes.b.getInt32Ty()
-                                     : lanes.b.getInt64Ty();
+        llvm::Type* integer =
+            single ? lanes.b.getInt32Ty() : lanes.b.getInt64Ty();
         return lanes.b.CreateBitCast(
             x, llvm::FixedVectorType::get(integer, single ? 16u : 8u));
     }
@@ -130,8 +130,8 @@ Value* exp2_by_table(Lanes& lanes, Value* u) {
     const Avx512 cpu{lanes, single};
     Value* entry = cpu.look_up(cpu.bits(cpu.add_down(u, cpu.magic())));
     Value* f = cpu.reduce(u);
-    Value* q = single ? horner(lanes, table_f32, f)
-                      : horner(lanes, table_f64, f);
+    Value* q =
+        single ? horner(lanes, table_f32, f) : horner(lanes, table_f64, f);
     Value* e = lanes.fma(lanes.b.CreateFMul(entry, f), q, entry);
     return cpu.scale(e, u);
 }
@@ -150,8 +150,9 @@ Value* scale_by_bits(Lanes& lanes, Value* x, Value* n) {
     Value* half = b.CreateAShr(whole, number(1));
     Value* rest = b.CreateSub(whole, half);
     for (Value* part : {half, rest}) {
-        Value* power = b.CreateShl(b.CreateAdd(part, number(single ? 127 : 1023)),
-                                   number(single ? 23 : 52));
+        Value* power =
+            b.CreateShl(b.CreateAdd(part, number(single ? 127 : 1023)),
+                        number(single ? 23 : 52));
         x = b.CreateFMul(x, b.CreateBitCast(power, x->getType()));
     }
     return x;

@@ -69,8 +69,7 @@ Entries entries_of(const Image& image) {
 std::string compile_text(std::string_view graph, std::string_view plan) {
     const auto start = std::chrono::steady_clock::now();
     const Written written = write(graph, plan);
-    Image image =
-        link_flat(emit_object(*written.module, written.isa));
+    Image image = link_flat(emit_object(*written.module, written.isa));
     Artifact artifact;
     artifact.layout = written.layout;
     artifact.entries = entries_of(image);
@@ -107,8 +106,7 @@ std::int32_t hand_over(const std::string& text, std::int32_t status,
     return status;
 }
 
-template <class Work>
-std::int32_t guarded(tilefold_bytes* result, Work work) {
+template <class Work> std::int32_t guarded(tilefold_bytes* result, Work work) {
     try {
         return hand_over(work(), 0, result);
     } catch (const std::exception& error) {
@@ -125,23 +123,24 @@ std::int32_t compile(const char* graph, std::size_t graph_size,
 }
 
 std::int32_t explain(const char* graph, std::size_t graph_size,
-                     const char* plan, std::size_t plan_size,
-                     const char* what, tilefold_bytes* result) {
+                     const char* plan, std::size_t plan_size, const char* what,
+                     tilefold_bytes* result) {
     return guarded(result, [&] {
         return explain_text({graph, graph_size}, {plan, plan_size}, what);
     });
 }
 
-void release(tilefold_bytes bytes) { std::free(bytes.data); }
+void release(tilefold_bytes bytes) {
+    std::free(bytes.data);
+}
 
 } // namespace
 } // namespace tilefold::llvm_backend
 
-extern "C" __attribute__((visibility("default")))
-const tilefold_llvm_backend* tilefold_llvm_get_backend(void) {
+extern "C" __attribute__((visibility("default"))) const tilefold_llvm_backend*
+tilefold_llvm_get_backend(void) {
     static const tilefold_llvm_backend backend = {
-        tilefold_llvm_abi, LLVM_VERSION_STRING,
-        tilefold::llvm_backend::compile, tilefold::llvm_backend::explain,
-        tilefold::llvm_backend::release};
+        tilefold_llvm_abi, LLVM_VERSION_STRING, tilefold::llvm_backend::compile,
+        tilefold::llvm_backend::explain, tilefold::llvm_backend::release};
     return &backend;
 }

@@ -16,7 +16,7 @@ struct tilefold_bytes {
 };
 
 struct tilefold_llvm_backend {
-    std::int32_t abi; ///< tilefold_llvm_abi
+    std::int32_t abi;    ///< tilefold_llvm_abi
     const char* version; ///< "22.1.0"
     /// Printed graph and plan to a serialised Artifact. Returns 0, or 1 with
     /// a message in `result`.

@@ -8,19 +8,28 @@ using llvm::Value;
 
 llvm::Type* Lanes::element(DType dtype) const {
     switch (dtype) {
-    case DType::F64: return b.getDoubleTy();
-    case DType::F32: return b.getFloatTy();
-    case DType::F16: return b.getHalfTy();
-    case DType::BF16: return b.getBFloatTy();
+    case DType::F64:
+        return b.getDoubleTy();
+    case DType::F32:
+        return b.getFloatTy();
+    case DType::F16:
+        return b.getHalfTy();
+    case DType::BF16:
+        return b.getBFloatTy();
     case DType::I64:
-    case DType::U64: return b.getInt64Ty();
+    case DType::U64:
+        return b.getInt64Ty();
     case DType::I32:
-    case DType::U32: return b.getInt32Ty();
+    case DType::U32:
+        return b.getInt32Ty();
     case DType::I16:
-    case DType::U16: return b.getInt16Ty();
+    case DType::U16:
+        return b.getInt16Ty();
     case DType::I8:
-    case DType::U8: return b.getInt8Ty();
-    case DType::Bool: return b.getInt1Ty();
+    case DType::U8:
+        return b.getInt8Ty();
+    case DType::Bool:
+        return b.getInt1Ty();
     }
     __builtin_unreachable();
 }
@@ -64,10 +73,10 @@ Value* Lanes::as(DType to, Value* value) const {
         target = llvm::FixedVectorType::get(target, vector->getNumElements());
     if (to == DType::Bool)
         return kind_of(from) == DTypeKind::Float
-                   ? b.CreateFCmpUNE(value, llvm::Constant::getNullValue(
-                                                value->getType()))
-                   : b.CreateICmpNE(value, llvm::Constant::getNullValue(
-                                               value->getType()));
+                   ? b.CreateFCmpUNE(
+                         value, llvm::Constant::getNullValue(value->getType()))
+                   : b.CreateICmpNE(
+                         value, llvm::Constant::getNullValue(value->getType()));
     if (from == DType::Bool)
         return to == DType::I64 ? b.CreateZExt(value, target)
                                 : b.CreateUIToFP(value, target);
@@ -106,8 +115,8 @@ Value* Lanes::load(DType dtype, Value* pointer) const {
 void Lanes::store(Value* value, Value* pointer) const {
     const DType dtype = dtype_of(value);
     if (dtype == DType::Bool)
-        value = b.CreateZExt(value, llvm::FixedVectorType::get(
-                                        b.getInt8Ty(), unsigned(width_)));
+        value = b.CreateZExt(
+            value, llvm::FixedVectorType::get(b.getInt8Ty(), unsigned(width_)));
     const auto size = std::uint64_t(width_) * size_of(dtype);
     b.CreateAlignedStore(value, pointer, llvm::Align(size));
 }
@@ -138,9 +147,8 @@ Value* Lanes::smaller(Value* bound, Value* x) const {
     return select(b.CreateFCmpOLT(bound, x), bound, x);
 }
 
-llvm::Instruction*
-Lanes::loop(Value* from, Value* to, Value* step,
-            const std::function<void(Value*)>& body) const {
+llvm::Instruction* Lanes::loop(Value* from, Value* to, Value* step,
+                               const std::function<void(Value*)>& body) const {
     llvm::Function* function = b.GetInsertBlock()->getParent();
     auto* before = b.GetInsertBlock();
     auto* head = llvm::BasicBlock::Create(context(), "loop", function);
@@ -170,8 +178,7 @@ void Lanes::when(Value* condition, const std::function<void()>& then) const {
 }
 
 Value* Lanes::variable(llvm::Type* type) const {
-    llvm::BasicBlock& entry =
-        b.GetInsertBlock()->getParent()->getEntryBlock();
+    llvm::BasicBlock& entry = b.GetInsertBlock()->getParent()->getEntryBlock();
     llvm::IRBuilder<> at_start(&entry, entry.begin());
     return at_start.CreateAlloca(type);
 }

@@ -37,8 +37,7 @@ public:
         end = 0;
         for (auto& entry : layout.segments()) {
             auto& segment = entry.second;
-            const std::uint64_t start =
-                llvm::alignTo(end, segment.Alignment);
+            const std::uint64_t start = llvm::alignTo(end, segment.Alignment);
             segment.WorkingMem =
                 reinterpret_cast<char*>(image_.code.data()) + start;
             segment.Addr = llvm::orc::ExecutorAddr(base + start);
@@ -86,9 +85,9 @@ public:
     void notifyFailed(llvm::Error error) override {
         error_ = llvm::toString(std::move(error));
     }
-    void lookup(const LookupMap& names,
-                std::unique_ptr<jit::JITLinkAsyncLookupContinuation> done)
-        override {
+    void
+    lookup(const LookupMap& names,
+           std::unique_ptr<jit::JITLinkAsyncLookupContinuation> done) override {
         std::string text = "undefined:";
         for (const auto& name : names)
             text += " " + (*name.first).str();
@@ -97,8 +96,7 @@ public:
     }
     llvm::Error notifyResolved(jit::LinkGraph& graph) override {
         for (jit::Symbol* symbol : graph.defined_symbols())
-            if (symbol->hasName() &&
-                symbol->getScope() == jit::Scope::Default)
+            if (symbol->hasName() && symbol->getScope() == jit::Scope::Default)
                 image_.entries[(*symbol->getName()).str()] =
                     symbol->getAddress().getValue() - base;
         return check_fixups(graph);

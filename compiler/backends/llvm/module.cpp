@@ -37,11 +37,11 @@ llvm::Function* ModuleWriter::begin(llvm::IRBuilder<>& builder,
                             ? static_cast<llvm::Type*>(builder.getPtrTy())
                             : builder.getInt64Ty());
     auto* type = llvm::FunctionType::get(builder.getVoidTy(), types, false);
-    auto* function = llvm::Function::Create(
-        type,
-        exported ? llvm::Function::ExternalLinkage
-                 : llvm::Function::InternalLinkage,
-        name, *module_);
+    auto* function =
+        llvm::Function::Create(type,
+                               exported ? llvm::Function::ExternalLinkage
+                                        : llvm::Function::InternalLinkage,
+                               name, *module_);
     function->setDoesNotThrow();
     function->addFnAttr("no-builtins");
     function->addFnAttr("frame-pointer", "none");
@@ -63,21 +63,18 @@ llvm::Function* ModuleWriter::begin(llvm::IRBuilder<>& builder,
 Value* ModuleWriter::field(llvm::IRBuilder<>& b, Value* call,
                            std::size_t offset, bool is_pointer) const {
     Value* place = b.CreatePtrAdd(call, b.getInt64(offset));
-    llvm::Type* type = is_pointer ? static_cast<llvm::Type*>(b.getPtrTy())
-                                  : b.getInt64Ty();
+    llvm::Type* type =
+        is_pointer ? static_cast<llvm::Type*>(b.getPtrTy()) : b.getInt64Ty();
     return b.CreateLoad(type, place);
 }
 
 Value* ModuleWriter::operand_field(llvm::IRBuilder<>& b, Value* call,
                                    std::int64_t argument,
                                    OperandField which) const {
-    Value* operands =
-        field(b, call, offsetof(tilefold_call, operands), true);
+    Value* operands = field(b, call, offsetof(tilefold_call, operands), true);
     const auto offset =
-        argument * std::int64_t(sizeof(tilefold_operand)) +
-        std::int64_t(which);
-    return field(b, operands, std::size_t(offset),
-                 which == OperandField::Base);
+        argument * std::int64_t(sizeof(tilefold_operand)) + std::int64_t(which);
+    return field(b, operands, std::size_t(offset), which == OperandField::Base);
 }
 
 Value* ModuleWriter::function_pointer(llvm::IRBuilder<>& b, Value* call,
@@ -90,18 +87,20 @@ Value* ModuleWriter::function_pointer(llvm::IRBuilder<>& b, Value* call,
 namespace {
 
 /// One element at `pointer` as `to`; any alignment, any stored dtype.
-Value* load_element(const Lanes& scalar, DType from, DType to,
-                    Value* pointer) {
+Value* load_element(const Lanes& scalar, DType from, DType to, Value* pointer) {
     auto& b = scalar.b;
     Value* raw =
         b.CreateAlignedLoad(scalar.stored(from), pointer, llvm::Align(1));
     if (kind_of(to) == DTypeKind::Float) {
         llvm::Type* type = scalar.element(to);
         switch (kind_of(from)) {
-        case DTypeKind::Float: return b.CreateFPCast(raw, type);
-        case DTypeKind::Signed: return b.CreateSIToFP(raw, type);
+        case DTypeKind::Float:
+            return b.CreateFPCast(raw, type);
+        case DTypeKind::Signed:
+            return b.CreateSIToFP(raw, type);
         case DTypeKind::Unsigned:
-        case DTypeKind::Truth: return b.CreateUIToFP(raw, type);
+        case DTypeKind::Truth:
+            return b.CreateUIToFP(raw, type);
         }
     }
     if (to == DType::Bool)
@@ -144,12 +143,10 @@ llvm::Function* ModuleWriter::strided_load(DType from, DType to) {
     Value* listed = b.CreateIsNotNull(list);
     scalar.loop(zero, b.CreateSelect(listed, zero, count), one,
                 [&](Value* k) { copy(b.CreateAdd(first, k), k); });
-    scalar.loop(zero, b.CreateSelect(listed, count, zero), one,
-                [&](Value* k) {
-                    Value* place =
-                        scalar.at(list, b.CreateAdd(first, k), 0, 8);
-                    copy(b.CreateLoad(b.getInt64Ty(), place), k);
-                });
+    scalar.loop(zero, b.CreateSelect(listed, count, zero), one, [&](Value* k) {
+        Value* place = scalar.at(list, b.CreateAdd(first, k), 0, 8);
+        copy(b.CreateLoad(b.getInt64Ty(), place), k);
+    });
     scalar.loop(count, function->getArg(6), one, [&](Value* k) {
         llvm::Type* type = scalar.stored(to);
         b.CreateStore(llvm::Constant::getNullValue(type),
@@ -198,8 +195,8 @@ llvm::Function* ModuleWriter::strided_store(DType dtype) {
     const auto size = std::int64_t(size_of(dtype));
     const auto write = [&](bool add) {
         return [&, add](Value* k) {
-            Value* place = b.CreatePtrAdd(function->getArg(2),
-                                          b.CreateMul(k, stride));
+            Value* place =
+                b.CreatePtrAdd(function->getArg(2), b.CreateMul(k, stride));
             llvm::Type* type = scalar.stored(dtype);
             Value* value = b.CreateAlignedLoad(
                 type, scalar.at(function->getArg(0), k, 0, size),

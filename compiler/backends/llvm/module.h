@@ -54,8 +54,7 @@ public:
     llvm::Value* field(llvm::IRBuilder<>& b, llvm::Value* call,
                        std::size_t offset, bool is_pointer) const;
     llvm::Value* operand_field(llvm::IRBuilder<>& b, llvm::Value* call,
-                               std::int64_t argument,
-                               OperandField field) const;
+                               std::int64_t argument, OperandField field) const;
     /// A function pointer out of call->functions; notes that it is used.
     llvm::Value* function_pointer(llvm::IRBuilder<>& b, llvm::Value* call,
                                   int entry);

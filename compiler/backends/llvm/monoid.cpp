@@ -11,8 +11,8 @@ Value* StateRows::address(int field, Component component) const {
     auto& b = lanes_.b;
     Value* slot = first_slot_;
     for (int k = 0; k < field; ++k)
-        slot = b.CreateAdd(
-            slot, lanes_.constant(fields_[std::size_t(k)].components));
+        slot = b.CreateAdd(slot,
+                           lanes_.constant(fields_[std::size_t(k)].components));
     slot = b.CreateAdd(slot, lanes_.constant(component.fixed));
     if (component.runtime)
         slot = b.CreateAdd(slot, component.runtime);
@@ -24,9 +24,9 @@ Value* StateRows::load(int field, Component component) const {
     llvm::Type* type = lanes_.type(fields_[std::size_t(field)].dtype);
     Value* place = address(field, component);
     if (mask_)
-        return lanes_.b.CreateMaskedLoad(
-            type, place, llvm::Align(state_bytes), mask_,
-            llvm::Constant::getNullValue(type));
+        return lanes_.b.CreateMaskedLoad(type, place, llvm::Align(state_bytes),
+                                         mask_,
+                                         llvm::Constant::getNullValue(type));
     return lanes_.b.CreateAlignedLoad(type, place, llvm::Align(state_bytes));
 }
 
@@ -43,8 +43,7 @@ MonoidWriter::MonoidWriter(const ir::Graph& graph, ir::ValueId reduce)
     : graph_(graph), reduce_(reduce) {
     // The vector operand: the value of a softmax, else the body.
     const ir::Node& node = graph[reduce];
-    const ir::Monoid monoid =
-        ir::row_of(ir::Reduction(node.first)).monoid;
+    const ir::Monoid monoid = ir::row_of(ir::Reduction(node.first)).monoid;
     const ir::ValueId vector =
         node.operands[monoid == ir::Monoid::SoftMax ? 1 : 0];
     components_ = components_of(graph[vector].type);
@@ -52,8 +51,8 @@ MonoidWriter::MonoidWriter(const ir::Graph& graph, ir::ValueId reduce)
 
 Value* MonoidWriter::read(Tile& tile, int operand, Component component, int r,
                           int j) const {
-    return tile.lanes.as(
-        graph_.real, tile.values.value(body(operand), component, r, j));
+    return tile.lanes.as(graph_.real,
+                         tile.values.value(body(operand), component, r, j));
 }
 
 Value* MonoidWriter::place(Tile& tile, int which, Component component, int r,
@@ -64,8 +63,7 @@ Value* MonoidWriter::place(Tile& tile, int which, Component component, int r,
         Value* index = tile.lanes.b.CreateMul(
             tile.values.index_of(component),
             tile.lanes.constant(tile.rows * wide_accumulators()));
-        return tile.lanes.at(tile.memory, index,
-                             which * tile.rows + r, bytes);
+        return tile.lanes.at(tile.memory, index, which * tile.rows + r, bytes);
     }
     auto& known = registers_[{which, component.fixed, r}];
     if (!known)
@@ -79,12 +77,16 @@ std::unique_ptr<MonoidWriter> make_monoid(const ir::Graph& graph,
     case ir::Monoid::Add:
     case ir::Monoid::Multiply:
     case ir::Monoid::Maximum:
-    case ir::Monoid::Minimum: return make_plain(graph, reduce);
+    case ir::Monoid::Minimum:
+        return make_plain(graph, reduce);
     case ir::Monoid::ArgMaximum:
-    case ir::Monoid::ArgMinimum: return make_arg(graph, reduce);
+    case ir::Monoid::ArgMinimum:
+        return make_arg(graph, reduce);
     case ir::Monoid::LogSumExp:
-    case ir::Monoid::SoftMax: return make_exponential(graph, reduce);
-    case ir::Monoid::KMinimum: return make_k_minimum(graph, reduce);
+    case ir::Monoid::SoftMax:
+        return make_exponential(graph, reduce);
+    case ir::Monoid::KMinimum:
+        return make_k_minimum(graph, reduce);
     }
     __builtin_unreachable();
 }

@@ -20,7 +20,7 @@
 namespace tilefold::llvm_backend {
 
 struct Field {
-    DType dtype = DType::F64; ///< F64 or I64
+    DType dtype = DType::F64;    ///< F64 or I64
     std::int64_t components = 1; ///< `dynamic` allowed
     double identity = 0;
 };
@@ -56,8 +56,8 @@ private:
 struct Tile {
     Lanes& lanes;
     Evaluator& values;
-    int rows = 1;    ///< vectors of rows
-    int columns = 1; ///< columns of the present step
+    int rows = 1;                  ///< vectors of rows
+    int columns = 1;               ///< columns of the present step
     llvm::Value* column = nullptr; ///< of the step's first, in the panel
     llvm::Value* panel = nullptr;  ///< number of the panel's first column
     /// By row vector: number that an index counts from (0, or i * M where
@@ -84,8 +84,7 @@ public:
     virtual void step(Tile& tile) = 0;
     virtual void finish(Tile& tile) = 0;
     /// into ⊕= from. `values` serves for loops over components.
-    virtual void merge(Evaluator& values, StateRows& into,
-                       StateRows& from) = 0;
+    virtual void merge(Evaluator& values, StateRows& into, StateRows& from) = 0;
     /// Component of the finished result, in the node's dtype. `terms`: how
     /// many were added, I64 scalar.
     virtual llvm::Value* result(Lanes& lanes, const FunctionTable& functions,

@@ -61,21 +61,20 @@ public:
             auto& b = tile.lanes.b;
             Lanes& lanes = tile.lanes;
             StateRows& state = *tile.state[std::size_t(r)];
-            Value* x = lanes.as(
-                DType::F64,
-                b.CreateLoad(real(tile), place(tile, extreme, k, r,
-                                               real(tile))));
+            Value* x = lanes.as(DType::F64,
+                                b.CreateLoad(real(tile), place(tile, extreme, k,
+                                                               r, real(tile))));
             Value* in_panel = b.CreateSExt(
                 b.CreateLoad(columns(tile),
                              place(tile, where, k, r, columns(tile))),
                 lanes.type(DType::I64));
-            Value* index = b.CreateAdd(
-                b.CreateAdd(in_panel, lanes.splat(tile.panel)),
-                tile.index_base[std::size_t(r)]);
-            Value* found = b.CreateICmpSGE(in_panel,
-                                           lanes.number(DType::I64, 0));
-            Value* better = b.CreateAnd(
-                found, beats(lanes, x, state.load(extreme, k)));
+            Value* index =
+                b.CreateAdd(b.CreateAdd(in_panel, lanes.splat(tile.panel)),
+                            tile.index_base[std::size_t(r)]);
+            Value* found =
+                b.CreateICmpSGE(in_panel, lanes.number(DType::I64, 0));
+            Value* better =
+                b.CreateAnd(found, beats(lanes, x, state.load(extreme, k)));
             write_where(lanes, state, k, better, x, index);
         });
     }
@@ -88,8 +87,8 @@ public:
             Value* best = into.load(extreme, k);
             Value* index = from.load(where, k);
             Value* better = beats(lanes, x, best);
-            Value* nan = b.CreateAnd(b.CreateFCmpUNO(x, x),
-                                     b.CreateFCmpUNO(best, best));
+            Value* nan =
+                b.CreateAnd(b.CreateFCmpUNO(x, x), b.CreateFCmpUNO(best, best));
             Value* equal = b.CreateOr(b.CreateFCmpOEQ(x, best), nan);
             // Unsigned: "nowhere" (-1) is above every index.
             Value* earlier = b.CreateICmpULT(index, into.load(where, k));
@@ -104,8 +103,7 @@ public:
         auto& b = lanes.b;
         Value* index = state.load(where, component);
         Value* some = lanes.splat(b.CreateICmpSGT(terms, lanes.constant(0)));
-        Value* nowhere =
-            b.CreateICmpSLT(index, lanes.number(DType::I64, 0));
+        Value* nowhere = b.CreateICmpSLT(index, lanes.number(DType::I64, 0));
         return b.CreateSelect(b.CreateAnd(some, nowhere),
                               lanes.number(DType::I64, 0), index);
     }
@@ -119,13 +117,13 @@ private:
     /// x is strictly better than `best`, or the first NaN.
     Value* beats(Lanes& lanes, Value* x, Value* best) const {
         auto& b = lanes.b;
-        Value* better = largest_ ? b.CreateFCmpUGT(x, best)
-                                 : b.CreateFCmpULT(x, best);
+        Value* better =
+            largest_ ? b.CreateFCmpUGT(x, best) : b.CreateFCmpULT(x, best);
         return b.CreateAnd(better, b.CreateFCmpORD(best, best));
     }
 
-    void write_where(Lanes& lanes, StateRows& state, Component k,
-                     Value* better, Value* x, Value* index) const {
+    void write_where(Lanes& lanes, StateRows& state, Component k, Value* better,
+                     Value* x, Value* index) const {
         state.store(extreme, k,
                     lanes.select(better, x, state.load(extreme, k)));
         state.store(where, k,
@@ -135,10 +133,10 @@ private:
     llvm::Type* real(Tile& tile) const { return tile.lanes.type(graph_.real); }
     /// Columns of a panel, in integers as wide as the computing dtype.
     llvm::Type* columns(Tile& tile) const {
-        return llvm::FixedVectorType::get(
-            graph_.real == DType::F32 ? tile.lanes.b.getInt32Ty()
-                                      : tile.lanes.b.getInt64Ty(),
-            unsigned(tile.lanes.width()));
+        return llvm::FixedVectorType::get(graph_.real == DType::F32
+                                              ? tile.lanes.b.getInt32Ty()
+                                              : tile.lanes.b.getInt64Ty(),
+                                          unsigned(tile.lanes.width()));
     }
     template <class Body> void each(Tile& tile, Body body) {
         tile.values.each_component(components_, [&](Component k) {

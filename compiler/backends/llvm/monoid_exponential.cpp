@@ -36,8 +36,8 @@ public:
     void start(Tile& tile) override {
         auto& b = tile.lanes.b;
         for (int r = 0; r < tile.rows; ++r) {
-            Value* m = tile.lanes.as(
-                graph_.real, tile.state[std::size_t(r)]->load(maximum));
+            Value* m = tile.lanes.as(graph_.real,
+                                     tile.state[std::size_t(r)]->load(maximum));
             b.CreateStore(m, scalar(tile, running, r));
             b.CreateStore(m, scalar(tile, initial, r));
             b.CreateStore(tile.lanes.number(graph_.real, 0),
@@ -96,11 +96,11 @@ public:
                 return b.CreateLoad(type(tile.lanes), scalar(tile, which, r));
             };
             Value* m = load(running);
-            shrink.push_back(tile.lanes.as(
-                DType::F64, power(tile.lanes, load(initial),
-                                  finite(tile.lanes, m))));
-            tile.state[std::size_t(r)]->store(
-                maximum, {}, tile.lanes.as(DType::F64, m));
+            shrink.push_back(
+                tile.lanes.as(DType::F64, power(tile.lanes, load(initial),
+                                                finite(tile.lanes, m))));
+            tile.state[std::size_t(r)]->store(maximum, {},
+                                              tile.lanes.as(DType::F64, m));
             fold(total, {}, r, scalar(tile, total, r));
         }
         each_weighted(tile, [&](Component k, int r) {
@@ -117,17 +117,15 @@ public:
         Value* shrink_a = power(lanes, a, level);
         Value* shrink_b = power(lanes, b_, level);
         const auto join = [&](int field, Component k) {
-            Value* scaled =
-                lanes.b.CreateFMul(from.load(field, k), shrink_b);
+            Value* scaled = lanes.b.CreateFMul(from.load(field, k), shrink_b);
             into.store(field, k,
                        lanes.fma(into.load(field, k), shrink_a, scaled));
         };
         into.store(maximum, {}, m);
         join(total, {});
         if (softmax_)
-            values.each_component(components_, [&](Component k) {
-                join(weighted, k);
-            });
+            values.each_component(components_,
+                                  [&](Component k) { join(weighted, k); });
     }
 
     Value* result(Lanes& lanes, const FunctionTable& functions,
@@ -136,8 +134,7 @@ public:
         Value* sum = state.load(total);
         if (softmax_)
             return lanes.as(graph_.real,
-                            b.CreateFDiv(state.load(weighted, component),
-                                         sum));
+                            b.CreateFDiv(state.load(weighted, component), sum));
         Value* terms = lanes.as(graph_.real, sum);
         Value* logarithm = call_external(lanes, functions, External::Log,
                                          graph_.real, {&terms, 1});
@@ -185,8 +182,8 @@ private:
     void add(Tile& tile, Value* place, Value* shrink,
              const std::vector<Value*>& terms, Weight weight) {
         auto& b = tile.lanes.b;
-        Value* sum = b.CreateFMul(b.CreateLoad(type(tile.lanes), place),
-                                  shrink);
+        Value* sum =
+            b.CreateFMul(b.CreateLoad(type(tile.lanes), place), shrink);
         for (int j = 0; j < tile.columns; ++j) {
             Value* term = terms[std::size_t(j)];
             Value* w = weight(j);

@@ -38,12 +38,11 @@ public:
                 Value* worst = b.CreateLoad(real(tile), worst_of(tile, r));
                 Value* better = b.CreateFCmpULT(x, worst);
                 tile.lanes.when(b.CreateOrReduce(better), [&] {
-                    Value* column = b.CreateAdd(
-                        b.CreateAdd(tile.panel, tile.column),
-                        tile.lanes.constant(j));
-                    Value* index =
-                        b.CreateAdd(tile.lanes.splat(column),
-                                    tile.index_base[std::size_t(r)]);
+                    Value* column =
+                        b.CreateAdd(b.CreateAdd(tile.panel, tile.column),
+                                    tile.lanes.constant(j));
+                    Value* index = b.CreateAdd(tile.lanes.splat(column),
+                                               tile.index_base[std::size_t(r)]);
                     insert(tile.values, *tile.state[std::size_t(r)],
                            tile.lanes.as(DType::F64, x), index);
                     refresh_worst(tile, r);
@@ -64,20 +63,19 @@ public:
         Value* index = state.load(where, component);
         if (row().finish == ir::Finish::Indices)
             return index;
-        Value* empty = lanes.b.CreateICmpSLT(index,
-                                             lanes.number(DType::I64, 0));
-        Value* infinity = lanes.number(
-            DType::F64, std::numeric_limits<double>::infinity());
-        return lanes.as(graph_.real,
-                        lanes.select(empty, infinity,
-                                     state.load(smallest, component)));
+        Value* empty =
+            lanes.b.CreateICmpSLT(index, lanes.number(DType::I64, 0));
+        Value* infinity =
+            lanes.number(DType::F64, std::numeric_limits<double>::infinity());
+        return lanes.as(
+            graph_.real,
+            lanes.select(empty, infinity, state.load(smallest, component)));
     }
 
 private:
     /// The candidate sinks from the first place to where it belongs; what it
     /// displaces goes on sinking.
-    void insert(Evaluator& values, StateRows& state, Value* x,
-                Value* index) {
+    void insert(Evaluator& values, StateRows& state, Value* x, Value* index) {
         Lanes& lanes = values.lanes();
         auto& b = lanes.b;
         Value* x_at = lanes.variable(x->getType());
@@ -102,14 +100,13 @@ private:
         auto& b = lanes.b;
         Value* y_is_nan = b.CreateFCmpUNO(y, y);
         Value* x_is_nan = b.CreateFCmpUNO(x, x);
-        Value* smaller = b.CreateOr(
-            b.CreateFCmpOLT(x, y),
-            b.CreateAnd(y_is_nan, b.CreateNot(x_is_nan)));
-        Value* equal = b.CreateOr(b.CreateFCmpOEQ(x, y),
-                                  b.CreateAnd(y_is_nan, x_is_nan));
+        Value* smaller =
+            b.CreateOr(b.CreateFCmpOLT(x, y),
+                       b.CreateAnd(y_is_nan, b.CreateNot(x_is_nan)));
+        Value* equal =
+            b.CreateOr(b.CreateFCmpOEQ(x, y), b.CreateAnd(y_is_nan, x_is_nan));
         // Unsigned: an empty place (-1) is above every index.
-        return b.CreateOr(smaller,
-                          b.CreateAnd(equal, b.CreateICmpULT(i, j)));
+        return b.CreateOr(smaller, b.CreateAnd(equal, b.CreateICmpULT(i, j)));
     }
 
     void each_place(Lanes& lanes, const std::function<void(Component)>& body) {
@@ -118,8 +115,8 @@ private:
     }
 
     void refresh_worst(Tile& tile, int r) {
-        Value* worst = tile.state[std::size_t(r)]->load(
-            smallest, {k_ - 1, nullptr});
+        Value* worst =
+            tile.state[std::size_t(r)]->load(smallest, {k_ - 1, nullptr});
         tile.lanes.b.CreateStore(tile.lanes.as(graph_.real, worst),
                                  worst_of(tile, r));
     }

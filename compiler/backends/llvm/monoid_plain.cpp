@@ -20,8 +20,8 @@ public:
 
     void start(Tile& tile) override {
         each(tile, [&](Component k, int r) {
-            tile.lanes.b.CreateStore(
-                tile.lanes.number(graph_.real, identity()), at(tile, k, r));
+            tile.lanes.b.CreateStore(tile.lanes.number(graph_.real, identity()),
+                                     at(tile, k, r));
         });
     }
 
@@ -50,9 +50,9 @@ public:
 
     void merge(Evaluator& values, StateRows& into, StateRows& from) override {
         values.each_component(components_, [&](Component k) {
-            into.store(0, k,
-                       combined(values.lanes(), into.load(0, k),
-                                from.load(0, k)));
+            into.store(
+                0, k,
+                combined(values.lanes(), into.load(0, k), from.load(0, k)));
         });
     }
 
@@ -71,23 +71,29 @@ private:
         constexpr double infinity = std::numeric_limits<double>::infinity();
         const bool truth = node().type.dtype == DType::Bool;
         switch (monoid_) {
-        case Monoid::Multiply: return 1;
-        case Monoid::Maximum: return truth ? 0 : -infinity;
-        case Monoid::Minimum: return truth ? 1 : infinity;
-        default: return 0;
+        case Monoid::Multiply:
+            return 1;
+        case Monoid::Maximum:
+            return truth ? 0 : -infinity;
+        case Monoid::Minimum:
+            return truth ? 1 : infinity;
+        default:
+            return 0;
         }
     }
 
     Value* combined(Lanes& lanes, Value* a, Value* b) const {
         switch (monoid_) {
-        case Monoid::Multiply: return lanes.b.CreateFMul(a, b);
+        case Monoid::Multiply:
+            return lanes.b.CreateFMul(a, b);
         case Monoid::Maximum:
             return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a,
                                                  b);
         case Monoid::Minimum:
             return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a,
                                                  b);
-        default: return lanes.b.CreateFAdd(a, b);
+        default:
+            return lanes.b.CreateFAdd(a, b);
         }
     }
 

@@ -54,8 +54,7 @@ public:
         Value* literals = entry_.writer.field(
             b, entry_.call, offsetof(tilefold_call, literals), true);
         return b.CreateLoad(b.getDoubleTy(),
-                            entry_.lanes.byte_offset(literals,
-                                                     node.first * 8));
+                            entry_.lanes.byte_offset(literals, node.first * 8));
     }
 
 private:
@@ -89,8 +88,7 @@ private:
                       llvm::ConstantPointerNull::get(b.getPtrTy()),
                       b.getInt64(0), b.getInt64(1), value, b.getInt64(1)});
         Value* read = b.CreateLoad(entry_.lanes.stored(dtype), value);
-        return dtype == DType::Bool ? b.CreateICmpNE(read, b.getInt8(0))
-                                    : read;
+        return dtype == DType::Bool ? b.CreateICmpNE(read, b.getInt8(0)) : read;
     }
 
     Entry& entry_;
@@ -103,15 +101,14 @@ void write_prepare(ModuleWriter& writer) {
     ParameterLeaves leaves(entry);
     Evaluator values(writer.graph, entry.lanes, entry.functions,
                      writer.plan.unroll, entry.width, leaves);
-    Value* constants = writer.field(
-        entry.b, entry.call, offsetof(tilefold_call, constants), true);
+    Value* constants = writer.field(entry.b, entry.call,
+                                    offsetof(tilefold_call, constants), true);
     for (const auto& [id, place] : writer.sites.constants) {
         values.hoist_scalars(id, 1, 1);
         values.each_component(
             components_of(writer.graph[id].type), [&](Component component) {
-                Value* address =
-                    entry.lanes.at(constants, values.index_of(component),
-                                   place, state_bytes);
+                Value* address = entry.lanes.at(
+                    constants, values.index_of(component), place, state_bytes);
                 entry.b.CreateStore(
                     entry.lanes.as(DType::F64, values.value(id, component)),
                     address);
@@ -135,11 +132,11 @@ std::int64_t ResultBuffer::components() const {
     return type.rows == dynamic ? dynamic : components_of(type);
 }
 
-Value* ResultBuffer::address(Entry& entry, Value* scratch,
-                             Component component, Value* point) const {
+Value* ResultBuffer::address(Entry& entry, Value* scratch, Component component,
+                             Value* point) const {
     const DType dtype = writer_.graph[writer_.graph.result].type.dtype;
-    Value* row = entry.lanes.byte_offset(
-        scratch, offset_ + component.fixed * capacity_ * 8);
+    Value* row = entry.lanes.byte_offset(scratch, offset_ + component.fixed *
+                                                                capacity_ * 8);
     if (component.runtime)
         row = entry.lanes.at(row, component.runtime, 0, capacity_ * 8);
     return entry.lanes.at(row, point, 0, std::int64_t(size_of(dtype)));
@@ -158,18 +155,17 @@ void ResultBuffer::evaluate(Entry& entry, Evaluator& values, Value* scratch,
     });
 }
 
-void ResultBuffer::store(Entry& entry, Value* scratch, Value* count,
-                         Value* out, Value* stride) const {
+void ResultBuffer::store(Entry& entry, Value* scratch, Value* count, Value* out,
+                         Value* stride) const {
     auto& b = entry.b;
     const DType dtype = writer_.graph[writer_.graph.result].type.dtype;
-    Value* step = writer_.field(
-        b, entry.call, offsetof(tilefold_call, out_component), false);
+    Value* step = writer_.field(b, entry.call,
+                                offsetof(tilefold_call, out_component), false);
     Value* accumulate = writer_.field(
         b, entry.call, offsetof(tilefold_call, accumulate), false);
     Value* zero = entry.lanes.constant(0);
-    Value* total = components() == dynamic
-                       ? entry.width
-                       : entry.lanes.constant(components());
+    Value* total = components() == dynamic ? entry.width
+                                           : entry.lanes.constant(components());
     llvm::Function* write = writer_.strided_store(dtype);
     entry.lanes.loop(zero, total, entry.lanes.constant(1), [&](Value* k) {
         b.CreateCall(write, {address(entry, scratch, {0, k}, zero), count,
@@ -190,12 +186,11 @@ double estimate_nanoseconds(const ir::Graph& graph, const Plan& plan) {
         if (is_contraction(node.op))
             times *= std::max(1, graph[node.operands[0]].type.rows);
         const bool in_table = node.op > Op::Reduce;
-        const bool exponential =
-            node.op == Op::Reduce &&
-            ir::row_of(ir::Reduction(node.first)).monoid >=
-                ir::Monoid::LogSumExp;
-        slots += times * (in_table ? ir::row_of(node.op).cost
-                                   : (exponential ? 16 : 2));
+        const bool exponential = node.op == Op::Reduce &&
+                                 ir::row_of(ir::Reduction(node.first)).monoid >=
+                                     ir::Monoid::LogSumExp;
+        slots += times *
+                 (in_table ? ir::row_of(node.op).cost : (exponential ? 16 : 2));
     }
     return slots / slots_per_nanosecond / plan.lanes;
 }

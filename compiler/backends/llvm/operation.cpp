@@ -36,8 +36,8 @@ Value* compare(Lanes& lanes, llvm::CmpInst::Predicate real,
 Value* sign(Lanes& lanes, Value* x) {
     const DType dtype = lanes.dtype_of(x);
     Value* one = lanes.number(dtype, 1);
-    Value* unit = lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, one,
-                                                x);
+    Value* unit =
+        lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, one, x);
     Value* zero = lanes.number(dtype, 0);
     Value* nonzero = lanes.b.CreateFCmpONE(x, zero);
     Value* nan = lanes.b.CreateFCmpUNO(x, x);
@@ -93,34 +93,53 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     };
     using P = llvm::CmpInst;
     switch (op) {
-    case Op::Add: return b.CreateFAdd(operand(0), operand(1));
-    case Op::Sub: return b.CreateFSub(operand(0), operand(1));
-    case Op::Neg: return b.CreateFNeg(operand(0));
-    case Op::Mul: return b.CreateFMul(operand(0), operand(1));
-    case Op::Div: return b.CreateFDiv(operand(0), operand(1));
-    case Op::Mod: return modulo(lanes, operand(0), operand(1));
-    case Op::Pow: return external(External::Pow);
+    case Op::Add:
+        return b.CreateFAdd(operand(0), operand(1));
+    case Op::Sub:
+        return b.CreateFSub(operand(0), operand(1));
+    case Op::Neg:
+        return b.CreateFNeg(operand(0));
+    case Op::Mul:
+        return b.CreateFMul(operand(0), operand(1));
+    case Op::Div:
+        return b.CreateFDiv(operand(0), operand(1));
+    case Op::Mod:
+        return modulo(lanes, operand(0), operand(1));
+    case Op::Pow:
+        return external(External::Pow);
     case Op::Exp:
         return lanes.width() == 1 ? external(External::Exp)
                                   : emit_exp(lanes, operand(0));
     case Op::Exp2:
         return lanes.width() == 1 ? external(External::Exp2)
                                   : emit_exp2(lanes, operand(0));
-    case Op::Log: return external(External::Log);
-    case Op::Log1p: return external(External::Log1p);
-    case Op::Expm1: return external(External::Expm1);
-    case Op::Sqrt: return unary(llvm::Intrinsic::sqrt);
+    case Op::Log:
+        return external(External::Log);
+    case Op::Log1p:
+        return external(External::Log1p);
+    case Op::Expm1:
+        return external(External::Expm1);
+    case Op::Sqrt:
+        return unary(llvm::Intrinsic::sqrt);
     case Op::Rsqrt:
         return b.CreateFDiv(lanes.number(dtype, 1),
                             unary(llvm::Intrinsic::sqrt));
-    case Op::Abs: return unary(llvm::Intrinsic::fabs);
-    case Op::Sign: return sign(lanes, operand(0));
-    case Op::Floor: return unary(llvm::Intrinsic::floor);
-    case Op::Ceil: return unary(llvm::Intrinsic::ceil);
-    case Op::Round: return unary(llvm::Intrinsic::roundeven);
-    case Op::Minimum: return minimum(lanes, operand(0), operand(1));
-    case Op::Maximum: return maximum(lanes, operand(0), operand(1));
-    case Op::Where: return lanes.select(truth(0), operand(1), operand(2));
+    case Op::Abs:
+        return unary(llvm::Intrinsic::fabs);
+    case Op::Sign:
+        return sign(lanes, operand(0));
+    case Op::Floor:
+        return unary(llvm::Intrinsic::floor);
+    case Op::Ceil:
+        return unary(llvm::Intrinsic::ceil);
+    case Op::Round:
+        return unary(llvm::Intrinsic::roundeven);
+    case Op::Minimum:
+        return minimum(lanes, operand(0), operand(1));
+    case Op::Maximum:
+        return maximum(lanes, operand(0), operand(1));
+    case Op::Where:
+        return lanes.select(truth(0), operand(1), operand(2));
     case Op::Less:
         return compare(lanes, P::FCMP_OLT, P::ICMP_SLT, operands[0],
                        operands[1]);
@@ -133,20 +152,34 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::NotEqual:
         return compare(lanes, P::FCMP_UNE, P::ICMP_NE, operands[0],
                        operands[1]);
-    case Op::And: return b.CreateAnd(truth(0), truth(1));
-    case Op::Or: return b.CreateOr(truth(0), truth(1));
-    case Op::Not: return b.CreateNot(truth(0));
-    case Op::Sin: return external(External::Sin);
-    case Op::Cos: return external(External::Cos);
-    case Op::Tan: return external(External::Tan);
-    case Op::Asin: return external(External::Asin);
-    case Op::Acos: return external(External::Acos);
-    case Op::Atan: return external(External::Atan);
-    case Op::Atan2: return external(External::Atan2);
-    case Op::Sinh: return external(External::Sinh);
-    case Op::Cosh: return external(External::Cosh);
-    case Op::Tanh: return external(External::Tanh);
-    case Op::Erf: return external(External::Erf);
+    case Op::And:
+        return b.CreateAnd(truth(0), truth(1));
+    case Op::Or:
+        return b.CreateOr(truth(0), truth(1));
+    case Op::Not:
+        return b.CreateNot(truth(0));
+    case Op::Sin:
+        return external(External::Sin);
+    case Op::Cos:
+        return external(External::Cos);
+    case Op::Tan:
+        return external(External::Tan);
+    case Op::Asin:
+        return external(External::Asin);
+    case Op::Acos:
+        return external(External::Acos);
+    case Op::Atan:
+        return external(External::Atan);
+    case Op::Atan2:
+        return external(External::Atan2);
+    case Op::Sinh:
+        return external(External::Sinh);
+    case Op::Cosh:
+        return external(External::Cosh);
+    case Op::Tanh:
+        return external(External::Tanh);
+    case Op::Erf:
+        return external(External::Erf);
     case Op::Argument:
     case Op::Literal:
     case Op::Constant:
@@ -163,7 +196,8 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::CompMin:
     case Op::Cross:
     case Op::MatVec:
-    case Op::VecMat: break; // by evaluate.cpp
+    case Op::VecMat:
+        break; // by evaluate.cpp
     }
     internal_error(std::string(ir::mnemonic(op)) + " is not elementwise");
 }

@@ -13,7 +13,9 @@ using llvm::Value;
 
 namespace {
 
-std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+std::int64_t aligned(std::int64_t bytes) {
+    return (bytes + 63) / 64 * 64;
+}
 
 /// Packed values of a run, lanes over its points; what is packed already is
 /// a leaf, and so are the constants.
@@ -30,8 +32,7 @@ public:
                std::find(ready_.begin(), ready_.end(), id) != ready_.end();
     }
 
-    Value* read(ValueId id, Component component, int row,
-                int column) override {
+    Value* read(ValueId id, Component component, int row, int column) override {
         if (constants_.has(id))
             return constants_.read(id, component, row, column);
         return lanes_.load(
@@ -81,8 +82,7 @@ void Pack::place(ValueId id) {
 
 Value* Pack::address(const Lanes& lanes, Value* scratch, ValueId id,
                      Component component, Value* point) const {
-    const auto size =
-        std::int64_t(size_of(writer_.graph[id].type.dtype));
+    const auto size = std::int64_t(size_of(writer_.graph[id].type.dtype));
     Value* row = lanes.byte_offset(
         scratch, places_.at(id) + component.fixed * capacity_ * size);
     if (component.runtime)
@@ -94,25 +94,23 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
                      Value* count, Value* scratch, Value* width) const {
     auto& b = lanes.b;
     const Node& node = writer_.graph[id];
-    Value* list = writer_.field(
-        b, call,
-        axis_ == Axes::I ? offsetof(tilefold_call, row_index)
-                         : offsetof(tilefold_call, column_index),
-        true);
+    Value* list =
+        writer_.field(b, call,
+                      axis_ == Axes::I ? offsetof(tilefold_call, row_index)
+                                       : offsetof(tilefold_call, column_index),
+                      true);
     Value* zero = lanes.constant(0);
     if (node.op == Op::Index) {
-        b.CreateCall(writer_.count_points(),
-                     {list, first, count,
-                      address(lanes, scratch, id, {}, zero)});
+        b.CreateCall(
+            writer_.count_points(),
+            {list, first, count, address(lanes, scratch, id, {}, zero)});
         return;
     }
     const auto operand = [&](OperandField field) {
         return writer_.operand_field(b, call, node.first, field);
     };
-    const DType stored =
-        writer_.graph.arguments[std::size_t(node.first)].dtype;
-    llvm::Function* load =
-        writer_.strided_load(stored, node.type.dtype);
+    const DType stored = writer_.graph.arguments[std::size_t(node.first)].dtype;
+    llvm::Function* load = writer_.strided_load(stored, node.type.dtype);
     Value* base = operand(OperandField::Base);
     Value* stride = operand(OperandField::Stride);
     Value* step = operand(OperandField::Component);
@@ -126,8 +124,7 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
         b.CreateCall(load,
                      {b.CreatePtrAdd(base, b.CreateMul(index, step)), stride,
                       list, first, count,
-                      address(lanes, scratch, id, {0, index}, zero),
-                      padded});
+                      address(lanes, scratch, id, {0, index}, zero), padded});
     });
 }
 
@@ -138,24 +135,25 @@ void Pack::fill(Lanes& lanes, const FunctionTable& functions, Value* call,
         load_leaf(lanes, id, call, first, count, scratch, width);
     if (values_.computed.empty())
         return;
-    lanes.loop(lanes.constant(0), count, lanes.constant(lanes.width()),
-               [&](Value* point) {
-        std::vector<ValueId> ready = values_.leaves;
-        RunLeaves leaves(*this, lanes, scratch, point, ready, constants,
-                         writer_.graph);
-        Evaluator values(writer_.graph, lanes, functions,
-                         writer_.plan.unroll, width, leaves);
-        for (ValueId id : values_.computed) {
-            const Type& type = writer_.graph[id].type;
-            const std::int64_t components =
-                type.rows == dynamic ? dynamic : components_of(type);
-            values.hoist_scalars(id, 1, 1);
-            values.each_component(components, [&](Component component) {
-                lanes.store(values.value(id, component),
-                            address(lanes, scratch, id, component, point));
-            });
-        }
-    });
+    lanes.loop(
+        lanes.constant(0), count, lanes.constant(lanes.width()),
+        [&](Value* point) {
+            std::vector<ValueId> ready = values_.leaves;
+            RunLeaves leaves(*this, lanes, scratch, point, ready, constants,
+                             writer_.graph);
+            Evaluator values(writer_.graph, lanes, functions,
+                             writer_.plan.unroll, width, leaves);
+            for (ValueId id : values_.computed) {
+                const Type& type = writer_.graph[id].type;
+                const std::int64_t components =
+                    type.rows == dynamic ? dynamic : components_of(type);
+                values.hoist_scalars(id, 1, 1);
+                values.each_component(components, [&](Component component) {
+                    lanes.store(values.value(id, component),
+                                address(lanes, scratch, id, component, point));
+                });
+            }
+        });
 }
 
 ConstantLeaves::ConstantLeaves(ModuleWriter& writer, Lanes& lanes, Value* call)

@@ -36,8 +36,8 @@ public:
 
 private:
     void load_leaf(Lanes& lanes, ir::ValueId id, llvm::Value* call,
-                   llvm::Value* first, llvm::Value* count,
-                   llvm::Value* scratch, llvm::Value* width) const;
+                   llvm::Value* first, llvm::Value* count, llvm::Value* scratch,
+                   llvm::Value* width) const;
     void place(ir::ValueId id);
 
     ModuleWriter& writer_;

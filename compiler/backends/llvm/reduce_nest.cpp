@@ -17,10 +17,10 @@ namespace {
 /// Rows whose results finalise holds before storing them.
 constexpr std::int64_t chunk = 64;
 
-StateRows rows_of(Entry& entry, const Slots& slots, Value* state,
-                  Value* stride, Value* row) {
-    return {entry.lanes, slots.monoid->fields(), state, stride, row,
-            first_slot(entry, slots)};
+StateRows rows_of(Entry& entry, const Slots& slots, Value* state, Value* stride,
+                  Value* row) {
+    return {entry.lanes, slots.monoid->fields(),  state, stride,
+            row,         first_slot(entry, slots)};
 }
 
 /// A loop over vectors of rows [0, count).
@@ -49,9 +49,9 @@ void write_init(ModuleWriter& writer, const std::vector<Slots>& reductions) {
             int number = 0;
             for (const Field& field : slots.monoid->fields()) {
                 values.each_component(field.components, [&](Component k) {
-                    state.store(number, k,
-                                entry.lanes.number(field.dtype,
-                                                   field.identity));
+                    state.store(
+                        number, k,
+                        entry.lanes.number(field.dtype, field.identity));
                 });
                 ++number;
             }
@@ -96,8 +96,7 @@ public:
                entry_.writer.graph[id].op == Op::Reduce;
     }
 
-    Value* read(ValueId id, Component component, int row,
-                int column) override {
+    Value* read(ValueId id, Component component, int row, int column) override {
         if (entry_.constants->has(id))
             return entry_.constants->read(id, component, row, column);
         const ir::Graph& graph = entry_.writer.graph;
@@ -173,8 +172,8 @@ void write_finalise(ModuleWriter& writer,
         });
     writer.layout.scratch =
         std::max(writer.layout.scratch, pack.end() + results.bytes());
-    writer.layout.scratch_per_width = std::max(
-        writer.layout.scratch_per_width, results.bytes_per_width());
+    writer.layout.scratch_per_width =
+        std::max(writer.layout.scratch_per_width, results.bytes_per_width());
     entry.finish();
 }
 

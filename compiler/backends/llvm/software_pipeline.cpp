@@ -40,17 +40,25 @@ int latency_of(const Instruction& instruction) {
     if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
         switch (call->getIntrinsicID()) {
         case llvm::Intrinsic::x86_avx512_mask_reduce_ps_512:
-        case llvm::Intrinsic::x86_avx512_mask_reduce_pd_512: return 6;
+        case llvm::Intrinsic::x86_avx512_mask_reduce_pd_512:
+            return 6;
         case llvm::Intrinsic::x86_avx512_permvar_sf_512:
-        case llvm::Intrinsic::x86_avx512_vpermi2var_pd_512: return 5;
-        case llvm::Intrinsic::sqrt: return 16;
-        default: return 4;
+        case llvm::Intrinsic::x86_avx512_vpermi2var_pd_512:
+            return 5;
+        case llvm::Intrinsic::sqrt:
+            return 16;
+        default:
+            return 4;
         }
     switch (instruction.getOpcode()) {
-    case Instruction::FDiv: return 13;
-    case Instruction::FMul: return 4;
-    case Instruction::BitCast: return 0;
-    default: return 3;
+    case Instruction::FDiv:
+        return 13;
+    case Instruction::FMul:
+        return 4;
+    case Instruction::BitCast:
+        return 0;
+    default:
+        return 3;
     }
 }
 
@@ -316,8 +324,8 @@ private:
 
     void close_control() {
         b_.SetInsertPoint(outer_);
-        Value* depth = b_.CreateMul(
-            step(), b_.getInt64(std::uint64_t(stages_.last())));
+        Value* depth =
+            b_.CreateMul(step(), b_.getInt64(std::uint64_t(stages_.last())));
         Value* start = loop_.index->getIncomingValueForBlock(loop_.preheader);
         llvm::IRBuilder<> before(loop_.preheader->getTerminator());
         first_->addIncoming(start, loop_.preheader);
@@ -325,8 +333,8 @@ private:
                             latch_);
         filled_->addIncoming(b_.getFalse(), loop_.preheader);
         filled_->addIncoming(b_.getTrue(), latch_);
-        Value* end = b_.CreateAdd(b_.CreateSelect(filled_, loop_.limit, start),
-                                  depth);
+        Value* end =
+            b_.CreateAdd(b_.CreateSelect(filled_, loop_.limit, start), depth);
         b_.CreateBr(body_);
         b_.SetInsertPoint(body_);
         k_->addIncoming(first_, outer_);
@@ -385,9 +393,9 @@ void request_stages(Instruction& branch, int latency) {
     auto& context = branch.getContext();
     auto* number = llvm::ConstantInt::get(llvm::Type::getInt64Ty(context),
                                           std::uint64_t(latency));
-    branch.setMetadata(metadata_name,
-                       llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(
-                                                      number)));
+    branch.setMetadata(
+        metadata_name,
+        llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(number)));
 }
 
 void cut_into_stages(llvm::Function& function) {

@@ -27,8 +27,7 @@ public:
         return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
     }
 
-    Value* read(ValueId id, Component component, int row,
-                int column) override {
+    Value* read(ValueId id, Component component, int row, int column) override {
         if (entry_.constants->has(id))
             return entry_.constants->read(id, component, row, column);
         const Pack& pack = rows_.has(id) ? rows_ : columns_;
@@ -57,8 +56,7 @@ public:
         return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
     }
 
-    Value* read(ValueId id, Component component, int row,
-                int column) override {
+    Value* read(ValueId id, Component component, int row, int column) override {
         if (entry_.constants->has(id))
             return entry_.constants->read(id, component, row, column);
         const DType dtype = entry_.writer.graph[id].type.dtype;
@@ -67,8 +65,8 @@ public:
                 dtype,
                 rows_.address(entry_.lanes, scratch_, id, component, row_));
         return entry_.lanes.load(
-            dtype, columns_.address(entry_.lanes, scratch_, id, component,
-                                    point_));
+            dtype,
+            columns_.address(entry_.lanes, scratch_, id, component, point_));
     }
 
 private:
@@ -110,22 +108,23 @@ void write_zip(ModuleWriter& writer) {
         writer.field(b, entry.call, offsetof(tilefold_call, out), true);
     Value* step =
         writer.field(b, entry.call, offsetof(tilefold_call, out_row), false);
-    each_chunk(entry, entry.argument(1), entry.argument(2),
-               [&](Value* first, Value* count) {
-        for (const Pack* pack : {&rows, &columns})
-            pack->fill(entry.lanes, entry.functions, entry.call, first, count,
-                       scratch, entry.width, *entry.constants);
-        entry.lanes.loop(
-            entry.lanes.constant(0), count,
-            entry.lanes.constant(entry.lanes.width()), [&](Value* point) {
-                ZipLeaves leaves(entry, rows, columns, scratch, point);
-                Evaluator values(writer.graph, entry.lanes, entry.functions,
-                                 writer.plan.unroll, entry.width, leaves);
-                results.evaluate(entry, values, scratch, point);
-            });
-        results.store(entry, scratch, count,
-                      b.CreatePtrAdd(out, b.CreateMul(first, step)), step);
-    });
+    each_chunk(
+        entry, entry.argument(1), entry.argument(2),
+        [&](Value* first, Value* count) {
+            for (const Pack* pack : {&rows, &columns})
+                pack->fill(entry.lanes, entry.functions, entry.call, first,
+                           count, scratch, entry.width, *entry.constants);
+            entry.lanes.loop(
+                entry.lanes.constant(0), count,
+                entry.lanes.constant(entry.lanes.width()), [&](Value* point) {
+                    ZipLeaves leaves(entry, rows, columns, scratch, point);
+                    Evaluator values(writer.graph, entry.lanes, entry.functions,
+                                     writer.plan.unroll, entry.width, leaves);
+                    results.evaluate(entry, values, scratch, point);
+                });
+            results.store(entry, scratch, count,
+                          b.CreatePtrAdd(out, b.CreateMul(first, step)), step);
+        });
     entry.finish();
 }
 
@@ -165,25 +164,27 @@ void write_dense(ModuleWriter& writer) {
         pack.fill(entry.lanes, entry.functions, entry.call, first, count,
                   scratch, entry.width, *entry.constants);
     };
-    each_chunk(entry, entry.argument(1), entry.argument(2),
-               [&](Value* i, Value* height) {
-        fill(rows, i, height);
-        each_chunk(entry, entry.argument(3), entry.argument(4),
-                   [&](Value* j, Value* count) {
-            fill(columns, j, count);
-            Value* corner =
-                b.CreatePtrAdd(out, b.CreateMul(j, out_column));
-            entry.lanes.loop(
-                entry.lanes.constant(0), height, entry.lanes.constant(1),
-                [&](Value* row) {
-                    Value* offset =
-                        b.CreateMul(b.CreateAdd(i, row), out_row);
-                    write_dense_row(entry, rows, columns, results, row, count,
-                                    b.CreatePtrAdd(corner, offset),
-                                    out_column);
+    each_chunk(
+        entry, entry.argument(1), entry.argument(2),
+        [&](Value* i, Value* height) {
+            fill(rows, i, height);
+            each_chunk(
+                entry, entry.argument(3), entry.argument(4),
+                [&](Value* j, Value* count) {
+                    fill(columns, j, count);
+                    Value* corner =
+                        b.CreatePtrAdd(out, b.CreateMul(j, out_column));
+                    entry.lanes.loop(
+                        entry.lanes.constant(0), height,
+                        entry.lanes.constant(1), [&](Value* row) {
+                            Value* offset =
+                                b.CreateMul(b.CreateAdd(i, row), out_row);
+                            write_dense_row(
+                                entry, rows, columns, results, row, count,
+                                b.CreatePtrAdd(corner, offset), out_column);
+                        });
                 });
         });
-    });
     entry.finish();
 }
 

@@ -1,0 +1,317 @@
+// compiler/build.cpp - arguments, names and definitions of a formula.
+
+#include "compiler/build.h"
+
+#include "compiler/build_state.h"
+#include "formulas/names.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tilefold {
+namespace {
+
+using ast::Formula;
+using ast::Kind;
+using ast::NodeId;
+using ir::ValueId;
+
+constexpr int deepest_definition = 256;
+constexpr std::size_t most_steps = 20 * ir::most_nodes;
+
+std::vector<FreeName> free_of(const std::vector<NameUse>& uses) {
+    std::vector<FreeName> names;
+    for (const NameUse& use : uses)
+        names.push_back(use.name);
+    return names;
+}
+
+/// "x, y and l"
+std::string join(const std::vector<std::string>& names) {
+    if (names.empty())
+        return "no arguments";
+    std::string text = names[0];
+    for (std::size_t k = 1; k < names.size(); ++k)
+        text += (k + 1 == names.size() ? " and " : ", ") + names[k];
+    return text;
+}
+
+std::string role(Axes axes) {
+    switch (axes) {
+    case Axes::None:
+        return "a parameter";
+    case Axes::I:
+        return "an array on i";
+    case Axes::J:
+        return "an array on j";
+    case Axes::IJ:
+        return "an array on i and j";
+    }
+    internal_error("axes without a name");
+}
+
+/// The nodes below `root`, children first.
+std::vector<NodeId> nodes_below(const Formula& formula, NodeId root) {
+    std::set<NodeId> seen{root};
+    std::vector<NodeId> path{root};
+    while (!path.empty()) {
+        const NodeId id = path.back();
+        path.pop_back();
+        for (NodeId child : formula[id].children)
+            if (seen.insert(child).second)
+                path.push_back(child);
+    }
+    return {seen.begin(), seen.end()};
+}
+
+} // namespace
+
+GraphBuild::GraphBuild(const Formula& formula,
+                       std::span<const ArgumentType> arguments)
+    : formula_(formula), given_(arguments),
+      builder_(computing_dtype(arguments, free_of(names_read(formula))),
+               formula.text) {}
+
+void GraphBuild::refuse(Code code, Span span,
+                        std::initializer_list<std::string> texts) const {
+    fail(code, {formula_.text, span}, texts);
+}
+
+/// Matches what is given with what is read; every complaint about names.
+void GraphBuild::read_arguments() {
+    for (NameUse& use : names_read(formula_)) {
+        uses_.emplace(use.name.name, use);
+        names_.push_back(use.name.name);
+    }
+    std::map<std::string, const ArgumentType*> given;
+    for (const ArgumentType& argument : given_) {
+        const std::string name = normalise_name(argument.name);
+        const auto [place, is_new] = given.emplace(name, &argument);
+        if (!is_new)
+            fail(Code::DuplicateArgument,
+                 {name, place->second->name, argument.name});
+        check_known(name, argument);
+        NameUse& use = uses_.at(name);
+        take_role(use, argument);
+        use.is_constant = false;
+        if (argument.rank > 1 && use.name.axes != Axes::None)
+            internal_error("an array of matrices");
+        arguments_[name] = {name,          argument.dtype,   argument.rank,
+                            argument.rows, argument.columns, use.name.axes};
+    }
+    check_missing_y();
+    for (const std::string& name : names_)
+        check_given(uses_.at(name));
+}
+
+void GraphBuild::check_known(const std::string& name,
+                             const ArgumentType& argument) {
+    if (uses_.contains(name))
+        return;
+    const SubscriptedName subscripted = split_subscript(name);
+    if (subscripted.axes != ast::Axes::None && uses_.contains(subscripted.stem))
+        fail(Code::SubscriptedArgument, {argument.name, subscripted.stem});
+    std::vector<std::string> names;
+    for (const std::string& other : names_)
+        if (!uses_.at(other).is_constant)
+            names.push_back(other);
+    if (const auto nearest = nearest_name(name, names))
+        fail(Code::MisspeltArgument, {argument.name, join(names), *nearest});
+    fail(Code::UnknownArgument, {argument.name, join(names)});
+}
+
+/// Of a bare name the declaration says the axis; elsewhere it has to agree.
+void GraphBuild::take_role(NameUse& use, const ArgumentType& argument) const {
+    if (!argument.declared)
+        return;
+    const Axes declared = *argument.declared;
+    if (use.is_bare && !formula_.head)
+        use.name.axes = declared;
+    if (use.name.axes != declared)
+        refuse(Code::RoleConflict, use.name.span,
+               {use.name.name, role(declared), role(use.name.axes)});
+}
+
+void GraphBuild::check_given(const NameUse& use) const {
+    const std::string& name = use.name.name;
+    if (use.is_constant || arguments_.contains(name))
+        return;
+    if (name == "e")
+        refuse(Code::ConstantE, use.name.span, {});
+    if (name == "im")
+        refuse(Code::ComplexValue, use.name.span, {});
+    refuse(Code::MissingArgument, use.name.span, {name});
+}
+
+/// A formula without subscripts is about x and y.
+void GraphBuild::check_missing_y() const {
+    const auto x = uses_.find("x");
+    if (!lacks_subscripts(formula_) || x == uses_.end() ||
+        uses_.contains("y") ||
+        std::ranges::any_of(given_, [](const ArgumentType& argument) {
+            return argument.declared.has_value();
+        }))
+        return;
+    refuse(Code::MissingY, x->second.name.span, {});
+}
+
+ir::Graph GraphBuild::run() {
+    read_arguments();
+    Scope scope{formula_, {}, {}, 0, {}};
+    const ValueId result = evaluate(scope, formula_.root);
+    if (builder_.type(result).rank == 2)
+        builder_.slice(result, 0, 1, false, builder_[result].span);
+    const ir::Graph graph = builder_.finish(result);
+    check_reductions(graph);
+    check_axes(graph);
+    return widen_linear_argument(graph);
+}
+
+/// All reductions are over the same axes, and nothing else is left on them.
+void GraphBuild::check_reductions(const ir::Graph& graph) const {
+    const ir::Node* first = nullptr;
+    for (const ir::Node& node : graph.nodes) {
+        if (node.op != ir::Op::Reduce)
+            continue;
+        if (first && first->second != node.second)
+            refuse(
+                Code::MixedReductions, node.span,
+                {spelling_of_reduction(*first), spelling_of_reduction(node)});
+        first = first ? first : &node;
+    }
+    if (!first)
+        return;
+    const Axes left = graph[graph.result].type.axes & Axes(first->second);
+    if (left != Axes::None)
+        refuse(Code::AxisNotReduced, graph[graph.result].span,
+               {std::string(spelling_of(left)), spelling_of_reduction(*first)});
+}
+
+/// Somebody says how many points there are on every axis that is counted.
+void GraphBuild::check_axes(const ir::Graph& graph) const {
+    Axes counted = Axes::None;
+    for (const ir::Argument& argument : graph.arguments)
+        counted = counted | argument.axes;
+    for (const ir::Node& node : graph.nodes) {
+        Axes wanted = Axes::None;
+        if (node.op == ir::Op::Reduce)
+            wanted = Axes(node.second);
+        if (node.op == ir::Op::Index)
+            wanted = node.type.axes;
+        const Axes missing = without(wanted, counted);
+        if (missing == Axes::None)
+            continue;
+        const Axes axis = contains(missing, Axes::J) ? Axes::J : missing;
+        refuse(Code::UnknownAxis, node.span,
+               {std::string(spelling_of(axis)),
+                node.op == ir::Op::Index ? std::string(spelling_of(axis))
+                                         : spelling_of_reduction(node)});
+    }
+}
+
+ValueId GraphBuild::evaluate(Scope& scope, NodeId root) {
+    if (scope.depth > deepest_definition)
+        refuse(Code::NestingTooDeep, span_of(scope, scope.formula[root]),
+               {std::to_string(deepest_definition)});
+    for (NodeId id : nodes_below(scope.formula, root)) {
+        const ast::Node& node = scope.formula[id];
+        if (++steps_ > most_steps)
+            refuse(Code::TooLarge, span_of(scope, node),
+                   {std::to_string(ir::most_nodes)});
+        scope.values[id] = value_of(scope, node, id);
+    }
+    return scope.values.at(root);
+}
+
+Span GraphBuild::span_of(const Scope& scope, const ast::Node& node) const {
+    return scope.call.value_or(node.span);
+}
+
+ValueId GraphBuild::value_of(Scope& scope, const ast::Node& node, NodeId id) {
+    switch (node.kind) {
+    case Kind::Number:
+        return number(scope, node, id);
+    case Kind::Name:
+        return name(scope, node);
+    case Kind::Variable:
+        return variable(node.name, axes_of(node.axes), node.span);
+    case Kind::Index:
+        return builder_.index(axes_of(node.axes), span_of(scope, node));
+    case Kind::Apply:
+        return apply(scope, node);
+    case Kind::Subscript:
+        return subscript(scope, node);
+    case Kind::List:
+        return list(scope, node);
+    case Kind::Reduce:
+        return reduce(scope, node);
+    }
+    internal_error("an AST node without a kind");
+}
+
+ValueId GraphBuild::number(Scope& scope, const ast::Node& node, NodeId id) {
+    if (scope.call)
+        return builder_.constant(node.value);
+    const auto [place, is_new] = slots_.emplace(id, ir::no_value);
+    if (is_new)
+        place->second = builder_.literal(node.value, node.span);
+    return place->second;
+}
+
+ValueId GraphBuild::name(Scope& scope, const ast::Node& node) {
+    if (const auto bound = scope.bound.find(node.name);
+        bound != scope.bound.end())
+        return bound->second;
+    if (const ast::Definition* definition = find_definition(scope, node.name)) {
+        const auto [place, is_new] =
+            definitions_.emplace(node.name, ir::no_value);
+        if (is_new) {
+            Scope inner{formula_, {}, {}, scope.depth + 1, {}};
+            place->second = evaluate(inner, definition->body);
+        }
+        return place->second;
+    }
+    const NameUse& use = uses_.at(node.name);
+    double value = 0;
+    if (use.is_constant && find_constant(node.name, value))
+        return builder_.constant(value);
+    return variable(node.name, use.name.axes, node.span);
+}
+
+ValueId GraphBuild::variable(const std::string& name, Axes read_on, Span span) {
+    return builder_.argument(arguments_.at(name), read_on, span);
+}
+
+const ast::Definition*
+GraphBuild::find_definition(const Scope& scope, const std::string& name) const {
+    if (scope.call)
+        return nullptr;
+    for (const ast::Definition& definition : formula_.definitions)
+        if (definition.name == name)
+            return &definition;
+    return nullptr;
+}
+
+ValueId GraphBuild::call(Scope& scope, const ast::Node& node,
+                         const ast::Definition& definition) {
+    Scope inner{formula_, {}, {}, scope.depth + 1, {}};
+    for (std::size_t k = 0; k < definition.parameters.size(); ++k)
+        inner.bound[definition.parameters[k]] =
+            scope.values.at(node.children.at(k));
+    return evaluate(inner, definition.body);
+}
+
+ValueId GraphBuild::sugar(Scope& scope, const ast::Node& node,
+                          const Sugar& sugar) {
+    Scope inner{sugar.body, {}, span_of(scope, node), scope.depth + 1, {}};
+    for (std::size_t k = 0; k < sugar.parameters.size(); ++k)
+        inner.bound[sugar.parameters[k]] = scope.values.at(node.children.at(k));
+    return evaluate(inner, sugar.body.root);
+}
+
+ir::Graph build(const Formula& formula,
+                std::span<const ArgumentType> arguments) {
+    return GraphBuild(formula, arguments).run();
+}
+
+} // namespace tilefold

@@ -1,0 +1,255 @@
+// compiler/build_operations.cpp - operators, functions, subscripts, lists and
+// reductions, and the refusals of what has two readings.
+
+#include "compiler/build_state.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilefold {
+
+using ast::Kind;
+using ir::Op;
+using ir::ValueId;
+
+namespace {
+
+/// Integer exponents up to here are part of the formula, not run-time
+/// numbers: a power is a few products.
+constexpr double largest_int_pow = 64;
+/// Elements that argkmin and kmin keep for a row at most.
+constexpr std::int64_t most_kept = 1024;
+
+bool is_long_vector(const Type& type) {
+    return type.rank == 1 && type.rows != 1;
+}
+
+std::string components(const Type& type) {
+    return std::to_string(type.rows) +
+           (type.rows == 1 ? " component" : " components");
+}
+
+/// A number, or minus a number, as typed.
+std::optional<double> literal_of(const ast::Formula& formula, ast::NodeId id) {
+    const ast::Node& node = formula[id];
+    if (node.kind == Kind::Number)
+        return node.value;
+    if (node.kind == Kind::Apply && node.name == "neg")
+        if (const auto value = literal_of(formula, node.children[0]))
+            return -*value;
+    return std::nullopt;
+}
+
+} // namespace
+
+ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
+    std::vector<ValueId> operands;
+    for (ast::NodeId child : node.children)
+        operands.push_back(scope.values.at(child));
+    const Span span = span_of(scope, node);
+    const std::string& name = node.name;
+    if (const ast::Definition* definition = find_definition(scope, name))
+        return call(scope, node, *definition);
+    if (name == "*")
+        return product(node, operands[0], operands[1], span);
+    if (name == "/")
+        return quotient(operands[0], operands[1], span);
+    if (name == "^")
+        return power(scope, node, operands[0], span);
+    if (name == "norm")
+        return norm(operands[0], span);
+    if (name == "·")
+        return dot(operands[0], operands[1], span);
+    if (name == "@")
+        return matrix_product(operands[0], operands[1], span);
+    if (const auto op = find_operation(name, operands.size()))
+        return squared(*op, operands, span);
+    if (const Sugar* sugar = find_sugar(name))
+        return this->sugar(scope, node, *sugar);
+    internal_error("no meaning of '" + name + "'");
+}
+
+ValueId GraphBuild::product(const ast::Node& node, ValueId a, ValueId b,
+                            Span span) {
+    const Type &left = builder_.type(a), &right = builder_.type(b);
+    if (node.implicit && left.rank == 1 && right.rank == 1 &&
+        (is_long_vector(left) || is_long_vector(right)))
+        refuse(Code::VectorProduct, span,
+               {components(left), components(right)});
+    return builder_.apply(Op::Mul, {a, b}, span);
+}
+
+ValueId GraphBuild::quotient(ValueId a, ValueId b, Span span) {
+    const Type& divisor = builder_.type(b);
+    if (builder_.type(a).rank == 0 && is_long_vector(divisor))
+        refuse(Code::ScalarOverVector, span, {std::to_string(divisor.rows)});
+    return builder_.apply(Op::Div, {a, b}, span);
+}
+
+/// Whole exponents are part of the graph, ±1/2 is a root; all others are
+/// run-time numbers.
+ValueId GraphBuild::power(Scope& scope, const ast::Node& node, ValueId base,
+                          Span span) {
+    const Type& type = builder_.type(base);
+    if (is_long_vector(type))
+        refuse(Code::VectorPower, span, {std::to_string(type.rows)});
+    const auto exponent = literal_of(scope.formula, node.children[1]);
+    if (exponent && *exponent == std::floor(*exponent) &&
+        std::abs(*exponent) <= largest_int_pow)
+        return builder_.int_pow(base, std::int64_t(*exponent), span);
+    if (exponent && std::abs(*exponent) == 0.5)
+        return builder_.apply(*exponent > 0 ? Op::Sqrt : Op::Rsqrt, {base},
+                              span);
+    return builder_.apply(Op::Pow, {base, scope.values.at(node.children[1])},
+                          span);
+}
+
+ValueId GraphBuild::norm(ValueId a, Span span) {
+    if (builder_.type(a).rank == 0)
+        return builder_.apply(Op::Abs, {a}, span);
+    const ValueId square = builder_.apply(Op::SqNorm, {a}, span);
+    return builder_.apply(Op::Sqrt, {square}, span);
+}
+
+ValueId GraphBuild::dot(ValueId a, ValueId b, Span span) {
+    const Type &left = builder_.type(a), &right = builder_.type(b);
+    if (left.rank == 0 && right.rank == 0)
+        return builder_.apply(Op::Mul, {a, b}, span);
+    if (left.rank == 0 || right.rank == 0)
+        refuse(Code::MixedDot, span, {describe(left), describe(right)});
+    return builder_.apply(Op::Dot, {a, b}, span);
+}
+
+ValueId GraphBuild::matrix_product(ValueId a, ValueId b, Span span) {
+    const Type &left = builder_.type(a), &right = builder_.type(b);
+    if (left.rank == 1 && right.rank == 1)
+        return builder_.apply(Op::Dot, {a, b}, span);
+    if (left.rank == 2 && right.rank == 2)
+        refuse(Code::ExpectedVector, span,
+               {"@ after a matrix", describe(right)});
+    if (left.rank == 2)
+        return builder_.apply(Op::MatVec, {a, b}, span);
+    return builder_.apply(Op::VecMat, {a, b}, span);
+}
+
+/// Any operation; the squared norm and distance of scalars are squares.
+ValueId GraphBuild::squared(Op op, std::span<const ValueId> operands,
+                            Span span) {
+    const bool scalars = std::ranges::all_of(
+        operands, [&](ValueId id) { return builder_.type(id).rank == 0; });
+    if (scalars && op == Op::SqNorm)
+        return builder_.int_pow(operands[0], 2, span);
+    if (scalars && op == Op::SqDist)
+        return builder_.int_pow(builder_.apply(Op::Sub, operands, span), 2,
+                                span);
+    if (scalars && row_of(op).shape == ir::ShapeRule::Fold)
+        refuse(Code::ScalarFold, span, {std::string(row_of(op).spelling)});
+    return builder_.apply(op, operands, span);
+}
+
+ValueId GraphBuild::subscript(Scope& scope, const ast::Node& node) {
+    const ValueId vector = scope.values.at(node.children[0]);
+    const Span span = span_of(scope, node);
+    const Type& type = builder_.type(vector);
+    if (type.rank == 0)
+        refuse(Code::ExpectedVector, span, {"a subscript", "a scalar"});
+    if (type.rank == 2)
+        return builder_.slice(vector, 0, 1, false, span);
+    if (!node.is_range)
+        return component(node, vector, span);
+    const std::int64_t rows = type.rows;
+    const auto bound = [&](std::int64_t k) {
+        return std::clamp<std::int64_t>(k < 0 ? k + rows : k, 0, rows);
+    };
+    const std::int64_t first = bound(node.first.value_or(0));
+    const std::int64_t last = bound(node.last.value_or(rows));
+    const auto typed = [](const std::optional<std::int64_t>& k) {
+        return k ? std::to_string(*k) : std::string();
+    };
+    if (first >= last)
+        refuse(Code::EmptyRange, span,
+               {typed(node.first) + ":" + typed(node.last), describe(type)});
+    return builder_.slice(vector, first, last, false, span);
+}
+
+ValueId GraphBuild::component(const ast::Node& node, ValueId vector,
+                              Span span) {
+    const Type& type = builder_.type(vector);
+    const std::int64_t k =
+        *node.first < 0 ? *node.first + type.rows : *node.first;
+    if (k < 0 || k >= type.rows)
+        refuse(Code::ComponentOutOfRange, span,
+               {std::to_string(*node.first), describe(type)});
+    return builder_.slice(vector, k, k + 1, true, span);
+}
+
+ValueId GraphBuild::list(Scope& scope, const ast::Node& node) {
+    const Span span = span_of(scope, node);
+    ValueId all = scope.values.at(node.children[0]);
+    if (node.children.size() == 1 && builder_.type(all).rank == 0)
+        return builder_.slice(all, 0, 1, false, span);
+    for (std::size_t k = 1; k < node.children.size(); ++k)
+        all = builder_.concat(all, scope.values.at(node.children[k]), span);
+    return all;
+}
+
+ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
+    const auto reduction = find_reduction(node.name);
+    if (!reduction)
+        internal_error("no reduction '" + node.name + "'");
+    const bool counted = row_of(*reduction).monoid == ir::Monoid::KMinimum;
+    std::vector<ValueId> operands;
+    for (std::size_t k = 0; k < node.children.size() - counted; ++k)
+        operands.push_back(scope.values.at(node.children[k]));
+    const std::int64_t k = counted ? count_of(scope, node) : 0;
+    const Span span = span_of(scope, node);
+    check_not_reduced(operands, node, span);
+    return builder_.reduce(*reduction, axes_of(node.axes), operands, k, span);
+}
+
+/// K of `argkmin_j(f, K)`.
+std::int64_t GraphBuild::count_of(Scope& scope, const ast::Node& node) const {
+    const std::string name =
+        node.name + "_" + std::string(spelling_of(axes_of(node.axes)));
+    const ast::Node& count = scope.formula[node.children[1]];
+    const auto value = literal_of(scope.formula, node.children[1]);
+    if (!value || *value != std::floor(*value))
+        refuse(Code::NotAnInteger, count.span,
+               {"the number of elements of " + name,
+                "'" +
+                    formula_.text.substr(count.span.begin,
+                                         count.span.end - count.span.begin) +
+                    "'"});
+    const auto text =
+        std::to_string(std::int64_t(std::clamp(*value, -1e15, 1e15)));
+    if (*value < 1)
+        refuse(Code::KTooSmall, count.span, {name, text});
+    if (*value > double(most_kept))
+        refuse(Code::KTooLarge, count.span,
+               {name, text, std::to_string(most_kept)});
+    return std::int64_t(*value);
+}
+
+void GraphBuild::check_not_reduced(std::span<const ValueId> operands,
+                                   const ast::Node& node, Span span) {
+    const auto& nodes = builder_.graph().nodes;
+    for (std::size_t k = reduced_.size(); k < nodes.size(); ++k) {
+        ValueId reduced = nodes[k].op == Op::Reduce ? ValueId(k) : ir::no_value;
+        for (ValueId input : nodes[k].inputs())
+            reduced = reduced == ir::no_value ? reduced_[input] : reduced;
+        reduced_.push_back(reduced);
+    }
+    for (ValueId operand : operands) {
+        if (reduced_[operand] == ir::no_value)
+            continue;
+        const ir::Node& inner = nodes[reduced_[operand]];
+        const Axes axes = axes_of(node.axes);
+        const bool same = (Axes(inner.second) & axes) != Axes::None;
+        refuse(same ? Code::NestedReduction : Code::ReductionInside,
+               inner.span == Span{} ? span : inner.span,
+               {spelling_of_reduction(inner),
+                node.name + "_" + std::string(spelling_of(axes))});
+    }
+}
+
+} // namespace tilefold

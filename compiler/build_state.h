@@ -1,0 +1,98 @@
+// compiler/build_state.h - build() in progress: AST nodes become values.
+//
+// 1. A body (the formula's, a definition's) is evaluated from its leaves up,
+//    each node once for each set of bound parameters.
+// 2. A number of the text has one slot however often its definition is
+//    inlined; a number of sugar.def is a constant.
+// 3. A message points at the node; inside sugar.def, at the call.
+#pragma once
+
+#include "compiler/build.h"
+#include "compiler/roles.h"
+#include "compiler/vocabulary.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tilefold {
+
+class GraphBuild {
+public:
+    GraphBuild(const ast::Formula& formula,
+               std::span<const ArgumentType> arguments);
+    ir::Graph run();
+
+private:
+    using Values = std::map<ast::NodeId, ir::ValueId>;
+
+    /// A body being evaluated.
+    struct Scope {
+        const ast::Formula& formula;
+        std::map<std::string, ir::ValueId> bound;
+        /// Of the call, where the body is sugar.def's.
+        std::optional<Span> call;
+        int depth = 0;
+        Values values;
+    };
+
+    // build.cpp: arguments, names, definitions, the finished formula
+    void read_arguments();
+    void check_known(const std::string& name, const ArgumentType& argument);
+    void check_given(const NameUse& use) const;
+    void check_missing_y() const;
+    void take_role(NameUse& use, const ArgumentType& argument) const;
+    void check_axes(const ir::Graph& graph) const;
+    void check_reductions(const ir::Graph& graph) const;
+    ir::ValueId evaluate(Scope& scope, ast::NodeId root);
+    ir::ValueId value_of(Scope& scope, const ast::Node& node, ast::NodeId id);
+    ir::ValueId number(Scope& scope, const ast::Node& node, ast::NodeId id);
+    ir::ValueId name(Scope& scope, const ast::Node& node);
+    ir::ValueId variable(const std::string& name, Axes read_on, Span span);
+    ir::ValueId call(Scope& scope, const ast::Node& node,
+                     const ast::Definition& definition);
+    ir::ValueId sugar(Scope& scope, const ast::Node& node, const Sugar& sugar);
+    const ast::Definition* find_definition(const Scope& scope,
+                                           const std::string& name) const;
+
+    // build_operations.cpp
+    ir::ValueId apply(Scope& scope, const ast::Node& node);
+    ir::ValueId product(const ast::Node& node, ir::ValueId a, ir::ValueId b,
+                        Span span);
+    ir::ValueId quotient(ir::ValueId a, ir::ValueId b, Span span);
+    ir::ValueId power(Scope& scope, const ast::Node& node, ir::ValueId base,
+                      Span span);
+    ir::ValueId norm(ir::ValueId a, Span span);
+    ir::ValueId dot(ir::ValueId a, ir::ValueId b, Span span);
+    ir::ValueId matrix_product(ir::ValueId a, ir::ValueId b, Span span);
+    ir::ValueId squared(ir::Op op, std::span<const ir::ValueId> operands,
+                        Span span);
+    ir::ValueId subscript(Scope& scope, const ast::Node& node);
+    ir::ValueId component(const ast::Node& node, ir::ValueId vector, Span span);
+    ir::ValueId list(Scope& scope, const ast::Node& node);
+    ir::ValueId reduce(Scope& scope, const ast::Node& node);
+    std::int64_t count_of(Scope& scope, const ast::Node& node) const;
+    void check_not_reduced(std::span<const ir::ValueId> operands,
+                           const ast::Node& node, Span span);
+
+    Span span_of(const Scope& scope, const ast::Node& node) const;
+    [[noreturn]] void refuse(Code code, Span span,
+                             std::initializer_list<std::string> texts) const;
+
+    const ast::Formula& formula_;
+    std::span<const ArgumentType> given_;
+    ir::Builder builder_;
+    std::map<std::string, NameUse> uses_;
+    std::vector<std::string> names_; ///< of uses_, in the order of the text
+    std::map<std::string, ir::Argument> arguments_;
+    std::map<ast::NodeId, ir::ValueId> slots_;
+    std::map<std::string, ir::ValueId> definitions_; ///< values, once made
+    /// By value: a Reduce it depends on, or no_value.
+    std::vector<ir::ValueId> reduced_;
+    std::size_t steps_ = 0;
+};
+
+/// The graph with `dynamic` rows for the argument that allows it, if any.
+ir::Graph widen_linear_argument(const ir::Graph& graph);
+
+} // namespace tilefold

@@ -1,0 +1,105 @@
+// compiler/explain.cpp - the stages of a formula as text.
+
+#include "compiler/passes.h"
+#include "compiler/pipeline.h"
+#include "compiler/split.h"
+
+#include <charconv>
+
+namespace tilefold {
+namespace {
+
+using ast::Formula;
+using ast::Kind;
+using ast::NodeId;
+
+/// The formula as it was read, then each argument with its role and shape.
+std::string reading(const Formula& formula, const ir::Graph& graph) {
+    std::string text = print_readings(formula) + "\n";
+    for (const ir::Argument& argument : graph.arguments) {
+        const Type type{argument.dtype, argument.rank, argument.axes,
+                        argument.rows, argument.columns};
+        text += "  " + argument.name + ": " + spelling_of(type) + "\n";
+    }
+    return text;
+}
+
+std::string number(double value) {
+    char text[32];
+    return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+std::string label(const ast::Node& node) {
+    const std::string axes(spelling_of(Axes(std::uint8_t(node.axes))));
+    switch (node.kind) {
+    case Kind::Number:
+        return "number " + number(node.value);
+    case Kind::Name:
+        return "name " + node.name;
+    case Kind::Variable:
+        return "variable " + node.name + " on " + axes;
+    case Kind::Index:
+        return "index " + axes;
+    case Kind::Apply:
+        return "apply " + node.name;
+    case Kind::Subscript:
+        return "subscript";
+    case Kind::List:
+        return "list";
+    case Kind::Reduce:
+        return "reduce " + node.name + " over " + axes;
+    }
+    internal_error("an AST node without a kind");
+}
+
+/// One line a node, children indented below it.
+std::string tree(const Formula& formula, NodeId root) {
+    std::string text;
+    std::vector<std::pair<NodeId, std::size_t>> path{{root, 0}};
+    while (!path.empty()) {
+        const auto [id, depth] = path.back();
+        path.pop_back();
+        text.append(2 * depth, ' ').append(label(formula[id])).append("\n");
+        const auto& children = formula[id].children;
+        for (auto child = children.rbegin(); child != children.rend(); ++child)
+            path.emplace_back(*child, depth + 1);
+    }
+    return text;
+}
+
+std::string trees(const Formula& formula) {
+    std::string text = tree(formula, formula.root);
+    for (const ast::Definition& definition : formula.definitions)
+        text +=
+            "with " + definition.name + "\n" + tree(formula, definition.body);
+    return text;
+}
+
+/// The plan, and the others that were thought of.
+std::string plans(const Program& program) {
+    std::string text = print(program.plan) + "\n";
+    for (const Plan& plan :
+         enumerate_plans(program.graph, program.plan.nest, program.plan.isa))
+        if (plan != program.plan)
+            text += "  or " + print(plan) + "\n";
+    return text;
+}
+
+} // namespace
+
+std::vector<Stage> explain(const Formula& formula,
+                           std::span<const ArgumentType> arguments, Mode mode,
+                           const CompileOptions& options) {
+    const ir::Graph built = build(formula, arguments);
+    const Program program = compile(formula, arguments, mode, options);
+    return {
+        {"reading", reading(formula, built)},
+        {"ast", trees(formula)},
+        {"ir", ir::print(built)},
+        {"canonical ir", ir::print(program.graph)},
+        {"split by axes", print(split(program.graph), program.graph)},
+        {"plan", plans(program)},
+    };
+}
+
+} // namespace tilefold

@@ -1,0 +1,194 @@
+// compiler/free_names.cpp - the names a formula reads, before any array is
+// known, and the dtype that the arrays' dtypes make it compute in.
+
+#include "compiler/roles.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numbers>
+#include <set>
+
+namespace tilefold {
+namespace {
+
+using ast::Formula;
+using ast::Kind;
+using ast::NodeId;
+
+struct Constant {
+    std::string_view name;
+    double value;
+};
+constexpr Constant constants[] = {
+    {"inf", std::numeric_limits<double>::infinity()},
+    {"pi", std::numbers::pi},
+};
+
+/// Follows the definitions that are used, each once.
+class Collector {
+public:
+    explicit Collector(const Formula& formula)
+        : formula_(formula), plain_(lacks_subscripts(formula)) {}
+
+    std::vector<NameUse> run() {
+        visit(formula_.root, {});
+        while (!pending_.empty()) {
+            const ast::Definition* definition = pending_.back();
+            pending_.pop_back();
+            visit(definition->body, definition->parameters);
+        }
+        std::vector<NameUse> names;
+        for (auto& [name, use] : uses_)
+            names.push_back(use);
+        std::ranges::sort(
+            names, {}, [](const NameUse& use) { return use.name.span.begin; });
+        return names;
+    }
+
+private:
+    void visit(NodeId root, const std::vector<std::string>& parameters) {
+        std::vector<NodeId> path{root};
+        std::set<NodeId> seen;
+        while (!path.empty()) {
+            const NodeId id = path.back();
+            path.pop_back();
+            if (!seen.insert(id).second)
+                continue;
+            const ast::Node& node = formula_[id];
+            if (node.kind == Kind::Name || node.kind == Kind::Variable)
+                add(node, parameters);
+            if (node.kind == Kind::Apply)
+                use_definition(node.name);
+            path.insert(path.end(), node.children.begin(), node.children.end());
+        }
+    }
+
+    bool use_definition(const std::string& name) {
+        for (const ast::Definition& definition : formula_.definitions)
+            if (definition.name == name) {
+                if (used_.insert(name).second)
+                    pending_.push_back(&definition);
+                return true;
+            }
+        return false;
+    }
+
+    void add(const ast::Node& node,
+             const std::vector<std::string>& parameters) {
+        const bool bare = node.kind == Kind::Name;
+        if (bare && (std::ranges::count(parameters, node.name) != 0 ||
+                     use_definition(node.name)))
+            return;
+        const Axes axes = bare ? axes_of_bare(node.name) : axes_of(node.axes);
+        const auto [place, is_new] = uses_.emplace(
+            node.name, NameUse{{node.name, axes, node.span}, false, bare});
+        FreeName& known = place->second.name;
+        if (is_new) {
+            double value = 0;
+            place->second.is_constant =
+                axes == Axes::None && find_constant(node.name, value);
+            return;
+        }
+        if ((axes == Axes::None) != (known.axes == Axes::None))
+            mixed_roles(node, known);
+        known.axes = known.axes | axes;
+        if (node.span.begin < known.span.begin)
+            known.span = node.span;
+    }
+
+    [[noreturn]] void mixed_roles(const ast::Node& node,
+                                  const FreeName& known) const {
+        const auto text = [&](Span span) {
+            return formula_.text.substr(span.begin, span.end - span.begin);
+        };
+        fail(Code::MixedRoles, {formula_.text, node.span},
+             {node.name, text(known.span), text(node.span)});
+    }
+
+    /// A head names the i- and the j-variable; without head and subscripts
+    /// they are x and y.
+    Axes axes_of_bare(const std::string& name) const {
+        static const std::vector<std::string> usual = {"x", "y"};
+        if (!formula_.head && !plain_)
+            return Axes::None;
+        const auto& names = formula_.head ? formula_.head->parameters : usual;
+        const auto place = std::ranges::find(names, name);
+        if (place == names.end())
+            return Axes::None;
+        return place == names.begin() ? Axes::I : Axes::J;
+    }
+
+    const Formula& formula_;
+    bool plain_;
+    std::map<std::string, NameUse> uses_;
+    std::set<std::string> used_;
+    std::vector<const ast::Definition*> pending_;
+};
+
+const ArgumentType* find_argument(std::span<const ArgumentType> arguments,
+                                  const std::string& name) {
+    for (const ArgumentType& argument : arguments)
+        if (normalise_name(argument.name) == name)
+            return &argument;
+    return nullptr;
+}
+
+bool wants_double(DType dtype) {
+    switch (kind_of(dtype)) {
+    case DTypeKind::Float:
+        return dtype == DType::F64;
+    case DTypeKind::Signed:
+    case DTypeKind::Unsigned:
+        return size_of(dtype) > 2;
+    case DTypeKind::Truth:
+        return false;
+    }
+    return false;
+}
+
+} // namespace
+
+bool find_constant(std::string_view name, double& value) {
+    for (const Constant& constant : constants)
+        if (constant.name == name) {
+            value = constant.value;
+            return true;
+        }
+    return false;
+}
+
+bool lacks_subscripts(const Formula& formula) {
+    return !formula.head &&
+           std::ranges::none_of(formula.nodes, [](const ast::Node& node) {
+               return node.kind == Kind::Variable;
+           });
+}
+
+std::vector<NameUse> names_read(const Formula& formula) {
+    return Collector(formula).run();
+}
+
+std::vector<FreeName> free_names(const Formula& formula) {
+    std::vector<FreeName> names;
+    for (const NameUse& use : names_read(formula))
+        if (!use.is_constant)
+            names.push_back(use.name);
+    return names;
+}
+
+DType computing_dtype(std::span<const ArgumentType> arguments,
+                      std::span<const FreeName> names) {
+    bool any = false;
+    for (const FreeName& name : names) {
+        const ArgumentType* argument = find_argument(arguments, name.name);
+        if (!argument || argument->declared.value_or(name.axes) == Axes::None)
+            continue;
+        if (wants_double(argument->dtype))
+            return DType::F64;
+        any = true;
+    }
+    return any ? DType::F32 : DType::F64;
+}
+
+} // namespace tilefold

@@ -1,0 +1,35 @@
+// compiler/hash.cpp - the key of an image.
+
+#include "compiler/hash.h"
+
+#include "compiler/passes.h"
+#include "sources_hash.h"
+
+#include <xxhash.h>
+
+namespace tilefold {
+
+Key key_of(const ir::Graph& graph, const Plan& plan) {
+    const std::string parts[] = {
+        print(graph, ir::Names::Numbers),
+        print(plan),
+        TILEFOLD_SOURCES_HASH,
+        TILEFOLD_LLVM_VERSION,
+    };
+    std::string text;
+    for (const std::string& part : parts)
+        text.append(part).push_back('\0');
+    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+    return {{hash.high64, hash.low64}};
+}
+
+std::string Key::hex() const {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (std::uint64_t word : words)
+        for (int shift = 60; shift >= 0; shift -= 4)
+            text += digits[word >> shift & 15];
+    return text;
+}
+
+} // namespace tilefold

@@ -1,0 +1,13 @@
+// compiler/hash.h - the name of an image, from everything its bytes follow
+// from.
+#pragma once
+
+#include "compiler/pipeline.h"
+
+namespace tilefold {
+
+/// Of the canonical, oriented graph. Argument names and the values of
+/// literals do not enter.
+Key key_of(const ir::Graph& graph, const Plan& plan);
+
+} // namespace tilefold

@@ -1,0 +1,139 @@
+// compiler/vocabulary.cpp - the names of the language, from its tables.
+
+#include "compiler/vocabulary.h"
+
+#include "compiler/build.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace tilefold {
+namespace {
+
+struct SugarRow {
+    std::string_view spelling, keops, parameters, body, doc;
+};
+constexpr SugarRow sugar_rows[] = {
+#define SUGAR(spelling, keops, parameters, body, doc)                          \
+    {spelling, keops, parameters, body, doc},
+#include "compiler/sugar.def"
+#undef SUGAR
+};
+
+/// Operators that are spelled in letters.
+constexpr std::string_view word_operators[] = {"neg", "and", "or", "not"};
+
+bool is_function_name(std::string_view spelling) {
+    return std::isalpha((unsigned char)(spelling[0])) &&
+           std::ranges::find(word_operators, spelling) ==
+               std::end(word_operators);
+}
+
+/// "x, a, b"
+std::vector<std::string> names_in(std::string_view list) {
+    std::vector<std::string> names(1);
+    for (char c : list)
+        if (c == ',')
+            names.emplace_back();
+        else if (c != ' ')
+            names.back() += c;
+    return names;
+}
+
+void widen(Vocabulary::Arity& arity, int count) {
+    arity.least = arity.least < 0 ? count : std::min(arity.least, count);
+    arity.most = std::max(arity.most, count);
+}
+
+Vocabulary::Arity function_arity(std::string_view name) {
+    Vocabulary::Arity arity;
+    if (name.empty() || !is_function_name(name))
+        return arity;
+    for (const ir::OpRow& row : ir::all_op_rows())
+        if (row.spelling == name)
+            widen(arity, row.arity);
+    for (const SugarRow& row : sugar_rows)
+        if (row.spelling == name)
+            widen(arity, int(names_in(row.parameters).size()));
+    return arity;
+}
+
+Vocabulary::Arity reduction_arity(std::string_view stem) {
+    if (const auto found = find_reduction(stem))
+        return {ir::row_of(*found).least, ir::row_of(*found).most};
+    return {};
+}
+
+std::vector<std::string> all_names() {
+    std::vector<std::string> names;
+    for (const ir::OpRow& row : ir::all_op_rows())
+        if (is_function_name(row.spelling))
+            names.emplace_back(row.spelling);
+    for (const SugarRow& row : sugar_rows)
+        if (is_function_name(row.spelling))
+            names.emplace_back(row.spelling);
+    for (const ir::ReductionRow& row : ir::all_reduction_rows())
+        names.emplace_back(row.spelling);
+    std::ranges::sort(names);
+    const auto rest = std::ranges::unique(names);
+    names.erase(rest.begin(), rest.end());
+    return names;
+}
+
+std::string operation_of_keops(std::string_view name) {
+    for (const ir::OpRow& row : ir::all_op_rows())
+        if (!name.empty() && row.keops == name)
+            return std::string(row.spelling);
+    for (const SugarRow& row : sugar_rows)
+        if (!name.empty() && row.keops == name)
+            return std::string(row.spelling);
+    return {};
+}
+
+std::string reduction_of_keops(std::string_view name) {
+    for (const ir::ReductionRow& row : ir::all_reduction_rows())
+        if (!name.empty() && row.keops == name)
+            return std::string(row.spelling);
+    return {};
+}
+
+std::vector<Sugar> parse_sugar() {
+    std::vector<Sugar> all;
+    for (const SugarRow& row : sugar_rows)
+        all.push_back({row.spelling, names_in(row.parameters),
+                       parse(row.body, vocabulary())});
+    return all;
+}
+
+} // namespace
+
+const Vocabulary& vocabulary() {
+    static const Vocabulary tables{function_arity, reduction_arity, all_names,
+                                   operation_of_keops, reduction_of_keops};
+    return tables;
+}
+
+std::optional<ir::Op> find_operation(std::string_view spelling,
+                                     std::size_t arity) {
+    const auto rows = ir::all_op_rows();
+    for (std::size_t k = 0; k < rows.size(); ++k)
+        if (rows[k].spelling == spelling && std::size_t(rows[k].arity) == arity)
+            return ir::op_of_row(k);
+    return std::nullopt;
+}
+
+const Sugar* find_sugar(std::string_view spelling) {
+    static const std::vector<Sugar> all = parse_sugar();
+    const auto found = std::ranges::find(all, spelling, &Sugar::spelling);
+    return found == all.end() ? nullptr : &*found;
+}
+
+std::optional<ir::Reduction> find_reduction(std::string_view stem) {
+    const auto rows = ir::all_reduction_rows();
+    for (std::size_t k = 0; k < rows.size(); ++k)
+        if (rows[k].spelling == stem)
+            return ir::Reduction(k);
+    return std::nullopt;
+}
+
+} // namespace tilefold

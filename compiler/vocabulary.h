@@ -1,0 +1,30 @@
+// compiler/vocabulary.h - what a spelling in a formula stands for, looked up
+// in ops.def, sugar.def and reductions.def.
+#pragma once
+
+#include "compiler/ir.h"
+#include "formulas/ast.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilefold {
+
+/// A row of sugar.def, its body parsed.
+struct Sugar {
+    std::string_view spelling;
+    std::vector<std::string> parameters;
+    ast::Formula body;
+};
+
+/// The operation spelled so that takes `arity` operands. Of several (`@`),
+/// the first.
+std::optional<ir::Op> find_operation(std::string_view spelling,
+                                     std::size_t arity);
+/// Null where there is none.
+const Sugar* find_sugar(std::string_view spelling);
+std::optional<ir::Reduction> find_reduction(std::string_view stem);
+
+} // namespace tilefold

@@ -1,0 +1,22 @@
+// formulas/catalogue.h - the named formulas of catalogue.def, as a table.
+#pragma once
+
+#include <string_view>
+
+namespace tilefold {
+
+struct NamedFormula {
+    std::string_view name;
+    std::string_view formula;
+    std::string_view parameters; ///< "l, p": bare names a caller must pass
+    std::string_view doc;
+};
+
+inline constexpr NamedFormula catalogue[] = {
+#define NAMED_FORMULA(name, formula, parameters, doc)                          \
+    {#name, formula, parameters, doc},
+#include "formulas/catalogue.def"
+#undef NAMED_FORMULA
+};
+
+} // namespace tilefold

@@ -1,0 +1,37 @@
+// formulas/names.h - what a name means: its axis, its one spelling, and the
+// names near it. `normalise_name` is declared in parser.h.
+#pragma once
+
+#include "formulas/ast.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tilefold {
+
+/// `x_train_i` is `x_train` on i. A name without a final `_i`, `_j` or `_ij`
+/// is all stem.
+struct SubscriptedName {
+    std::string stem;
+    ast::Axes axes = ast::Axes::None;
+};
+SubscriptedName split_subscript(std::string_view folded);
+
+/// NFKC, with lowered characters as ASCII subscripts (`x₁ᵢ` is `x_1_i`) and
+/// Greek letters kept: how a name is shown.
+std::string fold_name(std::string_view typed);
+
+/// A normalised name with the Greek letters that `text` was typed with:
+/// `sigma_f` as `σ_f` where `σ` stands in the text.
+std::string greek_as_typed(std::string_view name, std::string_view text);
+
+/// "_i", "_j", "_ij", or nothing.
+std::string_view subscript(ast::Axes axes);
+
+/// The candidate a mistyped `name` most likely means, if any is near.
+std::optional<std::string> nearest_name(std::string_view name,
+                                        std::span<const std::string> names);
+
+} // namespace tilefold

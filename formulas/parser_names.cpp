@@ -1,0 +1,186 @@
+// formulas/parser_names.cpp - names, calls, and names nobody knows.
+#include "formulas/names.h"
+#include "formulas/parser_state.h"
+#include "formulas/symbols.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tilefold {
+
+using ast::Axes;
+using ast::Kind;
+using ast::Node;
+using ast::NodeId;
+
+namespace {
+
+std::string count_arguments(Vocabulary::Arity arity) {
+    const std::string least = std::to_string(arity.least);
+    const std::string noun = " arguments";
+    if (arity.least == arity.most)
+        return least + (arity.least == 1 ? " argument" : noun);
+    if (arity.most == std::numeric_limits<int>::max())
+        return "at least " + least + (arity.least == 1 ? " argument" : noun);
+    const char* link = arity.most == arity.least + 1 ? " or " : " to ";
+    return least + link + std::to_string(arity.most) + noun;
+}
+
+std::string placeholders(int count) {
+    std::string text = count > 0 ? "…" : "";
+    for (int index = 1; index < count; ++index)
+        text += ", …";
+    return text;
+}
+
+} // namespace
+
+NodeId Parser::parse_name() {
+    const Token& token = peek();
+    const bool called = peek(1).kind == TokenKind::LeftParen;
+    if (token.axes != Axes::None) {
+        if (called)
+            unknown_reduction(token);
+        return parse_variable(token);
+    }
+    if (called)
+        return parse_call(token);
+    check_bare_name(token);
+    take();
+    if (token.symbolic || (token.name != "i" && token.name != "j"))
+        return tree_.name(token.name, token.span);
+    Node node;
+    node.kind = Kind::Index;
+    node.axes = token.name == "i" ? Axes::I : Axes::J;
+    node.span = token.span;
+    return tree_.add(std::move(node));
+}
+
+NodeId Parser::parse_variable(const Token& token) {
+    if (token.axes == Axes::IJ)
+        fail(Code::BothAxes, place(token.span), {text_of(token)});
+    check_value_name(token);
+    if (std::ranges::count(parameters_, token.name) != 0)
+        fail(Code::ParameterSubscript, place(token.span),
+             {text_of(token), token.name});
+    if (is_local(token.name))
+        fail(Code::DefinitionSubscript, place(token.span),
+             {text_of(token), token.name});
+    take();
+    return tree_.variable(token.name, token.axes, token.span);
+}
+
+NodeId Parser::parse_call(const Token& token) {
+    const std::size_t begin = at_;
+    const auto defined = functions_.find(token.name);
+    const bool local = defined != functions_.end();
+    const bool hidden = std::ranges::count(parameters_, token.name) != 0;
+    if (hidden || (!local && !is_function(token)))
+        unknown_function(token);
+    const std::string name = token.kind == TokenKind::Mod ? "mod" : token.name;
+    Vocabulary::Arity arity;
+    if (local)
+        arity.least = arity.most = static_cast<int>(defined->second);
+    else
+        arity = vocabulary_.function(name);
+    take();
+    auto arguments = parse_arguments(TokenKind::RightParen);
+    check_arity(text_of(token), arity, arguments.size(), span_from(begin));
+    return mark_grouped(
+        tree_.apply(name, std::move(arguments), span_from(begin)));
+}
+
+/// A function without parentheses, a reduction without an axis.
+void Parser::check_bare_name(const Token& token) const {
+    if (std::ranges::count(parameters_, token.name) != 0)
+        return;
+    if (functions_.contains(token.name))
+        fail(Code::FunctionAsValue, place(token.span), {text_of(token)});
+    if (pending_.contains(token.name))
+        fail(Code::RecursiveDefinition, place(token.span), {text_of(token)});
+    if (token.symbolic || values_.contains(token.name))
+        return;
+    const TokenKind next = peek(1).kind;
+    const bool bar = (next == TokenKind::Bar || next == TokenKind::DoubleBar) &&
+                     context_.open_bars.empty();
+    const bool operand = starts_operand(at_ + 1) || bar;
+    if (vocabulary_.reduction(token.name).least >= 0 && operand)
+        fail(Code::ReductionNeedsAxis, place(token.span), {text_of(token)});
+    if (!is_function(token))
+        return;
+    if (operand)
+        fail(Code::FunctionNeedsParentheses, place(token.span),
+             {text_of(token)});
+    std::size_t after = at_ + 2;
+    if (next == TokenKind::Caret) {
+        after += peek(2).kind == TokenKind::Minus ? 2 : 1;
+        if (tokens_[std::min(after, tokens_.size()) - 1].kind !=
+            TokenKind::Number)
+            return;
+    }
+    const bool power =
+        next == TokenKind::Superscript || next == TokenKind::Caret;
+    if (power && starts_operand(after))
+        fail(Code::FunctionPower, place(peek(1).span), {text_of(token)});
+}
+
+/// i and j are index symbols and name nothing else.
+void Parser::check_value_name(const Token& token) const {
+    if (token.name == "i" || token.name == "j")
+        fail(Code::ReservedName, place(token.span), {token.name});
+}
+
+void Parser::check_arity(std::string_view name, Vocabulary::Arity arity,
+                         std::size_t count, Span span) const {
+    const auto given = static_cast<int>(count);
+    if (given >= arity.least && given <= arity.most)
+        return;
+    fail(Code::WrongArity, place(span),
+         {std::string(name), count_arguments(arity), std::to_string(given),
+          placeholders(arity.least)});
+}
+
+bool Parser::is_function(const Token& token) const {
+    if (token.kind == TokenKind::Mod)
+        return vocabulary_.function("mod").least >= 0;
+    return !token.symbolic && vocabulary_.function(token.name).least >= 0;
+}
+
+bool Parser::is_local(const std::string& name) const {
+    return functions_.contains(name) || values_.contains(name);
+}
+
+void Parser::unknown_function(const Token& token) const {
+    const std::string name = text_of(token);
+    if (pending_.contains(token.name))
+        fail(Code::RecursiveDefinition, place(token.span), {name});
+    if (vocabulary_.reduction(token.name).least >= 0 && !token.symbolic)
+        fail(Code::ReductionNeedsAxis, place(token.span), {name});
+    std::vector<std::string> known;
+    for (const std::string& other : vocabulary_.names())
+        if (vocabulary_.function(other).least >= 0)
+            known.push_back(other);
+    for (const auto& [other, parameters] : functions_)
+        known.push_back(other);
+    std::optional<std::string> nearest = nearest_name(name, known);
+    const std::string_view synonym = find_synonym(name);
+    if (vocabulary_.function(synonym).least >= 0)
+        nearest = synonym;
+    if (nearest)
+        fail(Code::MisspeltFunction, place(token.span), {name, *nearest});
+    fail(Code::UnknownFunction, place(token.span), {name});
+}
+
+void Parser::unknown_reduction(const Token& token) const {
+    const std::string name = text_of(token);
+    std::vector<std::string> known;
+    for (const std::string& other : vocabulary_.names())
+        if (vocabulary_.reduction(other).least >= 0)
+            known.push_back(other);
+    if (const auto nearest = nearest_name(token.name, known))
+        fail(Code::MisspeltReduction, place(token.span),
+             {name, *nearest + std::string(subscript(token.axes))});
+    fail(Code::UnknownReduction, place(token.span), {name});
+}
+
+} // namespace tilefold

@@ -1,0 +1,227 @@
+// formulas/parser_products.cpp - products, juxtaposition, powers, roots.
+#include "formulas/parser_state.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilefold {
+
+using ast::Kind;
+using ast::Node;
+using ast::NodeId;
+
+NodeId Parser::parse_product() {
+    const std::size_t begin = at_;
+    NodeId left = parse_factor(nullptr);
+    const Token* previous = nullptr;
+    while (level(peek().kind) == Level::Product &&
+           !reduction_follows(at_ + 1, context_.stop_axes)) {
+        check_call_continues(spelling(peek().kind));
+        const Token& operation = take();
+        if (previous != nullptr)
+            check_chain(*previous, operation);
+        const bool divides = operation.kind == TokenKind::Slash ||
+                             operation.kind == TokenKind::Mod;
+        const NodeId right = parse_factor(divides ? &operation : nullptr);
+        if (divides)
+            check_denominator(operation, right);
+        left = tree_.apply(spelling(operation.kind), {left, right},
+                           span_from(begin));
+        previous = &operation;
+    }
+    return left;
+}
+
+/// `a/b·c` and `a mod b*c` have two readings; `a/b*c` has one.
+void Parser::check_chain(const Token& previous, const Token& next) const {
+    const std::string symbol(spelling(next.kind));
+    if (previous.kind == TokenKind::Mod)
+        fail(Code::ProductAfterMod, place(next.span), {symbol});
+    const bool dot = next.kind == TokenKind::Dot || next.kind == TokenKind::At;
+    if (previous.kind == TokenKind::Slash && dot)
+        fail(Code::DotAfterDivision, place(next.span), {symbol});
+}
+
+/// A sign after an operator, as in `a * -b`.
+NodeId Parser::parse_factor(const Token* divided_by) {
+    if (level(peek().kind) != Level::Sum)
+        return parse_juxtaposition(divided_by);
+    const Nesting nesting(*this);
+    const std::size_t begin = at_;
+    const bool minus = take().kind == TokenKind::Minus;
+    const NodeId operand = parse_factor(divided_by);
+    return minus ? tree_.apply("neg", {operand}, span_from(begin)) : operand;
+}
+
+NodeId Parser::parse_juxtaposition(const Token* divided_by) {
+    const std::size_t begin = at_;
+    NodeId left = parse_power();
+    while (starts_factor()) {
+        check_factor_of_reduction();
+        check_factor_follows(divided_by, left);
+        const NodeId right = parse_power();
+        if (divided_by != nullptr)
+            check_divided_factors(*divided_by, left, right);
+        left = tree_.multiply_implicitly(left, right, span_from(begin));
+    }
+    return left;
+}
+
+/// Whether the token at `at` can only begin an operand.
+bool Parser::starts_operand(std::size_t at) const {
+    const TokenKind kind = tokens_[std::min(at, tokens_.size() - 1)].kind;
+    return kind == TokenKind::Number || kind == TokenKind::Name ||
+           kind == TokenKind::LeftParen || kind == TokenKind::Root;
+}
+
+bool Parser::starts_factor() const {
+    if (next_is(TokenKind::Bar) || next_is(TokenKind::DoubleBar))
+        return !closes_bar();
+    return starts_operand(at_) || next_is(TokenKind::LeftBracket);
+}
+
+/// Before the second factor of a product without `*`.
+void Parser::check_factor_follows(const Token* divided_by, NodeId left) const {
+    if (next_is(TokenKind::Number))
+        fail(Code::NumberAfterFactor, place(peek().span), {text_of(peek())});
+    if (divided_by == nullptr || !peek().space_before)
+        return;
+    const std::string symbol(spelling(divided_by->kind));
+    const bool slash = divided_by->kind == TokenKind::Slash;
+    fail(Code::SpaceAfterDivision,
+         place({tree_[left].span.begin, peek().span.end}),
+         {symbol, slash ? symbol : " " + symbol + " ", reading(left)});
+}
+
+/// After `/`, an implicit product holds only numbers and names with powers.
+void Parser::check_divided_factors(const Token& divided_by, NodeId left,
+                                   NodeId right) const {
+    const bool slash = divided_by.kind == TokenKind::Slash;
+    if (slash && is_simple(left) && is_simple(right))
+        return;
+    const std::string first = reading(left), second = reading(right);
+    fail(Code::FactorAfterDivision,
+         place({tree_[left].span.begin, tree_[right].span.end}),
+         {slash ? "/" : " mod ", first, second,
+          (slash ? "/" : "mod ") + first + second});
+}
+
+/// A number or a name with its subscript and power, and products of these.
+bool Parser::is_simple(NodeId id) const {
+    const Node& node = tree_[id];
+    if (is_grouped(id))
+        return false;
+    switch (node.kind) {
+    case Kind::Number:
+    case Kind::Name:
+    case Kind::Variable:
+    case Kind::Index:
+        return true;
+    case Kind::Subscript:
+        return is_simple(node.children[0]);
+    case Kind::Apply:
+        if (node.name == "^")
+            return is_simple(node.children[0]);
+        return node.implicit; // its factors have been checked
+    case Kind::List:
+    case Kind::Reduce:
+        return false;
+    }
+    return false;
+}
+
+NodeId Parser::parse_power() {
+    if (next_is(TokenKind::Root))
+        return parse_root();
+    const std::size_t begin = at_;
+    const NodeId base = parse_postfix();
+    const bool superscript = next_is(TokenKind::Superscript);
+    if (!superscript && !next_is(TokenKind::Caret))
+        return base;
+    check_call_continues("^");
+    NodeId exponent = 0;
+    if (superscript) {
+        exponent = parse_superscript();
+        if (next_is(TokenKind::Caret) || next_is(TokenKind::Superscript))
+            fail(Code::PowerOfPower, place(peek().span));
+    } else {
+        const std::size_t caret = at_;
+        take();
+        exponent = parse_exponent(caret);
+    }
+    if (next_is(TokenKind::LeftBracket))
+        fail(Code::SubscriptAfterPower, place(peek().span));
+    return tree_.apply("^", {base, exponent}, span_from(begin));
+}
+
+NodeId Parser::parse_superscript() {
+    const Token& token = take();
+    if (!token.name.empty())
+        return tree_.name(token.name, token.span);
+    const NodeId size = tree_.number(std::abs(token.value), token.span);
+    return std::signbit(token.value) ? tree_.apply("neg", {size}, token.span)
+                                     : size;
+}
+
+/// `^` is right-associative, and takes one operand with its sign.
+NodeId Parser::parse_exponent(std::size_t caret) {
+    const Nesting nesting(*this);
+    const std::size_t begin = at_;
+    if (level(peek().kind) == Level::Sum) {
+        const bool minus = take().kind == TokenKind::Minus;
+        const NodeId operand = parse_exponent(caret);
+        return minus ? tree_.apply("neg", {operand}, span_from(begin))
+                     : operand;
+    }
+    const NodeId operand = parse_exponent_operand();
+    check_exponent_end(caret, operand);
+    if (next_is(TokenKind::Superscript)) {
+        const NodeId power = parse_superscript();
+        return tree_.apply("^", {operand, power}, span_from(begin));
+    }
+    if (!next_is(TokenKind::Caret))
+        return operand;
+    const std::size_t next = at_;
+    take();
+    const NodeId power = parse_exponent(next);
+    return tree_.apply("^", {operand, power}, span_from(begin));
+}
+
+NodeId Parser::parse_exponent_operand() {
+    const bool bar = next_is(TokenKind::Bar) || next_is(TokenKind::DoubleBar);
+    if (bar || next_is(TokenKind::Root) || is_reduction(at_))
+        fail(Code::ExponentNotSimple, place(peek().span));
+    return parse_postfix();
+}
+
+/// Refuses `x^2y` and `x^1/2`, where the exponent may be meant to go on.
+void Parser::check_exponent_end(std::size_t caret, NodeId exponent) const {
+    if (is_grouped(exponent))
+        return;
+    if (!peek().space_before && starts_factor())
+        fail(Code::ExponentRunsOn,
+             place({tokens_[caret].span.begin, peek().span.end}),
+             {"^" + text_of(tokens_[caret + 1]) + text_of(peek())});
+    const Node& node = tree_[exponent];
+    if (node.kind == Kind::Number && node.value == 1 &&
+        next_is(TokenKind::Slash) && peek(1).kind == TokenKind::Number)
+        fail(Code::FractionalExponent,
+             place({tokens_[caret].span.begin, peek(1).span.end}),
+             {caret + 2 < at_ ? "-1" : "1", text_of(peek(1))});
+}
+
+/// `√` takes one number, name, parenthesis, norm or call.
+NodeId Parser::parse_root() {
+    const Nesting nesting(*this);
+    const std::size_t begin = at_;
+    take();
+    const NodeId operand =
+        next_is(TokenKind::Root) ? parse_root() : parse_postfix();
+    if (next_is(TokenKind::Superscript) || next_is(TokenKind::Caret))
+        fail(Code::RootThenPower, place(peek().span));
+    if (is_simple(operand) && starts_factor())
+        fail(Code::RootRunsOn, place(span_from(begin)), {reading(operand)});
+    return tree_.apply("sqrt", {operand}, span_from(begin));
+}
+
+} // namespace tilefold

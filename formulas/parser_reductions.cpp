@@ -1,0 +1,164 @@
+// formulas/parser_reductions.cpp - sum_j and its kind: a prefix takes the
+// whole term after it, a call its arguments.
+#include "formulas/names.h"
+#include "formulas/parser_state.h"
+
+namespace tilefold {
+
+using ast::Axes;
+using ast::Kind;
+using ast::Node;
+using ast::NodeId;
+
+namespace {
+
+bool overlap(Axes a, Axes b) {
+    return (static_cast<int>(a) & static_cast<int>(b)) != 0;
+}
+
+Axes both(Axes a, Axes b) {
+    return static_cast<Axes>(static_cast<int>(a) | static_cast<int>(b));
+}
+
+} // namespace
+
+bool Parser::is_reduction(std::size_t at) const {
+    const Token& token = tokens_[std::min(at, tokens_.size() - 1)];
+    return token.kind == TokenKind::Name && token.axes != Axes::None &&
+           !token.symbolic && vocabulary_.reduction(token.name).least >= 0;
+}
+
+/// Whether a reduction over `axes` starts at `at`, perhaps parenthesised.
+bool Parser::reduction_follows(std::size_t at, Axes axes) const {
+    if (axes == Axes::None)
+        return false;
+    while (at < tokens_.size() && tokens_[at].kind == TokenKind::LeftParen)
+        ++at;
+    return is_reduction(at) && overlap(tokens_[at].axes, axes);
+}
+
+NodeId Parser::parse_reduction() {
+    const Token& name = tokens_[at_];
+    take();
+    if (next_is(TokenKind::LeftParen) &&
+        (!peek().space_before || has_comma_[at_]))
+        return parse_reduction_call(name);
+    return parse_reduction_prefix(name);
+}
+
+NodeId Parser::make_reduction(const Token& name, std::vector<NodeId> children) {
+    Node node;
+    node.kind = Kind::Reduce;
+    node.axes = name.axes;
+    node.name = name.name;
+    node.children = std::move(children);
+    node.span = {name.span.begin, tokens_[at_ - 1].span.end};
+    check_arity(name.name + std::string(subscript(name.axes)),
+                vocabulary_.reduction(name.name), node.children.size(),
+                node.span);
+    return tree_.add(std::move(node));
+}
+
+NodeId Parser::parse_reduction_call(const Token& name) {
+    const auto token = static_cast<std::size_t>(&name - tokens_.data());
+    const NodeId node =
+        make_reduction(name, parse_arguments(TokenKind::RightParen));
+    if (tree_[node].children.size() == 1) {
+        call_end_ = at_;
+        call_token_ = token;
+    }
+    return mark_grouped(node);
+}
+
+NodeId Parser::parse_reduction_prefix(const Token& name) {
+    const auto token = static_cast<std::size_t>(&name - tokens_.data());
+    const bool bar = next_is(TokenKind::Bar) || next_is(TokenKind::DoubleBar);
+    if (!starts_operand(at_) && !next_is(TokenKind::LeftBracket) &&
+        level(peek().kind) != Level::Sum && (!bar || closes_bar()))
+        fail(Code::EmptyReduction, place(name.span), {text_of(name)});
+    const Nesting nesting(*this);
+    const Axes outer_axes = context_.stop_axes;
+    const std::size_t outer = context_.reduction;
+    context_.stop_axes = both(outer_axes, name.axes);
+    context_.reduction = token;
+    const NodeId body = parse_signed_term();
+    context_.stop_axes = outer_axes;
+    context_.reduction = outer;
+    const NodeId node = make_reduction(name, {body});
+    prefix_end_ = at_;
+    prefix_token_ = token;
+    return node;
+}
+
+/// `sum_j(f)` looks like a call and like a prefix; what follows may have two
+/// readings. `sum_j(f) / sum_j(g)` has one.
+void Parser::check_call_continues(std::string_view operation) const {
+    if (call_end_ != at_)
+        return;
+    const Token& call = tokens_[call_token_];
+    if (operation == "^")
+        fail(Code::PowerAfterReduction, place(peek().span), {text_of(call)});
+    if (reduction_follows(at_ + 1, call.axes))
+        return;
+    fail(Code::ProductAfterReduction, place(peek().span),
+         {text_of(call), " " + std::string(operation) + " "});
+}
+
+/// Before a factor without `*`, which may belong to a reduction before it.
+void Parser::check_factor_of_reduction() const {
+    if (call_end_ == at_ && !is_reduction(at_))
+        fail(Code::ProductAfterReduction, place(peek().span),
+             {text_of(tokens_[call_token_]), " "});
+    const bool call = call_end_ == at_;
+    const Axes axes = call ? tokens_[call_token_].axes : context_.stop_axes;
+    if (!is_reduction(at_) || (!call && !overlap(axes, peek().axes)))
+        return;
+    fail(Code::ReductionAfterReduction, place(peek().span),
+         {text_of(tokens_[call ? call_token_ : context_.reduction]),
+          text_of(peek())});
+}
+
+/// `1/sum_j a_j * c_i`: is c_i below the line? `1/sum_j a_j * b_j` is clear.
+void Parser::check_denominator(const Token& division, NodeId right) const {
+    const Node& reduction = tree_[right];
+    if (reduction.kind != Kind::Reduce || prefix_end_ != at_)
+        return;
+    NodeId body = reduction.children[0];
+    for (;;) {
+        const Node& node = tree_[body];
+        if (is_grouped(body) || node.kind != Kind::Apply || node.implicit ||
+            (node.name != "*" && node.name != "/"))
+            return;
+        if (!depends_on(node.children[1], reduction.axes))
+            fail(Code::ProductInDenominator,
+                 place({division.span.begin, node.span.end}),
+                 {text_of(tokens_[prefix_token_]), node.name});
+        body = node.children[0];
+    }
+}
+
+bool Parser::depends_on(NodeId id, Axes axes) const {
+    const Node& node = tree_[id];
+    switch (node.kind) {
+    case Kind::Number:
+        return false;
+    case Kind::Name:
+        // A formula without subscripts has y on j, a head names its own.
+        return values_.contains(node.name) || node.name == "x" ||
+               node.name == "y" || tree_.formula().head.has_value();
+    case Kind::Variable:
+    case Kind::Index:
+        return overlap(node.axes, axes);
+    case Kind::Apply:
+    case Kind::Subscript:
+    case Kind::List:
+    case Kind::Reduce:
+        for (const NodeId child : node.children)
+            if (depends_on(child, axes))
+                return true;
+        return false;
+    }
+    return false;
+}
+
+} // namespace tilefold

@@ -1,0 +1,173 @@
+// formulas/readings.cpp - a formula as it was understood: fully
+// parenthesised, for people. The notation of the golden corpus.
+//
+//   (a + b)   every binary operation      a⋅b      an implicit product
+//   (-a)      a sign                      x^2      a power
+//   |v|       a norm                      sum_j⟨…⟩ the body of a reduction
+#include "formulas/readings.h"
+
+#include "formulas/names.h"
+#include "formulas/parser.h"
+
+namespace tilefold {
+
+using ast::Formula;
+using ast::Kind;
+using ast::Node;
+using ast::NodeId;
+
+namespace {
+
+bool is_apply(const Node& node, std::string_view name) {
+    return node.kind == Kind::Apply && node.name == name;
+}
+
+class Reader {
+public:
+    explicit Reader(const Formula& formula) : formula_(formula) {}
+
+    std::string any(NodeId id) const;
+    std::string definition(const ast::Definition& definition) const;
+    /// `k(u, v)` or `s`, before its equals sign.
+    std::string shown_head(ast::Definition definition) const;
+
+private:
+    std::string apply(const Node& node) const;
+    std::string infix(const Node& node) const;
+    std::string flat(NodeId id, const Node& parent) const;
+    std::string tight(NodeId id) const;
+    std::string list(const Node& node) const;
+    std::string name(const Node& node) const;
+    std::string shown(const std::string& name) const;
+
+    const Formula& formula_;
+};
+
+/// As typed where the text is at hand: `σ_f`, not `sigma_f`.
+std::string Reader::name(const Node& node) const {
+    const std::string axes(subscript(node.axes));
+    const std::string_view text = formula_.text;
+    if (node.span.begin < node.span.end && node.span.end <= text.size()) {
+        const auto typed = split_subscript(fold_name(
+            text.substr(node.span.begin, node.span.end - node.span.begin)));
+        if (normalise_name(typed.stem) == node.name)
+            return typed.stem + axes;
+    }
+    return shown(node.name) + axes;
+}
+
+std::string Reader::shown(const std::string& name) const {
+    return greek_as_typed(name, formula_.text);
+}
+
+std::string Reader::any(NodeId id) const {
+    const Node& node = formula_[id];
+    switch (node.kind) {
+    case Kind::Number:
+        return number_text(node.value);
+    case Kind::Name:
+    case Kind::Variable:
+        return name(node);
+    case Kind::Index:
+        return node.axes == ast::Axes::I ? "i" : "j";
+    case Kind::Apply:
+        return apply(node);
+    case Kind::Subscript:
+        return tight(node.children[0]) + subscript_text(node);
+    case Kind::List:
+        return "[" + list(node) + "]";
+    case Kind::Reduce:
+        if (node.children.size() == 1)
+            return name(node) + "⟨" + any(node.children[0]) + "⟩";
+        return name(node) + "(" + list(node) + ")";
+    }
+    return "";
+}
+
+std::string Reader::apply(const Node& node) const {
+    const auto& operands = node.children;
+    if (is_infix(node))
+        return "(" + infix(node) + ")";
+    if (node.name == "^" && operands.size() == 2)
+        return tight(operands[0]) + "^" + tight(operands[1]);
+    if (operands.size() == 1) {
+        const std::string bar = node.double_bars ? "||" : "|";
+        if (node.name == "neg")
+            return "(-" + any(operands[0]) + ")";
+        if (node.name == "not")
+            return "(not " + any(operands[0]) + ")";
+        if (node.name == "norm")
+            return bar + any(operands[0]) + bar;
+        if (node.name == "sqrt")
+            return "√" + tight(operands[0]);
+    }
+    return shown(node.name) + "(" + list(node) + ")";
+}
+
+std::string Reader::infix(const Node& node) const {
+    const std::string operation = node.implicit ? "⋅" : " " + node.name + " ";
+    return flat(node.children[0], node) + operation +
+           (node.name == "and" ? flat(node.children[1], node)
+                               : any(node.children[1]));
+}
+
+/// An operand of `parent`, without the parentheses that nobody misses: `2⋅j`
+/// in `(2⋅j⋅x)`, `a < b` in `(a < b and b < c)`.
+std::string Reader::flat(NodeId id, const Node& parent) const {
+    const Node& node = formula_[id];
+    const bool factor = parent.implicit && node.implicit;
+    const bool first_conjunct =
+        is_apply(node, "and") && parent.children[0] == id;
+    const bool comparison =
+        is_infix(node) && node.name.find_first_of("<>=!") == 0;
+    const bool conjunct =
+        is_apply(parent, "and") && (first_conjunct || comparison);
+    return factor || conjunct ? infix(node) : any(id);
+}
+
+/// An operand of a power, a root or a subscript.
+std::string Reader::tight(NodeId id) const {
+    const Node& node = formula_[id];
+    const bool open = is_apply(node, "^") || is_apply(node, "sqrt");
+    return open ? "(" + any(id) + ")" : any(id);
+}
+
+std::string Reader::list(const Node& node) const {
+    std::string text;
+    for (const NodeId child : node.children)
+        text += (text.empty() ? "" : ", ") + any(child);
+    return text;
+}
+
+std::string Reader::definition(const ast::Definition& definition) const {
+    return shown_head(definition) + " = " + any(definition.body);
+}
+
+std::string Reader::shown_head(ast::Definition definition) const {
+    definition.name = shown(definition.name);
+    for (std::string& parameter : definition.parameters)
+        parameter = shown(parameter);
+    return definition_head(definition);
+}
+
+} // namespace
+
+std::string print_reading(const Formula& formula, NodeId id) {
+    return Reader(formula).any(id);
+}
+
+std::string print_readings(const Formula& formula) {
+    const Reader reader(formula);
+    std::string text = reader.any(formula.root);
+    if (formula.head)
+        text = reader.shown_head(*formula.head) + " = " + text;
+    std::string_view link = " with ";
+    for (const ast::Definition& part : formula.definitions) {
+        text += link;
+        text += reader.definition(part);
+        link = ", ";
+    }
+    return text;
+}
+
+} // namespace tilefold

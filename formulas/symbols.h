@@ -1,0 +1,40 @@
+// formulas/symbols.h - look-ups in the table of symbols, tokens.def.
+#pragma once
+
+#include "formulas/lexer.h"
+
+#include <optional>
+#include <string_view>
+
+namespace tilefold {
+
+struct Spelling {
+    std::string_view text;
+    TokenKind kind;
+};
+
+/// A symbol that is read as a name: `∞` as `inf`.
+struct Letter {
+    std::string_view text;
+    std::string_view name;
+};
+
+/// A symbol that is met often and means nothing.
+struct Refused {
+    std::string_view text;
+    Code code;
+};
+
+/// The longest row `text` starts with; null: none. Words are not symbols.
+const Spelling* find_symbol(std::string_view text);
+const Letter* find_letter(std::string_view text);
+const Refused* find_refused(std::string_view text);
+
+/// The token of a reserved word.
+std::optional<TokenKind> find_word(std::string_view word);
+
+/// The name of ours for a function known under another name elsewhere, as
+/// "log" for "ln"; empty: none.
+std::string_view find_synonym(std::string_view name);
+
+} // namespace tilefold

@@ -1,0 +1,210 @@
+// python_bindings/arguments.cpp - see arguments.h.
+//
+// 1. Numbers and NumPy arrays come first: they are what calls are made of.
+// 2. A refusal names the argument and the cure (diagnostics.def).
+// 3. Nothing is copied, except what numpy.asarray must build (lists).
+#include "python_bindings/arguments.h"
+
+#include "formulas/diagnostic.h"
+#include "python_bindings/element_types.h"
+#include "python_bindings/errors.h"
+#include "python_bindings/python_state.h"
+#include "python_bindings/tensors.h"
+
+#include <string>
+
+namespace tilefold::python {
+
+namespace {
+
+/// Element 0 of arrays that have none: a null pointer would mean a number.
+const double no_elements = 0;
+
+/// "float128" of an array; the type's name of anything else.
+std::string element_name(PyObject* value) {
+    nb::object dtype = nb::getattr(nb::handle(value), "dtype", nb::none());
+    return dtype.is_none() ? type_of(value) : text_of(dtype);
+}
+
+[[noreturn]] void refuse_elements(std::string_view name, PyObject* value,
+                                  const Py_buffer& buffer) {
+    std::string argument(name);
+    std::string_view format = buffer.format ? buffer.format : "B";
+    if (format == "O")
+        fail(Code::ObjectArray, {argument});
+    if (!format.empty() && (format[0] == '>' || format[0] == '!'))
+        fail(Code::BigEndian, {argument, "tilefold"});
+    fail(Code::UnsupportedDType, {argument, element_name(value)});
+}
+
+/// bfloat16 of the package ml_dtypes, which has no buffer format.
+nb::object as_bits_of_bfloat16(PyObject* value) {
+    nb::object dtype = nb::getattr(nb::handle(value), "dtype", nb::none());
+    if (dtype.is_none() || text_of(dtype) != "bfloat16")
+        return {};
+    return nb::handle(value).attr("view")("uint16");
+}
+
+View view_of_filled_buffer(std::string_view name, PyObject* value,
+                           const Pin& pin) {
+    const Py_buffer& buffer = pin.buffer();
+    View view;
+    if (!read_format(buffer.format ? buffer.format : "B",
+                     std::size_t(buffer.itemsize), view.dtype))
+        refuse_elements(name, value, buffer);
+    view.data = buffer.buf ? buffer.buf : &no_elements;
+    view.shape.assign(buffer.shape, buffer.shape + buffer.ndim);
+    view.strides.assign(buffer.strides, buffer.strides + buffer.ndim);
+    return view;
+}
+
+View view_of_buffer(std::string_view name, PyObject* value, Pin& pin,
+                    bool writable) {
+    int flags = writable ? PyBUF_RECORDS : PyBUF_RECORDS_RO;
+    if (pin.take_buffer(value, flags))
+        return view_of_filled_buffer(name, value, pin);
+    PyErr_Clear();
+    if (nb::object bits = as_bits_of_bfloat16(value)) {
+        View view = view_of_buffer(name, bits.ptr(), pin, writable);
+        view.dtype = DType::BF16;
+        return view;
+    }
+    if (writable && pin.take_buffer(value, PyBUF_RECORDS_RO))
+        fail(Code::ReadOnlyOut);
+    PyErr_Clear();
+    fail(Code::UnsupportedDType, {std::string(name), element_name(value)});
+}
+
+/// Lists, data frames, anything numpy.asarray reads.
+View view_of_converted(std::string_view name, PyObject* value, Pin& pin) {
+    std::string argument(name);
+    if (value == Py_None || PyUnicode_Check(value) || PyBytes_Check(value) ||
+        PyComplex_Check(value) || PyDict_Check(value))
+        fail(Code::UnsupportedDType, {argument, type_of(value)});
+    nb::object array = nb::steal(
+        PyObject_CallFunctionObjArgs(python_state().asarray, value, nullptr));
+    if (!array) {
+        PyErr_Clear();
+        fail(Code::UnsupportedDType,
+             {argument, type_of(value) + " that is no array"});
+    }
+    return view_of_buffer(name, array.ptr(), pin, false);
+}
+
+bool is_number(PyObject* value) {
+    return PyFloat_Check(value) || PyLong_Check(value);
+}
+
+View view_of_number(std::string_view name, PyObject* value) {
+    double number = PyFloat_AsDouble(value);
+    if (number == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        fail(Code::UnsupportedDType,
+             {std::string(name), "an integer beyond 1.8e308"});
+    }
+    return View::of_number(number);
+}
+
+View view_by_kind(std::string_view name, PyObject* value, Pin& pin,
+                  const ArrayKind& kind, bool writable) {
+    switch (kind.access) {
+    case Access::Buffer:
+        return view_of_buffer(name, value, pin, writable);
+    case Access::Masked:
+        fail(Code::MaskedArray, {std::string(name)});
+    case Access::Sparse:
+        fail(Code::SparseArray, {std::string(name)});
+    case Access::Exchange:
+        return view_of_exchange(name, value, *kind.exchange, pin);
+    case Access::Dlpack:
+        return view_of_dlpack(name, value, pin, writable);
+    case Access::Role:
+    case Access::Convert:
+        break;
+    }
+    if (writable)
+        fail(Code::OutNotArray, {type_of(value)});
+    return view_of_converted(name, value, pin);
+}
+
+Axes declared_axes(PyObject* role) {
+    nb::object axes = nb::steal(PyObject_GetAttr(role, python_state().axes));
+    return Axes(nb::cast<int>(axes));
+}
+
+} // namespace
+
+Pin::~Pin() {
+    if (buffer_.obj)
+        PyBuffer_Release(&buffer_);
+    if (tensor_ && tensor_->deleter)
+        tensor_->deleter(tensor_);
+    if (versioned_ && versioned_->deleter)
+        versioned_->deleter(versioned_);
+}
+
+bool Pin::take_buffer(PyObject* value, int flags) {
+    if (PyObject_GetBuffer(value, &buffer_, flags) == 0)
+        return true;
+    buffer_.obj = nullptr;
+    return false;
+}
+
+View view_of(std::string_view name, PyObject* value, Pin& pin, bool writable) {
+    if (!writable && is_number(value))
+        return view_of_number(name, value);
+    if (reinterpret_cast<PyObject*>(Py_TYPE(value)) == python_state().ndarray)
+        return view_of_buffer(name, value, pin, writable);
+    return view_by_kind(name, value, pin, array_kind(Py_TYPE(value)), writable);
+}
+
+Arguments::~Arguments() {
+    for (Pin* pin : more_pins_)
+        delete pin;
+}
+
+Pin& Arguments::next_pin() {
+    if (pins_used_ < inline_pins)
+        return pins_[pins_used_++];
+    more_pins_.push_back(nullptr);
+    more_pins_.back() = new Pin;
+    return *more_pins_.back();
+}
+
+void Arguments::join(std::string_view name, const ArrayKind& kind) {
+    if (kind.library.empty())
+        return;
+    if (kind_ && kind_->library != kind.library)
+        fail(Code::TwoLibraries,
+             {std::string(name), kind.library, kind_->library});
+    kind_ = &kind;
+}
+
+void Arguments::add(std::string_view name, PyObject* value) {
+    const PythonState& state = python_state();
+    NamedView& argument = views_.emplace_back();
+    argument.name = name;
+    if (is_number(value)) {
+        argument.view = view_of_number(name, value);
+        return;
+    }
+    auto* type = Py_TYPE(value);
+    if (reinterpret_cast<PyObject*>(type) == state.ndarray) {
+        argument.view = view_of_buffer(name, value, next_pin(), false);
+        return;
+    }
+    const ArrayKind* kind = &array_kind(type);
+    nb::object inner;
+    if (kind->access == Access::Role) {
+        argument.declared = declared_axes(value);
+        inner = nb::steal(PyObject_GetAttr(value, state.value));
+        value = inner.ptr();
+        kind = &array_kind(Py_TYPE(value));
+    }
+    Pin& pin = next_pin();
+    argument.view = view_of(name, value, pin);
+    join(name, *kind);
+    pin.take_object(std::move(inner));
+}
+
+} // namespace tilefold::python

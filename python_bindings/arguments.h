@@ -1,0 +1,75 @@
+// python_bindings/arguments.h - Python values as the views of one call.
+#pragma once
+
+#include "python_bindings/array_kind.h"
+#include "runtime/view.h"
+
+#include <nanobind/nanobind.h>
+
+#include <boost/container/small_vector.hpp>
+
+#include <span>
+#include <string_view>
+
+namespace tilefold::python {
+
+namespace nb = nanobind;
+
+/// Keeps one borrowed array alive and readable; neither copied nor moved.
+class Pin {
+public:
+    Pin() { buffer_.obj = nullptr; }
+    ~Pin();
+    Pin(const Pin&) = delete;
+    Pin& operator=(const Pin&) = delete;
+
+    /// Fills `buffer()`; false with a Python error set.
+    bool take_buffer(PyObject* value, int flags);
+    const Py_buffer& buffer() const { return buffer_; }
+    void take_object(nb::object object) { object_ = std::move(object); }
+    void take_tensor(dlpack::Managed* tensor) { tensor_ = tensor; }
+    void take_tensor(dlpack::ManagedVersioned* tensor) { versioned_ = tensor; }
+
+private:
+    Py_buffer buffer_;
+    nb::object object_;
+    dlpack::Managed* tensor_ = nullptr;
+    dlpack::ManagedVersioned* versioned_ = nullptr;
+};
+
+/// A view of `value` for the argument `name`, `pin` keeping it alive.
+/// `writable`: it is `out`. Throws Error (DType, Device, Argument family).
+View view_of(std::string_view name, PyObject* value, Pin& pin,
+             bool writable = false);
+
+/// The arguments of one call, in the order given. Holds the GIL's objects:
+/// made, used and destroyed under the GIL.
+class Arguments {
+public:
+    Arguments() = default;
+    ~Arguments();
+    Arguments(const Arguments&) = delete;
+    Arguments& operator=(const Arguments&) = delete;
+
+    /// `name` and `value` live as long as the Arguments.
+    void add(std::string_view name, PyObject* value);
+    std::span<const NamedView> views() const {
+        return {views_.data(), views_.size()};
+    }
+    /// Whose arrays the result becomes; null: NumPy's.
+    const ArrayKind* kind() const { return kind_; }
+
+private:
+    static constexpr std::size_t inline_pins = 6;
+
+    Pin& next_pin();
+    void join(std::string_view name, const ArrayKind& kind);
+
+    boost::container::small_vector<NamedView, 6> views_;
+    Pin pins_[inline_pins];
+    std::size_t pins_used_ = 0;
+    boost::container::small_vector<Pin*, 1> more_pins_;
+    const ArrayKind* kind_ = nullptr;
+};
+
+} // namespace tilefold::python

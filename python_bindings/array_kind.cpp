@@ -1,0 +1,117 @@
+// python_bindings/array_kind.cpp - see array_kind.h.
+#include "python_bindings/array_kind.h"
+
+#include "python_bindings/errors.h"
+#include "python_bindings/python_state.h"
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+namespace tilefold::python {
+
+namespace {
+
+/// Types by address; a type that is listed is kept alive, so that its address
+/// means it for ever.
+struct Registry {
+    std::mutex mutex;
+    std::unordered_map<PyTypeObject*, std::unique_ptr<ArrayKind>> kinds;
+};
+
+Registry& registry() {
+    static Registry* instance = new Registry;
+    return *instance;
+}
+
+bool is_subtype(PyTypeObject* type, PyObject* base) {
+    return PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(base));
+}
+
+/// The first part of the type's module: "torch" of "torch.nn.parameter".
+std::string library_of(nb::handle type) {
+    nb::object name = nb::getattr(type, "__module__", nb::str(""));
+    if (!nb::isinstance<nb::str>(name))
+        return "";
+    std::string text = text_of(name);
+    return text.substr(0, text.find('.'));
+}
+
+/// Sparse matrices of SciPy, PyData and CuPy, by their common attributes.
+bool looks_sparse(nb::handle type) {
+    return nb::hasattr(type, "nnz") &&
+           (nb::hasattr(type, "tocoo") || nb::hasattr(type, "todense"));
+}
+
+const dlpack::Exchange* exchange_of(nb::handle type) {
+    if (!nb::hasattr(type, "__dlpack_c_exchange_api__"))
+        return nullptr;
+    nb::object capsule = type.attr("__dlpack_c_exchange_api__");
+    if (!PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api"))
+        return nullptr;
+    auto* exchange = static_cast<const dlpack::Exchange*>(
+        PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+    return exchange->version.major == 1 ? exchange : nullptr;
+}
+
+/// A library of the array API standard, "" if results stay NumPy's.
+void find_library(nb::handle type, ArrayKind& kind) {
+    std::string library = library_of(type);
+    nb::object from_dlpack = nb::none();
+    if (nb::object module = nb::steal(PyImport_ImportModule(library.c_str())))
+        from_dlpack = nb::getattr(module, "from_dlpack", nb::none());
+    else
+        PyErr_Clear();
+    if (from_dlpack.is_none())
+        return;
+    kind.library = library;
+    kind.from_dlpack = from_dlpack.release().ptr();
+}
+
+ArrayKind describe(PyTypeObject* pointer) {
+    const PythonState& state = python_state();
+    nb::handle type(reinterpret_cast<PyObject*>(pointer));
+    ArrayKind kind;
+    if (type.ptr() == state.role) {
+        kind.access = Access::Role;
+    } else if (is_subtype(pointer, state.ndarray)) {
+        kind.access =
+            nb::hasattr(type, "mask") ? Access::Masked : Access::Buffer;
+    } else if (is_subtype(pointer, state.generic)) {
+        kind.access = Access::Buffer;
+    } else if (looks_sparse(type)) {
+        kind.access = Access::Sparse;
+    } else if (const auto* exchange = exchange_of(type)) {
+        kind.access = Access::Exchange;
+        kind.exchange = exchange;
+        kind.library = library_of(type);
+    } else if (nb::hasattr(type, "__dlpack__")) {
+        kind.access = Access::Dlpack;
+        find_library(type, kind);
+    } else if (!nb::hasattr(type, "__array__") &&
+               PyType_GetSlot(pointer, Py_bf_getbuffer)) {
+        kind.access = Access::Buffer;
+    }
+    return kind;
+}
+
+} // namespace
+
+const ArrayKind& array_kind(PyTypeObject* type) {
+    Registry& known = registry();
+    {
+        std::lock_guard lock(known.mutex);
+        auto found = known.kinds.find(type);
+        if (found != known.kinds.end())
+            return *found->second;
+    }
+    // describe() runs Python code: never under the lock.
+    auto kind = std::make_unique<ArrayKind>(describe(type));
+    std::lock_guard lock(known.mutex);
+    auto [place, added] = known.kinds.try_emplace(type, std::move(kind));
+    if (added)
+        Py_INCREF(type);
+    return *place->second;
+}
+
+} // namespace tilefold::python

@@ -1,0 +1,39 @@
+// python_bindings/array_kind.h - what is known of a Python type whose values
+// are passed as arrays: found once a type, then looked up.
+#pragma once
+
+#include "python_bindings/dlpack.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <string>
+
+namespace tilefold::python {
+
+namespace nb = nanobind;
+
+/// How a value of the type is read.
+enum class Access : std::uint8_t {
+    Buffer,   ///< the buffer protocol
+    Masked,   ///< numpy.ma: refused
+    Sparse,   ///< scipy.sparse and the like: refused
+    Role,     ///< tilefold.Vi, Vj, Pm around a value
+    Exchange, ///< DLPack's C table (torch)
+    Dlpack,   ///< __dlpack__
+    Convert,  ///< numpy.asarray: lists, data frames, anything else
+};
+
+/// One per Python type, alive as long as the process.
+struct ArrayKind {
+    Access access = Access::Convert;
+    /// The library whose arrays results become, "torch"; empty: NumPy.
+    std::string library;
+    const dlpack::Exchange* exchange = nullptr;
+    /// The library's from_dlpack; null where `exchange` allocates.
+    PyObject* from_dlpack = nullptr;
+};
+
+const ArrayKind& array_kind(PyTypeObject* type);
+
+} // namespace tilefold::python

@@ -1,0 +1,299 @@
+// python_bindings/bind_formula.cpp - tilefold.Formula: compile, call, check.
+#include "formulas/parser.h"
+#include "python_bindings/call.h"
+#include "python_bindings/derive.h"
+#include "python_bindings/errors.h"
+#include "python_bindings/result.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tilefold::python {
+
+namespace {
+
+FormulaHandle compile(nb::handle text,
+                      const std::shared_ptr<SessionHandle>& session) {
+    nb::object holder;
+    auto chosen = session ? session : default_session();
+    std::string_view bytes = text_of_formula(text.ptr(), holder);
+    return {chosen, chosen->session().formula(bytes)};
+}
+
+std::string names_of(const Formula& formula) {
+    std::string text;
+    for (const FreeName& name : formula.names())
+        text += (text.empty() ? "" : ", ") + name.name;
+    return text;
+}
+
+/// The one positional argument: a mapping of arrays.
+PyObject* mapping_in(PyObject* positional, Py_ssize_t from,
+                     const Formula* formula) {
+    Py_ssize_t count = PyTuple_Size(positional) - from;
+    if (count > 1)
+        fail(Code::SurplusArgument,
+             {std::to_string(count), formula ? names_of(*formula) : "?"});
+    return count == 1 ? PyTuple_GetItem(positional, from) : nullptr;
+}
+
+PyObject* call_formula(PyObject* self, PyObject* positional,
+                       PyObject* keywords) {
+    return slot([&] {
+        const auto& handle = *nb::inst_ptr<FormulaHandle>(self);
+        Call call;
+        call.read(mapping_in(positional, 0, &handle.formula), keywords);
+        return run_call(handle, call);
+    });
+}
+
+/// tilefold.reduce(text, mapping?, **keywords)
+nb::object reduce(nb::args positional, nb::kwargs keywords) {
+    if (positional.size() == 0)
+        fail(Code::FormulaNotText, {"nothing"});
+    FormulaHandle handle = compile(positional[0], nullptr);
+    Call call;
+    call.read(mapping_in(positional.ptr(), 1, &handle.formula), keywords.ptr());
+    return run_call(handle, call);
+}
+
+std::string join(const std::vector<Stage>& stages) {
+    std::string text;
+    for (const Stage& stage : stages)
+        text += (text.empty() ? "" : "\n") + ("── " + stage.name) + "\n" +
+                stage.text + (stage.text.ends_with('\n') ? "" : "\n");
+    return text;
+}
+
+const Session& session_of(const FormulaHandle& handle, const Call& call) {
+    SessionHandle& session = call.session ? *call.session : *handle.session;
+    return call.options ? session.with(*call.options) : session.session();
+}
+
+nb::str explain(const FormulaHandle& handle, nb::args positional,
+                nb::kwargs keywords) {
+    Call call;
+    call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
+    std::string text =
+        join(session_of(handle, call)
+                 .explain(handle.formula.text(), call.arguments.views()));
+    return nb::str(text.data(), text.size());
+}
+
+/// Rows of a kernel's axis as Python hands them over: int64, contiguous.
+std::optional<Rows> rows_of(nb::handle numbers, Pin& pin) {
+    if (numbers.is_none())
+        return std::nullopt;
+    View view = view_of("rows", numbers.ptr(), pin);
+    if (view.dtype != DType::I64 || view.shape.size() != 1 ||
+        (view.strides[0] != 8 && view.shape[0] > 1))
+        internal_error("rows of a kernel must be contiguous int64");
+    return Rows{static_cast<const std::int64_t*>(view.data), view.shape[0]};
+}
+
+Want want_of(const std::string& name) {
+    if (name == "diag")
+        return Want::Diag;
+    if (name == "pairs")
+        return Want::Pairs;
+    if (name == "dense")
+        return Want::Dense;
+    internal_error("unknown want " + name);
+}
+
+/// The pair term of a kernel: diag, listed pairs, or a dense block.
+nb::object evaluate(const FormulaHandle& handle, nb::dict arguments,
+                    const std::string& want, nb::object i, nb::object j,
+                    nb::dict settings) {
+    Pin i_pin, j_pin;
+    BindOptions options;
+    options.want = want_of(want);
+    options.i = rows_of(i, i_pin);
+    options.j = rows_of(j, j_pin);
+    Call call;
+    call.read(arguments.ptr(), settings.ptr());
+    return run_call(handle, call, options);
+}
+
+/// (…, N, M): every check of names, shapes and dtypes, nothing computed.
+nb::tuple kernel_shape(const FormulaHandle& handle, nb::dict arguments,
+                       nb::dict settings) {
+    Call call;
+    call.read(arguments.ptr(), settings.ptr());
+    BindOptions options;
+    options.want = Want::Dense;
+    Bound bound =
+        formula_for(handle, call).bind(call.arguments.views(), options);
+    nb::list shape;
+    for (std::int64_t extent : bound.shape())
+        shape.append(extent);
+    return nb::tuple(shape);
+}
+
+/// Takes the keyword `rows` out of `keywords`; 64 where it is not given.
+std::int64_t take_rows(nb::kwargs& keywords) {
+    if (!keywords.contains("rows"))
+        return 64;
+    std::int64_t rows = 0;
+    nb::object value = keywords["rows"];
+    if (!nb::try_cast<std::int64_t>(value, rows) || rows < 1)
+        fail(Code::BadOption,
+             {"rows", text_of(value), "pass a positive number of rows"});
+    nb::del(keywords["rows"]);
+    return rows;
+}
+
+double check(const FormulaHandle& handle, nb::args positional,
+             nb::kwargs keywords) {
+    std::int64_t rows = take_rows(keywords);
+    Call call;
+    call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
+    Result result;
+    Bound bound = formula_for(handle, call).bind(call.arguments.views());
+    result.allocate(nullptr, bound.dtype(), bound.shape());
+    nb::gil_scoped_release released;
+    bound.run(result.output());
+    return bound.check(result.output(), rows);
+}
+
+std::vector<std::pair<std::string, int>> free_names(const FormulaHandle& h) {
+    std::vector<std::pair<std::string, int>> names;
+    for (const FreeName& name : h.formula.names())
+        names.emplace_back(name.name, int(name.axes));
+    return names;
+}
+
+std::string derived_text(const FormulaHandle& handle,
+                         const std::string& reduction, int axes,
+                         std::int64_t count, const std::string& weights) {
+    return derive(handle.formula, {reduction, Axes(axes), count, weights});
+}
+
+nb::str repr(const FormulaHandle& handle) {
+    std::string text =
+        "tilefold.Formula: " + print_readings(handle.formula.tree());
+    return nb::str(text.data(), text.size());
+}
+
+nb::object typed_text(const FormulaHandle& handle) {
+    const std::string& text = handle.formula.text();
+    return nb::steal(PyUnicode_DecodeUTF8(text.data(), Py_ssize_t(text.size()),
+                                          "surrogatepass"));
+}
+
+nb::object reduce_to_text(const FormulaHandle& handle) {
+    return nb::make_tuple(nb::type<FormulaHandle>(),
+                          nb::make_tuple(typed_text(handle)));
+}
+
+void make_formula(FormulaHandle* self, nb::handle text) {
+    new (self) FormulaHandle(compile(text, nullptr));
+}
+
+PyType_Slot formula_slots[] = {
+    {Py_tp_call, reinterpret_cast<void*>(&call_formula)},
+    {0, nullptr},
+};
+
+constexpr const char* class_doc =
+    "A formula, parsed: call it with arrays, any number of times.\n\n"
+    "`f(x=x, y=y, out=None, accumulate=False, session=None, options=None)`\n"
+    "takes arrays by the names of the formula, or one mapping of them.\n"
+    "Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (),\n"
+    "(D,) or (R, C). The result has NumPy's promotion of the arrays on i and\n"
+    "j, and belongs to their library: NumPy in, NumPy out; torch in, torch\n"
+    "out. `accumulate=True` adds to `out`.\n\n"
+    "Thread-safe and picklable. Raises `ShapeError`, `DTypeError`,\n"
+    "`ArgumentError`, `OutOfMemory`.";
+
+constexpr const char* reduce_doc =
+    "Computes a formula over pairs of points.\n\n"
+    "    tilefold.reduce(\"sum_j exp(-|x_i - y_j|²/2l²) b_j\",\n"
+    "                    x=x, y=y, b=b, l=0.5)\n\n"
+    "Arrays are given by name, or as one mapping. See `Formula` for shapes,\n"
+    "dtypes, `out`, `accumulate`, `session` and `options`.\n\n"
+    "Raises `FormulaError` with a caret, `ShapeError`, `DTypeError`,\n"
+    "`ArgumentError`, `OutOfMemory`.";
+
+/// tilefold.explain(text, mapping?, **keywords)
+nb::str explain_text(nb::args positional, nb::kwargs keywords) {
+    if (positional.size() == 0)
+        fail(Code::FormulaNotText, {"nothing"});
+    FormulaHandle handle = compile(positional[0], nullptr);
+    nb::object rest = nb::steal(
+        PyTuple_GetSlice(positional.ptr(), 1, Py_ssize_t(positional.size())));
+    return explain(handle, nb::borrow<nb::args>(rest), keywords);
+}
+
+void bind_functions(nb::module_& module) {
+    module.def("compile", &compile, nb::arg("formula"), nb::kw_only(),
+               nb::arg("session").none() = nb::none(),
+               nb::sig("def compile(formula: str | bytes, *, "
+                       "session: Session | None = None) -> Formula"),
+               "Parses a formula; `Formula` says how to call it.\n\n"
+               "Kernels are compiled when arrays of new types come, and kept.\n"
+               "Raises `FormulaError` with a caret.");
+    module.def("reduce", &reduce, nb::arg("args"), nb::arg("kwargs"),
+               nb::sig("def reduce(formula: str | bytes, "
+                       "arguments: typing.Mapping[str, typing.Any] = ..., /, "
+                       "**arrays: typing.Any) -> typing.Any"),
+               reduce_doc);
+    module.def("explain", &explain_text, nb::arg("args"), nb::arg("kwargs"),
+               nb::sig("def explain(formula: str | bytes, "
+                       "arguments: typing.Mapping[str, typing.Any] = ..., /, "
+                       "**arrays: typing.Any) -> str"),
+               "Every stage from the reading to the assembly, as text.\n\n"
+               "Takes what `reduce` takes; computes nothing.");
+}
+
+} // namespace
+
+void bind_formula(nb::module_& module) {
+    nb::class_<FormulaHandle>(module, "Formula", nb::type_slots(formula_slots),
+                              class_doc)
+        .def("__init__", &make_formula, nb::arg("text"),
+             nb::sig("def __init__(self, text: str | bytes) -> None"))
+        .def_prop_ro("text", &typed_text, nb::sig("def text(self) -> str"),
+                     "As typed.")
+        .def_prop_ro("names", &free_names,
+                     "The arguments and their axes: 0 none, 1 i, 2 j, 3 both.")
+        .def("explain", &explain, nb::arg("args"), nb::arg("kwargs"),
+             nb::sig("def explain(self, arguments: "
+                     "typing.Mapping[str, typing.Any] = ..., /, "
+                     "**arrays: typing.Any) -> str"),
+             "Every stage from the reading to the assembly, as text.")
+        .def("check", &check, nb::arg("args"), nb::arg("kwargs"),
+             nb::sig("def check(self, arguments: "
+                     "typing.Mapping[str, typing.Any] = ..., /, *, "
+                     "rows: int = 64, **arrays: typing.Any) -> float"),
+             "Recomputes `rows` rows in float64, pair by pair, and returns\n"
+             "the largest error relative to the largest result.")
+        .def("_evaluate", &evaluate,
+             nb::sig("def _evaluate(self, arguments: "
+                     "dict[str, typing.Any], want: str, i: typing.Any, "
+                     "j: typing.Any, settings: dict[str, typing.Any]) -> "
+                     "typing.Any"),
+             nb::arg("arguments"), nb::arg("want"), nb::arg("i").none(),
+             nb::arg("j").none(), nb::arg("settings"))
+        .def("_kernel_shape", &kernel_shape,
+             nb::sig("def _kernel_shape(self, arguments: "
+                     "dict[str, typing.Any], settings: "
+                     "dict[str, typing.Any]) -> tuple[int, ...]"))
+        .def("_derive", &derived_text, nb::arg("reduction"), nb::arg("axes"),
+             nb::arg("count"), nb::arg("weights"))
+        .def("_unused_name",
+             [](const FormulaHandle& h) { return unused_name(h.formula); })
+        .def("__repr__", &repr)
+        .def("__reduce__", &reduce_to_text,
+             nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
+    bind_functions(module);
+}
+
+} // namespace tilefold::python

@@ -1,0 +1,126 @@
+// python_bindings/bind_options.cpp - tilefold.Options.
+#include "python_bindings/session_handle.h"
+
+#include "formulas/diagnostic.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+
+namespace tilefold::python {
+
+namespace {
+
+using Text = std::optional<std::string>;
+
+Isa isa_of(const std::string& text) {
+    Isa isa;
+    if (!parse_isa(text, isa))
+        fail(Code::UnknownTarget, {text, "x86-64-v3, x86-64-v4"});
+    return isa;
+}
+
+void set_options(OptionsHandle* self, std::optional<int> threads,
+                 Text cache_directory, std::optional<std::int64_t> cache_size,
+                 const Text& isa, std::optional<bool> log, const Text& plan,
+                 nb::object progress) {
+    if (threads && *threads < 1)
+        fail(Code::BadOption,
+             {"threads", std::to_string(*threads), "pass a positive number"});
+    if (cache_size && *cache_size < 0)
+        fail(Code::BadOption, {"cache_size", std::to_string(*cache_size),
+                               "pass a number of bytes"});
+    new (self) OptionsHandle;
+    self->options.threads = threads;
+    self->options.cache_directory = std::move(cache_directory);
+    self->options.cache_size = cache_size;
+    if (isa)
+        self->options.isa = isa_of(*isa);
+    self->options.log = log;
+    if (plan)
+        self->options.plan = parse_plan(*plan);
+    self->progress = std::move(progress);
+}
+
+Text isa_text(const OptionsHandle& self) {
+    if (!self.options.isa)
+        return std::nullopt;
+    return std::string(spelling_of(*self.options.isa));
+}
+
+Text plan_text(const OptionsHandle& self) {
+    if (!self.options.plan)
+        return std::nullopt;
+    return print(*self.options.plan);
+}
+
+template <class Value>
+void append(std::string& text, const char* name,
+            const std::optional<Value>& value) {
+    if (!value)
+        return;
+    nb::object object = nb::cast(*value);
+    text += (text.empty() ? "" : ", ") + std::string(name) + "=" +
+            nb::repr(object).c_str();
+}
+
+std::string repr(const OptionsHandle& self) {
+    std::string text;
+    append(text, "threads", self.options.threads);
+    append(text, "cache_directory", self.options.cache_directory);
+    append(text, "cache_size", self.options.cache_size);
+    append(text, "isa", isa_text(self));
+    append(text, "log", self.options.log);
+    append(text, "plan", plan_text(self));
+    return "tilefold.Options(" + text + ")";
+}
+
+constexpr const char* class_doc =
+    "Settings of a `Session`, or of one call (`options=`).\n\n"
+    "What is left out comes from the environment, else from the default:\n\n"
+    "threads: TILEFOLD_NUM_THREADS, else the cores this process may use.\n"
+    "cache_directory: TILEFOLD_CACHE_DIR, else tilefold/ in the XDG cache\n"
+    "    directory; \"\" keeps kernels in memory only.\n"
+    "cache_size: TILEFOLD_CACHE_SIZE in bytes, else 1 GiB.\n"
+    "isa: TILEFOLD_ISA, else the best of this processor;\n"
+    "    \"x86-64-v3\" or \"x86-64-v4\".\n"
+    "log: TILEFOLD_LOG; True writes a line for each compile to stderr.\n"
+    "plan: forces the loops; the text that `explain` prints.\n"
+    "progress: called as progress(done, total), in pairs of points, about\n"
+    "    every 50 ms of a long run; returning False cancels it.\n\n"
+    "Raises `ArgumentError` for a value that is not one of these.";
+
+} // namespace
+
+void bind_options(nb::module_& module) {
+    nb::class_<OptionsHandle>(module, "Options", class_doc)
+        .def("__init__", &set_options, nb::kw_only(),
+             nb::arg("threads") = nb::none(),
+             nb::arg("cache_directory") = nb::none(),
+             nb::arg("cache_size") = nb::none(), nb::arg("isa") = nb::none(),
+             nb::arg("log") = nb::none(), nb::arg("plan") = nb::none(),
+             nb::arg("progress") = nb::none(),
+             nb::sig("def __init__(self, *, threads: int | None = None, "
+                     "cache_directory: str | None = None, "
+                     "cache_size: int | None = None, isa: str | None = None, "
+                     "log: bool | None = None, plan: str | None = None, "
+                     "progress: typing.Callable[[float, float], object] | "
+                     "None = None) -> None"))
+        .def_prop_ro("threads",
+                     [](const OptionsHandle& o) { return o.options.threads; })
+        .def_prop_ro(
+            "cache_directory",
+            [](const OptionsHandle& o) { return o.options.cache_directory; })
+        .def_prop_ro(
+            "cache_size",
+            [](const OptionsHandle& o) { return o.options.cache_size; })
+        .def_prop_ro("isa", &isa_text)
+        .def_prop_ro("log",
+                     [](const OptionsHandle& o) { return o.options.log; })
+        .def_prop_ro("plan", &plan_text)
+        .def("__repr__", &repr);
+}
+
+} // namespace tilefold::python

@@ -1,0 +1,98 @@
+// python_bindings/bind_session.cpp - tilefold.Session, its counters, and the
+// disk cache's list for the command line.
+#include "python_bindings/call.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdio>
+
+namespace tilefold::python {
+
+namespace {
+
+using Shared = std::shared_ptr<SessionHandle>;
+
+Shared or_default(const Shared& session) {
+    return session ? session : default_session();
+}
+
+std::shared_ptr<SessionHandle> make_session(const OptionsHandle* options) {
+    return std::make_shared<SessionHandle>(options ? *options
+                                                   : OptionsHandle{});
+}
+
+/// The options as resolved: nothing is unset but a plan.
+OptionsHandle resolved(const SessionHandle& self) {
+    return {self.session().options(), nb::borrow(self.progress())};
+}
+
+std::string print(const Statistics& s) {
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  "Statistics(compiles=%lld, memory_hits=%lld, "
+                  "disk_hits=%lld, runs=%lld, compile_milliseconds=%.1f)",
+                  static_cast<long long>(s.compiles),
+                  static_cast<long long>(s.memory_hits),
+                  static_cast<long long>(s.disk_hits),
+                  static_cast<long long>(s.runs), s.compile_milliseconds);
+    return text;
+}
+
+void bind_statistics(nb::module_& module) {
+    nb::class_<Statistics>(module, "Statistics",
+                           "Counters since a session began.")
+        .def_ro("compiles", &Statistics::compiles, "Kernels compiled.")
+        .def_ro("memory_hits", &Statistics::memory_hits,
+                "Kernels found in memory.")
+        .def_ro("disk_hits", &Statistics::disk_hits,
+                "Kernels read from the cache directory.")
+        .def_ro("runs", &Statistics::runs, "Kernels run.")
+        .def_ro("compile_milliseconds", &Statistics::compile_milliseconds)
+        .def("__repr__", &print);
+}
+
+void bind_cache(nb::module_& module) {
+    nb::class_<CacheEntry>(module, "CacheEntry", "A kernel on disk.")
+        .def_ro("key", &CacheEntry::key)
+        .def_ro("bytes", &CacheEntry::bytes)
+        .def_ro("compiler", &CacheEntry::compiler)
+        .def_ro("isa", &CacheEntry::isa)
+        .def_ro("summary", &CacheEntry::summary)
+        .def_ro("valid", &CacheEntry::valid);
+    module.def("list_cache", &list_cache, nb::arg("directory"),
+               nb::arg("verify"));
+    module.def("clear_cache", &clear_cache, nb::arg("directory"));
+}
+
+} // namespace
+
+void bind_session(nb::module_& module) {
+    bind_statistics(module);
+    bind_cache(module);
+    nb::class_<SessionHandle>(
+        module, "Session",
+        "Owns threads, options and compiled kernels.\n\n"
+        "Calls that name no session share one, made when it is first needed.\n"
+        "A session may be used from several threads.")
+        .def(nb::new_(&make_session), nb::arg("options").none() = nb::none())
+        .def_prop_ro("options", &resolved, "As resolved.")
+        .def_prop_ro(
+            "threads",
+            [](const SessionHandle& self) { return self.session().threads(); })
+        .def("stats", [](const SessionHandle& self) {
+            return self.session().statistics();
+        });
+    module.def(
+        "stats",
+        [](const Shared& session) {
+            return or_default(session)->session().statistics();
+        },
+        nb::arg("session").none() = nb::none(),
+        "Counters of `session`, or of the default one.");
+    module.def("default_session", &default_session);
+}
+
+} // namespace tilefold::python

@@ -1,0 +1,167 @@
+// python_bindings/call.cpp - see call.h.
+//
+// A call of a few thousand pairs takes microseconds in all, so this path
+// makes no Python object but the result, and no text.
+#include "python_bindings/call.h"
+
+#include "formulas/diagnostic.h"
+#include "python_bindings/errors.h"
+#include "python_bindings/python_state.h"
+#include "python_bindings/result.h"
+
+#include <nanobind/stl/shared_ptr.h>
+
+namespace tilefold::python {
+
+namespace {
+
+std::string_view utf8(PyObject* text) {
+    Py_ssize_t size = 0;
+    const char* bytes = PyUnicode_AsUTF8AndSize(text, &size);
+    if (!bytes)
+        throw nb::python_error();
+    return {bytes, std::size_t(size)};
+}
+
+template <class T> T* setting(const char* name, PyObject* value) {
+    T* result = nullptr;
+    if (value == Py_None)
+        return result;
+    if (!nb::try_cast<T*>(nb::handle(value), result) || !result)
+        fail(Code::BadOption, {name, type_of(value),
+                               std::string("pass a tilefold.") +
+                                   (name[0] == 's' ? "Session" : "Options")});
+    return result;
+}
+
+/// What the waiting thread does every 50 ms: signals, then the progress
+/// callback. False with a Python error set.
+bool poll(nb::handle progress, double done, double total) {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0)
+        return false;
+    if (!progress.is_valid() || progress.is_none())
+        return true;
+    nb::object answer =
+        nb::steal(PyObject_CallFunction(progress.ptr(), "dd", done, total));
+    if (!answer)
+        return false;
+    return answer.ptr() != Py_False;
+}
+
+nb::handle progress_of(const FormulaHandle& formula, const Call& call) {
+    if (call.options && call.options->progress.is_valid() &&
+        !call.options->progress.is_none())
+        return call.options->progress;
+    return (call.session ? *call.session : *formula.session).progress();
+}
+
+} // namespace
+
+bool Call::read_setting(std::string_view name, PyObject* value) {
+    if (name == "out")
+        out = value == Py_None ? nullptr : value;
+    else if (name == "accumulate")
+        accumulate = PyObject_IsTrue(value) == 1;
+    else if (name == "session")
+        session = setting<SessionHandle>("session", value);
+    else if (name == "options")
+        options = setting<OptionsHandle>("options", value);
+    else
+        return false;
+    return true;
+}
+
+void Call::read_mapping(PyObject* mapping) {
+    if (!PyDict_Check(mapping)) {
+        if (!PyMapping_Check(mapping) ||
+            !PyObject_HasAttrString(mapping, "keys"))
+            fail(Code::PositionalArgument, {type_of(mapping)});
+        mapping_ = nb::steal(PyDict_New());
+        if (PyDict_Update(mapping_.ptr(), mapping) != 0)
+            throw nb::python_error();
+        mapping = mapping_.ptr();
+    }
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(mapping, &at, &key, &value);) {
+        if (!PyUnicode_Check(key))
+            fail(Code::PositionalArgument,
+                 {"a mapping with " + type_of(key) + " as a key"});
+        arguments.add(utf8(key), value);
+    }
+}
+
+void Call::read(PyObject* positional, PyObject* keywords) {
+    if (positional)
+        read_mapping(positional);
+    if (!keywords)
+        return;
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &key, &value);) {
+        std::string_view name = utf8(key);
+        if (!read_setting(name, value))
+            arguments.add(name, value);
+    }
+    if (accumulate && !out)
+        fail(Code::AccumulateNeedsOut);
+}
+
+std::string_view text_of_formula(PyObject* text, nb::object& holder) {
+    if (PyBytes_Check(text)) {
+        char* bytes = nullptr;
+        Py_ssize_t size = 0;
+        PyBytes_AsStringAndSize(text, &bytes, &size);
+        return {bytes, std::size_t(size)};
+    }
+    if (!PyUnicode_Check(text))
+        fail(Code::FormulaNotText, {type_of(text)});
+    Py_ssize_t size = 0;
+    if (const char* bytes = PyUnicode_AsUTF8AndSize(text, &size))
+        return {bytes, std::size_t(size)};
+    PyErr_Clear(); // lone surrogates: bytes the parser refuses with a place
+    holder =
+        nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"));
+    if (!holder)
+        throw nb::python_error();
+    return text_of_formula(holder.ptr(), holder);
+}
+
+Formula formula_for(const FormulaHandle& formula, const Call& call) {
+    SessionHandle* session =
+        call.session ? call.session : formula.session.get();
+    const OptionsHandle* options = call.options;
+    bool changed = options && options->changes_session();
+    if (session == formula.session.get() && !changed)
+        return formula.formula;
+    const Session& chosen =
+        changed ? session->with(*options) : session->session();
+    return chosen.formula(formula.formula.text());
+}
+
+nb::object run_call(const FormulaHandle& handle, const Call& call,
+                    const BindOptions& options) {
+    Result result;
+    if (call.out)
+        result.use(call.out);
+    const Formula formula = formula_for(handle, call);
+    nb::handle progress = progress_of(handle, call);
+    RunOptions run;
+    run.accumulate = call.accumulate;
+    run.poll = [progress](double done, double total) {
+        return poll(progress, done, total);
+    };
+    std::optional<Bound> bound;
+    {
+        nb::gil_scoped_release released;
+        bound.emplace(formula.bind(call.arguments.views(), options));
+    }
+    if (!call.out)
+        result.allocate(call.arguments.kind(), bound->dtype(), bound->shape());
+    {
+        nb::gil_scoped_release released;
+        bound->run(result.output(), run);
+    }
+    return result.take();
+}
+
+} // namespace tilefold::python

@@ -1,0 +1,50 @@
+// python_bindings/call.h - one call of a formula from Python: keywords to
+// arguments, bind, run without the GIL, give back.
+#pragma once
+
+#include "python_bindings/arguments.h"
+#include "python_bindings/session_handle.h"
+
+#include <memory>
+#include <string_view>
+
+namespace tilefold::python {
+
+/// tilefold.Formula: a formula parsed in a session.
+struct FormulaHandle {
+    std::shared_ptr<SessionHandle> session;
+    Formula formula;
+};
+
+/// What a call was given. The references are the caller's.
+struct Call {
+    Arguments arguments;
+    PyObject* out = nullptr; ///< null: allocate
+    bool accumulate = false;
+    SessionHandle* session = nullptr;
+    const OptionsHandle* options = nullptr;
+
+    /// Reads `f(mapping?, **keywords)`: keywords that are not arrays are out,
+    /// accumulate, session, options. `positional` may be null.
+    void read(PyObject* positional, PyObject* keywords);
+
+private:
+    void read_mapping(PyObject* mapping);
+    bool read_setting(std::string_view name, PyObject* value);
+    nb::object mapping_; ///< made of a mapping that is no dict
+};
+
+/// The text of a formula given as str or bytes.
+std::string_view text_of_formula(PyObject* text, nb::object& holder);
+
+/// `formula` in the session that the call names, or its own.
+Formula formula_for(const FormulaHandle& formula, const Call& call);
+
+/// Binds, runs, and gives the result back.
+nb::object run_call(const FormulaHandle& formula, const Call& call,
+                    const BindOptions& options = {});
+
+void bind_formula(nb::module_& module);
+void bind_language(nb::module_& module);
+
+} // namespace tilefold::python

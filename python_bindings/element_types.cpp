@@ -1,0 +1,102 @@
+// python_bindings/element_types.cpp - see element_types.h.
+#include "python_bindings/element_types.h"
+
+#include <optional>
+
+namespace tilefold::python {
+
+namespace {
+
+constexpr DType every_dtype[] = {
+#define DTYPE(name, spelling, bytes, kind) DType::name,
+#include "compiler/dtypes.def"
+#undef DTYPE
+};
+
+/// What a character of the struct module's format stands for.
+std::optional<DTypeKind> kind_of_format(char character) {
+    if (std::string_view("def").find(character) != std::string_view::npos)
+        return DTypeKind::Float;
+    if (std::string_view("bhilqn").find(character) != std::string_view::npos)
+        return DTypeKind::Signed;
+    if (std::string_view("BHILQN").find(character) != std::string_view::npos)
+        return DTypeKind::Unsigned;
+    if (character == '?')
+        return DTypeKind::Truth;
+    return std::nullopt;
+}
+
+std::uint8_t code_of(DType dtype) {
+    switch (kind_of(dtype)) {
+    case DTypeKind::Float:
+        return dtype == DType::BF16 ? dlpack::Bfloat : dlpack::Float;
+    case DTypeKind::Signed:
+        return dlpack::Signed;
+    case DTypeKind::Unsigned:
+        return dlpack::Unsigned;
+    case DTypeKind::Truth:
+        return dlpack::Truth;
+    }
+    return 255;
+}
+
+const char* stem_of(DTypeKind kind) {
+    switch (kind) {
+    case DTypeKind::Float:
+        return "float";
+    case DTypeKind::Signed:
+        return "int";
+    case DTypeKind::Unsigned:
+        return "uint";
+    case DTypeKind::Truth:
+        return "bool";
+    }
+    return "";
+}
+
+} // namespace
+
+bool read_format(std::string_view format, std::size_t bytes, DType& dtype) {
+    if (!format.empty() &&
+        std::string_view("@=<").find(format[0]) != std::string_view::npos)
+        format.remove_prefix(1);
+    else if (format.size() == 2 && bytes == 1) // one byte has no order
+        format.remove_prefix(1);
+    if (format.size() != 1)
+        return false;
+    std::optional<DTypeKind> kind = kind_of_format(format[0]);
+    for (DType candidate : every_dtype)
+        if (kind == kind_of(candidate) && bytes == size_of(candidate) &&
+            candidate != DType::BF16) {
+            dtype = candidate;
+            return true;
+        }
+    return false;
+}
+
+bool read_element_type(dlpack::ElementType type, DType& dtype) {
+    for (DType candidate : every_dtype) {
+        dlpack::ElementType known = element_type(candidate);
+        if (known.code == type.code && known.bits == type.bits &&
+            type.lanes == 1) {
+            dtype = candidate;
+            return true;
+        }
+    }
+    return false;
+}
+
+dlpack::ElementType element_type(DType dtype) {
+    return {code_of(dtype), std::uint8_t(8 * size_of(dtype)), 1};
+}
+
+std::string numpy_name(DType dtype) {
+    if (dtype == DType::BF16)
+        return "bfloat16";
+    std::string stem = stem_of(kind_of(dtype));
+    if (kind_of(dtype) == DTypeKind::Truth)
+        return stem;
+    return stem + std::to_string(8 * size_of(dtype));
+}
+
+} // namespace tilefold::python

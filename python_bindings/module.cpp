@@ -1,0 +1,18 @@
+// python_bindings/module.cpp - the module tilefold._core. Loading it makes no
+// thread, opens no file and prints nothing.
+#include "python_bindings/call.h"
+#include "python_bindings/errors.h"
+#include "python_bindings/python_state.h"
+
+#include <nanobind/nanobind.h>
+
+NB_MODULE(_core, module) {
+    using namespace tilefold::python;
+    module.doc() = "The compiled part of tilefold.";
+    load_state();
+    bind_errors(module);
+    bind_options(module);
+    bind_session(module);
+    bind_formula(module);
+    bind_language(module);
+}

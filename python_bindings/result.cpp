@@ -1,0 +1,146 @@
+// python_bindings/result.cpp - see result.h.
+#include "python_bindings/result.h"
+
+#include "formulas/diagnostic.h"
+#include "python_bindings/element_types.h"
+#include "python_bindings/python_state.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+namespace tilefold::python {
+
+namespace {
+
+/// "12.5 GiB".
+std::string size_text(double bytes) {
+    static constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB",
+                                            "TiB",   "PiB", "EiB"};
+    std::size_t unit = 0;
+    for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit)
+        bytes /= 1024;
+    char text[32];
+    std::snprintf(text, sizeof text, unit ? "%.1f %s" : "%.0f %s", bytes,
+                  units[unit]);
+    return text;
+}
+
+[[noreturn]] void out_of_memory(DType dtype, const Extents& shape) {
+    double bytes = double(size_of(dtype));
+    std::string text;
+    for (std::int64_t extent : shape) {
+        bytes *= double(extent);
+        text += (text.empty() ? "" : ", ") + std::to_string(extent);
+    }
+    if (shape.size() == 1)
+        text += ",";
+    fail(Code::OutOfMemory,
+         {"a result of shape (" + text + ")", size_text(bytes),
+          "reduce over an axis, or take fewer points"});
+}
+
+Extents dense_strides(DType dtype, const Extents& shape) {
+    Extents strides(shape.size());
+    std::int64_t step = std::int64_t(size_of(dtype));
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+        strides[axis] = step;
+        step *= std::max<std::int64_t>(shape[axis], 1);
+    }
+    return strides;
+}
+
+/// numpy.empty takes one number as well as a tuple; the number is cheaper.
+nb::object shape_object(const Extents& shape) {
+    if (shape.size() == 1)
+        return nb::steal(PyLong_FromLongLong(shape[0]));
+    nb::object tuple = nb::steal(PyTuple_New(Py_ssize_t(shape.size())));
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+        PyTuple_SetItem(tuple.ptr(), Py_ssize_t(axis),
+                        PyLong_FromLongLong(shape[axis]));
+    return tuple;
+}
+
+} // namespace
+
+Result::~Result() {
+    if (tensor_ && tensor_->deleter)
+        tensor_->deleter(tensor_);
+}
+
+void Result::use(PyObject* out) {
+    View view = view_of("out", out, pin_, true);
+    output_.data = const_cast<void*>(view.data);
+    output_.dtype = view.dtype;
+    output_.shape = view.shape;
+    output_.strides = view.strides;
+    object_ = nb::borrow(out);
+    given_ = true;
+}
+
+void Result::allocate(const ArrayKind* kind, DType dtype,
+                      const Extents& shape) {
+    kind_ = kind;
+    output_.dtype = dtype;
+    output_.shape = shape;
+    output_.strides = dense_strides(dtype, shape);
+    if (kind && kind->exchange)
+        allocate_tensor(*kind->exchange, dtype, shape);
+    else
+        allocate_numpy(dtype, shape);
+}
+
+void Result::allocate_numpy(DType dtype, const Extents& shape) {
+    const PythonState& state = python_state();
+    PyObject* element = state.dtypes[std::size_t(dtype)];
+    if (!element)
+        fail(Code::UnsupportedDType, {"the result", numpy_name(dtype)});
+    nb::object extents = shape_object(shape);
+    PyObject* values[] = {nullptr, extents.ptr(), element};
+    object_ = nb::steal(PyObject_Vectorcall(
+        state.empty, values + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
+    if (!object_) {
+        PyErr_Clear();
+        out_of_memory(dtype, shape);
+    }
+    if (!pin_.take_buffer(object_.ptr(), PyBUF_WRITABLE))
+        throw nb::python_error();
+    output_.data = pin_.buffer().buf;
+}
+
+void Result::allocate_tensor(const dlpack::Exchange& exchange, DType dtype,
+                             const Extents& shape) {
+    Extents extents = shape;
+    dlpack::Tensor prototype{};
+    prototype.device = {dlpack::Cpu, 0};
+    prototype.axes = std::int32_t(shape.size());
+    prototype.type = element_type(dtype);
+    prototype.shape = extents.data();
+    auto ignore = [](void*, const char*, const char*) {};
+    if (exchange.allocate(&prototype, &tensor_, nullptr, ignore) != 0) {
+        PyErr_Clear();
+        out_of_memory(dtype, shape);
+    }
+    output_.data =
+        static_cast<char*>(tensor_->tensor.data) + tensor_->tensor.byte_offset;
+}
+
+nb::object Result::take() {
+    if (given_)
+        return std::move(object_);
+    if (tensor_) {
+        void* object = nullptr;
+        if (kind_->exchange->to_object(tensor_, &object) != 0)
+            throw nb::python_error();
+        tensor_ = nullptr;
+        return nb::steal(static_cast<PyObject*>(object));
+    }
+    if (kind_ && kind_->from_dlpack)
+        return nb::handle(kind_->from_dlpack)(object_);
+    if (output_.shape.empty())
+        return nb::steal(
+            PyObject_GetItem(object_.ptr(), python_state().no_tuple));
+    return std::move(object_);
+}
+
+} // namespace tilefold::python

@@ -1,0 +1,49 @@
+// python_bindings/session_handle.h - a Session as Python holds it.
+#pragma once
+
+#include "runtime/session.h"
+
+#include <nanobind/nanobind.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace tilefold::python {
+
+namespace nb = nanobind;
+
+/// tilefold.Options: settings of a session or of one call.
+struct OptionsHandle {
+    Options options;
+    nb::object progress; ///< called with (done, total) pairs; may be None
+
+    bool changes_session() const;
+};
+
+/// tilefold.Session. Shared by the formulas compiled in it.
+class SessionHandle {
+public:
+    explicit SessionHandle(const OptionsHandle& settings);
+
+    const Session& session() const { return session_; }
+    nb::handle progress() const { return progress_; }
+    /// The session for a call with `settings`: this one, or one of its own
+    /// for each set of options, made at first use.
+    const Session& with(const OptionsHandle& settings);
+
+private:
+    Session session_;
+    nb::object progress_;
+    std::mutex mutex_;
+    std::map<std::string, std::unique_ptr<Session>> variants_;
+};
+
+/// The session of calls that name none; made at its first use.
+std::shared_ptr<SessionHandle> default_session();
+
+void bind_options(nb::module_& module);
+void bind_session(nb::module_& module);
+
+} // namespace tilefold::python

@@ -1,0 +1,131 @@
+// python_bindings/tensors.cpp - see tensors.h.
+#include "python_bindings/tensors.h"
+
+#include "formulas/diagnostic.h"
+#include "python_bindings/element_types.h"
+#include "python_bindings/errors.h"
+#include "python_bindings/python_state.h"
+
+#include <string>
+
+namespace tilefold::python {
+
+namespace {
+
+const double no_elements = 0;
+
+std::string element_name(PyObject* value) {
+    return text_of(nb::getattr(nb::handle(value), "dtype", nb::str("?")));
+}
+
+View view_of_tensor(std::string_view name, PyObject* value,
+                    const dlpack::Tensor& tensor) {
+    View view;
+    if (tensor.device.type != dlpack::Cpu)
+        fail(Code::OtherDevice,
+             {std::string(name),
+              text_of(nb::getattr(nb::handle(value), "device", nb::str("?"))),
+              "the CPU"});
+    if (!read_element_type(tensor.type, view.dtype))
+        fail(Code::UnsupportedDType, {std::string(name), element_name(value)});
+    view.data = tensor.data
+                    ? static_cast<const char*>(tensor.data) + tensor.byte_offset
+                    : reinterpret_cast<const char*>(&no_elements);
+    view.shape.assign(tensor.shape, tensor.shape + tensor.axes);
+    view.strides.resize(std::size_t(tensor.axes));
+    std::int64_t step = std::int64_t(size_of(view.dtype));
+    std::int64_t dense = step;
+    for (std::int32_t axis = tensor.axes; axis-- > 0;) {
+        view.strides[axis] =
+            tensor.strides ? tensor.strides[axis] * step : dense;
+        dense *= tensor.shape[axis];
+    }
+    return view;
+}
+
+bool gradients_are_recorded() {
+    nb::object torch = nb::steal(PyImport_ImportModule("torch"));
+    return !torch || nb::cast<bool>(torch.attr("is_grad_enabled")());
+}
+
+/// torch's views that are not what their memory says, and its gradients.
+void refuse_lazy(std::string_view name, PyObject* value) {
+    const PythonState& state = python_state();
+    nb::object grad = nb::steal(PyObject_GetAttr(value, state.requires_grad));
+    if (!grad)
+        return PyErr_Clear();
+    if (grad.ptr() == Py_True && gradients_are_recorded())
+        fail(Code::RequiresGrad, {std::string(name), "the result"});
+    nb::object negative =
+        nb::steal(PyObject_CallMethodObjArgs(value, state.is_neg, nullptr));
+    if (!negative)
+        return PyErr_Clear();
+    if (negative.ptr() == Py_True)
+        fail(Code::TensorView, {std::string(name), "neg"});
+}
+
+/// A tensor that DLPack would not lend: says why.
+[[noreturn]] void refuse_unlent(std::string_view name, PyObject* value) {
+    std::string reason = "it gives no reason";
+    if (PyErr_Occurred()) {
+        nb::python_error error;
+        reason = text_of(error.value());
+    }
+    nb::object layout =
+        nb::getattr(nb::handle(value), "layout", nb::str("torch.strided"));
+    if (text_of(layout) != "torch.strided")
+        fail(Code::SparseArray, {std::string(name)});
+    fail(Code::NotLent, {std::string(name), reason});
+}
+
+/// value.__dlpack__(max_version=(1, 0)), or without for older libraries.
+nb::object capsule_of(std::string_view name, PyObject* value) {
+    nb::object method = nb::handle(value).attr("__dlpack__");
+    try {
+        return method(nb::arg("max_version") = nb::make_tuple(1, 0));
+    } catch (nb::python_error& error) {
+        if (!error.matches(PyExc_TypeError)) {
+            error.restore();
+            refuse_unlent(name, value);
+        }
+    }
+    nb::object capsule = nb::steal(PyObject_CallNoArgs(method.ptr()));
+    if (!capsule)
+        refuse_unlent(name, value);
+    return capsule;
+}
+
+} // namespace
+
+View view_of_exchange(std::string_view name, PyObject* value,
+                      const dlpack::Exchange& exchange, Pin&) {
+    refuse_lazy(name, value);
+    dlpack::Tensor tensor;
+    if (exchange.borrow(value, &tensor) != 0)
+        refuse_unlent(name, value);
+    return view_of_tensor(name, value, tensor);
+}
+
+View view_of_dlpack(std::string_view name, PyObject* value, Pin& pin,
+                    bool writable) {
+    refuse_lazy(name, value);
+    nb::object capsule = capsule_of(name, value);
+    if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
+        auto* lent = static_cast<dlpack::ManagedVersioned*>(
+            PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
+        PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
+        pin.take_tensor(lent);
+        if (writable && (lent->flags & dlpack::read_only_flag))
+            fail(Code::ReadOnlyOut);
+        return view_of_tensor(name, value, lent->tensor);
+    }
+    auto* lent = static_cast<dlpack::Managed*>(
+        PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+    if (!lent)
+        refuse_unlent(name, value);
+    PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+    pin.take_tensor(lent);
+    return view_of_tensor(name, value, lent->tensor);
+}
+
+} // namespace tilefold::python

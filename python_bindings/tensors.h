@@ -1,0 +1,17 @@
+// python_bindings/tensors.h - arrays lent through DLPack.
+#pragma once
+
+#include "python_bindings/arguments.h"
+
+#include <string_view>
+
+namespace tilefold::python {
+
+/// Through DLPack's C table: borrowed, the caller's reference keeps it alive.
+View view_of_exchange(std::string_view name, PyObject* value,
+                      const dlpack::Exchange& exchange, Pin& pin);
+/// Through value.__dlpack__().
+View view_of_dlpack(std::string_view name, PyObject* value, Pin& pin,
+                    bool writable);
+
+} // namespace tilefold::python

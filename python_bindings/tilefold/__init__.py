@@ -1,0 +1,65 @@
+# python_bindings/tilefold/__init__.py - what `import tilefold` offers.
+"""Formulas over pairs of points, compiled and reduced in tiles.
+
+    out = tilefold.reduce("sum_j exp(-|x_i - y_j|²/2l²) b_j",
+                          x=x, y=y, b=b, l=0.5)
+
+The N×M matrix is never stored. Importing does nothing else: threads, files
+and the default `Session` come with the first call.
+"""
+
+from __future__ import annotations
+
+from tilefold._core import (
+    Formula,
+    Options,
+    Session,
+    Statistics,
+    compile,  # noqa: A004
+    explain,
+    reduce,
+    stats,
+)
+from tilefold.errors import (
+    ArgumentError,
+    Cancelled,
+    DeviceError,
+    DTypeError,
+    Error,
+    FormulaError,
+    InternalError,
+    OutOfMemory,
+    RowError,
+    ShapeError,
+)
+from tilefold.kernel import Kernel, kernel
+from tilefold.roles import Pm, Vi, Vj
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentError",
+    "Cancelled",
+    "DTypeError",
+    "DeviceError",
+    "Error",
+    "Formula",
+    "FormulaError",
+    "InternalError",
+    "Kernel",
+    "Options",
+    "OutOfMemory",
+    "Pm",
+    "RowError",
+    "Session",
+    "ShapeError",
+    "Statistics",
+    "Vi",
+    "Vj",
+    "__version__",
+    "compile",
+    "explain",
+    "kernel",
+    "reduce",
+    "stats",
+]

@@ -1,0 +1,204 @@
+"""The compiled part of tilefold."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+
+def fail(code: str, *texts: object) -> NoReturn:
+    """Raises the error of a row of diagnostics.def."""
+
+class Options:
+    """
+    Settings of a `Session`, or of one call (`options=`).
+
+    What is left out comes from the environment, else from the default:
+
+    threads: TILEFOLD_NUM_THREADS, else the cores this process may use.
+    cache_directory: TILEFOLD_CACHE_DIR, else tilefold/ in the XDG cache
+        directory; "" keeps kernels in memory only.
+    cache_size: TILEFOLD_CACHE_SIZE in bytes, else 1 GiB.
+    isa: TILEFOLD_ISA, else the best of this processor;
+        "x86-64-v3" or "x86-64-v4".
+    log: TILEFOLD_LOG; True writes a line for each compile to stderr.
+    plan: forces the loops; the text that `explain` prints.
+    progress: called as progress(done, total), in pairs of points, about
+        every 50 ms of a long run; returning False cancels it.
+
+    Raises `ArgumentError` for a value that is not one of these.
+    """
+
+    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, progress: Callable[[float, float], object] | None = None) -> None: ...
+
+    @property
+    def threads(self) -> int | None: ...
+
+    @property
+    def cache_directory(self) -> str | None: ...
+
+    @property
+    def cache_size(self) -> int | None: ...
+
+    @property
+    def isa(self) -> str | None: ...
+
+    @property
+    def log(self) -> bool | None: ...
+
+    @property
+    def plan(self) -> str | None: ...
+
+    def __repr__(self) -> str: ...
+
+class Statistics:
+    """Counters since a session began."""
+
+    @property
+    def compiles(self) -> int:
+        """Kernels compiled."""
+
+    @property
+    def memory_hits(self) -> int:
+        """Kernels found in memory."""
+
+    @property
+    def disk_hits(self) -> int:
+        """Kernels read from the cache directory."""
+
+    @property
+    def runs(self) -> int:
+        """Kernels run."""
+
+    @property
+    def compile_milliseconds(self) -> float: ...
+
+    def __repr__(self) -> str: ...
+
+class CacheEntry:
+    """A kernel on disk."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def compiler(self) -> str: ...
+
+    @property
+    def isa(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+    @property
+    def valid(self) -> bool: ...
+
+def list_cache(directory: str, verify: bool) -> list[CacheEntry]: ...
+
+def clear_cache(directory: str) -> int: ...
+
+class Session:
+    """
+    Owns threads, options and compiled kernels.
+
+    Calls that name no session share one, made when it is first needed.
+    A session may be used from several threads.
+    """
+
+    def __init__(self, options: Options | None = None) -> None: ...
+
+    @property
+    def options(self) -> Options:
+        """As resolved."""
+
+    @property
+    def threads(self) -> int: ...
+
+    def stats(self) -> Statistics: ...
+
+def stats(session: Session | None = None) -> Statistics:
+    """Counters of `session`, or of the default one."""
+
+def default_session() -> Session: ...
+
+class Formula:
+    """
+    A formula, parsed: call it with arrays, any number of times.
+
+    `f(x=x, y=y, out=None, accumulate=False, session=None, options=None)`
+    takes arrays by the names of the formula, or one mapping of them.
+    Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (),
+    (D,) or (R, C). The result has NumPy's promotion of the arrays on i and
+    j, and belongs to their library: NumPy in, NumPy out; torch in, torch
+    out. `accumulate=True` adds to `out`.
+
+    Thread-safe and picklable. Raises `ShapeError`, `DTypeError`,
+    `ArgumentError`, `OutOfMemory`.
+    """
+
+    def __call__(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Any:
+        """The formula of these arrays; keywords as the class says."""
+
+    def __init__(self, text: str | bytes) -> None: ...
+
+    @property
+    def text(self) -> str:
+        """As typed."""
+
+    @property
+    def names(self) -> list[tuple[str, int]]:
+        """The arguments and their axes: 0 none, 1 i, 2 j, 3 both."""
+
+    def explain(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> str:
+        """Every stage from the reading to the assembly, as text."""
+
+    def check(self, arguments: Mapping[str, Any] = ..., /, *, rows: int = 64, **arrays: Any) -> float:
+        """
+        Recomputes `rows` rows in float64, pair by pair, and returns
+        the largest error relative to the largest result.
+        """
+
+    def _evaluate(self, arguments: dict[str, Any], want: str, i: Any, j: Any, settings: dict[str, Any]) -> Any: ...
+
+    def _kernel_shape(self, arguments: dict[str, Any], settings: dict[str, Any]) -> tuple[int, ...]: ...
+
+    def _derive(self, reduction: str, axes: int, count: int, weights: str) -> str: ...
+
+    def _unused_name(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+def compile(formula: str | bytes, *, session: Session | None = None) -> Formula:
+    """
+    Parses a formula; `Formula` says how to call it.
+
+    Kernels are compiled when arrays of new types come, and kept.
+    Raises `FormulaError` with a caret.
+    """
+
+def reduce(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Any:
+    """
+    Computes a formula over pairs of points.
+
+        tilefold.reduce("sum_j exp(-|x_i - y_j|²/2l²) b_j",
+                        x=x, y=y, b=b, l=0.5)
+
+    Arrays are given by name, or as one mapping. See `Formula` for shapes,
+    dtypes, `out`, `accumulate`, `session` and `options`.
+
+    Raises `FormulaError` with a caret, `ShapeError`, `DTypeError`,
+    `ArgumentError`, `OutOfMemory`.
+    """
+
+def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> str:
+    """
+    Every stage from the reading to the assembly, as text.
+
+    Takes what `reduce` takes; computes nothing.
+    """
+
+def language() -> list[tuple[str, list[tuple[str, str]]]]:
+    """(title, [(spelling, meaning), …]) for each table."""

@@ -1,0 +1,87 @@
+# python_bindings/tilefold/doctor.py - what `tilefold doctor` looks at.
+"""Findings about this machine and this installation."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import tilefold
+from tilefold import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["examine"]
+
+Finding = tuple[str, str, bool]
+
+
+def examine() -> Iterator[Finding]:
+    """Yields (name, finding, whether it is as it should be)."""
+    yield "version", _versions(), True
+    session = tilefold.Session()
+    options = session.options
+    yield "cpu", f"{platform.machine()}, kernels for {options.isa}", True
+    yield "threads", f"{session.threads} of {os.cpu_count()} cores", True
+    yield _llvm()
+    yield _cache(options.cache_directory or "")
+    yield _kernel()
+
+
+def _versions() -> str:
+    return (
+        f"tilefold {tilefold.__version__}, "
+        f"Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"{sys.platform}"
+    )
+
+
+def _llvm() -> Finding:
+    library = Path(_core.__file__).with_name("libtilefold_llvm.so")
+    if not library.exists():
+        return "llvm", f"{library} is missing; cached kernels still run", False
+    size = library.stat().st_size / 2**20
+    return "llvm", f"{library} ({size:.0f} MiB)", True
+
+
+def _cache(directory: str) -> Finding:
+    if not directory:
+        return "cache", "none: kernels stay in memory", True
+    path = Path(directory)
+    if not path.exists():
+        return "cache", f"{directory} (not there yet)", True
+    entries = _core.list_cache(directory, True)
+    damaged = sum(not entry.valid for entry in entries)
+    size = sum(entry.bytes for entry in entries) / 2**20
+    text = f"{directory}: {len(entries)} kernels, {size:.1f} MiB"
+    if not os.access(directory, os.W_OK):
+        text += ", read-only"
+    if damaged:
+        text += f", {damaged} damaged (run 'tilefold cache clear')"
+    return "cache", text, not damaged
+
+
+def _kernel() -> Finding:
+    """Compiles a formula, kept in memory only, and compares with NumPy."""
+    session = tilefold.Session(tilefold.Options(cache_directory=""))
+    x = np.linspace(0, 1, 6).reshape(2, 3)
+    try:
+        formula = tilefold.compile("sum_j |x_i - x_j|²", session=session)
+        result = formula(x=x)
+    except tilefold.Error as error:
+        return "kernel", str(error).splitlines()[0], False
+    expected = ((x[:, None] - x[None]) ** 2).sum((1, 2))
+    good = bool(np.allclose(result, expected, rtol=1e-12))
+    milliseconds = session.stats().compile_milliseconds
+    verdict = "agrees" if good else "DISAGREES"
+    return (
+        "kernel",
+        f"compiled in {milliseconds:.0f} ms, {verdict} with NumPy",
+        good,
+    )

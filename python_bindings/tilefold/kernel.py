@@ -1,0 +1,320 @@
+# python_bindings/tilefold/kernel.py - a pair term as a lazy matrix.
+"""`Kernel`: the N×M matrix of a formula, which is never stored.
+
+Every operation is a formula of its own around the pair term, compiled and
+reduced like any other; a transpose only exchanges the axes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from tilefold import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Kernel", "kernel"]
+
+I, J = 1, 2  # noqa: E741 - the bits of an axis
+
+
+def kernel(
+    formula: str | _core.Formula,
+    arguments: Mapping[str, Any] | None = None,
+    /,
+    *,
+    session: _core.Session | None = None,
+    options: _core.Options | None = None,
+    **arrays: Any,
+) -> Kernel:
+    """Makes the lazy (N, M) matrix of a pair term.
+
+    `formula` has no reduction, as in "exp(-|x_i - y_j|²/2l²)"; arrays are
+    given by name, or as one mapping. They are read when something is
+    computed, not copied.
+
+    Raises `FormulaError`, `ShapeError`, `DTypeError`, `ArgumentError`.
+    """
+    if not isinstance(formula, _core.Formula):
+        formula = _core.compile(formula, session=session)
+    given = {**(arguments or {}), **arrays}
+    settings: dict[str, Any] = {"options": options}
+    if session is not None:
+        settings["session"] = session
+    return Kernel(_PairTerm(formula, given, settings))
+
+
+class _PairTerm:
+    """What a kernel and its transpose share."""
+
+    def __init__(
+        self,
+        formula: _core.Formula,
+        arguments: dict[str, Any],
+        settings: dict[str, Any],
+    ) -> None:
+        self.formula = formula
+        self.arguments = arguments
+        self.settings = settings
+        self.shape = formula._kernel_shape(arguments, settings)
+        self.derived: dict[tuple[str, int, int, str], _core.Formula] = {}
+
+    def around(
+        self, reduction: str, axes: int, count: int = 0, weights: str = ""
+    ) -> _core.Formula:
+        """The formula of a reduction of the pair term."""
+        key = (reduction, axes, count, weights)
+        if key not in self.derived:
+            text = self.formula._derive(*key)
+            self.derived[key] = _core.compile(
+                text, session=self.settings.get("session")
+            )
+        return self.derived[key]
+
+    def evaluate(self, want: str, i: Any = None, j: Any = None) -> Any:
+        """The pair term itself: "diag", "pairs" or "dense"."""
+        return self.formula._evaluate(self.arguments, want, i, j, self.settings)
+
+    def item_size(self) -> int:
+        """Bytes of an element, as far as the arrays say."""
+        sizes = [
+            value.dtype.itemsize
+            for value in self.arguments.values()
+            if getattr(value, "ndim", None)
+        ]
+        return max(sizes, default=8)
+
+
+class Kernel:
+    """A lazy matrix of shape (N, M), or (…, N, M) in batches.
+
+    Made by `tilefold.kernel`. Rows are the points of i, columns those of j.
+    Results belong to the library of the arrays.
+    """
+
+    __slots__ = ("_pair", "_transposed")
+    __array_ufunc__ = None  # NumPy leaves b @ K to __rmatmul__
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, pair: _PairTerm, transposed: bool = False) -> None:
+        self._pair = pair
+        self._transposed = transposed
+
+    # ---- what it is ---------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(N, M), after the batch dimensions."""
+        *batch, rows, columns = self._pair.shape
+        if self._transposed:
+            rows, columns = columns, rows
+        return (*batch, rows, columns)
+
+    @property
+    def ndim(self) -> int:
+        """2, and one more for each batch dimension."""
+        return len(self._pair.shape)
+
+    @property
+    def T(self) -> Kernel:  # noqa: N802
+        """The transpose; nothing is computed."""
+        return Kernel(self._pair, not self._transposed)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        transpose = ".T" if self._transposed else ""
+        return (
+            f"tilefold.Kernel of shape {self.shape}: "
+            f"({self._pair.formula.text}){transpose}"
+        )
+
+    # ---- products -----------------------------------------------------------
+
+    def __matmul__(self, vector: Any) -> Any:
+        """K @ b: (N,) for b of shape (M,), (N, E) for (M, E)."""
+        if isinstance(vector, Kernel):
+            _core.fail("KernelProduct")
+        name = self._pair.formula._unused_name()
+        formula = self._pair.around("sum", self._columns, weights=name)
+        arguments = {**self._pair.arguments, name: vector}
+        return formula(arguments, **self._pair.settings)
+
+    def __rmatmul__(self, vector: Any) -> Any:
+        """B @ K: (M,) for b of shape (N,), (E, M) for (E, N)."""
+        if np.ndim(vector) < 2:
+            return self.T @ vector
+        return (self.T @ vector.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+    # ---- reductions ---------------------------------------------------------
+
+    def sum(self, axis: int | None = None) -> Any:
+        """Sums over i (axis 0), j (axis 1) or both (None)."""
+        return self._reduce("sum", self._both_or(axis, "sum"))
+
+    def mean(self, axis: int | None = None) -> Any:
+        """Averages over i (axis 0), j (axis 1) or both (None)."""
+        return self._reduce("mean", self._both_or(axis, "mean"))
+
+    def max(self, axis: int | None = None) -> Any:
+        """The largest value over an axis; NaN where any is."""
+        return self._reduce("max", self._both_or(axis, "max"))
+
+    def min(self, axis: int | None = None) -> Any:
+        """The smallest value over an axis; NaN where any is."""
+        return self._reduce("min", self._both_or(axis, "min"))
+
+    def logsumexp(self, axis: int | None = None) -> Any:
+        """Log Σ exp(K) over an axis, without overflow."""
+        return self._reduce("logsumexp", self._both_or(axis, "logsumexp"))
+
+    def argmin(self, axis: int) -> Any:
+        """Where the first smallest value along an axis is, int64."""
+        return self._reduce("argmin", self._axes(axis, "argmin"))
+
+    def argmax(self, axis: int) -> Any:
+        """Where the first largest value along an axis is, int64."""
+        return self._reduce("argmax", self._axes(axis, "argmax"))
+
+    def kmin(self, k: int, axis: int) -> Any:
+        """The `k` smallest values along an axis, ascending: (N, k)."""
+        return self._reduce("kmin", self._axes(axis, "kmin"), k)
+
+    def argkmin(self, k: int, axis: int) -> Any:
+        """Where the `k` smallest values along an axis are: (N, k), int64."""
+        return self._reduce("argkmin", self._axes(axis, "argkmin"), k)
+
+    # ---- elements -----------------------------------------------------------
+
+    def diag(self) -> Any:
+        """K[k, k] for all k, in O(N): shape (N,)."""
+        if self.shape[-1] != self.shape[-2]:
+            _core.fail("KernelNotSquare", self.shape)
+        return self._pair.evaluate("diag")
+
+    def dense(self) -> Any:
+        """The whole matrix as an array."""
+        return self._block(None, None)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Rows, columns, blocks and pairs, as NumPy indexes an array."""
+        rows, columns = _split(index)
+        if not isinstance(rows, slice) and not isinstance(columns, slice):
+            return self._pairs(rows, columns)
+        block = self._block(
+            _numbers(rows, self.shape[-2]), _numbers(columns, self.shape[-1])
+        )
+        if _is_integer(rows):
+            return block[..., 0, :]
+        return block[..., 0] if _is_integer(columns) else block
+
+    # ---- what it is not -----------------------------------------------------
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        self._refuse("KernelNotArray")
+
+    def __bool__(self) -> NoReturn:
+        self._refuse("KernelTruth")
+
+    def __iter__(self) -> NoReturn:
+        self._refuse("KernelIteration")
+
+    # ---- helpers ------------------------------------------------------------
+
+    def _refuse(self, code: str) -> NoReturn:
+        size = float(self._pair.item_size())
+        for extent in self.shape:
+            size *= extent
+        _core.fail(code, self.shape, _size_text(size))
+
+    @property
+    def _columns(self) -> int:
+        return I if self._transposed else J
+
+    def _axes(self, axis: Any, reduction: str) -> int:
+        """0 or 1 (or -2, -1) of the matrix to i or j of the formula."""
+        last = (self.ndim - 1, -1)
+        first = (self.ndim - 2, -2)
+        if not _is_integer(axis) or axis not in last + first:
+            _core.fail("KernelAxis", reduction, axis)
+        return self._columns if axis in last else I + J - self._columns
+
+    def _both_or(self, axis: Any, reduction: str) -> int:
+        return I + J if axis is None else self._axes(axis, reduction)
+
+    def _reduce(self, reduction: str, axes: int, count: int = 0) -> Any:
+        formula = self._pair.around(reduction, axes, count)
+        return formula(self._pair.arguments, **self._pair.settings)
+
+    def _block(self, rows: Any, columns: Any) -> Any:
+        if not self._transposed:
+            return self._pair.evaluate("dense", rows, columns)
+        return self._pair.evaluate("dense", columns, rows).swapaxes(-1, -2)
+
+    def _pairs(self, rows: Any, columns: Any) -> Any:
+        """K[i, j] for lists or numbers i and j, paired as in NumPy."""
+        i = _listed(rows, self.shape[-2])
+        j = _listed(columns, self.shape[-1])
+        if i.shape != j.shape and i.size != 1 and j.size != 1:
+            _core.fail("KernelPairs", i.size, j.size)
+        i, j = np.broadcast_arrays(i, j)
+        if self._transposed:
+            i, j = j, i
+        values = self._pair.evaluate("pairs", i.ravel(), j.ravel())
+        if i.ndim == 0:
+            return values[..., 0]
+        return values.reshape(tuple(values.shape[:-1]) + i.shape)
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _split(index: Any) -> tuple[Any, Any]:
+    """K[index] to its rows and columns."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
+    if len(dots) > 1 or len(parts) - len(dots) > 2:
+        _core.fail("KernelIndex", index)
+    missing = [slice(None)] * (2 - len(parts) + len(dots))
+    place = dots[0] if dots else len(parts)
+    rows, columns = parts[:place] + missing + parts[place + len(dots) :]
+    return rows, columns
+
+
+def _listed(index: Any, size: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Numbers or a mask to numbers from 0 to size - 1, int64."""
+    numbers = np.asarray(index)
+    if numbers.dtype == bool and numbers.shape == (size,):
+        numbers = np.flatnonzero(numbers)
+    if numbers.size == 0:
+        numbers = numbers.astype(np.int64)
+    if numbers.dtype.kind not in "iu":
+        _core.fail("KernelIndex", repr(index))
+    numbers = numbers.astype(np.int64)
+    outside = (numbers < -size) | (numbers >= size)
+    if outside.any():
+        _core.fail("KeyRowOutOfRange", numbers[outside].flat[0], size)
+    return np.where(numbers < 0, numbers + size, numbers)
+
+
+def _numbers(index: Any, size: int) -> Any:
+    """A slice, number, list or mask to row numbers; None for all."""
+    if isinstance(index, slice):
+        if index == slice(None):
+            return None
+        return np.arange(*index.indices(size), dtype=np.int64)
+    return np.ascontiguousarray(_listed(index, size).ravel())
+
+
+def _size_text(size: float) -> str:
+    units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
+    unit = 0
+    while size >= 1024 and unit + 1 < len(units):
+        size /= 1024
+        unit += 1
+    return f"{size:.1f} {units[unit]}" if unit else f"{size:.0f} bytes"

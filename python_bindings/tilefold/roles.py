@@ -1,0 +1,36 @@
+# python_bindings/tilefold/roles.py - declares the axis of an argument.
+"""`Vi`, `Vj` and `Pm`: which axis an argument lies on, said at the call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["Pm", "Role", "Vi", "Vj"]
+
+
+class Role:
+    """An argument and the axes it is declared on: 0 none, 1 i, 2 j."""
+
+    __slots__ = ("axes", "value")
+
+    def __init__(self, value: Any, axes: int) -> None:
+        self.value = value
+        self.axes = axes
+
+    def __repr__(self) -> str:
+        return f"{('Pm', 'Vi', 'Vj')[self.axes]}({self.value!r})"
+
+
+def Vi(value: Any) -> Role:  # noqa: N802
+    """Declares an array of one point for each i: shape (N,) or (N, D)."""
+    return Role(value, 1)
+
+
+def Vj(value: Any) -> Role:  # noqa: N802
+    """Declares an array of one point for each j: shape (M,) or (M, D)."""
+    return Role(value, 2)
+
+
+def Pm(value: Any) -> Role:  # noqa: N802
+    """Declares a parameter: shape (), (D,), (1, D) or (R, C)."""
+    return Role(value, 0)

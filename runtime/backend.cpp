@@ -1,0 +1,98 @@
+// runtime/backend.cpp - opens libtilefold_llvm and talks to it in plain C.
+
+#include "runtime/backend.h"
+
+#include "formulas/diagnostic.h"
+
+#include <dlfcn.h>
+#include <memory>
+
+namespace tilefold {
+namespace {
+
+[[noreturn]] void missing(const std::string& why) {
+    fail(Code::CompilerMissing, {backend_path(), why});
+}
+
+const tilefold_llvm_backend* open_library() {
+    // Local: neither its symbols nor LLVM's are for anybody else.
+    void* handle = dlopen(backend_path().c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        missing(dlerror());
+    auto* factory = reinterpret_cast<tilefold_llvm_factory*>(
+        dlsym(handle, TILEFOLD_LLVM_FACTORY));
+    if (!factory)
+        missing("it has no " TILEFOLD_LLVM_FACTORY);
+    const tilefold_llvm_backend* library = factory();
+    if (!library || library->abi != tilefold_llvm_abi)
+        missing("it belongs to another version of tilefold");
+    return library;
+}
+
+/// Bytes of the library, given back with it.
+class Reply {
+public:
+    explicit Reply(const tilefold_llvm_backend& library) : library_(library) {}
+    ~Reply() {
+        if (bytes.data)
+            library_.release(bytes);
+    }
+    Reply(const Reply&) = delete;
+    Reply& operator=(const Reply&) = delete;
+
+    std::string text() const { return {bytes.data, bytes.size}; }
+    void require_success(std::int32_t status) const {
+        if (status != 0)
+            internal_error("the compiler: " + text());
+    }
+
+    tilefold_bytes bytes{nullptr, 0};
+
+private:
+    const tilefold_llvm_backend& library_;
+};
+
+} // namespace
+
+std::string backend_path() {
+    Dl_info self{};
+    std::string folder = ".";
+    if (dladdr(reinterpret_cast<const void*>(&backend_path), &self) != 0 &&
+        self.dli_fname) {
+        std::string path = self.dli_fname;
+        if (std::size_t slash = path.rfind('/'); slash != std::string::npos)
+            folder = path.substr(0, slash);
+    }
+    return folder + "/libtilefold_llvm.so";
+}
+
+const tilefold_llvm_backend& Backend::library() {
+    std::lock_guard lock(mutex_);
+    if (!library_)
+        library_ = open_library();
+    return *library_;
+}
+
+Artifact Backend::compile(const CompileRequest& request) {
+    const tilefold_llvm_backend& with = library();
+    Reply reply(with);
+    reply.require_success(with.compile(
+        request.graph.data(), request.graph.size(), request.plan.data(),
+        request.plan.size(), &reply.bytes));
+    Artifact artifact;
+    if (!deserialise(reinterpret_cast<const std::byte*>(reply.bytes.data),
+                     reply.bytes.size, artifact))
+        internal_error("the compiler's reply is no artifact");
+    return artifact;
+}
+
+std::string Backend::explain(const CompileRequest& request, const char* what) {
+    const tilefold_llvm_backend& with = library();
+    Reply reply(with);
+    reply.require_success(with.explain(
+        request.graph.data(), request.graph.size(), request.plan.data(),
+        request.plan.size(), what, &reply.bytes));
+    return reply.text();
+}
+
+} // namespace tilefold

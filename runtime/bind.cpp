@@ -1,0 +1,172 @@
+// runtime/bind.cpp - names to roles, roles and shapes to a signature, the
+// signature to a kernel. A signature met before is found without looking at
+// any text; what is new goes through the compiler, which checks all names.
+
+#include "runtime/bind.h"
+
+#include "formulas/diagnostic.h"
+#include "runtime/bind_job.h"
+#include "runtime/math_library.h"
+
+#include <algorithm>
+
+namespace tilefold {
+namespace {
+
+using detail::BoundState;
+using detail::FormulaState;
+
+Mode mode_of(Want want) {
+    return want == Want::Result ? Mode::Reduce : Mode::Values;
+}
+
+/// A name the formula does not have reads as a parameter; the compiler
+/// complains of it.
+Axes axes_of(const Parsed& formula, int name, const NamedView& argument) {
+    if (argument.declared)
+        return *argument.declared;
+    return name < 0 ? Axes::None : formula.names()[std::size_t(name)].axes;
+}
+
+/// Where the formula reads `reading`, for a caret.
+Place place_of(const Parsed& formula, const Reading& reading) {
+    int name = formula.find_name(reading.name);
+    if (name < 0)
+        return {};
+    return {formula.text(), formula.names()[std::size_t(name)].span};
+}
+
+[[noreturn]] void rows_for_parameter(const Parsed& formula,
+                                     const Reading& reading,
+                                     std::int64_t rows) {
+    fail(Code::BareNameGivenRows, place_of(formula, reading),
+         {std::string(reading.name), std::to_string(rows)});
+}
+
+std::vector<ArgumentType> types_of(std::span<const NamedView> arguments,
+                                   const Readings& readings) {
+    std::vector<ArgumentType> types;
+    for (std::size_t k = 0; k < readings.size(); ++k) {
+        const Reading& reading = readings[k];
+        types.push_back({std::string(reading.name), arguments[k].declared,
+                         reading.dtype, reading.rank, reading.rows,
+                         reading.columns});
+    }
+    return types;
+}
+
+/// Parameters of several components that no other argument matches: with as
+/// many components as an axis has points they are surely arrays meant for it.
+std::vector<std::int32_t> ambiguous_parameters(const Readings& readings) {
+    std::vector<std::int32_t> places;
+    for (std::size_t k = 0; k < readings.size(); ++k) {
+        const Reading& reading = readings[k];
+        // (1, D) and batches say plainly that these are components.
+        bool plain = reading.view->shape.size() == 1;
+        if (reading.axes != Axes::None || reading.rank != 1 || !plain)
+            continue;
+        bool matched = false;
+        for (std::size_t other = 0; other < readings.size(); ++other)
+            matched |= other != k && (readings[other].rows == reading.rows ||
+                                      readings[other].columns == reading.rows);
+        if (!matched)
+            places.push_back(std::int32_t(k));
+    }
+    return places;
+}
+
+bool has_length(const Lengths& lengths, std::int64_t count) {
+    return count > 1 && (count == lengths.i || count == lengths.j);
+}
+
+/// A shape error of the compiler has a simpler cause where a bare name was
+/// given an array of N or M rows.
+void explain_shape_error(const Parsed& formula, const Readings& readings,
+                         const Lengths& lengths) {
+    for (const Reading& reading : readings)
+        if (reading.axes == Axes::None && !reading.view->shape.empty() &&
+            has_length(lengths, reading.view->shape[0]))
+            rows_for_parameter(formula, reading, reading.view->shape[0]);
+}
+
+PreparedPointer prepare(const FormulaState& formula,
+                        std::span<const NamedView> arguments,
+                        const Readings& readings, const Lengths& lengths,
+                        Mode mode) {
+    auto prepared = std::make_shared<Prepared>();
+    try {
+        prepared->program =
+            compile(formula.parsed->tree(), types_of(arguments, readings),
+                    mode, formula.session->compile_options());
+    } catch (const Error& error) {
+        if (error.family() == Family::Shape)
+            explain_shape_error(*formula.parsed, readings, lengths);
+        throw;
+    }
+    prepared->kernel = formula.session->provider.kernel(
+        prepared->program, formula.parsed->text());
+    const Layout& layout = prepared->kernel->artifact.layout;
+    if (layout.uses_functions)
+        prepared->functions = math_functions(layout.real, layout.lanes);
+    prepared->ambiguous_parameters = ambiguous_parameters(readings);
+    return prepared;
+}
+
+Readings read_all(const Parsed& formula, std::span<const NamedView> arguments,
+                  Signature& signature, bool& all_known) {
+    Readings readings;
+    for (const NamedView& argument : arguments) {
+        int name = formula.find_name(argument.name);
+        all_known &= name >= 0;
+        Reading reading = read_shape(argument.name, argument.view,
+                                     axes_of(formula, name, argument));
+        signature.add(name, argument.declared, reading.dtype, reading.rank,
+                      reading.rows, reading.columns);
+        readings.push_back(reading);
+    }
+    return readings;
+}
+
+void check_parameters(const Parsed& formula, const Prepared& prepared,
+                      const Readings& readings, const Lengths& lengths) {
+    for (std::int32_t place : prepared.ambiguous_parameters) {
+        const Reading& reading = readings[std::size_t(place)];
+        if (has_length(lengths, reading.rows))
+            rows_for_parameter(formula, reading, reading.rows);
+    }
+}
+
+} // namespace
+
+std::shared_ptr<BoundState> bind(const FormulaState& formula,
+                                 std::span<const NamedView> arguments,
+                                 const BindOptions& options) {
+    const Parsed& parsed = *formula.parsed;
+    Mode mode = mode_of(options.want);
+    Signature signature;
+    bool all_known = true;
+    signature.add_mode(mode);
+    Readings readings = read_all(parsed, arguments, signature, all_known);
+    Lengths lengths = lengths_of(readings);
+    PreparedPointer prepared = all_known ? parsed.find(signature) : nullptr;
+    if (!prepared) {
+        prepared = prepare(formula, arguments, readings, lengths, mode);
+        formula.parsed->keep(signature, prepared);
+    }
+    check_parameters(parsed, *prepared, readings, lengths);
+    auto bound = std::make_shared<BoundState>();
+    bound->session = formula.session;
+    bound->prepared = std::move(prepared);
+    fill_job(*bound, parsed, readings, lengths, options);
+    return bound;
+}
+
+Compilable compilable(const Parsed& formula,
+                      std::span<const NamedView> arguments, Want want) {
+    Signature signature;
+    bool all_known = true;
+    Readings readings = read_all(formula, arguments, signature, all_known);
+    return {types_of(arguments, readings), mode_of(want)};
+}
+
+} // namespace tilefold

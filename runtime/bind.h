@@ -1,0 +1,24 @@
+// runtime/bind.h - arrays to numbers and pointers.
+#pragma once
+
+#include "runtime/session_state.h"
+
+#include <memory>
+#include <span>
+
+namespace tilefold {
+
+/// Checks everything, finds or compiles the kernel, fills a BoundState.
+std::shared_ptr<detail::BoundState>
+bind(const detail::FormulaState& formula, std::span<const NamedView> arguments,
+     const BindOptions& options);
+
+/// What compile() is told of the arguments, and the mode it is asked for.
+struct Compilable {
+    std::vector<ArgumentType> types;
+    Mode mode = Mode::Reduce;
+};
+Compilable compilable(const Parsed& formula,
+                      std::span<const NamedView> arguments, Want want);
+
+} // namespace tilefold

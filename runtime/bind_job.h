@@ -1,0 +1,15 @@
+// runtime/bind_job.h - the second half of bind(): sizes, batches, lists and
+// the shape of the result.
+#pragma once
+
+#include "runtime/session_state.h"
+
+namespace tilefold {
+
+/// Fills everything of `bound` but its session and prepared program, which
+/// are there. Throws for sizes, lists and batches that do not fit.
+void fill_job(detail::BoundState& bound, const Parsed& formula,
+              const Readings& readings, const Lengths& lengths,
+              const BindOptions& options);
+
+} // namespace tilefold

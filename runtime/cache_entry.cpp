@@ -1,0 +1,102 @@
+// runtime/cache_entry.cpp - cache files to and from bytes.
+
+#include "runtime/cache_entry.h"
+
+#include <bit>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <xxhash.h>
+
+namespace tilefold {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+constexpr std::string_view magic = "tilefold";
+constexpr std::size_t prefix = magic.size() + sizeof(std::uint64_t);
+constexpr std::size_t checksum_size = sizeof(XXH128_canonical_t);
+
+XXH128_canonical_t checksum_of(std::span<const std::byte> bytes) {
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical,
+                             XXH3_128bits(bytes.data(), bytes.size()));
+    return canonical;
+}
+
+std::string text_of(const nlohmann::json& header, const char* field) {
+    auto found = header.find(field);
+    return found != header.end() && found->is_string()
+               ? found->get<std::string>()
+               : std::string();
+}
+
+/// The header's length, or none where it does not fit the bytes.
+std::optional<std::size_t> header_length(std::span<const std::byte> bytes) {
+    std::uint64_t length = 0;
+    if (bytes.size() < prefix + checksum_size ||
+        std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
+        return std::nullopt;
+    std::memcpy(&length, bytes.data() + magic.size(), sizeof length);
+    if (length > bytes.size() - prefix - checksum_size)
+        return std::nullopt;
+    return std::size_t(length);
+}
+
+} // namespace
+
+std::vector<std::byte> encode_entry(std::string_view key,
+                                    const EntryNotes& notes,
+                                    std::span<const std::byte> payload) {
+    nlohmann::json header{{"key", key},
+                          {"compiler", notes.compiler},
+                          {"isa", notes.isa},
+                          {"summary", notes.summary},
+                          {"bytes", payload.size()}};
+    std::string text = header.dump(
+        -1, ' ', true, nlohmann::json::error_handler_t::replace);
+    std::uint64_t length = text.size();
+    std::vector<std::byte> bytes;
+    bytes.reserve(prefix + text.size() + payload.size() + checksum_size);
+    auto append = [&](const void* from, std::size_t size) {
+        auto* begin = static_cast<const std::byte*>(from);
+        bytes.insert(bytes.end(), begin, begin + size);
+    };
+    append(magic.data(), magic.size());
+    append(&length, sizeof length);
+    append(text.data(), text.size());
+    append(payload.data(), payload.size());
+    XXH128_canonical_t checksum = checksum_of(bytes);
+    append(&checksum, sizeof checksum);
+    return bytes;
+}
+
+std::optional<DecodedEntry> decode_header(std::span<const std::byte> bytes) {
+    std::optional<std::size_t> length = header_length(bytes);
+    if (!length)
+        return std::nullopt;
+    auto* text = reinterpret_cast<const char*>(bytes.data()) + prefix;
+    auto header = nlohmann::json::parse(text, text + *length, nullptr, false);
+    if (!header.is_object())
+        return std::nullopt;
+    DecodedEntry entry;
+    entry.key = text_of(header, "key");
+    entry.notes = {text_of(header, "compiler"), text_of(header, "isa"),
+                   text_of(header, "summary")};
+    std::size_t begin = prefix + *length;
+    entry.payload = bytes.subspan(begin, bytes.size() - checksum_size - begin);
+    if (header.value("bytes", nlohmann::json()) != entry.payload.size())
+        return std::nullopt;
+    return entry;
+}
+
+std::optional<DecodedEntry> decode_entry(std::span<const std::byte> bytes) {
+    if (!header_length(bytes))
+        return std::nullopt;
+    auto body = bytes.first(bytes.size() - checksum_size);
+    XXH128_canonical_t checksum = checksum_of(body);
+    if (std::memcmp(&checksum, bytes.data() + body.size(), checksum_size) != 0)
+        return std::nullopt;
+    return decode_header(bytes);
+}
+
+} // namespace tilefold

@@ -1,0 +1,15 @@
+// runtime/cpu/isa.h - what this machine runs.
+#pragma once
+
+#include "compiler/plan.h"
+
+#include <optional>
+
+namespace tilefold::cpu {
+
+bool runs(Isa isa);
+/// The best of plan.h's instruction sets that this machine and its operating
+/// system run; none on a machine older than x86-64-v3.
+std::optional<Isa> host_isa();
+
+} // namespace tilefold::cpu

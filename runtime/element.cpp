@@ -1,0 +1,75 @@
+// runtime/element.cpp - any dtype to double.
+
+#include "runtime/element.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace tilefold {
+namespace {
+
+template <class T> double load(const void* address) {
+    T value;
+    std::memcpy(&value, address, sizeof value);
+    return double(value);
+}
+
+std::uint16_t load_bits(const void* address) {
+    std::uint16_t bits;
+    std::memcpy(&bits, address, sizeof bits);
+    return bits;
+}
+
+/// IEEE binary16: 5 bits of exponent, 10 of fraction.
+double from_half(std::uint16_t bits) {
+    int exponent = bits >> 10 & 31;
+    double fraction = bits & 1023;
+    double magnitude = exponent == 0 ? std::ldexp(fraction, -24)
+                       : exponent == 31
+                           ? (fraction != 0 ? NAN : INFINITY)
+                           : std::ldexp(1024 + fraction, exponent - 25);
+    return bits >> 15 ? -magnitude : magnitude;
+}
+
+/// The upper half of a binary32.
+double from_bfloat(std::uint16_t bits) {
+    return std::bit_cast<float>(std::uint32_t(bits) << 16);
+}
+
+} // namespace
+
+double element_at(const void* address, DType dtype) {
+    switch (dtype) {
+    case DType::F64:
+        return load<double>(address);
+    case DType::F32:
+        return load<float>(address);
+    case DType::F16:
+        return from_half(load_bits(address));
+    case DType::BF16:
+        return from_bfloat(load_bits(address));
+    case DType::I64:
+        return load<std::int64_t>(address);
+    case DType::I32:
+        return load<std::int32_t>(address);
+    case DType::I16:
+        return load<std::int16_t>(address);
+    case DType::I8:
+        return load<std::int8_t>(address);
+    case DType::U64:
+        return load<std::uint64_t>(address);
+    case DType::U32:
+        return load<std::uint32_t>(address);
+    case DType::U16:
+        return load<std::uint16_t>(address);
+    case DType::U8:
+        return load<std::uint8_t>(address);
+    case DType::Bool:
+        return load<std::uint8_t>(address) != 0;
+    }
+    return 0;
+}
+
+} // namespace tilefold

@@ -1,0 +1,12 @@
+// runtime/element.h - one element of an array as a double, slowly and for any
+// dtype; kernels do not use it.
+#pragma once
+
+#include "compiler/types.h"
+
+namespace tilefold {
+
+/// Any alignment; 64-bit integers beyond 2^53 are rounded.
+double element_at(const void* address, DType dtype);
+
+} // namespace tilefold

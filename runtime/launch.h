@@ -1,0 +1,15 @@
+// runtime/launch.h - runs a job on the threads of a Session.
+#pragma once
+
+#include "runtime/job.h"
+#include "runtime/session.h"
+#include "runtime/threads.h"
+
+namespace tilefold {
+
+/// Computes everything the job asks for. Small jobs stay on the calling
+/// thread. Results do not depend on the number of threads. Throws
+/// Error(Cancelled), what `poll` threw, or OutOfMemory.
+void launch(const Job& job, Crew& crew, const Poll& poll);
+
+} // namespace tilefold

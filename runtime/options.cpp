@@ -1,0 +1,117 @@
+// runtime/options.cpp - the environment, read when a Session begins.
+
+#include "runtime/options.h"
+
+#include "formulas/diagnostic.h"
+#include "runtime/cpu/isa.h"
+
+#include <charconv>
+#include <cstdlib>
+
+namespace tilefold {
+namespace {
+
+/// The variable's value; none where unset or empty.
+std::optional<std::string> variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+std::optional<std::int64_t> number_variable(const char* name,
+                                            std::int64_t least,
+                                            const char* cure) {
+    std::optional<std::string> text = variable(name);
+    if (!text)
+        return std::nullopt;
+    std::int64_t number = 0;
+    auto [end, error] =
+        std::from_chars(text->data(), text->data() + text->size(), number);
+    if (error != std::errc() || end != text->data() + text->size() ||
+        number < least)
+        fail(Code::BadOption, {name, "'" + *text + "'", cure});
+    return number;
+}
+
+bool flag_variable(const char* name) {
+    std::optional<std::string> text = variable(name);
+    if (!text || *text == "0")
+        return false;
+    if (*text != "1")
+        fail(Code::BadOption, {name, "'" + *text + "'", "set it to 0 or 1"});
+    return true;
+}
+
+int threads_of(const Options& given) {
+    constexpr int most = 4096;
+    const char* cure = "give a number of threads from 1 to 4096";
+    std::int64_t threads = 0;
+    if (given.threads)
+        threads = *given.threads;
+    else if (auto set = number_variable("TILEFOLD_NUM_THREADS", 1, cure))
+        threads = *set;
+    else
+        threads = usable_processors();
+    if (threads < 1 || threads > most)
+        fail(Code::BadOption, {"threads", std::to_string(threads), cure});
+    return int(threads);
+}
+
+/// Set but empty means memory only, as does a machine without a home.
+std::string cache_directory() {
+    if (const char* set = std::getenv("TILEFOLD_CACHE_DIR"))
+        return set;
+    auto absolute = [](const std::optional<std::string>& path) {
+        return path && path->front() == '/';
+    };
+    if (auto xdg = variable("XDG_CACHE_HOME"); absolute(xdg))
+        return *xdg + "/tilefold";
+    if (auto home = variable("HOME"); absolute(home))
+        return *home + "/.cache/tilefold";
+    return {};
+}
+
+std::int64_t cache_size(const Options& given) {
+    constexpr std::int64_t gibibyte = std::int64_t(1) << 30;
+    const char* cure = "give a number of bytes";
+    std::int64_t bytes = given.cache_size ? *given.cache_size
+                         : number_variable("TILEFOLD_CACHE_SIZE", 0, cure)
+                             .value_or(gibibyte);
+    if (bytes < 0)
+        fail(Code::BadOption, {"cache_size", std::to_string(bytes), cure});
+    return bytes;
+}
+
+Isa isa_of(const Options& given) {
+    std::optional<Isa> isa = given.isa;
+    if (auto text = variable("TILEFOLD_ISA"); text && !isa) {
+        Isa parsed{};
+        if (!parse_isa(*text, parsed))
+            fail(Code::UnknownTarget, {*text, "x86-64-v3, x86-64-v4"});
+        isa = parsed;
+    }
+    if (!isa)
+        isa = cpu::host_isa();
+    if (!isa)
+        fail(Code::UnsupportedTarget, {"x86-64-v3"});
+    if (!cpu::runs(*isa))
+        fail(Code::UnsupportedTarget, {std::string(spelling_of(*isa))});
+    return *isa;
+}
+
+} // namespace
+
+Options resolve(const Options& given) {
+    Options resolved = given;
+    resolved.threads = threads_of(given);
+    if (!given.cache_directory)
+        resolved.cache_directory = cache_directory();
+    resolved.cache_size = cache_size(given);
+    resolved.isa = isa_of(given);
+    if (!given.log)
+        resolved.log = flag_variable("TILEFOLD_LOG");
+    return resolved;
+}
+
+bool perf_map_wanted() { return flag_variable("TILEFOLD_PERF_MAP"); }
+
+} // namespace tilefold

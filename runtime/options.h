@@ -1,0 +1,20 @@
+// runtime/options.h - settings of a Session from what the caller gave and the
+// environment. The only reader of environment variables.
+#pragma once
+
+#include "runtime/session.h"
+
+namespace tilefold {
+
+/// Every field set but `plan`. Throws BadOption, UnknownTarget or
+/// UnsupportedTarget, naming the variable where one is to blame.
+Options resolve(const Options& given);
+
+/// TILEFOLD_PERF_MAP=1: loaded kernels are listed for `perf`.
+bool perf_map_wanted();
+
+/// Processors this process may use: the smaller of its affinity and its
+/// control group's quota, at least 1.
+int usable_processors();
+
+} // namespace tilefold

@@ -1,0 +1,53 @@
+// runtime/provider.h - from a program to a kernel that can be called: found
+// in memory, else on disk, else compiled.
+#pragma once
+
+#include "runtime/backend.h"
+#include "runtime/cache.h"
+#include "runtime/disk_cache.h"
+
+#include <atomic>
+#include <shared_mutex>
+#include <string_view>
+
+namespace tilefold {
+
+class KernelProvider {
+public:
+    /// `options` as resolved.
+    explicit KernelProvider(const Options& options);
+
+    /// `formula` names the program in the log. Throws Error.
+    KernelPointer kernel(const Program& program, std::string_view formula);
+    /// The backend's view of a program: `what` is "llvm" or "asm".
+    std::string explain(const CompileRequest& request, const char* what);
+    /// Everything but `runs`.
+    Statistics statistics() const;
+
+    /// For fork(): waits until nothing is being loaded or compiled (some ten
+    /// milliseconds), so that a child finds neither LLVM's locks taken nor a
+    /// future that nobody will fulfil.
+    void lock();
+    void unlock();
+
+private:
+    KernelPointer load_or_compile(const Program& program,
+                                  std::string_view formula);
+    Artifact compile(const Program& program, std::string_view formula,
+                     DiskMiss miss);
+    void log(std::string_view formula, double milliseconds,
+             DiskMiss miss) const;
+
+    bool log_;
+    bool perf_map_;
+    KernelCache memory_;
+    DiskCache disk_;
+    Backend backend_;
+    std::shared_mutex busy_; ///< shared while a kernel is being made
+    std::atomic<std::int64_t> compiles_ = 0;
+    std::atomic<std::int64_t> memory_hits_ = 0;
+    std::atomic<std::int64_t> disk_hits_ = 0;
+    std::atomic<double> compile_milliseconds_ = 0;
+};
+
+} // namespace tilefold

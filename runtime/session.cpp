@@ -1,0 +1,88 @@
+// runtime/session.cpp - the handles of session.h.
+
+#include "runtime/session.h"
+
+#include "runtime/bind.h"
+#include "runtime/session_state.h"
+
+namespace tilefold {
+
+Session::Session(const Options& options)
+    : state_(std::make_shared<detail::SessionState>(options)) {}
+
+Session::~Session() = default;
+
+Formula Session::formula(std::string_view text) const {
+    auto state = std::make_shared<detail::FormulaState>();
+    state->session = state_;
+    state->parsed = state_->parsed(text);
+    return Formula(std::move(state));
+}
+
+Array Session::reduce(std::string_view text,
+                      std::initializer_list<NamedView> arguments,
+                      const RunOptions& options) const {
+    return formula(text)(arguments, options);
+}
+
+Statistics Session::statistics() const {
+    Statistics counted = state_->provider.statistics();
+    counted.runs = state_->runs;
+    return counted;
+}
+
+int Session::threads() const { return state_->crew.threads(); }
+
+const Options& Session::options() const { return state_->options; }
+
+std::vector<Stage> Session::explain(std::string_view text,
+                                    std::span<const NamedView> arguments,
+                                    const BindOptions& options) const {
+    auto parsed = state_->parsed(text);
+    Compilable what = compilable(*parsed, arguments, options.want);
+    CompileOptions how = state_->compile_options();
+    std::vector<Stage> stages =
+        tilefold::explain(parsed->tree(), what.types, what.mode, how);
+    CompileRequest request =
+        request_of(compile(parsed->tree(), what.types, what.mode, how));
+    KernelProvider& provider = state_->provider;
+    stages.push_back({"LLVM IR", provider.explain(request, "llvm")});
+    stages.push_back({"assembly", provider.explain(request, "asm")});
+    return stages;
+}
+
+Formula::Formula(std::shared_ptr<detail::FormulaState> state)
+    : state_(std::move(state)) {}
+
+const std::string& Formula::text() const { return state_->parsed->text(); }
+
+const ast::Formula& Formula::tree() const { return state_->parsed->tree(); }
+
+std::span<const FreeName> Formula::names() const {
+    return state_->parsed->free_names();
+}
+
+Bound Formula::bind(std::span<const NamedView> arguments,
+                    const BindOptions& options) const {
+    return Bound(tilefold::bind(*state_, arguments, options));
+}
+
+Array Formula::operator()(std::span<const NamedView> arguments,
+                          const RunOptions& options) const {
+    Bound bound = bind(arguments);
+    Array result;
+    result.dtype = bound.dtype();
+    result.shape.assign(bound.shape().begin(), bound.shape().end());
+    View view = View::of(nullptr, result.dtype, bound.shape());
+    result.bytes.resize(std::size_t(view.elements()) * size_of(result.dtype));
+    bound.run({result.bytes.data(), result.dtype, view.shape, view.strides},
+              options);
+    return result;
+}
+
+Array Formula::operator()(std::initializer_list<NamedView> arguments,
+                          const RunOptions& options) const {
+    return (*this)(std::span(arguments.begin(), arguments.size()), options);
+}
+
+} // namespace tilefold

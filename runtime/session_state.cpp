@@ -1,0 +1,50 @@
+// runtime/session_state.cpp - a Session's parts, and what happens to them
+// around fork().
+
+#include "runtime/session_state.h"
+
+#include "runtime/options.h"
+
+#include <mutex>
+
+namespace tilefold::detail {
+
+SessionState::SessionState(const Options& given)
+    : options(resolve(given)), crew(*options.threads), provider(options) {
+    enlist();
+}
+
+SessionState::~SessionState() { dismiss(); }
+
+CompileOptions SessionState::compile_options() const {
+    return {*options.isa, options.plan};
+}
+
+std::shared_ptr<Parsed> SessionState::parsed(std::string_view text) {
+    std::string key(text);
+    {
+        std::shared_lock lock(mutex_);
+        if (auto found = formulas_.find(key); found != formulas_.end())
+            return found->second;
+    }
+    auto parsed = std::make_shared<Parsed>(parse(text, vocabulary()), mutex_);
+    std::lock_guard lock(mutex_);
+    if (formulas_.size() >= most_formulas)
+        formulas_.clear();
+    return formulas_.try_emplace(std::move(key), std::move(parsed))
+        .first->second;
+}
+
+void SessionState::before_fork() {
+    provider.lock();
+    mutex_.lock();
+}
+
+void SessionState::after_fork(bool in_child) {
+    mutex_.unlock();
+    provider.unlock();
+    if (in_child)
+        crew.renew_in_child();
+}
+
+} // namespace tilefold::detail

@@ -1,0 +1,81 @@
+// runtime/session_state.h - what the handles of session.h share.
+#pragma once
+
+#include "runtime/bind_shapes.h"
+#include "runtime/fork.h"
+#include "runtime/parsed.h"
+#include "runtime/provider.h"
+#include "runtime/session.h"
+#include "runtime/threads.h"
+
+#include <atomic>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace tilefold::detail {
+
+/// Options, threads, caches and counters of a Session; lives as long as any
+/// handle of it.
+class SessionState : public ForkGuarded {
+public:
+    explicit SessionState(const Options& options);
+    ~SessionState();
+
+    std::shared_ptr<Parsed> parsed(std::string_view text);
+    CompileOptions compile_options() const;
+
+    void before_fork() override;
+    void after_fork(bool in_child) override;
+
+    const Options options; ///< as resolved
+    Crew crew;
+    KernelProvider provider;
+    std::atomic<std::int64_t> runs = 0;
+
+private:
+    /// Formulas kept parsed; beyond, all are dropped.
+    static constexpr std::size_t most_formulas = 1024;
+
+    std::shared_mutex mutex_; ///< of formulas_ and of every Parsed
+    std::unordered_map<std::string, std::shared_ptr<Parsed>> formulas_;
+};
+
+class FormulaState {
+public:
+    std::shared_ptr<SessionState> session;
+    std::shared_ptr<Parsed> parsed;
+};
+
+/// Numbers and pointers of one call, ready for any `out`. Points into itself.
+class BoundState {
+public:
+    BoundState() = default;
+    BoundState(const BoundState&) = delete;
+    BoundState& operator=(const BoundState&) = delete;
+
+    struct Input {
+        std::string name;
+        Bytes bytes;
+    };
+
+    std::shared_ptr<SessionState> session;
+    PreparedPointer prepared;
+    Job job; ///< all but the target
+    boost::container::small_vector<tilefold_operand, 6> operands;
+    boost::container::small_vector<double, 6> numbers; ///< given as numbers
+    boost::container::small_vector<Input, 6> inputs;
+    Batches batches;
+    /// Lists with negative numbers resolved, where there were any.
+    std::vector<std::int64_t> row_list, column_list;
+
+    Extents shape;           ///< of the result
+    std::size_t batch_dimensions = 0; ///< leading ones of `shape`
+    /// Where the kernel's rows, columns and components lie in `shape`; -1:
+    /// nowhere.
+    int row_axis = -1, column_axis = -1, component_axis = -1;
+};
+
+} // namespace tilefold::detail

@@ -1,0 +1,32 @@
+// runtime/view.cpp - views of numbers and of contiguous arrays.
+
+#include "runtime/view.h"
+
+namespace tilefold {
+
+View View::of_number(double value) {
+    View view;
+    view.number = value;
+    return view;
+}
+
+View View::of(const void* data, DType dtype, Extents shape) {
+    View view;
+    view.data = data;
+    view.dtype = dtype;
+    view.strides.resize(shape.size());
+    std::int64_t stride = std::int64_t(size_of(dtype));
+    for (std::size_t axis = shape.size(); axis-- > 0; stride *= shape[axis])
+        view.strides[axis] = stride;
+    view.shape = std::move(shape);
+    return view;
+}
+
+std::int64_t View::elements() const {
+    std::int64_t product = 1;
+    for (std::int64_t extent : shape)
+        product *= extent;
+    return product;
+}
+
+} // namespace tilefold

@@ -1,0 +1,33 @@
+// tests/compiler/support.h - what the tests of compiler/ share: formulas with
+// typed arguments in one line, golden files, the message of an error.
+#pragma once
+
+#include "compiler/build.h"
+#include "compiler/pipeline.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilefold::tests {
+
+/// "x f32[3], b f32, A f64[2,3], u f32[3] on i": names, dtypes, shapes of one
+/// point's value, and declared roles ("on i", "on j", "as parameter").
+std::vector<ArgumentType> arguments(std::string_view text);
+
+/// Parses and builds.
+ir::Graph graph_of(std::string_view formula, std::string_view arguments);
+
+/// Compiles for x86-64-v4.
+Program program_of(std::string_view formula, std::string_view arguments,
+                   Mode mode = Mode::Reduce);
+
+/// The whole message of the Error that `run` throws; "no error" without one.
+std::string message_of(const std::function<void()>& run);
+
+/// Compares with tests/compiler/golden/`name`. A missing file fails;
+/// TILEFOLD_UPDATE_GOLDEN=1 writes it.
+void expect_golden(const std::string& name, const std::string& text);
+
+} // namespace tilefold::tests

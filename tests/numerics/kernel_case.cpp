@@ -1,0 +1,380 @@
+// tests/numerics/kernel_case.cpp - running one kernel image by hand.
+
+#include "tests/numerics/kernel_case.h"
+
+#include "compiler/backends/llvm/factory.h"
+#include "compiler/backends/reference/interpreter.h"
+#include "formulas/parser.h"
+#include "runtime/math_library.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <random>
+#include <stdexcept>
+
+#include <sys/mman.h>
+
+extern "C" const tilefold_llvm_backend* tilefold_llvm_get_backend(void);
+
+namespace tilefold::test {
+namespace {
+
+/// An artifact's code, mapped to run.
+class Code {
+public:
+    explicit Code(const std::vector<std::byte>& bytes) : size_(bytes.size()) {
+        pages_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        std::memcpy(pages_, bytes.data(), size_);
+        mprotect(pages_, size_, PROT_READ | PROT_EXEC);
+    }
+    ~Code() { munmap(pages_, size_); }
+    Code(const Code&) = delete;
+    Code& operator=(const Code&) = delete;
+
+    template <class Function> Function* entry(std::uint64_t offset) const {
+        return reinterpret_cast<Function*>(static_cast<char*>(pages_) + offset);
+    }
+
+private:
+    void* pages_;
+    std::size_t size_;
+};
+
+std::vector<ArgumentType> types_of(const TestFormula& formula) {
+    std::vector<ArgumentType> types;
+    for (const TestArgument& a : formula.arguments)
+        types.push_back(
+            {a.name, std::nullopt, a.dtype, a.rank, a.rows, a.columns});
+    return types;
+}
+
+Program program_of(const TestFormula& formula, Isa isa, const Plan* plan) {
+    CompileOptions options;
+    options.isa = isa;
+    if (plan)
+        options.plan = *plan;
+    const std::vector<ArgumentType> types = types_of(formula);
+    return compile(parse(formula.text, vocabulary()), types, formula.mode,
+                   options);
+}
+
+/// Artifacts by key: sizes and cuts share one compilation.
+const Artifact& artifact_of(const Program& program) {
+    static std::map<std::string, Artifact> made;
+    const auto [place, is_new] = made.try_emplace(program.key.hex());
+    if (!is_new)
+        return place->second;
+    const CompileRequest request = request_of(program);
+    tilefold_bytes bytes{};
+    const auto* backend = tilefold_llvm_get_backend();
+    const bool failed =
+        backend->compile(request.graph.data(), request.graph.size(),
+                         request.plan.data(), request.plan.size(), &bytes);
+    const std::string text(bytes.data, bytes.size);
+    if (failed || !deserialise(reinterpret_cast<std::byte*>(bytes.data),
+                               bytes.size, place->second))
+        throw std::runtime_error(text);
+    backend->release(bytes);
+    return place->second;
+}
+
+template <class T> void store(char* place, double value) {
+    const T stored = T(value);
+    std::memcpy(place, &stored, sizeof stored);
+}
+
+void store_as(DType dtype, char* place, double value) {
+    switch (dtype) {
+    case DType::F64:
+        return store<double>(place, value);
+    case DType::F32:
+        return store<float>(place, value);
+    case DType::I64:
+        return store<std::int64_t>(place, value);
+    case DType::I32:
+        return store<std::int32_t>(place, value);
+    case DType::I16:
+        return store<std::int16_t>(place, value);
+    case DType::I8:
+        return store<std::int8_t>(place, value);
+    case DType::U64:
+        return store<std::uint64_t>(place, value);
+    case DType::U32:
+        return store<std::uint32_t>(place, value);
+    case DType::U16:
+        return store<std::uint16_t>(place, value);
+    case DType::U8:
+        return store<std::uint8_t>(place, value);
+    case DType::Bool:
+        return store<bool>(place, value != 0);
+    case DType::F16:
+    case DType::BF16:
+        break;
+    }
+    throw std::logic_error("dtype not in these tests");
+}
+
+double load_as(DType dtype, const char* place) {
+    const auto read = [&](auto zero) {
+        std::memcpy(&zero, place, sizeof zero);
+        return double(zero);
+    };
+    switch (dtype) {
+    case DType::F64:
+        return read(0.0);
+    case DType::F32:
+        return read(0.0f);
+    case DType::I64:
+        return read(std::int64_t());
+    case DType::Bool:
+        return read(false);
+    default:
+        throw std::logic_error("dtype of no result");
+    }
+}
+
+/// One argument's values in guarded memory, points first.
+struct Filled {
+    std::unique_ptr<Guarded> memory;
+    tilefold_operand operand{};
+    std::vector<double> values;
+};
+
+Filled fill(const TestArgument& a, std::int64_t points, Flush flush,
+            std::mt19937& random) {
+    const bool real = kind_of(a.dtype) == DTypeKind::Float;
+    std::uniform_real_distribution<double> uniform(0.1, 1);
+    std::uniform_int_distribution<int> integers(0,
+                                                a.dtype == DType::Bool ? 1 : 5);
+    const std::int64_t components = std::int64_t(a.rows) * a.columns;
+    const std::size_t size = size_of(a.dtype);
+    Filled filled;
+    filled.memory = std::make_unique<Guarded>(
+        std::size_t(points * components) * size, flush);
+    for (std::int64_t k = 0; k < points * components; ++k) {
+        const double value = real ? uniform(random) : integers(random);
+        char* place = filled.memory->data() + std::size_t(k) * size;
+        store_as(a.dtype, place, value);
+        filled.values.push_back(
+            real ? (a.dtype == DType::F32 ? double(float(value)) : value)
+                 : value);
+    }
+    const auto step = std::int64_t(size);
+    filled.operand = {filled.memory->data(), components * step,
+                      a.columns * step, step};
+    return filled;
+}
+
+/// Everything of one run.
+struct Run {
+    const Program& program;
+    const Artifact& artifact;
+    Code code;
+    std::int64_t rows, columns, width;
+    Flush flush;
+    std::vector<tilefold_operand> operands;
+    std::vector<double> constants;
+    std::unique_ptr<Guarded> out, scratch;
+    tilefold_call call{};
+
+    std::int64_t components() const {
+        return program.result.rows == dynamic ? width : program.result.rows;
+    }
+    std::int64_t stride() const {
+        const std::int64_t multiple = artifact.layout.row_multiple;
+        const std::int64_t most = std::max<std::int64_t>(
+            1, std::min(rows, artifact.layout.row_block));
+        return (most + multiple - 1) / multiple * multiple;
+    }
+    std::size_t state_bytes() const {
+        const Layout& layout = artifact.layout;
+        return std::size_t((layout.slots + layout.slots_per_width * width) *
+                           stride()) *
+               8;
+    }
+
+    void reduce(Cut cut);
+    void accumulate(std::int64_t i0, std::int64_t i1, std::int64_t j0,
+                    std::int64_t j1, Cut cut, char* state);
+    void values();
+};
+
+void Run::accumulate(std::int64_t i0, std::int64_t i1, std::int64_t j0,
+                     std::int64_t j1, Cut cut, char* state) {
+    auto* accumulate =
+        code.entry<tilefold_accumulate>(artifact.entries.accumulate);
+    const std::int64_t step = artifact.layout.panel * cut.panels_a_call;
+    for (std::int64_t j = j0; j < j1; j += step)
+        accumulate(&call, i0, i1, j, std::min(j1, j + step),
+                   reinterpret_cast<double*>(state), stride(), scratch->data());
+}
+
+void Run::reduce(Cut cut) {
+    const auto state_of = [](const Guarded& memory) {
+        return reinterpret_cast<double*>(memory.data());
+    };
+    auto* init = code.entry<tilefold_init>(artifact.entries.init);
+    auto* merge = code.entry<tilefold_merge>(artifact.entries.merge);
+    auto* finalise = code.entry<tilefold_finalise>(artifact.entries.finalise);
+    const std::int64_t panels =
+        (columns + artifact.layout.panel - 1) / artifact.layout.panel;
+    const std::int64_t segment =
+        std::max<std::int64_t>(1, (panels + cut.segments - 1) / cut.segments) *
+        artifact.layout.panel;
+    Guarded whole(state_bytes(), flush, 64);
+    for (std::int64_t i0 = 0; i0 < std::max<std::int64_t>(rows, 1);
+         i0 += artifact.layout.row_block) {
+        const std::int64_t i1 = std::min(rows, i0 + artifact.layout.row_block);
+        init(&call, state_of(whole), stride());
+        for (std::int64_t j = 0; j < columns; j += segment) {
+            Guarded part(state_bytes(), flush, 64);
+            init(&call, state_of(part), stride());
+            accumulate(i0, i1, j, std::min(columns, j + segment), cut,
+                       part.data());
+            merge(&call, state_of(whole), state_of(part), stride(), i1 - i0);
+        }
+        if (program.folds_rows) {
+            for (std::int64_t left = i1 - i0; left > 1;) {
+                const std::int64_t half = (left + 1) / 2;
+                merge(&call, state_of(whole), state_of(whole) + half, stride(),
+                      left - half);
+                left = half;
+            }
+            finalise(&call, 0, 1, state_of(whole), stride(), scratch->data());
+            return; // one block of rows is enough for these tests
+        }
+        finalise(&call, i0, i1, state_of(whole), stride(), scratch->data());
+    }
+}
+
+void Run::values() {
+    if (program.result.axes == Axes::IJ) {
+        call.out_column = call.out_row;
+        call.out_row *= columns;
+        code.entry<tilefold_dense>(artifact.entries.dense)(
+            &call, 0, rows, 0, columns, scratch->data());
+        return;
+    }
+    code.entry<tilefold_zip>(artifact.entries.zip)(&call, 0, rows,
+                                                   scratch->data());
+}
+
+/// The interpreter's results in the order of `out`.
+std::vector<double> expected(const Program& program, const Run& run,
+                             const std::vector<Filled>& filled,
+                             const TestFormula& formula) {
+    const auto read = [&](std::size_t number, std::int64_t point,
+                          std::int32_t row, std::int32_t column) {
+        const auto at = std::size_t(program.argument_order[number]);
+        const TestArgument& a = formula.arguments[at];
+        return filled[at]
+            .values[std::size_t((point * a.rows + row) * a.columns + column)];
+    };
+    std::vector<std::int64_t> points, columns_at;
+    const bool pairs = program.result.axes == Axes::IJ;
+    const std::int64_t kept = program.result.axes == Axes::None ? 1 : run.rows;
+    for (std::int64_t i = 0; i < kept; ++i)
+        for (std::int64_t j = 0; j < (pairs ? run.columns : 1); ++j) {
+            points.push_back(i);
+            if (pairs)
+                columns_at.push_back(j);
+        }
+    return reference::evaluate(program.graph,
+                               {run.rows, run.columns, std::int32_t(run.width)},
+                               read, points, columns_at);
+}
+
+double largest_error(const Run& run, const std::vector<double>& wanted) {
+    double largest = 0, size = 0;
+    const DType dtype = run.program.result.dtype;
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+        const double got = load_as(dtype, run.out->data() + k * size_of(dtype));
+        if (got == wanted[k] || (std::isnan(got) && std::isnan(wanted[k])))
+            continue;
+        const double error = std::fabs(got - wanted[k]);
+        largest = std::max(largest, std::isfinite(error) ? error : INFINITY);
+        size = std::max(size, std::fabs(wanted[k]));
+    }
+    return largest / std::max(size, 1e-300);
+}
+
+std::int64_t width_of(const Program& program, const TestFormula& formula) {
+    if (program.width_argument < 0)
+        return 1;
+    const auto at = std::size_t(
+        program.argument_order[std::size_t(program.width_argument)]);
+    return formula.arguments[at].rows;
+}
+
+} // namespace
+
+bool can_run(Isa isa) {
+    return isa == Isa::X86_64_V4 ? bool(__builtin_cpu_supports("x86-64-v4"))
+                                 : bool(__builtin_cpu_supports("x86-64-v3"));
+}
+
+std::vector<Plan> plans_of(const TestFormula& formula, Isa isa) {
+    const Program program = program_of(formula, isa, nullptr);
+    return enumerate_plans(program.graph, program.plan.nest, isa);
+}
+
+double run_case(const TestFormula& formula, Isa isa, const Plan* plan,
+                std::int64_t n, std::int64_t m, Flush flush, Cut cut,
+                unsigned seed) {
+    const Program program = program_of(formula, isa, plan);
+    const Artifact& artifact = artifact_of(program);
+    std::mt19937 random(seed);
+    std::vector<Filled> filled;
+    for (const TestArgument& a : formula.arguments)
+        filled.push_back(fill(
+            a, a.axes == Axes::None ? 1 : (contains(a.axes, Axes::I) ? n : m),
+            flush, random));
+    Run run{program,
+            artifact,
+            Code(artifact.code),
+            program.swapped ? m : n,
+            program.single_column ? 1 : (program.swapped ? n : m),
+            width_of(program, formula),
+            flush,
+            {},
+            {},
+            {},
+            {},
+            {}};
+    for (std::int32_t place : program.argument_order)
+        run.operands.push_back(filled[std::size_t(place)].operand);
+    run.constants.resize(std::size_t(artifact.layout.constants));
+    const bool pairs = program.result.axes == Axes::IJ;
+    const std::int64_t kept = program.result.axes == Axes::None
+                                  ? 1
+                                  : run.rows * (pairs ? run.columns : 1);
+    const auto size = std::int64_t(size_of(program.result.dtype));
+    run.out = std::make_unique<Guarded>(
+        std::size_t(kept * run.components() * size), flush);
+    run.scratch = std::make_unique<Guarded>(
+        std::size_t(artifact.layout.scratch +
+                    artifact.layout.scratch_per_width * run.width),
+        flush, 64);
+    run.call.operands = run.operands.data();
+    run.call.literals = program.graph.literals.data();
+    run.call.constants = run.constants.data();
+    run.call.rows = run.rows;
+    run.call.columns = run.columns;
+    run.call.width = run.width;
+    run.call.functions =
+        math_functions(artifact.layout.real, artifact.layout.lanes);
+    run.call.out = run.out->data();
+    run.call.out_row = run.components() * size;
+    run.call.out_component = size;
+    run.code.entry<tilefold_prepare>(artifact.entries.prepare)(&run.call);
+    if (program.plan.nest == Nest::Reduce)
+        run.reduce(cut);
+    else
+        run.values();
+    return largest_error(run, expected(program, run, filled, formula));
+}
+
+} // namespace tilefold::test

@@ -1,0 +1,140 @@
+// tests/numerics/test_generated.cpp - generated kernels against the
+// interpreter: formulas × plans × instruction sets × sizes around the tile's
+// edges × cuts of the columns, between forbidden pages.
+
+#include "tests/numerics/kernel_case.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace tilefold::test {
+namespace {
+
+constexpr DType f32 = DType::F32;
+constexpr DType f64 = DType::F64;
+constexpr Axes I = Axes::I, J = Axes::J;
+
+TestArgument scalar(const char* name, Axes axes, DType dtype = f64) {
+    return {name, axes, dtype, 0, 1, 1};
+}
+TestArgument vector(const char* name, Axes axes, std::int32_t rows,
+                    DType dtype = f64) {
+    return {name, axes, dtype, 1, rows, 1};
+}
+TestArgument parameter(const char* name) {
+    return scalar(name, Axes::None);
+}
+
+/// Formulas that between them reach every monoid, every way to read an
+/// argument, both kinds of width and both orientations.
+std::vector<TestFormula> formulas() {
+    const auto x3 = vector("x", I, 3), y3 = vector("y", J, 3);
+    const auto l = parameter("l");
+    return {
+        {"sum_j exp(-|x_i - y_j|²/2l²) b_j", {x3, y3, scalar("b", J), l}},
+        {"sum_j exp(-|x_i - y_j|²/2l²) b_j",
+         {vector("x", I, 3, f32), vector("y", J, 3, f32), scalar("b", J, f32),
+          l},
+         Mode::Reduce,
+         3e-6},
+        {"sum_j exp(-|x_i - y_j|²/2l²) b_j",
+         {vector("x", I, 17), vector("y", J, 17), vector("b", J, 1), l}},
+        {"sum_j exp(-|x_i - y_j|²/2l²) b_j", {x3, y3, vector("b", J, 11), l}},
+        {"sum_j exp(-|x_i - y_j|²/2l²) b_j",
+         {vector("x", I, 1, f32), vector("y", J, 1, f32),
+          vector("b", J, 33, f32), l},
+         Mode::Reduce,
+         3e-6},
+        {"sum_j exp(-|x_i - y_j|²) (x_i - y_j)",
+         {vector("x", I, 12), vector("y", J, 12)}},
+        {"sum_i exp(-|x_i - y_j|) a_i", {x3, y3, scalar("a", I)}},
+        {"sum_ij x_i·y_j", {x3, y3}},
+        {"sum_i sin(x_i)", {scalar("x", I)}},
+        {"mean_j |x_i - y_j|", {x3, y3}},
+        {"prod_j (1 + x_i·y_j/50)", {x3, y3}},
+        {"max_j (x_i·y_j)", {x3, y3}},
+        {"min_j (x_i - y_j)", {x3, y3}},
+        {"argmin_j |x_i - y_j|²", {x3, y3}},
+        {"argmax_ij x_i·y_j", {x3, y3}},
+        {"logsumexp_j(g_j - |x_i - y_j|²/2l)", {x3, y3, scalar("g", J), l}},
+        {"logsumexp_j(-|x_i - y_j|², w_j)", {x3, y3, scalar("w", J)}},
+        {"logsumexp_ij(x_i·y_j)", {x3, y3}},
+        {"softmax_j(x_i·y_j, v_j)", {x3, y3, vector("v", J, 3)}},
+        {"softmax_j(x_i·y_j, v_j)", {x3, y3, vector("v", J, 40)}},
+        {"softmax_j(x_i·y_j, y_j)", {vector("x", I, 20), vector("y", J, 20)}},
+        {"argkmin_j(|x_i - y_j|², 4)", {x3, y3}},
+        {"kmin_j(|x_i - y_j|², 12)", {x3, y3}},
+        {"any_j (|x_i - y_j| < l/4)", {x3, y3, l}},
+        {"all_j (j <= i or x_i·y_j > 1)", {x3, y3}},
+        {"count_j (x_i == y_j)",
+         {scalar("x", I, DType::I32), scalar("y", J, DType::I64)}},
+        {"sum_j where(j <= i and c_i, x_i·y_j, 0)",
+         {x3, y3, scalar("c", I, DType::Bool)}},
+        {"c_i + (sum_j exp(-|x_i-y_j|²) d_j) / (sum_j exp(-|x_i-y_j|²))",
+         {x3, y3, vector("c", I, 3), vector("d", J, 3)}},
+        {"sum_j tanh(A @ (x_i - y_j))·y_j",
+         {x3, y3, {"A", Axes::None, f64, 2, 3, 3}}},
+        {"sum_j cross(x_i, y_j)[1:3]", {x3, y3}},
+        {"max_j ([x_i, y_j])", {vector("x", I, 7), vector("y", J, 9)}},
+        {"sum_j (((5x_i) mod (y_j + 1)) + atan2(x_i, y_j) + y_j^x_i)",
+         {scalar("x", I), scalar("y", J, DType::U8)}},
+        {"exp(-|x_i - y_j|²/2l²)", {x3, y3, l}, Mode::Values},
+        {"x_i * y_j[0]", {vector("x", I, 20), y3}, Mode::Values},
+        {"sin(x_i)*1.1 + [x_i[2], x_i[0], x_i[1]]", {x3}, Mode::Values},
+    };
+}
+
+bool full_sweep() {
+    return std::getenv("TILEFOLD_FULL_SWEEP") != nullptr;
+}
+
+std::string label(const TestFormula& formula, const Plan& plan, std::int64_t n,
+                  std::int64_t m) {
+    return formula.text + "  [" + print(plan) + "]  N=" + std::to_string(n) +
+           " M=" + std::to_string(m);
+}
+
+void expect_equal(const TestFormula& formula, Isa isa, const Plan& plan,
+                  std::int64_t n, std::int64_t m, unsigned seed) {
+    const Flush flush = seed % 2 ? Flush::Back : Flush::Front;
+    const Cut cut{1 + std::int64_t(seed % 3), 1 + std::int64_t(seed % 2)};
+    EXPECT_LE(run_case(formula, isa, &plan, n, m, flush, cut, seed),
+              formula.tolerance)
+        << label(formula, plan, n, m);
+}
+
+class Generated : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(Generated, AgreesWithTheInterpreter) {
+    const TestFormula formula = formulas()[GetParam()];
+    for (Isa isa : {Isa::X86_64_V3, Isa::X86_64_V4}) {
+        if (!can_run(isa))
+            continue;
+        std::vector<Plan> plans = plans_of(formula, isa);
+        if (!full_sweep() && plans.size() > 2)
+            plans.resize(2);
+        for (const Plan& plan : plans) {
+            const std::int64_t tile = plan.lanes * plan.row_vectors;
+            unsigned seed = 1;
+            const std::vector<std::pair<std::int64_t, std::int64_t>> sample{
+                {1, 1}, {tile, 2}, {tile + 1, plan.panel + 1}, {tile - 1, 7},
+                {0, 5}, {2, 0},    {5, 2 * plan.panel + 1}};
+            for (const auto& [n, m] : sample)
+                expect_equal(formula, isa, plan, n, m, seed++);
+            if (!full_sweep())
+                continue;
+            for (std::int64_t n : {std::int64_t(0), std::int64_t(1), tile - 1,
+                                   tile, tile + 1, 2 * tile + 1})
+                for (std::int64_t m : {0, 1, plan.panel - 1, plan.panel,
+                                       plan.panel + 1, 2 * plan.panel + 1})
+                    expect_equal(formula, isa, plan, n, m, seed++);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formulas, Generated,
+                         testing::Range<std::size_t>(0, formulas().size()));
+
+} // namespace
+} // namespace tilefold::test

@@ -1,0 +1,53 @@
+# tests/python/conftest.py - what all Python tests share.
+"""A cache of their own, and points to compute with."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+# Set before tilefold makes its default session; children inherit it.
+_CACHE = tempfile.TemporaryDirectory(prefix="tilefold-tests-")
+os.environ["TILEFOLD_CACHE_DIR"] = _CACHE.name
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+settings.register_profile("tilefold", deadline=None, max_examples=40)
+settings.load_profile("tilefold")
+
+GAUSSIAN = "sum_j exp(-|x_i - y_j|²/2l²) b_j"
+
+
+class Points:
+    """50 points x, 60 points y, values b of y, and their Gaussian matrix."""
+
+    def __init__(self, dtype: str = "float64") -> None:
+        random = np.random.default_rng(7)
+        self.x = random.standard_normal((50, 3)).astype(dtype)
+        self.y = random.standard_normal((60, 3)).astype(dtype)
+        self.b = random.standard_normal(60).astype(dtype)
+        self.l = 0.5
+
+    @property
+    def arguments(self) -> dict:
+        """What GAUSSIAN takes."""
+        return {"x": self.x, "y": self.y, "b": self.b, "l": self.l}
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """exp(-|x_i - y_j|²/2l²) in float64, (50, 60)."""
+        return gaussian(self.x, self.y, self.l)
+
+
+def gaussian(x, y, scale):
+    """The dense Gaussian kernel of (…, N, D) and (…, M, D) in float64."""
+    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    squares = ((x[..., :, None, :] - y[..., None, :, :]) ** 2).sum(-1)
+    return np.exp(-squares / (2 * scale**2))
+
+
+@pytest.fixture
+def points() -> Points:
+    return Points()

@@ -1,0 +1,194 @@
+# tests/python/test_cli.py - the command line.
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Points
+
+TEXT = "sum_j exp(-|x_i-y_j|^2/2l^2) b_j"
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def tilefold(
+    *arguments: str, **environment: str
+) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "tilefold", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+        timeout=120,
+    )
+
+
+@pytest.fixture
+def files(tmp_path):
+    p = Points()
+    np.save(tmp_path / "x.npy", p.x)
+    np.savez(tmp_path / "d.npz", y=p.y, b=p.b)
+    return [
+        f"x={tmp_path / 'x.npy'}",
+        f"y={tmp_path / 'd.npz'}:y",
+        f"b={tmp_path / 'd.npz'}:b",
+        "l=0.5",
+    ]
+
+
+def test_run_writes_the_result(files, tmp_path):
+    done = tilefold("run", TEXT, *files, "-o", tmp_path / "out.npy", "--check")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    p = Points()
+    out = np.load(tmp_path / "out.npy")
+    np.testing.assert_allclose(out, p.matrix @ p.b, rtol=1e-11)
+    summary, check = done.stderr.splitlines()
+    assert re.fullmatch(r"float64 \(50,\) in \S+ s.*", summary)
+    error = re.fullmatch(r"largest relative error (\S+)", check)[1]
+    assert float(error) < 1e-11
+
+
+def test_run_prints_without_an_output_file():
+    done = tilefold("run", "-q", "sum_j x_j", "x=float64[4]")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0.0\n", "")
+
+
+def test_options_reach_the_session(files):
+    done = tilefold(
+        "run", "-q", TEXT, *files, "--threads", "1", "--isa", "x86-64-v3"
+    )
+    assert done.returncode == 0, done.stderr
+    done = tilefold("run", TEXT, *files, "--isa", "z80")
+    assert done.returncode == 1
+    assert done.stderr.startswith("tilefold: unknown instruction set 'z80'\n")
+
+
+ERRORS = [
+    (
+        ["run", "exp(-|x_i"],
+        "tilefold: unclosed |\n"
+        "  exp(-|x_i\n"
+        "       ^\n"
+        "close the norm with |, or write an inner product as x_i·y_j\n",
+    ),
+    (["run", "sum_j x_j", "x"], "tilefold: 'x' is not NAME=VALUE\n"),
+    (["run", "sum_j x_j", "x=1", "x=2"], "tilefold: 'x' is given twice\n"),
+    (
+        ["run", "sum_j x_j", "x=abc"],
+        "tilefold: x='abc' is neither a number nor a file x.npy or d.npz:b\n",
+    ),
+    (
+        ["run", "sum_j x_j", "x=float33[3]"],
+        "tilefold: x: unknown type 'float33'\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), ERRORS)
+def test_errors_are_told_and_exit_with_1(arguments, message):
+    done = tilefold(*arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == message
+
+
+def test_files_that_are_missing_or_hold_several_arrays(tmp_path):
+    done = tilefold("run", "sum_j x_j", "x=missing.npy")
+    assert done.returncode == 1
+    assert "missing.npy" in done.stderr
+    assert done.stderr.count("\n") == 1
+    path = tmp_path / "d.npz"
+    np.savez(path, a=np.ones(2), b=np.ones(2))
+    done = tilefold("run", "sum_j x_j", f"x={path}")
+    assert done.stderr == (
+        f"tilefold: x: which array of {path}? {path}:a, {path}:b\n"
+    )
+    done = tilefold("run", "sum_j x_j", f"x={path}:c")
+    assert done.stderr == f"tilefold: x: no 'c' in {path}, which has a, b\n"
+
+
+def test_a_wrong_command_line_exits_with_2():
+    done = tilefold("runn")
+    assert done.returncode == 2
+    assert "invalid choice: 'runn'" in done.stderr
+
+
+def test_explain_takes_types_in_place_of_arrays():
+    done = tilefold(
+        "explain", TEXT, "x=float32[1000,3]", "y=float32[2000,3]",
+        "b=float32[2000]", "l=0.5",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    titles = [
+        line for line in done.stdout.splitlines() if line.startswith("── ")
+    ]
+    assert len(titles) >= 5
+
+
+def test_formulas_lists_the_language():
+    done = tilefold("formulas")
+    assert done.returncode == 0
+    for word in ("exp", "argkmin", "clamp", "logsumexp"):
+        assert re.search(rf"^  {word}  ", done.stdout, re.MULTILINE)
+
+
+def test_the_cache_is_listed_verified_and_cleared(tmp_path, files):
+    folder = tmp_path / "cache"
+    environment = {"TILEFOLD_CACHE_DIR": str(folder)}
+    assert tilefold("cache", "path", **environment).stdout == f"{folder}\n"
+    tilefold("run", "-q", TEXT, *files, **environment)
+    listed = tilefold("cache", "list", **environment)
+    assert listed.returncode == 0, listed.stderr
+    *entries, last = listed.stdout.splitlines()
+    assert len(entries) == 1
+    assert re.fullmatch(
+        r"[0-9a-f]{32}  +\d+  x86-64-v\d  LLVM 22\..*", entries[0]
+    )
+    assert last.startswith("1 kernels, ")
+    verified = tilefold("cache", "verify", **environment)
+    assert verified.returncode == 0
+    damage(folder)
+    verified = tilefold("cache", "verify", **environment)
+    assert verified.returncode == 1
+    assert "DAMAGED" in verified.stdout
+    cleared = tilefold("cache", "clear", **environment)
+    assert cleared.stdout == "1 files removed\n"
+    assert tilefold("cache", "list", **environment).stdout.startswith("0 ")
+
+
+def damage(folder: Path) -> None:
+    """Flips the last byte of the one kernel."""
+    [path] = [p for p in folder.rglob("*") if p.is_file() and p.stat().st_size]
+    content = bytearray(path.read_bytes())
+    content[-20] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_second_run_reads_the_cache(tmp_path, files):
+    environment = {"TILEFOLD_CACHE_DIR": str(tmp_path), "TILEFOLD_LOG": "1"}
+    first = tilefold("run", "-q", TEXT, *files, **environment)
+    second = tilefold("run", "-q", TEXT, *files, **environment)
+    assert "compiled" in first.stderr
+    assert "compiled" not in second.stderr
+
+
+NUMBERS = [
+    (r"tilefold \S+, Python \S+, NumPy \S+, \w+", "VERSIONS"),
+    (r"^(ok   cpu       )\S+, kernels for \S+", r"\1CPU"),
+    (r"\d+ of \d+ cores", "N of N cores"),
+    (r"\S+libtilefold_llvm.so \(\d+ MiB\)", "LIBRARY"),
+    (r"compiled in \d+ ms", "compiled in N ms"),
+]
+
+
+def test_doctor(tmp_path):
+    done = tilefold("doctor", TILEFOLD_CACHE_DIR=str(tmp_path / "none"))
+    text = done.stdout.replace(str(tmp_path), "FOLDER")
+    for pattern, name in NUMBERS:
+        text = re.sub(pattern, name, text, flags=re.MULTILINE)
+    assert text == (GOLDEN / "doctor.txt").read_text()
+    assert done.returncode == 0

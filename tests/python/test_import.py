@@ -1,0 +1,78 @@
+# tests/python/test_import.py - importing does nothing, and is quick.
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+AUDIT = """
+import json, sys, threading
+import numpy
+import threading as _
+seen = []
+before = set(sys.modules)
+def watch(event, arguments):
+    quiet = ("import", "compile", "exec", "object.", "marshal.", "code.",
+             "sys.", "os.listdir", "os.scandir", "builtins.", "array.",
+             "cpython.", "gc.")
+    if event.startswith(quiet):
+        return
+    if event == "open" and str(arguments[0]).endswith((".py", ".pyc", ".so")):
+        return
+    seen.append([event, str(arguments)])
+sys.addaudithook(watch)
+import tilefold
+seen = [s for s in seen if ".pyc" not in s[1] and "__pycache__" not in s[1]]
+threads = len([t for t in __import__("os").listdir("/proc/self/task")])
+new = sorted({m.split(".")[0] for m in set(sys.modules) - before})
+print(json.dumps({"seen": seen, "threads": threads, "new": new}))
+"""
+
+TIMED = """
+import numpy, time
+start = time.perf_counter()
+import tilefold
+print(time.perf_counter() - start)
+"""
+
+
+def run(program: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+def test_import_opens_no_file_and_starts_nothing():
+    baseline = run(
+        "import numpy, os; print(len(os.listdir('/proc/self/task')))"
+    )
+    done = run(AUDIT)
+    found = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert found["seen"] == []
+    assert found["threads"] == int(baseline.stdout)
+
+
+def test_import_brings_only_tilefold():
+    found = json.loads(run(AUDIT).stdout)
+    assert set(found["new"]) <= {"tilefold", "__future__"}
+
+
+def test_import_takes_at_most_10_milliseconds_after_numpy():
+    run(TIMED)
+    assert min(float(run(TIMED).stdout) for _ in range(5)) < 0.010
+
+
+def test_the_version_is_told_once():
+    import tilefold
+
+    done = subprocess.run(
+        [sys.executable, "-m", "tilefold", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"tilefold {tilefold.__version__}\n"

@@ -1,0 +1,137 @@
+// tests/runtime/test_image.cpp - code in memory is run, never written, and
+// goes when its last user does.
+
+#include "runtime/cache.h"
+#include "runtime/cpu/image.h"
+#include "runtime/cpu/isa.h"
+
+#include "formulas/diagnostic.h"
+
+#include <atomic>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <thread>
+#include <unistd.h>
+
+namespace tilefold::test {
+namespace {
+
+/// `init` writes 42 to *state: mov qword [rsi], 42; ret.
+Artifact artifact_42() {
+    Artifact artifact;
+    for (int byte : {0x48, 0xc7, 0x06, 42, 0, 0, 0, 0xc3})
+        artifact.code.push_back(std::byte(byte));
+    artifact.entries.init = 0;
+    return artifact;
+}
+
+std::int64_t run_42(const Kernel& kernel) {
+    std::int64_t state = 0;
+    kernel.init(nullptr, reinterpret_cast<double*>(&state), 1);
+    return state;
+}
+
+/// "r-xp" of the mapping that holds `address`; empty where there is none.
+std::string permissions_of(const void* address) {
+    auto at = reinterpret_cast<std::size_t>(address);
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        std::istringstream words(line);
+        std::size_t begin = 0, end = 0;
+        char dash = 0;
+        std::string permissions;
+        words >> std::hex >> begin >> dash >> end >> permissions;
+        if (begin <= at && at < end)
+            return permissions;
+    }
+    return {};
+}
+
+TEST(Image, RunsAndIsNotWritable) {
+    const std::byte* code = nullptr;
+    {
+        cpu::Image image(artifact_42());
+        code = image.code();
+        EXPECT_EQ(run_42(image.kernel()), 42);
+        EXPECT_EQ(permissions_of(code), "r-xp");
+        EXPECT_EQ(image.kernel().merge, nullptr);
+    }
+    EXPECT_NE(permissions_of(code), "r-xp");
+}
+
+TEST(Image, RefusesEntriesOutsideTheCode) {
+    Artifact artifact = artifact_42();
+    artifact.entries.merge = artifact.code.size();
+    EXPECT_THROW(cpu::Image{artifact}, Error);
+    EXPECT_THROW(cpu::Image{Artifact{}}, Error);
+}
+
+TEST(Image, IsListedForPerf) {
+    cpu::Image image(artifact_42());
+    cpu::write_perf_map(image, "abc");
+    std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+    std::ifstream map(path);
+    std::string address, size, name;
+    map >> address >> size >> name;
+    unlink(path.c_str());
+    std::ostringstream expected;
+    expected << std::hex << reinterpret_cast<std::size_t>(image.code());
+    EXPECT_EQ(address, expected.str());
+    EXPECT_EQ(size, "8");
+    EXPECT_EQ(name, "tilefold:abc");
+}
+
+TEST(Isa, ThisMachineRunsTheBestItReports) {
+    ASSERT_TRUE(cpu::host_isa());
+    EXPECT_TRUE(cpu::runs(*cpu::host_isa()));
+    EXPECT_TRUE(cpu::runs(Isa::X86_64_V3));
+}
+
+Key key_of(std::uint64_t number) { return {{number, ~number}}; }
+
+TEST(KernelCache, AKeyIsMadeOnceHoweverManyAsk) {
+    KernelCache cache;
+    std::atomic<int> made = 0, found = 0;
+    std::vector<std::thread> threads;
+    for (int k = 0; k < 8; ++k)
+        threads.emplace_back([&] {
+            auto got = cache.get(key_of(1), [&] {
+                ++made;
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                return std::make_shared<LoadedKernel>(artifact_42());
+            });
+            found += got.was_there;
+            EXPECT_EQ(run_42(got.kernel->image.kernel()), 42);
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(made, 1);
+    EXPECT_EQ(found, 7);
+}
+
+TEST(KernelCache, AFailureReachesTheCallerAndIsForgotten) {
+    KernelCache cache;
+    auto fails = []() -> KernelPointer { throw std::range_error("no"); };
+    EXPECT_THROW(cache.get(key_of(1), fails), std::range_error);
+    EXPECT_THROW(cache.get(key_of(1), fails), std::range_error);
+    auto make = [] { return std::make_shared<LoadedKernel>(artifact_42()); };
+    EXPECT_FALSE(cache.get(key_of(1), make).was_there);
+    EXPECT_TRUE(cache.get(key_of(1), make).was_there);
+}
+
+TEST(KernelCache, OldKernelsGoUnlessTheyAreHeld) {
+    KernelCache cache;
+    auto make = [] { return std::make_shared<LoadedKernel>(artifact_42()); };
+    KernelPointer held = cache.get(key_of(0), make).kernel;
+    std::weak_ptr<const LoadedKernel> dropped =
+        cache.get(key_of(1), make).kernel;
+    for (std::size_t k = 2; k < KernelCache::most + 2; ++k)
+        cache.get(key_of(k), make);
+    EXPECT_TRUE(dropped.expired());
+    EXPECT_EQ(run_42(held->image.kernel()), 42);
+    EXPECT_FALSE(cache.get(key_of(0), make).was_there);
+}
+
+} // namespace
+} // namespace tilefold::test

@@ -1,0 +1,110 @@
+// tests/runtime/test_math_library.cpp - each table holds the functions of
+// externals.def, in its order, vector and scalar.
+
+#include "runtime/cpu/isa.h"
+#include "runtime/math_library.h"
+
+#include "formulas/diagnostic.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <string_view>
+
+namespace tilefold::test {
+namespace {
+
+struct External {
+    std::string_view stem;
+    int arity;
+};
+constexpr External externals[] = {
+#define EXTERNAL(name, arity, stem) {stem, arity},
+#include "compiler/externals.def"
+#undef EXTERNAL
+};
+
+double reference(std::string_view stem, double x, double y) {
+    using Function = double (*)(double);
+    constexpr std::pair<std::string_view, Function> unary[] = {
+        {"exp", std::exp},     {"exp2", std::exp2},   {"log", std::log},
+        {"sin", std::sin},     {"cos", std::cos},     {"tan", std::tan},
+        {"asin", std::asin},   {"acos", std::acos},   {"atan", std::atan},
+        {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},
+        {"log1p", std::log1p}, {"expm1", std::expm1}, {"erf", std::erf},
+    };
+    for (auto& [name, function] : unary)
+        if (name == stem)
+            return function(x);
+    return stem == "pow" ? std::pow(x, y) : std::atan2(x, y);
+}
+
+using F8 = float __attribute__((vector_size(32)));
+using D4 = double __attribute__((vector_size(32)));
+using F16 = float __attribute__((vector_size(64)));
+using D8 = double __attribute__((vector_size(64)));
+
+/// Calls `function` on whole vectors, in code for the instruction set that
+/// passes them in registers.
+using Call = void(const void* function, int arity, const void* x,
+                  const void* y, void* result);
+#define VECTOR_CALL(name, Vector, isa)                                         \
+    __attribute__((target(isa))) void name(const void* function, int arity,    \
+                                           const void* x, const void* y,       \
+                                           void* result) {                     \
+        Vector a, b, c;                                                        \
+        __builtin_memcpy(&a, x, sizeof a);                                     \
+        __builtin_memcpy(&b, y, sizeof b);                                     \
+        c = arity == 1 ? reinterpret_cast<Vector (*)(Vector)>(function)(a)     \
+                       : reinterpret_cast<Vector (*)(Vector, Vector)>(         \
+                             function)(a, b);                                  \
+        __builtin_memcpy(result, &c, sizeof c);                                \
+    }
+VECTOR_CALL(call_f8, F8, "avx2")
+VECTOR_CALL(call_d4, D4, "avx2")
+VECTOR_CALL(call_f16, F16, "avx512f")
+VECTOR_CALL(call_d8, D8, "avx512f")
+VECTOR_CALL(call_scalar, double, "avx2")
+#undef VECTOR_CALL
+
+template <class Element, int lanes>
+void expect_lanes(Call* call, const void* function, const External& external) {
+    Element x[lanes], y[lanes], result[lanes];
+    for (int k = 0; k < lanes; ++k) {
+        x[k] = Element(0.05 + 0.9 * k / lanes);
+        y[k] = Element(0.5 + 0.1 * k);
+    }
+    call(function, external.arity, x, y, result);
+    double tolerance = sizeof(Element) == 4 ? 2e-7 : 4e-16;
+    for (int k = 0; k < lanes; ++k) {
+        double expected = reference(external.stem, double(x[k]), double(y[k]));
+        EXPECT_NEAR(double(result[k]), expected,
+                    tolerance * std::max(1.0, std::abs(expected)))
+            << external.stem << " of " << x[k];
+    }
+}
+
+/// Every row of a table: its vector function, then its scalar one.
+template <class Element, int lanes> void expect_table(DType real, Call* call) {
+    const void* const* table = math_functions(real, lanes);
+    for (const External& external : externals) {
+        expect_lanes<Element, lanes>(call, *table++, external);
+        expect_lanes<double, 1>(call_scalar, *table++, external);
+    }
+}
+
+TEST(MathLibrary, HasEveryFunctionForEveryVector) {
+    expect_table<float, 8>(DType::F32, call_f8);
+    expect_table<double, 4>(DType::F64, call_d4);
+    if (!cpu::runs(Isa::X86_64_V4))
+        return;
+    expect_table<float, 16>(DType::F32, call_f16);
+    expect_table<double, 8>(DType::F64, call_d8);
+}
+
+TEST(MathLibrary, RefusesOtherLaneCounts) {
+    EXPECT_THROW(math_functions(DType::F32, 4), Error);
+    EXPECT_THROW(math_functions(DType::F64, 16), Error);
+}
+
+} // namespace
+} // namespace tilefold::test

@@ -1,0 +1,148 @@
+// tests/runtime/test_options.cpp - settings come from the caller, then the
+// environment, then the machine.
+
+#include "runtime/cpu/isa.h"
+#include "runtime/options.h"
+
+#include "formulas/diagnostic.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <map>
+#include <sched.h>
+
+namespace tilefold::test {
+namespace {
+
+/// Sets or unsets a variable; what it was comes back.
+class Environment {
+public:
+    void set(const std::string& name, const char* value) {
+        if (!before_.contains(name)) {
+            const char* now = std::getenv(name.c_str());
+            before_[name] = now ? std::optional<std::string>(now)
+                                : std::nullopt;
+        }
+        if (value)
+            setenv(name.c_str(), value, 1);
+        else
+            unsetenv(name.c_str());
+    }
+    ~Environment() {
+        for (auto& [name, value] : before_)
+            value ? setenv(name.c_str(), value->c_str(), 1)
+                  : unsetenv(name.c_str());
+    }
+
+private:
+    std::map<std::string, std::optional<std::string>> before_;
+};
+
+class OptionsTest : public testing::Test {
+protected:
+    OptionsTest() {
+        for (const char* name :
+             {"TILEFOLD_NUM_THREADS", "TILEFOLD_CACHE_DIR",
+              "TILEFOLD_CACHE_SIZE", "TILEFOLD_ISA", "TILEFOLD_LOG",
+              "TILEFOLD_PERF_MAP", "XDG_CACHE_HOME"})
+            environment.set(name, nullptr);
+        environment.set("HOME", "/home/somebody");
+    }
+    Environment environment;
+};
+
+TEST_F(OptionsTest, HaveDefaults) {
+    Options options = resolve({});
+    EXPECT_EQ(options.threads, usable_processors());
+    EXPECT_EQ(options.cache_directory, "/home/somebody/.cache/tilefold");
+    EXPECT_EQ(options.cache_size, std::int64_t(1) << 30);
+    EXPECT_EQ(options.isa, cpu::host_isa());
+    EXPECT_EQ(options.log, false);
+    EXPECT_FALSE(perf_map_wanted());
+}
+
+TEST_F(OptionsTest, ComeFromTheEnvironment) {
+    environment.set("TILEFOLD_NUM_THREADS", "5");
+    environment.set("TILEFOLD_CACHE_DIR", "/somewhere");
+    environment.set("TILEFOLD_CACHE_SIZE", "1000");
+    environment.set("TILEFOLD_ISA", "x86-64-v3");
+    environment.set("TILEFOLD_LOG", "1");
+    environment.set("TILEFOLD_PERF_MAP", "1");
+    Options options = resolve({});
+    EXPECT_EQ(options.threads, 5);
+    EXPECT_EQ(options.cache_directory, "/somewhere");
+    EXPECT_EQ(options.cache_size, 1000);
+    EXPECT_EQ(options.isa, Isa::X86_64_V3);
+    EXPECT_EQ(options.log, true);
+    EXPECT_TRUE(perf_map_wanted());
+}
+
+TEST_F(OptionsTest, OfTheCallerGoFirst) {
+    environment.set("TILEFOLD_NUM_THREADS", "5");
+    environment.set("TILEFOLD_CACHE_DIR", "/somewhere");
+    Options given;
+    given.threads = 3;
+    given.cache_directory = "";
+    Options options = resolve(given);
+    EXPECT_EQ(options.threads, 3);
+    EXPECT_EQ(options.cache_directory, "");
+}
+
+TEST_F(OptionsTest, CacheFollowsXdgAndDoesWithoutAHome) {
+    environment.set("XDG_CACHE_HOME", "/x");
+    EXPECT_EQ(resolve({}).cache_directory, "/x/tilefold");
+    environment.set("XDG_CACHE_HOME", "relative"); // to be ignored, says XDG
+    EXPECT_EQ(resolve({}).cache_directory, "/home/somebody/.cache/tilefold");
+    environment.set("HOME", nullptr);
+    EXPECT_EQ(resolve({}).cache_directory, "");
+    environment.set("TILEFOLD_CACHE_DIR", "");
+    EXPECT_EQ(resolve({}).cache_directory, "");
+}
+
+std::string message_of(const Options& given) {
+    try {
+        resolve(given);
+        return "";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+TEST_F(OptionsTest, ThatMakeNoSenseAreNamed) {
+    environment.set("TILEFOLD_NUM_THREADS", "many");
+    EXPECT_EQ(message_of({}),
+              "the option TILEFOLD_NUM_THREADS cannot be 'many'\n"
+              "give a number of threads from 1 to 4096");
+    environment.set("TILEFOLD_NUM_THREADS", nullptr);
+    Options none;
+    none.threads = 0;
+    EXPECT_EQ(message_of(none),
+              "the option threads cannot be 0\n"
+              "give a number of threads from 1 to 4096");
+    environment.set("TILEFOLD_LOG", "yes");
+    EXPECT_EQ(message_of({}),
+              "the option TILEFOLD_LOG cannot be 'yes'\nset it to 0 or 1");
+    environment.set("TILEFOLD_LOG", nullptr);
+    environment.set("TILEFOLD_CACHE_SIZE", "1GB");
+    EXPECT_EQ(message_of({}),
+              "the option TILEFOLD_CACHE_SIZE cannot be '1GB'\n"
+              "give a number of bytes");
+    environment.set("TILEFOLD_CACHE_SIZE", nullptr);
+    environment.set("TILEFOLD_ISA", "sparc");
+    EXPECT_EQ(message_of({}), "unknown instruction set 'sparc'\n"
+                              "use one of x86-64-v3, x86-64-v4");
+}
+
+TEST_F(OptionsTest, DefaultThreadsFollowTheAffinity) {
+    cpu_set_t before, one;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        GTEST_SKIP() << "processor 0 is not ours";
+    EXPECT_EQ(usable_processors(), 1);
+    sched_setaffinity(0, sizeof before, &before);
+}
+
+} // namespace
+} // namespace tilefold::test

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tilefold {
 
@@ -18,7 +19,7 @@ struct Vocabulary {
         int most = -1;
     };
     std::function<Arity(std::string_view)> function;
-    /// The same for a reduction's stem ("sum", "argkmin").
+    /// The same for a reduction's stem ("sum", "argkmin"), its body counted.
     std::function<Arity(std::string_view)> reduction;
     /// Names to offer when an unknown one is met ("did you mean …").
     std::function<std::vector<std::string>()> names;
@@ -30,7 +31,9 @@ struct Vocabulary {
 };
 
 /// Parses natural maths. Throws Error (FormulaError family) with a span.
-/// Limits: 10^5 bytes of text, nesting depth 256, 20,000 nodes.
+/// Limits: 10^5 bytes of text, 256 levels of parentheses, bars, signs and
+/// the like, 1,000 operations that depend on each other (a + b + c + …), and
+/// 20,000 nodes, shared ones counted once a parent: walkers may recurse.
 ast::Formula parse(std::string_view text, const Vocabulary& vocabulary);
 
 /// The formula fully parenthesised, in the notation of the golden corpus:

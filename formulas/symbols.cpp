@@ -29,7 +29,7 @@ constexpr Letter letters[] = {
 };
 
 constexpr Refused refused[] = {
-#define REFUSED(spelling, code) {spelling, Code::code},
+#define REFUSED(spelling, code) {spelling, code},
 #include "formulas/tokens.def"
 };
 

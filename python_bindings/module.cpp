@@ -8,6 +8,8 @@
 
 NB_MODULE(_core, module) {
     using namespace tilefold::python;
+    // Types and functions live as long as the process, on purpose.
+    nb::set_leak_warnings(false);
     module.doc() = "The compiled part of tilefold.";
     load_state();
     bind_errors(module);

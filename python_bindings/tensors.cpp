@@ -18,14 +18,19 @@ std::string element_name(PyObject* value) {
     return text_of(nb::getattr(nb::handle(value), "dtype", nb::str("?")));
 }
 
+std::string device_of(PyObject* value) {
+    return text_of(nb::getattr(nb::handle(value), "device", nb::str("cpu")));
+}
+
+[[noreturn]] void refuse_device(std::string_view name, PyObject* value) {
+    fail(Code::OtherDevice, {std::string(name), device_of(value), "the CPU"});
+}
+
 View view_of_tensor(std::string_view name, PyObject* value,
                     const dlpack::Tensor& tensor) {
     View view;
     if (tensor.device.type != dlpack::Cpu)
-        fail(Code::OtherDevice,
-             {std::string(name),
-              text_of(nb::getattr(nb::handle(value), "device", nb::str("?"))),
-              "the CPU"});
+        refuse_device(name, value);
     if (!read_element_type(tensor.type, view.dtype))
         fail(Code::UnsupportedDType, {std::string(name), element_name(value)});
     view.data = tensor.data
@@ -75,6 +80,8 @@ void refuse_lazy(std::string_view name, PyObject* value) {
         nb::getattr(nb::handle(value), "layout", nb::str("torch.strided"));
     if (text_of(layout) != "torch.strided")
         fail(Code::SparseArray, {std::string(name)});
+    if (!device_of(value).starts_with("cpu"))
+        refuse_device(name, value);
     fail(Code::NotLent, {std::string(name), reason});
 }
 

@@ -59,7 +59,7 @@ struct Rows {
 struct BindOptions {
     Want want = Want::Result;
     /// Listed rows of the i- and the j-axis (of what the user calls i and j).
-    std::optional<Rows> i, j;
+    std::optional<Rows> i = {}, j = {};
 };
 
 /// Called on the calling thread at least every 50 ms of a long run with the
@@ -68,7 +68,7 @@ using Poll = std::function<bool(double done, double total)>;
 
 struct RunOptions {
     bool accumulate = false; ///< add to what `out` holds
-    Poll poll;
+    Poll poll = {};
 };
 
 namespace detail {

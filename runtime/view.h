@@ -42,7 +42,7 @@ struct Output {
 struct NamedView {
     std::string_view name; ///< as the caller spells it
     View view;
-    std::optional<Axes> declared; ///< tilefold.Vi/Vj/Pm around it
+    std::optional<Axes> declared = {}; ///< tilefold.Vi/Vj/Pm around it
 };
 
 /// An owned C-contiguous array, what the C++ interface returns.

@@ -19,6 +19,8 @@
 /// 4. Any n, m >= 0 and d >= 1; m = 0 gives zeros.
 /// 5. The bits of the result do not depend on the number of threads.
 ///
+/// Tuned for d = 3 (stream.h) and for d from about 8 (tile.h), right for all.
+///
 /// x is (n, d), y is (m, d), both row-major and dense; b is (m), out is (n).
 /// out must not overlap an input. threads <= 0 means one per hardware thread.
 /// The threads live from the first call that needs them to the end of the

@@ -10,7 +10,7 @@ namespace ceiling {
 
 // exp2(u) for u <= 0, without a clamp, a branch or a special case:
 //
-//   f = u - floor(16 u) / 16          vreduce, exact up to 2^-28 of 1/16
+//   f = u - floor(16 u) / 16          vreduce; exact, or within 2^-29 of it
 //   t = u + magic, rounded down       its low 4 bits are floor(16 u) mod 16
 //   w = 2^(k / 16) for those 4 bits   one permutation of a register table
 //   e = w + (w f) q(f)                2^f = 1 + f q(f) on [0, 1/16]

@@ -12,7 +12,7 @@ namespace tilefold::tests {
 
 namespace {
 
-constexpr std::string_view arrow = " ⇒ ";
+constexpr std::string_view arrow = " ⇒";
 
 /// The reading, or ✗ and the first line of the refusal.
 std::string outcome(const std::string& text) {
@@ -72,7 +72,8 @@ TEST(Corpus, IsReadAsWritten) {
         std::string wanted = line;
         if (is_case(line)) {
             const std::string formula = formula_of(line);
-            wanted = formula + std::string(arrow) + outcome(expand(formula));
+            wanted =
+                formula + std::string(arrow) + " " + outcome(expand(formula));
             if (!updating_golden()) {
                 EXPECT_EQ(line, wanted);
             }

@@ -94,7 +94,7 @@ std::string word_at(const std::string& line, std::size_t at) {
     return line.substr(at, end - at);
 }
 
-/// The codes named in a line of C++, or of the rows of refused symbols.
+/// The codes named in a line of a source or of a table.
 void collect_codes(const std::string& line, std::set<std::string>& codes) {
     constexpr std::string_view scope = "Code::";
     if (line.starts_with("//"))
@@ -102,8 +102,6 @@ void collect_codes(const std::string& line, std::set<std::string>& codes) {
     for (std::size_t at = line.find(scope); at != std::string::npos;
          at = line.find(scope, at + 1))
         codes.insert(word_at(line, at + scope.size()));
-    if (line.starts_with("REFUSED("))
-        codes.insert(word_at(line, line.find_last_of(' ') + 1));
 }
 
 /// The codes that the sources of the room raise.
@@ -111,12 +109,13 @@ std::set<std::string> raised_codes() {
     std::set<std::string> codes;
     for (const auto& entry :
          std::filesystem::directory_iterator(TILEFOLD_FORMULAS_FOLDER)) {
+        if (entry.path().extension() == ".md")
+            continue;
         std::ifstream source(entry.path());
         for (std::string line; std::getline(source, line);)
             collect_codes(line, codes);
     }
-    for (const std::string_view other : {"code", "InternalError"})
-        codes.erase(std::string(other)); // the macro's own, and our bugs
+    codes.erase("InternalError"); // a bug of ours, which no formula shows
     return codes;
 }
 

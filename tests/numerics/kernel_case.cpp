@@ -321,6 +321,41 @@ std::vector<Plan> plans_of(const TestFormula& formula, Isa isa) {
     return enumerate_plans(program.graph, program.plan.nest, isa);
 }
 
+template <class T>
+std::vector<T> run_map(const TestFormula& formula, Isa isa,
+                       const std::vector<T>& values) {
+    const Program program = program_of(formula, isa, nullptr);
+    const Artifact& artifact = artifact_of(program);
+    const Code code(artifact.code);
+    const Guarded scratch(std::size_t(artifact.layout.scratch), Flush::Back,
+                          64);
+    const auto count = std::int64_t(values.size());
+    const auto size = std::int64_t(sizeof(T));
+    const tilefold_operand operand{reinterpret_cast<const char*>(values.data()),
+                                   size, size, size};
+    std::vector<double> constants(std::size_t(artifact.layout.constants));
+    std::vector<T> results(values.size());
+    tilefold_call call{};
+    call.operands = &operand;
+    call.literals = program.graph.literals.data();
+    call.constants = constants.data();
+    call.rows = count;
+    call.columns = 1;
+    call.width = 1;
+    call.functions =
+        math_functions(artifact.layout.real, artifact.layout.lanes);
+    call.out = reinterpret_cast<char*>(results.data());
+    call.out_row = call.out_component = size;
+    code.entry<tilefold_prepare>(artifact.entries.prepare)(&call);
+    code.entry<tilefold_zip>(artifact.entries.zip)(&call, 0, count,
+                                                   scratch.data());
+    return results;
+}
+template std::vector<float> run_map(const TestFormula&, Isa,
+                                    const std::vector<float>&);
+template std::vector<double> run_map(const TestFormula&, Isa,
+                                     const std::vector<double>&);
+
 double run_case(const TestFormula& formula, Isa isa, const Plan* plan,
                 std::int64_t n, std::int64_t m, Flush flush, Cut cut,
                 unsigned seed) {

@@ -42,6 +42,11 @@ double run_case(const TestFormula& formula, Isa isa, const Plan* plan,
                 std::int64_t n, std::int64_t m, Flush flush, Cut cut = {},
                 unsigned seed = 1);
 
+/// A map over points (Mode::Values, one scalar argument) at these values.
+template <class T>
+std::vector<T> run_map(const TestFormula& formula, Isa isa,
+                       const std::vector<T>& values);
+
 /// The plans enumerate_plans offers for the formula.
 std::vector<Plan> plans_of(const TestFormula& formula, Isa isa);
 

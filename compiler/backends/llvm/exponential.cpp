@@ -32,13 +32,13 @@ constexpr double ln2_low_f32 = 0x1.7f7d1cf79abcap-20;
 constexpr double ln2_high_f64 = 0x1.62e42fee00000p-1;
 constexpr double ln2_low_f64 = 0x1.a39ef35793c76p-33;
 
-/// (2^f - 1)/f on [0, 1/16): Chebyshev interpolation, relative error of 2^f
-/// 1.3e-9 (F32) and 2.7e-17 (F64).
+/// (2^f - 1)/f on [0, 1/16), minimax in the relative error of 2^f: 1.3e-9 (F32,
+/// 1.03 ulp in all over every argument) and 1e-17 (F64, 1.06 ulp).
 constexpr std::array<double, 3> table_f32{0x1.62e43ep-1, 0x1.ebe5b8p-3,
                                           0x1.d03d64p-5};
 constexpr std::array<double, 6> table_f64{
-    0x1.62e42fefa39ebp-1, 0x1.ebfbdff830eb4p-3,  0x1.c6b08d62f5e70p-5,
-    0x1.3b2ac53057331p-7, 0x1.5d7a510a65329p-10, 0x1.49182b11a8828p-13};
+    0x1.62e42fefa39aap-1, 0x1.ebfbdff84120ep-3,  0x1.c6b08d4e9409dp-5,
+    0x1.3b2ad0194a3c0p-7, 0x1.5d7518ca342b3p-10, 0x1.4a0386787fb8ap-13};
 /// (2^f - 1)/f on [-1/2, 1/2]: 5e-9 (F32) and 1.1e-19 (F64).
 constexpr std::array<double, 6> whole_f32{
     0x1.62e4302fc626ep-1, 0x1.ebfbe00e63baep-3,  0x1.c6af6cdbbdcc7p-5,

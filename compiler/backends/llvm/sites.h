@@ -34,7 +34,6 @@ struct Sites {
     /// What the pair term reads when nothing is computed ahead.
     Packed raw_rows, raw_columns;
     std::vector<ir::ValueId> reductions;
-    std::vector<bool> after; ///< by value: depends on a reduction
 };
 
 /// `whole_is_pair_term`: the result itself is evaluated for every pair.

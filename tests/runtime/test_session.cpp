@@ -1,0 +1,263 @@
+// tests/runtime/test_session.cpp - formulas on arrays, end to end: results,
+// shapes, compiles and caches.
+
+#include "tests/runtime/session_fixture.h"
+
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace tilefold::test {
+namespace {
+
+using Shape = std::vector<std::int64_t>;
+
+template <class T>
+double kernel_value(const Values<T>& x, std::int64_t i, const Values<T>& y,
+                    std::int64_t j, double l) {
+    double squared = 0;
+    for (std::int64_t d = 0; d < x.shape.back(); ++d) {
+        double difference = double(x.at(i, d)) - double(y.at(j, d));
+        squared += difference * difference;
+    }
+    return std::exp(-squared / (2 * l * l));
+}
+
+TEST_F(SessionTest, SumsOverColumns) {
+    Values<float> x({70, 3}), y({300, 3}, 2), b({300}, 3);
+    Array out = session.reduce(
+        gaussian,
+        {named("x", x), named("y", y), named("b", b), named("l", 0.5)});
+    ASSERT_EQ(out.dtype, DType::F32);
+    ASSERT_EQ(out.shape, Shape{70});
+    for (std::int64_t i = 0; i < 70; ++i) {
+        double expected = 0;
+        for (std::int64_t j = 0; j < 300; ++j)
+            expected += kernel_value(x, i, y, j, 0.5) * double(b[j]);
+        EXPECT_NEAR(out.as<float>()[i], expected, 1e-4);
+    }
+}
+
+TEST_F(SessionTest, ShapesOfResultsFollowTheFormula) {
+    Values<double> x({5, 3}), y({7, 3}), b({7}), b1({7, 1}), b4({7, 4});
+    auto shape = [&](const char* formula,
+                     std::initializer_list<NamedView> arguments) {
+        return session.reduce(formula, arguments).shape;
+    };
+    NamedView vx = named("x", x), vy = named("y", y), l = named("l", 2.0);
+    const char* sum = gaussian.c_str();
+    EXPECT_EQ(shape(sum, {vx, vy, named("b", b), l}), Shape({5}));
+    EXPECT_EQ(shape(sum, {vx, vy, named("b", b1), l}), Shape({5, 1}));
+    EXPECT_EQ(shape(sum, {vx, vy, named("b", b4), l}), Shape({5, 4}));
+    EXPECT_EQ(shape("sum_i x_i·y_j", {vx, vy}), Shape({7}));
+    EXPECT_EQ(shape("sum_ij x_i·y_j", {vx, vy}), Shape({}));
+    EXPECT_EQ(shape("sum_i x_i", {vx}), Shape({3}));
+    EXPECT_EQ(shape("sin(x_i)*2", {vx}), Shape({5, 3}));
+    EXPECT_EQ(shape("sum_j b_j", {named("b", b)}), Shape({}));
+    EXPECT_EQ(shape("argmin_j |x_i-y_j|", {vx, vy}), Shape({5}));
+    EXPECT_EQ(shape("argkmin_j(|x_i-y_j|, 4)", {vx, vy}), Shape({5, 4}));
+    EXPECT_EQ(shape("l*2", {l}), Shape({}));
+}
+
+TEST_F(SessionTest, ReductionsOverEitherAxisAgree) {
+    Values<double> x({90, 2}), y({40, 2}, 2);
+    NamedView vx = named("x", x), vy = named("y", y);
+    Array over_j = session.reduce("sum_j exp(-|x_i-y_j|²)", {vx, vy});
+    Array over_i = session.reduce("sum_i exp(-|x_i-y_j|²)", {vx, vy});
+    Array both = session.reduce("sum_ij exp(-|x_i-y_j|²)", {vx, vy});
+    double by_rows = 0, by_columns = 0;
+    for (int i = 0; i < 90; ++i)
+        by_rows += over_j.as<double>()[i];
+    for (int j = 0; j < 40; ++j)
+        by_columns += over_i.as<double>()[j];
+    EXPECT_NEAR(both.as<double>()[0], by_rows, 1e-9);
+    EXPECT_NEAR(both.as<double>()[0], by_columns, 1e-9);
+    Array one_axis = session.reduce("sum_i sin(x_i[0])", {vx});
+    double expected = 0;
+    for (int i = 0; i < 90; ++i)
+        expected += std::sin(x.at(i, 0));
+    EXPECT_NEAR(one_axis.as<double>()[0], expected, 1e-12);
+    Array map = session.reduce("x_i[0] + 2*y_i[1]",
+                               {vx, named("y", x)});
+    for (int i = 0; i < 90; ++i)
+        EXPECT_DOUBLE_EQ(map.as<double>()[i], x.at(i, 0) + 2 * x.at(i, 1));
+}
+
+TEST_F(SessionTest, OneCompileServesAllSizesAndWidths) {
+    for (std::int64_t k = 1; k <= 50; ++k) {
+        Values<float> x({k, 3}), y({2 * k, 3}), b({2 * k, 4 * k});
+        session.reduce(gaussian, {named("x", x), named("y", y), named("b", b),
+                                  named("l", 0.5)});
+    }
+    EXPECT_EQ(session.statistics().compiles, 1);
+    EXPECT_EQ(session.statistics().runs, 50);
+}
+
+TEST_F(SessionTest, OneCompileServesAllNumbersInTheText) {
+    Values<double> x({4}), y({5});
+    for (int k = 0; k < 200; ++k) {
+        double c = 0.01 * k + 1.5;
+        Array out = session.reduce("sum_j " + std::to_string(c) + "*x_i*y_j",
+                                   {named("x", x), named("y", y)});
+        double expected = 0;
+        for (int j = 0; j < 5; ++j)
+            expected += c * x[1] * y[j];
+        ASSERT_NEAR(out.as<double>()[1], expected, 1e-6);
+    }
+    EXPECT_EQ(session.statistics().compiles, 1);
+}
+
+TEST_F(SessionTest, TheDiskServesTheNextSession) {
+    Values<float> x({4, 3}), b({4});
+    auto call = [&](Session& with) {
+        return with.reduce("sum_j exp(-|x_i-x_j|²) b_j",
+                           {named("x", x), named("b", b)});
+    };
+    Array first = call(session);
+    Session second(options());
+    EXPECT_EQ(call(second).bytes, first.bytes);
+    EXPECT_EQ(second.statistics().compiles, 0);
+    EXPECT_EQ(second.statistics().disk_hits, 1);
+    for (auto& entry : std::filesystem::directory_iterator(cache()))
+        std::filesystem::resize_file(entry, 100);
+    Session third(options());
+    EXPECT_EQ(call(third).bytes, first.bytes);
+    EXPECT_EQ(third.statistics().compiles, 1);
+    auto entries = list_cache(cache(), true);
+    ASSERT_EQ(entries.size(), 1u);
+    EXPECT_TRUE(entries[0].valid);
+}
+
+TEST_F(SessionTest, TheLogSaysWhyACompileWasNeeded) {
+    Values<double> x({4}), y({5});
+    Options logged = options();
+    logged.log = true;
+    auto log_of = [&](const std::string& directory) {
+        logged.cache_directory = directory;
+        Session with(logged);
+        testing::internal::CaptureStderr();
+        with.reduce("sum_j x_i*y_j", {named("x", x), named("y", y)});
+        with.reduce("sum_j x_i*y_j", {named("x", x), named("y", y)});
+        std::string text = testing::internal::GetCapturedStderr();
+        std::size_t in = text.find(" in "), ms = text.find(" ms ");
+        return in == std::string::npos ? text
+                                       : text.replace(in, ms - in, " in #");
+    };
+    std::string line = "tilefold: compiled sum_j x_i*y_j in # ms (not in "
+                       "memory; disk: ";
+    EXPECT_EQ(log_of(cache()), line + "absent)\n");
+    EXPECT_EQ(log_of(cache()), "");
+    for (auto& entry : std::filesystem::directory_iterator(cache()))
+        std::filesystem::resize_file(entry, 100);
+    EXPECT_EQ(log_of(cache()), line + "damaged)\n");
+    EXPECT_EQ(log_of("/proc/nowhere"), line + "cache directory unusable)\n");
+    EXPECT_EQ(log_of(""), line + "off)\n");
+}
+
+TEST_F(SessionTest, ManyThreadsCompileAFormulaOnce) {
+    Values<double> x({60}), y({50});
+    std::vector<std::thread> threads;
+    for (int k = 0; k < 8; ++k)
+        threads.emplace_back([&] {
+            for (int round = 0; round < 50; ++round)
+                session.reduce("sum_j exp(x_i*y_j)",
+                               {named("x", x), named("y", y)});
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(session.statistics().compiles, 1);
+    EXPECT_EQ(session.statistics().runs, 400);
+}
+
+TEST_F(SessionTest, AFailedCallLeavesTheSessionUsable) {
+    Values<double> x({4, 3}), y({5, 2}), z({5, 3});
+    for (int k = 0; k < 3; ++k) {
+        EXPECT_THROW(session.reduce("sum_j x_i·y_j",
+                                    {named("x", x), named("y", y)}),
+                     Error);
+        EXPECT_NO_THROW(session.reduce("sum_j x_i·y_j",
+                                       {named("x", x), named("y", z)}));
+    }
+}
+
+TEST_F(SessionTest, BitsDoNotDependOnThreads) {
+    Values<float> x({3000, 3}), y({5000, 3}, 2), b({5000, 2}, 3);
+    for (const char* formula :
+         {"sum_j exp(-|x_i-y_j|²) b_j", "logsumexp_j(-|x_i-y_j|²)",
+          "argkmin_j(|x_i-y_j|, 3)", "sum_ij exp(-|x_i-y_j|²)",
+          "max_ij |x_i-y_j|", "sum_i exp(-|x_i-y_j|²)"}) {
+        std::vector<NamedView> arguments{named("x", x), named("y", y)};
+        if (std::string(formula).find("b_j") != std::string::npos)
+            arguments.push_back(named("b", b));
+        std::vector<std::byte> first;
+        for (int threads : {1, 2, 3, 8}) {
+            Session with(options(threads));
+            Array out = with.formula(formula)(arguments);
+            if (first.empty())
+                first = out.bytes;
+            EXPECT_EQ(out.bytes, first) << formula << " " << threads;
+        }
+    }
+}
+
+TEST_F(SessionTest, EmptyAxesGiveTheIdentityOrNothing) {
+    Values<double> none({0, 3}), x({4, 3});
+    auto reduce = [&](const char* formula, const Values<double>& on_i,
+                      const Values<double>& on_j) {
+        return session.reduce(formula, {named("x", on_i), named("y", on_j)});
+    };
+    EXPECT_EQ(reduce("sum_j x_i·y_j", none, x).shape, Shape({0}));
+    Array zeros = reduce("sum_j x_i·y_j", x, none);
+    ASSERT_EQ(zeros.shape, Shape({4}));
+    EXPECT_EQ(zeros.as<double>()[3], 0);
+    EXPECT_EQ(reduce("min_j x_i·y_j", x, none).as<double>()[0], INFINITY);
+    EXPECT_EQ(reduce("argmin_j x_i·y_j", x, none).as<std::int64_t>()[0], -1);
+    EXPECT_EQ(reduce("sum_ij x_i·y_j", none, none).as<double>()[0], 0);
+    Values<double> no_batches({0, 4, 3});
+    EXPECT_EQ(reduce("sum_j x_i·y_j", no_batches, x).shape, Shape({0, 4}));
+}
+
+TEST_F(SessionTest, ParametersDoNotPromote) {
+    Values<float> x({4, 3});
+    Values<double> scales({3});
+    Array out = session.reduce("sum_j exp(-|(x_i-x_j)/s|²)",
+                               {named("x", x), named("s", scales)});
+    EXPECT_EQ(out.dtype, DType::F32);
+}
+
+TEST_F(SessionTest, ExplainsEveryStage) {
+    Values<float> x({4, 3}), b({4});
+    auto stages = session.explain("sum_j exp(-|x_i-x_j|²) b_j",
+                                  std::array{named("x", x), named("b", b)});
+    std::vector<std::string> names;
+    for (const Stage& stage : stages) {
+        names.push_back(stage.name);
+        EXPECT_FALSE(stage.text.empty()) << stage.name;
+    }
+    ASSERT_GE(names.size(), 2u);
+    EXPECT_EQ(names[names.size() - 2], "LLVM IR");
+    EXPECT_EQ(names.back(), "assembly");
+}
+
+TEST_F(SessionTest, BothInstructionSetsAgree) {
+    Values<float> x({70, 3}), y({300, 3}, 2);
+    std::vector<Array> results;
+    for (Isa isa : {Isa::X86_64_V3, Isa::X86_64_V4}) {
+        Options with = options();
+        with.isa = isa;
+        try {
+            results.push_back(
+                Session(with).reduce("sum_j tanh(exp(-|x_i - y_j|²))",
+                                     {named("x", x), named("y", y)}));
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), Code::UnsupportedTarget);
+        }
+    }
+    for (std::int64_t i = 0; i < 70 && results.size() == 2; ++i)
+        EXPECT_NEAR(results[0].as<float>()[i], results[1].as<float>()[i], 1e-4);
+}
+
+} // namespace
+} // namespace tilefold::test

@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
     // Types and functions live as long as the process, on purpose.
     nb::set_leak_warnings(false);
     module.doc() = "The compiled part of tilefold.";
+    module.attr("version") = TILEFOLD_VERSION;
     load_state();
     bind_errors(module);
     bind_options(module);

@@ -61,9 +61,7 @@ std::vector<std::int32_t> ambiguous_parameters(const Readings& readings) {
     std::vector<std::int32_t> places;
     for (std::size_t k = 0; k < readings.size(); ++k) {
         const Reading& reading = readings[k];
-        // (1, D) and batches say plainly that these are components.
-        bool plain = reading.view->shape.size() == 1;
-        if (reading.axes != Axes::None || reading.rank != 1 || !plain)
+        if (reading.axes != Axes::None || reading.rank != 1)
             continue;
         bool matched = false;
         for (std::size_t other = 0; other < readings.size(); ++other)
@@ -131,7 +129,9 @@ void check_parameters(const Parsed& formula, const Prepared& prepared,
                       const Readings& readings, const Lengths& lengths) {
     for (std::int32_t place : prepared.ambiguous_parameters) {
         const Reading& reading = readings[std::size_t(place)];
-        if (has_length(lengths, reading.rows))
+        // (1, D) and batches say plainly that these are components.
+        bool plain = reading.view->shape.size() == 1;
+        if (plain && has_length(lengths, reading.rows))
             rows_for_parameter(formula, reading, reading.rows);
     }
 }

@@ -20,6 +20,7 @@ from tilefold._core import (
     reduce,
     stats,
 )
+from tilefold._core import version as __version__
 from tilefold.errors import (
     ArgumentError,
     Cancelled,
@@ -34,8 +35,6 @@ from tilefold.errors import (
 )
 from tilefold.kernel import Kernel, kernel
 from tilefold.roles import Pm, Vi, Vj
-
-__version__ = "0.1.0"
 
 __all__ = [
     "ArgumentError",

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 
+version: str = '0.1.0'
+
 def fail(code: str, *texts: object) -> NoReturn:
     """Raises the error of a row of diagnostics.def."""
 

@@ -167,6 +167,20 @@ ValueId root_of_product(R& r, const Node& n) {
     return r.make(Op::Mul, {r.make(Op::Abs, {r.in(u)}), r.make(Op::Sqrt, {f})});
 }
 
+/// A pair's scalar leaves a contraction: (s u)·v = s (u·v).
+ValueId linear(R& r, const Node& n) {
+    for (std::size_t k = 0; k < n.arity; ++k) {
+        const Node m = r.node(n.operands[k]);
+        if (m.op != Op::Mul || m.type.axes != Axes::IJ ||
+            r.type(m.operands[0]).rank != 0)
+            continue;
+        Node inner = n;
+        inner.operands[k] = m.operands[1];
+        return r.make(Op::Mul, {m.operands[0], r.make(inner)});
+    }
+    return no;
+}
+
 bool are_vectors(const R& r, ValueId a, ValueId b) {
     return r.type(a).rank == 1 && r.type(b).rank == 1;
 }
@@ -187,6 +201,10 @@ constexpr Rewriter::Entry rules[] = {
     {Op::Sqrt,    RULE(r.is(a, Op::Mul), root_of_product(r, n))},
     {Op::CompSum, RULE(r.is(a, Op::IntPow) && r.node(a).first == 2, r.make(Op::SqNorm, {r.in(a)}))},
     {Op::CompSum, RULE(r.is(a, Op::Mul) && OPERANDS_ARE_VECTORS, r.make(Op::Dot, {r.in(a, 0), r.in(a, 1)}))},
+    {Op::CompSum, linear},
+    {Op::Dot,     linear},
+    {Op::MatVec,  linear},
+    {Op::VecMat,  linear},
     {Op::Add,     joined},
     {Op::Exp,     exponential},
     {Op::Mul,     product},

@@ -115,9 +115,9 @@ void refuse_matrices(const Inference& at) {
             continue;
         if (node.op != Op::Argument)
             internal_error("a matrix that is no argument");
-        at.refuse(Code::BareNameGivenRows,
-                  {at.graph.arguments[std::size_t(node.first)].name,
-                   std::to_string(node.type.rows)});
+        fail(Code::BareNameGivenRows, {at.formula, node.span},
+             {at.graph.arguments[std::size_t(node.first)].name,
+              std::to_string(node.type.rows)});
     }
 }
 

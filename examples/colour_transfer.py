@@ -21,9 +21,10 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-import tilefold
 from sklearn.datasets import load_sample_image
 from tqdm import tqdm
+
+import tilefold
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -149,7 +150,7 @@ def largest_error(smoothed: Array, change: Array, edges: Array) -> float:
 
 def show(pictures: dict[str, Array], path: str) -> None:
     """Four pictures in one file."""
-    figure, axes = plt.subplots(2, 2, figsize=(13, 9))
+    figure, axes = plt.subplots(2, 2, figsize=(11, 7.6))
     for axis, (title, picture) in zip(axes.flat, pictures.items(), strict=True):
         axis.imshow(np.clip(picture, 0, 1))
         axis.set_title(title)

@@ -204,7 +204,8 @@ void Arguments::add(std::string_view name, PyObject* value) {
     Pin& pin = next_pin();
     argument.view = view_of(name, value, pin);
     join(name, *kind);
-    pin.take_object(std::move(inner));
+    if (inner.is_valid())
+        pin.take_object(std::move(inner));
 }
 
 } // namespace tilefold::python

@@ -110,7 +110,7 @@ const ArrayKind& array_kind(PyTypeObject* type) {
     std::lock_guard lock(known.mutex);
     auto [place, added] = known.kinds.try_emplace(type, std::move(kind));
     if (added)
-        Py_INCREF(type);
+        Py_INCREF(reinterpret_cast<PyObject*>(type));
     return *place->second;
 }
 

@@ -3,6 +3,7 @@
 #include "python_bindings/call.h"
 #include "python_bindings/derive.h"
 #include "python_bindings/errors.h"
+#include "python_bindings/kernel_shape.h"
 #include "python_bindings/result.h"
 
 #include <nanobind/stl/optional.h>
@@ -72,18 +73,14 @@ std::string join(const std::vector<Stage>& stages) {
     return text;
 }
 
-const Session& session_of(const FormulaHandle& handle, const Call& call) {
-    SessionHandle& session = call.session ? *call.session : *handle.session;
-    return call.options ? session.with(*call.options) : session.session();
-}
-
 nb::str explain(const FormulaHandle& handle, nb::args positional,
                 nb::kwargs keywords) {
     Call call;
     call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
+    SessionHandle& session = call.session ? *call.session : *handle.session;
+    auto chosen = session.with(call.options ? *call.options : OptionsHandle{});
     std::string text =
-        join(session_of(handle, call)
-                 .explain(handle.formula.text(), call.arguments.views()));
+        join(chosen->explain(handle.formula.text(), call.arguments.views()));
     return nb::str(text.data(), text.size());
 }
 
@@ -122,19 +119,21 @@ nb::object evaluate(const FormulaHandle& handle, nb::dict arguments,
     return run_call(handle, call, options);
 }
 
-/// (…, N, M): every check of names, shapes and dtypes, nothing computed.
-nb::tuple kernel_shape(const FormulaHandle& handle, nb::dict arguments,
-                       nb::dict settings) {
+nb::tuple shape_of_kernel(const FormulaHandle& handle, nb::dict arguments,
+                          nb::dict settings) {
     Call call;
     call.read(arguments.ptr(), settings.ptr());
-    BindOptions options;
-    options.want = Want::Dense;
-    Bound bound =
-        formula_for(handle, call).bind(call.arguments.views(), options);
     nb::list shape;
-    for (std::int64_t extent : bound.shape())
+    for (std::int64_t extent :
+         kernel_shape(formula_for(handle, call), call.arguments.views()))
         shape.append(extent);
     return nb::tuple(shape);
+}
+
+double count_pairs(const FormulaHandle& handle, nb::dict arguments) {
+    Call call;
+    call.read(arguments.ptr(), nullptr);
+    return pairs_of(handle.formula, call.arguments.views());
 }
 
 /// Takes the keyword `rows` out of `keywords`; 64 where it is not given.
@@ -282,10 +281,13 @@ void bind_formula(nb::module_& module) {
                      "typing.Any"),
              nb::arg("arguments"), nb::arg("want"), nb::arg("i").none(),
              nb::arg("j").none(), nb::arg("settings"))
-        .def("_kernel_shape", &kernel_shape,
+        .def("_kernel_shape", &shape_of_kernel,
              nb::sig("def _kernel_shape(self, arguments: "
                      "dict[str, typing.Any], settings: "
                      "dict[str, typing.Any]) -> tuple[int, ...]"))
+        .def("_pairs", &count_pairs,
+             nb::sig("def _pairs(self, arguments: "
+                     "dict[str, typing.Any]) -> float"))
         .def("_derive", &derived_text, nb::arg("reduction"), nb::arg("axes"),
              nb::arg("count"), nb::arg("weights"))
         .def("_unused_name",

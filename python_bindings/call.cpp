@@ -73,17 +73,17 @@ bool Call::read_setting(std::string_view name, PyObject* value) {
 }
 
 void Call::read_mapping(PyObject* mapping) {
-    if (!PyDict_Check(mapping)) {
-        if (!PyMapping_Check(mapping) ||
-            !PyObject_HasAttrString(mapping, "keys"))
-            fail(Code::PositionalArgument, {type_of(mapping)});
-        mapping_ = nb::steal(PyDict_New());
-        if (PyDict_Update(mapping_.ptr(), mapping) != 0)
-            throw nb::python_error();
-        mapping = mapping_.ptr();
-    }
+    bool mapped =
+        PyDict_Check(mapping) ||
+        (PyMapping_Check(mapping) && PyObject_HasAttrString(mapping, "keys"));
+    if (!mapped)
+        fail(Code::PositionalArgument, {type_of(mapping)});
+    // A copy: the caller's mapping may change while the kernel runs.
+    mapping_ = nb::steal(PyDict_New());
+    if (PyDict_Update(mapping_.ptr(), mapping) != 0)
+        throw nb::python_error();
     PyObject *key, *value;
-    for (Py_ssize_t at = 0; PyDict_Next(mapping, &at, &key, &value);) {
+    for (Py_ssize_t at = 0; PyDict_Next(mapping_.ptr(), &at, &key, &value);) {
         if (!PyUnicode_Check(key))
             fail(Code::PositionalArgument,
                  {"a mapping with " + type_of(key) + " as a key"});
@@ -133,9 +133,9 @@ Formula formula_for(const FormulaHandle& formula, const Call& call) {
     bool changed = options && options->changes_session();
     if (session == formula.session.get() && !changed)
         return formula.formula;
-    const Session& chosen =
-        changed ? session->with(*options) : session->session();
-    return chosen.formula(formula.formula.text());
+    const std::string& text = formula.formula.text();
+    return changed ? session->with(*options)->formula(text)
+                   : session->session().formula(text);
 }
 
 nb::object run_call(const FormulaHandle& handle, const Call& call,

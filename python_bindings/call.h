@@ -31,7 +31,7 @@ struct Call {
 private:
     void read_mapping(PyObject* mapping);
     bool read_setting(std::string_view name, PyObject* value);
-    nb::object mapping_; ///< made of a mapping that is no dict
+    nb::object mapping_; ///< a copy of the positional argument
 };
 
 /// The text of a formula given as str or bytes.

@@ -44,17 +44,22 @@ bool OptionsHandle::changes_session() const {
 }
 
 SessionHandle::SessionHandle(const OptionsHandle& settings)
-    : session_(settings.options), progress_(settings.progress) {}
+    : session_(std::make_shared<Session>(settings.options)),
+      progress_(settings.progress) {}
 
-const Session& SessionHandle::with(const OptionsHandle& settings) {
+std::shared_ptr<const Session>
+SessionHandle::with(const OptionsHandle& settings) {
     if (!settings.changes_session())
         return session_;
-    Options options = merged(session_.options(), settings.options);
+    Options options = merged(session_->options(), settings.options);
+    std::string name = print(options);
     std::lock_guard lock(mutex_);
-    std::unique_ptr<Session>& variant = variants_[print(options)];
+    if (variants_.size() >= most_variants && !variants_.contains(name))
+        variants_.clear();
+    std::shared_ptr<const Session>& variant = variants_[name];
     if (!variant)
-        variant = std::make_unique<Session>(options);
-    return *variant;
+        variant = std::make_shared<Session>(options);
+    return variant;
 }
 
 std::shared_ptr<SessionHandle> default_session() {

@@ -27,17 +27,19 @@ class SessionHandle {
 public:
     explicit SessionHandle(const OptionsHandle& settings);
 
-    const Session& session() const { return session_; }
+    const Session& session() const { return *session_; }
     nb::handle progress() const { return progress_; }
     /// The session for a call with `settings`: this one, or one of its own
-    /// for each set of options, made at first use.
-    const Session& with(const OptionsHandle& settings);
+    /// for each set of options; the last few are kept.
+    std::shared_ptr<const Session> with(const OptionsHandle& settings);
 
 private:
-    Session session_;
+    static constexpr std::size_t most_variants = 16;
+
+    std::shared_ptr<const Session> session_;
     nb::object progress_;
     std::mutex mutex_;
-    std::map<std::string, std::unique_ptr<Session>> variants_;
+    std::map<std::string, std::shared_ptr<const Session>> variants_;
 };
 
 /// The session of calls that name none; made at its first use.

@@ -105,8 +105,9 @@ nb::object capsule_of(std::string_view name, PyObject* value) {
 } // namespace
 
 View view_of_exchange(std::string_view name, PyObject* value,
-                      const dlpack::Exchange& exchange, Pin&) {
+                      const dlpack::Exchange& exchange, Pin& pin) {
     refuse_lazy(name, value);
+    pin.take_object(nb::borrow(value));
     dlpack::Tensor tensor;
     if (exchange.borrow(value, &tensor) != 0)
         refuse_unlent(name, value);

@@ -7,7 +7,7 @@
 
 namespace tilefold::python {
 
-/// Through DLPack's C table: borrowed, the caller's reference keeps it alive.
+/// Through DLPack's C table: borrowed, `pin` holds a reference.
 View view_of_exchange(std::string_view name, PyObject* value,
                       const dlpack::Exchange& exchange, Pin& pin);
 /// Through value.__dlpack__().

@@ -91,6 +91,7 @@ PreparedPointer prepare(const FormulaState& formula,
                         std::span<const NamedView> arguments,
                         const Readings& readings, const Lengths& lengths,
                         Mode mode) {
+    Gate::Pass inside(formula.session->making);
     auto prepared = std::make_shared<Prepared>();
     try {
         prepared->program =

@@ -109,7 +109,8 @@ private:
                                std::int32_t(job_.width)};
         std::int64_t row = listed(job_.row_index, sample.row) +
                            (listed_columns_ ? first_row : 0);
-        std::int64_t column = listed(job_.column_index, sample.column);
+        std::int64_t column =
+            reduces() ? 0 : listed(job_.column_index, sample.column);
         auto reader = [&](std::size_t number, std::int64_t point,
                           std::int32_t r, std::int32_t c) {
             return read(sample, number, point, r, c);

@@ -28,7 +28,7 @@ std::size_t Signature::hash() const {
     return std::size_t(mixed);
 }
 
-Parsed::Parsed(ast::Formula tree, std::shared_mutex& mutex)
+Parsed::Parsed(ast::Formula tree, std::mutex& mutex)
     : tree_(std::move(tree)), free_names_(tilefold::free_names(tree_)),
       mutex_(mutex) {
     for (const NameUse& use : names_read(tree_))
@@ -48,7 +48,7 @@ int Parsed::find_name(std::string_view spelling) const {
 }
 
 PreparedPointer Parsed::find(const Signature& signature) const {
-    std::shared_lock lock(mutex_);
+    std::lock_guard lock(mutex_);
     auto found = prepared_.find(signature);
     return found == prepared_.end() ? nullptr : found->second;
 }

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <shared_mutex>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -54,7 +54,7 @@ struct Name {
 /// Thread-safe; `mutex` is the session's, so that fork() has one to hold.
 class Parsed {
 public:
-    Parsed(ast::Formula tree, std::shared_mutex& mutex);
+    Parsed(ast::Formula tree, std::mutex& mutex);
 
     const std::string& text() const { return tree_.text; }
     const ast::Formula& tree() const { return tree_; }
@@ -76,7 +76,7 @@ private:
     ast::Formula tree_;
     std::vector<FreeName> free_names_;
     std::vector<Name> names_;
-    std::shared_mutex& mutex_;
+    std::mutex& mutex_;
     std::unordered_map<Signature, PreparedPointer, SignatureHash> prepared_;
 };
 

@@ -22,8 +22,6 @@ KernelProvider::KernelProvider(const Options& options)
 
 KernelPointer KernelProvider::kernel(const Program& program,
                                      std::string_view formula) {
-    // Held by those who wait, too: no future is pending during a fork.
-    std::shared_lock busy(busy_);
     auto found = memory_.get(
         program.key, [&] { return load_or_compile(program, formula); });
     memory_hits_ += found.was_there;
@@ -32,7 +30,6 @@ KernelPointer KernelProvider::kernel(const Program& program,
 
 std::string KernelProvider::explain(const CompileRequest& request,
                                     const char* what) {
-    std::shared_lock busy(busy_);
     return backend_.explain(request, what);
 }
 
@@ -86,16 +83,6 @@ Statistics KernelProvider::statistics() const {
     counted.disk_hits = disk_hits_;
     counted.compile_milliseconds = compile_milliseconds_;
     return counted;
-}
-
-void KernelProvider::lock() {
-    busy_.lock();
-    memory_.lock();
-}
-
-void KernelProvider::unlock() {
-    memory_.unlock();
-    busy_.unlock();
 }
 
 } // namespace tilefold

@@ -7,11 +7,11 @@
 #include "runtime/disk_cache.h"
 
 #include <atomic>
-#include <shared_mutex>
 #include <string_view>
 
 namespace tilefold {
 
+/// Thread-safe. Callers are inside the session's gate.
 class KernelProvider {
 public:
     /// `options` as resolved.
@@ -24,11 +24,9 @@ public:
     /// Everything but `runs`.
     Statistics statistics() const;
 
-    /// For fork(): waits until nothing is being loaded or compiled (some ten
-    /// milliseconds), so that a child finds neither LLVM's locks taken nor a
-    /// future that nobody will fulfil.
-    void lock();
-    void unlock();
+    /// For fork(): nothing changes in between.
+    void lock() { memory_.lock(); }
+    void unlock() { memory_.unlock(); }
 
 private:
     KernelPointer load_or_compile(const Program& program,
@@ -43,7 +41,6 @@ private:
     KernelCache memory_;
     DiskCache disk_;
     Backend backend_;
-    std::shared_mutex busy_; ///< shared while a kernel is being made
     std::atomic<std::int64_t> compiles_ = 0;
     std::atomic<std::int64_t> memory_hits_ = 0;
     std::atomic<std::int64_t> disk_hits_ = 0;

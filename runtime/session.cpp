@@ -39,6 +39,7 @@ std::vector<Stage> Session::explain(std::string_view text,
                                     std::span<const NamedView> arguments,
                                     const BindOptions& options) const {
     auto parsed = state_->parsed(text);
+    Gate::Pass inside(state_->making);
     Compilable what = compilable(*parsed, arguments, options.want);
     CompileOptions how = state_->compile_options();
     std::vector<Stage> stages =

@@ -23,10 +23,11 @@ CompileOptions SessionState::compile_options() const {
 std::shared_ptr<Parsed> SessionState::parsed(std::string_view text) {
     std::string key(text);
     {
-        std::shared_lock lock(mutex_);
+        std::lock_guard lock(mutex_);
         if (auto found = formulas_.find(key); found != formulas_.end())
             return found->second;
     }
+    Gate::Pass inside(making);
     auto parsed = std::make_shared<Parsed>(parse(text, vocabulary()), mutex_);
     std::lock_guard lock(mutex_);
     if (formulas_.size() >= most_formulas)
@@ -36,6 +37,7 @@ std::shared_ptr<Parsed> SessionState::parsed(std::string_view text) {
 }
 
 void SessionState::before_fork() {
+    making.close();
     provider.lock();
     mutex_.lock();
 }
@@ -43,6 +45,7 @@ void SessionState::before_fork() {
 void SessionState::after_fork(bool in_child) {
     mutex_.unlock();
     provider.unlock();
+    making.open();
     if (in_child)
         crew.renew_in_child();
 }

@@ -3,6 +3,7 @@
 
 #include "runtime/bind_shapes.h"
 #include "runtime/fork.h"
+#include "runtime/gate.h"
 #include "runtime/parsed.h"
 #include "runtime/provider.h"
 #include "runtime/session.h"
@@ -10,7 +11,7 @@
 
 #include <atomic>
 #include <memory>
-#include <shared_mutex>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -34,12 +35,16 @@ public:
     Crew crew;
     KernelProvider provider;
     std::atomic<std::int64_t> runs = 0;
+    /// Inside: threads that parse, compile or load. Closed during fork()
+    /// (some ten milliseconds at most), so that a child finds neither LLVM's
+    /// locks taken nor a kernel that nobody finishes.
+    Gate making;
 
 private:
     /// Formulas kept parsed; beyond, all are dropped.
     static constexpr std::size_t most_formulas = 1024;
 
-    std::shared_mutex mutex_; ///< of formulas_ and of every Parsed
+    std::mutex mutex_; ///< of formulas_ and of every Parsed
     std::unordered_map<std::string, std::shared_ptr<Parsed>> formulas_;
 };
 

@@ -19,7 +19,7 @@ import tilefold
 from tilefold import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["main"]
 
@@ -188,29 +188,26 @@ def _read_member(name: str, path: str, member: str) -> Any:
 
 def _run(options: argparse.Namespace) -> int:
     arrays = _read_arguments(options.arrays)
-    formula = tilefold.compile(options.formula)
+    session = tilefold.Session(_settings(options))
+    formula = tilefold.compile(options.formula, session=session)
     with _Bar(quiet=options.quiet) as bar:
         start = time.perf_counter()
-        settings = _settings(options, bar.update)
-        result = formula(arrays, options=settings)
+        progress = tilefold.Options(progress=bar.update)
+        result = np.asarray(formula(arrays, options=progress))
         seconds = time.perf_counter() - start
-    _deliver(np.asarray(result), options.output)
+    _deliver(result, options.output)
     if not options.quiet:
-        _summary(np.asarray(result), seconds, bar.total)
+        rate = formula._pairs(arrays) / seconds
+        print(_summary(result, seconds, rate, session), file=sys.stderr)
     if options.check is not None:
         error = formula.check(arrays, rows=options.check)
         print(f"largest relative error {error:.2e}", file=sys.stderr)
     return 0
 
 
-def _settings(
-    options: argparse.Namespace, progress: Callable[..., Any] | None = None
-) -> tilefold.Options:
+def _settings(options: argparse.Namespace) -> tilefold.Options:
     return tilefold.Options(
-        threads=options.threads,
-        isa=options.isa,
-        plan=options.plan,
-        progress=progress,
+        threads=options.threads, isa=options.isa, plan=options.plan
     )
 
 
@@ -221,11 +218,17 @@ def _deliver(result: Any, path: str | None) -> None:
         print(result)
 
 
-def _summary(result: Any, seconds: float, pairs: float) -> None:
-    text = f"{result.dtype} {result.shape} in {seconds:.3g} s"
-    if pairs:
-        text += f", {pairs / seconds:.3g} pairs/s"
-    print(text, file=sys.stderr)
+def _summary(
+    result: Any, seconds: float, rate: float, session: tilefold.Session
+) -> str:
+    stats = session.stats()
+    origin = "kernel read from the cache"
+    if stats.compiles:
+        origin = f"compiled in {stats.compile_milliseconds:.0f} ms"
+    return (
+        f"{result.dtype} {result.shape} in {seconds:.3g} s, "
+        f"{rate:.3g} pairs/s, {origin}"
+    )
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -283,7 +286,6 @@ class _Bar:
     """A progress bar in pairs of points, if tqdm and a terminal are there."""
 
     def __init__(self, quiet: bool) -> None:
-        self.total = 0.0
         self._bar: Any = None
         self._shown = not quiet and sys.stderr.isatty()
 
@@ -296,7 +298,6 @@ class _Bar:
 
     def update(self, done: float, total: float) -> None:
         """Called about every 50 ms of a long run."""
-        self.total = total
         if self._bar is None and self._shown:
             self._bar = _make_bar(total)
             self._shown = self._bar is not None

@@ -31,8 +31,8 @@ std::vector<std::string> split_at(std::string_view text, char separator) {
 void read_type(std::string text, ArgumentType& argument) {
     const std::size_t open = text.find('[');
     if (open != std::string::npos) {
-        const auto lengths = split_at(
-            text.substr(open + 1, text.size() - open - 2), ',');
+        const auto lengths =
+            split_at(text.substr(open + 1, text.size() - open - 2), ',');
         argument.rank = std::uint8_t(lengths.size());
         argument.rows = std::stoi(lengths[0]);
         argument.columns = lengths.size() > 1 ? std::stoi(lengths[1]) : 1;

@@ -6,6 +6,7 @@ import array
 
 import numpy as np
 import pytest
+
 import tilefold
 from conftest import GAUSSIAN
 

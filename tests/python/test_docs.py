@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 import tilefold
 
 ROOT = Path(__file__).parents[2]

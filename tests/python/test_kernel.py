@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import tilefold
-from conftest import Points, gaussian
 from hypothesis import given
 from hypothesis import strategies as st
+
+import tilefold
+from conftest import Points, gaussian
 
 PAIR = "exp(-|x_i - y_j|²/2l²)"
 

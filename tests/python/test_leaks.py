@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 import tilefold
 from conftest import GAUSSIAN
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 import time
 
 import pytest
-from conftest import GAUSSIAN
 
 import tilefold
+from conftest import GAUSSIAN
 
 # The aim is 6 µs; the rest is room for a busy machine.
 LIMIT = 12e-6

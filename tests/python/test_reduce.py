@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import tilefold
-from conftest import GAUSSIAN, Points, gaussian
 from hypothesis import given
 from hypothesis import strategies as st
+
+import tilefold
+from conftest import GAUSSIAN, Points, gaussian
 
 TOLERANCE = {"float64": 1e-12, "float32": 2e-6, "float16": 2e-3}
 

@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+
 import tilefold
 from conftest import GAUSSIAN, Points
 

@@ -4,9 +4,10 @@
 1. Includes point left only: formulas <- compiler <- runtime <-
    python_bindings; of backends/llvm only its door may be included elsewhere.
 2. The first line of a file names the file.
-3. A source has at most 600 lines, a function at most 70.
+3. A source has at most 600 lines, a function at most 70 without the labels
+   of its cases.
 4. Lists of sources in CMake files are sorted.
-5. Nothing names a folder of one machine.
+5. Nothing but tests names a folder of one machine.
 6. Every row of diagnostics.def is raised somewhere.
 """
 
@@ -124,15 +125,16 @@ def check_length(source: Source) -> Iterator[Fault]:
 
 def check_functions(source: Source) -> Iterator[Fault]:
     """At most 70 lines from `{` to `}` at the margin (clang-format)."""
-    start = 0
+    start = size = 0
     for number, line in enumerate(source.lines, 1):
         if source.is_cpp and FUNCTION.match(line):
-            start = number
+            start, size = number, 0
         elif line.startswith("}") and start:
-            if number - start > MOST_FUNCTION_LINES:
-                text = f"{number - start} lines in one function"
-                yield Fault(source.path, start, text)
+            if size > MOST_FUNCTION_LINES:
+                yield Fault(source.path, start, f"a function of {size} lines")
             start = 0
+        elif not line.lstrip().startswith("case "):
+            size += 1
 
 
 def check_lists(source: Source) -> Iterator[Fault]:
@@ -151,7 +153,7 @@ def check_lists(source: Source) -> Iterator[Fault]:
 def check_machines(source: Source) -> Iterator[Fault]:
     """No folder of one machine."""
     for number, line in enumerate(source.lines, 1):
-        if MACHINE.search(line):
+        if MACHINE.search(line) and not source.path.startswith("tests/"):
             yield Fault(source.path, number, "names a folder of one machine")
 
 

@@ -1,0 +1,97 @@
+# bench/goals.py - what a case has to reach, and whether it does.
+"""A goal is a number made of the rows of a result, and its limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Rows = dict[str, dict[str, Any]]
+    Reading = Callable[[Rows], float | None]
+
+OWN = ("ceiling", "numpy", "tilefold")  # a peer is called otherwise
+
+
+@dataclass(frozen=True)
+class Goal:
+    """At least or at most a limit."""
+
+    text: str  # what is measured
+    reading: Reading
+    limit: float
+    at_least: bool
+    unit: str = ""
+
+    def met(self, value: float) -> bool:
+        """Whether a value reaches the limit."""
+        return value >= self.limit if self.at_least else value <= self.limit
+
+    def wanted(self) -> str:
+        """The limit as text."""
+        sign = "≥" if self.at_least else "≤"
+        return f"{sign} {self.limit:g}{self.unit}"
+
+
+def share_of_ceiling(limit: float) -> Goal:
+    """tilefold's speed by that of the hand-written kernel."""
+    return Goal(
+        "share of the hand-written kernel",
+        lambda rows: _times(rows, "ceiling"),
+        limit,
+        at_least=True,
+    )
+
+
+def times_faster(peer: str, limit: float) -> Goal:
+    """How many times faster tilefold is than one contender."""
+    return Goal(
+        f"speed against {peer}",
+        lambda rows: _times(rows, peer),
+        limit,
+        at_least=True,
+        unit="×",
+    )
+
+
+def times_best_peer(limit: float) -> Goal:
+    """How many times faster tilefold is than the best other tool."""
+    return Goal(
+        "speed against the best other tool", _best_peer, limit, True, "×"
+    )
+
+
+def at_most(
+    what: str, row: str, path: str, limit: float, scale: float = 1, unit: str = ""
+) -> Goal:
+    """A number of a row, as in "seconds.median" or "notes.threads"."""
+    return Goal(
+        what, lambda rows: _number(rows, row, path, scale), limit, False, unit
+    )
+
+
+def at_least(what: str, row: str, path: str, limit: float) -> Goal:
+    """As at_most, from below."""
+    return Goal(what, lambda rows: _number(rows, row, path, 1), limit, True)
+
+
+def _times(rows: Rows, name: str) -> float | None:
+    row = rows.get(name, {})
+    if row.get("status") not in {"ok", "disturbed"}:
+        return None
+    return row.get("times_tilefold", {}).get("median")
+
+
+def _best_peer(rows: Rows) -> float | None:
+    peers = [name for name in rows if not name.startswith(OWN)]
+    found = [_times(rows, name) for name in peers]
+    return min((times for times in found if times), default=None)
+
+
+def _number(rows: Rows, row: str, path: str, scale: float) -> float | None:
+    value: Any = rows.get(row, {})
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return None if value is None else value * scale

@@ -1,0 +1,103 @@
+# bench/points.py - points, values and their exact Gaussian sum.
+"""The problem most tasks share: out_i = Σ_j exp(-|x_i - y_j|²/2l²) b_j."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+TEXT = "sum_j exp(-|x_i - y_j|²/2l²) b_j"
+ROWS = 64  # compared with float64, of a large result
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class GaussianSizes:
+    """What a Gaussian problem is made of."""
+
+    n: int
+    m: int
+    d: int
+    dtype: str
+    offset: float = 0.0  # added to every coordinate
+    positive: bool = False  # values b in (0, 1), else standard normal
+
+
+@dataclass(frozen=True)
+class GaussianProblem:
+    """Uniform points in the unit cube, the same ones in every process.
+
+    The length scale grows with √d, as distances do: about as many terms
+    matter in every dimension.
+    """
+
+    given: GaussianSizes
+    x: Array = field(init=False)
+    y: Array = field(init=False)
+    b: Array = field(init=False)
+    l: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        made = self.given
+        random = np.random.default_rng(20)
+        x = random.random((made.n, made.d)) + made.offset
+        y = random.random((made.m, made.d)) + made.offset
+        plain = random.random if made.positive else random.standard_normal
+        arrays = {"x": x, "y": y, "b": plain(made.m)}
+        for name, array in arrays.items():
+            object.__setattr__(self, name, array.astype(made.dtype))
+        object.__setattr__(self, "l", 0.5 * (made.d / 3) ** 0.5)
+
+    @property
+    def pairs(self) -> float:
+        """Pairs of points."""
+        return float(self.given.n) * self.given.m
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """N, M, D and the type."""
+        made = self.given
+        return {"N": made.n, "M": made.m, "D": made.d, "dtype": made.dtype}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """As tilefold takes them."""
+        return {"x": self.x, "y": self.y, "b": self.b, "l": self.l}
+
+    @property
+    def scale(self) -> float:
+        """1/2l², as others take it."""
+        return 1 / (2 * self.l**2)
+
+    def error(self, result: Any) -> float:
+        """Largest |r_i - o_i| / Σ_j |k_ij b_j| over the sampled rows.
+
+        With positive values that is the relative error.
+        """
+        found = np.asarray(result)
+        if found.size != self.given.n:
+            raise ValueError(f"shape {found.shape} for N = {self.given.n}")
+        found = found.reshape(-1)[self._rows].astype(np.float64)
+        sums, sizes = self._oracle
+        errors = np.abs(found - sums) / sizes
+        return float(np.nan_to_num(errors, nan=np.inf).max())
+
+    @cached_property
+    def _rows(self) -> Array:
+        count = min(ROWS, self.given.n)
+        return np.linspace(0, self.given.n - 1, count).astype(np.int64)
+
+    @cached_property
+    def _oracle(self) -> tuple[Array, Array]:
+        """The sampled rows and the sums of their absolute terms, float64."""
+        y, b = self.y.astype(np.float64), self.b.astype(np.float64)
+        sums, sizes = [], []
+        for row in self.x[self._rows].astype(np.float64):
+            terms = np.exp(-((row - y) ** 2).sum(1) * self.scale) * b
+            sums.append(terms.sum())
+            sizes.append(np.abs(terms).sum())
+        return np.array(sums), np.array(sizes)

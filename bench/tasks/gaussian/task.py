@@ -1,0 +1,42 @@
+# bench/tasks/gaussian/task.py - the Gaussian sum in 3, 16 and 64 dimensions.
+"""Σ_j exp(-|x_i - y_j|²/2l²) b_j on all cores, in both types."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bench.case import Case
+from bench.goals import Goal, share_of_ceiling, times_best_peer, times_faster
+from bench.points import GaussianProblem, GaussianSizes
+
+TITLE = "Gaussian sum"
+TOLERANCE = {"float32": 1e-5, "float64": 1e-12}
+GOALS: dict[str, tuple[Goal, ...]] = {
+    "gaussian_d3_f32": (share_of_ceiling(0.85), times_faster("pykeops", 20)),
+    "gaussian_d16_f32": (times_best_peer(8),),
+}
+
+
+def make(points: int, dimension: int, dtype: str, quick: bool) -> GaussianProblem:
+    """As many points on either axis."""
+    size = min(points, 500) if quick else points
+    return GaussianProblem(GaussianSizes(size, size, dimension, dtype))
+
+
+def _case(dimension: int, dtype: str) -> Case:
+    points = 20_000 if dimension == 3 else 10_000
+    name = f"gaussian_d{dimension}_f{dtype[-2:]}"
+    return Case(
+        name=name,
+        title=f"D = {dimension}, {dtype}, N = M = {points:,}",
+        problem=partial(make, points, dimension, dtype),
+        tolerance=TOLERANCE[dtype],
+        goals=GOALS.get(name, ()),
+    )
+
+
+CASES = [
+    _case(dimension, dtype)
+    for dimension in (3, 16, 64)
+    for dtype in ("float32", "float64")
+]

@@ -1,0 +1,78 @@
+// python_bindings/kernel_shape.cpp - see kernel_shape.h.
+#include "python_bindings/kernel_shape.h"
+
+#include "formulas/diagnostic.h"
+#include "formulas/parser.h"
+#include "runtime/bind_shapes.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace tilefold::python {
+
+namespace {
+
+Axes axes_of(const Formula& pair, const NamedView& argument) {
+    if (argument.declared)
+        return *argument.declared;
+    std::string name = normalise_name(argument.name);
+    for (const FreeName& known : pair.names())
+        if (known.name == name)
+            return known.axes;
+    return Axes::None; // the compiler complains of it
+}
+
+Readings read_all(const Formula& pair, std::span<const NamedView> arguments) {
+    Readings readings;
+    for (const NamedView& argument : arguments)
+        readings.push_back(
+            read_shape(argument.name, argument.view, axes_of(pair, argument)));
+    return readings;
+}
+
+/// The passes without LLVM: microseconds.
+void check_types(const Formula& pair, std::span<const NamedView> arguments,
+                 const Readings& readings) {
+    std::vector<ArgumentType> types;
+    for (std::size_t k = 0; k < readings.size(); ++k)
+        types.push_back({std::string(readings[k].name), arguments[k].declared,
+                         readings[k].dtype, readings[k].rank, readings[k].rows,
+                         readings[k].columns});
+    compile(pair.tree(), types, Mode::Values, {});
+}
+
+} // namespace
+
+Extents kernel_shape(const Formula& pair,
+                     std::span<const NamedView> arguments) {
+    for (const ast::Node& node : pair.tree().nodes)
+        if (node.kind == ast::Kind::Reduce)
+            fail(Code::KernelReduces, {pair.text(), node.span});
+    Readings readings = read_all(pair, arguments);
+    Lengths lengths = lengths_of(readings);
+    Extents shape = batch_shape(readings);
+    try {
+        check_types(pair, arguments, readings);
+    } catch (const Error&) {
+        BindOptions options;
+        options.want = Want::Dense;
+        pair.bind(arguments, options); // says it better where it can
+        throw;
+    }
+    shape.push_back(std::max<std::int64_t>(lengths.i, 0));
+    shape.push_back(std::max<std::int64_t>(lengths.j, 0));
+    return shape;
+}
+
+double pairs_of(const Formula& formula, std::span<const NamedView> arguments) {
+    Readings readings = read_all(formula, arguments);
+    Lengths lengths = lengths_of(readings);
+    double pairs = lengths.i < 0 ? 1 : double(lengths.i);
+    pairs *= lengths.j < 0 ? 1 : double(lengths.j);
+    for (std::int64_t extent : batch_shape(readings))
+        pairs *= double(extent);
+    return pairs;
+}
+
+} // namespace tilefold::python

@@ -1,0 +1,155 @@
+// tests/compiler/cases.cpp - formulas that many tests go through.
+
+#include "tests/compiler/cases.h"
+
+namespace tilefold::tests {
+namespace {
+
+// clang-format off
+constexpr Case cases[] = {
+    {"gaussian", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32, l f64"},
+    {"gaussian_wide", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32[2], l f64"},
+    {"gaussian_own", "sum_j exp(-|x_i - x_j|²/2l²) b_j", "x f64[2], b f64, l f32"},
+    {"gaussian_kept_j", "sum_i exp(-|x_i - y_j|²/2l²) b_i", "x f32[3], y f32[3], b f32, l f64"},
+    {"laplace", "sum_j exp(-|x_i - y_j|/l) b_j", "x f32[3], y f32[3], b f32, l f64"},
+    {"matern", "sum_j (1 + √3 * |x_i-y_j|/l) * exp(-√3 * |x_i-y_j|/l) * b_j", "x f32[3], y f32[3], b f32, l f64"},
+    {"cauchy", "sum_j b_j/(1 + |x_i-y_j|²/l²)", "x f32[3], y f32[3], b f32, l f64"},
+    {"energy", "sum_ij exp(-|x_i - x_j|²/2l²) p_i·p_j", "x f64[3], p f64[2], l f64"},
+    {"head", "k(x, y) = σ² * exp(-||x - y||² / (2l²))", "x f32[3], y f32[3], l f64, σ f64"},
+    {"bare", "exp(-|x-y|²/2l²)", "x f32[3], y f32[3], l f64"},
+    {"definitions", "c_i + (sum_j k(x_i,y_j) d_j)/(sum_j k(x_i,y_j)) with k(u,v) = exp(-|u-v|²/2s²)", "x f32[3], y f32[3], c f32, d f32, s f64"},
+    {"value_definition", "sum_j exp(-r²) b_j with r = |x_i - y_j|/l", "x f32[3], y f32[3], b f32, l f64"},
+    {"attention", "softmax_j(q_i·k_j/√64, v_j)", "q f32[64], k f32[64], v f32[16]"},
+    {"causal", "sum_j where(j <= i and |x_i-y_j| < r, q_i·k_j, 0)", "x f32[3], y f32[3], q f32[4], k f32[4], r f64"},
+    {"band", "sum_j where(0 <= i - j < w, a_j, 0) * b_i", "a f32, b f32, w i64"},
+    {"knn", "argkmin_j(|x_i - y_j|², 3)", "x f32[3], y f32[3]"},
+    {"knn_values", "kmin_j(|x_i - y_j|², 3)", "x f32[3], y f32[3]"},
+    {"nearest", "argmin_j |x_i - y_j|²", "x f32[3], y f32[3]"},
+    {"farthest", "argmax_j |x_i - y_j|²", "x f32[3], y f32[3]"},
+    {"logsumexp", "logsumexp_j(g_j - |x_i - y_j|²/2ε)", "x f32[3], y f32[3], g f32, ε f64"},
+    {"logsumexp_weighted", "logsumexp_j(-|x_i - y_j|²/2ε, w_j)", "x f32[3], y f32[3], w f32, ε f64"},
+    {"sinkhorn", "sum_j exp(g_j - |x_i - y_j|²/2ε)", "x f32[3], y f32[3], g f32, ε f64"},
+    {"mean", "mean_j a_i b_j", "a f32, b f32"},
+    {"mean_vector", "mean_j (x_i - y_j)", "x f32[3], y f32[3]"},
+    {"product", "prod_j (1 + a_i b_j/10)", "a f32, b f32"},
+    {"maximum", "max_j x_i·y_j", "x f32[3], y f32[3]"},
+    {"minimum_vector", "min_j (x_i * y_j)", "x f32[3], y f32[3]"},
+    {"any", "any_j(a_i < b_j)", "a f32, b f32"},
+    {"all", "all_j(a_i < b_j)", "a f32, b f32"},
+    {"count", "count_j(a_i == b_j)", "a i32, b i64"},
+    {"map", "sin(x_i)*1.1 + 2", "x f32"},
+    {"map_j", "cos(y_j) + 1", "y f32"},
+    {"fold_i", "sum_i sin(x_i)", "x f32"},
+    {"fold_j", "max_j |y_j|", "y f32[3]"},
+    {"fold_argmax", "argmax_j y_j", "y f32"},
+    {"both_mean", "mean_ij x_i·y_j", "x f32[3], y f32[3]"},
+    {"both_logsumexp", "logsumexp_ij(x_i·y_j)", "x f32[3], y f32[3]"},
+    {"both_argmin", "argmin_ij |x_i - y_j|", "x f32, y f32"},
+    {"kept_and_folded", "c_i + sum_j a_j", "c f32, a f32"},
+    {"parameter", "exp(-l²)", "l f64"},
+    {"matrix", "sum_j exp(-|A @ (x_i - y_j)|²) b_j", "A f64[2,3], x f32[3], y f32[3], b f32"},
+    {"vector_matrix", "sum_j (x_i @ A)·y_j", "A f64[2,3], x f32[2], y f32[3]"},
+    {"list", "sum_j [a_i, y_j, a_i*b_j]·[1, 2, 3, 4, 5]", "a f32, y f32[3], b f32"},
+    {"subscripts", "sum_j x_i[0] * y_j[-1] + |x_i[1:] - y_j[:2]|²", "x f32[3], y f32[3]"},
+    {"cross", "sum_j cross(x_i, y_j)", "x f32[3], y f32[3]"},
+    {"components", "sum_j sum(x_i*y_j) + max(x_i) * min(y_j)", "x f32[3], y f32[3]"},
+    {"per_dimension", "sum_j exp(-|(x_i-y_j)/l|²/2)", "x f32[3], y f32[3], l f64[3]"},
+    {"elementary", "sum_j log(1 + abs(a_i)) + atan2(a_i, b_j) + tanh(b_j) + erf(a_i b_j)", "a f64, b f64"},
+    {"rounding", "sum_j floor(a_i/b_j) + a_i mod 3 + round(b_j) * sign(a_i) + ceil(b_j)", "a f64, b f64"},
+    {"sugar", "sum_j relu(a_i) * sigmoid(b_j) + softplus(a_i*b_j) + clamp(a_i, -1, 1)", "a f32, b f32"},
+    {"powers", "sum_j a_i^3 * b_j^-2 + abs(a_i)^0.5 + abs(b_j)^p", "a f32, b f32, p f64"},
+    {"constants", "sum_j exp(-pi*|x_i - y_j|²) + where(a_j, 0, -inf)", "x f32[3], y f32[3], a bool"},
+    {"half", "sum_j exp(-|x_i - y_j|²) b_j", "x f16[3], y bf16[3], b f16"},
+    {"integers", "sum_j (a_i - b_j)² + i - j", "a i16, b i8"},
+    {"declared", "sum_j exp(-|u - v|²/2l²) w", "u f32[3] on i, v f32[3] on j, w f32 on j, l f64 as parameter"},
+};
+
+constexpr Case simplify_rules[] = {
+    {"double negation", "--x_i", "x f64"},
+    {"negated difference", "-(x_i - a_i)", "x f64, a f64"},
+    {"add a negation", "x_i + -a_i", "x f64, a f64"},
+    {"add to a negation", "-x_i + a_i", "x f64, a f64"},
+    {"subtract a negation", "x_i - -a_i", "x f64, a f64"},
+    {"product of negations", "(-x_i)*(-a_i)", "x f64, a f64"},
+    {"quotient of negations", "(-x_i)/(-a_i)", "x f64, a f64"},
+    {"product with itself", "x_i*x_i", "x f64"},
+    {"first power", "x_i^1", "x f64"},
+    {"even power of a negation", "(-x_i)^4", "x f64"},
+    {"even power of an absolute value", "|x_i|^4", "x f64"},
+    {"square of a norm", "|x_i|²", "x f64[3]"},
+    {"square of a scalar's bars", "|x_i|²", "x f64"},
+    {"fourth power of a norm", "|x_i|⁴", "x f64[3]"},
+    {"square of a root of unknown sign", "(√x_i)²", "x f64"},
+    {"power of a power", "(x_i²)³", "x f64"},
+    {"root of a square", "√(x_i²)", "x f64"},
+    {"absolute value of a square", "|x_i²|", "x f64"},
+    {"absolute value of minus a square", "|-(x_i²)|", "x f64"},
+    {"absolute value of a negation", "|-x_i|", "x f64"},
+    {"logarithm of an exponential", "log(exp(x_i))", "x f64"},
+    {"relu of a square", "relu(x_i²)", "x f64"},
+    {"maximum of one", "max(x_i, x_i)", "x f64"},
+    {"minimum of one", "min(x_i, x_i)", "x f64"},
+    {"double not", "where(not not (x_i < 1), 1, x_i)", "x f64"},
+    {"and of one", "where(a_i and a_i, 1, x_i)", "x f64, a bool"},
+    {"or of one", "where(a_i or a_i, 1, x_i)", "x f64, a bool"},
+    {"choice of one", "where(a_i, x_i, x_i)", "x f64, a bool"},
+    {"choice of one, on more axes", "where(a_j, x_i, x_i)", "x f64, a bool"},
+    {"norm of a negation", "|-x_i|", "x f64[3]"},
+    {"whole slice", "x_i[0:3]", "x f64[3]"},
+    {"slice of a slice", "x_i[1:3][1]", "x f64[3]"},
+    {"slice of a list", "[x_i, a_i][3]", "x f64[3], a f64"},
+    {"slice of a list's vector", "[a_i, x_i][1:3]", "x f64[3], a f64"},
+    {"slice across a list", "[x_i, a_i][2:4]", "x f64[3], a f64"},
+    {"constants fold", "x_i * (pi - pi + pi/pi)", "x f64"},
+    {"constants are neutral", "relu(-0*x_i) + (pi - pi) + x_i", "x f64"},
+    {"a literal is never looked at", "x_i*1 + 0", "x f64"},
+    {"a neutral element that converts", "x_i * (pi/pi)", "x i64"},
+};
+
+constexpr Case canonical_rules[] = {
+    {"one scale", "sum_j exp(-|x_i-y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32, l f64"},
+    {"scale into a sum", "sum_j exp(g_j - |x_i-y_j|²/2ε)", "x f32[3], y f32[3], g f32, ε f64"},
+    {"scale into a column", "sum_j exp(-|x_i-y_j|² * w_j)", "x f32[3], y f32[3], w f32"},
+    {"nothing absorbs the scale", "sum_j exp(x_i·y_j)", "x f32[3], y f32[3]"},
+    {"scale of a scaled sum", "sum_j exp(-(g_j + |x_i-y_j|²)/2ε)", "x f32[3], y f32[3], g f32, ε f64"},
+    {"exp of a row stays", "exp(-x_i²/2)", "x f32"},
+    {"reciprocal once a call", "max_j (x_i·y_j/l)", "x f32[3], y f32[3], l f64"},
+    {"reciprocal once a column", "max_j (x_i·y_j/a_j)", "x f32[3], y f32[3], a f32"},
+    {"exact quotient under floor", "max_j floor((a_i - b_j)/l)", "a f32, b f32, l f64"},
+    {"exact quotient in a comparison", "any_j((i - j)/49 >= 1) and a_i < 0 with unused = a_i + b_j", "a f32, b f32"},
+    {"factors by axes", "max_j l a_i x_i·y_j b_j/n", "l f64, a f32, b f32, x f32[3], y f32[3], n f64"},
+    {"kept factors leave a sum", "sum_j l a_i exp(x_i·y_j) b_j/n", "l f64, a f32, b f32, x f32[3], y f32[3], n f64"},
+    {"kept vector leaves a sum", "sum_j c_i * exp(x_i·y_j)", "c f32[3], x f32[3], y f32[3]"},
+    {"kept quotient leaves a mean", "mean_j exp(x_i·y_j)/a_i", "a f32, x f32[3], y f32[3]"},
+    {"sign leaves a sum", "sum_j -exp(x_i·y_j)", "x f32[3], y f32[3]"},
+    {"nothing leaves a maximum", "max_j a_i x_i·y_j", "a f32, x f32[3], y f32[3]"},
+    {"only {} leaves both axes", "sum_ij l a_i b_j", "l f64, a f32, b f32"},
+    {"dot with itself", "sum_j exp(-(x_i-y_j)·(x_i-y_j))", "x f32[3], y f32[3]"},
+    {"sum of squares", "max_j sum((x_i-y_j)*(x_i-y_j))", "x f32[3], y f32[3]"},
+    {"sum of products", "max_j sum(x_i*y_j)", "x f32[3], y f32[3]"},
+    {"distance by components", "max_j ((x_i[0]-y_j[0])² + (y_j[1]-x_i[1])² + (x_i[2]-y_j[2])²)", "x f32[3], y f32[3]"},
+    {"product by components", "max_j (x_i[0]*y_j[0] + y_j[1]*x_i[1])", "x f32[3], y f32[3]"},
+    {"norm by components", "max_j (x_i[0]² + x_i[1]² + y_j)", "x f32[2], y f32"},
+    {"other components", "max_j ((x_i[0]-y_j[0])² + (x_i[2]-y_j[2])²)", "x f32[3], y f32[3]"},
+    {"scale leaves a norm", "max_j |(x_i-y_j)/l|²", "x f32[3], y f32[3], l f64"},
+    {"scale leaves a root", "max_j |(x_i-y_j)/l|", "x f32[3], y f32[3], l f64"},
+    {"lengths stay in coordinates", "max_j |(x_i-y_j)/l|²", "x f32[3], y f32[3], l f64[3]"},
+    {"scalar leaves a contraction", "sum_j exp(x_i·y_j) p_i·p_j", "x f32[3], y f32[3], p f32[2]"},
+    {"operands by axes", "max_j max(y_j + x_i, a + y_j*x_i)", "x f32, y f32, a f64"},
+    {"scores gather their factors", "softmax_j(x_i·y_j/√3, b_j)", "x f32[3], y f32[3], b f32"},
+};
+// clang-format on
+
+} // namespace
+
+std::span<const Case> all_cases() {
+    return cases;
+}
+std::span<const Case> simplify_cases() {
+    return simplify_rules;
+}
+std::span<const Case> canonicalise_cases() {
+    return canonical_rules;
+}
+
+} // namespace tilefold::tests

@@ -1,0 +1,349 @@
+// tests/compiler/test_build_errors.cpp - what a formula and its arguments can
+// be refused for, with the whole message.
+
+#include "tests/compiler/support.h"
+
+#include <gtest/gtest.h>
+
+namespace tilefold::tests {
+namespace {
+
+std::string refusal(std::string_view formula, std::string_view types) {
+    return message_of([&] { graph_of(formula, types); });
+}
+
+constexpr std::string_view xy = "x f32[3], y f32[3]";
+
+// ---- vectors ----------------------------------------------------------------
+
+TEST(Refusals, VectorsSideBySide) {
+    EXPECT_EQ(refusal("sum_j x_i y_j", xy),
+              "two vectors side by side (3 components and 3 components)\n"
+              "  sum_j x_i y_j\n"
+              "        ^~~~~~~\n"
+              "write · for the inner product, * for the product of components");
+    EXPECT_EQ(refusal("sum_j x_i y_j", "x f32[1], y f32[1]"), "no error");
+    EXPECT_EQ(refusal("sum_j x_i*y_j", xy), "no error");
+}
+
+TEST(Refusals, PowersOfVectors) {
+    EXPECT_EQ(refusal("sum_j exp(-(x_i-y_j)²)", xy),
+              "a power of a vector of 3 components\n"
+              "  sum_j exp(-(x_i-y_j)²)\n"
+              "             ^~~~~~~~~\n"
+              "write |v|² for the squared norm, v*v for the squares of "
+              "components");
+    EXPECT_EQ(
+        refusal("sum_j x_i^p + y_j", "x f32[3], y f32[3], p f64").substr(0, 35),
+        "a power of a vector of 3 components");
+    EXPECT_EQ(refusal("sum_j (x_i-y_j)²", "x f32[1], y f32[1]"), "no error");
+}
+
+TEST(Refusals, ScalarsOverVectors) {
+    EXPECT_EQ(refusal("exp(-|x-y|²/2l²)", "x f32[3], y f32[3], l f64[3]"),
+              "a power of a vector of 3 components\n"
+              "  exp(-|x-y|²/2l²)\n"
+              "              ^~\n"
+              "write |v|² for the squared norm, v*v for the squares of "
+              "components");
+    EXPECT_EQ(refusal("exp(-|x-y|²/l)", "x f32[3], y f32[3], l f64[3]"),
+              "a scalar divided by a vector of 3 components\n"
+              "  exp(-|x-y|²/l)\n"
+              "       ^~~~~~~~\n"
+              "for a length scale per dimension write |(x_i-y_j)/l|²/2");
+    EXPECT_EQ(refusal("exp(-|(x-y)/l|²)", "x f32[3], y f32[3], l f64[3]"),
+              "no error");
+}
+
+TEST(Refusals, LengthsThatDiffer) {
+    EXPECT_EQ(refusal("sum_j |x_i - y_j|²", "x f32[3], y f32[1]"),
+              "'-' of a vector of 3 components and a vector of 1 component: "
+              "the numbers of components differ\n"
+              "  sum_j |x_i - y_j|²\n"
+              "         ^~~~~~~~~\n"
+              "components must agree, or one operand must be a scalar");
+    EXPECT_EQ(refusal("sum_j A @ y_j", "A f64[2,3], y f32[2]"),
+              "'@' of a matrix of 2 × 3 components and a vector of 2 "
+              "components: the numbers of components differ\n"
+              "  sum_j A @ y_j\n"
+              "        ^~~~~~~\n"
+              "components must agree, or one operand must be a scalar");
+    EXPECT_EQ(refusal("sum_j y_j @ A", "A f64[2,3], y f32[3]").substr(0, 34),
+              "'@' of a vector of 3 components an");
+}
+
+TEST(Refusals, DotsOfScalarsAndVectors) {
+    EXPECT_EQ(refusal("sum_j a_i·y_j", "a f32, y f32[3]"),
+              "'·' of a scalar and a vector of 3 components\n"
+              "  sum_j a_i·y_j\n"
+              "        ^~~~~~~\n"
+              "write * for the product with a scalar");
+    EXPECT_EQ(refusal("sum_j a_i·b_j", "a f32, b f32"), "no error");
+}
+
+TEST(Refusals, ScalarsWhereVectorsAreNeeded) {
+    EXPECT_EQ(refusal("sum(exp(x_i·y_j))", xy),
+              "'sum' of a scalar: it takes the components of a vector\n"
+              "  sum(exp(x_i·y_j))\n"
+              "  ^~~~~~~~~~~~~~~~~\n"
+              "to reduce over points write sum_i, sum_j or sum_ij");
+    EXPECT_EQ(refusal("a_i[0]", "a f32"),
+              "a subscript takes a vector, not a scalar\n"
+              "  a_i[0]\n"
+              "  ^~~~~~");
+    EXPECT_EQ(refusal("a_i @ x_i", "a f32, x f32[3]"),
+              "@ takes a matrix, not a vector of 3 components\n"
+              "  a_i @ x_i\n"
+              "  ^~~~~~~~~\n"
+              "matrices are parameters of shape (R, C)");
+}
+
+TEST(Refusals, VectorsWhereScalarsAreNeeded) {
+    EXPECT_EQ(refusal("logsumexp_j(x_i - y_j)", xy),
+              "logsumexp_j takes a scalar, not a vector of 3 components\n"
+              "  logsumexp_j(x_i - y_j)\n"
+              "  ^~~~~~~~~~~~~~~~~~~~~~\n"
+              "write |v|, v·w or one component, v[0]");
+    EXPECT_EQ(refusal("argkmin_j(x_i - y_j, 3)", xy).substr(0, 55),
+              "argkmin_j takes a scalar, not a vector of 3 components\n");
+    EXPECT_EQ(refusal("softmax_j(x_i - y_j, 3)", xy).substr(0, 55),
+              "softmax_j takes a scalar, not a vector of 3 components\n");
+    EXPECT_EQ(refusal("logsumexp_j(x_i·y_j, y_j)", xy).substr(0, 57),
+              "logsumexp_j takes a scalar, not a vector of 3 components\n");
+}
+
+TEST(Refusals, CrossProductsBeyondThreeComponents) {
+    EXPECT_EQ(refusal("sum_j cross(x_i, y_j)", "x f32[2], y f32[2]"),
+              "a cross product of a vector of 2 components and a vector of 2 "
+              "components\n"
+              "  sum_j cross(x_i, y_j)\n"
+              "        ^~~~~~~~~~~~~~~\n"
+              "both operands are vectors of 3 components");
+}
+
+TEST(Refusals, SubscriptsBeyondTheEnd) {
+    EXPECT_EQ(refusal("x_i[3]", "x f32[3]"),
+              "component 3 of a vector of 3 components\n"
+              "  x_i[3]\n"
+              "  ^~~~~~\n"
+              "components count from 0; -1 is the last");
+    EXPECT_EQ(refusal("x_i[-4]", "x f32[3]").substr(0, 20),
+              "component -4 of a ve");
+    EXPECT_EQ(refusal("x_i[2:1]", "x f32[3]"),
+              "the range [2:1] of a vector of 3 components holds no component\n"
+              "  x_i[2:1]\n"
+              "  ^~~~~~~~");
+    EXPECT_EQ(refusal("x_i[5:]", "x f32[3]").substr(0, 14), "the range [5:]");
+    EXPECT_EQ(refusal("x_i[-9:9]", "x f32[3]"), "no error");
+}
+
+TEST(Refusals, NumbersWhereTruthIsNeeded) {
+    EXPECT_EQ(refusal("where(a_i, 1, 0)", "a f32"),
+              "'where' takes a truth value, not a scalar\n"
+              "  where(a_i, 1, 0)\n"
+              "  ^~~~~~~~~~~~~~~~\n"
+              "write a comparison, as in f != 0");
+    EXPECT_EQ(refusal("count_j(a_j)", "a f32").substr(0, 41),
+              "'count_j' takes a truth value, not a scal");
+    EXPECT_EQ(refusal("where(a_i, 1, 0)", "a bool"), "no error");
+}
+
+TEST(Refusals, MatricesElsewhereThanInProducts) {
+    EXPECT_EQ(refusal("exp(-|x - y_j|²)", "x f32[100,3], y f32[3]"),
+              "'x' is a parameter, but was given 100 rows\n"
+              "  exp(-|x - y_j|²)\n"
+              "        ^\n"
+              "write x_i or x_j in the formula, or pass one value per "
+              "component");
+    EXPECT_EQ(refusal("A @ B", "A f64[2,2], B f64[2,2]").substr(0, 63),
+              "@ after a matrix takes a vector, not a matrix of 2 × 2 compone");
+    EXPECT_EQ(refusal("A", "A f64[2,2]").substr(0, 39),
+              "'A' is a parameter, but was given 2 row");
+    EXPECT_EQ(refusal("A[0]", "A f64[2,2]").substr(0, 39),
+              "'A' is a parameter, but was given 2 row");
+}
+
+// ---- names and roles --------------------------------------------------------
+
+TEST(Refusals, NamesThatAreMissing) {
+    EXPECT_EQ(refusal("sum_j exp(-|x_i-y_j|²/2l²)", xy),
+              "the formula needs 'l', which was not given\n"
+              "  sum_j exp(-|x_i-y_j|²/2l²)\n"
+              "                         ^\n"
+              "pass l=…");
+    EXPECT_EQ(refusal("x_i^e", "x f32"),
+              "'e' is not a constant here\n"
+              "  x_i^e\n"
+              "      ^\n"
+              "write exp(…) for e^(…), or pass an argument e");
+    EXPECT_EQ(refusal("im * x_i", "x f32"),
+              "'im': complex values are not computed with\n"
+              "  im * x_i\n"
+              "  ^~\n"
+              "pass real and imaginary parts as two arrays");
+    EXPECT_EQ(refusal("exp(-|x|²)", "x f32[3]"),
+              "the formula names x but no y, and no subscripts\n"
+              "  exp(-|x|²)\n"
+              "        ^\n"
+              "write x_i and x_j for one array on both axes, or x_i alone "
+              "for a map");
+    EXPECT_EQ(refusal("exp(-|x|²)", "x f32[3] on i"), "no error");
+}
+
+TEST(Refusals, NamesThatAreTooMany) {
+    EXPECT_EQ(refusal("sum_j x_i·y_j", "x f32[3], y f32[3], b f32"),
+              "the argument 'b' is not in the formula, which has x and y\n"
+              "drop it, or correct its name");
+    EXPECT_EQ(refusal("sum_j sigma * x_i·y_j", "x f32[3], y f32[3], sigmo f64"),
+              "the argument 'sigmo' is not in the formula, which has sigma, x "
+              "and y\n"
+              "did you mean sigma?");
+    EXPECT_EQ(refusal("sum_j x_i·y_j", "x_i f32[3], y f32[3]"),
+              "the argument 'x_i' carries a subscript\n"
+              "pass x=…; the subscript stays in the formula");
+    EXPECT_EQ(refusal("λ x_i", "x f32, λ f64, lambda_ f64"),
+              "the argument 'lambda_' is given twice, as λ and lambda_\n"
+              "pass one of them; a Greek letter and its ASCII name are one "
+              "name");
+}
+
+TEST(Refusals, RolesThatDisagree) {
+    EXPECT_EQ(refusal("x_i + x", "x f32"),
+              "'x' appears both as x_i and as x\n"
+              "  x_i + x\n"
+              "        ^\n"
+              "an array is read as x_i or x_j, a parameter as a bare name");
+    EXPECT_EQ(refusal("x_i + 1", "x f32 on j"),
+              "'x' is declared an array on j but read as an array on i\n"
+              "  x_i + 1\n"
+              "  ^~~\n"
+              "change the declaration, or the subscript in the formula");
+    EXPECT_EQ(refusal("x_i + x_j", "x f32 as parameter").substr(0, 71),
+              "'x' is declared a parameter but read as an array on i and j\n"
+              "  x_i + x_j");
+}
+
+// ---- reductions and axes ----------------------------------------------------
+
+TEST(Refusals, ReductionsInsideReductions) {
+    EXPECT_EQ(refusal("sum_j exp(-max_j(x_i·y_j)²)", xy).substr(0, 5), "'max_");
+    EXPECT_EQ(refusal("sum_j (y_j * (max_j x_i·y_j))", xy),
+              "'max_j' stands inside 'sum_j', on the same axis\n"
+              "  sum_j (y_j * (max_j x_i·y_j))\n"
+              "                ^~~~~~~~~~~~~\n"
+              "compute the inner one first, or write it outside: (…)/(…)");
+    EXPECT_EQ(refusal("sum_i (x_i * (max_j x_i·y_j))", xy),
+              "'max_j' cannot stand inside 'sum_i'\n"
+              "  sum_i (x_i * (max_j x_i·y_j))\n"
+              "                ^~~~~~~~~~~~~\n"
+              "compute the inner reduction first and pass its result as an "
+              "argument");
+}
+
+TEST(Refusals, ReductionsOverDifferentAxes) {
+    EXPECT_EQ(refusal("(sum_j y_j) + (sum_i x_i)", xy),
+              "'sum_j' and 'sum_i' reduce over different axes in one formula\n"
+              "  (sum_j y_j) + (sum_i x_i)\n"
+              "                 ^~~~~~~~~\n"
+              "reduce both over the same axis, or compute one first and pass "
+              "its result");
+}
+
+TEST(Refusals, AxesThatAreLeft) {
+    EXPECT_EQ(refusal("y_j + sum_j x_i*y_j", xy),
+              "the result still depends on j after 'sum_j'\n"
+              "  y_j + sum_j x_i*y_j\n"
+              "  ^~~~~~~~~~~~~~~~~~~\n"
+              "reduce over j as well, or over both with _ij");
+}
+
+TEST(Refusals, AxesNobodyCarries) {
+    EXPECT_EQ(refusal("sum_j x_i", "x f32"),
+              "no argument carries the axis j of 'sum_j'\n"
+              "  sum_j x_i\n"
+              "  ^~~~~~~~~\n"
+              "give a variable the subscript _j");
+    EXPECT_EQ(refusal("x_i * j", "x f32"),
+              "no argument carries the axis j of 'j'\n"
+              "  x_i * j\n"
+              "        ^\n"
+              "give a variable the subscript _j");
+}
+
+TEST(Refusals, NumbersOfElements) {
+    EXPECT_EQ(refusal("argkmin_j(|x_i-y_j|, K)", "x f32, y f32, K i64"),
+              "the number of elements of argkmin_j must be an integer known "
+              "when the formula is read, not 'K'\n"
+              "  argkmin_j(|x_i-y_j|, K)\n"
+              "                       ^\n"
+              "write the number itself");
+    EXPECT_EQ(refusal("argkmin_j(|x_i-y_j|, 1.5)", xy).substr(0, 40),
+              "the number of elements of argkmin_j must");
+    EXPECT_EQ(refusal("kmin_j(|x_i-y_j|, 0)", xy),
+              "'kmin_j' asks for 0 elements; at least 1 is needed\n"
+              "  kmin_j(|x_i-y_j|, 0)\n"
+              "                    ^\n"
+              "pass a positive integer");
+    EXPECT_EQ(refusal("kmin_j(|x_i-y_j|, 1000000)", xy),
+              "'kmin_j' asks for 1000000 elements; at most 1024 are kept\n"
+              "  kmin_j(|x_i-y_j|, 1000000)\n"
+              "                    ^~~~~~~\n"
+              "ask for fewer, or take several calls");
+}
+
+TEST(Refusals, PairTermsAndKernels) {
+    EXPECT_EQ(message_of([] { program_of("exp(-|x-y|²)", xy); }),
+              "the formula has no reduction: it is a lazy N×M matrix\n"
+              "  exp(-|x-y|²)\n"
+              "  ^~~~~~~~~~~~\n"
+              "reduce it, as in sum_j …, or call tilefold.kernel");
+    EXPECT_EQ(
+        message_of([] { program_of("sum_j x_i·y_j", xy, Mode::Values); }),
+        "'sum_j' in the formula of a kernel, which gives one value for a pair\n"
+        "  sum_j x_i·y_j\n"
+        "  ^~~~~~~~~~~~~\n"
+        "leave the reduction away: K @ b and K.sum(1) reduce; or call "
+        "tilefold.reduce");
+}
+
+// ---- size -------------------------------------------------------------------
+
+TEST(Refusals, DefinitionsThatExplode) {
+    std::string formula = "f40(x_i) with f0(u) = sin(u) + cos(u)";
+    for (int k = 1; k <= 40; ++k) {
+        const std::string inner = "f" + std::to_string(k - 1);
+        formula += ", f" + std::to_string(k) + "(u) = " + inner + "(" + inner +
+                   "(u)) + 1";
+    }
+    EXPECT_EQ(refusal(formula, "x f32").substr(0, 52),
+              "the graph of the formula has more than 20000 nodes\n ");
+}
+
+TEST(Refusals, DefinitionsThatNestTooDeep) {
+    std::string formula = "f300(x_i) with f0(u) = sin(u)";
+    for (int k = 1; k <= 300; ++k)
+        formula += ", f" + std::to_string(k) + "(u) = f" +
+                   std::to_string(k - 1) + "(u) + 1";
+    EXPECT_EQ(refusal(formula, "x f32").substr(0, 47),
+              "the formula is nested deeper than 256 levels\n  ");
+}
+
+TEST(Refusals, PointIntoTheDefinition) {
+    EXPECT_EQ(refusal("sum_j k(x_i, y_j) with k(u, v) = u v", xy),
+              "two vectors side by side (3 components and 3 components)\n"
+              "  sum_j k(x_i, y_j) with k(u, v) = u v\n"
+              "                                   ^~~\n"
+              "write · for the inner product, * for the product of components");
+}
+
+TEST(Refusals, PointAtTheCallOfTheLanguagesOwnFunctions) {
+    EXPECT_EQ(refusal("sum_j clamp(x_i, y_j, 1)", "x f32[3], y f32[2]"),
+              "'max' of a vector of 3 components and a vector of 2 components: "
+              "the numbers of components differ\n"
+              "  sum_j clamp(x_i, y_j, 1)\n"
+              "        ^~~~~~~~~~~~~~~~~~\n"
+              "components must agree, or one operand must be a scalar");
+}
+
+} // namespace
+} // namespace tilefold::tests

@@ -1,0 +1,153 @@
+// tests/compiler/test_passes.cpp - each rule of the passes before and after,
+// and what holds of every pass.
+
+#include "compiler/passes.h"
+#include "compiler/split.h"
+#include "tests/compiler/cases.h"
+#include "tests/compiler/random_graph.h"
+#include "tests/compiler/support.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tilefold::tests {
+namespace {
+
+using Pass = ir::Graph (*)(const ir::Graph&);
+
+/// The values of a printed graph, without its header.
+std::string body(const ir::Graph& graph) {
+    const std::string text = ir::print(graph);
+    return text.substr(text.find("\n%") + 1);
+}
+
+std::string before_and_after(std::span<const Case> cases, Pass before,
+                             Pass pass) {
+    std::string text;
+    for (const Case& c : cases) {
+        const ir::Graph graph = before(graph_of(c.formula, c.arguments));
+        text.append("# ").append(c.name).append(": ").append(c.formula);
+        text += "\n" + body(graph) + "⇒\n" + body(pass(graph)) + "\n";
+    }
+    return text;
+}
+
+ir::Graph as_it_is(const ir::Graph& graph) {
+    return graph;
+}
+
+ir::Graph oriented(const ir::Graph& graph) {
+    return ir::orient(ir::simplify(graph)).graph;
+}
+
+TEST(Simplify, EveryRule) {
+    expect_golden("simplify.txt",
+                  before_and_after(simplify_cases(), as_it_is, ir::simplify));
+}
+
+TEST(Canonicalise, EveryRule) {
+    expect_golden(
+        "canonicalise.txt",
+        before_and_after(canonicalise_cases(), oriented, ir::canonicalise));
+}
+
+std::vector<Case> every_case() {
+    std::vector<Case> cases;
+    for (auto some : {all_cases(), simplify_cases(), canonicalise_cases()})
+        cases.insert(cases.end(), some.begin(), some.end());
+    return cases;
+}
+
+TEST(Passes, KeepEveryInvariant) {
+    for (const Case& c : every_case())
+        for (Pass pass : {ir::simplify, ir::canonicalise, oriented})
+            ir::verify(pass(graph_of(c.formula, c.arguments)));
+}
+
+TEST(Passes, KeepTheNumbers) {
+    for (const Case& c : every_case()) {
+        const ir::Graph graph = graph_of(c.formula, c.arguments);
+        const auto wanted = all_results(graph, 1);
+        for (Pass pass : {ir::simplify, ir::canonicalise})
+            EXPECT_EQ(difference(wanted, all_results(pass(graph), 1), 1e-12),
+                      "")
+                << c.name << ": " << c.formula;
+    }
+}
+
+TEST(Passes, AreIdempotent) {
+    for (const Case& c : every_case()) {
+        const ir::Graph graph = oriented(graph_of(c.formula, c.arguments));
+        const ir::Graph simple = ir::simplify(graph);
+        EXPECT_EQ(ir::print(ir::simplify(simple)), ir::print(simple))
+            << c.formula;
+        const ir::Graph canonical = ir::canonicalise(graph);
+        EXPECT_EQ(ir::print(ir::canonicalise(canonical)), ir::print(canonical))
+            << c.formula;
+    }
+}
+
+/// Orientation exchanges the numbers of points, and may fold rows.
+TEST(Orient, KeepsTheNumbers) {
+    for (const Case& c : every_case()) {
+        const ir::Graph graph = graph_of(c.formula, c.arguments);
+        const ir::Oriented turned = ir::orient(graph);
+        reference::Sizes sizes{3, 4, 2};
+        if (turned.swapped)
+            std::swap(sizes.rows, sizes.columns);
+        if (turned.single_column)
+            sizes.columns = 1;
+        auto wanted = all_results(graph, 1);
+        EXPECT_EQ(
+            difference(wanted, all_results(turned.graph, 1, sizes), 1e-12), "")
+            << c.formula;
+    }
+}
+
+struct Orientation {
+    std::string_view formula, types;
+    bool swapped, single_column;
+    Axes reduced, kept;
+};
+
+TEST(Orient, GivesRowsAndColumns) {
+    constexpr Orientation all[] = {
+        {"sum_j x_i*y_j", "x f32, y f32", false, false, Axes::J, Axes::I},
+        {"sum_i x_i*y_j", "x f32, y f32", true, false, Axes::J, Axes::I},
+        {"sum_ij x_i*y_j", "x f32, y f32", false, false, Axes::IJ, Axes::None},
+        {"sum_i x_i", "x f32", false, true, Axes::IJ, Axes::None},
+        {"sum_j x_j", "x f32", true, true, Axes::IJ, Axes::None},
+        {"x_i + sum_j y_j", "x f32, y f32", false, false, Axes::J, Axes::I},
+        {"y_j + sum_i x_i", "x f32, y f32", true, false, Axes::J, Axes::I},
+        {"x_i + 1", "x f32", false, true, Axes::None, Axes::I},
+        {"x_j + 1", "x f32", true, true, Axes::None, Axes::I},
+        {"x_i + y_j", "x f32, y f32", false, false, Axes::None, Axes::IJ},
+        {"l + 1", "l f32", false, true, Axes::None, Axes::None},
+    };
+    for (const Orientation& o : all) {
+        const auto turned = ir::orient(graph_of(o.formula, o.types));
+        EXPECT_EQ(turned.swapped, o.swapped) << o.formula;
+        EXPECT_EQ(turned.single_column, o.single_column) << o.formula;
+        EXPECT_EQ(turned.graph[turned.graph.result].type.axes, o.kept)
+            << o.formula;
+        for (const ir::Node& node : turned.graph.nodes)
+            EXPECT_TRUE(node.op != ir::Op::Reduce ||
+                        Axes(node.second) == o.reduced)
+                << o.formula;
+    }
+}
+
+TEST(Split, Golden) {
+    std::string text;
+    for (const Case& c : all_cases()) {
+        const ir::Graph graph =
+            ir::canonicalise(oriented(graph_of(c.formula, c.arguments)));
+        text.append("# ").append(c.formula).append("\n");
+        text += print(split(graph), graph) + "\n";
+    }
+    expect_golden("split.txt", text);
+}
+
+} // namespace
+} // namespace tilefold::tests

@@ -1,0 +1,114 @@
+// tests/compiler/test_pipeline.cpp - programs: what a caller is told.
+
+#include "compiler/passes.h"
+#include "tests/compiler/cases.h"
+#include "tests/compiler/support.h"
+
+#include <gtest/gtest.h>
+
+namespace tilefold::tests {
+namespace {
+
+Mode mode_of(const Case& c) {
+    const ir::Graph graph = graph_of(c.formula, c.arguments);
+    return graph[graph.result].type.axes == Axes::IJ ? Mode::Values
+                                                     : Mode::Reduce;
+}
+
+TEST(Pipeline, CompilesEveryFormula) {
+    for (const Case& c : all_cases()) {
+        const Program program = program_of(c.formula, c.arguments, mode_of(c));
+        ir::verify(program.graph);
+        const auto request = request_of(program);
+        EXPECT_EQ(parse_plan(request.plan), program.plan) << c.name;
+        EXPECT_EQ(ir::print(ir::parse_ir(request.graph), ir::Names::Numbers),
+                  request.graph)
+            << c.name;
+    }
+}
+
+TEST(Pipeline, SaysWhereArgumentsAre) {
+    const Program program = program_of("sum_j exp(-|x_i - y_j|²/2l²) b_j",
+                                       "b f32[2], l f64, y f32[3], x f32[3]");
+    ASSERT_EQ(program.argument_order.size(), 4u);
+    const std::vector<std::string> given = {"b", "l", "y", "x"};
+    for (std::size_t k = 0; k < 4; ++k)
+        EXPECT_EQ(given[std::size_t(program.argument_order[k])],
+                  program.graph.arguments[k].name);
+    ASSERT_GE(program.width_argument, 0);
+    EXPECT_EQ(program.graph.arguments[std::size_t(program.width_argument)].name,
+              "b");
+}
+
+TEST(Pipeline, SaysWhatTheResultIs) {
+    Program program = program_of("sum_i x_i*y_j", "x f32, y f32");
+    EXPECT_EQ(program.result.axes, Axes::J);
+    EXPECT_TRUE(program.swapped);
+    EXPECT_FALSE(program.folds_rows);
+    EXPECT_EQ(program.plan.nest, Nest::Reduce);
+    program = program_of("argkmin_ij(x_i*y_j, 5)", "x f32, y f32");
+    EXPECT_EQ(program.result.axes, Axes::None);
+    EXPECT_EQ(program.result.dtype, DType::I64);
+    EXPECT_EQ(program.result.rank, 1);
+    EXPECT_EQ(program.result.rows, 5);
+    EXPECT_TRUE(program.folds_rows);
+    program = program_of("sin(x_j)", "x f64");
+    EXPECT_EQ(program.result.axes, Axes::J);
+    EXPECT_TRUE(program.swapped);
+    EXPECT_TRUE(program.single_column);
+    EXPECT_EQ(program.plan.nest, Nest::Values);
+    program = program_of("mean_i x_i", "x f64");
+    EXPECT_TRUE(program.single_column);
+    EXPECT_TRUE(program.folds_rows);
+    program =
+        program_of("sum_j exp(x_i·y_j) b_j", "x f32[3], y f32[3], b f32[7]");
+    EXPECT_EQ(program.result.rank, 1);
+    EXPECT_EQ(program.result.rows, dynamic);
+}
+
+TEST(Pipeline, TakesAForcedPlan) {
+    const auto formula = parse("sum_j x_i*y_j", vocabulary());
+    const auto types = arguments("x f32, y f32");
+    const Program usual = compile(formula, types, Mode::Reduce, {});
+    const auto plans =
+        enumerate_plans(usual.graph, Nest::Reduce, Isa::X86_64_V4);
+    ASSERT_GT(plans.size(), 1u);
+    CompileOptions options;
+    options.plan = plans.back();
+    const Program forced = compile(formula, types, Mode::Reduce, options);
+    EXPECT_EQ(forced.plan, plans.back());
+    EXPECT_FALSE(forced.key == usual.key);
+    options.plan->nest = Nest::Values;
+    EXPECT_EQ(
+        message_of([&] { compile(formula, types, Mode::Reduce, options); }),
+        "the plan's 'nest': not the one that the formula needs\n"
+        "leave the plan to the cost model, or take one that explain "
+        "prints");
+}
+
+TEST(Explain, PrintsEveryStage) {
+    std::string text;
+    for (const Case& c : all_cases()) {
+        if (c.name != "gaussian_wide" && c.name != "definitions" &&
+            c.name != "knn" && c.name != "subscripts")
+            continue;
+        for (const Stage& stage :
+             explain(parse(c.formula, vocabulary()), arguments(c.arguments),
+                     mode_of(c), {}))
+            if (stage.name != "plan")
+                text += "== " + stage.name + "\n" + stage.text;
+        text += "\n";
+    }
+    expect_golden("explain.txt", text);
+}
+
+TEST(Explain, ShowsThePlanAndTheOthers) {
+    const auto stages = explain(parse("sum_j x_i*y_j", vocabulary()),
+                                arguments("x f32, y f32"), Mode::Reduce, {});
+    ASSERT_EQ(stages.back().name, "plan");
+    EXPECT_TRUE(stages.back().text.starts_with("isa=x86-64-v4 nest=reduce"));
+    EXPECT_NE(stages.back().text.find("\n  or isa="), std::string::npos);
+}
+
+} // namespace
+} // namespace tilefold::tests

@@ -1,0 +1,44 @@
+// tests/compiler/test_plan.cpp - plans as text.
+
+#include "tests/compiler/cases.h"
+#include "tests/compiler/support.h"
+
+#include <gtest/gtest.h>
+
+namespace tilefold::tests {
+namespace {
+
+TEST(Plan, EveryPlanReadsBack) {
+    for (const Case& c : all_cases()) {
+        const ir::Graph graph = graph_of(c.formula, c.arguments);
+        for (Isa isa : {Isa::X86_64_V3, Isa::X86_64_V4})
+            for (Nest nest : {Nest::Reduce, Nest::Values}) {
+                const auto plans = enumerate_plans(graph, nest, isa);
+                ASSERT_FALSE(plans.empty());
+                EXPECT_EQ(choose_plan(graph, nest, isa), plans.front());
+                for (const Plan& plan : plans)
+                    EXPECT_EQ(parse_plan(print(plan)), plan) << print(plan);
+            }
+    }
+}
+
+std::string refusal(const std::string& text) {
+    const std::string message = message_of([&] { parse_plan(text); });
+    return message.substr(0, message.find('\n'));
+}
+
+TEST(Plan, RefusesWhatIsNone) {
+    EXPECT_EQ(refusal("lanes"), "the plan's 'lanes': key=value expected");
+    EXPECT_EQ(refusal("speed=9"), "the plan's 'speed': no such key");
+    EXPECT_EQ(refusal("isa=sparc"), "the plan's 'sparc': no such instruction "
+                                    "set");
+    EXPECT_EQ(refusal("nest=bird"), "the plan's 'bird': reduce or values "
+                                    "expected");
+    EXPECT_EQ(refusal("lanes=many"),
+              "the plan's 'many': not a number from 1 to 64");
+    EXPECT_EQ(refusal("lanes=7"),
+              "the plan's 'lanes': one vector of f32 or f64 expected");
+}
+
+} // namespace
+} // namespace tilefold::tests

@@ -97,13 +97,17 @@ private:
             known.span = node.span;
     }
 
+    /// Points at the later of the two.
     [[noreturn]] void mixed_roles(const ast::Node& node,
                                   const FreeName& known) const {
+        const auto [first, second] =
+            std::minmax(known.span, node.span,
+                        [](Span a, Span b) { return a.begin < b.begin; });
         const auto text = [&](Span span) {
             return formula_.text.substr(span.begin, span.end - span.begin);
         };
-        fail(Code::MixedRoles, {formula_.text, node.span},
-             {node.name, text(known.span), text(node.span)});
+        fail(Code::MixedRoles, {formula_.text, second},
+             {node.name, text(first), text(second)});
     }
 
     /// A head names the i- and the j-variable; without head and subscripts

@@ -16,7 +16,7 @@ namespace {
 using Text = std::optional<std::string>;
 
 Isa isa_of(const std::string& text) {
-    Isa isa;
+    Isa isa{};
     if (!parse_isa(text, isa))
         fail(Code::UnknownTarget, {text, "x86-64-v3, x86-64-v4"});
     return isa;

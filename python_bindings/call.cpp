@@ -82,7 +82,7 @@ void Call::read_mapping(PyObject* mapping) {
     mapping_ = nb::steal(PyDict_New());
     if (PyDict_Update(mapping_.ptr(), mapping) != 0)
         throw nb::python_error();
-    PyObject *key, *value;
+    PyObject *key = nullptr, *value = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(mapping_.ptr(), &at, &key, &value);) {
         if (!PyUnicode_Check(key))
             fail(Code::PositionalArgument,
@@ -96,7 +96,7 @@ void Call::read(PyObject* positional, PyObject* keywords) {
         read_mapping(positional);
     if (!keywords)
         return;
-    PyObject *key, *value;
+    PyObject *key = nullptr, *value = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &key, &value);) {
         std::string_view name = utf8(key);
         if (!read_setting(name, value))

@@ -1,7 +1,7 @@
-// runtime/threads.cpp - helpers that wait for parties of work.
+// runtime/threads.cpp - a pool of threads for parties of work.
 //
-// Why not a task scheduler: a run needs nothing but "this function on k
-// threads at once", and three promises that a shared scheduler cannot keep.
+// A run needs no more than "this function on k threads at once". The pool is
+// Boost.Asio's, not oneTBB, for what a shared scheduler cannot promise.
 // Measured with oneTBB 2021.8, 8 threads asked on 2 cores:
 //  - in a child, 0 of 7 workers answered as soon as another thread or
 //    library of the parent had used the scheduler (tbb::finalize refuses);
@@ -12,24 +12,58 @@
 
 #include "runtime/threads.h"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <deque>
+#include <exception>
 #include <mutex>
-#include <system_error>
-#include <thread>
-#include <vector>
 
 namespace tilefold {
 namespace {
 
-/// One call of together(); lives on its caller's stack.
-struct Party {
-    const std::function<void()>* share;
-    int places; ///< helpers that may still enter
-    int inside; ///< helpers that work on it
+/// One call of together(); shared by its caller and whoever comes to help,
+/// be it too late.
+class Party {
+public:
+    explicit Party(const std::function<void()>& share) : share_(share) {}
+
+    /// A helper's part; nothing once the party is closed.
+    void help() {
+        {
+            std::lock_guard lock(mutex_);
+            if (closed_)
+                return;
+            ++inside_;
+        }
+        share_();
+        std::lock_guard lock(mutex_);
+        if (--inside_ == 0)
+            left_.notify_all();
+    }
+
+    /// Nobody enters any more.
+    void close() {
+        std::lock_guard lock(mutex_);
+        closed_ = true;
+    }
+
+    /// Whether all helpers have left within 50 ms.
+    bool all_left() {
+        std::unique_lock lock(mutex_);
+        return left_.wait_for(lock, std::chrono::milliseconds(50),
+                              [this] { return inside_ == 0; });
+    }
+
+private:
+    const std::function<void()>& share_;
+    std::mutex mutex_;
+    std::condition_variable left_;
+    int inside_ = 0;
+    bool closed_ = false;
 };
 
 /// Signals sent to the process are for the program's own threads. Faults
@@ -51,96 +85,50 @@ private:
 
 } // namespace
 
+/// The pool, started at the first need.
 struct Crew::Muster {
     std::mutex mutex;
-    std::condition_variable work; ///< a party has places, or closing
-    std::condition_variable left; ///< a helper left a party
-    std::deque<Party*> open;      ///< parties with places, oldest first
-    std::vector<std::thread> helpers;
-    bool closing = false;
+    std::unique_ptr<boost::asio::thread_pool> pool;
 
-    void serve();
-    void start_helpers(std::size_t wanted);
-    void close(Party& party);
-};
-
-/// A helper's life.
-void Crew::Muster::serve() {
-    std::unique_lock lock(mutex);
-    for (;;) {
-        work.wait(lock, [this] { return closing || !open.empty(); });
-        if (closing)
-            return;
-        Party& party = *open.front();
-        if (--party.places == 0)
-            open.pop_front();
-        ++party.inside;
-        lock.unlock();
-        (*party.share)();
-        lock.lock();
-        if (--party.inside == 0)
-            left.notify_all();
-    }
-}
-
-/// A system that refuses a thread leaves us with fewer; the caller of
-/// together() works anyway.
-void Crew::Muster::start_helpers(std::size_t wanted) {
-    if (helpers.size() >= wanted)
-        return;
-    SignalsBlocked blocked;
-    try {
-        while (helpers.size() < wanted) {
-            helpers.emplace_back([this] { serve(); });
-            pthread_setname_np(helpers.back().native_handle(), "tilefold");
+    /// Null where the system refuses threads: the caller then works alone.
+    boost::asio::thread_pool* started(int threads) {
+        std::lock_guard lock(mutex);
+        if (!pool) {
+            const SignalsBlocked blocked;
+            try {
+                pool = std::make_unique<boost::asio::thread_pool>(
+                    std::size_t(threads));
+            } catch (const std::exception&) {
+                return nullptr;
+            }
         }
-    } catch (const std::system_error&) {
+        return pool.get();
     }
-}
-
-void Crew::Muster::close(Party& party) {
-    if (party.places > 0)
-        std::erase(open, &party);
-    party.places = 0;
-}
+};
 
 Crew::Crew(int threads)
     : threads_(std::max(threads, 1)), muster_(std::make_unique<Muster>()) {}
 
-Crew::~Crew() {
-    {
-        std::lock_guard lock(muster_->mutex);
-        muster_->closing = true;
-    }
-    muster_->work.notify_all();
-    for (std::thread& helper : muster_->helpers)
-        helper.join();
-}
+Crew::~Crew() = default;
 
 bool Crew::together(int helpers, const std::function<void()>& share,
                     const std::function<void()>& waiting) {
-    Muster* muster = muster_.get();
-    Party party{&share, std::min(helpers, threads_ - 1), 0};
-    if (party.places > 0) {
-        std::lock_guard lock(muster->mutex);
-        muster->start_helpers(std::size_t(party.places));
-        muster->open.push_back(&party);
-    }
-    muster->work.notify_all();
+    const Muster* muster = muster_.get();
+    const auto party = std::make_shared<Party>(share);
+    helpers = std::min(helpers, threads_ - 1);
+    if (helpers > 0)
+        if (auto* pool = muster_->started(threads_ - 1))
+            for (int k = 0; k < helpers; ++k)
+                boost::asio::post(*pool, [party] { party->help(); });
     share();
-    // Callbacks may fork; in the child the old muster must not be touched.
+    // Callbacks may fork; in the child the helpers are gone.
     if (muster_.get() != muster)
         return false;
-    std::unique_lock lock(muster->mutex);
-    muster->close(party);
-    auto all_left = [&] { return party.inside == 0; };
-    while (!muster->left.wait_for(lock, std::chrono::milliseconds(50),
-                                  all_left)) {
-        lock.unlock();
+    party->close();
+    while (!party->all_left()) {
         waiting();
         if (muster_.get() != muster)
             return false;
-        lock.lock();
     }
     return true;
 }

@@ -164,8 +164,13 @@ private:
             ir::Reduction::Max,      ir::Reduction::Min, ir::Reduction::Prod,
             ir::Reduction::LogSumExp};
         const ir::Reduction kind = kinds[pick(7)];
-        const ValueId body =
-            some(kind == ir::Reduction::LogSumExp ? 0 : pick(2));
+        ValueId body = some(kind == ir::Reduction::LogSumExp ? 0 : pick(2));
+        for (Axes axis : {Axes::I, Axes::J})
+            if (contains(axes, axis) &&
+                !contains(builder_.type(body).axes, axis))
+                body = builder_.apply(
+                    Op::Mul,
+                    {body, argument(axis == Axes::I ? "b" : "c", 0, axis)});
         return builder_.reduce(kind, axes, std::span(&body, 1));
     }
 

@@ -23,8 +23,8 @@ reference::Reader random_reader(const ir::Graph& graph, std::uint64_t seed);
 std::vector<double> all_results(const ir::Graph& graph, std::uint64_t seed,
                                 reference::Sizes sizes = {3, 4, 2});
 
-/// The same numbers up to `tolerance`, relative to the largest; NaN equals
-/// NaN. Says where not.
+/// The same numbers up to `tolerance`, relative to the largest; infinities
+/// and NaN in the same places. Says where not.
 std::string difference(const std::vector<double>& a,
                        const std::vector<double>& b, double tolerance);
 

@@ -85,7 +85,7 @@ TEST(DynamicWidth, NotWhereTheWidthMatters) {
     EXPECT_EQ(widths("sum_j exp(x_i·y_j) * b_j*b_j", xyb), "");
     EXPECT_EQ(widths("sum_j exp(x_i·y_j) tanh(b_j)", xyb), "");
     EXPECT_EQ(widths("max_j exp(x_i·y_j) b_j", xyb), "");
-    EXPECT_EQ(widths("sum_j exp(b_j·b_j) b_j", xyb), "");
+    EXPECT_EQ(widths("sum_j exp(x_i·y_j) * exp(b_j·b_j) b_j", xyb), "");
     EXPECT_EQ(widths("|sum_j exp(x_i·y_j) b_j|", xyb), "");
     EXPECT_EQ(widths("sum_ij exp(x_i·y_j) b_j", xyb), "");
     EXPECT_EQ(widths("sum_j b_j", "b f32[2]"), "");

@@ -82,6 +82,7 @@ TEST(Builder, RefusesGraphsWithoutEnd) {
         value = builder.apply(k % 2 ? Op::Sin : Op::Cos, {value});
     EXPECT_EQ(message_of([&] { builder.finish(value); }),
               "the graph of the formula has more than 20000 nodes\n"
+              "  f\n"
               "split the formula, or write sums over components with · and "
               "|…|");
 }

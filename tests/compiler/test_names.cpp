@@ -45,7 +45,7 @@ TEST(FreeNames, ConstantsAreNone) {
 }
 
 TEST(FreeNames, HaveOneSpelling) {
-    EXPECT_EQ(names_of("σ x_i + sigma y_j + λ"), "sigma: x:i y:j lambda_:");
+    EXPECT_EQ(names_of("σ x_i + sigma y_j + λ"), "sigma: x:i y:j lambda:");
 }
 
 DType computed_in(std::string_view types) {

@@ -53,7 +53,7 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
     if (name == "*")
         return product(node, operands[0], operands[1], span);
     if (name == "/")
-        return quotient(operands[0], operands[1], span);
+        return quotient(scope, operands[0], operands[1], span);
     if (name == "^")
         return power(scope, node, operands[0], span);
     if (name == "norm")
@@ -79,9 +79,11 @@ ValueId GraphBuild::product(const ast::Node& node, ValueId a, ValueId b,
     return builder_.apply(Op::Mul, {a, b}, span);
 }
 
-ValueId GraphBuild::quotient(ValueId a, ValueId b, Span span) {
+/// sugar.def acts on components and has one reading.
+ValueId GraphBuild::quotient(const Scope& scope, ValueId a, ValueId b,
+                             Span span) {
     const Type& divisor = builder_.type(b);
-    if (builder_.type(a).rank == 0 && is_long_vector(divisor))
+    if (builder_.type(a).rank == 0 && is_long_vector(divisor) && !scope.call)
         refuse(Code::ScalarOverVector, span, {std::to_string(divisor.rows)});
     return builder_.apply(Op::Div, {a, b}, span);
 }

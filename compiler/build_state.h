@@ -59,7 +59,8 @@ private:
     ir::ValueId apply(Scope& scope, const ast::Node& node);
     ir::ValueId product(const ast::Node& node, ir::ValueId a, ir::ValueId b,
                         Span span);
-    ir::ValueId quotient(ir::ValueId a, ir::ValueId b, Span span);
+    ir::ValueId quotient(const Scope& scope, ir::ValueId a, ir::ValueId b,
+                         Span span);
     ir::ValueId power(Scope& scope, const ast::Node& node, ir::ValueId base,
                       Span span);
     ir::ValueId norm(ir::ValueId a, Span span);

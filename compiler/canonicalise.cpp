@@ -79,7 +79,7 @@ ValueId reduction(R& r, const Node& n) {
     const Axes full = r.axes(n.operands[0]);
     if (contains(kept, full))
         return no;
-    Factors inside = factors_of(r, n.operands[0], full);
+    Factors inside = factors_of(r, n.operands[0], full, kept);
     Factors outside = move_out(
         inside, [&](ValueId id) { return contains(kept, r.axes(id)); });
     if (outside.size() == 0 && outside.coefficient == 1)

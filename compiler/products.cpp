@@ -24,15 +24,17 @@ bool holds_constant(const Rewriter& r, const Node& node) {
 
 class Collector {
 public:
-    Collector(const Rewriter& rewriter, Axes full)
-        : r_(rewriter), full_(full) {}
+    Collector(const Rewriter& rewriter, Axes full, std::optional<Axes> kept)
+        : r_(rewriter), full_(full), kept_(kept) {}
 
     void add(ValueId value, bool below, int depth) {
         const Node node = r_.node(value);
         if (node.op == Op::Constant && take_constant(node.value, below))
             return;
-        const bool opens = is_product(node.op) && (node.type.axes == full_ ||
-                                                   holds_constant(r_, node));
+        const bool opens =
+            is_product(node.op) &&
+            (node.type.axes == full_ || holds_constant(r_, node) ||
+             (kept_ && !contains(*kept_, node.type.axes)));
         if (!opens || factors.size() >= most_factors || depth > deepest) {
             (below ? factors.denominators : factors.numerators)
                 .push_back(value);
@@ -60,6 +62,7 @@ private:
 
     const Rewriter& r_;
     Axes full_;
+    std::optional<Axes> kept_;
 };
 
 ValueId divide(Rewriter& r, ValueId a, ValueId b) {
@@ -161,8 +164,9 @@ bool comes_before(const Rewriter& rewriter, ValueId a, ValueId b) {
     return left == right ? a < b : left < right;
 }
 
-Factors factors_of(const Rewriter& rewriter, ValueId value, Axes full) {
-    Collector collector(rewriter, full);
+Factors factors_of(const Rewriter& rewriter, ValueId value, Axes full,
+                   std::optional<Axes> kept) {
+    Collector collector(rewriter, full, kept);
     collector.add(value, false, 0);
     return collector.factors;
 }

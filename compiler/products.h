@@ -4,6 +4,7 @@
 
 #include "compiler/rewrite.h"
 
+#include <optional>
 #include <vector>
 
 namespace tilefold::ir {
@@ -17,8 +18,10 @@ struct Factors {
 };
 
 /// The factors of `value`, a value on the axes `full` or fewer. What is on
-/// fewer stays in one piece, up to a constant.
-Factors factors_of(const Rewriter& rewriter, ValueId value, Axes full);
+/// fewer stays in one piece, up to a constant; with `kept`, what is on these
+/// only.
+Factors factors_of(const Rewriter& rewriter, ValueId value, Axes full,
+                   std::optional<Axes> kept = {});
 
 /// The product, with one multiplication less inside the loops wherever a
 /// factor does not belong there. Divisors on fewer axes than `full` become

@@ -124,6 +124,7 @@ constexpr Case canonical_rules[] = {
     {"sign leaves a sum", "sum_j -exp(x_i·y_j)", "x f32[3], y f32[3]"},
     {"nothing leaves a maximum", "max_j a_i x_i·y_j", "a f32, x f32[3], y f32[3]"},
     {"only {} leaves both axes", "sum_ij l a_i b_j", "l f64, a f32, b f32"},
+    {"what is kept leaves a column's factor", "sum_j exp(x_i·y_j) (2l b_j/n)", "l f64, b f32, x f32[3], y f32[3], n f64"},
     {"dot with itself", "sum_j exp(-(x_i-y_j)·(x_i-y_j))", "x f32[3], y f32[3]"},
     {"sum of squares", "max_j sum((x_i-y_j)*(x_i-y_j))", "x f32[3], y f32[3]"},
     {"sum of products", "max_j sum(x_i*y_j)", "x f32[3], y f32[3]"},

@@ -241,7 +241,7 @@ std::string difference(const std::vector<double>& a,
             largest = std::max(largest, std::abs(value));
     for (std::size_t k = 0; k < a.size(); ++k) {
         const bool same =
-            a[k] == b[k] || (std::isnan(a[k]) && std::isnan(b[k]));
+            a[k] == b[k] || (!std::isfinite(a[k]) && !std::isfinite(b[k]));
         if (!same && !(std::abs(a[k] - b[k]) <= tolerance * largest))
             text << "result " << k << ": " << a[k] << " and " << b[k] << "; ";
     }

@@ -68,6 +68,19 @@ def test_formulas_are_freed_with_their_session():
     assert growth(work, 100) < 2 << 20
 
 
+def test_compiled_kernels_are_freed_with_their_session(points):
+    def work():
+        session = tilefold.Session(
+            tilefold.Options(cache_directory="", threads=1)
+        )
+        for power in range(2, 12):
+            text = f"sum_j |x_i - y_j|^{power}"
+            tilefold.reduce(text, x=points.x, y=points.y, session=session)
+        assert session.stats().compiles == 10
+
+    assert growth(work, 10) < 2 << 20
+
+
 def test_kernels_are_freed(points):
     def work():
         kernel = tilefold.kernel(

@@ -4,8 +4,9 @@
 The work is SHA-256 of one megabyte in cache, which needs neither memory nor
 the interpreter's lock. Anything else that runs on a core, a lower clock or a
 busy neighbour under the same hypervisor makes it slower. What runs only in
-the middle of a long sample is seen in /proc/stat: time that was used on the
-machine and not by this process.
+the middle of a long sample is seen by the kernel's accounts: others used CPU
+time, and threads of this process waited for a core meanwhile. (They may wait
+for each other, and others may use a core that nobody here wants.)
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOVED = 1.10  # calibration against the quietest one, at most
-FOREIGN = 0.05  # of the sample's time on one core, at most
-FOREIGN_SECONDS = 0.02  # /proc/stat counts in ticks of 10 ms
+LOST = 0.05  # of the sample's time, at most
+LOST_SECONDS = 0.005  # that is always forgiven
 
 _BLOCK = bytes(1 << 20)
 _ROUNDS = 12  # about 10 ms
@@ -34,13 +35,17 @@ class Calibration:
     """Threads that do the fixed work, one a core."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(cores())
+        # Pinned: a thread that wakes on a busy core is not moved at once.
+        self._pools = [
+            ThreadPoolExecutor(1, "calibration", os.sched_setaffinity, (0, {core}))
+            for core in os.sched_getaffinity(0)
+        ]
         self.run()  # starts the threads
 
     def run(self) -> float:
         """Seconds the work takes now."""
         start = time.perf_counter()
-        for done in [self._pool.submit(_work) for _ in range(cores())]:
+        for done in [pool.submit(_work) for pool in self._pools]:
             done.result()
         return time.perf_counter() - start
 
@@ -57,24 +62,30 @@ class Sample:
     wall: float  # from the first calibration to the last
     before: float
     after: float
-    foreign: float  # CPU time of others
+    lost: float  # to others; see LostTime
 
     def is_quiet(self, quietest: float) -> bool:
         """Whether nothing disturbed it."""
         limit = MOVED * quietest
-        foreign = FOREIGN * self.wall + FOREIGN_SECONDS
-        return max(self.before, self.after) < limit and self.foreign < foreign
+        lost = LOST * self.wall + LOST_SECONDS
+        return max(self.before, self.after) < limit and self.lost < lost
 
 
-class ForeignTime:
-    """CPU time that others used since this was made."""
+class LostTime:
+    """What this process cannot have had since this was made.
+
+    The lesser of the CPU time that others used and of the time that threads
+    of this process were ready and waited for a core.
+    """
 
     def __init__(self) -> None:
-        self._start = _machine_seconds() - _own_seconds()
+        self._foreign = _machine_seconds() - _own_seconds()
+        self._waited = _waited_seconds()
 
     def seconds(self) -> float:
-        """CPU seconds, at least 0."""
-        return max(0.0, _machine_seconds() - _own_seconds() - self._start)
+        """Seconds, at least 0."""
+        foreign = _machine_seconds() - _own_seconds() - self._foreign
+        return max(0.0, min(foreign, _waited_seconds() - self._waited))
 
 
 def _work() -> None:
@@ -85,6 +96,17 @@ def _work() -> None:
 def _own_seconds() -> float:
     times = os.times()
     return time.process_time() + times.children_user + times.children_system
+
+
+def _waited_seconds() -> float:
+    """Time that threads of this process were ready to run, and did not."""
+    waited = 0
+    for task in Path("/proc/self/task").iterdir():
+        try:
+            waited += int((task / "schedstat").read_text().split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # the thread has ended
+    return waited * 1e-9
 
 
 def _machine_seconds() -> float:

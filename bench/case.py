@@ -31,7 +31,7 @@ class Problem(Protocol):
 
     @property
     def pairs(self) -> float:
-        """Pairs of points a run goes through; 0 if that says nothing."""
+        """Pairs of points a run goes through."""
         ...
 
     @property
@@ -54,6 +54,7 @@ class Case:
     tolerance: float  # largest error of a contender that is ranked
     samples: int = 9  # 0: the checked run says everything
     seconds: float = 0.05  # a sample repeats the run to take as long
+    rated: bool = False  # pairs of points a second say something
     contenders: tuple[str, ...] = ()  # empty: all of the task
     timeout: float = 600.0  # of one run, in seconds
     goals: tuple[Goal, ...] = ()

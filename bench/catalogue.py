@@ -55,6 +55,11 @@ def select(names: list[str]) -> list[Entry]:
     return [e for e in every if not names or {e.task, e.case.name} & set(names)]
 
 
+def find(name: str) -> Case:
+    """The case of that name."""
+    return next(e.case for e in entries() if e.case.name == name)
+
+
 def contender_modules(entry: Entry) -> dict[str, str]:
     """Contenders of a case: name to module; tilefold first.
 

@@ -68,7 +68,8 @@ def run_case(entry: Entry, settings: Settings) -> dict[str, Any]:
     for name, track in tracks.items():
         _finish(rows[name], track, tracks.get(REFERENCE), samples)
     problem = case.problem(settings.quick)
-    _add_rates(rows, problem.pairs)
+    if case.rated:
+        _add_rates(rows, problem.pairs)
     return {
         "title": case.title,
         "when": time.strftime("%Y-%m-%d %H:%M"),
@@ -144,9 +145,9 @@ def _finish(
 
 
 def _add_rates(rows: dict[str, dict[str, Any]], pairs: float) -> None:
-    """Pairs per second, where a case counts pairs."""
+    """Pairs of points per second."""
     for row in rows.values():
-        if pairs and "seconds" in row:
+        if "seconds" in row:
             times = row["seconds"]
             row["pairs_per_second"] = {
                 "median": pairs / times["median"],

@@ -8,12 +8,18 @@ from typing import Any
 FORMULA = "Exp(-SqDist(x,y)*g)*b"
 
 
-def gaussian(dimension: int) -> Any:
-    """Genred of x (N, D), y (M, D), b (M, 1) and g = 1/2l² (1,)."""
+def quietly() -> None:
+    """Imports pykeops and tells it to print nothing."""
     import pykeops
-    from pykeops.numpy import Genred
 
     pykeops.set_verbose(False)
+
+
+def gaussian(dimension: int) -> Any:
+    """Genred of x (N, D), y (M, D), b (M, 1) and g = 1/2l² (1,)."""
+    quietly()
+    from pykeops.numpy import Genred
+
     aliases = [f"x = Vi({dimension})", f"y = Vj({dimension})"]
     aliases += ["b = Vj(1)", "g = Pm(1)"]
     return Genred(FORMULA, aliases, reduction_op="Sum", axis=1)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bench import catalogue, places
-from bench.calibration import Calibration, ForeignTime, Sample
+from bench.calibration import Calibration, LostTime, Sample
 from bench.case import Absent, Measured, Wrong
 from bench.memory import PeakMemory
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from bench.case import Problem
+
+REST = 0.01  # seconds for the threads of a contender to stop spinning
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,9 @@ class Contender:
 
     def prepare(self) -> dict[str, Any]:
         """Makes the problem and the run; says what tables need."""
-        (entry,) = catalogue.select([self._name])
+        case = catalogue.find(self._name)
         module = importlib.import_module(self._module)
-        self._problem: Problem = entry.case.problem(self._quick)
+        self._problem: Problem = case.problem(self._quick)
         self._run: Callable[[], Any] = module.prepare(self._problem)
         self._calibration = Calibration()
         return {
@@ -105,13 +107,14 @@ class Contender:
     def sample(self, repeats: int) -> tuple[Sample, dict[str, Any]]:
         """Times some runs between two calibrations."""
         gc.collect()
-        foreign = ForeignTime()
+        lost = LostTime()
         start = time.perf_counter()
         before = self._calibration.run()
         seconds, notes = _timed_often(self._run, repeats)
+        time.sleep(REST)
         after = self._calibration.run()
         wall = time.perf_counter() - start
-        sample = Sample(seconds, wall, before, after, foreign.seconds())
+        sample = Sample(seconds, wall, before, after, lost.seconds())
         return sample, notes
 
 

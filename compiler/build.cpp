@@ -83,6 +83,7 @@ void GraphBuild::read_arguments() {
         uses_.emplace(use.name.name, use);
         names_.push_back(use.name.name);
     }
+    check_reduction_axes();
     std::map<std::string, const ArgumentType*> given;
     for (const ArgumentType& argument : given_) {
         const std::string name = normalise_name(argument.name);
@@ -130,6 +131,23 @@ void GraphBuild::take_role(NameUse& use, const ArgumentType& argument) const {
     if (use.name.axes != declared)
         refuse(Code::RoleConflict, use.name.span,
                {use.name.name, role(declared), role(use.name.axes)});
+}
+
+/// sum_k is a name like any other; one that nobody passes is a mistake.
+void GraphBuild::check_reduction_axes() const {
+    for (const std::string& name : names_) {
+        const std::size_t bar = name.rfind('_');
+        const bool given =
+            std::ranges::any_of(given_, [&](const ArgumentType& argument) {
+                return normalise_name(argument.name) == name;
+            });
+        if (given || bar == std::string::npos)
+            continue;
+        const std::string stem = name.substr(0, bar);
+        if (vocabulary().reduction(stem).least >= 0)
+            refuse(Code::ReductionAxis, uses_.at(name).name.span,
+                   {name, stem});
+    }
 }
 
 void GraphBuild::check_given(const NameUse& use) const {

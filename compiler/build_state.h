@@ -41,6 +41,7 @@ private:
     void check_known(const std::string& name, const ArgumentType& argument);
     void check_given(const NameUse& use) const;
     void check_missing_y() const;
+    void check_reduction_axes() const;
     void take_role(NameUse& use, const ArgumentType& argument) const;
     void check_axes(const ir::Graph& graph) const;
     void check_reductions(const ir::Graph& graph) const;

@@ -5,6 +5,8 @@
 #include "compiler/split.h"
 
 #include <charconv>
+#include <iomanip>
+#include <sstream>
 
 namespace tilefold {
 namespace {
@@ -75,9 +77,18 @@ std::string trees(const Formula& formula) {
     return text;
 }
 
-/// The plan, and the others that were thought of.
+/// What the model expects of a plan on one core.
+std::string expected(const Program& program) {
+    const double time = nanoseconds_per_pair(program.graph, program.plan);
+    std::ostringstream text;
+    text << std::setprecision(2) << "  expected of one core: " << time
+         << " ns a pair, " << 1 / time << " G pairs/s\n";
+    return text.str();
+}
+
+/// The plan, what it should cost, and the others that were thought of.
 std::string plans(const Program& program) {
-    std::string text = print(program.plan) + "\n";
+    std::string text = print(program.plan) + "\n" + expected(program);
     for (const Plan& plan :
          enumerate_plans(program.graph, program.plan.nest, program.plan.isa))
         if (plan != program.plan)

@@ -19,11 +19,13 @@ Graph simplify(const Graph& graph);
 
 /// One spelling for one meaning, chosen for the kernels:
 ///  - Σ (a-b)² as written by components, |x-y|² → SqDist, x·x → SqNorm
-///  - a / u with u on {} → a * (1/u): one division a call
-///  - exp(f) → exp2(f * log2 e), the {} factors gathered into one scale on
-///    the pair term and pushed through sums (never into coordinates)
+///  - pair terms are put together by axes: a / u with u on fewer axes →
+///    a * (1/u), all factors on {} one scale. Not below floor, mod or a
+///    comparison, where the last bit counts
+///  - exp(f) → exp2(f * log2 e) of a pair term whose factors absorb log2 e:
+///    it is pushed through sums (never into coordinates)
 ///  - operands of commutative operations ordered by axes, then number
-///  - a factor on the kept axis only leaves a Sum reduction
+///  - a factor on the kept axis only, or on {}, leaves a Sum or a Mean
 Graph canonicalise(const Graph& graph);
 
 /// Reductions are read with rows on i and columns on j. A graph that keeps j

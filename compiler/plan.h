@@ -55,6 +55,9 @@ Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa);
 /// Every plan worth trying, best first by the model; finite.
 std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa);
 
+/// The model's estimate of one pair's time on one core.
+double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan);
+
 std::string print(const Plan& plan); ///< one line of key=value
 /// Reads print()'s text; throws Error(BadPlan) naming what is wrong.
 Plan parse_plan(std::string_view text);

@@ -37,108 +37,58 @@ double evaluate_int_pow(double base, std::int64_t exponent) {
     return std::pow(base, double(exponent));
 }
 
+// clang-format off
 double evaluate(Op op, const double* x) {
     switch (op) {
-    case Op::Add:
-        return x[0] + x[1];
-    case Op::Sub:
-        return x[0] - x[1];
-    case Op::Neg:
-        return -x[0];
-    case Op::Mul:
-        return x[0] * x[1];
-    case Op::Div:
-        return x[0] / x[1];
-    case Op::Mod:
-        return modulo(x[0], x[1]);
-    case Op::Pow:
-        return std::pow(x[0], x[1]);
-    case Op::Exp:
-        return std::exp(x[0]);
-    case Op::Exp2:
-        return std::exp2(x[0]);
-    case Op::Log:
-        return std::log(x[0]);
-    case Op::Log1p:
-        return std::log1p(x[0]);
-    case Op::Expm1:
-        return std::expm1(x[0]);
-    case Op::Sqrt:
-        return std::sqrt(x[0]);
-    case Op::Rsqrt:
-        return 1 / std::sqrt(x[0]);
-    case Op::Abs:
-        return std::abs(x[0]);
-    case Op::Sign:
-        return sign(x[0]);
-    case Op::Floor:
-        return std::floor(x[0]);
-    case Op::Ceil:
-        return std::ceil(x[0]);
-    case Op::Round:
-        return std::nearbyint(x[0]);
-    case Op::Minimum:
-        return smaller(x[0], x[1]);
-    case Op::Maximum:
-        return larger(x[0], x[1]);
-    case Op::Where:
-        return x[0] != 0 ? x[1] : x[2];
-    case Op::Less:
-        return x[0] < x[1];
-    case Op::LessEqual:
-        return x[0] <= x[1];
-    case Op::Equal:
-        return x[0] == x[1];
-    case Op::NotEqual:
-        return x[0] != x[1];
-    case Op::And:
-        return x[0] != 0 && x[1] != 0;
-    case Op::Or:
-        return x[0] != 0 || x[1] != 0;
-    case Op::Not:
-        return x[0] == 0;
-    case Op::Sin:
-        return std::sin(x[0]);
-    case Op::Cos:
-        return std::cos(x[0]);
-    case Op::Tan:
-        return std::tan(x[0]);
-    case Op::Asin:
-        return std::asin(x[0]);
-    case Op::Acos:
-        return std::acos(x[0]);
-    case Op::Atan:
-        return std::atan(x[0]);
-    case Op::Atan2:
-        return std::atan2(x[0], x[1]);
-    case Op::Sinh:
-        return std::sinh(x[0]);
-    case Op::Cosh:
-        return std::cosh(x[0]);
-    case Op::Tanh:
-        return std::tanh(x[0]);
-    case Op::Erf:
-        return std::erf(x[0]);
-    case Op::Argument:
-    case Op::Literal:
-    case Op::Constant:
-    case Op::Index:
-    case Op::IntPow:
-    case Op::Slice:
-    case Op::Concat:
-    case Op::Reduce:
-    case Op::Dot:
-    case Op::SqDist:
-    case Op::SqNorm:
-    case Op::CompSum:
-    case Op::CompMax:
-    case Op::CompMin:
-    case Op::Cross:
-    case Op::MatVec:
+    case Op::Add: return x[0] + x[1];
+    case Op::Sub: return x[0] - x[1];
+    case Op::Neg: return -x[0];
+    case Op::Mul: return x[0] * x[1];
+    case Op::Div: return x[0] / x[1];
+    case Op::Mod: return modulo(x[0], x[1]);
+    case Op::Pow: return std::pow(x[0], x[1]);
+    case Op::Exp: return std::exp(x[0]);
+    case Op::Exp2: return std::exp2(x[0]);
+    case Op::Log: return std::log(x[0]);
+    case Op::Log1p: return std::log1p(x[0]);
+    case Op::Expm1: return std::expm1(x[0]);
+    case Op::Sqrt: return std::sqrt(x[0]);
+    case Op::Rsqrt: return 1 / std::sqrt(x[0]);
+    case Op::Abs: return std::abs(x[0]);
+    case Op::Sign: return sign(x[0]);
+    case Op::Floor: return std::floor(x[0]);
+    case Op::Ceil: return std::ceil(x[0]);
+    case Op::Round: return std::nearbyint(x[0]);
+    case Op::Minimum: return smaller(x[0], x[1]);
+    case Op::Maximum: return larger(x[0], x[1]);
+    case Op::Where: return x[0] != 0 ? x[1] : x[2];
+    case Op::Less: return x[0] < x[1];
+    case Op::LessEqual: return x[0] <= x[1];
+    case Op::Equal: return x[0] == x[1];
+    case Op::NotEqual: return x[0] != x[1];
+    case Op::And: return x[0] != 0 && x[1] != 0;
+    case Op::Or: return x[0] != 0 || x[1] != 0;
+    case Op::Not: return x[0] == 0;
+    case Op::Sin: return std::sin(x[0]);
+    case Op::Cos: return std::cos(x[0]);
+    case Op::Tan: return std::tan(x[0]);
+    case Op::Asin: return std::asin(x[0]);
+    case Op::Acos: return std::acos(x[0]);
+    case Op::Atan: return std::atan(x[0]);
+    case Op::Atan2: return std::atan2(x[0], x[1]);
+    case Op::Sinh: return std::sinh(x[0]);
+    case Op::Cosh: return std::cosh(x[0]);
+    case Op::Tanh: return std::tanh(x[0]);
+    case Op::Erf: return std::erf(x[0]);
+    case Op::Argument: case Op::Literal: case Op::Constant: case Op::Index:
+    case Op::IntPow: case Op::Slice: case Op::Concat: case Op::Reduce:
+    case Op::Dot: case Op::SqDist: case Op::SqNorm: case Op::CompSum:
+    case Op::CompMax: case Op::CompMin: case Op::Cross: case Op::MatVec:
     case Op::VecMat:
         break;
     }
     internal_error("no scalar meaning of " + std::string(mnemonic(op)));
 }
+// clang-format on
 
 } // namespace tilefold::ir

@@ -1,5 +1,6 @@
 // python_bindings/bind_language.cpp - the tables of the language as lists,
 // for `tilefold formulas`.
+#include "formulas/catalogue.h"
 #include "python_bindings/call.h"
 
 #include <nanobind/stl/pair.h>
@@ -43,10 +44,19 @@ Rows reductions() {
     };
 }
 
+Rows named() {
+    Rows rows;
+    for (const NamedFormula& formula : catalogue)
+        rows.emplace_back(formula.name, std::string(formula.formula) + "  (" +
+                                            std::string(formula.doc) + ")");
+    return rows;
+}
+
 std::vector<std::pair<std::string, Rows>> language() {
     return {{"operations", operations()},
             {"functions made of them", functions()},
-            {"reductions, with _i, _j or _ij", reductions()}};
+            {"reductions, with _i, _j or _ij", reductions()},
+            {"formulas to start from, with x on i and y on j", named()}};
 }
 
 } // namespace

@@ -5,13 +5,27 @@
 #include "formulas/diagnostic.h"
 
 #include <dlfcn.h>
-#include <memory>
+#include <filesystem>
+#include <link.h>
+#include <system_error>
 
 namespace tilefold {
 namespace {
 
 [[noreturn]] void missing(const std::string& why) {
     fail(Code::CompilerMissing, {backend_path(), why});
+}
+
+/// Of the library or program that this code was linked into.
+std::string path_of_this_code() {
+    Dl_info info{};
+    link_map* map = nullptr;
+    dladdr1(reinterpret_cast<const void*>(&backend_path), &info,
+            reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
+    if (map && *map->l_name)
+        return map->l_name;
+    std::error_code error; // the program itself has no name in the map
+    return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
 const tilefold_llvm_backend* open_library() {
@@ -55,15 +69,8 @@ private:
 } // namespace
 
 std::string backend_path() {
-    Dl_info self{};
-    std::string folder = ".";
-    if (dladdr(reinterpret_cast<const void*>(&backend_path), &self) != 0 &&
-        self.dli_fname) {
-        std::string path = self.dli_fname;
-        if (std::size_t slash = path.rfind('/'); slash != std::string::npos)
-            folder = path.substr(0, slash);
-    }
-    return folder + "/libtilefold_llvm.so";
+    std::string own = path_of_this_code();
+    return own.substr(0, own.rfind('/') + 1) + "libtilefold_llvm.so";
 }
 
 const tilefold_llvm_backend& Backend::library() {

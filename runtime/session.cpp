@@ -2,10 +2,29 @@
 
 #include "runtime/session.h"
 
+#include "formulas/diagnostic.h"
 #include "runtime/bind.h"
 #include "runtime/session_state.h"
 
+#include <new>
+
 namespace tilefold {
+namespace {
+
+void allocate(Array& result, std::int64_t elements) {
+    double bytes = double(elements) * double(size_of(result.dtype));
+    try {
+        if (bytes > 0x1p62)
+            throw std::bad_alloc();
+        result.bytes.resize(std::size_t(bytes));
+    } catch (const std::bad_alloc&) {
+        fail(Code::OutOfMemory,
+             {"the result", std::to_string(std::int64_t(bytes / 1e6)) + " MB",
+              "reduce it, or take a part of the rows at a time"});
+    }
+}
+
+} // namespace
 
 Session::Session(const Options& options)
     : state_(std::make_shared<detail::SessionState>(options)) {}
@@ -75,7 +94,7 @@ Array Formula::operator()(std::span<const NamedView> arguments,
     result.dtype = bound.dtype();
     result.shape.assign(bound.shape().begin(), bound.shape().end());
     View view = View::of(nullptr, result.dtype, bound.shape());
-    result.bytes.resize(std::size_t(view.elements()) * size_of(result.dtype));
+    allocate(result, view.elements());
     bound.run({result.bytes.data(), result.dtype, view.shape, view.strides},
               options);
     return result;

@@ -241,6 +241,23 @@ TEST_F(BindTest, ListsAreChecked) {
               "all arrays on one axis have the same number of rows");
 }
 
+TEST_F(BindTest, AnAxisThatNobodyMeasuresIsNamed) {
+    std::array arguments{named("x", x)};
+    auto map = session.formula("sin(x_i)");
+    EXPECT_EQ(message_of([&] {
+                  map.bind(arguments, {.want = Want::Dense});
+              }),
+              "no argument carries the axis j of 'the formula'\n"
+              "give a variable the subscript _j");
+    std::vector<std::int64_t> j{0, 0, 7};
+    Bound bound = map.bind(
+        arguments, {Want::Dense, std::nullopt, Rows{j.data(), 3}});
+    Values<double> dense(bound.shape());
+    bound.run(dense.output());
+    ASSERT_EQ(dense.shape, (Extents{6, 3}));
+    EXPECT_DOUBLE_EQ(dense.at(4, 2), std::sin(x[4]));
+}
+
 TEST_F(BindTest, BatchesAreChecked) {
     Values<double> xs({2, 4, 1}), ys({3, 5, 1});
     EXPECT_EQ(refusal("sum_j x_i·y_j", {named("x", xs), named("y", ys)}),

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -239,6 +240,53 @@ TEST_F(SessionTest, ExplainsEveryStage) {
     ASSERT_GE(names.size(), 2u);
     EXPECT_EQ(names[names.size() - 2], "LLVM IR");
     EXPECT_EQ(names.back(), "assembly");
+}
+
+TEST_F(SessionTest, AResultThatDoesNotFitIsRefused) {
+    double one = 1;
+    View many = View::of(&one, DType::F64, {std::int64_t(1) << 50});
+    many.strides[0] = 0;
+    EXPECT_EQ(message_of([&] { session.reduce("2*x_i", {named("x", many)}); }),
+              "the result needs 9007199254 MB, which could not be allocated\n"
+              "reduce it, or take a part of the rows at a time");
+}
+
+TEST_F(SessionTest, WithoutTheCompilerACacheStillServes) {
+    Values<double> x({4}), y({5});
+    std::array arguments{named("x", x), named("y", y)};
+    session.formula("sum_j x_i*y_j")(arguments);
+    // A copy of this program, with no compiler library beside it.
+    auto lonely = temporary_.path() / "lonely";
+    std::filesystem::copy_file("/proc/self/exe", lonely);
+    std::string log = temporary_.path() / "log";
+    std::string command = "TILEFOLD_TEST_CACHE=" + cache() + " " +
+                          lonely.string() +
+                          " --gtest_also_run_disabled_tests"
+                          " --gtest_filter='*RunsWithoutTheCompiler' > " +
+                          log + " 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    std::ifstream file(log);
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_NE(text.find("[  PASSED  ] 1 test"), std::string::npos) << text;
+}
+
+/// Run by the test above.
+TEST_F(SessionTest, DISABLED_RunsWithoutTheCompiler) {
+    const char* filled = std::getenv("TILEFOLD_TEST_CACHE");
+    ASSERT_TRUE(filled);
+    Options with = options();
+    with.cache_directory = filled;
+    Session own(with);
+    Values<double> x({4}), y({5});
+    std::array arguments{named("x", x), named("y", y)};
+    EXPECT_EQ(own.formula("sum_j x_i*y_j")(arguments).shape, Shape({4}));
+    std::string message =
+        message_of([&] { own.formula("max_j x_i*y_j")(arguments); });
+    EXPECT_EQ(message.find("the compiler library "), 0u) << message;
+    EXPECT_NE(message.find("/libtilefold_llvm.so could not be loaded: "),
+              std::string::npos);
+    EXPECT_NE(message.find("\nreinstall tilefold, or provide a filled cache"),
+              std::string::npos);
 }
 
 TEST_F(SessionTest, BothInstructionSetsAgree) {

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from bench.points import GaussianProblem
 
-BLOCK = 1 << 18  # elements of a block of differences: 1 MiB in float32
+BLOCK = 1 << 16  # elements of a block; more is slower
 
 
 def prepare(problem: GaussianProblem) -> Callable[[], Any]:

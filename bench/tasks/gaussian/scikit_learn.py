@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bench.points import GaussianProblem
 
 PACKAGES = ("scikit-learn",)
-MEBIBYTES = 64  # of a chunk
+MEBIBYTES = 16  # of a chunk; more is slower
 
 
 def prepare(problem: GaussianProblem) -> Callable[[], Any]:

@@ -174,25 +174,4 @@ void ResultBuffer::store(Entry& entry, Value* scratch, Value* count, Value* out,
     });
 }
 
-double estimate_nanoseconds(const ir::Graph& graph, const Plan& plan) {
-    // Issue slots of the pair term over those a cycle (3 of 4 are used in
-    // practice) at 3 GHz; at least the packing's share.
-    constexpr double slots_per_nanosecond = 3 * 3;
-    double slots = 1;
-    for (const Node& node : graph.nodes) {
-        if (node.type.axes != Axes::IJ && node.op != Op::Reduce)
-            continue;
-        double times = std::max(1, node.type.rows);
-        if (is_contraction(node.op))
-            times *= std::max(1, graph[node.operands[0]].type.rows);
-        const bool in_table = node.op > Op::Reduce;
-        const bool exponential = node.op == Op::Reduce &&
-                                 ir::row_of(ir::Reduction(node.first)).monoid >=
-                                     ir::Monoid::LogSumExp;
-        slots += times *
-                 (in_table ? ir::row_of(node.op).cost : (exponential ? 16 : 2));
-    }
-    return slots / slots_per_nanosecond / plan.lanes;
-}
-
 } // namespace tilefold::llvm_backend

@@ -76,7 +76,5 @@ private:
 
 /// Whether some value has `dynamic` width.
 bool has_width(const ir::Graph& graph);
-/// Nanoseconds of one pair on one core, from the rows' costs.
-double estimate_nanoseconds(const ir::Graph& graph, const Plan& plan);
 
 } // namespace tilefold::llvm_backend

@@ -210,7 +210,7 @@ void write_reduce_nest(ModuleWriter& writer) {
     const Plan& plan = writer.plan;
     writer.layout.row_multiple =
         std::max<std::int64_t>(chunk, plan.lanes * plan.row_vectors);
-    writer.layout.nanoseconds = estimate_nanoseconds(writer.graph, plan);
+    writer.layout.nanoseconds = nanoseconds_per_pair(writer.graph, plan);
     if (has_width(writer.graph))
         writer.layout.nanoseconds_per_width = 1.0 / 6 / plan.lanes;
     write_init(writer, reductions);

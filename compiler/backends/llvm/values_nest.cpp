@@ -192,7 +192,7 @@ void write_dense(ModuleWriter& writer) {
 
 void write_values_nest(ModuleWriter& writer) {
     writer.layout.nanoseconds =
-        estimate_nanoseconds(writer.graph, writer.plan) + 1;
+        nanoseconds_per_pair(writer.graph, writer.plan) + 1;
     write_zip(writer);
     write_dense(writer);
 }

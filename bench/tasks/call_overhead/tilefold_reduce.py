@@ -1,0 +1,23 @@
+# bench/tasks/call_overhead/tilefold_reduce.py - the formula as text, called.
+"""tilefold, reduce(text, x=x, …)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import tilefold
+
+from bench.points import TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench.points import GaussianProblem
+
+PACKAGES = ("tilefold",)
+
+
+def prepare(problem: GaussianProblem) -> Callable[[], Any]:
+    """The text is looked up each time."""
+    x, y, b, l = problem.x, problem.y, problem.b, problem.l
+    return lambda: tilefold.reduce(TEXT, x=x, y=y, b=b, l=l)

@@ -1,0 +1,40 @@
+# bench/tasks/cold_compile/task.py - the first call of a formula nobody met.
+"""From the call to its result, 1,000 × 1,000 points, with an empty cache, in
+a process that is running: it has compiled another formula before, so that
+threads and compiler are there. "First in its process" is the same without
+that other formula, and holds the loading of LLVM."""
+
+from __future__ import annotations
+
+from bench.case import Case
+from bench.goals import at_most
+from bench.points import GaussianProblem, GaussianSizes
+
+TITLE = "Cold compile"
+TABLE = "times"
+
+
+def make(_: bool) -> GaussianProblem:
+    """Small enough for the run itself not to matter."""
+    return GaussianProblem(GaussianSizes(1_000, 1_000, 3, "float32"))
+
+
+CASES = [
+    Case(
+        name="cold_compile",
+        title="first call of a new Gaussian sum, D = 3, float32",
+        problem=make,
+        tolerance=1e-5,
+        samples=15,
+        goals=(
+            at_most(
+                "first call of a new formula",
+                "tilefold",
+                "seconds.median",
+                25,
+                1e3,
+                " ms",
+            ),
+        ),
+    )
+]

@@ -37,7 +37,9 @@ class Calibration:
     def __init__(self) -> None:
         # Pinned: a thread that wakes on a busy core is not moved at once.
         self._pools = [
-            ThreadPoolExecutor(1, "calibration", os.sched_setaffinity, (0, {core}))
+            ThreadPoolExecutor(
+                1, "calibration", os.sched_setaffinity, (0, {core})
+            )
             for core in os.sched_getaffinity(0)
         ]
         self.run()  # starts the threads

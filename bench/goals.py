@@ -64,7 +64,12 @@ def times_best_peer(limit: float) -> Goal:
 
 
 def at_most(
-    what: str, row: str, path: str, limit: float, scale: float = 1, unit: str = ""
+    what: str,
+    row: str,
+    path: str,
+    limit: float,
+    scale: float = 1,
+    unit: str = "",
 ) -> Goal:
     """A number of a row, as in "seconds.median" or "notes.threads"."""
     return Goal(

@@ -24,20 +24,20 @@ struct Entries {
 
 /// What the caller allocates and how it may cut the work.
 struct Layout {
-    std::int64_t constants = 0;   ///< doubles behind call->constants
-    std::int64_t slots = 0;       ///< 8-byte state slots of a row …
+    std::int64_t constants = 0;       ///< doubles behind call->constants
+    std::int64_t slots = 0;           ///< 8-byte state slots of a row …
     std::int64_t slots_per_width = 0; ///< … plus this times call->width
-    std::int64_t scratch = 0;     ///< bytes a thread needs, 64-byte aligned …
+    std::int64_t scratch = 0; ///< bytes a thread needs, 64-byte aligned …
     std::int64_t scratch_per_width = 0; ///< … plus this times call->width
-    std::int64_t row_multiple = 64; ///< state stride is a multiple of this
-    std::int64_t row_block = 1024;  ///< most rows of one accumulate
-    std::int64_t panel = 256;       ///< columns are cut at multiples of this
+    std::int64_t row_multiple = 64;     ///< state stride is a multiple of this
+    std::int64_t row_block = 1024;      ///< most rows of one accumulate
+    std::int64_t panel = 256; ///< columns are cut at multiples of this
     /// Estimated nanoseconds of one pair on one core, for cutting calls …
     double nanoseconds = 1;
     double nanoseconds_per_width = 0; ///< … plus this times call->width
-    bool uses_functions = false; ///< call->functions must be filled
-    std::int32_t lanes = 16;     ///< of the vector functions
-    DType real = DType::F32;     ///< computing dtype
+    bool uses_functions = false;      ///< call->functions must be filled
+    std::int32_t lanes = 16;          ///< of the vector functions
+    DType real = DType::F32;          ///< computing dtype
 };
 
 /// A flat, position-independent image: only PC-relative references, nothing
@@ -46,7 +46,7 @@ struct Artifact {
     Layout layout;
     Entries entries;
     std::vector<std::byte> code;
-    std::string compiler;         ///< "LLVM 22.1.0"
+    std::string compiler; ///< "LLVM 22.1.0"
     double compile_milliseconds = 0;
 };
 

@@ -145,8 +145,7 @@ void GraphBuild::check_reduction_axes() const {
             continue;
         const std::string stem = name.substr(0, bar);
         if (vocabulary().reduction(stem).least >= 0)
-            refuse(Code::ReductionAxis, uses_.at(name).name.span,
-                   {name, stem});
+            refuse(Code::ReductionAxis, uses_.at(name).name.span, {name, stem});
     }
 }
 

@@ -36,7 +36,7 @@ enum class Op : std::uint8_t {
     /// Components [first, second) of operand 0; rank 0 if third. Of a scalar:
     /// [0, 1), the vector of its one component.
     Slice,
-    Concat,   ///< operand 0's components, then operand 1's
+    Concat, ///< operand 0's components, then operand 1's
     /// first: Reduction; second: Axes reduced; third: K. Real results have
     /// the computing dtype; K-results are vectors of K components. An index
     /// over both axes is row * columns + column.
@@ -226,6 +226,8 @@ private:
 };
 
 /// Whether the value is a rank-1 value, in particular of `dynamic` width.
-inline bool is_vector(const Type& type) { return type.rank == 1; }
+inline bool is_vector(const Type& type) {
+    return type.rank == 1;
+}
 
 } // namespace tilefold::ir

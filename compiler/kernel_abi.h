@@ -17,10 +17,10 @@ extern "C" {
 
 /// One argument as the kernel reads it.
 struct tilefold_operand {
-    const char* base;           ///< of this batch
-    std::int64_t stride;        ///< from point to point (0 for a parameter)
-    std::int64_t component;     ///< from component to component (matrix: row)
-    std::int64_t column;        ///< from column to column of a matrix
+    const char* base;       ///< of this batch
+    std::int64_t stride;    ///< from point to point (0 for a parameter)
+    std::int64_t component; ///< from component to component (matrix: row)
+    std::int64_t column;    ///< from column to column of a matrix
 };
 
 /// One call; read by every entry, written only by prepare (`constants`).

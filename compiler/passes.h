@@ -34,7 +34,7 @@ Graph canonicalise(const Graph& graph);
 /// with one column.
 struct Oriented {
     Graph graph;
-    bool swapped = false;     ///< i and j exchanged
+    bool swapped = false;       ///< i and j exchanged
     bool single_column = false; ///< no value depends on j: M is 1
 };
 Oriented orient(const Graph& graph);

@@ -31,15 +31,15 @@ enum class Mode : std::uint8_t {
 
 /// One output axis structure: the kept axis (if any), then components.
 struct Result {
-    Axes axes = Axes::None;  ///< kept: I, J (as the user wrote), IJ, None
+    Axes axes = Axes::None; ///< kept: I, J (as the user wrote), IJ, None
     DType dtype = DType::F64;
-    std::uint8_t rank = 0;   ///< components after the axes (and K) …
-    std::int32_t rows = 1;   ///< … how many; `dynamic`: the width argument's
+    std::uint8_t rank = 0; ///< components after the axes (and K) …
+    std::int32_t rows = 1; ///< … how many; `dynamic`: the width argument's
 };
 
 /// A formula compiled for argument types, up to the cache key.
 struct Program {
-    ir::Graph graph;    ///< canonical, oriented: rows i, columns j
+    ir::Graph graph; ///< canonical, oriented: rows i, columns j
     Plan plan;
     Key key;
     Result result;

@@ -20,7 +20,7 @@ enum class DTypeKind : std::uint8_t { Float, Signed, Unsigned, Truth };
 
 std::size_t size_of(DType dtype);
 DTypeKind kind_of(DType dtype);
-std::string_view spelling_of(DType dtype);        ///< "f32"
+std::string_view spelling_of(DType dtype); ///< "f32"
 bool parse_dtype(std::string_view text, DType& dtype);
 
 /// A set of axes, as bits: what a value depends on, or what is reduced.
@@ -35,7 +35,9 @@ constexpr Axes operator&(Axes a, Axes b) {
 constexpr Axes without(Axes a, Axes b) {
     return Axes(std::uint8_t(a) & ~std::uint8_t(b));
 }
-constexpr bool contains(Axes set, Axes axes) { return (set & axes) == axes; }
+constexpr bool contains(Axes set, Axes axes) {
+    return (set & axes) == axes;
+}
 std::string_view spelling_of(Axes axes); ///< "", "i", "j", "ij"
 
 /// A length known only when the kernel is called: the width of a value that

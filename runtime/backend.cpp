@@ -83,9 +83,9 @@ const tilefold_llvm_backend& Backend::library() {
 Artifact Backend::compile(const CompileRequest& request) {
     const tilefold_llvm_backend& with = library();
     Reply reply(with);
-    reply.require_success(with.compile(
-        request.graph.data(), request.graph.size(), request.plan.data(),
-        request.plan.size(), &reply.bytes));
+    reply.require_success(
+        with.compile(request.graph.data(), request.graph.size(),
+                     request.plan.data(), request.plan.size(), &reply.bytes));
     Artifact artifact;
     if (!deserialise(reinterpret_cast<const std::byte*>(reply.bytes.data),
                      reply.bytes.size, artifact))

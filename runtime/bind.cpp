@@ -95,15 +95,15 @@ PreparedPointer prepare(const FormulaState& formula,
     auto prepared = std::make_shared<Prepared>();
     try {
         prepared->program =
-            compile(formula.parsed->tree(), types_of(arguments, readings),
-                    mode, formula.session->compile_options());
+            compile(formula.parsed->tree(), types_of(arguments, readings), mode,
+                    formula.session->compile_options());
     } catch (const Error& error) {
         if (error.family() == Family::Shape)
             explain_shape_error(*formula.parsed, readings, lengths);
         throw;
     }
-    prepared->kernel = formula.session->provider.kernel(
-        prepared->program, formula.parsed->text());
+    prepared->kernel = formula.session->provider.kernel(prepared->program,
+                                                        formula.parsed->text());
     const Layout& layout = prepared->kernel->artifact.layout;
     if (layout.uses_functions)
         prepared->functions = math_functions(layout.real, layout.lanes);

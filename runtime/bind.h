@@ -9,9 +9,9 @@
 namespace tilefold {
 
 /// Checks everything, finds or compiles the kernel, fills a BoundState.
-std::shared_ptr<detail::BoundState>
-bind(const detail::FormulaState& formula, std::span<const NamedView> arguments,
-     const BindOptions& options);
+std::shared_ptr<detail::BoundState> bind(const detail::FormulaState& formula,
+                                         std::span<const NamedView> arguments,
+                                         const BindOptions& options);
 
 /// What compile() is told of the arguments, and the mode it is asked for.
 struct Compilable {

@@ -107,8 +107,8 @@ void JobBinder::bind_width() {
         if (program_.graph.arguments[k].rows == dynamic &&
             reading(k).rows != first.rows)
             fail(Code::WrongComponents,
-                 {std::string(reading(k).name),
-                  std::to_string(reading(k).rows), std::to_string(first.rows)});
+                 {std::string(reading(k).name), std::to_string(reading(k).rows),
+                  std::to_string(first.rows)});
 }
 
 void JobBinder::require(const AxisRows& axis) const {
@@ -190,8 +190,8 @@ std::int64_t JobBinder::paired_rows() {
                            })->name);
     };
     fail(Code::LengthMismatch,
-         {on(Axes::I), std::to_string(i_.count()), "the diagonal",
-          on(Axes::J), std::to_string(j_.count())});
+         {on(Axes::I), std::to_string(i_.count()), "the diagonal", on(Axes::J),
+          std::to_string(j_.count())});
 }
 
 /// The pair term for some pairs.

@@ -11,7 +11,9 @@
 namespace tilefold {
 namespace {
 
-std::string spelled(const View& view) { return spelling_of(view.shape); }
+std::string spelled(const View& view) {
+    return spelling_of(view.shape);
+}
 
 /// A number of components as the compiler counts them.
 std::int32_t components(std::string_view name, const View& view,
@@ -22,17 +24,16 @@ std::int32_t components(std::string_view name, const View& view,
              {std::string(name), spelled(view),
               std::to_string(most) + " components of a point"});
     if (count == 0)
-        fail(Code::WrongComponents,
-             {std::string(name), "0", "1 or more"});
+        fail(Code::WrongComponents, {std::string(name), "0", "1 or more"});
     return std::int32_t(count);
 }
 
 void read_points(Reading& reading, const View& view) {
     std::size_t n = view.shape.size();
     if (n == 0)
-        fail(Code::PointsExpected, {std::string(reading.name),
-                                    std::string(reading.axes == Axes::J ? "j"
-                                                                        : "i")});
+        fail(Code::PointsExpected,
+             {std::string(reading.name),
+              std::string(reading.axes == Axes::J ? "j" : "i")});
     std::size_t axis = n == 1 ? 0 : n - 2;
     reading.points = view.shape[axis];
     reading.operand.stride = view.strides[axis];
@@ -139,8 +140,7 @@ Extents batch_shape(const Readings& readings) {
 std::int64_t batch_stride(const Reading& reading, const Extents& shape,
                           std::size_t dimension) {
     std::size_t missing = shape.size() - reading.batch;
-    if (dimension < missing ||
-        reading.view->shape[dimension - missing] == 1)
+    if (dimension < missing || reading.view->shape[dimension - missing] == 1)
         return 0;
     return reading.view->strides[dimension - missing];
 }

@@ -27,8 +27,8 @@ struct Reading {
     std::uint8_t rank = 0; ///< of one point's value
     std::int32_t rows = 1; ///< its components
     std::int32_t columns = 1;
-    std::int64_t points = 1;   ///< on its axis
-    std::size_t batch = 0;     ///< leading dimensions of `view`
+    std::int64_t points = 1; ///< on its axis
+    std::size_t batch = 0;   ///< leading dimensions of `view`
     const View* view = nullptr;
     tilefold_operand operand{}; ///< a number's base is not set
 };

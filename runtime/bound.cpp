@@ -23,7 +23,8 @@ void check_overlap(const BoundState& bound, const Output& out) {
 
 void check_out(const BoundState& bound, const Output& out) {
     if (!std::ranges::equal(out.shape, bound.shape))
-        fail(Code::OutShape, {spelling_of(out.shape), spelling_of(bound.shape)});
+        fail(Code::OutShape,
+             {spelling_of(out.shape), spelling_of(bound.shape)});
     DType dtype = bound.prepared->program.result.dtype;
     if (out.dtype != dtype)
         fail(Code::OutDType, {std::string(spelling_of(out.dtype)),
@@ -52,11 +53,17 @@ Target target_of(const BoundState& bound, const Output& out, bool accumulate) {
 Bound::Bound(std::shared_ptr<detail::BoundState> state)
     : state_(std::move(state)) {}
 
-const Extents& Bound::shape() const { return state_->shape; }
+const Extents& Bound::shape() const {
+    return state_->shape;
+}
 
-DType Bound::dtype() const { return program().result.dtype; }
+DType Bound::dtype() const {
+    return program().result.dtype;
+}
 
-const Program& Bound::program() const { return state_->prepared->program; }
+const Program& Bound::program() const {
+    return state_->prepared->program;
+}
 
 const Artifact& Bound::artifact() const {
     return state_->prepared->kernel->artifact;

@@ -52,8 +52,8 @@ std::vector<std::byte> encode_entry(std::string_view key,
                           {"isa", notes.isa},
                           {"summary", notes.summary},
                           {"bytes", payload.size()}};
-    std::string text = header.dump(
-        -1, ' ', true, nlohmann::json::error_handler_t::replace);
+    std::string text =
+        header.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
     std::uint64_t length = text.size();
     std::vector<std::byte> bytes;
     bytes.reserve(prefix + text.size() + payload.size() + checksum_size);

@@ -38,9 +38,10 @@ public:
         std::int64_t total = bound_.batches.count() * points();
         std::int64_t count = std::min(std::max<std::int64_t>(rows, 1), total);
         for (std::int64_t k = 0; k < count; ++k)
-            compare(sample(std::int64_t(double(k) * double(total) /
-                                        double(count))));
-        double scale = largest_magnitude(0, static_cast<const char*>(out_.data));
+            compare(sample(
+                std::int64_t(double(k) * double(total) / double(count))));
+        double scale =
+            largest_magnitude(0, static_cast<const char*>(out_.data));
         return error_ == 0 ? 0 : error_ / (scale > 0 ? scale : 1);
     }
 
@@ -50,11 +51,12 @@ private:
     }
 
     void refuse_what_cannot_be_checked() const {
-        bool lists = listed_columns_ ||
-                     (job_.work == Work::FoldRows && job_.row_index);
-        bool indices = std::ranges::any_of(
-            program_.graph.nodes,
-            [](const ir::Node& node) { return node.op == ir::Op::Index; });
+        bool lists =
+            listed_columns_ || (job_.work == Work::FoldRows && job_.row_index);
+        bool indices =
+            std::ranges::any_of(program_.graph.nodes, [](const ir::Node& node) {
+                return node.op == ir::Op::Index;
+            });
         if (lists && (indices || job_.work == Work::FoldRows))
             fail(Code::BadOption,
                  {"check", "used with listed points of a reduced axis here",
@@ -72,8 +74,7 @@ private:
         std::int64_t point = number % points();
         Sample sample{number / points(), point, point};
         if (job_.work == Work::Dense)
-            sample = {sample.batch, point / job_.columns,
-                      point % job_.columns};
+            sample = {sample.batch, point / job_.columns, point % job_.columns};
         return sample;
     }
 
@@ -86,9 +87,9 @@ private:
         const Extents& extents = bound_.batches.extents;
         std::int64_t offset = 0;
         for (std::size_t d = extents.size(); d-- > 0; batch /= extents[d])
-            offset += batch % extents[d] *
-                      bound_.batches
-                          .strides[d * bound_.operands.size() + operand];
+            offset +=
+                batch % extents[d] *
+                bound_.batches.strides[d * bound_.operands.size() + operand];
         return offset;
     }
 
@@ -140,13 +141,12 @@ private:
                 : out_.strides[std::size_t(bound_.component_axis)];
         for (double value : expected(sample)) {
             double found = element_at(at, out_.dtype);
-            bool same = found == value ||
-                        (std::isnan(found) && std::isnan(value));
+            bool same =
+                found == value || (std::isnan(found) && std::isnan(value));
             double difference = std::abs(found - value);
             if (!same)
-                error_ = std::isnan(difference)
-                             ? INFINITY
-                             : std::max(error_, difference);
+                error_ = std::isnan(difference) ? INFINITY
+                                                : std::max(error_, difference);
             at += component;
         }
     }

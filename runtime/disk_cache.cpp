@@ -16,7 +16,9 @@ constexpr std::string_view suffix = ".tilefold";
 /// A temporary older than this belongs to a process that was killed.
 constexpr std::time_t stale_seconds = 15 * 60;
 
-std::string name_of(const Key& key) { return key.hex() + std::string(suffix); }
+std::string name_of(const Key& key) {
+    return key.hex() + std::string(suffix);
+}
 
 bool is_entry(const FileNote& file) {
     return !file.temporary && file.name.ends_with(suffix);
@@ -104,9 +106,8 @@ std::vector<CacheEntry> list_cache(const std::string& directory, bool verify) {
         return entries;
     std::vector<FileNote> files = list_files(folder);
     std::erase_if(files, [](const FileNote& file) { return !is_entry(file); });
-    std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
-        return used_before(b, a);
-    });
+    std::sort(files.begin(), files.end(),
+              [](const auto& a, const auto& b) { return used_before(b, a); });
     for (const FileNote& file : files) {
         std::string key = file.name.substr(0, file.name.size() - suffix.size());
         CacheEntry listed{key, file.bytes, {}, {}, {}, false};

@@ -95,9 +95,9 @@ private:
 std::string temporary_name() {
     thread_local std::minstd_rand random(std::random_device{}());
     char text[64];
-    std::snprintf(text, sizeof text, "%s%ld-%08x%08x",
-                  temporary_prefix.data(), static_cast<long>(getpid()),
-                  unsigned(random()), unsigned(random()));
+    std::snprintf(text, sizeof text, "%s%ld-%08x%08x", temporary_prefix.data(),
+                  static_cast<long>(getpid()), unsigned(random()),
+                  unsigned(random()));
     return text;
 }
 
@@ -121,8 +121,8 @@ Descriptor open_folder(const std::string& path, bool make) {
         return Descriptor();
     if (make)
         make_folders(path);
-    Descriptor folder(open(path.c_str(),
-                           O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    Descriptor folder(
+        open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status{};
     if (!folder || fstat(folder.number(), &status) != 0 || !trusted(status))
         return Descriptor();
@@ -159,8 +159,8 @@ bool publish_file(const Descriptor& folder, const std::string& name,
         FileSizeSignalBlocked blocked;
         written = write_all(file.number(), bytes) && fsync(file.number()) == 0;
     }
-    if (written && renameat(folder.number(), temporary.c_str(),
-                            folder.number(), name.c_str()) == 0)
+    if (written && renameat(folder.number(), temporary.c_str(), folder.number(),
+                            name.c_str()) == 0)
         return true;
     remove_file(folder, temporary);
     return false;
@@ -169,7 +169,8 @@ bool publish_file(const Descriptor& folder, const std::string& name,
 std::vector<FileNote> list_files(const Descriptor& folder) {
     std::vector<FileNote> files;
     // A descriptor of its own: closedir() closes it.
-    int again = openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int again =
+        openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     std::unique_ptr<DIR, int (*)(DIR*)> stream(
         again < 0 ? nullptr : fdopendir(again), closedir);
     if (!stream)

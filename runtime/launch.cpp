@@ -121,9 +121,9 @@ void share_of_wave(const Run& run, Draw& draw, bool polls,
 }
 
 std::int64_t grain_of(const Job& job, const Split& cut, int threads) {
-    double piece = job.nanoseconds() /
-                   double(std::max<std::int64_t>(
-                       cut.row_pieces * cut.column_pieces, 1));
+    double piece =
+        job.nanoseconds() /
+        double(std::max<std::int64_t>(cut.row_pieces * cut.column_pieces, 1));
     std::int64_t fair = cut.pieces() / (8 * threads);
     return std::clamp<std::int64_t>(std::int64_t(draw_nanoseconds / piece), 1,
                                     std::max<std::int64_t>(fair, 1));

@@ -17,9 +17,8 @@ std::optional<std::string> variable(const char* name) {
     return value && *value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-std::optional<std::int64_t> number_variable(const char* name,
-                                            std::int64_t least,
-                                            const char* cure) {
+std::optional<std::int64_t>
+number_variable(const char* name, std::int64_t least, const char* cure) {
     std::optional<std::string> text = variable(name);
     if (!text)
         return std::nullopt;
@@ -73,9 +72,10 @@ std::string cache_directory() {
 std::int64_t cache_size(const Options& given) {
     constexpr std::int64_t gibibyte = std::int64_t(1) << 30;
     const char* cure = "give a number of bytes";
-    std::int64_t bytes = given.cache_size ? *given.cache_size
-                         : number_variable("TILEFOLD_CACHE_SIZE", 0, cure)
-                             .value_or(gibibyte);
+    std::int64_t bytes = given.cache_size
+                             ? *given.cache_size
+                             : number_variable("TILEFOLD_CACHE_SIZE", 0, cure)
+                                   .value_or(gibibyte);
     if (bytes < 0)
         fail(Code::BadOption, {"cache_size", std::to_string(bytes), cure});
     return bytes;
@@ -112,6 +112,8 @@ Options resolve(const Options& given) {
     return resolved;
 }
 
-bool perf_map_wanted() { return flag_variable("TILEFOLD_PERF_MAP"); }
+bool perf_map_wanted() {
+    return flag_variable("TILEFOLD_PERF_MAP");
+}
 
 } // namespace tilefold

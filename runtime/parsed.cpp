@@ -32,8 +32,8 @@ Parsed::Parsed(ast::Formula tree, std::mutex& mutex)
     : tree_(std::move(tree)), free_names_(tilefold::free_names(tree_)),
       mutex_(mutex) {
     for (const NameUse& use : names_read(tree_))
-        names_.push_back({use.name.name, use.name.axes, use.name.span,
-                          use.is_constant});
+        names_.push_back(
+            {use.name.name, use.name.axes, use.name.span, use.is_constant});
 }
 
 int Parsed::find_name(std::string_view spelling) const {

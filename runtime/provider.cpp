@@ -22,8 +22,8 @@ KernelProvider::KernelProvider(const Options& options)
 
 KernelPointer KernelProvider::kernel(const Program& program,
                                      std::string_view formula) {
-    auto found = memory_.get(
-        program.key, [&] { return load_or_compile(program, formula); });
+    auto found = memory_.get(program.key,
+                             [&] { return load_or_compile(program, formula); });
     memory_hits_ += found.was_there;
     return found.kernel;
 }
@@ -37,8 +37,8 @@ KernelPointer KernelProvider::load_or_compile(const Program& program,
                                               std::string_view formula) {
     DiskCache::Found found = disk_.load(program.key);
     Artifact artifact;
-    if (found.payload && deserialise(found.payload->data(),
-                                     found.payload->size(), artifact))
+    if (found.payload &&
+        deserialise(found.payload->data(), found.payload->size(), artifact))
         ++disk_hits_;
     else
         artifact = compile(program, formula,

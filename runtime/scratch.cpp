@@ -18,7 +18,9 @@ thread_local Own threads_own;
 
 } // namespace
 
-void Scratch::Free::operator()(std::byte* bytes) const { std::free(bytes); }
+void Scratch::Free::operator()(std::byte* bytes) const {
+    std::free(bytes);
+}
 
 ScratchLease::ScratchLease()
     : scratch_(threads_own.leased ? &fresh_ : &threads_own.scratch) {

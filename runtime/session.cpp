@@ -50,9 +50,13 @@ Statistics Session::statistics() const {
     return counted;
 }
 
-int Session::threads() const { return state_->crew.threads(); }
+int Session::threads() const {
+    return state_->crew.threads();
+}
 
-const Options& Session::options() const { return state_->options; }
+const Options& Session::options() const {
+    return state_->options;
+}
 
 std::vector<Stage> Session::explain(std::string_view text,
                                     std::span<const NamedView> arguments,
@@ -74,9 +78,13 @@ std::vector<Stage> Session::explain(std::string_view text,
 Formula::Formula(std::shared_ptr<detail::FormulaState> state)
     : state_(std::move(state)) {}
 
-const std::string& Formula::text() const { return state_->parsed->text(); }
+const std::string& Formula::text() const {
+    return state_->parsed->text();
+}
 
-const ast::Formula& Formula::tree() const { return state_->parsed->tree(); }
+const ast::Formula& Formula::tree() const {
+    return state_->parsed->tree();
+}
 
 std::span<const FreeName> Formula::names() const {
     return state_->parsed->free_names();

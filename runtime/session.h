@@ -151,12 +151,12 @@ private:
 
 /// One entry of the disk cache, for `tilefold cache`.
 struct CacheEntry {
-    std::string key;      ///< 32 hexadecimal digits
+    std::string key; ///< 32 hexadecimal digits
     std::int64_t bytes = 0;
     std::string compiler; ///< "LLVM 22.1.0"
     std::string isa;
-    std::string summary;  ///< first line of the graph
-    bool valid = false;   ///< checksum holds
+    std::string summary; ///< first line of the graph
+    bool valid = false;  ///< checksum holds
 };
 std::vector<CacheEntry> list_cache(const std::string& directory, bool verify);
 /// Removes every entry and orphan; returns how many files.

@@ -14,7 +14,9 @@ SessionState::SessionState(const Options& given)
     enlist();
 }
 
-SessionState::~SessionState() { dismiss(); }
+SessionState::~SessionState() {
+    dismiss();
+}
 
 CompileOptions SessionState::compile_options() const {
     return {*options.isa, options.plan};

@@ -76,7 +76,7 @@ public:
     /// Lists with negative numbers resolved, where there were any.
     std::vector<std::int64_t> row_list, column_list;
 
-    Extents shape;           ///< of the result
+    Extents shape;                    ///< of the result
     std::size_t batch_dimensions = 0; ///< leading ones of `shape`
     /// Where the kernel's rows, columns and components lie in `shape`; -1:
     /// nowhere.

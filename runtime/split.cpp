@@ -52,28 +52,28 @@ std::int64_t block_rows(const Job& job, std::int64_t batches,
     std::int64_t block =
         std::min(layout.row_block, constants::block_state / row_bytes);
     double share = double(job.rows) * double(batches) / double(wanted);
-    std::int64_t fair = std::max(constants::least_rows,
-                                 std::int64_t(std::min(share, 1e9)));
-    block = std::min({block, rounded_up(fair, multiple),
-                      rounded_up(job.rows, multiple)});
+    std::int64_t fair =
+        std::max(constants::least_rows, std::int64_t(std::min(share, 1e9)));
+    block = std::min(
+        {block, rounded_up(fair, multiple), rounded_up(job.rows, multiple)});
     return std::max(block / multiple * multiple, multiple);
 }
 
 void cut_rows(Split& cut, std::int64_t blocks_of_piece) {
     cut.whole_rows = cut.rows / cut.block * cut.block;
     cut.row_span = blocks_of_piece * cut.block;
-    cut.row_pieces = divided_up(cut.whole_rows, cut.row_span) +
-                     (cut.rows > cut.whole_rows);
+    cut.row_pieces =
+        divided_up(cut.whole_rows, cut.row_span) + (cut.rows > cut.whole_rows);
 }
 
 void cut_columns(Split& cut, std::int64_t panel, std::int64_t segments) {
     std::int64_t panels = divided_up(cut.columns, panel);
-    segments = std::clamp<std::int64_t>(segments, 1, std::max<std::int64_t>(
-                                                         panels, 1));
+    segments = std::clamp<std::int64_t>(segments, 1,
+                                        std::max<std::int64_t>(panels, 1));
     cut.column_span =
         std::max<std::int64_t>(divided_up(panels, segments), 1) * panel;
-    cut.column_pieces = std::max<std::int64_t>(
-        divided_up(cut.columns, cut.column_span), 1);
+    cut.column_pieces =
+        std::max<std::int64_t>(divided_up(cut.columns, cut.column_span), 1);
 }
 
 /// Segments of columns where rows and batches give fewer pieces than wanted.

@@ -28,13 +28,13 @@ struct Split {
 
     std::int64_t rows = 0, columns = 0;
     std::int64_t batches = 1;
-    std::int64_t block = 0;        ///< rows of a state; its stride
+    std::int64_t block = 0; ///< rows of a state; its stride
     /// Rows before this are in whole blocks; the rest is a piece of its own:
     /// accumulate() may leave garbage in a state beyond its last row.
     std::int64_t whole_rows = 0;
-    std::int64_t row_span = 1;     ///< rows of a piece: whole blocks
-    std::int64_t row_pieces = 1;   ///< in a batch
-    std::int64_t column_span = 1;  ///< columns of a piece: whole panels
+    std::int64_t row_span = 1;    ///< rows of a piece: whole blocks
+    std::int64_t row_pieces = 1;  ///< in a batch
+    std::int64_t column_span = 1; ///< columns of a piece: whole panels
     std::int64_t column_pieces = 1;
     std::int64_t parts = 1;        ///< pieces of a group
     std::int64_t wave = 1;         ///< groups whose states are alive at once

@@ -25,8 +25,7 @@ public:
     /// While only helpers still work, `waiting` is called on the calling
     /// thread every 50 ms. Neither may throw.
     /// False in a child that was forked inside: the helpers' work is lost.
-    [[nodiscard]] bool together(int helpers,
-                                const std::function<void()>& share,
+    [[nodiscard]] bool together(int helpers, const std::function<void()>& share,
                                 const std::function<void()>& waiting);
 
     /// In a forked child: the helpers are gone, new ones start when needed.

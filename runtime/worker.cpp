@@ -32,11 +32,12 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
       callers_mode_(callers_mode) {
     const Job& job = run.job;
     Carver carver(memory);
-    operands_ = carver.take<tilefold_operand>(std::int64_t(job.operands.size()));
+    operands_ =
+        carver.take<tilefold_operand>(std::int64_t(job.operands.size()));
     std::copy(job.operands.begin(), job.operands.end(), operands_);
     double* constants = carver.take<double>(kernel_.layout.constants);
-    state_ = carver.take<double>(reduces(job.work) ? state_doubles(job, cut_)
-                                                   : 0);
+    state_ =
+        carver.take<double>(reduces(job.work) ? state_doubles(job, cut_) : 0);
     scratch_ = carver.take<char>(kernel_.scratch(job.width));
     call_.operands = operands_;
     call_.literals = job.literals;
@@ -126,8 +127,7 @@ bool Worker::accumulate(const Piece& piece, double* state) {
 
 /// Whether this was the last part of the group to arrive.
 bool Worker::completes(std::int64_t group) {
-    auto& missing =
-        run_.partials.missing[group - run_.partials.first_group];
+    auto& missing = run_.partials.missing[group - run_.partials.first_group];
     return missing.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
@@ -206,8 +206,7 @@ bool Worker::work(std::int64_t number) {
         kernel_.zip(&call_, piece.i0, piece.i1, scratch_);
         return went_on(double(piece.i1 - piece.i0));
     case Work::Dense:
-        kernel_.dense(&call_, piece.i0, piece.i1, piece.j0, piece.j1,
-                      scratch_);
+        kernel_.dense(&call_, piece.i0, piece.i1, piece.j0, piece.j1, scratch_);
         return went_on(double(piece.i1 - piece.i0) *
                        double(piece.j1 - piece.j0));
     }

@@ -20,9 +20,9 @@ std::byte* map_copy(const std::vector<std::byte>& code) {
     void* place = mmap(nullptr, code.size(), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED)
-        fail(Code::OutOfMemory, {"loading a kernel",
-                                 std::to_string(code.size()) + " bytes",
-                                 "close other programs, or raise the limit"});
+        fail(Code::OutOfMemory,
+             {"loading a kernel", std::to_string(code.size()) + " bytes",
+              "close other programs, or raise the limit"});
     std::memcpy(place, code.data(), code.size());
     if (mprotect(place, code.size(), PROT_READ | PROT_EXEC) != 0) {
         munmap(place, code.size());
@@ -66,13 +66,15 @@ Image::Image(const Artifact& artifact) : size_(artifact.code.size()) {
     kernel_ = entries_of(artifact, code_);
 }
 
-Image::~Image() { munmap(code_, size_); }
+Image::~Image() {
+    munmap(code_, size_);
+}
 
 void write_perf_map(const Image& image, std::string_view name) {
     std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
-    int file = open(path.c_str(),
-                    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-                    0600);
+    int file =
+        open(path.c_str(),
+             O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0)
         return;
     dprintf(file, "%zx %zx tilefold:%.*s\n",

@@ -35,7 +35,9 @@ Witness& witness() {
     return shared;
 }
 
-double pair_term(double x, double y) { return 1 / (1 + std::abs(x - y)); }
+double pair_term(double x, double y) {
+    return 1 / (1 + std::abs(x - y));
+}
 
 namespace {
 
@@ -52,8 +54,7 @@ void check_mode() {
 }
 
 void check_accumulate(std::int64_t i0, std::int64_t i1, std::int64_t j0,
-                      const double* state, std::int64_t stride,
-                      char* scratch) {
+                      const double* state, std::int64_t stride, char* scratch) {
     check_mode();
     expect(j0 % panel == 0, "columns cut inside a panel");
     expect(i1 - i0 <= row_block, "more rows than a block");

@@ -26,8 +26,7 @@ SumProblem::SumProblem(Kernel kernel, std::int64_t rows, std::int64_t columns,
                        std::int64_t width)
     : kernel(kernel), rows(rows), columns(columns), width(width),
       x(random_values(rows, 1)), y(random_values(columns, 2)),
-      b(random_values(columns * width, 3)),
-      out(std::size_t(rows * width), -7) {
+      b(random_values(columns * width, 3)), out(std::size_t(rows * width), -7) {
     operands = {{bytes_of(x.data()), 8, 0, 0},
                 {bytes_of(y.data()), 8, 0, 0},
                 {bytes_of(b.data()), 8 * width, 8, 0},
@@ -58,9 +57,9 @@ void SumProblem::run(int threads, const Poll& poll) {
 double SumProblem::expected(std::int64_t i, std::int64_t e) const {
     long double sum = 0;
     for (std::int64_t j = 0; j < columns; ++j)
-        sum += (long double)(p)*pair_term(x[std::size_t(i)],
-                                          y[std::size_t(j)]) *
-               b[std::size_t(j * width + e)];
+        sum +=
+            (long double)(p)*pair_term(x[std::size_t(i)], y[std::size_t(j)]) *
+            b[std::size_t(j * width + e)];
     return double(sum);
 }
 

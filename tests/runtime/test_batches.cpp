@@ -33,8 +33,8 @@ public:
     explicit Generator(unsigned seed) : engine_(seed) {}
 
     std::int64_t number(std::int64_t least, std::int64_t most) {
-        return std::uniform_int_distribution<std::int64_t>(least, most)(
-            engine_);
+        return std::uniform_int_distribution<std::int64_t>(least,
+                                                           most)(engine_);
     }
 
     Strided array(const Extents& shape) {

@@ -8,7 +8,9 @@
 namespace tilefold::test {
 namespace {
 
-double gauss(double x, double y) { return std::exp(-(x - y) * (x - y)); }
+double gauss(double x, double y) {
+    return std::exp(-(x - y) * (x - y));
+}
 
 class BindTest : public SessionTest {
 protected:
@@ -53,8 +55,7 @@ TEST_F(BindTest, ListsSelectRowsAndColumns) {
     EXPECT_NEAR(sums[1], gauss(x[0], y[0]) + gauss(x[0], y[3]), 1e-12);
     Values<double> columns = run(bind(listed, "sum_i exp(-(x_i-y_j)²)"));
     ASSERT_EQ(columns.shape, (Extents{2}));
-    EXPECT_NEAR(columns[1],
-                3 * gauss(x[5], y[3]) + gauss(x[0], y[3]), 1e-12);
+    EXPECT_NEAR(columns[1], 3 * gauss(x[5], y[3]) + gauss(x[0], y[3]), 1e-12);
 }
 
 TEST_F(BindTest, DiagonalAndPairsAreZipped) {
@@ -124,7 +125,8 @@ TEST_F(BindTest, OutThatDoesNotFitIsRefusedAndUntouched) {
 }
 
 TEST_F(BindTest, OutThatOverlapsAnInputIsRefused) {
-    Array sums = session.reduce("sum_j x_i*y_j", {named("x", x), named("y", y)});
+    Array sums =
+        session.reduce("sum_j x_i*y_j", {named("x", x), named("y", y)});
     Bound bound = bind({}, "sum_j x_i*y_j");
     Output over_x{x.values.data(), DType::F64, {6}, {8}};
     EXPECT_EQ(message_of([&] { bound.run(over_x); }),
@@ -142,9 +144,8 @@ TEST_F(BindTest, AccumulateAddsToOut) {
 
 TEST_F(BindTest, BatchesBroadcastForEveryArgument) {
     Values<double> xs({2, 1, 4, 1}, 1), ys({3, 5, 1}, 2), l({2, 1, 1, 1}, 3);
-    Array out = session.reduce(
-        "sum_j exp(-|x_i-y_j|²) l",
-        {named("x", xs), named("y", ys), named("l", l)});
+    Array out = session.reduce("sum_j exp(-|x_i-y_j|²) l",
+                               {named("x", xs), named("y", ys), named("l", l)});
     ASSERT_EQ(out.shape, (std::vector<std::int64_t>{2, 3, 4}));
     for (std::int64_t a = 0; a < 2; ++a)
         for (std::int64_t b = 0; b < 3; ++b)
@@ -159,9 +160,9 @@ TEST_F(BindTest, BatchesBroadcastForEveryArgument) {
 
 TEST_F(BindTest, ACheckedResultIsCloseAndASpoiltOneIsNot) {
     for (Want want : {Want::Result, Want::Dense}) {
-        Bound bound = bind({.want = want},
-                           want == Want::Result ? "sum_j exp(-(x_i-y_j)²)"
-                                                : nullptr);
+        Bound bound =
+            bind({.want = want},
+                 want == Want::Result ? "sum_j exp(-(x_i-y_j)²)" : nullptr);
         Values<double> out = run(bound);
         EXPECT_LT(bound.check(out.output(), 64), 1e-12);
         out[2] += 0.5;
@@ -244,14 +245,13 @@ TEST_F(BindTest, ListsAreChecked) {
 TEST_F(BindTest, AnAxisThatNobodyMeasuresIsNamed) {
     std::array arguments{named("x", x)};
     auto map = session.formula("sin(x_i)");
-    EXPECT_EQ(message_of([&] {
-                  map.bind(arguments, {.want = Want::Dense});
-              }),
+    EXPECT_EQ(message_of([&] { map.bind(arguments, {.want = Want::Dense}); }),
               "no argument carries the axis j of 'the formula'\n"
+              "  sin(x_i)\n"
               "give a variable the subscript _j");
     std::vector<std::int64_t> j{0, 0, 7};
-    Bound bound = map.bind(
-        arguments, {Want::Dense, std::nullopt, Rows{j.data(), 3}});
+    Bound bound =
+        map.bind(arguments, {Want::Dense, std::nullopt, Rows{j.data(), 3}});
     Values<double> dense(bound.shape());
     bound.run(dense.output());
     ASSERT_EQ(dense.shape, (Extents{6, 3}));
@@ -277,10 +277,10 @@ TEST_F(BindTest, DeclaredRolesCount) {
 TEST_F(BindTest, IntegersAndHalvesAreRead) {
     std::vector<std::int64_t> labels{3, 1, 3};
     std::vector<std::uint16_t> halves{0x3c00, 0x4000, 0xc000}; // 1, 2, -2
-    Array out = session.reduce(
-        "sum_j where(k_i == k_j, h_j, 0)",
-        {named("k", View::of(labels.data(), DType::I64, {3})),
-         named("h", View::of(halves.data(), DType::F16, {3}))});
+    Array out =
+        session.reduce("sum_j where(k_i == k_j, h_j, 0)",
+                       {named("k", View::of(labels.data(), DType::I64, {3})),
+                        named("h", View::of(halves.data(), DType::F16, {3}))});
     ASSERT_EQ(out.dtype, DType::F64);
     EXPECT_EQ(out.as<double>()[0], -1);
     EXPECT_EQ(out.as<double>()[1], 2);

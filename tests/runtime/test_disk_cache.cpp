@@ -104,8 +104,8 @@ TEST_F(DiskCacheTest, AnyTruncationIsAMiss) {
     store(1);
     Bytes good = read_bytes(file(key_of(1)));
     for (std::size_t size = 0; size < good.size(); ++size) {
-        write_bytes(file(key_of(1)), Bytes(good.begin(), good.begin() +
-                                           std::ptrdiff_t(size)));
+        write_bytes(file(key_of(1)),
+                    Bytes(good.begin(), good.begin() + std::ptrdiff_t(size)));
         ASSERT_EQ(miss(1), DiskMiss::Damaged) << size << " bytes";
     }
     good.push_back(std::byte(0));

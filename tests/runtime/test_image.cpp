@@ -88,7 +88,9 @@ TEST(Isa, ThisMachineRunsTheBestItReports) {
     EXPECT_TRUE(cpu::runs(Isa::X86_64_V3));
 }
 
-Key key_of(std::uint64_t number) { return {{number, ~number}}; }
+Key key_of(std::uint64_t number) {
+    return {{number, ~number}};
+}
 
 TEST(KernelCache, AKeyIsMadeOnceHoweverManyAsk) {
     KernelCache cache;

@@ -221,11 +221,10 @@ TEST_F(Launch, FalseFromTheCallbackCancelsSoon) {
 TEST_F(Launch, AnExceptionOfTheCallbackComesThrough) {
     SumProblem problem(sum_kernel(5000), 1000, 1000);
     witness().microseconds = 2000;
-    EXPECT_THROW(problem.run(3,
-                             [](double, double) -> bool {
-                                 throw std::range_error("mine");
-                             }),
-                 std::range_error);
+    EXPECT_THROW(
+        problem.run(
+            3, [](double, double) -> bool { throw std::range_error("mine"); }),
+        std::range_error);
 }
 
 TEST_F(Launch, ACallbackMayStartARunOfItsOwn) {

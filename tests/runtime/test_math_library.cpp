@@ -45,8 +45,8 @@ using D8 = double __attribute__((vector_size(64)));
 
 /// Calls `function` on whole vectors, in code for the instruction set that
 /// passes them in registers.
-using Call = void(const void* function, int arity, const void* x,
-                  const void* y, void* result);
+using Call = void(const void* function, int arity, const void* x, const void* y,
+                  void* result);
 #define VECTOR_CALL(name, Vector, isa)                                         \
     __attribute__((target(isa))) void name(const void* function, int arity,    \
                                            const void* x, const void* y,       \

@@ -20,8 +20,8 @@ public:
     void set(const std::string& name, const char* value) {
         if (!before_.contains(name)) {
             const char* now = std::getenv(name.c_str());
-            before_[name] = now ? std::optional<std::string>(now)
-                                : std::nullopt;
+            before_[name] =
+                now ? std::optional<std::string>(now) : std::nullopt;
         }
         if (value)
             setenv(name.c_str(), value, 1);
@@ -116,17 +116,15 @@ TEST_F(OptionsTest, ThatMakeNoSenseAreNamed) {
     environment.set("TILEFOLD_NUM_THREADS", nullptr);
     Options none;
     none.threads = 0;
-    EXPECT_EQ(message_of(none),
-              "the option threads cannot be 0\n"
-              "give a number of threads from 1 to 4096");
+    EXPECT_EQ(message_of(none), "the option threads cannot be 0\n"
+                                "give a number of threads from 1 to 4096");
     environment.set("TILEFOLD_LOG", "yes");
     EXPECT_EQ(message_of({}),
               "the option TILEFOLD_LOG cannot be 'yes'\nset it to 0 or 1");
     environment.set("TILEFOLD_LOG", nullptr);
     environment.set("TILEFOLD_CACHE_SIZE", "1GB");
-    EXPECT_EQ(message_of({}),
-              "the option TILEFOLD_CACHE_SIZE cannot be '1GB'\n"
-              "give a number of bytes");
+    EXPECT_EQ(message_of({}), "the option TILEFOLD_CACHE_SIZE cannot be '1GB'\n"
+                              "give a number of bytes");
     environment.set("TILEFOLD_CACHE_SIZE", nullptr);
     environment.set("TILEFOLD_ISA", "sparc");
     EXPECT_EQ(message_of({}), "unknown instruction set 'sparc'\n"

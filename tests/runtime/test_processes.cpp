@@ -22,7 +22,9 @@ std::int64_t status_bytes(const std::string& field) {
             return std::stoll(line.substr(field.size() + 1)) * 1024;
     return 0;
 }
-void clear_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+void clear_peak() {
+    std::ofstream("/proc/self/clear_refs") << "5";
+}
 
 constexpr bool sanitized =
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -66,8 +68,7 @@ TEST_F(ProcessTest, ForksDuringCompilesAndRunsDoNotHang) {
     });
     std::thread compiles([&] {
         for (int k = 2; !stop; ++k) {
-            std::string text =
-                "sum_j |x_i-x_j|^" + std::to_string(k) + " b_j";
+            std::string text = "sum_j |x_i-x_j|^" + std::to_string(k) + " b_j";
             wide.formula(text)(std::span(arguments).first(2));
         }
     });
@@ -173,8 +174,8 @@ TEST_F(ProcessTest, ClosedSessionsGiveTheirKernelsBack) {
         std::ifstream maps("/proc/self/maps");
         std::int64_t executable = 0;
         for (std::string line; std::getline(maps, line);)
-            executable += line.find("r-xp 00000000 00:00 0") !=
-                          std::string::npos;
+            executable +=
+                line.find("r-xp 00000000 00:00 0") != std::string::npos;
         return executable;
     };
     std::int64_t before = mappings();

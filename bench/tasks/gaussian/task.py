@@ -21,7 +21,9 @@ GOALS: dict[str, tuple[Goal, ...]] = {
 }
 
 
-def make(points: int, dimension: int, dtype: str, quick: bool) -> GaussianProblem:
+def make(
+    points: int, dimension: int, dtype: str, quick: bool
+) -> GaussianProblem:
     """As many points on either axis."""
     size = min(points, 500) if quick else points
     return GaussianProblem(GaussianSizes(size, size, dimension, dtype))

@@ -36,7 +36,10 @@ def prepare(problem: GaussianProblem) -> Callable[[], Measured]:
         start = time.perf_counter()
         result = formula(problem.arguments, session=session)
         seconds = time.perf_counter() - start
-        used = {task: ticks - before.get(task, 0) for task, ticks in _ticks().items()}
+        used = {
+            task: ticks - before.get(task, 0)
+            for task, ticks in _ticks().items()
+        }
         working = sum(ticks >= TICKS for ticks in used.values())
         return Measured(result, seconds, {"threads": working})
 

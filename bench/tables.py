@@ -1,0 +1,182 @@
+# bench/tables.py - rows of results as Markdown.
+"""Times, rates and errors in tables; pure functions of the results.
+
+A number is a median with its quartiles. † marks a row with fewer undisturbed
+samples than wanted; WRONG one whose result is off, which has no rank.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bench import catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Row = dict[str, Any]
+    Case = dict[str, Any]
+    Cases = dict[str, Case]
+
+UNITS = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")]
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Markdown: the first column to the left, the others to the right."""
+    rule = ["---"] + ["---:"] * (len(head) - 1)
+    return "\n".join(f"| {' | '.join(r)} |" for r in [head, rule, *rows])
+
+
+def duration(seconds: float, unit: str = "") -> str:
+    """Three digits and the unit that suits, or the one asked for."""
+    for size, name in UNITS:
+        if name == unit or (not unit and abs(seconds) >= size):
+            return f"{digits(seconds / size)} {name}"
+    return f"{digits(seconds * 1e6)} µs"
+
+
+def digits(value: float) -> str:
+    """About three significant digits, without an exponent."""
+    magnitude = abs(value)
+    if magnitude >= 100:
+        return f"{value:,.0f}"
+    places = 1 if magnitude >= 10 else 2 if magnitude >= 1 else 3
+    return f"{value:.{places}f}"
+
+
+def goals_table(results: dict[str, Cases]) -> str:
+    """What is wanted, and what was measured."""
+    rows = []
+    for entry in catalogue.entries():
+        case = results.get(entry.task, {}).get(entry.case.name)
+        for goal in entry.case.goals if case else ():
+            value = goal.reading(case["contenders"])
+            row = [_goal_text(entry, goal), goal.wanted(), "–", ""]
+            if value is not None:
+                small = 0 < abs(value) < 1e-3
+                number = f"{value:.1e}" if small else digits(value)
+                row[2] = f"{number}{goal.unit}"
+                row[3] = "yes" if goal.met(value) else "**no**"
+            rows.append(row)
+    return table(["measure", "wanted", "measured", "reached"], rows)
+
+
+def _goal_text(entry: catalogue.Entry, goal: Any) -> str:
+    of_sum = entry.task == "gaussian"
+    return f"{entry.case.title}: {goal.text}" if of_sum else goal.text
+
+
+def rates_tables(cases: Cases) -> list[str]:
+    """G pairs/s, and how much faster tilefold is: contender × case."""
+    heads = [case["title"] for case in cases.values()]
+    rates = _pivot(cases, _rate)
+    ratios = _pivot(cases, _ratio)
+    del ratios["tilefold"]
+    return [
+        table(["G pairs/s", *heads], list(rates.values())),
+        table(["tilefold is faster by", *heads], list(ratios.values())),
+    ]
+
+
+def errors_table(cases: Cases) -> str:
+    """Errors: contender × case."""
+    heads = [case["title"] for case in cases.values()]
+    rows = _pivot(cases, lambda row: _error(row))
+    return table(["largest relative error", *heads], list(rows.values()))
+
+
+def case_table(case: Case, peak: bool) -> str:
+    """One case, a contender a row."""
+    shown = {
+        name: row
+        for name, row in case["contenders"].items()
+        if "seconds" in row
+    }
+    labels = {row["label"] for row in shown.values()}
+    notes = sorted({key for row in shown.values() for key in row["notes"]})
+    notes = [key for key in notes if _is_number(shown, key)]
+    timed = any("taken" in row for row in shown.values())
+    head = [case["title"], "time", *(["quartiles", "kept"] if timed else [])]
+    head += ["× tilefold"] * (len(labels) > 1) + ["error"]
+    head += ["memory"] * peak + notes
+    rows = []
+    for row in _by_time(shown):
+        cells = [_label(row), duration(row["seconds"]["median"])]
+        cells += [_quartiles(row), _kept(row)] if timed else []
+        cells += [_ratio(row)] * (len(labels) > 1) + [_error(row)]
+        cells += [f"{row['peak_bytes'] / 2**20:.1f} MiB"] * peak
+        cells += [_note(row, key) for key in notes]
+        rows.append(cells)
+    return table(head, rows)
+
+
+def _pivot(cases: Cases, cell: Callable[[Row], str]) -> dict[str, list[str]]:
+    """Contender to its label and one cell a case; the fastest first."""
+    rows: dict[str, list[str]] = {}
+    names = [name for case in cases.values() for name in case["contenders"]]
+    for name in dict.fromkeys(names):
+        found = [case["contenders"].get(name) for case in cases.values()]
+        if not any(row and "seconds" in row for row in found):
+            continue
+        label = next(r["label"] for r in found if r and "label" in r)
+        rows[name] = [label, *(cell(row) if row else "" for row in found)]
+    return rows
+
+
+def _rate(row: Row) -> str:
+    if "pairs_per_second" not in row:
+        return row["status"]
+    rate = {k: v / 1e9 for k, v in row["pairs_per_second"].items()}
+    text = f"{digits(rate['median'])} "
+    text += f"({digits(rate['low'])}–{digits(rate['high'])})"
+    return _marked(row, text)
+
+
+def _ratio(row: Row) -> str:
+    if row["status"] not in {"ok", "disturbed"}:
+        return ""
+    ratio = row.get("times_tilefold")
+    if not ratio:
+        return ""
+    return f"{digits(ratio['median'])}"
+
+
+def _error(row: Row) -> str:
+    return f"{row['error']:.1e}" if "error" in row else row["status"]
+
+
+def _marked(row: Row, text: str) -> str:
+    if row["status"] == "wrong":
+        return f"WRONG ({row['error']:.0e}), {text}"
+    return text + "†" * (row["status"] == "disturbed")
+
+
+def _label(row: Row) -> str:
+    return _marked(row, row["label"])
+
+
+def _quartiles(row: Row) -> str:
+    times = row["seconds"]
+    unit = duration(times["median"]).split()[1]
+    low, high = duration(times["low"], unit), duration(times["high"], unit)
+    return f"{low.split()[0]}–{high}"
+
+
+def _kept(row: Row) -> str:
+    return f"{row['kept']} of {row['taken']}" if "taken" in row else ""
+
+
+def _is_number(rows: dict[str, Row], key: str) -> bool:
+    values = [row["notes"].get(key, 0) for row in rows.values()]
+    return all(isinstance(value, (int, float)) for value in values)
+
+
+def _note(row: Row, key: str) -> str:
+    return digits(row["notes"][key]) if key in row["notes"] else ""
+
+
+def _by_time(rows: dict[str, Row]) -> list[Row]:
+    return sorted(
+        rows.values(),
+        key=lambda r: (r["status"] == "wrong", r["seconds"]["median"]),
+    )

@@ -90,6 +90,11 @@ class LostTime:
         return max(0.0, min(foreign, _waited_seconds() - self._waited))
 
 
+def _pin(core: int) -> None:
+    """Keeps the calling thread on one core."""
+    os.sched_setaffinity(0, {core})
+
+
 def _work() -> None:
     for _ in range(_ROUNDS):
         hashlib.sha256(_BLOCK)

@@ -46,7 +46,7 @@ def gaussian(library: ctypes.CDLL, problem: GaussianProblem) -> Any:
     code = function(
         *sizes,
         *arrays,
-        ctypes.c_double(problem.l),
+        ctypes.c_double(problem.length),
         ctypes.c_void_p(out.ctypes.data),
         ctypes.c_int(0),
     )

@@ -57,7 +57,7 @@ class FreshPython:
         folder.mkdir(parents=True, exist_ok=True)
         for name in "xyb":
             np.save(folder / f"{name}.npy", getattr(problem, name))
-        self._arguments = [str(folder), repr(problem.l)]
+        self._arguments = [str(folder), repr(problem.length)]
         self._environment = {**os.environ, **environment}
         # A program that is not kept as bytecode is compiled each time.
         self._environment.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -64,22 +64,28 @@ def times_best_peer(limit: float) -> Goal:
 
 
 def at_most(
-    what: str,
-    row: str,
-    path: str,
-    limit: float,
-    scale: float = 1,
-    unit: str = "",
+    what: str, place: str, limit: float, scale: float = 1, unit: str = ""
 ) -> Goal:
-    """A number of a row, as in "seconds.median" or "notes.threads"."""
+    """A number of a row, found as number_at does."""
     return Goal(
-        what, lambda rows: _number(rows, row, path, scale), limit, False, unit
+        what, lambda rows: number_at(rows, place, scale), limit, False, unit
     )
 
 
-def at_least(what: str, row: str, path: str, limit: float) -> Goal:
+def at_least(what: str, place: str, limit: float) -> Goal:
     """As at_most, from below."""
-    return Goal(what, lambda rows: _number(rows, row, path, 1), limit, True)
+    return Goal(what, lambda rows: number_at(rows, place), limit, True)
+
+
+def number_at(rows: Rows, place: str, scale: float = 1) -> float | None:
+    """A number of a result by the keys on the way, contender first.
+
+    "tilefold/seconds/median" in units of 1/scale.
+    """
+    value: Any = rows
+    for key in place.split("/"):
+        value = value.get(key) if isinstance(value, dict) else None
+    return None if value is None else value * scale
 
 
 def _times(rows: Rows, name: str) -> float | None:
@@ -93,10 +99,3 @@ def _best_peer(rows: Rows) -> float | None:
     peers = [name for name in rows if not name.startswith(OWN)]
     found = [_times(rows, name) for name in peers]
     return min((times for times in found if times), default=None)
-
-
-def _number(rows: Rows, row: str, path: str, scale: float) -> float | None:
-    value: Any = rows.get(row, {})
-    for key in path.split("."):
-        value = value.get(key) if isinstance(value, dict) else None
-    return None if value is None else value * scale

@@ -39,7 +39,7 @@ class GaussianProblem:
     x: Array = field(init=False)
     y: Array = field(init=False)
     b: Array = field(init=False)
-    l: float = field(init=False)
+    length: float = field(init=False)
 
     def __post_init__(self) -> None:
         made = self.given
@@ -50,7 +50,7 @@ class GaussianProblem:
         arrays = {"x": x, "y": y, "b": plain(made.m)}
         for name, array in arrays.items():
             object.__setattr__(self, name, array.astype(made.dtype))
-        object.__setattr__(self, "l", 0.5 * (made.d / 3) ** 0.5)
+        object.__setattr__(self, "length", 0.5 * (made.d / 3) ** 0.5)
 
     @property
     def pairs(self) -> float:
@@ -66,12 +66,12 @@ class GaussianProblem:
     @property
     def arguments(self) -> dict[str, Any]:
         """As tilefold takes them."""
-        return {"x": self.x, "y": self.y, "b": self.b, "l": self.l}
+        return {"x": self.x, "y": self.y, "b": self.b, "l": self.length}
 
     @property
     def scale(self) -> float:
         """1/2l², as others take it."""
-        return 1 / (2 * self.l**2)
+        return 1 / (2 * self.length**2)
 
     def error(self, result: Any) -> float:
         """Largest |r_i - o_i| / Σ_j |k_ij b_j| over the sampled rows.

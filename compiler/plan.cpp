@@ -117,6 +117,9 @@ void set_tile(Plan& plan, const Tile& tile) {
 ///   D=3 f64   2x1 stage 16: 4.5    4x1 plain: 3.9
 ///   D=16 f32  4x6: 5.4   2x10: 5.3   4x4: 5.1   1x12: 4.4
 ///   D=64 f32  4x6: 1.74  2x10: 1.69  4x4: 1.51  1x12: 1.30
+///   logsumexp, D=3 f32   1x16: 7.6  2x4: 6.1  1x8: 6.1  4x4: 5.7
+///   softmax, D=3, E=3    1x16: 5.9  2x8: 5.5  1x8: 5.4  2x4: 5.1
+///   sum, D=5, E=3 (?)    4x4: 7.0   2x8: 6.9  1x16: 6.6 2x4: 6.5
 std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
     const bool many_registers = machine_of(plan.isa).registers >= 32;
     if (plan.nest == Nest::Values)
@@ -126,16 +129,16 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
                    ? std::vector<Tile>{{4, 6, 0}, {2, 10, 0}, {4, 4, 0},
                                        {2, 6, 0}, {1, 12, 0}, {1, 8, 0}}
                    : std::vector<Tile>{{2, 4, 0}, {1, 8, 0}, {1, 4, 0}};
-    if (demand.wide)
-        return {{2, 4, 0}, {1, 8, 0}, {1, 4, 0}, {2, 8, 0}, {4, 4, 0}};
     if (demand.rescaled)
         return many_registers
-                   ? std::vector<Tile>{{2, 4, 0},
-                                       {1, 8, 0},
+                   ? std::vector<Tile>{{1, 16, 0},
+                                       {2, 8, 0},
+                                       {2, 4, 0},
                                        {4, 4, 0},
-                                       {1, 4, 0},
-                                       {2, 2, 0}}
+                                       {1, 8, 0}}
                    : std::vector<Tile>{{1, 4, 0}, {2, 2, 0}, {1, 2, 0}};
+    if (demand.wide)
+        return {{4, 4, 0}, {2, 8, 0}, {2, 4, 0}, {1, 8, 0}, {1, 4, 0}};
     if (!many_registers)
         return {{2, 1, 0}, {1, 1, 0}, {4, 1, 0}, {2, 2, 0}, {1, 2, 0}};
     const bool crowded = demand.row_registers + demand.accumulators > 4;

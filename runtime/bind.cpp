@@ -157,6 +157,7 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     check_parameters(parsed, *prepared, readings, lengths);
     auto bound = std::make_shared<BoundState>();
     bound->session = formula.session;
+    bound->parsed = formula.parsed;
     bound->prepared = std::move(prepared);
     fill_job(*bound, parsed, readings, lengths, options);
     return bound;

@@ -53,9 +53,9 @@ private:
     void refuse_what_cannot_be_checked() const {
         bool lists =
             listed_columns_ || (job_.work == Work::FoldRows && job_.row_index);
-        bool indices =
-            std::ranges::any_of(program_.graph.nodes, [](const ir::Node& node) {
-                return node.op == ir::Op::Index;
+        bool indices = std::ranges::any_of(
+            bound_.parsed->tree().nodes, [](const ast::Node& node) {
+                return node.kind == ast::Kind::Index;
             });
         if (lists && (indices || job_.work == Work::FoldRows))
             fail(Code::BadOption,

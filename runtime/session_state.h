@@ -67,6 +67,7 @@ public:
     };
 
     std::shared_ptr<SessionState> session;
+    std::shared_ptr<Parsed> parsed;
     PreparedPointer prepared;
     Job job; ///< all but the target
     boost::container::small_vector<tilefold_operand, 6> operands;

@@ -172,6 +172,12 @@ TEST_F(BindTest, ACheckedResultIsCloseAndASpoiltOneIsNot) {
     Bound listed = bind({Want::Result, Rows{i.data(), 3}, Rows{j.data(), 2}},
                         "sum_j exp(-(x_i-y_j)²)");
     EXPECT_LT(listed.check(run(listed).output(), 64), 1e-12);
+    Bound indexed = bind({Want::Result, Rows{i.data(), 3}, Rows{j.data(), 2}},
+                         "sum_j where(j < i, x_i*y_j, 0)");
+    Values<double> sums = run(indexed);
+    EXPECT_EQ(message_of([&] { indexed.check(sums.output(), 3); }),
+              "the option check cannot be used with listed points of a reduced "
+              "axis here\ncheck the formula without the list");
     Bound folded = bind({}, "sum_ij exp(-(x_i-y_j)²)");
     EXPECT_LT(folded.check(run(folded).output(), 1), 1e-12);
 }
@@ -199,6 +205,13 @@ TEST_F(BindTest, LengthsAreChecked) {
               "'y' is read on j, but was given a single number\n"
               "pass an array with one row per point, or write y without a "
               "subscript");
+    View wide = View::of(x.values.data(), DType::F64, {6, 1});
+    wide.shape = {6, std::int64_t(1) << 33};
+    wide.strides = {8, 0};
+    EXPECT_EQ(refusal("sum_i x_i", {named("x", wide)}),
+              "x has shape (6, 8589934592); 2147483647 components of a point "
+              "is the most here\nan array on i or j is (N,), (N, D) or a batch "
+              "(…, N, D); a parameter (), (D,) or (R, C)");
     Values<double> hollow({9, 0});
     EXPECT_EQ(refusal("sum_j x_i*|y_j|", {named("x", x), named("y", hollow)}),
               "'y' has 0 components, where 1 or more are needed");

@@ -27,7 +27,7 @@ def _make(terms: int, offset: float, quick: bool) -> GaussianProblem:
 def _case(
     name: str, title: str, terms: int, offset: float, limit: float
 ) -> Case:
-    goal = at_most(f"error, {title}", "tilefold", "error", limit)
+    goal = at_most(f"error, {title}", "tilefold/error", limit)
     return Case(
         name=name,
         title=title,

@@ -27,8 +27,7 @@ CASES = [
         goals=(
             at_most(
                 "repeated call, 50 × 60 points",
-                "tilefold",
-                "seconds.median",
+                "tilefold/seconds/median",
                 6,
                 1e6,
                 " µs",

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import tilefold
-
 from bench.points import TEXT
+
+import tilefold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,5 +20,5 @@ PACKAGES = ("tilefold",)
 def prepare(problem: GaussianProblem) -> Callable[[], Any]:
     """As in a loop of a user: keywords each time."""
     f = tilefold.compile(TEXT)
-    x, y, b, l = problem.x, problem.y, problem.b, problem.l
-    return lambda: f(x=x, y=y, b=b, l=l)
+    x, y, b, length = problem.x, problem.y, problem.b, problem.length
+    return lambda: f(x=x, y=y, b=b, l=length)

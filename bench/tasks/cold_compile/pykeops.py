@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pykeops  # noqa: F401 - absent here if it is absent
-
 from bench.case import Measured
 from bench.fresh import FreshPython
 from bench.keops import FORMULA

@@ -29,8 +29,7 @@ CASES = [
         goals=(
             at_most(
                 "first call of a new formula",
-                "tilefold",
-                "seconds.median",
+                "tilefold/seconds/median",
                 25,
                 1e3,
                 " ms",

@@ -7,10 +7,10 @@ import time
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-import tilefold
-
 from bench.case import Measured, Wrong
 from bench.points import TEXT
+
+import tilefold
 
 if TYPE_CHECKING:
     from collections.abc import Callable

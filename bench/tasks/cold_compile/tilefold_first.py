@@ -7,10 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-import tilefold  # noqa: F401 - absent here if it is absent
-
 from bench.case import Measured
 from bench.fresh import FreshPython
+
+import tilefold  # noqa: F401 - absent here if it is absent
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ def prepare(problem: DiagonalProblem) -> Callable[[], Any]:
     """Needs to know that the diagonal pairs the rows."""
     x = problem.arrays["x"]
     y = problem.arrays.get("y", x)
-    scale = x.dtype.type(-1 / (2 * problem.l**2))
+    scale = x.dtype.type(-1 / (2 * problem.length**2))
 
     def run() -> Any:
         difference = x - y

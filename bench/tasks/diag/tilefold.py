@@ -19,5 +19,5 @@ def prepare(problem: DiagonalProblem) -> Callable[[], Any]:
     """Compiles on the first 100 points."""
     arrays = problem.arrays
     first = {name: array[:100] for name, array in arrays.items()}
-    tilefold.kernel(problem.text, **first, l=problem.l).diag()
-    return tilefold.kernel(problem.text, **arrays, l=problem.l).diag
+    tilefold.kernel(problem.text, **first, l=problem.length).diag()
+    return tilefold.kernel(problem.text, **arrays, l=problem.length).diag

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
 from bench.keops import gaussian
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import tilefold
-
 from bench.points import TEXT
+
+import tilefold
 
 if TYPE_CHECKING:
     from collections.abc import Callable

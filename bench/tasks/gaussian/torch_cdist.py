@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-
 from bench.calibration import cores
 
 if TYPE_CHECKING:

@@ -34,16 +34,14 @@ CASES = [
         goals=(
             at_most(
                 "peak memory, N = M = 10⁶, 8 threads",
-                "tilefold",
-                "peak_bytes",
+                "tilefold/peak_bytes",
                 64,
                 2**-20,
                 " MiB",
             ),
             at_least(
                 "threads seen of 8 asked",
-                "tilefold",
-                "notes.threads",
+                "tilefold/notes/threads",
                 THREADS,
             ),
         ),

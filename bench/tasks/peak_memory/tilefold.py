@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import tilefold
-
 from bench.case import Measured
 from bench.points import TEXT
 from bench.tasks.peak_memory.task import THREADS
+
+import tilefold
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pykeops  # noqa: F401 - absent here if it is absent
-
 from bench.keops import FORMULA
 from bench.places import folder
 from bench.start_up import StartUp

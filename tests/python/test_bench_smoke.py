@@ -1,0 +1,115 @@
+# tests/python/test_bench_smoke.py - what the benchmark times is right.
+"""Tiny sizes, equality only: no test fails because a machine is slow."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from bench import catalogue, goals, tables
+from bench.calibration import Sample
+from bench.case import Measured
+from bench.rounds import Track
+from bench.summary import ratio, timings
+
+HERE = ("gaussian", "call_overhead", "accuracy", "diag", "cold_compile")
+OWN = ("numpy", "prescaled", "sequential", "tilefold", "tilefold_reduce")
+
+
+def pairs():
+    for entry in catalogue.entries():
+        if entry.task in HERE:
+            for name, module in catalogue.contender_modules(entry).items():
+                if name in OWN:
+                    yield pytest.param(
+                        entry.case, module, id=f"{entry.case.name}-{name}"
+                    )
+
+
+@pytest.mark.parametrize(("case", "module"), list(pairs()))
+def test_a_contender_agrees_with_float64(case, module):
+    problem = case.problem(True)
+    outcome = importlib.import_module(module).prepare(problem)()
+    result = outcome.result if isinstance(outcome, Measured) else outcome
+    assert problem.error(result) <= min(case.tolerance, 1e-3)
+
+
+def test_an_error_is_seen():
+    case = catalogue.find("gaussian_d3_f32")
+    problem = case.problem(True)
+    numpy = importlib.import_module("bench.tasks.gaussian.numpy")
+    result = numpy.prepare(problem)()
+    result[-1] *= 1.001
+    assert problem.error(result) > case.tolerance
+    result[-1] = float("nan")
+    assert problem.error(result) == float("inf")
+
+
+def test_a_sample_is_dropped_when_the_machine_was_busy():
+    def sample(before, after, lost):
+        return Sample(0.1, 0.1, before, after, lost)
+
+    assert sample(1.05, 1.05, 0.0).is_quiet(1.0)
+    assert not sample(1.2, 1.0, 0.0).is_quiet(1.0)
+    assert not sample(1.0, 1.2, 0.0).is_quiet(1.0)
+    assert not sample(1.0, 1.0, 0.05).is_quiet(1.0)
+
+
+def track(*kept):
+    return Track(None, 1, kept=list(kept), taken=len(kept))
+
+
+def test_ratios_are_taken_round_by_round():
+    slow, fast = track(2.0, None, 6.0), track(1.0, 1.0, 2.0)
+    assert ratio(slow, fast)["median"] == pytest.approx(2.5)
+    assert ratio(track(None), fast) is None
+
+
+def test_few_samples_are_marked():
+    assert "status" not in timings(track(1.0, 2.0, 3.0), 3)
+    assert timings(track(1.0, None, 3.0), 3)["status"] == "disturbed"
+
+
+def row(seconds, **more):
+    times = {"median": seconds, "low": seconds, "high": seconds}
+    return {
+        "label": "a",
+        "status": "ok",
+        "error": 1e-7,
+        "notes": {},
+        "peak_bytes": 0,
+        "seconds": times,
+        "kept": 7,
+        "taken": 8,
+        **more,
+    }
+
+
+def test_goals_read_rows():
+    peers = {
+        "tilefold": row(1.0),
+        "ceiling": row(0.9, times_tilefold={"median": 0.9}),
+        "slow": row(50.0, times_tilefold={"median": 50.0}),
+        "good": row(20.0, times_tilefold={"median": 20.0}),
+        "off": row(2.0, times_tilefold={"median": 2.0}, status="wrong"),
+    }
+    assert goals.share_of_ceiling(0.85).reading(peers) == 0.9
+    assert goals.times_best_peer(8).reading(peers) == 20.0
+    assert goals.times_faster("absent", 8).reading(peers) is None
+    goal = goals.at_most("", "tilefold/seconds/median", 25, 1e3, " ms")
+    assert not goal.met(goal.reading(peers))
+
+
+def test_a_wrong_row_says_so():
+    case = {"title": "t", "contenders": {"a": row(0.001, status="wrong")}}
+    assert "WRONG (1e-07), a | 1.00 ms" in tables.case_table(case, False)
+
+
+def test_every_result_can_be_reported():
+    assert {e.task for e in catalogue.entries()} == set(catalogue.task_names())
+    with pytest.raises(ValueError, match="no task or case 'gausian'"):
+        catalogue.select(["gausian"])

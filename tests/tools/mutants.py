@@ -1,0 +1,160 @@
+"""The faults that mutations.py puts in, and the tests that must see them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    fault: str
+    file: str
+    old: str
+    new: str
+    program: str
+    filter: str
+    every_run: bool = False
+
+
+_BACKEND = "compiler/backends/llvm/"
+
+MUTANTS = [
+    Mutant(
+        "a partial result is dropped in merge",
+        "runtime/worker.cpp",
+        "p + gap < cut_.parts; p += 2 * gap",
+        "p + gap < cut_.parts - 1; p += 2 * gap",
+        "test_runtime",
+        "*Launch*",
+        True,
+    ),
+    Mutant(
+        "later columns are merged before earlier ones",
+        "runtime/worker.cpp",
+        "kernel_.merge(&call_, states + p * distance,\n"
+        "                          states + (p + gap) * distance, stride, rows);",
+        "kernel_.merge(&call_, states + (p + gap) * distance,\n"
+        "                          states + p * distance, stride, rows);",
+        "test_runtime",
+        "*Launch*",
+    ),
+    Mutant(
+        "the checksum of a cached kernel is not compared",
+        "runtime/cache_entry.cpp",
+        "if (std::memcmp(&checksum, bytes.data() + body.size(), checksum_size) != 0)",
+        "if (checksum_size == 0)",
+        "test_runtime",
+        "*DiskCache*",
+        True,
+    ),
+    Mutant(
+        "a cached kernel of another key is taken",
+        "runtime/disk_cache.cpp",
+        "if (!entry || entry->key != key.hex())",
+        "if (!entry)",
+        "test_runtime",
+        "*DiskCache*",
+    ),
+    Mutant(
+        "a request to stop is not seen",
+        "runtime/progress.cpp",
+        "    stop_ = true;",
+        "    stop_ = false;",
+        "test_runtime",
+        "*Launch*:*Crew*",
+        True,
+    ),
+    Mutant(
+        "a batch's stride is forgotten",
+        "runtime/bind_job.cpp",
+        "bound_.batches.strides.push_back(stride);",
+        "bound_.batches.strides.push_back(d ? stride : 0);",
+        "test_runtime",
+        "*Session*:*Batch*:*Bind*",
+    ),
+    Mutant(
+        "an out that overlaps an input is written",
+        "runtime/bound.cpp",
+        "if (written.meets(input.bytes))",
+        "if (false)",
+        "test_runtime",
+        "*Session*:*Bind*",
+    ),
+    Mutant(
+        "the sums of logsumexp are not rescaled",
+        _BACKEND + "monoid_exponential.cpp",
+        "shrink.push_back(power(lanes, old, level));",
+        "shrink.push_back(lanes.number(graph_.real, 1));",
+        "test_numerics",
+        "*Generated*",
+        True,
+    ),
+    Mutant(
+        "merge writes beyond the last row",
+        _BACKEND + "reduce_nest.cpp",
+        "            into.set_mask(mask);\n            from.set_mask(mask);",
+        "            static_cast<void>(mask);",
+        "test_numerics",
+        "*Generated*",
+    ),
+    Mutant(
+        "stages of a loop work on the wrong column",
+        _BACKEND + "software_pipeline.cpp",
+        "step(), at_start.getInt64(std::uint64_t(stage)));",
+        "step(), at_start.getInt64(std::uint64_t(stage ? stage - 1 : 0)));",
+        "test_numerics",
+        "*Generated*",
+        True,
+    ),
+    Mutant(
+        "the last columns of a panel are left out",
+        _BACKEND + "accumulate.cpp",
+        "write_steps(row, panel, whole, count, 1);",
+        "write_steps(row, panel, whole, whole, 1);",
+        "test_numerics",
+        "*Generated*",
+    ),
+    Mutant(
+        "columns before the last call's are counted twice",
+        _BACKEND + "monoid_plain.cpp",
+        "tile.lanes.number(graph_.real, identity()), at(tile, k, r));",
+        "tile.lanes.number(graph_.real, 1), at(tile, k, r));",
+        "test_numerics",
+        "*Generated*",
+    ),
+    Mutant(
+        "k-min forgets what a better value displaces",
+        _BACKEND + "monoid_k_minimum.cpp",
+        "b.CreateStore(lanes.select(first, y, held), x_at);",
+        "b.CreateStore(held, x_at);",
+        "test_numerics",
+        "*Generated*",
+    ),
+    Mutant(
+        "argmax takes the last of equal values",
+        _BACKEND + "monoid_arg.cpp",
+        "Value* better = largest_ ? b.CreateFCmpUGT(x, best)\n"
+        "                                 : b.CreateFCmpULT(x, best);",
+        "Value* better = largest_ ? b.CreateFCmpUGE(x, best)\n"
+        "                                 : b.CreateFCmpULE(x, best);",
+        "test_numerics",
+        "*",
+    ),
+    Mutant(
+        "argmax passes over NaN",
+        _BACKEND + "monoid_arg.cpp",
+        "Value* better = largest_ ? b.CreateFCmpUGT(x, best)\n"
+        "                                 : b.CreateFCmpULT(x, best);",
+        "Value* better = largest_ ? b.CreateFCmpOGT(x, best)\n"
+        "                                 : b.CreateFCmpOLT(x, best);",
+        "test_numerics",
+        "*",
+    ),
+    Mutant(
+        "a coefficient of exp2 is off in its last digits",
+        _BACKEND + "exponential.cpp",
+        "0x1.62e43ep-1, 0x1.ebe5b8p-3,",
+        "0x1.62e44ep-1, 0x1.ebe5b8p-3,",
+        "test_numerics",
+        "*Exponential*",
+    ),
+]

@@ -1,0 +1,136 @@
+"""Mutation tests: each fault put into the sources must make a test fail.
+
+A mutant is one source file with one text replaced. Its object is compiled
+with the build's own command, put first on the link line of the test program
+(or in place of its twin in libtilefold_llvm.so), and the program, in a scratch
+folder, must then fail. Nothing in the tree or in the build is touched.
+
+    python tests/tools/mutations.py BUILD_FOLDER [--all | --only WORD]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from mutants import MUTANTS, Mutant
+
+ROOT = Path(__file__).resolve().parents[2]
+TIME_LIMIT = 120  # seconds; a mutant that hangs is caught too
+
+
+class Build:
+    """A configured and built Ninja folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        entries = json.loads((self.folder / "compile_commands.json").read_text())
+        self._compile = {entry["file"]: entry for entry in entries}
+
+    def compile(self, source: Path, mutant: Path, target: Path) -> None:
+        entry = self._compile[str(source)]
+        words = shlex.split(entry["command"])
+        words[words.index("-c") + 1] = str(mutant)
+        words[words.index("-o") + 1] = str(target)
+        # What the file includes from its own folder is still found.
+        words[1:1] = ["-w", "-iquote", str(source.parent)]
+        subprocess.run(words, cwd=entry["directory"], check=True)
+
+    def object_of(self, source: Path) -> str:
+        words = shlex.split(self._compile[str(source)]["command"])
+        return words[words.index("-o") + 1]
+
+    def link_command(self, output: str) -> list[str]:
+        listed = subprocess.run(
+            ["ninja", "-C", str(self.folder), "-t", "commands", "-s", output],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        line = listed.strip().splitlines()[-1]
+        # ": && link … && what follows the link"
+        words = shlex.split(line)
+        begin = words.index("&&") + 1
+        return words[begin : words.index("&&", begin)]
+
+
+def link(build: Build, output: str, old: str, new: Path, target: Path) -> None:
+    """Links `output` again as `target`, with the mutant's object."""
+    words = build.link_command(output)
+    words[words.index("-o") + 1] = str(target)
+    if old in words:
+        words[words.index(old)] = str(new)
+    else:  # in a library: whoever comes first provides the symbols
+        words.insert(words.index("-o"), str(new))
+    subprocess.run(words, cwd=build.folder, check=True)
+
+
+def make(build: Build, mutant: Mutant, scratch: Path) -> Path:
+    """The mutated test program, beside the libraries it loads."""
+    source = ROOT / mutant.file
+    text = source.read_text()
+    if text.count(mutant.old) != 1:
+        raise SystemExit(
+            f"{mutant.file}: the text to replace stands there "
+            f"{text.count(mutant.old)} times:\n{mutant.old}"
+        )
+    copy = scratch / source.name
+    copy.write_text(text.replace(mutant.old, mutant.new))
+    built = scratch / "mutant.o"
+    build.compile(source, copy, built)
+    program = scratch / mutant.program
+    for library in (build.folder / "bin").glob("libtilefold*.so"):
+        shutil.copy(library, scratch)
+    old = build.object_of(source)
+    if "backends/llvm" in mutant.file:
+        name = "libtilefold_llvm.so"
+        link(build, f"bin/{name}", old, built, scratch / name)
+        shutil.copy(build.folder / "bin" / mutant.program, program)
+    else:
+        link(build, f"bin/{mutant.program}", old, built, program)
+    return program
+
+
+def is_caught(build: Build, mutant: Mutant) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        program = make(build, mutant, Path(folder))
+        command = [str(program), f"--gtest_filter={mutant.filter}"]
+        try:
+            done = subprocess.run(
+                command, cwd=folder, capture_output=True, timeout=TIME_LIMIT
+            )
+        except subprocess.TimeoutExpired:
+            return True
+        return done.returncode != 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--all", action="store_true", help="not only the sample")
+    parser.add_argument("--only", default="", help="those whose fault says this")
+    options = parser.parse_args()
+    build = Build(options.build)
+    survivors = 0
+    chosen = [
+        mutant
+        for mutant in MUTANTS
+        if (options.all or options.only or mutant.every_run)
+        and options.only in mutant.fault
+    ]
+    for mutant in chosen:
+        caught = is_caught(build, mutant)
+        survivors += not caught
+        print(f"{'caught' if caught else 'SURVIVED':8}  {mutant.fault}", flush=True)
+    print(f"{len(chosen) - survivors} passed, {survivors} failed")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

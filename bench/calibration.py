@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOVED = 1.10  # calibration against the quietest one, at most
-LOST = 0.05  # of the sample's time, at most
+LOST = 0.10  # of the sample's time, at most
 LOST_SECONDS = 0.005  # that is always forgiven
 
 _BLOCK = bytes(1 << 20)

@@ -73,7 +73,7 @@ def run_case(entry: Entry, settings: Settings) -> dict[str, Any]:
     return {
         "title": case.title,
         "when": time.strftime("%Y-%m-%d %H:%M"),
-        "machine": machine.describe(_packages(rows)),
+        "machine": machine.describe() | {"versions": _versions(rows)},
         "quick": settings.quick,
         "sizes": problem.sizes,
         "pairs": problem.pairs,
@@ -156,9 +156,12 @@ def _add_rates(rows: dict[str, dict[str, Any]], pairs: float) -> None:
             }
 
 
-def _packages(rows: dict[str, dict[str, Any]]) -> list[str]:
-    names = [name for row in rows.values() for name in row.pop("packages", [])]
-    return ["numpy", *names]
+def _versions(rows: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """What the contenders said of their packages."""
+    found: dict[str, str] = machine.versions(["numpy"])
+    for row in rows.values():
+        found.update(row.pop("versions", {}))
+    return dict(sorted(found.items()))
 
 
 def _verdict(row: dict[str, Any]) -> str:

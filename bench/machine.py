@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,8 @@ ISA = ["avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl"]
 ISA += ["avx512_bf16", "avx512_vnni", "amx_tile"]
 
 
-def describe(packages: Sequence[str]) -> dict[str, Any]:
-    """Processor, cores, instruction sets, memory and versions."""
+def describe() -> dict[str, Any]:
+    """Processor, cores, instruction sets and memory."""
     facts = _processor()
     flags = set(facts.get("flags", "").split())
     return {
@@ -29,8 +30,20 @@ def describe(packages: Sequence[str]) -> dict[str, Any]:
         "memory_gib": round(_memory() / 2**30, 1),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
-        "versions": {name: _version(name) for name in sorted(set(packages))},
     }
+
+
+def versions(packages: Sequence[str]) -> dict[str, str]:
+    """Of distributions; of modules in use for what is not installed."""
+    return {name: _version(name) for name in packages}
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        module = sys.modules.get(package)
+        return getattr(module, "__version__", "of an unknown version")
 
 
 def _processor() -> dict[str, str]:
@@ -48,10 +61,3 @@ def _family(facts: dict[str, str]) -> str:
 def _memory() -> int:
     text = Path("/proc/meminfo").read_text().split("\n", 1)[0]
     return int(text.split()[1]) * 1024
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "not installed"

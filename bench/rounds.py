@@ -16,7 +16,7 @@ from typing import Any
 from bench.calibration import MOVED, Calibration, Sample
 from bench.contender_process import ContenderProcess, Stopped
 
-ATTEMPTS = 20  # for one sample of a round
+ATTEMPTS = 8  # for one sample of a round
 REST = 0.03  # seconds for the threads of the one before to go to sleep
 
 

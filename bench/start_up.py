@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import compileall
 import shutil
-import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from bench.fresh import Finished, FreshPython
 if TYPE_CHECKING:
     from bench.points import GaussianProblem
 
-PAIRS = 5  # of processes in a sample
+PAIRS = 5  # of processes in a sample; of their times the least counts
 NUMPY_ONLY = ""  # the inputs are loaded, nothing else
 LLVM = "libtilefold_llvm.so"
 
@@ -48,9 +47,8 @@ class StartUp:
         for _ in range(PAIRS):
             without.append(self._python.run(NUMPY_ONLY).seconds)
             with_it.append(self._python.run(program))
-        lives = statistics.median(done.seconds for done in with_it)
-        inside = statistics.median(done.notes["inside"] for done in with_it)
-        seconds = lives - statistics.median(without)
+        seconds = min(done.seconds for done in with_it) - min(without)
+        inside = min(done.notes["inside"] for done in with_it)
         notes = {"inside, ms": inside * 1e3}
         return Measured(with_it[-1].result, seconds, notes)
 

@@ -1,8 +1,9 @@
 # bench/tables.py - rows of results as Markdown.
 """Times, rates and errors in tables; pure functions of the results.
 
-A number is a median with its quartiles. † marks a row with fewer undisturbed
-samples than wanted; WRONG one whose result is off, which has no rank.
+A number is a median; ± is half the distance between the quartiles. † marks a
+row with fewer undisturbed samples than wanted; WRONG one whose result is off,
+which has no rank.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ def duration(seconds: float, unit: str = "") -> str:
 
 def digits(value: float) -> str:
     """About three significant digits, without an exponent."""
+    if isinstance(value, int):
+        return f"{value:,}"
     magnitude = abs(value)
     if magnitude >= 100:
         return f"{value:,.0f}"
@@ -127,9 +130,8 @@ def _rate(row: Row) -> str:
     if "pairs_per_second" not in row:
         return row["status"]
     rate = {k: v / 1e9 for k, v in row["pairs_per_second"].items()}
-    text = f"{digits(rate['median'])} "
-    text += f"({digits(rate['low'])}–{digits(rate['high'])})"
-    return _marked(row, text)
+    half = (rate["high"] - rate["low"]) / 2 / rate["median"]
+    return _marked(row, f"{digits(rate['median'])} ±{half:.1%}")
 
 
 def _ratio(row: Row) -> str:
@@ -157,7 +159,7 @@ def _label(row: Row) -> str:
 
 def _quartiles(row: Row) -> str:
     times = row["seconds"]
-    unit = duration(times["median"]).split()[1]
+    unit = duration(times["high"]).split()[1]
     low, high = duration(times["low"], unit), duration(times["high"], unit)
     return f"{low.split()[0]}–{high}"
 

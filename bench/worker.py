@@ -13,7 +13,7 @@ import traceback
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bench import catalogue, places
+from bench import catalogue, machine, places
 from bench.calibration import Calibration, LostTime, Sample
 from bench.case import Absent, Measured, Wrong
 from bench.memory import PeakMemory
@@ -74,7 +74,7 @@ class Contender:
         self._calibration = Calibration()
         return {
             "label": _label(module),
-            "packages": list(getattr(module, "PACKAGES", ())),
+            "versions": machine.versions(getattr(module, "PACKAGES", ())),
             "samples": getattr(module, "SAMPLES", math.inf),
         }
 

@@ -1,8 +1,7 @@
 # bench/tasks/gaussian/task.py - the Gaussian sum in 3, 16 and 64 dimensions.
-"""Σ_j exp(-|x_i - y_j|²/2l²) b_j on all cores, uniform points in a cube.
-
-G pairs/s: 10⁹ pairs of points a second. The hand-written kernel obeys the
-same contract of accuracy as tilefold (bench/ceiling/gaussian.h)."""
+"""Σ_j exp(-|x_i - y_j|²/2l²) b_j on all cores, uniform points in a cube, as
+many on either axis. The hand-written kernel obeys the same contract of
+accuracy as tilefold (bench/ceiling/gaussian.h)."""
 
 from __future__ import annotations
 

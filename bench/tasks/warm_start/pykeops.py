@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bench.points import GaussianProblem
 
 PACKAGES = ("pykeops",)
+SAMPLES = 5  # each starts ten processes
 PROGRAM = f"""
 start = time.perf_counter()
 import pykeops

@@ -2,8 +2,8 @@
 """Import and first call in a new process whose kernel is in the cache on
 disk, beyond a process that only imports NumPy and loads the same arrays. A
 sample starts the two kinds of process in turn, five times, and takes the
-difference of the medians of their whole lives, exit included; "inside" is
-the same seen by the process itself, without its exit. All packages are found
+difference of their shortest whole lives, exit included; "inside" is the same
+seen by the process itself, without its exit. All packages are found
 on a plain path, as installed from a wheel; site hooks are off (python -S).
 Beforehand one more process is asked whether it compiled nothing, read one
 kernel from disk, and has no file of LLVM in its memory map."""

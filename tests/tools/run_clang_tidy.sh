@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# tests/tools/run_clang_tidy.sh - the checks of .clang-tidy over the C++ files
+# that differ from a commit (by default the one before the last), or over all.
+#
+#     tests/tools/run_clang_tidy.sh BUILD_FOLDER [COMMIT | --all]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+folder=$1
+base=${2:-HEAD~1}
+rooms=(compiler formulas python_bindings runtime)
+
+if [ "$base" = --all ] || ! git rev-parse --verify --quiet "$base" >/dev/null; then
+    mapfile -t files < <(git ls-files -- "${rooms[@]}" | grep '\.cpp$')
+else
+    mapfile -t files < <(git diff --name-only --diff-filter=d "$base" -- \
+        "${rooms[@]}" | grep '\.cpp$')
+fi
+[ ${#files[@]} -gt 0 ] || { echo "no C++ file has changed"; exit 0; }
+printf '%s\n' "${files[@]}" |
+    xargs -P "$(nproc)" -n 4 clang-tidy-22 -p "$folder" --quiet
+echo "${#files[@]} files passed"

@@ -1,3 +1,4 @@
+# tests/tools/mutations.py - faults put into the sources must fail a test.
 """Mutation tests: each fault put into the sources must make a test fail.
 
 A mutant is one source file with one text replaced. Its object is compiled
@@ -30,7 +31,9 @@ class Build:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
-        entries = json.loads((self.folder / "compile_commands.json").read_text())
+        entries = json.loads(
+            (self.folder / "compile_commands.json").read_text()
+        )
         self._compile = {entry["file"]: entry for entry in entries}
 
     def compile(self, source: Path, mutant: Path, target: Path) -> None:
@@ -113,8 +116,12 @@ def is_caught(build: Build, mutant: Mutant) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=Path)
-    parser.add_argument("--all", action="store_true", help="not only the sample")
-    parser.add_argument("--only", default="", help="those whose fault says this")
+    parser.add_argument(
+        "--all", action="store_true", help="not only the sample"
+    )
+    parser.add_argument(
+        "--only", default="", help="those whose fault says this"
+    )
     options = parser.parse_args()
     build = Build(options.build)
     survivors = 0
@@ -127,7 +134,10 @@ def main() -> int:
     for mutant in chosen:
         caught = is_caught(build, mutant)
         survivors += not caught
-        print(f"{'caught' if caught else 'SURVIVED':8}  {mutant.fault}", flush=True)
+        print(
+            f"{'caught' if caught else 'SURVIVED':8}  {mutant.fault}",
+            flush=True,
+        )
     print(f"{len(chosen) - survivors} passed, {survivors} failed")
     return 1 if survivors else 0
 

@@ -11,8 +11,10 @@
 namespace tilefold {
 namespace {
 
-void allocate(Array& result, std::int64_t elements) {
-    double bytes = double(elements) * double(size_of(result.dtype));
+void allocate(Array& result) {
+    double bytes = double(size_of(result.dtype)); // may exceed any integer
+    for (std::int64_t extent : result.shape)
+        bytes *= double(extent);
     try {
         if (bytes > 0x1p62)
             throw std::bad_alloc();
@@ -101,8 +103,8 @@ Array Formula::operator()(std::span<const NamedView> arguments,
     Array result;
     result.dtype = bound.dtype();
     result.shape.assign(bound.shape().begin(), bound.shape().end());
+    allocate(result);
     View view = View::of(nullptr, result.dtype, bound.shape());
-    allocate(result, view.elements());
     bound.run({result.bytes.data(), result.dtype, view.shape, view.strides},
               options);
     return result;

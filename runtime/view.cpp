@@ -16,8 +16,11 @@ View View::of(const void* data, DType dtype, Extents shape) {
     view.dtype = dtype;
     view.strides.resize(shape.size());
     std::int64_t stride = std::int64_t(size_of(dtype));
-    for (std::size_t axis = shape.size(); axis-- > 0; stride *= shape[axis])
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
         view.strides[axis] = stride;
+        if (axis > 0) // beyond, the product may exceed any integer
+            stride *= shape[axis];
+    }
     view.shape = std::move(shape);
     return view;
 }

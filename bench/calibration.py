@@ -18,7 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-MOVED = 1.10  # calibration against the quietest one, at most
+# Calibration against the quietest one, at most. Clocks alone move it by 15%
+# on a quiet virtual machine with turbo.
+MOVED = 1.20
 LOST = 0.10  # of the sample's time, at most
 LOST_SECONDS = 0.005  # that is always forgiven
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bench.case import Problem
 
 REST = 0.01  # seconds for the threads of a contender to stop spinning
+SETTLE = 3  # calibrations after a sample: OpenMP spins longer still
 
 
 @dataclass(frozen=True)
@@ -119,10 +120,10 @@ class Contender:
         gc.collect()
         lost = LostTime()
         start = time.perf_counter()
-        before = self._calibration.run()
+        before = self._calibration.best(2)
         seconds, notes = _timed_often(self._run, repeats)
         time.sleep(REST)
-        after = self._calibration.run()
+        after = self._calibration.best(SETTLE)
         wall = time.perf_counter() - start
         sample = Sample(seconds, wall, before, after, lost.seconds())
         return sample, notes

@@ -14,6 +14,7 @@ namespace {
 using ast::Formula;
 using ast::Kind;
 using ast::NodeId;
+using ir::Op;
 using ir::ValueId;
 
 constexpr int deepest_definition = 256;
@@ -69,8 +70,13 @@ std::vector<NodeId> nodes_below(const Formula& formula, NodeId root) {
 GraphBuild::GraphBuild(const Formula& formula,
                        std::span<const ArgumentType> arguments)
     : formula_(formula), given_(arguments),
-      builder_(computing_dtype(arguments, free_of(names_read(formula))),
-               formula.text) {}
+      own_(std::in_place,
+           computing_dtype(arguments, free_of(names_read(formula))),
+           formula.text),
+      builder_(*own_) {}
+
+GraphBuild::GraphBuild(const Formula& rule, ir::Builder& builder)
+    : formula_(rule), builder_(builder) {}
 
 void GraphBuild::refuse(Code code, Span span,
                         std::initializer_list<std::string> texts) const {
@@ -174,21 +180,22 @@ void GraphBuild::check_missing_y() const {
 
 ir::Graph GraphBuild::run() {
     read_arguments();
-    Scope scope{formula_, {}, {}, 0, {}};
+    Scope scope{formula_, {}, {}, 0, {}, nullptr};
     const ValueId result = evaluate(scope, formula_.root);
     if (builder_.type(result).rank == 2)
         builder_.slice(result, 0, 1, false, builder_[result].span);
     const ir::Graph graph = builder_.finish(result);
-    check_reductions(graph);
+    check_reductions(graph, graph.result);
     check_axes(graph);
     return widen_linear_argument(graph);
 }
 
 /// All reductions are over the same axes, and nothing else is left on them.
-void GraphBuild::check_reductions(const ir::Graph& graph) const {
+void GraphBuild::check_reductions(const ir::Graph& graph,
+                                  ValueId result) const {
     const ir::Node* first = nullptr;
     for (const ir::Node& node : graph.nodes) {
-        if (node.op != ir::Op::Reduce)
+        if (node.op != Op::Reduce)
             continue;
         if (first && first->second != node.second)
             refuse(
@@ -198,9 +205,9 @@ void GraphBuild::check_reductions(const ir::Graph& graph) const {
     }
     if (!first)
         return;
-    const Axes left = graph[graph.result].type.axes & Axes(first->second);
+    const Axes left = graph[result].type.axes & Axes(first->second);
     if (left != Axes::None)
-        refuse(Code::AxisNotReduced, graph[graph.result].span,
+        refuse(Code::AxisNotReduced, graph[result].span,
                {std::string(spelling_of(left)), spelling_of_reduction(*first)});
 }
 
@@ -211,9 +218,9 @@ void GraphBuild::check_axes(const ir::Graph& graph) const {
         counted = counted | argument.axes;
     for (const ir::Node& node : graph.nodes) {
         Axes wanted = Axes::None;
-        if (node.op == ir::Op::Reduce)
+        if (node.op == Op::Reduce)
             wanted = Axes(node.second);
-        if (node.op == ir::Op::Index)
+        if (node.op == Op::Index)
             wanted = node.type.axes;
         const Axes missing = without(wanted, counted);
         if (missing == Axes::None)
@@ -221,8 +228,8 @@ void GraphBuild::check_axes(const ir::Graph& graph) const {
         const Axes axis = contains(missing, Axes::J) ? Axes::J : missing;
         refuse(Code::UnknownAxis, node.span,
                {std::string(spelling_of(axis)),
-                node.op == ir::Op::Index ? std::string(spelling_of(axis))
-                                         : spelling_of_reduction(node)});
+                node.op == Op::Index ? std::string(spelling_of(axis))
+                                     : spelling_of_reduction(node)});
     }
 }
 
@@ -253,7 +260,7 @@ ValueId GraphBuild::value_of(Scope& scope, const ast::Node& node, NodeId id) {
     case Kind::Variable:
         return variable(node.name, axes_of(node.axes), node.span);
     case Kind::Index:
-        return builder_.index(axes_of(node.axes), span_of(scope, node));
+        return index(scope, node);
     case Kind::Apply:
         return apply(scope, node);
     case Kind::Subscript:
@@ -283,16 +290,30 @@ ValueId GraphBuild::name(Scope& scope, const ast::Node& node) {
         const auto [place, is_new] =
             definitions_.emplace(node.name, ir::no_value);
         if (is_new) {
-            Scope inner{formula_, {}, {}, scope.depth + 1, {}};
+            Scope inner{formula_, {}, {}, scope.depth + 1, {}, nullptr};
             place->second = evaluate(inner, definition->body);
         }
         return place->second;
     }
-    const NameUse& use = uses_.at(node.name);
     double value = 0;
+    if (scope.rule && find_constant(node.name, value))
+        return builder_.constant(value);
+    const NameUse& use = uses_.at(node.name);
     if (use.is_constant && find_constant(node.name, value))
         return builder_.constant(value);
     return variable(node.name, use.name.axes, node.span);
+}
+
+/// Over both axes, points are numbered row after row.
+ValueId GraphBuild::index(const Scope& scope, const ast::Node& node) {
+    const Span span = span_of(scope, node);
+    if (!scope.rule)
+        return builder_.index(axes_of(node.axes), span);
+    if (scope.rule->over != Axes::IJ)
+        return builder_.index(scope.rule->over, span);
+    const ValueId before = builder_.apply(
+        Op::Mul, {builder_.index(Axes::I, span), length_of(builder_, Axes::J)});
+    return builder_.apply(Op::Add, {before, builder_.index(Axes::J, span)});
 }
 
 ValueId GraphBuild::variable(const std::string& name, Axes read_on, Span span) {
@@ -311,7 +332,7 @@ GraphBuild::find_definition(const Scope& scope, const std::string& name) const {
 
 ValueId GraphBuild::call(Scope& scope, const ast::Node& node,
                          const ast::Definition& definition) {
-    Scope inner{formula_, {}, {}, scope.depth + 1, {}};
+    Scope inner{formula_, {}, {}, scope.depth + 1, {}, nullptr};
     for (std::size_t k = 0; k < definition.parameters.size(); ++k)
         inner.bound[definition.parameters[k]] =
             scope.values.at(node.children.at(k));
@@ -320,10 +341,31 @@ ValueId GraphBuild::call(Scope& scope, const ast::Node& node,
 
 ValueId GraphBuild::sugar(Scope& scope, const ast::Node& node,
                           const Sugar& sugar) {
-    Scope inner{sugar.body, {}, span_of(scope, node), scope.depth + 1, {}};
+    Scope inner{sugar.body,      {}, span_of(scope, node),
+                scope.depth + 1, {}, scope.rule};
     for (std::size_t k = 0; k < sugar.parameters.size(); ++k)
         inner.bound[sugar.parameters[k]] = scope.values.at(node.children.at(k));
     return evaluate(inner, sugar.body.root);
+}
+
+ValueId GraphBuild::expand(const Bindings& bindings) {
+    Scope scope{formula_, bindings.values, bindings.span, 0, {}, &bindings};
+    return evaluate(scope, formula_.root);
+}
+
+ValueId expand(ir::Builder& builder, const Formula& rule,
+               const Bindings& bindings) {
+    return GraphBuild(rule, builder).expand(bindings);
+}
+
+ValueId length_of(ir::Builder& builder, Axes axes) {
+    if (axes == Axes::IJ)
+        return builder.apply(Op::Mul, {length_of(builder, Axes::I),
+                                       length_of(builder, Axes::J)});
+    const std::string name =
+        "#" + std::string(spelling_of(axes)); // no name of a formula
+    return builder.argument({name, DType::F64, 0, 1, 1, Axes::None},
+                            Axes::None);
 }
 
 ir::Graph build(const Formula& formula,

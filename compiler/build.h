@@ -41,6 +41,10 @@ struct FreeName {
 };
 std::vector<FreeName> free_names(const ast::Formula& formula);
 
+/// The axes of the formula's result, where names are on the axes given.
+Axes axes_of_result(const ast::Formula& formula,
+                    std::span<const FreeName> names);
+
 /// The dtype a call computes in: NumPy's promotion over the i- and j-arrays;
 /// parameters never promote; integers of at most 16 bits give F32, wider ones
 /// F64; no i- or j-array: F64.
@@ -54,5 +58,54 @@ DType computing_dtype(std::span<const ArgumentType> arguments,
 /// shapes that do not broadcast, the ambiguities of vectors, axes.
 ir::Graph build(const ast::Formula& formula,
                 std::span<const ArgumentType> arguments);
+
+/// One differentiation of all results of the step before (at first, of the
+/// formula's one result).
+struct DerivationStep {
+    /// Reverse: a result for each name, its gradient, summed over the results
+    /// each times its cotangent. Forward: the results' derivatives where each
+    /// named argument moves along its tangent.
+    enum class Kind : std::uint8_t { Reverse, Forward };
+    Kind kind = Kind::Reverse;
+    std::vector<std::string> names; ///< of arguments, normalised
+    /// Name of the one cotangent or tangent; of several, each has "_" and the
+    /// name of its argument added.
+    std::string seed;
+
+    friend bool operator==(const DerivationStep&,
+                           const DerivationStep&) = default;
+};
+using Derivation = std::vector<DerivationStep>;
+
+/// A result: the formula's own, or one like an argument.
+struct ResultRole {
+    std::string argument; ///< empty: the formula's own
+};
+std::vector<ResultRole> results_of(const Derivation& derivation);
+
+/// A cotangent or tangent that a call is given, and what it looks like.
+struct SeedRole {
+    std::string name;
+    std::string argument; ///< empty: like the formula's own result
+    std::size_t step = 0; ///< that it belongs to
+    DerivationStep::Kind kind = DerivationStep::Kind::Reverse;
+};
+std::vector<SeedRole> seeds_of(const Derivation& derivation);
+
+/// The graph of a formula's derivatives: several results in one builder.
+/// A result is no_value where it is zero.
+struct DerivedGraph {
+    ir::Builder builder;
+    std::vector<ir::ValueId> results;
+    /// The type a result is to have: its value may have fewer axes, or be one
+    /// scalar for all components.
+    std::vector<Type> types;
+};
+
+/// As build(); `arguments` hold the seeds too. A missing cotangent of a scalar
+/// result is 1.
+DerivedGraph build_derived(const ast::Formula& formula,
+                           std::span<const ArgumentType> arguments,
+                           const Derivation& derivation);
 
 } // namespace tilefold

@@ -62,6 +62,8 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
         return dot(operands[0], operands[1], span);
     if (name == "@")
         return matrix_product(operands[0], operands[1], span);
+    if (const auto function = find_derivative(name))
+        return derivative(scope, node, *function);
     if (const auto op = find_operation(name, operands.size()))
         return squared(*op, operands, span);
     if (const Sugar* sugar = find_sugar(name))
@@ -203,8 +205,11 @@ ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
     std::vector<ValueId> operands;
     for (std::size_t k = 0; k < node.children.size() - counted; ++k)
         operands.push_back(scope.values.at(node.children[k]));
-    const std::int64_t k = counted ? count_of(scope, node) : 0;
     const Span span = span_of(scope, node);
+    if (scope.rule)
+        return builder_.reduce(*reduction, scope.rule->over, operands,
+                               counted ? scope.rule->count : 0, span);
+    const std::int64_t k = counted ? count_of(scope, node) : 0;
     check_not_reduced(operands, node, span);
     return builder_.reduce(*reduction, axes_of(node.axes), operands, k, span);
 }

@@ -17,11 +17,25 @@
 
 namespace tilefold {
 
+/// Values that a rule of ops.def or reductions.def speaks of.
+struct Bindings {
+    std::map<std::string, ir::ValueId> values;
+    Span span = {}; ///< for messages, and of the nodes made
+    /// What the rule calls j, and K, where it is of a reduction.
+    Axes over = Axes::None;
+    std::int64_t count = 0;
+};
+
 class GraphBuild {
 public:
     GraphBuild(const ast::Formula& formula,
                std::span<const ArgumentType> arguments);
+    /// Of a rule of a table, inside a graph that grows elsewhere.
+    GraphBuild(const ast::Formula& rule, ir::Builder& builder);
     ir::Graph run();
+    DerivedGraph derive(const Derivation& derivation,
+                        std::span<const ArgumentType> seeds);
+    ir::ValueId expand(const Bindings& bindings);
 
 private:
     using Values = std::map<ast::NodeId, ir::ValueId>;
@@ -34,6 +48,8 @@ private:
         std::optional<Span> call;
         int depth = 0;
         Values values;
+        /// Of a rule of reductions.def.
+        const Bindings* rule = nullptr;
     };
 
     // build.cpp: arguments, names, definitions, the finished formula
@@ -44,17 +60,41 @@ private:
     void check_reduction_axes() const;
     void take_role(NameUse& use, const ArgumentType& argument) const;
     void check_axes(const ir::Graph& graph) const;
-    void check_reductions(const ir::Graph& graph) const;
+    void check_reductions(const ir::Graph& graph, ir::ValueId result) const;
     ir::ValueId evaluate(Scope& scope, ast::NodeId root);
     ir::ValueId value_of(Scope& scope, const ast::Node& node, ast::NodeId id);
     ir::ValueId number(Scope& scope, const ast::Node& node, ast::NodeId id);
     ir::ValueId name(Scope& scope, const ast::Node& node);
+    ir::ValueId index(const Scope& scope, const ast::Node& node);
     ir::ValueId variable(const std::string& name, Axes read_on, Span span);
     ir::ValueId call(Scope& scope, const ast::Node& node,
                      const ast::Definition& definition);
     ir::ValueId sugar(Scope& scope, const ast::Node& node, const Sugar& sugar);
     const ast::Definition* find_definition(const Scope& scope,
                                            const std::string& name) const;
+
+    // build_derived.cpp
+    struct Results {
+        std::vector<ir::ValueId> values;
+        std::vector<Type> types;
+        std::vector<std::string> labels; ///< "_x", or nothing for the only one
+    };
+    void check_differentiable(const std::string& name);
+    Results reversed(const Results& results, const DerivationStep& step);
+    Results moved(const Results& results, const DerivationStep& step);
+    ir::ValueId cotangent(const std::string& name, const Type& type,
+                          ir::ValueId result);
+    const std::string& name_of(ir::ValueId leaf) const;
+    ir::ValueId plus(ir::ValueId a, ir::ValueId b);
+    ir::ValueId on_axis(ir::ValueId adjoint, ir::ValueId leaf, Axes axis);
+    std::vector<ir::ValueId> leaves_of(const std::string& name) const;
+    ir::Argument seed_argument(const ArgumentType& type, Axes axes) const;
+    const ArgumentType* find_seed(const std::string& name) const;
+    ir::ValueId derivative(Scope& scope, const ast::Node& node,
+                           DerivativeFunction function);
+    ir::ValueId divergence(ir::ValueId v, ir::ValueId x, Span span);
+    ir::ValueId gradient_at(ir::ValueId f, ir::ValueId x);
+    void expect_argument(ir::ValueId x, const ast::Node& node, Span span);
 
     // build_operations.cpp
     ir::ValueId apply(Scope& scope, const ast::Node& node);
@@ -83,16 +123,26 @@ private:
 
     const ast::Formula& formula_;
     std::span<const ArgumentType> given_;
-    ir::Builder builder_;
+    std::optional<ir::Builder> own_;
+    ir::Builder& builder_;
     std::map<std::string, NameUse> uses_;
     std::vector<std::string> names_; ///< of uses_, in the order of the text
     std::map<std::string, ir::Argument> arguments_;
+    std::span<const ArgumentType> seeds_;
     std::map<ast::NodeId, ir::ValueId> slots_;
     std::map<std::string, ir::ValueId> definitions_; ///< values, once made
     /// By value: a Reduce it depends on, or no_value.
     std::vector<ir::ValueId> reduced_;
     std::size_t steps_ = 0;
 };
+
+/// Evaluates a rule inside a growing graph.
+ir::ValueId expand(ir::Builder& builder, const ast::Formula& rule,
+                   const Bindings& bindings);
+
+/// How many points an axis has, as a number on {}: an argument that the
+/// runtime gives.
+ir::ValueId length_of(ir::Builder& builder, Axes axes);
 
 /// The graph with `dynamic` rows for the argument that allows it, if any.
 ir::Graph widen_linear_argument(const ir::Graph& graph);

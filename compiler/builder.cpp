@@ -270,6 +270,14 @@ ValueId Builder::concat(ValueId a, ValueId b, Span span) {
     return rebuild(node, operands);
 }
 
+ValueId Builder::broadcast(ValueId value, std::int64_t components, Span span) {
+    Node node;
+    node.op = Op::Broadcast;
+    node.first = components;
+    node.span = span;
+    return rebuild(node, std::span(&value, 1));
+}
+
 ValueId Builder::reduce(Reduction reduction, Axes axes,
                         std::span<const ValueId> operands, std::int64_t k,
                         Span span) {

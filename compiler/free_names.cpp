@@ -181,6 +181,68 @@ std::vector<FreeName> free_names(const Formula& formula) {
     return names;
 }
 
+namespace {
+
+/// The axes that values of the formula have.
+class AxesOfValues {
+public:
+    AxesOfValues(const Formula& formula, std::span<const FreeName> names)
+        : formula_(formula), names_(names) {}
+
+    using Bound = std::map<std::string, Axes>;
+
+    Axes of(ast::NodeId id, const Bound& bound) const {
+        const ast::Node& node = formula_[id];
+        Axes all = Axes::None;
+        Bound inner;
+        const ast::Definition* definition = nullptr;
+        if (node.kind == ast::Kind::Apply || node.kind == ast::Kind::Name)
+            definition = find(node.name);
+        for (std::size_t k = 0; k < node.children.size(); ++k) {
+            const Axes axes = of(node.children[k], bound);
+            all = all | axes;
+            if (definition && k < definition->parameters.size())
+                inner[definition->parameters[k]] = axes;
+        }
+        if (node.kind == ast::Kind::Name && bound.contains(node.name))
+            return bound.at(node.name);
+        if (definition)
+            return of(definition->body, inner);
+        switch (node.kind) {
+        case ast::Kind::Name:
+            return of_name(node.name);
+        case ast::Kind::Variable:
+        case ast::Kind::Index:
+            return axes_of(node.axes);
+        case ast::Kind::Reduce:
+            return without(all, axes_of(node.axes));
+        default:
+            return all;
+        }
+    }
+
+private:
+    const ast::Definition* find(const std::string& name) const {
+        const auto place = std::ranges::find(formula_.definitions, name,
+                                             &ast::Definition::name);
+        return place == formula_.definitions.end() ? nullptr : &*place;
+    }
+
+    Axes of_name(const std::string& name) const {
+        const auto place = std::ranges::find(names_, name, &FreeName::name);
+        return place == names_.end() ? Axes::None : place->axes;
+    }
+
+    const Formula& formula_;
+    std::span<const FreeName> names_;
+};
+
+} // namespace
+
+Axes axes_of_result(const Formula& formula, std::span<const FreeName> names) {
+    return AxesOfValues(formula, names).of(formula.root, {});
+}
+
 DType computing_dtype(std::span<const ArgumentType> arguments,
                       std::span<const FreeName> names) {
     bool any = false;

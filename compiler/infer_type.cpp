@@ -28,7 +28,7 @@ std::string spelling_of(const Node& node) {
         return spelling_of_reduction(node);
     if (node.op == Op::Slice)
         return "a subscript";
-    if (node.op == Op::Concat)
+    if (node.op == Op::Concat || node.op == Op::Broadcast)
         return "a list";
     return std::string(node.op == Op::IntPow ? "^" : row_of(node.op).spelling);
 }
@@ -191,6 +191,19 @@ void shape_vec_mat(const Inference& at, Type& type) {
     set_vector(type, at.operand(1).columns);
 }
 
+void shape_outer(const Inference& at, Type& type) {
+    constexpr std::int64_t most = 1 << 20;
+    refuse_matrices(at);
+    expect_vector(at, 0);
+    expect_vector(at, 1);
+    const std::int64_t rows = at.operand(0).rows, columns = at.operand(1).rows;
+    if (rows == dynamic || columns == dynamic)
+        internal_error("an outer product of vectors of any width");
+    if (rows * columns > most)
+        at.refuse(Code::TooLarge, {std::to_string(most)});
+    set_vector(type, std::int32_t(rows * columns));
+}
+
 Type type_of_operation(const Inference& at) {
     Type type;
     type.axes = axes_of_operands(at);
@@ -213,6 +226,9 @@ Type type_of_operation(const Inference& at) {
         break;
     case ShapeRule::VecMat:
         shape_vec_mat(at, type);
+        break;
+    case ShapeRule::Outer:
+        shape_outer(at, type);
         break;
     }
     type.dtype = result_dtype(at);
@@ -241,6 +257,13 @@ Type type_of_concat(const Inference& at) {
     type.axes = axes_of_operands(at);
     type.dtype = chosen_dtype(at);
     set_vector(type, a.rows + b.rows);
+    return type;
+}
+
+Type type_of_broadcast(const Inference& at) {
+    expect_scalar(at, 0);
+    Type type = at.operand(0);
+    set_vector(type, std::int32_t(at.node.first));
     return type;
 }
 
@@ -327,6 +350,8 @@ Type infer_type(const Graph& graph, const Node& node,
         return type_of_slice(at);
     if (node.op == Op::Concat)
         return type_of_concat(at);
+    if (node.op == Op::Broadcast)
+        return type_of_broadcast(at);
     return node.op == Op::Reduce ? type_of_reduction(at)
                                  : type_of_operation(at);
 }

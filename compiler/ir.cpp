@@ -11,7 +11,8 @@ namespace tilefold::ir {
 namespace {
 
 constexpr OpRow op_rows[] = {
-#define OP(name, spelling, keops, arity, shape, result, range, cost, doc)      \
+#define OP(name, spelling, keops, arity, shape, result, range, cost, partials, \
+           tangents, doc)                                                      \
     {#name,                                                                    \
      spelling,                                                                 \
      keops,                                                                    \
@@ -20,6 +21,8 @@ constexpr OpRow op_rows[] = {
      ResultRule::result,                                                       \
      RangeRule::range,                                                         \
      cost,                                                                     \
+     partials,                                                                 \
+     tangents,                                                                 \
      doc},
 #include "compiler/ops.def"
 #undef OP
@@ -27,7 +30,7 @@ constexpr OpRow op_rows[] = {
 
 constexpr ReductionRow reduction_rows[] = {
 #define REDUCTION(name, spelling, keops, least, most, monoid, result, finish,  \
-                  empty, doc)                                                  \
+                  empty, adjoints, tangents, doc)                              \
     {#name,                                                                    \
      spelling,                                                                 \
      keops,                                                                    \
@@ -37,6 +40,8 @@ constexpr ReductionRow reduction_rows[] = {
      ReductionResult::result,                                                  \
      Finish::finish,                                                           \
      empty,                                                                    \
+     adjoints,                                                                 \
+     tangents,                                                                 \
      doc},
 #include "compiler/reductions.def"
 #undef REDUCTION
@@ -44,8 +49,8 @@ constexpr ReductionRow reduction_rows[] = {
 
 /// Leaves and structure come before the rows of ops.def.
 constexpr std::string_view structure[] = {
-    "argument", "literal", "constant", "index",
-    "intpow",   "slice",   "concat",   "reduce",
+    "argument", "literal", "constant",  "index",  "intpow",
+    "slice",    "concat",  "broadcast", "reduce",
 };
 constexpr std::size_t first_row = std::size(structure);
 static_assert(std::size_t(Op::Reduce) + 1 == first_row);

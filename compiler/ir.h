@@ -36,7 +36,8 @@ enum class Op : std::uint8_t {
     /// Components [first, second) of operand 0; rank 0 if third. Of a scalar:
     /// [0, 1), the vector of its one component.
     Slice,
-    Concat, ///< operand 0's components, then operand 1's
+    Concat,    ///< operand 0's components, then operand 1's
+    Broadcast, ///< the scalar operand 0 as a vector of `first` components
     /// first: Reduction; second: Axes reduced; third: K. Real results have
     /// the computing dtype; K-results are vectors of K components. An index
     /// over both axes is row * columns + column.
@@ -79,6 +80,7 @@ enum class ShapeRule : std::uint8_t {
     Cross,
     MatVec,
     VecMat,
+    Outer,
 };
 enum class ResultRule : std::uint8_t { Real, Affine, Compare, Logic, Select };
 enum class RangeRule : std::uint8_t {
@@ -99,7 +101,7 @@ struct OpRow {
     ResultRule result;
     RangeRule range;
     int cost;
-    std::string_view doc;
+    std::string_view partials, tangents, doc;
 };
 bool has_row(Op op);        ///< an operation of ops.def, no leaf, no structure
 const OpRow& row_of(Op op); ///< of an operation in ops.def only
@@ -114,7 +116,7 @@ struct ReductionRow {
     Monoid monoid;
     ReductionResult result;
     Finish finish;
-    std::string_view empty, doc;
+    std::string_view empty, adjoints, tangents, doc;
 };
 const ReductionRow& row_of(Reduction reduction);
 std::span<const ReductionRow> all_reduction_rows(); ///< by Reduction
@@ -197,6 +199,8 @@ public:
     ValueId slice(ValueId value, std::int64_t first, std::int64_t last,
                   bool scalar, Span span = {});
     ValueId concat(ValueId a, ValueId b, Span span = {});
+    /// The scalar `value` as a vector.
+    ValueId broadcast(ValueId value, std::int64_t components, Span span = {});
     ValueId reduce(Reduction reduction, Axes axes,
                    std::span<const ValueId> operands, std::int64_t k = 0,
                    Span span = {});

@@ -4,6 +4,7 @@
 
 #include "compiler/hash.h"
 #include "compiler/passes.h"
+#include "compiler/vocabulary.h"
 
 #include <algorithm>
 
@@ -52,18 +53,25 @@ Plan plan_of(const Graph& graph, const CompileOptions& options) {
     return *options.plan;
 }
 
-/// Places in `arguments` of the graph's arguments.
+/// Places in `names` of the graph's arguments.
 std::vector<std::int32_t> order_of(const Graph& graph,
-                                   std::span<const ArgumentType> arguments) {
+                                   std::span<const std::string> names) {
     std::vector<std::int32_t> order;
     for (const ir::Argument& argument : graph.arguments) {
-        const auto place =
-            std::ranges::find_if(arguments, [&](const ArgumentType& given) {
-                return normalise_name(given.name) == argument.name;
-            });
-        order.push_back(std::int32_t(place - arguments.begin()));
+        const auto place = std::ranges::find(names, argument.name);
+        if (argument.name == "#i" || argument.name == "#j")
+            order.push_back(argument.name == "#i" ? points_on_i : points_on_j);
+        else
+            order.push_back(std::int32_t(place - names.begin()));
     }
     return order;
+}
+
+std::vector<std::string> names_of(std::span<const ArgumentType> arguments) {
+    std::vector<std::string> names;
+    for (const ArgumentType& argument : arguments)
+        names.push_back(normalise_name(argument.name));
+    return names;
 }
 
 std::int32_t width_argument_of(const Graph& graph) {
@@ -74,14 +82,10 @@ std::int32_t width_argument_of(const Graph& graph) {
                : std::int32_t(place - graph.arguments.begin());
 }
 
-} // namespace
-
-Program compile(const ast::Formula& formula,
-                std::span<const ArgumentType> arguments, Mode mode,
+/// The passes, from a graph as built.
+Program compile(Graph graph, std::span<const std::string> names,
                 const CompileOptions& options) {
     Program program;
-    Graph graph = checked(build(formula, arguments));
-    check_mode(formula, graph, mode);
     program.result = result_of(graph);
     graph = checked(simplify(graph));
     ir::Oriented oriented = orient(graph);
@@ -94,9 +98,47 @@ Program compile(const ast::Formula& formula,
     program.plan = plan_of(graph, options);
     program.key = key_of(graph, program.plan);
     program.width_argument = width_argument_of(graph);
-    program.argument_order = order_of(graph, arguments);
+    program.argument_order = order_of(graph, names);
     program.graph = std::move(graph);
     return program;
+}
+
+} // namespace
+
+Program compile(const ast::Formula& formula,
+                std::span<const ArgumentType> arguments, Mode mode,
+                const CompileOptions& options) {
+    Graph graph = checked(build(formula, arguments));
+    check_mode(formula, graph, mode);
+    return compile(std::move(graph), names_of(arguments), options);
+}
+
+SweepPrograms compile_sweeps(const ast::Formula& formula,
+                             const Derivation& derivation,
+                             std::span<const ArgumentType> arguments,
+                             const CompileOptions& options) {
+    DerivedGraph derived = build_derived(formula, arguments, derivation);
+    Sweeps cut = tilefold::cut(derived.builder, derived.results);
+    std::vector<std::string> names = names_of(arguments);
+    SweepPrograms all;
+    for (Sweep& sweep : cut.sweeps) {
+        all.sweeps.push_back({compile(checked(sweep.graph), names, options),
+                              std::move(sweep.parts)});
+        for (const SweepPart& part : all.sweeps.back().parts)
+            names.push_back(part.name);
+    }
+    all.results = std::move(cut.results);
+    all.types = std::move(derived.types);
+    return all;
+}
+
+bool needs_sweeps(const ast::Formula& formula,
+                  std::span<const ArgumentType> arguments) {
+    const bool differentiates =
+        std::ranges::any_of(formula.nodes, [](const ast::Node& node) {
+            return node.kind == ast::Kind::Apply && find_derivative(node.name);
+        });
+    return differentiates && !is_one_sweep(build(formula, arguments));
 }
 
 CompileRequest request_of(const Program& program) {

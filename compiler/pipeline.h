@@ -5,6 +5,7 @@
 #include "compiler/build.h"
 #include "compiler/ir.h"
 #include "compiler/plan.h"
+#include "compiler/sweeps.h"
 
 #include <array>
 #include <cstdint>
@@ -48,9 +49,13 @@ struct Program {
     bool folds_rows = false;    ///< rows are merged to one (`_ij`)
     /// The graph argument whose width is call->width, or -1.
     std::int32_t width_argument = -1;
-    /// For each graph argument, its place in the list given to compile().
+    /// For each graph argument, its place in the list given to compile(), or
+    /// one of the two numbers below.
     std::vector<std::int32_t> argument_order;
 };
+/// Arguments that nobody passes: how many points are on i and on j, as the
+/// user wrote the axes.
+inline constexpr std::int32_t points_on_i = -1, points_on_j = -2;
 
 struct CompileOptions {
     Isa isa = Isa::X86_64_V4;
@@ -61,6 +66,27 @@ struct CompileOptions {
 Program compile(const ast::Formula& formula,
                 std::span<const ArgumentType> arguments, Mode mode,
                 const CompileOptions& options);
+
+/// A program for each sweep of a formula's derivatives, or of a formula whose
+/// reductions need one another. Their arguments are those given to
+/// compile_sweeps(), then the parts that earlier sweeps left behind, in order.
+struct SweepProgram {
+    Program program;
+    std::vector<SweepPart> parts;
+};
+struct SweepPrograms {
+    std::vector<SweepProgram> sweeps;
+    std::vector<ResultPlace> results;
+    std::vector<Type> types; ///< that the results are to have
+};
+SweepPrograms compile_sweeps(const ast::Formula& formula,
+                             const Derivation& derivation,
+                             std::span<const ArgumentType> arguments,
+                             const CompileOptions& options);
+/// Whether compile() can do it: not where a derivative inside the formula
+/// makes one reduction need another.
+bool needs_sweeps(const ast::Formula& formula,
+                  std::span<const ArgumentType> arguments);
 
 /// What a backend in another library is given and gives back; see
 /// backends/llvm/factory.h. Texts are ir::print and print(Plan).

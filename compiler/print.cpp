@@ -84,6 +84,7 @@ private:
         case Op::Index:
             return text;
         case Op::IntPow:
+        case Op::Broadcast:
             return text + " " + operands(node) + ", " +
                    std::to_string(node.first);
         case Op::Slice:

@@ -11,6 +11,7 @@ namespace {
 bool jumps(Op op) {
     switch (op) {
     case Op::Mod:
+    case Op::Pinv:
     case Op::Sign:
     case Op::Floor:
     case Op::Ceil:

@@ -54,6 +54,7 @@ double evaluate(Op op, const double* x) {
     case Op::Expm1: return std::expm1(x[0]);
     case Op::Sqrt: return std::sqrt(x[0]);
     case Op::Rsqrt: return 1 / std::sqrt(x[0]);
+    case Op::Pinv: return x[0] == 0 ? 0 : 1 / x[0];
     case Op::Abs: return std::abs(x[0]);
     case Op::Sign: return sign(x[0]);
     case Op::Floor: return std::floor(x[0]);
@@ -81,7 +82,8 @@ double evaluate(Op op, const double* x) {
     case Op::Tanh: return std::tanh(x[0]);
     case Op::Erf: return std::erf(x[0]);
     case Op::Argument: case Op::Literal: case Op::Constant: case Op::Index:
-    case Op::IntPow: case Op::Slice: case Op::Concat: case Op::Reduce:
+    case Op::IntPow: case Op::Slice: case Op::Concat: case Op::Broadcast:
+    case Op::Reduce: case Op::Outer:
     case Op::Dot: case Op::SqDist: case Op::SqNorm: case Op::CompSum:
     case Op::CompMax: case Op::CompMin: case Op::Cross: case Op::MatVec:
     case Op::VecMat:

@@ -57,9 +57,10 @@ private:
             return row_of(node.op).arity;
         if (node.op == Op::Reduce)
             return reduction_arity(node).first;
-        return node.op == Op::IntPow || node.op == Op::Slice ? 1
-               : node.op == Op::Concat                       ? 2
-                                                             : 0;
+        if (node.op == Op::Concat)
+            return 2;
+        return node.op == Op::IntPow || node.op == Op::Slice ||
+               node.op == Op::Broadcast;
     }
 
     static int most_arity(const Node& node) {

@@ -20,6 +20,12 @@ constexpr SugarRow sugar_rows[] = {
 #undef SUGAR
 };
 
+constexpr DerivativeRow derivative_rows[] = {
+#define DERIVATIVE(name, spelling, arity, doc) {spelling, arity, doc},
+#include "compiler/derivatives.def"
+#undef DERIVATIVE
+};
+
 /// Operators that are spelled in letters.
 constexpr std::string_view word_operators[] = {"neg", "and", "or", "not"};
 
@@ -55,6 +61,9 @@ Vocabulary::Arity function_arity(std::string_view name) {
     for (const SugarRow& row : sugar_rows)
         if (row.spelling == name)
             widen(arity, int(names_in(row.parameters).size()));
+    for (const DerivativeRow& row : derivative_rows)
+        if (row.spelling == name)
+            widen(arity, row.arity);
     return arity;
 }
 
@@ -72,6 +81,8 @@ std::vector<std::string> all_names() {
     for (const SugarRow& row : sugar_rows)
         if (is_function_name(row.spelling))
             names.emplace_back(row.spelling);
+    for (const DerivativeRow& row : derivative_rows)
+        names.emplace_back(row.spelling);
     for (const ir::ReductionRow& row : ir::all_reduction_rows())
         names.emplace_back(row.spelling);
     std::ranges::sort(names);
@@ -111,6 +122,18 @@ const Vocabulary& vocabulary() {
     static const Vocabulary tables{function_arity, reduction_arity, all_names,
                                    operation_of_keops, reduction_of_keops};
     return tables;
+}
+
+std::span<const DerivativeRow> all_derivative_rows() {
+    return derivative_rows;
+}
+
+std::optional<DerivativeFunction> find_derivative(std::string_view spelling) {
+    const auto row =
+        std::ranges::find(derivative_rows, spelling, &DerivativeRow::spelling);
+    if (row == std::end(derivative_rows))
+        return std::nullopt;
+    return DerivativeFunction(row - derivative_rows);
 }
 
 std::optional<ir::Op> find_operation(std::string_view spelling,

@@ -6,6 +6,7 @@
 #include "formulas/ast.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,20 @@ struct Sugar {
     std::vector<std::string> parameters;
     ast::Formula body;
 };
+
+/// One enumerator per row of derivatives.def.
+enum class DerivativeFunction : std::uint8_t {
+#define DERIVATIVE(name, ...) name,
+#include "compiler/derivatives.def"
+#undef DERIVATIVE
+};
+struct DerivativeRow {
+    std::string_view spelling;
+    int arity;
+    std::string_view doc;
+};
+std::span<const DerivativeRow> all_derivative_rows();
+std::optional<DerivativeFunction> find_derivative(std::string_view spelling);
 
 /// The operation spelled so that takes `arity` operands. Of several (`@`),
 /// the first.

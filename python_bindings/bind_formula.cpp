@@ -10,9 +10,11 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -136,6 +138,30 @@ double count_pairs(const FormulaHandle& handle, nb::dict arguments) {
     return pairs_of(handle.formula, call.arguments.views());
 }
 
+/// The names of `f.grad("x")` or `f.grad(["x", "l"])`.
+std::vector<std::string> names_in(nb::handle names) {
+    std::vector<std::string> all;
+    if (PyUnicode_Check(names.ptr())) {
+        all.push_back(nb::cast<std::string>(names));
+        return all;
+    }
+    if (!nb::try_cast<std::vector<std::string>>(names, all) || all.empty())
+        fail(Code::BadOption, {"names", text_of(names),
+                               "pass the name of an argument, or several"});
+    return all;
+}
+
+FormulaHandle gradient(const FormulaHandle& handle, nb::handle names,
+                       const std::string& cotangent) {
+    return {handle.session,
+            handle.formula.gradient(names_in(names), cotangent)};
+}
+
+FormulaHandle jvp(const FormulaHandle& handle, nb::handle names,
+                  const std::string& tangent) {
+    return {handle.session, handle.formula.jvp(names_in(names), tangent)};
+}
+
 /// Takes the keyword `rows` out of `keywords`; 64 where it is not given.
 std::int64_t take_rows(nb::kwargs& keywords) {
     if (!keywords.contains("rows"))
@@ -178,6 +204,13 @@ std::string derived_text(const FormulaHandle& handle,
 nb::str repr(const FormulaHandle& handle) {
     std::string text =
         "tilefold.Formula: " + print_readings(handle.formula.tree());
+    for (const DerivationStep& step : handle.formula.derivation()) {
+        text += step.kind == DerivationStep::Kind::Reverse
+                    ? "; its gradient by "
+                    : "; its derivative along ";
+        for (std::size_t k = 0; k < step.names.size(); ++k)
+            text += (k ? ", " : "") + step.names[k];
+    }
     return nb::str(text.data(), text.size());
 }
 
@@ -187,13 +220,25 @@ nb::object typed_text(const FormulaHandle& handle) {
                                           "surrogatepass"));
 }
 
+/// A formula and its derivatives as text, numbers and names.
 nb::object reduce_to_text(const FormulaHandle& handle) {
+    nb::list steps;
+    for (const DerivationStep& step : handle.formula.derivation())
+        steps.append(nb::make_tuple(int(step.kind), step.names, step.seed));
     return nb::make_tuple(nb::type<FormulaHandle>(),
-                          nb::make_tuple(typed_text(handle)));
+                          nb::make_tuple(typed_text(handle), steps));
 }
 
-void make_formula(FormulaHandle* self, nb::handle text) {
-    new (self) FormulaHandle(compile(text, nullptr));
+using PickledStep = std::tuple<int, std::vector<std::string>, std::string>;
+
+void make_formula(FormulaHandle* self, nb::handle text,
+                  const std::vector<PickledStep>& derivation) {
+    FormulaHandle handle = compile(text, nullptr);
+    for (const auto& [kind, names, seed] : derivation)
+        handle.formula = kind == int(DerivationStep::Kind::Reverse)
+                             ? handle.formula.gradient(names, seed)
+                             : handle.formula.jvp(names, seed);
+    new (self) FormulaHandle(std::move(handle));
 }
 
 PyType_Slot formula_slots[] = {
@@ -258,7 +303,10 @@ void bind_formula(nb::module_& module) {
     nb::class_<FormulaHandle>(module, "Formula", nb::type_slots(formula_slots),
                               class_doc)
         .def("__init__", &make_formula, nb::arg("text"),
-             nb::sig("def __init__(self, text: str | bytes) -> None"))
+             nb::arg("derivation") = std::vector<PickledStep>(),
+             nb::sig("def __init__(self, text: str | bytes, derivation: "
+                     "typing.Sequence[tuple[int, list[str], str]] = ...) -> "
+                     "None"))
         .def_prop_ro("text", &typed_text, nb::sig("def text(self) -> str"),
                      "As typed.")
         .def_prop_ro("names", &free_names,
@@ -268,6 +316,28 @@ void bind_formula(nb::module_& module) {
                      "typing.Mapping[str, typing.Any] = ..., /, "
                      "**arrays: typing.Any) -> str"),
              "Every stage from the reading to the assembly, as text.")
+        .def(
+            "grad", &gradient, nb::arg("names"), nb::kw_only(),
+            nb::arg("cotangent") = "grad",
+            nb::sig("def grad(self, names: str | typing.Sequence[str], *, "
+                    "cotangent: str = 'grad') -> Formula"),
+            "The gradient by one argument, or by several: a formula.\n\n"
+            "    f.grad(\"x\")(x=x, y=y, b=b, grad=g)\n"
+            "    dx, dl = f.grad([\"x\", \"l\"])(x=x, y=y, b=b, grad=g)\n\n"
+            "Takes the arguments of the formula and `grad=`, the cotangent of\n"
+            "its result: an array of its shape, or one number for all; 1 if\n"
+            "left away for a scalar result. Each gradient has the shape of\n"
+            "its argument. Gradients are formulas: they have gradients too.\n"
+            "Where no derivative exists (a norm at 0), the subgradient 0 is\n"
+            "taken.")
+        .def("jvp", &jvp, nb::arg("names"), nb::kw_only(),
+             nb::arg("tangent") = "tangent",
+             nb::sig("def jvp(self, names: str | typing.Sequence[str], *, "
+                     "tangent: str = 'tangent') -> Formula"),
+             "The derivative where arguments move: a formula.\n\n"
+             "    f.jvp(\"x\")(x=x, y=y, b=b, tangent=t)\n\n"
+             "Takes the arguments of the formula and `tangent=`, of the shape\n"
+             "of the argument; of several arguments, `tangent_x=` and so on.")
         .def("check", &check, nb::arg("args"), nb::arg("kwargs"),
              nb::sig("def check(self, arguments: "
                      "typing.Mapping[str, typing.Any] = ..., /, *, "

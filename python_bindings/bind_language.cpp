@@ -1,5 +1,6 @@
 // python_bindings/bind_language.cpp - the tables of the language as lists,
 // for `tilefold formulas`.
+#include "compiler/vocabulary.h"
 #include "formulas/catalogue.h"
 #include "python_bindings/call.h"
 
@@ -17,13 +18,12 @@ namespace {
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
-Rows operations() {
-    return {
-#define OP(name, spelling, keops, arity, shape, result, range, cost, doc)      \
-    {spelling, doc},
-#include "compiler/ops.def"
-#undef OP
-    };
+/// Spelling and meaning of each row of a table.
+template <class Table> Rows described(const Table& table) {
+    Rows rows;
+    for (const auto& row : table)
+        rows.emplace_back(row.spelling, row.doc);
+    return rows;
 }
 
 Rows functions() {
@@ -31,16 +31,6 @@ Rows functions() {
 #define SUGAR(spelling, keops, parameters, body, doc) {spelling, doc},
 #include "compiler/sugar.def"
 #undef SUGAR
-    };
-}
-
-Rows reductions() {
-    return {
-#define REDUCTION(name, spelling, keops, least, most, monoid, result, finish,  \
-                  empty, doc)                                                  \
-    {spelling, doc},
-#include "compiler/reductions.def"
-#undef REDUCTION
     };
 }
 
@@ -53,10 +43,12 @@ Rows named() {
 }
 
 std::vector<std::pair<std::string, Rows>> language() {
-    return {{"operations", operations()},
-            {"functions made of them", functions()},
-            {"reductions, with _i, _j or _ij", reductions()},
-            {"formulas to start from, with x on i and y on j", named()}};
+    return {
+        {"operations", described(ir::all_op_rows())},
+        {"functions made of them", functions()},
+        {"derivatives", described(all_derivative_rows())},
+        {"reductions, with _i, _j or _ij", described(ir::all_reduction_rows())},
+        {"formulas to start from, with x on i and y on j", named()}};
 }
 
 } // namespace

@@ -126,6 +126,18 @@ std::string_view text_of_formula(PyObject* text, nb::object& holder) {
     return text_of_formula(holder.ptr(), holder);
 }
 
+namespace {
+
+Formula derived_as(Formula formula, const Derivation& derivation) {
+    for (const DerivationStep& step : derivation)
+        formula = step.kind == DerivationStep::Kind::Reverse
+                      ? formula.gradient(step.names, step.seed)
+                      : formula.jvp(step.names, step.seed);
+    return formula;
+}
+
+} // namespace
+
 Formula formula_for(const FormulaHandle& formula, const Call& call) {
     SessionHandle* session =
         call.session ? call.session : formula.session.get();
@@ -134,28 +146,70 @@ Formula formula_for(const FormulaHandle& formula, const Call& call) {
     if (session == formula.session.get() && !changed)
         return formula.formula;
     const std::string& text = formula.formula.text();
-    return changed ? session->with(*options)->formula(text)
-                   : session->session().formula(text);
+    return derived_as(changed ? session->with(*options)->formula(text)
+                              : session->session().formula(text),
+                      formula.formula.derivation());
 }
 
-nb::object run_call(const FormulaHandle& handle, const Call& call,
-                    const BindOptions& options) {
-    Result result;
-    if (call.out)
-        result.use(call.out);
-    const Formula formula = formula_for(handle, call);
+namespace {
+
+RunOptions run_options(const FormulaHandle& handle, const Call& call) {
     nb::handle progress = progress_of(handle, call);
     RunOptions run;
     run.accumulate = call.accumulate;
     run.poll = [progress](double done, double total) {
         return poll(progress, done, total);
     };
+    return run;
+}
+
+/// Formulas of several results give a tuple, and take one as `out`.
+nb::object run_all(const Bound& bound, const Call& call,
+                   const RunOptions& run) {
+    const std::size_t count = bound.results();
+    if (call.out && (!PyTuple_Check(call.out) ||
+                     std::size_t(PyTuple_Size(call.out)) != count))
+        fail(Code::BadOption,
+             {"out", "for " + std::to_string(count) + " results",
+              "pass a tuple of as many arrays"});
+    std::vector<Result> results(count);
+    std::vector<Output> outs;
+    for (std::size_t r = 0; r < count; ++r) {
+        if (call.out)
+            results[r].use(PyTuple_GetItem(call.out, Py_ssize_t(r)));
+        else
+            results[r].allocate(call.arguments.kind(), bound.dtype(r),
+                                bound.shape(r));
+        outs.push_back(results[r].output());
+    }
+    {
+        nb::gil_scoped_release released;
+        bound.run(outs, run);
+    }
+    nb::object all = nb::steal(PyTuple_New(Py_ssize_t(count)));
+    for (std::size_t r = 0; r < count; ++r)
+        PyTuple_SetItem(all.ptr(), Py_ssize_t(r),
+                        results[r].take().release().ptr());
+    return all;
+}
+
+} // namespace
+
+nb::object run_call(const FormulaHandle& handle, const Call& call,
+                    const BindOptions& options) {
+    const Formula formula = formula_for(handle, call);
+    const RunOptions run = run_options(handle, call);
     std::optional<Bound> bound;
     {
         nb::gil_scoped_release released;
         bound.emplace(formula.bind(call.arguments.views(), options));
     }
-    if (!call.out)
+    if (bound->gives_several())
+        return run_all(*bound, call, run);
+    Result result;
+    if (call.out)
+        result.use(call.out);
+    else
         result.allocate(call.arguments.kind(), bound->dtype(), bound->shape());
     {
         nb::gil_scoped_release released;

@@ -7,6 +7,7 @@
 #include "formulas/diagnostic.h"
 #include "runtime/bind_job.h"
 #include "runtime/math_library.h"
+#include "runtime/sweeps.h"
 
 #include <algorithm>
 
@@ -20,11 +21,17 @@ Mode mode_of(Want want) {
     return want == Want::Result ? Mode::Reduce : Mode::Values;
 }
 
+bool is_seed(const Parsed& formula, int name) {
+    return name >= 0 && formula.names()[std::size_t(name)].is_seed;
+}
+
 /// A name the formula does not have reads as a parameter; the compiler
 /// complains of it.
 Axes axes_of(const Parsed& formula, int name, const NamedView& argument) {
     if (argument.declared)
         return *argument.declared;
+    if (is_seed(formula, name) && argument.view.shape.empty())
+        return Axes::None; // one number for every point
     return name < 0 ? Axes::None : formula.names()[std::size_t(name)].axes;
 }
 
@@ -43,14 +50,17 @@ Place place_of(const Parsed& formula, const Reading& reading) {
          {std::string(reading.name), std::to_string(rows)});
 }
 
-std::vector<ArgumentType> types_of(std::span<const NamedView> arguments,
+std::vector<ArgumentType> types_of(const Parsed& formula,
+                                   std::span<const NamedView> arguments,
                                    const Readings& readings) {
     std::vector<ArgumentType> types;
     for (std::size_t k = 0; k < readings.size(); ++k) {
         const Reading& reading = readings[k];
-        types.push_back({std::string(reading.name), arguments[k].declared,
-                         reading.dtype, reading.rank, reading.rows,
-                         reading.columns});
+        std::optional<Axes> declared = arguments[k].declared;
+        if (is_seed(formula, formula.find_name(reading.name)))
+            declared = reading.axes;
+        types.push_back({std::string(reading.name), declared, reading.dtype,
+                         reading.rank, reading.rows, reading.columns});
     }
     return types;
 }
@@ -87,6 +97,48 @@ void explain_shape_error(const Parsed& formula, const Readings& readings,
             rows_for_parameter(formula, reading, reading.view->shape[0]);
 }
 
+/// Loads a program's kernel, or makes it.
+void load(const FormulaState& formula, Prepared& prepared) {
+    prepared.kernel = formula.session->provider.kernel(prepared.program,
+                                                       formula.parsed->text());
+    const Layout& layout = prepared.kernel->artifact.layout;
+    if (layout.uses_functions)
+        prepared.functions = math_functions(layout.real, layout.lanes);
+}
+
+std::shared_ptr<const PreparedSweeps>
+prepare_sweeps(const FormulaState& formula,
+               std::span<const ArgumentType> types) {
+    auto sweeps = std::make_shared<PreparedSweeps>();
+    SweepPrograms programs =
+        compile_sweeps(formula.parsed->tree(), formula.parsed->derivation(),
+                       types, formula.session->compile_options());
+    for (SweepProgram& one : programs.sweeps) {
+        auto prepared = std::make_shared<Prepared>();
+        prepared->program = std::move(one.program);
+        load(formula, *prepared);
+        sweeps->kernels.push_back(std::move(prepared));
+        sweeps->parts.push_back(std::move(one.parts));
+    }
+    sweeps->results = std::move(programs.results);
+    sweeps->types = std::move(programs.types);
+    return sweeps;
+}
+
+/// One kernel, or several.
+void compile_into(Prepared& prepared, const FormulaState& formula,
+                  std::span<const ArgumentType> types, Mode mode) {
+    const Parsed& parsed = *formula.parsed;
+    if (!parsed.derivation().empty() ||
+        (mode == Mode::Reduce && needs_sweeps(parsed.tree(), types))) {
+        prepared.sweeps = prepare_sweeps(formula, types);
+        return;
+    }
+    prepared.program =
+        compile(parsed.tree(), types, mode, formula.session->compile_options());
+    load(formula, prepared);
+}
+
 PreparedPointer prepare(const FormulaState& formula,
                         std::span<const NamedView> arguments,
                         const Readings& readings, const Lengths& lengths,
@@ -94,21 +146,32 @@ PreparedPointer prepare(const FormulaState& formula,
     Gate::Pass inside(formula.session->making);
     auto prepared = std::make_shared<Prepared>();
     try {
-        prepared->program =
-            compile(formula.parsed->tree(), types_of(arguments, readings), mode,
-                    formula.session->compile_options());
+        compile_into(*prepared, formula,
+                     types_of(*formula.parsed, arguments, readings), mode);
     } catch (const Error& error) {
         if (error.family() == Family::Shape)
             explain_shape_error(*formula.parsed, readings, lengths);
         throw;
     }
-    prepared->kernel = formula.session->provider.kernel(prepared->program,
-                                                        formula.parsed->text());
-    const Layout& layout = prepared->kernel->artifact.layout;
-    if (layout.uses_functions)
-        prepared->functions = math_functions(layout.real, layout.lanes);
     prepared->ambiguous_parameters = ambiguous_parameters(readings);
     return prepared;
+}
+
+/// The gradient of a matrix has its numbers row after row, and so has the
+/// cotangent of that gradient, where it lies so in memory.
+void flatten_cotangent(const Parsed& formula, Reading& reading) {
+    const auto seeds = seeds_of(formula.derivation());
+    const auto seed =
+        std::ranges::find(seeds, normalise_name(reading.name), &SeedRole::name);
+    const tilefold_operand& from = reading.operand;
+    if (reading.rank != 2 || seed->kind != DerivationStep::Kind::Reverse ||
+        from.component != from.column * reading.columns)
+        return;
+    reading.operand.component = from.column;
+    reading.operand.column = 0;
+    reading.rank = 1;
+    reading.rows *= reading.columns;
+    reading.columns = 1;
 }
 
 Readings read_all(const Parsed& formula, std::span<const NamedView> arguments,
@@ -119,8 +182,11 @@ Readings read_all(const Parsed& formula, std::span<const NamedView> arguments,
         all_known &= name >= 0;
         Reading reading = read_shape(argument.name, argument.view,
                                      axes_of(formula, name, argument));
-        signature.add(name, argument.declared, reading.dtype, reading.rank,
-                      reading.rows, reading.columns);
+        if (is_seed(formula, name))
+            flatten_cotangent(formula, reading);
+        signature.add(
+            name, is_seed(formula, name) ? reading.axes : argument.declared,
+            reading.dtype, reading.rank, reading.rows, reading.columns);
         readings.push_back(reading);
     }
     return readings;
@@ -159,7 +225,10 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     bound->session = formula.session;
     bound->parsed = formula.parsed;
     bound->prepared = std::move(prepared);
-    fill_job(*bound, parsed, readings, lengths, options);
+    if (bound->prepared->sweeps)
+        bind_sweeps(*bound, readings, lengths);
+    else
+        fill_job(*bound, parsed, readings, lengths, options);
     return bound;
 }
 
@@ -168,7 +237,7 @@ Compilable compilable(const Parsed& formula,
     Signature signature;
     bool all_known = true;
     Readings readings = read_all(formula, arguments, signature, all_known);
-    return {types_of(arguments, readings), mode_of(want)};
+    return {types_of(formula, arguments, readings), mode_of(want)};
 }
 
 } // namespace tilefold

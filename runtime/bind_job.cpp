@@ -32,7 +32,10 @@ public:
               const BindOptions& options)
         : bound_(bound), program_(bound.prepared->program), formula_(formula),
           readings_(readings), want_(options.want), i_{lengths.i, options.i},
-          j_{lengths.j, options.j} {}
+          j_{lengths.j, options.j},
+          number_i_(View::of_number(double(i_.count()))),
+          number_j_(View::of_number(double(j_.count()))),
+          points_i_(reading_of(number_i_)), points_j_(reading_of(number_j_)) {}
 
     void run() {
         bind_operands();
@@ -48,7 +51,15 @@ public:
 
 private:
     const Reading& reading(std::size_t graph_argument) const {
-        return readings_[std::size_t(program_.argument_order[graph_argument])];
+        const std::int32_t place = program_.argument_order[graph_argument];
+        if (place < 0)
+            return place == points_on_i ? points_i_ : points_j_;
+        return readings_[std::size_t(place)];
+    }
+    static Reading reading_of(const View& number) {
+        Reading reading;
+        reading.view = &number;
+        return reading;
     }
     AxisRows& rows() { return program_.swapped ? j_ : i_; }
     AxisRows& columns() { return program_.swapped ? i_ : j_; }
@@ -74,6 +85,8 @@ private:
     const Readings& readings_;
     Want want_;
     AxisRows i_, j_;
+    View number_i_, number_j_; ///< how many points, where a kernel asks
+    Reading points_i_, points_j_;
 };
 
 void JobBinder::bind_operands() {

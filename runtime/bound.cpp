@@ -3,6 +3,7 @@
 #include "formulas/diagnostic.h"
 #include "runtime/launch.h"
 #include "runtime/session_state.h"
+#include "runtime/sweeps.h"
 
 #include <algorithm>
 
@@ -11,25 +12,27 @@ namespace {
 
 using detail::BoundState;
 
-void check_overlap(const BoundState& bound, const Output& out) {
+void check_overlap(std::span<const BoundState::Input> inputs,
+                   const Output& out) {
     for (std::size_t d = 0; d < out.shape.size(); ++d)
         if (out.strides[d] == 0 && out.shape[d] > 1)
             fail(Code::OverlappingOut, {"out"});
     Bytes written = bytes_of(out.data, out.dtype, out.shape, out.strides);
-    for (const BoundState::Input& input : bound.inputs)
+    for (const BoundState::Input& input : inputs)
         if (written.meets(input.bytes))
             fail(Code::OverlappingOut, {input.name});
 }
 
-void check_out(const BoundState& bound, const Output& out) {
-    if (!std::ranges::equal(out.shape, bound.shape))
-        fail(Code::OutShape,
-             {spelling_of(out.shape), spelling_of(bound.shape)});
-    DType dtype = bound.prepared->program.result.dtype;
+} // namespace
+
+void check_out(const Extents& shape, DType dtype,
+               std::span<const BoundState::Input> inputs, const Output& out) {
+    if (!std::ranges::equal(out.shape, shape))
+        fail(Code::OutShape, {spelling_of(out.shape), spelling_of(shape)});
     if (out.dtype != dtype)
         fail(Code::OutDType, {std::string(spelling_of(out.dtype)),
                               std::string(spelling_of(dtype))});
-    check_overlap(bound, out);
+    check_overlap(inputs, out);
 }
 
 Target target_of(const BoundState& bound, const Output& out, bool accumulate) {
@@ -48,29 +51,54 @@ Target target_of(const BoundState& bound, const Output& out, bool accumulate) {
     return target;
 }
 
-} // namespace
-
 Bound::Bound(std::shared_ptr<detail::BoundState> state)
     : state_(std::move(state)) {}
 
-const Extents& Bound::shape() const {
-    return state_->shape;
+std::size_t Bound::results() const {
+    return state_->sweeps ? state_->sweeps->results.size() : 1;
 }
 
-DType Bound::dtype() const {
-    return program().result.dtype;
+bool Bound::gives_several() const {
+    return results() > 1;
+}
+
+const Extents& Bound::shape(std::size_t result) const {
+    return state_->sweeps ? state_->sweeps->results[result].shape
+                          : state_->shape;
+}
+
+DType Bound::dtype(std::size_t result) const {
+    return state_->sweeps ? state_->sweeps->results[result].dtype
+                          : state_->prepared->program.result.dtype;
+}
+
+const Prepared& Bound::last_kernel() const {
+    const Prepared& prepared = *state_->prepared;
+    return prepared.sweeps ? *prepared.sweeps->kernels.back() : prepared;
 }
 
 const Program& Bound::program() const {
-    return state_->prepared->program;
+    return last_kernel().program;
 }
 
 const Artifact& Bound::artifact() const {
-    return state_->prepared->kernel->artifact;
+    return last_kernel().kernel->artifact;
+}
+
+void Bound::run(std::span<const Output> outs, const RunOptions& options) const {
+    if (outs.size() != results())
+        internal_error("a result without an output");
+    if (state_->sweeps)
+        run_sweeps(*state_, outs, options);
+    else
+        run(outs[0], options);
 }
 
 void Bound::run(const Output& out, const RunOptions& options) const {
-    check_out(*state_, out);
+    if (state_->sweeps)
+        return run(std::span(&out, 1), options);
+    check_out(state_->shape, dtype(),
+              {state_->inputs.data(), state_->inputs.size()}, out);
     Job job = state_->job;
     job.target = target_of(*state_, out, options.accumulate);
     state_->session->runs.fetch_add(1, std::memory_order_relaxed);

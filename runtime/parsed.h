@@ -32,8 +32,12 @@ private:
     boost::container::small_vector<std::uint64_t, 17> words_;
 };
 
-/// A program and its kernel, for one signature.
+struct PreparedSweeps;
+
+/// A program and its kernel, for one signature; or the sweeps it takes.
 struct Prepared {
+    /// Set where one kernel does not do: then the rest is empty.
+    std::shared_ptr<const PreparedSweeps> sweeps;
     Program program;
     KernelPointer kernel;
     const void* const* functions = nullptr; ///< null unless the kernel asks
@@ -43,21 +47,32 @@ struct Prepared {
 };
 using PreparedPointer = std::shared_ptr<const Prepared>;
 
+/// Kernels that run one after the other; see compiler/sweeps.h.
+struct PreparedSweeps {
+    std::vector<PreparedPointer> kernels;
+    std::vector<std::vector<SweepPart>> parts; ///< by kernel
+    std::vector<ResultPlace> results;
+    std::vector<Type> types; ///< of the results
+};
+
 /// What a formula reads under a name.
 struct Name {
     std::string name; ///< normalised
     Axes axes = Axes::None;
     Span span;
     bool is_constant = false; ///< pi or inf: need not be passed
+    bool is_seed = false;     ///< a cotangent or tangent
 };
 
 /// Thread-safe; `mutex` is the session's, so that fork() has one to hold.
 class Parsed {
 public:
-    Parsed(ast::Formula tree, std::mutex& mutex);
+    Parsed(ast::Formula tree, Derivation derivation, std::mutex& mutex);
 
     const std::string& text() const { return tree_.text; }
     const ast::Formula& tree() const { return tree_; }
+    const Derivation& derivation() const { return derivation_; }
+    /// What is read, cotangents and tangents last.
     const std::vector<FreeName>& free_names() const { return free_names_; }
     const std::vector<Name>& names() const { return names_; }
 
@@ -65,6 +80,8 @@ public:
     int find_name(std::string_view spelling) const;
     PreparedPointer find(const Signature& signature) const;
     void keep(const Signature& signature, PreparedPointer prepared);
+    /// The formula differentiated once more: kept, so that its kernels are.
+    std::shared_ptr<Parsed> derived(const DerivationStep& step);
 
 private:
     /// Signatures kept; beyond (a loop over widths, say) all are dropped.
@@ -73,11 +90,17 @@ private:
         std::size_t operator()(const Signature& s) const { return s.hash(); }
     };
 
+    void add_seeds();
+    void add_seed(const SeedRole& seed, Axes own);
+    std::string joined_names() const;
+
     ast::Formula tree_;
+    Derivation derivation_;
     std::vector<FreeName> free_names_;
     std::vector<Name> names_;
     std::mutex& mutex_;
     std::unordered_map<Signature, PreparedPointer, SignatureHash> prepared_;
+    std::vector<std::pair<DerivationStep, std::shared_ptr<Parsed>>> derived_;
 };
 
 } // namespace tilefold

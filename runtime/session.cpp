@@ -99,15 +99,54 @@ Bound Formula::bind(std::span<const NamedView> arguments,
 
 Array Formula::operator()(std::span<const NamedView> arguments,
                           const RunOptions& options) const {
+    return std::move(results(arguments, options).front());
+}
+
+std::vector<Array> Formula::results(std::span<const NamedView> arguments,
+                                    const RunOptions& options) const {
     Bound bound = bind(arguments);
-    Array result;
-    result.dtype = bound.dtype();
-    result.shape.assign(bound.shape().begin(), bound.shape().end());
-    allocate(result);
-    View view = View::of(nullptr, result.dtype, bound.shape());
-    bound.run({result.bytes.data(), result.dtype, view.shape, view.strides},
-              options);
-    return result;
+    std::vector<Array> results(bound.results());
+    std::vector<Output> outs;
+    for (std::size_t r = 0; r < results.size(); ++r) {
+        const Extents& shape = bound.shape(r);
+        results[r].dtype = bound.dtype(r);
+        results[r].shape.assign(shape.begin(), shape.end());
+        allocate(results[r]);
+        View view = View::of(nullptr, results[r].dtype, shape);
+        outs.push_back({results[r].bytes.data(), results[r].dtype, view.shape,
+                        view.strides});
+    }
+    bound.run(outs, options);
+    return results;
+}
+
+Formula Formula::derived(DerivationStep step) const {
+    for (std::string& name : step.names)
+        name = normalise_name(name);
+    step.seed = normalise_name(step.seed);
+    Gate::Pass inside(state_->session->making);
+    auto state = std::make_shared<detail::FormulaState>();
+    state->session = state_->session;
+    state->parsed = state_->parsed->derived(step);
+    return Formula(std::move(state));
+}
+
+Formula Formula::gradient(std::span<const std::string> names,
+                          std::string_view cotangent) const {
+    return derived({DerivationStep::Kind::Reverse,
+                    {names.begin(), names.end()},
+                    std::string(cotangent)});
+}
+
+Formula Formula::jvp(std::span<const std::string> names,
+                     std::string_view tangent) const {
+    return derived({DerivationStep::Kind::Forward,
+                    {names.begin(), names.end()},
+                    std::string(tangent)});
+}
+
+const Derivation& Formula::derivation() const {
+    return state_->parsed->derivation();
 }
 
 Array Formula::operator()(std::initializer_list<NamedView> arguments,

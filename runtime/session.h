@@ -71,6 +71,7 @@ struct RunOptions {
     Poll poll = {};
 };
 
+struct Prepared;
 namespace detail {
 class SessionState;
 class FormulaState;
@@ -81,13 +82,20 @@ class BoundState;
 /// run, any number of times, while the arrays live.
 class Bound {
 public:
-    /// Of the result: batch axes, then the kept axes, then components.
-    const Extents& shape() const;
-    DType dtype() const;
+    /// How many results: 1, but for gradients by several arguments.
+    std::size_t results() const;
+    /// A list of results was asked for, be it of one.
+    bool gives_several() const;
+    /// Of a result: batch axes, then the kept axes, then components; of a
+    /// gradient, the shape of the argument.
+    const Extents& shape(std::size_t result = 0) const;
+    DType dtype(std::size_t result = 0) const;
     /// Checks `out` (shape, dtype, overlap with inputs) and computes. Results
     /// have the same bits for any number of threads. On an error or a cancel
     /// `out` is unspecified but the session stays usable.
     void run(const Output& out, const RunOptions& options = {}) const;
+    void run(std::span<const Output> outs,
+             const RunOptions& options = {}) const;
     /// The program and artifact behind it, for explain.
     const Program& program() const;
     const Artifact& artifact() const;
@@ -97,6 +105,7 @@ public:
 
 private:
     friend class Formula;
+    const Prepared& last_kernel() const;
     explicit Bound(std::shared_ptr<detail::BoundState> state);
     std::shared_ptr<detail::BoundState> state_;
 };
@@ -116,9 +125,26 @@ public:
                      const RunOptions& options = {}) const;
     Array operator()(std::initializer_list<NamedView> arguments,
                      const RunOptions& options = {}) const;
+    /// As operator(), for formulas of several results.
+    std::vector<Array> results(std::span<const NamedView> arguments,
+                               const RunOptions& options = {}) const;
+
+    /// The gradients by arguments, in their order: a formula that takes the
+    /// same arguments and `cotangent`, which has the shape of the result (and
+    /// is 1 for a scalar one). Each has the shape of its argument. Of several
+    /// results, each has a cotangent named `cotangent`_argument. May be
+    /// differentiated again.
+    Formula gradient(std::span<const std::string> names,
+                     std::string_view cotangent = "grad") const;
+    /// The derivative where arguments move along tangents: takes `tangent`
+    /// (of several arguments `tangent`_argument), of the argument's shape.
+    Formula jvp(std::span<const std::string> names,
+                std::string_view tangent = "tangent") const;
+    const Derivation& derivation() const;
 
 private:
     friend class Session;
+    Formula derived(DerivationStep step) const;
     explicit Formula(std::shared_ptr<detail::FormulaState> state);
     std::shared_ptr<detail::FormulaState> state_;
 };

@@ -55,6 +55,8 @@ public:
 };
 
 /// Numbers and pointers of one call, ready for any `out`. Points into itself.
+class BoundSweeps;
+
 class BoundState {
 public:
     BoundState() = default;
@@ -82,6 +84,9 @@ public:
     /// Where the kernel's rows, columns and components lie in `shape`; -1:
     /// nowhere.
     int row_axis = -1, column_axis = -1, component_axis = -1;
+    /// Set where one kernel does not do: then only session, parsed and
+    /// prepared are set beside it.
+    std::shared_ptr<const BoundSweeps> sweeps;
 };
 
 } // namespace tilefold::detail

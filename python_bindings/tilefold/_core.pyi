@@ -1,6 +1,6 @@
 """The compiled part of tilefold."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 
@@ -142,7 +142,7 @@ class Formula:
     def __call__(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Any:
         """The formula of these arrays; keywords as the class says."""
 
-    def __init__(self, text: str | bytes) -> None: ...
+    def __init__(self, text: str | bytes, derivation: Sequence[tuple[int, list[str], str]] = ...) -> None: ...
 
     @property
     def text(self) -> str:
@@ -154,6 +154,31 @@ class Formula:
 
     def explain(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> str:
         """Every stage from the reading to the assembly, as text."""
+
+    def grad(self, names: str | Sequence[str], *, cotangent: str = 'grad') -> Formula:
+        """
+        The gradient by one argument, or by several: a formula.
+
+            f.grad("x")(x=x, y=y, b=b, grad=g)
+            dx, dl = f.grad(["x", "l"])(x=x, y=y, b=b, grad=g)
+
+        Takes the arguments of the formula and `grad=`, the cotangent of
+        its result: an array of its shape, or one number for all; 1 if
+        left away for a scalar result. Each gradient has the shape of
+        its argument. Gradients are formulas: they have gradients too.
+        Where no derivative exists (a norm at 0), the subgradient 0 is
+        taken.
+        """
+
+    def jvp(self, names: str | Sequence[str], *, tangent: str = 'tangent') -> Formula:
+        """
+        The derivative where arguments move: a formula.
+
+            f.jvp("x")(x=x, y=y, b=b, tangent=t)
+
+        Takes the arguments of the formula and `tangent=`, of the shape
+        of the argument; of several arguments, `tangent_x=` and so on.
+        """
 
     def check(self, arguments: Mapping[str, Any] = ..., /, *, rows: int = 64, **arrays: Any) -> float:
         """

@@ -63,6 +63,8 @@ TEST(Vocabulary, TranslatesKeops) {
 /// Every function of the tables builds a graph.
 TEST(Vocabulary, EveryFunctionHasAMeaning) {
     for (const std::string& name : vocabulary().names()) {
+        if (find_derivative(name))
+            continue; // of a scalar: see the next test
         const auto [least, most] = arity(name);
         for (int count = std::max(least, 1); count <= most; ++count) {
             std::string formula = name + "(";
@@ -76,6 +78,15 @@ TEST(Vocabulary, EveryFunctionHasAMeaning) {
                 << formula;
         }
     }
+}
+
+TEST(Vocabulary, DerivativesHaveAMeaning) {
+    for (const char* formula :
+         {"grad(x_i·x_i, x_i)", "laplacian(x_i·x_i, x_i)",
+          "divergence(2x_i, x_i)", "jvp(x_i·x_i, x_i, 3x_i)"})
+        EXPECT_FALSE(graph_of(formula, "x f64[3]").nodes.empty()) << formula;
+    for (const auto& row : all_derivative_rows())
+        EXPECT_TRUE(arity(std::string(row.spelling)).least == row.arity);
 }
 
 TEST(Vocabulary, EveryMnemonicIsItsOwn) {

@@ -24,6 +24,7 @@ bool is_contraction(Op op) {
     switch (op) {
 #define CONTRACTS_Elementwise false
 #define CONTRACTS_Cross false
+#define CONTRACTS_Outer false
 #define CONTRACTS_Contract true
 #define CONTRACTS_Fold true
 #define CONTRACTS_MatVec true
@@ -136,8 +137,12 @@ Value* Evaluator::compute(ValueId id, Component component, int row,
                      row, column);
     case Op::Concat:
         return joined(id, component, row, column);
+    case Op::Broadcast:
+        return value(node.operands[0], {}, row, column);
     case Op::Cross:
         return cross(id, component, row, column);
+    case Op::Outer:
+        return outer(id, component, row, column);
     default:
         break;
     }
@@ -195,6 +200,26 @@ Value* Evaluator::cross(ValueId id, Component component, int row, int column) {
     auto& b = lanes_.b;
     return b.CreateFSub(b.CreateFMul(at(0, 1), at(1, 2)),
                         b.CreateFMul(at(0, 2), at(1, 1)));
+}
+
+/// Component r * C + c of an outer product.
+Value* Evaluator::outer(ValueId id, Component component, int row, int column) {
+    const Node& node = graph_[id];
+    const std::int64_t columns = graph_[node.operands[1]].type.rows;
+    Component r{component.fixed / columns, nullptr};
+    Component c{component.fixed % columns, nullptr};
+    auto& b = lanes_.b;
+    if (component.runtime) {
+        Value* index = index_of(component);
+        r = {0, b.CreateUDiv(index, lanes_.constant(columns))};
+        c = {0, b.CreateURem(index, lanes_.constant(columns))};
+    }
+    const auto at = [&](int operand, Component k) {
+        return lanes_.as(
+            node.type.dtype,
+            value(node.operands[std::size_t(operand)], k, row, column));
+    };
+    return b.CreateFMul(at(0, r), at(1, c));
 }
 
 /// How many terms a contraction adds.

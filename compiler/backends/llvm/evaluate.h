@@ -79,6 +79,8 @@ private:
                              int column);
     llvm::Value* joined(ir::ValueId id, Component component, int row,
                         int column);
+    llvm::Value* outer(ir::ValueId id, Component component, int row,
+                       int column);
     llvm::Value* cross(ir::ValueId id, Component component, int row,
                        int column);
     void contract(ir::ValueId id, Component component, int row0, int rows,

@@ -44,6 +44,14 @@ Value* sign(Lanes& lanes, Value* x) {
     return lanes.select(nonzero, unit, lanes.select(nan, x, zero));
 }
 
+/// 1/x, 0 for 0
+Value* pseudo_inverse(Lanes& lanes, Value* x) {
+    const DType dtype = lanes.dtype_of(x);
+    Value* zero = lanes.number(dtype, 0);
+    Value* inverse = lanes.b.CreateFDiv(lanes.number(dtype, 1), x);
+    return lanes.select(lanes.b.CreateFCmpOEQ(x, zero), zero, inverse);
+}
+
 /// x - y floor(x / y), with the divisor's sign.
 Value* modulo(Lanes& lanes, Value* x, Value* y) {
     Value* quotient = lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::floor,
@@ -124,6 +132,8 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Rsqrt:
         return b.CreateFDiv(lanes.number(dtype, 1),
                             unary(llvm::Intrinsic::sqrt));
+    case Op::Pinv:
+        return pseudo_inverse(lanes, operand(0));
     case Op::Abs:
         return unary(llvm::Intrinsic::fabs);
     case Op::Sign:
@@ -187,6 +197,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::IntPow:
     case Op::Slice:
     case Op::Concat:
+    case Op::Broadcast:
     case Op::Reduce:
     case Op::Dot:
     case Op::SqDist:
@@ -197,6 +208,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Cross:
     case Op::MatVec:
     case Op::VecMat:
+    case Op::Outer:
         break; // by evaluate.cpp
     }
     internal_error(std::string(ir::mnemonic(op)) + " is not elementwise");

@@ -163,6 +163,9 @@ private:
                 cells(node.operands[1]),
                 std::ranges::copy(cells(node.operands[0]), result.begin()).out);
             return;
+        case Op::Broadcast:
+            std::ranges::fill(result, cells(node.operands[0])[0]);
+            return;
         default:
             compute_operation(node, result);
         }
@@ -191,6 +194,8 @@ private:
         case ir::ShapeRule::MatVec:
         case ir::ShapeRule::VecMat:
             return compute_matrix_product(node, result);
+        case ir::ShapeRule::Outer:
+            return compute_outer(node, result);
         }
     }
 
@@ -237,6 +242,12 @@ private:
             const std::size_t m = (k + 1) % 3, n = (k + 2) % 3;
             result[k] = a[m] * b[n] - a[n] * b[m];
         }
+    }
+
+    void compute_outer(const Node& node, std::span<double> result) {
+        const auto a = cells(node.operands[0]), b = cells(node.operands[1]);
+        for (std::size_t k = 0; k < result.size(); ++k)
+            result[k] = a[k / b.size()] * b[k % b.size()];
     }
 
     void compute_matrix_product(const Node& node, std::span<double> result) {

@@ -1,0 +1,330 @@
+// compiler/build_derived.cpp - derivatives: of a whole formula, step by step,
+// and of a value inside one.
+
+#include "compiler/build_state.h"
+#include "compiler/differentiate.h"
+#include "formulas/names.h"
+
+#include <algorithm>
+
+namespace tilefold {
+
+using ir::no_value;
+using ir::Op;
+using ir::ValueId;
+using Kind = DerivationStep::Kind;
+
+namespace {
+
+std::string seed_name(const std::string& seed, std::size_t count,
+                      const std::string& label) {
+    return count == 1 ? seed : seed + "_" + label;
+}
+
+/// A gradient has its argument's components, side by side, on its first axis.
+Type gradient_type(const ir::Argument& argument, DType real) {
+    Type type;
+    type.dtype = real;
+    type.axes = argument.axes == Axes::IJ ? Axes::I : argument.axes;
+    type.rank = argument.rank == 0 ? 0 : 1;
+    type.rows = argument.rows * argument.columns;
+    return type;
+}
+
+std::string components(std::int32_t rows) {
+    return std::to_string(rows);
+}
+
+} // namespace
+
+std::vector<ResultRole> results_of(const Derivation& derivation) {
+    std::vector<ResultRole> results(1);
+    for (const DerivationStep& step : derivation) {
+        if (step.kind == Kind::Forward)
+            continue;
+        results.clear();
+        for (const std::string& name : step.names)
+            results.push_back({name});
+    }
+    return results;
+}
+
+std::vector<SeedRole> seeds_of(const Derivation& derivation) {
+    std::vector<SeedRole> seeds;
+    std::vector<ResultRole> results(1);
+    for (std::size_t k = 0; k < derivation.size(); ++k) {
+        const DerivationStep& step = derivation[k];
+        if (step.kind == Kind::Forward) {
+            for (const std::string& name : step.names)
+                seeds.push_back({seed_name(step.seed, step.names.size(), name),
+                                 name, k, step.kind});
+            continue;
+        }
+        for (const ResultRole& result : results)
+            seeds.push_back(
+                {seed_name(step.seed, results.size(), result.argument),
+                 result.argument, k, step.kind});
+        results.clear();
+        for (const std::string& name : step.names)
+            results.push_back({name});
+    }
+    return seeds;
+}
+
+DerivedGraph GraphBuild::derive(const Derivation& derivation,
+                                std::span<const ArgumentType> seeds) {
+    seeds_ = seeds;
+    read_arguments();
+    Scope scope{formula_, {}, {}, 0, {}, nullptr};
+    const ValueId value = evaluate(scope, formula_.root);
+    check_reductions(builder_.graph(), value);
+    check_axes(builder_.graph());
+    Results results{{value}, {builder_.type(value)}, {""}};
+    const DType dtype = builder_.type(value).dtype;
+    if (!derivation.empty() && kind_of(dtype) != DTypeKind::Float)
+        refuse(Code::DerivativeOfIndex, formula_[formula_.root].span,
+               {"the formula"});
+    for (const DerivationStep& step : derivation)
+        results = step.kind == Kind::Reverse ? reversed(results, step)
+                                             : moved(results, step);
+    return {std::move(builder_), std::move(results.values),
+            std::move(results.types)};
+}
+
+void GraphBuild::check_differentiable(const std::string& name) {
+    const auto place = arguments_.find(name);
+    if (place == arguments_.end()) {
+        std::string all;
+        for (const auto& [known, argument] : arguments_)
+            all += (all.empty() ? "" : ", ") + known;
+        fail(Code::DerivativeName, {name, all});
+    }
+    if (kind_of(place->second.dtype) != DTypeKind::Float)
+        fail(Code::DerivativeByInteger,
+             {name, std::string(spelling_of(place->second.dtype))});
+}
+
+/// The values of an argument that the graph reads: on i, on j, on neither. A
+/// gradient by an array on both axes reads others on both, too.
+std::vector<ValueId> GraphBuild::leaves_of(const std::string& name) const {
+    const ir::Graph& graph = builder_.graph();
+    std::vector<ValueId> leaves;
+    for (ValueId id = 0; id < graph.nodes.size(); ++id)
+        if (graph[id].op == Op::Argument &&
+            graph.arguments[std::size_t(graph[id].first)].name == name)
+            leaves.push_back(id);
+    return leaves;
+}
+
+const ArgumentType* GraphBuild::find_seed(const std::string& name) const {
+    const auto place =
+        std::ranges::find_if(seeds_, [&](const ArgumentType& seed) {
+            return normalise_name(seed.name) == name;
+        });
+    return place == seeds_.end() ? nullptr : &*place;
+}
+
+ir::Argument GraphBuild::seed_argument(const ArgumentType& type,
+                                       Axes axes) const {
+    return {normalise_name(type.name),
+            type.dtype,
+            type.rank,
+            type.rows,
+            type.columns,
+            axes};
+}
+
+/// What a result is multiplied by before it is differentiated.
+ValueId GraphBuild::cotangent(const std::string& name, const Type& type,
+                              ValueId result) {
+    const ArgumentType* given = find_seed(name);
+    if (!given) {
+        if (type.rank == 0 && type.axes == Axes::None)
+            return builder_.constant(1);
+        fail(Code::MissingSeed, {name, "the cotangent of the result"});
+    }
+    const bool is_number = given->rank == 0;
+    const bool fits = given->rank == type.rank && given->rows == type.rows;
+    const bool spreads = is_number && given->declared == Axes::None;
+    if (!fits && !spreads)
+        fail(Code::WrongComponents,
+             {name, components(given->rows * given->columns),
+              components(type.rows)});
+    const Axes axes = spreads ? Axes::None : type.axes;
+    const ir::Argument argument = seed_argument(*given, axes);
+    arguments_.emplace(name, argument); // may be differentiated by, later
+    return conform(builder_, builder_.argument(argument, axes),
+                   builder_.type(result));
+}
+
+GraphBuild::Results GraphBuild::reversed(const Results& results,
+                                         const DerivationStep& step) {
+    std::vector<Seed> seeds;
+    for (std::size_t k = 0; k < results.values.size(); ++k) {
+        const std::string name =
+            seed_name(step.seed, results.values.size(), results.labels[k]);
+        const ValueId value = results.values[k];
+        if (value != no_value)
+            seeds.push_back({value, cotangent(name, results.types[k], value)});
+    }
+    std::vector<ValueId> leaves;
+    for (const std::string& name : step.names) {
+        check_differentiable(name);
+        const std::vector<ValueId> of_name = leaves_of(name);
+        leaves.insert(leaves.end(), of_name.begin(), of_name.end());
+    }
+    const std::vector<ValueId> adjoints =
+        reverse(builder_, seeds, leaves, Axes::None);
+    Results all;
+    std::size_t at = 0;
+    for (const std::string& name : step.names) {
+        const Type type =
+            gradient_type(arguments_.at(name), builder_.graph().real);
+        ValueId gradient = no_value;
+        for (; at < leaves.size() && name_of(leaves[at]) == name; ++at)
+            if (adjoints[at] != no_value)
+                gradient = plus(gradient,
+                                on_axis(adjoints[at], leaves[at], type.axes));
+        all.values.push_back(gradient);
+        all.types.push_back(type);
+        all.labels.push_back(name);
+    }
+    return all;
+}
+
+const std::string& GraphBuild::name_of(ValueId leaf) const {
+    const ir::Graph& graph = builder_.graph();
+    return graph.arguments[std::size_t(graph[leaf].first)].name;
+}
+
+ValueId GraphBuild::plus(ValueId a, ValueId b) {
+    return a == no_value ? b : builder_.apply(Op::Add, {a, b});
+}
+
+/// What reading an array on the other axis contributes to its gradient.
+ValueId GraphBuild::on_axis(ValueId adjoint, ValueId leaf, Axes axis) {
+    return builder_.type(leaf).axes == axis ? adjoint
+                                            : transposed(builder_, adjoint);
+}
+
+GraphBuild::Results GraphBuild::moved(const Results& results,
+                                      const DerivationStep& step) {
+    std::vector<Moving> moving;
+    for (const std::string& name : step.names) {
+        check_differentiable(name);
+        const std::string seed = seed_name(step.seed, step.names.size(), name);
+        const ArgumentType* given = find_seed(seed);
+        if (!given)
+            fail(Code::MissingSeed, {seed, "the tangent of '" + name + "'"});
+        const ir::Argument& argument = arguments_.at(name);
+        if (given->rank != argument.rank || given->rows != argument.rows ||
+            given->columns != argument.columns)
+            fail(Code::WrongComponents,
+                 {seed, components(given->rows * given->columns),
+                  components(argument.rows * argument.columns)});
+        for (ValueId leaf : leaves_of(name)) {
+            const Axes axes = builder_.type(leaf).axes;
+            const ir::Argument tangent = seed_argument(*given, argument.axes);
+            arguments_.emplace(seed, tangent);
+            moving.push_back({leaf, builder_.argument(tangent, axes)});
+        }
+    }
+    Results all = results;
+    for (ValueId& value : all.values)
+        if (value != no_value)
+            value = forward(builder_, value, moving);
+    return all;
+}
+
+void GraphBuild::expect_argument(ValueId x, const ast::Node& node, Span span) {
+    const ir::Node& value = builder_[x];
+    if (value.op != Op::Argument)
+        refuse(Code::DerivativeTarget, span, {node.name});
+    const ir::Argument& argument =
+        builder_.graph().arguments[std::size_t(value.first)];
+    if (kind_of(argument.dtype) != DTypeKind::Float)
+        refuse(Code::DerivativeByInteger, span,
+               {argument.name, std::string(spelling_of(argument.dtype))});
+}
+
+/// At one pair: nothing is summed but what a reduction inside f sums.
+ValueId GraphBuild::gradient_at(ValueId f, ValueId x) {
+    const Type type = builder_.type(f);
+    const ValueId adjoint = reverse(builder_, f, builder_.constant(1),
+                                    std::span(&x, 1), type.axes)[0];
+    if (adjoint != no_value)
+        return adjoint;
+    return conform(builder_, builder_.constant(0), builder_.type(x));
+}
+
+ValueId GraphBuild::derivative(Scope& scope, const ast::Node& node,
+                               DerivativeFunction function) {
+    const Span span = span_of(scope, node);
+    const ValueId f = scope.values.at(node.children[0]);
+    const ValueId x = scope.values.at(node.children[1]);
+    expect_argument(x, node, span);
+    const Type type = builder_.type(f);
+    if (kind_of(type.dtype) != DTypeKind::Float)
+        refuse(Code::DerivativeOfIndex, span, {"what " + node.name + " takes"});
+    switch (function) {
+    case DerivativeFunction::Gradient:
+    case DerivativeFunction::Laplacian:
+        if (type.rank != 0)
+            refuse(Code::DerivativeOfVector, span, {node.name, describe(type)});
+        return function == DerivativeFunction::Gradient
+                   ? gradient_at(f, x)
+                   : divergence(gradient_at(f, x), x, span);
+    case DerivativeFunction::Divergence:
+        return divergence(f, x, span);
+    case DerivativeFunction::Tangent: {
+        const Moving moving{x, scope.values.at(node.children[2])};
+        const Type &to = builder_.type(x),
+                   &along = builder_.type(moving.tangent);
+        if (to.rank != along.rank || to.rows != along.rows)
+            refuse(Code::ShapeMismatch, span,
+                   {node.name, describe(to), describe(along)});
+        const ValueId tangent = forward(builder_, f, std::span(&moving, 1));
+        return tangent != no_value
+                   ? tangent
+                   : conform(builder_, builder_.constant(0), type);
+    }
+    }
+    internal_error("a derivative without a case");
+}
+
+/// Σ_k of the derivative of v[k] when x moves along its k-th axis.
+ValueId GraphBuild::divergence(ValueId v, ValueId x, Span span) {
+    const Type field = builder_.type(v), point = builder_.type(x);
+    if (field.rank != point.rank || field.rows != point.rows || point.rank == 2)
+        refuse(Code::DerivativeLengths, span,
+               {describe(field), describe(point)});
+    if (point.rank == 0) {
+        const Moving moving{x, builder_.constant(1)};
+        const ValueId slope = forward(builder_, v, std::span(&moving, 1));
+        return slope == no_value ? builder_.constant(0) : slope;
+    }
+    ValueId all = builder_.constant(0);
+    for (std::int64_t k = 0; k < point.rows; ++k) {
+        const ValueId component = builder_.slice(v, k, k + 1, true, span);
+        const ValueId slope = gradient_at(component, x);
+        all = builder_.apply(
+            Op::Add, {all, builder_.slice(slope, k, k + 1, true)}, span);
+    }
+    return all;
+}
+
+DerivedGraph build_derived(const ast::Formula& formula,
+                           std::span<const ArgumentType> arguments,
+                           const Derivation& derivation) {
+    std::vector<ArgumentType> own, seeds;
+    const std::vector<SeedRole> roles = seeds_of(derivation);
+    for (const ArgumentType& argument : arguments) {
+        const std::string name = normalise_name(argument.name);
+        const bool is_seed =
+            std::ranges::find(roles, name, &SeedRole::name) != roles.end();
+        (is_seed ? seeds : own).push_back(argument);
+    }
+    return GraphBuild(formula, own).derive(derivation, seeds);
+}
+
+} // namespace tilefold

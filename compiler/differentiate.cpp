@@ -1,0 +1,404 @@
+// compiler/differentiate.cpp - reverse and forward mode over a growing graph.
+
+#include "compiler/differentiate.h"
+
+#include "compiler/build_state.h"
+#include "compiler/rules.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tilefold {
+namespace {
+
+using ir::Builder;
+using ir::no_value;
+using ir::Node;
+using ir::Op;
+using ir::Reduction;
+using ir::ValueId;
+
+/// By value: whether it depends on one of `leaves`.
+std::vector<bool> dependents(const Builder& builder, ValueId last,
+                             std::span<const ValueId> leaves) {
+    std::vector<bool> depends(last + 1);
+    for (ValueId leaf : leaves)
+        if (leaf <= last)
+            depends[leaf] = true;
+    for (ValueId id = 0; id <= last; ++id)
+        for (ValueId input : builder[id].inputs())
+            depends[id] = depends[id] || depends[input];
+    return depends;
+}
+
+ValueId zeros(Builder& builder, std::int64_t components) {
+    return builder.broadcast(builder.constant(0), components);
+}
+
+/// Vectors side by side; those of no components are left out.
+ValueId joined(Builder& builder, ValueId a, ValueId b) {
+    if (a == no_value || b == no_value)
+        return a == no_value ? b : a;
+    return builder.concat(a, b);
+}
+
+ValueId sum(Builder& builder, ValueId a, ValueId b) {
+    if (a == no_value || b == no_value)
+        return a == no_value ? b : a;
+    return builder.apply(Op::Add, {a, b});
+}
+
+Bindings bindings_of(const Node& node, ValueId result, ValueId g) {
+    constexpr const char* names[] = {"a", "b", "c"};
+    Bindings bound;
+    for (std::size_t k = 0; k < node.arity; ++k)
+        bound.values[names[k]] = node.operands[k];
+    bound.values["y"] = result;
+    bound.values["g"] = g;
+    bound.span = node.span;
+    return bound;
+}
+
+Bindings bindings_of_reduction(Builder& builder, const Node& node,
+                               ValueId result, ValueId g) {
+    Bindings bound;
+    bound.values["f"] = node.operands[0];
+    bound.values["v"] = node.arity > 1 ? node.operands[1] : builder.constant(1);
+    bound.values["y"] = result;
+    bound.values["g"] = g;
+    bound.over = Axes(node.second);
+    bound.values["n"] = length_of(builder, bound.over);
+    bound.count = node.third;
+    bound.span = node.span;
+    return bound;
+}
+
+/// d(base^n)
+ValueId power_rule(Builder& builder, const Node& node, ValueId g) {
+    const std::int64_t n = node.first;
+    if (n == 0)
+        return no_value;
+    const ValueId base = node.operands[0];
+    const ValueId power = n == 1   ? builder.constant(1)
+                          : n == 2 ? base
+                                   : builder.int_pow(base, n - 1, node.span);
+    const ValueId slope =
+        builder.apply(Op::Mul, {builder.constant(double(n)), power});
+    return builder.apply(Op::Mul, {g, slope});
+}
+
+/// Adjoints, from the result down to the leaves.
+class Reverse {
+public:
+    Reverse(Builder& builder, std::span<const Seed> seeds,
+            std::span<const ValueId> leaves, Axes kept)
+        : builder_(builder), kept_(kept) {
+        ValueId last = 0;
+        for (const Seed& seed : seeds)
+            last = std::max(last, seed.result);
+        active_ = dependents(builder, last, leaves);
+        parts_.resize(last + 1);
+        for (const Seed& seed : seeds)
+            add(seed.result, seed.adjoint, nominal(seed.result));
+    }
+
+    std::vector<ValueId> run(std::span<const ValueId> leaves) {
+        std::vector<ValueId> totals(parts_.size(), no_value);
+        for (ValueId id = ValueId(parts_.size()); id-- > 0;) {
+            if (!active_[id] || parts_[id].empty())
+                continue;
+            totals[id] = total(id);
+            propagate(id, totals[id]);
+        }
+        std::vector<ValueId> adjoints;
+        for (ValueId leaf : leaves)
+            adjoints.push_back(leaf < totals.size() ? totals[leaf] : no_value);
+        return adjoints;
+    }
+
+private:
+    /// The axes that an adjoint of `id` has, though its value may be the
+    /// same along some of them.
+    Axes nominal(ValueId id) const { return builder_.type(id).axes | kept_; }
+
+    void add(ValueId id, ValueId adjoint, Axes axes) {
+        if (adjoint == no_value || !active_[id])
+            return;
+        adjoint = conform(builder_, adjoint, builder_.type(id));
+        const auto [place, is_new] = parts_[id].emplace(axes, adjoint);
+        if (!is_new)
+            place->second = sum(builder_, place->second, adjoint);
+    }
+
+    /// All that was added, summed over the axes that `id` does not have.
+    ValueId total(ValueId id) {
+        ValueId all = no_value;
+        for (const auto& [axes, part] : parts_[id]) {
+            const Axes excess = without(axes, nominal(id));
+            ValueId adjoint = part;
+            if (excess != Axes::None)
+                adjoint = builder_.reduce(Reduction::Sum, excess,
+                                          std::span(&adjoint, 1));
+            all = sum(builder_, all, adjoint);
+        }
+        return all;
+    }
+
+    void propagate(ValueId id, ValueId g) {
+        const Node node = builder_[id];
+        const Axes axes = nominal(id);
+        switch (node.op) {
+        case Op::Argument:
+        case Op::Literal:
+        case Op::Constant:
+        case Op::Index:
+            return;
+        case Op::IntPow:
+            return add(node.operands[0], power_rule(builder_, node, g), axes);
+        case Op::Slice:
+            return add(node.operands[0], padded(node, g), axes);
+        case Op::Concat:
+            return propagate_parts(node, g, axes);
+        case Op::Broadcast:
+            return add(node.operands[0], g, axes);
+        case Op::Reduce:
+            return propagate_reduction(id, node, g, axes);
+        case Op::Outer:
+            return propagate_outer(node, g, axes);
+        default:
+            return propagate_operation(id, node, g, axes);
+        }
+    }
+
+    void propagate_operation(ValueId id, const Node& node, ValueId g,
+                             Axes axes) {
+        const Rules& rules = partials_of(node.op);
+        const Bindings bound = bindings_of(node, id, g);
+        for (std::size_t k = 0; k < node.arity; ++k)
+            if (rules[k] && active_[node.operands[k]])
+                add(node.operands[k], expand(builder_, *rules[k], bound), axes);
+    }
+
+    void propagate_reduction(ValueId id, const Node& node, ValueId g,
+                             Axes axes) {
+        const Rules& rules = adjoints_of(Reduction(node.first));
+        const Bindings bound = bindings_of_reduction(builder_, node, id, g);
+        for (std::size_t k = 0; k < node.arity; ++k)
+            if (rules.size() > k && rules[k] && active_[node.operands[k]])
+                add(node.operands[k], expand(builder_, *rules[k], bound),
+                    axes | bound.over);
+    }
+
+    /// The adjoint of a slice, with zeros around it.
+    ValueId padded(const Node& node, ValueId g) {
+        const Type type = builder_.type(node.operands[0]);
+        if (type.rank == 0)
+            return builder_.slice(g, 0, 1, true);
+        ValueId all = node.first > 0 ? zeros(builder_, node.first) : no_value;
+        const ValueId part =
+            builder_.type(g).rank == 0 ? builder_.slice(g, 0, 1, false) : g;
+        all = joined(builder_, all, part);
+        const std::int64_t after = type.rows - node.second;
+        return joined(builder_, all,
+                      after > 0 ? zeros(builder_, after) : no_value);
+    }
+
+    void propagate_parts(const Node& node, ValueId g, Axes axes) {
+        std::int64_t at = 0;
+        for (ValueId operand : node.inputs()) {
+            const Type type = builder_.type(operand);
+            const std::int64_t end = at + type.rows;
+            add(operand, builder_.slice(g, at, end, type.rank == 0), axes);
+            at = end;
+        }
+    }
+
+    /// G v and u G, G the adjoint of u vᵀ row after row.
+    void propagate_outer(const Node& node, ValueId g, Axes axes) {
+        const ValueId u = node.operands[0], v = node.operands[1];
+        const std::int64_t rows = builder_.type(u).rows;
+        const std::int64_t columns = builder_.type(v).rows;
+        ValueId of_u = no_value, of_v = no_value;
+        for (std::int64_t r = 0; r < rows; ++r) {
+            const ValueId row =
+                builder_.slice(g, r * columns, (r + 1) * columns, false);
+            const ValueId dot = builder_.apply(Op::Dot, {row, v});
+            of_u = joined(builder_, of_u, builder_.slice(dot, 0, 1, false));
+            const ValueId u_r = builder_.slice(u, r, r + 1, true);
+            of_v = sum(builder_, of_v, builder_.apply(Op::Mul, {u_r, row}));
+        }
+        add(u, of_u, axes);
+        add(v, of_v, axes);
+    }
+
+    Builder& builder_;
+    Axes kept_;
+    std::vector<bool> active_;
+    /// By value: what its users added, by their axes.
+    std::vector<std::map<Axes, ValueId>> parts_;
+};
+
+/// Tangents, from the leaves up.
+class Forward {
+public:
+    Forward(Builder& builder, ValueId result, std::span<const Moving> leaves)
+        : builder_(builder), result_(result), tangents_(result + 1, no_value) {
+        for (const Moving& moving : leaves)
+            if (moving.leaf <= result)
+                tangents_[moving.leaf] = moving.tangent;
+    }
+
+    ValueId run() {
+        for (ValueId id = 0; id <= result_; ++id)
+            if (tangents_[id] == no_value)
+                tangents_[id] = tangent(id);
+        return tangents_[result_];
+    }
+
+private:
+    ValueId tangent(ValueId id) {
+        const Node node = builder_[id];
+        const bool moves =
+            std::ranges::any_of(node.inputs(), [&](ValueId operand) {
+                return tangents_[operand] != no_value;
+            });
+        if (!moves)
+            return no_value;
+        const ValueId all = rule(id, node);
+        return all == no_value || node.type.rank == 2
+                   ? all
+                   : conform(builder_, all, node.type);
+    }
+
+    ValueId rule(ValueId id, const Node& node) {
+        const ValueId first = tangents_[node.operands[0]];
+        switch (node.op) {
+        case Op::IntPow:
+            return power_rule(builder_, node, first);
+        case Op::Slice:
+            return builder_.slice(first, node.first, node.second, node.third);
+        case Op::Broadcast:
+            return builder_.broadcast(first, node.first);
+        case Op::Concat:
+            return joined(builder_, part(node.operands[0]),
+                          part(node.operands[1]));
+        case Op::Reduce:
+            return reduction(id, node);
+        default:
+            return operation(id, node);
+        }
+    }
+
+    /// A part of a list: its tangent, or zeros.
+    ValueId part(ValueId operand) {
+        const Type type = builder_.type(operand);
+        const ValueId moving = tangents_[operand];
+        return moving == no_value ? zeros(builder_, type.rows) : moving;
+    }
+
+    ValueId operation(ValueId id, const Node& node) {
+        const Rules& rules = tangents_of(node.op);
+        ValueId all = no_value;
+        for (std::size_t k = 0; k < node.arity; ++k) {
+            const ValueId moving = tangents_[node.operands[k]];
+            if (rules[k] && moving != no_value)
+                all = sum(
+                    builder_, all,
+                    expand(builder_, *rules[k], bindings_of(node, id, moving)));
+        }
+        return all;
+    }
+
+    ValueId reduction(ValueId id, const Node& node) {
+        const Rules& rules = tangents_of(Reduction(node.first));
+        ValueId all = no_value;
+        for (std::size_t k = 0; k < node.arity; ++k) {
+            const ValueId moving = tangents_[node.operands[k]];
+            if (rules.size() > k && rules[k] && moving != no_value)
+                all = sum(
+                    builder_, all,
+                    expand(builder_, *rules[k],
+                           bindings_of_reduction(builder_, node, id, moving)));
+        }
+        if (all == no_value)
+            return all;
+        return builder_.reduce(Reduction::Sum, Axes(node.second),
+                               std::span(&all, 1));
+    }
+
+    Builder& builder_;
+    ValueId result_;
+    std::vector<ValueId> tangents_;
+};
+
+/// Rebuilds a value with i and j exchanged.
+class Transpose {
+public:
+    explicit Transpose(Builder& builder) : builder_(builder) {}
+
+    ValueId run(ValueId root) {
+        std::vector<bool> wanted(root + 1);
+        wanted[root] = true;
+        for (ValueId id = root + 1; id-- > 0;)
+            if (wanted[id])
+                for (ValueId input : builder_[id].inputs())
+                    wanted[input] = true;
+        std::vector<ValueId> made(root + 1, no_value);
+        for (ValueId id = 0; id <= root; ++id)
+            if (wanted[id])
+                made[id] = turned(builder_[id], made);
+        return made[root];
+    }
+
+private:
+    static Axes exchanged(Axes axes) {
+        if (axes == Axes::I)
+            return Axes::J;
+        return axes == Axes::J ? Axes::I : axes;
+    }
+
+    ValueId turned(Node node, const std::vector<ValueId>& made) {
+        if (node.arity == 0)
+            node.type.axes = exchanged(node.type.axes);
+        if (node.op == Op::Reduce)
+            node.second = std::int64_t(exchanged(Axes(node.second)));
+        std::vector<ValueId> operands;
+        for (ValueId input : node.inputs())
+            operands.push_back(made[input]);
+        return builder_.rebuild(node, operands);
+    }
+
+    Builder& builder_;
+};
+
+} // namespace
+
+ValueId conform(Builder& builder, ValueId value, const Type& type) {
+    const std::uint8_t rank = builder.type(value).rank;
+    const std::int64_t components = std::int64_t(type.rows) * type.columns;
+    if (type.rank == 0)
+        return rank == 0 ? value : builder.apply(Op::CompSum, {value});
+    return rank == 0 ? builder.broadcast(value, components) : value;
+}
+
+std::vector<ValueId> reverse(Builder& builder, std::span<const Seed> seeds,
+                             std::span<const ValueId> leaves, Axes kept) {
+    return Reverse(builder, seeds, leaves, kept).run(leaves);
+}
+
+std::vector<ValueId> reverse(Builder& builder, ValueId result, ValueId seed,
+                             std::span<const ValueId> leaves, Axes kept) {
+    const Seed only{result, seed};
+    return reverse(builder, std::span(&only, 1), leaves, kept);
+}
+
+ValueId forward(Builder& builder, ValueId result,
+                std::span<const Moving> leaves) {
+    return Forward(builder, result, leaves).run();
+}
+
+ValueId transposed(Builder& builder, ValueId value) {
+    return Transpose(builder).run(value);
+}
+
+} // namespace tilefold

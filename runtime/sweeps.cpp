@@ -1,0 +1,329 @@
+// runtime/sweeps.cpp - runs the kernels of a derivative in order.
+//
+// 1. A kernel writes straight into a result where that is all it leaves
+//    behind; else into an array of its own, from which results are gathered.
+// 2. The gradient of an argument that was broadcast along batch dimensions is
+//    the sum over these, added in their order, in double precision.
+
+#include "runtime/sweeps.h"
+
+#include "formulas/diagnostic.h"
+#include "runtime/bind_job.h"
+#include "runtime/element.h"
+#include "runtime/launch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+
+namespace tilefold {
+namespace {
+
+using detail::BoundState;
+using detail::BoundSweeps;
+
+/// What one kernel left behind.
+struct Left {
+    std::vector<std::byte> bytes; ///< empty where a result holds it
+    View view;                    ///< batch, points, components
+    std::size_t batch = 0;        ///< leading dimensions
+};
+
+void store(double value, DType dtype, void* address) {
+    if (dtype == DType::F32) {
+        const float narrow = float(value);
+        std::memcpy(address, &narrow, sizeof narrow);
+    } else if (dtype == DType::F64) {
+        std::memcpy(address, &value, sizeof value);
+    } else {
+        const auto whole = std::int64_t(value);
+        std::memcpy(address, &whole, size_of(dtype));
+    }
+}
+
+/// Calls visit(offset) for the elements of an array, in the order of C.
+template <class Visit>
+void each_element(const Extents& shape, const Extents& strides, Visit visit) {
+    Extents index(shape.size(), 0);
+    std::int64_t count = 1, offset = 0;
+    for (std::int64_t extent : shape)
+        count *= extent;
+    for (std::int64_t k = 0; k < count; ++k) {
+        visit(offset);
+        for (std::size_t d = shape.size(); d-- > 0;) {
+            offset += strides[d];
+            if (++index[d] < shape[d])
+                break;
+            offset -= shape[d] * strides[d];
+            index[d] = 0;
+        }
+    }
+}
+
+class SweepRun {
+public:
+    SweepRun(const BoundState& bound, std::span<const Output> outs,
+             const RunOptions& options)
+        : bound_(bound), sweeps_(*bound.sweeps),
+          prepared_(*bound.prepared->sweeps), outs_(outs), options_(options),
+          written_(outs.size()) {
+        for (const BoundSweeps::Argument& argument : sweeps_.arguments) {
+            readings_.push_back(argument.reading);
+            readings_.back().name = argument.name;
+            readings_.back().view = &argument.view;
+        }
+    }
+
+    void run() {
+        for (std::size_t k = 0; k < prepared_.kernels.size(); ++k)
+            run_kernel(k);
+        for (std::size_t r = 0; r < outs_.size(); ++r)
+            if (!written_[r])
+                gather(r);
+    }
+
+private:
+    void run_kernel(std::size_t number) {
+        BoundState state;
+        state.session = bound_.session;
+        state.parsed = bound_.parsed;
+        state.prepared = prepared_.kernels[number];
+        fill_job(state, *bound_.parsed, readings_, sweeps_.lengths, {});
+        Left& left = left_.emplace_back();
+        left.batch = state.batch_dimensions;
+        left.view = View::of(nullptr, state.prepared->program.result.dtype,
+                             state.shape);
+        Output out{nullptr, left.view.dtype, left.view.shape,
+                   left.view.strides};
+        if (const int result = sole_result(number, left); result >= 0) {
+            out = outs_[std::size_t(result)];
+            left.view.strides = out.strides;
+            written_[std::size_t(result)] = true;
+        } else {
+            allocate(left);
+            out.data = left.bytes.data();
+        }
+        left.view.data = out.data;
+        state.job.target = target_of(state, out, false);
+        bound_.session->runs.fetch_add(1, std::memory_order_relaxed);
+        launch(state.job, bound_.session->crew, poll_of(number));
+        for (const SweepPart& part : prepared_.parts[number])
+            add_reading(part, left);
+    }
+
+    /// The result that is all a kernel leaves, and may be written by it; or
+    /// -1.
+    int sole_result(std::size_t number, const Left& left) const {
+        if (options_.accumulate || prepared_.parts[number].size() != 1)
+            return -1;
+        const SweepPart& part = prepared_.parts[number][0];
+        int found = -1;
+        for (std::size_t r = 0; r < outs_.size(); ++r)
+            if (prepared_.results[r].sweep == int(number))
+                found = found == -1 ? int(r) : -2;
+        if (found < 0)
+            return -1;
+        const Output& out = outs_[std::size_t(found)];
+        const Type& type = prepared_.types[std::size_t(found)];
+        const bool same = std::ranges::equal(out.shape, left.view.shape) &&
+                          out.dtype == left.view.dtype &&
+                          part.type.axes == type.axes &&
+                          part.type.rank == type.rank;
+        return same ? found : -1;
+    }
+
+    static void allocate(Left& left) {
+        const std::int64_t count = left.view.elements();
+        try {
+            left.bytes.resize(std::size_t(count) * size_of(left.view.dtype));
+        } catch (const std::bad_alloc&) {
+            fail(Code::OutOfMemory,
+                 {"a sum between two sweeps over the pairs",
+                  std::to_string(count / 125'000) + " MB",
+                  "differentiate by fewer arguments at a time"});
+        }
+    }
+
+    /// Progress of all kernels together, each an equal share.
+    Poll poll_of(std::size_t number) const {
+        if (!options_.poll)
+            return {};
+        const double before = double(number),
+                     count = double(prepared_.kernels.size());
+        return [this, before, count](double done, double total) {
+            return options_.poll((before + done / total) * total / count,
+                                 total);
+        };
+    }
+
+    /// What later kernels read a part as.
+    void add_reading(const SweepPart& part, const Left& left) {
+        Reading reading;
+        reading.name = part.name;
+        reading.axes = part.type.axes;
+        reading.dtype = left.view.dtype;
+        reading.rank = part.type.rank;
+        reading.rows = part.type.rows;
+        reading.view = &left.view;
+        reading.batch = left.batch;
+        const Extents& strides = left.view.strides;
+        std::size_t axis = left.batch;
+        if (part.type.axes != Axes::None) {
+            reading.points = left.view.shape[axis];
+            reading.operand.stride = strides[axis++];
+        }
+        std::int64_t component = 0;
+        if (axis < strides.size())
+            component = strides[axis];
+        reading.operand.component = component;
+        reading.operand.base =
+            static_cast<const char*>(left.view.data) + part.first * component;
+        readings_.push_back(reading);
+    }
+
+    /// Where a part's number for a point and a component is, in its batch.
+    struct Source {
+        const char* base;
+        std::int64_t point, component;
+    };
+    Source source_of(const SweepPart& part, const Left& left) const {
+        const Extents& strides = left.view.strides;
+        Source source{static_cast<const char*>(left.view.data), 0, 0};
+        std::size_t axis = left.batch;
+        if (part.type.axes != Axes::None)
+            source.point = strides[axis++];
+        if (axis < strides.size()) {
+            source.base += part.first * strides[axis];
+            source.component = part.type.rank == 0 ? 0 : strides[axis];
+        }
+        return source;
+    }
+
+    /// Writes a result that no kernel wrote.
+    void gather(std::size_t number) {
+        const Output& out = outs_[number];
+        std::int64_t elements = 1;
+        for (std::int64_t extent : out.shape)
+            elements *= extent;
+        std::vector<double> sums(std::size_t(elements), 0.0);
+        if (prepared_.results[number].sweep >= 0 && elements > 0)
+            add_batches(number, sums);
+        auto* data = static_cast<char*>(out.data);
+        std::size_t at = 0;
+        each_element(out.shape, out.strides, [&](std::int64_t offset) {
+            double value = sums[at++];
+            if (options_.accumulate)
+                value += element_at(data + offset, out.dtype);
+            store(value, out.dtype, data + offset);
+        });
+    }
+
+    void add_batches(std::size_t number, std::vector<double>& sums) {
+        const ResultPlace place = prepared_.results[number];
+        const Type& type = prepared_.types[number];
+        const Left& left = left_[std::size_t(place.sweep)];
+        const SweepPart& part =
+            prepared_.parts[std::size_t(place.sweep)][std::size_t(place.part)];
+        const Source source = source_of(part, left);
+        const Extents into = batch_strides(number);
+        const std::int64_t points =
+            type.axes == Axes::None ? 1 : sweeps_.lengths.on(type.axes);
+        const std::int64_t components = type.rank == 0 ? 1 : type.rows;
+        const Extents shape(left.view.shape.begin(),
+                            left.view.shape.begin() +
+                                std::ptrdiff_t(left.batch));
+        std::vector<std::int64_t> places;
+        each_element(shape, into,
+                     [&](std::int64_t to) { places.push_back(to); });
+        std::size_t batch = 0;
+        each_element(shape, left.view.strides, [&](std::int64_t from) {
+            double* to = sums.data() + places[batch++] * points * components;
+            for (std::int64_t p = 0; p < points; ++p)
+                for (std::int64_t c = 0; c < components; ++c)
+                    *to++ += element_at(source.base + from + p * source.point +
+                                            c * source.component,
+                                        left.view.dtype);
+        });
+    }
+
+    /// For each batch dimension, how many points' blocks of the result lie
+    /// between two of its batches; 0 where it is summed.
+    Extents batch_strides(std::size_t number) const {
+        const BoundSweeps::Result& result = sweeps_.results[number];
+        Extents strides(sweeps_.batch.size(), 0);
+        Extents own = sweeps_.batch;
+        if (result.argument >= 0) {
+            const Reading& like = readings_[std::size_t(result.argument)];
+            own.assign(like.view->shape.begin(),
+                       like.view->shape.begin() + std::ptrdiff_t(like.batch));
+        }
+        std::int64_t stride = 1;
+        for (std::size_t d = own.size(); d-- > 0;) {
+            const std::size_t to = d + strides.size() - own.size();
+            strides[to] = own[d] == 1 ? 0 : stride;
+            stride *= own[d];
+        }
+        return strides;
+    }
+
+    const BoundState& bound_;
+    const BoundSweeps& sweeps_;
+    const PreparedSweeps& prepared_;
+    std::span<const Output> outs_;
+    const RunOptions& options_;
+    std::vector<bool> written_;
+    Readings readings_;
+    std::deque<Left> left_; ///< by kernel; readings point into it
+};
+
+} // namespace
+
+void bind_sweeps(BoundState& bound, const Readings& readings,
+                 const Lengths& lengths) {
+    auto sweeps = std::make_shared<BoundSweeps>();
+    for (const Reading& reading : readings)
+        sweeps->arguments.push_back(
+            {std::string(reading.name), *reading.view, reading});
+    sweeps->lengths = lengths;
+    sweeps->batch = batch_shape(readings);
+    const auto roles = results_of(bound.parsed->derivation());
+    const std::vector<Type>& types = bound.prepared->sweeps->types;
+    for (std::size_t r = 0; r < types.size(); ++r) {
+        BoundSweeps::Result result;
+        result.dtype = types[r].dtype;
+        const auto like = std::ranges::find_if(readings, [&](auto& reading) {
+            return !roles[r].argument.empty() &&
+                   normalise_name(reading.name) == roles[r].argument;
+        });
+        if (like != readings.end()) {
+            result.argument = int(like - readings.begin());
+            result.shape = like->view->shape;
+        } else {
+            result.shape = sweeps->batch;
+            if (types[r].axes != Axes::None)
+                result.shape.push_back(lengths.on(types[r].axes));
+            if (types[r].rank == 1)
+                result.shape.push_back(types[r].rows);
+        }
+        sweeps->results.push_back(std::move(result));
+    }
+    bound.sweeps = std::move(sweeps);
+}
+
+void run_sweeps(const BoundState& bound, std::span<const Output> outs,
+                const RunOptions& options) {
+    boost::container::small_vector<BoundState::Input, 6> inputs;
+    for (const BoundSweeps::Argument& argument : bound.sweeps->arguments)
+        if (argument.view.data)
+            inputs.push_back(
+                {argument.name,
+                 bytes_of(argument.view.data, argument.view.dtype,
+                          argument.view.shape, argument.view.strides)});
+    for (std::size_t r = 0; r < outs.size(); ++r)
+        check_out(bound.sweeps->results[r].shape,
+                  bound.sweeps->results[r].dtype,
+                  {inputs.data(), inputs.size()}, outs[r]);
+    SweepRun(bound, outs, options).run();
+}
+
+} // namespace tilefold

@@ -1,0 +1,55 @@
+// runtime/sweeps.h - formulas that take several kernels, one after the other:
+// derivatives. What a kernel leaves behind is an array that later ones read.
+#pragma once
+
+#include "runtime/session_state.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tilefold {
+
+namespace detail {
+
+/// Arguments of a call that takes sweeps, ready to run.
+class BoundSweeps {
+public:
+    struct Argument {
+        std::string name;
+        View view;
+        Reading reading; ///< points to `view` and `name`
+    };
+    struct Result {
+        Extents shape;
+        DType dtype = DType::F64;
+        /// Whose shape it has, by place in `arguments`; -1: the formula's own.
+        int argument = -1;
+    };
+
+    std::vector<Argument> arguments;
+    Lengths lengths;
+    Extents batch; ///< of all arguments together
+    std::vector<Result> results;
+};
+
+} // namespace detail
+
+/// Fills `bound.sweeps`.
+void bind_sweeps(detail::BoundState& bound, const Readings& readings,
+                 const Lengths& lengths);
+
+/// Checks the outputs, one for each result, and computes them.
+void run_sweeps(const detail::BoundState& bound, std::span<const Output> outs,
+                const RunOptions& options);
+
+/// Where the results of a kernel go.
+Target target_of(const detail::BoundState& bound, const Output& out,
+                 bool accumulate);
+
+/// As for a plain formula; throws where `out` does not suit.
+void check_out(const Extents& shape, DType dtype,
+               std::span<const detail::BoundState::Input> inputs,
+               const Output& out);
+
+} // namespace tilefold

@@ -165,7 +165,8 @@ GraphBuild::Results GraphBuild::reversed(const Results& results,
             seed_name(step.seed, results.values.size(), results.labels[k]);
         const ValueId value = results.values[k];
         if (value != no_value)
-            seeds.push_back({value, cotangent(name, results.types[k], value)});
+            seeds.push_back({value, cotangent(name, results.types[k], value),
+                             results.types[k].axes});
     }
     std::vector<ValueId> leaves;
     for (const std::string& name : step.names) {

@@ -54,7 +54,7 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
         return product(node, operands[0], operands[1], span);
     if (name == "/")
         return quotient(scope, operands[0], operands[1], span);
-    if (name == "^")
+    if (name == "^" || name == "pow")
         return power(scope, node, operands[0], span);
     if (name == "norm")
         return norm(operands[0], span);
@@ -95,7 +95,8 @@ ValueId GraphBuild::quotient(const Scope& scope, ValueId a, ValueId b,
 ValueId GraphBuild::power(Scope& scope, const ast::Node& node, ValueId base,
                           Span span) {
     const Type& type = builder_.type(base);
-    if (is_long_vector(type))
+    // A rule of a table, like pow(), acts on components and says so.
+    if (is_long_vector(type) && node.name == "^" && !scope.call && !scope.rule)
         refuse(Code::VectorPower, span, {std::to_string(type.rows)});
     const auto exponent = literal_of(scope.formula, node.children[1]);
     if (exponent && *exponent == std::floor(*exponent) &&
@@ -198,6 +199,8 @@ ValueId GraphBuild::list(Scope& scope, const ast::Node& node) {
 }
 
 ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
+    if (const ReductionSugar* sugar = find_reduction_sugar(node.name))
+        return reduction_sugar(scope, node, *sugar);
     const auto reduction = find_reduction(node.name);
     if (!reduction)
         internal_error("no reduction '" + node.name + "'");
@@ -212,6 +215,21 @@ ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
     const std::int64_t k = counted ? count_of(scope, node) : 0;
     check_not_reduced(operands, node, span);
     return builder_.reduce(*reduction, axes_of(node.axes), operands, k, span);
+}
+
+ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
+                                    const ReductionSugar& sugar) {
+    const ValueId f = scope.values.at(node.children[0]);
+    const Span span = span_of(scope, node);
+    check_not_reduced(std::span(&f, 1), node, span);
+    Bindings bindings;
+    bindings.values["f"] = f;
+    bindings.over = axes_of(node.axes);
+    bindings.values["n"] = length_of(builder_, bindings.over);
+    bindings.span = span;
+    if (sugar.arity == 2)
+        bindings.count = count_of(scope, node);
+    return tilefold::expand(builder_, sugar.body, bindings);
 }
 
 /// K of `argkmin_j(f, K)`.

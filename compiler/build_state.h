@@ -113,6 +113,8 @@ private:
     ir::ValueId component(const ast::Node& node, ir::ValueId vector, Span span);
     ir::ValueId list(Scope& scope, const ast::Node& node);
     ir::ValueId reduce(Scope& scope, const ast::Node& node);
+    ir::ValueId reduction_sugar(Scope& scope, const ast::Node& node,
+                                const ReductionSugar& sugar);
     std::int64_t count_of(Scope& scope, const ast::Node& node) const;
     void check_not_reduced(std::span<const ir::ValueId> operands,
                            const ast::Node& node, Span span);

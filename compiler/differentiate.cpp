@@ -48,6 +48,17 @@ ValueId sum(Builder& builder, ValueId a, ValueId b) {
     return builder.apply(Op::Add, {a, b});
 }
 
+/// The sum of `value` over axes; of what is the same along one, a product.
+ValueId summed(Builder& builder, ValueId value, Axes axes) {
+    const Axes varies = axes & builder.type(value).axes;
+    const Axes constant = without(axes, varies);
+    if (varies != Axes::None)
+        value = builder.reduce(Reduction::Sum, varies, std::span(&value, 1));
+    if (constant == Axes::None)
+        return value;
+    return builder.apply(Op::Mul, {value, length_of(builder, constant)});
+}
+
 Bindings bindings_of(const Node& node, ValueId result, ValueId g) {
     constexpr const char* names[] = {"a", "b", "c"};
     Bindings bound;
@@ -99,7 +110,7 @@ public:
         active_ = dependents(builder, last, leaves);
         parts_.resize(last + 1);
         for (const Seed& seed : seeds)
-            add(seed.result, seed.adjoint, nominal(seed.result));
+            add(seed.result, seed.adjoint, seed.axes | kept);
     }
 
     std::vector<ValueId> run(std::span<const ValueId> leaves) {
@@ -137,8 +148,7 @@ private:
             const Axes excess = without(axes, nominal(id));
             ValueId adjoint = part;
             if (excess != Axes::None)
-                adjoint = builder_.reduce(Reduction::Sum, excess,
-                                          std::span(&adjoint, 1));
+                adjoint = summed(builder_, adjoint, excess);
             all = sum(builder_, all, adjoint);
         }
         return all;
@@ -322,8 +332,7 @@ private:
         }
         if (all == no_value)
             return all;
-        return builder_.reduce(Reduction::Sum, Axes(node.second),
-                               std::span(&all, 1));
+        return summed(builder_, all, Axes(node.second));
     }
 
     Builder& builder_;
@@ -388,7 +397,7 @@ std::vector<ValueId> reverse(Builder& builder, std::span<const Seed> seeds,
 
 std::vector<ValueId> reverse(Builder& builder, ValueId result, ValueId seed,
                              std::span<const ValueId> leaves, Axes kept) {
-    const Seed only{result, seed};
+    const Seed only{result, seed, builder.type(result).axes};
     return reverse(builder, std::span(&only, 1), leaves, kept);
 }
 

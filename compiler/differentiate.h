@@ -30,6 +30,7 @@ std::vector<ir::ValueId> reverse(ir::Builder& builder, ir::ValueId result,
 /// Of several results at once.
 struct Seed {
     ir::ValueId result, adjoint;
+    Axes axes; ///< of the result; its value may be the same along some
 };
 std::vector<ir::ValueId> reverse(ir::Builder& builder,
                                  std::span<const Seed> seeds,

@@ -96,6 +96,14 @@ std::string plans(const Program& program) {
     return text;
 }
 
+std::vector<Stage> program_stages(const Program& program) {
+    return {
+        {"canonical ir", ir::print(program.graph)},
+        {"split by axes", print(split(program.graph), program.graph)},
+        {"plan", plans(program)},
+    };
+}
+
 } // namespace
 
 std::vector<Stage> explain(const Formula& formula,
@@ -103,14 +111,23 @@ std::vector<Stage> explain(const Formula& formula,
                            const CompileOptions& options) {
     const ir::Graph built = build(formula, arguments);
     const Program program = compile(formula, arguments, mode, options);
-    return {
+    std::vector<Stage> stages{
         {"reading", reading(formula, built)},
         {"ast", trees(formula)},
         {"ir", ir::print(built)},
-        {"canonical ir", ir::print(program.graph)},
-        {"split by axes", print(split(program.graph), program.graph)},
-        {"plan", plans(program)},
     };
+    for (Stage& stage : program_stages(program))
+        stages.push_back(std::move(stage));
+    return stages;
+}
+
+std::vector<Stage> explain(const SweepProgram& sweep) {
+    std::vector<Stage> stages = program_stages(sweep.program);
+    std::string parts;
+    for (const SweepPart& part : sweep.parts)
+        parts += part.name + " : " + spelling_of(part.type) + "\n";
+    stages.insert(stages.begin(), {"leaves behind", std::move(parts)});
+    return stages;
 }
 
 } // namespace tilefold

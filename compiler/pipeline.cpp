@@ -134,11 +134,14 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
 
 bool needs_sweeps(const ast::Formula& formula,
                   std::span<const ArgumentType> arguments) {
-    const bool differentiates =
+    const bool may_need =
         std::ranges::any_of(formula.nodes, [](const ast::Node& node) {
-            return node.kind == ast::Kind::Apply && find_derivative(node.name);
+            return (node.kind == ast::Kind::Apply &&
+                    find_derivative(node.name)) ||
+                   (node.kind == ast::Kind::Reduce &&
+                    find_reduction_sugar(node.name));
         });
-    return differentiates && !is_one_sweep(build(formula, arguments));
+    return may_need && !is_one_sweep(build(formula, arguments));
 }
 
 CompileRequest request_of(const Program& program) {

@@ -83,8 +83,8 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
                              const Derivation& derivation,
                              std::span<const ArgumentType> arguments,
                              const CompileOptions& options);
-/// Whether compile() can do it: not where a derivative inside the formula
-/// makes one reduction need another.
+/// Whether compile() cannot do it: a derivative inside the formula, or a
+/// variance, makes one reduction need another.
 bool needs_sweeps(const ast::Formula& formula,
                   std::span<const ArgumentType> arguments);
 
@@ -105,5 +105,7 @@ struct Stage {
 std::vector<Stage> explain(const ast::Formula& formula,
                            std::span<const ArgumentType> arguments, Mode mode,
                            const CompileOptions& options);
+/// The same of one sweep, from what it leaves behind on.
+std::vector<Stage> explain(const SweepProgram& sweep);
 
 } // namespace tilefold

@@ -15,6 +15,12 @@ bool jumps(Op op) {
     case Op::Sign:
     case Op::Floor:
     case Op::Ceil:
+    case Op::Trunc:
+    case Op::Polygamma:
+    case Op::BesselJ:
+    case Op::BesselY:
+    case Op::BesselI:
+    case Op::BesselK:
     case Op::Round:
     case Op::Less:
     case Op::LessEqual:

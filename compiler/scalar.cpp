@@ -2,6 +2,8 @@
 
 #include "compiler/scalar.h"
 
+#include "compiler/special.h"
+
 #include <cmath>
 
 namespace tilefold::ir {
@@ -31,6 +33,12 @@ double sign(double a) {
     return std::isnan(a) ? a : double((a > 0) - (a < 0));
 }
 
+/// std::lgamma writes a global.
+double log_gamma(double a) {
+    int sign_of_gamma = 0;
+    return ::lgamma_r(a, &sign_of_gamma);
+}
+
 } // namespace
 
 double evaluate_int_pow(double base, std::int64_t exponent) {
@@ -50,6 +58,8 @@ double evaluate(Op op, const double* x) {
     case Op::Exp: return std::exp(x[0]);
     case Op::Exp2: return std::exp2(x[0]);
     case Op::Log: return std::log(x[0]);
+    case Op::Log2: return std::log2(x[0]);
+    case Op::Log10: return std::log10(x[0]);
     case Op::Log1p: return std::log1p(x[0]);
     case Op::Expm1: return std::expm1(x[0]);
     case Op::Sqrt: return std::sqrt(x[0]);
@@ -60,6 +70,7 @@ double evaluate(Op op, const double* x) {
     case Op::Floor: return std::floor(x[0]);
     case Op::Ceil: return std::ceil(x[0]);
     case Op::Round: return std::nearbyint(x[0]);
+    case Op::Trunc: return std::trunc(x[0]);
     case Op::Minimum: return smaller(x[0], x[1]);
     case Op::Maximum: return larger(x[0], x[1]);
     case Op::Where: return x[0] != 0 ? x[1] : x[2];
@@ -81,6 +92,13 @@ double evaluate(Op op, const double* x) {
     case Op::Cosh: return std::cosh(x[0]);
     case Op::Tanh: return std::tanh(x[0]);
     case Op::Erf: return std::erf(x[0]);
+    case Op::Erfc: return std::erfc(x[0]);
+    case Op::Lgamma: return log_gamma(x[0]);
+    case Op::Polygamma: return special::polygamma(x[0], x[1]);
+    case Op::BesselJ: return special::bessel_j(x[0], x[1]);
+    case Op::BesselY: return special::bessel_y(x[0], x[1]);
+    case Op::BesselI: return special::bessel_i(x[0], x[1]);
+    case Op::BesselK: return special::bessel_k(x[0], x[1]);
     case Op::Argument: case Op::Literal: case Op::Constant: case Op::Index:
     case Op::IntPow: case Op::Slice: case Op::Concat: case Op::Broadcast:
     case Op::Reduce: case Op::Outer:

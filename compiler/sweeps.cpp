@@ -22,6 +22,9 @@ using ir::ValueId;
 /// least, what is reduced, what is kept, and the dtype of the results.
 using Key = std::tuple<int, Axes, Axes, DType>;
 
+/// Of a sum over both axes that may be kept for every point in between.
+constexpr std::int32_t most_components = 8;
+
 bool is_reduction(const Node& node) {
     return node.op == Op::Reduce;
 }
@@ -96,7 +99,8 @@ private:
     Axes inner_axis(ValueId id, const Node& node) const {
         if (!is_reduction(node) || Axes(node.second) != Axes::IJ ||
             ir::Reduction(node.first) != ir::Reduction::Sum ||
-            builder_[node.operands[0]].type.axes != Axes::IJ)
+            builder_[node.operands[0]].type.axes != Axes::IJ ||
+            node.type.rows > most_components)
             return Axes::None;
         for (Axes axis : {Axes::J, Axes::I})
             if (keys_.contains({levels_[id], axis, without(Axes::IJ, axis),

@@ -5,8 +5,9 @@
 //     the same axes, keep the same axes, and need none of each other.
 //  2. What a later sweep needs of an earlier one is an array on the kept axis
 //     (or a parameter): never an array on both.
-//  3. Reductions that could share a sweep do. A sum over both axes joins a
-//     sweep over one of them, and is finished by a sum over points.
+//  3. Reductions that could share a sweep do. A sum over both axes of a few
+//     components joins a sweep over one of them, and is finished by a sum
+//     over points.
 //  4. A result is computed in the last sweep that it needs, if it has the
 //     axes that the sweep keeps; else by a map.
 #pragma once

@@ -20,6 +20,18 @@ constexpr SugarRow sugar_rows[] = {
 #undef SUGAR
 };
 
+struct ReductionSugarRow {
+    std::string_view spelling, keops;
+    int arity;
+    std::string_view body, doc;
+};
+constexpr ReductionSugarRow reduction_sugar_rows[] = {
+#define REDUCTION_SUGAR(spelling, keops, arity, body, doc)                     \
+    {spelling, keops, arity, body, doc},
+#include "compiler/reduction_sugar.def"
+#undef REDUCTION_SUGAR
+};
+
 constexpr DerivativeRow derivative_rows[] = {
 #define DERIVATIVE(name, spelling, arity, doc) {spelling, arity, doc},
 #include "compiler/derivatives.def"
@@ -70,6 +82,9 @@ Vocabulary::Arity function_arity(std::string_view name) {
 Vocabulary::Arity reduction_arity(std::string_view stem) {
     if (const auto found = find_reduction(stem))
         return {ir::row_of(*found).least, ir::row_of(*found).most};
+    for (const ReductionSugarRow& row : reduction_sugar_rows)
+        if (row.spelling == stem)
+            return {row.arity, row.arity};
     return {};
 }
 
@@ -84,6 +99,8 @@ std::vector<std::string> all_names() {
     for (const DerivativeRow& row : derivative_rows)
         names.emplace_back(row.spelling);
     for (const ir::ReductionRow& row : ir::all_reduction_rows())
+        names.emplace_back(row.spelling);
+    for (const ReductionSugarRow& row : reduction_sugar_rows)
         names.emplace_back(row.spelling);
     std::ranges::sort(names);
     const auto rest = std::ranges::unique(names);
@@ -106,6 +123,14 @@ std::string reduction_of_keops(std::string_view name) {
         if (!name.empty() && row.keops == name)
             return std::string(row.spelling);
     return {};
+}
+
+std::vector<ReductionSugar> parse_reduction_sugar() {
+    std::vector<ReductionSugar> all;
+    for (const ReductionSugarRow& row : reduction_sugar_rows)
+        all.push_back(
+            {row.spelling, row.arity, row.doc, parse(row.body, vocabulary())});
+    return all;
 }
 
 std::vector<Sugar> parse_sugar() {
@@ -148,6 +173,12 @@ std::optional<ir::Op> find_operation(std::string_view spelling,
 const Sugar* find_sugar(std::string_view spelling) {
     static const std::vector<Sugar> all = parse_sugar();
     const auto found = std::ranges::find(all, spelling, &Sugar::spelling);
+    return found == all.end() ? nullptr : &*found;
+}
+
+const ReductionSugar* find_reduction_sugar(std::string_view stem) {
+    static const std::vector<ReductionSugar> all = parse_reduction_sugar();
+    const auto found = std::ranges::find(all, stem, &ReductionSugar::spelling);
     return found == all.end() ? nullptr : &*found;
 }
 

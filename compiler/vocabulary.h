@@ -34,6 +34,16 @@ struct DerivativeRow {
 std::span<const DerivativeRow> all_derivative_rows();
 std::optional<DerivativeFunction> find_derivative(std::string_view spelling);
 
+/// A row of reduction_sugar.def, its body parsed.
+struct ReductionSugar {
+    std::string_view spelling;
+    int arity;
+    std::string_view doc;
+    ast::Formula body;
+};
+/// Null where there is none.
+const ReductionSugar* find_reduction_sugar(std::string_view stem);
+
 /// The operation spelled so that takes `arity` operands. Of several (`@`),
 /// the first.
 std::optional<ir::Op> find_operation(std::string_view spelling,

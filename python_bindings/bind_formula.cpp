@@ -6,6 +6,7 @@
 #include "python_bindings/kernel_shape.h"
 #include "python_bindings/result.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -47,12 +48,37 @@ PyObject* mapping_in(PyObject* positional, Py_ssize_t from,
     return count == 1 ? PyTuple_GetItem(positional, from) : nullptr;
 }
 
+/// PyTorch's graph records the call: a tensor requires grad.
+nb::object recorded_call(nb::handle formula, nb::handle positional,
+                         nb::handle keywords) {
+    nb::object call = nb::module_::import_("tilefold.torch").attr("call");
+    nb::object before = nb::make_tuple(formula);
+    nb::object all =
+        nb::steal(PySequence_Concat(before.ptr(), positional.ptr()));
+    nb::object result =
+        nb::steal(PyObject_Call(call.ptr(), all.ptr(), keywords.ptr()));
+    if (!result)
+        throw nb::python_error();
+    return result;
+}
+
+bool is_to_be_recorded(const Error& error, PyObject* keywords) {
+    return error.code() == Code::RequiresGrad &&
+           !(keywords && PyDict_GetItemString(keywords, "out"));
+}
+
 PyObject* call_formula(PyObject* self, PyObject* positional,
                        PyObject* keywords) {
     return slot([&] {
         const auto& handle = *nb::inst_ptr<FormulaHandle>(self);
         Call call;
-        call.read(mapping_in(positional, 0, &handle.formula), keywords);
+        try {
+            call.read(mapping_in(positional, 0, &handle.formula), keywords);
+        } catch (const Error& error) {
+            if (!is_to_be_recorded(error, keywords))
+                throw;
+            return recorded_call(self, positional, keywords);
+        }
         return run_call(handle, call);
     });
 }
@@ -63,7 +89,16 @@ nb::object reduce(nb::args positional, nb::kwargs keywords) {
         fail(Code::FormulaNotText, {"nothing"});
     FormulaHandle handle = compile(positional[0], nullptr);
     Call call;
-    call.read(mapping_in(positional.ptr(), 1, &handle.formula), keywords.ptr());
+    try {
+        call.read(mapping_in(positional.ptr(), 1, &handle.formula),
+                  keywords.ptr());
+    } catch (const Error& error) {
+        if (!is_to_be_recorded(error, keywords.ptr()))
+            throw;
+        nb::object rest = nb::steal(PyTuple_GetSlice(
+            positional.ptr(), 1, Py_ssize_t(positional.size())));
+        return recorded_call(nb::cast(handle), rest, keywords);
+    }
     return run_call(handle, call);
 }
 
@@ -79,10 +114,8 @@ nb::str explain(const FormulaHandle& handle, nb::args positional,
                 nb::kwargs keywords) {
     Call call;
     call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
-    SessionHandle& session = call.session ? *call.session : *handle.session;
-    auto chosen = session.with(call.options ? *call.options : OptionsHandle{});
     std::string text =
-        join(chosen->explain(handle.formula.text(), call.arguments.views()));
+        join(formula_for(handle, call).explain(call.arguments.views()));
     return nb::str(text.data(), text.size());
 }
 
@@ -193,6 +226,28 @@ std::vector<std::pair<std::string, int>> free_names(const FormulaHandle& h) {
     for (const FreeName& name : h.formula.names())
         names.emplace_back(name.name, int(name.axes));
     return names;
+}
+
+/// The arguments that the results are like; "" for the formula's own.
+std::vector<std::string> result_names(const FormulaHandle& handle) {
+    std::vector<std::string> names;
+    for (const ResultRole& role : results_of(handle.formula.derivation()))
+        names.push_back(role.argument);
+    return names;
+}
+
+std::string diagonal_text(const FormulaHandle& handle) {
+    return diagonal(handle.formula);
+}
+
+std::string combined_text(const FormulaHandle& a, const FormulaHandle& b,
+                          const std::string& operation,
+                          const Renamed& renamed) {
+    return combine(a.formula, b.formula, operation, renamed);
+}
+
+std::string transposed_text(const FormulaHandle& handle) {
+    return transpose(handle.formula);
 }
 
 std::string derived_text(const FormulaHandle& handle,
@@ -360,6 +415,11 @@ void bind_formula(nb::module_& module) {
                      "dict[str, typing.Any]) -> float"))
         .def("_derive", &derived_text, nb::arg("reduction"), nb::arg("axes"),
              nb::arg("count"), nb::arg("weights"))
+        .def("_combine", &combined_text, nb::arg("other"), nb::arg("operation"),
+             nb::arg("renamed"))
+        .def("_transpose", &transposed_text)
+        .def("_diagonal", &diagonal_text)
+        .def_prop_ro("_results", &result_names)
         .def("_unused_name",
              [](const FormulaHandle& h) { return unused_name(h.formula); })
         .def("__repr__", &repr)

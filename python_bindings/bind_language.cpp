@@ -34,6 +34,14 @@ Rows functions() {
     };
 }
 
+Rows more_reductions() {
+    return {
+#define REDUCTION_SUGAR(spelling, keops, arity, body, doc) {spelling, doc},
+#include "compiler/reduction_sugar.def"
+#undef REDUCTION_SUGAR
+    };
+}
+
 Rows named() {
     Rows rows;
     for (const NamedFormula& formula : catalogue)
@@ -48,6 +56,7 @@ std::vector<std::pair<std::string, Rows>> language() {
         {"functions made of them", functions()},
         {"derivatives", described(all_derivative_rows())},
         {"reductions, with _i, _j or _ij", described(ir::all_reduction_rows())},
+        {"reductions made of them", more_reductions()},
         {"formulas to start from, with x on i and y on j", named()}};
 }
 

@@ -9,6 +9,7 @@
 #include "formulas/parser.h"
 
 #include <algorithm>
+#include <set>
 
 namespace tilefold::python {
 
@@ -65,13 +66,13 @@ NodeId add(ast::Formula& tree, Node node) {
     return NodeId(tree.nodes.size() - 1);
 }
 
-NodeId weighted(ast::Formula& tree, const Derivation& derivation) {
-    if (derivation.weights.empty())
+NodeId weighted(ast::Formula& tree, const Around& around) {
+    if (around.weights.empty())
         return tree.root;
     Node weights;
     weights.kind = Kind::Variable;
-    weights.name = derivation.weights;
-    weights.axes = ast::Axes(derivation.axes);
+    weights.name = around.weights;
+    weights.axes = ast::Axes(around.axes);
     Node product;
     product.kind = Kind::Apply;
     product.name = "*";
@@ -81,7 +82,7 @@ NodeId weighted(ast::Formula& tree, const Derivation& derivation) {
 
 } // namespace
 
-std::string derive(const Formula& pair, const Derivation& derivation) {
+std::string derive(const Formula& pair, const Around& around) {
     ast::Formula tree = pair.tree();
     for (const Node& node : tree.nodes)
         if (node.kind == Kind::Reduce)
@@ -89,15 +90,132 @@ std::string derive(const Formula& pair, const Derivation& derivation) {
     SpellRoles(tree, pair.names()).run();
     Node reduce;
     reduce.kind = Kind::Reduce;
-    reduce.name = derivation.reduction;
-    reduce.axes = ast::Axes(derivation.axes);
-    reduce.children = {weighted(tree, derivation)};
-    if (derivation.count) {
+    reduce.name = around.reduction;
+    reduce.axes = ast::Axes(around.axes);
+    reduce.children = {weighted(tree, around)};
+    if (around.count) {
         Node count;
-        count.value = double(derivation.count);
+        count.value = double(around.count);
         reduce.children.push_back(add(tree, std::move(count)));
     }
     tree.root = add(tree, std::move(reduce));
+    return print(tree);
+}
+
+namespace {
+
+/// Gives the arguments and definitions of a tree other names.
+class Rename {
+public:
+    Rename(ast::Formula& tree, const Renamed& names)
+        : tree_(tree), names_(names) {}
+
+    void run() {
+        walk(tree_.root, nullptr);
+        for (ast::Definition& definition : tree_.definitions) {
+            walk(definition.body, &definition);
+            rename(definition.name);
+        }
+    }
+
+private:
+    void rename(std::string& name) const {
+        if (const auto found = names_.find(name); found != names_.end())
+            name = found->second;
+    }
+
+    void walk(NodeId id, const ast::Definition* inside) {
+        Node& node = tree_.nodes[id];
+        const auto parameters =
+            inside ? inside->parameters : std::vector<std::string>();
+        const bool bound = std::find(parameters.begin(), parameters.end(),
+                                     node.name) != parameters.end();
+        if (!bound && seen_.insert(id).second)
+            rename(node.name);
+        for (NodeId child : node.children)
+            walk(child, inside);
+    }
+
+    ast::Formula& tree_;
+    const Renamed& names_;
+    std::set<NodeId> seen_;
+};
+
+/// Names that `tree` gives to definitions and that `other` uses already.
+Renamed clashing_definitions(const ast::Formula& tree,
+                             const ast::Formula& other) {
+    auto used = [](const ast::Formula& in, const std::string& name) {
+        auto named = [&](const Node& node) { return node.name == name; };
+        auto defined = [&](const auto& d) { return d.name == name; };
+        return std::any_of(in.nodes.begin(), in.nodes.end(), named) ||
+               std::any_of(in.definitions.begin(), in.definitions.end(),
+                           defined);
+    };
+    Renamed renamed;
+    for (const ast::Definition& definition : tree.definitions) {
+        std::string name = definition.name;
+        for (int number = 2; used(other, name); ++number)
+            name = definition.name + std::to_string(number);
+        if (name != definition.name)
+            renamed[definition.name] = name;
+    }
+    return renamed;
+}
+
+ast::Formula spelled(const Formula& pair) {
+    ast::Formula tree = pair.tree();
+    SpellRoles(tree, pair.names()).run();
+    return tree;
+}
+
+/// `tree` with the nodes and definitions of `other`; returns its root there.
+NodeId adopt(ast::Formula& tree, ast::Formula other) {
+    const auto offset = NodeId(tree.nodes.size());
+    for (Node& node : other.nodes) {
+        for (NodeId& child : node.children)
+            child += offset;
+        tree.nodes.push_back(std::move(node));
+    }
+    for (ast::Definition& definition : other.definitions) {
+        definition.body += offset;
+        tree.definitions.push_back(std::move(definition));
+    }
+    return other.root + offset;
+}
+
+} // namespace
+
+std::string combine(const Formula& a, const Formula& b,
+                    const std::string& operation, const Renamed& renamed) {
+    ast::Formula tree = spelled(a), other = spelled(b);
+    Rename(other, renamed).run();
+    Rename(other, clashing_definitions(other, tree)).run();
+    Node node;
+    node.kind = Kind::Apply;
+    node.name = operation;
+    node.children = {tree.root, adopt(tree, std::move(other))};
+    tree.root = add(tree, std::move(node));
+    return print(tree);
+}
+
+std::string transpose(const Formula& pair) {
+    ast::Formula tree = spelled(pair);
+    for (Node& node : tree.nodes)
+        if (node.kind == Kind::Variable || node.kind == Kind::Index) {
+            if (node.axes == ast::Axes::I)
+                node.axes = ast::Axes::J;
+            else if (node.axes == ast::Axes::J)
+                node.axes = ast::Axes::I;
+        }
+    return print(tree);
+}
+
+std::string diagonal(const Formula& pair) {
+    ast::Formula tree = pair.tree();
+    SpellRoles(tree, pair.names()).run();
+    for (Node& node : tree.nodes)
+        if (node.kind == Kind::Variable || node.kind == Kind::Index)
+            node.axes = ast::Axes::I;
     return print(tree);
 }
 

@@ -60,7 +60,7 @@ void refuse_lazy(std::string_view name, PyObject* value) {
     if (!grad)
         return PyErr_Clear();
     if (grad.ptr() == Py_True && gradients_are_recorded())
-        fail(Code::RequiresGrad, {std::string(name), "the result"});
+        fail(Code::RequiresGrad, {std::string(name)});
     nb::object negative =
         nb::steal(PyObject_CallMethodObjArgs(value, state.is_neg, nullptr));
     if (!negative)

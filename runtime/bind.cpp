@@ -67,11 +67,13 @@ std::vector<ArgumentType> types_of(const Parsed& formula,
 
 /// Parameters of several components that no other argument matches: with as
 /// many components as an axis has points they are surely arrays meant for it.
-std::vector<std::int32_t> ambiguous_parameters(const Readings& readings) {
+std::vector<std::int32_t> ambiguous_parameters(const Parsed& formula,
+                                               const Readings& readings) {
     std::vector<std::int32_t> places;
     for (std::size_t k = 0; k < readings.size(); ++k) {
         const Reading& reading = readings[k];
-        if (reading.axes != Axes::None || reading.rank != 1)
+        if (reading.axes != Axes::None || reading.rank != 1 ||
+            is_seed(formula, formula.find_name(reading.name)))
             continue;
         bool matched = false;
         for (std::size_t other = 0; other < readings.size(); ++other)
@@ -153,7 +155,8 @@ PreparedPointer prepare(const FormulaState& formula,
             explain_shape_error(*formula.parsed, readings, lengths);
         throw;
     }
-    prepared->ambiguous_parameters = ambiguous_parameters(readings);
+    prepared->ambiguous_parameters =
+        ambiguous_parameters(*formula.parsed, readings);
     return prepared;
 }
 

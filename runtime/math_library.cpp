@@ -1,4 +1,5 @@
-// runtime/math_library.cpp - SLEEF's functions of at most 1 ulp, as tables.
+// runtime/math_library.cpp - SLEEF's functions, and the rare ones of
+// special.h, as tables.
 //
 // sleef.h declares a vector function only where the compiler targets its
 // instruction set; here only addresses are taken, by symbol name.
@@ -12,16 +13,24 @@
 extern "C" {
 
 #define SYMBOL(name, kind, symbol)                                             \
-    extern const char tilefold_##name##_##kind __asm__("Sleef_" symbol);
-#define EXTERNAL(name, arity, stem)                                            \
-    SYMBOL(name, scalar, stem "_u10")                                          \
-    SYMBOL(name, f8, stem "f8_u10avx2")                                        \
-    SYMBOL(name, d4, stem "d4_u10avx2")                                        \
-    SYMBOL(name, f16, stem "f16_u10avx512f")                                   \
-    SYMBOL(name, d8, stem "d8_u10avx512f")
+    extern const char tilefold_##name##_##kind __asm__(symbol);
+#define OF_SLEEF(name, stem, error)                                            \
+    SYMBOL(name, scalar, "Sleef_" stem error)                                  \
+    SYMBOL(name, f8, "Sleef_" stem "f8" error "avx2")                          \
+    SYMBOL(name, d4, "Sleef_" stem "d4" error "avx2")                          \
+    SYMBOL(name, f16, "Sleef_" stem "f16" error "avx512f")                     \
+    SYMBOL(name, d8, "Sleef_" stem "d8" error "avx512f")
+#define OF_Sleef10(name, stem) OF_SLEEF(name, stem, "_u10")
+#define OF_Sleef15(name, stem) OF_SLEEF(name, stem, "_u15")
+#define OF_Special(name, symbol)                                               \
+    SYMBOL(name, scalar, "tilefold_special_" #symbol "_scalar")                \
+    SYMBOL(name, f8, "tilefold_special_" #symbol "_f8")                        \
+    SYMBOL(name, d4, "tilefold_special_" #symbol "_d4")                        \
+    SYMBOL(name, f16, "tilefold_special_" #symbol "_f16")                      \
+    SYMBOL(name, d8, "tilefold_special_" #symbol "_d8")
+#define EXTERNAL(name, arity, library, symbol) OF_##library(name, symbol)
 #include "compiler/externals.def"
 #undef EXTERNAL
-#undef SYMBOL
 
 } // extern "C"
 
@@ -31,22 +40,22 @@ namespace {
 #define ROW(name, kind) &tilefold_##name##_##kind, &tilefold_##name##_scalar,
 
 const void* const f32_8_lanes[] = {
-#define EXTERNAL(name, arity, stem) ROW(name, f8)
+#define EXTERNAL(name, arity, library, symbol) ROW(name, f8)
 #include "compiler/externals.def"
 #undef EXTERNAL
 };
 const void* const f64_4_lanes[] = {
-#define EXTERNAL(name, arity, stem) ROW(name, d4)
+#define EXTERNAL(name, arity, library, symbol) ROW(name, d4)
 #include "compiler/externals.def"
 #undef EXTERNAL
 };
 const void* const f32_16_lanes[] = {
-#define EXTERNAL(name, arity, stem) ROW(name, f16)
+#define EXTERNAL(name, arity, library, symbol) ROW(name, f16)
 #include "compiler/externals.def"
 #undef EXTERNAL
 };
 const void* const f64_8_lanes[] = {
-#define EXTERNAL(name, arity, stem) ROW(name, d8)
+#define EXTERNAL(name, arity, library, symbol) ROW(name, d8)
 #include "compiler/externals.def"
 #undef EXTERNAL
 };

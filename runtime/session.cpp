@@ -63,17 +63,40 @@ const Options& Session::options() const {
 std::vector<Stage> Session::explain(std::string_view text,
                                     std::span<const NamedView> arguments,
                                     const BindOptions& options) const {
-    auto parsed = state_->parsed(text);
-    Gate::Pass inside(state_->making);
-    Compilable what = compilable(*parsed, arguments, options.want);
-    CompileOptions how = state_->compile_options();
-    std::vector<Stage> stages =
-        tilefold::explain(parsed->tree(), what.types, what.mode, how);
-    CompileRequest request =
-        request_of(compile(parsed->tree(), what.types, what.mode, how));
-    KernelProvider& provider = state_->provider;
-    stages.push_back({"LLVM IR", provider.explain(request, "llvm")});
-    stages.push_back({"assembly", provider.explain(request, "asm")});
+    return formula(text).explain(arguments, options);
+}
+
+std::vector<Stage> Formula::explain(std::span<const NamedView> arguments,
+                                    const BindOptions& options) const {
+    const Parsed& parsed = *state_->parsed;
+    detail::SessionState& session = *state_->session;
+    Gate::Pass inside(session.making);
+    const Compilable what = compilable(parsed, arguments, options.want);
+    const CompileOptions how = session.compile_options();
+    const auto add_code = [&](std::vector<Stage>& stages,
+                              const Program& program) {
+        const CompileRequest request = request_of(program);
+        KernelProvider& provider = session.provider;
+        stages.push_back({"LLVM IR", provider.explain(request, "llvm")});
+        stages.push_back({"assembly", provider.explain(request, "asm")});
+    };
+    std::vector<Stage> stages;
+    if (parsed.derivation().empty() &&
+        !(what.mode == Mode::Reduce &&
+          needs_sweeps(parsed.tree(), what.types))) {
+        stages = tilefold::explain(parsed.tree(), what.types, what.mode, how);
+        add_code(stages, compile(parsed.tree(), what.types, what.mode, how));
+        return stages;
+    }
+    const SweepPrograms programs =
+        compile_sweeps(parsed.tree(), parsed.derivation(), what.types, how);
+    for (std::size_t k = 0; k < programs.sweeps.size(); ++k) {
+        const std::string of = "sweep " + std::to_string(k + 1) + " of " +
+                               std::to_string(programs.sweeps.size());
+        for (Stage& stage : tilefold::explain(programs.sweeps[k]))
+            stages.push_back({of + ": " + stage.name, std::move(stage.text)});
+        add_code(stages, programs.sweeps[k].program);
+    }
     return stages;
 }
 

@@ -141,6 +141,10 @@ public:
     Formula jvp(std::span<const std::string> names,
                 std::string_view tangent = "tangent") const;
     const Derivation& derivation() const;
+    /// Stage texts: reading, AST, IR, plan, LLVM IR, assembly; of a
+    /// derivative, those of each sweep.
+    std::vector<Stage> explain(std::span<const NamedView> arguments,
+                               const BindOptions& options = {}) const;
 
 private:
     friend class Session;

@@ -7,14 +7,17 @@ reduced like any other; a transpose only exchanges the axes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+import sys
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from tilefold import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from contextlib import AbstractContextManager
 
 __all__ = ["Kernel", "kernel"]
 
@@ -22,7 +25,7 @@ I, J = 1, 2  # noqa: E741 - the bits of an axis
 
 
 def kernel(
-    formula: str | _core.Formula,
+    formula: str | _core.Formula | Callable[..., Any],
     arguments: Mapping[str, Any] | None = None,
     /,
     *,
@@ -36,15 +39,30 @@ def kernel(
     given by name, or as one mapping. They are read when something is
     computed, not copied.
 
+    A Python function of one point x and one point y does as well: it is
+    traced (see `tilefold.trace`) and gives the same kernel as its formula.
+
+        K = tilefold.kernel(lambda x, y: np.exp(-((x - y)**2).sum()), x=x, y=y)
+
     Raises `FormulaError`, `ShapeError`, `DTypeError`, `ArgumentError`.
     """
+    given = {**(arguments or {}), **arrays}
+    if callable(formula) and not isinstance(formula, _core.Formula):
+        formula, given = _traced(formula, given)
     if not isinstance(formula, _core.Formula):
         formula = _core.compile(formula, session=session)
-    given = {**(arguments or {}), **arrays}
     settings: dict[str, Any] = {"options": options}
     if session is not None:
         settings["session"] = session
     return Kernel(_PairTerm(formula, given, settings))
+
+
+def _traced(
+    function: Callable[..., Any], given: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    from tilefold.trace import trace  # only where it is wanted
+
+    return trace(function, given)
 
 
 class _PairTerm:
@@ -59,7 +77,8 @@ class _PairTerm:
         self.formula = formula
         self.arguments = arguments
         self.settings = settings
-        self.shape = formula._kernel_shape(arguments, settings)
+        with _unrecorded():
+            self.shape = formula._kernel_shape(arguments, settings)
         self.derived: dict[tuple[str, int, int, str], _core.Formula] = {}
 
     def around(
@@ -68,15 +87,46 @@ class _PairTerm:
         """The formula of a reduction of the pair term."""
         key = (reduction, axes, count, weights)
         if key not in self.derived:
-            text = self.formula._derive(*key)
-            self.derived[key] = _core.compile(
-                text, session=self.settings.get("session")
-            )
+            self.derived[key] = self.compiled(self.formula._derive(*key))
         return self.derived[key]
 
     def evaluate(self, want: str, i: Any = None, j: Any = None) -> Any:
         """The pair term itself: "diag", "pairs" or "dense"."""
         return self.formula._evaluate(self.arguments, want, i, j, self.settings)
+
+    def compiled(self, text: str) -> _core.Formula:
+        """A formula in the kernel's session."""
+        return _core.compile(text, session=self.settings.get("session"))
+
+    def transposed(self) -> _PairTerm:
+        """The pair term with i and j exchanged."""
+        formula = self.compiled(self.formula._transpose())
+        return _PairTerm(formula, self.arguments, self.settings)
+
+    def combined(self, operation: str, other: _PairTerm) -> _PairTerm:
+        """Both pair terms in one; equal arrays under one name stay one."""
+        arguments = dict(self.arguments)
+        renamed = {}
+        for name, value in other.arguments.items():
+            free, number = name, 2
+            while free in arguments and arguments[free] is not value:
+                free, number = f"{name}{number}", number + 1
+            arguments[free] = value
+            if free != name:
+                renamed[name] = free
+        text = self.formula._combine(other.formula, operation, renamed)
+        return _PairTerm(self.compiled(text), arguments, self.settings)
+
+    def with_term(self, text: str, arguments: dict[str, Any]) -> _TermOfKernel:
+        """A term to combine with, in the kernel's session."""
+        return _TermOfKernel(self.compiled(text), arguments)
+
+    def diagonal(self) -> Any:
+        """The pair term at (k, k)."""
+        if not _any_requires_grad(self.arguments.values()):
+            return self.evaluate("diag")
+        formula = self.compiled(self.formula._diagonal())
+        return formula(self.arguments, **self.settings)
 
     def item_size(self) -> int:
         """Bytes of an element, as far as the arrays say."""
@@ -86,6 +136,13 @@ class _PairTerm:
             if getattr(value, "ndim", None)
         ]
         return max(sizes, default=8)
+
+
+class _TermOfKernel(NamedTuple):
+    """A number or a diagonal that a kernel is combined with."""
+
+    formula: _core.Formula
+    arguments: dict[str, Any]
 
 
 class Kernel:
@@ -150,6 +207,65 @@ class Kernel:
             return self.T @ vector
         return (self.T @ vector.swapaxes(-1, -2)).swapaxes(-1, -2)
 
+    # ---- algebra ------------------------------------------------------------
+
+    def _combined(
+        self, operation: str, other: Any, reflected: bool = False
+    ) -> Any:
+        """One fused kernel of two, or of one and a number."""
+        if not isinstance(other, Kernel) and np.ndim(other) > 0:
+            _core.fail("KernelScalar", np.shape(other))
+        mine = self._pair.transposed() if self._transposed else self._pair
+        if not isinstance(other, Kernel):
+            theirs: Any = mine.with_term(*_spelled(other, mine.arguments))
+        elif other._transposed:
+            theirs = other._pair.transposed()
+        else:
+            theirs = other._pair
+        if not reflected:
+            return Kernel(mine.combined(operation, theirs))
+        first = _PairTerm.__new__(_PairTerm)
+        first.formula, first.arguments = theirs.formula, theirs.arguments
+        first.settings = mine.settings
+        return Kernel(first.combined(operation, mine))
+
+    def __add__(self, other: Any) -> Kernel:
+        return self._combined("+", other)
+
+    def __radd__(self, other: Any) -> Kernel:
+        return self._combined("+", other)
+
+    def __sub__(self, other: Any) -> Kernel:
+        return self._combined("-", other)
+
+    def __rsub__(self, other: Any) -> Kernel:
+        return self._combined("-", other, reflected=True)
+
+    def __mul__(self, other: Any) -> Kernel:
+        return self._combined("*", other)
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return self._combined("*", other)
+
+    def __truediv__(self, other: Any) -> Kernel:
+        return self._combined("/", other)
+
+    def __rtruediv__(self, other: Any) -> Kernel:
+        return self._combined("/", other, reflected=True)
+
+    def __pow__(self, other: Any) -> Kernel:
+        return self._combined("^", other)
+
+    def __neg__(self) -> Kernel:
+        return self._combined("*", -1.0)
+
+    def add_diag(self, values: Any) -> Kernel:
+        """K + diag(values), still lazy: values is a number or has shape (N,)."""
+        mine = self._pair.transposed() if self._transposed else self._pair
+        name = _unused("s", mine.arguments)
+        text = f"where(i == j, {name}{'_i' if np.ndim(values) else ''}, 0)"
+        return Kernel(mine.combined("+", mine.with_term(text, {name: values})))
+
     # ---- reductions ---------------------------------------------------------
 
     def sum(self, axis: int | None = None) -> Any:
@@ -194,7 +310,7 @@ class Kernel:
         """K[k, k] for all k, in O(N): shape (N,)."""
         if self.shape[-1] != self.shape[-2]:
             _core.fail("KernelNotSquare", self.shape)
-        return self._pair.evaluate("diag")
+        return self._pair.diagonal()
 
     def dense(self) -> Any:
         """The whole matrix as an array."""
@@ -268,6 +384,40 @@ class Kernel:
         if i.ndim == 0:
             return values[..., 0]
         return values.reshape(tuple(values.shape[:-1]) + i.shape)
+
+
+def _unused(name: str, arguments: Mapping[str, Any]) -> str:
+    """`name`, or the first of name2, name3 … that no argument has."""
+    free, number = name, 2
+    while free in arguments:
+        free, number = f"{name}{number}", number + 1
+    return free
+
+
+def _spelled(
+    value: Any, arguments: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """A number as a term: whole ones as typed, others as parameters."""
+    if _is_integer(value) and abs(int(value)) <= 64:
+        return str(int(value)), {}
+    name = _unused("s", arguments)
+    return name, {name: value}
+
+
+def _unrecorded() -> AbstractContextManager[Any]:
+    """Where tensors that require grad are only looked at."""
+    torch = sys.modules.get("torch")
+    return torch.no_grad() if torch else nullcontext()
+
+
+def _any_requires_grad(values: Iterable[Any]) -> bool:
+    """Whether PyTorch records what is computed of the values."""
+    torch = sys.modules.get("torch")
+    return (
+        torch is not None
+        and torch.is_grad_enabled()
+        and any(getattr(value, "requires_grad", False) for value in values)
+    )
 
 
 def _is_integer(value: Any) -> bool:

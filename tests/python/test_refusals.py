@@ -141,13 +141,6 @@ ARRAYS = [
         + CURE,
     ),
     (
-        "RequiresGrad",
-        tilefold.DTypeError,
-        replaced(x=torch.zeros(50, 3, requires_grad=True)),
-        "'x' requires a gradient, which the result does not have\n"
-        "pass x.detach()",
-    ),
-    (
         "TensorView",
         tilefold.DTypeError,
         replaced(x=torch.zeros(50, 3, dtype=torch.cfloat).conj().imag),

@@ -1,6 +1,7 @@
 // tests/runtime/test_math_library.cpp - each table holds the functions of
 // externals.def, in its order, vector and scalar.
 
+#include "compiler/special.h"
 #include "runtime/cpu/isa.h"
 #include "runtime/math_library.h"
 
@@ -18,7 +19,10 @@ struct External {
     int arity;
 };
 constexpr External externals[] = {
-#define EXTERNAL(name, arity, stem) {stem, arity},
+#define STEM_Sleef10(symbol) symbol
+#define STEM_Sleef15(symbol) symbol
+#define STEM_Special(symbol) #symbol
+#define EXTERNAL(name, arity, library, symbol) {STEM_##library(symbol), arity},
 #include "compiler/externals.def"
 #undef EXTERNAL
 };
@@ -26,12 +30,23 @@ constexpr External externals[] = {
 double reference(std::string_view stem, double x, double y) {
     using Function = double (*)(double);
     constexpr std::pair<std::string_view, Function> unary[] = {
-        {"exp", std::exp},     {"exp2", std::exp2},   {"log", std::log},
-        {"sin", std::sin},     {"cos", std::cos},     {"tan", std::tan},
-        {"asin", std::asin},   {"acos", std::acos},   {"atan", std::atan},
-        {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},
-        {"log1p", std::log1p}, {"expm1", std::expm1}, {"erf", std::erf},
+        {"exp", std::exp},       {"exp2", std::exp2},   {"log", std::log},
+        {"sin", std::sin},       {"cos", std::cos},     {"tan", std::tan},
+        {"asin", std::asin},     {"acos", std::acos},   {"atan", std::atan},
+        {"sinh", std::sinh},     {"cosh", std::cosh},   {"tanh", std::tanh},
+        {"log1p", std::log1p},   {"expm1", std::expm1}, {"erf", std::erf},
+        {"log2", std::log2},     {"log10", std::log10}, {"erfc", std::erfc},
+        {"lgamma", std::lgamma},
     };
+    using Special = double (*)(double, double);
+    constexpr std::pair<std::string_view, Special> binary[] = {
+        {"polygamma", special::polygamma}, {"bessel_j", special::bessel_j},
+        {"bessel_y", special::bessel_y},   {"bessel_i", special::bessel_i},
+        {"bessel_k", special::bessel_k},
+    };
+    for (auto& [name, function] : binary)
+        if (name == stem)
+            return function(x, y);
     for (auto& [name, function] : unary)
         if (name == stem)
             return function(x);

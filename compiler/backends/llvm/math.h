@@ -11,7 +11,7 @@
 namespace tilefold::llvm_backend {
 
 enum class External : int {
-#define EXTERNAL(name, arity, sleef) name,
+#define EXTERNAL(name, ...) name,
 #include "compiler/externals.def"
 #undef EXTERNAL
 };

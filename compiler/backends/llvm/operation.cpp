@@ -123,6 +123,10 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
                                   : emit_exp2(lanes, operand(0));
     case Op::Log:
         return external(External::Log);
+    case Op::Log2:
+        return external(External::Log2);
+    case Op::Log10:
+        return external(External::Log10);
     case Op::Log1p:
         return external(External::Log1p);
     case Op::Expm1:
@@ -144,6 +148,8 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
         return unary(llvm::Intrinsic::ceil);
     case Op::Round:
         return unary(llvm::Intrinsic::roundeven);
+    case Op::Trunc:
+        return unary(llvm::Intrinsic::trunc);
     case Op::Minimum:
         return minimum(lanes, operand(0), operand(1));
     case Op::Maximum:
@@ -190,6 +196,20 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
         return external(External::Tanh);
     case Op::Erf:
         return external(External::Erf);
+    case Op::Erfc:
+        return external(External::Erfc);
+    case Op::Lgamma:
+        return external(External::Lgamma);
+    case Op::Polygamma:
+        return external(External::Polygamma);
+    case Op::BesselJ:
+        return external(External::BesselJ);
+    case Op::BesselY:
+        return external(External::BesselY);
+    case Op::BesselI:
+        return external(External::BesselI);
+    case Op::BesselK:
+        return external(External::BesselK);
     case Op::Argument:
     case Op::Literal:
     case Op::Constant:

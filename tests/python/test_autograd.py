@@ -1,0 +1,184 @@
+# tests/python/test_autograd.py - tensors that require grad, recorded.
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import tilefold
+from gradient_cases import CASES, gaussian
+
+GAUSSIAN = "sum_j exp(-|x_i - y_j|²/2l²) b_j"
+
+
+def tensors(*shapes, dtype=torch.float64):
+    """Small ones, that require grad."""
+    generator = torch.Generator().manual_seed(0)
+    return [
+        torch.randn(shape, generator=generator, dtype=dtype).requires_grad_()
+        for shape in shapes
+    ]
+
+
+def scale():
+    return torch.tensor(0.8, dtype=torch.float64, requires_grad=True)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradcheck_and_gradgradcheck(name):
+    case = CASES[name]
+    f = tilefold.compile(case.text)
+    names = list(case.arguments)
+    values = [
+        torch.as_tensor(
+            np.asarray(v)[:5] if np.ndim(v) and n != "A" and n != "l" else v
+        )
+        .double()
+        .requires_grad_()
+        for n, v in case.arguments.items()
+    ]
+
+    def call(*values):
+        return f(dict(zip(names, values, strict=True)))
+
+    assert torch.autograd.gradcheck(call, values)
+    assert torch.autograd.gradgradcheck(call, values)
+
+
+def test_backward_through_reduce():
+    x, y, b = tensors((5, 3), (6, 3), (6,))
+    l = scale()
+    out = tilefold.reduce(GAUSSIAN, x=x, y=y, b=b, l=l)
+    out.square().sum().backward()
+    found = [value.grad.clone() for value in (x, y, b, l)]
+    for value in (x, y, b, l):
+        value.grad = None
+    (gaussian(x, y, l) @ b).square().sum().backward()
+    for gradient, value in zip(found, (x, y, b, l), strict=True):
+        torch.testing.assert_close(gradient, value.grad)
+
+
+def test_kernels():
+    x, y, b, g = tensors((5, 3), (6, 3), (6,), (5,))
+    l = scale()
+
+    def by(function, *values):
+        return torch.autograd.grad(function(), values)
+
+    kernel = tilefold.kernel("exp(-|x_i - y_j|²/2l²)", x=x, y=y, l=l)
+    dense = gaussian(x, y, l)
+    for found, wanted in [
+        (lambda: (kernel @ b).sin().sum(), lambda: (dense @ b).sin().sum()),
+        (lambda: (kernel.T @ g).sin().sum(), lambda: (dense.T @ g).sin().sum()),
+        (lambda: kernel.sum(1).sin().sum(), lambda: dense.sum(1).sin().sum()),
+        (lambda: kernel.max(0).sum(), lambda: dense.max(0)[0].sum()),
+        (lambda: kernel.sum(), lambda: dense.sum()),
+    ]:
+        for a, w in zip(by(found, x, y, l), by(wanted, x, y, l), strict=True):
+            torch.testing.assert_close(a, w)
+            dense = gaussian(x, y, l)
+
+
+def test_the_diagonal():
+    x, y = tensors((5, 3), (5, 3))
+    l = scale()
+    kernel = tilefold.kernel("exp(-|x_i - y_j|²/2l²)", x=x, y=y, l=l)
+    found = torch.autograd.grad(kernel.diag().sin().sum(), (x, y, l))
+    wanted = torch.autograd.grad(
+        gaussian(x, y, l).diagonal().sin().sum(), (x, y, l)
+    )
+    for a, w in zip(found, wanted, strict=True):
+        torch.testing.assert_close(a, w)
+
+
+def test_only_what_requires_grad_is_differentiated():
+    x, y = tensors((5, 3), (6, 3))
+    session = tilefold.Session(tilefold.Options(cache_directory=""))
+    f = tilefold.compile(GAUSSIAN, session=session)
+    b = np.ones(6)  # an array beside tensors
+    f(x=x, y=y.detach(), b=b, l=0.5).sum().backward()
+    assert y.grad is None
+    assert session.stats().runs == 2  # forward, and one sweep back
+
+
+def test_nothing_of_the_matrix_is_saved():
+    (x,) = tensors((2000, 3))
+    saved = []
+
+    def pack(tensor):
+        saved.append(tensor.numel())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        out = tilefold.reduce("sum_j exp(-|x_i - x_j|²)", x=x)
+    assert saved == [6000]
+    out.sum().backward()
+    assert x.grad.shape == (2000, 3)
+
+
+def test_declared_roles_are_recorded():
+    x, y = tensors((5, 3), (6, 3))
+    text = "sum_j x·y"
+    f = tilefold.compile("sum_j x_i·y_j")
+    out = f(x=tilefold.Vi(x), y=tilefold.Vj(y))
+    out.sum().backward()
+    torch.testing.assert_close(x.grad, y.detach().sum(0).expand(5, 3))
+    assert text
+
+
+def test_positions_have_no_gradient():
+    x, y = tensors((5, 3), (6, 3))
+    nearest = tilefold.reduce("argmin_j |x_i - y_j|²", x=x, y=y)
+    assert not nearest.requires_grad
+    assert nearest.dtype == torch.int64
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float16, torch.bfloat16, torch.float32]
+)
+def test_narrow_tensors_have_narrow_gradients(dtype):
+    x, y = tensors((5, 3), (6, 3), dtype=dtype)
+    tilefold.reduce("sum_j exp(-|x_i - y_j|²)", x=x, y=y).sum().backward()
+    assert x.grad.dtype == dtype
+    again = x.detach().double().requires_grad_()
+    gaussian(again, y.detach().double(), 2**-0.5).sum().backward()
+    torch.testing.assert_close(
+        x.grad.double(), again.grad, atol=0.05, rtol=0.02
+    )
+
+
+def test_double_parameters_beside_float_arrays():
+    x, y = tensors((5, 3), (6, 3), dtype=torch.float32)
+    l = scale()
+    tilefold.reduce(
+        "sum_j exp(-|x_i - y_j|²/2l²)", x=x, y=y, l=l
+    ).sum().backward()
+    assert l.grad.dtype == torch.float64
+
+
+def test_cotangents_of_any_stride():
+    x, y = tensors((5, 3), (6, 3))
+    out = tilefold.reduce("sum_j exp(-|x_i - y_j|²)", x=x, y=y)
+    (dx,) = torch.autograd.grad(out.sum(), x, retain_graph=True)  # stride 0
+    flipped = torch.flip(out, [0])
+    (again,) = torch.autograd.grad(flipped.sum(), x)
+    torch.testing.assert_close(dx, again)
+
+
+def test_a_tensor_that_requires_grad_is_not_written_into():
+    x, y = tensors((5, 3), (6, 3))
+    with pytest.raises(tilefold.DTypeError) as caught:
+        tilefold.reduce("sum_j x_i·y_j", x=x, y=y, out=torch.zeros(5).double())
+    assert caught.value.code == "RequiresGrad"
+    assert str(caught.value) == (
+        "'x' requires a gradient, which this result does not have\n"
+        "pass x.detach(); calls without 'out', K @ b, reductions and "
+        "K.diag() have gradients"
+    )
+
+
+def test_dense_blocks_are_not_recorded():
+    x, y = tensors((5, 3), (6, 3))
+    kernel = tilefold.kernel("exp(-|x_i - y_j|²)", x=x, y=y)
+    with pytest.raises(tilefold.DTypeError, match="requires a gradient"):
+        kernel.dense()

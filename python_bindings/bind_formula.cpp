@@ -241,9 +241,9 @@ std::string diagonal_text(const FormulaHandle& handle) {
 }
 
 std::string combined_text(const FormulaHandle& a, const FormulaHandle& b,
-                          const std::string& operation,
-                          const Renamed& renamed) {
-    return combine(a.formula, b.formula, operation, renamed);
+                          const std::string& operation, const Renamed& renamed,
+                          bool reflected) {
+    return combine(a.formula, b.formula, operation, renamed, reflected);
 }
 
 std::string transposed_text(const FormulaHandle& handle) {
@@ -416,7 +416,7 @@ void bind_formula(nb::module_& module) {
         .def("_derive", &derived_text, nb::arg("reduction"), nb::arg("axes"),
              nb::arg("count"), nb::arg("weights"))
         .def("_combine", &combined_text, nb::arg("other"), nb::arg("operation"),
-             nb::arg("renamed"))
+             nb::arg("renamed"), nb::arg("reflected"))
         .def("_transpose", &transposed_text)
         .def("_diagonal", &diagonal_text)
         .def_prop_ro("_results", &result_names)

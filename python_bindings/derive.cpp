@@ -186,7 +186,8 @@ NodeId adopt(ast::Formula& tree, ast::Formula other) {
 } // namespace
 
 std::string combine(const Formula& a, const Formula& b,
-                    const std::string& operation, const Renamed& renamed) {
+                    const std::string& operation, const Renamed& renamed,
+                    bool reflected) {
     ast::Formula tree = spelled(a), other = spelled(b);
     Rename(other, renamed).run();
     Rename(other, clashing_definitions(other, tree)).run();
@@ -194,6 +195,8 @@ std::string combine(const Formula& a, const Formula& b,
     node.kind = Kind::Apply;
     node.name = operation;
     node.children = {tree.root, adopt(tree, std::move(other))};
+    if (reflected)
+        std::swap(node.children[0], node.children[1]);
     tree.root = add(tree, std::move(node));
     return print(tree);
 }

@@ -24,10 +24,12 @@ std::string derive(const Formula& pair, const Around& around);
 
 /// A name that `pair` does not use, for an argument of ours.
 std::string unused_name(const Formula& pair);
-/// The text of `a operator b`: b's arguments take the names in `renamed`.
+/// The text of `a operator b`, or `b operator a` if `reflected`: b's
+/// arguments take the names in `renamed`.
 using Renamed = std::map<std::string, std::string>;
 std::string combine(const Formula& a, const Formula& b,
-                    const std::string& operation, const Renamed& renamed);
+                    const std::string& operation, const Renamed& renamed,
+                    bool reflected);
 /// The text of the pair term with i and j exchanged.
 std::string transpose(const Formula& pair);
 /// The text of the pair term at (k, k): a map over i.

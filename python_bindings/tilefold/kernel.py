@@ -103,8 +103,16 @@ class _PairTerm:
         formula = self.compiled(self.formula._transpose())
         return _PairTerm(formula, self.arguments, self.settings)
 
-    def combined(self, operation: str, other: _PairTerm) -> _PairTerm:
-        """Both pair terms in one; equal arrays under one name stay one."""
+    def combined(
+        self,
+        operation: str,
+        other: _PairTerm | _TermOfKernel,
+        reflected: bool = False,
+    ) -> _PairTerm:
+        """Both pair terms in one; equal arrays under one name stay one.
+
+        `reflected`: the other is the first operand.
+        """
         arguments = dict(self.arguments)
         renamed = {}
         for name, value in other.arguments.items():
@@ -114,7 +122,9 @@ class _PairTerm:
             arguments[free] = value
             if free != name:
                 renamed[name] = free
-        text = self.formula._combine(other.formula, operation, renamed)
+        text = self.formula._combine(
+            other.formula, operation, renamed, reflected
+        )
         return _PairTerm(self.compiled(text), arguments, self.settings)
 
     def with_term(self, text: str, arguments: dict[str, Any]) -> _TermOfKernel:
@@ -211,7 +221,7 @@ class Kernel:
 
     def _combined(
         self, operation: str, other: Any, reflected: bool = False
-    ) -> Any:
+    ) -> Kernel:
         """One fused kernel of two, or of one and a number."""
         if not isinstance(other, Kernel) and np.ndim(other) > 0:
             _core.fail("KernelScalar", np.shape(other))
@@ -224,10 +234,7 @@ class Kernel:
             theirs = other._pair
         if not reflected:
             return Kernel(mine.combined(operation, theirs))
-        first = _PairTerm.__new__(_PairTerm)
-        first.formula, first.arguments = theirs.formula, theirs.arguments
-        first.settings = mine.settings
-        return Kernel(first.combined(operation, mine))
+        return Kernel(mine.combined(operation, theirs, reflected=True))
 
     def __add__(self, other: Any) -> Kernel:
         return self._combined("+", other)
@@ -260,7 +267,7 @@ class Kernel:
         return self._combined("*", -1.0)
 
     def add_diag(self, values: Any) -> Kernel:
-        """K + diag(values), still lazy: values is a number or has shape (N,)."""
+        """K + diag(values), still lazy: a number, or shape (N,)."""
         mine = self._pair.transposed() if self._transposed else self._pair
         name = _unused("s", mine.arguments)
         text = f"where(i == j, {name}{'_i' if np.ndim(values) else ''}, 0)"

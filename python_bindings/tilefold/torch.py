@@ -21,7 +21,7 @@ __all__: list[str] = []
 
 def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
     """`formula(*positional, **keywords)`, recorded."""
-    settings = {
+    settings: dict[str, Any] = {
         name: keywords.pop(name)
         for name in ("session", "options")
         if name in keywords
@@ -42,7 +42,7 @@ def _evaluate(
         for value in arguments.values()
     ]
     record = _Record(formula, list(arguments), roles, settings)
-    return _Evaluate.apply(record, *values)
+    return _Evaluate.apply(record, *values)  # type: ignore[no-untyped-call]
 
 
 class _Record:

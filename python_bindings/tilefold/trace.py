@@ -101,7 +101,7 @@ class Traced:
         """0 for a scalar, 1 for a vector."""
         return self.rank
 
-    # ---- what NumPy and PyTorch ask -------------------------------------------
+    # ---- what NumPy and PyTorch ask -----------------------------------------
 
     def __array_ufunc__(
         self, ufunc: Any, method: str, *inputs: Any, **_: Any
@@ -144,7 +144,7 @@ class Traced:
     def __len__(self) -> NoReturn:
         _core.fail("TracedLength")
 
-    # ---- components -------------------------------------------------------------
+    # ---- components ---------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Traced:
         if index is Ellipsis or index == (Ellipsis,):
@@ -179,7 +179,7 @@ class Traced:
 
     def dot(self, other: Any) -> Traced:
         """The inner product."""
-        return self @ other
+        return _apply(self.context, "matmul", (self, other), {})
 
     def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Traced:
         axis = kwargs.get("dim", axis)
@@ -193,7 +193,7 @@ class Traced:
         return Traced(self.context, text, 0)
 
     def __getattr__(self, name: str) -> Any:
-        """x.exp() and the like: any function that has no method here."""
+        """Methods such as x.exp(): any function that has none here."""
         if name.startswith("_") or name not in _FUNCTIONS:
             raise AttributeError(name)
         return lambda *args, **kwargs: _apply(
@@ -208,7 +208,7 @@ def _binary(a: Traced, operation: str, b: Traced) -> Traced:
 
 
 def _product(a: Traced, operation: str, b: Traced) -> Traced:
-    """x @ y: an inner product, or a matrix times a vector."""
+    """An inner product, or a matrix times a vector."""
     matrices = (a.rank == 2) + (b.rank == 2)
     return Traced(
         a.context, f"({a.text} {operation} {b.text})", 1 if matrices else 0

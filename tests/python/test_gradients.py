@@ -119,7 +119,7 @@ def test_third_derivatives():
     close(found, value.detach())
 
 
-# ---- inside formulas ---------------------------------------------------------
+# ---- inside formulas --------------------------------------------------------
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_grad_in_a_lazy_kernel(pairs):
     close(kernel.dense(), -(k**2) * (d**2).sum(-1))
 
 
-# ---- where no derivative exists ------------------------------------------------
+# ---- where no derivative exists ---------------------------------------------
 
 
 NOT_SMOOTH = {
@@ -242,7 +242,7 @@ def test_empty_axes(name, n):
         assert not np.any(gradient)
 
 
-# ---- arrays ----------------------------------------------------------------------
+# ---- arrays -----------------------------------------------------------------
 
 
 def strided(array):
@@ -330,7 +330,7 @@ def test_out_and_accumulate():
     close(outs[1], wanted[1])
 
 
-# ---- what is run --------------------------------------------------------------------
+# ---- what is run ------------------------------------------------------------
 
 
 def test_gradients_on_one_axis_share_a_sweep():
@@ -383,7 +383,7 @@ def test_other_sessions():
     assert session.stats().runs == 1
 
 
-# ---- refusals --------------------------------------------------------------------------
+# ---- refusals ---------------------------------------------------------------
 
 REFUSALS = [
     (

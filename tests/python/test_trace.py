@@ -65,18 +65,16 @@ def test_functions_of_torch(name):
     torch.testing.assert_close(kernel.dense(), wanted)
 
 
+def covariance(σ, l):
+    return lambda x, y: σ**2 * np.exp(-((x - y) ** 2).sum() / (2 * l**2))
+
+
 def test_numbers_outside_are_parameters_and_the_kernel_is_the_formulas():
     """The same cache entry as the formula with the same names."""
     session = tilefold.Session(tilefold.Options(cache_directory=""))
     ones = np.ones(M)
     for σ, l in [(1.5, 0.5), (2.5, 0.7), (0.5, 3.0)]:
-        cov_fn = lambda x, y: (
-            σ**2
-            * np.exp(  # noqa: E731
-                -((x - y) ** 2).sum() / (2 * l**2)
-            )
-        )
-        kernel = tilefold.kernel(cov_fn, x=X, y=Y, session=session)
+        kernel = tilefold.kernel(covariance(σ, l), x=X, y=Y, session=session)
         formula = tilefold.kernel(
             "σ² * exp(-|x_i - y_j|²/(2l²))",
             x=X, y=Y, l=l, session=session, **{"σ": σ},
@@ -144,7 +142,7 @@ REFUSALS = [
     ),
     (
         "TracedArray",
-        lambda x, y: np.asarray(x),
+        lambda x, y: np.asarray(x * y),
         "a traced value is no array: it stands for all pairs\n"
         "compute with it by operators and NumPy's functions of one value",
     ),
@@ -156,13 +154,13 @@ REFUSALS = [
     ),
     (
         "TracedFunction",
-        lambda x, y: np.spacing(x[0]),
+        lambda x, y: np.spacing(x @ y),
         "'spacing' has no meaning in a formula\n"
         "see 'tilefold formulas' for what has",
     ),
     (
         "TracedValue",
-        lambda x, y: x[0] + np.zeros((2, 2, 2)),
+        lambda x, y: x @ y + np.zeros((2, 2, 2)),
         "ndarray is no value of a formula\n"
         "use numbers, and arrays of at most two dimensions",
     ),

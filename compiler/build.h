@@ -68,8 +68,9 @@ struct DerivationStep {
     enum class Kind : std::uint8_t { Reverse, Forward };
     Kind kind = Kind::Reverse;
     std::vector<std::string> names; ///< of arguments, normalised
+    bool keeps_values = false; ///< the results of before come first
     /// Name of the one cotangent or tangent; of several, each has "_" and the
-    /// name of its argument added.
+    /// name of its argument ("value" of the formula's result) added.
     std::string seed;
 
     friend bool operator==(const DerivationStep&,

@@ -3,6 +3,7 @@
 
 #include "compiler/build_state.h"
 #include "compiler/differentiate.h"
+#include "compiler/passes.h"
 #include "formulas/names.h"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace {
 
 std::string seed_name(const std::string& seed, std::size_t count,
                       const std::string& label) {
-    return count == 1 ? seed : seed + "_" + label;
+    return count == 1 ? seed
+                      : seed + "_" + (label.empty() ? "value" : label);
 }
 
 /// A gradient has its argument's components, side by side, on its first axis.
@@ -42,7 +44,8 @@ std::vector<ResultRole> results_of(const Derivation& derivation) {
     for (const DerivationStep& step : derivation) {
         if (step.kind == Kind::Forward)
             continue;
-        results.clear();
+        if (!step.keeps_values)
+            results.clear();
         for (const std::string& name : step.names)
             results.push_back({name});
     }
@@ -64,7 +67,8 @@ std::vector<SeedRole> seeds_of(const Derivation& derivation) {
             seeds.push_back(
                 {seed_name(step.seed, results.size(), result.argument),
                  result.argument, k, step.kind});
-        results.clear();
+        if (!step.keeps_values)
+            results.clear();
         for (const std::string& name : step.names)
             results.push_back({name});
     }
@@ -84,11 +88,46 @@ DerivedGraph GraphBuild::derive(const Derivation& derivation,
     if (!derivation.empty() && kind_of(dtype) != DTypeKind::Float)
         refuse(Code::DerivativeOfIndex, formula_[formula_.root].span,
                {"the formula"});
-    for (const DerivationStep& step : derivation)
+    for (const DerivationStep& step : derivation) {
+        simplify_results(results);
         results = step.kind == Kind::Reverse ? reversed(results, step)
                                              : moved(results, step);
+    }
     return {std::move(builder_), std::move(results.values),
             std::move(results.types)};
+}
+
+/// Before a derivative is taken: that of |v|² is 2v, but that of (√u)² has
+/// a root in it. Side by side in one list, the results are one graph.
+void GraphBuild::simplify_results(Results& results) {
+    ValueId all = no_value;
+    for (ValueId value : results.values)
+        if (value != no_value)
+            all = all == no_value ? value : builder_.concat(all, value);
+    if (all == no_value)
+        return;
+    const ir::Graph graph = ir::simplify(builder_.finish(all));
+    builder_ = ir::Builder(graph.real, formula_.text);
+    builder_.graph().arguments = graph.arguments;
+    builder_.graph().literals = graph.literals;
+    std::vector<ValueId> made;
+    for (const ir::Node& node : graph.nodes) {
+        std::vector<ValueId> operands;
+        for (ValueId input : node.inputs())
+            operands.push_back(made[input]);
+        made.push_back(builder_.rebuild(node, operands));
+    }
+    all = made[graph.result];
+    auto left = std::ranges::count_if(
+        results.values, [](ValueId value) { return value != no_value; });
+    for (std::size_t k = results.values.size(); k-- > 0;) {
+        if (results.values[k] == no_value)
+            continue;
+        const ir::Node& list = builder_[all];
+        results.values[k] = left == 1 ? all : list.operands[1];
+        if (--left > 0)
+            all = list.operands[0];
+    }
 }
 
 void GraphBuild::check_differentiable(const std::string& name) {
@@ -176,7 +215,7 @@ GraphBuild::Results GraphBuild::reversed(const Results& results,
     }
     const std::vector<ValueId> adjoints =
         reverse(builder_, seeds, leaves, Axes::None);
-    Results all;
+    Results all = step.keeps_values ? results : Results();
     std::size_t at = 0;
     for (const std::string& name : step.names) {
         const Type type =

@@ -101,12 +101,25 @@ ValueId GraphBuild::power(Scope& scope, const ast::Node& node, ValueId base,
     const auto exponent = literal_of(scope.formula, node.children[1]);
     if (exponent && *exponent == std::floor(*exponent) &&
         std::abs(*exponent) <= largest_int_pow)
-        return builder_.int_pow(base, std::int64_t(*exponent), span);
+        return whole_power(base, std::int64_t(*exponent), span);
     if (exponent && std::abs(*exponent) == 0.5)
         return builder_.apply(*exponent > 0 ? Op::Sqrt : Op::Rsqrt, {base},
                               span);
     return builder_.apply(Op::Pow, {base, scope.values.at(node.children[1])},
                           span);
+}
+
+/// |v|² takes no root, so that its derivative has none either.
+ValueId GraphBuild::whole_power(ValueId base, std::int64_t exponent,
+                                Span span) {
+    const ir::Node root = builder_[base];
+    const bool is_norm = root.op == Op::Sqrt &&
+                         builder_[root.operands[0]].op == Op::SqNorm;
+    if (!is_norm || exponent % 2 != 0 || exponent == 0)
+        return builder_.int_pow(base, exponent, span);
+    return exponent == 2
+               ? root.operands[0]
+               : builder_.int_pow(root.operands[0], exponent / 2, span);
 }
 
 ValueId GraphBuild::norm(ValueId a, Span span) {

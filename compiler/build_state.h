@@ -79,6 +79,7 @@ private:
         std::vector<Type> types;
         std::vector<std::string> labels; ///< "_x", or nothing for the only one
     };
+    void simplify_results(Results& results);
     void check_differentiable(const std::string& name);
     Results reversed(const Results& results, const DerivationStep& step);
     Results moved(const Results& results, const DerivationStep& step);
@@ -104,6 +105,7 @@ private:
                          Span span);
     ir::ValueId power(Scope& scope, const ast::Node& node, ir::ValueId base,
                       Span span);
+    ir::ValueId whole_power(ir::ValueId base, std::int64_t exponent, Span span);
     ir::ValueId norm(ir::ValueId a, Span span);
     ir::ValueId dot(ir::ValueId a, ir::ValueId b, Span span);
     ir::ValueId matrix_product(ir::ValueId a, ir::ValueId b, Span span);

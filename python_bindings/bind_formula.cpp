@@ -185,9 +185,9 @@ std::vector<std::string> names_in(nb::handle names) {
 }
 
 FormulaHandle gradient(const FormulaHandle& handle, nb::handle names,
-                       const std::string& cotangent) {
+                       const std::string& cotangent, bool value) {
     return {handle.session,
-            handle.formula.gradient(names_in(names), cotangent)};
+            handle.formula.gradient(names_in(names), cotangent, value)};
 }
 
 FormulaHandle jvp(const FormulaHandle& handle, nb::handle names,
@@ -279,19 +279,21 @@ nb::object typed_text(const FormulaHandle& handle) {
 nb::object reduce_to_text(const FormulaHandle& handle) {
     nb::list steps;
     for (const DerivationStep& step : handle.formula.derivation())
-        steps.append(nb::make_tuple(int(step.kind), step.names, step.seed));
+        steps.append(nb::make_tuple(int(step.kind), step.names, step.seed,
+                                    step.keeps_values));
     return nb::make_tuple(nb::type<FormulaHandle>(),
                           nb::make_tuple(typed_text(handle), steps));
 }
 
-using PickledStep = std::tuple<int, std::vector<std::string>, std::string>;
+using PickledStep =
+    std::tuple<int, std::vector<std::string>, std::string, bool>;
 
 void make_formula(FormulaHandle* self, nb::handle text,
                   const std::vector<PickledStep>& derivation) {
     FormulaHandle handle = compile(text, nullptr);
-    for (const auto& [kind, names, seed] : derivation)
+    for (const auto& [kind, names, seed, value] : derivation)
         handle.formula = kind == int(DerivationStep::Kind::Reverse)
-                             ? handle.formula.gradient(names, seed)
+                             ? handle.formula.gradient(names, seed, value)
                              : handle.formula.jvp(names, seed);
     new (self) FormulaHandle(std::move(handle));
 }
@@ -311,6 +313,18 @@ constexpr const char* class_doc =
     "out. `accumulate=True` adds to `out`.\n\n"
     "Thread-safe and picklable. Raises `ShapeError`, `DTypeError`,\n"
     "`ArgumentError`, `OutOfMemory`.";
+
+constexpr const char* gradient_doc =
+    "The gradient by one argument, or by several: a formula.\n\n"
+    "    f.grad(\"x\")(x=x, y=y, b=b, grad=g)\n"
+    "    dx, dl = f.grad([\"x\", \"l\"])(x=x, y=y, b=b, grad=g)\n\n"
+    "Takes the arguments of the formula and `grad=`, the cotangent of its\n"
+    "result: an array of its shape, or one number for all; 1 if left away\n"
+    "for a scalar result. Each gradient has the shape of its argument; with\n"
+    "`value=True` the result itself comes first, from the same sweeps over\n"
+    "the pairs.\n\n"
+    "Gradients are formulas: they have gradients too. Where no derivative\n"
+    "exists (a norm at 0), the subgradient 0 is taken.";
 
 constexpr const char* reduce_doc =
     "Computes a formula over pairs of points.\n\n"
@@ -359,9 +373,10 @@ void bind_formula(nb::module_& module) {
                               class_doc)
         .def("__init__", &make_formula, nb::arg("text"),
              nb::arg("derivation") = std::vector<PickledStep>(),
-             nb::sig("def __init__(self, text: str | bytes, derivation: "
-                     "typing.Sequence[tuple[int, list[str], str]] = ...) -> "
-                     "None"))
+             nb::sig(
+                 "def __init__(self, text: str | bytes, derivation: "
+                 "typing.Sequence[tuple[int, list[str], str, bool]] = ...) -> "
+                 "None"))
         .def_prop_ro("text", &typed_text, nb::sig("def text(self) -> str"),
                      "As typed.")
         .def_prop_ro("names", &free_names,
@@ -371,20 +386,12 @@ void bind_formula(nb::module_& module) {
                      "typing.Mapping[str, typing.Any] = ..., /, "
                      "**arrays: typing.Any) -> str"),
              "Every stage from the reading to the assembly, as text.")
-        .def(
-            "grad", &gradient, nb::arg("names"), nb::kw_only(),
-            nb::arg("cotangent") = "grad",
-            nb::sig("def grad(self, names: str | typing.Sequence[str], *, "
-                    "cotangent: str = 'grad') -> Formula"),
-            "The gradient by one argument, or by several: a formula.\n\n"
-            "    f.grad(\"x\")(x=x, y=y, b=b, grad=g)\n"
-            "    dx, dl = f.grad([\"x\", \"l\"])(x=x, y=y, b=b, grad=g)\n\n"
-            "Takes the arguments of the formula and `grad=`, the cotangent of\n"
-            "its result: an array of its shape, or one number for all; 1 if\n"
-            "left away for a scalar result. Each gradient has the shape of\n"
-            "its argument. Gradients are formulas: they have gradients too.\n"
-            "Where no derivative exists (a norm at 0), the subgradient 0 is\n"
-            "taken.")
+        .def("grad", &gradient, nb::arg("names"), nb::kw_only(),
+             nb::arg("cotangent") = "grad", nb::arg("value") = false,
+             nb::sig("def grad(self, names: str | typing.Sequence[str], *, "
+                     "cotangent: str = 'grad', value: bool = False) -> "
+                     "Formula"),
+             gradient_doc)
         .def("jvp", &jvp, nb::arg("names"), nb::kw_only(),
              nb::arg("tangent") = "tangent",
              nb::sig("def jvp(self, names: str | typing.Sequence[str], *, "

@@ -130,9 +130,10 @@ namespace {
 
 Formula derived_as(Formula formula, const Derivation& derivation) {
     for (const DerivationStep& step : derivation)
-        formula = step.kind == DerivationStep::Kind::Reverse
-                      ? formula.gradient(step.names, step.seed)
-                      : formula.jvp(step.names, step.seed);
+        formula =
+            step.kind == DerivationStep::Kind::Reverse
+                ? formula.gradient(step.names, step.seed, step.keeps_values)
+                : formula.jvp(step.names, step.seed);
     return formula;
 }
 

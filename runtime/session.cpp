@@ -155,9 +155,10 @@ Formula Formula::derived(DerivationStep step) const {
 }
 
 Formula Formula::gradient(std::span<const std::string> names,
-                          std::string_view cotangent) const {
+                          std::string_view cotangent, bool value) const {
     return derived({DerivationStep::Kind::Reverse,
                     {names.begin(), names.end()},
+                    value,
                     std::string(cotangent)});
 }
 
@@ -165,6 +166,7 @@ Formula Formula::jvp(std::span<const std::string> names,
                      std::string_view tangent) const {
     return derived({DerivationStep::Kind::Forward,
                     {names.begin(), names.end()},
+                    false,
                     std::string(tangent)});
 }
 

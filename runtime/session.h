@@ -134,8 +134,10 @@ public:
     /// is 1 for a scalar one). Each has the shape of its argument. Of several
     /// results, each has a cotangent named `cotangent`_argument. May be
     /// differentiated again.
+    /// With `value`, the results so far come first: in the same sweeps.
     Formula gradient(std::span<const std::string> names,
-                     std::string_view cotangent = "grad") const;
+                     std::string_view cotangent = "grad",
+                     bool value = false) const;
     /// The derivative where arguments move along tangents: takes `tangent`
     /// (of several arguments `tangent`_argument), of the argument's shape.
     Formula jvp(std::span<const std::string> names,

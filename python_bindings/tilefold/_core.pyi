@@ -142,7 +142,7 @@ class Formula:
     def __call__(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Any:
         """The formula of these arrays; keywords as the class says."""
 
-    def __init__(self, text: str | bytes, derivation: Sequence[tuple[int, list[str], str]] = ...) -> None: ...
+    def __init__(self, text: str | bytes, derivation: Sequence[tuple[int, list[str], str, bool]] = ...) -> None: ...
 
     @property
     def text(self) -> str:
@@ -155,19 +155,21 @@ class Formula:
     def explain(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> str:
         """Every stage from the reading to the assembly, as text."""
 
-    def grad(self, names: str | Sequence[str], *, cotangent: str = 'grad') -> Formula:
+    def grad(self, names: str | Sequence[str], *, cotangent: str = 'grad', value: bool = False) -> Formula:
         """
         The gradient by one argument, or by several: a formula.
 
             f.grad("x")(x=x, y=y, b=b, grad=g)
             dx, dl = f.grad(["x", "l"])(x=x, y=y, b=b, grad=g)
 
-        Takes the arguments of the formula and `grad=`, the cotangent of
-        its result: an array of its shape, or one number for all; 1 if
-        left away for a scalar result. Each gradient has the shape of
-        its argument. Gradients are formulas: they have gradients too.
-        Where no derivative exists (a norm at 0), the subgradient 0 is
-        taken.
+        Takes the arguments of the formula and `grad=`, the cotangent of its
+        result: an array of its shape, or one number for all; 1 if left away
+        for a scalar result. Each gradient has the shape of its argument; with
+        `value=True` the result itself comes first, from the same sweeps over
+        the pairs.
+
+        Gradients are formulas: they have gradients too. Where no derivative
+        exists (a norm at 0), the subgradient 0 is taken.
         """
 
     def jvp(self, names: str | Sequence[str], *, tangent: str = 'tangent') -> Formula:

@@ -80,6 +80,7 @@ constexpr Case simplify_rules[] = {
     {"square of a scalar's bars", "|x_i|²", "x f64"},
     {"fourth power of a norm", "|x_i|⁴", "x f64[3]"},
     {"square of a root of unknown sign", "(√x_i)²", "x f64"},
+    {"square of a root of nothing negative", "(√exp(x_i))²", "x f64"},
     {"power of a power", "(x_i²)³", "x f64"},
     {"root of a square", "√(x_i²)", "x f64"},
     {"absolute value of a square", "|x_i²|", "x f64"},

@@ -69,11 +69,14 @@ TEST(Vocabulary, EveryFunctionHasAMeaning) {
         for (int count = std::max(least, 1); count <= most; ++count) {
             std::string formula = name + "(";
             for (int k = 0; k < count; ++k)
-                formula += k == 0 && name == "where" ? "t_i"
-                           : k == 0                  ? "x_i"
-                                                     : ", x_i";
-            const std::string types =
-                name == "where" ? "x f64[3], t bool" : "x f64[3]";
+                formula += k == 0 && name == "where"       ? "t_i"
+                           : k == 0 && name == "symsqnorm" ? "A"
+                           : k == 0                        ? "x_i"
+                                                           : ", x_i";
+            const std::string types = name == "where" ? "x f64[3], t bool"
+                                      : name == "symsqnorm"
+                                          ? "A f64[3,3], x f64[3]"
+                                          : "x f64[3]";
             EXPECT_FALSE(graph_of(formula + ")", types).nodes.empty())
                 << formula;
         }

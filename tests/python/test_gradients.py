@@ -342,6 +342,23 @@ def test_gradients_on_one_axis_share_a_sweep():
     assert session.stats().compiles == 3
 
 
+def test_the_value_comes_with_the_gradients():
+    session = tilefold.Session(tilefold.Options(cache_directory=""))
+    f = tilefold.compile(GAUSSIAN, session=session)
+    names = ["x", "y", "b", "l"]
+    g = np.linspace(-1, 1, N)
+    value, *gradients = f.grad(names, value=True)(POINTS, grad=g)
+    assert session.stats().runs == 3
+    close(value, f(POINTS))
+    alone = f.grad(names)(POINTS, grad=g)
+    for found, wanted in zip(gradients, alone, strict=True):
+        close(found, wanted)
+    both = f.grad("x", value=True).grad("y", cotangent="h")
+    found = both(POINTS, grad=g, h_value=g, h_x=X)
+    second = f.grad("x").grad("y", cotangent="h")
+    close(found, f.grad("y")(POINTS, grad=g) + second(POINTS, grad=g, h=X))
+
+
 def test_one_gradient_kernel_serves_all_sizes_and_constants():
     session = tilefold.Session(tilefold.Options(cache_directory=""))
     for size in range(1, 30):

@@ -1,0 +1,148 @@
+// tests/compiler/test_derivatives.cpp - derivatives as graphs: what is summed
+// where, and how reductions that need one another are cut into sweeps.
+
+#include "compiler/passes.h"
+#include "compiler/rules.h"
+#include "compiler/sweeps.h"
+#include "tests/compiler/support.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tilefold::tests {
+namespace {
+
+using Kind = DerivationStep::Kind;
+
+struct DerivedCase {
+    const char *name, *formula, *arguments;
+    std::vector<std::string> names;
+};
+
+// clang-format off
+const DerivedCase cases[] = {
+    {"gaussian by x", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32, l f64, grad f32", {"x"}},
+    {"gaussian by all", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32, l f64, grad f32", {"x", "y", "b", "l"}},
+    {"wide values", "sum_j exp(-|x_i - y_j|²) b_j", "x f32[3], y f32[3], b f32[2], grad f32[2]", {"b"}},
+    {"one array on both axes", "sum_j exp(-|x_i - x_j|²) b_j", "x f64[2], b f64, grad f64", {"x"}},
+    {"logsumexp by j", "logsumexp_j(g_j - |x_i - y_j|²)", "x f32[3], y f32[3], g f32, grad f32", {"g"}},
+    {"largest", "max_j x_i·y_j", "x f32[3], y f32[3], grad f32", {"y"}},
+    {"a mean", "mean_j x_i*y_j", "x f64, y f64, grad f64", {"y"}},
+    {"the same along an axis", "sum_ij (x_i - c)*(y_j - c)", "x f64, y f64, c f64", {"c"}},
+    {"map", "sin(x_i)", "x f32, grad f32", {"x"}},
+    {"parameter on both axes", "sum_ij |x_i - y_j|/l", "x f32[3], y f32[3], l f64", {"l"}},
+};
+// clang-format on
+
+/// Canonical graphs of the sweeps, and where each result is.
+std::string text_of(const DerivedCase& c) {
+    const DerivationStep step{Kind::Reverse, c.names, false, "grad"};
+    const SweepPrograms programs = compile_sweeps(
+        parse(c.formula, vocabulary()), {step}, arguments(c.arguments), {});
+    std::string text = std::string("# ") + c.name + ": " + c.formula + "\n";
+    for (std::size_t k = 0; k < programs.sweeps.size(); ++k) {
+        const SweepProgram& sweep = programs.sweeps[k];
+        text += "sweep " + std::to_string(k) +
+                (sweep.program.swapped ? ", i and j exchanged\n" : "\n");
+        text += ir::print(sweep.program.graph);
+        for (const SweepPart& part : sweep.parts)
+            text += "leaves " + part.name + " : " + spelling_of(part.type) +
+                    " from " + std::to_string(part.first) + "\n";
+    }
+    for (std::size_t k = 0; k < c.names.size(); ++k)
+        text += "d" + c.names[k] + " = sweep " +
+                std::to_string(programs.results[k].sweep) + ", part " +
+                std::to_string(programs.results[k].part) + "\n";
+    return text + "\n";
+}
+
+TEST(Derivatives, Golden) {
+    std::string text;
+    for (const DerivedCase& c : cases)
+        text += text_of(c);
+    expect_golden("derivatives.txt", text);
+}
+
+SweepPrograms sweeps_of(const char* formula, const char* types,
+                        const Derivation& derivation) {
+    return compile_sweeps(parse(formula, vocabulary()), derivation,
+                          arguments(types), {});
+}
+
+TEST(Derivatives, OfWhatAResultDoesNotDependOnAreZero) {
+    const SweepPrograms all =
+        sweeps_of("sum_j x_i*floor(y_j)", "x f64, y f64, grad f64",
+                  {{Kind::Reverse, {"y"}, false, "grad"}});
+    EXPECT_EQ(all.results[0].sweep, -1);
+    EXPECT_TRUE(all.sweeps.empty());
+}
+
+TEST(Derivatives, ParametersOfManyComponentsAreNeverKeptForEveryPoint) {
+    const SweepPrograms all =
+        sweeps_of("sum_j exp(-|(x_i - y_j)/l|²)",
+                  "x f32[64], y f32[64], l f64[64], grad f32",
+                  {{Kind::Reverse, {"x", "l"}, false, "grad"}});
+    const auto last = std::size_t(all.results[1].sweep);
+    EXPECT_TRUE(all.sweeps[last].program.folds_rows);
+    for (const ir::Argument& argument :
+         all.sweeps[last].program.graph.arguments)
+        EXPECT_FALSE(argument.name.starts_with("$")) << argument.name;
+}
+
+TEST(Derivatives, SecondOnesAreCutToo) {
+    const SweepPrograms all =
+        sweeps_of("logsumexp_j(-|x_i - y_j|²)",
+                  "x f32[3], y f32[3], grad f32, again f32[3]",
+                  {{Kind::Reverse, {"x"}, false, "grad"},
+                   {Kind::Reverse, {"y"}, false, "again"}});
+    EXPECT_GE(all.sweeps.size(), 2u);
+    EXPECT_GE(all.results[0].sweep, 0);
+}
+
+TEST(Derivatives, SimplifiedGraphsHoldNoRootOfASquaredNorm) {
+    const SweepPrograms all =
+        sweeps_of("sum_j exp(-|x_i - y_j|²)", "x f32[3], y f32[3], grad f32",
+                  {{Kind::Reverse, {"x"}, false, "grad"}});
+    for (const SweepProgram& sweep : all.sweeps)
+        EXPECT_TRUE(std::ranges::none_of(
+            sweep.program.graph.nodes, [](const ir::Node& node) {
+                return node.op == ir::Op::Sqrt || node.op == ir::Op::Pinv;
+            }));
+}
+
+TEST(Derivatives, EveryRowHasARuleForEachOperand) {
+    for (std::size_t k = 0; k < ir::all_op_rows().size(); ++k) {
+        const ir::OpRow& row = ir::all_op_rows()[k];
+        const ir::Op op = ir::op_of_row(k);
+        EXPECT_EQ(partials_of(op).size(), std::size_t(row.arity)) << row.name;
+        EXPECT_EQ(tangents_of(op).size(), std::size_t(row.arity)) << row.name;
+    }
+    for (std::size_t k = 0; k < ir::all_reduction_rows().size(); ++k)
+        EXPECT_FALSE(adjoints_of(ir::Reduction(k)).empty())
+            << ir::all_reduction_rows()[k].name;
+}
+
+TEST(Derivatives, SeedsAreNamedByTheirArguments) {
+    const Derivation derivation{{Kind::Reverse, {"x", "l"}, true, "g"},
+                                {Kind::Reverse, {"x"}, false, "h"},
+                                {Kind::Forward, {"x", "y"}, false, "t"}};
+    std::vector<std::string> names;
+    for (const SeedRole& seed : seeds_of(derivation))
+        names.push_back(seed.name);
+    EXPECT_EQ(names, (std::vector<std::string>{"g", "h_value", "h_x", "h_l",
+                                               "t_x", "t_y"}));
+    EXPECT_EQ(results_of(derivation).size(), 1u);
+}
+
+TEST(Sweeps, VarianceTakesTwo) {
+    EXPECT_TRUE(needs_sweeps(parse("var_j x_i*y_j", vocabulary()),
+                             arguments("x f64, y f64")));
+    EXPECT_FALSE(needs_sweeps(parse("kmax_j(x_i*y_j, 2)", vocabulary()),
+                              arguments("x f64, y f64")));
+    const SweepPrograms all = sweeps_of("var_j x_i*y_j", "x f64, y f64", {});
+    EXPECT_EQ(all.sweeps.size(), 2u);
+}
+
+} // namespace
+} // namespace tilefold::tests

@@ -26,7 +26,8 @@ def scale():
 
 def shortened(name, value):
     """Five points of an array: gradcheck asks for every number."""
-    return value if name in ("A", "l", "w") else np.asarray(value)[:5]
+    whole = np.ndim(value) == 0 or name in ("A", "l")
+    return value if whole else np.asarray(value)[:5]
 
 
 @pytest.mark.parametrize("name", CASES)

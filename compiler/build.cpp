@@ -93,6 +93,12 @@ void GraphBuild::read_arguments() {
     std::map<std::string, const ArgumentType*> given;
     for (const ArgumentType& argument : given_) {
         const std::string name = normalise_name(argument.name);
+        if (name.find('#') != std::string::npos) {
+            arguments_[name] = {
+                name, argument.dtype, argument.rank, argument.rows,
+                1,    Axes::None};
+            continue;
+        }
         const auto [place, is_new] = given.emplace(name, &argument);
         if (!is_new)
             fail(Code::DuplicateArgument,
@@ -316,8 +322,19 @@ ValueId GraphBuild::index(const Scope& scope, const ast::Node& node) {
     return builder_.apply(Op::Add, {before, builder_.index(Axes::J, span)});
 }
 
+/// Codes stand for (code - zero) * step: once a point, while it is packed.
+/// Divided by 1 / step, they become the computing dtype.
 ValueId GraphBuild::variable(const std::string& name, Axes read_on, Span span) {
-    return builder_.argument(arguments_.at(name), read_on, span);
+    const ValueId value = builder_.argument(arguments_.at(name), read_on, span);
+    const auto per_step = arguments_.find(name + "#per_step");
+    if (per_step == arguments_.end())
+        return value;
+    const ValueId zero =
+        builder_.argument(arguments_.at(name + "#zero"), Axes::None, span);
+    const ValueId code = builder_.apply(Op::Sub, {value, zero}, span);
+    return builder_.apply(
+        Op::Div, {code, builder_.argument(per_step->second, Axes::None, span)},
+        span);
 }
 
 const ast::Definition*

@@ -51,6 +51,8 @@ Axes axes_of_result(const ast::Formula& formula,
 DType computing_dtype(std::span<const ArgumentType> arguments,
                       std::span<const FreeName> names);
 
+/// An argument x of codes comes with two more: `x#zero` and `x#per_step`, of
+/// one component or of as many as x, stand for x = (code - zero) / per_step.
 /// Builds the graph of `formula`. Arguments of the graph are numbered by
 /// first use; an argument that enters a sum only linearly, as the vector
 /// factor, gets `dynamic` rows. Every literal occurrence has a slot of its
@@ -68,7 +70,7 @@ struct DerivationStep {
     enum class Kind : std::uint8_t { Reverse, Forward };
     Kind kind = Kind::Reverse;
     std::vector<std::string> names; ///< of arguments, normalised
-    bool keeps_values = false; ///< the results of before come first
+    bool keeps_values = false;      ///< the results of before come first
     /// Name of the one cotangent or tangent; of several, each has "_" and the
     /// name of its argument ("value" of the formula's result) added.
     std::string seed;

@@ -19,8 +19,7 @@ namespace {
 
 std::string seed_name(const std::string& seed, std::size_t count,
                       const std::string& label) {
-    return count == 1 ? seed
-                      : seed + "_" + (label.empty() ? "value" : label);
+    return count == 1 ? seed : seed + "_" + (label.empty() ? "value" : label);
 }
 
 /// A gradient has its argument's components, side by side, on its first axis.

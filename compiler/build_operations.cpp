@@ -113,8 +113,8 @@ ValueId GraphBuild::power(Scope& scope, const ast::Node& node, ValueId base,
 ValueId GraphBuild::whole_power(ValueId base, std::int64_t exponent,
                                 Span span) {
     const ir::Node root = builder_[base];
-    const bool is_norm = root.op == Op::Sqrt &&
-                         builder_[root.operands[0]].op == Op::SqNorm;
+    const bool is_norm =
+        root.op == Op::Sqrt && builder_[root.operands[0]].op == Op::SqNorm;
     if (!is_norm || exponent % 2 != 0 || exponent == 0)
         return builder_.int_pow(base, exponent, span);
     return exponent == 2

@@ -152,7 +152,7 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
         return demand.accumulators > 4
                    ? std::vector<Tile>{{1, 1, 12}, {1, 4, 0}, {2, 2, 0},
                                        {2, 1, 0},  {4, 1, 0}, {1, 2, 0}}
-                   : std::vector<Tile>{{2, 2, 0}, {1, 4, 0}, {2, 1, 0},
+                   : std::vector<Tile>{{2, 2, 0},  {1, 4, 0}, {2, 1, 0},
                                        {1, 1, 16}, {4, 1, 0}, {1, 2, 0}};
     const bool crowded = demand.row_registers + demand.accumulators > 4;
     if (crowded || plan.lanes == 8)

@@ -119,6 +119,7 @@ View view_by_kind(std::string_view name, PyObject* value, Pin& pin,
     case Access::Dlpack:
         return view_of_dlpack(name, value, pin, writable);
     case Access::Role:
+    case Access::Quantized:
     case Access::Convert:
         break;
     }
@@ -180,6 +181,20 @@ void Arguments::join(std::string_view name, const ArrayKind& kind) {
     kind_ = &kind;
 }
 
+/// The codes, and two parameters by which the compiler reads them.
+void Arguments::add_quantized(std::string_view name, PyObject* value) {
+    for (const auto& [attribute, suffix] :
+         {std::pair("codes", ""), std::pair("per_step", "#per_step"),
+          std::pair("zero", "#zero")}) {
+        NamedView& argument = views_.emplace_back();
+        argument.name = names_.emplace_back(std::string(name) + suffix);
+        Pin& pin = next_pin();
+        nb::object array = nb::handle(value).attr(attribute);
+        argument.view = view_of(name, array.ptr(), pin);
+        pin.take_object(std::move(array));
+    }
+}
+
 void Arguments::add(std::string_view name, PyObject* value) {
     const PythonState& state = python_state();
     NamedView& argument = views_.emplace_back();
@@ -200,6 +215,10 @@ void Arguments::add(std::string_view name, PyObject* value) {
         inner = nb::steal(PyObject_GetAttr(value, state.value));
         value = inner.ptr();
         kind = &array_kind(Py_TYPE(value));
+    }
+    if (kind->access == Access::Quantized) {
+        views_.pop_back();
+        return add_quantized(name, value);
     }
     Pin& pin = next_pin();
     argument.view = view_of(name, value, pin);

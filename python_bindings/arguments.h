@@ -6,6 +6,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <deque>
+#include <string>
+
 #include <boost/container/small_vector.hpp>
 
 #include <span>
@@ -63,6 +66,7 @@ private:
     static constexpr std::size_t inline_pins = 6;
 
     Pin& next_pin();
+    void add_quantized(std::string_view name, PyObject* value);
     void join(std::string_view name, const ArrayKind& kind);
 
     boost::container::small_vector<NamedView, 6> views_;
@@ -70,6 +74,7 @@ private:
     std::size_t pins_used_ = 0;
     boost::container::small_vector<Pin*, 1> more_pins_;
     const ArrayKind* kind_ = nullptr;
+    std::deque<std::string> names_; ///< that nobody else keeps
 };
 
 } // namespace tilefold::python

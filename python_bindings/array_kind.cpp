@@ -74,6 +74,8 @@ ArrayKind describe(PyTypeObject* pointer) {
     ArrayKind kind;
     if (type.ptr() == state.role) {
         kind.access = Access::Role;
+    } else if (nb::hasattr(type, "per_step")) {
+        kind.access = Access::Quantized;
     } else if (is_subtype(pointer, state.ndarray)) {
         kind.access =
             nb::hasattr(type, "mask") ? Access::Masked : Access::Buffer;

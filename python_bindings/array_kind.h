@@ -15,13 +15,14 @@ namespace nb = nanobind;
 
 /// How a value of the type is read.
 enum class Access : std::uint8_t {
-    Buffer,   ///< the buffer protocol
-    Masked,   ///< numpy.ma: refused
-    Sparse,   ///< scipy.sparse and the like: refused
-    Role,     ///< tilefold.Vi, Vj, Pm around a value
-    Exchange, ///< DLPack's C table (torch)
-    Dlpack,   ///< __dlpack__
-    Convert,  ///< numpy.asarray: lists, data frames, anything else
+    Buffer,    ///< the buffer protocol
+    Masked,    ///< numpy.ma: refused
+    Sparse,    ///< scipy.sparse and the like: refused
+    Role,      ///< tilefold.Vi, Vj, Pm around a value
+    Quantized, ///< tilefold.Quantized: codes, and how they are read
+    Exchange,  ///< DLPack's C table (torch)
+    Dlpack,    ///< __dlpack__
+    Convert,   ///< numpy.asarray: lists, data frames, anything else
 };
 
 /// One per Python type, alive as long as the process.

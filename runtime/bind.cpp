@@ -21,8 +21,23 @@ Mode mode_of(Want want) {
     return want == Want::Result ? Mode::Reduce : Mode::Values;
 }
 
+/// Beyond every number of a name: what says how the codes of the name are
+/// read, `x#zero` and `x#per_step`.
+constexpr int of_codes = 1 << 20;
+
+int number_of(const Parsed& formula, std::string_view name) {
+    const std::size_t mark = name.find('#');
+    if (mark == std::string_view::npos)
+        return formula.find_name(name);
+    const int codes = formula.find_name(name.substr(0, mark));
+    if (codes < 0)
+        return codes;
+    return codes + (name.substr(mark) == "#zero" ? 1 : 2) * of_codes;
+}
+
 bool is_seed(const Parsed& formula, int name) {
-    return name >= 0 && formula.names()[std::size_t(name)].is_seed;
+    return name >= 0 && name < of_codes &&
+           formula.names()[std::size_t(name)].is_seed;
 }
 
 /// A name the formula does not have reads as a parameter; the compiler
@@ -32,7 +47,9 @@ Axes axes_of(const Parsed& formula, int name, const NamedView& argument) {
         return *argument.declared;
     if (is_seed(formula, name) && argument.view.shape.empty())
         return Axes::None; // one number for every point
-    return name < 0 ? Axes::None : formula.names()[std::size_t(name)].axes;
+    return name < 0 || name >= of_codes
+               ? Axes::None
+               : formula.names()[std::size_t(name)].axes;
 }
 
 /// Where the formula reads `reading`, for a caret.
@@ -73,6 +90,7 @@ std::vector<std::int32_t> ambiguous_parameters(const Parsed& formula,
     for (std::size_t k = 0; k < readings.size(); ++k) {
         const Reading& reading = readings[k];
         if (reading.axes != Axes::None || reading.rank != 1 ||
+            number_of(formula, reading.name) >= of_codes ||
             is_seed(formula, formula.find_name(reading.name)))
             continue;
         bool matched = false;
@@ -181,7 +199,7 @@ Readings read_all(const Parsed& formula, std::span<const NamedView> arguments,
                   Signature& signature, bool& all_known) {
     Readings readings;
     for (const NamedView& argument : arguments) {
-        int name = formula.find_name(argument.name);
+        int name = number_of(formula, argument.name);
         all_known &= name >= 0;
         Reading reading = read_shape(argument.name, argument.view,
                                      axes_of(formula, name, argument));

@@ -34,6 +34,7 @@ from tilefold.errors import (
     ShapeError,
 )
 from tilefold.kernel import Kernel, kernel
+from tilefold.quantization import Quantized, quantize
 from tilefold.roles import Pm, Vi, Vj
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "Options",
     "OutOfMemory",
     "Pm",
+    "Quantized",
     "RowError",
     "Session",
     "ShapeError",
@@ -59,6 +61,7 @@ __all__ = [
     "compile",
     "explain",
     "kernel",
+    "quantize",
     "reduce",
     "stats",
 ]

@@ -171,7 +171,7 @@ nb::object run_all(const Bound& bound, const Call& call,
     if (call.out && (!PyTuple_Check(call.out) ||
                      std::size_t(PyTuple_Size(call.out)) != count))
         fail(Code::BadOption,
-             {"out", "for " + std::to_string(count) + " results",
+             {"out", "one array for " + std::to_string(count) + " results",
               "pass a tuple of as many arrays"});
     std::vector<Result> results(count);
     std::vector<Output> outs;

@@ -175,6 +175,10 @@ private:
 } // namespace
 
 double Bound::check(const Output& out, std::int64_t rows) const {
+    if (state_->sweeps) // every pair of the sweeps before would be needed
+        fail(Code::BadOption,
+             {"check", "used with a formula of several sweeps over the pairs",
+              "check the formula that is differentiated"});
     return Check(*state_, out).run(rows);
 }
 

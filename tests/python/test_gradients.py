@@ -404,6 +404,20 @@ def test_other_sessions():
 
 REFUSALS = [
     (
+        "BadOption",
+        lambda: tilefold.compile(GAUSSIAN).grad("x").check(POINTS, grad=1.0),
+        "the option check cannot be used with a formula of several sweeps "
+        "over the pairs\ncheck the formula that is differentiated",
+    ),
+    (
+        "BadOption",
+        lambda: tilefold.compile(GAUSSIAN).grad(["x", "l"])(
+            POINTS, grad=1.0, out=np.zeros((N, 3))
+        ),
+        "the option out cannot be one array for 2 results\n"
+        "pass a tuple of as many arrays",
+    ),
+    (
         "DerivativeTarget",
         lambda: tilefold.reduce("sum_j grad(x_i·y_j, 2x_i)", x=X, y=Y),
         "grad differentiates with respect to an argument, and this is none\n"

@@ -62,18 +62,30 @@ std::string_view Error::code_name() const noexcept {
     return row(code_).name;
 }
 
-void fail(Code code, Place place,
-          std::initializer_list<std::string> arguments) {
+namespace {
+
+std::string whole_message(Code code, Place place,
+                          std::initializer_list<std::string> arguments) {
     std::string message = fill(row(code).found, arguments);
     if (!place.formula.empty())
         message += "\n" + excerpt(place.formula, place.span);
-    if (!row(code).cure.empty()) {
-        const std::string cure = fill(row(code).cure, arguments);
-        if (!cure.empty())
-            message += "\n" + cure;
-    }
-    throw Error(code, std::move(message), std::string(place.formula),
-                place.span);
+    const std::string cure = fill(row(code).cure, arguments);
+    if (!cure.empty())
+        message += "\n" + cure;
+    return message;
+}
+
+} // namespace
+
+void fail(Code code, Place place,
+          std::initializer_list<std::string> arguments) {
+    throw Error(code, whole_message(code, place, arguments),
+                std::string(place.formula), place.span);
+}
+
+std::string message_of(Code code,
+                       std::initializer_list<std::string> arguments) {
+    return whole_message(code, {}, arguments);
 }
 
 void fail(Code code, std::initializer_list<std::string> arguments) {

@@ -35,6 +35,7 @@ enum class Family : std::uint8_t {
     Device,
     Cancelled,
     Internal,
+    Warning, ///< never thrown: the text of a warning
 };
 
 /// The one exception type of the library. `what()` is the whole message:
@@ -73,6 +74,9 @@ struct Place {
                        std::initializer_list<std::string> arguments = {});
 [[noreturn]] void fail(Code code,
                        std::initializer_list<std::string> arguments = {});
+
+/// The same text for a row that is told and not thrown.
+std::string message_of(Code code, std::initializer_list<std::string> arguments);
 
 /// Throws InternalError: a broken invariant of ours, never the user's fault.
 [[noreturn]] void internal_error(std::string what);

@@ -32,6 +32,7 @@ const char* class_name(const Error& error) {
     case Family::Cancelled:
         return "Cancelled";
     case Family::Internal:
+    case Family::Warning:
         return "InternalError";
     }
     return "InternalError";

@@ -152,17 +152,14 @@ Formula formula_for(const FormulaHandle& formula, const Call& call) {
                       formula.formula.derivation());
 }
 
-namespace {
-
-RunOptions run_options(const FormulaHandle& handle, const Call& call) {
-    nb::handle progress = progress_of(handle, call);
-    RunOptions run;
-    run.accumulate = call.accumulate;
-    run.poll = [progress](double done, double total) {
+Poll poll_of(const FormulaHandle& formula, const Call& call) {
+    nb::handle progress = progress_of(formula, call);
+    return [progress](double done, double total) {
         return poll(progress, done, total);
     };
-    return run;
 }
+
+namespace {
 
 /// Formulas of several results give a tuple, and take one as `out`.
 nb::object run_all(const Bound& bound, const Call& call,
@@ -199,7 +196,7 @@ nb::object run_all(const Bound& bound, const Call& call,
 nb::object run_call(const FormulaHandle& handle, const Call& call,
                     const BindOptions& options) {
     const Formula formula = formula_for(handle, call);
-    const RunOptions run = run_options(handle, call);
+    const RunOptions run{call.accumulate, poll_of(handle, call)};
     std::optional<Bound> bound;
     {
         nb::gil_scoped_release released;

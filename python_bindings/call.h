@@ -44,7 +44,12 @@ Formula formula_for(const FormulaHandle& formula, const Call& call);
 nb::object run_call(const FormulaHandle& formula, const Call& call,
                     const BindOptions& options = {});
 
+/// Looks for signals and tells the progress callback of the call; takes the
+/// GIL itself.
+Poll poll_of(const FormulaHandle& formula, const Call& call);
+
 void bind_formula(nb::module_& module);
 void bind_language(nb::module_& module);
+void bind_solve(nb::module_& module);
 
 } // namespace tilefold::python

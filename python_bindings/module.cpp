@@ -18,4 +18,5 @@ NB_MODULE(_core, module) {
     bind_session(module);
     bind_formula(module);
     bind_language(module);
+    bind_solve(module);
 }

@@ -24,6 +24,7 @@ from tilefold._core import version as __version__
 from tilefold.errors import (
     ArgumentError,
     Cancelled,
+    ConvergenceWarning,
     DeviceError,
     DTypeError,
     Error,
@@ -36,10 +37,12 @@ from tilefold.errors import (
 from tilefold.kernel import Kernel, kernel
 from tilefold.quantization import Quantized, quantize
 from tilefold.roles import Pm, Vi, Vj
+from tilefold.solve import SolveInfo
 
 __all__ = [
     "ArgumentError",
     "Cancelled",
+    "ConvergenceWarning",
     "DTypeError",
     "DeviceError",
     "Error",
@@ -54,6 +57,7 @@ __all__ = [
     "RowError",
     "Session",
     "ShapeError",
+    "SolveInfo",
     "Statistics",
     "Vi",
     "Vj",

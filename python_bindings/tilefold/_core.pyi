@@ -242,3 +242,5 @@ def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, **array
 
 def language() -> list[tuple[str, list[tuple[str, str]]]]:
     """(title, [(spelling, meaning), …]) for each table."""
+
+def _solve(product: Formula, pair: Formula, arguments: dict[str, Any], side: str, settings: dict[str, Any], options: dict[str, Any]) -> tuple[Any, int, list[float], bool, int, str]: ...

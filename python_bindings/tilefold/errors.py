@@ -1,11 +1,12 @@
 # python_bindings/tilefold/errors.py - what tilefold raises.
-"""The exceptions of tilefold; every one is an `Error`."""
+"""The exceptions of tilefold, each an `Error`, and its one warning."""
 
 from __future__ import annotations
 
 __all__ = [
     "ArgumentError",
     "Cancelled",
+    "ConvergenceWarning",
     "DTypeError",
     "DeviceError",
     "Error",
@@ -79,3 +80,7 @@ class Cancelled(Error, RuntimeError):  # noqa: N818
 
 class InternalError(Error, RuntimeError):
     """A bug of tilefold."""
+
+
+class ConvergenceWarning(UserWarning):
+    """A solve ended before the residual was small enough."""

@@ -8,12 +8,15 @@ reduced like any other; a transpose only exchanges the axes.
 from __future__ import annotations
 
 import sys
+import warnings
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from tilefold import _core
+from tilefold.errors import ConvergenceWarning
+from tilefold.solve import solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -311,6 +314,58 @@ class Kernel:
         """Where the `k` smallest values along an axis are: (N, k), int64."""
         return self._reduce("argkmin", self._axes(axis, "argkmin"), k)
 
+    def topk(self, k: int, axis: int, largest: bool = True) -> tuple[Any, Any]:
+        """The `k` largest (or smallest) values along an axis, and where.
+
+        (N, k) values, best first, and their places, int64; of equal values
+        the first comes first.
+        """
+        signed = -self if largest else self
+        values, places = signed.kmin(k, axis), signed.argkmin(k, axis)
+        return (-values if largest else values), places
+
+    # ---- linear systems ----------------------------------------------------
+
+    def solve(
+        self,
+        b: Any,
+        ridge: Any = 0.0,
+        rtol: float = 1e-6,
+        maxiter: int | None = None,
+        preconditioner: str = "auto",
+        info: bool = False,
+    ) -> Any:
+        """Solves (K + ridge·I) x = b, for a positive definite K.
+
+        b has shape (N,) or (N, E), and so has x. K is square and symmetric,
+        which is not checked. Conjugate gradients take one product with K for
+        each iteration, of all columns together, at most `maxiter`
+        (min(10 N, 1000) unless given), until |b - (K + ridge·I) x| <= rtol |b|
+        for each column. Vectors are kept in double precision.
+
+        `preconditioner` is "cholesky" (up to 100 rows of K, chosen by
+        pivoting), "none", or "auto": "cholesky" for 500 points and more with
+        a ridge. `info=True` gives (x, `SolveInfo`).
+
+        Warns with `ConvergenceWarning` where the residual stays larger.
+        PyTorch records it, for tensors that require grad. Raises
+        `ShapeError`, `ArgumentError`.
+        """
+        options = {
+            "rtol": rtol,
+            "maxiter": maxiter,
+            "preconditioner": preconditioner,
+        }
+        if _any_requires_grad([b, ridge, *self._pair.arguments.values()]):
+            from tilefold import torch  # only where it is there already
+
+            x, found, warning = torch.solve(self, b, ridge, options)
+        else:
+            x, found, warning = solve(self, b, ridge, options)
+        if warning:
+            warnings.warn(warning, ConvergenceWarning, stacklevel=2)
+        return (x, found) if info else x
+
     # ---- elements -----------------------------------------------------------
 
     def diag(self) -> Any:
@@ -423,7 +478,10 @@ def _any_requires_grad(values: Iterable[Any]) -> bool:
     return (
         torch is not None
         and torch.is_grad_enabled()
-        and any(getattr(value, "requires_grad", False) for value in values)
+        and any(
+            getattr(getattr(value, "value", value), "requires_grad", False)
+            for value in values
+        )
     )
 
 

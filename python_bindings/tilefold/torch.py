@@ -10,11 +10,16 @@ exact.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from tilefold.kernel import Kernel, _PairTerm
 from tilefold.roles import Role
+from tilefold.solve import solve as solve_without_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__: list[str] = []
 
@@ -30,19 +35,39 @@ def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
     return _evaluate(formula, arguments, settings)
 
 
+def solve(
+    kernel: Any, side: Any, ridge: Any, options: dict[str, Any]
+) -> tuple[Any, Any, str]:
+    """What `tilefold.solve.solve` gives, recorded."""
+    pair = kernel._pair
+    values, roles = _without_roles(pair.arguments)
+    record = _Record(pair.formula, list(pair.arguments), roles, pair.settings)
+    system = _System(record, kernel._transposed, options)
+    x = _Solve.apply(  # type: ignore[no-untyped-call]
+        system, side, ridge, *values
+    )
+    return x, system.info, system.warning
+
+
 def _evaluate(
     formula: Any, arguments: dict[str, Any], settings: dict[str, Any]
 ) -> Any:
-    values = [
+    values, roles = _without_roles(arguments)
+    record = _Record(formula, list(arguments), roles, settings)
+    return _Evaluate.apply(record, *values)  # type: ignore[no-untyped-call]
+
+
+def _without_roles(
+    arguments: dict[str, Any],
+) -> tuple[list[Any], list[int | None]]:
+    """The bare values, and the axes that some were declared on."""
+    return [
         value.value if isinstance(value, Role) else value
         for value in arguments.values()
-    ]
-    roles = [
+    ], [
         value.axes if isinstance(value, Role) else None
         for value in arguments.values()
     ]
-    record = _Record(formula, list(arguments), roles, settings)
-    return _Evaluate.apply(record, *values)  # type: ignore[no-untyped-call]
 
 
 class _Record:
@@ -78,6 +103,27 @@ class _Record:
         return f"grad{level}"
 
 
+def _save(ctx: Any, values: Iterable[Any]) -> None:
+    """Keeps what the backward pass reads; only tensors may be saved."""
+    values = list(values)
+    ctx.is_tensor = [isinstance(value, torch.Tensor) for value in values]
+    ctx.others = [
+        None if isinstance(value, torch.Tensor) else value for value in values
+    ]
+    ctx.save_for_backward(
+        *(value for value in values if isinstance(value, torch.Tensor))
+    )
+
+
+def _saved(ctx: Any) -> list[Any]:
+    """What `_save` was given; tensors with their place in the graph."""
+    saved = iter(ctx.saved_tensors)
+    return [
+        next(saved) if is_tensor else other
+        for is_tensor, other in zip(ctx.is_tensor, ctx.others, strict=True)
+    ]
+
+
 class _Evaluate(torch.autograd.Function):
     """A formula as a node of PyTorch's graph."""
 
@@ -85,14 +131,7 @@ class _Evaluate(torch.autograd.Function):
     def forward(ctx: Any, record: _Record, *values: Any) -> Any:
         """The results; tensors are saved, other values kept."""
         ctx.record = record
-        ctx.save_for_backward(
-            *(value for value in values if isinstance(value, torch.Tensor))
-        )
-        ctx.others = [
-            None if isinstance(value, torch.Tensor) else value
-            for value in values
-        ]
-        ctx.is_tensor = [isinstance(value, torch.Tensor) for value in values]
+        _save(ctx, values)
         results = record.formula(record.arguments(values), **record.settings)
         for result in results if isinstance(results, tuple) else (results,):
             if not result.is_floating_point():
@@ -103,11 +142,7 @@ class _Evaluate(torch.autograd.Function):
     def backward(ctx: Any, *cotangents: Any) -> Any:
         """The gradients by the tensors that require them."""
         record = ctx.record
-        saved = iter(ctx.saved_tensors)
-        values = [
-            next(saved) if is_tensor else other
-            for is_tensor, other in zip(ctx.is_tensor, ctx.others, strict=True)
-        ]
+        values = _saved(ctx)
         needed = [
             name
             for name, need in zip(
@@ -127,6 +162,84 @@ class _Evaluate(torch.autograd.Function):
             gradients = (gradients,)
         found = dict(zip(needed, gradients, strict=True))
         return (None, *(found.get(name) for name in record.names))
+
+
+class _System:
+    """What a solve was, beside its values."""
+
+    def __init__(
+        self, record: _Record, transposed: bool, options: dict[str, Any]
+    ) -> None:
+        self.record = record
+        self.transposed = transposed
+        self.options = options
+        self.info: Any = None
+        self.warning = ""
+
+    def kernel(self, values: Any) -> Any:
+        """The kernel of the values."""
+        record = self.record
+        pair = _PairTerm(
+            record.formula, record.arguments(values), record.settings
+        )
+        return Kernel(pair, self.transposed)
+
+
+class _Solve(torch.autograd.Function):
+    """A linear system as a node of PyTorch's graph.
+
+    Of x = A⁻¹ b, the gradient by b is A⁻¹ g, for A is symmetric, and that by
+    A is -(A⁻¹ g) xᵀ, of which kernels only take the product with dA.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, system: _System, side: Any, ridge: Any, *values: Any
+    ) -> Any:
+        """The solution; it is saved beside the arguments."""
+        x, system.info, system.warning = solve_without_record(
+            system.kernel(values), side, ridge, system.options
+        )
+        x = torch.as_tensor(x)  # where the ridge is all that is a tensor
+        ctx.system = system
+        _save(ctx, [x, ridge, *values])
+        return x
+
+    @staticmethod
+    def backward(ctx: Any, cotangent: Any) -> Any:
+        """The gradients by b, the ridge and the kernel's arguments."""
+        system = ctx.system
+        x, ridge, *values = _saved(ctx)
+        kernel = system.kernel(values)
+        adjoint = kernel.solve(cotangent, ridge, **system.options)
+        _, by_side, by_ridge, *by_values = ctx.needs_input_grad
+        names = system.record.names
+        needed = [
+            name for name, need in zip(names, by_values, strict=True) if need
+        ]
+        found = _by_arguments(kernel, needed, -adjoint, x) if needed else {}
+        return (
+            None,
+            adjoint if by_side else None,
+            -(adjoint * x).sum() if by_ridge else None,
+            *(found.get(name) for name in names),
+        )
+
+
+def _by_arguments(
+    kernel: Any, needed: list[str], rows: Any, columns: Any
+) -> dict[str, Any]:
+    """The gradients of rows · (K columns) by arguments of K."""
+    pair = kernel._pair
+    name = pair.formula._unused_name()
+    formula = pair.around("sum", kernel._columns, weights=name)
+    seed = _Record(formula, [], [], {}).seed()
+    gradients = formula.grad(needed, cotangent=seed)(
+        {**pair.arguments, name: columns, seed: rows}, **pair.settings
+    )
+    if len(needed) == 1:
+        gradients = (gradients,)
+    return dict(zip(needed, gradients, strict=True))
 
 
 def _seed_names(record: _Record, seed: str, count: int) -> list[str]:

@@ -97,7 +97,7 @@ TEST(NamedFormulas, TakeTwoPointsAndTheirParameters) {
     EXPECT_EQ(vocabulary().function("energy").least, 2);
     EXPECT_EQ(vocabulary().function("attention").least, -1);
     EXPECT_EQ(refusal("gaussian(x_i, y_j)"),
-              "gaussian takes 3 arguments, but 2 are given\n"
+              "'gaussian' takes 3 arguments, not 2\n"
               "  gaussian(x_i, y_j)\n"
               "  ^~~~~~~~~~~~~~~~~~\n"
               "write gaussian(…, …, …)");

@@ -240,13 +240,11 @@ REDUCTIONS = {
     "nadaraya_watson": lambda x, y, b, l: (
         kernels.RBF(l)(x, y) @ b / kernels.RBF(l)(x, y).sum(1)
     ),
-    "attention": lambda q, k, v, d: (
-        softmax(q @ k.T / np.sqrt(d), axis=1) @ v
-    ),
+    "attention": lambda q, k, v, d: softmax(q @ k.T / np.sqrt(d), axis=1) @ v,
     "nearest": lambda x, y: cdist(x, y).argmin(1),
-    "neighbours": lambda x, y: (
-        np.argsort(cdist(x, y), axis=1, kind="stable")[:, :10]
-    ),
+    "neighbours": lambda x, y: np.argsort(cdist(x, y), axis=1, kind="stable")[
+        :, :10
+    ],
     "hausdorff": lambda x, y: cdist(x, y).min(1),
     "sinkhorn": sinkhorn,
 }

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from catalogue_references import PAIRS, REDUCTIONS, tangent
 
 import tilefold
+from catalogue_references import PAIRS, REDUCTIONS, tangent
 from tilefold import _core
 
 README = Path(__file__).parents[2] / "formulas" / "README.md"
@@ -142,7 +142,9 @@ def test_functions_stand_inside_formulas(points):
 
 def test_a_definition_of_the_same_name_wins(points):
     got = tilefold.reduce(
-        "sum_j linear(x_i, y_j) with linear(u, v) = 2u·v", x=points.x, y=points.y
+        "sum_j linear(x_i, y_j) with linear(u, v) = 2u·v",
+        x=points.x,
+        y=points.y,
     )
     assert got == pytest.approx(2 * (points.x @ points.y.T).sum(1))
 

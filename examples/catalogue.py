@@ -19,10 +19,13 @@ import tilefold
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 SCALES = {0.5: "#d1495b", 1.0: "#00798c"}
+GREY = "#666666"
+LETTERS = {"alpha": "α", "sigma": "σ", "epsilon": "ε"}
 FARTHEST = 3.0
 COLUMNS = 5
 
@@ -71,15 +74,28 @@ def curve(panel: Panel, scale: float, distances: Array) -> Array:
     return kernel[:, 0]
 
 
-def subtitle(panel: Panel) -> str:
-    """`l = 0.5 and 1, α = 0.5`: the parameters."""
-    parts = [f"{panel.scale} = 0.5 and 1"] if panel.scale else []
-    parts += [f"{name} = {value:g}" for name, value in panel.others.items()]
-    greek = {"alpha": "α", "sigma": "σ", "epsilon": "ε"}
-    text = ", ".join(parts)
-    for name, letter in greek.items():
-        text = text.replace(name, letter)
-    return text
+def subtitle(axis: Any, panel: Panel) -> None:
+    """`l = 0.5 or 1` in the colours of the curves, and the other parameters."""
+    parts = []
+    if panel.scale:
+        (small, first), (large, second) = SCALES.items()
+        parts = [
+            (f"{LETTERS.get(panel.scale, panel.scale)} =", GREY),
+            (f"{small:g}", first), ("or", GREY), (f"{large:g}", second),
+        ]  # fmt: skip
+    for key, value in panel.others.items():
+        parts.append((f"  {LETTERS.get(key, key)} = {value:g}", GREY))
+    texts = [
+        TextArea(text, textprops={"color": colour, "fontsize": 8})
+        for text, colour in parts
+    ]
+    line = HPacker(children=texts, pad=0, sep=3)
+    axis.add_artist(
+        AnchoredOffsetbox(
+            "lower left", child=line, pad=0, borderpad=0.15, frameon=False,
+            bbox_to_anchor=(0, 1), bbox_transform=axis.transAxes,
+        )
+    )  # fmt: skip
 
 
 def draw(axis: Any, panel: Panel, distances: Array) -> None:
@@ -93,10 +109,7 @@ def draw(axis: Any, panel: Panel, distances: Array) -> None:
     axis.set_xlim(0, FARTHEST)
     axis.set_ylim(panel.lowest, panel.highest)
     axis.set_title(panel.name, fontsize=10, loc="left", pad=15, weight="bold")
-    axis.text(
-        0, 1.03, subtitle(panel), transform=axis.transAxes, fontsize=8,
-        color="#666666",
-    )  # fmt: skip
+    subtitle(axis, panel)
     axis.tick_params(labelsize=8, length=2.5, color="#999999")
     axis.locator_params(nbins=4)
     for side in ("top", "right"):

@@ -178,7 +178,8 @@ def table() -> str:
         text += "|---|---|---|---|\n"
         for name, (formula, parameters, doc, is_reduction) in ROWS.items():
             if is_reduction == reduces:
-                cells = [f"`{name}`", code(parameters), code(formula), doc]
+                cells = [code(name), code(parameters), code(formula)]
+                cells.append(doc.replace("|", r"\|"))
                 text += "| " + " | ".join(cells).replace("  ", " ") + " |\n"
     return text + "\n"
 

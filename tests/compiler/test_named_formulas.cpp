@@ -147,6 +147,8 @@ TEST(NamedFormulas, GiveWayToNamesOfTheFormula) {
 TEST(NamedFormulas, AreOffered) {
     EXPECT_NE(refusal("gausian(x_i, y_j, l)").find("did you mean gaussian?"),
               std::string::npos);
+    EXPECT_NE(refusal("rbf(x_i, y_j, l)").find("did you mean gaussian?"),
+              std::string::npos);
 }
 
 TEST(NamedFormulas, StandAlone) {

@@ -186,7 +186,7 @@ void GraphBuild::check_missing_y() const {
 
 ir::Graph GraphBuild::run() {
     read_arguments();
-    Scope scope{formula_, {}, {}, 0, {}, nullptr};
+    Scope scope{.formula = formula_};
     const ValueId result = evaluate(scope, formula_.root);
     if (builder_.type(result).rank == 2)
         builder_.slice(result, 0, 1, false, builder_[result].span);
@@ -293,16 +293,17 @@ ValueId GraphBuild::name(Scope& scope, const ast::Node& node) {
         bound != scope.bound.end())
         return bound->second;
     if (const ast::Definition* definition = find_definition(scope, node.name)) {
+        Scope inner = inner_of(scope);
+        if (scope.call) // differs from call to call
+            return evaluate(inner, definition->body);
         const auto [place, is_new] =
             definitions_.emplace(node.name, ir::no_value);
-        if (is_new) {
-            Scope inner{formula_, {}, {}, scope.depth + 1, {}, nullptr};
+        if (is_new)
             place->second = evaluate(inner, definition->body);
-        }
         return place->second;
     }
     double value = 0;
-    if (scope.rule && find_constant(node.name, value))
+    if (scope.call && find_constant(node.name, value))
         return builder_.constant(value);
     const NameUse& use = uses_.at(node.name);
     if (use.is_constant && find_constant(node.name, value))
@@ -339,17 +340,28 @@ ValueId GraphBuild::variable(const std::string& name, Axes read_on, Span span) {
 
 const ast::Definition*
 GraphBuild::find_definition(const Scope& scope, const std::string& name) const {
-    if (scope.call)
-        return nullptr;
-    for (const ast::Definition& definition : formula_.definitions)
+    for (const ast::Definition& definition : scope.formula.definitions)
         if (definition.name == name)
             return &definition;
     return nullptr;
 }
 
+/// Of a definition's body; that of a named formula reads x, y and l of its
+/// call.
+GraphBuild::Scope GraphBuild::inner_of(const Scope& scope) {
+    Scope inner{.formula = scope.formula, .depth = scope.depth + 1};
+    if (scope.call) {
+        inner.bound = scope.bound;
+        inner.call = scope.call;
+        inner.rule = scope.rule;
+        inner.is_named = scope.is_named;
+    }
+    return inner;
+}
+
 ValueId GraphBuild::call(Scope& scope, const ast::Node& node,
                          const ast::Definition& definition) {
-    Scope inner{formula_, {}, {}, scope.depth + 1, {}, nullptr};
+    Scope inner = inner_of(scope);
     for (std::size_t k = 0; k < definition.parameters.size(); ++k)
         inner.bound[definition.parameters[k]] =
             scope.values.at(node.children.at(k));
@@ -358,15 +370,21 @@ ValueId GraphBuild::call(Scope& scope, const ast::Node& node,
 
 ValueId GraphBuild::sugar(Scope& scope, const ast::Node& node,
                           const Sugar& sugar) {
-    Scope inner{sugar.body,      {}, span_of(scope, node),
-                scope.depth + 1, {}, scope.rule};
+    Scope inner{.formula = sugar.body,
+                .call = span_of(scope, node),
+                .depth = scope.depth + 1,
+                .rule = scope.rule,
+                .is_named = sugar.is_named};
     for (std::size_t k = 0; k < sugar.parameters.size(); ++k)
         inner.bound[sugar.parameters[k]] = scope.values.at(node.children.at(k));
     return evaluate(inner, sugar.body.root);
 }
 
 ValueId GraphBuild::expand(const Bindings& bindings) {
-    Scope scope{formula_, bindings.values, bindings.span, 0, {}, &bindings};
+    Scope scope{.formula = formula_,
+                .bound = bindings.values,
+                .call = bindings.span,
+                .rule = &bindings};
     return evaluate(scope, formula_.root);
 }
 

@@ -12,7 +12,7 @@
 
 namespace tilefold {
 
-/// The names of ops.def, sugar.def and reductions.def, for the parser.
+/// The names of the tables and of formulas/catalogue.def, for the parser.
 const Vocabulary& vocabulary();
 
 /// What is known of an argument when a formula is compiled: everything but

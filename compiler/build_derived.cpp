@@ -78,7 +78,7 @@ DerivedGraph GraphBuild::derive(const Derivation& derivation,
                                 std::span<const ArgumentType> seeds) {
     seeds_ = seeds;
     read_arguments();
-    Scope scope{formula_, {}, {}, 0, {}, nullptr};
+    Scope scope{.formula = formula_};
     const ValueId value = evaluate(scope, formula_.root);
     check_reductions(builder_.graph(), value);
     check_axes(builder_.graph());

@@ -81,11 +81,11 @@ ValueId GraphBuild::product(const ast::Node& node, ValueId a, ValueId b,
     return builder_.apply(Op::Mul, {a, b}, span);
 }
 
-/// sugar.def acts on components and has one reading.
 ValueId GraphBuild::quotient(const Scope& scope, ValueId a, ValueId b,
                              Span span) {
     const Type& divisor = builder_.type(b);
-    if (builder_.type(a).rank == 0 && is_long_vector(divisor) && !scope.call)
+    if (builder_.type(a).rank == 0 && is_long_vector(divisor) &&
+        !scope.acts_by_component())
         refuse(Code::ScalarOverVector, span, {std::to_string(divisor.rows)});
     return builder_.apply(Op::Div, {a, b}, span);
 }
@@ -95,8 +95,7 @@ ValueId GraphBuild::quotient(const Scope& scope, ValueId a, ValueId b,
 ValueId GraphBuild::power(Scope& scope, const ast::Node& node, ValueId base,
                           Span span) {
     const Type& type = builder_.type(base);
-    // A rule of a table, like pow(), acts on components and says so.
-    if (is_long_vector(type) && node.name == "^" && !scope.call && !scope.rule)
+    if (is_long_vector(type) && node.name == "^" && !scope.acts_by_component())
         refuse(Code::VectorPower, span, {std::to_string(type.rows)});
     const auto exponent = literal_of(scope.formula, node.children[1]);
     if (exponent && *exponent == std::floor(*exponent) &&

@@ -3,8 +3,9 @@
 // 1. A body (the formula's, a definition's) is evaluated from its leaves up,
 //    each node once for each set of bound parameters.
 // 2. A number of the text has one slot however often its definition is
-//    inlined; a number of sugar.def is a constant.
-// 3. A message points at the node; inside sugar.def, at the call.
+//    inlined; a number of sugar.def or catalogue.def is a constant.
+// 3. A message points at the node; inside sugar.def or catalogue.def, at the
+//    call.
 #pragma once
 
 #include "compiler/build.h"
@@ -43,13 +44,18 @@ private:
     /// A body being evaluated.
     struct Scope {
         const ast::Formula& formula;
-        std::map<std::string, ir::ValueId> bound;
-        /// Of the call, where the body is sugar.def's.
-        std::optional<Span> call;
+        std::map<std::string, ir::ValueId> bound = {};
+        /// Of the call, where the body is sugar.def's or catalogue.def's.
+        std::optional<Span> call = {};
         int depth = 0;
-        Values values;
+        Values values = {};
         /// Of a rule of reductions.def.
         const Bindings* rule = nullptr;
+        /// The body is catalogue.def's: refused is what a user's would be.
+        bool is_named = false;
+
+        /// sugar.def and the rules act by component and have one reading.
+        bool acts_by_component() const { return call && !is_named; }
     };
 
     // build.cpp: arguments, names, definitions, the finished formula
@@ -67,6 +73,7 @@ private:
     ir::ValueId name(Scope& scope, const ast::Node& node);
     ir::ValueId index(const Scope& scope, const ast::Node& node);
     ir::ValueId variable(const std::string& name, Axes read_on, Span span);
+    static Scope inner_of(const Scope& scope);
     ir::ValueId call(Scope& scope, const ast::Node& node,
                      const ast::Definition& definition);
     ir::ValueId sugar(Scope& scope, const ast::Node& node, const Sugar& sugar);

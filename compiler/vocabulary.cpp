@@ -3,9 +3,11 @@
 #include "compiler/vocabulary.h"
 
 #include "compiler/build.h"
+#include "formulas/catalogue.h"
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 namespace tilefold {
 namespace {
@@ -49,12 +51,23 @@ bool is_function_name(std::string_view spelling) {
 
 /// "x, a, b"
 std::vector<std::string> names_in(std::string_view list) {
-    std::vector<std::string> names(1);
+    std::vector<std::string> names(list.empty() ? 0 : 1);
     for (char c : list)
         if (c == ',')
             names.emplace_back();
         else if (c != ' ')
             names.back() += c;
+    return names;
+}
+
+const NamedFormula* find_named(std::string_view name) {
+    const auto found = std::ranges::find(catalogue, name, &NamedFormula::name);
+    return found == std::end(catalogue) ? nullptr : found;
+}
+
+std::vector<std::string> parameters_of(const NamedFormula& row) {
+    std::vector<std::string> names = {"x", "y"};
+    std::ranges::move(names_in(row.parameters), std::back_inserter(names));
     return names;
 }
 
@@ -76,15 +89,21 @@ Vocabulary::Arity function_arity(std::string_view name) {
     for (const DerivativeRow& row : derivative_rows)
         if (row.spelling == name)
             widen(arity, row.arity);
+    const NamedFormula* named = find_named(name);
+    if (named && !named->is_reduction) {
+        widen(arity, int(parameters_of(*named).size()));
+        arity.weak = true;
+    }
     return arity;
 }
 
 Vocabulary::Arity reduction_arity(std::string_view stem) {
     if (const auto found = find_reduction(stem))
-        return {ir::row_of(*found).least, ir::row_of(*found).most};
+        return {.least = ir::row_of(*found).least,
+                .most = ir::row_of(*found).most};
     for (const ReductionSugarRow& row : reduction_sugar_rows)
         if (row.spelling == stem)
-            return {row.arity, row.arity};
+            return {.least = row.arity, .most = row.arity};
     return {};
 }
 
@@ -98,6 +117,9 @@ std::vector<std::string> all_names() {
             names.emplace_back(row.spelling);
     for (const DerivativeRow& row : derivative_rows)
         names.emplace_back(row.spelling);
+    for (const NamedFormula& row : catalogue)
+        if (!row.is_reduction)
+            names.emplace_back(row.name);
     for (const ir::ReductionRow& row : ir::all_reduction_rows())
         names.emplace_back(row.spelling);
     for (const ReductionSugarRow& row : reduction_sugar_rows)
@@ -138,6 +160,10 @@ std::vector<Sugar> parse_sugar() {
     for (const SugarRow& row : sugar_rows)
         all.push_back({row.spelling, names_in(row.parameters),
                        parse(row.body, vocabulary())});
+    for (const NamedFormula& row : catalogue)
+        if (!row.is_reduction)
+            all.push_back({row.name, parameters_of(row),
+                           parse(row.formula, vocabulary()), true});
     return all;
 }
 
@@ -174,6 +200,17 @@ const Sugar* find_sugar(std::string_view spelling) {
     static const std::vector<Sugar> all = parse_sugar();
     const auto found = std::ranges::find(all, spelling, &Sugar::spelling);
     return found == all.end() ? nullptr : &*found;
+}
+
+std::string_view resolve_name(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\n";
+    const std::size_t first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos)
+        return text;
+    const std::size_t last = text.find_last_not_of(blanks);
+    const NamedFormula* named =
+        find_named(text.substr(first, last + 1 - first));
+    return named ? named->formula : text;
 }
 
 const ReductionSugar* find_reduction_sugar(std::string_view stem) {

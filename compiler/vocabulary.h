@@ -1,5 +1,5 @@
 // compiler/vocabulary.h - what a spelling in a formula stands for, looked up
-// in ops.def, sugar.def and reductions.def.
+// in ops.def, sugar.def, reductions.def and formulas/catalogue.def.
 #pragma once
 
 #include "compiler/ir.h"
@@ -13,12 +13,18 @@
 
 namespace tilefold {
 
-/// A row of sugar.def, its body parsed.
+/// A row of sugar.def, or a formula of catalogue.def, its body parsed.
 struct Sugar {
     std::string_view spelling;
-    std::vector<std::string> parameters;
+    std::vector<std::string> parameters; ///< of a named formula: x, y, l …
     ast::Formula body;
+    /// Of catalogue.def: what has two readings is refused as in a user's text.
+    bool is_named = false;
 };
+
+/// The catalogue's formula where `text` is its name and nothing else; else
+/// `text`.
+std::string_view resolve_name(std::string_view text);
 
 /// One enumerator per row of derivatives.def.
 enum class DerivativeFunction : std::uint8_t {

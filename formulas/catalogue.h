@@ -10,13 +10,15 @@ struct NamedFormula {
     std::string_view formula;
     std::string_view parameters; ///< "l, p": bare names a caller must pass
     std::string_view doc;
+    bool is_reduction; ///< a whole formula; else a function of x and y
 };
 
 inline constexpr NamedFormula catalogue[] = {
 #define NAMED_FORMULA(name, formula, parameters, doc)                          \
-    {#name, formula, parameters, doc},
+    {#name, formula, parameters, doc, false},
+#define NAMED_REDUCTION(name, formula, parameters, doc)                        \
+    {#name, formula, parameters, doc, true},
 #include "formulas/catalogue.def"
-#undef NAMED_FORMULA
 };
 
 } // namespace tilefold

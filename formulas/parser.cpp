@@ -162,7 +162,7 @@ void Parser::parse_definition() {
     definition.span = name.span;
     definition.is_function = next_is(TokenKind::LeftParen);
     if (definition.is_function) {
-        if (is_function(name))
+        if (is_reserved(name))
             fail(Code::ShadowingDefinition, place(name.span), {text_of(name)});
         definition.parameters = parse_parameters();
     }

@@ -17,6 +17,9 @@ struct Vocabulary {
     struct Arity {
         int least = -1;
         int most = -1;
+        /// A named formula: what a formula defines or is given under that
+        /// name wins over it.
+        bool weak = false;
     };
     std::function<Arity(std::string_view)> function;
     /// The same for a reduction's stem ("sum", "argkmin"), its body counted.

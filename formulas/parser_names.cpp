@@ -75,7 +75,7 @@ NodeId Parser::parse_call(const Token& token) {
     const auto defined = functions_.find(token.name);
     const bool local = defined != functions_.end();
     const bool hidden = std::ranges::count(parameters_, token.name) != 0;
-    if (hidden || (!local && !is_function(token)))
+    if (hidden || (!local && !is_known_function(token)))
         unknown_function(token);
     const std::string name = token.kind == TokenKind::Mod ? "mod" : token.name;
     Vocabulary::Arity arity;
@@ -106,7 +106,7 @@ void Parser::check_bare_name(const Token& token) const {
     const bool operand = starts_operand(at_ + 1) || bar;
     if (vocabulary_.reduction(token.name).least >= 0 && operand)
         fail(Code::ReductionNeedsAxis, place(token.span), {text_of(token)});
-    if (!is_function(token))
+    if (!is_reserved(token))
         return;
     if (operand)
         fail(Code::FunctionNeedsParentheses, place(token.span),
@@ -140,10 +140,21 @@ void Parser::check_arity(std::string_view name, Vocabulary::Arity arity,
           placeholders(arity.least)});
 }
 
-bool Parser::is_function(const Token& token) const {
+/// Of the language; a named formula is hidden by a definition of its name.
+bool Parser::is_known_function(const Token& token) const {
     if (token.kind == TokenKind::Mod)
         return vocabulary_.function("mod").least >= 0;
-    return !token.symbolic && vocabulary_.function(token.name).least >= 0;
+    if (token.symbolic)
+        return false;
+    const Vocabulary::Arity arity = vocabulary_.function(token.name);
+    const bool hidden = arity.weak && (values_.contains(token.name) ||
+                                       pending_.contains(token.name));
+    return arity.least >= 0 && !hidden;
+}
+
+/// A function whose name means nothing else.
+bool Parser::is_reserved(const Token& token) const {
+    return is_known_function(token) && !vocabulary_.function(token.name).weak;
 }
 
 bool Parser::is_local(const std::string& name) const {
@@ -158,7 +169,7 @@ void Parser::unknown_function(const Token& token) const {
         fail(Code::ReductionNeedsAxis, place(token.span), {name});
     std::vector<std::string> known;
     for (const std::string& other : vocabulary_.names())
-        if (vocabulary_.function(other).least >= 0)
+        if (vocabulary_.function(other).least >= 0 && other != token.name)
             known.push_back(other);
     for (const auto& [other, parameters] : functions_)
         known.push_back(other);

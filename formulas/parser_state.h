@@ -141,7 +141,8 @@ private:
     void check_value_name(const Token& token) const;
     void check_arity(std::string_view name, Vocabulary::Arity arity,
                      std::size_t count, Span span) const;
-    bool is_function(const Token& token) const;
+    bool is_known_function(const Token& token) const;
+    bool is_reserved(const Token& token) const;
     bool is_local(const std::string& name) const;
     [[noreturn]] void unknown_function(const Token& token) const;
     [[noreturn]] void unknown_reduction(const Token& token) const;

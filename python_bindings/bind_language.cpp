@@ -6,9 +6,11 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -42,11 +44,33 @@ Rows more_reductions() {
     };
 }
 
-Rows named() {
+/// "gaussian(x, y, l)" of a function, the bare name of a reduction.
+std::string signature_of(const NamedFormula& row) {
+    const std::string name(row.name);
+    if (row.is_reduction)
+        return name;
+    const std::string rest(row.parameters);
+    return name + "(x, y" + (rest.empty() ? "" : ", " + rest) + ")";
+}
+
+Rows named(bool reductions) {
     Rows rows;
-    for (const NamedFormula& formula : catalogue)
-        rows.emplace_back(formula.name, std::string(formula.formula) + "  (" +
-                                            std::string(formula.doc) + ")");
+    for (const NamedFormula& row : catalogue)
+        if (row.is_reduction == reductions)
+            rows.emplace_back(signature_of(row),
+                              std::string(row.formula) + "  (" +
+                                  std::string(row.doc) + ")");
+    return rows;
+}
+
+using NamedRow =
+    std::tuple<std::string, std::string, std::string, std::string, bool>;
+
+std::vector<NamedRow> named_formulas() {
+    std::vector<NamedRow> rows;
+    for (const NamedFormula& row : catalogue)
+        rows.emplace_back(row.name, row.formula, row.parameters, row.doc,
+                          row.is_reduction);
     return rows;
 }
 
@@ -57,7 +81,8 @@ std::vector<std::pair<std::string, Rows>> language() {
         {"derivatives", described(all_derivative_rows())},
         {"reductions, with _i, _j or _ij", described(ir::all_reduction_rows())},
         {"reductions made of them", more_reductions()},
-        {"formulas to start from, with x on i and y on j", named()}};
+        {"named formulas, functions of two points", named(false)},
+        {"named reductions, each a formula of its own", named(true)}};
 }
 
 } // namespace
@@ -65,6 +90,9 @@ std::vector<std::pair<std::string, Rows>> language() {
 void bind_language(nb::module_& module) {
     module.def("language", &language,
                "(title, [(spelling, meaning), …]) for each table.");
+    module.def("named_formulas", &named_formulas,
+               "(name, formula, parameters, meaning, whether it reduces) for "
+               "each row\nof the catalogue.");
 }
 
 } // namespace tilefold::python

@@ -243,4 +243,8 @@ def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, **array
 def language() -> list[tuple[str, list[tuple[str, str]]]]:
     """(title, [(spelling, meaning), …]) for each table."""
 
-def _solve(product: Formula, pair: Formula, arguments: dict[str, Any], side: str, settings: dict[str, Any], options: dict[str, Any]) -> tuple[Any, int, list[float], bool, int, str]: ...
+def named_formulas() -> list[tuple[str, str, str, str, bool]]:
+    """
+    (name, formula, parameters, meaning, whether it reduces) for each row
+    of the catalogue.
+    """

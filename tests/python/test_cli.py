@@ -137,8 +137,9 @@ def test_explain_takes_types_in_place_of_arrays():
 def test_formulas_lists_the_language():
     done = tilefold("formulas")
     assert done.returncode == 0
-    for word in ("exp", "argkmin", "clamp", "logsumexp"):
+    for word in ("exp", "argkmin", "clamp", "logsumexp", "attention"):
         assert re.search(rf"^  {word}  ", done.stdout, re.MULTILINE)
+    assert "\n  gaussian(x, y, l)  " in done.stdout
 
 
 def test_the_cache_is_listed_verified_and_cleared(tmp_path, files):

@@ -248,3 +248,5 @@ def named_formulas() -> list[tuple[str, str, str, str, bool]]:
     (name, formula, parameters, meaning, whether it reduces) for each row
     of the catalogue.
     """
+
+def _solve(product: Formula, pair: Formula, arguments: dict[str, Any], side: str, settings: dict[str, Any], options: dict[str, Any]) -> tuple[Any, int, list[float], bool, int, str]: ...

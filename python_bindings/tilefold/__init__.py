@@ -36,7 +36,6 @@ from tilefold.errors import (
 )
 from tilefold.kernel import Kernel, kernel
 from tilefold.roles import Pm, Vi, Vj
-from tilefold.solve import SolveInfo
 
 __all__ = [
     "ArgumentError",
@@ -55,7 +54,6 @@ __all__ = [
     "RowError",
     "Session",
     "ShapeError",
-    "SolveInfo",
     "Statistics",
     "Vi",
     "Vj",

@@ -37,7 +37,6 @@ from tilefold.errors import (
 from tilefold.kernel import Kernel, kernel
 from tilefold.quantization import Quantized, quantize
 from tilefold.roles import Pm, Vi, Vj
-from tilefold.solve import SolveInfo
 
 __all__ = [
     "ArgumentError",
@@ -57,7 +56,6 @@ __all__ = [
     "RowError",
     "Session",
     "ShapeError",
-    "SolveInfo",
     "Statistics",
     "Vi",
     "Vj",

@@ -16,7 +16,6 @@ import numpy as np
 
 from tilefold import _core
 from tilefold.errors import ConvergenceWarning
-from tilefold.solve import solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -345,7 +344,8 @@ class Kernel:
 
         `preconditioner` is "cholesky" (up to 100 rows of K, chosen by
         pivoting), "none", or "auto": "cholesky" for 500 points and more with
-        a ridge. `info=True` gives (x, `SolveInfo`).
+        a ridge. `info=True` gives (x, info), a
+        `tilefold.solve.SolveInfo`.
 
         Warns with `ConvergenceWarning` where the residual stays larger.
         PyTorch records it, for tensors that require grad. Raises
@@ -361,6 +361,8 @@ class Kernel:
 
             x, found, warning = torch.solve(self, b, ridge, options)
         else:
+            from tilefold.solve import solve  # only where it is wanted
+
             x, found, warning = solve(self, b, ridge, options)
         if warning:
             warnings.warn(warning, ConvergenceWarning, stacklevel=2)

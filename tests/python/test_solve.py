@@ -1,6 +1,8 @@
 # tests/python/test_solve.py - linear systems with kernels against dense ones.
 from __future__ import annotations
 
+import signal
+import time
 import warnings
 
 import numpy as np
@@ -438,6 +440,22 @@ def test_progress_is_told_and_may_cancel():
         kernel.solve(side(3000), 1e-9, 1e-14, 10**6, "none")
     assert len(seen) == 3
     assert 0 < seen[0][0] < seen[1][0] < seen[0][1]
+
+
+def test_an_interrupt_stops_a_solve():
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    kernel, _ = make(count=500, scale=3)  # products far below 50 ms
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        start = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            kernel.solve(side(500), 1e-9, 1e-14, 10**9, "none")
+        assert time.perf_counter() - start < 2
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 # ---- PyTorch -----------------------------------------------------------------

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -36,9 +37,10 @@ print(time.perf_counter() - start)
 """
 
 
-def run(program: str) -> subprocess.CompletedProcess:
+def run(program: str, **environment: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-c", program],
+        env=dict(os.environ) | environment,
         capture_output=True,
         text=True,
         check=True,
@@ -63,9 +65,15 @@ def test_import_brings_only_tilefold():
     assert set(found["new"]) <= allowed
 
 
-def test_import_takes_at_most_10_milliseconds_after_numpy():
-    run(TIMED)
-    assert min(float(run(TIMED).stdout) for _ in range(5)) < 0.010
+def test_import_takes_at_most_10_milliseconds_after_numpy(tmp_path):
+    """From byte code, as installed packages are, whatever is set here."""
+    kept = {
+        "PYTHONDONTWRITEBYTECODE": "",
+        "PYTHONPYCACHEPREFIX": str(tmp_path),
+    }
+    run(TIMED, **kept)
+    times = [float(run(TIMED, **kept).stdout) for _ in range(5)]
+    assert min(times) < 0.010
 
 
 def test_the_version_is_told_once():

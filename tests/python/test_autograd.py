@@ -184,3 +184,12 @@ def test_dense_blocks_are_not_recorded():
     kernel = tilefold.kernel("exp(-|x_i - y_j|²)", x=x, y=y)
     with pytest.raises(tilefold.DTypeError, match="requires a gradient"):
         kernel.dense()
+
+
+def test_an_input_changed_in_place_before_backward_is_an_error():
+    (leaf,) = tensors((5, 3))
+    x = leaf * 1
+    out = tilefold.reduce("sum_j exp(-|x_i - x_j|²)", x=x)
+    x.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace"):
+        out.sum().backward()

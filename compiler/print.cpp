@@ -73,7 +73,7 @@ private:
     }
 
     std::string operation(const Node& node) const {
-        const std::string text(mnemonic(node.op));
+        std::string text(mnemonic(node.op));
         switch (node.op) {
         case Op::Argument:
             return text + " " + name_of(std::size_t(node.first));

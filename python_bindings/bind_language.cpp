@@ -46,7 +46,7 @@ Rows more_reductions() {
 
 /// "gaussian(x, y, l)" of a function, the bare name of a reduction.
 std::string signature_of(const NamedFormula& row) {
-    const std::string name(row.name);
+    std::string name(row.name);
     if (row.is_reduction)
         return name;
     const std::string rest(row.parameters);

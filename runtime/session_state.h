@@ -20,7 +20,7 @@ namespace tilefold::detail {
 
 /// Options, threads, caches and counters of a Session; lives as long as any
 /// handle of it.
-class SessionState : public ForkGuarded {
+class SessionState final : public ForkGuarded {
 public:
     explicit SessionState(const Options& options);
     ~SessionState();

@@ -382,7 +382,7 @@ private:
 
 } // namespace
 
-ValueId conform(Builder& builder, ValueId value, const Type& type) {
+ValueId conform(Builder& builder, ValueId value, Type type) {
     const std::uint8_t rank = builder.type(value).rank;
     const std::int64_t components = std::int64_t(type.rows) * type.columns;
     if (type.rank == 0)

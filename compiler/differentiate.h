@@ -50,6 +50,6 @@ ir::ValueId forward(ir::Builder& builder, ir::ValueId result,
 ir::ValueId transposed(ir::Builder& builder, ir::ValueId value);
 
 /// `value` with the components of `type`: repeated, or summed to a scalar.
-ir::ValueId conform(ir::Builder& builder, ir::ValueId value, const Type& type);
+ir::ValueId conform(ir::Builder& builder, ir::ValueId value, Type type);
 
 } // namespace tilefold

@@ -191,8 +191,8 @@ ValueId GraphBuild::cotangent(const std::string& name, const Type& type,
     const Axes axes = spreads ? Axes::None : type.axes;
     const ir::Argument argument = seed_argument(*given, axes);
     arguments_.emplace(name, argument); // may be differentiated by, later
-    return conform(builder_, builder_.argument(argument, axes),
-                   builder_.type(result));
+    const ValueId seed = builder_.argument(argument, axes);
+    return conform(builder_, seed, builder_.type(result));
 }
 
 GraphBuild::Results GraphBuild::reversed(const Results& results,
@@ -293,7 +293,8 @@ ValueId GraphBuild::gradient_at(ValueId f, ValueId x) {
                                     std::span(&x, 1), type.axes)[0];
     if (adjoint != no_value)
         return adjoint;
-    return conform(builder_, builder_.constant(0), builder_.type(x));
+    const ValueId zero = builder_.constant(0);
+    return conform(builder_, zero, builder_.type(x));
 }
 
 ValueId GraphBuild::derivative(Scope& scope, const ast::Node& node,

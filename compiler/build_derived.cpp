@@ -32,22 +32,22 @@ Type gradient_type(const ir::Argument& argument, DType real) {
     return type;
 }
 
-std::string components(std::int32_t rows) {
-    return std::to_string(rows);
+/// The results after a step; those before it are `results`.
+void take_step(std::vector<ResultRole>& results, const DerivationStep& step) {
+    if (step.kind == Kind::Forward)
+        return;
+    if (!step.keeps_values)
+        results.clear();
+    for (const std::string& name : step.names)
+        results.push_back({name});
 }
 
 } // namespace
 
 std::vector<ResultRole> results_of(const Derivation& derivation) {
     std::vector<ResultRole> results(1);
-    for (const DerivationStep& step : derivation) {
-        if (step.kind == Kind::Forward)
-            continue;
-        if (!step.keeps_values)
-            results.clear();
-        for (const std::string& name : step.names)
-            results.push_back({name});
-    }
+    for (const DerivationStep& step : derivation)
+        take_step(results, step);
     return results;
 }
 
@@ -56,20 +56,16 @@ std::vector<SeedRole> seeds_of(const Derivation& derivation) {
     std::vector<ResultRole> results(1);
     for (std::size_t k = 0; k < derivation.size(); ++k) {
         const DerivationStep& step = derivation[k];
-        if (step.kind == Kind::Forward) {
+        if (step.kind == Kind::Forward)
             for (const std::string& name : step.names)
                 seeds.push_back({seed_name(step.seed, step.names.size(), name),
                                  name, k, step.kind});
-            continue;
-        }
-        for (const ResultRole& result : results)
-            seeds.push_back(
-                {seed_name(step.seed, results.size(), result.argument),
-                 result.argument, k, step.kind});
-        if (!step.keeps_values)
-            results.clear();
-        for (const std::string& name : step.names)
-            results.push_back({name});
+        else
+            for (const ResultRole& result : results)
+                seeds.push_back(
+                    {seed_name(step.seed, results.size(), result.argument),
+                     result.argument, k, step.kind});
+        take_step(results, step);
     }
     return seeds;
 }
@@ -107,15 +103,7 @@ void GraphBuild::simplify_results(Results& results) {
         return;
     const ir::Graph graph = ir::simplify(builder_.finish(all));
     builder_ = ir::Builder(graph.real, formula_.text);
-    builder_.graph().arguments = graph.arguments;
-    builder_.graph().literals = graph.literals;
-    std::vector<ValueId> made;
-    for (const ir::Node& node : graph.nodes) {
-        std::vector<ValueId> operands;
-        for (ValueId input : node.inputs())
-            operands.push_back(made[input]);
-        made.push_back(builder_.rebuild(node, operands));
-    }
+    const std::vector<ValueId> made = builder_.rebuild(graph);
     all = made[graph.result];
     auto left = std::ranges::count_if(
         results.values, [](ValueId value) { return value != no_value; });
@@ -148,8 +136,7 @@ std::vector<ValueId> GraphBuild::leaves_of(const std::string& name) const {
     const ir::Graph& graph = builder_.graph();
     std::vector<ValueId> leaves;
     for (ValueId id = 0; id < graph.nodes.size(); ++id)
-        if (graph[id].op == Op::Argument &&
-            graph.arguments[std::size_t(graph[id].first)].name == name)
+        if (graph[id].op == Op::Argument && name_of(id) == name)
             leaves.push_back(id);
     return leaves;
 }
@@ -186,8 +173,8 @@ ValueId GraphBuild::cotangent(const std::string& name, const Type& type,
     const bool spreads = is_number && given->declared == Axes::None;
     if (!fits && !spreads)
         fail(Code::WrongComponents,
-             {name, components(given->rows * given->columns),
-              components(type.rows)});
+             {name, std::to_string(given->rows * given->columns),
+              std::to_string(type.rows)});
     const Axes axes = spreads ? Axes::None : type.axes;
     const ir::Argument argument = seed_argument(*given, axes);
     arguments_.emplace(name, argument); // may be differentiated by, later
@@ -222,7 +209,7 @@ GraphBuild::Results GraphBuild::reversed(const Results& results,
         ValueId gradient = no_value;
         for (; at < leaves.size() && name_of(leaves[at]) == name; ++at)
             if (adjoints[at] != no_value)
-                gradient = plus(gradient,
+                gradient = plus(builder_, gradient,
                                 on_axis(adjoints[at], leaves[at], type.axes));
         all.values.push_back(gradient);
         all.types.push_back(type);
@@ -234,10 +221,6 @@ GraphBuild::Results GraphBuild::reversed(const Results& results,
 const std::string& GraphBuild::name_of(ValueId leaf) const {
     const ir::Graph& graph = builder_.graph();
     return graph.arguments[std::size_t(graph[leaf].first)].name;
-}
-
-ValueId GraphBuild::plus(ValueId a, ValueId b) {
-    return a == no_value ? b : builder_.apply(Op::Add, {a, b});
 }
 
 /// What reading an array on the other axis contributes to its gradient.
@@ -259,8 +242,8 @@ GraphBuild::Results GraphBuild::moved(const Results& results,
         if (given->rank != argument.rank || given->rows != argument.rows ||
             given->columns != argument.columns)
             fail(Code::WrongComponents,
-                 {seed, components(given->rows * given->columns),
-                  components(argument.rows * argument.columns)});
+                 {seed, std::to_string(given->rows * given->columns),
+                  std::to_string(argument.rows * argument.columns)});
         for (ValueId leaf : leaves_of(name)) {
             const Axes axes = builder_.type(leaf).axes;
             const ir::Argument tangent = seed_argument(*given, argument.axes);

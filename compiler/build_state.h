@@ -93,7 +93,6 @@ private:
     ir::ValueId cotangent(const std::string& name, const Type& type,
                           ir::ValueId result);
     const std::string& name_of(ir::ValueId leaf) const;
-    ir::ValueId plus(ir::ValueId a, ir::ValueId b);
     ir::ValueId on_axis(ir::ValueId adjoint, ir::ValueId leaf, Axes axis);
     std::vector<ir::ValueId> leaves_of(const std::string& name) const;
     ir::Argument seed_argument(const ArgumentType& type, Axes axes) const;

@@ -228,6 +228,24 @@ ValueId Builder::rebuild(const Node& node, std::span<const ValueId> operands) {
     return intern(copy);
 }
 
+void Builder::adopt(const Graph& graph) {
+    graph_.arguments = graph.arguments;
+    graph_.literals = graph.literals;
+}
+
+std::vector<ValueId> Builder::rebuild(const Graph& graph,
+                                      const std::function<Node(Node)>& change) {
+    adopt(graph);
+    std::vector<ValueId> made;
+    for (const Node& node : graph.nodes) {
+        std::vector<ValueId> operands;
+        for (ValueId input : node.inputs())
+            operands.push_back(made[input]);
+        made.push_back(rebuild(change ? change(node) : node, operands));
+    }
+    return made;
+}
+
 ValueId Builder::apply(Op op, std::span<const ValueId> operands, Span span) {
     if (!has_row(op) || int(operands.size()) != row_of(op).arity)
         internal_error("apply() of " + std::string(mnemonic(op)) + " to " +

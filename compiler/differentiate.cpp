@@ -42,12 +42,6 @@ ValueId joined(Builder& builder, ValueId a, ValueId b) {
     return builder.concat(a, b);
 }
 
-ValueId sum(Builder& builder, ValueId a, ValueId b) {
-    if (a == no_value || b == no_value)
-        return a == no_value ? b : a;
-    return builder.apply(Op::Add, {a, b});
-}
-
 /// The sum of `value` over axes; of what is the same along one, a product.
 ValueId summed(Builder& builder, ValueId value, Axes axes) {
     const Axes varies = axes & builder.type(value).axes;
@@ -138,7 +132,7 @@ private:
         adjoint = conform(builder_, adjoint, builder_.type(id));
         const auto [place, is_new] = parts_[id].emplace(axes, adjoint);
         if (!is_new)
-            place->second = sum(builder_, place->second, adjoint);
+            place->second = plus(builder_, place->second, adjoint);
     }
 
     /// All that was added, summed over the axes that `id` does not have.
@@ -149,7 +143,7 @@ private:
             ValueId adjoint = part;
             if (excess != Axes::None)
                 adjoint = summed(builder_, adjoint, excess);
-            all = sum(builder_, all, adjoint);
+            all = plus(builder_, all, adjoint);
         }
         return all;
     }
@@ -235,7 +229,7 @@ private:
             const ValueId dot = builder_.apply(Op::Dot, {row, v});
             of_u = joined(builder_, of_u, builder_.slice(dot, 0, 1, false));
             const ValueId u_r = builder_.slice(u, r, r + 1, true);
-            of_v = sum(builder_, of_v, builder_.apply(Op::Mul, {u_r, row}));
+            of_v = plus(builder_, of_v, builder_.apply(Op::Mul, {u_r, row}));
         }
         add(u, of_u, axes);
         add(v, of_v, axes);
@@ -312,7 +306,7 @@ private:
         for (std::size_t k = 0; k < node.arity; ++k) {
             const ValueId moving = tangents_[node.operands[k]];
             if (rules[k] && moving != no_value)
-                all = sum(
+                all = plus(
                     builder_, all,
                     expand(builder_, *rules[k], bindings_of(node, id, moving)));
         }
@@ -325,7 +319,7 @@ private:
         for (std::size_t k = 0; k < node.arity; ++k) {
             const ValueId moving = tangents_[node.operands[k]];
             if (rules.size() > k && rules[k] && moving != no_value)
-                all = sum(
+                all = plus(
                     builder_, all,
                     expand(builder_, *rules[k],
                            bindings_of_reduction(builder_, node, id, moving)));
@@ -340,47 +334,13 @@ private:
     std::vector<ValueId> tangents_;
 };
 
-/// Rebuilds a value with i and j exchanged.
-class Transpose {
-public:
-    explicit Transpose(Builder& builder) : builder_(builder) {}
-
-    ValueId run(ValueId root) {
-        std::vector<bool> wanted(root + 1);
-        wanted[root] = true;
-        for (ValueId id = root + 1; id-- > 0;)
-            if (wanted[id])
-                for (ValueId input : builder_[id].inputs())
-                    wanted[input] = true;
-        std::vector<ValueId> made(root + 1, no_value);
-        for (ValueId id = 0; id <= root; ++id)
-            if (wanted[id])
-                made[id] = turned(builder_[id], made);
-        return made[root];
-    }
-
-private:
-    static Axes exchanged(Axes axes) {
-        if (axes == Axes::I)
-            return Axes::J;
-        return axes == Axes::J ? Axes::I : axes;
-    }
-
-    ValueId turned(Node node, const std::vector<ValueId>& made) {
-        if (node.arity == 0)
-            node.type.axes = exchanged(node.type.axes);
-        if (node.op == Op::Reduce)
-            node.second = std::int64_t(exchanged(Axes(node.second)));
-        std::vector<ValueId> operands;
-        for (ValueId input : node.inputs())
-            operands.push_back(made[input]);
-        return builder_.rebuild(node, operands);
-    }
-
-    Builder& builder_;
-};
-
 } // namespace
+
+ValueId plus(Builder& builder, ValueId a, ValueId b) {
+    if (a == no_value || b == no_value)
+        return a == no_value ? b : a;
+    return builder.apply(Op::Add, {a, b});
+}
 
 ValueId conform(Builder& builder, ValueId value, Type type) {
     const std::uint8_t rank = builder.type(value).rank;
@@ -407,7 +367,19 @@ ValueId forward(Builder& builder, ValueId result,
 }
 
 ValueId transposed(Builder& builder, ValueId value) {
-    return Transpose(builder).run(value);
+    const std::vector<bool> wanted =
+        ir::reached(builder.graph(), std::span(&value, 1));
+    std::vector<ValueId> made(value + 1, no_value);
+    for (ValueId id = 0; id <= value; ++id) {
+        if (!wanted[id])
+            continue;
+        const Node node = ir::exchanged(builder[id]);
+        std::vector<ValueId> operands;
+        for (ValueId input : node.inputs())
+            operands.push_back(made[input]);
+        made[id] = builder.rebuild(node, operands);
+    }
+    return made[value];
 }
 
 } // namespace tilefold

@@ -49,6 +49,9 @@ ir::ValueId forward(ir::Builder& builder, ir::ValueId result,
 /// the same points.
 ir::ValueId transposed(ir::Builder& builder, ir::ValueId value);
 
+/// a + b; no_value is nothing.
+ir::ValueId plus(ir::Builder& builder, ir::ValueId a, ir::ValueId b);
+
 /// `value` with the components of `type`: repeated, or summed to a scalar.
 ir::ValueId conform(ir::Builder& builder, ir::ValueId value, Type type);
 

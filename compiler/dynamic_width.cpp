@@ -108,18 +108,10 @@ bool may_be_dynamic(const Graph& graph, std::size_t argument) {
 }
 
 /// The same values with types inferred anew.
-Graph infer_again(const Graph& graph, std::size_t argument) {
+Graph infer_again(Graph graph, std::size_t argument) {
+    graph.arguments[argument].rows = dynamic;
     ir::Builder builder(graph.real);
-    builder.graph().arguments = graph.arguments;
-    builder.graph().literals = graph.literals;
-    builder.graph().arguments[argument].rows = dynamic;
-    std::vector<ValueId> made;
-    for (const Node& node : graph.nodes) {
-        std::vector<ValueId> operands;
-        for (ValueId input : node.inputs())
-            operands.push_back(made[input]);
-        made.push_back(builder.rebuild(node, operands));
-    }
+    const std::vector<ValueId> made = builder.rebuild(graph);
     return builder.finish(made[graph.result]);
 }
 

@@ -78,6 +78,27 @@ bool equal(const Node& a, const Node& b) {
 
 } // namespace
 
+Node exchanged(Node node) {
+    if (node.arity == 0)
+        node.type.axes = tilefold::exchanged(node.type.axes);
+    if (node.op == Op::Reduce)
+        node.second = std::int64_t(tilefold::exchanged(Axes(node.second)));
+    return node;
+}
+
+std::vector<bool> reached(const Graph& graph, std::span<const ValueId> roots,
+                          const std::function<bool(ValueId)>& stops) {
+    std::vector<bool> wanted(graph.nodes.size());
+    for (ValueId root : roots)
+        if (root != no_value)
+            wanted[root] = true;
+    for (std::size_t id = wanted.size(); id-- > 0;)
+        if (wanted[id] && !(stops && stops(ValueId(id))))
+            for (ValueId input : graph.nodes[id].inputs())
+                wanted[input] = true;
+    return wanted;
+}
+
 bool has_row(Op op) {
     return std::size_t(op) >= first_row;
 }

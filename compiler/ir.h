@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -164,6 +165,14 @@ struct Graph {
     const Node& operator[](ValueId id) const { return nodes[id]; }
 };
 
+/// The node with i and j exchanged, but for its operands and its type.
+Node exchanged(Node node);
+
+/// By value: whether one of `roots` (no_value: none) is computed from it. What
+/// is below a value for which `stops` holds does not count.
+std::vector<bool> reached(const Graph& graph, std::span<const ValueId> roots,
+                          const std::function<bool(ValueId)>& stops = {});
+
 /// Equal up to spans, and the literals' values.
 bool equal(const Graph& a, const Graph& b);
 
@@ -206,6 +215,12 @@ public:
                    Span span = {});
     /// A copy of `node` (of another graph) with these operands.
     ValueId rebuild(const Node& node, std::span<const ValueId> operands);
+    /// Takes over the arguments and literals of a graph, before any value.
+    void adopt(const Graph& graph);
+    /// The same, and all values, each after `change`; types are inferred anew.
+    /// By value of the graph: what it is here.
+    std::vector<ValueId> rebuild(const Graph& graph,
+                                 const std::function<Node(Node)>& change = {});
 
     const Node& operator[](ValueId id) const { return graph_.nodes[id]; }
     const Type& type(ValueId id) const { return graph_.nodes[id].type; }

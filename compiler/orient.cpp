@@ -7,12 +7,6 @@
 namespace tilefold::ir {
 namespace {
 
-Axes exchanged(Axes axes) {
-    if (axes == Axes::I)
-        return Axes::J;
-    return axes == Axes::J ? Axes::I : axes;
-}
-
 /// How the axes of a graph are to be read.
 struct Turn {
     bool swap = false;        ///< i and j exchange their names
@@ -21,21 +15,13 @@ struct Turn {
 
 Graph turned(const Graph& graph, const Turn& turn) {
     Builder builder(graph.real);
-    builder.graph().arguments = graph.arguments;
-    builder.graph().literals = graph.literals;
-    std::vector<ValueId> made;
-    for (Node node : graph.nodes) {
-        if (turn.swap && node.arity == 0)
-            node.type.axes = exchanged(node.type.axes);
-        if (node.op == Op::Reduce && turn.swap)
-            node.second = std::int64_t(exchanged(Axes(node.second)));
+    const auto made = builder.rebuild(graph, [&](Node node) {
+        if (turn.swap)
+            node = exchanged(node);
         if (node.op == Op::Reduce && turn.reduce_both)
             node.second = std::int64_t(Axes::IJ);
-        std::vector<ValueId> operands;
-        for (ValueId input : node.inputs())
-            operands.push_back(made[input]);
-        made.push_back(builder.rebuild(node, operands));
-    }
+        return node;
+    });
     return builder.finish(made[graph.result]);
 }
 

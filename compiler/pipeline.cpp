@@ -132,8 +132,10 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
     return all;
 }
 
-bool needs_sweeps(const ast::Formula& formula,
-                  std::span<const ArgumentType> arguments) {
+bool needs_sweeps(const ast::Formula& formula, const Derivation& derivation,
+                  std::span<const ArgumentType> arguments, Mode mode) {
+    if (!derivation.empty() || mode == Mode::Values)
+        return !derivation.empty();
     const bool may_need =
         std::ranges::any_of(formula.nodes, [](const ast::Node& node) {
             return (node.kind == ast::Kind::Apply &&

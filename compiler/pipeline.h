@@ -83,10 +83,10 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
                              const Derivation& derivation,
                              std::span<const ArgumentType> arguments,
                              const CompileOptions& options);
-/// Whether compile() cannot do it: a derivative inside the formula, or a
-/// variance, makes one reduction need another.
-bool needs_sweeps(const ast::Formula& formula,
-                  std::span<const ArgumentType> arguments);
+/// Whether compile() cannot do it: derivatives are asked for, or one inside
+/// the formula, or a variance, makes one reduction need another.
+bool needs_sweeps(const ast::Formula& formula, const Derivation& derivation,
+                  std::span<const ArgumentType> arguments, Mode mode);
 
 /// What a backend in another library is given and gives back; see
 /// backends/llvm/factory.h. Texts are ir::print and print(Plan).

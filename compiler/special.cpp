@@ -24,6 +24,7 @@ using Quiet = policies::policy<
     policies::indeterminate_result_error<policies::ignore_error>,
     policies::promote_double<false>>;
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// Beyond, recurrences would take too long, and nobody asks.
 constexpr double highest_order = 1000;
@@ -35,6 +36,17 @@ double of_order(double n, double x, Function function) noexcept {
     if (!(std::abs(order) <= highest_order) || std::isnan(x))
         return nan;
     return function(int(order), x);
+}
+
+/// The same of a function of x > 0 that has a pole at 0.
+template <class Function>
+double of_positive(double n, double x, double at_0,
+                   Function function) noexcept {
+    return of_order(n, x, [&](int order, double at) {
+        if (at <= 0)
+            return at == 0 ? at_0 : nan;
+        return function(order, at);
+    });
 }
 
 } // namespace
@@ -54,9 +66,7 @@ double bessel_j(double n, double x) noexcept {
 }
 
 double bessel_y(double n, double x) noexcept {
-    return of_order(n, x, [](int order, double at) {
-        if (at <= 0)
-            return at == 0 ? -std::numeric_limits<double>::infinity() : nan;
+    return of_positive(n, x, -infinity, [](int order, double at) {
         return boost::math::cyl_neumann(order, at, Quiet());
     });
 }
@@ -68,9 +78,7 @@ double bessel_i(double n, double x) noexcept {
 }
 
 double bessel_k(double n, double x) noexcept {
-    return of_order(n, x, [](int order, double at) {
-        if (at <= 0)
-            return at == 0 ? std::numeric_limits<double>::infinity() : nan;
+    return of_positive(n, x, infinity, [](int order, double at) {
         return boost::math::cyl_bessel_k(order, at, Quiet());
     });
 }

@@ -29,20 +29,6 @@ bool is_reduction(const Node& node) {
     return node.op == Op::Reduce;
 }
 
-/// Everything below the results, by value.
-std::vector<bool> reached(const Builder& builder,
-                          const std::vector<ValueId>& results, ValueId count) {
-    std::vector<bool> wanted(count);
-    for (ValueId result : results)
-        if (result != no_value)
-            wanted[result] = true;
-    for (ValueId id = count; id-- > 0;)
-        if (wanted[id])
-            for (ValueId input : builder[id].inputs())
-                wanted[input] = true;
-    return wanted;
-}
-
 /// The longest chain of reductions below each value, itself counted.
 std::vector<int> levels_of(const Builder& builder, ValueId count) {
     std::vector<int> levels(count);
@@ -67,7 +53,8 @@ public:
 
     void run() {
         const auto count = ValueId(builder_.graph().nodes.size());
-        const std::vector<bool> wanted = reached(builder_, results_, count);
+        const std::vector<bool> wanted =
+            ir::reached(builder_.graph(), results_);
         levels_ = levels_of(builder_, count);
         for (ValueId id = 0; id < count; ++id)
             if (wanted[id] && is_reduction(builder_[id]))
@@ -124,7 +111,8 @@ public:
           levels_(levels_of(builder, count_)) {}
 
     Sweeps run() {
-        const std::vector<bool> wanted = reached(builder_, results_, count_);
+        const std::vector<bool> wanted =
+            ir::reached(builder_.graph(), results_);
         for (ValueId id = 0; id < count_; ++id)
             if (wanted[id] && is_reduction(builder_[id]))
                 groups_.emplace(key_of(builder_[id], levels_[id]),
@@ -151,19 +139,13 @@ private:
 
     /// The reductions that `id` is computed from, without those below them.
     std::vector<ValueId> frontier(ValueId id) const {
-        std::vector<bool> wanted(id + 1);
+        const std::vector<bool> wanted =
+            ir::reached(builder_.graph(), std::span(&id, 1),
+                        [&](ValueId k) { return is_reduction(builder_[k]); });
         std::vector<ValueId> found;
-        wanted[id] = true;
-        for (ValueId k = id + 1; k-- > 0;) {
-            if (!wanted[k])
-                continue;
-            if (is_reduction(builder_[k])) {
+        for (ValueId k = id + 1; k-- > 0;)
+            if (wanted[k] && is_reduction(builder_[k]))
                 found.push_back(k);
-                continue;
-            }
-            for (ValueId input : builder_[k].inputs())
-                wanted[input] = true;
-        }
         return found;
     }
 
@@ -209,8 +191,7 @@ private:
     void add(Sweeps& all, const std::vector<ValueId>& outputs, const Key* key) {
         Sweep sweep;
         Builder graph(builder_.graph().real, builder_.formula());
-        graph.graph().arguments = builder_.graph().arguments;
-        graph.graph().literals = builder_.graph().literals;
+        graph.adopt(builder_.graph());
         std::map<ValueId, ValueId> made;
         ValueId joined = no_value;
         std::int32_t at = 0;
@@ -232,7 +213,9 @@ private:
     /// `id` in another graph; what other sweeps computed is an argument.
     ValueId copied(Builder& graph, std::map<ValueId, ValueId>& made,
                    ValueId root, const Key* key) const {
-        const std::vector<bool> wanted = below(root, key);
+        const std::vector<bool> wanted =
+            ir::reached(builder_.graph(), std::span(&root, 1),
+                        [&](ValueId id) { return is_foreign(id, key); });
         for (ValueId id = 0; id <= root; ++id) {
             if (!wanted[id] || made.contains(id))
                 continue;
@@ -251,16 +234,6 @@ private:
 
     bool is_foreign(ValueId id, const Key* key) const {
         return is_reduction(builder_[id]) && (!key || this->key(id) != *key);
-    }
-
-    std::vector<bool> below(ValueId root, const Key* key) const {
-        std::vector<bool> wanted(root + 1);
-        wanted[root] = true;
-        for (ValueId id = root + 1; id-- > 0;)
-            if (wanted[id] && !is_foreign(id, key))
-                for (ValueId input : builder_[id].inputs())
-                    wanted[input] = true;
-        return wanted;
     }
 
     ValueId temporary(Builder& graph, ValueId id) const {

@@ -38,6 +38,10 @@ constexpr Axes without(Axes a, Axes b) {
 constexpr bool contains(Axes set, Axes axes) {
     return (set & axes) == axes;
 }
+/// i for j, j for i.
+constexpr Axes exchanged(Axes axes) {
+    return axes == Axes::I ? Axes::J : axes == Axes::J ? Axes::I : axes;
+}
 std::string_view spelling_of(Axes axes); ///< "", "i", "j", "ij"
 
 /// A length known only when the kernel is called: the width of a value that

@@ -149,8 +149,7 @@ prepare_sweeps(const FormulaState& formula,
 void compile_into(Prepared& prepared, const FormulaState& formula,
                   std::span<const ArgumentType> types, Mode mode) {
     const Parsed& parsed = *formula.parsed;
-    if (!parsed.derivation().empty() ||
-        (mode == Mode::Reduce && needs_sweeps(parsed.tree(), types))) {
+    if (needs_sweeps(parsed.tree(), parsed.derivation(), types, mode)) {
         prepared.sweeps = prepare_sweeps(formula, types);
         return;
     }
@@ -181,11 +180,13 @@ PreparedPointer prepare(const FormulaState& formula,
 /// The gradient of a matrix has its numbers row after row, and so has the
 /// cotangent of that gradient, where it lies so in memory.
 void flatten_cotangent(const Parsed& formula, Reading& reading) {
+    if (reading.rank != 2)
+        return;
     const auto seeds = seeds_of(formula.derivation());
     const auto seed =
         std::ranges::find(seeds, normalise_name(reading.name), &SeedRole::name);
     const tilefold_operand& from = reading.operand;
-    if (reading.rank != 2 || seed->kind != DerivationStep::Kind::Reverse ||
+    if (seed->kind != DerivationStep::Kind::Reverse ||
         from.component != from.column * reading.columns)
         return;
     reading.operand.component = from.column;

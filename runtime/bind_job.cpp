@@ -32,10 +32,7 @@ public:
               const BindOptions& options)
         : bound_(bound), program_(bound.prepared->program), formula_(formula),
           readings_(readings), want_(options.want), i_{lengths.i, options.i},
-          j_{lengths.j, options.j},
-          number_i_(View::of_number(double(i_.count()))),
-          number_j_(View::of_number(double(j_.count()))),
-          points_i_(reading_of(number_i_)), points_j_(reading_of(number_j_)) {}
+          j_{lengths.j, options.j} {}
 
     void run() {
         bind_operands();
@@ -51,15 +48,15 @@ public:
 
 private:
     const Reading& reading(std::size_t graph_argument) const {
-        const std::int32_t place = program_.argument_order[graph_argument];
-        if (place < 0)
-            return place == points_on_i ? points_i_ : points_j_;
-        return readings_[std::size_t(place)];
+        return readings_[std::size_t(program_.argument_order[graph_argument])];
     }
-    static Reading reading_of(const View& number) {
-        Reading reading;
-        reading.view = &number;
-        return reading;
+    /// The kernel asks how many points there are: nobody passes that.
+    bool is_length(std::size_t graph_argument) const {
+        return program_.argument_order[graph_argument] < 0;
+    }
+    const char* add_number(double number) {
+        bound_.numbers.push_back(number);
+        return reinterpret_cast<const char*>(&bound_.numbers.back());
     }
     AxisRows& rows() { return program_.swapped ? j_ : i_; }
     AxisRows& columns() { return program_.swapped ? i_ : j_; }
@@ -85,20 +82,24 @@ private:
     const Readings& readings_;
     Want want_;
     AxisRows i_, j_;
-    View number_i_, number_j_; ///< how many points, where a kernel asks
-    Reading points_i_, points_j_;
 };
 
 void JobBinder::bind_operands() {
     std::size_t count = program_.argument_order.size();
     bound_.numbers.reserve(count); // operands point into it
     for (std::size_t k = 0; k < count; ++k) {
+        if (is_length(k)) {
+            const bool of_i = program_.argument_order[k] == points_on_i;
+            const double points = double((of_i ? i_ : j_).count());
+            tilefold_operand length{};
+            length.base = add_number(points);
+            bound_.operands.push_back(length);
+            continue;
+        }
         const Reading& from = reading(k);
         tilefold_operand operand = from.operand;
         if (!operand.base && from.view->shape.empty()) {
-            bound_.numbers.push_back(from.view->number);
-            operand.base =
-                reinterpret_cast<const char*>(&bound_.numbers.back());
+            operand.base = add_number(from.view->number);
         } else {
             bound_.inputs.push_back(
                 {std::string(from.name),
@@ -241,7 +242,8 @@ void JobBinder::bind_batches() {
             continue;
         bound_.batches.extents.push_back(bound_.shape[d]);
         for (std::size_t k = 0; k < bound_.operands.size(); ++k) {
-            std::int64_t stride = batch_stride(reading(k), bound_.shape, d);
+            std::int64_t stride =
+                is_length(k) ? 0 : batch_stride(reading(k), bound_.shape, d);
             bound_.batches.strides.push_back(stride);
             bound_.batches.moves_parameters |=
                 stride != 0 && reading(k).axes == Axes::None;

@@ -1,5 +1,7 @@
 // runtime/bound.cpp - checks `out` and runs the job.
 
+#include "runtime/bound.h"
+
 #include "formulas/diagnostic.h"
 #include "runtime/launch.h"
 #include "runtime/session_state.h"
@@ -56,10 +58,6 @@ Bound::Bound(std::shared_ptr<detail::BoundState> state)
 
 std::size_t Bound::results() const {
     return state_->sweeps ? state_->sweeps->results.size() : 1;
-}
-
-bool Bound::gives_several() const {
-    return results() > 1;
 }
 
 const Extents& Bound::shape(std::size_t result) const {

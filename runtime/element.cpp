@@ -38,6 +38,18 @@ double from_bfloat(std::uint16_t bits) {
     return std::bit_cast<float>(std::uint32_t(bits) << 16);
 }
 
+/// Rounded to the nearest, ties to even.
+std::uint16_t to_bfloat(double value) {
+    const float narrow = float(value);
+    const auto bits = std::bit_cast<std::uint32_t>(narrow);
+    return std::uint16_t(
+        narrow != narrow ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+template <class T> void store(T value, void* address) {
+    std::memcpy(address, &value, sizeof value);
+}
+
 } // namespace
 
 double element_at(const void* address, DType dtype) {
@@ -70,6 +82,21 @@ double element_at(const void* address, DType dtype) {
         return load<std::uint8_t>(address) != 0;
     }
     return 0;
+}
+
+void store_element(double value, DType dtype, void* address) {
+    if (dtype == DType::F64)
+        store(value, address);
+    else if (dtype == DType::F32)
+        store(float(value), address);
+    else if (dtype == DType::F16)
+        store(_Float16(value), address);
+    else if (dtype == DType::BF16)
+        store(to_bfloat(value), address);
+    else {
+        const auto whole = std::int64_t(value);
+        std::memcpy(address, &whole, size_of(dtype));
+    }
 }
 
 } // namespace tilefold

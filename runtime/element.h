@@ -1,5 +1,5 @@
 // runtime/element.h - one element of an array as a double, slowly and for any
-// dtype; kernels do not use it.
+// dtype, and back; kernels do not use it.
 #pragma once
 
 #include "compiler/types.h"
@@ -8,5 +8,7 @@ namespace tilefold {
 
 /// Any alignment; 64-bit integers beyond 2^53 are rounded.
 double element_at(const void* address, DType dtype);
+/// Rounded to the nearest; an integer type takes what is before the point.
+void store_element(double value, DType dtype, void* address);
 
 } // namespace tilefold

@@ -19,10 +19,6 @@ bool is_narrow(DType dtype) {
     return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
 }
 
-bool is_float(DType dtype) {
-    return dtype == DType::F64 || is_narrow(dtype);
-}
-
 /// The caller's poll over all products: a single one may be too short for it.
 class Clocked {
 public:
@@ -60,11 +56,6 @@ private:
     Clock::time_point due_ = Clock::now() + std::chrono::milliseconds(50);
 };
 
-Output output_of(void* data, DType dtype, const Extents& shape) {
-    const View view = View::of(data, dtype, shape);
-    return {data, dtype, view.shape, view.strides};
-}
-
 /// Values of the pair term, as double.
 class PairTerm {
 public:
@@ -82,7 +73,7 @@ private:
         const Bound bound = pair_.bind(arguments_, options);
         const std::size_t size = size_of(bound.dtype());
         bytes_.resize(out.size() * size);
-        bound.run(output_of(bytes_.data(), bound.dtype(), bound.shape()));
+        bound.run(Output::of(bytes_.data(), bound.dtype(), bound.shape()));
         for (std::size_t k = 0; k < out.size(); ++k)
             out[k] = element_at(bytes_.data() + k * size, bound.dtype());
         clocked_.between();
@@ -99,30 +90,6 @@ std::string spelled(double number) {
     text.precision(2);
     text << number;
     return text.str();
-}
-
-/// Rounded to the nearest, ties to even.
-std::uint16_t to_bfloat(double value) {
-    const float narrow = float(value);
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, &narrow, sizeof bits);
-    return std::uint16_t(
-        narrow != narrow ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-void store_element(double value, DType dtype, char* address) {
-    if (dtype == DType::F64) {
-        std::memcpy(address, &value, sizeof value);
-    } else if (dtype == DType::F32) {
-        const float narrow = float(value);
-        std::memcpy(address, &narrow, sizeof narrow);
-    } else if (dtype == DType::F16) {
-        const _Float16 narrow = _Float16(value);
-        std::memcpy(address, &narrow, sizeof narrow);
-    } else {
-        const std::uint16_t bits = to_bfloat(value);
-        std::memcpy(address, &bits, sizeof bits);
-    }
 }
 
 } // namespace
@@ -149,7 +116,7 @@ KernelSystem::KernelSystem(const Formula& product, const Formula& pair,
     if (rows_ == 0 || columns_ == 0)
         return;
     const DType result = product_.bind(arguments).dtype();
-    dtype_ = is_float(result) ? result : DType::F64;
+    dtype_ = kind_of(result) == DTypeKind::Float ? result : DType::F64;
     working_ = is_narrow(result) ? DType::F32 : DType::F64;
 }
 
@@ -177,7 +144,7 @@ Solution KernelSystem::solve(const SolveOptions& options,
         all.push_back({side_.name, View::of(in, dtype, shape()), {}});
         RunOptions run;
         run.poll = clocked.inside();
-        product_.bind(all).run(output_of(out, dtype, shape()), run);
+        product_.bind(all).run(Output::of(out, dtype, shape()), run);
         clocked.product_done();
         clocked.between();
     };

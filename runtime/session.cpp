@@ -81,9 +81,8 @@ std::vector<Stage> Formula::explain(std::span<const NamedView> arguments,
         stages.push_back({"assembly", provider.explain(request, "asm")});
     };
     std::vector<Stage> stages;
-    if (parsed.derivation().empty() &&
-        !(what.mode == Mode::Reduce &&
-          needs_sweeps(parsed.tree(), what.types))) {
+    if (!needs_sweeps(parsed.tree(), parsed.derivation(), what.types,
+                      what.mode)) {
         stages = tilefold::explain(parsed.tree(), what.types, what.mode, how);
         add_code(stages, compile(parsed.tree(), what.types, what.mode, how));
         return stages;
@@ -135,9 +134,8 @@ std::vector<Array> Formula::results(std::span<const NamedView> arguments,
         results[r].dtype = bound.dtype(r);
         results[r].shape.assign(shape.begin(), shape.end());
         allocate(results[r]);
-        View view = View::of(nullptr, results[r].dtype, shape);
-        outs.push_back({results[r].bytes.data(), results[r].dtype, view.shape,
-                        view.strides});
+        outs.push_back(
+            Output::of(results[r].bytes.data(), results[r].dtype, shape));
     }
     bound.run(outs, options);
     return results;

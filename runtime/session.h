@@ -84,8 +84,6 @@ class Bound {
 public:
     /// How many results: 1, but for gradients by several arguments.
     std::size_t results() const;
-    /// A list of results was asked for, be it of one.
-    bool gives_several() const;
     /// Of a result: batch axes, then the kept axes, then components; of a
     /// gradient, the shape of the argument.
     const Extents& shape(std::size_t result = 0) const;

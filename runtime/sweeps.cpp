@@ -9,6 +9,7 @@
 
 #include "formulas/diagnostic.h"
 #include "runtime/bind_job.h"
+#include "runtime/bound.h"
 #include "runtime/element.h"
 #include "runtime/launch.h"
 
@@ -28,18 +29,6 @@ struct Left {
     View view;                    ///< batch, points, components
     std::size_t batch = 0;        ///< leading dimensions
 };
-
-void store(double value, DType dtype, void* address) {
-    if (dtype == DType::F32) {
-        const float narrow = float(value);
-        std::memcpy(address, &narrow, sizeof narrow);
-    } else if (dtype == DType::F64) {
-        std::memcpy(address, &value, sizeof value);
-    } else {
-        const auto whole = std::int64_t(value);
-        std::memcpy(address, &whole, size_of(dtype));
-    }
-}
 
 /// Calls visit(offset) for the elements of an array, in the order of C.
 template <class Visit>
@@ -91,10 +80,9 @@ private:
         fill_job(state, *bound_.parsed, readings_, sweeps_.lengths, {});
         Left& left = left_.emplace_back();
         left.batch = state.batch_dimensions;
-        left.view = View::of(nullptr, state.prepared->program.result.dtype,
-                             state.shape);
-        Output out{nullptr, left.view.dtype, left.view.shape,
-                   left.view.strides};
+        Output out = Output::of(nullptr, state.prepared->program.result.dtype,
+                                state.shape);
+        left.view = View::of(nullptr, out.dtype, out.shape);
         if (const int result = sole_result(number, left); result >= 0) {
             out = outs_[std::size_t(result)];
             left.view.strides = out.strides;
@@ -214,7 +202,7 @@ private:
             double value = sums[at++];
             if (options_.accumulate)
                 value += element_at(data + offset, out.dtype);
-            store(value, out.dtype, data + offset);
+            store_element(value, out.dtype, data + offset);
         });
     }
 

@@ -43,13 +43,4 @@ void bind_sweeps(detail::BoundState& bound, const Readings& readings,
 void run_sweeps(const detail::BoundState& bound, std::span<const Output> outs,
                 const RunOptions& options);
 
-/// Where the results of a kernel go.
-Target target_of(const detail::BoundState& bound, const Output& out,
-                 bool accumulate);
-
-/// As for a plain formula; throws where `out` does not suit.
-void check_out(const Extents& shape, DType dtype,
-               std::span<const detail::BoundState::Input> inputs,
-               const Output& out);
-
 } // namespace tilefold

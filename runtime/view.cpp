@@ -25,6 +25,11 @@ View View::of(const void* data, DType dtype, Extents shape) {
     return view;
 }
 
+Output Output::of(void* data, DType dtype, const Extents& shape) {
+    View view = View::of(data, dtype, shape);
+    return {data, dtype, std::move(view.shape), std::move(view.strides)};
+}
+
 std::int64_t View::elements() const {
     std::int64_t product = 1;
     for (std::int64_t extent : shape)

@@ -36,6 +36,9 @@ struct Output {
     DType dtype = DType::F64;
     Extents shape;
     Extents strides;
+
+    /// A C-contiguous array.
+    static Output of(void* data, DType dtype, const Extents& shape);
 };
 
 /// One argument of a call.

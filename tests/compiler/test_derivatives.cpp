@@ -136,10 +136,10 @@ TEST(Derivatives, SeedsAreNamedByTheirArguments) {
 }
 
 TEST(Sweeps, VarianceTakesTwo) {
-    EXPECT_TRUE(needs_sweeps(parse("var_j x_i*y_j", vocabulary()),
-                             arguments("x f64, y f64")));
-    EXPECT_FALSE(needs_sweeps(parse("kmax_j(x_i*y_j, 2)", vocabulary()),
-                              arguments("x f64, y f64")));
+    EXPECT_TRUE(needs_sweeps(parse("var_j x_i*y_j", vocabulary()), {},
+                             arguments("x f64, y f64"), Mode::Reduce));
+    EXPECT_FALSE(needs_sweeps(parse("kmax_j(x_i*y_j, 2)", vocabulary()), {},
+                              arguments("x f64, y f64"), Mode::Reduce));
     const SweepPrograms all = sweeps_of("var_j x_i*y_j", "x f64, y f64", {});
     EXPECT_EQ(all.sweeps.size(), 2u);
 }

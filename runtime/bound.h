@@ -1,0 +1,20 @@
+// runtime/bound.h - outputs of a call: checked, and as a kernel writes them.
+#pragma once
+
+#include "runtime/session_state.h"
+
+#include <span>
+
+namespace tilefold {
+
+/// Throws where `out` has not the shape and dtype of the result, or shares
+/// memory with an input or with itself.
+void check_out(const Extents& shape, DType dtype,
+               std::span<const detail::BoundState::Input> inputs,
+               const Output& out);
+
+/// Where the results of a kernel go.
+Target target_of(const detail::BoundState& bound, const Output& out,
+                 bool accumulate);
+
+} // namespace tilefold

@@ -67,19 +67,31 @@ bool is_to_be_recorded(const Error& error, PyObject* keywords) {
            !(keywords && PyDict_GetItemString(keywords, "out"));
 }
 
+/// `formula(*positional[from:], **keywords)`; `object` makes the formula as
+/// Python knows it, where PyTorch wants it.
+template <class Object>
+nb::object call_or_record(const FormulaHandle& formula, Object object,
+                          PyObject* positional, Py_ssize_t from,
+                          PyObject* keywords) {
+    Call call;
+    try {
+        call.read(mapping_in(positional, from, &formula.formula), keywords);
+    } catch (const Error& error) {
+        if (!is_to_be_recorded(error, keywords))
+            throw;
+        nb::object rest = nb::steal(
+            PyTuple_GetSlice(positional, from, PyTuple_Size(positional)));
+        return recorded_call(object(), rest, keywords);
+    }
+    return run_call(formula, call);
+}
+
 PyObject* call_formula(PyObject* self, PyObject* positional,
                        PyObject* keywords) {
     return slot([&] {
-        const auto& handle = *nb::inst_ptr<FormulaHandle>(self);
-        Call call;
-        try {
-            call.read(mapping_in(positional, 0, &handle.formula), keywords);
-        } catch (const Error& error) {
-            if (!is_to_be_recorded(error, keywords))
-                throw;
-            return recorded_call(self, positional, keywords);
-        }
-        return run_call(handle, call);
+        return call_or_record(
+            *nb::inst_ptr<FormulaHandle>(self),
+            [&] { return nb::borrow(self); }, positional, 0, keywords);
     });
 }
 
@@ -88,18 +100,9 @@ nb::object reduce(nb::args positional, nb::kwargs keywords) {
     if (positional.size() == 0)
         fail(Code::FormulaNotText, {"nothing"});
     FormulaHandle handle = compile(positional[0], nullptr);
-    Call call;
-    try {
-        call.read(mapping_in(positional.ptr(), 1, &handle.formula),
-                  keywords.ptr());
-    } catch (const Error& error) {
-        if (!is_to_be_recorded(error, keywords.ptr()))
-            throw;
-        nb::object rest = nb::steal(PyTuple_GetSlice(
-            positional.ptr(), 1, Py_ssize_t(positional.size())));
-        return recorded_call(nb::cast(handle), rest, keywords);
-    }
-    return run_call(handle, call);
+    return call_or_record(
+        handle, [&] { return nb::cast(handle); }, positional.ptr(), 1,
+        keywords.ptr());
 }
 
 std::string join(const std::vector<Stage>& stages) {
@@ -291,10 +294,10 @@ using PickledStep =
 void make_formula(FormulaHandle* self, nb::handle text,
                   const std::vector<PickledStep>& derivation) {
     FormulaHandle handle = compile(text, nullptr);
+    Derivation steps;
     for (const auto& [kind, names, seed, value] : derivation)
-        handle.formula = kind == int(DerivationStep::Kind::Reverse)
-                             ? handle.formula.gradient(names, seed, value)
-                             : handle.formula.jvp(names, seed);
+        steps.push_back({DerivationStep::Kind(kind), names, value, seed});
+    handle.formula = derived_as(handle.formula, steps);
     new (self) FormulaHandle(std::move(handle));
 }
 

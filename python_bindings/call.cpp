@@ -126,8 +126,6 @@ std::string_view text_of_formula(PyObject* text, nb::object& holder) {
     return text_of_formula(holder.ptr(), holder);
 }
 
-namespace {
-
 Formula derived_as(Formula formula, const Derivation& derivation) {
     for (const DerivationStep& step : derivation)
         formula =
@@ -136,8 +134,6 @@ Formula derived_as(Formula formula, const Derivation& derivation) {
                 : formula.jvp(step.names, step.seed);
     return formula;
 }
-
-} // namespace
 
 Formula formula_for(const FormulaHandle& formula, const Call& call) {
     SessionHandle* session =
@@ -202,7 +198,7 @@ nb::object run_call(const FormulaHandle& handle, const Call& call,
         nb::gil_scoped_release released;
         bound.emplace(formula.bind(call.arguments.views(), options));
     }
-    if (bound->gives_several())
+    if (bound->results() > 1)
         return run_all(*bound, call, run);
     Result result;
     if (call.out)

@@ -37,6 +37,9 @@ private:
 /// The text of a formula given as str or bytes.
 std::string_view text_of_formula(PyObject* text, nb::object& holder);
 
+/// `formula` differentiated step by step.
+Formula derived_as(Formula formula, const Derivation& derivation);
+
 /// `formula` in the session that the call names, or its own.
 Formula formula_for(const FormulaHandle& formula, const Call& call);
 

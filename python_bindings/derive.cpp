@@ -61,6 +61,19 @@ private:
     std::span<const FreeName> names_;
 };
 
+ast::Formula spelled(const Formula& pair) {
+    ast::Formula tree = pair.tree();
+    SpellRoles(tree, pair.names()).run();
+    return tree;
+}
+
+/// An argument, a parameter or a definition has the name.
+bool is_used(const ast::Formula& tree, const std::string& name) {
+    auto named = [&](const auto& part) { return part.name == name; };
+    return std::any_of(tree.nodes.begin(), tree.nodes.end(), named) ||
+           std::any_of(tree.definitions.begin(), tree.definitions.end(), named);
+}
+
 NodeId add(ast::Formula& tree, Node node) {
     tree.nodes.push_back(std::move(node));
     return NodeId(tree.nodes.size() - 1);
@@ -144,28 +157,15 @@ private:
 /// Names that `tree` gives to definitions and that `other` uses already.
 Renamed clashing_definitions(const ast::Formula& tree,
                              const ast::Formula& other) {
-    auto used = [](const ast::Formula& in, const std::string& name) {
-        auto named = [&](const Node& node) { return node.name == name; };
-        auto defined = [&](const auto& d) { return d.name == name; };
-        return std::any_of(in.nodes.begin(), in.nodes.end(), named) ||
-               std::any_of(in.definitions.begin(), in.definitions.end(),
-                           defined);
-    };
     Renamed renamed;
     for (const ast::Definition& definition : tree.definitions) {
         std::string name = definition.name;
-        for (int number = 2; used(other, name); ++number)
+        for (int number = 2; is_used(other, name); ++number)
             name = definition.name + std::to_string(number);
         if (name != definition.name)
             renamed[definition.name] = name;
     }
     return renamed;
-}
-
-ast::Formula spelled(const Formula& pair) {
-    ast::Formula tree = pair.tree();
-    SpellRoles(tree, pair.names()).run();
-    return tree;
 }
 
 /// `tree` with the nodes and definitions of `other`; returns its root there.
@@ -214,8 +214,7 @@ std::string transpose(const Formula& pair) {
 }
 
 std::string diagonal(const Formula& pair) {
-    ast::Formula tree = pair.tree();
-    SpellRoles(tree, pair.names()).run();
+    ast::Formula tree = spelled(pair);
     for (Node& node : tree.nodes)
         if (node.kind == Kind::Variable || node.kind == Kind::Index)
             node.axes = ast::Axes::I;
@@ -223,16 +222,8 @@ std::string diagonal(const Formula& pair) {
 }
 
 std::string unused_name(const Formula& pair) {
-    const ast::Formula& tree = pair.tree();
-    auto used = [&](const std::string& name) {
-        auto defined = [&](const auto& d) { return d.name == name; };
-        auto named = [&](const Node& node) { return node.name == name; };
-        return std::any_of(tree.nodes.begin(), tree.nodes.end(), named) ||
-               std::any_of(tree.definitions.begin(), tree.definitions.end(),
-                           defined);
-    };
     std::string name = "b";
-    for (int number = 1; used(name); ++number)
+    for (int number = 1; is_used(pair.tree(), name); ++number)
         name = "b" + std::to_string(number);
     return name;
 }

@@ -221,22 +221,22 @@ class Kernel:
 
     # ---- algebra ------------------------------------------------------------
 
+    def _upright(self) -> _PairTerm:
+        """The pair term whose rows are the kernel's."""
+        return self._pair.transposed() if self._transposed else self._pair
+
     def _combined(
         self, operation: str, other: Any, reflected: bool = False
     ) -> Kernel:
         """One fused kernel of two, or of one and a number."""
         if not isinstance(other, Kernel) and np.ndim(other) > 0:
             _core.fail("KernelScalar", np.shape(other))
-        mine = self._pair.transposed() if self._transposed else self._pair
-        if not isinstance(other, Kernel):
-            theirs: Any = mine.with_term(*_spelled(other, mine.arguments))
-        elif other._transposed:
-            theirs = other._pair.transposed()
+        mine = self._upright()
+        if isinstance(other, Kernel):
+            theirs: Any = other._upright()
         else:
-            theirs = other._pair
-        if not reflected:
-            return Kernel(mine.combined(operation, theirs))
-        return Kernel(mine.combined(operation, theirs, reflected=True))
+            theirs = mine.with_term(*_spelled(other, mine.arguments))
+        return Kernel(mine.combined(operation, theirs, reflected))
 
     def __add__(self, other: Any) -> Kernel:
         return self._combined("+", other)
@@ -270,7 +270,7 @@ class Kernel:
 
     def add_diag(self, values: Any) -> Kernel:
         """K + diag(values), still lazy: a number, or shape (N,)."""
-        mine = self._pair.transposed() if self._transposed else self._pair
+        mine = self._upright()
         name = _unused("s", mine.arguments)
         text = f"where(i == j, {name}{'_i' if np.ndim(values) else ''}, 0)"
         return Kernel(mine.combined("+", mine.with_term(text, {name: values})))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench.case import Case
-from bench.goals import Goal, times_faster
+from bench.goals import Goal, number_at, times_faster
 
 if TYPE_CHECKING:
     from bench.goals import Rows
@@ -84,8 +84,8 @@ def _make(quick: bool) -> GradientProblem:
 
 def _beside_value(rows: Rows, name: str) -> float | None:
     """A contender's time beside that of the value alone."""
-    value = rows.get("tilefold_value", {}).get("seconds", {}).get("median")
-    whole = rows.get(name, {}).get("seconds", {}).get("median")
+    value = number_at(rows, "tilefold_value/seconds/median")
+    whole = number_at(rows, f"{name}/seconds/median")
     return whole / value if whole and value else None
 
 

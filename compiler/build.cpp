@@ -68,8 +68,8 @@ std::vector<NodeId> nodes_below(const Formula& formula, NodeId root) {
 } // namespace
 
 GraphBuild::GraphBuild(const Formula& formula,
-                       std::span<const ArgumentType> arguments)
-    : formula_(formula), given_(arguments),
+                       std::span<const ArgumentType> arguments, ir::Pairs pairs)
+    : formula_(formula), given_(arguments), pairs_(pairs),
       own_(std::in_place,
            computing_dtype(arguments, free_of(names_read(formula))),
            formula.text),
@@ -403,9 +403,17 @@ ValueId length_of(ir::Builder& builder, Axes axes) {
                             Axes::None);
 }
 
-ir::Graph build(const Formula& formula,
-                std::span<const ArgumentType> arguments) {
-    return GraphBuild(formula, arguments).run();
+ValueId count_of(ir::Builder& builder, Axes over, ir::Pairs pairs) {
+    if (pairs == ir::Pairs::All)
+        return length_of(builder, over);
+    const ValueId one = builder.constant(1);
+    return builder.reduce(ir::Reduction::Sum, over, std::span(&one, 1), 0, {},
+                          pairs);
+}
+
+ir::Graph build(const Formula& formula, std::span<const ArgumentType> arguments,
+                ir::Pairs pairs) {
+    return GraphBuild(formula, arguments, pairs).run();
 }
 
 } // namespace tilefold

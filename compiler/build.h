@@ -58,8 +58,10 @@ DType computing_dtype(std::span<const ArgumentType> arguments,
 /// factor, gets `dynamic` rows. Every literal occurrence has a slot of its
 /// own. Throws Error with a caret: unknown and surplus names, wrong arity,
 /// shapes that do not broadcast, the ambiguities of vectors, axes.
+/// `pairs`: which its reductions meet.
 ir::Graph build(const ast::Formula& formula,
-                std::span<const ArgumentType> arguments);
+                std::span<const ArgumentType> arguments,
+                ir::Pairs pairs = ir::Pairs::All);
 
 /// One differentiation of all results of the step before (at first, of the
 /// formula's one result).
@@ -109,6 +111,7 @@ struct DerivedGraph {
 /// result is 1.
 DerivedGraph build_derived(const ast::Formula& formula,
                            std::span<const ArgumentType> arguments,
-                           const Derivation& derivation);
+                           const Derivation& derivation,
+                           ir::Pairs pairs = ir::Pairs::All);
 
 } // namespace tilefold

@@ -338,7 +338,7 @@ ValueId GraphBuild::divergence(ValueId v, ValueId x, Span span) {
 
 DerivedGraph build_derived(const ast::Formula& formula,
                            std::span<const ArgumentType> arguments,
-                           const Derivation& derivation) {
+                           const Derivation& derivation, ir::Pairs pairs) {
     std::vector<ArgumentType> own, seeds;
     const std::vector<SeedRole> roles = seeds_of(derivation);
     for (const ArgumentType& argument : arguments) {
@@ -347,7 +347,7 @@ DerivedGraph build_derived(const ast::Formula& formula,
             std::ranges::find(roles, name, &SeedRole::name) != roles.end();
         (is_seed ? seeds : own).push_back(argument);
     }
-    return GraphBuild(formula, own).derive(derivation, seeds);
+    return GraphBuild(formula, own, pairs).derive(derivation, seeds);
 }
 
 } // namespace tilefold

@@ -222,11 +222,28 @@ ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
         operands.push_back(scope.values.at(node.children[k]));
     const Span span = span_of(scope, node);
     if (scope.rule)
-        return builder_.reduce(*reduction, scope.rule->over, operands,
-                               counted ? scope.rule->count : 0, span);
+        return this->reduction(*reduction, scope.rule->over, operands,
+                               counted ? scope.rule->count : 0, span,
+                               scope.rule->pairs);
     const std::int64_t k = counted ? count_of(scope, node) : 0;
     check_not_reduced(operands, node, span);
-    return builder_.reduce(*reduction, axes_of(node.axes), operands, k, span);
+    return this->reduction(*reduction, axes_of(node.axes), operands, k, span,
+                           pairs_);
+}
+
+/// The number of chosen pairs differs from point to point: a mean of them is
+/// a quotient.
+ValueId GraphBuild::reduction(ir::Reduction reduction, Axes over,
+                              std::span<const ValueId> operands, std::int64_t k,
+                              Span span, ir::Pairs pairs) {
+    const bool divides =
+        pairs != ir::Pairs::All && reduction == ir::Reduction::Mean;
+    if (!divides)
+        return builder_.reduce(reduction, over, operands, k, span, pairs);
+    const ValueId sum =
+        builder_.reduce(ir::Reduction::Sum, over, operands, k, span, pairs);
+    return builder_.apply(
+        Op::Div, {sum, tilefold::count_of(builder_, over, pairs)}, span);
 }
 
 ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
@@ -237,7 +254,9 @@ ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
     Bindings bindings;
     bindings.values["f"] = f;
     bindings.over = axes_of(node.axes);
-    bindings.values["n"] = length_of(builder_, bindings.over);
+    bindings.pairs = pairs_;
+    bindings.values["n"] =
+        tilefold::count_of(builder_, bindings.over, bindings.pairs);
     bindings.span = span;
     if (sugar.arity == 2)
         bindings.count = count_of(scope, node);

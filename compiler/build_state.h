@@ -25,12 +25,13 @@ struct Bindings {
     /// What the rule calls j, and K, where it is of a reduction.
     Axes over = Axes::None;
     std::int64_t count = 0;
+    ir::Pairs pairs = ir::Pairs::All;
 };
 
 class GraphBuild {
 public:
     GraphBuild(const ast::Formula& formula,
-               std::span<const ArgumentType> arguments);
+               std::span<const ArgumentType> arguments, ir::Pairs pairs);
     /// Of a rule of a table, inside a graph that grows elsewhere.
     GraphBuild(const ast::Formula& rule, ir::Builder& builder);
     ir::Graph run();
@@ -121,6 +122,9 @@ private:
     ir::ValueId component(const ast::Node& node, ir::ValueId vector, Span span);
     ir::ValueId list(Scope& scope, const ast::Node& node);
     ir::ValueId reduce(Scope& scope, const ast::Node& node);
+    ir::ValueId reduction(ir::Reduction reduction, Axes over,
+                          std::span<const ir::ValueId> operands, std::int64_t k,
+                          Span span, ir::Pairs pairs);
     ir::ValueId reduction_sugar(Scope& scope, const ast::Node& node,
                                 const ReductionSugar& sugar);
     std::int64_t count_of(Scope& scope, const ast::Node& node) const;
@@ -133,6 +137,7 @@ private:
 
     const ast::Formula& formula_;
     std::span<const ArgumentType> given_;
+    ir::Pairs pairs_ = ir::Pairs::All; ///< that the formula's reductions meet
     std::optional<ir::Builder> own_;
     ir::Builder& builder_;
     std::map<std::string, NameUse> uses_;
@@ -153,6 +158,9 @@ ir::ValueId expand(ir::Builder& builder, const ast::Formula& rule,
 /// How many points an axis has, as a number on {}: an argument that the
 /// runtime gives.
 ir::ValueId length_of(ir::Builder& builder, Axes axes);
+
+/// How many points a reduction meets: as many as there are, or as were chosen.
+ir::ValueId count_of(ir::Builder& builder, Axes over, ir::Pairs pairs);
 
 /// The graph with `dynamic` rows for the argument that allows it, if any.
 ir::Graph widen_linear_argument(const ir::Graph& graph);

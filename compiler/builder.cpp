@@ -26,7 +26,7 @@ bool is_leaf_on_axes(Op op) {
 
 bool same_attributes(const Node& a, const Node& b) {
     return a.op == b.op && a.arity == b.arity && a.second == b.second &&
-           a.third == b.third &&
+           a.third == b.third && a.pairs == b.pairs &&
            std::bit_cast<std::uint64_t>(a.value) ==
                std::bit_cast<std::uint64_t>(b.value) &&
            (a.first == b.first || a.op == Op::Literal) &&
@@ -118,6 +118,7 @@ std::uint64_t Builder::hash_of(const Node& node) const {
     for (std::int64_t word : {node.first, node.second, node.third})
         mix(hash, std::uint64_t(word));
     mix(hash, std::bit_cast<std::uint64_t>(node.value));
+    mix(hash, std::uint64_t(node.pairs));
     for (ValueId id : node.inputs())
         mix(hash, alike_[id]);
     return hash;
@@ -298,12 +299,13 @@ ValueId Builder::broadcast(ValueId value, std::int64_t components, Span span) {
 
 ValueId Builder::reduce(Reduction reduction, Axes axes,
                         std::span<const ValueId> operands, std::int64_t k,
-                        Span span) {
+                        Span span, Pairs pairs) {
     Node node;
     node.op = Op::Reduce;
     node.first = std::int64_t(reduction);
     node.second = std::int64_t(axes);
     node.third = k;
+    node.pairs = pairs;
     node.span = span;
     return rebuild(node, operands);
 }

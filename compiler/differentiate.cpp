@@ -15,6 +15,7 @@ using ir::Builder;
 using ir::no_value;
 using ir::Node;
 using ir::Op;
+using ir::Pairs;
 using ir::Reduction;
 using ir::ValueId;
 
@@ -43,7 +44,10 @@ ValueId joined(Builder& builder, ValueId a, ValueId b) {
 }
 
 /// The sum of `value` over axes; of what is the same along one, a product.
-ValueId summed(Builder& builder, ValueId value, Axes axes) {
+ValueId summed(Builder& builder, ValueId value, Axes axes, Pairs pairs) {
+    if (pairs != Pairs::All)
+        return builder.reduce(Reduction::Sum, axes, std::span(&value, 1), 0, {},
+                              pairs);
     const Axes varies = axes & builder.type(value).axes;
     const Axes constant = without(axes, varies);
     if (varies != Axes::None)
@@ -72,7 +76,8 @@ Bindings bindings_of_reduction(Builder& builder, const Node& node,
     bound.values["y"] = result;
     bound.values["g"] = g;
     bound.over = Axes(node.second);
-    bound.values["n"] = length_of(builder, bound.over);
+    bound.pairs = node.pairs;
+    bound.values["n"] = count_of(builder, bound.over, bound.pairs);
     bound.count = node.third;
     bound.span = node.span;
     return bound;
@@ -104,16 +109,18 @@ public:
         active_ = dependents(builder, last, leaves);
         parts_.resize(last + 1);
         for (const Seed& seed : seeds)
-            add(seed.result, seed.adjoint, seed.axes | kept);
+            add(seed.result, seed.adjoint, {seed.axes | kept, Pairs::All});
     }
 
     std::vector<ValueId> run(std::span<const ValueId> leaves) {
         std::vector<ValueId> totals(parts_.size(), no_value);
         for (ValueId id = ValueId(parts_.size()); id-- > 0;) {
-            if (!active_[id] || parts_[id].empty())
+            if (!active_[id])
                 continue;
-            totals[id] = total(id);
-            propagate(id, totals[id]);
+            for (const auto& [domain, adjoint] : total(id)) {
+                totals[id] = adjoint; // a leaf has one
+                propagate(id, adjoint, domain);
+            }
         }
         std::vector<ValueId> adjoints;
         for (ValueId leaf : leaves)
@@ -122,35 +129,52 @@ public:
     }
 
 private:
+    /// What an adjoint is given for: points, or pairs and which of them.
+    struct Domain {
+        Axes axes = Axes::None;
+        Pairs pairs = Pairs::All;
+
+        friend auto operator<=>(const Domain&, const Domain&) = default;
+    };
+    using Parts = std::map<Domain, ValueId>;
+
+    static void add(Builder& builder, Parts& parts, Domain domain,
+                    ValueId adjoint) {
+        const auto [place, is_new] = parts.emplace(domain, adjoint);
+        if (!is_new)
+            place->second = plus(builder, place->second, adjoint);
+    }
+
     /// The axes that an adjoint of `id` has, though its value may be the
     /// same along some of them.
     Axes nominal(ValueId id) const { return builder_.type(id).axes | kept_; }
 
-    void add(ValueId id, ValueId adjoint, Axes axes) {
+    void add(ValueId id, ValueId adjoint, Domain domain) {
         if (adjoint == no_value || !active_[id])
             return;
         adjoint = conform(builder_, adjoint, builder_.type(id));
-        const auto [place, is_new] = parts_[id].emplace(axes, adjoint);
-        if (!is_new)
-            place->second = plus(builder_, place->second, adjoint);
+        add(builder_, parts_[id], domain, adjoint);
     }
 
-    /// All that was added, summed over the axes that `id` does not have.
-    ValueId total(ValueId id) {
-        ValueId all = no_value;
-        for (const auto& [axes, part] : parts_[id]) {
-            const Axes excess = without(axes, nominal(id));
+    /// All that was added, summed over the axes that `id` does not have. What
+    /// is on both is for the pairs of the reductions that it goes into.
+    Parts total(ValueId id) {
+        Parts all;
+        for (const auto& [domain, part] : parts_[id]) {
+            const Axes excess = without(domain.axes, nominal(id));
+            Domain left{nominal(id), domain.pairs};
             ValueId adjoint = part;
-            if (excess != Axes::None)
-                adjoint = summed(builder_, adjoint, excess);
-            all = plus(builder_, all, adjoint);
+            if (excess != Axes::None) {
+                adjoint = summed(builder_, adjoint, excess, domain.pairs);
+                left.pairs = Pairs::All;
+            }
+            add(builder_, all, left, adjoint);
         }
         return all;
     }
 
-    void propagate(ValueId id, ValueId g) {
+    void propagate(ValueId id, ValueId g, Domain domain) {
         const Node node = builder_[id];
-        const Axes axes = nominal(id);
         switch (node.op) {
         case Op::Argument:
         case Op::Literal:
@@ -158,39 +182,40 @@ private:
         case Op::Index:
             return;
         case Op::IntPow:
-            return add(node.operands[0], power_rule(builder_, node, g), axes);
+            return add(node.operands[0], power_rule(builder_, node, g), domain);
         case Op::Slice:
-            return add(node.operands[0], padded(node, g), axes);
+            return add(node.operands[0], padded(node, g), domain);
         case Op::Concat:
-            return propagate_parts(node, g, axes);
+            return propagate_parts(node, g, domain);
         case Op::Broadcast:
-            return add(node.operands[0], g, axes);
+            return add(node.operands[0], g, domain);
         case Op::Reduce:
-            return propagate_reduction(id, node, g, axes);
+            return propagate_reduction(id, node, g, domain);
         case Op::Outer:
-            return propagate_outer(node, g, axes);
+            return propagate_outer(node, g, domain);
         default:
-            return propagate_operation(id, node, g, axes);
+            return propagate_operation(id, node, g, domain);
         }
     }
 
     void propagate_operation(ValueId id, const Node& node, ValueId g,
-                             Axes axes) {
+                             Domain domain) {
         const Rules& rules = partials_of(node.op);
         const Bindings bound = bindings_of(node, id, g);
         for (std::size_t k = 0; k < node.arity; ++k)
             if (rules[k] && active_[node.operands[k]])
-                add(node.operands[k], expand(builder_, *rules[k], bound), axes);
+                add(node.operands[k], expand(builder_, *rules[k], bound),
+                    domain);
     }
 
     void propagate_reduction(ValueId id, const Node& node, ValueId g,
-                             Axes axes) {
+                             Domain domain) {
         const Rules& rules = adjoints_of(Reduction(node.first));
         const Bindings bound = bindings_of_reduction(builder_, node, id, g);
         for (std::size_t k = 0; k < node.arity; ++k)
             if (rules.size() > k && rules[k] && active_[node.operands[k]])
                 add(node.operands[k], expand(builder_, *rules[k], bound),
-                    axes | bound.over);
+                    {domain.axes | bound.over, bound.pairs});
     }
 
     /// The adjoint of a slice, with zeros around it.
@@ -207,18 +232,18 @@ private:
                       after > 0 ? zeros(builder_, after) : no_value);
     }
 
-    void propagate_parts(const Node& node, ValueId g, Axes axes) {
+    void propagate_parts(const Node& node, ValueId g, Domain domain) {
         std::int64_t at = 0;
         for (ValueId operand : node.inputs()) {
             const Type type = builder_.type(operand);
             const std::int64_t end = at + type.rows;
-            add(operand, builder_.slice(g, at, end, type.rank == 0), axes);
+            add(operand, builder_.slice(g, at, end, type.rank == 0), domain);
             at = end;
         }
     }
 
     /// G v and u G, G the adjoint of u vᵀ row after row.
-    void propagate_outer(const Node& node, ValueId g, Axes axes) {
+    void propagate_outer(const Node& node, ValueId g, Domain domain) {
         const ValueId u = node.operands[0], v = node.operands[1];
         const std::int64_t rows = builder_.type(u).rows;
         const std::int64_t columns = builder_.type(v).rows;
@@ -231,15 +256,14 @@ private:
             const ValueId u_r = builder_.slice(u, r, r + 1, true);
             of_v = plus(builder_, of_v, builder_.apply(Op::Mul, {u_r, row}));
         }
-        add(u, of_u, axes);
-        add(v, of_v, axes);
+        add(u, of_u, domain);
+        add(v, of_v, domain);
     }
 
     Builder& builder_;
     Axes kept_;
     std::vector<bool> active_;
-    /// By value: what its users added, by their axes.
-    std::vector<std::map<Axes, ValueId>> parts_;
+    std::vector<Parts> parts_; ///< by value: what its users added
 };
 
 /// Tangents, from the leaves up.
@@ -326,7 +350,7 @@ private:
         }
         if (all == no_value)
             return all;
-        return summed(builder_, all, Axes(node.second));
+        return summed(builder_, all, Axes(node.second), node.pairs);
     }
 
     Builder& builder_;

@@ -109,7 +109,7 @@ std::vector<Stage> program_stages(const Program& program) {
 std::vector<Stage> explain(const Formula& formula,
                            std::span<const ArgumentType> arguments, Mode mode,
                            const CompileOptions& options) {
-    const ir::Graph built = build(formula, arguments);
+    const ir::Graph built = build(formula, arguments, pairs_of(mode));
     const Program program = compile(formula, arguments, mode, options);
     std::vector<Stage> stages{
         {"reading", reading(formula, built)},

@@ -300,7 +300,9 @@ Type type_of_reduction(const Inference& at) {
         expect_scalar(at, 1);
     if (row.monoid == Monoid::KMinimum)
         set_vector(type, std::int32_t(at.node.third));
-    type.axes = without(axes_of_operands(at), Axes(at.node.second));
+    const Axes met =
+        at.node.pairs == Pairs::All ? axes_of_operands(at) : Axes::IJ;
+    type.axes = without(met, Axes(at.node.second));
     type.dtype = dtype_of_reduction(at, row.result);
     return type;
 }

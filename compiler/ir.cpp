@@ -72,6 +72,7 @@ std::vector<std::string> lower_case_names() {
 bool equal(const Node& a, const Node& b) {
     return a.op == b.op && a.arity == b.arity && a.operands == b.operands &&
            a.first == b.first && a.second == b.second && a.third == b.third &&
+           a.pairs == b.pairs &&
            (a.value == b.value || (a.value != a.value && b.value != b.value)) &&
            a.type == b.type;
 }
@@ -83,6 +84,9 @@ Node exchanged(Node node) {
         node.type.axes = tilefold::exchanged(node.type.axes);
     if (node.op == Op::Reduce)
         node.second = std::int64_t(tilefold::exchanged(Axes(node.second)));
+    if (node.pairs != Pairs::All)
+        node.pairs = node.pairs == Pairs::Chosen ? Pairs::ChosenTransposed
+                                                 : Pairs::Chosen;
     return node;
 }
 
@@ -129,6 +133,11 @@ std::string_view mnemonic(Op op) {
     static const std::vector<std::string> names = lower_case_names();
     return has_row(op) ? std::string_view(names[std::size_t(op) - first_row])
                        : structure[std::size_t(op)];
+}
+
+std::string_view spelling_of(Pairs pairs) {
+    constexpr std::string_view spellings[] = {"all", "chosen", "transposed"};
+    return spellings[std::size_t(pairs)];
 }
 
 std::string spelling_of_reduction(const Node& node) {

@@ -41,7 +41,8 @@ enum class Op : std::uint8_t {
     Broadcast, ///< the scalar operand 0 as a vector of `first` components
     /// first: Reduction; second: Axes reduced; third: K. Real results have
     /// the computing dtype; K-results are vectors of K components. An index
-    /// over both axes is row * columns + column.
+    /// over both axes is row * columns + column. Over chosen pairs, the result
+    /// keeps the other axis even where the operands do not have it.
     Reduce,
 #define OP(name, ...) name,
 #include "compiler/ops.def"
@@ -125,6 +126,12 @@ std::span<const ReductionRow> all_reduction_rows(); ///< by Reduction
 using ValueId = std::uint32_t;
 inline constexpr ValueId no_value = ~ValueId(0);
 
+/// Which pairs of points a reduction meets: all, or those (i, j) that the call
+/// chooses by its ranges, or those whose (j, i) it chooses.
+enum class Pairs : std::uint8_t { All, Chosen, ChosenTransposed };
+
+std::string_view spelling_of(Pairs pairs); ///< "all", "chosen", "transposed"
+
 /// One value. Unused operands are `no_value`, unused attributes 0.
 struct Node {
     Op op = Op::Constant;
@@ -132,6 +139,7 @@ struct Node {
     std::array<ValueId, 3> operands{no_value, no_value, no_value};
     std::int64_t first = 0, second = 0, third = 0;
     double value = 0;
+    Pairs pairs = Pairs::All; ///< of a Reduce
     Type type;
     Span span; ///< in the formula, for messages; no part of identity
 
@@ -212,7 +220,7 @@ public:
     ValueId broadcast(ValueId value, std::int64_t components, Span span = {});
     ValueId reduce(Reduction reduction, Axes axes,
                    std::span<const ValueId> operands, std::int64_t k = 0,
-                   Span span = {});
+                   Span span = {}, Pairs pairs = Pairs::All);
     /// A copy of `node` (of another graph) with these operands.
     ValueId rebuild(const Node& node, std::span<const ValueId> operands);
     /// Takes over the arguments and literals of a graph, before any value.

@@ -46,8 +46,8 @@ typedef void tilefold_prepare(tilefold_call* call);
 /// The monoid's identity in rows [0, stride) of every slot.
 typedef void tilefold_init(const tilefold_call* call, double* state,
                            std::int64_t stride);
-/// Adds columns [j0, j1) to the state of rows [i0, i1). j0 is a multiple of
-/// Layout::panel. At most Layout::row_block rows. Resumes from the state.
+/// Adds columns [j0, j1) to the state of rows [i0, i1), panel by panel from j0
+/// on. At most Layout::row_block rows. Resumes from the state.
 typedef void tilefold_accumulate(const tilefold_call* call, std::int64_t i0,
                                  std::int64_t i1, std::int64_t j0,
                                  std::int64_t j1, double* state,

@@ -199,6 +199,12 @@ private:
         node.first = std::int64_t(reduction_of(words[0]));
         node.second = std::int64_t(axes(words[1]));
         words.erase(words.begin(), words.begin() + 2);
+        for (Pairs pairs : {Pairs::Chosen, Pairs::ChosenTransposed})
+            if (words[0] == spelling_of(pairs)) {
+                node.pairs = pairs;
+                words.erase(words.begin());
+                return;
+            }
     }
 
     /// Takes the leading values off `words`.

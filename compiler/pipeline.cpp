@@ -36,12 +36,21 @@ void check_mode(const ast::Formula& formula, const Graph& graph, Mode mode) {
     if (mode == Mode::Reduce && !reduction && result.type.axes == Axes::IJ)
         fail(Code::NoReduction, {formula.text, formula[formula.root].span},
              {"N×M"});
+    if (mode == Mode::Chosen && !reduction)
+        fail(Code::RangesWithoutReduction,
+             {formula.text, formula[formula.root].span}, {});
 }
 
 /// As the user wrote the axes.
 Result result_of(const Graph& graph) {
     const Type& type = graph[graph.result].type;
     return {type.axes, type.dtype, type.rank, type.rows};
+}
+
+/// Those that its reductions meet: all of a sweep meet the same.
+ir::Pairs pairs_of(const Graph& graph) {
+    const ir::Node* reduction = find_reduction_node(graph);
+    return reduction ? reduction->pairs : ir::Pairs::All;
 }
 
 Plan plan_of(const Graph& graph, const CompileOptions& options) {
@@ -95,6 +104,7 @@ Program compile(Graph graph, std::span<const std::string> names,
     program.single_column = oriented.single_column;
     if (const ir::Node* reduction = find_reduction_node(graph))
         program.folds_rows = Axes(reduction->second) == Axes::IJ;
+    program.pairs = pairs_of(graph);
     program.plan = plan_of(graph, options);
     program.key = key_of(graph, program.plan);
     program.width_argument = width_argument_of(graph);
@@ -105,19 +115,24 @@ Program compile(Graph graph, std::span<const std::string> names,
 
 } // namespace
 
+ir::Pairs pairs_of(Mode mode) {
+    return mode == Mode::Chosen ? ir::Pairs::Chosen : ir::Pairs::All;
+}
+
 Program compile(const ast::Formula& formula,
                 std::span<const ArgumentType> arguments, Mode mode,
                 const CompileOptions& options) {
-    Graph graph = checked(build(formula, arguments));
+    Graph graph = checked(build(formula, arguments, pairs_of(mode)));
     check_mode(formula, graph, mode);
     return compile(std::move(graph), names_of(arguments), options);
 }
 
 SweepPrograms compile_sweeps(const ast::Formula& formula,
                              const Derivation& derivation,
-                             std::span<const ArgumentType> arguments,
+                             std::span<const ArgumentType> arguments, Mode mode,
                              const CompileOptions& options) {
-    DerivedGraph derived = build_derived(formula, arguments, derivation);
+    DerivedGraph derived =
+        build_derived(formula, arguments, derivation, pairs_of(mode));
     Sweeps cut = tilefold::cut(derived.builder, derived.results);
     std::vector<std::string> names = names_of(arguments);
     SweepPrograms all;
@@ -143,7 +158,7 @@ bool needs_sweeps(const ast::Formula& formula, const Derivation& derivation,
                    (node.kind == ast::Kind::Reduce &&
                     find_reduction_sugar(node.name));
         });
-    return may_need && !is_one_sweep(build(formula, arguments));
+    return may_need && !is_one_sweep(build(formula, arguments, pairs_of(mode)));
 }
 
 CompileRequest request_of(const Program& program) {

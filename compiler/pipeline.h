@@ -27,6 +27,7 @@ struct Key {
 /// What a program does with the pair term.
 enum class Mode : std::uint8_t {
     Reduce, ///< the formula as it stands
+    Chosen, ///< the same, over pairs that the call chooses by ranges
     Values, ///< a pair term (no reduction): zip, dense, maps
 };
 
@@ -44,9 +45,10 @@ struct Program {
     Plan plan;
     Key key;
     Result result;
-    bool swapped = false;       ///< graph's i is the user's j
-    bool single_column = false; ///< nothing depends on columns: M = 1
-    bool folds_rows = false;    ///< rows are merged to one (`_ij`)
+    bool swapped = false;             ///< graph's i is the user's j
+    bool single_column = false;       ///< nothing depends on columns: M = 1
+    bool folds_rows = false;          ///< rows are merged to one (`_ij`)
+    ir::Pairs pairs = ir::Pairs::All; ///< of (row, column) as oriented
     /// The graph argument whose width is call->width, or -1.
     std::int32_t width_argument = -1;
     /// For each graph argument, its place in the list given to compile(), or
@@ -56,6 +58,9 @@ struct Program {
 /// Arguments that nobody passes: how many points are on i and on j, as the
 /// user wrote the axes.
 inline constexpr std::int32_t points_on_i = -1, points_on_j = -2;
+
+/// Which pairs the reductions of a mode meet.
+ir::Pairs pairs_of(Mode mode);
 
 struct CompileOptions {
     Isa isa = Isa::X86_64_V4;
@@ -81,7 +86,7 @@ struct SweepPrograms {
 };
 SweepPrograms compile_sweeps(const ast::Formula& formula,
                              const Derivation& derivation,
-                             std::span<const ArgumentType> arguments,
+                             std::span<const ArgumentType> arguments, Mode mode,
                              const CompileOptions& options);
 /// Whether compile() cannot do it: derivatives are asked for, or one inside
 /// the formula, or a variance, makes one reduction need another.

@@ -102,6 +102,8 @@ private:
         const ReductionRow& row = row_of(Reduction(node.first));
         std::string text(row.spelling);
         text.append(" ").append(tilefold::spelling_of(Axes(node.second)));
+        if (node.pairs != Pairs::All)
+            text.append(" ").append(spelling_of(node.pairs));
         text += " " + operands(node);
         if (row.monoid == Monoid::KMinimum)
             text += ", " + std::to_string(node.third);

@@ -19,8 +19,9 @@ using ir::Op;
 using ir::ValueId;
 
 /// Reductions with equal keys share a sweep: how many sweeps come before at
-/// least, what is reduced, what is kept, and the dtype of the results.
-using Key = std::tuple<int, Axes, Axes, DType>;
+/// least, what is reduced, what is kept, the dtype of the results, and which
+/// pairs are met.
+using Key = std::tuple<int, Axes, Axes, DType, ir::Pairs>;
 
 /// Of a sum over both axes that may be kept for every point in between.
 constexpr std::int32_t most_components = 8;
@@ -41,7 +42,8 @@ std::vector<int> levels_of(const Builder& builder, ValueId count) {
 }
 
 Key key_of(const Node& node, int level) {
-    return {level, Axes(node.second), node.type.axes, node.type.dtype};
+    return {level, Axes(node.second), node.type.axes, node.type.dtype,
+            node.pairs};
 }
 
 /// Writes Σ_ij as Σ_i Σ_j (or Σ_j Σ_i) where another reduction of its level
@@ -75,8 +77,8 @@ private:
         for (ValueId input : node.inputs())
             operands.push_back(made_[input]);
         if (const Axes inner = inner_axis(id, node); inner != Axes::None) {
-            const ValueId rows =
-                builder_.reduce(ir::Reduction::Sum, inner, operands);
+            const ValueId rows = builder_.reduce(ir::Reduction::Sum, inner,
+                                                 operands, 0, {}, node.pairs);
             return builder_.reduce(ir::Reduction::Sum, without(Axes::IJ, inner),
                                    std::span(&rows, 1));
         }
@@ -86,12 +88,13 @@ private:
     Axes inner_axis(ValueId id, const Node& node) const {
         if (!is_reduction(node) || Axes(node.second) != Axes::IJ ||
             ir::Reduction(node.first) != ir::Reduction::Sum ||
-            builder_[node.operands[0]].type.axes != Axes::IJ ||
+            (builder_[node.operands[0]].type.axes != Axes::IJ &&
+             node.pairs == ir::Pairs::All) ||
             node.type.rows > most_components)
             return Axes::None;
         for (Axes axis : {Axes::J, Axes::I})
             if (keys_.contains({levels_[id], axis, without(Axes::IJ, axis),
-                                node.type.dtype}))
+                                node.type.dtype, node.pairs}))
                 return axis;
         return Axes::None;
     }

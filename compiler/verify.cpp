@@ -81,6 +81,8 @@ private:
             check(node.second >= 1 && node.second <= 3, "reduced axes");
             check((row.monoid == Monoid::KMinimum) == (node.third > 0), "K");
         }
+        check(node.op == Op::Reduce || node.pairs == Pairs::All,
+              "only a reduction chooses pairs");
         if (node.op == Op::Index)
             check(node.type.axes == Axes::I || node.type.axes == Axes::J,
                   "an index has one axis");
@@ -106,17 +108,14 @@ private:
 
     using Identity =
         std::tuple<Op, std::array<ValueId, 3>, std::int64_t, std::int64_t,
-                   std::int64_t, std::uint64_t, Axes>;
+                   std::int64_t, std::uint64_t, Pairs, Axes>;
 
     static Identity identity(const Node& node) {
         const bool leaf = node.op == Op::Argument || node.op == Op::Index;
-        return {node.op,
-                node.operands,
-                node.first,
-                node.second,
-                node.third,
-                std::bit_cast<std::uint64_t>(node.value),
-                leaf ? node.type.axes : Axes::None};
+        return {node.op,    node.operands,
+                node.first, node.second,
+                node.third, std::bit_cast<std::uint64_t>(node.value),
+                node.pairs, leaf ? node.type.axes : Axes::None};
     }
 
     void check_use() const {

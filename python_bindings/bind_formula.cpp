@@ -118,7 +118,8 @@ nb::str explain(const FormulaHandle& handle, nb::args positional,
     Call call;
     call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
     std::string text =
-        join(formula_for(handle, call).explain(call.arguments.views()));
+        join(formula_for(handle, call)
+                 .explain(call.arguments.views(), {.ranges = call.ranges}));
     return nb::str(text.data(), text.size());
 }
 
@@ -154,6 +155,8 @@ nb::object evaluate(const FormulaHandle& handle, nb::dict arguments,
     options.j = rows_of(j, j_pin);
     Call call;
     call.read(arguments.ptr(), settings.ptr());
+    if (call.ranges)
+        fail(Code::RangesOfElements);
     return run_call(handle, call, options);
 }
 
@@ -217,7 +220,8 @@ double check(const FormulaHandle& handle, nb::args positional,
     Call call;
     call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
     Result result;
-    Bound bound = formula_for(handle, call).bind(call.arguments.views());
+    Bound bound = formula_for(handle, call)
+                      .bind(call.arguments.views(), {.ranges = call.ranges});
     result.allocate(nullptr, bound.dtype(), bound.shape());
     nb::gil_scoped_release released;
     bound.run(result.output());
@@ -308,12 +312,13 @@ PyType_Slot formula_slots[] = {
 
 constexpr const char* class_doc =
     "A formula, parsed: call it with arrays, any number of times.\n\n"
-    "`f(x=x, y=y, out=None, accumulate=False, session=None, options=None)`\n"
-    "takes arrays by the names of the formula, or one mapping of them.\n"
+    "`f(x=x, y=y, out=None, accumulate=False, session=None, options=None,\n"
+    "ranges=None)` takes arrays by the names of the formula, or one mapping of "
+    "them.\n"
     "Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (),\n"
     "(D,) or (R, C). The result has NumPy's promotion of the arrays on i and\n"
     "j, and belongs to their library: NumPy in, NumPy out; torch in, torch\n"
-    "out. `accumulate=True` adds to `out`.\n\n"
+    "out. `accumulate=True` adds to `out`. `ranges` says which pairs meet.\n\n"
     "Thread-safe and picklable. Raises `ShapeError`, `DTypeError`,\n"
     "`ArgumentError`, `OutOfMemory`.";
 

@@ -34,6 +34,17 @@ template <class T> T* setting(const char* name, PyObject* value) {
     return result;
 }
 
+std::shared_ptr<const Ranges> ranges_of(PyObject* value) {
+    if (value == Py_None)
+        return nullptr;
+    nb::object lists = nb::getattr(nb::handle(value), "_lists", nb::none());
+    RangesHandle* handle = nullptr;
+    if (!nb::try_cast<RangesHandle*>(lists, handle) || !handle)
+        fail(Code::BadOption,
+             {"ranges", type_of(value), "pass a tilefold.Ranges"});
+    return handle->ranges;
+}
+
 /// What the waiting thread does every 50 ms: signals, then the progress
 /// callback. False with a Python error set.
 bool poll(nb::handle progress, double done, double total) {
@@ -67,6 +78,8 @@ bool Call::read_setting(std::string_view name, PyObject* value) {
         session = setting<SessionHandle>("session", value);
     else if (name == "options")
         options = setting<OptionsHandle>("options", value);
+    else if (name == "ranges")
+        ranges = ranges_of(value);
     else
         return false;
     return true;
@@ -190,7 +203,8 @@ nb::object run_all(const Bound& bound, const Call& call,
 } // namespace
 
 nb::object run_call(const FormulaHandle& handle, const Call& call,
-                    const BindOptions& options) {
+                    BindOptions options) {
+    options.ranges = call.ranges;
     const Formula formula = formula_for(handle, call);
     const RunOptions run{call.accumulate, poll_of(handle, call)};
     std::optional<Bound> bound;

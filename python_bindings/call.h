@@ -16,6 +16,11 @@ struct FormulaHandle {
     Formula formula;
 };
 
+/// The pairs behind a tilefold.Ranges.
+struct RangesHandle {
+    std::shared_ptr<const Ranges> ranges;
+};
+
 /// What a call was given. The references are the caller's.
 struct Call {
     Arguments arguments;
@@ -23,9 +28,10 @@ struct Call {
     bool accumulate = false;
     SessionHandle* session = nullptr;
     const OptionsHandle* options = nullptr;
+    std::shared_ptr<const Ranges> ranges; ///< null: all pairs
 
     /// Reads `f(mapping?, **keywords)`: keywords that are not arrays are out,
-    /// accumulate, session, options. `positional` may be null.
+    /// accumulate, session, options, ranges. `positional` may be null.
     void read(PyObject* positional, PyObject* keywords);
 
 private:
@@ -43,9 +49,10 @@ Formula derived_as(Formula formula, const Derivation& derivation);
 /// `formula` in the session that the call names, or its own.
 Formula formula_for(const FormulaHandle& formula, const Call& call);
 
-/// Binds, runs, and gives the result back.
+/// Binds, runs, and gives the result back. Of the options, `ranges` are the
+/// call's.
 nb::object run_call(const FormulaHandle& formula, const Call& call,
-                    const BindOptions& options = {});
+                    BindOptions options = {});
 
 /// Looks for signals and tells the progress callback of the call; takes the
 /// GIL itself.
@@ -53,6 +60,7 @@ Poll poll_of(const FormulaHandle& formula, const Call& call);
 
 void bind_formula(nb::module_& module);
 void bind_language(nb::module_& module);
+void bind_ranges(nb::module_& module);
 void bind_solve(nb::module_& module);
 
 } // namespace tilefold::python

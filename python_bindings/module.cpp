@@ -18,5 +18,6 @@ NB_MODULE(_core, module) {
     bind_session(module);
     bind_formula(module);
     bind_language(module);
+    bind_ranges(module);
     bind_solve(module);
 }

@@ -17,8 +17,10 @@ namespace {
 using detail::BoundState;
 using detail::FormulaState;
 
-Mode mode_of(Want want) {
-    return want == Want::Result ? Mode::Reduce : Mode::Values;
+Mode mode_of(const BindOptions& options) {
+    if (options.want != Want::Result)
+        return Mode::Values;
+    return options.ranges ? Mode::Chosen : Mode::Reduce;
 }
 
 /// Beyond every number of a name: what says how the codes of the name are
@@ -127,12 +129,12 @@ void load(const FormulaState& formula, Prepared& prepared) {
 }
 
 std::shared_ptr<const PreparedSweeps>
-prepare_sweeps(const FormulaState& formula,
-               std::span<const ArgumentType> types) {
+prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
+               Mode mode) {
     auto sweeps = std::make_shared<PreparedSweeps>();
     SweepPrograms programs =
         compile_sweeps(formula.parsed->tree(), formula.parsed->derivation(),
-                       types, formula.session->compile_options());
+                       types, mode, formula.session->compile_options());
     for (SweepProgram& one : programs.sweeps) {
         auto prepared = std::make_shared<Prepared>();
         prepared->program = std::move(one.program);
@@ -150,7 +152,7 @@ void compile_into(Prepared& prepared, const FormulaState& formula,
                   std::span<const ArgumentType> types, Mode mode) {
     const Parsed& parsed = *formula.parsed;
     if (needs_sweeps(parsed.tree(), parsed.derivation(), types, mode)) {
-        prepared.sweeps = prepare_sweeps(formula, types);
+        prepared.sweeps = prepare_sweeps(formula, types, mode);
         return;
     }
     prepared.program =
@@ -231,7 +233,7 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
                                  std::span<const NamedView> arguments,
                                  const BindOptions& options) {
     const Parsed& parsed = *formula.parsed;
-    Mode mode = mode_of(options.want);
+    Mode mode = mode_of(options);
     Signature signature;
     bool all_known = true;
     signature.add_mode(mode);
@@ -248,18 +250,19 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     bound->parsed = formula.parsed;
     bound->prepared = std::move(prepared);
     if (bound->prepared->sweeps)
-        bind_sweeps(*bound, readings, lengths);
+        bind_sweeps(*bound, readings, lengths, options);
     else
         fill_job(*bound, parsed, readings, lengths, options);
     return bound;
 }
 
 Compilable compilable(const Parsed& formula,
-                      std::span<const NamedView> arguments, Want want) {
+                      std::span<const NamedView> arguments,
+                      const BindOptions& options) {
     Signature signature;
     bool all_known = true;
     Readings readings = read_all(formula, arguments, signature, all_known);
-    return {types_of(formula, arguments, readings), mode_of(want)};
+    return {types_of(formula, arguments, readings), mode_of(options)};
 }
 
 } // namespace tilefold

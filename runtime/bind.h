@@ -19,6 +19,7 @@ struct Compilable {
     Mode mode = Mode::Reduce;
 };
 Compilable compilable(const Parsed& formula,
-                      std::span<const NamedView> arguments, Want want);
+                      std::span<const NamedView> arguments,
+                      const BindOptions& options);
 
 } // namespace tilefold

@@ -32,13 +32,17 @@ public:
               const BindOptions& options)
         : bound_(bound), program_(bound.prepared->program), formula_(formula),
           readings_(readings), want_(options.want), i_{lengths.i, options.i},
-          j_{lengths.j, options.j} {}
+          j_{lengths.j, options.j} {
+        if (program_.pairs != ir::Pairs::All)
+            bound_.ranges = options.ranges;
+    }
 
     void run() {
         bind_operands();
         bind_width();
         bind_sizes();
         bind_batches();
+        bind_ranges();
         bind_shape();
         const Prepared& prepared = *bound_.prepared;
         bound_.job.kernel = &prepared.kernel->image.kernel();
@@ -68,6 +72,9 @@ private:
     void bind_map();
     void bind_values();
     void bind_batches();
+    void bind_ranges();
+    Reading batches_of_ranges(View& view) const;
+    Extents shape_of_batches() const;
     void bind_shape();
     void bind_lists(bool with_columns);
     const std::int64_t* bind_list(const AxisRows& axis,
@@ -233,9 +240,45 @@ void JobBinder::bind_sizes() {
         bind_map();
 }
 
+/// The ranges' batches, read like an argument's.
+Reading JobBinder::batches_of_ranges(View& view) const {
+    view = View::of(nullptr, DType::Bool, bound_.ranges->batch());
+    Reading reading;
+    reading.name = "ranges";
+    reading.batch = view.shape.size();
+    reading.view = &view;
+    return reading;
+}
+
+/// Ranges choose points by their numbers on the axes.
+void JobBinder::bind_ranges() {
+    if (!bound_.ranges)
+        return;
+    bound_.ranges->check_lengths(i_.count(), j_.count());
+    View view;
+    const Reading reading = batches_of_ranges(view);
+    bound_.chosen.ranges = bound_.ranges.get();
+    bound_.chosen.transposed = program_.pairs == ir::Pairs::ChosenTransposed;
+    for (std::size_t d = 0; d < bound_.batch_dimensions; ++d)
+        if (bound_.shape[d] != 1)
+            bound_.chosen.strides.push_back(
+                batch_stride(reading, bound_.shape, d));
+    bound_.chosen.extents = bound_.batches.extents;
+    bound_.job.chosen = &bound_.chosen;
+}
+
+Extents JobBinder::shape_of_batches() const {
+    if (!bound_.ranges)
+        return batch_shape(readings_);
+    View view;
+    Readings all = readings_;
+    all.push_back(batches_of_ranges(view));
+    return batch_shape(all);
+}
+
 /// Batch dimensions of extent 1 are no loop.
 void JobBinder::bind_batches() {
-    bound_.shape = batch_shape(readings_);
+    bound_.shape = shape_of_batches();
     bound_.batch_dimensions = bound_.shape.size();
     for (std::size_t d = 0; d < bound_.shape.size(); ++d) {
         if (bound_.shape[d] == 1)

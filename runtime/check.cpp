@@ -112,12 +112,31 @@ private:
                            (listed_columns_ ? first_row : 0);
         std::int64_t column =
             reduces() ? 0 : listed(job_.column_index, sample.column);
+        if (job_.chosen)
+            sizes.chosen = [this, &sample](std::int64_t r, std::int64_t c) {
+                return is_chosen(job_.chosen->list(sample.batch), r, c);
+            };
         auto reader = [&](std::size_t number, std::int64_t point,
                           std::int32_t r, std::int32_t c) {
             return read(sample, number, point, r, c);
         };
         return reference::evaluate(program_.graph, sizes, reader, {&row, 1},
                                    {&column, reduces() ? 0u : 1u});
+    }
+
+    static bool is_chosen(const TileList& list, std::int64_t row,
+                          std::int64_t column) {
+        const auto place_in = [](std::span<const Interval> intervals,
+                                 std::int64_t point) {
+            const auto after = std::ranges::upper_bound(intervals, point, {},
+                                                        &Interval::first);
+            const bool found =
+                after != intervals.begin() && point < after[-1].last;
+            return found ? after - intervals.begin() - 1 : -1;
+        };
+        const auto tile = place_in(list.rows, row);
+        return tile >= 0 &&
+               place_in(list.columns_of(std::size_t(tile)), column) >= 0;
     }
 
     const char* place(const Sample& sample) const {

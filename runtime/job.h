@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/kernel.h"
+#include "runtime/ranges.h"
 #include "runtime/view.h"
 
 #include <boost/container/small_vector.hpp>
@@ -36,6 +37,21 @@ struct Batches {
     }
 };
 
+/// The pairs that a reduction meets, as the kernel's rows and columns.
+struct Chosen {
+    const Ranges* ranges = nullptr;
+    bool transposed = false;
+    Extents extents; ///< of Batches
+    Extents strides; ///< from list to list, by dimension of `extents`
+
+    const TileList& list(std::int64_t batch) const {
+        std::int64_t at = 0;
+        for (std::size_t d = extents.size(); d-- > 0; batch /= extents[d])
+            at += batch % extents[d] * strides[d];
+        return ranges->list(std::size_t(at), transposed);
+    }
+};
+
 /// Where results go; strides in bytes.
 struct Target {
     char* data = nullptr;
@@ -52,6 +68,7 @@ struct Job {
     Work work = Work::Reduce;
     std::span<const tilefold_operand> operands; ///< of batch 0
     const Batches* batches = nullptr;
+    const Chosen* chosen = nullptr; ///< null: all pairs
     const double* literals = nullptr;
     const std::int64_t* row_index = nullptr;
     const std::int64_t* column_index = nullptr;

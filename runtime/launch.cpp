@@ -121,9 +121,8 @@ void share_of_wave(const Run& run, Draw& draw, bool polls,
 }
 
 std::int64_t grain_of(const Job& job, const Split& cut, int threads) {
-    double piece =
-        job.nanoseconds() /
-        double(std::max<std::int64_t>(cut.row_pieces * cut.column_pieces, 1));
+    double piece = nanoseconds_of(job, cut) /
+                   double(std::max<std::int64_t>(cut.pieces(), 1));
     std::int64_t fair = cut.pieces() / (8 * threads);
     return std::clamp<std::int64_t>(std::int64_t(draw_nanoseconds / piece), 1,
                                     std::max<std::int64_t>(fair, 1));
@@ -171,7 +170,7 @@ void prepare(const Job& job, double* constants) {
 }
 
 void run_watched(Run& run, Crew& crew, const Poll& poll, bool alone) {
-    Progress progress(poll, double(run.cut.batches) * run.job.pairs());
+    Progress progress(poll, pairs_of(run.job, run.cut));
     run.progress = &progress;
     if (alone)
         run_alone(run);
@@ -193,7 +192,7 @@ void launch(const Job& job, Crew& crew, const Poll& poll) {
         prepare(job, constants.data());
         run.constants = constants.data();
     }
-    bool small = double(cut.batches) * job.nanoseconds() < alone_nanoseconds;
+    bool small = nanoseconds_of(job, cut) < alone_nanoseconds;
     bool alone = small || cut.pieces() == 1 || crew.threads() == 1;
     if (alone && (small || !poll))
         run_alone(run);

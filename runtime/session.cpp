@@ -71,7 +71,7 @@ std::vector<Stage> Formula::explain(std::span<const NamedView> arguments,
     const Parsed& parsed = *state_->parsed;
     detail::SessionState& session = *state_->session;
     Gate::Pass inside(session.making);
-    const Compilable what = compilable(parsed, arguments, options.want);
+    const Compilable what = compilable(parsed, arguments, options);
     const CompileOptions how = session.compile_options();
     const auto add_code = [&](std::vector<Stage>& stages,
                               const Program& program) {
@@ -87,8 +87,8 @@ std::vector<Stage> Formula::explain(std::span<const NamedView> arguments,
         add_code(stages, compile(parsed.tree(), what.types, what.mode, how));
         return stages;
     }
-    const SweepPrograms programs =
-        compile_sweeps(parsed.tree(), parsed.derivation(), what.types, how);
+    const SweepPrograms programs = compile_sweeps(
+        parsed.tree(), parsed.derivation(), what.types, what.mode, how);
     for (std::size_t k = 0; k < programs.sweeps.size(); ++k) {
         const std::string of = "sweep " + std::to_string(k + 1) + " of " +
                                std::to_string(programs.sweeps.size());

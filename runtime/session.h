@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/pipeline.h"
+#include "runtime/ranges.h"
 #include "runtime/view.h"
 
 #include <cstdint>
@@ -60,6 +61,8 @@ struct BindOptions {
     Want want = Want::Result;
     /// Listed rows of the i- and the j-axis (of what the user calls i and j).
     std::optional<Rows> i = {}, j = {};
+    /// The pairs that reductions meet; null: all. Of a Result only.
+    std::shared_ptr<const Ranges> ranges = {};
 };
 
 /// Called on the calling thread at least every 50 ms of a long run with the

@@ -76,6 +76,8 @@ public:
     boost::container::small_vector<double, 6> numbers; ///< given as numbers
     boost::container::small_vector<Input, 6> inputs;
     Batches batches;
+    std::shared_ptr<const Ranges> ranges; ///< kept alive; may be null
+    Chosen chosen;
     /// Lists with negative numbers resolved, where there were any.
     std::vector<std::int64_t> row_list, column_list;
 

@@ -94,6 +94,16 @@ void split_reduce(const Job& job, Split& cut, std::int64_t wanted) {
     cut.wave = std::max<std::int64_t>(cut.groups(), 1);
 }
 
+/// States of folded pieces that are alive at once.
+std::int64_t groups_of_wave(const Job& job, const Split& cut) {
+    std::int64_t group_bytes =
+        job.kernel->slots(job.width) * 8 *
+        rounded_up(cut.parts, job.kernel->layout.row_multiple);
+    return std::clamp<std::int64_t>(Split::most_state /
+                                        std::max<std::int64_t>(group_bytes, 1),
+                                    1, std::max<std::int64_t>(cut.batches, 1));
+}
+
 /// Rows end in one state, so that a piece may take several blocks.
 void split_fold(const Job& job, Split& cut, std::int64_t wanted) {
     std::int64_t blocks = divided_up(cut.rows, cut.block);
@@ -103,12 +113,7 @@ void split_fold(const Job& job, Split& cut, std::int64_t wanted) {
     cut.row_pieces = std::max<std::int64_t>(cut.row_pieces, 1);
     cut_columns(cut, job.kernel->layout.panel, segments(job, cut, wanted));
     cut.parts = cut.row_pieces * cut.column_pieces;
-    std::int64_t group_bytes =
-        job.kernel->slots(job.width) * 8 *
-        rounded_up(cut.parts, job.kernel->layout.row_multiple);
-    cut.wave = std::clamp<std::int64_t>(
-        Split::most_state / std::max<std::int64_t>(group_bytes, 1), 1,
-        std::max<std::int64_t>(cut.batches, 1));
+    cut.wave = groups_of_wave(job, cut);
 }
 
 /// Pairs of one call of at most `call_nanoseconds`, in whole panels.
@@ -127,7 +132,30 @@ void split_dense(const Job& job, Split& cut) {
     cut_columns(cut, job.kernel->layout.panel, divided_up(job.columns, span));
 }
 
+/// Pieces of chosen pairs: in Reduce each piece is a group.
+void split_chosen(const Job& job, Split& cut) {
+    cut.strips = cut_strips(job, cut.batches, cut.block);
+    const auto pieces = std::int64_t(cut.strips->pieces());
+    if (job.work == Work::FoldRows) {
+        cut.row_pieces = pieces / std::max<std::int64_t>(cut.batches, 1);
+        cut.parts = cut.row_pieces;
+        cut.wave = groups_of_wave(job, cut);
+    } else {
+        cut.batches = 1;
+        cut.row_pieces = pieces;
+    }
+}
+
 } // namespace
+
+double pairs_of(const Job& job, const Split& cut) {
+    return cut.strips ? cut.strips->pairs : double(cut.batches) * job.pairs();
+}
+
+double nanoseconds_of(const Job& job, const Split& cut) {
+    return pairs_of(job, cut) * job.kernel->nanoseconds(job.width) +
+           double(cut.batches) * Job::call_nanoseconds;
+}
 
 Piece Split::piece(std::int64_t number) const {
     std::int64_t column = number % column_pieces;
@@ -152,10 +180,13 @@ Split split(const Job& job) {
     cut.call_columns = columns_of_call(job, std::min(cut.block, job.rows));
     switch (job.work) {
     case Work::Reduce:
-        split_reduce(job, cut, wanted);
-        break;
     case Work::FoldRows:
-        split_fold(job, cut, wanted);
+        if (job.chosen)
+            split_chosen(job, cut);
+        else if (job.work == Work::Reduce)
+            split_reduce(job, cut, wanted);
+        else
+            split_fold(job, cut, wanted);
         break;
     case Work::Zip:
         cut_rows(cut, 1);

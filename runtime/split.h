@@ -11,8 +11,10 @@
 #pragma once
 
 #include "runtime/job.h"
+#include "runtime/strips.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace tilefold {
 
@@ -39,12 +41,19 @@ struct Split {
     std::int64_t parts = 1;        ///< pieces of a group
     std::int64_t wave = 1;         ///< groups whose states are alive at once
     std::int64_t call_columns = 1; ///< columns of one accumulate() call
+    /// Where pairs are chosen: what the pieces are instead.
+    std::optional<Strips> strips;
 
     std::int64_t pieces() const { return batches * row_pieces * column_pieces; }
     std::int64_t groups() const { return pieces() / parts; }
     /// Pieces are numbered group by group; columns vary fastest.
     Piece piece(std::int64_t number) const;
 };
+
+/// Pairs of all batches.
+double pairs_of(const Job& job, const Split& cut);
+/// Estimated nanoseconds of the whole job on one core.
+double nanoseconds_of(const Job& job, const Split& cut);
 
 Split split(const Job& job);
 

@@ -77,7 +77,8 @@ private:
         state.session = bound_.session;
         state.parsed = bound_.parsed;
         state.prepared = prepared_.kernels[number];
-        fill_job(state, *bound_.parsed, readings_, sweeps_.lengths, {});
+        fill_job(state, *bound_.parsed, readings_, sweeps_.lengths,
+                 {.ranges = sweeps_.ranges});
         Left& left = left_.emplace_back();
         left.batch = state.batch_dimensions;
         Output out = Output::of(nullptr, state.prepared->program.result.dtype,
@@ -267,12 +268,13 @@ private:
 } // namespace
 
 void bind_sweeps(BoundState& bound, const Readings& readings,
-                 const Lengths& lengths) {
+                 const Lengths& lengths, const BindOptions& options) {
     auto sweeps = std::make_shared<BoundSweeps>();
     for (const Reading& reading : readings)
         sweeps->arguments.push_back(
             {std::string(reading.name), *reading.view, reading});
     sweeps->lengths = lengths;
+    sweeps->ranges = options.ranges;
     sweeps->batch = batch_shape(readings);
     const auto roles = results_of(bound.parsed->derivation());
     const std::vector<Type>& types = bound.prepared->sweeps->types;

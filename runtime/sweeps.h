@@ -29,6 +29,7 @@ public:
 
     std::vector<Argument> arguments;
     Lengths lengths;
+    std::shared_ptr<const Ranges> ranges;
     Extents batch; ///< of all arguments together
     std::vector<Result> results;
 };
@@ -37,7 +38,7 @@ public:
 
 /// Fills `bound.sweeps`.
 void bind_sweeps(detail::BoundState& bound, const Readings& readings,
-                 const Lengths& lengths);
+                 const Lengths& lengths, const BindOptions& options);
 
 /// Checks the outputs, one for each result, and computes them.
 void run_sweeps(const detail::BoundState& bound, std::span<const Output> outs,

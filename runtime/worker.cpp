@@ -15,6 +15,10 @@ bool reduces(Work work) {
     return work == Work::Reduce || work == Work::FoldRows;
 }
 
+bool folds_strips(const Job& job, const Split& cut) {
+    return cut.strips && job.work == Work::FoldRows;
+}
+
 } // namespace
 
 std::size_t Worker::bytes(const Job& job, const Split& cut) {
@@ -22,6 +26,7 @@ std::size_t Worker::bytes(const Job& job, const Split& cut) {
     return Carver::rounded(job.operands.size() * sizeof(tilefold_operand)) +
            Carver::rounded(std::size_t(job.kernel->layout.constants) * 8) +
            Carver::rounded(std::size_t(state)) +
+           Carver::rounded(folds_strips(job, cut) ? std::size_t(state) : 0) +
            Carver::rounded(std::size_t(job.kernel->scratch(job.width)));
 }
 
@@ -38,6 +43,8 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
     double* constants = carver.take<double>(kernel_.layout.constants);
     state_ =
         carver.take<double>(reduces(job.work) ? state_doubles(job, cut_) : 0);
+    strip_state_ = carver.take<double>(
+        folds_strips(job, cut_) ? state_doubles(job, cut_) : 0);
     scratch_ = carver.take<char>(kernel_.scratch(job.width));
     call_.operands = operands_;
     call_.literals = job.literals;
@@ -103,14 +110,24 @@ bool Worker::went_on(double pairs) {
     return run_.progress->advance(pairs);
 }
 
-bool Worker::accumulate_block(const Piece& piece, std::int64_t i0,
-                              std::int64_t i1, double* state) {
-    for (std::int64_t j0 = piece.j0; j0 < piece.j1; j0 += cut_.call_columns) {
-        std::int64_t j1 = std::min(j0 + cut_.call_columns, piece.j1);
-        kernel_.accumulate(&call_, i0, i1, j0, j1, state, cut_.block, scratch_);
-        if (!went_on(double(i1 - i0) * double(j1 - j0)))
+/// At most a block of rows.
+bool Worker::accumulate(Interval rows, Interval columns, double* state) {
+    for (std::int64_t j0 = columns.first; j0 < columns.last;
+         j0 += cut_.call_columns) {
+        std::int64_t j1 = std::min(j0 + cut_.call_columns, columns.last);
+        kernel_.accumulate(&call_, rows.first, rows.last, j0, j1, state,
+                           cut_.block, scratch_);
+        if (!went_on(double(rows.size()) * double(j1 - j0)))
             return false;
     }
+    return true;
+}
+
+bool Worker::accumulate(const Strip& strip, double* state) {
+    kernel_.init(&call_, state, cut_.block);
+    for (Interval columns : strip.columns)
+        if (!accumulate(strip.rows, columns, state))
+            return false;
     return true;
 }
 
@@ -119,7 +136,7 @@ bool Worker::accumulate(const Piece& piece, double* state) {
     kernel_.init(&call_, state, cut_.block);
     for (std::int64_t i0 = piece.i0; i0 < piece.i1; i0 += cut_.block) {
         std::int64_t i1 = std::min(i0 + cut_.block, piece.i1);
-        if (!accumulate_block(piece, i0, i1, state))
+        if (!accumulate({i0, i1}, {piece.j0, piece.j1}, state))
             return false;
     }
     return true;
@@ -176,9 +193,15 @@ bool Worker::fold(const Piece& piece, std::int64_t number) {
     if (!accumulate(piece, state_))
         return false;
     fold_rows(state_, std::min(piece.i1 - piece.i0, cut_.block));
+    finish_fold(number);
+    return true;
+}
+
+/// Row 0 of the state is a part of its group.
+void Worker::finish_fold(std::int64_t number) {
     if (cut_.parts == 1) {
         kernel_.finalise(&call_, 0, 1, state_, cut_.block, scratch_);
-        return true;
+        return;
     }
     const Partials& partials = run_.partials;
     std::int64_t group = number / cut_.parts;
@@ -188,15 +211,44 @@ bool Worker::fold(const Piece& piece, std::int64_t number) {
         states[s * partials.stride + number % cut_.parts] =
             state_[s * cut_.block];
     if (!completes(group))
-        return true;
+        return;
     merge_tree(states, 1, partials.stride, 1);
     kernel_.finalise(&call_, 0, 1, states, partials.stride, scratch_);
+}
+
+bool Worker::reduce(std::span<const Strip> strips) {
+    for (const Strip& strip : strips) {
+        move_to(strip.batch);
+        if (!accumulate(strip, state_))
+            return false;
+        kernel_.finalise(&call_, strip.rows.first, strip.rows.last, state_,
+                         cut_.block, scratch_);
+    }
+    return true;
+}
+
+/// Strips have different rows: each is folded by itself, onto row 0.
+bool Worker::fold(std::span<const Strip> strips, std::int64_t number) {
+    kernel_.init(&call_, state_, cut_.block);
+    for (const Strip& strip : strips) {
+        if (strip.columns.empty())
+            continue;
+        if (!accumulate(strip, strip_state_))
+            return false;
+        fold_rows(strip_state_, strip.rows.size());
+        kernel_.merge(&call_, state_, strip_state_, cut_.block, 1);
+    }
+    finish_fold(number);
     return true;
 }
 
 bool Worker::work(std::int64_t number) {
+    if (cut_.strips && run_.job.work == Work::Reduce)
+        return reduce(cut_.strips->piece(number));
     Piece piece = cut_.piece(number);
     move_to(piece.batch);
+    if (cut_.strips)
+        return fold(cut_.strips->piece(number), number);
     switch (run_.job.work) {
     case Work::Reduce:
         return reduce(piece, number);

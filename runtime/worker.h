@@ -47,11 +47,14 @@ private:
     void step();
     void shift(std::size_t dimension, std::int64_t steps);
     bool accumulate(const Piece& piece, double* state);
-    bool accumulate_block(const Piece& piece, std::int64_t i0, std::int64_t i1,
-                          double* state);
+    bool accumulate(const Strip& strip, double* state);
+    bool accumulate(Interval rows, Interval columns, double* state);
     bool went_on(double pairs);
     bool reduce(const Piece& piece, std::int64_t number);
     bool fold(const Piece& piece, std::int64_t number);
+    bool reduce(std::span<const Strip> strips);
+    bool fold(std::span<const Strip> strips, std::int64_t number);
+    void finish_fold(std::int64_t number);
     void fold_rows(double* state, std::int64_t rows);
     void merge_tree(double* states, std::int64_t distance, std::int64_t stride,
                     std::int64_t rows);
@@ -63,6 +66,7 @@ private:
     tilefold_call call_{};
     tilefold_operand* operands_;
     double* state_;
+    double* strip_state_; ///< of one strip, where strips are folded
     char* scratch_;
     std::int64_t batch_ = 0;
     Extents at_; ///< batch_ as coordinates

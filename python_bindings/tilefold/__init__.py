@@ -36,6 +36,7 @@ from tilefold.errors import (
 )
 from tilefold.kernel import Kernel, kernel
 from tilefold.quantization import Quantized, quantize
+from tilefold.ranges import Ranges
 from tilefold.roles import Pm, Vi, Vj
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "OutOfMemory",
     "Pm",
     "Quantized",
+    "Ranges",
     "RowError",
     "Session",
     "ShapeError",

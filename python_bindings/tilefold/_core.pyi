@@ -128,12 +128,12 @@ class Formula:
     """
     A formula, parsed: call it with arrays, any number of times.
 
-    `f(x=x, y=y, out=None, accumulate=False, session=None, options=None)`
-    takes arrays by the names of the formula, or one mapping of them.
+    `f(x=x, y=y, out=None, accumulate=False, session=None, options=None,
+    ranges=None)` takes arrays by the names of the formula, or one mapping of them.
     Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (),
     (D,) or (R, C). The result has NumPy's promotion of the arrays on i and
     j, and belongs to their library: NumPy in, NumPy out; torch in, torch
-    out. `accumulate=True` adds to `out`.
+    out. `accumulate=True` adds to `out`. `ranges` says which pairs meet.
 
     Thread-safe and picklable. Raises `ShapeError`, `DTypeError`,
     `ArgumentError`, `OutOfMemory`.
@@ -248,5 +248,15 @@ def named_formulas() -> list[tuple[str, str, str, str, bool]]:
     (name, formula, parameters, meaning, whether it reduces) for each row
     of the catalogue.
     """
+
+class _Ranges:
+    def __init__(self, batch: Sequence[int], tiles: Any, rows: Any, counts: Any, columns: Any) -> None: ...
+
+    def transposed(self) -> _Ranges: ...
+
+    def blocks(self, batch: int) -> list[tuple[int, int, int, int]]: ...
+
+    @property
+    def pairs(self) -> float: ...
 
 def _solve(product: Formula, pair: Formula, arguments: dict[str, Any], side: str, settings: dict[str, Any], options: dict[str, Any]) -> tuple[Any, int, list[float], bool, int, str]: ...

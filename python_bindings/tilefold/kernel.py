@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from contextlib import AbstractContextManager
 
+    from tilefold.ranges import Ranges
+
 __all__ = ["Kernel", "kernel"]
 
 I, J = 1, 2  # noqa: E741 - the bits of an axis
@@ -33,13 +35,15 @@ def kernel(
     *,
     session: _core.Session | None = None,
     options: _core.Options | None = None,
+    ranges: Ranges | None = None,
     **arrays: Any,
 ) -> Kernel:
     """Makes the lazy (N, M) matrix of a pair term.
 
     `formula` has no reduction, as in "exp(-|x_i - y_j|²/2l²)"; arrays are
     given by name, or as one mapping. They are read when something is
-    computed, not copied.
+    computed, not copied. `ranges` says which pairs its reductions meet; its
+    elements cannot be read then.
 
     A Python function of one point x and one point y does as well: it is
     traced (see `tilefold.trace`) and gives the same kernel as its formula.
@@ -56,6 +60,8 @@ def kernel(
     settings: dict[str, Any] = {"options": options}
     if session is not None:
         settings["session"] = session
+    if ranges is not None:
+        settings["ranges"] = ranges
     return Kernel(_PairTerm(formula, given, settings))
 
 
@@ -103,7 +109,10 @@ class _PairTerm:
     def transposed(self) -> _PairTerm:
         """The pair term with i and j exchanged."""
         formula = self.compiled(self.formula._transpose())
-        return _PairTerm(formula, self.arguments, self.settings)
+        settings = dict(self.settings)
+        if "ranges" in settings:
+            settings["ranges"] = settings["ranges"].T
+        return _PairTerm(formula, self.arguments, settings)
 
     def combined(
         self,
@@ -234,6 +243,8 @@ class Kernel:
         mine = self._upright()
         if isinstance(other, Kernel):
             theirs: Any = other._upright()
+            if mine.settings.get("ranges") is not theirs.settings.get("ranges"):
+                _core.fail("RangesDiffer")
         else:
             theirs = mine.with_term(*_spelled(other, mine.arguments))
         return Kernel(mine.combined(operation, theirs, reflected))

@@ -28,7 +28,7 @@ def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
     """`formula(*positional, **keywords)`, recorded."""
     settings: dict[str, Any] = {
         name: keywords.pop(name)
-        for name in ("session", "options")
+        for name in ("session", "options", "ranges")
         if name in keywords
     }
     arguments = {**(positional[0] if positional else {}), **keywords}

@@ -38,8 +38,9 @@ const DerivedCase cases[] = {
 /// Canonical graphs of the sweeps, and where each result is.
 std::string text_of(const DerivedCase& c) {
     const DerivationStep step{Kind::Reverse, c.names, false, "grad"};
-    const SweepPrograms programs = compile_sweeps(
-        parse(c.formula, vocabulary()), {step}, arguments(c.arguments), {});
+    const SweepPrograms programs =
+        compile_sweeps(parse(c.formula, vocabulary()), {step},
+                       arguments(c.arguments), Mode::Reduce, {});
     std::string text = std::string("# ") + c.name + ": " + c.formula + "\n";
     for (std::size_t k = 0; k < programs.sweeps.size(); ++k) {
         const SweepProgram& sweep = programs.sweeps[k];
@@ -67,7 +68,7 @@ TEST(Derivatives, Golden) {
 SweepPrograms sweeps_of(const char* formula, const char* types,
                         const Derivation& derivation) {
     return compile_sweeps(parse(formula, vocabulary()), derivation,
-                          arguments(types), {});
+                          arguments(types), Mode::Reduce, {});
 }
 
 TEST(Derivatives, OfWhatAResultDoesNotDependOnAreZero) {

@@ -118,6 +118,8 @@ private:
     }
 
     void accumulate_pair(bool over_j) {
+        if (sizes_.chosen && !sizes_.chosen(i_, j_))
+            return;
         if (over_j)
             compute(Axes::J);
         compute(Axes::IJ);

@@ -19,6 +19,8 @@ struct Sizes {
     std::int64_t rows = 1;    ///< points on i
     std::int64_t columns = 1; ///< points on j
     std::int32_t width = 1;   ///< what `dynamic` stands for
+    /// Whether reductions over chosen pairs meet (row, column).
+    std::function<bool(std::int64_t, std::int64_t)> chosen = {};
 };
 
 /// The graph's result at each of `points` (row numbers of the kept axis i, as

@@ -1,0 +1,79 @@
+// python_bindings/bind_ranges.cpp - the chosen pairs behind tilefold.Ranges.
+#include "python_bindings/call.h"
+
+#include "runtime/ranges.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include <vector>
+
+namespace tilefold::python {
+
+namespace {
+
+using Numbers =
+    nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+Interval interval_at(const Numbers& numbers, std::size_t k) {
+    return {numbers(2 * k), numbers(2 * k + 1)};
+}
+
+/// Lists of all batches, one after the other: `tiles` in each; `rows`, two
+/// numbers a tile; `counts` of ranges in each tile; `columns`, two numbers a
+/// range.
+void make_ranges(RangesHandle* self, const std::vector<std::int64_t>& batch,
+                 const Numbers& tiles, const Numbers& rows,
+                 const Numbers& counts, const Numbers& columns) {
+    std::vector<TileList> lists;
+    std::size_t tile = 0, range = 0;
+    for (std::size_t b = 0; b < tiles.size(); ++b) {
+        TileList list;
+        list.first.push_back(0);
+        for (std::int64_t k = 0; k < tiles(b); ++k, ++tile) {
+            list.rows.push_back(interval_at(rows, tile));
+            for (std::int64_t n = 0; n < counts(tile); ++n)
+                list.columns.push_back(interval_at(columns, range++));
+            list.first.push_back(list.columns.size());
+        }
+        lists.push_back(std::move(list));
+    }
+    new (self) RangesHandle{std::make_shared<const Ranges>(
+        Extents(batch.begin(), batch.end()), std::move(lists))};
+}
+
+/// [(first row, last row, first column, last column)] of one batch.
+nb::list blocks_of(const RangesHandle& handle, std::size_t batch) {
+    nb::list blocks;
+    const TileList& list = handle.ranges->list(batch, false);
+    for (std::size_t tile = 0; tile < list.rows.size(); ++tile)
+        for (Interval columns : list.columns_of(tile))
+            blocks.append(nb::make_tuple(list.rows[tile].first,
+                                         list.rows[tile].last, columns.first,
+                                         columns.last));
+    return blocks;
+}
+
+RangesHandle transposed(const RangesHandle& handle) {
+    return {std::make_shared<const Ranges>(handle.ranges->transposed())};
+}
+
+} // namespace
+
+void bind_ranges(nb::module_& module) {
+    nb::class_<RangesHandle>(module, "_Ranges")
+        .def("__init__", &make_ranges, nb::arg("batch"), nb::arg("tiles"),
+             nb::arg("rows"), nb::arg("counts"), nb::arg("columns"),
+             nb::sig("def __init__(self, batch: typing.Sequence[int], "
+                     "tiles: typing.Any, rows: typing.Any, "
+                     "counts: typing.Any, columns: typing.Any) -> None"))
+        .def("transposed", &transposed)
+        .def("blocks", &blocks_of, nb::arg("batch"),
+             nb::sig("def blocks(self, batch: int) -> "
+                     "list[tuple[int, int, int, int]]"))
+        .def_prop_ro("pairs", [](const RangesHandle& handle) {
+            return handle.ranges->pairs();
+        });
+}
+
+} // namespace tilefold::python

@@ -1,0 +1,129 @@
+# python_bindings/tilefold/ranges.py - block sparsity: which pairs are met.
+"""`Ranges`: the pairs of points that a reduction meets, tile by tile.
+
+    ranges = tilefold.Ranges([0, 500, 1000], [0, 400, 900], visit)
+    tilefold.reduce("sum_j exp(-|x_i - y_j|²) b_j", x=x, y=y, b=b,
+                    ranges=ranges)
+
+All other pairs are left out, in the value and in every derivative: the time
+of a call is that of the pairs that are met.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tilefold import _core
+
+__all__ = ["Ranges"]
+
+
+class Ranges:
+    """Tiles of points on i and on j, and which pairs of tiles meet.
+
+    `i` and `j` are T + 1 ascending offsets, tile t being the points from
+    i[t] up to i[t + 1], or (T, 2) intervals [first, last) that do not
+    overlap. `visit` has shape (tiles of i, tiles of j), bool; leading
+    dimensions are batches and broadcast with those of the arrays.
+
+    Points of no tile meet nothing: their sum is 0, their minimum inf.
+    Raises `ArgumentError`.
+    """
+
+    __slots__ = ("_lists", "batch")
+
+    def __init__(self, i: Any, j: Any, visit: Any) -> None:
+        rows, columns = _intervals("i", i), _intervals("j", j)
+        visited = np.asarray(visit)
+        if visited.shape[-2:] != (len(rows), len(columns)):
+            _core.fail("RangesShape", "visit", visited.shape)
+        if visited.dtype != bool:
+            _core.fail("RangesVisit", visited.dtype)
+        self.batch = visited.shape[:-2]
+        flat = visited.reshape(-1, len(rows), len(columns))
+        self._lists = _core._Ranges(
+            self.batch,
+            np.full(len(flat), len(rows)),
+            np.tile(rows, (len(flat), 1)).ravel(),
+            flat.sum(-1).ravel(),
+            columns[np.nonzero(flat)[2]].ravel(),
+        )
+
+    @classmethod
+    def from_intervals(cls, rows: Any, offsets: Any, columns: Any) -> Ranges:
+        """Tiles of i, each with ranges of j of its own.
+
+        Tile t, the points [rows[t, 0], rows[t, 1]) of i, meets the points
+        [columns[k, 0], columns[k, 1]) of j for k from offsets[t] up to
+        offsets[t + 1]: shapes (T, 2), (T + 1,) and (R, 2), integers.
+        """
+        tiles, met = _pairs("rows", rows), _pairs("columns", columns)
+        starts = _integers("offsets", offsets)
+        if starts.shape != (len(tiles) + 1,):
+            _core.fail("RangesShape", "offsets", starts.shape)
+        counts = np.diff(starts)
+        if starts[0] != 0 or starts[-1] != len(met) or (counts < 0).any():
+            _core.fail("RangesOffsets", len(met))
+        return cls._of(
+            (),
+            _core._Ranges(
+                (), np.array([len(tiles)]), tiles.ravel(), counts, met.ravel()
+            ),
+        )
+
+    @classmethod
+    def _of(cls, batch: tuple[int, ...], lists: Any) -> Ranges:
+        ranges = cls.__new__(cls)
+        ranges.batch = batch
+        ranges._lists = lists
+        return ranges
+
+    @property
+    def T(self) -> Ranges:  # noqa: N802
+        """The same pairs with i and j exchanged."""
+        return self._of(self.batch, self._lists.transposed())
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs are met, in all batches."""
+        return int(self._lists.pairs)
+
+    def mask(self, n: int, m: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """The pairs as an array of shape (…, n, m)."""
+        count = int(np.prod(self.batch, dtype=np.int64))
+        dense = np.zeros((count, n, m), dtype=bool)
+        for batch in range(count):
+            for first, last, left, right in self._lists.blocks(batch):
+                dense[batch, first:last, left:right] = True
+        return dense.reshape((*self.batch, n, m))
+
+    def __repr__(self) -> str:
+        batch = f" in batches {self.batch}" if self.batch else ""
+        return f"tilefold.Ranges: {self.pairs} pairs{batch}"
+
+
+def _integers(name: str, values: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+    array = np.asarray(values)
+    if array.size and array.dtype.kind not in "iu":
+        _core.fail("RangesVisit", f"{array.dtype} as {name}")
+    return np.ascontiguousarray(array, np.int64)
+
+
+def _pairs(name: str, values: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Intervals, of shape (T, 2)."""
+    array = _integers(name, values)
+    if array.size == 0:
+        array = array.reshape(0, 2)
+    if array.ndim != 2 or array.shape[1] != 2:
+        _core.fail("RangesShape", name, array.shape)
+    return array
+
+
+def _intervals(name: str, tiles: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Offsets or intervals to intervals."""
+    array = _integers(name, tiles)
+    if array.ndim != 1 or array.size == 0:
+        return _pairs(name, array)
+    return np.stack([array[:-1], array[1:]], axis=1)

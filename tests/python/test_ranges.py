@@ -1,0 +1,346 @@
+# tests/python/test_ranges.py - block sparsity: values, derivatives, refusals.
+"""Chosen pairs against dense arrays with a mask."""
+# ruff: noqa: ARG005 - every reference takes all arrays
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import tilefold
+
+rng = np.random.default_rng(11)
+
+
+def grid(n: int, m: int, density: float = 0.5, batch=()) -> tilefold.Ranges:
+    """Tiles of random sizes, some of them empty, some points in none."""
+    i = np.sort(rng.choice(n + 1, size=6, replace=True))
+    j = np.sort(rng.choice(m + 1, size=5, replace=True))
+    return tilefold.Ranges(i, j, rng.random((*batch, 5, 4)) < density)
+
+
+def points(n: int, m: int, dtype=np.float64):
+    x = rng.normal(size=(n, 3)).astype(dtype)
+    y = rng.normal(size=(m, 3)).astype(dtype)
+    return x, y, rng.normal(size=m).astype(dtype)
+
+
+def distances(x, y):
+    return ((x[:, None] - y[None]) ** 2).sum(-1)
+
+
+CASES = {
+    "sum_j exp(-|x_i - y_j|²) b_j": lambda d, b, w: (np.exp(-d) * b * w).sum(1),
+    "max_j (|x_i - y_j|² b_j)": lambda d, b, w: np.where(w, d * b, -np.inf).max(
+        1, initial=-np.inf
+    ),
+    "min_j |x_i - y_j|²": lambda d, b, w: np.where(w, d, np.inf).min(
+        1, initial=np.inf
+    ),
+    "logsumexp_j(-|x_i - y_j|²)": lambda d, b, w: np.log(
+        (np.exp(-d) * w).sum(1)
+    ),
+    "softmax_j(-|x_i - y_j|², b_j)": lambda d, b, w: (
+        (np.exp(-d) * b * w).sum(1) / (np.exp(-d) * w).sum(1)
+    ),
+    "mean_j (|x_i - y_j|² b_j)": lambda d, b, w: (d * b * w).sum(1) / w.sum(1),
+    "count_j (|x_i - y_j|² < 2)": lambda d, b, w: ((d < 2) * w).sum(1),
+    "prod_j (1 + b_j + 0*x_i[0])": lambda d, b, w: np.where(
+        w, 1 + b + 0 * d, 1
+    ).prod(1),
+    "sum_j b_j": lambda d, b, w: (b * w).sum(1),
+    "sum_i exp(-|x_i - y_j|²)": lambda d, b, w: (np.exp(-d) * w).sum(0),
+    "sum_ij exp(-|x_i - y_j|²) b_j": lambda d, b, w: (np.exp(-d) * b * w).sum(),
+    "mean_ij |x_i - y_j|²": lambda d, b, w: (d * w).sum() / w.sum(),
+    "max_ij |x_i - y_j|²": lambda d, b, w: np.where(w, d, -np.inf).max(
+        initial=-np.inf
+    ),
+    "c + (sum_j exp(-|x_i - y_j|²) b_j) / (sum_j b_j*b_j)": lambda d, b, w: (
+        0.25 + (np.exp(-d) * b * w).sum(1) / (b * b * w).sum(1)
+    ),
+    "var_j (|x_i - y_j|² b_j)": lambda d, b, w: (
+        ((d * b) ** 2 * w).sum(1) / w.sum(1)
+        - ((d * b * w).sum(1) / w.sum(1)) ** 2
+    ),
+}
+
+
+def arguments(text: str, **given):
+    formula = tilefold.compile(text)
+    return {name: given[name] for name, _ in formula.names}
+
+
+@pytest.mark.parametrize("text", CASES)
+@pytest.mark.parametrize("size", [(1, 1), (37, 51), (700, 1300), (2100, 90)])
+def test_values(text: str, size: tuple[int, int]) -> None:
+    """Every reduction is over the pairs that are met."""
+    x, y, b = points(*size)
+    ranges = grid(*size)
+    mask = ranges.mask(*size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = CASES[text](distances(x, y), b, mask)
+    given = arguments(text, x=x, y=y, b=b, c=0.25)
+    if "x" not in given:
+        given["x"] = x
+        text = f"0*x_i[0] + ({text})"
+    found = tilefold.reduce(text, given, ranges=ranges)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_the_interpreter_agrees() -> None:
+    """`check` recomputes rows over the same pairs."""
+    x, y, b = points(300, 800)
+    f = tilefold.compile("sum_j exp(-|x_i - y_j|²) b_j")
+    assert f.check(x=x, y=y, b=b, ranges=grid(300, 800), rows=300) < 1e-12
+
+
+def test_intervals_of_each_tile() -> None:
+    """Tiles with ranges of their own, in any order."""
+    x, y, b = points(100, 200)
+    ranges = tilefold.Ranges.from_intervals(
+        [[60, 90], [0, 20]],
+        [0, 3, 5],
+        [[150, 200], [3, 9], [9, 11], [40, 80], [10, 30]],
+    )
+    mask = np.zeros((100, 200), bool)
+    for rows, columns in [
+        ((60, 90), (150, 200)),
+        ((60, 90), (3, 11)),
+        ((0, 20), (40, 80)),
+        ((0, 20), (10, 30)),
+    ]:
+        mask[slice(*rows), slice(*columns)] = True
+    assert (ranges.mask(100, 200) == mask).all()
+    assert (ranges.T.mask(200, 100) == mask.T).all()
+    assert ranges.pairs == mask.sum()
+    kernel = tilefold.kernel("exp(-|x_i - y_j|²)", x=x, y=y, ranges=ranges)
+    dense = np.exp(-distances(x, y)) * mask
+    np.testing.assert_allclose(kernel @ b, dense @ b, rtol=1e-12)
+    v = rng.normal(size=(100, 3))
+    np.testing.assert_allclose(kernel.T @ v, dense.T @ v, rtol=1e-12)
+    double = 2 * kernel.T
+    np.testing.assert_allclose(double @ v, 2 * dense.T @ v, rtol=1e-12)
+
+
+def test_indices_are_those_of_all_points() -> None:
+    """argkmin and index symbols count the points, not those that are met."""
+    x, y, _ = points(50, 70)
+    ranges = tilefold.Ranges([0, 25, 50], [0, 30, 70], np.eye(2, dtype=bool))
+    found = tilefold.reduce(
+        "argkmin_j(|x_i - y_j|², 3)", x=x, y=y, ranges=ranges
+    )
+    d = np.where(ranges.mask(50, 70), distances(x, y), np.inf)
+    assert (found == np.argsort(d, axis=1)[:, :3]).all()
+    found = tilefold.reduce(
+        "sum_j (j + 0*x_i[0]*y_j[0])", x=x, y=y, ranges=ranges
+    )
+    np.testing.assert_allclose(found, ranges.mask(50, 70) @ np.arange(70.0))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+def test_any_number_of_threads_gives_the_same_bits(threads: int) -> None:
+    """The cut is a function of sizes and ranges."""
+    x, y, b = (a.astype(np.float32) for a in points(3000, 4000))
+    visit = np.random.default_rng(0).random((30, 40)) < 0.3
+    ranges = tilefold.Ranges(
+        np.arange(0, 3001, 100), np.arange(0, 4001, 100), visit
+    )
+    for text in (
+        "sum_j exp(-|x_i - y_j|²) b_j",
+        "sum_ij exp(-|x_i - y_j|²) b_j",
+    ):
+        one = tilefold.reduce(
+            text,
+            x=x,
+            y=y,
+            b=b,
+            ranges=ranges,
+            options=tilefold.Options(threads=1),
+        )
+        many = tilefold.reduce(
+            text,
+            x=x,
+            y=y,
+            b=b,
+            ranges=ranges,
+            options=tilefold.Options(threads=threads),
+        )
+        assert np.asarray(one).tobytes() == np.asarray(many).tobytes()
+
+
+@pytest.mark.parametrize("batch", [(), (3,), (2, 1), (1, 3), (2, 3)])
+@pytest.mark.parametrize("own", [(), (3,), (2, 1), (2, 3)])
+def test_batches_broadcast(batch, own) -> None:
+    """Ranges have batches like any argument."""
+    if batch == own == ():
+        return
+    n, m = 40, 60
+    x = rng.normal(size=(*batch, n, 2))
+    y = rng.normal(size=(m, 2))
+    b = rng.normal(size=(m, 2))
+    ranges = grid(n, m, batch=own)
+    mask = ranges.mask(n, m)
+    k = np.exp(-((x[..., :, None, :] - y[..., None, :, :]) ** 2).sum(-1))
+    found = tilefold.reduce(
+        "sum_j exp(-|x_i - y_j|²) b_j", x=x, y=y, b=b, ranges=ranges
+    )
+    np.testing.assert_allclose(found, (k * mask) @ b, rtol=1e-10, atol=1e-12)
+    total = tilefold.reduce(
+        "sum_ij exp(-|x_i - y_j|²)", x=x, y=y, ranges=ranges
+    )
+    np.testing.assert_allclose(total, (k * mask).sum((-1, -2)), rtol=1e-10)
+
+
+def squared(x, y):
+    return ((x[:, None] - y[None]) ** 2).sum(-1)
+
+
+GRADIENTS = {
+    "sum_j exp(-|x_i - y_j|²/l) b_j": lambda x, y, b, l, w: (
+        torch.exp(-squared(x, y) / l) * b * w
+    ).sum(1),
+    "mean_j (|x_i - y_j|² b_j l)": lambda x, y, b, l, w: (
+        (squared(x, y) * b * l * w).sum(1) / w.sum(1).clamp(min=1e-300)
+    ),
+    "logsumexp_j(-|x_i - y_j|²*l + b_j)": lambda x, y, b, l, w: torch.logsumexp(
+        torch.where(w > 0, -squared(x, y) * l + b, -torch.inf), 1
+    ),
+    "sum_j b_j*l*x_i[0]": lambda x, y, b, l, w: (b * l * w * x[:, :1]).sum(1),
+    "sum_i (x_i[0]*b_j*l)": lambda x, y, b, l, w: (x[:, :1] * b * l * w).sum(0),
+    "sum_ij exp(-|x_i - y_j|²/l) b_j": lambda x, y, b, l, w: (
+        torch.exp(-squared(x, y) / l) * b * w
+    ).sum(),
+    "sum_j exp(-|x_i - x_j|²*l)": lambda x, y, b, l, w: (
+        torch.exp(-squared(x, x) * l) * w
+    ).sum(1),
+}
+
+
+@pytest.mark.parametrize("text", GRADIENTS)
+def test_gradients(text: str) -> None:
+    """First and second order, by every argument, are over the same pairs."""
+    n = m = 30
+    i = [0, 4, 11, 23, 30]
+    j = [0, 9, 10, 22, 30]
+    visit = rng.random((4, 4)) < 0.5
+    visit[np.arange(4), np.arange(4)] = True
+    ranges = tilefold.Ranges(i, j, visit)
+    mask = torch.tensor(ranges.mask(n, m), dtype=torch.float64)
+    x, y, b = (torch.tensor(a) for a in points(n, m))
+    ell = torch.tensor(0.8, dtype=torch.float64)
+    names = [name for name, _ in tilefold.compile(text).names]
+    both = []
+    for evaluate in (
+        lambda x, y, b, ell: tilefold.reduce(
+            text,
+            {
+                k: v
+                for k, v in {"x": x, "y": y, "b": b, "l": ell}.items()
+                if k in names
+            },
+            ranges=ranges,
+        ),
+        lambda x, y, b, ell: GRADIENTS[text](x, y, b, ell, mask),
+    ):
+        leaves = [t.clone().requires_grad_() for t in (x, y, b, ell)]
+        value = evaluate(*leaves)
+        wanted = [
+            leaf
+            for leaf, name in zip(leaves, "xybl", strict=True)
+            if name in names
+        ]
+        weights = torch.linspace(0.5, 2, value.numel(), dtype=torch.float64)
+        first = torch.autograd.grad(
+            (value.reshape(-1) * weights).sum(), wanted, create_graph=True
+        )
+        scalar = sum((g**2).sum() for g in first)
+        second = torch.autograd.grad(scalar, wanted, allow_unused=True)
+        both.append((value, *first, *second))
+    for found, expected in zip(*both, strict=True):
+        if found is None or expected is None:  # no derivative: zero
+            for one in (found, expected):
+                assert one is None or one.abs().max() < 1e-12
+            continue
+        torch.testing.assert_close(found, expected, rtol=1e-8, atol=1e-10)
+
+
+def test_time_is_that_of_the_pairs_that_are_met() -> None:
+    """A tenth of the tiles takes far less than all of them."""
+    n = 20_000
+    x = rng.normal(size=(n, 3)).astype(np.float32)
+    tiles = np.arange(0, n + 1, 500)
+    few = tilefold.Ranges(tiles, tiles, np.eye(len(tiles) - 1, dtype=bool))
+    done: list[float] = []
+    options = tilefold.Options(
+        threads=1, progress=lambda _, total: done.append(total)
+    )
+    tilefold.reduce(
+        "sum_j exp(-|x_i - x_j|²)", x=x, ranges=few, options=options
+    )
+    assert all(total == few.pairs for total in done)
+    assert few.pairs == n * 500
+
+
+of_intervals = tilefold.Ranges.from_intervals
+MALFORMED = [
+    (tilefold.Ranges, ([0, 5], [0, 7], [[True, True]]), "visit of the ranges"),
+    (tilefold.Ranges, ([0, 5], [0, 7], [[1.0]]), "float64"),
+    (tilefold.Ranges, ([0.5, 5], [0, 7], [[True]]), "float64 as i"),
+    (tilefold.Ranges, ([5, 0], [0, 7], [[True]]), r"\[5, 0\)"),
+    (tilefold.Ranges, ([-1, 3], [0, 7], [[True]]), r"\[-1, 3\)"),
+    (
+        tilefold.Ranges,
+        ([[0, 5], [4, 9]], [0, 7], [[True], [True]]),
+        "overlap",
+    ),
+    (tilefold.Ranges, ([[0, 5, 6]], [0, 7], [[True]]), "i of the ranges has"),
+    (of_intervals, ([[0, 5]], [0, 2], [[0, 5], [4, 7]]), "overlap"),
+    (of_intervals, ([[0, 5]], [0, 3], [[0, 5], [5, 7]]), "do not cut 2"),
+    (of_intervals, ([[0, 5]], [0], [[0, 5]]), "offsets of the ranges has"),
+]
+
+
+@pytest.mark.parametrize(("make", "given", "text"), MALFORMED)
+def test_malformed_ranges(make, given, text: str) -> None:
+    """Ranges are checked when they are made."""
+    with pytest.raises(tilefold.Error, match=text):
+        make(*given)
+
+
+def test_ranges_that_do_not_suit_the_call() -> None:
+    """They end where the points end; something is reduced."""
+    x, y, b = points(10, 20)
+    ranges = tilefold.Ranges([0, 11], [0, 20], [[True]])
+    text = "sum_j exp(-|x_i - y_j|²) b_j"
+    with pytest.raises(tilefold.ArgumentError, match="end at 11, but"):
+        tilefold.reduce(text, x=x, y=y, b=b, ranges=ranges)
+    with pytest.raises(tilefold.ArgumentError, match="end at 11, but"):
+        tilefold.compile(text).grad("b")(x=x, y=y, b=b, grad=1.0, ranges=ranges)
+    with pytest.raises(tilefold.ArgumentError, match="end at 20, but"):
+        tilefold.reduce(
+            text,
+            x=x,
+            y=y[:9],
+            b=b[:9],
+            ranges=tilefold.Ranges([0, 5], [0, 20], [[True]]),
+        )
+    with pytest.raises(tilefold.FormulaError, match="the formula reduces none"):
+        tilefold.reduce("sin(x_i)", x=x, ranges=ranges)
+    with pytest.raises(tilefold.ArgumentError, match=r"tilefold\.Ranges"):
+        tilefold.reduce(text, x=x, y=y, b=b, ranges=[0, 5])
+    batched = tilefold.Ranges([0, 10], [0, 20], np.ones((3, 1, 1), bool))
+    with pytest.raises(tilefold.ShapeError, match="do not broadcast"):
+        tilefold.reduce(
+            text,
+            x=x[None].repeat(2, 0),
+            y=y,
+            b=b[None, :, None],
+            ranges=batched,
+        )
+    kernel = tilefold.kernel("exp(-|x_i - y_j|²)", x=x, y=y, ranges=ranges)
+    for read in (kernel.dense, lambda: kernel[0]):
+        with pytest.raises(tilefold.ArgumentError, match="reads elements"):
+            read()
+    with pytest.raises(tilefold.ArgumentError, match="different ranges"):
+        kernel + tilefold.kernel("exp(-|x_i - y_j|²)", x=x, y=y)

@@ -91,8 +91,13 @@ void GraphBuild::read_arguments() {
     }
     check_reduction_axes();
     std::map<std::string, const ArgumentType*> given;
+    std::vector<const ArgumentType*> imaginary;
     for (const ArgumentType& argument : given_) {
         const std::string name = normalise_name(argument.name);
+        if (is_imaginary(name)) {
+            imaginary.push_back(&argument);
+            continue;
+        }
         if (name.find('#') != std::string::npos) {
             arguments_[name] = {
                 name, argument.dtype, argument.rank, argument.rows,
@@ -111,6 +116,13 @@ void GraphBuild::read_arguments() {
             internal_error("an array of matrices");
         arguments_[name] = {name,          argument.dtype,   argument.rank,
                             argument.rows, argument.columns, use.name.axes};
+    }
+    for (const ArgumentType* argument : imaginary) {
+        const std::string name = normalise_name(argument->name);
+        ir::Argument part = arguments_.at(
+            name.substr(0, name.size() - imaginary_suffix.size()));
+        part.name = name;
+        arguments_[name] = part;
     }
     check_missing_y();
     for (const std::string& name : names_)
@@ -167,8 +179,6 @@ void GraphBuild::check_given(const NameUse& use) const {
         return;
     if (name == "e")
         refuse(Code::ConstantE, use.name.span, {});
-    if (name == "im")
-        refuse(Code::ComplexValue, use.name.span, {});
     refuse(Code::MissingArgument, use.name.span, {name});
 }
 
@@ -188,6 +198,8 @@ ir::Graph GraphBuild::run() {
     read_arguments();
     Scope scope{.formula = formula_};
     const ValueId result = evaluate(scope, formula_.root);
+    if (is_complex(result))
+        refuse(Code::ComplexResult, formula_[formula_.root].span, {});
     if (builder_.type(result).rank == 2)
         builder_.slice(result, 0, 1, false, builder_[result].span);
     const ir::Graph graph = builder_.finish(result);
@@ -306,6 +318,9 @@ ValueId GraphBuild::name(Scope& scope, const ast::Node& node) {
     if (scope.call && find_constant(node.name, value))
         return builder_.constant(value);
     const NameUse& use = uses_.at(node.name);
+    if (use.is_constant && node.name == imaginary_unit)
+        return complex(builder_.constant(0), builder_.constant(1),
+                       span_of(scope, node));
     if (use.is_constant && find_constant(node.name, value))
         return builder_.constant(value);
     return variable(node.name, use.name.axes, node.span);
@@ -327,6 +342,11 @@ ValueId GraphBuild::index(const Scope& scope, const ast::Node& node) {
 /// Divided by 1 / step, they become the computing dtype.
 ValueId GraphBuild::variable(const std::string& name, Axes read_on, Span span) {
     const ValueId value = builder_.argument(arguments_.at(name), read_on, span);
+    const auto imaginary =
+        arguments_.find(name + std::string(imaginary_suffix));
+    if (imaginary != arguments_.end())
+        return complex(
+            value, builder_.argument(imaginary->second, read_on, span), span);
     const auto per_step = arguments_.find(name + "#per_step");
     if (per_step == arguments_.end())
         return value;

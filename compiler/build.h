@@ -102,6 +102,9 @@ std::vector<SeedRole> seeds_of(const Derivation& derivation);
 struct DerivedGraph {
     ir::Builder builder;
     std::vector<ir::ValueId> results;
+    /// By result: "" for the formula's own, "x" for what is like an argument;
+    /// "#im" is added for the imaginary part of the result before it.
+    std::vector<std::string> labels;
     /// The type a result is to have: its value may have fewer axes, or be one
     /// scalar for all components.
     std::vector<Type> types;

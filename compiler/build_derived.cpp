@@ -7,6 +7,7 @@
 #include "formulas/names.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace tilefold {
 
@@ -17,9 +18,21 @@ using Kind = DerivationStep::Kind;
 
 namespace {
 
+/// `label` of one of `count` results or arguments, or of an imaginary part.
 std::string seed_name(const std::string& seed, std::size_t count,
                       const std::string& label) {
+    if (is_imaginary(label))
+        return seed_name(
+                   seed, count,
+                   label.substr(0, label.size() - imaginary_suffix.size())) +
+               std::string(imaginary_suffix);
     return count == 1 ? seed : seed + "_" + (label.empty() ? "value" : label);
+}
+
+/// Results as a caller counts them.
+std::size_t count_whole(std::span<const std::string> labels) {
+    return std::size_t(
+        std::ranges::count_if(labels, std::not_fn(is_imaginary)));
 }
 
 /// A gradient has its argument's components, side by side, on its first axis.
@@ -77,9 +90,11 @@ DerivedGraph GraphBuild::derive(const Derivation& derivation,
     Scope scope{.formula = formula_};
     const ValueId value = evaluate(scope, formula_.root);
     check_reductions(builder_.graph(), value);
+    if (is_complex(value) && builder_.type(value).axes == Axes::IJ)
+        refuse(Code::NoReduction, formula_[formula_.root].span, {"N×M"});
     check_axes(builder_.graph());
-    Results results{{value}, {builder_.type(value)}, {""}};
-    const DType dtype = builder_.type(value).dtype;
+    Results results = results_of_value(value);
+    const DType dtype = results.types[0].dtype;
     if (!derivation.empty() && kind_of(dtype) != DTypeKind::Float)
         refuse(Code::DerivativeOfIndex, formula_[formula_.root].span,
                {"the formula"});
@@ -89,7 +104,37 @@ DerivedGraph GraphBuild::derive(const Derivation& derivation,
                                              : moved(results, step);
     }
     return {std::move(builder_), std::move(results.values),
-            std::move(results.types)};
+            std::move(results.labels), std::move(results.types)};
+}
+
+/// A complex value is two results.
+GraphBuild::Results GraphBuild::results_of_value(ValueId value) {
+    Results results;
+    const ValueId parts[] = {real_part(value), imaginary_part(value)};
+    for (ValueId part : parts) {
+        if (part == no_value)
+            continue;
+        Type type = builder_.type(part);
+        type.axes = builder_.type(value).axes;
+        results.values.push_back(part);
+        results.types.push_back(type);
+        results.labels.emplace_back(results.labels.empty() ? std::string_view()
+                                                           : imaginary_suffix);
+    }
+    return results;
+}
+
+/// Names, each followed by that of its imaginary part if it is complex.
+std::vector<std::string>
+GraphBuild::with_imaginary(std::span<const std::string> names) const {
+    std::vector<std::string> all;
+    for (const std::string& name : names) {
+        all.push_back(name);
+        const std::string part = name + std::string(imaginary_suffix);
+        if (arguments_.contains(part))
+            all.push_back(part);
+    }
+    return all;
 }
 
 /// Before a derivative is taken: that of |v|² is 2v, but that of (√u)² has
@@ -186,15 +231,18 @@ GraphBuild::Results GraphBuild::reversed(const Results& results,
                                          const DerivationStep& step) {
     std::vector<Seed> seeds;
     for (std::size_t k = 0; k < results.values.size(); ++k) {
-        const std::string name =
-            seed_name(step.seed, results.values.size(), results.labels[k]);
+        const std::string name = seed_name(
+            step.seed, count_whole(results.labels), results.labels[k]);
+        check_seed_of_real(results, k, name);
         const ValueId value = results.values[k];
-        if (value != no_value)
+        const bool is_zero = is_imaginary(name) && !find_seed(name);
+        if (value != no_value && !is_zero)
             seeds.push_back({value, cotangent(name, results.types[k], value),
                              results.types[k].axes});
     }
     std::vector<ValueId> leaves;
-    for (const std::string& name : step.names) {
+    const std::vector<std::string> names = with_imaginary(step.names);
+    for (const std::string& name : names) {
         check_differentiable(name);
         const std::vector<ValueId> of_name = leaves_of(name);
         leaves.insert(leaves.end(), of_name.begin(), of_name.end());
@@ -203,7 +251,7 @@ GraphBuild::Results GraphBuild::reversed(const Results& results,
         reverse(builder_, seeds, leaves, Axes::None);
     Results all = step.keeps_values ? results : Results();
     std::size_t at = 0;
-    for (const std::string& name : step.names) {
+    for (const std::string& name : names) {
         const Type type =
             gradient_type(arguments_.at(name), builder_.graph().real);
         ValueId gradient = no_value;
@@ -216,6 +264,16 @@ GraphBuild::Results GraphBuild::reversed(const Results& results,
         all.labels.push_back(name);
     }
     return all;
+}
+
+/// A real result has no complex cotangent.
+void GraphBuild::check_seed_of_real(const Results& results, std::size_t number,
+                                    const std::string& name) const {
+    const bool is_whole = !is_imaginary(results.labels[number]);
+    const bool is_real = number + 1 == results.labels.size() ||
+                         !is_imaginary(results.labels[number + 1]);
+    if (is_whole && is_real && find_seed(name + std::string(imaginary_suffix)))
+        fail(Code::ComplexSeed, {name});
 }
 
 const std::string& GraphBuild::name_of(ValueId leaf) const {
@@ -232,10 +290,12 @@ ValueId GraphBuild::on_axis(ValueId adjoint, ValueId leaf, Axes axis) {
 GraphBuild::Results GraphBuild::moved(const Results& results,
                                       const DerivationStep& step) {
     std::vector<Moving> moving;
-    for (const std::string& name : step.names) {
+    for (const std::string& name : with_imaginary(step.names)) {
         check_differentiable(name);
         const std::string seed = seed_name(step.seed, step.names.size(), name);
         const ArgumentType* given = find_seed(seed);
+        if (!given && is_imaginary(name))
+            continue; // a real tangent
         if (!given)
             fail(Code::MissingSeed, {seed, "the tangent of '" + name + "'"});
         const ir::Argument& argument = arguments_.at(name);
@@ -286,6 +346,8 @@ ValueId GraphBuild::derivative(Scope& scope, const ast::Node& node,
     const ValueId f = scope.values.at(node.children[0]);
     const ValueId x = scope.values.at(node.children[1]);
     expect_argument(x, node, span);
+    if (is_complex(f))
+        refuse(Code::ComplexOperand, span, {});
     const Type type = builder_.type(f);
     if (kind_of(type.dtype) != DTypeKind::Float)
         refuse(Code::DerivativeOfIndex, span, {"what " + node.name + " takes"});
@@ -342,7 +404,9 @@ DerivedGraph build_derived(const ast::Formula& formula,
     std::vector<ArgumentType> own, seeds;
     const std::vector<SeedRole> roles = seeds_of(derivation);
     for (const ArgumentType& argument : arguments) {
-        const std::string name = normalise_name(argument.name);
+        std::string name = normalise_name(argument.name);
+        if (is_imaginary(name))
+            name.resize(name.size() - imaginary_suffix.size());
         const bool is_seed =
             std::ranges::find(roles, name, &SeedRole::name) != roles.end();
         (is_seed ? seeds : own).push_back(argument);

@@ -2,6 +2,7 @@
 // reductions, and the refusals of what has two readings.
 
 #include "compiler/build_state.h"
+#include "compiler/differentiate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,10 +43,23 @@ std::optional<double> literal_of(const ast::Formula& formula, ast::NodeId id) {
 
 } // namespace
 
-ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
+/// The operands of a call. The zeros of `where` are part of the formula, not
+/// numbers of the call: what a mask gives elsewhere says what it leaves out.
+std::vector<ValueId> GraphBuild::operands_of(const Scope& scope,
+                                             const ast::Node& node) {
     std::vector<ValueId> operands;
-    for (ast::NodeId child : node.children)
-        operands.push_back(scope.values.at(child));
+    for (ast::NodeId child : node.children) {
+        const ast::Node& operand = scope.formula[child];
+        const bool is_zero = node.name == "where" &&
+                             operand.kind == Kind::Number && operand.value == 0;
+        operands.push_back(is_zero ? builder_.constant(0)
+                                   : scope.values.at(child));
+    }
+    return operands;
+}
+
+ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
+    const std::vector<ValueId> operands = operands_of(scope, node);
     const Span span = span_of(scope, node);
     const std::string& name = node.name;
     if (const ast::Definition* definition = find_definition(scope, name))
@@ -64,6 +78,8 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
         return matrix_product(operands[0], operands[1], span);
     if (const auto function = find_derivative(name))
         return derivative(scope, node, *function);
+    if (const ComplexFunctionRow* row = find_complex_function(name))
+        return complex_function(*row, operands[0], span);
     if (const auto op = find_operation(name, operands.size()))
         return squared(*op, operands, span);
     if (const Sugar* sugar = find_sugar(name))
@@ -78,7 +94,7 @@ ValueId GraphBuild::product(const ast::Node& node, ValueId a, ValueId b,
         (is_long_vector(left) || is_long_vector(right)))
         refuse(Code::VectorProduct, span,
                {components(left), components(right)});
-    return builder_.apply(Op::Mul, {a, b}, span);
+    return operation(Op::Mul, {a, b}, span);
 }
 
 ValueId GraphBuild::quotient(const Scope& scope, ValueId a, ValueId b,
@@ -87,7 +103,7 @@ ValueId GraphBuild::quotient(const Scope& scope, ValueId a, ValueId b,
     if (builder_.type(a).rank == 0 && is_long_vector(divisor) &&
         !scope.acts_by_component())
         refuse(Code::ScalarOverVector, span, {std::to_string(divisor.rows)});
-    return builder_.apply(Op::Div, {a, b}, span);
+    return operation(Op::Div, {a, b}, span);
 }
 
 /// Whole exponents are part of the graph, ±1/2 is a root; all others are
@@ -102,16 +118,16 @@ ValueId GraphBuild::power(Scope& scope, const ast::Node& node, ValueId base,
         std::abs(*exponent) <= largest_int_pow)
         return whole_power(base, std::int64_t(*exponent), span);
     if (exponent && std::abs(*exponent) == 0.5)
-        return builder_.apply(*exponent > 0 ? Op::Sqrt : Op::Rsqrt, {base},
-                              span);
-    return builder_.apply(Op::Pow, {base, scope.values.at(node.children[1])},
-                          span);
+        return operation(*exponent > 0 ? Op::Sqrt : Op::Rsqrt, {base}, span);
+    return operation(Op::Pow, {base, scope.values.at(node.children[1])}, span);
 }
 
 /// |v|² takes no root, so that its derivative has none either.
 ValueId GraphBuild::whole_power(ValueId base, std::int64_t exponent,
                                 Span span) {
     const ir::Node root = builder_[base];
+    if (is_complex(base))
+        return complex_power(base, exponent, span);
     const bool is_norm =
         root.op == Op::Sqrt && builder_[root.operands[0]].op == Op::SqNorm;
     if (!is_norm || exponent % 2 != 0 || exponent == 0)
@@ -123,50 +139,60 @@ ValueId GraphBuild::whole_power(ValueId base, std::int64_t exponent,
 
 ValueId GraphBuild::norm(ValueId a, Span span) {
     if (builder_.type(a).rank == 0)
-        return builder_.apply(Op::Abs, {a}, span);
-    const ValueId square = builder_.apply(Op::SqNorm, {a}, span);
-    return builder_.apply(Op::Sqrt, {square}, span);
+        return operation(Op::Abs, {a}, span);
+    const ValueId square = operation(Op::SqNorm, {a}, span);
+    return operation(Op::Sqrt, {square}, span);
 }
 
 ValueId GraphBuild::dot(ValueId a, ValueId b, Span span) {
     const Type &left = builder_.type(a), &right = builder_.type(b);
     if (left.rank == 0 && right.rank == 0)
-        return builder_.apply(Op::Mul, {a, b}, span);
+        return operation(Op::Mul, {a, b}, span);
     if (left.rank == 0 || right.rank == 0)
         refuse(Code::MixedDot, span, {describe(left), describe(right)});
-    return builder_.apply(Op::Dot, {a, b}, span);
+    return operation(Op::Dot, {a, b}, span);
 }
 
 ValueId GraphBuild::matrix_product(ValueId a, ValueId b, Span span) {
     const Type &left = builder_.type(a), &right = builder_.type(b);
     if (left.rank == 1 && right.rank == 1)
-        return builder_.apply(Op::Dot, {a, b}, span);
+        return operation(Op::Dot, {a, b}, span);
     if (left.rank == 2 && right.rank == 2)
         refuse(Code::ExpectedVector, span,
                {"@ after a matrix", describe(right)});
     if (left.rank == 2)
-        return builder_.apply(Op::MatVec, {a, b}, span);
-    return builder_.apply(Op::VecMat, {a, b}, span);
+        return operation(Op::MatVec, {a, b}, span);
+    return operation(Op::VecMat, {a, b}, span);
 }
 
 /// Any operation; the squared norm and distance of scalars are squares.
 ValueId GraphBuild::squared(Op op, std::span<const ValueId> operands,
                             Span span) {
+    if (std::ranges::any_of(operands,
+                            [&](ValueId id) { return is_complex(id); }))
+        return operation(op, operands, span);
     const bool scalars = std::ranges::all_of(
         operands, [&](ValueId id) { return builder_.type(id).rank == 0; });
     if (scalars && op == Op::SqNorm)
         return builder_.int_pow(operands[0], 2, span);
     if (scalars && op == Op::SqDist)
-        return builder_.int_pow(builder_.apply(Op::Sub, operands, span), 2,
-                                span);
+        return builder_.int_pow(operation(Op::Sub, operands, span), 2, span);
     if (scalars && row_of(op).shape == ir::ShapeRule::Fold)
         refuse(Code::ScalarFold, span, {std::string(row_of(op).spelling)});
-    return builder_.apply(op, operands, span);
+    return operation(op, operands, span);
 }
 
 ValueId GraphBuild::subscript(Scope& scope, const ast::Node& node) {
     const ValueId vector = scope.values.at(node.children[0]);
     const Span span = span_of(scope, node);
+    if (!is_complex(vector))
+        return subscript(node, vector, span);
+    const ValueId real = subscript(node, real_part(vector), span);
+    return complex(real, subscript(node, imaginary_part(vector), span), span);
+}
+
+ValueId GraphBuild::subscript(const ast::Node& node, ValueId vector,
+                              Span span) {
     const Type& type = builder_.type(vector);
     if (type.rank == 0)
         refuse(Code::ExpectedVector, span, {"a subscript", "a scalar"});
@@ -202,11 +228,30 @@ ValueId GraphBuild::component(const ast::Node& node, ValueId vector,
 
 ValueId GraphBuild::list(Scope& scope, const ast::Node& node) {
     const Span span = span_of(scope, node);
-    ValueId all = scope.values.at(node.children[0]);
-    if (node.children.size() == 1 && builder_.type(all).rank == 0)
+    std::vector<ValueId> parts;
+    for (ast::NodeId child : node.children)
+        parts.push_back(scope.values.at(child));
+    if (std::ranges::none_of(parts, [&](ValueId id) { return is_complex(id); }))
+        return list(parts, span);
+    std::vector<ValueId> imaginary;
+    for (ValueId& part : parts) {
+        const ValueId rest = imaginary_part(part);
+        part = real_part(part);
+        imaginary.push_back(
+            rest != ir::no_value
+                ? rest
+                : conform(builder_, builder_.constant(0), builder_.type(part)));
+    }
+    const ValueId real = list(parts, span);
+    return complex(real, list(imaginary, span), span);
+}
+
+ValueId GraphBuild::list(std::span<const ValueId> parts, Span span) {
+    ValueId all = parts[0];
+    if (parts.size() == 1 && builder_.type(all).rank == 0)
         return builder_.slice(all, 0, 1, false, span);
-    for (std::size_t k = 1; k < node.children.size(); ++k)
-        all = builder_.concat(all, scope.values.at(node.children[k]), span);
+    for (ValueId part : parts.subspan(1))
+        all = builder_.concat(all, part, span);
     return all;
 }
 
@@ -236,6 +281,12 @@ ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
 ValueId GraphBuild::reduction(ir::Reduction reduction, Axes over,
                               std::span<const ValueId> operands, std::int64_t k,
                               Span span, ir::Pairs pairs) {
+    const bool by_parts = reduction == ir::Reduction::Sum ||
+                          reduction == ir::Reduction::Mean ||
+                          reduction == ir::Reduction::SoftMax;
+    if (by_parts && is_complex(operands.back()))
+        return complex_reduction(
+            reduction, over, {operands.begin(), operands.end()}, span, pairs);
     const bool divides =
         pairs != ir::Pairs::All && reduction == ir::Reduction::Mean;
     if (!divides)
@@ -250,6 +301,8 @@ ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
                                     const ReductionSugar& sugar) {
     const ValueId f = scope.values.at(node.children[0]);
     const Span span = span_of(scope, node);
+    if (is_complex(f))
+        refuse(Code::ComplexOperand, span, {});
     check_not_reduced(std::span(&f, 1), node, span);
     Bindings bindings;
     bindings.values["f"] = f;

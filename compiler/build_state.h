@@ -81,18 +81,42 @@ private:
     const ast::Definition* find_definition(const Scope& scope,
                                            const std::string& name) const;
 
+    // build_complex.cpp
+    bool is_complex(ir::ValueId id) const;
+    ir::ValueId real_part(ir::ValueId id) const;
+    ir::ValueId imaginary_part(ir::ValueId id) const;
+    ir::ValueId complex(ir::ValueId real, ir::ValueId imaginary, Span span);
+    Bindings parts_of(std::span<const ir::ValueId> operands, Span span) const;
+    ir::ValueId operation(ir::Op op, std::span<const ir::ValueId> operands,
+                          Span span);
+    ir::ValueId operation(ir::Op op,
+                          std::initializer_list<ir::ValueId> operands,
+                          Span span);
+    ir::ValueId complex_function(const ComplexFunctionRow& row, ir::ValueId a,
+                                 Span span);
+    ir::ValueId complex_power(ir::ValueId base, std::int64_t exponent,
+                              Span span);
+    ir::ValueId complex_reduction(ir::Reduction reduction, Axes over,
+                                  std::vector<ir::ValueId> operands, Span span,
+                                  ir::Pairs pairs);
+
     // build_derived.cpp
     struct Results {
         std::vector<ir::ValueId> values;
         std::vector<Type> types;
-        std::vector<std::string> labels; ///< "_x", or nothing for the only one
+        std::vector<std::string> labels; ///< see DerivedGraph
     };
+    Results results_of_value(ir::ValueId value);
+    std::vector<std::string>
+    with_imaginary(std::span<const std::string> names) const;
     void simplify_results(Results& results);
     void check_differentiable(const std::string& name);
     Results reversed(const Results& results, const DerivationStep& step);
     Results moved(const Results& results, const DerivationStep& step);
     ir::ValueId cotangent(const std::string& name, const Type& type,
                           ir::ValueId result);
+    void check_seed_of_real(const Results& results, std::size_t number,
+                            const std::string& name) const;
     const std::string& name_of(ir::ValueId leaf) const;
     ir::ValueId on_axis(ir::ValueId adjoint, ir::ValueId leaf, Axes axis);
     std::vector<ir::ValueId> leaves_of(const std::string& name) const;
@@ -105,6 +129,8 @@ private:
     void expect_argument(ir::ValueId x, const ast::Node& node, Span span);
 
     // build_operations.cpp
+    std::vector<ir::ValueId> operands_of(const Scope& scope,
+                                         const ast::Node& node);
     ir::ValueId apply(Scope& scope, const ast::Node& node);
     ir::ValueId product(const ast::Node& node, ir::ValueId a, ir::ValueId b,
                         Span span);
@@ -119,8 +145,10 @@ private:
     ir::ValueId squared(ir::Op op, std::span<const ir::ValueId> operands,
                         Span span);
     ir::ValueId subscript(Scope& scope, const ast::Node& node);
+    ir::ValueId subscript(const ast::Node& node, ir::ValueId vector, Span span);
     ir::ValueId component(const ast::Node& node, ir::ValueId vector, Span span);
     ir::ValueId list(Scope& scope, const ast::Node& node);
+    ir::ValueId list(std::span<const ir::ValueId> parts, Span span);
     ir::ValueId reduce(Scope& scope, const ast::Node& node);
     ir::ValueId reduction(ir::Reduction reduction, Axes over,
                           std::span<const ir::ValueId> operands, std::int64_t k,

@@ -289,6 +289,14 @@ ValueId Builder::concat(ValueId a, ValueId b, Span span) {
     return rebuild(node, operands);
 }
 
+ValueId Builder::complex(ValueId real, ValueId imaginary, Span span) {
+    Node node;
+    node.op = Op::Complex;
+    node.span = span;
+    const ValueId operands[] = {real, imaginary};
+    return rebuild(node, operands);
+}
+
 ValueId Builder::broadcast(ValueId value, std::int64_t components, Span span) {
     Node node;
     node.op = Op::Broadcast;

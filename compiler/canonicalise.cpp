@@ -181,6 +181,40 @@ ValueId linear(R& r, const Node& n) {
     return no;
 }
 
+/// where(c, u, 0) v = where(c, u v, 0) for a mask of indices: a pair that it
+/// leaves out is not read.
+ValueId masked(R& r, const Node& n) {
+    for (std::size_t k = 0; k < n.arity; ++k) {
+        const Node mask = r.node(n.operands[k]);
+        if (mask.op != Op::Where || mask.type.axes != Axes::IJ ||
+            (n.op == Op::Div && k == 1) ||
+            !r.is_constant(mask.operands[2], 0) ||
+            !r.is_of_indices(mask.operands[0]))
+            continue;
+        Node inner = n;
+        inner.operands[k] = mask.operands[1];
+        return r.make(Op::Where,
+                      {mask.operands[0], r.make(inner), mask.operands[2]});
+    }
+    return no;
+}
+
+/// where(p and q, u, e) = where(p, where(q, u, e), e), p a mask of indices.
+ValueId mask_first(R& r, const Node& n) {
+    const ValueId c = n.operands[0];
+    if (!r.is(c, Op::And) || r.is_of_indices(c))
+        return no;
+    for (std::size_t k = 0; k < 2; ++k) {
+        const ValueId p = r.in(c, k), q = r.in(c, 1 - k);
+        if (!r.is_of_indices(p))
+            continue;
+        Node inner = n;
+        inner.operands[0] = q;
+        return r.make(Op::Where, {p, r.make(inner), n.operands[2]});
+    }
+    return no;
+}
+
 bool are_vectors(const R& r, ValueId a, ValueId b) {
     return r.type(a).rank == 1 && r.type(b).rank == 1;
 }
@@ -207,6 +241,10 @@ constexpr Rewriter::Entry rules[] = {
     {Op::VecMat,  linear},
     {Op::Add,     joined},
     {Op::Exp,     exponential},
+    {Op::Mul,     masked},
+    {Op::Div,     masked},
+    {Op::Neg,     masked},
+    {Op::Where,   mask_first},
     {Op::Mul,     product},
     {Op::Div,     product},
     {Op::Neg,     product},

@@ -1,5 +1,6 @@
 // compiler/explain.cpp - the stages of a formula as text.
 
+#include "compiler/bounds.h"
 #include "compiler/passes.h"
 #include "compiler/pipeline.h"
 #include "compiler/split.h"
@@ -96,10 +97,27 @@ std::string plans(const Program& program) {
     return text;
 }
 
+/// By what tiles are left out.
+std::string masks(const ir::Graph& graph) {
+    std::string text;
+    for (const ir::Node& node : graph.nodes) {
+        if (node.op != ir::Op::Reduce)
+            continue;
+        const std::vector<ir::ValueId> found = masks_of(graph, node);
+        if (found.empty())
+            return "";
+        for (ir::ValueId id : found)
+            text += "tiles where %" + std::to_string(id) +
+                    " cannot hold are left out\n";
+    }
+    return text;
+}
+
 std::vector<Stage> program_stages(const Program& program) {
     return {
         {"canonical ir", ir::print(program.graph)},
-        {"split by axes", print(split(program.graph), program.graph)},
+        {"split by axes",
+         print(split(program.graph), program.graph) + masks(program.graph)},
         {"plan", plans(program)},
     };
 }

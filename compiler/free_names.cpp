@@ -87,7 +87,8 @@ private:
         if (is_new) {
             double value = 0;
             place->second.is_constant =
-                axes == Axes::None && find_constant(node.name, value);
+                axes == Axes::None && (find_constant(node.name, value) ||
+                                       node.name == imaginary_unit);
             return;
         }
         if ((axes == Axes::None) != (known.axes == Axes::None))

@@ -327,6 +327,12 @@ Type type_of_argument(const Inference& at) {
     return type;
 }
 
+Type type_of_complex(const Inference& at) {
+    Type type = at.operand(0);
+    type.axes = axes_of_operands(at);
+    return type;
+}
+
 Type type_of_int_pow(const Inference& at) {
     Type type;
     type.axes = axes_of_operands(at);
@@ -340,6 +346,11 @@ Type type_of_int_pow(const Inference& at) {
 Type infer_type(const Graph& graph, const Node& node,
                 std::string_view formula) {
     const Inference at{graph, node, formula};
+    for (ValueId operand : node.inputs())
+        if (graph[operand].op == Op::Complex)
+            fail(Code::ComplexOperand, {std::string(formula), node.span}, {});
+    if (node.op == Op::Complex)
+        return type_of_complex(at);
     if (node.op == Op::Argument)
         return type_of_argument(at);
     if (node.op == Op::Literal || node.op == Op::Constant)

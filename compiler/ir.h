@@ -39,6 +39,7 @@ enum class Op : std::uint8_t {
     Slice,
     Concat,    ///< operand 0's components, then operand 1's
     Broadcast, ///< the scalar operand 0 as a vector of `first` components
+    Complex,   ///< real and imaginary part; only while a graph is built
     /// first: Reduction; second: Axes reduced; third: K. Real results have
     /// the computing dtype; K-results are vectors of K components. An index
     /// over both axes is row * columns + column. Over chosen pairs, the result
@@ -216,6 +217,8 @@ public:
     ValueId slice(ValueId value, std::int64_t first, std::int64_t last,
                   bool scalar, Span span = {});
     ValueId concat(ValueId a, ValueId b, Span span = {});
+    /// A complex value: nothing but GraphBuild knows what to do with it.
+    ValueId complex(ValueId real, ValueId imaginary, Span span = {});
     /// The scalar `value` as a vector.
     ValueId broadcast(ValueId value, std::int64_t components, Span span = {});
     ValueId reduce(Reduction reduction, Axes axes,

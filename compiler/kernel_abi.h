@@ -39,6 +39,9 @@ struct tilefold_call {
     std::int64_t out_column;          ///< dense only: from column to column
     std::int64_t out_component;       ///< from component to component
     std::int64_t accumulate;          ///< 1: add to what `out` holds
+    /// Tiles of pairs met, and left out; where masks leave some out,
+    /// accumulate adds to both.
+    std::int64_t* tiles;
 };
 
 /// Values on {}: reads parameters and literals, writes call->constants.

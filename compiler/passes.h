@@ -26,6 +26,7 @@ Graph simplify(const Graph& graph);
 ///    it is pushed through sums (never into coordinates)
 ///  - operands of commutative operations ordered by axes, then number
 ///  - a factor on the kept axis only, or on {}, leaves a Sum or a Mean
+///  - a mask of index symbols stands around the product it is a factor of
 Graph canonicalise(const Graph& graph);
 
 /// Reductions are read with rows on i and columns on j. A graph that keeps j

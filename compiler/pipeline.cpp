@@ -4,6 +4,7 @@
 
 #include "compiler/hash.h"
 #include "compiler/passes.h"
+#include "compiler/roles.h"
 #include "compiler/vocabulary.h"
 
 #include <algorithm>
@@ -143,14 +144,34 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
             names.push_back(part.name);
     }
     all.results = std::move(cut.results);
+    all.labels = std::move(derived.labels);
     all.types = std::move(derived.types);
     return all;
 }
+
+namespace {
+
+/// Complex values are two results.
+bool may_be_complex(const ast::Formula& formula,
+                    std::span<const ArgumentType> arguments) {
+    return std::ranges::any_of(arguments,
+                               [](const ArgumentType& argument) {
+                                   return is_imaginary(argument.name);
+                               }) ||
+           std::ranges::any_of(formula.nodes, [](const ast::Node& node) {
+               return node.kind == ast::Kind::Name &&
+                      node.name == imaginary_unit;
+           });
+}
+
+} // namespace
 
 bool needs_sweeps(const ast::Formula& formula, const Derivation& derivation,
                   std::span<const ArgumentType> arguments, Mode mode) {
     if (!derivation.empty() || mode == Mode::Values)
         return !derivation.empty();
+    if (may_be_complex(formula, arguments))
+        return true;
     const bool may_need =
         std::ranges::any_of(formula.nodes, [](const ast::Node& node) {
             return (node.kind == ast::Kind::Apply &&

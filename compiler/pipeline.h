@@ -82,7 +82,8 @@ struct SweepProgram {
 struct SweepPrograms {
     std::vector<SweepProgram> sweeps;
     std::vector<ResultPlace> results;
-    std::vector<Type> types; ///< that the results are to have
+    std::vector<std::string> labels; ///< as of DerivedGraph
+    std::vector<Type> types;         ///< that the results are to have
 };
 SweepPrograms compile_sweeps(const ast::Formula& formula,
                              const Derivation& derivation,

@@ -117,6 +117,19 @@ ValueId Rewriter::make_slice(ValueId value, std::int64_t first,
     return make(node);
 }
 
+bool Rewriter::is_of_indices(ValueId id) {
+    for (ValueId k = ValueId(of_indices_.size()); k <= id; ++k) {
+        const Node& node = builder_[k];
+        const bool reads = node.op == Op::Argument || node.op == Op::Reduce;
+        of_indices_.push_back(
+            !(reads && node.type.axes != Axes::None) &&
+            std::ranges::all_of(node.inputs(), [&](ValueId input) {
+                return of_indices_[input];
+            }));
+    }
+    return of_indices_[id];
+}
+
 Sign Rewriter::sign(ValueId id) {
     for (ValueId k = ValueId(signs_.size()); k <= id; ++k)
         signs_.push_back(sign_of(builder_.graph(), k, signs_));

@@ -50,6 +50,8 @@ public:
         return builder_[id].operands[k];
     }
     Sign sign(ValueId id);
+    /// Whether it is made of index symbols, parameters and numbers.
+    bool is_of_indices(ValueId id);
     /// Of the source's node being rewritten: its bits matter, not only its
     /// value, as for an operand of floor or of a comparison.
     bool is_delicate() const { return delicate_[at_]; }
@@ -62,6 +64,7 @@ private:
     std::vector<std::span<const Entry>> tables_;
     Builder builder_;
     std::vector<Sign> signs_;
+    std::vector<bool> of_indices_;
     std::vector<bool> delicate_;
     ValueId at_ = 0;
 };

@@ -22,8 +22,15 @@ std::vector<NameUse> names_read(const ast::Formula& formula);
 /// No name carries a subscript, and no head says what x and y are.
 bool lacks_subscripts(const ast::Formula& formula);
 
-/// The value of pi or inf; none else is a constant.
+/// The value of pi or inf; beside these, `im` is a constant.
 bool find_constant(std::string_view name, double& value);
+inline constexpr std::string_view imaginary_unit = "im";
+
+/// The argument "z#im" has the imaginary parts of the complex array "z".
+inline constexpr std::string_view imaginary_suffix = "#im";
+inline bool is_imaginary(std::string_view name) {
+    return name.ends_with(imaginary_suffix);
+}
 
 inline Axes axes_of(ast::Axes axes) {
     return Axes(std::uint8_t(axes));

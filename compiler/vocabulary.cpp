@@ -89,6 +89,8 @@ Vocabulary::Arity function_arity(std::string_view name) {
     for (const DerivativeRow& row : derivative_rows)
         if (row.spelling == name)
             widen(arity, row.arity);
+    if (const ComplexFunctionRow* row = find_complex_function(name))
+        widen(arity, row->arity);
     const NamedFormula* named = find_named(name);
     if (named && !named->is_reduction) {
         widen(arity, int(parameters_of(*named).size()));
@@ -116,6 +118,8 @@ std::vector<std::string> all_names() {
         if (is_function_name(row.spelling))
             names.emplace_back(row.spelling);
     for (const DerivativeRow& row : derivative_rows)
+        names.emplace_back(row.spelling);
+    for (const ComplexFunctionRow& row : all_complex_function_rows())
         names.emplace_back(row.spelling);
     for (const NamedFormula& row : catalogue)
         if (!row.is_reduction)

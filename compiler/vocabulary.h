@@ -40,6 +40,16 @@ struct DerivativeRow {
 std::span<const DerivativeRow> all_derivative_rows();
 std::optional<DerivativeFunction> find_derivative(std::string_view spelling);
 
+/// A function of complex.def: real, imag, conj, angle.
+struct ComplexFunctionRow {
+    std::string_view spelling;
+    int arity;
+    std::string_view real, imaginary, of_real, doc;
+};
+std::span<const ComplexFunctionRow> all_complex_function_rows();
+/// Null where there is none.
+const ComplexFunctionRow* find_complex_function(std::string_view spelling);
+
 /// A row of reduction_sugar.def, its body parsed.
 struct ReductionSugar {
     std::string_view spelling;

@@ -18,7 +18,7 @@ namespace tilefold::python {
 namespace {
 
 /// Element 0 of arrays that have none: a null pointer would mean a number.
-const double no_elements = 0;
+const double no_elements[2] = {0, 0};
 
 /// "float128" of an array; the type's name of anything else.
 std::string element_name(PyObject* value) {
@@ -45,14 +45,13 @@ nb::object as_bits_of_bfloat16(PyObject* value) {
     return nb::handle(value).attr("view")("uint16");
 }
 
-View view_of_filled_buffer(std::string_view name, PyObject* value,
-                           const Pin& pin) {
+View view_of_filled_buffer(std::string_view name, PyObject* value, Pin& pin) {
     const Py_buffer& buffer = pin.buffer();
     View view;
     if (!read_format(buffer.format ? buffer.format : "B",
-                     std::size_t(buffer.itemsize), view.dtype))
+                     std::size_t(buffer.itemsize), view.dtype, pin.is_complex))
         refuse_elements(name, value, buffer);
-    view.data = buffer.buf ? buffer.buf : &no_elements;
+    view.data = buffer.buf ? buffer.buf : no_elements;
     view.shape.assign(buffer.shape, buffer.shape + buffer.ndim);
     view.strides.assign(buffer.strides, buffer.strides + buffer.ndim);
     return view;
@@ -79,7 +78,7 @@ View view_of_buffer(std::string_view name, PyObject* value, Pin& pin,
 View view_of_converted(std::string_view name, PyObject* value, Pin& pin) {
     std::string argument(name);
     if (value == Py_None || PyUnicode_Check(value) || PyBytes_Check(value) ||
-        PyComplex_Check(value) || PyDict_Check(value))
+        PyDict_Check(value))
         fail(Code::UnsupportedDType, {argument, type_of(value)});
     nb::object array = nb::steal(
         PyObject_CallFunctionObjArgs(python_state().asarray, value, nullptr));
@@ -151,6 +150,12 @@ bool Pin::take_buffer(PyObject* value, int flags) {
     return false;
 }
 
+View imaginary_of(const View& real) {
+    View view = real;
+    view.data = static_cast<const char*>(real.data) + size_of(real.dtype);
+    return view;
+}
+
 View view_of(std::string_view name, PyObject* value, Pin& pin, bool writable) {
     if (!writable && is_number(value))
         return view_of_number(name, value);
@@ -195,6 +200,21 @@ void Arguments::add_quantized(std::string_view name, PyObject* value) {
     }
 }
 
+void Arguments::add_complex_number(std::string_view name, PyObject* value) {
+    views_.back().view = View::of_number(PyComplex_RealAsDouble(value));
+    NamedView& imaginary = views_.emplace_back();
+    imaginary.name = names_.emplace_back(std::string(name) + "#im");
+    imaginary.view = View::of_number(PyComplex_ImagAsDouble(value));
+}
+
+/// Beside the real parts that were added last.
+void Arguments::add_imaginary(std::string_view name) {
+    const NamedView real = views_.back();
+    NamedView& imaginary = views_.emplace_back(real);
+    imaginary.name = names_.emplace_back(std::string(name) + "#im");
+    imaginary.view = imaginary_of(real.view);
+}
+
 void Arguments::add(std::string_view name, PyObject* value) {
     const PythonState& state = python_state();
     NamedView& argument = views_.emplace_back();
@@ -205,7 +225,10 @@ void Arguments::add(std::string_view name, PyObject* value) {
     }
     auto* type = Py_TYPE(value);
     if (reinterpret_cast<PyObject*>(type) == state.ndarray) {
-        argument.view = view_of_buffer(name, value, next_pin(), false);
+        Pin& pin = next_pin();
+        argument.view = view_of_buffer(name, value, pin, false);
+        if (pin.is_complex)
+            add_imaginary(name);
         return;
     }
     const ArrayKind* kind = &array_kind(type);
@@ -220,9 +243,13 @@ void Arguments::add(std::string_view name, PyObject* value) {
         views_.pop_back();
         return add_quantized(name, value);
     }
+    if (PyComplex_Check(value))
+        return add_complex_number(name, value);
     Pin& pin = next_pin();
     argument.view = view_of(name, value, pin);
     join(name, *kind);
+    if (pin.is_complex)
+        add_imaginary(name);
     if (inner.is_valid())
         pin.take_object(std::move(inner));
 }

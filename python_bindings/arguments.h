@@ -32,6 +32,8 @@ public:
     void take_object(nb::object object) { object_ = std::move(object); }
     void take_tensor(dlpack::Managed* tensor) { tensor_ = tensor; }
     void take_tensor(dlpack::ManagedVersioned* tensor) { versioned_ = tensor; }
+    /// The view is of the real parts; each imaginary part follows its own.
+    bool is_complex = false;
 
 private:
     Py_buffer buffer_;
@@ -39,6 +41,9 @@ private:
     dlpack::Managed* tensor_ = nullptr;
     dlpack::ManagedVersioned* versioned_ = nullptr;
 };
+
+/// The view of the imaginary parts, given that of the real ones.
+View imaginary_of(const View& real);
 
 /// A view of `value` for the argument `name`, `pin` keeping it alive.
 /// `writable`: it is `out`. Throws Error (DType, Device, Argument family).
@@ -67,6 +72,8 @@ private:
 
     Pin& next_pin();
     void add_quantized(std::string_view name, PyObject* value);
+    void add_complex_number(std::string_view name, PyObject* value);
+    void add_imaginary(std::string_view name);
     void join(std::string_view name, const ArrayKind& kind);
 
     boost::container::small_vector<NamedView, 6> views_;

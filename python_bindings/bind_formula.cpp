@@ -253,6 +253,11 @@ std::string combined_text(const FormulaHandle& a, const FormulaHandle& b,
     return combine(a.formula, b.formula, operation, renamed, reflected);
 }
 
+std::string applied_text(const FormulaHandle& handle,
+                         const std::string& function) {
+    return applied(handle.formula, function);
+}
+
 std::string transposed_text(const FormulaHandle& handle) {
     return transpose(handle.formula);
 }
@@ -432,6 +437,7 @@ void bind_formula(nb::module_& module) {
              nb::arg("count"), nb::arg("weights"))
         .def("_combine", &combined_text, nb::arg("other"), nb::arg("operation"),
              nb::arg("renamed"), nb::arg("reflected"))
+        .def("_applied", &applied_text, nb::arg("function"))
         .def("_transpose", &transposed_text)
         .def("_diagonal", &diagonal_text)
         .def_prop_ro("_results", &result_names)

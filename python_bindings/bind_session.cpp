@@ -50,6 +50,10 @@ void bind_statistics(nb::module_& module) {
         .def_ro("disk_hits", &Statistics::disk_hits,
                 "Kernels read from the cache directory.")
         .def_ro("runs", &Statistics::runs, "Kernels run.")
+        .def_ro("tiles_met", &Statistics::tiles_met,
+                "Tiles of pairs met by kernels with index masks.")
+        .def_ro("tiles_left_out", &Statistics::tiles_left_out,
+                "Tiles that index masks proved to count for nothing.")
         .def_ro("compile_milliseconds", &Statistics::compile_milliseconds)
         .def("__repr__", &print);
 }

@@ -170,33 +170,61 @@ Poll poll_of(const FormulaHandle& formula, const Call& call) {
 
 namespace {
 
-/// Formulas of several results give a tuple, and take one as `out`.
-nb::object run_all(const Bound& bound, const Call& call,
-                   const RunOptions& run) {
-    const std::size_t count = bound.results();
-    if (call.out && (!PyTuple_Check(call.out) ||
-                     std::size_t(PyTuple_Size(call.out)) != count))
+/// The parts of each result: 1, or 2 of a complex one.
+std::vector<std::size_t> parts_of(const Bound& bound) {
+    std::vector<std::size_t> parts;
+    for (std::size_t r = 0; r < bound.results(); ++r)
+        if (bound.is_imaginary(r))
+            ++parts.back();
+        else
+            parts.push_back(1);
+    return parts;
+}
+
+/// `out` of each result: the caller's one, or tuple of several.
+std::vector<PyObject*> outs_of(const Call& call, std::size_t count) {
+    if (!call.out || count == 1)
+        return std::vector<PyObject*>(count, call.out);
+    if (!PyTuple_Check(call.out) ||
+        std::size_t(PyTuple_Size(call.out)) != count)
         fail(Code::BadOption,
              {"out", "one array for " + std::to_string(count) + " results",
               "pass a tuple of as many arrays"});
-    std::vector<Result> results(count);
+    std::vector<PyObject*> outs;
+    for (std::size_t k = 0; k < count; ++k)
+        outs.push_back(PyTuple_GetItem(call.out, Py_ssize_t(k)));
+    return outs;
+}
+
+/// Formulas of several results give a tuple, and take one as `out`.
+nb::object run_all(const Bound& bound, const Call& call,
+                   const RunOptions& run) {
+    const std::vector<std::size_t> parts = parts_of(bound);
+    const std::vector<PyObject*> given = outs_of(call, parts.size());
+    std::vector<Result> results(parts.size());
     std::vector<Output> outs;
-    for (std::size_t r = 0; r < count; ++r) {
-        if (call.out)
-            results[r].use(PyTuple_GetItem(call.out, Py_ssize_t(r)));
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+        const std::size_t r = outs.size();
+        const bool is_complex = parts[k] == 2;
+        if (given[k])
+            results[k].use(given[k], is_complex);
         else
-            results[r].allocate(call.arguments.kind(), bound.dtype(r),
-                                bound.shape(r));
-        outs.push_back(results[r].output());
+            results[k].allocate(call.arguments.kind(), bound.dtype(r),
+                                bound.shape(r), is_complex);
+        outs.push_back(results[k].output());
+        if (is_complex)
+            outs.push_back(results[k].imaginary());
     }
     {
         nb::gil_scoped_release released;
         bound.run(outs, run);
     }
-    nb::object all = nb::steal(PyTuple_New(Py_ssize_t(count)));
-    for (std::size_t r = 0; r < count; ++r)
-        PyTuple_SetItem(all.ptr(), Py_ssize_t(r),
-                        results[r].take().release().ptr());
+    if (parts.size() == 1)
+        return results[0].take();
+    nb::object all = nb::steal(PyTuple_New(Py_ssize_t(parts.size())));
+    for (std::size_t k = 0; k < parts.size(); ++k)
+        PyTuple_SetItem(all.ptr(), Py_ssize_t(k),
+                        results[k].take().release().ptr());
     return all;
 }
 

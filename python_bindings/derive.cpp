@@ -201,6 +201,16 @@ std::string combine(const Formula& a, const Formula& b,
     return print(tree);
 }
 
+std::string applied(const Formula& pair, const std::string& function) {
+    ast::Formula tree = spelled(pair);
+    Node call;
+    call.kind = Kind::Apply;
+    call.name = function;
+    call.children = {tree.root};
+    tree.root = add(tree, std::move(call));
+    return print(tree);
+}
+
 std::string transpose(const Formula& pair) {
     ast::Formula tree = spelled(pair);
     for (Node& node : tree.nodes)

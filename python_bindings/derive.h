@@ -30,6 +30,8 @@ using Renamed = std::map<std::string, std::string>;
 std::string combine(const Formula& a, const Formula& b,
                     const std::string& operation, const Renamed& renamed,
                     bool reflected);
+/// The text of `function(pair term)`.
+std::string applied(const Formula& pair, const std::string& function);
 /// The text of the pair term with i and j exchanged.
 std::string transpose(const Formula& pair);
 /// The text of the pair term at (k, k): a map over i.

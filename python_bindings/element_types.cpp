@@ -54,14 +54,25 @@ const char* stem_of(DTypeKind kind) {
     return "";
 }
 
+/// Bits of a complex element of parts of the dtype.
+std::uint8_t bits_of(DType dtype, bool is_complex) {
+    return std::uint8_t(8 * size_of(dtype) * (is_complex ? 2 : 1));
+}
+
 } // namespace
 
-bool read_format(std::string_view format, std::size_t bytes, DType& dtype) {
+bool read_format(std::string_view format, std::size_t bytes, DType& dtype,
+                 bool& is_complex) {
     if (!format.empty() &&
         std::string_view("@=<").find(format[0]) != std::string_view::npos)
         format.remove_prefix(1);
     else if (format.size() == 2 && bytes == 1) // one byte has no order
         format.remove_prefix(1);
+    is_complex = format == "Zf" || format == "Zd";
+    if (is_complex) {
+        dtype = format == "Zf" ? DType::F32 : DType::F64;
+        return bytes == 2 * size_of(dtype);
+    }
     if (format.size() != 1)
         return false;
     std::optional<DTypeKind> kind = kind_of_format(format[0]);
@@ -74,7 +85,13 @@ bool read_format(std::string_view format, std::size_t bytes, DType& dtype) {
     return false;
 }
 
-bool read_element_type(dlpack::ElementType type, DType& dtype) {
+bool read_element_type(dlpack::ElementType type, DType& dtype,
+                       bool& is_complex) {
+    is_complex = type.code == dlpack::Complex && type.bits >= 64;
+    if (is_complex) {
+        dtype = type.bits == 64 ? DType::F32 : DType::F64;
+        return type.lanes == 1 && type.bits == bits_of(dtype, true);
+    }
     for (DType candidate : every_dtype) {
         dlpack::ElementType known = element_type(candidate);
         if (known.code == type.code && known.bits == type.bits &&
@@ -86,11 +103,14 @@ bool read_element_type(dlpack::ElementType type, DType& dtype) {
     return false;
 }
 
-dlpack::ElementType element_type(DType dtype) {
-    return {code_of(dtype), std::uint8_t(8 * size_of(dtype)), 1};
+dlpack::ElementType element_type(DType dtype, bool is_complex) {
+    return {is_complex ? std::uint8_t(dlpack::Complex) : code_of(dtype),
+            bits_of(dtype, is_complex), 1};
 }
 
-std::string numpy_name(DType dtype) {
+std::string numpy_name(DType dtype, bool is_complex) {
+    if (is_complex)
+        return "complex" + std::to_string(bits_of(dtype, true));
     if (dtype == DType::BF16)
         return "bfloat16";
     std::string stem = stem_of(kind_of(dtype));

@@ -12,10 +12,13 @@
 namespace tilefold::python {
 
 /// Of the struct module's format: "<d", "q"; false for anything else.
-bool read_format(std::string_view format, std::size_t bytes, DType& dtype);
-bool read_element_type(dlpack::ElementType type, DType& dtype);
-dlpack::ElementType element_type(DType dtype);
-/// "float64"; NumPy has no "bfloat16" of its own.
-std::string numpy_name(DType dtype);
+/// A complex element is read as its parts: `dtype` is theirs.
+bool read_format(std::string_view format, std::size_t bytes, DType& dtype,
+                 bool& is_complex);
+bool read_element_type(dlpack::ElementType type, DType& dtype,
+                       bool& is_complex);
+dlpack::ElementType element_type(DType dtype, bool is_complex = false);
+/// "float64", "complex64"; NumPy has no "bfloat16" of its own.
+std::string numpy_name(DType dtype, bool is_complex = false);
 
 } // namespace tilefold::python

@@ -1,6 +1,7 @@
 // python_bindings/kernel_shape.cpp - see kernel_shape.h.
 #include "python_bindings/kernel_shape.h"
 
+#include "compiler/roles.h"
 #include "formulas/diagnostic.h"
 #include "formulas/parser.h"
 #include "runtime/bind_shapes.h"
@@ -17,6 +18,8 @@ Axes axes_of(const Formula& pair, const NamedView& argument) {
     if (argument.declared)
         return *argument.declared;
     std::string name = normalise_name(argument.name);
+    if (is_imaginary(name))
+        name.resize(name.size() - imaginary_suffix.size());
     for (const FreeName& known : pair.names())
         if (known.name == name)
             return known.axes;
@@ -42,6 +45,12 @@ void check_types(const Formula& pair, std::span<const NamedView> arguments,
     compile(pair.tree(), types, Mode::Values, {});
 }
 
+Extents with_lengths(Extents batch, const Lengths& lengths) {
+    batch.push_back(std::max<std::int64_t>(lengths.i, 0));
+    batch.push_back(std::max<std::int64_t>(lengths.j, 0));
+    return batch;
+}
+
 } // namespace
 
 Extents kernel_shape(const Formula& pair,
@@ -54,15 +63,15 @@ Extents kernel_shape(const Formula& pair,
     Extents shape = batch_shape(readings);
     try {
         check_types(pair, arguments, readings);
-    } catch (const Error&) {
+    } catch (const Error& error) {
+        if (error.code() == Code::ComplexResult) // has the same shape
+            return with_lengths(shape, lengths);
         BindOptions options;
         options.want = Want::Dense;
         pair.bind(arguments, options); // says it better where it can
         throw;
     }
-    shape.push_back(std::max<std::int64_t>(lengths.i, 0));
-    shape.push_back(std::max<std::int64_t>(lengths.j, 0));
-    return shape;
+    return with_lengths(shape, lengths);
 }
 
 double pairs_of(const Formula& formula, std::span<const NamedView> arguments) {

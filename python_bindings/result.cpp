@@ -40,9 +40,9 @@ std::string size_text(double bytes) {
           "reduce over an axis, or take fewer points"});
 }
 
-Extents dense_strides(DType dtype, const Extents& shape) {
+Extents dense_strides(std::size_t bytes, const Extents& shape) {
     Extents strides(shape.size());
-    std::int64_t step = std::int64_t(size_of(dtype));
+    std::int64_t step = std::int64_t(bytes);
     for (std::size_t axis = shape.size(); axis-- > 0;) {
         strides[axis] = step;
         step *= std::max<std::int64_t>(shape[axis], 1);
@@ -68,8 +68,11 @@ Result::~Result() {
         tensor_->deleter(tensor_);
 }
 
-void Result::use(PyObject* out) {
+void Result::use(PyObject* out, bool is_complex) {
     View view = view_of("out", out, pin_, true);
+    if (pin_.is_complex != is_complex)
+        fail(Code::OutDType, {numpy_name(view.dtype, pin_.is_complex),
+                              is_complex ? "a complex one" : "a real one"});
     output_.data = const_cast<void*>(view.data);
     output_.dtype = view.dtype;
     output_.shape = view.shape;
@@ -78,21 +81,33 @@ void Result::use(PyObject* out) {
     given_ = true;
 }
 
-void Result::allocate(const ArrayKind* kind, DType dtype,
-                      const Extents& shape) {
+void Result::allocate(const ArrayKind* kind, DType dtype, const Extents& shape,
+                      bool is_complex) {
     kind_ = kind;
     output_.dtype = dtype;
     output_.shape = shape;
-    output_.strides = dense_strides(dtype, shape);
+    output_.strides =
+        dense_strides(size_of(dtype) * (is_complex ? 2 : 1), shape);
     if (kind && kind->exchange)
-        allocate_tensor(*kind->exchange, dtype, shape);
+        allocate_tensor(*kind->exchange, dtype, shape, is_complex);
     else
-        allocate_numpy(dtype, shape);
+        allocate_numpy(dtype, shape, is_complex);
 }
 
-void Result::allocate_numpy(DType dtype, const Extents& shape) {
+Output Result::imaginary() const {
+    Output part = output_;
+    part.data = static_cast<char*>(part.data) + size_of(part.dtype);
+    return part;
+}
+
+void Result::allocate_numpy(DType dtype, const Extents& shape,
+                            bool is_complex) {
     const PythonState& state = python_state();
-    PyObject* element = state.dtypes[std::size_t(dtype)];
+    nb::object complex;
+    if (is_complex)
+        complex = nb::str(numpy_name(dtype, true).c_str());
+    PyObject* element =
+        is_complex ? complex.ptr() : state.dtypes[std::size_t(dtype)];
     if (!element)
         fail(Code::UnsupportedDType, {"the result", numpy_name(dtype)});
     nb::object extents = shape_object(shape);
@@ -109,12 +124,12 @@ void Result::allocate_numpy(DType dtype, const Extents& shape) {
 }
 
 void Result::allocate_tensor(const dlpack::Exchange& exchange, DType dtype,
-                             const Extents& shape) {
+                             const Extents& shape, bool is_complex) {
     Extents extents = shape;
     dlpack::Tensor prototype{};
     prototype.device = {dlpack::Cpu, 0};
     prototype.axes = std::int32_t(shape.size());
-    prototype.type = element_type(dtype);
+    prototype.type = element_type(dtype, is_complex);
     prototype.shape = extents.data();
     auto ignore = [](void*, const char*, const char*) {};
     if (exchange.allocate(&prototype, &tensor_, nullptr, ignore) != 0) {

@@ -14,18 +14,22 @@ public:
     Result(const Result&) = delete;
     Result& operator=(const Result&) = delete;
 
-    /// Writes into `out`; throws Error where it cannot be written.
-    void use(PyObject* out);
+    /// Writes into `out`; throws Error where it cannot be written, or is
+    /// complex where the result is not, or the reverse.
+    void use(PyObject* out, bool is_complex = false);
     /// Throws Error(OutOfMemory).
-    void allocate(const ArrayKind* kind, DType dtype, const Extents& shape);
+    void allocate(const ArrayKind* kind, DType dtype, const Extents& shape,
+                  bool is_complex = false);
+    /// Of a complex result, its real parts.
     const Output& output() const { return output_; }
+    Output imaginary() const;
     /// What the call returns; NumPy's scalar where there are no axes.
     nb::object take();
 
 private:
-    void allocate_numpy(DType dtype, const Extents& shape);
+    void allocate_numpy(DType dtype, const Extents& shape, bool is_complex);
     void allocate_tensor(const dlpack::Exchange& exchange, DType dtype,
-                         const Extents& shape);
+                         const Extents& shape, bool is_complex);
 
     Output output_;
     Pin pin_;

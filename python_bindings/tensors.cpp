@@ -12,7 +12,7 @@ namespace tilefold::python {
 
 namespace {
 
-const double no_elements = 0;
+const double no_elements[2] = {0, 0};
 
 std::string element_name(PyObject* value) {
     return text_of(nb::getattr(nb::handle(value), "dtype", nb::str("?")));
@@ -26,19 +26,29 @@ std::string device_of(PyObject* value) {
     fail(Code::OtherDevice, {std::string(name), device_of(value), "the CPU"});
 }
 
+/// torch's view of the conjugate is not what its memory says.
+void refuse_conjugate(std::string_view name, PyObject* value) {
+    nb::object conjugate =
+        nb::getattr(nb::handle(value), "is_conj", nb::none());
+    if (!conjugate.is_none() && nb::cast<bool>(conjugate()))
+        fail(Code::TensorView, {std::string(name), "conj"});
+}
+
 View view_of_tensor(std::string_view name, PyObject* value,
-                    const dlpack::Tensor& tensor) {
+                    const dlpack::Tensor& tensor, Pin& pin) {
     View view;
     if (tensor.device.type != dlpack::Cpu)
         refuse_device(name, value);
-    if (!read_element_type(tensor.type, view.dtype))
+    if (!read_element_type(tensor.type, view.dtype, pin.is_complex))
         fail(Code::UnsupportedDType, {std::string(name), element_name(value)});
+    if (pin.is_complex)
+        refuse_conjugate(name, value);
     view.data = tensor.data
                     ? static_cast<const char*>(tensor.data) + tensor.byte_offset
-                    : reinterpret_cast<const char*>(&no_elements);
+                    : reinterpret_cast<const char*>(no_elements);
     view.shape.assign(tensor.shape, tensor.shape + tensor.axes);
     view.strides.resize(std::size_t(tensor.axes));
-    std::int64_t step = std::int64_t(size_of(view.dtype));
+    std::int64_t step = tensor.type.bits / 8;
     std::int64_t dense = step;
     for (std::int32_t axis = tensor.axes; axis-- > 0;) {
         view.strides[axis] =
@@ -111,7 +121,7 @@ View view_of_exchange(std::string_view name, PyObject* value,
     dlpack::Tensor tensor;
     if (exchange.borrow(value, &tensor) != 0)
         refuse_unlent(name, value);
-    return view_of_tensor(name, value, tensor);
+    return view_of_tensor(name, value, tensor, pin);
 }
 
 View view_of_dlpack(std::string_view name, PyObject* value, Pin& pin,
@@ -125,7 +135,7 @@ View view_of_dlpack(std::string_view name, PyObject* value, Pin& pin,
         pin.take_tensor(lent);
         if (writable && (lent->flags & dlpack::read_only_flag))
             fail(Code::ReadOnlyOut);
-        return view_of_tensor(name, value, lent->tensor);
+        return view_of_tensor(name, value, lent->tensor, pin);
     }
     auto* lent = static_cast<dlpack::Managed*>(
         PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
@@ -133,7 +143,7 @@ View view_of_dlpack(std::string_view name, PyObject* value, Pin& pin,
         refuse_unlent(name, value);
     PyCapsule_SetName(capsule.ptr(), "used_dltensor");
     pin.take_tensor(lent);
-    return view_of_tensor(name, value, lent->tensor);
+    return view_of_tensor(name, value, lent->tensor, pin);
 }
 
 } // namespace tilefold::python

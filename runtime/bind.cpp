@@ -4,6 +4,7 @@
 
 #include "runtime/bind.h"
 
+#include "compiler/roles.h"
 #include "formulas/diagnostic.h"
 #include "runtime/bind_job.h"
 #include "runtime/math_library.h"
@@ -24,7 +25,7 @@ Mode mode_of(const BindOptions& options) {
 }
 
 /// Beyond every number of a name: what says how the codes of the name are
-/// read, `x#zero` and `x#per_step`.
+/// read, `x#zero` and `x#per_step`, and the imaginary part, `x#im`.
 constexpr int of_codes = 1 << 20;
 
 int number_of(const Parsed& formula, std::string_view name) {
@@ -34,12 +35,23 @@ int number_of(const Parsed& formula, std::string_view name) {
     const int codes = formula.find_name(name.substr(0, mark));
     if (codes < 0)
         return codes;
-    return codes + (name.substr(mark) == "#zero" ? 1 : 2) * of_codes;
+    const int part = name.substr(mark) == "#zero"            ? 1
+                     : name.substr(mark) == imaginary_suffix ? 3
+                                                             : 2;
+    return codes + part * of_codes;
+}
+
+/// The number of the name that `name` is, or is the imaginary part of; -1 of
+/// a parameter that codes come with.
+int whole(int name) {
+    if (name >= 3 * of_codes)
+        return name - 3 * of_codes;
+    return name < of_codes ? name : -1;
 }
 
 bool is_seed(const Parsed& formula, int name) {
-    return name >= 0 && name < of_codes &&
-           formula.names()[std::size_t(name)].is_seed;
+    const int number = whole(name);
+    return number >= 0 && formula.names()[std::size_t(number)].is_seed;
 }
 
 /// A name the formula does not have reads as a parameter; the compiler
@@ -49,9 +61,8 @@ Axes axes_of(const Parsed& formula, int name, const NamedView& argument) {
         return *argument.declared;
     if (is_seed(formula, name) && argument.view.shape.empty())
         return Axes::None; // one number for every point
-    return name < 0 || name >= of_codes
-               ? Axes::None
-               : formula.names()[std::size_t(name)].axes;
+    const int number = whole(name);
+    return number < 0 ? Axes::None : formula.names()[std::size_t(number)].axes;
 }
 
 /// Where the formula reads `reading`, for a caret.
@@ -76,7 +87,7 @@ std::vector<ArgumentType> types_of(const Parsed& formula,
     for (std::size_t k = 0; k < readings.size(); ++k) {
         const Reading& reading = readings[k];
         std::optional<Axes> declared = arguments[k].declared;
-        if (is_seed(formula, formula.find_name(reading.name)))
+        if (is_seed(formula, number_of(formula, reading.name)))
             declared = reading.axes;
         types.push_back({std::string(reading.name), declared, reading.dtype,
                          reading.rank, reading.rows, reading.columns});
@@ -143,6 +154,7 @@ prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
         sweeps->parts.push_back(std::move(one.parts));
     }
     sweeps->results = std::move(programs.results);
+    sweeps->labels = std::move(programs.labels);
     sweeps->types = std::move(programs.types);
     return sweeps;
 }

@@ -3,7 +3,6 @@
 #include "runtime/bound.h"
 
 #include "formulas/diagnostic.h"
-#include "runtime/launch.h"
 #include "runtime/session_state.h"
 #include "runtime/sweeps.h"
 
@@ -60,6 +59,10 @@ std::size_t Bound::results() const {
     return state_->sweeps ? state_->sweeps->results.size() : 1;
 }
 
+bool Bound::is_imaginary(std::size_t result) const {
+    return state_->sweeps && state_->sweeps->results[result].is_imaginary;
+}
+
 const Extents& Bound::shape(std::size_t result) const {
     return state_->sweeps ? state_->sweeps->results[result].shape
                           : state_->shape;
@@ -99,8 +102,7 @@ void Bound::run(const Output& out, const RunOptions& options) const {
               {state_->inputs.data(), state_->inputs.size()}, out);
     Job job = state_->job;
     job.target = target_of(*state_, out, options.accumulate);
-    state_->session->runs.fetch_add(1, std::memory_order_relaxed);
-    launch(job, state_->session->crew, options.poll);
+    state_->session->run(job, options.poll);
 }
 
 } // namespace tilefold

@@ -181,13 +181,14 @@ void run_watched(Run& run, Crew& crew, const Poll& poll, bool alone) {
 
 } // namespace
 
-void launch(const Job& job, Crew& crew, const Poll& poll) {
+Tiles launch(const Job& job, Crew& crew, const Poll& poll) {
     Split cut = split(job);
     if (cut.pieces() == 0)
-        return;
+        return {};
     boost::container::small_vector<double, 32> constants(
         std::size_t(job.kernel->layout.constants));
-    Run run{job, cut, nullptr, {}, nullptr};
+    Run::Tiles tiles;
+    Run run{job, cut, nullptr, {}, nullptr, &tiles};
     if (!job.batches->moves_parameters) {
         prepare(job, constants.data());
         run.constants = constants.data();
@@ -198,6 +199,7 @@ void launch(const Job& job, Crew& crew, const Poll& poll) {
         run_alone(run);
     else
         run_watched(run, crew, poll, alone);
+    return {tiles.met, tiles.left_out};
 }
 
 } // namespace tilefold

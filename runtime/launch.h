@@ -7,9 +7,14 @@
 
 namespace tilefold {
 
+/// Tiles of pairs that kernels with masks met, and those they left out.
+struct Tiles {
+    std::int64_t met = 0, left_out = 0;
+};
+
 /// Computes everything the job asks for. Small jobs stay on the calling
 /// thread. Results do not depend on the number of threads. Throws
 /// Error(Cancelled), what `poll` threw, or OutOfMemory.
-void launch(const Job& job, Crew& crew, const Poll& poll);
+Tiles launch(const Job& job, Crew& crew, const Poll& poll);
 
 } // namespace tilefold

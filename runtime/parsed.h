@@ -52,7 +52,8 @@ struct PreparedSweeps {
     std::vector<PreparedPointer> kernels;
     std::vector<std::vector<SweepPart>> parts; ///< by kernel
     std::vector<ResultPlace> results;
-    std::vector<Type> types; ///< of the results
+    std::vector<std::string> labels; ///< of the results; see DerivedGraph
+    std::vector<Type> types;         ///< of the results
 };
 
 /// What a formula reads under a name.

@@ -49,6 +49,8 @@ Array Session::reduce(std::string_view text,
 Statistics Session::statistics() const {
     Statistics counted = state_->provider.statistics();
     counted.runs = state_->runs;
+    counted.tiles_met = state_->tiles_met;
+    counted.tiles_left_out = state_->tiles_left_out;
     return counted;
 }
 

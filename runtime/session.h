@@ -40,6 +40,8 @@ struct Statistics {
     std::int64_t memory_hits = 0; ///< images found loaded
     std::int64_t disk_hits = 0;   ///< images read from the cache
     std::int64_t runs = 0;        ///< images run
+    /// Tiles of pairs that kernels with index masks met, and left out.
+    std::int64_t tiles_met = 0, tiles_left_out = 0;
     double compile_milliseconds = 0;
 };
 
@@ -85,8 +87,10 @@ class BoundState;
 /// run, any number of times, while the arrays live.
 class Bound {
 public:
-    /// How many results: 1, but for gradients by several arguments.
+    /// How many results: 1, but for gradients by several arguments. A
+    /// complex result is two, its real and its imaginary part.
     std::size_t results() const;
+    bool is_imaginary(std::size_t result) const; ///< of the one before it
     /// Of a result: batch axes, then the kept axes, then components; of a
     /// gradient, the shape of the argument.
     const Extents& shape(std::size_t result = 0) const;

@@ -4,6 +4,7 @@
 #include "runtime/session_state.h"
 
 #include "compiler/vocabulary.h"
+#include "runtime/launch.h"
 #include "runtime/options.h"
 
 #include <mutex>
@@ -21,6 +22,13 @@ SessionState::~SessionState() {
 
 CompileOptions SessionState::compile_options() const {
     return {*options.isa, options.plan};
+}
+
+void SessionState::run(const Job& job, const Poll& poll) {
+    runs.fetch_add(1, std::memory_order_relaxed);
+    const Tiles tiles = launch(job, crew, poll);
+    tiles_met.fetch_add(tiles.met, std::memory_order_relaxed);
+    tiles_left_out.fetch_add(tiles.left_out, std::memory_order_relaxed);
 }
 
 std::shared_ptr<Parsed> SessionState::parsed(std::string_view text) {

@@ -27,6 +27,8 @@ public:
 
     std::shared_ptr<Parsed> parsed(std::string_view text);
     CompileOptions compile_options() const;
+    /// Launches the job and counts it.
+    void run(const Job& job, const Poll& poll);
 
     void before_fork() override;
     void after_fork(bool in_child) override;
@@ -34,7 +36,7 @@ public:
     const Options options; ///< as resolved
     Crew crew;
     KernelProvider provider;
-    std::atomic<std::int64_t> runs = 0;
+    std::atomic<std::int64_t> runs = 0, tiles_met = 0, tiles_left_out = 0;
     /// Inside: threads that parse, compile or load. Closed during fork()
     /// (some ten milliseconds at most), so that a child finds neither LLVM's
     /// locks taken nor a kernel that nobody finishes.

@@ -7,11 +7,11 @@
 
 #include "runtime/sweeps.h"
 
+#include "compiler/roles.h"
 #include "formulas/diagnostic.h"
 #include "runtime/bind_job.h"
 #include "runtime/bound.h"
 #include "runtime/element.h"
-#include "runtime/launch.h"
 
 #include <algorithm>
 #include <cstring>
@@ -94,8 +94,7 @@ private:
         }
         left.view.data = out.data;
         state.job.target = target_of(state, out, false);
-        bound_.session->runs.fetch_add(1, std::memory_order_relaxed);
-        launch(state.job, bound_.session->crew, poll_of(number));
+        bound_.session->run(state.job, poll_of(number));
         for (const SweepPart& part : prepared_.parts[number])
             add_reading(part, left);
     }
@@ -276,14 +275,15 @@ void bind_sweeps(BoundState& bound, const Readings& readings,
     sweeps->lengths = lengths;
     sweeps->ranges = options.ranges;
     sweeps->batch = batch_shape(readings);
-    const auto roles = results_of(bound.parsed->derivation());
+    const std::vector<std::string>& labels = bound.prepared->sweeps->labels;
     const std::vector<Type>& types = bound.prepared->sweeps->types;
     for (std::size_t r = 0; r < types.size(); ++r) {
         BoundSweeps::Result result;
         result.dtype = types[r].dtype;
+        result.is_imaginary = is_imaginary(labels[r]);
         const auto like = std::ranges::find_if(readings, [&](auto& reading) {
-            return !roles[r].argument.empty() &&
-                   normalise_name(reading.name) == roles[r].argument;
+            return !labels[r].empty() &&
+                   normalise_name(reading.name) == labels[r];
         });
         if (like != readings.end()) {
             result.argument = int(like - readings.begin());

@@ -25,6 +25,7 @@ public:
         DType dtype = DType::F64;
         /// Whose shape it has, by place in `arguments`; -1: the formula's own.
         int argument = -1;
+        bool is_imaginary = false; ///< part of the result before it
     };
 
     std::vector<Argument> arguments;

@@ -60,8 +60,14 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
     call_.out_column = job.target.column;
     call_.out_component = job.target.component;
     call_.accumulate = job.target.accumulate;
+    call_.tiles = tiles_;
     if (!run.constants)
         kernel_.prepare(&call_);
+}
+
+Worker::~Worker() {
+    run_.tiles->met.fetch_add(tiles_[0], std::memory_order_relaxed);
+    run_.tiles->left_out.fetch_add(tiles_[1], std::memory_order_relaxed);
 }
 
 /// Moves every pointer by `steps` along a batch dimension.

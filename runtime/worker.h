@@ -22,11 +22,17 @@ struct Partials {
 
 /// What the threads of one run share.
 struct Run {
+    /// Counts of tiles, for statistics.
+    struct Tiles {
+        std::atomic<std::int64_t> met = 0, left_out = 0;
+    };
+
     const Job& job;
     const Split& cut;
     double* constants = nullptr; ///< prepared; null: each worker prepares
     Partials partials;
     Progress* progress = nullptr; ///< null: nobody watches
+    Tiles* tiles = nullptr;
 };
 
 class Worker {
@@ -37,6 +43,9 @@ public:
     /// `polls`: runs on the calling thread, whose mode is `callers_mode`.
     Worker(const Run& run, std::byte* memory, bool polls,
            unsigned callers_mode);
+    ~Worker();
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
 
     /// Computes the piece; whoever completes a group merges and finalises
     /// it. False: the run was stopped on the way.
@@ -68,6 +77,7 @@ private:
     double* state_;
     double* strip_state_; ///< of one strip, where strips are folded
     char* scratch_;
+    std::int64_t tiles_[2] = {0, 0}; ///< met, left out
     std::int64_t batch_ = 0;
     Extents at_; ///< batch_ as coordinates
     bool polls_;

@@ -21,6 +21,7 @@ from tilefold._core import (
     stats,
 )
 from tilefold._core import version as __version__
+from tilefold.clusters import Clusters
 from tilefold.errors import (
     ArgumentError,
     Cancelled,
@@ -42,6 +43,7 @@ from tilefold.roles import Pm, Vi, Vj
 __all__ = [
     "ArgumentError",
     "Cancelled",
+    "Clusters",
     "ConvergenceWarning",
     "DTypeError",
     "DeviceError",

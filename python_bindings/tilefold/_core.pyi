@@ -71,6 +71,14 @@ class Statistics:
         """Kernels run."""
 
     @property
+    def tiles_met(self) -> int:
+        """Tiles of pairs met by kernels with index masks."""
+
+    @property
+    def tiles_left_out(self) -> int:
+        """Tiles that index masks proved to count for nothing."""
+
+    @property
     def compile_milliseconds(self) -> float: ...
 
     def __repr__(self) -> str: ...
@@ -197,6 +205,8 @@ class Formula:
     def _derive(self, reduction: str, axes: int, count: int, weights: str) -> str: ...
 
     def _combine(self, other: Formula, operation: str, renamed: Mapping[str, str], reflected: bool) -> str: ...
+
+    def _applied(self, function: str) -> str: ...
 
     def _transpose(self) -> str: ...
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from tilefold import _core
-from tilefold.errors import ConvergenceWarning
+from tilefold.errors import ConvergenceWarning, Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -100,7 +100,17 @@ class _PairTerm:
 
     def evaluate(self, want: str, i: Any = None, j: Any = None) -> Any:
         """The pair term itself: "diag", "pairs" or "dense"."""
-        return self.formula._evaluate(self.arguments, want, i, j, self.settings)
+        rest = (self.arguments, want, i, j, self.settings)
+        try:
+            return self.formula._evaluate(*rest)
+        except Error as error:
+            if error.code != "ComplexResult":
+                raise
+        real, imaginary = (
+            self.compiled(self.formula._applied(part))._evaluate(*rest)
+            for part in ("real", "imag")
+        )
+        return real + 1j * imaginary
 
     def compiled(self, text: str) -> _core.Formula:
         """A formula in the kernel's session."""

@@ -42,7 +42,8 @@ class Ranges:
         if visited.dtype != bool:
             _core.fail("RangesVisit", visited.dtype)
         self.batch = visited.shape[:-2]
-        flat = visited.reshape(-1, len(rows), len(columns))
+        count = int(np.prod(self.batch, dtype=np.int64))
+        flat = visited.reshape(count, len(rows), len(columns))
         self._lists = _core._Ranges(
             self.batch,
             np.full(len(flat), len(rows)),

@@ -134,7 +134,7 @@ class _Evaluate(torch.autograd.Function):
         _save(ctx, values)
         results = record.formula(record.arguments(values), **record.settings)
         for result in results if isinstance(results, tuple) else (results,):
-            if not result.is_floating_point():
+            if not (result.is_floating_point() or result.is_complex()):
                 ctx.mark_non_differentiable(result)
         return results
 
@@ -155,7 +155,7 @@ class _Evaluate(torch.autograd.Function):
         for name, cotangent in zip(
             _seed_names(record, seed, len(cotangents)), cotangents, strict=True
         ):
-            arguments[name] = cotangent.contiguous()
+            arguments[name] = cotangent.resolve_conj().contiguous()
         formula = record.formula.grad(needed, cotangent=seed)
         gradients = formula(arguments, **record.settings)
         if len(needed) == 1:

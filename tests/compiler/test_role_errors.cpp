@@ -28,10 +28,10 @@ TEST(Refusals, NamesThatAreMissing) {
               "      ^\n"
               "write exp(…) for e^(…), or pass an argument e");
     EXPECT_EQ(refusal("im * x_i", "x f32"),
-              "'im': complex values are not computed with\n"
+              "elements of a complex kernel are read part by part\n"
               "  im * x_i\n"
-              "  ^~\n"
-              "pass real and imaginary parts as two arrays");
+              "  ^~~~~~~~\n"
+              "take real(…) or imag(…) of the formula");
     EXPECT_EQ(refusal("exp(-|x|²)", "x f32[3]"),
               "the formula names x but no y, and no subscripts\n"
               "  exp(-|x|²)\n"

@@ -32,7 +32,8 @@ MOST_FUNCTION_LINES = 70
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 MACHINE = re.compile(r"(?<![\w.])/(?:home|root|work|Users)/")
 FUNCTION = re.compile(
-    r"^(?!namespace|struct|class|enum|union|extern|#|\s).*\{$"
+    r"^(?!template <.*> (struct|class) )"
+    r"(?!namespace|struct|class|enum|union|extern|#|\s).*\{$"
 )
 LIST_ENTRY = re.compile(r"^\s+([\w/]+\.cpp)\)?$")
 ROW = re.compile(r"^DIAGNOSTIC\((\w+),")

@@ -2,6 +2,7 @@
 // pack rows; for each panel of columns: pack columns; for each tile of rows:
 // step over the panel with accumulators in registers, then fold into state.
 
+#include "compiler/backends/llvm/guard.h"
 #include "compiler/backends/llvm/nest.h"
 #include "compiler/backends/llvm/software_pipeline.h"
 
@@ -98,7 +99,7 @@ public:
           columns_(writer, writer.sites.columns, Axes::J,
                    writer.plan.panel + margin * writer.plan.columns,
                    rows_.end() + read_ahead),
-          leaves_(entry_, rows_, columns_, scratch()),
+          guard_(entry_), leaves_(entry_, rows_, columns_, scratch()),
           values_(writer.graph, entry_.lanes, entry_.functions,
                   writer.plan.unroll, entry_.width, leaves_) {}
 
@@ -112,17 +113,52 @@ public:
         Value* step = entry_.lanes.constant(writer_.plan.panel);
         entry_.lanes.loop(entry_.argument(3), j1, step, [&](Value* panel) {
             Value* count = entry_.least(step, b.CreateSub(j1, panel));
-            columns_.fill(entry_.lanes, entry_.functions, entry_.call, panel,
-                          count, scratch(), entry_.width, *entry_.constants);
-            const int tile = writer_.plan.row_vectors * entry_.lanes.width();
-            entry_.lanes.loop(
-                entry_.lanes.constant(0), rows, entry_.lanes.constant(tile),
-                [&](Value* row) { write_tile(row, panel, count); });
+            Value* tiles = b.CreateSDiv(
+                b.CreateAdd(rows, entry_.lanes.constant(tile_rows() - 1)),
+                entry_.lanes.constant(tile_rows()));
+            where_pairs_count(entry_.lanes.constant(0), rows, panel, count,
+                              tiles, [&] { write_panel(panel, rows, count); });
         });
         entry_.finish();
     }
 
 private:
+    int tile_rows() const {
+        return writer_.plan.row_vectors * entry_.lanes.width();
+    }
+
+    void write_panel(Value* panel, Value* rows, Value* count) {
+        columns_.fill(entry_.lanes, entry_.functions, entry_.call, panel, count,
+                      scratch(), entry_.width, *entry_.constants);
+        Value* step = entry_.lanes.constant(tile_rows());
+        entry_.lanes.loop(
+            entry_.lanes.constant(0), rows, step, [&](Value* row) {
+                Value* left = entry_.b.CreateSub(rows, row);
+                where_pairs_count(row, entry_.least(step, left), panel, count,
+                                  entry_.lanes.constant(1), [&] {
+                                      if (guard_.exists())
+                                          guard_.note(true,
+                                                      entry_.lanes.constant(1));
+                                      write_tile(row, panel, count);
+                                  });
+            });
+    }
+
+    /// `body`, unless masks prove that none of these pairs counts: `rows`
+    /// rows from row `row` of the block on, `count` columns of the panel.
+    void where_pairs_count(Value* row, Value* rows, Value* panel, Value* count,
+                           Value* tiles, const std::function<void()>& body) {
+        if (!guard_.exists())
+            return body();
+        auto& b = entry_.b;
+        Value* first = b.CreateAdd(i0(), row);
+        Value* counts = guard_.may_count(first, b.CreateAdd(first, rows), panel,
+                                         b.CreateAdd(panel, count));
+        entry_.lanes.when(counts, body);
+        entry_.lanes.when(b.CreateNot(counts),
+                          [&] { guard_.note(false, tiles); });
+    }
+
     Value* i0() { return entry_.argument(1); }
     Value* scratch() { return entry_.argument(7); }
 
@@ -242,6 +278,7 @@ private:
     Entry entry_;
     Pack rows_;
     Pack columns_;
+    TileGuard guard_;
     TileLeaves leaves_;
     Evaluator values_;
     std::vector<std::pair<std::int64_t, std::int64_t>> memory_;

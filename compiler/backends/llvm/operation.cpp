@@ -218,6 +218,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Slice:
     case Op::Concat:
     case Op::Broadcast:
+    case Op::Complex:
     case Op::Reduce:
     case Op::Dot:
     case Op::SqDist:

@@ -1,0 +1,185 @@
+// compiler/build_complex.cpp - complex values become pairs of real ones while
+// a graph is built, by the rows of complex.def.
+
+#include "compiler/build_state.h"
+#include "compiler/differentiate.h"
+
+#include <algorithm>
+
+namespace tilefold {
+
+using ir::Op;
+using ir::ValueId;
+
+namespace {
+
+struct ComplexRow {
+    Op op;
+    std::string_view operands, real, imaginary;
+};
+constexpr ComplexRow complex_rows[] = {
+#define COMPLEX(op, operands, real, imaginary)                                 \
+    {Op::op, operands, real, imaginary},
+#include "compiler/complex.def"
+};
+
+constexpr ComplexFunctionRow function_rows[] = {
+#define COMPLEX_FUNCTION(spelling, arity, real, imaginary, of_real, doc)       \
+    {spelling, arity, real, imaginary, of_real, doc},
+#include "compiler/complex.def"
+};
+
+/// The two parts of a result, or one.
+struct Parts {
+    ast::Formula real;
+    std::optional<ast::Formula> imaginary;
+};
+
+Parts parse_parts(std::string_view real, std::string_view imaginary) {
+    Parts parts{parse(real, vocabulary()), std::nullopt};
+    if (!imaginary.empty())
+        parts.imaginary = parse(imaginary, vocabulary());
+    return parts;
+}
+
+std::vector<Parts> parse_rows() {
+    std::vector<Parts> all;
+    for (const ComplexRow& row : complex_rows)
+        all.push_back(parse_parts(row.real, row.imaginary));
+    return all;
+}
+
+/// Null where the operation does not take such operands.
+const Parts* find_parts(Op op, std::string_view operands) {
+    static const std::vector<Parts> all = parse_rows();
+    for (std::size_t k = 0; k < all.size(); ++k)
+        if (complex_rows[k].op == op && complex_rows[k].operands == operands)
+            return &all[k];
+    return nullptr;
+}
+
+constexpr std::string_view letters[] = {"a", "b", "c"};
+
+} // namespace
+
+std::span<const ComplexFunctionRow> all_complex_function_rows() {
+    return function_rows;
+}
+
+const ComplexFunctionRow* find_complex_function(std::string_view spelling) {
+    const auto row = std::ranges::find(function_rows, spelling,
+                                       &ComplexFunctionRow::spelling);
+    return row == std::end(function_rows) ? nullptr : row;
+}
+
+bool GraphBuild::is_complex(ValueId id) const {
+    return builder_[id].op == Op::Complex;
+}
+
+ValueId GraphBuild::real_part(ValueId id) const {
+    return is_complex(id) ? builder_[id].operands[0] : id;
+}
+
+/// No value for the imaginary part of a real one.
+ValueId GraphBuild::imaginary_part(ValueId id) const {
+    return is_complex(id) ? builder_[id].operands[1] : ir::no_value;
+}
+
+ValueId GraphBuild::complex(ValueId real, ValueId imaginary, Span span) {
+    if (imaginary == ir::no_value)
+        return real;
+    const Type of_real = builder_.type(real),
+               of_imaginary = builder_.type(imaginary);
+    real = of_imaginary.rank ? conform(builder_, real, of_imaginary) : real;
+    imaginary =
+        of_real.rank ? conform(builder_, imaginary, of_real) : imaginary;
+    return builder_.complex(real, imaginary, span);
+}
+
+/// What stands for the operands in a row of complex.def.
+Bindings GraphBuild::parts_of(std::span<const ValueId> operands,
+                              Span span) const {
+    Bindings bindings;
+    bindings.span = span;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+        const std::string letter(letters[k]);
+        if (!is_complex(operands[k])) {
+            bindings.values[letter] = operands[k];
+            continue;
+        }
+        bindings.values[letter + "r"] = real_part(operands[k]);
+        bindings.values[letter + "i"] = imaginary_part(operands[k]);
+    }
+    return bindings;
+}
+
+/// Builder::apply, where operands may be complex.
+ValueId GraphBuild::operation(Op op, std::span<const ValueId> operands,
+                              Span span) {
+    std::string kinds;
+    for (ValueId id : operands)
+        kinds += is_complex(id) ? 'z' : 'r';
+    const Parts* parts =
+        kinds.find('z') == std::string::npos ? nullptr : find_parts(op, kinds);
+    if (!parts)
+        return builder_.apply(op, operands, span);
+    const Bindings bindings = parts_of(operands, span);
+    const ValueId real = tilefold::expand(builder_, parts->real, bindings);
+    if (!parts->imaginary)
+        return real;
+    return complex(
+        real, tilefold::expand(builder_, *parts->imaginary, bindings), span);
+}
+
+ValueId GraphBuild::operation(Op op, std::initializer_list<ValueId> operands,
+                              Span span) {
+    return operation(op, std::span(operands.begin(), operands.size()), span);
+}
+
+ValueId GraphBuild::complex_function(const ComplexFunctionRow& row, ValueId a,
+                                     Span span) {
+    const Bindings bindings = parts_of(std::span(&a, 1), span);
+    if (!is_complex(a)) {
+        const ast::Formula rule = parse(row.of_real, vocabulary());
+        return conform(builder_, tilefold::expand(builder_, rule, bindings),
+                       builder_.type(a));
+    }
+    const Parts parts = parse_parts(row.real, row.imaginary);
+    const ValueId real = tilefold::expand(builder_, parts.real, bindings);
+    if (!parts.imaginary)
+        return real;
+    return complex(real, tilefold::expand(builder_, *parts.imaginary, bindings),
+                   span);
+}
+
+/// z^n by squaring.
+ValueId GraphBuild::complex_power(ValueId base, std::int64_t exponent,
+                                  Span span) {
+    if (exponent < 0)
+        return operation(
+            Op::Div,
+            {builder_.constant(1), complex_power(base, -exponent, span)}, span);
+    if (exponent == 0)
+        return builder_.constant(1);
+    if (exponent == 1)
+        return base;
+    const ValueId half = complex_power(base, exponent / 2, span);
+    const ValueId square = operation(Op::Mul, {half, half}, span);
+    return exponent % 2 ? operation(Op::Mul, {square, base}, span) : square;
+}
+
+/// Sums and weighted means, part by part; all others are refused.
+ValueId GraphBuild::complex_reduction(ir::Reduction reduction, Axes over,
+                                      std::vector<ValueId> operands, Span span,
+                                      ir::Pairs pairs) {
+    ValueId& last = operands.back();
+    const ValueId value = last;
+    last = real_part(value);
+    const ValueId real =
+        this->reduction(reduction, over, operands, 0, span, pairs);
+    last = imaginary_part(value);
+    return complex(
+        real, this->reduction(reduction, over, operands, 0, span, pairs), span);
+}
+
+} // namespace tilefold

@@ -19,6 +19,7 @@ parameters too.
 from __future__ import annotations
 
 import math
+import operator
 import re
 import types
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -168,6 +169,9 @@ class Traced:
     @classmethod
     def apply(cls, name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:
         """What a function of NumPy, PyTorch or the operators gives."""
+        for key, value in kwargs.items():
+            if key not in _SETTINGS and value is not None:
+                _core.fail("TracedFunction", f"{name}(…, {key}=…)")
         if name in ("concatenate", "hstack", "cat", "stack"):
             return concatenated([cls.of(part) for part in args[0]])
         if name not in _FUNCTIONS:
@@ -179,26 +183,24 @@ class Traced:
             for k, argument in enumerate(args)
         ]
         named = {
-            key: value
-            for key, value in kwargs.items()
-            if key in ("axis", "dim", "keepdim", "keepdims")
+            key: value for key, value in kwargs.items() if key not in _BOUNDS
         }
         if name in ("clip", "clamp"):
-            bounds = {"min": 1, "max": 2, "a_min": 1, "a_max": 2}
             operands += [None] * (3 - len(operands))
-            for key, place in bounds.items():
+            for key, place in _BOUNDS.items():
                 if kwargs.get(key) is not None:
                     operands[place] = cls.of(kwargs[key])
+            named = {}
         return _FUNCTIONS[name](*operands, **named)
 
     # ---- what NumPy and PyTorch ask -----------------------------------------
 
     def __array_ufunc__(
-        self, ufunc: Any, method: str, *inputs: Any, **_: Any
+        self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
     ) -> Any:
         if method != "__call__":
             _core.fail("TracedFunction", f"{ufunc.__name__}.{method}")
-        return self.apply(ufunc.__name__, inputs, {})
+        return self.apply(ufunc.__name__, inputs, kwargs)
 
     def __array_function__(
         self, function: Any, types: Any, args: Any, kwargs: Any
@@ -247,7 +249,9 @@ class Traced:
             first = "" if index.start is None else str(int(index.start))
             last = "" if index.stop is None else str(int(index.stop))
             return self.made(f"{{0}}[{first}:{last}]", [self], 1)
-        return self.made(f"{{0}}[{int(index)}]", [self], 0)
+        if not hasattr(index, "__index__"):
+            _core.fail("TracedFunction", f"the index {index!r}")
+        return self.made(f"{{0}}[{operator.index(index)}]", [self], 0)
 
     def sum(self, axis: Any = None, **kwargs: Any) -> Traced:
         """The sum of the components."""
@@ -261,9 +265,12 @@ class Traced:
         """The smallest component."""
         return self._fold("min", axis, kwargs)
 
-    def norm(self, *_: Any, **__: Any) -> Traced:
+    def norm(self, order: Any = None, axis: Any = None, **kwargs: Any) -> Any:
         """The Euclidean norm."""
-        return self.made("norm({0})", [self], 0)
+        order = kwargs.get("p", kwargs.get("ord", order))
+        if order not in (None, 2, "fro"):
+            _core.fail("TracedFunction", f"norm of order {order}")
+        return self._fold("norm", axis, kwargs)
 
     def dot(self, other: Any) -> Any:
         """The inner product."""
@@ -274,7 +281,7 @@ class Traced:
         if axis not in (None, -1, 0, (-1,), (0,)):
             _core.fail("TracedFunction", f"{name} over axis {axis}")
         if self.rank == 0:
-            return self
+            return self.made("abs({0})", [self], 0) if name == "norm" else self
         kept = bool(kwargs.get("keepdim") or kwargs.get("keepdims"))
         form = f"[{name}({{0}})]" if kept else f"{name}({{0}})"
         return self.made(form, [self], int(kept))
@@ -397,6 +404,10 @@ _FUNCTIONS: dict[str, Callable[..., Traced]] = {
 }  # fmt: skip
 
 
+# The bounds of clip and clamp, and which operand each is.
+_BOUNDS = {"min": 1, "max": 2, "a_min": 1, "a_max": 2}
+# Keywords of functions that mean something.
+_SETTINGS = {"axis", "dim", "keepdim", "keepdims", "ord", "p", *_BOUNDS}
 _FOLDS = {
     "sum", "max", "amax", "min", "amin", "norm", "vector_norm", "linalg_norm",
     "linalg_vector_norm",

@@ -10,7 +10,7 @@ import numpy as np
 
 from tilefold import _core
 from tilefold.kernel import Kernel, _unrecorded, kernel
-from tilefold.trace import Source, Traced
+from tilefold.trace import _FOLDS, Source, Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,13 +73,14 @@ class Lazy(Traced):
     """A lazy array of shape (N, M) or (N, M, D), after batch dimensions.
 
     Made by `tilefold.lazy` and by operations of such values with others and
-    with numbers, vectors of shape (D,) and arrays that `lazy` takes without
-    an axis. An axis that it does not depend on has length 1.
+    with numbers, arrays that `lazy` takes without an axis, and, where there
+    are components, arrays of shape (D,). An axis that it does not depend on
+    has length 1.
 
     The last axis of an (N, M, D) value holds components: `sum`, `max`,
-    `min` and `norm` of `axis=-1` combine them at each pair, and `[k]` takes
-    one. Reductions over the axes of N and M, `K @ b`, and all else that a
-    `tilefold.Kernel` has, compute.
+    `min` and `norm` of `axis=-1` combine them at each pair, `[k]` takes one,
+    and `x @ y` is the inner product. Reductions over the axes of N and M,
+    `K @ b`, and all else that a `tilefold.Kernel` has, compute.
     """
 
     __slots__ = ("_kept", "_value_shape")
@@ -120,8 +121,10 @@ class Lazy(Traced):
             a, b = args if name == "matmul" else args[::-1]
             if _is_matrix(a) or _is_matrix(b):
                 return _matrix_product(a, b)
-        if name in _REDUCTIONS:
+        elif name in _REDUCTIONS:
             return getattr(args[0], name)(*args[1:], **kwargs)
+        elif name not in _JOINS and name not in _FOLDS:
+            _require_axes(args)
         if name in _POWERS and isinstance(args[1], (float, np.floating)):
             args = (args[0], cls.literal(args[1]))
         return super().apply(name, args, kwargs)
@@ -191,13 +194,9 @@ class Lazy(Traced):
                 index = last
         return super().__getitem__(index)
 
-    def norm(self, axis: Any = None, **kwargs: Any) -> Any:
-        """The Euclidean norm of the components, for `axis=-1`."""
-        return self._fold("norm", axis, kwargs)
-
     def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Any:
         """Over the components, or over points: which one the axis says."""
-        axis = kwargs.get("dim", axis)
+        axis = kwargs.get("dim", kwargs.get("axis", axis))
         if isinstance(axis, tuple) and len(axis) == 1:
             axis = axis[0]
         if self.rank and axis in (-1, self.ndim - 1):
@@ -258,7 +257,26 @@ class Lazy(Traced):
 
 
 _POWERS = {"pow", "power", "float_power"}
+_JOINS = {"concatenate", "hstack", "cat", "stack"}
 _REDUCTIONS = ("mean", "logsumexp", "argmin", "argmax")
+
+
+def _require_axes(operands: Any) -> None:
+    """Refuses arrays that NumPy would broadcast along i or j.
+
+    One of shape (D,) goes with the components of a value that has some; beside
+    a matrix it would be a row of it.
+    """
+    has_components = any(
+        isinstance(value, Lazy) and value.rank for value in operands
+    )
+    for value in operands:
+        if isinstance(value, (Lazy, Kernel)):
+            continue
+        shape = _shape(value)
+        is_row = len(shape) == 1 or (len(shape) == 2 and shape[0] == 1)
+        if (len(shape) == 2 and not is_row) or (is_row and not has_components):
+            _core.fail("LazyNoAxis", shape)
 
 
 def _is_matrix(value: Any) -> bool:

@@ -28,7 +28,7 @@ EXPRESSIONS = {
     "sum over axis 2": lambda x, y: (x * y).sum(axis=2),
     "largest component": lambda x, y: (x - y).max(-1) + (x * y).min(axis=-1),
     "distance": lambda x, y: np.sqrt(np.square(x - y).sum(-1) + 1e-20),
-    "norm": lambda x, y: np.linalg.norm(x - y, axis=-1),
+    "norm": lambda x, y: np.linalg.norm(x - y, 2, axis=-1),
     "weights of components": lambda x, y: (W * np.abs(x - y)).sum(-1),
     "numbers": lambda x, y: 2.5 - 3 * (x * y).sum(-1) / 1.5 + np.float32(2),
     "numbers to the left": lambda x, y: 1 / (1.5 - (x * y).sum(-1) ** 2.5),
@@ -125,6 +125,8 @@ def test_shapes_before_the_other_axis_is_met():
     assert tilefold.lazy(C, axis="i").shape == (N, 1)
     assert tilefold.lazy(B, axis=1).shape == (1, M)
     assert tilefold.lazy(W).shape == (1, 1, D)
+    assert (matrix() * tilefold.lazy(W)).shape == (N, M, D)
+    assert (lazies()[0] * [1, 2, 3] + W[None]).shape == (N, 1, D)
     assert tilefold.lazy(0.5).shape == (1, 1)
 
 
@@ -188,6 +190,12 @@ def test_the_formula_that_says_the_same_is_the_same_kernel():
         )
         np.testing.assert_array_equal(kernel @ B, same @ B)
     assert session.stats().compiles == 1
+
+
+def test_quantized_points():
+    codes = tilefold.quantize(X)
+    value = (tilefold.lazy(codes, axis="i") * tilefold.lazy(Y, axis=1)).sum(-1)
+    np.testing.assert_allclose(value.dense(), codes.dequantize() @ Y.T)
 
 
 def test_a_kernel_is_made_of_a_lazy_value():
@@ -281,6 +289,35 @@ REFUSALS = [
         "pass axis='i' or axis='j' to tilefold.lazy, or the shape "
         "(…, N, 1, D) or (…, 1, M, D)",
     ),
+    (  # NumPy would take these as rows or columns of the matrix
+        lambda: matrix() * B,
+        "an array of shape (13,) does not say which axis it is on\n"
+        "pass axis='i' or axis='j' to tilefold.lazy, or the shape "
+        "(…, N, 1, D) or (…, 1, M, D)",
+    ),
+    (
+        lambda: B[None] - matrix(),
+        "an array of shape (1, 13) does not say which axis it is on\n"
+        "pass axis='i' or axis='j' to tilefold.lazy, or the shape "
+        "(…, N, 1, D) or (…, 1, M, D)",
+    ),
+    (
+        lambda: np.where(matrix() < 0.5, np.zeros((N, M)), 1),
+        "an array of shape (9, 13) does not say which axis it is on\n"
+        "pass axis='i' or axis='j' to tilefold.lazy, or the shape "
+        "(…, N, 1, D) or (…, 1, M, D)",
+    ),
+    (
+        lambda: lazies()[0] - Y,
+        "an array of shape (13, 3) does not say which axis it is on\n"
+        "pass axis='i' or axis='j' to tilefold.lazy, or the shape "
+        "(…, N, 1, D) or (…, 1, M, D)",
+    ),
+    (
+        lambda: lazies()[0][[0, 2]],
+        "'the index [0, 2]' has no meaning in a formula\n"
+        "see 'tilefold formulas' for what has",
+    ),
     (
         lambda: lazies()[0].sum(0),
         "a value of shape (9, 1, 3) has no points on j\n"
@@ -338,6 +375,16 @@ REFUSALS = [
     (
         lambda: np.add.reduce(matrix()),
         "'add.reduce' has no meaning in a formula\n"
+        "see 'tilefold formulas' for what has",
+    ),
+    (
+        lambda: np.linalg.norm(lazies()[0], 1, axis=-1),
+        "'norm of order 1' has no meaning in a formula\n"
+        "see 'tilefold formulas' for what has",
+    ),
+    (
+        lambda: np.add(matrix(), 1, out=np.zeros((N, M))),
+        "'add(…, out=…)' has no meaning in a formula\n"
         "see 'tilefold formulas' for what has",
     ),
     (

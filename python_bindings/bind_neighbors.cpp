@@ -34,6 +34,8 @@ nb::object neighbors(const FormulaHandle& pair, nb::dict arguments,
     const double limit = radius_of(radius);
     Call call;
     call.read(arguments.ptr(), settings.ptr());
+    if (call.ranges)
+        fail(Code::RangesOfElements);
     const Formula term = formula_for(pair, call);
     const Poll poll = poll_of(pair, call);
     PairsWithin found;

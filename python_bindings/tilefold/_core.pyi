@@ -257,6 +257,8 @@ def named_formulas() -> list[tuple[str, str, str, str, bool]]:
     of the catalogue.
     """
 
+def _neighbors(pair: Formula, arguments: dict[str, Any], radius: Any, with_values: bool, settings: dict[str, Any]) -> tuple[Any, Any, Any]: ...
+
 class _Ranges:
     def __init__(self, batch: Sequence[int], tiles: Any, rows: Any, counts: Any, columns: Any) -> None: ...
 
@@ -266,7 +268,5 @@ class _Ranges:
 
     @property
     def pairs(self) -> float: ...
-
-def _neighbors(pair: Formula, arguments: dict[str, Any], radius: Any, with_values: bool, settings: dict[str, Any]) -> tuple[Any, Any, Any]: ...
 
 def _solve(product: Formula, pair: Formula, arguments: dict[str, Any], side: str, settings: dict[str, Any], options: dict[str, Any]) -> tuple[Any, int, list[float], bool, int, str]: ...

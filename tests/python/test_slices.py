@@ -132,6 +132,18 @@ def test_declared_roles_and_quantized_arrays():
     )
 
 
+def test_ranges_are_of_the_whole_kernel():
+    ranges = tilefold.Ranges([0, N], [0, M], np.ones((1, 1), bool))
+    kernel = tilefold.kernel(PAIR, x=X, y=Y, l=1, ranges=ranges)
+    for use in (lambda: kernel[2:5], lambda: kernel.radius_neighbors(1)):
+        with pytest.raises(tilefold.ArgumentError) as caught:
+            use()
+        assert str(caught.value) == (
+            "ranges choose pairs of a reduction; this reads elements of the "
+            "kernel\nleave ranges away, or write a mask into the formula"
+        )
+
+
 def test_lists_in_place_of_arrays():
     kernel = tilefold.kernel("a_i + b_j", a=[1.0, 2, 3], b=[10.0, 20])
     np.testing.assert_array_equal(kernel[1:].dense(), [[12, 22], [13, 23]])

@@ -66,7 +66,10 @@ def kernel(
     """
     given = {**(arguments or {}), **arrays}
     if hasattr(formula, "spelled_matrix"):
-        formula, given = formula.spelled_matrix()
+        text, own = formula.spelled_matrix()
+        for name in given:
+            _core.fail("UnknownArgument", name, "its own: " + ", ".join(own))
+        formula, given = text, own
     if callable(formula) and not isinstance(formula, _core.Formula):
         formula, given = _traced(formula, given)
     if not isinstance(formula, _core.Formula):

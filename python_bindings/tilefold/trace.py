@@ -64,7 +64,9 @@ class Source:
         """Equal where two sources are one argument: the same array."""
         if self.given:
             return self.name
-        return id(self.value) if np.ndim(self.value) else id(self)
+        if np.ndim(self.value):
+            return (id(self.value), bool(self.axis))
+        return id(self)
 
 
 def _number(value: Any) -> str:
@@ -158,6 +160,13 @@ class Traced:
 
         return _MARK.sub(name, self.marked), arguments
 
+    def __reduce__(self) -> Any:
+        """Copies have sources of their own, and so marks of their own."""
+        return _copied, (
+            type(self), self.marked, self.rank,
+            list(self.sources), list(self.sources.values()),
+        )  # fmt: skip
+
     def __repr__(self) -> str:
         return f"<traced {self.spelled()[0]}>"
 
@@ -178,7 +187,8 @@ class Traced:
             _core.fail("TracedFunction", name)
         operands = [
             argument
-            if argument is None or (name in _FOLDS and k > 0)
+            if (argument is None and name in ("clip", "clamp"))
+            or (name in _FOLDS and k > 0)
             else cls.of(argument)
             for k, argument in enumerate(args)
         ]
@@ -289,8 +299,26 @@ class Traced:
     def __getattr__(self, name: str) -> Any:
         """Methods such as x.exp(): any function that has none here."""
         if name.startswith("_") or name not in _FUNCTIONS:
-            raise AttributeError(name)
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}"
+            )
         return lambda *args, **kwargs: self.apply(name, (self, *args), kwargs)
+
+
+def _copied(
+    kind: type[Traced],
+    marked: str,
+    rank: int,
+    keys: Sequence[int],
+    sources: Sequence[Source],
+) -> Traced:
+    """A value whose marks were the keys of its sources."""
+    marks = {
+        str(key): f"‹{id(source)}›"
+        for key, source in zip(keys, sources, strict=True)
+    }
+    text = _MARK.sub(lambda match: marks[match[1]], marked)
+    return kind(text, rank, {id(source): source for source in sources})
 
 
 def _binary(a: Traced, operation: str, b: Traced) -> Traced:

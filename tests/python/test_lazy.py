@@ -1,6 +1,9 @@
 # tests/python/test_lazy.py - array code read as formulas, against dense arrays.
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -146,6 +149,23 @@ def test_one_array_on_both_axes_is_one_argument():
     np.testing.assert_allclose(value.diag(), (X * X).sum(1))
 
 
+def test_many_arrays_on_an_axis_have_names_of_their_own():
+    arrays = [_random.random((M, D)) for _ in range(4)]
+    lazy = [tilefold.lazy(array, axis="j") for array in arrays]
+    value = (tilefold.lazy(X, axis="i") * (lazy[0] + 2 * lazy[1])).sum(-1)
+    value = value + (lazy[2] * lazy[3] * lazy[1]).sum(-1)
+    dense = X @ (arrays[0] + 2 * arrays[1]).T
+    dense += (arrays[2] * arrays[3] * arrays[1]).sum(1)
+    np.testing.assert_allclose(value.dense(), dense)
+
+
+def test_one_array_on_an_axis_and_as_a_parameter():
+    w = np.array([1.0, 2.0, 3.0])
+    x = tilefold.lazy(w, axis="i") * tilefold.lazy(Y, axis="j")
+    value = (x * tilefold.lazy(w)).sum(-1)
+    np.testing.assert_allclose(value.dense(), w[:, None] * (Y @ w))
+
+
 def test_a_matrix_times_the_components():
     x, y = lazies()
     out = ((A @ x) * (A @ y)).sum(-1)
@@ -190,6 +210,18 @@ def test_the_formula_that_says_the_same_is_the_same_kernel():
         )
         np.testing.assert_array_equal(kernel @ B, same @ B)
     assert session.stats().compiles == 1
+
+
+def test_copies_are_values_of_their_own():
+    x, y = lazies()
+    value = ((x - y) ** 2).sum(-1)
+    dense = ((X[:, None] - Y) ** 2).sum(-1)
+    again = pickle.loads(pickle.dumps(value))
+    for other in (again, copy.copy(value), copy.deepcopy(value)):
+        np.testing.assert_allclose(other.dense(), dense)
+    moved = copy.deepcopy(x)
+    next(iter(moved.sources.values())).value[:] = 0
+    np.testing.assert_allclose(((x - moved) * y).sum(-1).dense(), X @ Y.T)
 
 
 def test_quantized_points():
@@ -386,6 +418,16 @@ REFUSALS = [
         lambda: np.add(matrix(), 1, out=np.zeros((N, M))),
         "'add(…, out=…)' has no meaning in a formula\n"
         "see 'tilefold formulas' for what has",
+    ),
+    (
+        lambda: matrix() * None,
+        "NoneType is no value of a formula\n"
+        "use numbers, and arrays of at most two dimensions",
+    ),
+    (
+        lambda: tilefold.kernel(matrix(), x=X),
+        "the argument 'x' is not in the formula, which has its own: x, y, p\n"
+        "drop it, or correct its name",
     ),
     (
         lambda: matrix().sum(1, keepdims=True),

@@ -160,15 +160,29 @@ nb::object evaluate(const FormulaHandle& handle, nb::dict arguments,
     return run_call(handle, call, options);
 }
 
+nb::tuple tuple_of(const Extents& extents) {
+    nb::list all;
+    for (const std::int64_t extent : extents)
+        all.append(extent);
+    return nb::tuple(all);
+}
+
 nb::tuple shape_of_kernel(const FormulaHandle& handle, nb::dict arguments,
                           nb::dict settings) {
     Call call;
     call.read(arguments.ptr(), settings.ptr());
-    nb::list shape;
-    for (std::int64_t extent :
-         kernel_shape(formula_for(handle, call), call.arguments.views()))
-        shape.append(extent);
-    return nb::tuple(shape);
+    return tuple_of(
+        kernel_shape(formula_for(handle, call), call.arguments.views()));
+}
+
+/// (batch dimensions, points of i, points of j, components), -1 for none.
+nb::tuple shape_of_value(const FormulaHandle& handle, nb::dict arguments) {
+    Call call;
+    call.read(arguments.ptr(), nullptr);
+    const ValueShape shape =
+        value_shape(handle.formula, call.arguments.views());
+    return nb::make_tuple(tuple_of(shape.batch), shape.i, shape.j,
+                          shape.components);
 }
 
 double count_pairs(const FormulaHandle& handle, nb::dict arguments) {
@@ -235,6 +249,20 @@ std::vector<std::pair<std::string, int>> free_names(const FormulaHandle& h) {
     return names;
 }
 
+std::string free_name(const FormulaHandle& handle, const std::string& wish) {
+    return unused_name(handle.formula, wish);
+}
+
+/// (the name as the formula has it, the axes it is read on)
+std::pair<std::string, int> axes_of_name(const FormulaHandle& handle,
+                                         const std::string& name) {
+    const std::string known = normalise_name(name);
+    for (const FreeName& free : handle.formula.names())
+        if (free.name == known)
+            return {known, int(free.axes)};
+    return {known, 0};
+}
+
 /// The arguments that the results are like; "" for the formula's own.
 std::vector<std::string> result_names(const FormulaHandle& handle) {
     std::vector<std::string> names;
@@ -256,6 +284,16 @@ std::string combined_text(const FormulaHandle& a, const FormulaHandle& b,
 std::string applied_text(const FormulaHandle& handle,
                          const std::string& function) {
     return applied(handle.formula, function);
+}
+
+std::string selected_text(const FormulaHandle& handle, int axis,
+                          const Renamed& renamed, const std::string& list,
+                          const std::string& start, const std::string& step) {
+    return select(handle.formula, Axes(axis), renamed, {list, start, step});
+}
+
+bool formula_reads_index(const FormulaHandle& handle, int axis) {
+    return reads_index(handle.formula, Axes(axis));
 }
 
 std::string transposed_text(const FormulaHandle& handle) {
@@ -379,11 +417,48 @@ void bind_functions(nb::module_& module) {
                "Takes what `reduce` takes; computes nothing.");
 }
 
+/// What kernels ask of their pair term.
+void bind_pair_term(nb::class_<FormulaHandle>& formula) {
+    formula
+        .def("_evaluate", &evaluate,
+             nb::sig("def _evaluate(self, arguments: "
+                     "dict[str, typing.Any], want: str, i: typing.Any, "
+                     "j: typing.Any, settings: dict[str, typing.Any]) -> "
+                     "typing.Any"),
+             nb::arg("arguments"), nb::arg("want"), nb::arg("i").none(),
+             nb::arg("j").none(), nb::arg("settings"))
+        .def("_kernel_shape", &shape_of_kernel,
+             nb::sig("def _kernel_shape(self, arguments: "
+                     "dict[str, typing.Any], settings: "
+                     "dict[str, typing.Any]) -> tuple[int, ...]"))
+        .def("_value_shape", &shape_of_value,
+             nb::sig("def _value_shape(self, arguments: "
+                     "dict[str, typing.Any]) -> "
+                     "tuple[tuple[int, ...], int, int, int]"))
+        .def("_pairs", &count_pairs,
+             nb::sig("def _pairs(self, arguments: "
+                     "dict[str, typing.Any]) -> float"))
+        .def("_derive", &derived_text, nb::arg("reduction"), nb::arg("axes"),
+             nb::arg("count"), nb::arg("weights"))
+        .def("_combine", &combined_text, nb::arg("other"), nb::arg("operation"),
+             nb::arg("renamed"), nb::arg("reflected"))
+        .def("_select", &selected_text, nb::arg("axis"), nb::arg("renamed"),
+             nb::arg("list"), nb::arg("start"), nb::arg("step"))
+        .def("_reads_index", &formula_reads_index, nb::arg("axis"))
+        .def("_applied", &applied_text, nb::arg("function"))
+        .def("_transpose", &transposed_text)
+        .def("_diagonal", &diagonal_text)
+        .def("_unused_name", &free_name, nb::arg("wish") = "b")
+        .def("_axes_of", &axes_of_name, nb::arg("name"));
+}
+
 } // namespace
 
 void bind_formula(nb::module_& module) {
-    nb::class_<FormulaHandle>(module, "Formula", nb::type_slots(formula_slots),
-                              class_doc)
+    nb::class_<FormulaHandle> formula(module, "Formula",
+                                      nb::type_slots(formula_slots), class_doc);
+    bind_pair_term(formula);
+    formula
         .def("__init__", &make_formula, nb::arg("text"),
              nb::arg("derivation") = std::vector<PickledStep>(),
              nb::sig(
@@ -419,30 +494,7 @@ void bind_formula(nb::module_& module) {
                      "rows: int = 64, **arrays: typing.Any) -> float"),
              "Recomputes `rows` rows in float64, pair by pair, and returns\n"
              "the largest error relative to the largest result.")
-        .def("_evaluate", &evaluate,
-             nb::sig("def _evaluate(self, arguments: "
-                     "dict[str, typing.Any], want: str, i: typing.Any, "
-                     "j: typing.Any, settings: dict[str, typing.Any]) -> "
-                     "typing.Any"),
-             nb::arg("arguments"), nb::arg("want"), nb::arg("i").none(),
-             nb::arg("j").none(), nb::arg("settings"))
-        .def("_kernel_shape", &shape_of_kernel,
-             nb::sig("def _kernel_shape(self, arguments: "
-                     "dict[str, typing.Any], settings: "
-                     "dict[str, typing.Any]) -> tuple[int, ...]"))
-        .def("_pairs", &count_pairs,
-             nb::sig("def _pairs(self, arguments: "
-                     "dict[str, typing.Any]) -> float"))
-        .def("_derive", &derived_text, nb::arg("reduction"), nb::arg("axes"),
-             nb::arg("count"), nb::arg("weights"))
-        .def("_combine", &combined_text, nb::arg("other"), nb::arg("operation"),
-             nb::arg("renamed"), nb::arg("reflected"))
-        .def("_applied", &applied_text, nb::arg("function"))
-        .def("_transpose", &transposed_text)
-        .def("_diagonal", &diagonal_text)
         .def_prop_ro("_results", &result_names)
-        .def("_unused_name",
-             [](const FormulaHandle& h) { return unused_name(h.formula); })
         .def("__repr__", &repr)
         .def("__reduce__", &reduce_to_text,
              nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));

@@ -25,15 +25,31 @@ double number_of(const char* name, nb::handle value) {
 }
 
 Preconditioner preconditioner_of(nb::handle value) {
+    if (value.is_none())
+        return Preconditioner::None;
     const std::string name = text_of(value);
     if (name == "auto")
         return Preconditioner::Auto;
     if (name == "none")
         return Preconditioner::None;
-    if (name == "cholesky")
+    if (name == "cholesky" || name == "pivoted_cholesky")
         return Preconditioner::Cholesky;
+    if (name == "nystrom")
+        return Preconditioner::Nystrom;
     fail(Code::BadOption, {"preconditioner", "'" + name + "'",
-                           "pass 'auto', 'none' or 'cholesky'"});
+                           "pass 'auto', None, 'cholesky' or 'nystrom'"});
+}
+
+Method method_of(nb::handle value) {
+    const std::string name = text_of(value);
+    if (name == "cg")
+        return Method::ConjugateGradients;
+    if (name == "minres")
+        return Method::MinimalResiduals;
+    if (name == "auto")
+        return Method::Auto;
+    fail(Code::BadOption,
+         {"method", "'" + name + "'", "pass 'cg', 'minres' or 'auto'"});
 }
 
 SolveOptions options_of(nb::dict given) {
@@ -41,6 +57,7 @@ SolveOptions options_of(nb::dict given) {
     options.ridge = number_of("ridge", given["ridge"]);
     options.rtol = number_of("rtol", given["rtol"]);
     options.preconditioner = preconditioner_of(given["preconditioner"]);
+    options.method = method_of(given["method"]);
     nb::object maxiter = given["maxiter"];
     std::int64_t count = 0;
     if (!maxiter.is_none()) {

@@ -60,6 +60,7 @@ Poll poll_of(const FormulaHandle& formula, const Call& call);
 
 void bind_formula(nb::module_& module);
 void bind_language(nb::module_& module);
+void bind_neighbors(nb::module_& module);
 void bind_ranges(nb::module_& module);
 void bind_solve(nb::module_& module);
 

@@ -211,6 +211,55 @@ std::string applied(const Formula& pair, const std::string& function) {
     return print(tree);
 }
 
+bool reads_index(const Formula& pair, Axes axis) {
+    return std::ranges::any_of(pair.tree().nodes, [&](const Node& node) {
+        return node.kind == Kind::Index && node.axes == ast::Axes(axis);
+    });
+}
+
+namespace {
+
+Node named(Kind kind, const std::string& name, std::vector<NodeId> children) {
+    Node node;
+    node.kind = kind;
+    node.name = name;
+    node.children = std::move(children);
+    return node;
+}
+
+/// What the index symbol `index` stands for on chosen rows.
+Node number_of(ast::Formula& tree, const Node& index, const Chosen& chosen) {
+    if (!chosen.list.empty()) {
+        Node number = named(Kind::Variable, chosen.list, {});
+        number.axes = index.axes;
+        return number;
+    }
+    const NodeId step = add(tree, named(Kind::Name, chosen.step, {}));
+    const NodeId steps =
+        add(tree, named(Kind::Apply, "*", {add(tree, index), step}));
+    return named(Kind::Apply, "+",
+                 {steps, add(tree, named(Kind::Name, chosen.start, {}))});
+}
+
+} // namespace
+
+std::string select(const Formula& pair, Axes axis, const Renamed& renamed,
+                   const Chosen& chosen) {
+    ast::Formula tree = spelled(pair);
+    const std::size_t count = tree.nodes.size();
+    for (std::size_t id = 0; id < count; ++id) {
+        Node node = tree.nodes[id];
+        if (node.axes != ast::Axes(axis))
+            continue;
+        if (node.kind == Kind::Variable && renamed.contains(node.name))
+            node.name = renamed.at(node.name);
+        else if (node.kind == Kind::Index)
+            node = number_of(tree, node, chosen);
+        tree.nodes[id] = std::move(node);
+    }
+    return print(tree);
+}
+
 std::string transpose(const Formula& pair) {
     ast::Formula tree = spelled(pair);
     for (Node& node : tree.nodes)
@@ -231,10 +280,10 @@ std::string diagonal(const Formula& pair) {
     return print(tree);
 }
 
-std::string unused_name(const Formula& pair) {
-    std::string name = "b";
+std::string unused_name(const Formula& pair, const std::string& wish) {
+    std::string name = wish;
     for (int number = 1; is_used(pair.tree(), name); ++number)
-        name = "b" + std::to_string(number);
+        name = wish + std::to_string(number);
     return name;
 }
 

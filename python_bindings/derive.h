@@ -22,8 +22,9 @@ struct Around {
 /// Throws Error(KernelReduces) if `pair` has a reduction of its own.
 std::string derive(const Formula& pair, const Around& around);
 
-/// A name that `pair` does not use, for an argument of ours.
-std::string unused_name(const Formula& pair);
+/// `wish`, or the first of wish1, wish2 … that `pair` does not use, for an
+/// argument of ours.
+std::string unused_name(const Formula& pair, const std::string& wish);
 /// The text of `a operator b`, or `b operator a` if `reflected`: b's
 /// arguments take the names in `renamed`.
 using Renamed = std::map<std::string, std::string>;
@@ -32,6 +33,17 @@ std::string combine(const Formula& a, const Formula& b,
                     bool reflected);
 /// The text of `function(pair term)`.
 std::string applied(const Formula& pair, const std::string& function);
+/// Which rows of an axis are read, by names of arguments: those in the array
+/// `list`, or where that is "" the rows start, start + step, …
+struct Chosen {
+    std::string list, start, step;
+};
+/// The text of the pair term on chosen rows of `axis`: arguments in `renamed`
+/// have other names there, and index symbols still are the numbers of rows.
+std::string select(const Formula& pair, Axes axis, const Renamed& renamed,
+                   const Chosen& chosen);
+/// Whether the formula reads the index symbol of an axis.
+bool reads_index(const Formula& pair, Axes axis);
 /// The text of the pair term with i and j exchanged.
 std::string transpose(const Formula& pair);
 /// The text of the pair term at (k, k): a map over i.

@@ -35,43 +35,48 @@ Readings read_all(const Formula& pair, std::span<const NamedView> arguments) {
 }
 
 /// The passes without LLVM: microseconds.
-void check_types(const Formula& pair, std::span<const NamedView> arguments,
+Result result_of(const Formula& pair, std::span<const NamedView> arguments,
                  const Readings& readings) {
     std::vector<ArgumentType> types;
     for (std::size_t k = 0; k < readings.size(); ++k)
         types.push_back({std::string(readings[k].name), arguments[k].declared,
                          readings[k].dtype, readings[k].rank, readings[k].rows,
                          readings[k].columns});
-    compile(pair.tree(), types, Mode::Values, {});
-}
-
-Extents with_lengths(Extents batch, const Lengths& lengths) {
-    batch.push_back(std::max<std::int64_t>(lengths.i, 0));
-    batch.push_back(std::max<std::int64_t>(lengths.j, 0));
-    return batch;
+    return compile(pair.tree(), types, Mode::Values, {}).result;
 }
 
 } // namespace
 
-Extents kernel_shape(const Formula& pair,
-                     std::span<const NamedView> arguments) {
+ValueShape value_shape(const Formula& pair,
+                       std::span<const NamedView> arguments) {
     for (const ast::Node& node : pair.tree().nodes)
         if (node.kind == ast::Kind::Reduce)
             fail(Code::KernelReduces, {pair.text(), node.span});
     Readings readings = read_all(pair, arguments);
-    Lengths lengths = lengths_of(readings);
-    Extents shape = batch_shape(readings);
+    const Lengths lengths = lengths_of(readings);
+    ValueShape shape{batch_shape(readings), lengths.i, lengths.j, -1};
     try {
-        check_types(pair, arguments, readings);
+        const Result result = result_of(pair, arguments, readings);
+        if (result.rank == 1)
+            shape.components = result.rows;
     } catch (const Error& error) {
         if (error.code() == Code::ComplexResult) // has the same shape
-            return with_lengths(shape, lengths);
+            return shape;
         BindOptions options;
         options.want = Want::Dense;
         pair.bind(arguments, options); // says it better where it can
         throw;
     }
-    return with_lengths(shape, lengths);
+    return shape;
+}
+
+Extents kernel_shape(const Formula& pair,
+                     std::span<const NamedView> arguments) {
+    const ValueShape value = value_shape(pair, arguments);
+    Extents shape = value.batch;
+    shape.push_back(std::max<std::int64_t>(value.i, 0));
+    shape.push_back(std::max<std::int64_t>(value.j, 0));
+    return shape;
 }
 
 double pairs_of(const Formula& formula, std::span<const NamedView> arguments) {

@@ -8,8 +8,18 @@
 
 namespace tilefold::python {
 
-/// (…, N, M) of the pair term `pair`. Throws what Formula::bind would throw
-/// of names, shapes and dtypes.
+/// How many values a formula without a reduction has.
+struct ValueShape {
+    Extents batch;
+    std::int64_t i = -1, j = -1;  ///< points; -1 where no array is on the axis
+    std::int64_t components = -1; ///< of a value; -1: it is a scalar
+};
+
+/// Throws what Formula::bind would throw of names, shapes and dtypes.
+ValueShape value_shape(const Formula& pair,
+                       std::span<const NamedView> arguments);
+
+/// (…, N, M) of the pair term `pair`. Throws as value_shape().
 Extents kernel_shape(const Formula& pair, std::span<const NamedView> arguments);
 
 /// Pairs of points, or points of a map, that `formula` goes over.

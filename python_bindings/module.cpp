@@ -18,6 +18,7 @@ NB_MODULE(_core, module) {
     bind_session(module);
     bind_formula(module);
     bind_language(module);
+    bind_neighbors(module);
     bind_ranges(module);
     bind_solve(module);
 }

@@ -181,12 +181,13 @@ std::string KernelSystem::warning(const Solution& solution,
     case Outcome::Converged:
         return "";
     case Outcome::Exhausted:
-        return message_of(Code::SolveExhausted,
-                          {iterations, residual, rtol,
-                           solution.rank > 0
-                               ? "raise maxiter, ridge or rtol"
-                               : "raise maxiter, ridge or rtol, or pass "
-                                 "preconditioner='cholesky'"});
+        return message_of(
+            Code::SolveExhausted,
+            {iterations, residual, rtol,
+             solution.rank > 0 || options.method == Method::MinimalResiduals
+                 ? "raise maxiter, ridge or rtol"
+                 : "raise maxiter, ridge or rtol, or pass "
+                   "preconditioner='cholesky'"});
     case Outcome::Stagnated:
         return message_of(
             Code::SolveStagnated,

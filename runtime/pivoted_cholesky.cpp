@@ -11,6 +11,8 @@
 // 2. The inverse is Woodbury's: (I - L (shift + Lᵀ L)⁻¹ Lᵀ) / shift.
 // 3. The shift is the ridge, or where there is none the mean of what is left
 //    of the diagonal, and never so small that 2 cancels to nothing.
+// 4. L Lᵀ is Nyström's approximation by the rows taken, whatever their order;
+//    with pivots that are spread, no row waits for another.
 
 #include "runtime/pivoted_cholesky.h"
 
@@ -51,15 +53,15 @@ struct PivotedCholesky::Factors {
     std::int64_t rank = 0;
 
     /// Adds columns to L; returns the trace of what is left.
-    double factorise(const Elements& elements, double ridge) {
+    double factorise(const Elements& elements, double ridge, Pivots pivots) {
         const Eigen::Index size = l.rows();
         Eigen::VectorXd left(size), row(size);
         elements.diagonal({left.data(), std::size_t(size)});
         const double noise = 4 * elements.epsilon * left.maxCoeff();
         double trace = left.cwiseMax(0).sum();
         for (; rank < l.cols() && trace > small_trace * ridge; ++rank) {
-            Eigen::Index pivot = 0;
-            const double largest = left.maxCoeff(&pivot);
+            const Eigen::Index pivot = pivot_of(left, pivots, noise);
+            const double largest = left[pivot];
             if (!(largest > noise))
                 break;
             elements.row(pivot, {row.data(), std::size_t(size)});
@@ -71,6 +73,18 @@ struct PivotedCholesky::Factors {
             trace = left.cwiseMax(0).sum();
         }
         return trace;
+    }
+
+    Eigen::Index pivot_of(const Eigen::VectorXd& left, Pivots pivots,
+                          double noise) const {
+        Eigen::Index pivot = 0;
+        if (pivots == Pivots::Spread) {
+            pivot = rank * l.rows() / l.cols();
+            if (left[pivot] > noise)
+                return pivot;
+        }
+        left.maxCoeff(&pivot);
+        return pivot;
     }
 
     void invert(double ridge, double left) {
@@ -88,10 +102,10 @@ struct PivotedCholesky::Factors {
 };
 
 PivotedCholesky::PivotedCholesky(std::int64_t size, const Elements& elements,
-                                 double ridge)
+                                 double ridge, Pivots pivots)
     : factors_(std::make_unique<Factors>()) {
     factors_->l.resize(size, rank_limit(size));
-    const double left = factors_->factorise(elements, ridge);
+    const double left = factors_->factorise(elements, ridge, pivots);
     if (factors_->rank > 0)
         factors_->invert(ridge, left);
 }

@@ -15,11 +15,18 @@ struct Elements {
     double epsilon = 0; ///< relative error of an element
 };
 
+/// Which rows are taken of a matrix.
+enum class Pivots : std::uint8_t {
+    Largest, ///< one after the other, where most is left of the diagonal
+    Spread,  ///< evenly over the rows: Nyström's approximation
+};
+
 /// (L Lᵀ + shift)⁻¹ for a matrix A + ridge, where L Lᵀ ≈ A.
 class PivotedCholesky {
 public:
     /// Takes the diagonal and at most `most_rank` rows of `size` elements.
-    PivotedCholesky(std::int64_t size, const Elements& elements, double ridge);
+    PivotedCholesky(std::int64_t size, const Elements& elements, double ridge,
+                    Pivots pivots = Pivots::Largest);
     ~PivotedCholesky();
 
     /// 0: the matrix gave no positive pivot, and apply() may not be called.

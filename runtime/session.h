@@ -155,6 +155,7 @@ public:
 
 private:
     friend class Session;
+    friend class PairSearch; // runs on the threads of the session
     Formula derived(DerivationStep step) const;
     explicit Formula(std::shared_ptr<detail::FormulaState> state);
     std::shared_ptr<detail::FormulaState> state_;

@@ -1,5 +1,5 @@
-// runtime/solve.h - linear systems with a symmetric positive definite matrix
-// that is known by its products only: preconditioned conjugate gradients.
+// runtime/solve.h - linear systems with a symmetric matrix that is known by its
+// products only: preconditioned conjugate gradients and minimal residuals.
 #pragma once
 
 #include "runtime/pivoted_cholesky.h"
@@ -26,16 +26,24 @@ struct Products {
 enum class Preconditioner : std::uint8_t {
     Auto, ///< Cholesky from `auto_size` rows on where ridge > 0, else None
     None,
-    Cholesky,
+    Cholesky, ///< pivots of the largest remainder
+    Nystrom,  ///< as many rows, spread over the points
 };
 inline constexpr std::int64_t auto_size = 500;
 
+enum class Method : std::uint8_t {
+    ConjugateGradients, ///< for positive definite matrices
+    MinimalResiduals,   ///< MINRES: symmetric is enough; Auto is None
+    Auto, ///< the first; where it meets an indefinite matrix, the second
+};
+
 struct SolveOptions {
-    double ridge = 0;   ///< added to the diagonal; at least 0
+    double ridge = 0;   ///< added to the diagonal; at least 0 but for MINRES
     double rtol = 1e-6; ///< of |b - A x| / |b|; above 0
     /// At least 1; unset: min(10 · rows, 1000).
     std::optional<std::int64_t> maxiter = {};
     Preconditioner preconditioner = Preconditioner::Auto;
+    Method method = Method::ConjugateGradients;
 };
 
 /// How a column ended. Later ones are the worse to hear of.

@@ -10,6 +10,8 @@ and the default `Session` come with the first call.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from tilefold._core import (
     Formula,
     Options,
@@ -36,9 +38,14 @@ from tilefold.errors import (
     ShapeError,
 )
 from tilefold.kernel import Kernel, kernel
+from tilefold.lazy import lazy
+from tilefold.neighbors import Neighbors, radius_neighbors
 from tilefold.quantization import Quantized, quantize
 from tilefold.ranges import Ranges
 from tilefold.roles import Pm, Vi, Vj
+
+if TYPE_CHECKING:
+    from tilefold.lazy_value import Lazy
 
 __all__ = [
     "ArgumentError",
@@ -52,6 +59,8 @@ __all__ = [
     "FormulaError",
     "InternalError",
     "Kernel",
+    "Lazy",
+    "Neighbors",
     "Options",
     "OutOfMemory",
     "Pm",
@@ -67,7 +76,18 @@ __all__ = [
     "compile",
     "explain",
     "kernel",
+    "lazy",
     "quantize",
+    "radius_neighbors",
     "reduce",
     "stats",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`Lazy`, which is imported where it is wanted."""
+    if name == "Lazy":
+        from tilefold.lazy_value import Lazy
+
+        return Lazy
+    raise AttributeError(f"module 'tilefold' has no attribute {name!r}")

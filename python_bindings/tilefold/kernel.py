@@ -16,11 +16,21 @@ import numpy as np
 
 from tilefold import _core
 from tilefold.errors import ConvergenceWarning, Error
+from tilefold.slices import (
+    chosen,
+    is_integer,
+    listed,
+    numbers_of,
+    selected,
+    split,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from contextlib import AbstractContextManager
 
+    from tilefold.lazy_value import Lazy
+    from tilefold.neighbors import Neighbors
     from tilefold.ranges import Ranges
 
 __all__ = ["Kernel", "kernel"]
@@ -29,7 +39,7 @@ I, J = 1, 2  # noqa: E741 - the bits of an axis
 
 
 def kernel(
-    formula: str | _core.Formula | Callable[..., Any],
+    formula: str | _core.Formula | Callable[..., Any] | Lazy,
     arguments: Mapping[str, Any] | None = None,
     /,
     *,
@@ -50,9 +60,16 @@ def kernel(
 
         K = tilefold.kernel(lambda x, y: np.exp(-((x - y)**2).sum()), x=x, y=y)
 
+    A `tilefold.Lazy` value is a kernel by its formula and its arrays.
+
     Raises `FormulaError`, `ShapeError`, `DTypeError`, `ArgumentError`.
     """
     given = {**(arguments or {}), **arrays}
+    if hasattr(formula, "spelled_matrix"):
+        text, own = formula.spelled_matrix()
+        for name in given:
+            _core.fail("UnknownArgument", name, "its own: " + ", ".join(own))
+        formula, given = text, own
     if callable(formula) and not isinstance(formula, _core.Formula):
         formula, given = _traced(formula, given)
     if not isinstance(formula, _core.Formula):
@@ -152,6 +169,15 @@ class _PairTerm:
         """A term to combine with, in the kernel's session."""
         return _TermOfKernel(self.compiled(text), arguments)
 
+    def selected(self, axis: int, index: Any) -> _PairTerm:
+        """The pair term on some points of an axis; None: on all."""
+        if index is None:
+            return self
+        if self.settings.get("ranges") is not None:
+            _core.fail("RangesOfElements")
+        text, arguments = selected(self.formula, self.arguments, axis, index)
+        return _PairTerm(self.compiled(text), arguments, self.settings)
+
     def diagonal(self) -> Any:
         """The pair term at (k, k)."""
         if not _any_requires_grad(self.arguments.values()):
@@ -248,6 +274,8 @@ class Kernel:
         self, operation: str, other: Any, reflected: bool = False
     ) -> Kernel:
         """One fused kernel of two, or of one and a number."""
+        if hasattr(other, "spelled_matrix"):
+            other = kernel(other)
         if not isinstance(other, Kernel) and np.ndim(other) > 0:
             _core.fail("KernelScalar", np.shape(other))
         mine = self._upright()
@@ -344,6 +372,26 @@ class Kernel:
         values, places = signed.kmin(k, axis), signed.argkmin(k, axis)
         return (-values if largest else values), places
 
+    def radius_neighbors(
+        self, radius: float, axis: int = -1, return_distance: bool = False
+    ) -> Neighbors:
+        """Which pairs have a value of at most `radius`.
+
+        Of a kernel of distances. For each row (axis 1) the columns, or for
+        each column (axis 0) the rows, ascending: `Neighbors` of indptr
+        (N + 1,), indices (n,), int64, and distances (n,) where asked for,
+        else None. NaN is no neighbour.
+
+        Threads evaluate blocks of some 10⁵ pairs and keep what they find:
+        memory is that of the result, not N×M. Raises `ShapeError` where a
+        pair has no single value, or there are batches.
+        """
+        from tilefold.neighbors import neighbors  # only where it is wanted
+
+        by_rows = self._axes(axis, "radius_neighbors") == J
+        pair = self._pair if by_rows else self._pair.transposed()
+        return neighbors(pair, radius, return_distance)
+
     # ---- linear systems ----------------------------------------------------
 
     def solve(
@@ -352,20 +400,27 @@ class Kernel:
         ridge: Any = 0.0,
         rtol: float = 1e-6,
         maxiter: int | None = None,
-        preconditioner: str = "auto",
+        preconditioner: str | None = "auto",
         info: bool = False,
+        method: str = "cg",
     ) -> Any:
-        """Solves (K + ridge·I) x = b, for a positive definite K.
+        """Solves (K + ridge·I) x = b, for a symmetric K.
 
         b has shape (N,) or (N, E), and so has x. K is square and symmetric,
-        which is not checked. Conjugate gradients take one product with K for
-        each iteration, of all columns together, at most `maxiter`
-        (min(10 N, 1000) unless given), until |b - (K + ridge·I) x| <= rtol |b|
-        for each column. Vectors are kept in double precision.
+        which is not checked. `method` is "cg", conjugate gradients, for a
+        positive definite matrix; "minres", minimal residuals, for any
+        symmetric one and a ridge of any sign; or "auto", the first until it
+        meets an indefinite matrix, and then the second. An iteration takes
+        one product with K, of all columns together; there are at most
+        `maxiter` (min(10 N, 1000) unless given), until
+        |b - (K + ridge·I) x| <= rtol |b| for each column. Vectors are kept in
+        double precision.
 
         `preconditioner` is "cholesky" (up to 100 rows of K, chosen by
-        pivoting), "none", or "auto": "cholesky" for 500 points and more with
-        a ridge. `info=True` gives (x, info), a
+        pivoting; "pivoted_cholesky" is the same), "nystrom" (as many, spread
+        evenly), None, or "auto": "cholesky" with "cg" for 500 points and more
+        with a ridge, else None. Both suppose that K itself is positive, up to
+        small eigenvalues. `info=True` gives (x, info), a
         `tilefold.solve.SolveInfo`.
 
         Warns with `ConvergenceWarning` where the residual stays larger.
@@ -376,6 +431,7 @@ class Kernel:
             "rtol": rtol,
             "maxiter": maxiter,
             "preconditioner": preconditioner,
+            "method": method,
         }
         if _any_requires_grad([b, ridge, *self._pair.arguments.values()]):
             from tilefold import torch  # only where it is there already
@@ -399,19 +455,26 @@ class Kernel:
 
     def dense(self) -> Any:
         """The whole matrix as an array."""
-        return self._block(None, None)
+        return self._values(None, None)
 
     def __getitem__(self, index: Any) -> Any:
-        """Rows, columns, blocks and pairs, as NumPy indexes an array."""
-        rows, columns = _split(index)
+        """Elements as NumPy indexes them; blocks of rows and columns lazily.
+
+        `K[3]`, `K[:, 3]` and the pairs `K[i, j]` are arrays. `K[2:9]`,
+        `K[rows]`, `K[mask]` and `K[2:9, columns]` are kernels on the points
+        chosen, for `K[:1000] @ b`; `.dense()` makes an array of one.
+        """
+        rows, columns = split(index)
         if not isinstance(rows, slice) and not isinstance(columns, slice):
             return self._pairs(rows, columns)
-        block = self._block(
-            _numbers(rows, self.shape[-2]), _numbers(columns, self.shape[-1])
-        )
-        if _is_integer(rows):
-            return block[..., 0, :]
-        return block[..., 0] if _is_integer(columns) else block
+        if is_integer(rows):
+            return self._block(listed(rows, self.shape[-2]), columns, -2)
+        if is_integer(columns):
+            return self._block(rows, listed(columns, self.shape[-1]), -1)
+        pair = self._pair.selected(
+            I + J - self._columns, chosen(rows, self.shape[-2])
+        ).selected(self._columns, chosen(columns, self.shape[-1]))
+        return Kernel(pair, self._transposed)
 
     # ---- what it is not -----------------------------------------------------
 
@@ -440,7 +503,7 @@ class Kernel:
         """0 or 1 (or -2, -1) of the matrix to i or j of the formula."""
         last = (self.ndim - 1, -1)
         first = (self.ndim - 2, -2)
-        if not _is_integer(axis) or axis not in last + first:
+        if not is_integer(axis) or axis not in last + first:
             _core.fail("KernelAxis", reduction, axis)
         return self._columns if axis in last else I + J - self._columns
 
@@ -451,15 +514,24 @@ class Kernel:
         formula = self._pair.around(reduction, axes, count)
         return formula(self._pair.arguments, **self._pair.settings)
 
-    def _block(self, rows: Any, columns: Any) -> Any:
+    def _block(self, rows: Any, columns: Any, single: int) -> Any:
+        """A dense row (single = -2) or column (-1), or a part of it."""
+        values = self._values(
+            numbers_of(rows, self.shape[-2]),
+            numbers_of(columns, self.shape[-1]),
+        )
+        return values[..., 0, :] if single == -2 else values[..., 0]
+
+    def _values(self, rows: Any, columns: Any) -> Any:
+        """Dense, for lists of row numbers; None for all."""
         if not self._transposed:
             return self._pair.evaluate("dense", rows, columns)
         return self._pair.evaluate("dense", columns, rows).swapaxes(-1, -2)
 
     def _pairs(self, rows: Any, columns: Any) -> Any:
         """K[i, j] for lists or numbers i and j, paired as in NumPy."""
-        i = _listed(rows, self.shape[-2])
-        j = _listed(columns, self.shape[-1])
+        i = listed(rows, self.shape[-2])
+        j = listed(columns, self.shape[-1])
         if i.shape != j.shape and i.size != 1 and j.size != 1:
             _core.fail("KernelPairs", i.size, j.size)
         i, j = np.broadcast_arrays(i, j)
@@ -483,7 +555,7 @@ def _spelled(
     value: Any, arguments: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """A number as a term: whole ones as typed, others as parameters."""
-    if _is_integer(value) and abs(int(value)) <= 64:
+    if is_integer(value) and abs(int(value)) <= 64:
         return str(int(value)), {}
     name = _unused("s", arguments)
     return name, {name: value}
@@ -506,47 +578,6 @@ def _any_requires_grad(values: Iterable[Any]) -> bool:
             for value in values
         )
     )
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _split(index: Any) -> tuple[Any, Any]:
-    """K[index] to its rows and columns."""
-    parts = list(index) if isinstance(index, tuple) else [index]
-    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
-    if len(dots) > 1 or len(parts) - len(dots) > 2:
-        _core.fail("KernelIndex", index)
-    missing = [slice(None)] * (2 - len(parts) + len(dots))
-    place = dots[0] if dots else len(parts)
-    rows, columns = parts[:place] + missing + parts[place + len(dots) :]
-    return rows, columns
-
-
-def _listed(index: Any, size: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Numbers or a mask to numbers from 0 to size - 1, int64."""
-    numbers = np.asarray(index)
-    if numbers.dtype == bool and numbers.shape == (size,):
-        numbers = np.flatnonzero(numbers)
-    if numbers.size == 0:
-        numbers = numbers.astype(np.int64)
-    if numbers.dtype.kind not in "iu":
-        _core.fail("KernelIndex", repr(index))
-    numbers = numbers.astype(np.int64)
-    outside = (numbers < -size) | (numbers >= size)
-    if outside.any():
-        _core.fail("KeyRowOutOfRange", numbers[outside].flat[0], size)
-    return np.where(numbers < 0, numbers + size, numbers)
-
-
-def _numbers(index: Any, size: int) -> Any:
-    """A slice, number, list or mask to row numbers; None for all."""
-    if isinstance(index, slice):
-        if index == slice(None):
-            return None
-        return np.arange(*index.indices(size), dtype=np.int64)
-    return np.ascontiguousarray(_listed(index, size).ravel())
 
 
 def _size_text(size: float) -> str:

@@ -19,6 +19,8 @@ parameters too.
 from __future__ import annotations
 
 import math
+import operator
+import re
 import types
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -27,45 +29,44 @@ import numpy as np
 from tilefold import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Traced", "trace"]
+    from typing_extensions import Self
+
+__all__ = ["Source", "Traced", "trace"]
+
+# As in formulas/lexer.h; each operation doubles a text that it uses twice.
+_LONGEST = 100_000
 
 
-class Context:
-    """The arguments that a trace has met."""
+# The text of a value holds its sources as ‹id›, until `spelled` names them.
+_MARK = re.compile("‹([0-9]+)›")
 
-    def __init__(self, arguments: Mapping[str, Any]) -> None:
-        self.arguments = dict(arguments)
-        self._captured: dict[int, Traced] = {}
 
-    def parameter(self, value: Any, name: str = "p") -> Traced:
-        """A parameter for an array or number outside the function."""
-        found = self._captured.get(id(value))
-        if found is not None:
-            return found
-        free, number = name, 0
-        while free in self.arguments:
-            number += 1
-            free = f"{name}{number}"
-        self.arguments[free] = value
-        traced = Traced(self, free, min(np.ndim(value), 2))
-        self._captured[id(value)] = traced
-        return traced
+class Source:
+    """An array or number that is to be an argument of a formula.
 
-    def traced(self, value: Any) -> Traced:
-        """A value as a formula spells it."""
-        if isinstance(value, Traced):
-            return value
-        if isinstance(value, (bool, np.bool_)):
-            return Traced(self, "(0 == 0)" if value else "(0 == 1)", 0)
-        if isinstance(value, (int, float, np.integer, np.floating)):
-            return Traced(self, _number(value), 0)
-        if isinstance(value, (list, tuple)):
-            return concatenated([self.traced(part) for part in value])
-        if np.ndim(value) > 2 or not hasattr(value, "shape"):
-            _core.fail("TracedValue", type(value).__name__)
-        return self.parameter(value)
+    `axis` is "i", "j" or "" for a parameter; `name` is the one wished for,
+    or the one it has if it is `given`.
+    """
+
+    __slots__ = ("axis", "given", "name", "value")
+
+    def __init__(
+        self, value: Any, name: str, axis: str = "", given: bool = False
+    ) -> None:
+        self.value = value
+        self.name = name
+        self.axis = axis
+        self.given = given
+
+    def identity(self) -> object:
+        """Equal where two sources are one argument: the same array."""
+        if self.given:
+            return self.name
+        if np.ndim(self.value):
+            return (id(self.value), bool(self.axis))
+        return id(self)
 
 
 def _number(value: Any) -> str:
@@ -81,47 +82,146 @@ def _number(value: Any) -> str:
 class Traced:
     """A scalar or a vector that depends on x, y and parameters.
 
-    `text` is the formula; `rank` is 0 for a scalar, 1 for a vector, 2 for a
-    matrix.
+    `rank` is 0 for a scalar, 1 for a vector, 2 for a matrix; `sources` are
+    the arguments it takes.
     """
 
-    __slots__ = ("context", "rank", "text")
+    __slots__ = ("marked", "rank", "sources")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, context: Context, text: str, rank: int) -> None:
-        self.context = context
-        self.text = text
+    def __init__(
+        self, marked: str, rank: int, sources: Mapping[int, Source]
+    ) -> None:
+        if len(marked) > _LONGEST:
+            _core.fail("FormulaTooLong", len(marked), _LONGEST)
+        self.marked = marked
         self.rank = rank
+        self.sources = sources
+
+    @classmethod
+    def from_source(cls, source: Source, rank: int) -> Self:
+        """The value of an array or number."""
+        return cls(f"‹{id(source)}›", rank, {id(source): source})
+
+    @classmethod
+    def parameter(cls, value: Any, name: str = "p") -> Self:
+        """A parameter for an array or number outside the function."""
+        return cls.from_source(Source(value, name), min(np.ndim(value), 2))
+
+    @classmethod
+    def literal(cls, number: Any) -> Self:
+        """A number that the formula spells out."""
+        return cls(_number(number), 0, {})
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """A value that meets traced ones in an operation."""
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, (bool, np.bool_)):
+            return cls("(0 == 0)" if value else "(0 == 1)", 0, {})
+        if isinstance(value, (int, float, np.integer, np.floating)):
+            return cls.literal(value)
+        if isinstance(value, (list, tuple)):
+            return concatenated([cls.of(part) for part in value])
+        if np.ndim(value) > 2 or not hasattr(value, "shape"):
+            _core.fail("TracedValue", type(value).__name__)
+        return cls.parameter(value)
+
+    @classmethod
+    def made(cls, form: str, operands: Sequence[Self], rank: int) -> Self:
+        """A value of others: `{0}` of the form is the first of them."""
+        sources = {
+            key: source
+            for operand in operands
+            for key, source in operand.sources.items()
+        }
+        text = form.format(*(operand.marked for operand in operands))
+        return cls(text, rank, sources)
+
+    def spelled(
+        self, given: Mapping[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """The formula, and its arguments beside those given."""
+        arguments = dict(given or {})
+        names: dict[object, str] = {}
+
+        def name(match: re.Match[str]) -> str:
+            source = self.sources[int(match[1])]
+            identity = source.identity()
+            if identity not in names:
+                free, number = source.name, 0
+                while free in arguments and not source.given:
+                    number += 1
+                    free = f"{source.name}{number}"
+                names[identity] = free
+                arguments[free] = source.value
+            return names[identity] + (source.axis and f"_{source.axis}")
+
+        return _MARK.sub(name, self.marked), arguments
+
+    def __reduce__(self) -> Any:
+        """Copies have sources of their own, and so marks of their own."""
+        return _copied, (
+            type(self), self.marked, self.rank,
+            list(self.sources), list(self.sources.values()),
+        )  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"<traced {self.text}>"
+        return f"<traced {self.spelled()[0]}>"
 
     @property
     def ndim(self) -> int:
         """0 for a scalar, 1 for a vector."""
         return self.rank
 
+    @classmethod
+    def apply(cls, name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        """What a function of NumPy, PyTorch or the operators gives."""
+        for key, value in kwargs.items():
+            if key not in _SETTINGS and value is not None:
+                _core.fail("TracedFunction", f"{name}(…, {key}=…)")
+        if name in ("concatenate", "hstack", "cat", "stack"):
+            return concatenated([cls.of(part) for part in args[0]])
+        if name not in _FUNCTIONS:
+            _core.fail("TracedFunction", name)
+        operands = [
+            argument
+            if (argument is None and name in ("clip", "clamp"))
+            or (name in _FOLDS and k > 0)
+            else cls.of(argument)
+            for k, argument in enumerate(args)
+        ]
+        named = {
+            key: value for key, value in kwargs.items() if key not in _BOUNDS
+        }
+        if name in ("clip", "clamp"):
+            operands += [None] * (3 - len(operands))
+            for key, place in _BOUNDS.items():
+                if kwargs.get(key) is not None:
+                    operands[place] = cls.of(kwargs[key])
+            named = {}
+        return _FUNCTIONS[name](*operands, **named)
+
     # ---- what NumPy and PyTorch ask -----------------------------------------
 
     def __array_ufunc__(
-        self, ufunc: Any, method: str, *inputs: Any, **_: Any
+        self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
     ) -> Any:
         if method != "__call__":
             _core.fail("TracedFunction", f"{ufunc.__name__}.{method}")
-        return _apply(self.context, ufunc.__name__, inputs, {})
+        return self.apply(ufunc.__name__, inputs, kwargs)
 
     def __array_function__(
         self, function: Any, types: Any, args: Any, kwargs: Any
     ) -> Any:
-        return _apply(self.context, function.__name__, args, kwargs)
+        return self.apply(function.__name__, args, kwargs)
 
     @classmethod
     def __torch_function__(
         cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        parts = args[0] if isinstance(args[0], (list, tuple)) else args
-        context = next(a for a in parts if isinstance(a, Traced)).context
-        return _apply(context, function.__name__, args, kwargs or {})
+        return cls.apply(function.__name__.strip("_"), args, kwargs or {})
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         _core.fail("TracedArray")
@@ -141,7 +241,7 @@ class Traced:
     def __iter__(self) -> NoReturn:
         _core.fail("TracedLength")
 
-    def __len__(self) -> NoReturn:
+    def __len__(self) -> int:
         _core.fail("TracedLength")
 
     # ---- components ---------------------------------------------------------
@@ -158,8 +258,10 @@ class Traced:
                 _core.fail("TracedFunction", "a slice with a step")
             first = "" if index.start is None else str(int(index.start))
             last = "" if index.stop is None else str(int(index.stop))
-            return Traced(self.context, f"{self.text}[{first}:{last}]", 1)
-        return Traced(self.context, f"{self.text}[{int(index)}]", 0)
+            return self.made(f"{{0}}[{first}:{last}]", [self], 1)
+        if not hasattr(index, "__index__"):
+            _core.fail("TracedFunction", f"the index {index!r}")
+        return self.made(f"{{0}}[{operator.index(index)}]", [self], 0)
 
     def sum(self, axis: Any = None, **kwargs: Any) -> Traced:
         """The sum of the components."""
@@ -173,65 +275,79 @@ class Traced:
         """The smallest component."""
         return self._fold("min", axis, kwargs)
 
-    def norm(self, *_: Any, **__: Any) -> Traced:
+    def norm(self, order: Any = None, axis: Any = None, **kwargs: Any) -> Any:
         """The Euclidean norm."""
-        return Traced(self.context, f"norm({self.text})", 0)
+        order = kwargs.get("p", kwargs.get("ord", order))
+        if order not in (None, 2, "fro"):
+            _core.fail("TracedFunction", f"norm of order {order}")
+        return self._fold("norm", axis, kwargs)
 
-    def dot(self, other: Any) -> Traced:
+    def dot(self, other: Any) -> Any:
         """The inner product."""
-        return _apply(self.context, "matmul", (self, other), {})
+        return self.apply("matmul", (self, other), {})
 
     def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Traced:
         axis = kwargs.get("dim", axis)
         if axis not in (None, -1, 0, (-1,), (0,)):
             _core.fail("TracedFunction", f"{name} over axis {axis}")
         if self.rank == 0:
-            return self
-        text = f"{name}({self.text})"
-        if kwargs.get("keepdim") or kwargs.get("keepdims"):
-            return Traced(self.context, f"[{text}]", 1)
-        return Traced(self.context, text, 0)
+            return self.made("abs({0})", [self], 0) if name == "norm" else self
+        kept = bool(kwargs.get("keepdim") or kwargs.get("keepdims"))
+        form = f"[{name}({{0}})]" if kept else f"{name}({{0}})"
+        return self.made(form, [self], int(kept))
 
     def __getattr__(self, name: str) -> Any:
         """Methods such as x.exp(): any function that has none here."""
         if name.startswith("_") or name not in _FUNCTIONS:
-            raise AttributeError(name)
-        return lambda *args, **kwargs: _apply(
-            self.context, name, (self, *args), kwargs
-        )
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}"
+            )
+        return lambda *args, **kwargs: self.apply(name, (self, *args), kwargs)
+
+
+def _copied(
+    kind: type[Traced],
+    marked: str,
+    rank: int,
+    keys: Sequence[int],
+    sources: Sequence[Source],
+) -> Traced:
+    """A value whose marks were the keys of its sources."""
+    marks = {
+        str(key): f"‹{id(source)}›"
+        for key, source in zip(keys, sources, strict=True)
+    }
+    text = _MARK.sub(lambda match: marks[match[1]], marked)
+    return kind(text, rank, {id(source): source for source in sources})
 
 
 def _binary(a: Traced, operation: str, b: Traced) -> Traced:
-    return Traced(
-        a.context, f"({a.text} {operation} {b.text})", max(a.rank, b.rank)
-    )
+    return a.made(f"({{0}} {operation} {{1}})", [a, b], max(a.rank, b.rank))
 
 
 def _product(a: Traced, operation: str, b: Traced) -> Traced:
     """An inner product, or a matrix times a vector."""
     matrices = (a.rank == 2) + (b.rank == 2)
-    return Traced(
-        a.context, f"({a.text} {operation} {b.text})", 1 if matrices else 0
-    )
+    return a.made(f"({{0}} {operation} {{1}})", [a, b], 1 if matrices else 0)
 
 
 def _power(a: Traced, _: str, b: Traced) -> Traced:
     if a.rank == 0:
-        return Traced(a.context, f"({a.text})^({b.text})", b.rank)
-    return Traced(a.context, f"pow({a.text}, {b.text})", 1)
+        return a.made("({0})^({1})", [a, b], b.rank)
+    return a.made("pow({0}, {1})", [a, b], 1)
 
 
-def concatenated(parts: list[Traced]) -> Traced:
+def concatenated(parts: list[Any]) -> Any:
     """Components side by side."""
-    text = ", ".join(part.text for part in parts)
-    return Traced(parts[0].context, f"[{text}]", 1)
+    form = ", ".join(f"{{{k}}}" for k in range(len(parts)))
+    return parts[0].made(f"[{form}]", parts, 1)
 
 
 def _function(name: str) -> Callable[..., Traced]:
     def call(*operands: Traced) -> Traced:
-        text = ", ".join(operand.text for operand in operands)
+        form = ", ".join(f"{{{k}}}" for k in range(len(operands)))
         rank = max(operand.rank for operand in operands)
-        return Traced(operands[0].context, f"{name}({text})", rank)
+        return operands[0].made(f"{name}({form})", operands, rank)
 
     return call
 
@@ -242,11 +358,11 @@ def _operator(operation: str, make: Any = _binary) -> Callable[..., Traced]:
 
 def _template(text: str) -> Callable[..., Traced]:
     """`{0}` is the operand."""
-    return lambda a: Traced(a.context, text.format(a.text), a.rank)
+    return lambda a: a.made(text, [a], a.rank)
 
 
 def _method(name: str) -> Callable[..., Traced]:
-    return lambda a, *args, **kwargs: getattr(Traced, name)(a, *args, **kwargs)
+    return lambda a, *args, **kwargs: getattr(a, name)(*args, **kwargs)
 
 
 def _clamp(a: Traced, low: Any = None, high: Any = None) -> Traced:
@@ -316,33 +432,10 @@ _FUNCTIONS: dict[str, Callable[..., Traced]] = {
 }  # fmt: skip
 
 
-def _apply(
-    context: Context, name: str, args: Any, kwargs: Mapping[str, Any]
-) -> Traced:
-    if name in ("concatenate", "hstack", "cat", "stack"):
-        return concatenated([context.traced(part) for part in args[0]])
-    if name not in _FUNCTIONS:
-        _core.fail("TracedFunction", name)
-    operands = [
-        argument
-        if argument is None or (name in _FOLDS and k > 0)
-        else context.traced(argument)
-        for k, argument in enumerate(args)
-    ]
-    named = {
-        key: value
-        for key, value in kwargs.items()
-        if key in ("axis", "dim", "keepdim", "keepdims")
-    }
-    if name in ("clip", "clamp"):
-        bounds = {"min": 1, "max": 2, "a_min": 1, "a_max": 2}
-        operands += [None] * (3 - len(operands))
-        for key, place in bounds.items():
-            if kwargs.get(key) is not None:
-                operands[place] = context.traced(kwargs[key])
-    return _FUNCTIONS[name](*operands, **named)
-
-
+# The bounds of clip and clamp, and which operand each is.
+_BOUNDS = {"min": 1, "max": 2, "a_min": 1, "a_max": 2}
+# Keywords of functions that mean something.
+_SETTINGS = {"axis", "dim", "keepdim", "keepdims", "ord", "p", *_BOUNDS}
 _FOLDS = {
     "sum", "max", "amax", "min", "amin", "norm", "vector_norm", "linalg_norm",
     "linalg_vector_norm",
@@ -351,10 +444,10 @@ _FOLDS = {
 
 def _install_operators() -> None:
     def forward(name: str) -> Any:
-        return lambda self, other: _apply(self.context, name, (self, other), {})
+        return lambda self, other: self.apply(name, (self, other), {})
 
     def backward(name: str) -> Any:
-        return lambda self, other: _apply(self.context, name, (other, self), {})
+        return lambda self, other: self.apply(name, (other, self), {})
 
     for name, function in {
         "add": "add", "sub": "sub", "mul": "mul", "truediv": "div",
@@ -373,16 +466,14 @@ def _install_operators() -> None:
         setattr(
             Traced,
             f"__{name}__",
-            lambda self, function=function: _apply(
-                self.context, function, (self,), {}
-            ),
+            lambda self, function=function: self.apply(function, (self,), {}),
         )
 
 
 _install_operators()
 
 
-def _with_parameters(function: Any, context: Context) -> Any:
+def _with_parameters(function: Any) -> Any:
     """The function, its outer numbers and arrays replaced by parameters.
 
     Whole numbers stay: they are exponents, indices and counts.
@@ -393,9 +484,7 @@ def _with_parameters(function: Any, context: Context) -> Any:
     def replaced(name: str, value: Any) -> Any:
         is_number = isinstance(value, (float, np.floating))
         is_array = hasattr(type(value), "__dlpack__")
-        return (
-            context.parameter(value, name) if is_number or is_array else value
-        )
+        return Traced.parameter(value, name) if is_number or is_array else value
 
     outer = {
         name: replaced(name, function.__globals__[name])
@@ -436,19 +525,19 @@ def trace(
     names = list(code.co_varnames[:count]) if code else ["x", "y"]
     if count < 2 or names[0] not in arguments:
         _core.fail("TracedSignature", ", ".join(names))
-    context = Context(arguments)
+    given = dict(arguments)
 
     def point(name: str, axis: str) -> Traced:
-        return Traced(
-            context, f"{name}_{axis}", min(np.ndim(arguments[name]) - 1, 1)
-        )
+        source = Source(given[name], name, axis, given=True)
+        return Traced.from_source(source, min(np.ndim(given[name]) - 1, 1))
+
+    def value(name: str) -> Traced:
+        source = Source(given[name], name, given=True)
+        return Traced.from_source(source, min(np.ndim(given[name]), 1))
 
     x = point(names[0], "i")
-    y = point(names[1] if names[1] in arguments else names[0], "j")
-    others = [
-        Traced(context, name, min(np.ndim(arguments[name]), 1))
-        for name in names[2:]
-        if name in arguments
-    ]
-    result = _with_parameters(function, context)(x, y, *others)
-    return context.traced(result).text, context.arguments
+    y = point(names[1] if names[1] in given else names[0], "j")
+    others = [value(name) for name in names[2:] if name in given]
+    result = _with_parameters(function)(x, y, *others)
+    whole: Traced = Traced.of(result)
+    return whole.spelled(given)

@@ -11,13 +11,15 @@ import pytest
 import tilefold
 
 ROOT = Path(__file__).parents[2]
+FEATURES = ROOT / "python_bindings" / "FEATURES.md"
+ROW = re.compile(r"^\| (`.*?`) \| ", re.MULTILINE)
 CALL = re.compile(r"tilefold\.reduce\(.*?\)$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def documents() -> list[Path]:
-    """The README of the project and of each room."""
-    return [*ROOT.glob("*.md"), *ROOT.glob("[a-z]*/README.md")]
+    """The README of the project and of each room, and the list of features."""
+    return [*ROOT.glob("*.md"), *ROOT.glob("[a-z]*/README.md"), FEATURES]
 
 
 def names() -> dict:
@@ -32,6 +34,10 @@ def names() -> dict:
         "b": random.random(60),
         "c": random.random(50),
         "l": 0.5,
+        "A": random.random((2, 3)),
+        "S": random.random((3, 3)),
+        "n": random.integers(0, 9, 50),
+        "m": random.integers(0, 9, 60),
     }
 
 
@@ -40,7 +46,9 @@ def blocks(path: Path) -> list[str]:
     return FENCE.findall(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", documents(), ids=lambda p: p.parent.name)
+@pytest.mark.parametrize(
+    "path", documents(), ids=lambda p: f"{p.parent.name}/{p.name}"
+)
 def test_blocks_of_a_document_run_in_order(path):
     scope = names()
     for block in blocks(path):
@@ -59,3 +67,46 @@ def test_blocks_of_a_document_run_in_order(path):
 def test_the_example_of_a_docstring_runs(documented):
     example = CALL.search(documented.__doc__)[0]
     assert eval(example, names()).shape == (50,)
+
+
+def formulas_of_features() -> list[str]:
+    """Those in the first column of the tables."""
+    text = FEATURES.read_text(encoding="utf-8").replace(r"\|", "¦")
+    cells = [row.split("`")[1::2] for row in ROW.findall(text)]
+    return [formula.replace("¦", "|") for cell in cells for formula in cell]
+
+
+@pytest.mark.parametrize("text", formulas_of_features())
+def test_a_formula_of_the_features_runs(text):
+    formula, scope = tilefold.compile(text), names()
+    scope |= {"u": scope["x"], "v": scope["y"]} if "k(u, v) =" in text else {}
+    arguments = {name: scope[name] for name, _ in formula.names}
+    try:
+        out = formula(arguments)
+    except tilefold.FormulaError:  # a pair term, which is a matrix
+        out = tilefold.kernel(formula, arguments).dense()
+    assert np.shape(out)[:1] in [(), (50,), (60,)]
+
+
+def is_shown(spelling: str) -> bool:
+    """Whether a formula has the operator, the function or the reduction."""
+    if spelling == "neg":
+        sought = "-x_i"
+    elif not spelling.replace("_", "").isalnum():
+        sought = re.escape(spelling)
+    else:
+        sought = rf"\b{spelling}(\(|_ij|_i|_j|\b)"
+    return any(re.search(sought, text) for text in formulas_of_features())
+
+
+TABLES = {
+    title: rows
+    for title, rows in tilefold._core.language()
+    if not title.startswith("named")
+}
+
+
+@pytest.mark.parametrize("title", TABLES)
+def test_the_list_of_features_has_the_whole_language(title):
+    missing = [name for name, _ in TABLES[title] if not is_shown(name)]
+    assert missing == [], f"add a formula with each to {FEATURES.name}"

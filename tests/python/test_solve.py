@@ -19,7 +19,7 @@ KERNELS = {
     "matern": "(1 + √3*|x_i - x_j|/l) exp(-√3*|x_i - x_j|/l)",
     "cauchy": "1/(1 + |x_i - x_j|²/l²)",
 }
-PRECONDITIONERS = ["none", "cholesky", "auto"]
+PRECONDITIONERS = ["none", "cholesky", "auto", "nystrom"]
 
 
 def points(count=300, dtype="float64"):
@@ -232,7 +232,7 @@ def told(call):
     with pytest.warns(tilefold.ConvergenceWarning) as caught:
         result = call()
     assert len(caught) == 1
-    assert caught[0].filename == __file__
+    assert caught[0].filename == call.__code__.co_filename
     return str(caught[0].message), result
 
 
@@ -271,8 +271,8 @@ def test_indefinite_kernels_are_reported(preconditioner):
     assert text == (
         f"K.solve stopped after {info.iterations} iterations with a residual "
         f"of {float(info.residuals):.2g}: the matrix is not positive definite\n"
-        "raise ridge, or check that the kernel is symmetric and positive "
-        "definite"
+        "raise ridge, or check that the kernel is positive definite; "
+        "method='minres' takes any symmetric one"
     )
     assert not info.converged
     assert info.iterations < 300
@@ -380,7 +380,7 @@ REFUSALS = [
         lambda k, b: k.solve(b, preconditioner="jacobi"),
         tilefold.ArgumentError,
         "the option preconditioner cannot be 'jacobi'\n"
-        "pass 'auto', 'none' or 'cholesky'",
+        "pass 'auto', None, 'cholesky' or 'nystrom'",
     ),
     (
         lambda k, b: k.solve(b, rtol=0),
@@ -405,7 +405,18 @@ REFUSALS = [
     (
         lambda k, b: k.solve(b, -0.5),
         tilefold.ArgumentError,
-        "the option ridge cannot be -0.5\npass a number, 0 or above",
+        "the option ridge cannot be -0.5\n"
+        "pass a number, 0 or above; method='minres' takes any",
+    ),
+    (
+        lambda k, b: k.solve(b, float("inf"), method="minres"),
+        tilefold.ArgumentError,
+        "the option ridge cannot be inf\npass a finite number",
+    ),
+    (
+        lambda k, b: k.solve(b, method="gmres"),
+        tilefold.ArgumentError,
+        "the option method cannot be 'gmres'\npass 'cg', 'minres' or 'auto'",
     ),
     (
         lambda k, b: k.solve(b, "much"),

@@ -159,6 +159,18 @@ REFUSALS = [
         "see 'tilefold formulas' for what has",
     ),
     (
+        "TracedFunction",
+        lambda x, y: np.linalg.norm(x - y, 1),
+        "'norm of order 1' has no meaning in a formula\n"
+        "see 'tilefold formulas' for what has",
+    ),
+    (
+        "TracedFunction",
+        lambda x, y: np.add(x[0], y[0], where=False),
+        "'add(…, where=…)' has no meaning in a formula\n"
+        "see 'tilefold formulas' for what has",
+    ),
+    (
         "TracedValue",
         lambda x, y: x @ y + np.zeros((2, 2, 2)),
         "ndarray is no value of a formula\n"

@@ -186,6 +186,92 @@ TEST(Solve, ChoosesAPreconditionerForManyRowsWithARidge) {
     EXPECT_EQ(solve(large.products(1), ramp(large.size), 1, options).rank, 0);
 }
 
+SolveOptions minimal(double ridge = 0, double rtol = 1e-10) {
+    SolveOptions options = without(ridge, rtol);
+    options.method = Method::MinimalResiduals;
+    return options;
+}
+
+/// diag(±(1 … condition)), of both signs in turn.
+Dense indefinite(std::int64_t size, double condition) {
+    Dense matrix(size, condition);
+    for (std::int64_t k = 1; k < size; k += 2)
+        matrix.at(k, k) *= -1;
+    return matrix;
+}
+
+TEST(Minres, TakesAsManyIterationsAsThereAreEigenvalues) {
+    Dense matrix(60, 1);
+    for (std::int64_t k = 0; k < 60; ++k)
+        matrix.at(k, k) = double(k % 4) - 1.5;
+    const auto b = ramp(60);
+    const Solution found = solve(matrix.products(1), b, 1, minimal());
+    EXPECT_EQ(found.iterations, 4);
+    EXPECT_EQ(found.worst(), Outcome::Converged);
+    EXPECT_LT(matrix.residual(found, b), 1e-10);
+}
+
+TEST(Minres, SolvesWithBothSignsAndANegativeShift) {
+    Dense matrix = indefinite(80, 50);
+    const auto b = ramp(80);
+    for (const double ridge : {0.0, 0.25, -0.25}) {
+        const Solution found = solve(matrix.products(1), b, 1, minimal(ridge));
+        EXPECT_EQ(found.worst(), Outcome::Converged);
+        EXPECT_LT(matrix.residual(found, b, ridge), 1e-10);
+    }
+}
+
+TEST(Minres, RefinesWhatFloatProductsLeave) {
+    Dense matrix = indefinite(100, 100);
+    const auto b = ramp(100);
+    const Solution found =
+        solve(matrix.products(1, true), b, 1, minimal(0, 1e-12));
+    EXPECT_EQ(found.worst(), Outcome::Converged);
+    EXPECT_LT(matrix.residual(found, b), 2e-12);
+    EXPECT_GT(matrix.floats, 5 * matrix.doubles);
+}
+
+TEST(Minres, StopsAtTheLeastResidualOfASingularMatrix) {
+    Dense matrix(20, 1);
+    for (std::int64_t k = 0; k < 20; ++k)
+        matrix.at(k, k) = k < 10 ? 1 + double(k % 3) : 0;
+    std::vector<double> b(20, 1.0);
+    const Solution found = solve(matrix.products(1), b, 1, minimal());
+    EXPECT_EQ(found.worst(), Outcome::Stagnated);
+    EXPECT_NEAR(found.residuals[0], std::sqrt(0.5), 1e-12);
+    EXPECT_LT(found.iterations, 15);
+}
+
+TEST(Minres, IsTakenWhereConjugateGradientsMeetAnIndefiniteMatrix) {
+    Dense matrix = indefinite(40, 10);
+    std::vector<double> b(80, 0.0);
+    for (std::size_t k = 0; k < 40; ++k) {
+        b[2 * k] = std::cos(double(k));
+        b[2 * k + 1] = k % 2 == 0 ? 1 : 0; // meets positive eigenvalues only
+    }
+    SolveOptions options = without();
+    EXPECT_EQ(solve(matrix.products(2), b, 2, options).worst(),
+              Outcome::Indefinite);
+    options.method = Method::Auto;
+    const Solution found = solve(matrix.products(2), b, 2, options);
+    EXPECT_EQ(found.worst(), Outcome::Converged);
+    EXPECT_LE(found.largest_residual(), 1e-10);
+}
+
+TEST(Solve, NystromTakesRowsThatAreSpread) {
+    Dense matrix(200, 1);
+    for (std::int64_t k = 0; k < 200; ++k)
+        for (std::int64_t l = 0; l < 200; ++l)
+            matrix.at(k, l) = std::exp(-std::pow(double(k - l) / 100, 2));
+    SolveOptions options = without(1e-3, 1e-8);
+    options.preconditioner = Preconditioner::Nystrom;
+    const auto b = ramp(200);
+    const Solution found = solve(matrix.products(1), b, 1, options);
+    EXPECT_GT(found.rank, 3);
+    EXPECT_LE(found.iterations, 12);
+    EXPECT_LT(matrix.residual(found, b, 1e-3), 1e-8);
+}
+
 TEST(Solve, WhatAProductThrowsEndsIt) {
     Dense matrix(20, 10);
     Products products = matrix.products(1);

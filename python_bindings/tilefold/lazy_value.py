@@ -1,0 +1,320 @@
+# python_bindings/tilefold/lazy_value.py - arrays whose operations are written
+# down.
+"""`Lazy`: what `tilefold.lazy` gives, a traced value with an array's shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from tilefold import _core
+from tilefold.kernel import Kernel, _unrecorded, kernel
+from tilefold.trace import _FOLDS, Source, Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from typing_extensions import Self
+
+__all__ = ["Lazy", "by_shape", "on_axis"]
+
+_AXES = {"i": "i", "j": "j", 0: "i", 1: "j"}
+_NAMES = {"i": "x", "j": "y", "": "p"}
+
+
+def on_axis(x: Any, axis: Any) -> Lazy:
+    """An array of shape (N,) or (N, D) on the axis that is named."""
+    dimensions = np.ndim(x)
+    if axis not in _AXES or isinstance(axis, bool):
+        _core.fail("LazyAxis", repr(axis))
+    if dimensions not in (1, 2):
+        _core.fail("LazyShape", _shape(x))
+    on = _AXES[axis]
+    return Lazy.from_source(Source(x, _NAMES[on], on), dimensions - 1)
+
+
+def _shape(x: Any) -> tuple[int, ...]:
+    """As NumPy has it, of a tensor or a list too."""
+    return tuple(x.shape if hasattr(x, "shape") else np.shape(x))
+
+
+def by_shape(x: Any) -> Lazy:
+    """An array on the axis that its shape says, or a parameter."""
+    shape = _shape(x)
+    if len(shape) < 2:
+        return Lazy.parameter(x)
+    if len(shape) == 2 or (shape[-3] != 1 and shape[-2] != 1):
+        _core.fail("LazyNoAxis", shape)
+    if not hasattr(x, "shape"):
+        x = np.asarray(x)
+    if shape[-2] != 1:
+        return _on("j", x[..., 0, :, :])
+    if shape[-3] != 1:
+        return _on("i", x[..., 0, :])
+    if len(shape) == 3:
+        return Lazy.from_source(_Single(x[0, 0], "p"), 1)
+    return _on("", x[..., 0, :])
+
+
+def _on(axis: str, x: Any) -> Lazy:
+    return Lazy.from_source(Source(x, _NAMES[axis], axis), 1)
+
+
+class _Single(Source):
+    """An array of shape (1, 1, D): one point, on an axis without others.
+
+    It is a parameter beside other arrays on i and j, and the only point of
+    an axis that has none.
+    """
+
+
+class Lazy(Traced):
+    """A lazy array of shape (N, M) or (N, M, D), after batch dimensions.
+
+    Made by `tilefold.lazy` and by operations of such values with others and
+    with numbers, arrays that `lazy` takes without an axis, and, where there
+    are components, arrays of shape (D,). An axis that it does not depend on
+    has length 1.
+
+    The last axis of an (N, M, D) value holds components: `sum`, `max`,
+    `min` and `norm` of `axis=-1` combine them at each pair, `[k]` takes one,
+    and `x @ y` is the inner product. Reductions over the axes of N and M,
+    `K @ b`, and all else that a `tilefold.Kernel` has, compute.
+    """
+
+    __slots__ = ("_kept", "_value_shape")
+
+    def __init__(
+        self, marked: str, rank: int, sources: Mapping[int, Source]
+    ) -> None:
+        super().__init__(marked, rank, sources)
+        self._kept: Kernel | None = None
+        self._value_shape: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """As of traced values; numbers with a fraction are arguments."""
+        if isinstance(value, Kernel):
+            _core.fail("TracedValue", "Kernel")
+        if isinstance(value, (cls, list, tuple)):
+            return super().of(value)
+        if isinstance(value, (float, np.floating)):
+            return cls.parameter(value)
+        if np.ndim(value) > 2:
+            return by_shape(value)
+        if np.ndim(value) == 2 and len(value) == 1:
+            return cls.parameter(value[0])
+        return super().of(value)
+
+    @classmethod
+    def made(cls, form: str, operands: Any, rank: int) -> Self:
+        """As of traced values; shapes that do not fit are refused here."""
+        value = super().made(form, operands, rank)
+        value._measure()
+        return value
+
+    @classmethod
+    def apply(cls, name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        """As of traced values; products and reductions of matrices, too."""
+        if name in ("matmul", "rmatmul"):
+            a, b = args if name == "matmul" else args[::-1]
+            if _is_matrix(a) or _is_matrix(b):
+                return _matrix_product(a, b)
+        elif name in _REDUCTIONS:
+            return getattr(args[0], name)(*args[1:], **kwargs)
+        elif name not in _JOINS and name not in _FOLDS:
+            _require_axes(args)
+        if name in _POWERS and isinstance(args[1], (float, np.floating)):
+            args = (args[0], cls.literal(args[1]))
+        return super().apply(name, args, kwargs)
+
+    # ---- what it is ---------------------------------------------------------
+
+    def _measure(self) -> None:
+        text, arguments = self.spelled()
+        with _unrecorded():
+            self._value_shape = _core.compile(text)._value_shape(arguments)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(N, M), (N, M, D) of vectors; batch dimensions come first."""
+        if not self._value_shape:
+            self._measure()
+        batch, rows, columns, components = self._value_shape
+        ends = (components,) if self.rank else ()
+        return (*batch, max(rows, 1), max(columns, 1), *ends)
+
+    @property
+    def ndim(self) -> int:
+        """2, 3 of vectors, and one more for each batch dimension."""
+        return len(self.shape)
+
+    @property
+    def T(self) -> Kernel:  # noqa: N802
+        """The transpose; nothing is computed."""
+        return self._kernel().T
+
+    def __repr__(self) -> str:
+        return f"tilefold.Lazy of shape {self.shape}: {self.spelled()[0]}"
+
+    def _kernel(self) -> Kernel:
+        """The value as a matrix that is made once."""
+        if self._kept is None:
+            self._kept = kernel(self)
+        return self._kept
+
+    def spelled_matrix(self) -> tuple[str, dict[str, Any]]:
+        """The formula of the matrix, and its arguments.
+
+        A single point is on an axis that has no other points.
+        """
+        sources = dict(self.sources)
+        for axis in "ij":
+            if any(source.axis == axis for source in sources.values()):
+                continue
+            for key, source in sources.items():
+                if isinstance(source, _Single):
+                    value = source.value[None]
+                    sources[key] = Source(value, _NAMES[axis], axis)
+                    break
+            else:
+                _core.fail("LazyMissingAxis", self.shape, axis)
+        return Traced(self.marked, self.rank, sources).spelled()
+
+    # ---- components ---------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Any:
+        """Components of vectors; rows, columns and elements of scalars."""
+        if not self.rank:
+            return self._kernel()[index]
+        if isinstance(index, tuple):
+            points, last = index[:-1], index[-1]
+            if all(part is Ellipsis or part == slice(None) for part in points):
+                index = last
+        return super().__getitem__(index)
+
+    def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Any:
+        """Over the components, or over points: which one the axis says."""
+        axis = kwargs.get("dim", kwargs.get("axis", axis))
+        if isinstance(axis, tuple) and len(axis) == 1:
+            axis = axis[0]
+        if self.rank and axis in (-1, self.ndim - 1):
+            return super()._fold(name, -1, {**kwargs, "dim": -1})
+        if name == "norm":
+            _core.fail("LazyNorm", axis, self.shape)
+        return self._reduced(name, (), axis, kwargs)
+
+    # ---- reductions ---------------------------------------------------------
+
+    def _reduced(
+        self, name: str, before: Any, axis: Any, kwargs: Mapping[str, Any]
+    ) -> Any:
+        surplus = [key for key in kwargs if key not in ("axis", "dim")]
+        if surplus:
+            _core.fail("TracedFunction", f"{name}(…, {surplus[0]}=…)")
+        axis = kwargs.get("dim", axis)
+        if self.rank:
+            if axis is None:
+                _core.fail("LazyBoth", name, self.shape)
+            if isinstance(axis, int) and axis < 0:
+                axis += self.ndim
+        return getattr(self._kernel(), name)(*before, axis)
+
+    def kmin(self, k: int, axis: Any = None, **kwargs: Any) -> Any:
+        """The `k` smallest values along an axis of points, ascending."""
+        return self._reduced("kmin", (k,), axis, kwargs)
+
+    def argkmin(self, k: int, axis: Any = None, **kwargs: Any) -> Any:
+        """Where the `k` smallest values are, int64."""
+        return self._reduced("argkmin", (k,), axis, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Functions such as K.exp(); else what a kernel has."""
+        if not name.startswith("_") and hasattr(Kernel, name):
+            return getattr(self._kernel(), name)
+        return super().__getattr__(name)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    # ---- what it is not -----------------------------------------------------
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        self._refuse("__array__", "TracedArray")
+
+    def __bool__(self) -> NoReturn:
+        self._refuse("__bool__", "TracedTruth")
+
+    def __iter__(self) -> NoReturn:
+        self._refuse("__iter__", "TracedLength")
+
+    def _refuse(self, method: str, code: str) -> NoReturn:
+        """In the words of a kernel where it is one."""
+        if not self.rank and min(self.shape) > 1:
+            getattr(self._kernel(), method)()
+        _core.fail(code)
+
+
+_POWERS = {"pow", "power", "float_power"}
+_JOINS = {"concatenate", "hstack", "cat", "stack"}
+_REDUCTIONS = ("mean", "logsumexp", "argmin", "argmax")
+
+
+def _require_axes(operands: Any) -> None:
+    """Refuses arrays that NumPy would broadcast along i or j.
+
+    One of shape (D,) goes with the components of a value that has some; beside
+    a matrix it would be a row of it.
+    """
+    has_components = any(
+        isinstance(value, Lazy) and value.rank for value in operands
+    )
+    for value in operands:
+        if isinstance(value, (Lazy, Kernel)):
+            continue
+        shape = _shape(value)
+        is_row = len(shape) == 1 or (len(shape) == 2 and shape[0] == 1)
+        if (len(shape) == 2 and not is_row) or (is_row and not has_components):
+            _core.fail("LazyNoAxis", shape)
+
+
+def _is_matrix(value: Any) -> bool:
+    return isinstance(value, Lazy) and not value.rank
+
+
+def _matrix_product(a: Any, b: Any) -> Any:
+    """K @ b or b @ K, of an array b."""
+    if isinstance(a, Lazy) and isinstance(b, Lazy):
+        _core.fail("LazyProduct", a.shape, b.shape)
+    if isinstance(a, Lazy):
+        return a._kernel() @ b
+    return b._kernel().__rmatmul__(a)
+
+
+def _install() -> None:
+    def reduction(name: str) -> Callable[..., Any]:
+        def reduce(self: Lazy, axis: Any = None, **kwargs: Any) -> Any:
+            return self._reduced(name, (), axis, kwargs)
+
+        reduce.__name__ = name
+        reduce.__doc__ = getattr(Kernel, name).__doc__
+        return reduce
+
+    def operator(name: str) -> Callable[..., Any]:
+        traced = getattr(Traced, name)
+
+        def operate(self: Lazy, other: Any) -> Any:
+            if isinstance(other, Kernel):
+                return getattr(self._kernel(), name)(other)
+            return traced(self, other)
+
+        return operate
+
+    for name in _REDUCTIONS:
+        setattr(Lazy, name, reduction(name))
+    for name in ("__add__", "__sub__", "__mul__", "__truediv__"):
+        setattr(Lazy, name, operator(name))
+
+
+_install()

@@ -1,0 +1,76 @@
+# python_bindings/tilefold/neighbors.py - the points within a radius.
+"""`radius_neighbors`: which points are near one another, as a sparse list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tilefold import _core
+
+if TYPE_CHECKING:
+    from tilefold.kernel import _PairTerm
+
+__all__ = ["Neighbors", "radius_neighbors"]
+
+
+class Neighbors(NamedTuple):
+    """The neighbours of each point, as compressed sparse rows.
+
+    Those of point i are `indices[indptr[i]:indptr[i + 1]]`, ascending, and
+    `distances` of the same places. SciPy reads them as
+
+        scipy.sparse.csr_matrix((distances, indices, indptr), shape=K.shape)
+    """
+
+    indptr: Any
+    indices: Any
+    distances: Any
+
+
+def radius_neighbors(
+    x: Any,
+    y: Any = None,
+    radius: float = 1.0,
+    metric: str = "euclidean",
+    return_distance: bool = False,
+) -> Neighbors:
+    """For each point of x, the points of y at a distance of at most `radius`.
+
+    x has shape (N, D) and y (M, D); without y, neighbours are among x, each
+    point its own. `metric` is a named formula of two points and nothing
+    else ("euclidean", "manhattan", "chebyshev", "haversine", …); other
+    distances are kernels, which have the method
+    `tilefold.Kernel.radius_neighbors`; see there for the result.
+
+    Raises `FormulaError`, `ShapeError`, `DTypeError`, `ArgumentError`.
+    """
+    from tilefold.kernel import kernel
+
+    metrics = {
+        name: parameters
+        for name, _, parameters, _, reduces in _core.named_formulas()
+        if not reduces
+    }
+    if metrics.get(metric) != "":
+        known = ", ".join(name for name in metrics if not metrics[name])
+        _core.fail("BadOption", "metric", repr(metric), f"pass one of {known}")
+    if y is None:
+        distances = kernel(f"{metric}(x_i, x_j)", x=x)
+    else:
+        distances = kernel(f"{metric}(x_i, y_j)", x=x, y=y)
+    return distances.radius_neighbors(radius, return_distance=return_distance)
+
+
+def neighbors(pair: _PairTerm, radius: Any, with_values: bool) -> Neighbors:
+    """Those of the rows of a pair term."""
+    if hasattr(radius, "detach"):
+        radius = radius.detach()
+    arguments = {
+        name: value.detach() if hasattr(value, "detach") else value
+        for name, value in pair.arguments.items()
+    }
+    return Neighbors(
+        *_core._neighbors(
+            pair.formula, arguments, radius, with_values, pair.settings
+        )
+    )

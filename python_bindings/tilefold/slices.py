@@ -1,0 +1,145 @@
+# python_bindings/tilefold/slices.py - kernels on some of their points.
+"""Rows and columns of a kernel, still lazy.
+
+The arrays on an axis are sliced, and so the formula stays one pass over what
+is left. An array on both axes becomes two arguments. Index symbols keep
+their numbers: on a slice i is read as i*step + start, on a list as an
+array of numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tilefold import _core
+from tilefold.quantization import Quantized
+from tilefold.roles import Role
+
+__all__ = ["chosen", "is_integer", "listed", "numbers_of", "selected", "split"]
+
+I, J = 1, 2  # noqa: E741 - the bits of an axis
+
+
+def selected(
+    formula: _core.Formula, arguments: dict[str, Any], axis: int, index: Any
+) -> tuple[str, dict[str, Any]]:
+    """The text and the arguments of a pair term on some points of an axis.
+
+    `index` is a slice with all its bounds, or an array of row numbers.
+    Arrays are views after a slice, and copies after a list.
+    """
+    chosen = dict(arguments)
+    renamed: dict[str, str] = {}
+    for name, value in arguments.items():
+        known, axes = formula._axes_of(name)
+        if isinstance(value, Role):
+            axes = value.axes
+        if not axes & axis:
+            continue
+        kept = name
+        if axes == I + J:
+            kept = renamed[known] = _new(formula, known, chosen)
+        chosen[kept] = _taken(value, index)
+    numbers = {"list": "", "start": "", "step": ""}
+    if formula._reads_index(axis):
+        for name, value in _index_numbers(index).items():
+            numbers[name] = _new(formula, name, chosen)
+            chosen[numbers[name]] = value
+    return formula._select(axis, renamed, **numbers), chosen
+
+
+def _new(formula: _core.Formula, wish: str, taken: dict[str, Any]) -> str:
+    """A name that neither the formula nor an argument has."""
+    name, number = formula._unused_name(wish), 0
+    while name in taken:
+        number += 1
+        name = formula._unused_name(f"{wish}{number}")
+    return name
+
+
+def _index_numbers(index: Any) -> dict[str, Any]:
+    """What the index symbol of the axis is computed from."""
+    if isinstance(index, slice):
+        return {"start": index.start, "step": index.step}
+    return {"list": index}
+
+
+def _taken(value: Any, index: Any) -> Any:
+    """Some points of an array of shape (N,) or (…, N, D)."""
+    if isinstance(value, Role):
+        return Role(_taken(value.value, index), value.axes)
+    if isinstance(value, Quantized):
+        codes = _taken(value.codes, index)
+        return Quantized(codes, value.step, value.zero)
+    if not hasattr(value, "__dlpack__"):
+        value = np.asarray(value)
+    if isinstance(index, slice) and not isinstance(value, np.ndarray):
+        index = _forward(index)
+    return value[index] if value.ndim == 1 else value[..., index, :]
+
+
+def _forward(index: slice) -> Any:
+    """As a list where the slice runs backwards, which tensors do not."""
+    if index.step > 0:
+        return index
+    stop = -1 if index.stop is None else index.stop
+    return np.arange(index.start, stop, index.step)
+
+
+def is_integer(value: Any) -> bool:
+    """A whole number, and no truth value."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def split(index: Any) -> tuple[Any, Any]:
+    """K[index] to its rows and columns."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
+    if len(dots) > 1 or len(parts) - len(dots) > 2:
+        _core.fail("KernelIndex", index)
+    missing = [slice(None)] * (2 - len(parts) + len(dots))
+    place = dots[0] if dots else len(parts)
+    rows, columns = parts[:place] + missing + parts[place + len(dots) :]
+    return rows, columns
+
+
+def listed(index: Any, size: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Numbers or a mask to numbers from 0 to size - 1, int64."""
+    numbers = np.asarray(index)
+    if numbers.dtype == bool and numbers.shape == (size,):
+        numbers = np.flatnonzero(numbers)
+    if numbers.size == 0:
+        numbers = numbers.astype(np.int64)
+    if numbers.dtype.kind not in "iu":
+        _core.fail("KernelIndex", repr(index))
+    numbers = numbers.astype(np.int64)
+    outside = (numbers < -size) | (numbers >= size)
+    if outside.any():
+        _core.fail("KeyRowOutOfRange", numbers[outside].flat[0], size)
+    return np.where(numbers < 0, numbers + size, numbers)
+
+
+def numbers_of(index: Any, size: int) -> Any:
+    """A slice or number to row numbers; None for all."""
+    if isinstance(index, slice):
+        if index == slice(None):
+            return None
+        return np.arange(*index.indices(size), dtype=np.int64)
+    return np.ascontiguousarray(listed(index, size).ravel())
+
+
+def chosen(index: Any, size: int) -> Any:
+    """A slice with all its bounds, or a list or mask as row numbers."""
+    if isinstance(index, slice):
+        if index == slice(None):
+            return None
+        start, stop, step = index.indices(size)
+        if not range(start, stop, step):
+            return slice(0, 0, 1)
+        return slice(start, None if stop < 0 else stop, step)
+    numbers = listed(index, size)
+    if numbers.ndim != 1:
+        _core.fail("KernelIndex", repr(index))
+    return np.ascontiguousarray(numbers)

@@ -1,0 +1,279 @@
+// runtime/neighbors.cpp - see neighbors.h.
+//
+// 1. Threads draw blocks of rows. A block is evaluated panel after panel of
+//    columns by the dense entry, each small enough to stay in the cache and to
+//    run on the thread that asked for it, and is searched there.
+// 2. Every value is computed once: counting first and filling afterwards would
+//    take two sweeps, which could round differently.
+
+#include "runtime/neighbors.h"
+
+#include "formulas/diagnostic.h"
+#include "runtime/bind_shapes.h"
+#include "runtime/element.h"
+#include "runtime/session_state.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <type_traits>
+
+namespace tilefold {
+namespace {
+
+constexpr std::int64_t panel_columns = 1 << 10;
+constexpr std::int64_t panel_pairs = 1 << 16;
+
+std::int64_t block_rows(std::int64_t columns) {
+    const std::int64_t wide = std::min(columns, panel_columns);
+    return std::max<std::int64_t>(panel_pairs / std::max<std::int64_t>(wide, 1),
+                                  1);
+}
+
+/// first, first + 1, …
+std::vector<std::int64_t> run_from(std::int64_t first, std::int64_t last) {
+    std::vector<std::int64_t> numbers(std::size_t(last - first));
+    std::iota(numbers.begin(), numbers.end(), first);
+    return numbers;
+}
+
+/// The largest T that is no larger.
+template <class T> T below(double number) {
+    const T rounded = T(number);
+    return double(rounded) > number
+               ? std::nextafter(rounded, -std::numeric_limits<T>::infinity())
+               : rounded;
+}
+
+constexpr std::int64_t chunk = 32;
+
+/// Of a whole chunk: the compiler makes vectors of a loop of this form.
+template <class T> bool any_within(const T* values, T limit) {
+    using Flag = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    Flag any = 0;
+    for (std::int64_t k = 0; k < chunk; ++k)
+        any |= values[k] <= limit ? Flag(-1) : Flag(0);
+    return any != 0;
+}
+
+} // namespace
+
+/// One search; threads share it.
+class PairSearch {
+public:
+    PairSearch(const Formula& pair, std::span<const NamedView> arguments,
+               double radius, bool with_values)
+        : pair_(pair), arguments_(arguments), radius_(radius),
+          with_values_(with_values) {
+        BindOptions options;
+        options.want = Want::Dense;
+        const Bound all = pair.bind(arguments, options);
+        const Extents& shape = all.shape();
+        if (shape.size() != 2)
+            fail(Code::NeighborsShape, {spelling_of(shape)});
+        rows_ = shape[0];
+        columns_ = shape[1];
+        height_ = block_rows(columns_);
+        found_.dtype = all.dtype();
+        found_.blocks.resize(std::size_t((rows_ + height_ - 1) / height_));
+    }
+
+    PairsWithin run(const Poll& poll) {
+        Crew& crew = pair_.state_->session->crew;
+        const auto blocks = std::int64_t(found_.blocks.size());
+        const std::thread::id caller = std::this_thread::get_id();
+        auto share = [&] {
+            draw(std::this_thread::get_id() == caller ? &poll : nullptr);
+        };
+        auto waiting = [&] { tell(poll); };
+        const int helpers =
+            int(std::clamp<std::int64_t>(blocks - 1, 0, crew.threads() - 1));
+        if (!crew.together(helpers, share, waiting))
+            fail(Code::Cancelled, {"a fork in the callback"});
+        if (error_)
+            std::rethrow_exception(error_);
+        if (cancelled_)
+            fail(Code::Cancelled,
+                 {std::to_string(100 * done_ /
+                                 std::max<std::int64_t>(blocks, 1)) +
+                  "%"});
+        return std::move(found_);
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    void stop(std::exception_ptr error) {
+        const std::lock_guard lock(mutex_);
+        if (!error_)
+            error_ = std::move(error);
+        stopped_ = true;
+    }
+
+    /// One thread's share; `poll` is the calling thread's. Never throws.
+    void draw(const Poll* poll) {
+        std::vector<std::byte> scratch;
+        const auto blocks = std::int64_t(found_.blocks.size());
+        auto due = Clock::now() + std::chrono::milliseconds(50);
+        try {
+            for (std::int64_t b; !stopped_ && (b = next_++) < blocks; ++done_) {
+                search(b, scratch);
+                if (poll && Clock::now() >= due) {
+                    tell(*poll);
+                    due = Clock::now() + std::chrono::milliseconds(50);
+                }
+            }
+        } catch (...) {
+            stop(std::current_exception());
+        }
+    }
+
+    void tell(const Poll& poll) {
+        if (!poll || stopped_)
+            return;
+        const double columns = double(height_) * double(columns_);
+        try {
+            if (!poll(double(done_) * columns,
+                      double(found_.blocks.size()) * columns))
+                cancelled_ = stopped_ = true;
+        } catch (...) {
+            stop(std::current_exception());
+        }
+    }
+
+    /// The panels of a block are searched row by row, then put in order.
+    void search(std::int64_t block, std::vector<std::byte>& scratch) {
+        const std::int64_t i0 = block * height_,
+                           i1 = std::min(i0 + height_, rows_);
+        const std::vector<std::int64_t> rows = run_from(i0, i1);
+        std::vector<RowsWithin> lines(rows.size());
+        for (std::int64_t j0 = 0; j0 < columns_; j0 += panel_columns) {
+            const std::int64_t j1 = std::min(j0 + panel_columns, columns_);
+            const std::vector<std::int64_t> panel = run_from(j0, j1);
+            evaluate(rows, panel, scratch);
+            for (std::size_t r = 0; r < lines.size(); ++r)
+                scan(scratch.data() + r * panel.size() * size_of(found_.dtype),
+                     j0, j1, lines[r]);
+        }
+        RowsWithin& out = found_.blocks[std::size_t(block)];
+        for (const RowsWithin& line : lines) {
+            out.counts.push_back(std::int64_t(line.columns.size()));
+            out.columns.insert(out.columns.end(), line.columns.begin(),
+                               line.columns.end());
+            out.values.insert(out.values.end(), line.values.begin(),
+                              line.values.end());
+        }
+    }
+
+    void evaluate(const std::vector<std::int64_t>& rows,
+                  const std::vector<std::int64_t>& columns,
+                  std::vector<std::byte>& out) {
+        BindOptions options;
+        options.want = Want::Dense;
+        options.i = Rows{rows.data(), std::int64_t(rows.size())};
+        options.j = Rows{columns.data(), std::int64_t(columns.size())};
+        const Bound bound = pair_.bind(arguments_, options);
+        out.resize(rows.size() * columns.size() * size_of(found_.dtype));
+        bound.run(Output::of(out.data(), found_.dtype, bound.shape()));
+    }
+
+    void scan(const std::byte* values, std::int64_t j0, std::int64_t j1,
+              RowsWithin& line) {
+        if (found_.dtype == DType::F32)
+            scan_as<float>(values, j0, j1, line);
+        else if (found_.dtype == DType::F64)
+            scan_as<double>(values, j0, j1, line);
+        else
+            for (std::int64_t j = j0; j < j1; ++j)
+                keep(element_at(values +
+                                    std::size_t(j - j0) * size_of(found_.dtype),
+                                found_.dtype),
+                     j, line);
+    }
+
+    /// Most chunks have no neighbour, and are passed over at once.
+    template <class T>
+    void scan_as(const std::byte* values, std::int64_t j0, std::int64_t j1,
+                 RowsWithin& line) {
+        const T* value = reinterpret_cast<const T*>(values) - j0;
+        const T limit = below<T>(radius_);
+        for (std::int64_t j = j0; j < j1; j += chunk) {
+            const std::int64_t end = std::min(j + chunk, j1);
+            if (end - j == chunk && !any_within(value + j, limit))
+                continue;
+            for (std::int64_t k = j; k < end; ++k)
+                keep(double(value[k]), k, line);
+        }
+    }
+
+    void keep(double value, std::int64_t j, RowsWithin& line) {
+        if (!(value <= radius_))
+            return;
+        line.columns.push_back(j);
+        if (with_values_)
+            line.values.push_back(value);
+    }
+
+    const Formula& pair_;
+    std::span<const NamedView> arguments_;
+    double radius_;
+    bool with_values_;
+    std::int64_t rows_ = 0, columns_ = 0, height_ = 1;
+    PairsWithin found_;
+    std::atomic<std::int64_t> next_ = 0, done_ = 0;
+    std::atomic<bool> stopped_ = false, cancelled_ = false;
+    std::mutex mutex_; ///< of error_
+    std::exception_ptr error_;
+};
+
+PairsWithin pairs_within(const Formula& pair,
+                         std::span<const NamedView> arguments, double radius,
+                         bool with_values, const Poll& poll) {
+    return PairSearch(pair, arguments, radius, with_values).run(poll);
+}
+
+std::int64_t PairsWithin::rows() const {
+    std::int64_t rows = 0;
+    for (const RowsWithin& block : blocks)
+        rows += std::int64_t(block.counts.size());
+    return rows;
+}
+
+std::int64_t PairsWithin::size() const {
+    std::int64_t size = 0;
+    for (const RowsWithin& block : blocks)
+        size += std::int64_t(block.columns.size());
+    return size;
+}
+
+void PairsWithin::write_starts(std::span<std::int64_t> out) const {
+    std::size_t row = 0;
+    out[row] = 0;
+    for (const RowsWithin& block : blocks)
+        for (const std::int64_t count : block.counts) {
+            out[row + 1] = out[row] + count;
+            ++row;
+        }
+}
+
+void PairsWithin::take(std::span<std::int64_t> columns, void* values) {
+    auto* bytes = static_cast<char*>(values);
+    std::size_t at = 0;
+    for (RowsWithin& block : blocks) {
+        std::copy(block.columns.begin(), block.columns.end(),
+                  columns.begin() + std::ptrdiff_t(at));
+        for (std::size_t k = 0; k < block.values.size(); ++k)
+            store_element(block.values[k], dtype,
+                          bytes + (at + k) * size_of(dtype));
+        at += block.columns.size();
+        block = {};
+    }
+}
+
+} // namespace tilefold

@@ -197,14 +197,18 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa) {
 
 namespace {
 
-/// Issue slots of a value for a vector of pairs.
-double slots_of(const ir::Graph& graph, const ir::Node& node) {
+double slots_of(const ir::Graph& graph, Axes axes);
+
+/// Issue slots of a value on `axes`, those of a pair, for a vector of pairs.
+double slots_of(const ir::Graph& graph, const ir::Node& node, Axes axes) {
     const double components = std::max(1, node.type.rows);
     if (node.op == ir::Op::Reduce) {
         const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
+        if (node.fold)
+            return slots_of(node.fold->accumulate, Axes::I);
         return components * (monoid >= ir::Monoid::LogSumExp ? 16 : 2);
     }
-    if (node.op <= ir::Op::Reduce || node.type.axes != Axes::IJ)
+    if (node.op <= ir::Op::Reduce || node.type.axes != axes)
         return 0;
     const ir::OpRow& row = row_of(node.op);
     const bool folds = row.shape != ir::ShapeRule::Elementwise &&
@@ -215,15 +219,20 @@ double slots_of(const ir::Graph& graph, const ir::Node& node) {
     return components * terms * row.cost;
 }
 
+double slots_of(const ir::Graph& graph, Axes axes) {
+    double slots = 0;
+    for (const ir::Node& node : graph.nodes)
+        slots += slots_of(graph, node, axes);
+    return slots;
+}
+
 } // namespace
 
 double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
     // Three of a core's four vector pipes are kept busy at 4 GHz: a D = 3
     // Gaussian of 17 slots takes 0.074 ns, by this model 0.09.
     constexpr double slots_per_nanosecond = 3 * 4;
-    double slots = 1;
-    for (const ir::Node& node : graph.nodes)
-        slots += slots_of(graph, node);
+    const double slots = 1 + slots_of(graph, Axes::IJ);
     return slots / slots_per_nanosecond / plan.lanes;
 }
 

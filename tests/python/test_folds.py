@@ -217,6 +217,27 @@ def test_over_points_of_one_axis(name):
 
 
 @ALL
+def test_over_chosen_pairs(name):
+    monoid = MONOIDS[name]
+    random = np.random.default_rng(12)
+    x, y = random.uniform(0.5, 1.5, 60), random.standard_normal(700)
+    ranges = tilefold.Ranges(
+        [0, 10, 20, 60],
+        [0, 300, 301, 700],
+        np.array([[1, 1, 0], [0, 0, 0], [0, 1, 1]], bool),
+    )
+    mask = ranges.mask(60, 700)
+    terms = x[:, None] * y
+    call = functools.partial(
+        tilefold.reduce, x=x, y=y, ranges=ranges, **monoid.parameters
+    )
+    kept = [monoid.of(row[met]) for row, met in zip(terms, mask, strict=True)]
+    check(call(monoid.formula("j", "x_i*y_j")), np.array(kept), "float64")
+    both = call(monoid.formula("ij", "x_i*y_j"))
+    check(both, monoid.of(terms[mask]), "float64")
+
+
+@ALL
 @pytest.mark.parametrize("axes", ["j", "ij"])
 def test_threads_do_not_change_bits(name, axes):
     monoid = MONOIDS[name]
@@ -344,6 +365,17 @@ def test_numbers_are_no_part_of_the_kernel():
         )
         assert found == max(y.max(), k + 0.5)
     assert session.stats().compiles == 1
+
+
+def test_terms_that_are_the_same_everywhere():
+    found = tilefold.reduce(
+        "x_i + fold_j(c, 0, add) + fold_j(1, 0, add) + sum_j 0*y_j"
+        " with add(a, b) = a + b",
+        x=np.ones(4),
+        y=np.ones(300),
+        c=0.5,
+    )
+    np.testing.assert_allclose(found, 451)
 
 
 def test_nan_and_infinity_go_where_the_functions_send_them():

@@ -48,7 +48,7 @@ private:
     std::vector<Extreme> extremes_;
     std::vector<std::pair<double, std::int64_t>> smallest_; ///< sorted
     std::shared_ptr<const ir::Fold> fold_;
-    std::optional<FoldFunction> accumulate_;                ///< of a Fold
+    std::optional<FoldFunction> accumulate_; ///< of a Fold
     std::vector<double> state_, given_;
 };
 

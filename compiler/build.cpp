@@ -287,6 +287,8 @@ ValueId GraphBuild::value_of(Scope& scope, const ast::Node& node, NodeId id) {
         return list(scope, node);
     case Kind::Reduce:
         return reduce(scope, node);
+    case Kind::Function:
+        return ir::no_value;
     }
     internal_error("an AST node without a kind");
 }

@@ -261,6 +261,8 @@ ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
     const auto reduction = find_reduction(node.name);
     if (!reduction)
         internal_error("no reduction '" + node.name + "'");
+    if (*reduction == ir::Reduction::Fold)
+        return fold(scope, node);
     const bool counted = row_of(*reduction).monoid == ir::Monoid::KMinimum;
     std::vector<ValueId> operands;
     for (std::size_t k = 0; k < node.children.size() - counted; ++k)

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "compiler/build.h"
+#include "compiler/fold_graph.h"
 #include "compiler/roles.h"
 #include "compiler/vocabulary.h"
 
@@ -158,6 +159,17 @@ private:
     std::int64_t count_of(Scope& scope, const ast::Node& node) const;
     void check_not_reduced(std::span<const ir::ValueId> operands,
                            const ast::Node& node, Span span);
+
+    // build_fold.cpp
+    struct FoldCall;
+    ir::ValueId fold(Scope& scope, const ast::Node& node);
+    void check_state(const FoldCall& call) const;
+    FoldBody fold_body(const FoldCall& call, ast::NodeId function, Type right);
+    ir::ValueId placeholder(std::string_view name, const Type& type, Span span);
+    void check_body(const FoldCall& call, const Scope& inner,
+                    ast::NodeId function, ir::ValueId result);
+    void check_laws(const FoldCall& call, const ir::Fold& fold,
+                    const FoldGraphs& graphs) const;
 
     Span span_of(const Scope& scope, const ast::Node& node) const;
     [[noreturn]] void refuse(Code code, Span span,

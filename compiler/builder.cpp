@@ -30,7 +30,8 @@ bool same_attributes(const Node& a, const Node& b) {
            std::bit_cast<std::uint64_t>(a.value) ==
                std::bit_cast<std::uint64_t>(b.value) &&
            (a.first == b.first || a.op == Op::Literal) &&
-           (!is_leaf_on_axes(a.op) || a.type.axes == b.type.axes);
+           (!is_leaf_on_axes(a.op) || a.type.axes == b.type.axes) &&
+           equal(a.fold, b.fold);
 }
 
 /// The values that `root` reaches, operands before users, in the order of
@@ -314,6 +315,19 @@ ValueId Builder::reduce(Reduction reduction, Axes axes,
     node.second = std::int64_t(axes);
     node.third = k;
     node.pairs = pairs;
+    node.span = span;
+    return rebuild(node, operands);
+}
+
+ValueId Builder::fold(std::shared_ptr<const Fold> fold, Axes axes,
+                      std::span<const ValueId> operands, Span span,
+                      Pairs pairs) {
+    Node node;
+    node.op = Op::Reduce;
+    node.pairs = pairs;
+    node.first = std::int64_t(Reduction::Fold);
+    node.second = std::int64_t(axes);
+    node.fold = std::move(fold);
     node.span = span;
     return rebuild(node, operands);
 }

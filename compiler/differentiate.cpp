@@ -83,6 +83,12 @@ Bindings bindings_of_reduction(Builder& builder, const Node& node,
     return bound;
 }
 
+void expect_rules(const Builder& builder, const Node& node) {
+    if (!has_rules(Reduction(node.first)))
+        fail(Code::NoDerivative, {builder.formula(), node.span},
+             {spelling_of_reduction(node)});
+}
+
 /// d(base^n)
 ValueId power_rule(Builder& builder, const Node& node, ValueId g) {
     const std::int64_t n = node.first;
@@ -210,6 +216,7 @@ private:
 
     void propagate_reduction(ValueId id, const Node& node, ValueId g,
                              Domain domain) {
+        expect_rules(builder_, node);
         const Rules& rules = adjoints_of(Reduction(node.first));
         const Bindings bound = bindings_of_reduction(builder_, node, id, g);
         for (std::size_t k = 0; k < node.arity; ++k)
@@ -338,6 +345,7 @@ private:
     }
 
     ValueId reduction(ValueId id, const Node& node) {
+        expect_rules(builder_, node);
         const Rules& rules = tangents_of(Reduction(node.first));
         ValueId all = no_value;
         for (std::size_t k = 0; k < node.arity; ++k) {

@@ -49,6 +49,8 @@ std::string label(const ast::Node& node) {
         return "subscript";
     case Kind::List:
         return "list";
+    case Kind::Function:
+        return "function " + node.name;
     case Kind::Reduce:
         return "reduce " + node.name + " over " + axes;
     }

@@ -58,7 +58,7 @@ private:
             const ast::Node& node = formula_[id];
             if (node.kind == Kind::Name || node.kind == Kind::Variable)
                 add(node, parameters);
-            if (node.kind == Kind::Apply)
+            if (node.kind == Kind::Apply || node.kind == Kind::Function)
                 use_definition(node.name);
             path.insert(path.end(), node.children.begin(), node.children.end());
         }
@@ -210,6 +210,8 @@ public:
         if (definition)
             return of(definition->body, inner);
         switch (node.kind) {
+        case ast::Kind::Function:
+            return Axes::None;
         case ast::Kind::Name:
             return of_name(node.name);
         case ast::Kind::Variable:

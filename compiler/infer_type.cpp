@@ -290,7 +290,8 @@ Type type_of_reduction(const Inference& at) {
     refuse_matrices(at);
     const auto reduction = Reduction(at.node.first);
     const ReductionRow& row = row_of(reduction);
-    Type type = at.operand(at.node.arity - 1);
+    const bool folds = row.monoid == Monoid::UserDefined;
+    Type type = at.operand(folds ? 1 : at.node.arity - 1u);
     if (wants_truth(reduction))
         expect_truth(at, 0);
     if (row.monoid == Monoid::LogSumExp || row.monoid == Monoid::SoftMax ||

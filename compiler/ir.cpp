@@ -74,10 +74,26 @@ bool equal(const Node& a, const Node& b) {
            a.first == b.first && a.second == b.second && a.third == b.third &&
            a.pairs == b.pairs &&
            (a.value == b.value || (a.value != a.value && b.value != b.value)) &&
-           a.type == b.type;
+           equal(a.fold, b.fold) && a.type == b.type;
 }
 
 } // namespace
+
+bool equal(const std::shared_ptr<const Fold>& a,
+           const std::shared_ptr<const Fold>& b) {
+    if (!a || !b || a == b)
+        return a == b;
+    return equal(a->accumulate, b->accumulate) && equal(a->merge, b->merge);
+}
+
+std::optional<std::size_t> find_argument(const Graph& graph,
+                                         std::string_view name) {
+    const auto place =
+        std::ranges::find(graph.arguments, name, &Argument::name);
+    if (place == graph.arguments.end())
+        return std::nullopt;
+    return std::size_t(place - graph.arguments.begin());
+}
 
 Node exchanged(Node node) {
     if (node.arity == 0)

@@ -16,6 +16,8 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,10 +42,12 @@ enum class Op : std::uint8_t {
     Concat,    ///< operand 0's components, then operand 1's
     Broadcast, ///< the scalar operand 0 as a vector of `first` components
     Complex,   ///< real and imaginary part; only while a graph is built
-    /// first: Reduction; second: Axes reduced; third: K. Real results have
-    /// the computing dtype; K-results are vectors of K components. An index
-    /// over both axes is row * columns + column. Over chosen pairs, the result
-    /// keeps the other axis even where the operands do not have it.
+    /// first: Reduction; second: Axes reduced; third: K; fold: of Fold. Real
+    /// results have the computing dtype; K-results are vectors of K components.
+    /// An index over both axes is row * columns + column. Over chosen pairs,
+    /// the result keeps the other axis even where the operands do not have it.
+    /// The operands of a Fold are its terms, its initial state, and what its
+    /// graphs are given.
     Reduce,
 #define OP(name, ...) name,
 #include "compiler/ops.def"
@@ -66,6 +70,7 @@ enum class Monoid : std::uint8_t {
     LogSumExp,
     SoftMax,
     KMinimum,
+    UserDefined,
 };
 
 enum class Finish : std::uint8_t {
@@ -124,6 +129,8 @@ struct ReductionRow {
 const ReductionRow& row_of(Reduction reduction);
 std::span<const ReductionRow> all_reduction_rows(); ///< by Reduction
 
+struct Fold;
+
 using ValueId = std::uint32_t;
 inline constexpr ValueId no_value = ~ValueId(0);
 
@@ -141,6 +148,7 @@ struct Node {
     std::int64_t first = 0, second = 0, third = 0;
     double value = 0;
     Pairs pairs = Pairs::All; ///< of a Reduce
+    std::shared_ptr<const Fold> fold = {};
     Type type;
     Span span; ///< in the formula, for messages; no part of identity
 
@@ -174,6 +182,20 @@ struct Graph {
     const Node& operator[](ValueId id) const { return nodes[id]; }
 };
 
+/// The monoid of a Fold as graphs of the state: what adds a term to it, and
+/// what merges two. Their arguments are `left` (a state) and `right` (a term,
+/// or a state that covers later ones), both on i, and the parameter `given`;
+/// what a graph does not read is missing. They hold no literal and no
+/// reduction. Terms are added in the computing dtype, states merged in F64.
+struct Fold {
+    Graph accumulate, merge;
+};
+inline constexpr std::string_view fold_arguments[] = {"left", "right", "given"};
+
+/// The place of the graph's argument of that name, if it has one.
+std::optional<std::size_t> find_argument(const Graph& graph,
+                                         std::string_view name);
+
 /// The node with i and j exchanged, but for its operands and its type.
 Node exchanged(Node node);
 
@@ -184,6 +206,9 @@ std::vector<bool> reached(const Graph& graph, std::span<const ValueId> roots,
 
 /// Equal up to spans, and the literals' values.
 bool equal(const Graph& a, const Graph& b);
+/// Both null, or equal graphs.
+bool equal(const std::shared_ptr<const Fold>& a,
+           const std::shared_ptr<const Fold>& b);
 
 /// The type that the operands of `node` give it (for an Argument: `first` and
 /// type.axes). Where a rule of ops.def's legend is broken, throws an Error
@@ -224,6 +249,11 @@ public:
     ValueId reduce(Reduction reduction, Axes axes,
                    std::span<const ValueId> operands, std::int64_t k = 0,
                    Span span = {}, Pairs pairs = Pairs::All);
+    /// A reduction by a monoid of the user: of {terms, initial state} and,
+    /// where its graphs read it, what they are given.
+    ValueId fold(std::shared_ptr<const Fold> fold, Axes axes,
+                 std::span<const ValueId> operands, Span span = {},
+                 Pairs pairs = Pairs::All);
     /// A copy of `node` (of another graph) with these operands.
     ValueId rebuild(const Node& node, std::span<const ValueId> operands);
     /// Takes over the arguments and literals of a graph, before any value.

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace tilefold::ir {
 namespace {
+
+constexpr std::string_view indent = "  ";
 
 /// Cuts `text` at spaces and commas.
 std::vector<std::string_view> words_of(std::string_view text) {
@@ -115,6 +118,12 @@ private:
         const auto words = words_of(line_);
         if (words.empty())
             return;
+        if (line_.starts_with(indent)) {
+            if (!part_)
+                malformed("a graph of no fold");
+            part_->append(line_.substr(indent.size())).append("\n");
+            return;
+        }
         if (words[0] == "graph" && words.size() == 2)
             read_real(words[1]);
         else if (words[0] == "argument")
@@ -124,6 +133,8 @@ private:
                         number<double>(words[3]));
         else if (words[0] == "return" && words.size() == 2)
             graph_.result = reference(words[1]);
+        else if (words[0] == "accumulate" || words[0] == "merge")
+            part_ = words[0] == "merge" ? &merge_ : &accumulate_;
         else
             read_value();
     }
@@ -198,6 +209,10 @@ private:
             malformed("reduction expected");
         node.first = std::int64_t(reduction_of(words[0]));
         node.second = std::int64_t(axes(words[1]));
+        if (Reduction(node.first) == Reduction::Fold)
+            node.fold = std::make_shared<Fold>(
+                Fold{Reader().read(std::exchange(accumulate_, {})),
+                     Reader().read(std::exchange(merge_, {}))});
         words.erase(words.begin(), words.begin() + 2);
         for (Pairs pairs : {Pairs::Chosen, Pairs::ChosenTransposed})
             if (words[0] == spelling_of(pairs)) {
@@ -240,6 +255,9 @@ private:
 
     Graph graph_;
     std::string_view line_;
+    /// Of the next fold, as text; where indented lines go.
+    std::string accumulate_, merge_;
+    std::string* part_ = nullptr;
 };
 
 } // namespace

@@ -8,6 +8,13 @@
 //   %5 = reduce argkmin j %2, 10 : i64[10] {i}
 //   return %5
 //
+// Before a fold stand its two graphs, indented:
+//   accumulate
+//     graph f32
+//     …
+//   merge
+//     …
+//
 // Names::Numbers leaves out the literals' values and writes an argument's
 // number for its name. Doubles are printed as the shortest text that reads
 // back as the same number.
@@ -29,6 +36,16 @@ std::string reference(ValueId id) {
     return "%" + std::to_string(id);
 }
 
+std::string indented(std::string_view text) {
+    std::string result;
+    for (std::size_t k = 0; k < text.size(); ++k) {
+        if (k == 0 || text[k - 1] == '\n')
+            result += "  ";
+        result += text[k];
+    }
+    return result;
+}
+
 class Printer {
 public:
     Printer(const Graph& graph, Names names) : graph_(graph), names_(names) {}
@@ -36,15 +53,27 @@ public:
     std::string print() {
         line("graph " + std::string(tilefold::spelling_of(graph_.real)));
         header();
-        for (ValueId id = 0; id < graph_.nodes.size(); ++id)
+        for (ValueId id = 0; id < graph_.nodes.size(); ++id) {
+            if (graph_[id].fold)
+                fold(*graph_[id].fold);
             line(reference(id) + " = " + operation(graph_[id]) + " : " +
                  tilefold::spelling_of(graph_[id].type));
+        }
         line("return " + reference(graph_.result));
         return std::move(text_);
     }
 
 private:
     void line(const std::string& text) { text_.append(text).append("\n"); }
+
+    /// The monoid of the next value. Its arguments go by their names always:
+    /// they say what is what.
+    void fold(const Fold& fold) {
+        line("accumulate");
+        text_ += indented(ir::print(fold.accumulate, Names::Spelled));
+        line("merge");
+        text_ += indented(ir::print(fold.merge, Names::Spelled));
+    }
 
     std::string name_of(std::size_t number) const {
         return names_ == Names::Spelled ? graph_.arguments[number].name

@@ -7,6 +7,9 @@
 namespace tilefold {
 namespace {
 
+/// In the place of rules: what has it is not differentiated.
+constexpr std::string_view no_rule = "none";
+
 std::string_view trimmed(std::string_view text) {
     const std::size_t first = text.find_first_not_of(' ');
     if (first == std::string_view::npos)
@@ -17,7 +20,7 @@ std::string_view trimmed(std::string_view text) {
 /// "g*b; 0"
 Rules parse_rules(std::string_view text) {
     Rules rules;
-    while (!text.empty()) {
+    while (!text.empty() && text != no_rule) {
         const std::size_t end = std::min(text.find(';'), text.size());
         const std::string_view rule = trimmed(text.substr(0, end));
         if (rule == "0")
@@ -70,6 +73,10 @@ const Rules& partials_of(ir::Op op) {
 
 const Rules& tangents_of(ir::Op op) {
     return rules_of(op).forward;
+}
+
+bool has_rules(ir::Reduction reduction) {
+    return row_of(reduction).adjoints != no_rule;
 }
 
 const Rules& adjoints_of(ir::Reduction reduction) {

@@ -15,6 +15,7 @@ using Rules = std::vector<std::optional<ast::Formula>>;
 
 const Rules& partials_of(ir::Op op); ///< an operation of ops.def
 const Rules& tangents_of(ir::Op op);
+bool has_rules(ir::Reduction reduction); ///< false: it is not differentiated
 const Rules& adjoints_of(ir::Reduction reduction);
 const Rules& tangents_of(ir::Reduction reduction);
 

@@ -81,6 +81,7 @@ Sign of_reduction(const Node& node, Sign first, Sign last) {
     case Reduction::ArgMin:
     case Reduction::LogSumExp:
     case Reduction::ArgKMin:
+    case Reduction::Fold:
         return Sign::Unknown;
     }
     return Sign::Unknown;

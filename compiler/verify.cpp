@@ -2,6 +2,7 @@
 
 #include "compiler/passes.h"
 
+#include <algorithm>
 #include <bit>
 #include <set>
 #include <tuple>
@@ -71,6 +72,8 @@ private:
     /// K is an attribute, not an operand.
     static std::pair<int, int> reduction_arity(const Node& node) {
         const ReductionRow& row = row_of(Reduction(node.first));
+        if (row.monoid == Monoid::UserDefined)
+            return {2, 3};
         const int k = row.monoid == Monoid::KMinimum ? 1 : 0;
         return {row.least - k, row.most - k};
     }
@@ -83,11 +86,29 @@ private:
         }
         check(node.op == Op::Reduce || node.pairs == Pairs::All,
               "only a reduction chooses pairs");
+        const bool folds =
+            node.op == Op::Reduce && Reduction(node.first) == Reduction::Fold;
+        check(folds == bool(node.fold), "a fold has its monoid");
+        if (folds)
+            check_fold(*node.fold);
         if (node.op == Op::Index)
             check(node.type.axes == Axes::I || node.type.axes == Axes::J,
                   "an index has one axis");
         if (node.op == Op::Argument)
             check(node.type.axes != Axes::IJ, "an argument is read on an axis");
+    }
+
+    /// Accumulates in the computing dtype, merges in F64.
+    void check_fold(const Fold& fold) const {
+        check(fold.accumulate.real == graph_.real, "a fold's dtype");
+        check(fold.merge.real == DType::F64, "states are merged in f64");
+        for (const Graph* graph : {&fold.accumulate, &fold.merge}) {
+            verify(*graph);
+            check(graph->literals.empty(), "a fold is given its numbers");
+            for (const Argument& argument : graph->arguments)
+                check(std::ranges::count(fold_arguments, argument.name) == 1,
+                      "an argument that no fold has");
+        }
     }
 
     void check_numbering(const Node& node) {
@@ -108,14 +129,21 @@ private:
 
     using Identity =
         std::tuple<Op, std::array<ValueId, 3>, std::int64_t, std::int64_t,
-                   std::int64_t, std::uint64_t, Pairs, Axes>;
+                   std::int64_t, std::uint64_t, Pairs, Axes, std::string>;
 
     static Identity identity(const Node& node) {
         const bool leaf = node.op == Op::Argument || node.op == Op::Index;
-        return {node.op,    node.operands,
-                node.first, node.second,
-                node.third, std::bit_cast<std::uint64_t>(node.value),
-                node.pairs, leaf ? node.type.axes : Axes::None};
+        return {node.op,
+                node.operands,
+                node.first,
+                node.second,
+                node.third,
+                std::bit_cast<std::uint64_t>(node.value),
+                node.pairs,
+                leaf ? node.type.axes : Axes::None,
+                node.fold
+                    ? print(node.fold->accumulate) + print(node.fold->merge)
+                    : std::string()};
     }
 
     void check_use() const {

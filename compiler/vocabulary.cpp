@@ -99,10 +99,17 @@ Vocabulary::Arity function_arity(std::string_view name) {
     return arity;
 }
 
+/// A user-defined monoid takes terms and initial state, then functions.
+Vocabulary::Arity arity_of(const ir::ReductionRow& row) {
+    Vocabulary::Arity arity{.least = row.least, .most = row.most};
+    if (row.monoid == ir::Monoid::UserDefined)
+        arity.values = 2;
+    return arity;
+}
+
 Vocabulary::Arity reduction_arity(std::string_view stem) {
     if (const auto found = find_reduction(stem))
-        return {.least = ir::row_of(*found).least,
-                .most = ir::row_of(*found).most};
+        return arity_of(ir::row_of(*found));
     for (const ReductionSugarRow& row : reduction_sugar_rows)
         if (row.spelling == stem)
             return {.least = row.arity, .most = row.arity};

@@ -26,6 +26,7 @@ enum class Kind : std::uint8_t {
     Subscript, ///< children[0], first, last, is_range: `x[2]`, `x[0:3]`
     List,      ///< children: `[a, b, c]`, concatenation
     Reduce,    ///< name ("sum"), axes, children: body, then arguments
+    Function,  ///< name: a definition itself, as fold_j takes them
 };
 
 /// `Apply` names an operator by its spelling in compiler/ops.def:

@@ -4,6 +4,7 @@
 #include "formulas/ast.h"
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ struct Vocabulary {
         /// A named formula: what a formula defines or is given under that
         /// name wins over it.
         bool weak = false;
+        /// Of a reduction that takes functions (fold_j): so many arguments
+        /// are values, the rest name definitions.
+        int values = std::numeric_limits<int>::max();
     };
     std::function<Arity(std::string_view)> function;
     /// The same for a reduction's stem ("sum", "argkmin"), its body counted.

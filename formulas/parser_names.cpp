@@ -90,6 +90,29 @@ NodeId Parser::parse_call(const Token& token) {
         tree_.apply(name, std::move(arguments), span_from(begin)));
 }
 
+/// The bare name of a definition, as `caller` takes it.
+NodeId Parser::parse_function(std::string_view caller) {
+    const Token& token = peek();
+    const bool called = peek(1).kind == TokenKind::LeftParen;
+    const bool ends = peek(1).kind == TokenKind::Comma ||
+                      peek(1).kind == TokenKind::RightParen;
+    if (token.kind == TokenKind::Name && pending_.contains(token.name))
+        fail(Code::RecursiveDefinition, place(token.span), {text_of(token)});
+    const bool known = token.kind == TokenKind::Name &&
+                       token.axes == Axes::None &&
+                       functions_.contains(token.name) &&
+                       std::ranges::count(parameters_, token.name) == 0;
+    if (!known || !ends)
+        fail(Code::FoldFunction, place(token.span),
+             {std::string(caller), text_of(token) + (called ? "(…)" : "")});
+    take();
+    Node node;
+    node.kind = Kind::Function;
+    node.name = token.name;
+    node.span = token.span;
+    return tree_.add(std::move(node));
+}
+
 /// A function without parentheses, a reduction without an axis.
 void Parser::check_bare_name(const Token& token) const {
     if (std::ranges::count(parameters_, token.name) != 0)

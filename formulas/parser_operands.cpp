@@ -155,7 +155,9 @@ NodeId Parser::parse_list() {
 }
 
 /// From an opening parenthesis or bracket to the closing one.
-std::vector<NodeId> Parser::parse_arguments(TokenKind closing) {
+std::vector<NodeId> Parser::parse_arguments(TokenKind closing,
+                                            std::size_t values,
+                                            std::string_view caller) {
     const std::size_t opening = at_;
     const Scope scope(*this);
     std::vector<NodeId> arguments;
@@ -167,7 +169,8 @@ std::vector<NodeId> Parser::parse_arguments(TokenKind closing) {
     arguments.push_back(parse_expression());
     while (next_is(TokenKind::Comma)) {
         take();
-        arguments.push_back(parse_expression());
+        arguments.push_back(arguments.size() < values ? parse_expression()
+                                                      : parse_function(caller));
     }
     expect_closing(opening, closing);
     return arguments;

@@ -125,6 +125,7 @@ bool Parser::is_simple(NodeId id) const {
         return node.implicit; // its factors have been checked
     case Kind::List:
     case Kind::Reduce:
+    case Kind::Function:
         return false;
     }
     return false;

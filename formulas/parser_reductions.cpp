@@ -3,6 +3,8 @@
 #include "formulas/names.h"
 #include "formulas/parser_state.h"
 
+#include <span>
+
 namespace tilefold {
 
 using ast::Axes;
@@ -18,6 +20,10 @@ bool overlap(Axes a, Axes b) {
 
 Axes both(Axes a, Axes b) {
     return static_cast<Axes>(static_cast<int>(a) | static_cast<int>(b));
+}
+
+std::string count_parameters(std::size_t count) {
+    return std::to_string(count) + (count == 1 ? " parameter" : " parameters");
 }
 
 } // namespace
@@ -53,16 +59,51 @@ NodeId Parser::make_reduction(const Token& name, std::vector<NodeId> children) {
     node.name = name.name;
     node.children = std::move(children);
     node.span = {name.span.begin, tokens_[at_ - 1].span.end};
-    check_arity(name.name + std::string(subscript(name.axes)),
-                vocabulary_.reduction(name.name), node.children.size(),
-                node.span);
+    const Vocabulary::Arity arity = vocabulary_.reduction(name.name);
+    check_arity(name.name + std::string(subscript(name.axes)), arity,
+                node.children.size(), node.span);
+    check_functions(node, std::size_t(arity.values));
     return tree_.add(std::move(node));
+}
+
+std::size_t Parser::parameters_of(NodeId function) const {
+    return functions_.at(tree_[function].name);
+}
+
+/// accumulate(state, term), merge(state, state), finalise(state): the first
+/// and the last may be left out.
+void Parser::check_functions(const Node& reduction, std::size_t first) const {
+    if (first >= reduction.children.size())
+        return;
+    const std::span functions = std::span(reduction.children).subspan(first);
+    const bool finishes =
+        functions.size() == 3 ||
+        (functions.size() == 2 && parameters_of(functions[1]) == 1);
+    for (std::size_t k = 0; k < functions.size(); ++k) {
+        const bool is_finish = finishes && k + 1 == functions.size();
+        const bool is_merge = k + 1 + finishes == functions.size();
+        const std::size_t wanted = is_finish ? 1 : 2;
+        const std::size_t found = parameters_of(functions[k]);
+        if (found == wanted)
+            continue;
+        const std::string_view role = is_finish  ? "finalise"
+                                      : is_merge ? "merge"
+                                                 : "accumulate";
+        const Node& function = tree_[functions[k]];
+        fail(Code::FoldParameters, place(function.span),
+             {std::string(role),
+              reduction.name + std::string(subscript(reduction.axes)),
+              function.name, count_parameters(wanted), std::to_string(found)});
+    }
 }
 
 NodeId Parser::parse_reduction_call(const Token& name) {
     const auto token = static_cast<std::size_t>(&name - tokens_.data());
-    const NodeId node =
-        make_reduction(name, parse_arguments(TokenKind::RightParen));
+    const NodeId node = make_reduction(
+        name,
+        parse_arguments(TokenKind::RightParen,
+                        std::size_t(vocabulary_.reduction(name.name).values),
+                        text_of(name)));
     if (tree_[node].children.size() == 1) {
         call_end_ = at_;
         call_token_ = token;
@@ -141,6 +182,7 @@ bool Parser::depends_on(NodeId id, Axes axes) const {
     const Node& node = tree_[id];
     switch (node.kind) {
     case Kind::Number:
+    case Kind::Function:
         return false;
     case Kind::Name:
         // A formula without subscripts has y on j, a head names its own.

@@ -112,6 +112,8 @@ private:
     NodeId parse_reduction_call(const Token& name);
     NodeId parse_reduction_prefix(const Token& name);
     NodeId make_reduction(const Token& name, std::vector<NodeId> children);
+    void check_functions(const ast::Node& reduction, std::size_t first) const;
+    std::size_t parameters_of(NodeId function) const;
     void check_call_continues(std::string_view operation) const;
     void check_factor_of_reduction() const;
     void check_denominator(const Token& division, NodeId right) const;
@@ -125,7 +127,11 @@ private:
     NodeId parse_group();
     NodeId parse_bars();
     NodeId parse_list();
-    std::vector<NodeId> parse_arguments(TokenKind closing);
+    /// `values`: so many are expressions, the rest name definitions.
+    std::vector<NodeId>
+    parse_arguments(TokenKind closing,
+                    std::size_t values = std::numeric_limits<int>::max(),
+                    std::string_view caller = {});
     bool closes_bar() const;
     void check_bar_spacing() const;
     [[noreturn]] void fail_unclosed_bar(std::size_t opening) const;
@@ -136,6 +142,7 @@ private:
     // parser_names.cpp: names, calls, unknown functions
     NodeId parse_name();
     NodeId parse_variable(const Token& token);
+    NodeId parse_function(std::string_view caller);
     NodeId parse_call(const Token& token);
     void check_bare_name(const Token& token) const;
     void check_value_name(const Token& token) const;

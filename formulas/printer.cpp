@@ -107,6 +107,7 @@ std::string Printer::any(NodeId id) const {
     case Kind::Number:
         return number_text(node.value);
     case Kind::Name:
+    case Kind::Function:
         return node.name;
     case Kind::Variable:
         return node.name + std::string(subscript(node.axes));

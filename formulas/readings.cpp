@@ -67,6 +67,7 @@ std::string Reader::any(NodeId id) const {
         return number_text(node.value);
     case Kind::Name:
     case Kind::Variable:
+    case Kind::Function:
         return name(node);
     case Kind::Index:
         return node.axes == ast::Axes::I ? "i" : "j";

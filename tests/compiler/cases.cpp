@@ -61,6 +61,10 @@ constexpr Case cases[] = {
     {"constants", "sum_j (exp(-pi*|x_i - y_j|²) + where(a_j, 0, -inf))", "x f32[3], y f32[3], a bool"},
     {"half", "sum_j exp(-|x_i - y_j|²) b_j", "x f16[3], y bf16[3], b f16"},
     {"integers", "sum_j ((a_i - b_j)² + i - j)", "a i16, b i8"},
+    {"folded_sum", "fold_j(|x_i - y_j|², 0, add) with add(a, b) = a + b", "x f32[3], y f32[3]"},
+    {"welford", "fold_j(a_i b_j, [0, 0, 0], add, join, variance) with add(s, f) = [s[0] + 1, s[1] + (f - s[1])/(s[0] + 1), s[2] + (f - s[1])²*s[0]/(s[0] + 1)], join(s, t) = [s[0] + t[0], (s[0]*s[1] + t[0]*t[1])/max(s[0] + t[0], 1), s[2] + t[2] + (s[1] - t[1])²*s[0]*t[0]/max(s[0] + t[0], 1)], variance(s) = s[2]/s[0]", "a f32, b f32"},
+    {"folded_by_parameters", "fold_ij([x_i, y_j]*c, [p, p], larger) with larger(a, b) = where(a·q > b·q, a, where(a·q < b·q, b, max(a, b)))", "x f32, y f32, c f64, p f64, q f64[2]"},
+    {"folded_both_ways", "fold_i(y_i, -inf, add, join) + max_i y_i with add(s, f) = max(s, f), join(s, t) = where(flag, max(s, t), max(t, s))", "y f64, flag bool"},
     {"declared", "sum_j exp(-|u - v|²/2l²) w", "u f32[3] on i, v f32[3] on j, w f32 on j, l f64 as parameter"},
 };
 

@@ -65,7 +65,7 @@ TEST(Vocabulary, EveryFunctionHasAMeaning) {
     for (const std::string& name : vocabulary().names()) {
         if (find_derivative(name))
             continue; // of a scalar: see the next test
-        const auto [least, most, is_named] = arity(name);
+        const auto [least, most, is_named, values] = arity(name);
         if (is_named)
             continue; // of two points: see test_named_formulas.cpp
         for (int count = std::max(least, 1); count <= most; ++count) {

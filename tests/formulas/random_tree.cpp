@@ -140,6 +140,15 @@ NodeId Grower::reduce(int depth) {
     Node node;
     node.kind = Kind::Reduce;
     node.axes = axes[choose(3)];
+    if (has_function_ && choose(8) == 0) {
+        node.name = "fold";
+        node.children = several(2, depth);
+        Node function;
+        function.kind = Kind::Function;
+        function.name = "k";
+        node.children.push_back(add(std::move(function)));
+        return add(std::move(node));
+    }
     const int count = 1 + choose(2);
     node.name = count == 1 ? one_of(random_, single) : one_of(random_, pairs);
     node.children = several(count, depth);

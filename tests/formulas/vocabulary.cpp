@@ -26,11 +26,21 @@ const Table functions = {
 };
 
 const Table reductions = {
-    {"all", {1, 1}},     {"any", {1, 1}},       {"argkmin", {2, 2}},
-    {"argmax", {1, 1}},  {"argmin", {1, 1}},    {"count", {1, 1}},
-    {"kmin", {2, 2}},    {"logsumexp", {1, 2}}, {"max", {1, 1}},
-    {"mean", {1, 1}},    {"min", {1, 1}},       {"prod", {1, 1}},
-    {"softmax", {2, 2}}, {"sum", {1, 1}},
+    {"all", {1, 1}},
+    {"any", {1, 1}},
+    {"argkmin", {2, 2}},
+    {"argmax", {1, 1}},
+    {"argmin", {1, 1}},
+    {"count", {1, 1}},
+    {"fold", {.least = 3, .most = 5, .values = 2}},
+    {"kmin", {2, 2}},
+    {"logsumexp", {1, 2}},
+    {"max", {1, 1}},
+    {"mean", {1, 1}},
+    {"min", {1, 1}},
+    {"prod", {1, 1}},
+    {"softmax", {2, 2}},
+    {"sum", {1, 1}},
 };
 
 const std::map<std::string, std::string, std::less<>> keops_operations = {

@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace tilefold::test {
 namespace {
 
@@ -93,6 +96,37 @@ std::vector<TestFormula> formulas() {
     };
 }
 
+/// Reductions by functions of the formula.
+std::vector<TestFormula> folds() {
+    const auto x3 = vector("x", I, 3), y3 = vector("y", J, 3);
+    const auto l = parameter("l");
+    constexpr const char* logarithms =
+        "x_i + fold_j(x_i*y_j, -inf, add) with add(a, b) = where(max(a, b) == "
+        "-inf, -inf, max(a, b) + l*log1p(exp(-abs(a - b)/l)))";
+    return {
+        {"fold_j(|x_i - y_j|², [0, 0, 0], add, join) with "
+         "add(s, f) = s + [1, f, f²], join(s, t) = s + t",
+         {x3, y3}},
+        {"fold_ij([x_i, y_j, l], [-inf, -inf, 0], f) with f(a, b) = max(a, b)",
+         {scalar("x", I), scalar("y", J), l}},
+        {logarithms, {scalar("x", I), scalar("y", J), l}},
+        {logarithms,
+         {scalar("x", I, f32), scalar("y", J, f32), l},
+         Mode::Reduce,
+         3e-5},
+        {"fold_j(x_i + y_j, [inf, inf, inf, -inf, -inf, -inf], f, g) with "
+         "f(s, t) = [min(s[:3], t), max(s[3:], t)], "
+         "g(s, t) = [min(s[:3], t[:3]), max(s[3:], t[3:])]",
+         {x3, y3}},
+    };
+}
+
+std::vector<TestFormula> all_formulas() {
+    std::vector<TestFormula> all = formulas();
+    std::ranges::move(folds(), std::back_inserter(all));
+    return all;
+}
+
 std::string label(const TestFormula& formula, const Plan& plan, std::int64_t n,
                   std::int64_t m) {
     return formula.text + "  [" + print(plan) + "]  N=" + std::to_string(n) +
@@ -111,7 +145,7 @@ void expect_equal(const TestFormula& formula, Isa isa, const Plan& plan,
 class Generated : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Generated, AgreesWithTheInterpreter) {
-    const TestFormula formula = formulas()[GetParam()];
+    const TestFormula formula = all_formulas()[GetParam()];
     for (Isa isa : {Isa::X86_64_V3, Isa::X86_64_V4}) {
         if (!can_run(isa))
             continue;
@@ -130,7 +164,7 @@ TEST_P(Generated, AgreesWithTheInterpreter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formulas, Generated,
-                         testing::Range<std::size_t>(0, formulas().size()));
+                         testing::Range<std::size_t>(0, all_formulas().size()));
 
 } // namespace
 } // namespace tilefold::test

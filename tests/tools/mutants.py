@@ -39,6 +39,14 @@ MUTANTS = [
         "*Launch*",
     ),
     Mutant(
+        "a fold merges states as if they were terms",
+        _BACKEND + "monoid_fold.cpp",
+        "node().fold->merge, left, right)",
+        "node().fold->accumulate, left, right)",
+        "test_numerics",
+        "*Generated*",
+    ),
+    Mutant(
         "the checksum of a cached kernel is not compared",
         "runtime/cache_entry.cpp",
         "body.size(), checksum_size) != 0)",

@@ -243,8 +243,10 @@ private:
         auto& b = entry_.b;
         const int vectors = writer_.plan.row_vectors;
         const Slots& slots = reductions_[number];
-        Tile tile{entry_.lanes, values_, vectors, columns, column,
-                  panel,        {},      {},      nullptr};
+        Tile tile{entry_.lanes, values_, entry_.functions,
+                  vectors,      columns, column,
+                  panel,        {},      {},
+                  nullptr};
         tile.memory = memory(number);
         Value* first = first_slot(entry_, slots);
         std::vector<StateRows> states;

@@ -49,6 +49,11 @@ MonoidWriter::MonoidWriter(const ir::Graph& graph, ir::ValueId reduce)
     components_ = components_of(graph[vector].type);
 }
 
+Value* MonoidWriter::identity(Evaluator& values, int field, Component) const {
+    const Field& of = fields_[std::size_t(field)];
+    return values.lanes().number(of.dtype, of.identity);
+}
+
 Value* MonoidWriter::read(Tile& tile, int operand, Component component, int r,
                           int j) const {
     return tile.lanes.as(graph_.real,
@@ -87,6 +92,8 @@ std::unique_ptr<MonoidWriter> make_monoid(const ir::Graph& graph,
         return make_exponential(graph, reduce);
     case ir::Monoid::KMinimum:
         return make_k_minimum(graph, reduce);
+    case ir::Monoid::UserDefined:
+        return make_fold(graph, reduce);
     }
     __builtin_unreachable();
 }

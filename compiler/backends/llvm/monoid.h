@@ -22,7 +22,7 @@ namespace tilefold::llvm_backend {
 struct Field {
     DType dtype = DType::F64;    ///< F64 or I64
     std::int64_t components = 1; ///< `dynamic` allowed
-    double identity = 0;
+    double identity = 0;         ///< unless identity() says otherwise
 };
 
 /// Loads and stores state elements of one vector of rows.
@@ -56,6 +56,7 @@ private:
 struct Tile {
     Lanes& lanes;
     Evaluator& values;
+    const FunctionTable& functions;
     int rows = 1;                  ///< vectors of rows
     int columns = 1;               ///< columns of the present step
     llvm::Value* column = nullptr; ///< of the step's first, in the panel
@@ -80,11 +81,17 @@ public:
     /// Bytes of Tile::memory for each row vector and component.
     virtual int wide_accumulators() const { return 1; }
 
+    /// The identity of a field's component, in the field's dtype. `values`
+    /// knows the constants of the call.
+    virtual llvm::Value* identity(Evaluator& values, int field,
+                                  Component component) const;
     virtual void start(Tile& tile) = 0;
     virtual void step(Tile& tile) = 0;
     virtual void finish(Tile& tile) = 0;
-    /// into ⊕= from. `values` serves for loops over components.
-    virtual void merge(Evaluator& values, StateRows& into, StateRows& from) = 0;
+    /// into ⊕= from. `values` serves for loops over components, and knows the
+    /// constants of the call.
+    virtual void merge(Evaluator& values, const FunctionTable& functions,
+                       StateRows& into, StateRows& from) = 0;
     /// Component of the finished result, in the node's dtype. `terms`: how
     /// many were added, I64 scalar.
     virtual llvm::Value* result(Lanes& lanes, const FunctionTable& functions,
@@ -128,5 +135,7 @@ std::unique_ptr<MonoidWriter> make_exponential(const ir::Graph& graph,
                                                ir::ValueId reduce);
 std::unique_ptr<MonoidWriter> make_k_minimum(const ir::Graph& graph,
                                              ir::ValueId reduce);
+std::unique_ptr<MonoidWriter> make_fold(const ir::Graph& graph,
+                                        ir::ValueId reduce);
 
 } // namespace tilefold::llvm_backend

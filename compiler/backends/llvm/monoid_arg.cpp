@@ -79,7 +79,8 @@ public:
         });
     }
 
-    void merge(Evaluator& values, StateRows& into, StateRows& from) override {
+    void merge(Evaluator& values, const FunctionTable&, StateRows& into,
+               StateRows& from) override {
         Lanes& lanes = values.lanes();
         auto& b = lanes.b;
         values.each_component(components_, [&](Component k) {

@@ -108,7 +108,8 @@ public:
         });
     }
 
-    void merge(Evaluator& values, StateRows& into, StateRows& from) override {
+    void merge(Evaluator& values, const FunctionTable&, StateRows& into,
+               StateRows& from) override {
         Lanes& lanes = values.lanes();
         Value* a = into.load(maximum);
         Value* b_ = from.load(maximum);

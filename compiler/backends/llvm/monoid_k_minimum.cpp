@@ -52,7 +52,8 @@ public:
 
     void finish(Tile&) override {}
 
-    void merge(Evaluator& values, StateRows& into, StateRows& from) override {
+    void merge(Evaluator& values, const FunctionTable&, StateRows& into,
+               StateRows& from) override {
         each_place(values.lanes(), [&](Component k) {
             insert(values, into, from.load(smallest, k), from.load(where, k));
         });

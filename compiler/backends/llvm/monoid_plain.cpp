@@ -48,7 +48,8 @@ public:
         });
     }
 
-    void merge(Evaluator& values, StateRows& into, StateRows& from) override {
+    void merge(Evaluator& values, const FunctionTable&, StateRows& into,
+               StateRows& from) override {
         values.each_component(components_, [&](Component k) {
             into.store(
                 0, k,

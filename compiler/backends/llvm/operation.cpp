@@ -14,13 +14,17 @@ using ir::Op;
 using llvm::Value;
 
 /// The dtype in which two operands are compared: exactly where both are
-/// integers, in F64 where one is.
+/// integers, in F64 where one is; a truth value in the other's.
 DType comparing_dtype(const Lanes& lanes, Value* a, Value* b) {
     const DType left = lanes.dtype_of(a), right = lanes.dtype_of(b);
     if (left == right && left != DType::Bool)
         return left;
     if (left == DType::I64 || right == DType::I64)
         return DType::F64;
+    if (left == DType::Bool && right != DType::Bool)
+        return right;
+    if (right == DType::Bool && left != DType::Bool)
+        return left;
     return lanes.real();
 }
 
@@ -67,12 +71,36 @@ Value* minimum(Lanes& lanes, Value* a, Value* b) {
     return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
 }
 
+/// The double function for one lane after the other: for states of F32, which
+/// merge in F64.
+Value* call_by_lane(Lanes& lanes, const FunctionTable& functions,
+                    External function, std::span<Value* const> operands) {
+    auto& b = lanes.b;
+    llvm::Type* type = b.getDoubleTy();
+    const std::vector<llvm::Type*> parameters(operands.size(), type);
+    auto* signature = llvm::FunctionType::get(type, parameters, false);
+    Value* pointer = functions(2 * int(function) + 1);
+    Value* result = llvm::PoisonValue::get(lanes.type(DType::F64));
+    for (int lane = 0; lane < lanes.width(); ++lane) {
+        llvm::SmallVector<Value*, 3> numbers;
+        for (Value* operand : operands)
+            numbers.push_back(
+                b.CreateExtractElement(operand, std::uint64_t(lane)));
+        result = b.CreateInsertElement(
+            result, b.CreateCall(signature, pointer, numbers),
+            std::uint64_t(lane));
+    }
+    return result;
+}
+
 } // namespace
 
 Value* call_external(Lanes& lanes, const FunctionTable& functions,
                      External function, DType dtype,
                      std::span<Value* const> operands) {
     const bool scalar = lanes.width() == 1;
+    if (!scalar && dtype != lanes.real())
+        return call_by_lane(lanes, functions, function, operands);
     llvm::Type* type = lanes.type(dtype);
     const std::vector<llvm::Type*> parameters(operands.size(), type);
     auto* signature = llvm::FunctionType::get(type, parameters, false);

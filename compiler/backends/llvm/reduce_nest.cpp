@@ -29,18 +29,10 @@ void each_vector(Entry& entry, Value* count,
                      entry.lanes.constant(entry.lanes.width()), body);
 }
 
-/// Nothing to read: merge and init only loop over components.
-class NoLeaves : public Leaves {
-public:
-    bool has(ValueId) const override { return false; }
-    Value* read(ValueId, Component, int, int) override { return nullptr; }
-};
-
 void write_init(ModuleWriter& writer, const std::vector<Slots>& reductions) {
     Entry entry(writer, "init", "ppn", writer.plan.lanes);
-    NoLeaves none;
     Evaluator values(writer.graph, entry.lanes, entry.functions,
-                     writer.plan.unroll, entry.width, none);
+                     writer.plan.unroll, entry.width, *entry.constants);
     each_vector(entry, entry.argument(2), [&](Value* row) {
         for (const Slots& slots : reductions) {
             const StateRows state = rows_of(entry, slots, entry.argument(1),
@@ -48,9 +40,8 @@ void write_init(ModuleWriter& writer, const std::vector<Slots>& reductions) {
             int number = 0;
             for (const Field& field : slots.monoid->fields()) {
                 values.each_component(field.components, [&](Component k) {
-                    state.store(
-                        number, k,
-                        entry.lanes.number(field.dtype, field.identity));
+                    state.store(number, k,
+                                slots.monoid->identity(values, number, k));
                 });
                 ++number;
             }
@@ -61,9 +52,8 @@ void write_init(ModuleWriter& writer, const std::vector<Slots>& reductions) {
 
 void write_merge(ModuleWriter& writer, const std::vector<Slots>& reductions) {
     Entry entry(writer, "merge", "pppnn", writer.plan.lanes);
-    NoLeaves none;
     Evaluator values(writer.graph, entry.lanes, entry.functions,
-                     writer.plan.unroll, entry.width, none);
+                     writer.plan.unroll, entry.width, *entry.constants);
     Value* stride = entry.argument(3);
     Value* rows = entry.argument(4);
     each_vector(entry, rows, [&](Value* row) {
@@ -75,7 +65,7 @@ void write_merge(ModuleWriter& writer, const std::vector<Slots>& reductions) {
                 rows_of(entry, slots, entry.argument(2), stride, row);
             into.set_mask(mask);
             from.set_mask(mask);
-            slots.monoid->merge(values, into, from);
+            slots.monoid->merge(values, entry.functions, into, from);
         }
     });
     entry.finish();

@@ -24,7 +24,10 @@ bool sorts_before(double a, double b) {
 
 Accumulator::Accumulator(const ir::Node& node, std::size_t components)
     : reduction_(ir::Reduction(node.first)), row_(ir::row_of(reduction_)),
-      k_(std::size_t(node.third)), sums_(components), extremes_(components) {
+      k_(std::size_t(node.third)), sums_(components), extremes_(components),
+      fold_(node.fold) {
+    if (fold_)
+        accumulate_.emplace(fold_->accumulate);
     reset();
 }
 
@@ -36,13 +39,18 @@ double Accumulator::identity() const {
     return largest ? -infinity : infinity;
 }
 
-void Accumulator::reset() {
+void Accumulator::reset(std::span<const double> initial,
+                        std::span<const double> given) {
     count_ = 0;
     std::fill(sums_.begin(), sums_.end(), row_.monoid == Monoid::Multiply);
     maximum_ = -infinity;
     weight_ = 0;
     std::fill(extremes_.begin(), extremes_.end(), Extreme{identity(), -1});
     smallest_.clear();
+    if (!accumulate_)
+        return;
+    state_.assign(initial.begin(), initial.end());
+    given_.assign(given.begin(), given.end());
 }
 
 void Accumulator::add(std::span<const double> first,
@@ -74,6 +82,10 @@ void Accumulator::add(std::span<const double> first,
         return;
     case Monoid::KMinimum:
         add_smallest(first[0], index);
+        return;
+    case Monoid::UserDefined:
+        std::ranges::copy((*accumulate_)(state_, first, given_),
+                          state_.begin());
         return;
     }
     internal_error("a monoid without a case");
@@ -128,6 +140,10 @@ void Accumulator::finish(std::span<double> result) const {
             result[k] = row_.finish == Finish::Indices
                             ? (padding ? -1 : double(smallest_[k].second))
                             : (padding ? infinity : smallest_[k].first);
+            continue;
+        }
+        if (row_.monoid == Monoid::UserDefined) {
+            result[k] = state_[k];
             continue;
         }
         switch (row_.finish) {

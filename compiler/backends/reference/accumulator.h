@@ -2,9 +2,10 @@
 // one row's state, fed term by term.
 #pragma once
 
-#include "compiler/ir.h"
+#include "compiler/backends/reference/interpreter.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,8 +17,10 @@ public:
     /// Of a Reduce node with `components` components in its last operand.
     Accumulator(const ir::Node& node, std::size_t components);
 
-    /// Back to the empty range.
-    void reset();
+    /// Back to the empty range; of a Fold with the state it starts from, and
+    /// what its graphs are given.
+    void reset(std::span<const double> initial = {},
+               std::span<const double> given = {});
     /// One term: the operands' components and the index of the pair.
     void add(std::span<const double> first, std::span<const double> second,
              std::int64_t index);
@@ -44,6 +47,9 @@ private:
     long double maximum_ = 0, weight_ = 0; ///< of exponentials
     std::vector<Extreme> extremes_;
     std::vector<std::pair<double, std::int64_t>> smallest_; ///< sorted
+    std::shared_ptr<const ir::Fold> fold_;
+    std::optional<FoldFunction> accumulate_; ///< of a Fold
+    std::vector<double> state_, given_;
 };
 
 } // namespace tilefold::reference

@@ -9,6 +9,7 @@
 #include "compiler/scalar.h"
 
 #include <algorithm>
+#include <array>
 
 namespace tilefold::reference {
 namespace {
@@ -97,7 +98,7 @@ private:
 
     void reduce() {
         for (auto& [id, accumulator] : reductions_)
-            accumulator.reset();
+            accumulator.reset(operand(id, 1), operand(id, 2));
         const bool over_i = contains(reduced_, Axes::I);
         const bool over_j = contains(reduced_, Axes::J);
         const std::int64_t i0 = over_i ? 0 : i_, j0 = over_j ? 0 : j_;
@@ -127,13 +128,14 @@ private:
                                    : reduced_ == Axes::I
                                        ? i_
                                        : i_ * sizes_.columns + j_;
-        for (auto& [id, accumulator] : reductions_) {
-            const Node& node = graph_[id];
-            accumulator.add(cells(node.operands[0]),
-                            node.arity > 1 ? cells(node.operands[1])
-                                           : std::span<double>(),
-                            index);
-        }
+        for (auto& [id, accumulator] : reductions_)
+            accumulator.add(operand(id, 0), operand(id, 1), index);
+    }
+
+    /// What an operand is now; nothing where the node has none.
+    std::span<const double> operand(ValueId id, std::size_t k) {
+        const Node& node = graph_[id];
+        return k < node.arity ? cells(node.operands[k]) : std::span<double>();
     }
 
     void compute(ValueId id) {
@@ -290,6 +292,38 @@ bool keeps_columns(const Graph& graph) {
 }
 
 } // namespace
+
+/// Reads what the present call is given, by the names of the arguments.
+struct FoldFunction::Body {
+    explicit Body(const Graph& graph) : evaluation(graph, sizes, read) {
+        for (const ir::Argument& argument : graph.arguments)
+            roles.push_back(std::size_t(
+                std::ranges::find(ir::fold_arguments, argument.name) -
+                std::begin(ir::fold_arguments)));
+    }
+
+    Sizes sizes;
+    std::vector<std::size_t> roles; ///< by argument of the graph
+    std::array<std::span<const double>, 3> values;
+    Reader read = [this](std::size_t number, std::int64_t, std::int32_t row,
+                         std::int32_t) {
+        return values[roles[number]][std::size_t(row)];
+    };
+    Evaluation evaluation;
+};
+
+FoldFunction::FoldFunction(const Graph& graph)
+    : body_(std::make_unique<Body>(graph)) {}
+FoldFunction::FoldFunction(FoldFunction&&) noexcept = default;
+FoldFunction::~FoldFunction() = default;
+
+std::span<const double>
+FoldFunction::operator()(std::span<const double> left,
+                         std::span<const double> right,
+                         std::span<const double> given) {
+    body_->values = {left, right, given};
+    return body_->evaluation.run(0, 0);
+}
 
 std::vector<double> evaluate(const Graph& graph, const Sizes& sizes,
                              const Reader& read,

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -31,5 +32,22 @@ std::vector<double> evaluate(const ir::Graph& graph, const Sizes& sizes,
                              const Reader& read,
                              std::span<const std::int64_t> points,
                              std::span<const std::int64_t> columns_at = {});
+
+/// A graph of a Fold: two states, or a state and a term, to a state.
+class FoldFunction {
+public:
+    explicit FoldFunction(const ir::Graph& graph);
+    FoldFunction(FoldFunction&&) noexcept;
+    ~FoldFunction();
+
+    /// Good until the next call.
+    std::span<const double> operator()(std::span<const double> left,
+                                       std::span<const double> right,
+                                       std::span<const double> given);
+
+private:
+    struct Body;
+    std::unique_ptr<Body> body_;
+};
 
 } // namespace tilefold::reference

@@ -2,6 +2,8 @@
 // reductions, and the refusals of what has two readings.
 
 #include "compiler/build_state.h"
+#include "compiler/whole.h"
+#include "formulas/readings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -64,11 +66,42 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
         return matrix_product(operands[0], operands[1], span);
     if (const auto function = find_derivative(name))
         return derivative(scope, node, *function);
-    if (const auto op = find_operation(name, operands.size()))
+    if (const auto op = find_operation(name, operands.size())) {
+        keep_whole(*op, operands, span);
         return squared(*op, operands, span);
+    }
     if (const Sugar* sugar = find_sugar(name))
         return this->sugar(scope, node, *sugar);
     internal_error("no meaning of '" + name + "'");
+}
+
+/// Beside 64-bit integers, a whole number of the text is one too. A text's
+/// number beyond 2^53 may have been rounded when it was read.
+void GraphBuild::keep_whole(Op op, std::span<ValueId> operands, Span span) {
+    const ir::ResultRule rule = row_of(op).result;
+    const bool exact = rule == ir::ResultRule::Affine ||
+                       rule == ir::ResultRule::Select ||
+                       rule == ir::ResultRule::Compare;
+    const bool whole = rule == ir::ResultRule::Whole;
+    if (!whole && !(exact && std::ranges::any_of(operands, [&](ValueId id) {
+                        return is_wide(builder_.graph(), id);
+                    })))
+        return;
+    for (ValueId& id : operands) {
+        const bool negated = builder_[id].op == Op::Neg;
+        const ValueId number = negated ? builder_[id].operands[0] : id;
+        if (builder_[number].op != Op::Literal ||
+            builder_.type(number).dtype != DType::F64)
+            continue;
+        const double value =
+            builder_.graph().literals[std::size_t(builder_[number].first)];
+        if (value != std::floor(value))
+            continue;
+        if (std::abs(value) > ir::largest_whole(DType::F64))
+            refuse(Code::WholeNumberTooLarge, span, {number_text(value)});
+        if (exact)
+            id = builder_.whole(number, negated);
+    }
 }
 
 ValueId GraphBuild::product(const ast::Node& node, ValueId a, ValueId b,

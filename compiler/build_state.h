@@ -106,6 +106,7 @@ private:
 
     // build_operations.cpp
     ir::ValueId apply(Scope& scope, const ast::Node& node);
+    void keep_whole(ir::Op op, std::span<ir::ValueId> operands, Span span);
     ir::ValueId product(const ast::Node& node, ir::ValueId a, ir::ValueId b,
                         Span span);
     ir::ValueId quotient(const Scope& scope, ir::ValueId a, ir::ValueId b,

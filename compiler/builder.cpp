@@ -203,6 +203,12 @@ ValueId Builder::literal(double value, Span span) {
     return intern(node);
 }
 
+ValueId Builder::whole(ValueId value, bool negated) {
+    Node node = graph_[value];
+    node.second = negated ? -1 : 1;
+    return rebuild(node, {});
+}
+
 ValueId Builder::constant(double value) {
     Node node;
     node.op = Op::Constant;

@@ -30,7 +30,9 @@ enum class Op : std::uint8_t {
     /// array is read as the computing dtype, a float parameter as F64,
     /// integers as I64, truth values as Bool.
     Argument,
-    Literal,  ///< first: slot; a run-time number, F64
+    /// first: slot; a run-time number, F64. second 1: a whole one, I64; -1:
+    /// minus that.
+    Literal,
     Constant, ///< value: a compile-time number (0 and 1 of rules), F64
     Index,    ///< the symbol i or j (type.axes), an I64
     IntPow,   ///< operand 0 to the integer power `first`
@@ -84,7 +86,15 @@ enum class ShapeRule : std::uint8_t {
     VecMat,
     Outer,
 };
-enum class ResultRule : std::uint8_t { Real, Affine, Compare, Logic, Select };
+enum class ResultRule : std::uint8_t {
+    Real,
+    Exact,
+    Affine,
+    Compare,
+    Logic,
+    Select,
+    Whole,
+};
 enum class RangeRule : std::uint8_t {
     Any,
     NonNegative,
@@ -190,6 +200,10 @@ bool equal(const Graph& a, const Graph& b);
 Type infer_type(const Graph& graph, const Node& node,
                 std::string_view formula = {});
 
+/// Whether the I64 may be beyond what F64 holds: 64-bit integers of arrays and
+/// what is made of them; not index symbols, results of argmin, or literals.
+bool is_wide(const Graph& graph, ValueId id);
+
 /// Most nodes of a graph; more is Error(TooLarge).
 inline constexpr std::size_t most_nodes = 20'000;
 
@@ -205,6 +219,8 @@ public:
 
     ValueId argument(const Argument& argument, Axes read_on, Span span = {});
     ValueId literal(double value, Span span = {});
+    /// The literal `value`, a whole number, or minus that, as an I64.
+    ValueId whole(ValueId value, bool negated);
     ValueId constant(double value);
     ValueId index(Axes axis, Span span = {});
     /// Any node of ops.def.

@@ -78,7 +78,8 @@ private:
         case Op::Argument:
             return text + " " + name_of(std::size_t(node.first));
         case Op::Literal:
-            return text + " " + std::to_string(node.first);
+            return text + " " + std::to_string(node.first) +
+                   (node.second ? ", " + std::to_string(node.second) : "");
         case Op::Constant:
             return text + " " + number(node.value);
         case Op::Index:

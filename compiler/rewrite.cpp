@@ -11,6 +11,9 @@ namespace {
 bool jumps(Op op) {
     switch (op) {
     case Op::Mod:
+    case Op::FloorDiv:
+    case Op::Rand:
+    case Op::Randn:
     case Op::Pinv:
     case Op::Sign:
     case Op::Floor:

@@ -61,6 +61,9 @@ constexpr Case cases[] = {
     {"constants", "sum_j (exp(-pi*|x_i - y_j|²) + where(a_j, 0, -inf))", "x f32[3], y f32[3], a bool"},
     {"half", "sum_j exp(-|x_i - y_j|²) b_j", "x f16[3], y bf16[3], b f16"},
     {"integers", "sum_j ((a_i - b_j)² + i - j)", "a i16, b i8"},
+    {"dropout", "sum_j where(rand(s, i, j) < p, x_i·y_j, 0)/p", "x f32[3], y f32[3], p f64, s i64"},
+    {"noise", "sum_j (randn(7, n_i, j) + x_j)", "n i64, x f32"},
+    {"wide integers", "sum_j where((a_i - b_j) mod 7 == 0, (a_i // 3 - c_j) // -2, -1)", "a i64, b u64, c i32"},
     {"declared", "sum_j exp(-|u - v|²/2l²) w", "u f32[3] on i, v f32[3] on j, w f32 on j, l f64 as parameter"},
 };
 

@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace tilefold::test {
 namespace {
 
@@ -26,7 +29,7 @@ TestArgument parameter(const char* name) {
 
 /// Formulas that between them reach every monoid, every way to read an
 /// argument, both kinds of width and both orientations.
-std::vector<TestFormula> formulas() {
+std::vector<TestFormula> real_formulas() {
     const auto x3 = vector("x", I, 3), y3 = vector("y", J, 3);
     const auto l = parameter("l");
     return {
@@ -91,6 +94,26 @@ std::vector<TestFormula> formulas() {
         {"x_i * y_j[0]", {vector("x", I, 20), y3}, Mode::Values},
         {"sin(x_i)*1.1 + [x_i[2], x_i[0], x_i[1]]", {x3}, Mode::Values},
     };
+}
+
+std::vector<TestFormula> whole_number_formulas() {
+    const TestArgument l = parameter("l");
+    return {
+        {"sum_j (where(rand(l, i, j) < 0.3, y_j, 0) + randn(3, j, i)·x_i)",
+         {scalar("x", I, f32), scalar("y", J, f32), l},
+         Mode::Reduce,
+         1e-5},
+        {"max_j ((((a_i - b_j) mod 1000) // 7) - i // 3)",
+         {scalar("a", I, DType::I64), scalar("b", J, DType::U32)}},
+        {"min_j ([a_i, b_j] - a_i)",
+         {scalar("a", I, DType::I64), vector("b", J, 9, DType::I64)}},
+    };
+}
+
+std::vector<TestFormula> formulas() {
+    std::vector<TestFormula> all = real_formulas();
+    std::ranges::move(whole_number_formulas(), std::back_inserter(all));
+    return all;
 }
 
 std::string label(const TestFormula& formula, const Plan& plan, std::int64_t n,

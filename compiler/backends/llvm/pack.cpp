@@ -173,6 +173,8 @@ Value* ConstantLeaves::read(ValueId id, Component component, int, int) {
     const auto load = [&](llvm::IRBuilder<>& b, Value* index) {
         Lanes at_place = writer_.lanes(b, lanes_.width());
         Value* address = at_place.at(base_, index, place, 8);
+        if (node.type.dtype == DType::I64)
+            return at_place.splat(b.CreateLoad(b.getInt64Ty(), address));
         Value* number = b.CreateLoad(b.getDoubleTy(), address);
         const DType dtype =
             node.type.dtype == DType::F64 && !writer_.sites.exact.count(id)

@@ -56,7 +56,9 @@ void note_exact(const Graph& graph, const Node& node, Sites& sites) {
                 (type.dtype == DType::F64 && graph.real != DType::F64));
     };
     const auto inputs = node.inputs();
-    if (std::any_of(inputs.begin(), inputs.end(), is_exact))
+    const bool whole =
+        has_row(node.op) && row_of(node.op).result == ir::ResultRule::Whole;
+    if (whole || std::any_of(inputs.begin(), inputs.end(), is_exact))
         for (ValueId operand : inputs)
             if (graph[operand].type.dtype == DType::F64)
                 sites.exact.insert(operand);

@@ -66,6 +66,10 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
         return matrix_product(operands[0], operands[1], span);
     if (const auto function = find_derivative(name))
         return derivative(scope, node, *function);
+    if (const auto shaping = find_shaping(name))
+        return this->shaping(scope, node, *shaping);
+    if (name == "gather")
+        return gather(scope, node, operands, span);
     if (const auto op = find_operation(name, operands.size())) {
         keep_whole(*op, operands, span);
         return squared(*op, operands, span);
@@ -197,12 +201,46 @@ ValueId GraphBuild::squared(Op op, std::span<const ValueId> operands,
     return builder_.apply(op, operands, span);
 }
 
+/// `a[k_i]`, `A[r_i]`, `A[r_i, c_j]`. A number of the text is checked here.
+ValueId GraphBuild::gather(Scope& scope, const ast::Node& node,
+                           std::span<ValueId> operands, Span span) {
+    const Type table = builder_.type(operands[0]);
+    if (table.rank == 0)
+        refuse(Code::ExpectedVector, span, {"a subscript", "a scalar"});
+    if (operands.size() == 3 && table.rank == 1)
+        refuse(Code::ExpectedMatrix, span,
+               {"a subscript of two numbers", describe(table)});
+    const std::int32_t lengths[] = {table.rows, table.columns};
+    for (std::size_t k = 1; k < operands.size(); ++k)
+        if (const auto value = literal_of(scope.formula, node.children[k]))
+            operands[k] = builder_.constant(
+                fixed_index(*value, lengths[k - 1], table, span));
+    const Op op = operands.size() == 3 ? Op::GatherElement
+                  : table.rank == 2    ? Op::GatherRow
+                                       : Op::Gather;
+    return builder_.apply(op, operands, span);
+}
+
+double GraphBuild::fixed_index(double value, std::int32_t length,
+                               const Type& table, Span span) const {
+    const double index = value < 0 ? value + length : value;
+    if (index != std::floor(index) || index < 0 || index >= length)
+        refuse(Code::ComponentOutOfRange, span,
+               {number_text(value), describe(table)});
+    return index;
+}
+
 ValueId GraphBuild::subscript(Scope& scope, const ast::Node& node) {
     const ValueId vector = scope.values.at(node.children[0]);
     const Span span = span_of(scope, node);
     const Type& type = builder_.type(vector);
     if (type.rank == 0)
         refuse(Code::ExpectedVector, span, {"a subscript", "a scalar"});
+    if (type.rank == 2 && !node.is_range) {
+        const ValueId row = builder_.constant(
+            fixed_index(double(*node.first), type.rows, type, span));
+        return builder_.apply(Op::GatherRow, {vector, row}, span);
+    }
     if (type.rank == 2)
         return builder_.slice(vector, 0, 1, false, span);
     if (!node.is_range)

@@ -303,6 +303,14 @@ ValueId Builder::broadcast(ValueId value, std::int64_t components, Span span) {
     return rebuild(node, std::span(&value, 1));
 }
 
+ValueId Builder::iota(std::int64_t components, Span span) {
+    Node node;
+    node.op = Op::Iota;
+    node.first = components;
+    node.span = span;
+    return rebuild(node, {});
+}
+
 ValueId Builder::reduce(Reduction reduction, Axes axes,
                         std::span<const ValueId> operands, std::int64_t k,
                         Span span, Pairs pairs) {

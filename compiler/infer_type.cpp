@@ -30,6 +30,8 @@ std::string spelling_of(const Node& node) {
         return "a subscript";
     if (node.op == Op::Concat || node.op == Op::Broadcast)
         return "a list";
+    if (has_row(node.op) && row_of(node.op).shape == ShapeRule::Gather)
+        return "a subscript";
     return std::string(node.op == Op::IntPow ? "^" : row_of(node.op).spelling);
 }
 
@@ -103,6 +105,9 @@ DType result_dtype(const Inference& at) {
         return affine_dtype(at);
     case ResultRule::Compare:
         return DType::Bool;
+    case ResultRule::Gathered:
+        return kind_of(at.operand(0).dtype) == DTypeKind::Float ? real_dtype(at)
+                                                                : DType::F64;
     case ResultRule::Logic:
         for (std::size_t k = 0; k < at.node.arity; ++k)
             expect_truth(at, k);
@@ -216,6 +221,16 @@ void shape_outer(const Inference& at, Type& type) {
     set_vector(type, std::int32_t(rows * columns));
 }
 
+void shape_gather(const Inference& at, Type& type) {
+    for (std::size_t k = 1; k < at.node.arity; ++k)
+        expect_scalar(at, k);
+    if (at.node.op == Op::Gather)
+        return expect_vector(at, 0);
+    expect_matrix(at, 0);
+    if (at.node.op == Op::GatherRow)
+        set_vector(type, at.operand(0).columns);
+}
+
 Type type_of_operation(const Inference& at) {
     Type type;
     type.axes = axes_of_operands(at);
@@ -241,6 +256,9 @@ Type type_of_operation(const Inference& at) {
         break;
     case ShapeRule::Outer:
         shape_outer(at, type);
+        break;
+    case ShapeRule::Gather:
+        shape_gather(at, type);
         break;
     }
     type.dtype = result_dtype(at);
@@ -373,6 +391,8 @@ Type infer_type(const Graph& graph, const Node& node,
         return {node.second ? DType::I64 : DType::F64, 0, Axes::None, 1, 1};
     if (node.op == Op::Index)
         return {DType::I64, 0, node.type.axes, 1, 1};
+    if (node.op == Op::Iota)
+        return {DType::I64, 1, Axes::None, std::int32_t(node.first), 1};
     if (node.op == Op::IntPow)
         return type_of_int_pow(at);
     if (node.op == Op::Slice)

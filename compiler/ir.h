@@ -41,6 +41,7 @@ enum class Op : std::uint8_t {
     Slice,
     Concat,    ///< operand 0's components, then operand 1's
     Broadcast, ///< the scalar operand 0 as a vector of `first` components
+    Iota,      ///< the vector 0, 1, …, `first` - 1 of I64
     /// first: Reduction; second: Axes reduced; third: K. Real results have
     /// the computing dtype; K-results are vectors of K components. An index
     /// over both axes is row * columns + column. Over chosen pairs, the result
@@ -85,6 +86,7 @@ enum class ShapeRule : std::uint8_t {
     MatVec,
     VecMat,
     Outer,
+    Gather,
 };
 enum class ResultRule : std::uint8_t {
     Real,
@@ -94,6 +96,7 @@ enum class ResultRule : std::uint8_t {
     Logic,
     Select,
     Whole,
+    Gathered,
 };
 enum class RangeRule : std::uint8_t {
     Any,
@@ -234,6 +237,8 @@ public:
     ValueId concat(ValueId a, ValueId b, Span span = {});
     /// The scalar `value` as a vector.
     ValueId broadcast(ValueId value, std::int64_t components, Span span = {});
+    /// 0, 1, …, components - 1
+    ValueId iota(std::int64_t components, Span span = {});
     ValueId reduce(Reduction reduction, Axes axes,
                    std::span<const ValueId> operands, std::int64_t k = 0,
                    Span span = {}, Pairs pairs = Pairs::All);

@@ -84,6 +84,8 @@ private:
             return text + " " + number(node.value);
         case Op::Index:
             return text;
+        case Op::Iota:
+            return text + " " + std::to_string(node.first);
         case Op::IntPow:
         case Op::Broadcast:
             return text + " " + operands(node) + ", " +

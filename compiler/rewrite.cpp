@@ -14,6 +14,9 @@ bool jumps(Op op) {
     case Op::FloorDiv:
     case Op::Rand:
     case Op::Randn:
+    case Op::Gather:
+    case Op::GatherRow:
+    case Op::GatherElement:
     case Op::Pinv:
     case Op::Sign:
     case Op::Floor:

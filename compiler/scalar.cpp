@@ -125,7 +125,8 @@ double evaluate(Op op, const double* x) {
     case Op::BesselK: return special::bessel_k(x[0], x[1]);
     case Op::Argument: case Op::Literal: case Op::Constant: case Op::Index:
     case Op::IntPow: case Op::Slice: case Op::Concat: case Op::Broadcast:
-    case Op::Reduce: case Op::Outer:
+    case Op::Reduce: case Op::Outer: case Op::Iota: case Op::Gather:
+    case Op::GatherRow: case Op::GatherElement:
     case Op::Dot: case Op::SqDist: case Op::SqNorm: case Op::CompSum:
     case Op::CompMax: case Op::CompMin: case Op::Cross: case Op::MatVec:
     case Op::VecMat:

@@ -40,6 +40,20 @@ struct DerivativeRow {
 std::span<const DerivativeRow> all_derivative_rows();
 std::optional<DerivativeFunction> find_derivative(std::string_view spelling);
 
+/// One enumerator per row of shapings.def.
+enum class Shaping : std::uint8_t {
+#define SHAPING(name, ...) name,
+#include "compiler/shapings.def"
+#undef SHAPING
+};
+struct ShapingRow {
+    std::string_view spelling, keops;
+    int least, most; ///< operands
+    std::string_view doc;
+};
+std::span<const ShapingRow> all_shaping_rows();
+std::optional<Shaping> find_shaping(std::string_view spelling);
+
 /// A row of reduction_sugar.def, its body parsed.
 struct ReductionSugar {
     std::string_view spelling;

@@ -64,6 +64,13 @@ constexpr Case cases[] = {
     {"dropout", "sum_j where(rand(s, i, j) < p, x_i·y_j, 0)/p", "x f32[3], y f32[3], p f64, s i64"},
     {"noise", "sum_j (randn(7, n_i, j) + x_j)", "n i64, x f32"},
     {"wide integers", "sum_j where((a_i - b_j) mod 7 == 0, (a_i // 3 - c_j) // -2, -1)", "a i64, b u64, c i32"},
+    {"gather", "sum_j (A[r_i, c_j] b_j + v[k_j])", "A f32[5,7], r i32, c i8, b f32, v f64[4], k i64"},
+    {"gather rows", "sum_j ((A[r_i]·x_j) A[1, -1] + x_j[k_i])", "A f32[5,3], r i32, x f32[3], k i64"},
+    {"onehot", "sum_j onehot(c_j, 4)", "c i32"},
+    {"tensors", "sum_j tensordot(x_i, y_j, [2, 3], [3, 1], 1, 0)·kron(x_i[0:2], y_j[0], 2, 1)", "x f32[6], y f32[3]"},
+    {"positions", "argmax(x_i) + argmin(x_i)", "x f32[6]"},
+    {"splines", "sum_j bspline(t, x_j, 2)", "t f64[6], x f32"},
+    {"derivatives at a pair", "sum_j (vjp(x_i*(x_i·y_j), x_i, y_j)·jacobian(x_i·y_j, x_i))", "x f32[3], y f32[3]"},
     {"declared", "sum_j exp(-|u - v|²/2l²) w", "u f32[3] on i, v f32[3] on j, w f32 on j, l f64 as parameter"},
 };
 

@@ -243,6 +243,10 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::MatVec:
     case Op::VecMat:
     case Op::Outer:
+    case Op::Iota:
+    case Op::Gather:
+    case Op::GatherRow:
+    case Op::GatherElement:
         break; // by evaluate.cpp
     }
     internal_error(std::string(ir::mnemonic(op)) + " is not elementwise");

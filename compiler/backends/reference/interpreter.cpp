@@ -205,6 +205,10 @@ private:
             std::ranges::fill(result, cells(node.operands[0])[0]);
             std::ranges::fill(wholes(id), wholes(node.operands[0])[0]);
             return;
+        case Op::Iota:
+            for (std::size_t k = 0; k < result.size(); ++k)
+                set_whole(id, k, std::int64_t(k));
+            return;
         default:
             compute_operation(id, result);
         }
@@ -243,6 +247,8 @@ private:
             return compute_matrix_product(node, result);
         case ir::ShapeRule::Outer:
             return compute_outer(node, result);
+        case ir::ShapeRule::Gather:
+            return compute_gather(node, result);
         }
     }
 
@@ -349,6 +355,23 @@ private:
             const std::size_t m = (k + 1) % 3, n = (k + 2) % 3;
             result[k] = a[m] * b[n] - a[n] * b[m];
         }
+    }
+
+    void compute_gather(const Node& node, std::span<double> result) {
+        const Type& table = graph_[node.operands[0]].type;
+        const std::int64_t lengths[] = {table.rows, table.columns};
+        std::int64_t place = 0;
+        bool holds = true;
+        for (std::size_t k = 1; k < node.arity; ++k) {
+            const auto index = whole_at(node.operands[k], 0);
+            holds = holds && index && *index >= 0 && *index < lengths[k - 1];
+            place = holds ? place * lengths[k - 1] + *index : 0;
+        }
+        if (node.op == Op::GatherRow)
+            place *= table.columns;
+        for (std::size_t k = 0; k < result.size(); ++k)
+            result[k] = holds ? cells(node.operands[0])[std::size_t(place) + k]
+                              : std::numeric_limits<double>::quiet_NaN();
     }
 
     void compute_outer(const Node& node, std::span<double> result) {

@@ -103,7 +103,7 @@ std::vector<TestFormula> whole_number_formulas() {
          {scalar("x", I, f32), scalar("y", J, f32), l},
          Mode::Reduce,
          1e-5},
-        {"sum_j (A[(i + j) mod 2, j mod 3] + v[3i - j])*y_j*x_i",
+        {"sum_j (A[(i + j) mod 2, j mod 3] + v[(3*i + j) mod 700])*y_j*x_i",
          {{"A", Axes::None, f64, 2, 2, 3},
           {"v", Axes::None, f64, 1, 700, 1},
           scalar("x", I, f32),

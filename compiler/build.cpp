@@ -80,7 +80,8 @@ GraphBuild::GraphBuild(const Formula& rule, ir::Builder& builder)
 
 void GraphBuild::refuse(Code code, Span span,
                         std::initializer_list<std::string> texts) const {
-    fail(code, {formula_.text, span}, texts);
+    // A span of a rule is one of the formula that is differentiated.
+    fail(code, {own_ ? formula_.text : builder_.formula(), span}, texts);
 }
 
 /// Matches what is given with what is read; every complaint about names.

@@ -330,10 +330,10 @@ void GraphBuild::expect_argument(ValueId x, const ast::Node& node, Span span) {
 }
 
 /// At one pair: nothing is summed but what a reduction inside f sums.
-ValueId GraphBuild::gradient_at(ValueId f, ValueId x) {
+ValueId GraphBuild::gradient_at(ValueId f, ValueId x, ValueId cotangent) {
     const Type type = builder_.type(f);
-    const ValueId adjoint = reverse(builder_, f, builder_.constant(1),
-                                    std::span(&x, 1), type.axes)[0];
+    const ValueId adjoint =
+        reverse(builder_, f, cotangent, std::span(&x, 1), type.axes)[0];
     if (adjoint != no_value)
         return adjoint;
     const ValueId zero = builder_.constant(0);
@@ -357,10 +357,21 @@ ValueId GraphBuild::derivative(Scope& scope, const ast::Node& node,
         if (type.rank != 0)
             refuse(Code::DerivativeOfVector, span, {node.name, describe(type)});
         return function == DerivativeFunction::Gradient
-                   ? gradient_at(f, x)
-                   : divergence(gradient_at(f, x), x, span);
+                   ? gradient_at(f, x, builder_.constant(1))
+                   : divergence(gradient_at(f, x, builder_.constant(1)), x,
+                                span);
     case DerivativeFunction::Divergence:
         return divergence(f, x, span);
+    case DerivativeFunction::Jacobian:
+        return jacobian(f, x, span);
+    case DerivativeFunction::Cotangent: {
+        const ValueId g = scope.values.at(node.children[2]);
+        const Type &of = builder_.type(f), &by = builder_.type(g);
+        if (by.rank != 0 && (of.rank != by.rank || of.rows != by.rows))
+            refuse(Code::ShapeMismatch, span,
+                   {node.name, describe(of), describe(by)});
+        return gradient_at(f, x, g);
+    }
     case DerivativeFunction::Tangent: {
         const Moving moving{x, scope.values.at(node.children[2])};
         const Type &to = builder_.type(x),
@@ -377,6 +388,20 @@ ValueId GraphBuild::derivative(Scope& scope, const ast::Node& node,
     internal_error("a derivative without a case");
 }
 
+ValueId GraphBuild::jacobian(ValueId f, ValueId x, Span span) {
+    const ValueId one = builder_.constant(1);
+    if (builder_.type(f).rank == 0)
+        return gradient_at(f, x, one);
+    std::vector<ValueId> rows;
+    for (std::int64_t k = 0; k < builder_.type(f).rows; ++k)
+        rows.push_back(
+            gradient_at(builder_.slice(f, k, k + 1, true, span), x, one));
+    ValueId all = rows[0];
+    for (std::size_t k = 1; k < rows.size(); ++k)
+        all = builder_.concat(all, rows[k], span);
+    return all;
+}
+
 /// Σ_k of the derivative of v[k] when x moves along its k-th axis.
 ValueId GraphBuild::divergence(ValueId v, ValueId x, Span span) {
     const Type field = builder_.type(v), point = builder_.type(x);
@@ -391,7 +416,7 @@ ValueId GraphBuild::divergence(ValueId v, ValueId x, Span span) {
     ValueId all = builder_.constant(0);
     for (std::int64_t k = 0; k < point.rows; ++k) {
         const ValueId component = builder_.slice(v, k, k + 1, true, span);
-        const ValueId slope = gradient_at(component, x);
+        const ValueId slope = gradient_at(component, x, builder_.constant(1));
         all = builder_.apply(
             Op::Add, {all, builder_.slice(slope, k, k + 1, true)}, span);
     }

@@ -3,6 +3,8 @@
 
 #include "compiler/build_state.h"
 #include "compiler/differentiate.h"
+#include "compiler/whole.h"
+#include "formulas/readings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -43,23 +45,24 @@ std::optional<double> literal_of(const ast::Formula& formula, ast::NodeId id) {
 
 } // namespace
 
-/// The operands of a call. The zeros of `where` are part of the formula, not
-/// numbers of the call: what a mask gives elsewhere says what it leaves out.
-std::vector<ValueId> GraphBuild::operands_of(const Scope& scope,
-                                             const ast::Node& node) {
-    std::vector<ValueId> operands;
-    for (ast::NodeId child : node.children) {
-        const ast::Node& operand = scope.formula[child];
-        const bool is_zero = node.name == "where" &&
-                             operand.kind == Kind::Number && operand.value == 0;
-        operands.push_back(is_zero ? builder_.constant(0)
-                                   : scope.values.at(child));
+/// The zeros of `where` are part of the formula, not numbers of the call: what
+/// a mask gives elsewhere says what it leaves out.
+void GraphBuild::keep_zeros(const Scope& scope, const ast::Node& node,
+                            std::span<ValueId> operands) {
+    if (node.name != "where")
+        return;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+        const ast::Node& number = scope.formula[node.children[k]];
+        const bool is_zero = number.kind == Kind::Number && number.value == 0;
+        if (is_zero && builder_.type(operands[k]).dtype == DType::F64)
+            operands[k] = builder_.constant(0);
     }
-    return operands;
 }
 
 ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
-    const std::vector<ValueId> operands = operands_of(scope, node);
+    std::vector<ValueId> operands;
+    for (ast::NodeId child : node.children)
+        operands.push_back(scope.values.at(child));
     const Span span = span_of(scope, node);
     const std::string& name = node.name;
     if (const ast::Definition* definition = find_definition(scope, name))
@@ -80,11 +83,47 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
         return derivative(scope, node, *function);
     if (const ComplexFunctionRow* row = find_complex_function(name))
         return complex_function(*row, operands[0], span);
-    if (const auto op = find_operation(name, operands.size()))
+    if (const auto shaping = find_shaping(name))
+        return this->shaping(scope, node, *shaping);
+    if (name == "gather")
+        return gather(scope, node, operands, span);
+    if (const auto op = find_operation(name, operands.size())) {
+        keep_whole(*op, operands, span);
+        keep_zeros(scope, node, operands);
         return squared(*op, operands, span);
+    }
     if (const Sugar* sugar = find_sugar(name))
         return this->sugar(scope, node, *sugar);
     internal_error("no meaning of '" + name + "'");
+}
+
+/// Beside 64-bit integers, a whole number of the text is one too. A text's
+/// number beyond 2^53 may have been rounded when it was read.
+void GraphBuild::keep_whole(Op op, std::span<ValueId> operands, Span span) {
+    const ir::ResultRule rule = row_of(op).result;
+    const bool exact = rule == ir::ResultRule::Affine ||
+                       rule == ir::ResultRule::Select ||
+                       rule == ir::ResultRule::Compare;
+    const bool whole = rule == ir::ResultRule::Whole;
+    if (!whole && !(exact && std::ranges::any_of(operands, [&](ValueId id) {
+                        return is_wide(builder_.graph(), id);
+                    })))
+        return;
+    for (ValueId& id : operands) {
+        const bool negated = builder_[id].op == Op::Neg;
+        const ValueId number = negated ? builder_[id].operands[0] : id;
+        if (builder_[number].op != Op::Literal ||
+            builder_.type(number).dtype != DType::F64)
+            continue;
+        const double value =
+            builder_.graph().literals[std::size_t(builder_[number].first)];
+        if (value != std::floor(value))
+            continue;
+        if (std::abs(value) > ir::largest_whole(DType::F64))
+            refuse(Code::WholeNumberTooLarge, span, {number_text(value)});
+        if (exact)
+            id = builder_.whole(number, negated);
+    }
 }
 
 ValueId GraphBuild::product(const ast::Node& node, ValueId a, ValueId b,
@@ -182,6 +221,35 @@ ValueId GraphBuild::squared(Op op, std::span<const ValueId> operands,
     return operation(op, operands, span);
 }
 
+/// `a[k_i]`, `A[r_i]`, `A[r_i, c_j]`. A number of the text is checked here.
+ValueId GraphBuild::gather(Scope& scope, const ast::Node& node,
+                           std::span<ValueId> operands, Span span) {
+    const Type table = builder_.type(operands[0]);
+    if (table.rank == 0)
+        refuse(Code::ExpectedVector, span, {"a subscript", "a scalar"});
+    if (operands.size() == 3 && table.rank == 1)
+        refuse(Code::ExpectedMatrix, span,
+               {"a subscript of two numbers", describe(table)});
+    const std::int32_t lengths[] = {table.rows, table.columns};
+    for (std::size_t k = 1; k < operands.size(); ++k)
+        if (const auto value = literal_of(scope.formula, node.children[k]))
+            operands[k] = builder_.constant(
+                fixed_index(*value, lengths[k - 1], table, span));
+    const Op op = operands.size() == 3 ? Op::GatherElement
+                  : table.rank == 2    ? Op::GatherRow
+                                       : Op::Gather;
+    return builder_.apply(op, operands, span);
+}
+
+double GraphBuild::fixed_index(double value, std::int32_t length,
+                               const Type& table, Span span) const {
+    const double index = value < 0 ? value + length : value;
+    if (index != std::floor(index) || index < 0 || index >= length)
+        refuse(Code::ComponentOutOfRange, span,
+               {number_text(value), describe(table)});
+    return index;
+}
+
 ValueId GraphBuild::subscript(Scope& scope, const ast::Node& node) {
     const ValueId vector = scope.values.at(node.children[0]);
     const Span span = span_of(scope, node);
@@ -196,6 +264,11 @@ ValueId GraphBuild::subscript(const ast::Node& node, ValueId vector,
     const Type& type = builder_.type(vector);
     if (type.rank == 0)
         refuse(Code::ExpectedVector, span, {"a subscript", "a scalar"});
+    if (type.rank == 2 && !node.is_range) {
+        const ValueId row = builder_.constant(
+            fixed_index(double(*node.first), type.rows, type, span));
+        return builder_.apply(Op::GatherRow, {vector, row}, span);
+    }
     if (type.rank == 2)
         return builder_.slice(vector, 0, 1, false, span);
     if (!node.is_range)

@@ -126,13 +126,50 @@ private:
     ir::ValueId derivative(Scope& scope, const ast::Node& node,
                            DerivativeFunction function);
     ir::ValueId divergence(ir::ValueId v, ir::ValueId x, Span span);
-    ir::ValueId gradient_at(ir::ValueId f, ir::ValueId x);
+    ir::ValueId gradient_at(ir::ValueId f, ir::ValueId x,
+                            ir::ValueId cotangent);
+    ir::ValueId jacobian(ir::ValueId f, ir::ValueId x, Span span);
     void expect_argument(ir::ValueId x, const ast::Node& node, Span span);
 
+    // build_shapings.cpp
+    ir::ValueId shaping(Scope& scope, const ast::Node& node, Shaping shaping);
+    std::int64_t whole_operand(Scope& scope, const ast::Node& node,
+                               std::size_t operand) const;
+    std::vector<std::int64_t> whole_list(Scope& scope, const ast::Node& node,
+                                         std::size_t operand) const;
+    ir::ValueId arange(Scope& scope, const ast::Node& node, Span span);
+    ir::ValueId pad(Scope& scope, const ast::Node& node, Span span);
+    ir::ValueId repeated(Scope& scope, const ast::Node& node, Span span);
+    ir::ValueId product_of_flat(const ast::Node& node, ir::ValueId a,
+                                ir::ValueId b, bool matrix_first, Span span);
+    ir::ValueId quadratic(ir::ValueId s, ir::ValueId x, Span span);
+    ir::ValueId joined(std::span<const ir::ValueId> scalars, Span span);
+    ir::ValueId component(ir::ValueId vector, std::int64_t k, Span span);
+    [[noreturn]] void refuse_shape(const ast::Node& node, std::string found,
+                                   std::string expected, Span span) const;
+
+    // build_tensors.cpp
+    /// Shapes of two arrays, and the axes that are summed over.
+    struct TensorPair {
+        std::vector<std::int64_t> f, g, axes_f, axes_g;
+    };
+    void check_tensor(const ast::Node& node, ir::ValueId value,
+                      const std::vector<std::int64_t>& shape, Span span) const;
+    ir::ValueId kron(Scope& scope, const ast::Node& node, Span span);
+    ir::ValueId tensordot(Scope& scope, const ast::Node& node, Span span);
+    ir::ValueId contracted(Scope& scope, const ast::Node& node,
+                           const TensorPair& pair,
+                           const std::vector<std::int64_t>& order, Span span);
+    ir::ValueId softmin(std::span<const ir::ValueId> all, ir::ValueId gamma,
+                        Span span);
+    ir::ValueId bspline(Scope& scope, const ast::Node& node, Span span);
+    ir::ValueId softdtw(Scope& scope, const ast::Node& node, Span span);
+
     // build_operations.cpp
-    std::vector<ir::ValueId> operands_of(const Scope& scope,
-                                         const ast::Node& node);
+    void keep_zeros(const Scope& scope, const ast::Node& node,
+                    std::span<ir::ValueId> operands);
     ir::ValueId apply(Scope& scope, const ast::Node& node);
+    void keep_whole(ir::Op op, std::span<ir::ValueId> operands, Span span);
     ir::ValueId product(const ast::Node& node, ir::ValueId a, ir::ValueId b,
                         Span span);
     ir::ValueId quotient(const Scope& scope, ir::ValueId a, ir::ValueId b,
@@ -145,6 +182,10 @@ private:
     ir::ValueId matrix_product(ir::ValueId a, ir::ValueId b, Span span);
     ir::ValueId squared(ir::Op op, std::span<const ir::ValueId> operands,
                         Span span);
+    ir::ValueId gather(Scope& scope, const ast::Node& node,
+                       std::span<ir::ValueId> operands, Span span);
+    double fixed_index(double value, std::int32_t length, const Type& table,
+                       Span span) const;
     ir::ValueId subscript(Scope& scope, const ast::Node& node);
     ir::ValueId subscript(const ast::Node& node, ir::ValueId vector, Span span);
     ir::ValueId component(const ast::Node& node, ir::ValueId vector, Span span);

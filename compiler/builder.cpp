@@ -204,6 +204,12 @@ ValueId Builder::literal(double value, Span span) {
     return intern(node);
 }
 
+ValueId Builder::whole(ValueId value, bool negated) {
+    Node node = graph_[value];
+    node.second = negated ? -1 : 1;
+    return rebuild(node, {});
+}
+
 ValueId Builder::constant(double value) {
     Node node;
     node.op = Op::Constant;
@@ -304,6 +310,14 @@ ValueId Builder::broadcast(ValueId value, std::int64_t components, Span span) {
     node.first = components;
     node.span = span;
     return rebuild(node, std::span(&value, 1));
+}
+
+ValueId Builder::iota(std::int64_t components, Span span) {
+    Node node;
+    node.op = Op::Iota;
+    node.first = components;
+    node.span = span;
+    return rebuild(node, {});
 }
 
 ValueId Builder::reduce(Reduction reduction, Axes axes,

@@ -186,6 +186,7 @@ private:
         case Op::Literal:
         case Op::Constant:
         case Op::Index:
+        case Op::Iota:
             return;
         case Op::IntPow:
             return add(node.operands[0], power_rule(builder_, node, g), domain);

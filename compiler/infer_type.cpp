@@ -30,6 +30,8 @@ std::string spelling_of(const Node& node) {
         return "a subscript";
     if (node.op == Op::Concat || node.op == Op::Broadcast)
         return "a list";
+    if (has_row(node.op) && row_of(node.op).shape == ShapeRule::Gather)
+        return "a subscript";
     return std::string(node.op == Op::IntPow ? "^" : row_of(node.op).spelling);
 }
 
@@ -64,8 +66,17 @@ DType real_dtype(const Inference& at, std::size_t from = 0) {
     return all_operands(at, is_exact_once, from) ? DType::F64 : at.graph.real;
 }
 
-DType affine_dtype(const Inference& at, std::size_t from = 0) {
+DType exact_dtype(const Inference& at, std::size_t from = 0) {
     return all_operands(at, is_exact, from) ? DType::F64 : real_dtype(at, from);
+}
+
+DType affine_dtype(const Inference& at, std::size_t from = 0) {
+    const auto inputs = at.node.inputs().subspan(from);
+    const auto wide = [&](ValueId id) { return is_wide(at.graph, id); };
+    return all_operands(at, is_integer, from) &&
+                   std::ranges::any_of(inputs, wide)
+               ? DType::I64
+               : exact_dtype(at, from);
 }
 
 /// Of values that are picked or put side by side, not computed with.
@@ -86,11 +97,17 @@ void expect_truth(const Inference& at, std::size_t k) {
 DType result_dtype(const Inference& at) {
     switch (row_of(at.node.op).result) {
     case ResultRule::Real:
+    case ResultRule::Whole:
         return real_dtype(at);
+    case ResultRule::Exact:
+        return exact_dtype(at);
     case ResultRule::Affine:
         return affine_dtype(at);
     case ResultRule::Compare:
         return DType::Bool;
+    case ResultRule::Gathered:
+        return kind_of(at.operand(0).dtype) == DTypeKind::Float ? real_dtype(at)
+                                                                : DType::F64;
     case ResultRule::Logic:
         for (std::size_t k = 0; k < at.node.arity; ++k)
             expect_truth(at, k);
@@ -204,6 +221,16 @@ void shape_outer(const Inference& at, Type& type) {
     set_vector(type, std::int32_t(rows * columns));
 }
 
+void shape_gather(const Inference& at, Type& type) {
+    for (std::size_t k = 1; k < at.node.arity; ++k)
+        expect_scalar(at, k);
+    if (at.node.op == Op::Gather)
+        return expect_vector(at, 0);
+    expect_matrix(at, 0);
+    if (at.node.op == Op::GatherRow)
+        set_vector(type, at.operand(0).columns);
+}
+
 Type type_of_operation(const Inference& at) {
     Type type;
     type.axes = axes_of_operands(at);
@@ -229,6 +256,9 @@ Type type_of_operation(const Inference& at) {
         break;
     case ShapeRule::Outer:
         shape_outer(at, type);
+        break;
+    case ShapeRule::Gather:
+        shape_gather(at, type);
         break;
     }
     type.dtype = result_dtype(at);
@@ -338,11 +368,26 @@ Type type_of_int_pow(const Inference& at) {
     Type type;
     type.axes = axes_of_operands(at);
     shape_elementwise(at, type);
-    type.dtype = affine_dtype(at);
+    type.dtype = exact_dtype(at);
     return type;
 }
 
 } // namespace
+
+bool is_wide(const Graph& graph, ValueId id) {
+    constexpr int furthest = 8; // what is deeper may be
+    const std::function<bool(ValueId, int)> look = [&](ValueId at, int depth) {
+        const Node& node = graph[at];
+        if (node.type.dtype != DType::I64 || node.op == Op::Reduce)
+            return false;
+        if (node.op == Op::Argument)
+            return size_of(graph.arguments[std::size_t(node.first)].dtype) == 8;
+        return std::ranges::any_of(node.inputs(), [&](ValueId input) {
+            return depth == furthest || look(input, depth + 1);
+        });
+    };
+    return look(id, 0);
+}
 
 Type infer_type(const Graph& graph, const Node& node,
                 std::string_view formula) {
@@ -355,9 +400,11 @@ Type infer_type(const Graph& graph, const Node& node,
     if (node.op == Op::Argument)
         return type_of_argument(at);
     if (node.op == Op::Literal || node.op == Op::Constant)
-        return {DType::F64, 0, Axes::None, 1, 1};
+        return {node.second ? DType::I64 : DType::F64, 0, Axes::None, 1, 1};
     if (node.op == Op::Index)
         return {DType::I64, 0, node.type.axes, 1, 1};
+    if (node.op == Op::Iota)
+        return {DType::I64, 1, Axes::None, std::int32_t(node.first), 1};
     if (node.op == Op::IntPow)
         return type_of_int_pow(at);
     if (node.op == Op::Slice)

@@ -32,7 +32,9 @@ enum class Op : std::uint8_t {
     /// array is read as the computing dtype, a float parameter as F64,
     /// integers as I64, truth values as Bool.
     Argument,
-    Literal,  ///< first: slot; a run-time number, F64
+    /// first: slot; a run-time number, F64. second 1: a whole one, I64; -1:
+    /// minus that.
+    Literal,
     Constant, ///< value: a compile-time number (0 and 1 of rules), F64
     Index,    ///< the symbol i or j (type.axes), an I64
     IntPow,   ///< operand 0 to the integer power `first`
@@ -42,6 +44,7 @@ enum class Op : std::uint8_t {
     Concat,    ///< operand 0's components, then operand 1's
     Broadcast, ///< the scalar operand 0 as a vector of `first` components
     Complex,   ///< real and imaginary part; only while a graph is built
+    Iota,      ///< the vector 0, 1, …, `first` - 1 of I64
     /// first: Reduction; second: Axes reduced; third: K; fold: of Fold. Real
     /// results have the computing dtype; K-results are vectors of K components.
     /// An index over both axes is row * columns + column. Over chosen pairs,
@@ -89,8 +92,18 @@ enum class ShapeRule : std::uint8_t {
     MatVec,
     VecMat,
     Outer,
+    Gather,
 };
-enum class ResultRule : std::uint8_t { Real, Affine, Compare, Logic, Select };
+enum class ResultRule : std::uint8_t {
+    Real,
+    Exact,
+    Affine,
+    Compare,
+    Logic,
+    Select,
+    Whole,
+    Gathered,
+};
 enum class RangeRule : std::uint8_t {
     Any,
     NonNegative,
@@ -216,6 +229,10 @@ bool equal(const std::shared_ptr<const Fold>& a,
 Type infer_type(const Graph& graph, const Node& node,
                 std::string_view formula = {});
 
+/// Whether the I64 may be beyond what F64 holds: 64-bit integers of arrays and
+/// what is made of them; not index symbols, results of argmin, or literals.
+bool is_wide(const Graph& graph, ValueId id);
+
 /// Most nodes of a graph; more is Error(TooLarge).
 inline constexpr std::size_t most_nodes = 20'000;
 
@@ -231,6 +248,8 @@ public:
 
     ValueId argument(const Argument& argument, Axes read_on, Span span = {});
     ValueId literal(double value, Span span = {});
+    /// The literal `value`, a whole number, or minus that, as an I64.
+    ValueId whole(ValueId value, bool negated);
     ValueId constant(double value);
     ValueId index(Axes axis, Span span = {});
     /// Any node of ops.def.
@@ -246,6 +265,8 @@ public:
     ValueId complex(ValueId real, ValueId imaginary, Span span = {});
     /// The scalar `value` as a vector.
     ValueId broadcast(ValueId value, std::int64_t components, Span span = {});
+    /// 0, 1, …, components - 1
+    ValueId iota(std::int64_t components, Span span = {});
     ValueId reduce(Reduction reduction, Axes axes,
                    std::span<const ValueId> operands, std::int64_t k = 0,
                    Span span = {}, Pairs pairs = Pairs::All);

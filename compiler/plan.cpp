@@ -219,7 +219,8 @@ double slots_of(const ir::Graph& graph, const ir::Node& node, Axes axes) {
     const ir::OpRow& row = row_of(node.op);
     const bool folds = row.shape != ir::ShapeRule::Elementwise &&
                        row.shape != ir::ShapeRule::Cross &&
-                       row.shape != ir::ShapeRule::Outer;
+                       row.shape != ir::ShapeRule::Outer &&
+                       row.shape != ir::ShapeRule::Gather;
     const double terms =
         folds ? std::max(1, graph[node.operands[0]].type.rows) : 1;
     return components * terms * row.cost;

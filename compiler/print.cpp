@@ -107,11 +107,14 @@ private:
         case Op::Argument:
             return text + " " + name_of(std::size_t(node.first));
         case Op::Literal:
-            return text + " " + std::to_string(node.first);
+            return text + " " + std::to_string(node.first) +
+                   (node.second ? ", " + std::to_string(node.second) : "");
         case Op::Constant:
             return text + " " + number(node.value);
         case Op::Index:
             return text;
+        case Op::Iota:
+            return text + " " + std::to_string(node.first);
         case Op::IntPow:
         case Op::Broadcast:
             return text + " " + operands(node) + ", " +

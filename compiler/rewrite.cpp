@@ -11,6 +11,12 @@ namespace {
 bool jumps(Op op) {
     switch (op) {
     case Op::Mod:
+    case Op::FloorDiv:
+    case Op::Rand:
+    case Op::Randn:
+    case Op::Gather:
+    case Op::GatherRow:
+    case Op::GatherElement:
     case Op::Pinv:
     case Op::Sign:
     case Op::Floor:

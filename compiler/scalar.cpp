@@ -3,6 +3,7 @@
 #include "compiler/scalar.h"
 
 #include "compiler/special.h"
+#include "compiler/whole.h"
 
 #include <cmath>
 
@@ -15,6 +16,27 @@ double modulo(double a, double b) {
     if (rest != 0 && std::signbit(rest) != std::signbit(b))
         rest += b;
     return rest == 0 ? std::copysign(0.0, b) : rest;
+}
+
+/// As Python's //: exact where the quotient rounds to a whole number.
+double floor_quotient(double a, double b) {
+    const double quotient = a / b;
+    if (b == 0 || !std::isfinite(quotient))
+        return quotient;
+    const double whole = std::floor((a - modulo(a, b)) / b);
+    return (a - modulo(a, b)) / b - whole > 0.5 ? whole + 1 : whole;
+}
+
+/// Rand or Randn of numbers that are whole.
+double random(Op op, const double* x) {
+    std::int64_t operands[3];
+    for (int k = 0; k < 3; ++k) {
+        const auto number = whole_of(x[k], DType::F64);
+        if (!number)
+            return NAN;
+        operands[k] = *number;
+    }
+    return evaluate_random(op, operands);
 }
 
 double smaller(double a, double b) {
@@ -54,6 +76,7 @@ double evaluate(Op op, const double* x) {
     case Op::Mul: return x[0] * x[1];
     case Op::Div: return x[0] / x[1];
     case Op::Mod: return modulo(x[0], x[1]);
+    case Op::FloorDiv: return floor_quotient(x[0], x[1]);
     case Op::Pow: return std::pow(x[0], x[1]);
     case Op::Exp: return std::exp(x[0]);
     case Op::Exp2: return std::exp2(x[0]);
@@ -81,6 +104,7 @@ double evaluate(Op op, const double* x) {
     case Op::And: return x[0] != 0 && x[1] != 0;
     case Op::Or: return x[0] != 0 || x[1] != 0;
     case Op::Not: return x[0] == 0;
+    case Op::Rand: case Op::Randn: return random(op, x);
     case Op::Sin: return std::sin(x[0]);
     case Op::Cos: return std::cos(x[0]);
     case Op::Tan: return std::tan(x[0]);
@@ -101,7 +125,9 @@ double evaluate(Op op, const double* x) {
     case Op::BesselK: return special::bessel_k(x[0], x[1]);
     case Op::Argument: case Op::Literal: case Op::Constant: case Op::Index:
     case Op::IntPow: case Op::Slice: case Op::Concat: case Op::Broadcast:
-    case Op::Complex: case Op::Reduce: case Op::Outer:
+    case Op::Complex:
+    case Op::Reduce: case Op::Outer: case Op::Iota: case Op::Gather:
+    case Op::GatherRow: case Op::GatherElement:
     case Op::Dot: case Op::SqDist: case Op::SqNorm: case Op::CompSum:
     case Op::CompMax: case Op::CompMin: case Op::Cross: case Op::MatVec:
     case Op::VecMat:

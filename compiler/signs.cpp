@@ -102,6 +102,7 @@ Sign sign_of(const Graph& graph, ValueId id, const std::vector<Sign>& known) {
     case Op::Constant:
         return of_constant(node.value);
     case Op::Index:
+    case Op::Iota:
         return Sign::NonNegative;
     case Op::IntPow:
         return node.first % 2 == 0 ? Sign::NonNegative : first;

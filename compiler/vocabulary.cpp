@@ -40,6 +40,13 @@ constexpr DerivativeRow derivative_rows[] = {
 #undef DERIVATIVE
 };
 
+constexpr ShapingRow shaping_rows[] = {
+#define SHAPING(name, spelling, keops, least, most, doc)                       \
+    {spelling, keops, least, most, doc},
+#include "compiler/shapings.def"
+#undef SHAPING
+};
+
 /// Operators that are spelled in letters.
 constexpr std::string_view word_operators[] = {"neg", "and", "or", "not"};
 
@@ -91,6 +98,11 @@ Vocabulary::Arity function_arity(std::string_view name) {
             widen(arity, row.arity);
     if (const ComplexFunctionRow* row = find_complex_function(name))
         widen(arity, row->arity);
+    for (const ShapingRow& row : shaping_rows)
+        if (row.spelling == name) {
+            widen(arity, row.least);
+            widen(arity, row.most);
+        }
     const NamedFormula* named = find_named(name);
     if (named && !named->is_reduction) {
         widen(arity, int(parameters_of(*named).size()));
@@ -128,6 +140,8 @@ std::vector<std::string> all_names() {
         names.emplace_back(row.spelling);
     for (const ComplexFunctionRow& row : all_complex_function_rows())
         names.emplace_back(row.spelling);
+    for (const ShapingRow& row : shaping_rows)
+        names.emplace_back(row.spelling);
     for (const NamedFormula& row : catalogue)
         if (!row.is_reduction)
             names.emplace_back(row.name);
@@ -146,6 +160,9 @@ std::string operation_of_keops(std::string_view name) {
         if (!name.empty() && row.keops == name)
             return std::string(row.spelling);
     for (const SugarRow& row : sugar_rows)
+        if (!name.empty() && row.keops == name)
+            return std::string(row.spelling);
+    for (const ShapingRow& row : shaping_rows)
         if (!name.empty() && row.keops == name)
             return std::string(row.spelling);
     return {};
@@ -196,6 +213,18 @@ std::optional<DerivativeFunction> find_derivative(std::string_view spelling) {
     if (row == std::end(derivative_rows))
         return std::nullopt;
     return DerivativeFunction(row - derivative_rows);
+}
+
+std::span<const ShapingRow> all_shaping_rows() {
+    return shaping_rows;
+}
+
+std::optional<Shaping> find_shaping(std::string_view spelling) {
+    const auto row =
+        std::ranges::find(shaping_rows, spelling, &ShapingRow::spelling);
+    if (row == std::end(shaping_rows))
+        return std::nullopt;
+    return Shaping(row - shaping_rows);
 }
 
 std::optional<ir::Op> find_operation(std::string_view spelling,

@@ -50,6 +50,20 @@ std::span<const ComplexFunctionRow> all_complex_function_rows();
 /// Null where there is none.
 const ComplexFunctionRow* find_complex_function(std::string_view spelling);
 
+/// One enumerator per row of shapings.def.
+enum class Shaping : std::uint8_t {
+#define SHAPING(name, ...) name,
+#include "compiler/shapings.def"
+#undef SHAPING
+};
+struct ShapingRow {
+    std::string_view spelling, keops;
+    int least, most; ///< operands
+    std::string_view doc;
+};
+std::span<const ShapingRow> all_shaping_rows();
+std::optional<Shaping> find_shaping(std::string_view spelling);
+
 /// A row of reduction_sugar.def, its body parsed.
 struct ReductionSugar {
     std::string_view spelling;

@@ -23,7 +23,28 @@ NodeId Parser::parse_postfix() {
     return operand;
 }
 
+/// `[2]`, `[-1]`, `[0:3]`, `[:]`, or nothing that is a subscript.
+bool Parser::is_fixed_subscript() const {
+    const std::size_t first = peek(1).kind == TokenKind::Minus ? 2 : 1;
+    const bool number = peek(first).kind == TokenKind::Number;
+    const TokenKind next = peek(first + number).kind;
+    return next == TokenKind::Colon || next == TokenKind::RightBracket ||
+           next == TokenKind::End;
+}
+
+/// `[k_i]`, `[r_i, c_j]`: elements of a table.
+NodeId Parser::parse_gather(NodeId operand, std::size_t begin) {
+    const std::size_t opening = at_;
+    std::vector<NodeId> children = parse_arguments(TokenKind::RightBracket);
+    if (children.size() > 2)
+        fail(Code::BadSubscript, place(tokens_[opening].span));
+    children.insert(children.begin(), operand);
+    return tree_.apply("gather", std::move(children), span_from(begin));
+}
+
 NodeId Parser::parse_subscript(NodeId operand, std::size_t begin) {
+    if (!is_fixed_subscript())
+        return parse_gather(operand, begin);
     const std::size_t opening = at_;
     take();
     Node node;

@@ -10,6 +10,16 @@ using ast::Kind;
 using ast::Node;
 using ast::NodeId;
 
+namespace {
+
+/// `/` or `//`.
+bool is_division(const Token& token) {
+    return token.kind == TokenKind::Slash ||
+           token.kind == TokenKind::FloorDivide;
+}
+
+} // namespace
+
 NodeId Parser::parse_product() {
     const std::size_t begin = at_;
     NodeId left = parse_factor(nullptr);
@@ -20,8 +30,8 @@ NodeId Parser::parse_product() {
         const Token& operation = take();
         if (previous != nullptr)
             check_chain(*previous, operation);
-        const bool divides = operation.kind == TokenKind::Slash ||
-                             operation.kind == TokenKind::Mod;
+        const bool divides =
+            is_division(operation) || operation.kind == TokenKind::Mod;
         const NodeId right = parse_factor(divides ? &operation : nullptr);
         if (divides)
             check_denominator(operation, right);
@@ -38,8 +48,9 @@ void Parser::check_chain(const Token& previous, const Token& next) const {
     if (previous.kind == TokenKind::Mod)
         fail(Code::ProductAfterMod, place(next.span), {symbol});
     const bool dot = next.kind == TokenKind::Dot || next.kind == TokenKind::At;
-    if (previous.kind == TokenKind::Slash && dot)
-        fail(Code::DotAfterDivision, place(next.span), {symbol});
+    if (is_division(previous) && dot)
+        fail(Code::DotAfterDivision, place(next.span),
+             {symbol, std::string(spelling(previous.kind))});
 }
 
 /// A sign after an operator, as in `a * -b`.
@@ -87,7 +98,7 @@ void Parser::check_factor_follows(const Token* divided_by, NodeId left) const {
     if (divided_by == nullptr || !peek().space_before)
         return;
     const std::string symbol(spelling(divided_by->kind));
-    const bool slash = divided_by->kind == TokenKind::Slash;
+    const bool slash = is_division(*divided_by);
     fail(Code::SpaceAfterDivision,
          place({tree_[left].span.begin, peek().span.end}),
          {symbol, slash ? symbol : " " + symbol + " ", reading(left)});
@@ -96,14 +107,15 @@ void Parser::check_factor_follows(const Token* divided_by, NodeId left) const {
 /// After `/`, an implicit product holds only numbers and names with powers.
 void Parser::check_divided_factors(const Token& divided_by, NodeId left,
                                    NodeId right) const {
-    const bool slash = divided_by.kind == TokenKind::Slash;
+    const bool slash = is_division(divided_by);
     if (slash && is_simple(left) && is_simple(right))
         return;
+    const std::string symbol(spelling(divided_by.kind));
     const std::string first = reading(left), second = reading(right);
     fail(Code::FactorAfterDivision,
          place({tree_[left].span.begin, tree_[right].span.end}),
-         {slash ? "/" : " mod ", first, second,
-          (slash ? "/" : "mod ") + first + second});
+         {slash ? symbol : " " + symbol + " ", first, second,
+          symbol + (slash ? "" : " ") + first + second});
 }
 
 /// A number or a name with its subscript and power, and products of these.

@@ -121,6 +121,8 @@ private:
 
     // parser_operands.cpp: atoms, groups, bars, lists, subscripts
     NodeId parse_postfix();
+    NodeId parse_gather(NodeId operand, std::size_t begin);
+    bool is_fixed_subscript() const;
     NodeId parse_subscript(NodeId operand, std::size_t begin);
     std::optional<std::int64_t> parse_subscript_bound();
     NodeId parse_atom();

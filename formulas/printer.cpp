@@ -202,8 +202,8 @@ std::string Printer::definition(const ast::Definition& definition) const {
 
 bool is_infix(const Node& node) {
     constexpr std::string_view operators[] = {
-        "+", "-",  "*",  "/",  "mod", "·",   "@",  "<",
-        ">", "<=", ">=", "==", "!=",  "and", "or",
+        "+", "-", "*",  "/",  "//", "mod", "·",   "@",
+        "<", ">", "<=", ">=", "==", "!=",  "and", "or",
     };
     return node.kind == Kind::Apply && node.children.size() == 2 &&
            std::ranges::count(operators, node.name) != 0;

@@ -2,6 +2,7 @@
 // for `tilefold formulas`.
 #include "compiler/vocabulary.h"
 #include "formulas/catalogue.h"
+#include "formulas/keops_syntax.h"
 #include "python_bindings/call.h"
 
 #include <nanobind/stl/pair.h>
@@ -74,11 +75,18 @@ std::vector<NamedRow> named_formulas() {
     return rows;
 }
 
+/// A pair term in KeOps spelling as this language writes it.
+std::string natural_spelling(const std::string& formula,
+                             const std::vector<std::string>& aliases) {
+    return print(parse_keops(formula, aliases, {}, vocabulary()).formula);
+}
+
 std::vector<std::pair<std::string, Rows>> language() {
     return {
         {"operations", described(ir::all_op_rows())},
         {"functions made of them", functions()},
         {"derivatives", described(all_derivative_rows())},
+        {"functions of shapes", described(all_shaping_rows())},
         {"reductions, with _i, _j or _ij", described(ir::all_reduction_rows())},
         {"reductions made of them", more_reductions()},
         {"named formulas, functions of two points", named(false)},
@@ -90,6 +98,10 @@ std::vector<std::pair<std::string, Rows>> language() {
 void bind_language(nb::module_& module) {
     module.def("language", &language,
                "(title, [(spelling, meaning), …]) for each table.");
+    module.def("natural_spelling", &natural_spelling, nb::arg("formula"),
+               nb::arg("aliases"),
+               "A pair term in KeOps spelling, with its aliases, as a formula "
+               "of this\nlanguage.");
     module.def("named_formulas", &named_formulas,
                "(name, formula, parameters, meaning, whether it reduces) for "
                "each row\nof the catalogue.");

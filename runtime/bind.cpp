@@ -7,6 +7,7 @@
 #include "compiler/roles.h"
 #include "formulas/diagnostic.h"
 #include "runtime/bind_job.h"
+#include "runtime/indices.h"
 #include "runtime/math_library.h"
 #include "runtime/sweeps.h"
 
@@ -97,13 +98,17 @@ std::vector<ArgumentType> types_of(const Parsed& formula,
 
 /// Parameters of several components that no other argument matches: with as
 /// many components as an axis has points they are surely arrays meant for it.
+/// Tables may have any number.
 std::vector<std::int32_t> ambiguous_parameters(const Parsed& formula,
-                                               const Readings& readings) {
+                                               const Readings& readings,
+                                               const Prepared& prepared) {
+    const std::vector<std::int32_t> tables = tables_of(prepared);
     std::vector<std::int32_t> places;
     for (std::size_t k = 0; k < readings.size(); ++k) {
         const Reading& reading = readings[k];
         if (reading.axes != Axes::None || reading.rank != 1 ||
             number_of(formula, reading.name) >= of_codes ||
+            std::ranges::count(tables, std::int32_t(k)) != 0 ||
             is_seed(formula, formula.find_name(reading.name)))
             continue;
         bool matched = false;
@@ -134,6 +139,7 @@ void explain_shape_error(const Parsed& formula, const Readings& readings,
 void load(const FormulaState& formula, Prepared& prepared) {
     prepared.kernel = formula.session->provider.kernel(prepared.program,
                                                        formula.parsed->text());
+    prepared.indices = tables_indexed(prepared.program);
     const Layout& layout = prepared.kernel->artifact.layout;
     if (layout.uses_functions)
         prepared.functions = math_functions(layout.real, layout.lanes);
@@ -187,7 +193,7 @@ PreparedPointer prepare(const FormulaState& formula,
         throw;
     }
     prepared->ambiguous_parameters =
-        ambiguous_parameters(*formula.parsed, readings);
+        ambiguous_parameters(*formula.parsed, readings, *prepared);
     return prepared;
 }
 
@@ -257,6 +263,7 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
         formula.parsed->keep(signature, prepared);
     }
     check_parameters(parsed, *prepared, readings, lengths);
+    check_indices(*prepared, readings);
     auto bound = std::make_shared<BoundState>();
     bound->session = formula.session;
     bound->parsed = formula.parsed;

@@ -93,16 +93,17 @@ private:
         return offset;
     }
 
-    double read(const Sample& sample, std::size_t number, std::int64_t point,
-                std::int32_t row, std::int32_t column) const {
+    long double read(const Sample& sample, std::size_t number,
+                     std::int64_t point, std::int32_t row,
+                     std::int32_t column) const {
         const tilefold_operand& from = bound_.operands[number];
         if (listed_columns_)
             point = point >= first_row ? point - first_row
                                        : job_.column_index[point];
-        return element_at(from.base + batch_offset(sample.batch, number) +
-                              point * from.stride + row * from.component +
-                              column * from.column,
-                          program_.graph.arguments[number].dtype);
+        return exact_element_at(from.base + batch_offset(sample.batch, number) +
+                                    point * from.stride + row * from.component +
+                                    column * from.column,
+                                program_.graph.arguments[number].dtype);
     }
 
     std::vector<double> expected(const Sample& sample) const {

@@ -10,10 +10,10 @@
 namespace tilefold {
 namespace {
 
-template <class T> double load(const void* address) {
+template <class T> long double load(const void* address) {
     T value;
     std::memcpy(&value, address, sizeof value);
-    return double(value);
+    return value;
 }
 
 std::uint16_t load_bits(const void* address) {
@@ -52,7 +52,7 @@ template <class T> void store(T value, void* address) {
 
 } // namespace
 
-double element_at(const void* address, DType dtype) {
+long double exact_element_at(const void* address, DType dtype) {
     switch (dtype) {
     case DType::F64:
         return load<double>(address);
@@ -82,6 +82,10 @@ double element_at(const void* address, DType dtype) {
         return load<std::uint8_t>(address) != 0;
     }
     return 0;
+}
+
+double element_at(const void* address, DType dtype) {
+    return double(exact_element_at(address, dtype));
 }
 
 void store_element(double value, DType dtype, void* address) {

@@ -6,7 +6,9 @@
 
 namespace tilefold {
 
-/// Any alignment; 64-bit integers beyond 2^53 are rounded.
+/// Any alignment; a long double holds every element.
+long double exact_element_at(const void* address, DType dtype);
+/// The same; 64-bit integers beyond 2^53 are rounded.
 double element_at(const void* address, DType dtype);
 /// Rounded to the nearest; an integer type takes what is before the point.
 void store_element(double value, DType dtype, void* address);

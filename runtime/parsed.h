@@ -34,6 +34,14 @@ private:
 
 struct PreparedSweeps;
 
+/// An argument that is an index of a table: `index`, its place in the call.
+struct IndexedTable {
+    std::int32_t index = 0;
+    std::string table;       ///< its name, or what it is
+    std::int64_t length = 0; ///< indices are below it
+    std::string of;          ///< what has this length: "row" …
+};
+
 /// A program and its kernel, for one signature; or the sweeps it takes.
 struct Prepared {
     /// Set where one kernel does not do: then the rest is empty.
@@ -44,6 +52,8 @@ struct Prepared {
     /// Parameters, by place in the call, that would be taken for an array on
     /// i or j if they had as many components as that has rows.
     std::vector<std::int32_t> ambiguous_parameters;
+    /// Arguments, by place in the call, that are indices of a table.
+    std::vector<IndexedTable> indices;
 };
 using PreparedPointer = std::shared_ptr<const Prepared>;
 

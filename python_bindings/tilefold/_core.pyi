@@ -259,6 +259,12 @@ def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, **array
 def language() -> list[tuple[str, list[tuple[str, str]]]]:
     """(title, [(spelling, meaning), …]) for each table."""
 
+def natural_spelling(formula: str, aliases: Sequence[str]) -> str:
+    """
+    A pair term in KeOps spelling, with its aliases, as a formula of this
+    language.
+    """
+
 def named_formulas() -> list[tuple[str, str, str, str, bool]]:
     """
     (name, formula, parameters, meaning, whether it reduces) for each row

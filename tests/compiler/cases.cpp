@@ -65,6 +65,16 @@ constexpr Case cases[] = {
     {"welford", "fold_j(a_i b_j, [0, 0, 0], add, join, variance) with add(s, f) = [s[0] + 1, s[1] + (f - s[1])/(s[0] + 1), s[2] + (f - s[1])²*s[0]/(s[0] + 1)], join(s, t) = [s[0] + t[0], (s[0]*s[1] + t[0]*t[1])/max(s[0] + t[0], 1), s[2] + t[2] + (s[1] - t[1])²*s[0]*t[0]/max(s[0] + t[0], 1)], variance(s) = s[2]/s[0]", "a f32, b f32"},
     {"folded_by_parameters", "fold_ij([x_i, y_j]*c, [p, p], larger) with larger(a, b) = where(a·q > b·q, a, where(a·q < b·q, b, max(a, b)))", "x f32, y f32, c f64, p f64, q f64[2]"},
     {"folded_both_ways", "fold_i(y_i, -inf, add, join) + max_i y_i with add(s, f) = max(s, f), join(s, t) = where(flag, max(s, t), max(t, s))", "y f64, flag bool"},
+    {"dropout", "sum_j where(rand(s, i, j) < p, x_i·y_j, 0)/p", "x f32[3], y f32[3], p f64, s i64"},
+    {"noise", "sum_j (randn(7, n_i, j) + x_j)", "n i64, x f32"},
+    {"wide integers", "sum_j where((a_i - b_j) mod 7 == 0, (a_i // 3 - c_j) // -2, -1)", "a i64, b u64, c i32"},
+    {"gather", "sum_j (A[r_i, c_j] b_j + v[k_j])", "A f32[5,7], r i32, c i8, b f32, v f64[4], k i64"},
+    {"gather rows", "sum_j ((A[r_i]·x_j) A[1, -1] + x_j[k_i])", "A f32[5,3], r i32, x f32[3], k i64"},
+    {"onehot", "sum_j onehot(c_j, 4)", "c i32"},
+    {"tensors", "sum_j tensordot(x_i, y_j, [2, 3], [3, 1], 1, 0)·kron(x_i[0:2], y_j[0], 2, 1)", "x f32[6], y f32[3]"},
+    {"positions", "argmax(x_i) + argmin(x_i)", "x f32[6]"},
+    {"splines", "sum_j bspline(t, x_j, 2)", "t f64[6], x f32"},
+    {"derivatives at a pair", "sum_j (vjp(x_i*(x_i·y_j), x_i, y_j)·jacobian(x_i·y_j, x_i))", "x f32[3], y f32[3]"},
     {"declared", "sum_j exp(-|u - v|²/2l²) w", "u f32[3] on i, v f32[3] on j, w f32 on j, l f64 as parameter"},
 };
 

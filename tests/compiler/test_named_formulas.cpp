@@ -69,15 +69,19 @@ TEST(NamedFormulas, ShareNoNameWithTheOtherTables) {
         EXPECT_TRUE(is_new)
             << name << " in " << place->second << " and " << table;
     };
-    std::set<std::string_view> operations, reductions;
+    std::set<std::string_view> operations, functions, reductions;
     for (const ir::OpRow& row : ir::all_op_rows())
         operations.insert(row.spelling);
+    functions = operations;
+#define SUGAR(spelling, ...) functions.insert(spelling);
+#include "compiler/sugar.def"
+#undef SUGAR
     for (const ir::ReductionRow& row : ir::all_reduction_rows())
         reductions.insert(row.spelling);
     for (std::string_view name : operations)
         add(name, "ops.def");
     for (std::string_view name : reductions)
-        if (!operations.contains(name))
+        if (!functions.contains(name))
             add(name, "reductions.def");
 #define SUGAR(spelling, ...) add(spelling, "sugar.def");
 #include "compiler/sugar.def"
@@ -87,6 +91,8 @@ TEST(NamedFormulas, ShareNoNameWithTheOtherTables) {
 #undef REDUCTION_SUGAR
     for (const DerivativeRow& row : all_derivative_rows())
         add(row.spelling, "derivatives.def");
+    for (const ShapingRow& row : all_shaping_rows())
+        add(row.spelling, "shapings.def");
     for (const NamedFormula& row : catalogue)
         add(row.name, "catalogue.def");
 }

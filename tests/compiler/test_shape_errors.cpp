@@ -177,7 +177,7 @@ TEST(Refusals, MatricesElsewhereThanInProducts) {
               "@ after a matrix takes a vector, not a matrix of 2 × 2 compone");
     EXPECT_EQ(refusal("A", "A f64[2,2]").substr(0, 39),
               "'A' is a parameter, but was given 2 row");
-    EXPECT_EQ(refusal("A[0]", "A f64[2,2]").substr(0, 39),
+    EXPECT_EQ(refusal("A[0:1]", "A f64[2,2]").substr(0, 39),
               "'A' is a parameter, but was given 2 row");
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 namespace tilefold::tests {
 namespace {
@@ -61,6 +62,31 @@ TEST(Vocabulary, TranslatesKeops) {
 }
 
 /// Every function of the tables builds a graph.
+/// With `count` operands that suit the function, of `most`.
+std::string call_of(const std::string& name, int count, int most) {
+    static const std::map<std::string, std::string> calls = {
+        {"where", "t_i, x_i, x_i"},
+        {"symsqnorm", "A, x_i"},
+        {"gather", "A, a_i, a_i"},
+        {"rand", "a_i, 1, 2"},
+        {"randn", "a_i, 1, 2"},
+        {"onehot", "a_i, 3"},
+        {"pad", "x_i, 1, 5"},
+        {"repeat", "a_i, 3"},
+        {"kron", "x_i, x_i, 3, 3"},
+        {"tensordot", "x_i, x_i, [1, 3], 3, 1, 0, 0"},
+        {"bspline", "x_i, a_i, 1"},
+    };
+    const auto found = calls.find(name);
+    std::string operands = found == calls.end() ? "x_i" : found->second;
+    if (found == calls.end())
+        for (int k = 1; k < count; ++k)
+            operands += ", x_i";
+    for (; found != calls.end() && most > count; --most)
+        operands.resize(operands.rfind(','));
+    return name + "(" + operands + ")";
+}
+
 TEST(Vocabulary, EveryFunctionHasAMeaning) {
     for (const std::string& name : vocabulary().names()) {
         if (find_derivative(name))
@@ -69,18 +95,15 @@ TEST(Vocabulary, EveryFunctionHasAMeaning) {
         if (is_named)
             continue; // of two points: see test_named_formulas.cpp
         for (int count = std::max(least, 1); count <= most; ++count) {
-            std::string formula = name + "(";
-            for (int k = 0; k < count; ++k)
-                formula += k == 0 && name == "where"       ? "t_i"
-                           : k == 0 && name == "symsqnorm" ? "A"
-                           : k == 0                        ? "x_i"
-                                                           : ", x_i";
-            const std::string types = name == "where" ? "x f64[3], t bool"
-                                      : name == "symsqnorm"
-                                          ? "A f64[3,3], x f64[3]"
-                                          : "x f64[3]";
-            EXPECT_FALSE(graph_of(formula + ")", types).nodes.empty())
-                << formula;
+            const std::string formula = call_of(name, count, most);
+            std::string types;
+            for (std::string_view type :
+                 {"x f64[3]", "t bool", "A f64[3,3]", "a f64"})
+                if (formula.find(std::string(type.substr(0, 1)) +
+                                 (type[0] == 'A' ? ", " : "_i")) !=
+                    std::string::npos)
+                    types += (types.empty() ? "" : ", ") + std::string(type);
+            EXPECT_FALSE(graph_of(formula, types).nodes.empty()) << formula;
         }
     }
 }
@@ -88,7 +111,8 @@ TEST(Vocabulary, EveryFunctionHasAMeaning) {
 TEST(Vocabulary, DerivativesHaveAMeaning) {
     for (const char* formula :
          {"grad(x_i·x_i, x_i)", "laplacian(x_i·x_i, x_i)",
-          "divergence(2x_i, x_i)", "jvp(x_i·x_i, x_i, 3x_i)"})
+          "divergence(2x_i, x_i)", "jvp(x_i·x_i, x_i, 3x_i)",
+          "vjp(x_i*x_i, x_i, 3x_i)", "jacobian(2x_i, x_i)"})
         EXPECT_FALSE(graph_of(formula, "x f64[3]").nodes.empty()) << formula;
     for (const auto& row : all_derivative_rows())
         EXPECT_TRUE(arity(std::string(row.spelling)).least == row.arity);

@@ -13,16 +13,21 @@ using Table = std::map<std::string, Vocabulary::Arity, std::less<>>;
 constexpr int any_number = std::numeric_limits<int>::max();
 
 const Table functions = {
-    {"abs", {1, 1}},    {"acos", {1, 1}},  {"asin", {1, 1}},
-    {"atan2", {2, 2}},  {"clamp", {3, 3}}, {"concat", {1, any_number}},
-    {"cos", {1, 1}},    {"cross", {2, 2}}, {"dot", {2, 2}},
-    {"erf", {1, 1}},    {"exp", {1, 1}},   {"floor", {1, 1}},
-    {"lgamma", {1, 1}}, {"log", {1, 1}},   {"max", {1, 2}},
-    {"min", {1, 2}},    {"mod", {2, 2}},   {"norm", {1, 1}},
-    {"relu", {1, 1}},   {"round", {1, 2}}, {"rsqrt", {1, 1}},
-    {"sign", {1, 1}},   {"sin", {1, 1}},   {"sqdist", {2, 2}},
-    {"sqnorm", {1, 1}}, {"sqrt", {1, 1}},  {"sum", {1, 1}},
-    {"tanh", {1, 1}},   {"where", {3, 3}},
+    {"abs", {1, 1}},       {"acos", {1, 1}},       {"asin", {1, 1}},
+    {"atan2", {2, 2}},     {"clamp", {3, 3}},      {"concat", {1, any_number}},
+    {"cos", {1, 1}},       {"cross", {2, 2}},      {"dot", {2, 2}},
+    {"erf", {1, 1}},       {"exp", {1, 1}},        {"floor", {1, 1}},
+    {"lgamma", {1, 1}},    {"log", {1, 1}},        {"max", {1, 2}},
+    {"min", {1, 2}},       {"mod", {2, 2}},        {"norm", {1, 1}},
+    {"relu", {1, 1}},      {"round", {1, 2}},      {"rsqrt", {1, 1}},
+    {"sign", {1, 1}},      {"sin", {1, 1}},        {"sqdist", {2, 2}},
+    {"sqnorm", {1, 1}},    {"sqrt", {1, 1}},       {"sum", {1, 1}},
+    {"tanh", {1, 1}},      {"where", {3, 3}},      {"pinv", {1, 1}},
+    {"matvec", {2, 2}},    {"vecmat", {2, 2}},     {"quadratic", {2, 2}},
+    {"pad", {3, 3}},       {"vjp", {3, 3}},        {"jvp", {3, 3}},
+    {"jacobian", {2, 2}},  {"divergence", {2, 2}}, {"laplacian", {2, 2}},
+    {"gather", {2, 3}},    {"outer", {2, 2}},      {"onehot", {2, 2}},
+    {"tensordot", {6, 7}},
 };
 
 const Table reductions = {
@@ -44,12 +49,13 @@ const Table reductions = {
 };
 
 const std::map<std::string, std::string, std::less<>> keops_operations = {
-    {"Abs", "abs"},        {"Add", "+"},   {"Divide", "/"},
-    {"Exp", "exp"},        {"Log", "log"}, {"Max", "max"},
-    {"Minus", "neg"},      {"Mod", "mod"}, {"Mult", "*"},
-    {"Norm2", "norm"},     {"Powf", "^"},  {"Round", "round"},
-    {"Scalprod", "·"},     {"Sin", "sin"}, {"SqDist", "sqdist"},
-    {"SqNorm2", "sqnorm"}, {"Sum", "sum"},
+    {"OneHot", "onehot"}, {"TensorProd", "outer"}, {"TensorDot", "tensordot"},
+    {"ExtractT", "pad"},  {"Abs", "abs"},          {"Add", "+"},
+    {"Divide", "/"},      {"Exp", "exp"},          {"Log", "log"},
+    {"Max", "max"},       {"Minus", "neg"},        {"Mod", "mod"},
+    {"Mult", "*"},        {"Norm2", "norm"},       {"Powf", "^"},
+    {"Round", "round"},   {"Scalprod", "·"},       {"Sin", "sin"},
+    {"SqDist", "sqdist"}, {"SqNorm2", "sqnorm"},   {"Sum", "sum"},
 };
 
 const std::map<std::string, std::string, std::less<>> keops_reductions = {

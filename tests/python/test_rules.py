@@ -20,6 +20,9 @@ OPERATIONS: dict[str, list[str]] = {
     "*": ["a_i*c_j", "a_i*v_j", "u_i*v_j"],
     "/": ["a_i/c_j", "u_i/c_j", "u_i/v_j"],
     "mod": ["mod(5*a_i, c_j)"],
+    "//": ["a_i*(3*c_j // a_i)"],
+    "rand": ["a_i*c_j*rand(3, i, j)"],
+    "randn": ["a_i*c_j*randn(3, j, i)"],
     "^": ["a_i^c_j", "(a_i + c_j)^3", "(a_i*c_j)^(-2)", "(a_i*c_j)^0"],
     "exp": ["exp(a_i*c_j)", "exp(u_i*c_j)"],
     "exp2": ["exp2(a_i*c_j)"],
@@ -71,6 +74,11 @@ OPERATIONS: dict[str, list[str]] = {
     "sum": ["sum(u_i*v_j)"],
     "cross": ["cross(u_i, v_j)"],
     "@": ["A @ (u_i*v_j)", "(A @ (u_i*c_j)) @ A"],
+    "gather": [
+        "u_i[j mod 3]*c_j + a_i",
+        "A[i mod 2, j mod 3]*a_i*c_j",
+        "A[(i + j) mod 2]·v_j*a_i",
+    ],
     "outer": ["outer(u_i, A @ v_j)", "outer(u_i*c_j, v_j)·outer(v_j, u_i)"],
 }
 # Written with these, or with the graph's own list and slice.
@@ -93,6 +101,16 @@ OTHERS = [
     "logaddexp(a_i, c_j)",
     "silu(a_i*c_j) + gelu(a_i*c_j)",
     "tanh(A @ (u_i - v_j) + a_i)·[c_j, 1]",
+    "onehot(j mod 3, 3)·u_i*c_j + v_j[argmax(u_i)]*a_i + argmin(v_j)*c_j*a_i",
+    "pad(u_i*c_j, 1, 5)·repeat(a_i, 5)*c_j",
+    "quadratic(v_j, u_i) + quadratic(A @ v_j, [a_i, c_j])",
+    "matvec(outer(u_i, v_j), v_j)·u_i + vecmat(u_i, outer(u_i, v_j))·v_j",
+    "kron(u_i, v_j, [3, 1], [1, 3])·outer(v_j, u_i)",
+    "tensordot(outer(u_i, v_j), u_i, [3, 3], [1, 3], [0], [1], [1, 0])·v_j",
+    "bspline([0, 0, 0, 0.3, 0.6, 1, 1, 1], a_i*c_j, 2)·[v_j, u_i[0:2]]",
+    "softdtw(u_i*c_j, v_j, 0.3)*a_i",
+    "vjp(u_i*(u_i·v_j), u_i, v_j*a_i)·u_i*c_j",
+    "jacobian(u_i*(u_i·v_j), u_i)·outer(v_j, v_j)*a_i*c_j",
 ]
 REDUCTIONS: dict[str, list[str]] = {
     "sum": ["sum_j a_i*v_j", "sum_ij a_i*v_j"],

@@ -25,6 +25,7 @@ bool is_contraction(Op op) {
 #define CONTRACTS_Elementwise false
 #define CONTRACTS_Cross false
 #define CONTRACTS_Outer false
+#define CONTRACTS_Gather false
 #define CONTRACTS_Contract true
 #define CONTRACTS_Fold true
 #define CONTRACTS_MatVec true
@@ -143,6 +144,16 @@ Value* Evaluator::compute(ValueId id, Component component, int row,
         return cross(id, component, row, column);
     case Op::Outer:
         return outer(id, component, row, column);
+    case Op::Iota:
+        if (!component.runtime)
+            return lanes_.number(DType::I64, double(component.fixed));
+        return component.runtime->getType()->isVectorTy()
+                   ? component.runtime
+                   : lanes_.splat(index_of(component));
+    case Op::Gather:
+    case Op::GatherRow:
+    case Op::GatherElement:
+        return gathered(id, component, row, column);
     default:
         break;
     }
@@ -220,6 +231,58 @@ Value* Evaluator::outer(ValueId id, Component component, int row, int column) {
             value(node.operands[std::size_t(operand)], k, row, column));
     };
     return b.CreateFMul(at(0, r), at(1, c));
+}
+
+/// An element of a table, at a place that is checked before.
+Value* Evaluator::gathered(ValueId id, Component component, int row,
+                           int column) {
+    const Node& node = graph_[id];
+    const Type& table = graph_[node.operands[0]].type;
+    auto& b = lanes_.b;
+    const std::int64_t lengths[] = {table.rows, table.columns};
+    Value* place = nullptr;
+    Value* holds = nullptr;
+    for (std::size_t k = 1; k < node.arity; ++k) {
+        const Whole index =
+            whole_of(lanes_, value(node.operands[k], {}, row, column));
+        Value* inside = b.CreateICmpULT(
+            index.number, lanes_.number(DType::I64, double(lengths[k - 1])));
+        holds =
+            both_hold(lanes_, both_hold(lanes_, holds, index.holds), inside);
+        place = place
+                    ? b.CreateAdd(
+                          b.CreateMul(place, lanes_.number(DType::I64,
+                                                           double(lengths[1]))),
+                          index.number)
+                    : index.number;
+    }
+    if (node.op == Op::GatherRow) {
+        Value* columns = lanes_.number(DType::I64, double(table.columns));
+        place = b.CreateAdd(b.CreateMul(place, columns),
+                            lanes_.splat(index_of(component)));
+    }
+    place = lanes_.select(holds, place, lanes_.number(DType::I64, 0));
+    const bool constant = table.axes == Axes::None || lanes_.width() == 1;
+    Value* found = constant ? value(node.operands[0], {0, place}, row, column)
+                            : chosen(node.operands[0], place, row, column);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    return lanes_.select(holds, lanes_.as(node.type.dtype, found),
+                         lanes_.number(node.type.dtype, nan));
+}
+
+/// Component `place` of a vector on an axis, which differs from lane to lane.
+Value* Evaluator::chosen(ValueId table, Value* place, int row, int column) {
+    auto& b = lanes_.b;
+    llvm::Type* type = lanes_.type(graph_[table].type.dtype);
+    Value* variable = lanes_.variable(type);
+    b.CreateStore(llvm::Constant::getNullValue(type), variable);
+    each_component(components_of(graph_[table].type), [&](Component at) {
+        Value* here = b.CreateICmpEQ(place, lanes_.splat(index_of(at)));
+        b.CreateStore(lanes_.select(here, value(table, at, row, column),
+                                    b.CreateLoad(type, variable)),
+                      variable);
+    });
+    return b.CreateLoad(type, variable);
 }
 
 /// How many terms a contraction adds.

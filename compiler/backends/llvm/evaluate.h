@@ -20,7 +20,8 @@
 
 namespace tilefold::llvm_backend {
 
-/// A component's number: known now, or the i64 of a loop.
+/// A component's number: known now, or the i64 of a loop; of a constant also
+/// i64 lanes, one number for each.
 struct Component {
     std::int64_t fixed = 0;
     llvm::Value* runtime = nullptr;
@@ -83,6 +84,10 @@ private:
                        int column);
     llvm::Value* cross(ir::ValueId id, Component component, int row,
                        int column);
+    llvm::Value* gathered(ir::ValueId id, Component component, int row,
+                          int column);
+    llvm::Value* chosen(ir::ValueId table, llvm::Value* place, int row,
+                        int column);
     void contract(ir::ValueId id, Component component, int row0, int rows,
                   int column0, int columns);
     llvm::Value* accumulated(const ir::Node& node, llvm::Value* sum,

@@ -2,6 +2,8 @@
 
 #include "compiler/backends/llvm/lanes.h"
 
+#include "compiler/whole.h"
+
 namespace tilefold::llvm_backend {
 
 using llvm::Value;
@@ -57,7 +59,7 @@ Value* Lanes::number(DType dtype, double value) const {
     llvm::Type* lanes = type(dtype);
     if (kind_of(dtype) == DTypeKind::Float)
         return llvm::ConstantFP::get(lanes, value);
-    return llvm::ConstantInt::get(lanes, std::uint64_t(std::int64_t(value)));
+    return llvm::ConstantInt::get(lanes, std::uint64_t(ir::saturated(value)));
 }
 
 Value* Lanes::splat(Value* scalar) const {

@@ -34,6 +34,7 @@ public:
     llvm::Type* type(DType dtype) const; ///< lanes of element(dtype)
     DType dtype_of(llvm::Value* value) const;
 
+    /// Of an integer dtype: the nearest one, where it is too large.
     llvm::Value* number(DType dtype, double value) const;
     llvm::Value* splat(llvm::Value* scalar) const;
     /// Lanes (or a scalar) of `value` in another dtype.

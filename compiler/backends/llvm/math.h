@@ -32,6 +32,23 @@ llvm::Value* emit_operation(Lanes& lanes, const FunctionTable& functions,
                             ir::Op op, DType dtype,
                             std::span<llvm::Value* const> operands);
 
+/// A value as I64 lanes, and where it is a whole number (null: everywhere).
+struct Whole {
+    llvm::Value* number;
+    llvm::Value* holds;
+};
+Whole whole_of(Lanes& lanes, llvm::Value* value);
+/// Null stands for everywhere.
+llvm::Value* both_hold(Lanes& lanes, llvm::Value* a, llvm::Value* b);
+
+/// An operation whose result rule is Affine, of I64 lanes.
+llvm::Value* emit_whole(Lanes& lanes, ir::Op op,
+                        std::span<llvm::Value* const> operands);
+/// Rand or Randn; NaN where an operand is no whole number.
+llvm::Value* emit_random(Lanes& lanes, const FunctionTable& functions,
+                         ir::Op op, DType dtype,
+                         std::span<llvm::Value* const> operands);
+
 llvm::Value* call_external(Lanes& lanes, const FunctionTable& functions,
                            External function, DType dtype,
                            std::span<llvm::Value* const> operands);

@@ -3,6 +3,8 @@
 
 #include "compiler/backends/llvm/module.h"
 
+#include <limits>
+
 namespace tilefold::llvm_backend {
 
 using llvm::Value;
@@ -107,6 +109,11 @@ Value* load_element(const Lanes& scalar, DType from, DType to, Value* pointer) {
         return b.CreateZExt(b.CreateICmpNE(raw, b.getInt8(0)), b.getInt8Ty());
     if (kind_of(from) == DTypeKind::Float)
         return b.CreateFPToSI(raw, b.getInt64Ty());
+    if (from == DType::U64) // what I64 does not hold is its largest number
+        return b.CreateBinaryIntrinsic(
+            llvm::Intrinsic::umin, raw,
+            b.getInt64(
+                std::uint64_t(std::numeric_limits<std::int64_t>::max())));
     return b.CreateIntCast(raw, b.getInt64Ty(),
                            kind_of(from) == DTypeKind::Signed);
 }

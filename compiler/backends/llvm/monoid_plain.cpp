@@ -15,12 +15,22 @@ class Plain : public MonoidWriter {
 public:
     Plain(const ir::Graph& graph, ir::ValueId reduce)
         : MonoidWriter(graph, reduce), monoid_(row().monoid) {
-        fields_ = {{DType::F64, components_, identity()}};
+        const bool extreme =
+            monoid_ == Monoid::Maximum || monoid_ == Monoid::Minimum;
+        if (extreme && node().type.dtype != DType::Bool)
+            partial_ = node().type.dtype;
+        if (partial_ == DType::I64)
+            state_ = DType::I64;
+        fields_ = {{state_, components_, identity()}};
+    }
+
+    int wide_accumulators() const override {
+        return int(size_of(partial_) / size_of(graph_.real));
     }
 
     void start(Tile& tile) override {
         each(tile, [&](Component k, int r) {
-            tile.lanes.b.CreateStore(tile.lanes.number(graph_.real, identity()),
+            tile.lanes.b.CreateStore(tile.lanes.number(partial_, identity()),
                                      at(tile, k, r));
         });
     }
@@ -32,7 +42,7 @@ public:
             Value* place = at(tile, k, r);
             Value* sum = tile.lanes.b.CreateLoad(type(tile), place);
             for (int j = 0; j < tile.columns; ++j)
-                sum = combined(tile.lanes, sum, read(tile, 0, k, r, j));
+                sum = combined(tile.lanes, sum, term(tile, k, r, j));
             tile.lanes.b.CreateStore(sum, place);
         });
     }
@@ -44,7 +54,7 @@ public:
             StateRows& state = *tile.state[std::size_t(r)];
             state.store(0, k,
                         combined(tile.lanes, state.load(0, k),
-                                 tile.lanes.as(DType::F64, partial)));
+                                 tile.lanes.as(state_, partial)));
         });
     }
 
@@ -84,6 +94,11 @@ private:
     }
 
     Value* combined(Lanes& lanes, Value* a, Value* b) const {
+        if (state_ == DType::I64)
+            return lanes.b.CreateBinaryIntrinsic(monoid_ == Monoid::Maximum
+                                                     ? llvm::Intrinsic::smax
+                                                     : llvm::Intrinsic::smin,
+                                                 a, b);
         switch (monoid_) {
         case Monoid::Multiply:
             return lanes.b.CreateFMul(a, b);
@@ -98,9 +113,19 @@ private:
         }
     }
 
-    llvm::Type* type(Tile& tile) const { return tile.lanes.type(graph_.real); }
+    Value* term(Tile& tile, Component k, int r, int j) const {
+        return tile.lanes.as(partial_, tile.values.value(body(), k, r, j));
+    }
+    llvm::Type* type(Tile& tile) const { return tile.lanes.type(partial_); }
     Value* at(Tile& tile, Component k, int r) {
-        return place(tile, 0, k, r, type(tile));
+        const int size = wide_accumulators();
+        if (!k.runtime || size == 1)
+            return place(tile, 0, k, r, type(tile));
+        Value* index = tile.lanes.b.CreateMul(tile.values.index_of(k),
+                                              tile.lanes.constant(tile.rows));
+        return tile.lanes.at(tile.memory, index, r,
+                             tile.lanes.width() *
+                                 std::int64_t(size_of(partial_)));
     }
     template <class Body> void each(Tile& tile, Body body) {
         tile.values.each_component(components_, [&](Component k) {
@@ -110,6 +135,8 @@ private:
     }
 
     Monoid monoid_;
+    /// Of a panel, and of a row: integers stay integers where nothing is added.
+    DType partial_ = graph_.real, state_ = DType::F64;
 };
 
 } // namespace

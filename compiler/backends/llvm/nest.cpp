@@ -53,8 +53,13 @@ public:
         auto& b = entry_.b;
         Value* literals = entry_.writer.field(
             b, entry_.call, offsetof(tilefold_call, literals), true);
-        return b.CreateLoad(b.getDoubleTy(),
-                            entry_.lanes.byte_offset(literals, node.first * 8));
+        Value* number =
+            b.CreateLoad(b.getDoubleTy(),
+                         entry_.lanes.byte_offset(literals, node.first * 8));
+        if (node.type.dtype != DType::I64)
+            return number;
+        Value* whole = entry_.lanes.as(DType::I64, number);
+        return node.second < 0 ? b.CreateNeg(whole) : whole;
     }
 
 private:
@@ -109,9 +114,10 @@ void write_prepare(ModuleWriter& writer) {
             components_of(writer.graph[id].type), [&](Component component) {
                 Value* address = entry.lanes.at(
                     constants, values.index_of(component), place, state_bytes);
-                entry.b.CreateStore(
-                    entry.lanes.as(DType::F64, values.value(id, component)),
-                    address);
+                Value* value = values.value(id, component);
+                if (writer.graph[id].type.dtype != DType::I64)
+                    value = entry.lanes.as(DType::F64, value);
+                entry.b.CreateStore(value, address);
             });
     }
     entry.finish();

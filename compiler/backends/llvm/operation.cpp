@@ -56,11 +56,19 @@ Value* pseudo_inverse(Lanes& lanes, Value* x) {
     return lanes.select(lanes.b.CreateFCmpOEQ(x, zero), zero, inverse);
 }
 
-/// x - y floor(x / y), with the divisor's sign.
-Value* modulo(Lanes& lanes, Value* x, Value* y) {
-    Value* quotient = lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::floor,
-                                                   lanes.b.CreateFDiv(x, y));
-    return lanes.fma(lanes.b.CreateFNeg(y), quotient, x);
+/// x - y floor(x / y), with the divisor's sign; or that floor. A quotient may
+/// round to the whole number above: the rest has the wrong sign then.
+Value* floor_division(Lanes& lanes, Op op, Value* x, Value* y) {
+    auto& b = lanes.b;
+    Value* quotient =
+        b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, b.CreateFDiv(x, y));
+    Value* rest = lanes.fma(b.CreateFNeg(y), quotient, x);
+    Value* zero = lanes.number(lanes.dtype_of(x), 0);
+    Value* above = b.CreateFCmpOLT(b.CreateFMul(rest, y), zero);
+    if (op == Op::Mod)
+        return lanes.select(above, b.CreateFAdd(rest, y), rest);
+    Value* below = b.CreateFSub(quotient, lanes.number(lanes.dtype_of(x), 1));
+    return lanes.select(above, below, quotient);
 }
 
 Value* maximum(Lanes& lanes, Value* a, Value* b) {
@@ -127,6 +135,8 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
             converted.push_back(operand(k));
         return call_external(lanes, functions, function, dtype, converted);
     };
+    if (dtype == DType::I64 && op != Op::Where)
+        return emit_whole(lanes, op, operands);
     using P = llvm::CmpInst;
     switch (op) {
     case Op::Add:
@@ -140,7 +150,8 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Div:
         return b.CreateFDiv(operand(0), operand(1));
     case Op::Mod:
-        return modulo(lanes, operand(0), operand(1));
+    case Op::FloorDiv:
+        return floor_division(lanes, op, operand(0), operand(1));
     case Op::Pow:
         return external(External::Pow);
     case Op::Exp:
@@ -202,6 +213,9 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
         return b.CreateOr(truth(0), truth(1));
     case Op::Not:
         return b.CreateNot(truth(0));
+    case Op::Rand:
+    case Op::Randn:
+        return emit_random(lanes, functions, op, dtype, operands);
     case Op::Sin:
         return external(External::Sin);
     case Op::Cos:
@@ -258,6 +272,10 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::MatVec:
     case Op::VecMat:
     case Op::Outer:
+    case Op::Iota:
+    case Op::Gather:
+    case Op::GatherRow:
+    case Op::GatherElement:
         break; // by evaluate.cpp
     }
     internal_error(std::string(ir::mnemonic(op)) + " is not elementwise");

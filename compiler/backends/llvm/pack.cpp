@@ -167,12 +167,24 @@ bool ConstantLeaves::has(ValueId id) const {
     return writer_.sites.constants.count(id) != 0;
 }
 
+/// Elements of the table at `place`, as they stand or as F64.
+Value* ConstantLeaves::gather(DType dtype, std::int64_t place,
+                              Value* index) const {
+    auto& b = lanes_.b;
+    const DType stored = dtype == DType::I64 ? DType::I64 : DType::F64;
+    Value* places = b.CreateGEP(lanes_.element(stored),
+                                lanes_.byte_offset(base_, place * 8), index);
+    return b.CreateMaskedGather(lanes_.type(stored), places, llvm::Align(8));
+}
+
 Value* ConstantLeaves::read(ValueId id, Component component, int, int) {
     const Node& node = writer_.graph[id];
     const std::int64_t place = writer_.sites.constants.at(id);
     const auto load = [&](llvm::IRBuilder<>& b, Value* index) {
         Lanes at_place = writer_.lanes(b, lanes_.width());
         Value* address = at_place.at(base_, index, place, 8);
+        if (node.type.dtype == DType::I64)
+            return at_place.splat(b.CreateLoad(b.getInt64Ty(), address));
         Value* number = b.CreateLoad(b.getDoubleTy(), address);
         const DType dtype =
             node.type.dtype == DType::F64 && !writer_.sites.exact.count(id)
@@ -181,6 +193,8 @@ Value* ConstantLeaves::read(ValueId id, Component component, int, int) {
         Lanes scalar = writer_.lanes(b, 1);
         return at_place.splat(scalar.as(dtype, number));
     };
+    if (component.runtime && component.runtime->getType()->isVectorTy())
+        return gather(node.type.dtype, place, component.runtime);
     if (component.runtime)
         return load(lanes_.b,
                     lanes_.b.CreateAdd(component.runtime,

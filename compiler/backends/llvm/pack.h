@@ -59,6 +59,9 @@ public:
                       int column) override;
 
 private:
+    llvm::Value* gather(DType dtype, std::int64_t place,
+                        llvm::Value* index) const;
+
     ModuleWriter& writer_;
     Lanes& lanes_;
     llvm::Value* base_;

@@ -56,7 +56,12 @@ void note_exact(const Graph& graph, const Node& node, Sites& sites) {
                 (type.dtype == DType::F64 && graph.real != DType::F64));
     };
     const auto inputs = node.inputs();
-    if (std::any_of(inputs.begin(), inputs.end(), is_exact))
+    const auto result = [&](ir::ResultRule rule) {
+        return has_row(node.op) && row_of(node.op).result == rule;
+    };
+    const bool whole =
+        result(ir::ResultRule::Whole) || result(ir::ResultRule::Gathered);
+    if (whole || std::any_of(inputs.begin(), inputs.end(), is_exact))
         for (ValueId operand : inputs)
             if (graph[operand].type.dtype == DType::F64)
                 sites.exact.insert(operand);
@@ -67,7 +72,8 @@ void place_constants(const Graph& graph, const Split& parts, Sites& sites) {
     std::set<ValueId> on_call(parts.call.computed.begin(),
                               parts.call.computed.end());
     const auto place = [&](ValueId id) {
-        if (!on_call.count(id) || graph[id].op == Op::Constant ||
+        const Op op = graph[id].op;
+        if (!on_call.count(id) || op == Op::Constant || op == Op::Iota ||
             sites.constants.count(id))
             return;
         sites.constants[id] = sites.constants_size;

@@ -22,7 +22,8 @@ struct Packed {
 };
 
 struct Sites {
-    /// Values on {} that others use, and their place in call->constants.
+    /// Values on {} that others use, and their place in call->constants, where
+    /// I64 stand by their bits, all others as F64.
     std::map<ir::ValueId, std::int64_t> constants;
     std::int64_t constants_size = 0;
     /// Constants that meet indices or integers: read as F64, never rounded.

@@ -7,9 +7,12 @@
 
 #include "compiler/backends/reference/accumulator.h"
 #include "compiler/scalar.h"
+#include "compiler/whole.h"
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 
 namespace tilefold::reference {
 namespace {
@@ -59,6 +62,7 @@ private:
         }
         offsets_.push_back(size);
         cells_.resize(size);
+        whole_.resize(size);
     }
 
     void sort_by_phase() {
@@ -89,6 +93,26 @@ private:
         return {cells_.data() + offsets_[id], offsets_[id + 1] - offsets_[id]};
     }
 
+    /// Integers, exactly, beside their cells.
+    std::span<std::int64_t> wholes(ValueId id) {
+        return {whole_.data() + offsets_[id], offsets_[id + 1] - offsets_[id]};
+    }
+
+    bool is_integer(ValueId id) const {
+        return graph_[id].type.dtype == DType::I64;
+    }
+
+    void set_whole(ValueId id, std::size_t k, std::int64_t value) {
+        wholes(id)[k] = value;
+        cells(id)[k] = double(value);
+    }
+
+    /// After its cells alone were set.
+    void round_to_whole(ValueId id) {
+        for (std::size_t k = 0; k < cells(id).size(); ++k)
+            set_whole(id, k, ir::saturated(cells(id)[k]));
+    }
+
     void compute(Axes level) { compute(levels_[std::size_t(level)]); }
 
     void compute(const std::vector<ValueId>& ids) {
@@ -114,8 +138,11 @@ private:
             for (j_ = j0; j_ < j1; ++j_)
                 accumulate_pair(over_j);
         }
-        for (auto& [id, accumulator] : reductions_)
+        for (auto& [id, accumulator] : reductions_) {
             accumulator.finish(cells(id));
+            if (is_integer(id))
+                round_to_whole(id);
+        }
     }
 
     void accumulate_pair(bool over_j) {
@@ -143,15 +170,17 @@ private:
         const std::span<double> result = cells(id);
         switch (node.op) {
         case Op::Argument:
-            return read_argument(node, result);
+            return read_argument(id);
         case Op::Literal:
             result[0] = graph_.literals[std::size_t(node.first)];
+            if (is_integer(id))
+                set_whole(id, 0, node.second * ir::saturated(result[0]));
             return;
         case Op::Constant:
             result[0] = node.value;
             return;
         case Op::Index:
-            result[0] = double(node.type.axes == Axes::I ? i_ : j_);
+            set_whole(id, 0, node.type.axes == Axes::I ? i_ : j_);
             return;
         case Op::IntPow:
             for (std::size_t k = 0; k < result.size(); ++k)
@@ -161,34 +190,53 @@ private:
         case Op::Slice:
             std::copy_n(cells(node.operands[0]).begin() + node.first,
                         result.size(), result.begin());
+            std::copy_n(wholes(node.operands[0]).begin() + node.first,
+                        result.size(), wholes(id).begin());
             return;
         case Op::Concat:
             std::ranges::copy(
                 cells(node.operands[1]),
                 std::ranges::copy(cells(node.operands[0]), result.begin()).out);
+            std::ranges::copy(
+                wholes(node.operands[1]),
+                std::ranges::copy(wholes(node.operands[0]), wholes(id).begin())
+                    .out);
             return;
         case Op::Broadcast:
             std::ranges::fill(result, cells(node.operands[0])[0]);
+            std::ranges::fill(wholes(id), wholes(node.operands[0])[0]);
+            return;
+        case Op::Iota:
+            for (std::size_t k = 0; k < result.size(); ++k)
+                set_whole(id, k, std::int64_t(k));
             return;
         default:
-            compute_operation(node, result);
+            compute_operation(id, result);
         }
     }
 
-    void read_argument(const Node& node, std::span<double> result) {
+    void read_argument(ValueId id) {
+        const Node& node = graph_[id];
+        const std::span<double> result = cells(id);
         const std::int64_t point = node.type.axes == Axes::I   ? i_
                                    : node.type.axes == Axes::J ? j_
                                                                : 0;
-        for (std::size_t k = 0; k < result.size(); ++k)
-            result[k] = read_(std::size_t(node.first), point,
-                              std::int32_t(k) / node.type.columns,
-                              std::int32_t(k) % node.type.columns);
+        for (std::size_t k = 0; k < result.size(); ++k) {
+            const long double value =
+                read_(std::size_t(node.first), point,
+                      std::int32_t(k) / node.type.columns,
+                      std::int32_t(k) % node.type.columns);
+            result[k] = double(value);
+            if (is_integer(id))
+                set_whole(id, k, ir::saturated(value));
+        }
     }
 
-    void compute_operation(const Node& node, std::span<double> result) {
+    void compute_operation(ValueId id, std::span<double> result) {
+        const Node& node = graph_[id];
         switch (row_of(node.op).shape) {
         case ir::ShapeRule::Elementwise:
-            return compute_elementwise(node, result);
+            return compute_elementwise(id);
         case ir::ShapeRule::Contract:
         case ir::ShapeRule::Fold:
             result[0] = fold(node);
@@ -200,19 +248,81 @@ private:
             return compute_matrix_product(node, result);
         case ir::ShapeRule::Outer:
             return compute_outer(node, result);
+        case ir::ShapeRule::Gather:
+            return compute_gather(node, result);
         }
     }
 
-    void compute_elementwise(const Node& node, std::span<double> result) {
-        for (std::size_t k = 0; k < result.size(); ++k) {
-            double operands[3];
-            for (std::size_t n = 0; n < node.arity; ++n) {
-                const auto operand = cells(node.operands[n]);
-                const bool scalar = graph_[node.operands[n]].type.rank == 0;
-                operands[n] = operand[scalar ? 0 : k];
-            }
-            result[k] = ir::evaluate(node.op, operands);
+    /// Component k of operand n, or the one of a scalar.
+    std::size_t place_in(const Node& node, std::size_t n, std::size_t k) const {
+        return graph_[node.operands[n]].type.rank == 0 ? 0 : k;
+    }
+
+    void compute_elementwise(ValueId id) {
+        const Node& node = graph_[id];
+        const ir::ResultRule rule = row_of(node.op).result;
+        const bool integers =
+            std::ranges::all_of(node.inputs(), [&](ValueId operand) {
+                return is_integer(operand);
+            });
+        for (std::size_t k = 0; k < cells(id).size(); ++k) {
+            if (rule == ir::ResultRule::Whole)
+                cells(id)[k] = random(node, k);
+            else if (is_integer(id))
+                set_whole(id, k, whole(node, k));
+            else if (rule == ir::ResultRule::Compare && integers)
+                cells(id)[k] = compared(node, k);
+            else
+                cells(id)[k] = real(node, k);
         }
+    }
+
+    double real(const Node& node, std::size_t k) {
+        double operands[3];
+        for (std::size_t n = 0; n < node.arity; ++n)
+            operands[n] = cells(node.operands[n])[place_in(node, n, k)];
+        return ir::evaluate(node.op, operands);
+    }
+
+    using Integers = std::array<std::int64_t, 3>;
+
+    Integers integers_of(const Node& node, std::size_t k) {
+        Integers operands{};
+        for (std::size_t n = 0; n < node.arity; ++n) {
+            const ValueId operand = node.operands[n];
+            const std::size_t place = place_in(node, n, k);
+            operands[n] = is_integer(operand)
+                              ? wholes(operand)[place]
+                              : ir::saturated(cells(operand)[place]);
+        }
+        return operands;
+    }
+
+    std::int64_t whole(const Node& node, std::size_t k) {
+        return ir::evaluate_whole(node.op, integers_of(node, k).data());
+    }
+
+    double compared(const Node& node, std::size_t k) {
+        return ir::compare_whole(node.op, integers_of(node, k).data());
+    }
+
+    /// Component k of `operand` as an integer, where it is one.
+    std::optional<std::int64_t> whole_at(ValueId operand, std::size_t k) {
+        if (is_integer(operand))
+            return wholes(operand)[k];
+        return ir::whole_of(cells(operand)[k], graph_[operand].type.dtype);
+    }
+
+    double random(const Node& node, std::size_t k) {
+        Integers operands{};
+        for (std::size_t n = 0; n < node.arity; ++n) {
+            const auto number =
+                whole_at(node.operands[n], place_in(node, n, k));
+            if (!number)
+                return std::numeric_limits<double>::quiet_NaN();
+            operands[n] = *number;
+        }
+        return ir::evaluate_random(node.op, operands.data());
     }
 
     double fold(const Node& node) {
@@ -248,6 +358,23 @@ private:
         }
     }
 
+    void compute_gather(const Node& node, std::span<double> result) {
+        const Type& table = graph_[node.operands[0]].type;
+        const std::int64_t lengths[] = {table.rows, table.columns};
+        std::int64_t place = 0;
+        bool holds = true;
+        for (std::size_t k = 1; k < node.arity; ++k) {
+            const auto index = whole_at(node.operands[k], 0);
+            holds = holds && index && *index >= 0 && *index < lengths[k - 1];
+            place = holds ? place * lengths[k - 1] + *index : 0;
+        }
+        if (node.op == Op::GatherRow)
+            place *= table.columns;
+        for (std::size_t k = 0; k < result.size(); ++k)
+            result[k] = holds ? cells(node.operands[0])[std::size_t(place) + k]
+                              : std::numeric_limits<double>::quiet_NaN();
+    }
+
     void compute_outer(const Node& node, std::span<double> result) {
         const auto a = cells(node.operands[0]), b = cells(node.operands[1]);
         for (std::size_t k = 0; k < result.size(); ++k)
@@ -277,6 +404,7 @@ private:
     Axes reduced_ = Axes::None;
     std::vector<std::size_t> offsets_;
     std::vector<double> cells_;
+    std::vector<std::int64_t> whole_;
     std::vector<ValueId> levels_[4]; ///< by axes, before the reductions
     std::vector<ValueId> after_;
     std::vector<std::pair<ValueId, Accumulator>> reductions_;

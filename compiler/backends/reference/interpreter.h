@@ -12,9 +12,11 @@
 
 namespace tilefold::reference {
 
-/// Reads component (row, column) of argument `number` at `point` as a double.
-using Reader = std::function<double(std::size_t number, std::int64_t point,
-                                    std::int32_t row, std::int32_t column)>;
+/// Reads component (row, column) of argument `number` at `point`; a long double
+/// holds every integer.
+using Reader =
+    std::function<long double(std::size_t number, std::int64_t point,
+                              std::int32_t row, std::int32_t column)>;
 
 struct Sizes {
     std::int64_t rows = 1;    ///< points on i

@@ -1,0 +1,23 @@
+// runtime/indices.h - arrays that are indices of a table, checked before a
+// kernel reads the table by them.
+#pragma once
+
+#include "compiler/pipeline.h"
+#include "runtime/bind_shapes.h"
+#include "runtime/parsed.h"
+
+#include <vector>
+
+namespace tilefold {
+
+/// The arguments that `program` takes as indices as they stand. What is
+/// computed of others is checked by the kernel, which gives NaN.
+std::vector<IndexedTable> tables_indexed(const Program& program);
+
+/// Places in the call of the arguments that are tables.
+std::vector<std::int32_t> tables_of(const Prepared& prepared);
+
+/// Throws where an element is no index of its table; one look at each.
+void check_indices(const Prepared& prepared, const Readings& readings);
+
+} // namespace tilefold

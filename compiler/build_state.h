@@ -88,6 +88,7 @@ private:
     };
     void simplify_results(Results& results);
     void check_differentiable(const std::string& name);
+    void refuse_pairs(const Type& type) const;
     Results reversed(const Results& results, const DerivationStep& step);
     Results moved(const Results& results, const DerivationStep& step);
     ir::ValueId cotangent(const std::string& name, const Type& type,

@@ -182,6 +182,11 @@ bool equal(const Graph& a, const Graph& b);
 Type infer_type(const Graph& graph, const Node& node,
                 std::string_view formula = {});
 
+/// Throws Error(TooManyComponents) for a vector of more than `most`, by default
+/// more than are counted.
+void check_components(std::int64_t count, Place place,
+                      std::int64_t most = (std::int64_t(1) << 31) - 1);
+
 /// Most nodes of a graph; more is Error(TooLarge).
 inline constexpr std::size_t most_nodes = 20'000;
 

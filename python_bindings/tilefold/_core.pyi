@@ -243,6 +243,9 @@ def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, **array
 def language() -> list[tuple[str, list[tuple[str, str]]]]:
     """(title, [(spelling, meaning), …]) for each table."""
 
+def _tables() -> dict[str, list[dict[str, str]]]:
+    """The rows of the compiler's tables, by table and column."""
+
 def named_formulas() -> list[tuple[str, str, str, str, bool]]:
     """
     (name, formula, parameters, meaning, whether it reduces) for each row

@@ -37,12 +37,20 @@ std::size_t count_whole(std::span<const std::string> labels) {
 
 /// A gradient has its argument's components, side by side, on its first axis.
 Type gradient_type(const ir::Argument& argument, DType real) {
+    if (argument.columns > 1)
+        ir::check_components(std::int64_t(argument.rows) * argument.columns,
+                             {});
     Type type;
     type.dtype = real;
     type.axes = argument.axes == Axes::IJ ? Axes::I : argument.axes;
     type.rank = argument.rank == 0 ? 0 : 1;
     type.rows = argument.rows * argument.columns;
     return type;
+}
+
+/// How many numbers a point has, for messages.
+template <class Array> std::string components_of(const Array& array) {
+    return std::to_string(std::int64_t(array.rows) * array.columns);
 }
 
 /// The results after a step; those before it are `results`.
@@ -103,6 +111,8 @@ DerivedGraph GraphBuild::derive(const Derivation& derivation,
         results = step.kind == Kind::Reverse ? reversed(results, step)
                                              : moved(results, step);
     }
+    for (const Type& type : results.types)
+        refuse_pairs(type);
     return {std::move(builder_), std::move(results.values),
             std::move(results.labels), std::move(results.types)};
 }
@@ -204,6 +214,12 @@ ir::Argument GraphBuild::seed_argument(const ArgumentType& type,
             axes};
 }
 
+/// No array of a call is (N, M): not a cotangent, and not a result.
+void GraphBuild::refuse_pairs(const Type& type) const {
+    if (type.axes == Axes::IJ)
+        refuse(Code::NoReduction, formula_[formula_.root].span, {"N×M"});
+}
+
 /// What a result is multiplied by before it is differentiated.
 ValueId GraphBuild::cotangent(const std::string& name, const Type& type,
                               ValueId result) {
@@ -216,10 +232,11 @@ ValueId GraphBuild::cotangent(const std::string& name, const Type& type,
     const bool is_number = given->rank == 0;
     const bool fits = given->rank == type.rank && given->rows == type.rows;
     const bool spreads = is_number && given->declared == Axes::None;
+    if (!spreads)
+        refuse_pairs(type);
     if (!fits && !spreads)
         fail(Code::WrongComponents,
-             {name, std::to_string(given->rows * given->columns),
-              std::to_string(type.rows)});
+             {name, components_of(*given), std::to_string(type.rows)});
     const Axes axes = spreads ? Axes::None : type.axes;
     const ir::Argument argument = seed_argument(*given, axes);
     arguments_.emplace(name, argument); // may be differentiated by, later
@@ -302,8 +319,7 @@ GraphBuild::Results GraphBuild::moved(const Results& results,
         if (given->rank != argument.rank || given->rows != argument.rows ||
             given->columns != argument.columns)
             fail(Code::WrongComponents,
-                 {seed, std::to_string(given->rows * given->columns),
-                  std::to_string(argument.rows * argument.columns)});
+                 {seed, components_of(*given), components_of(argument)});
         for (ValueId leaf : leaves_of(name)) {
             const Axes axes = builder_.type(leaf).axes;
             const ir::Argument tangent = seed_argument(*given, argument.axes);

@@ -112,6 +112,7 @@ private:
     with_imaginary(std::span<const std::string> names) const;
     void simplify_results(Results& results);
     void check_differentiable(const std::string& name);
+    void refuse_pairs(const Type& type) const;
     Results reversed(const Results& results, const DerivationStep& step);
     Results moved(const Results& results, const DerivationStep& step);
     ir::ValueId cotangent(const std::string& name, const Type& type,

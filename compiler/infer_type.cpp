@@ -209,15 +209,13 @@ void shape_vec_mat(const Inference& at, Type& type) {
 }
 
 void shape_outer(const Inference& at, Type& type) {
-    constexpr std::int64_t most = 1 << 20;
     refuse_matrices(at);
     expect_vector(at, 0);
     expect_vector(at, 1);
     const std::int64_t rows = at.operand(0).rows, columns = at.operand(1).rows;
     if (rows == dynamic || columns == dynamic)
         internal_error("an outer product of vectors of any width");
-    if (rows * columns > most)
-        at.refuse(Code::TooLarge, {std::to_string(most)});
+    check_components(rows * columns, {at.formula, at.node.span}, 1 << 20);
     set_vector(type, std::int32_t(rows * columns));
 }
 
@@ -283,6 +281,7 @@ Type type_of_concat(const Inference& at) {
     const Type &a = at.operand(0), &b = at.operand(1);
     if (a.rows == dynamic || b.rows == dynamic)
         internal_error("a list of vectors of any width");
+    check_components(std::int64_t(a.rows) + b.rows, {at.formula, at.node.span});
     Type type;
     type.axes = axes_of_operands(at);
     type.dtype = chosen_dtype(at);
@@ -387,6 +386,12 @@ bool is_wide(const Graph& graph, ValueId id) {
         });
     };
     return look(id, 0);
+}
+
+void check_components(std::int64_t count, Place place, std::int64_t most) {
+    if (count > most)
+        fail(Code::TooManyComponents, place,
+             {std::to_string(count), std::to_string(most)});
 }
 
 Type infer_type(const Graph& graph, const Node& node,

@@ -233,6 +233,11 @@ Type infer_type(const Graph& graph, const Node& node,
 /// what is made of them; not index symbols, results of argmin, or literals.
 bool is_wide(const Graph& graph, ValueId id);
 
+/// Throws Error(TooManyComponents) for a vector of more than `most`, by default
+/// more than are counted.
+void check_components(std::int64_t count, Place place,
+                      std::int64_t most = (std::int64_t(1) << 31) - 1);
+
 /// Most nodes of a graph; more is Error(TooLarge).
 inline constexpr std::size_t most_nodes = 20'000;
 

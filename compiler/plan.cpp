@@ -44,13 +44,13 @@ constexpr std::int32_t unroll = 5;
 
 /// What decides the tile: how a pair's term is made.
 struct Demand {
-    std::int32_t row_registers = 0; ///< components of i-values kept at once
+    std::int64_t row_registers = 0; ///< components of i-values kept at once
     bool looped = false;   ///< a contraction longer than `unroll` per pair
     bool wide = false;     ///< vector results longer than `unroll`
     bool rescaled = false; ///< online maximum: wants several columns at once
     bool folded = false;   ///< a user's functions of a long state
     bool vectors = false;  ///< a pair has vectors, as gradients of kernels do
-    std::int32_t accumulators = 0;
+    std::int64_t accumulators = 0;
 };
 
 bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,

@@ -5,11 +5,13 @@
 #include "formulas/keops_syntax.h"
 #include "python_bindings/call.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -64,6 +66,43 @@ Rows named(bool reductions) {
     return rows;
 }
 
+using Columns = std::map<std::string, std::string>;
+
+/// The columns of a row that tests need, by name.
+std::map<std::string, std::vector<Columns>> tables() {
+    std::map<std::string, std::vector<Columns>> all;
+    auto& operations = all["operations"];
+#define OP(name, spelling, keops, arity, shape, result, ...)                   \
+    operations.push_back({{"name", #name},                                     \
+                          {"spelling", spelling},                              \
+                          {"arity", #arity},                                   \
+                          {"shape", #shape},                                   \
+                          {"result", #result}});
+#include "compiler/ops.def"
+#undef OP
+    auto& functions = all["functions"];
+#define SUGAR(spelling, keops, parameters, body, doc)                          \
+    functions.push_back({{"name", spelling}, {"parameters", parameters}});
+#include "compiler/sugar.def"
+#undef SUGAR
+    auto& reductions = all["reductions"];
+#define REDUCTION(name, spelling, keops, least, most, ...)                     \
+    reductions.push_back(                                                      \
+        {{"name", spelling}, {"least", #least}, {"most", #most}});
+#include "compiler/reductions.def"
+#undef REDUCTION
+#define REDUCTION_SUGAR(spelling, keops, arity, ...)                           \
+    reductions.push_back(                                                      \
+        {{"name", spelling}, {"least", #arity}, {"most", #arity}});
+#include "compiler/reduction_sugar.def"
+#undef REDUCTION_SUGAR
+    auto& dtypes = all["dtypes"];
+#define DTYPE(name, spelling, ...) dtypes.push_back({{"name", spelling}});
+#include "compiler/dtypes.def"
+#undef DTYPE
+    return all;
+}
+
 using NamedRow =
     std::tuple<std::string, std::string, std::string, std::string, bool>;
 
@@ -102,6 +141,8 @@ void bind_language(nb::module_& module) {
                nb::arg("aliases"),
                "A pair term in KeOps spelling, with its aliases, as a formula "
                "of this\nlanguage.");
+    module.def("_tables", &tables,
+               "The rows of the compiler's tables, by table and column.");
     module.def("named_formulas", &named_formulas,
                "(name, formula, parameters, meaning, whether it reduces) for "
                "each row\nof the catalogue.");

@@ -216,6 +216,60 @@ void flatten_cotangent(const Parsed& formula, Reading& reading) {
     reading.columns = 1;
 }
 
+/// A cotangent of the formula's own result.
+bool is_own_cotangent(const Parsed& formula, std::string_view name) {
+    const auto seeds = seeds_of(formula.derivation());
+    const auto seed =
+        std::ranges::find(seeds, normalise_name(name), &SeedRole::name);
+    return seed != seeds.end() && seed->argument.empty() &&
+           seed->kind == DerivationStep::Kind::Reverse;
+}
+
+/// The arguments that are no seeds.
+Readings read_own(const Parsed& formula, std::span<const NamedView> arguments) {
+    Readings readings;
+    for (const NamedView& argument : arguments) {
+        const int name = number_of(formula, argument.name);
+        if (!is_seed(formula, name))
+            readings.push_back(read_shape(argument.name, argument.view,
+                                          axes_of(formula, name, argument)));
+    }
+    return readings;
+}
+
+bool starts_with(const Extents& shape, const Extents& batch) {
+    if (shape.size() < batch.size())
+        return false;
+    for (std::size_t d = 0; d < batch.size(); ++d)
+        if (shape[d] != batch[d] && shape[d] != 1)
+            return false;
+    return true;
+}
+
+/// Results have the axes they need and no more, and so have their cotangents:
+/// in a batch (B, N) or (B,) for a scalar formula, (B, D) for a vector on no
+/// axis, where arrays have (B, N, 1) and parameters (B, 1, D).
+void read_like_result(Reading& cotangent, const Readings& own) {
+    const Extents batch = batch_shape(own);
+    const View& view = *cotangent.view;
+    const bool has_points = cotangent.axes != Axes::None;
+    const std::size_t more = view.shape.size() - batch.size();
+    if (batch.empty() || !starts_with(view.shape, batch) || more > 1 ||
+        (has_points && more == 0))
+        return;
+    const bool is_vector = more == 1 && !has_points;
+    if (has_points && view.shape.back() != lengths_of(own).on(cotangent.axes))
+        return;
+    cotangent.batch = batch.size();
+    cotangent.rank = is_vector ? 1 : 0;
+    cotangent.rows = is_vector ? std::int32_t(view.shape.back()) : 1;
+    cotangent.columns = 1;
+    cotangent.points = has_points ? view.shape.back() : 1;
+    cotangent.operand.stride = has_points ? view.strides.back() : 0;
+    cotangent.operand.component = is_vector ? view.strides.back() : 0;
+    cotangent.operand.column = 0;
+}
+
 Readings read_all(const Parsed& formula, std::span<const NamedView> arguments,
                   Signature& signature, bool& all_known) {
     Readings readings;
@@ -224,8 +278,12 @@ Readings read_all(const Parsed& formula, std::span<const NamedView> arguments,
         all_known &= name >= 0;
         Reading reading = read_shape(argument.name, argument.view,
                                      axes_of(formula, name, argument));
-        if (is_seed(formula, name))
+        if (is_seed(formula, name)) {
             flatten_cotangent(formula, reading);
+            if (argument.view.shape.size() > 0 &&
+                is_own_cotangent(formula, argument.name))
+                read_like_result(reading, read_own(formula, arguments));
+        }
         signature.add(
             name, is_seed(formula, name) ? reading.axes : argument.declared,
             reading.dtype, reading.rank, reading.rows, reading.columns);

@@ -265,6 +265,9 @@ def natural_spelling(formula: str, aliases: Sequence[str]) -> str:
     language.
     """
 
+def _tables() -> dict[str, list[dict[str, str]]]:
+    """The rows of the compiler's tables, by table and column."""
+
 def named_formulas() -> list[tuple[str, str, str, str, bool]]:
     """
     (name, formula, parameters, meaning, whether it reduces) for each row

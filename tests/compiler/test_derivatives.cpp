@@ -125,6 +125,35 @@ TEST(Derivatives, EveryRowHasARuleForEachOperand) {
             << ir::all_reduction_rows()[k].name;
 }
 
+TEST(Derivatives, OfPairTermsAreOfTheirSums) {
+    const std::string refused =
+        "the formula has no reduction: it is a lazy N×M matrix\n"
+        "  2x_i*y_j\n"
+        "  ^~~~~~~~\n"
+        "reduce it, as in sum_j …, or call tilefold.kernel";
+    const auto message = [](const char* types, Kind kind) {
+        return message_of([&] {
+            sweeps_of("2x_i*y_j", types, {{kind, {"x"}, false, "seed"}});
+        });
+    };
+    EXPECT_EQ(message("x f64, y f64, seed f64 on i", Kind::Reverse), refused);
+    EXPECT_EQ(message("x f64, y f64, seed f64 on i", Kind::Forward), refused);
+    EXPECT_EQ(message("x f64, y f64, seed f64 as parameter", Kind::Reverse),
+              "no error")
+        << "one number for all pairs";
+}
+
+TEST(Derivatives, ByMatricesOfMoreComponentsThanAreCounted) {
+    const auto by_matrix = [] {
+        sweeps_of("sum_j sign((A @ [1, x_j])[0])",
+                  "x f64, A f64[1073741824,2], seed f64 as parameter",
+                  {{Kind::Reverse, {"A"}, false, "seed"}});
+    };
+    EXPECT_EQ(message_of(by_matrix),
+              "a vector of 2147483648 components; at most 2147483647 are made\n"
+              "pass it as an array, or make a part of it");
+}
+
 TEST(Derivatives, SeedsAreNamedByTheirArguments) {
     const Derivation derivation{{Kind::Reverse, {"x", "l"}, true, "g"},
                                 {Kind::Reverse, {"x"}, false, "h"},

@@ -40,5 +40,11 @@ TEST(Plan, RefusesWhatIsNone) {
               "the plan's 'lanes': one vector of f32 or f64 expected");
 }
 
+TEST(Plan, CountsComponentsBeyond32Bits) {
+    const Program program =
+        program_of("sum_j a_j / sum_j b_j", "a f64[2147483647], b f64");
+    EXPECT_EQ(program.plan.nest, Nest::Reduce);
+}
+
 } // namespace
 } // namespace tilefold::tests

@@ -181,5 +181,20 @@ TEST(Refusals, MatricesElsewhereThanInProducts) {
               "'A' is a parameter, but was given 2 row");
 }
 
+TEST(Refusals, VectorsOfMoreComponentsThanAreCounted) {
+    EXPECT_EQ(refusal("sum_j [1, m][0]*x_j", "x f64, m f64[2147483647]"),
+              "a vector of 2147483648 components; at most 2147483647 are made\n"
+              "  sum_j [1, m][0]*x_j\n"
+              "        ^~~~~~\n"
+              "pass it as an array, or make a part of it");
+    EXPECT_EQ(refusal("sum_j [1, m][0]*x_j", "x f64, m f64[2147483646]"),
+              "no error");
+    EXPECT_EQ(refusal("sum_j sum(outer(x_j, m))", "x f64[1025], m f64[1024]"),
+              "a vector of 1049600 components; at most 1048576 are made\n"
+              "  sum_j sum(outer(x_j, m))\n"
+              "            ^~~~~~~~~~~~~\n"
+              "pass it as an array, or make a part of it");
+}
+
 } // namespace
 } // namespace tilefold::tests

@@ -315,6 +315,39 @@ def test_batches_broadcast_and_their_gradients_are_summed():
         close(a, w)
 
 
+@pytest.mark.parametrize(
+    ("formula", "shape"),
+    [
+        ("sum_j exp(-|x_i - y_j|²) b_j", (4, 5)),
+        ("sum_ij exp(-|x_i - y_j|²) b_j", (4,)),
+        ("sum_ij exp(-|x_i - y_j|²) b_j*x_i", (4, 2)),
+    ],
+)
+def test_cotangents_of_batches_have_the_shape_of_the_result(formula, shape):
+    """No axis of components, and none of points, where the result has none."""
+    random = np.random.default_rng(4)
+    x, y = random.standard_normal((4, 5, 2)), random.standard_normal((4, 6, 2))
+    b, cotangent = random.standard_normal(6), random.standard_normal(shape)
+    tensors = [torch.tensor(v, requires_grad=True) for v in (x, y, b)]
+    tx, ty, tb = tensors
+    pairs = torch.exp(-((tx[:, :, None] - ty[:, None]) ** 2).sum(-1)) * tb
+    dense = {
+        (4, 5): lambda: pairs.sum(2),
+        (4,): lambda: pairs.sum((1, 2)),
+        (4, 2): lambda: (pairs.sum(2)[..., None] * tx).sum(1),
+    }[shape]()
+    wanted = torch.autograd.grad(dense, tensors, torch.as_tensor(cotangent))
+    f = tilefold.compile(formula)
+    assert f(x=x, y=y, b=b).shape == shape
+    found = f.grad(["x", "y", "b"])(x=x, y=y, b=b, grad=cotangent)
+    for a, w in zip(found, wanted, strict=True):
+        close(a, w)
+    out = tilefold.reduce(formula, x=tx, y=ty, b=tb)
+    recorded = torch.autograd.grad(out, tensors, torch.as_tensor(cotangent))
+    for a, w in zip(recorded, wanted, strict=True):
+        close(a, w)
+
+
 def test_out_and_accumulate():
     f = tilefold.compile(GAUSSIAN)
     one, both = f.grad("x"), f.grad(["x", "l"])

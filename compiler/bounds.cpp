@@ -33,7 +33,7 @@ double identity_of(Monoid monoid) {
     case Monoid::ArgMaximum:
     case Monoid::ArgMinimum:
     case Monoid::KMinimum:
-    case Monoid::Fold:
+    case Monoid::UserDefined:
         return NAN; // of nothing else, such a pair would be the result
     }
     internal_error("a monoid without an identity");

@@ -105,7 +105,7 @@ void compile_input(const Input& input, const Parsed& parsed,
         return;
     }
     const SweepPrograms programs =
-        compile_sweeps(formula, derivation, types, {});
+        compile_sweeps(formula, derivation, types, input.mode, {});
     for (const SweepProgram& sweep : programs.sweeps) {
         check_request(sweep.program);
         explain(sweep);
@@ -161,8 +161,10 @@ Input random_input(Random& random) {
     input.text = random_text(random, input.keops);
     if (input.keops)
         input.reduction = some_reduction(random);
-    input.mode = below(random, 4) ? Mode::Reduce : Mode::Values;
-    if (input.mode == Mode::Reduce && below(random, 4) == 0)
+    constexpr Mode modes[] = {Mode::Reduce, Mode::Reduce, Mode::Chosen,
+                              Mode::Values};
+    input.mode = modes[below(random, 4)];
+    if (input.mode != Mode::Values && below(random, 4) == 0)
         input.steps = 1 + below(random, 4) / 3;
     input.types = std::uint32_t(random());
     return input;
@@ -171,7 +173,9 @@ Input random_input(Random& random) {
 std::string describe(const Input& input) {
     std::ostringstream text;
     text << (input.keops ? "KeOps " : "") << "formula " << quoted(input.text)
-         << (input.mode == Mode::Values ? ", mode values" : "");
+         << (input.mode == Mode::Values   ? ", mode values"
+             : input.mode == Mode::Chosen ? ", mode chosen"
+                                          : "");
     if (input.keops)
         text << ", reduction '" << input.reduction.operation << "'";
     try {

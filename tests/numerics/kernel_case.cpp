@@ -178,6 +178,7 @@ struct Run {
     std::vector<tilefold_operand> operands;
     std::vector<double> constants;
     std::unique_ptr<Guarded> out, scratch;
+    std::int64_t tiles[2] = {0, 0};
     tilefold_call call{};
 
     std::int64_t components() const {
@@ -394,6 +395,7 @@ double run_case(const TestFormula& formula, Isa isa, const Plan* plan,
                     artifact.layout.scratch_per_width * run.width),
         flush, 64);
     run.call.operands = run.operands.data();
+    run.call.tiles = run.tiles;
     run.call.literals = program.graph.literals.data();
     run.call.constants = run.constants.data();
     run.call.rows = run.rows;

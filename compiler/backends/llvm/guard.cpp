@@ -28,13 +28,15 @@ public:
     Number highest(Axes axis) const {
         return real(b_.CreateSub(axis == Axes::I ? i1_ : j1_, b_.getInt64(1)));
     }
-    /// As prepare left it, unrounded.
+    /// As prepare left it: integers as such, all else unrounded.
     Number read(ValueId id) const {
         const Sites& sites = entry_.writer.sites;
         Value* base = entry_.writer.field(
             b_, entry_.call, offsetof(tilefold_call, constants), true);
         Value* place =
             entry_.lanes.byte_offset(base, sites.constants.at(id) * 8);
+        if (entry_.writer.graph[id].type.dtype == DType::I64)
+            return real(b_.CreateLoad(b_.getInt64Ty(), place));
         return b_.CreateLoad(b_.getDoubleTy(), place);
     }
     Number add(Number x, Number y) const { return b_.CreateFAdd(x, y); }

@@ -397,6 +397,7 @@ _FUNCTIONS: dict[str, Callable[..., Traced]] = {
         for there, here in {
             "add": "+", "sub": "-", "subtract": "-", "mul": "*",
             "multiply": "*", "div": "/", "divide": "/", "true_divide": "/",
+            "floordiv": "//", "floor_divide": "//",
             "lt": "<", "less": "<", "le": "<=", "less_equal": "<=",
             "gt": ">", "greater": ">", "ge": ">=", "greater_equal": ">=",
             "eq": "==", "equal": "==", "ne": "!=", "not_equal": "!=",
@@ -452,6 +453,7 @@ def _install_operators() -> None:
     for name, function in {
         "add": "add", "sub": "sub", "mul": "mul", "truediv": "div",
         "pow": "pow", "matmul": "matmul", "mod": "mod",
+        "floordiv": "floordiv",
     }.items():  # fmt: skip
         setattr(Traced, f"__{name}__", forward(function))
         setattr(Traced, f"__r{name}__", backward(function))

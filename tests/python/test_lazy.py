@@ -50,6 +50,7 @@ EXPRESSIONS = {
     "array of points": lambda x, y: (X[:, None, :] * y - x).sum(-1) * C[0],
     "clipped": lambda x, y: np.clip(x - y, -0.1, 0.2).sum(-1),
     "concatenated": lambda x, y: (x * x).sum(-1) + (y * y).sum(-1),
+    "whole parts": lambda x, y: (9 * x // 2 + 7 // (y + 1)).sum(-1),
     "scalar operands": lambda x, y: np.tanh(np.log1p(x[..., 0] * y[..., 0])),
 }  # fmt: skip
 

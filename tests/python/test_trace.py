@@ -33,6 +33,7 @@ FUNCTIONS = {
         np.concatenate([x, y[:1]]) @ np.concatenate([y, x[:1]])
     ),
     "scalars": lambda x, y: np.arctan2(x[0], y[0]) + x[0] % y[0] - 1 / x[1],
+    "whole parts": lambda x, y: x[0] // 0.2 + np.floor_divide(9 * y, 2).sum(),
     "matrix": lambda x, y: (
         (np.array([[1.0, 2, 3], [4, 5, 6]]) @ x).sum() * y[0]
     ),

@@ -85,7 +85,7 @@ def test_a_formula_of_the_features_runs(text):
         out = formula(arguments)
     except tilefold.FormulaError:  # a pair term, which is a matrix
         out = tilefold.kernel(formula, arguments).dense()
-    assert np.shape(out)[:1] in [(), (50,), (60,)]
+    assert np.isfinite(np.asarray(out)).all()
 
 
 def is_shown(spelling: str) -> bool:

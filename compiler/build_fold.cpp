@@ -18,6 +18,8 @@ namespace {
 
 /// Components of a state, and of a term: they live in registers.
 constexpr std::int32_t most_components = 64;
+/// Numbers on {} that the functions read: each is loaded at every entry.
+constexpr std::int32_t most_given = 512;
 
 bool same_shape(const Type& a, const Type& b) {
     return a.rank == b.rank && a.rows == b.rows;
@@ -77,6 +79,7 @@ ValueId GraphBuild::fold(Scope& scope, const ast::Node& node) {
     const FoldBody bodies[] = {fold_body(call, call.accumulate, term),
                                fold_body(call, call.merge, state)};
     const FoldGraphs graphs(builder_, bodies);
+    check_given(call, graphs.given());
     const auto fold = std::make_shared<const ir::Fold>(
         ir::Fold{graphs.graph(bodies[0], builder_.graph().real),
                  graphs.graph(bodies[1], DType::F64)});
@@ -114,6 +117,15 @@ void GraphBuild::check_state(const FoldCall& call) const {
                    {what, call.name, std::to_string(type->rows),
                     std::to_string(most_components)});
     }
+}
+
+void GraphBuild::check_given(const FoldCall& call, ValueId given) const {
+    const std::int32_t count =
+        given == ir::no_value ? 0 : builder_.type(given).rows;
+    if (count > most_given)
+        refuse(Code::FoldTooLarge, call.span,
+               {"the list of numbers in the functions", call.name,
+                std::to_string(count), std::to_string(most_given)});
 }
 
 /// No name of a formula; one for each shape.

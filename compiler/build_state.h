@@ -206,6 +206,7 @@ private:
     struct FoldCall;
     ir::ValueId fold(Scope& scope, const ast::Node& node);
     void check_state(const FoldCall& call) const;
+    void check_given(const FoldCall& call, ir::ValueId given) const;
     FoldBody fold_body(const FoldCall& call, ast::NodeId function, Type right);
     ir::ValueId placeholder(std::string_view name, const Type& type, Span span);
     void check_body(const FoldCall& call, const Scope& inner,

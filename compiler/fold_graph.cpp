@@ -15,13 +15,15 @@ using ir::ValueId;
 
 namespace {
 
-bool depends_on(Builder& builder, ValueId id, auto&& holds) {
-    const std::vector<bool> below =
-        ir::reached(builder.graph(), std::span(&id, 1));
-    for (ValueId k = 0; k <= id; ++k)
-        if (below[k] && holds(builder[k]))
-            return true;
-    return false;
+/// By value: whether it is more than the constants of rules.
+std::vector<bool> varying(const Graph& graph) {
+    std::vector<bool> varies;
+    for (const Node& node : graph.nodes)
+        varies.push_back(node.op == Op::Argument || node.op == Op::Literal ||
+                         std::ranges::any_of(node.inputs(), [&](ValueId k) {
+                             return bool(varies[k]);
+                         }));
+    return varies;
 }
 
 /// The place of a graph's argument in Fold's order, with a type for it.
@@ -36,14 +38,15 @@ ValueId leaf(Builder& into, std::size_t role, DType dtype, Type type,
 
 FoldGraphs::FoldGraphs(Builder& builder, std::span<const FoldBody> bodies)
     : builder_(builder) {
+    const std::vector<bool> varies = varying(builder.graph());
     for (const FoldBody& body : bodies) {
         const std::vector<bool> moved = moved_of(body);
         for (ValueId id = 0; id <= body.result; ++id)
             if (moved[id])
                 for (ValueId input : builder_[id].inputs())
-                    if (!moved[input] && !is_fixed(input))
+                    if (!moved[input] && varies[input])
                         give(input);
-        if (!moved[body.result] && !is_fixed(body.result))
+        if (!moved[body.result] && varies[body.result])
             give(body.result);
     }
 }
@@ -62,17 +65,15 @@ std::vector<bool> FoldGraphs::moved_of(const FoldBody& body) const {
     return moved;
 }
 
-/// Made of the constants of rules only.
-bool FoldGraphs::is_fixed(ValueId id) const {
-    return !depends_on(builder_, id, [](const Node& node) {
-        return node.op == Op::Argument || node.op == Op::Literal;
-    });
-}
-
 bool FoldGraphs::reads_parameters() const {
-    return given_ != no_value &&
-           depends_on(builder_, given_,
-                      [](const Node& node) { return node.op == Op::Argument; });
+    if (given_ == no_value)
+        return false;
+    const Graph& graph = builder_.graph();
+    const std::vector<bool> below = ir::reached(graph, std::span(&given_, 1));
+    for (ValueId id = 0; id < below.size(); ++id)
+        if (below[id] && graph[id].op == Op::Argument)
+            return true;
+    return false;
 }
 
 void FoldGraphs::give(ValueId id) {

@@ -35,7 +35,6 @@ public:
 private:
     /// By value: what a body computes of its placeholders.
     std::vector<bool> moved_of(const FoldBody& body) const;
-    bool is_fixed(ir::ValueId id) const;
     void give(ir::ValueId id);
     ir::ValueId read_given(ir::Builder& into, ir::ValueId id) const;
     ir::ValueId copied(ir::Builder& into,

@@ -203,6 +203,17 @@ TEST(FoldRefusals, TooManyComponents) {
               "the term of fold_j has 65 components; at mo");
 }
 
+TEST(FoldRefusals, TooManyNumbers) {
+    EXPECT_EQ(refusal("fold_j(x_j, [0, 0], f) with f(a, b) = a + b + 0*|p|",
+                      "x f64[2], p f64[600]"),
+              "no error"); // |p| is one number
+    EXPECT_EQ(refusal("fold_j(x_j, 0, f) with f(a, b) = a + b + 0*|a*p|",
+                      "x f64, p f64[600]")
+                  .substr(0, 94),
+              "the list of numbers in the functions of fold_j has 601 "
+              "components; at most 512 are folded\n  fo");
+}
+
 // ---- laws -------------------------------------------------------------------
 
 TEST(FoldLaws, Identity) {

@@ -22,6 +22,14 @@ extern "C" {
     SYMBOL(name, d8, "Sleef_" stem "d8" error "avx512f")
 #define OF_Sleef10(name, stem) OF_SLEEF(name, stem, "_u10")
 #define OF_Sleef15(name, stem) OF_SLEEF(name, stem, "_u15")
+#define OF_SLEEF_IN_DOUBLE(name, stem, error)                                  \
+    SYMBOL(name, scalar, "Sleef_" stem error)                                  \
+    SYMBOL(name, f8, "tilefold_in_double_" stem "_f8")                         \
+    SYMBOL(name, d4, "Sleef_" stem "d4" error "avx2")                          \
+    SYMBOL(name, f16, "tilefold_in_double_" stem "_f16")                       \
+    SYMBOL(name, d8, "Sleef_" stem "d8" error "avx512f")
+#define OF_Sleef10InDouble(name, stem) OF_SLEEF_IN_DOUBLE(name, stem, "_u10")
+#define OF_Sleef15InDouble(name, stem) OF_SLEEF_IN_DOUBLE(name, stem, "_u15")
 #define OF_Special(name, symbol)                                               \
     SYMBOL(name, scalar, "tilefold_special_" #symbol "_scalar")                \
     SYMBOL(name, f8, "tilefold_special_" #symbol "_f8")                        \

@@ -21,6 +21,8 @@ struct External {
 constexpr External externals[] = {
 #define STEM_Sleef10(symbol) symbol
 #define STEM_Sleef15(symbol) symbol
+#define STEM_Sleef10InDouble(symbol) symbol
+#define STEM_Sleef15InDouble(symbol) symbol
 #define STEM_Special(symbol) #symbol
 #define EXTERNAL(name, arity, library, symbol) {STEM_##library(symbol), arity},
 #include "compiler/externals.def"

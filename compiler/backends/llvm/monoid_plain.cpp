@@ -74,7 +74,13 @@ public:
             Value* count = lanes.b.CreateSIToFP(terms, lanes.b.getDoubleTy());
             sum = lanes.b.CreateFDiv(sum, lanes.splat(count));
         }
-        return lanes.as(node().type.dtype, sum);
+        const DType dtype = node().type.dtype;
+        if (dtype != DType::I64)
+            return lanes.as(dtype, sum);
+        // Of no points the identity, an infinity, is the end of int64.
+        return lanes.b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat,
+                                       {lanes.type(dtype), sum->getType()},
+                                       {sum});
     }
 
 private:

@@ -24,18 +24,20 @@ bool sorts_before(double a, double b) {
 
 Accumulator::Accumulator(const ir::Node& node, std::size_t components)
     : reduction_(ir::Reduction(node.first)), row_(ir::row_of(reduction_)),
-      k_(std::size_t(node.third)), sums_(components), extremes_(components),
-      fold_(node.fold) {
+      dtype_(node.type.dtype), k_(std::size_t(node.third)), sums_(components),
+      extremes_(components), fold_(node.fold) {
     if (fold_)
         accumulate_.emplace(fold_->accumulate);
     reset();
 }
 
 double Accumulator::identity() const {
-    if (row_.result == ir::ReductionResult::Truth)
-        return row_.monoid == Monoid::Minimum;
     const bool largest =
         row_.monoid == Monoid::Maximum || row_.monoid == Monoid::ArgMaximum;
+    if (dtype_ == DType::Bool || row_.result == ir::ReductionResult::Truth)
+        return !largest;
+    if (dtype_ == DType::I64 && row_.finish == Finish::Plain)
+        return largest ? -0x1p63 : 0x1p63;
     return largest ? -infinity : infinity;
 }
 

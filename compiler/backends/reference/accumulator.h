@@ -41,6 +41,7 @@ private:
 
     ir::Reduction reduction_;
     ir::ReductionRow row_;
+    DType dtype_;
     std::size_t k_ = 0;
     std::int64_t count_ = 0;
     std::vector<long double> sums_;

@@ -1,0 +1,95 @@
+# tests/python/test_accuracy.py - the table of accuracy in compiler/README.md is
+# that of tests/numerics/ulp.csv, and functions keep their values where
+# intermediate results are flushed to 0.
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import special
+
+import tilefold
+
+ROOT = Path(__file__).parents[2]
+BEGIN, END = "<!-- ulp.csv -->\n", "<!-- end -->\n"
+ISAS = ["x86-64-v3", "x86-64-v4"]
+
+
+def table() -> str:
+    with (ROOT / "tests/numerics/ulp.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    lines = ["", "| function | x | AVX-512 | inputs | AVX2 | inputs |"]
+    lines.append("|---|---|---|---|---|---|")
+    old = {
+        (row["function"], row["to"]): row
+        for row in rows
+        if row["isa"] == "x86-64-v3"
+    }
+    for row in rows:
+        if row["isa"] == "x86-64-v3":
+            continue
+        other = old[row["function"], row["to"]]
+        domain = {"10000": "within ±10⁴"}.get(row["to"], "any")
+        if row["from"] == "0":
+            domain = "from 0"
+        lines.append(
+            f"| `{row['function']}` | {domain} | {row['ulp']} | {row['inputs']}"
+            f" | {other['ulp']} | {other['inputs']} |"
+        )
+    return "\n".join([*lines, "", ""])
+
+
+def test_the_table_is_the_one_measured():
+    path = ROOT / "compiler/README.md"
+    before, rest = path.read_text(encoding="utf-8").split(BEGIN)
+    shown, after = rest.split(END, 1)
+    if os.environ.get("TILEFOLD_UPDATE_GOLDEN") == "1":
+        path.write_text(before + BEGIN + table() + END + after, "utf-8")
+    else:
+        assert shown == table()
+
+
+# Each was wrong: NaN, infinite or 0 where the result is a normal number.
+FLUSHED = {
+    "log(x_i)": (np.log, [1e-40, 1e-45]),
+    "log2(x_i)": (np.log2, [1e-40, 1e-45]),
+    "log10(x_i)": (np.log10, [1e-40, 1e-45]),
+    "log1p(x_i)": (np.log1p, [2.35e-38, -2e-38, 1.2e38, 3.4e38]),
+    "sinh(x_i)": (np.sinh, [88.8, 89.4, -89.4]),
+    "cosh(x_i)": (np.cosh, [88.8, 89.4, -89.4]),
+    "erfc(x_i)": (special.erfc, [8.6, 9.1]),
+    "lgamma(x_i)": (special.gammaln, [4e36]),
+    "atan2(x_i, 5e37)": (lambda x: np.arctan2(x, 5e37), [-5e37, 1e38]),
+    "x_i^1.5 + x_i^(-0.5)": (lambda x: x**1.5 + x**-0.5, [1e-39]),
+}
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("formula", FLUSHED)
+def test_functions_at_the_ends_of_float32(formula, isa):
+    function, inputs = FLUSHED[formula]
+    x = np.array(inputs, np.float32)
+    options = tilefold.Options(isa=isa)
+    found = tilefold.reduce(formula, x=x, options=options)
+    wanted = function(x.astype(np.float64))
+    np.testing.assert_allclose(found, wanted, rtol=5e-7)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_log1p_at_the_end_of_float64(isa):
+    x = np.array([1.2e307, 1.7e308])
+    options = tilefold.Options(isa=isa)
+    found = tilefold.reduce("log1p(x_i)", x=x, options=options)
+    np.testing.assert_allclose(found, np.log(x), rtol=1e-15)
+
+
+def test_extremes_of_no_integers():
+    """The ends of int64, as infinities are the ends of numbers."""
+    none = np.zeros(0, np.int32)
+    ends = np.iinfo(np.int64)
+    assert tilefold.reduce("min_j a_j", a=none) == ends.max
+    assert tilefold.reduce("max_j a_j", a=none) == ends.min
+    assert tilefold.compile("min_j a_j").check(a=none) == 0

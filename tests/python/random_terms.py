@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bounded import Bounded
+from meanings import ELSEWHERE
 from tilefold import _core
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def all_rows() -> list[tuple[str, str]]:
         (table, row["name"])
         for table in ("operations", "functions", "reductions")
         for row in TABLES[table]
+        if row["name"] not in ELSEWHERE.get(table, {})
     ]
 
 

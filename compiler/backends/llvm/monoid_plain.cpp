@@ -75,7 +75,7 @@ public:
             sum = lanes.b.CreateFDiv(sum, lanes.splat(count));
         }
         const DType dtype = node().type.dtype;
-        if (dtype != DType::I64)
+        if (dtype != DType::I64 || state_ == DType::I64)
             return lanes.as(dtype, sum);
         // Of no points the identity, an infinity, is the end of int64.
         return lanes.b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat,

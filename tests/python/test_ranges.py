@@ -409,3 +409,20 @@ def test_malformed_clusters(given, text: str) -> None:
     """What cannot be sorted into tiles is refused."""
     with pytest.raises(tilefold.ArgumentError, match=text):
         tilefold.Clusters(np.zeros((5, 2)), **given)
+
+
+def test_ragged_batches() -> None:
+    """Batches of different sizes, one after the other."""
+    n, m = [3, 0, 40, 1], [10, 5, 600, 0]
+    x, y, b = points(sum(n), sum(m))
+    i, j = np.cumsum([0, *n]), np.cumsum([0, *m])
+    ranges = tilefold.Ranges(i, j, np.eye(len(n), dtype=bool))
+    f = tilefold.compile("sum_j exp(-|x_i - y_j|²) b_j")
+    found = f(x=x, y=y, b=b, ranges=ranges)
+    gradient = f.grad("b")(x=x, y=y, b=b, grad=1.0, ranges=ranges)
+    for k in range(len(n)):
+        rows, columns = slice(i[k], i[k + 1]), slice(j[k], j[k + 1])
+        part = f(x=x[rows], y=y[columns], b=b[columns])
+        np.testing.assert_allclose(found[rows], part, rtol=1e-13)
+        one = f.grad("b")(x=x[rows], y=y[columns], b=b[columns], grad=1.0)
+        np.testing.assert_allclose(gradient[columns], one, rtol=1e-13)

@@ -236,6 +236,10 @@ double check(const FormulaHandle& handle, nb::args positional,
     Result result;
     Bound bound = formula_for(handle, call)
                       .bind(call.arguments.views(), {.ranges = call.ranges});
+    if (bound.results() > 1)
+        fail(Code::BadOption,
+             {"check", "used with a formula of several results",
+              "check each result by itself; of a complex one, real(…)"});
     result.allocate(nullptr, bound.dtype(), bound.shape());
     nb::gil_scoped_release released;
     bound.run(result.output());

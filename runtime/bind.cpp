@@ -197,16 +197,21 @@ PreparedPointer prepare(const FormulaState& formula,
     return prepared;
 }
 
+/// The seed that a name is, or is the imaginary part of.
+SeedRole seed_of(const Parsed& formula, int name) {
+    const auto seeds = seeds_of(formula.derivation());
+    const std::string& spelling =
+        formula.names()[std::size_t(whole(name))].name;
+    return *std::ranges::find(seeds, spelling, &SeedRole::name);
+}
+
 /// The gradient of a matrix has its numbers row after row, and so has the
 /// cotangent of that gradient, where it lies so in memory.
-void flatten_cotangent(const Parsed& formula, Reading& reading) {
+void flatten_cotangent(const SeedRole& seed, Reading& reading) {
     if (reading.rank != 2)
         return;
-    const auto seeds = seeds_of(formula.derivation());
-    const auto seed =
-        std::ranges::find(seeds, normalise_name(reading.name), &SeedRole::name);
     const tilefold_operand& from = reading.operand;
-    if (seed->kind != DerivationStep::Kind::Reverse ||
+    if (seed.kind != DerivationStep::Kind::Reverse ||
         from.component != from.column * reading.columns)
         return;
     reading.operand.component = from.column;
@@ -216,13 +221,8 @@ void flatten_cotangent(const Parsed& formula, Reading& reading) {
     reading.columns = 1;
 }
 
-/// A cotangent of the formula's own result.
-bool is_own_cotangent(const Parsed& formula, std::string_view name) {
-    const auto seeds = seeds_of(formula.derivation());
-    const auto seed =
-        std::ranges::find(seeds, normalise_name(name), &SeedRole::name);
-    return seed != seeds.end() && seed->argument.empty() &&
-           seed->kind == DerivationStep::Kind::Reverse;
+bool is_own_cotangent(const SeedRole& seed) {
+    return seed.argument.empty() && seed.kind == DerivationStep::Kind::Reverse;
 }
 
 /// The arguments that are no seeds.
@@ -249,8 +249,9 @@ bool starts_with(const Extents& shape, const Extents& batch) {
 /// Results have the axes they need and no more, and so have their cotangents:
 /// in a batch (B, N) or (B,) for a scalar formula, (B, D) for a vector on no
 /// axis, where arrays have (B, N, 1) and parameters (B, 1, D).
-void read_like_result(Reading& cotangent, const Readings& own) {
-    const Extents batch = batch_shape(own);
+void read_like_result(Reading& cotangent, const Readings& own,
+                      const Ranges* ranges) {
+    const Extents batch = batch_shape(own, ranges);
     const View& view = *cotangent.view;
     const bool has_points = cotangent.axes != Axes::None;
     const std::size_t more = view.shape.size() - batch.size();
@@ -271,7 +272,7 @@ void read_like_result(Reading& cotangent, const Readings& own) {
 }
 
 Readings read_all(const Parsed& formula, std::span<const NamedView> arguments,
-                  Signature& signature, bool& all_known) {
+                  const Ranges* ranges, Signature& signature, bool& all_known) {
     Readings readings;
     for (const NamedView& argument : arguments) {
         int name = number_of(formula, argument.name);
@@ -279,10 +280,10 @@ Readings read_all(const Parsed& formula, std::span<const NamedView> arguments,
         Reading reading = read_shape(argument.name, argument.view,
                                      axes_of(formula, name, argument));
         if (is_seed(formula, name)) {
-            flatten_cotangent(formula, reading);
-            if (argument.view.shape.size() > 0 &&
-                is_own_cotangent(formula, argument.name))
-                read_like_result(reading, read_own(formula, arguments));
+            const SeedRole seed = seed_of(formula, name);
+            flatten_cotangent(seed, reading);
+            if (argument.view.shape.size() > 0 && is_own_cotangent(seed))
+                read_like_result(reading, read_own(formula, arguments), ranges);
         }
         signature.add(
             name, is_seed(formula, name) ? reading.axes : argument.declared,
@@ -313,7 +314,8 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     Signature signature;
     bool all_known = true;
     signature.add_mode(mode);
-    Readings readings = read_all(parsed, arguments, signature, all_known);
+    Readings readings =
+        read_all(parsed, arguments, options.ranges.get(), signature, all_known);
     Lengths lengths = lengths_of(readings);
     PreparedPointer prepared = all_known ? parsed.find(signature) : nullptr;
     if (!prepared) {
@@ -338,7 +340,8 @@ Compilable compilable(const Parsed& formula,
                       const BindOptions& options) {
     Signature signature;
     bool all_known = true;
-    Readings readings = read_all(formula, arguments, signature, all_known);
+    Readings readings = read_all(formula, arguments, options.ranges.get(),
+                                 signature, all_known);
     return {types_of(formula, arguments, readings), mode_of(options)};
 }
 

@@ -24,6 +24,16 @@ struct AxisRows {
     }
 };
 
+/// The ranges' batches, read like an argument's.
+Reading batches_of(const Ranges& ranges, View& view) {
+    view = View::of(nullptr, DType::Bool, ranges.batch());
+    Reading reading;
+    reading.name = "ranges";
+    reading.batch = view.shape.size();
+    reading.view = &view;
+    return reading;
+}
+
 /// One call under construction.
 class JobBinder {
 public:
@@ -73,8 +83,6 @@ private:
     void bind_values();
     void bind_batches();
     void bind_ranges();
-    Reading batches_of_ranges(View& view) const;
-    Extents shape_of_batches() const;
     void bind_shape();
     void bind_lists(bool with_columns);
     const std::int64_t* bind_list(const AxisRows& axis,
@@ -240,23 +248,13 @@ void JobBinder::bind_sizes() {
         bind_map();
 }
 
-/// The ranges' batches, read like an argument's.
-Reading JobBinder::batches_of_ranges(View& view) const {
-    view = View::of(nullptr, DType::Bool, bound_.ranges->batch());
-    Reading reading;
-    reading.name = "ranges";
-    reading.batch = view.shape.size();
-    reading.view = &view;
-    return reading;
-}
-
 /// Ranges choose points by their numbers on the axes.
 void JobBinder::bind_ranges() {
     if (!bound_.ranges)
         return;
     bound_.ranges->check_lengths(i_.count(), j_.count());
     View view;
-    const Reading reading = batches_of_ranges(view);
+    const Reading reading = batches_of(*bound_.ranges, view);
     bound_.chosen.ranges = bound_.ranges.get();
     bound_.chosen.transposed = program_.pairs == ir::Pairs::ChosenTransposed;
     for (std::size_t d = 0; d < bound_.batch_dimensions; ++d)
@@ -267,18 +265,9 @@ void JobBinder::bind_ranges() {
     bound_.job.chosen = &bound_.chosen;
 }
 
-Extents JobBinder::shape_of_batches() const {
-    if (!bound_.ranges)
-        return batch_shape(readings_);
-    View view;
-    Readings all = readings_;
-    all.push_back(batches_of_ranges(view));
-    return batch_shape(all);
-}
-
 /// Batch dimensions of extent 1 are no loop.
 void JobBinder::bind_batches() {
-    bound_.shape = shape_of_batches();
+    bound_.shape = batch_shape(readings_, bound_.ranges.get());
     bound_.batch_dimensions = bound_.shape.size();
     for (std::size_t d = 0; d < bound_.shape.size(); ++d) {
         if (bound_.shape[d] == 1)
@@ -318,6 +307,15 @@ void JobBinder::bind_shape() {
 }
 
 } // namespace
+
+Extents batch_shape(const Readings& readings, const Ranges* ranges) {
+    if (!ranges)
+        return batch_shape(readings);
+    View view;
+    Readings all = readings;
+    all.push_back(batches_of(*ranges, view));
+    return batch_shape(all);
+}
 
 void fill_job(detail::BoundState& bound, const Parsed& formula,
               const Readings& readings, const Lengths& lengths,

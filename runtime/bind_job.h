@@ -12,4 +12,8 @@ void fill_job(detail::BoundState& bound, const Parsed& formula,
               const Readings& readings, const Lengths& lengths,
               const BindOptions& options);
 
+/// The batch shape of arguments and ranges (null: none) together. Throws where
+/// they disagree.
+Extents batch_shape(const Readings& readings, const Ranges* ranges);
+
 } // namespace tilefold

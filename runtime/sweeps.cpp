@@ -274,7 +274,7 @@ void bind_sweeps(BoundState& bound, const Readings& readings,
             {std::string(reading.name), *reading.view, reading});
     sweeps->lengths = lengths;
     sweeps->ranges = options.ranges;
-    sweeps->batch = batch_shape(readings);
+    sweeps->batch = batch_shape(readings, options.ranges.get());
     const std::vector<std::string>& labels = bound.prepared->sweeps->labels;
     const std::vector<Type>& types = bound.prepared->sweeps->types;
     for (std::size_t r = 0; r < types.size(); ++r) {

@@ -253,3 +253,16 @@ def test_an_argument_may_be_called_im() -> None:
     """As pi may."""
     found = tilefold.reduce("sum_j im*s_j*r_i", im=3.0, s=s, r=r)
     np.testing.assert_allclose(found, 3 * s.sum() * r)
+
+
+def test_gradients_in_batches() -> None:
+    """A complex cotangent is shaped as the result is."""
+    many, g = array(4, N, 1), array(4, N)
+    f = tilefold.compile("sum_j exp(sum(z_i)*w_j/3)")
+    found = f.grad("w")(z=many, w=w, grad=g)
+    slope = np.conj(many / 3 * np.exp(many * w / 3))
+    np.testing.assert_allclose(found, (g[:, :, None] * slope).sum((0, 1)))
+    vectors = tilefold.compile("sum_j Z_i*w_j")
+    h = array(N, 3)
+    found = vectors.grad("w")(Z=Z, w=w, grad=h)
+    np.testing.assert_allclose(found, np.full(M, (h * Z.conj()).sum()))

@@ -426,3 +426,27 @@ def test_ragged_batches() -> None:
         np.testing.assert_allclose(found[rows], part, rtol=1e-13)
         one = f.grad("b")(x=x[rows], y=y[columns], b=b[columns], grad=1.0)
         np.testing.assert_allclose(gradient[columns], one, rtol=1e-13)
+
+
+def test_gradients_where_only_the_ranges_have_batches() -> None:
+    """The arrays of one batch meet other pairs in each."""
+    n, m = 12, 15
+    x, y, b = points(n, m)
+    tiles_i, tiles_j = [0, 3, 7, 12], [0, 5, 6, 15]
+    visit = rng.random((4, 3, 3)) < 0.6
+    ranges = tilefold.Ranges(tiles_i, tiles_j, visit)
+    k = np.exp(-distances(x, y)) * ranges.mask(n, m)
+    f = tilefold.compile("sum_j exp(-|x_i - y_j|²) b_j")
+    for g in (rng.normal(size=(4, n)), rng.normal(size=n), 1.5):
+        value, gradient = f.grad("b", value=True)(
+            x=x, y=y, b=b, grad=g, ranges=ranges
+        )
+        np.testing.assert_allclose(value, k @ b, rtol=1e-11)
+        every = np.broadcast_to(g, (4, n))
+        expected = np.einsum("bij,bi->j", k, every)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-11)
+    waves = tilefold.reduce(
+        "sum_j exp(im*|x_i - y_j|)", x=x, y=y, ranges=ranges
+    )
+    phases = np.exp(1j * np.sqrt(distances(x, y))) * ranges.mask(n, m)
+    np.testing.assert_allclose(waves, phases.sum(-1), rtol=1e-11)

@@ -86,7 +86,9 @@ def outer(a: Bounded, b: Bounded) -> Bounded:
     table = a.shaped(lambda v: v[..., :, None]) * b.shaped(
         lambda v: v[..., None, :]
     )
-    return table.shaped(lambda v: v.reshape(*v.shape[:-2], -1))
+    return table.shaped(
+        lambda v: v.reshape(*v.shape[:-2], v.shape[-2] * v.shape[-1])
+    )
 
 
 def extreme(function: Callable[..., Any]) -> Callable[[Bounded], Bounded]:

@@ -106,6 +106,9 @@ void GraphBuild::check_state(const FoldCall& call) const {
     if (state.axes != Axes::None)
         refuse(Code::FoldInitial, span_of_child(true),
                {call.name, std::string(spelling_of(state.axes))});
+    for (bool is_state : {true, false})
+        if (is_complex(is_state ? call.initial : call.terms))
+            refuse(Code::ComplexOperand, span_of_child(is_state), {});
     for (const Type* type : {&state, &term}) {
         const bool is_state = type == &state;
         const Span span = span_of_child(is_state);
@@ -158,6 +161,8 @@ void GraphBuild::check_body(const FoldCall& call, const Scope& inner,
                             ast::NodeId function, ValueId result) {
     const ast::Node& name = inner.formula[function];
     check_not_reduced(std::span(&result, 1), call.node, call.span);
+    if (is_complex(result))
+        refuse(Code::ComplexOperand, span_of(call.scope, name), {});
     for (const auto& [id, value] : inner.values) {
         if (value == ir::no_value)
             continue;

@@ -203,6 +203,18 @@ TEST(FoldRefusals, TooManyComponents) {
               "the term of fold_j has 65 components; at mo");
 }
 
+TEST(FoldRefusals, ComplexNumbers) {
+    constexpr const char* word = "complex";
+    EXPECT_NE(refusal("fold_j(x_j*im, 0, f) with f(a, b) = a + b").find(word),
+              std::string::npos);
+    EXPECT_NE(refusal("fold_j(x_j, im, f) with f(a, b) = a + b").find(word),
+              std::string::npos);
+    EXPECT_NE(refusal("fold_j(x_j, 0, f) with f(a, b) = a + b*im").find(word),
+              std::string::npos);
+    EXPECT_EQ(refusal("fold_j(x_j, 0, f) with f(a, b) = a + real(b + 2b*im)"),
+              "no error");
+}
+
 TEST(FoldRefusals, TooManyNumbers) {
     EXPECT_EQ(refusal("fold_j(x_j, [0, 0], f) with f(a, b) = a + b + 0*|p|",
                       "x f64[2], p f64[600]"),

@@ -200,8 +200,19 @@ Value* Evaluator::joined(ValueId id, Component component, int row, int column) {
 
 Value* Evaluator::cross(ValueId id, Component component, int row, int column) {
     const Node& node = graph_[id];
-    if (component.runtime)
-        internal_error("component of a cross product chosen at run time");
+    if (component.runtime) {
+        Value* chosen = cross(id, {2, nullptr}, row, column);
+        for (std::int64_t k : {1, 0}) {
+            Value* is_k = lanes_.b.CreateICmpEQ(
+                component.runtime,
+                llvm::ConstantInt::get(component.runtime->getType(),
+                                       std::uint64_t(k - component.fixed),
+                                       true));
+            chosen = lanes_.b.CreateSelect(
+                is_k, cross(id, {k, nullptr}, row, column), chosen);
+        }
+        return chosen;
+    }
     const auto at = [&](int operand, std::int64_t offset) {
         const Component k{(component.fixed + offset) % 3, nullptr};
         return lanes_.as(

@@ -141,8 +141,9 @@ ValueId GraphBuild::complex_function(const ComplexFunctionRow& row, ValueId a,
     const Bindings bindings = parts_of(std::span(&a, 1), span);
     if (!is_complex(a)) {
         const ast::Formula rule = parse(row.of_real, vocabulary());
+        const Type type = builder_.type(a); // the graph moves as it grows
         return conform(builder_, tilefold::expand(builder_, rule, bindings),
-                       builder_.type(a));
+                       type);
     }
     const Parts parts = parse_parts(row.real, row.imaginary);
     const ValueId real = tilefold::expand(builder_, parts.real, bindings);

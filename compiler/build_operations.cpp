@@ -310,10 +310,11 @@ ValueId GraphBuild::list(Scope& scope, const ast::Node& node) {
     for (ValueId& part : parts) {
         const ValueId rest = imaginary_part(part);
         part = real_part(part);
+        const Type type = builder_.type(part); // the graph moves as it grows
         imaginary.push_back(
             rest != ir::no_value
                 ? rest
-                : conform(builder_, builder_.constant(0), builder_.type(part)));
+                : conform(builder_, builder_.constant(0), type));
     }
     const ValueId real = list(parts, span);
     return complex(real, list(imaginary, span), span);

@@ -7,7 +7,8 @@
 //  2. Bounds are those of interval arithmetic: Moore, Kearfott & Cloud,
 //     Introduction to Interval Analysis (2009), chapter 2. Index arithmetic
 //     is exact; what is rounded is widened by more than its rounding.
-//  3. What cannot be bounded, as a comparison of data, may hold anywhere.
+//  3. What cannot be bounded, as a comparison of data, may hold anywhere: so
+//     it is with a NaN among the bounds, and where one may lie between them.
 #pragma once
 
 #include "compiler/ir.h"
@@ -24,7 +25,8 @@ std::vector<ir::ValueId> masks_of(const ir::Graph& graph,
 /// Bounds of a graph's values in a tile. An `Arithmetic` computes them, now
 /// or in emitted code; it has the types Number (f64) and Truth, and
 ///   number(double)  read(id): a value on {}  lowest(axis), highest(axis)
-///   add sub mul min max neg abs, less less_equal, both either not_, truth
+///   add sub mul min max neg abs: NaN of a NaN
+///   less less_equal: false of a NaN; both either not_, truth
 template <class Arithmetic> class Bounds {
 public:
     using Number = typename Arithmetic::Number;
@@ -75,14 +77,19 @@ private:
         return x && y ? comparison(node.op, *x, *y) : unknown();
     }
 
+    /// A bound that is NaN leaves `may` true and `must` false.
     Condition comparison(ir::Op op, const Interval& x, const Interval& y) {
         using ir::Op;
+        const auto not_less = [&](Number p, Number q) {
+            return a_.not_(a_.less(p, q));
+        };
         if (op == Op::Less)
-            return {a_.less(x.low, y.high), a_.less(x.high, y.low)};
+            return {a_.not_(a_.less_equal(y.high, x.low)),
+                    a_.less(x.high, y.low)};
         if (op == Op::LessEqual)
-            return {a_.less_equal(x.low, y.high), a_.less_equal(x.high, y.low)};
+            return {not_less(y.high, x.low), a_.less_equal(x.high, y.low)};
         const Truth may =
-            a_.both(a_.less_equal(x.low, y.high), a_.less_equal(y.low, x.high));
+            a_.both(not_less(y.high, x.low), not_less(x.high, y.low));
         const Truth must =
             a_.both(a_.less_equal(x.high, y.low), a_.less_equal(y.high, x.low));
         if (op == Op::Equal)
@@ -105,17 +112,19 @@ private:
         if (node.op == Op::Index)
             return Interval{a_.lowest(node.type.axes),
                             a_.highest(node.type.axes)};
-        Known operands[2];
-        for (std::size_t k = 0; k < node.arity; ++k) {
-            if (k == 2 || !(operands[k] = interval(node.operands[k])))
-                return std::nullopt;
-        }
-        const Known result = node.arity == 1 ? of_one(node.op, *operands[0])
-                             : node.arity == 2
-                                 ? of_two(node.op, *operands[0], *operands[1])
-                                 : std::nullopt;
+        const Known result = of_operands(node);
         return result && node.type.dtype == DType::F64 ? widened(*result)
                                                        : result;
+    }
+
+    Known of_operands(const ir::Node& node) {
+        if (node.arity != 1 && node.arity != 2)
+            return std::nullopt;
+        const Known x = interval(node.operands[0]);
+        if (!x || node.arity == 1)
+            return x ? of_one(node.op, *x) : std::nullopt;
+        const Known y = interval(node.operands[1]);
+        return y ? of_two(node.op, *x, *y) : std::nullopt;
     }
 
     Known point(Number value) { return Interval{value, value}; }
@@ -153,10 +162,14 @@ private:
                 a_.max(a_.max(p, q), a_.max(r, s))};
     }
 
+    /// By more than the rounding of one operation. An infinite bound becomes
+    /// NaN: between -inf and inf may lie a pair of inf - inf, or 0 * inf.
     Interval widened(const Interval& x) {
-        const Number eps = a_.number(0x1p-50);
-        return {a_.sub(x.low, a_.mul(eps, a_.abs(x.low))),
-                a_.add(x.high, a_.mul(eps, a_.abs(x.high)))};
+        return {a_.sub(x.low, margin(x.low)), a_.add(x.high, margin(x.high))};
+    }
+    Number margin(Number bound) {
+        return a_.add(a_.mul(a_.number(0x1p-50), a_.abs(bound)),
+                      a_.sub(bound, bound));
     }
 
     const ir::Graph& graph_;

@@ -169,3 +169,34 @@ def test_explain_names_the_mask() -> None:
     """What is left out stands in the stage that splits by axes."""
     text = "sum_j where(j <= i, |x_i - y_j|², 0)"
     assert "cannot hold are left out" in tilefold.explain(text, x=x, y=y)
+
+
+def masks_of_numpy(j, w):
+    """The masks below by name, of NumPy's arithmetic."""
+    with np.errstate(invalid="ignore"):
+        return {
+            "j < w": j < w,
+            "not (j < w)": ~(j < w),
+            "j <= w": j <= w,
+            "not (j <= w)": ~(j <= w),
+            "j == w": j == w,
+            "j != w": j != w,
+            "not (j*w > 5)": ~(j * w > 5),
+            "not ((j - 500)*w <= big)": ~((j - 500) * w <= np.inf),
+            "not (min(j, w) >= 0)": ~(np.minimum(j, w) >= 0),
+            "not (max(j, w) >= 0)": ~(np.maximum(j, w) >= 0),
+            "abs(j - w) < 5 or not (abs(j - w) > 0)": (abs(j - w) < 5)
+            | ~(abs(j - w) > 0),
+        }
+
+
+@pytest.mark.parametrize("w", [np.nan, np.inf, -np.inf, 300.0])
+@pytest.mark.parametrize("mask", masks_of_numpy(np.arange(3.0), 1.0))
+def test_bounds_that_are_no_numbers(mask: str, w: float) -> None:
+    """A comparison with NaN is false, and `not` of it true: at each pair."""
+    wanted = masks_of_numpy(np.arange(700.0), w)[mask].sum()
+    given = {"x": np.ones((300, 1)), "y": np.ones((700, 1)), "w": w}
+    if "big" in mask:
+        given["big"] = np.inf
+    text = f"sum_j where({mask}, x_i·y_j, 0)"
+    np.testing.assert_array_equal(tilefold.reduce(text, given), wanted)

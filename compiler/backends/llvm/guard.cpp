@@ -47,15 +47,14 @@ public:
         return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
     }
     Number min(Number x, Number y) const {
-        return b_.CreateSelect(b_.CreateFCmpOLT(x, y), x, y);
+        return b_.CreateMinimum(x, y);
     }
     Number max(Number x, Number y) const {
-        return b_.CreateSelect(b_.CreateFCmpOGT(x, y), x, y);
+        return b_.CreateMaximum(x, y);
     }
-    /// A NaN among the bounds proves nothing.
-    Truth less(Number x, Number y) const { return b_.CreateFCmpULT(x, y); }
+    Truth less(Number x, Number y) const { return b_.CreateFCmpOLT(x, y); }
     Truth less_equal(Number x, Number y) const {
-        return b_.CreateFCmpULE(x, y);
+        return b_.CreateFCmpOLE(x, y);
     }
     Truth both(Truth x, Truth y) const { return b_.CreateAnd(x, y); }
     Truth either(Truth x, Truth y) const { return b_.CreateOr(x, y); }

@@ -29,33 +29,46 @@ constexpr ComplexFunctionRow function_rows[] = {
 #include "compiler/complex.def"
 };
 
-/// The two parts of a result, or one.
-struct Parts {
-    ast::Formula real;
-    std::optional<ast::Formula> imaginary;
-};
-
-Parts parse_parts(std::string_view real, std::string_view imaginary) {
-    Parts parts{parse(real, vocabulary()), std::nullopt};
+ComplexParts parse_parts(std::string_view real, std::string_view imaginary) {
+    ComplexParts parts{parse(real, vocabulary()), std::nullopt};
     if (!imaginary.empty())
         parts.imaginary = parse(imaginary, vocabulary());
     return parts;
 }
 
-std::vector<Parts> parse_rows() {
-    std::vector<Parts> all;
+std::vector<ComplexParts> parse_rows() {
+    std::vector<ComplexParts> all;
     for (const ComplexRow& row : complex_rows)
         all.push_back(parse_parts(row.real, row.imaginary));
     return all;
 }
 
 /// Null where the operation does not take such operands.
-const Parts* find_parts(Op op, std::string_view operands) {
-    static const std::vector<Parts> all = parse_rows();
+const ComplexParts* find_parts(Op op, std::string_view operands) {
+    static const std::vector<ComplexParts> all = parse_rows();
     for (std::size_t k = 0; k < all.size(); ++k)
         if (complex_rows[k].op == op && complex_rows[k].operands == operands)
             return &all[k];
     return nullptr;
+}
+
+/// Of a complex argument, and of a real one.
+struct FunctionParts {
+    ComplexParts of_complex, of_real;
+};
+
+std::vector<FunctionParts> parse_function_rows() {
+    std::vector<FunctionParts> all;
+    for (const ComplexFunctionRow& row : function_rows)
+        all.push_back({parse_parts(row.real, row.imaginary),
+                       parse_parts(row.of_real, {})});
+    return all;
+}
+
+/// `row` is one of function_rows.
+const FunctionParts& parts_of(const ComplexFunctionRow& row) {
+    static const std::vector<FunctionParts> all = parse_function_rows();
+    return all[std::size_t(&row - function_rows)];
 }
 
 constexpr std::string_view letters[] = {"a", "b", "c"};
@@ -97,8 +110,8 @@ ValueId GraphBuild::complex(ValueId real, ValueId imaginary, Span span) {
 }
 
 /// What stands for the operands in a row of complex.def.
-Bindings GraphBuild::parts_of(std::span<const ValueId> operands,
-                              Span span) const {
+Bindings GraphBuild::bind_parts(std::span<const ValueId> operands,
+                                Span span) const {
     Bindings bindings;
     bindings.span = span;
     for (std::size_t k = 0; k < operands.size(); ++k) {
@@ -113,22 +126,26 @@ Bindings GraphBuild::parts_of(std::span<const ValueId> operands,
     return bindings;
 }
 
+ValueId GraphBuild::expand_parts(const ComplexParts& parts,
+                                 const Bindings& bindings) {
+    const ValueId real = tilefold::expand(builder_, parts.real, bindings);
+    if (!parts.imaginary)
+        return real;
+    return complex(real, tilefold::expand(builder_, *parts.imaginary, bindings),
+                   bindings.span);
+}
+
 /// Builder::apply, where operands may be complex.
 ValueId GraphBuild::operation(Op op, std::span<const ValueId> operands,
                               Span span) {
     std::string kinds;
     for (ValueId id : operands)
         kinds += is_complex(id) ? 'z' : 'r';
-    const Parts* parts =
+    const ComplexParts* parts =
         kinds.find('z') == std::string::npos ? nullptr : find_parts(op, kinds);
     if (!parts)
         return builder_.apply(op, operands, span);
-    const Bindings bindings = parts_of(operands, span);
-    const ValueId real = tilefold::expand(builder_, parts->real, bindings);
-    if (!parts->imaginary)
-        return real;
-    return complex(
-        real, tilefold::expand(builder_, *parts->imaginary, bindings), span);
+    return expand_parts(*parts, bind_parts(operands, span));
 }
 
 ValueId GraphBuild::operation(Op op, std::initializer_list<ValueId> operands,
@@ -138,19 +155,12 @@ ValueId GraphBuild::operation(Op op, std::initializer_list<ValueId> operands,
 
 ValueId GraphBuild::complex_function(const ComplexFunctionRow& row, ValueId a,
                                      Span span) {
-    const Bindings bindings = parts_of(std::span(&a, 1), span);
-    if (!is_complex(a)) {
-        const ast::Formula rule = parse(row.of_real, vocabulary());
-        const Type type = builder_.type(a); // the graph moves as it grows
-        return conform(builder_, tilefold::expand(builder_, rule, bindings),
-                       type);
-    }
-    const Parts parts = parse_parts(row.real, row.imaginary);
-    const ValueId real = tilefold::expand(builder_, parts.real, bindings);
-    if (!parts.imaginary)
-        return real;
-    return complex(real, tilefold::expand(builder_, *parts.imaginary, bindings),
-                   span);
+    const Bindings bindings = bind_parts(std::span(&a, 1), span);
+    if (is_complex(a))
+        return expand_parts(parts_of(row).of_complex, bindings);
+    const Type type = builder_.type(a); // the graph moves as it grows
+    return conform(builder_, expand_parts(parts_of(row).of_real, bindings),
+                   type);
 }
 
 /// z^n by squaring.

@@ -29,6 +29,12 @@ struct Bindings {
     ir::Pairs pairs = ir::Pairs::All;
 };
 
+/// What complex.def says of the two parts of a result, or of its only one.
+struct ComplexParts {
+    ast::Formula real;
+    std::optional<ast::Formula> imaginary;
+};
+
 class GraphBuild {
 public:
     GraphBuild(const ast::Formula& formula,
@@ -87,7 +93,9 @@ private:
     ir::ValueId real_part(ir::ValueId id) const;
     ir::ValueId imaginary_part(ir::ValueId id) const;
     ir::ValueId complex(ir::ValueId real, ir::ValueId imaginary, Span span);
-    Bindings parts_of(std::span<const ir::ValueId> operands, Span span) const;
+    Bindings bind_parts(std::span<const ir::ValueId> operands, Span span) const;
+    ir::ValueId expand_parts(const ComplexParts& parts,
+                             const Bindings& bindings);
     ir::ValueId operation(ir::Op op, std::span<const ir::ValueId> operands,
                           Span span);
     ir::ValueId operation(ir::Op op,

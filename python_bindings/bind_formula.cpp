@@ -154,9 +154,7 @@ nb::object evaluate(const FormulaHandle& handle, nb::dict arguments,
     options.i = rows_of(i, i_pin);
     options.j = rows_of(j, j_pin);
     Call call;
-    call.read(arguments.ptr(), settings.ptr());
-    if (call.ranges)
-        fail(Code::RangesOfElements);
+    call.read_without_ranges(arguments, settings);
     return run_call(handle, call, options);
 }
 

@@ -33,9 +33,7 @@ nb::object neighbors(const FormulaHandle& pair, nb::dict arguments,
                      nb::handle radius, bool with_values, nb::dict settings) {
     const double limit = radius_of(radius);
     Call call;
-    call.read(arguments.ptr(), settings.ptr());
-    if (call.ranges)
-        fail(Code::RangesOfElements);
+    call.read_without_ranges(arguments, settings);
     const Formula term = formula_for(pair, call);
     const Poll poll = poll_of(pair, call);
     PairsWithin found;

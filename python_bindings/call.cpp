@@ -119,6 +119,12 @@ void Call::read(PyObject* positional, PyObject* keywords) {
         fail(Code::AccumulateNeedsOut);
 }
 
+void Call::read_without_ranges(nb::handle positional, nb::handle keywords) {
+    read(positional.ptr(), keywords.ptr());
+    if (ranges)
+        fail(Code::RangesOfElements);
+}
+
 std::string_view text_of_formula(PyObject* text, nb::object& holder) {
     if (PyBytes_Check(text)) {
         char* bytes = nullptr;

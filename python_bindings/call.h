@@ -33,6 +33,8 @@ struct Call {
     /// Reads `f(mapping?, **keywords)`: keywords that are not arrays are out,
     /// accumulate, session, options, ranges. `positional` may be null.
     void read(PyObject* positional, PyObject* keywords);
+    /// The same where every pair is met: fails with RangesOfElements.
+    void read_without_ranges(nb::handle positional, nb::handle keywords);
 
 private:
     void read_mapping(PyObject* mapping);

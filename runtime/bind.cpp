@@ -50,9 +50,13 @@ int whole(int name) {
     return name < of_codes ? name : -1;
 }
 
-bool is_seed(const Parsed& formula, int name) {
+/// Of a cotangent or tangent, or the imaginary part of one; null otherwise.
+const SeedRole* seed_of(const Parsed& formula, int name) {
     const int number = whole(name);
-    return number >= 0 && formula.names()[std::size_t(number)].is_seed;
+    if (number < 0)
+        return nullptr;
+    const auto& seed = formula.names()[std::size_t(number)].seed;
+    return seed ? &*seed : nullptr;
 }
 
 /// A name the formula does not have reads as a parameter; the compiler
@@ -60,7 +64,7 @@ bool is_seed(const Parsed& formula, int name) {
 Axes axes_of(const Parsed& formula, int name, const NamedView& argument) {
     if (argument.declared)
         return *argument.declared;
-    if (is_seed(formula, name) && argument.view.shape.empty())
+    if (seed_of(formula, name) && argument.view.shape.empty())
         return Axes::None; // one number for every point
     const int number = whole(name);
     return number < 0 ? Axes::None : formula.names()[std::size_t(number)].axes;
@@ -88,7 +92,7 @@ std::vector<ArgumentType> types_of(const Parsed& formula,
     for (std::size_t k = 0; k < readings.size(); ++k) {
         const Reading& reading = readings[k];
         std::optional<Axes> declared = arguments[k].declared;
-        if (is_seed(formula, number_of(formula, reading.name)))
+        if (seed_of(formula, number_of(formula, reading.name)))
             declared = reading.axes;
         types.push_back({std::string(reading.name), declared, reading.dtype,
                          reading.rank, reading.rows, reading.columns});
@@ -109,7 +113,7 @@ std::vector<std::int32_t> ambiguous_parameters(const Parsed& formula,
         if (reading.axes != Axes::None || reading.rank != 1 ||
             number_of(formula, reading.name) >= of_codes ||
             std::ranges::count(tables, std::int32_t(k)) != 0 ||
-            is_seed(formula, formula.find_name(reading.name)))
+            seed_of(formula, formula.find_name(reading.name)))
             continue;
         bool matched = false;
         for (std::size_t other = 0; other < readings.size(); ++other)
@@ -197,14 +201,6 @@ PreparedPointer prepare(const FormulaState& formula,
     return prepared;
 }
 
-/// The seed that a name is, or is the imaginary part of.
-SeedRole seed_of(const Parsed& formula, int name) {
-    const auto seeds = seeds_of(formula.derivation());
-    const std::string& spelling =
-        formula.names()[std::size_t(whole(name))].name;
-    return *std::ranges::find(seeds, spelling, &SeedRole::name);
-}
-
 /// The gradient of a matrix has its numbers row after row, and so has the
 /// cotangent of that gradient, where it lies so in memory.
 void flatten_cotangent(const SeedRole& seed, Reading& reading) {
@@ -230,7 +226,7 @@ Readings read_own(const Parsed& formula, std::span<const NamedView> arguments) {
     Readings readings;
     for (const NamedView& argument : arguments) {
         const int name = number_of(formula, argument.name);
-        if (!is_seed(formula, name))
+        if (!seed_of(formula, name))
             readings.push_back(read_shape(argument.name, argument.view,
                                           axes_of(formula, name, argument)));
     }
@@ -279,15 +275,15 @@ Readings read_all(const Parsed& formula, std::span<const NamedView> arguments,
         all_known &= name >= 0;
         Reading reading = read_shape(argument.name, argument.view,
                                      axes_of(formula, name, argument));
-        if (is_seed(formula, name)) {
-            const SeedRole seed = seed_of(formula, name);
-            flatten_cotangent(seed, reading);
-            if (argument.view.shape.size() > 0 && is_own_cotangent(seed))
+        const SeedRole* seed = seed_of(formula, name);
+        if (seed) {
+            flatten_cotangent(*seed, reading);
+            if (argument.view.shape.size() > 0 && is_own_cotangent(*seed))
                 read_like_result(reading, read_own(formula, arguments), ranges);
         }
-        signature.add(
-            name, is_seed(formula, name) ? reading.axes : argument.declared,
-            reading.dtype, reading.rank, reading.rows, reading.columns);
+        signature.add(name, seed ? reading.axes : argument.declared,
+                      reading.dtype, reading.rank, reading.rows,
+                      reading.columns);
         readings.push_back(reading);
     }
     return readings;

@@ -89,6 +89,12 @@ struct Job {
     }
     /// Calling a kernel's entries once, on the development machine.
     static constexpr double call_nanoseconds = 150;
+    /// A piece is worth a thread's attention from here: handing one over costs
+    /// 1 to 5 µs.
+    static constexpr double piece_nanoseconds = 25e3;
+    /// Pieces of rows that are folded, or of few rows: 8 threads finish within
+    /// 1/8 of each other.
+    static constexpr std::int64_t most_pieces = 64;
 };
 
 } // namespace tilefold

@@ -64,7 +64,7 @@ void Parsed::add_seed(const SeedRole& seed, Axes own) {
         axes = names_[std::size_t(find_name(seed.argument))].axes;
     if (is_cotangent && !seed.argument.empty() && axes == Axes::IJ)
         axes = Axes::I;
-    names_.push_back({seed.name, axes, {}, false, true});
+    names_.push_back({seed.name, axes, {}, false, seed});
     free_names_.push_back({seed.name, axes, {}});
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -71,8 +72,8 @@ struct Name {
     std::string name; ///< normalised
     Axes axes = Axes::None;
     Span span;
-    bool is_constant = false; ///< pi or inf: need not be passed
-    bool is_seed = false;     ///< a cotangent or tangent
+    bool is_constant = false;          ///< pi or inf: need not be passed
+    std::optional<SeedRole> seed = {}; ///< of a cotangent or tangent
 };
 
 /// Thread-safe; `mutex` is the session's, so that fork() has one to hold.

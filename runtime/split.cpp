@@ -10,12 +10,6 @@ namespace {
 
 /// Constants of the cut, with what chose them (Zen 4, 2 cores).
 namespace constants {
-/// Pieces of a batch when rows alone do not give as many: 8 threads finish
-/// within 1/8 of each other.
-constexpr double most_pieces = 64;
-/// A piece is worth a thread's attention from here: handing one over costs
-/// 1 to 5 µs.
-constexpr double piece_nanoseconds = 25e3;
 /// State of a block that stays in L2 beside a panel.
 constexpr std::int64_t block_state = 256 << 10;
 /// Fewest rows over which packing a panel is under 3% of the work.
@@ -38,8 +32,8 @@ std::int64_t rounded_up(std::int64_t a, std::int64_t multiple) {
 /// Pieces the whole job is worth.
 std::int64_t pieces_wanted(const Job& job, std::int64_t batches) {
     double total = double(batches) * job.nanoseconds();
-    return std::int64_t(std::clamp(total / constants::piece_nanoseconds, 1.0,
-                                   constants::most_pieces));
+    return std::int64_t(std::clamp(total / Job::piece_nanoseconds, 1.0,
+                                   double(Job::most_pieces)));
 }
 
 /// Rows of a block: the kernel's, less where its state would leave the cache
@@ -107,8 +101,8 @@ std::int64_t groups_of_wave(const Job& job, const Split& cut) {
 /// Rows end in one state, so that a piece may take several blocks.
 void split_fold(const Job& job, Split& cut, std::int64_t wanted) {
     std::int64_t blocks = divided_up(cut.rows, cut.block);
-    std::int64_t most = std::max<std::int64_t>(
-        divided_up(blocks, std::int64_t(constants::most_pieces)), 1);
+    std::int64_t most =
+        std::max<std::int64_t>(divided_up(blocks, Job::most_pieces), 1);
     cut_rows(cut, most);
     cut.row_pieces = std::max<std::int64_t>(cut.row_pieces, 1);
     cut_columns(cut, job.kernel->layout.panel, segments(job, cut, wanted));

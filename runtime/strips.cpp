@@ -7,11 +7,8 @@
 namespace tilefold {
 namespace {
 
-/// A piece is worth handing to a thread from here (see split.cpp), and more
-/// pieces than this share the work no better.
-constexpr double piece_nanoseconds = 25e3;
+/// Of unlike cost; more share the work no better.
 constexpr double most_pieces = 1024;
-constexpr double most_pieces_of_a_batch = 64;
 
 void add_rows(std::vector<Strip>& strips, std::int64_t batch, Interval rows,
               std::span<const Interval> columns, std::int64_t block) {
@@ -55,23 +52,18 @@ void add_pieces(Strips& strips, const Job& job, std::size_t begin,
         strips.first.push_back(end);
 }
 
-void cut_pieces(Strips& strips, const Job& job) {
-    double total = 0;
-    for (const Strip& strip : strips.all)
-        total += nanoseconds(job, strip);
+void cut_pieces(Strips& strips, const Job& job, double total) {
     add_pieces(strips, job, 0, strips.all.size(),
-               std::max(piece_nanoseconds, total / most_pieces),
+               std::max(Job::piece_nanoseconds, total / most_pieces),
                strips.all.size() + 1);
 }
 
 /// The same number of pieces for every batch.
-void cut_folded(Strips& strips, const Job& job, std::int64_t batches) {
-    double total = 0;
-    for (const Strip& strip : strips.all)
-        total += nanoseconds(job, strip);
+void cut_folded(Strips& strips, const Job& job, double total,
+                std::int64_t batches) {
     const double of_batch = total / double(std::max<std::int64_t>(batches, 1));
-    const auto pieces = std::size_t(
-        std::clamp(of_batch / piece_nanoseconds, 1.0, most_pieces_of_a_batch));
+    const auto pieces = std::size_t(std::clamp(
+        of_batch / Job::piece_nanoseconds, 1.0, double(Job::most_pieces)));
     std::size_t at = 0;
     for (std::int64_t batch = 0; batch < batches; ++batch) {
         const std::size_t begin = at, made = strips.first.size();
@@ -96,12 +88,15 @@ Strips cut_strips(const Job& job, std::int64_t batches, std::int64_t block) {
     strips.first.push_back(0);
     for (std::int64_t batch = 0; batch < batches; ++batch)
         add_batch(strips.all, job, batch, block);
-    for (const Strip& strip : strips.all)
+    double total = 0;
+    for (const Strip& strip : strips.all) {
         strips.pairs += strip.pairs();
+        total += nanoseconds(job, strip);
+    }
     if (job.work == Work::FoldRows)
-        cut_folded(strips, job, batches);
+        cut_folded(strips, job, total, batches);
     else
-        cut_pieces(strips, job);
+        cut_pieces(strips, job, total);
     return strips;
 }
 

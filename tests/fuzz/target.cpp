@@ -51,7 +51,7 @@ ArgumentType some_argument(Random& random, const Name& name, int manner,
     ArgumentType type;
     type.name = name.name;
     type.dtype = some_dtype(random);
-    if (name.is_seed)
+    if (name.seed)
         type.declared = name.axes;
     else if (below(random, 16) == 0)
         type.declared = roles[below(random, 3)];

@@ -83,7 +83,7 @@ nb::object call_or_record(const FormulaHandle& formula, Object object,
             PyTuple_GetSlice(positional, from, PyTuple_Size(positional)));
         return recorded_call(object(), rest, keywords);
     }
-    return run_call(formula, call);
+    return run_call(formula, call, options_of(call));
 }
 
 PyObject* call_formula(PyObject* self, PyObject* positional,
@@ -154,7 +154,7 @@ nb::object evaluate(const FormulaHandle& handle, nb::dict arguments,
     options.i = rows_of(i, i_pin);
     options.j = rows_of(j, j_pin);
     Call call;
-    call.read_without_ranges(arguments, settings);
+    call.read_for_elements(arguments, settings);
     return run_call(handle, call, options);
 }
 
@@ -171,6 +171,14 @@ nb::tuple shape_of_kernel(const FormulaHandle& handle, nb::dict arguments,
     call.read(arguments.ptr(), settings.ptr());
     return tuple_of(
         kernel_shape(formula_for(handle, call), call.arguments.views()));
+}
+
+/// Fails where a call would before it runs.
+void check_call(const FormulaHandle& handle, nb::dict arguments,
+                nb::dict settings) {
+    Call call;
+    call.read(arguments.ptr(), settings.ptr());
+    formula_for(handle, call).bind(call.arguments.views(), options_of(call));
 }
 
 /// (batch dimensions, points of i, points of j, components), -1 for none.
@@ -233,7 +241,7 @@ double check(const FormulaHandle& handle, nb::args positional,
     call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
     Result result;
     Bound bound = formula_for(handle, call)
-                      .bind(call.arguments.views(), {.ranges = call.ranges});
+                      .bind(call.arguments.views(), options_of(call));
     if (bound.results() > 1)
         fail(Code::BadOption,
              {"check", "used with a formula of several results",
@@ -358,12 +366,13 @@ PyType_Slot formula_slots[] = {
 constexpr const char* class_doc =
     "A formula, parsed: call it with arrays, any number of times.\n\n"
     "`f(x=x, y=y, out=None, accumulate=False, session=None, options=None,\n"
-    "ranges=None)` takes arrays by the names of the formula, or one mapping of "
-    "them.\n"
+    "ranges=None, sum_batch=None)` takes arrays by the names of the formula, "
+    "or\none mapping of them.\n"
     "Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (),\n"
     "(D,) or (R, C). The result has NumPy's promotion of the arrays on i and\n"
     "j, and belongs to their library: NumPy in, NumPy out; torch in, torch\n"
-    "out. `accumulate=True` adds to `out`. `ranges` says which pairs meet.\n\n"
+    "out. `accumulate=True` adds to `out`. `ranges` says which pairs meet,\n"
+    "`sum_batch` the batch dimensions over which results are summed.\n\n"
     "Thread-safe and picklable. Raises `ShapeError`, `DTypeError`,\n"
     "`ArgumentError`, `OutOfMemory`.";
 
@@ -433,6 +442,10 @@ void bind_pair_term(nb::class_<FormulaHandle>& formula) {
              nb::sig("def _kernel_shape(self, arguments: "
                      "dict[str, typing.Any], settings: "
                      "dict[str, typing.Any]) -> tuple[int, ...]"))
+        .def("_check_call", &check_call,
+             nb::sig("def _check_call(self, arguments: "
+                     "dict[str, typing.Any], settings: "
+                     "dict[str, typing.Any]) -> None"))
         .def("_value_shape", &shape_of_value,
              nb::sig("def _value_shape(self, arguments: "
                      "dict[str, typing.Any]) -> "

@@ -33,7 +33,7 @@ nb::object neighbors(const FormulaHandle& pair, nb::dict arguments,
                      nb::handle radius, bool with_values, nb::dict settings) {
     const double limit = radius_of(radius);
     Call call;
-    call.read_without_ranges(arguments, settings);
+    call.read_for_elements(arguments, settings);
     const Formula term = formula_for(pair, call);
     const Poll poll = poll_of(pair, call);
     PairsWithin found;

@@ -91,7 +91,7 @@ nb::object solve(const FormulaHandle& product, const FormulaHandle& pair,
                  nb::dict given) {
     const SolveOptions options = options_of(given);
     Call call;
-    call.read_without_ranges(arguments, settings);
+    call.read_for_elements(arguments, settings);
     const Formula term = formula_for(pair, call);
     const Formula formula = formula_for(product, call);
     const Extents shape = kernel_shape(term, without(call, side));

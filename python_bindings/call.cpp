@@ -10,6 +10,7 @@
 #include "python_bindings/result.h"
 
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
 
 namespace tilefold::python {
 
@@ -43,6 +44,26 @@ std::shared_ptr<const Ranges> ranges_of(PyObject* value) {
         fail(Code::BadOption,
              {"ranges", type_of(value), "pass a tilefold.Ranges"});
     return handle->ranges;
+}
+
+/// One number, or several.
+Extents dimensions_of(PyObject* value) {
+    Extents dimensions;
+    nb::handle given(value);
+    if (given.is_none())
+        return dimensions;
+    std::int64_t one = 0;
+    std::vector<std::int64_t> several;
+    if (PyLong_CheckExact(value) && nb::try_cast(given, one))
+        dimensions.push_back(one);
+    else if (nb::isinstance<nb::sequence>(given) && !PyUnicode_Check(value) &&
+             nb::try_cast(given, several))
+        dimensions.assign(several.begin(), several.end());
+    else
+        fail(Code::BadOption,
+             {"sum_batch", type_of(value),
+              "pass the number of a batch dimension, or a tuple of them"});
+    return dimensions;
 }
 
 /// What the waiting thread does every 50 ms: signals, then the progress
@@ -80,6 +101,8 @@ bool Call::read_setting(std::string_view name, PyObject* value) {
         options = setting<OptionsHandle>("options", value);
     else if (name == "ranges")
         ranges = ranges_of(value);
+    else if (name == "sum_batch")
+        sum_batch = dimensions_of(value);
     else
         return false;
     return true;
@@ -119,10 +142,12 @@ void Call::read(PyObject* positional, PyObject* keywords) {
         fail(Code::AccumulateNeedsOut);
 }
 
-void Call::read_without_ranges(nb::handle positional, nb::handle keywords) {
+void Call::read_for_elements(nb::handle positional, nb::handle keywords) {
     read(positional.ptr(), keywords.ptr());
     if (ranges)
         fail(Code::RangesOfElements);
+    if (!sum_batch.empty())
+        fail(Code::SumBatchOf, {"elements of a kernel", "sum them yourself"});
 }
 
 std::string_view text_of_formula(PyObject* text, nb::object& holder) {
@@ -236,9 +261,15 @@ nb::object run_all(const Bound& bound, const Call& call,
 
 } // namespace
 
-nb::object run_call(const FormulaHandle& handle, const Call& call,
-                    BindOptions options) {
+BindOptions options_of(const Call& call) {
+    BindOptions options;
     options.ranges = call.ranges;
+    options.sum_batch = {call.sum_batch.data(), call.sum_batch.size()};
+    return options;
+}
+
+nb::object run_call(const FormulaHandle& handle, const Call& call,
+                    const BindOptions& options) {
     const Formula formula = formula_for(handle, call);
     const RunOptions run{call.accumulate, poll_of(handle, call)};
     std::optional<Bound> bound;

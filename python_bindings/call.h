@@ -29,12 +29,15 @@ struct Call {
     SessionHandle* session = nullptr;
     const OptionsHandle* options = nullptr;
     std::shared_ptr<const Ranges> ranges; ///< null: all pairs
+    Extents sum_batch; ///< batch dimensions that are summed over
 
     /// Reads `f(mapping?, **keywords)`: keywords that are not arrays are out,
-    /// accumulate, session, options, ranges. `positional` may be null.
+    /// accumulate, session, options, ranges, sum_batch. `positional` may be
+    /// null.
     void read(PyObject* positional, PyObject* keywords);
-    /// The same where every pair is met: fails with RangesOfElements.
-    void read_without_ranges(nb::handle positional, nb::handle keywords);
+    /// The same for elements of a kernel: fails where something is said of
+    /// its reductions.
+    void read_for_elements(nb::handle positional, nb::handle keywords);
 
 private:
     void read_mapping(PyObject* mapping);
@@ -51,10 +54,12 @@ Formula derived_as(Formula formula, const Derivation& derivation);
 /// `formula` in the session that the call names, or its own.
 Formula formula_for(const FormulaHandle& formula, const Call& call);
 
-/// Binds, runs, and gives the result back. Of the options, `ranges` are the
-/// call's.
+/// Of a Result; they refer to the call.
+BindOptions options_of(const Call& call);
+
+/// Binds, runs, and gives the result back.
 nb::object run_call(const FormulaHandle& formula, const Call& call,
-                    BindOptions options = {});
+                    const BindOptions& options);
 
 /// Looks for signals and tells the progress callback of the call; takes the
 /// GIL itself.

@@ -6,6 +6,7 @@
 
 #include "compiler/roles.h"
 #include "formulas/diagnostic.h"
+#include "runtime/batch_sum.h"
 #include "runtime/bind_job.h"
 #include "runtime/indices.h"
 #include "runtime/math_library.h"
@@ -328,6 +329,8 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
         bind_sweeps(*bound, readings, lengths, options);
     else
         fill_job(*bound, parsed, readings, lengths, options);
+    if (!options.sum_batch.empty())
+        bind_batch_sum(*bound, options.sum_batch);
     return bound;
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/bound.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/batch_sum.h"
 #include "runtime/session_state.h"
 #include "runtime/sweeps.h"
 
@@ -64,8 +65,9 @@ bool Bound::is_imaginary(std::size_t result) const {
 }
 
 const Extents& Bound::shape(std::size_t result) const {
-    return state_->sweeps ? state_->sweeps->results[result].shape
-                          : state_->shape;
+    if (state_->sweeps)
+        return state_->sweeps->results[result].shape;
+    return state_->summed.empty() ? state_->shape : state_->sum_shape;
 }
 
 DType Bound::dtype(std::size_t result) const {
@@ -98,6 +100,8 @@ void Bound::run(std::span<const Output> outs, const RunOptions& options) const {
 void Bound::run(const Output& out, const RunOptions& options) const {
     if (state_->sweeps)
         return run(std::span(&out, 1), options);
+    if (!state_->summed.empty())
+        return run_batch_sum(*state_, out, options);
     check_out(state_->shape, dtype(),
               {state_->inputs.data(), state_->inputs.size()}, out);
     Job job = state_->job;

@@ -199,6 +199,9 @@ double Bound::check(const Output& out, std::int64_t rows) const {
         fail(Code::BadOption,
              {"check", "used with a formula of several sweeps over the pairs",
               "check the formula that is differentiated"});
+    if (!state_->summed.empty())
+        fail(Code::SumBatchOf,
+             {"to be checked batch by batch", "check without sum_batch"});
     return Check(*state_, out).run(rows);
 }
 

@@ -103,4 +103,15 @@ void store_element(double value, DType dtype, void* address) {
     }
 }
 
+void store_sums(std::span<const double> sums, const Output& out,
+                bool accumulate) {
+    auto* data = static_cast<char*>(out.data);
+    const double* sum = sums.data();
+    each_element(out.shape, out.strides, [&](std::int64_t offset) {
+        const double before =
+            accumulate ? element_at(data + offset, out.dtype) : 0;
+        store_element(*sum++ + before, out.dtype, data + offset);
+    });
+}
+
 } // namespace tilefold

@@ -3,6 +3,9 @@
 #pragma once
 
 #include "compiler/types.h"
+#include "runtime/view.h"
+
+#include <span>
 
 namespace tilefold {
 
@@ -12,5 +15,28 @@ long double exact_element_at(const void* address, DType dtype);
 double element_at(const void* address, DType dtype);
 /// Rounded to the nearest; an integer type takes what is before the point.
 void store_element(double value, DType dtype, void* address);
+
+/// Calls visit(offset) for the elements of an array, in the order of C.
+template <class Visit>
+void each_element(const Extents& shape, const Extents& strides, Visit visit) {
+    Extents index(shape.size(), 0);
+    std::int64_t count = 1, offset = 0;
+    for (std::int64_t extent : shape)
+        count *= extent;
+    for (std::int64_t k = 0; k < count; ++k) {
+        visit(offset);
+        for (std::size_t d = shape.size(); d-- > 0;) {
+            offset += strides[d];
+            if (++index[d] < shape[d])
+                break;
+            offset -= shape[d] * strides[d];
+            index[d] = 0;
+        }
+    }
+}
+
+/// Writes numbers, in the order of C, to `out`, or adds them to it.
+void store_sums(std::span<const double> sums, const Output& out,
+                bool accumulate);
 
 } // namespace tilefold

@@ -65,6 +65,9 @@ struct BindOptions {
     std::optional<Rows> i = {}, j = {};
     /// The pairs that reductions meet; null: all. Of a Result only.
     std::shared_ptr<const Ranges> ranges = {};
+    /// Batch dimensions, from 0, over which results are summed. Of a Result
+    /// only.
+    std::span<const std::int64_t> sum_batch = {};
 };
 
 /// Called on the calling thread at least every 50 ms of a long run with the

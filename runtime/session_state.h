@@ -88,6 +88,9 @@ public:
     /// Where the kernel's rows, columns and components lie in `shape`; -1:
     /// nowhere.
     int row_axis = -1, column_axis = -1, component_axis = -1;
+    /// Batch dimensions that are summed, where any are, and the shape then.
+    std::vector<bool> summed;
+    Extents sum_shape;
     /// Set where one kernel does not do: then only session, parsed and
     /// prepared are set beside it.
     std::shared_ptr<const BoundSweeps> sweeps;

@@ -30,25 +30,6 @@ struct Left {
     std::size_t batch = 0;        ///< leading dimensions
 };
 
-/// Calls visit(offset) for the elements of an array, in the order of C.
-template <class Visit>
-void each_element(const Extents& shape, const Extents& strides, Visit visit) {
-    Extents index(shape.size(), 0);
-    std::int64_t count = 1, offset = 0;
-    for (std::int64_t extent : shape)
-        count *= extent;
-    for (std::int64_t k = 0; k < count; ++k) {
-        visit(offset);
-        for (std::size_t d = shape.size(); d-- > 0;) {
-            offset += strides[d];
-            if (++index[d] < shape[d])
-                break;
-            offset -= shape[d] * strides[d];
-            index[d] = 0;
-        }
-    }
-}
-
 class SweepRun {
 public:
     SweepRun(const BoundState& bound, std::span<const Output> outs,
@@ -190,20 +171,11 @@ private:
     /// Writes a result that no kernel wrote.
     void gather(std::size_t number) {
         const Output& out = outs_[number];
-        std::int64_t elements = 1;
-        for (std::int64_t extent : out.shape)
-            elements *= extent;
+        const std::int64_t elements = out.elements();
         std::vector<double> sums(std::size_t(elements), 0.0);
         if (prepared_.results[number].sweep >= 0 && elements > 0)
             add_batches(number, sums);
-        auto* data = static_cast<char*>(out.data);
-        std::size_t at = 0;
-        each_element(out.shape, out.strides, [&](std::int64_t offset) {
-            double value = sums[at++];
-            if (options_.accumulate)
-                value += element_at(data + offset, out.dtype);
-            store_element(value, out.dtype, data + offset);
-        });
+        store_sums(sums, out, options_.accumulate);
     }
 
     void add_batches(std::size_t number, std::vector<double>& sums) {

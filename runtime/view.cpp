@@ -30,11 +30,23 @@ Output Output::of(void* data, DType dtype, const Extents& shape) {
     return {data, dtype, std::move(view.shape), std::move(view.strides)};
 }
 
-std::int64_t View::elements() const {
+namespace {
+
+std::int64_t product(const Extents& shape) {
     std::int64_t product = 1;
     for (std::int64_t extent : shape)
         product *= extent;
     return product;
+}
+
+} // namespace
+
+std::int64_t View::elements() const {
+    return product(shape);
+}
+
+std::int64_t Output::elements() const {
+    return product(shape);
 }
 
 } // namespace tilefold

@@ -39,6 +39,7 @@ struct Output {
 
     /// A C-contiguous array.
     static Output of(void* data, DType dtype, const Extents& shape);
+    std::int64_t elements() const;
 };
 
 /// One argument of a call.

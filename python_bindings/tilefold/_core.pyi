@@ -137,11 +137,13 @@ class Formula:
     A formula, parsed: call it with arrays, any number of times.
 
     `f(x=x, y=y, out=None, accumulate=False, session=None, options=None,
-    ranges=None)` takes arrays by the names of the formula, or one mapping of them.
+    ranges=None, sum_batch=None)` takes arrays by the names of the formula, or
+    one mapping of them.
     Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (),
     (D,) or (R, C). The result has NumPy's promotion of the arrays on i and
     j, and belongs to their library: NumPy in, NumPy out; torch in, torch
-    out. `accumulate=True` adds to `out`. `ranges` says which pairs meet.
+    out. `accumulate=True` adds to `out`. `ranges` says which pairs meet,
+    `sum_batch` the batch dimensions over which results are summed.
 
     Thread-safe and picklable. Raises `ShapeError`, `DTypeError`,
     `ArgumentError`, `OutOfMemory`.
@@ -155,6 +157,8 @@ class Formula:
     def _evaluate(self, arguments: dict[str, Any], want: str, i: Any, j: Any, settings: dict[str, Any]) -> Any: ...
 
     def _kernel_shape(self, arguments: dict[str, Any], settings: dict[str, Any]) -> tuple[int, ...]: ...
+
+    def _check_call(self, arguments: dict[str, Any], settings: dict[str, Any]) -> None: ...
 
     def _value_shape(self, arguments: dict[str, Any]) -> tuple[tuple[int, ...], int, int, int]: ...
 

@@ -31,8 +31,14 @@ def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
         for name in ("session", "options", "ranges")
         if name in keywords
     }
+    sum_batch = keywords.pop("sum_batch", None)
     arguments = {**(positional[0] if positional else {}), **keywords}
-    return _evaluate(formula, arguments, settings)
+    result = _evaluate(formula, arguments, settings)
+    if sum_batch is None or sum_batch == ():
+        return result
+    with torch.no_grad():
+        formula._check_call(arguments, {**settings, "sum_batch": sum_batch})
+    return result.sum(dim=sum_batch)
 
 
 def solve(

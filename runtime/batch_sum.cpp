@@ -1,0 +1,86 @@
+// runtime/batch_sum.cpp - one run for all batches, then their sums.
+
+#include "runtime/batch_sum.h"
+
+#include "formulas/diagnostic.h"
+#include "runtime/bound.h"
+#include "runtime/element.h"
+
+#include <new>
+
+namespace tilefold {
+namespace {
+
+using detail::BoundState;
+
+/// For each dimension of the results, the distance between their sums.
+Extents strides_of_sums(const BoundState& bound) {
+    Extents strides(bound.shape.size(), 0);
+    std::int64_t stride = 1;
+    for (std::size_t d = strides.size(); d-- > 0;) {
+        if (d < bound.summed.size() && bound.summed[d])
+            continue;
+        strides[d] = stride;
+        stride *= bound.shape[d];
+    }
+    return strides;
+}
+
+std::vector<std::byte> memory_for(const View& results) {
+    const std::int64_t bytes =
+        results.elements() * std::int64_t(size_of(results.dtype));
+    try {
+        return std::vector<std::byte>(std::size_t(bytes));
+    } catch (const std::bad_alloc&) {
+        fail(Code::OutOfMemory,
+             {"the results before they are summed over batches",
+              std::to_string(bytes / 1'000'000) + " MB",
+              "pass fewer batches at a time, with accumulate=True"});
+    }
+}
+
+} // namespace
+
+void bind_batch_sum(BoundState& bound,
+                    std::span<const std::int64_t> dimensions) {
+    if (bound.sweeps)
+        fail(Code::SumBatchOf, {"a derivative, or complex",
+                                "sum the results; the gradient of a sum takes "
+                                "the cotangent of the sum for every batch"});
+    if (bound.prepared->program.result.dtype == DType::Bool)
+        fail(Code::SumBatchOf,
+             {"true or false", "count, or use any and all of NumPy"});
+    bound.summed.assign(bound.batch_dimensions, false);
+    for (std::int64_t d : dimensions) {
+        if (d < 0 || d >= std::int64_t(bound.batch_dimensions) ||
+            bound.summed[std::size_t(d)])
+            fail(Code::SumBatchAxis,
+                 {std::to_string(d), std::to_string(bound.batch_dimensions)});
+        bound.summed[std::size_t(d)] = true;
+    }
+    for (std::size_t d = 0; d < bound.shape.size(); ++d)
+        if (d >= bound.batch_dimensions || !bound.summed[d])
+            bound.sum_shape.push_back(bound.shape[d]);
+}
+
+void run_batch_sum(const BoundState& bound, const Output& out,
+                   const RunOptions& options) {
+    const DType dtype = bound.prepared->program.result.dtype;
+    check_out(bound.sum_shape, dtype,
+              {bound.inputs.data(), bound.inputs.size()}, out);
+    std::vector<std::byte> results =
+        memory_for(View::of(nullptr, dtype, bound.shape));
+    Job job = bound.job;
+    job.target =
+        target_of(bound, Output::of(results.data(), dtype, bound.shape), false);
+    bound.session->run(job, options.poll);
+    std::vector<double> sums(std::size_t(out.elements()), 0.0);
+    const std::byte* result = results.data();
+    each_element(bound.shape, strides_of_sums(bound), [&](std::int64_t at) {
+        sums[std::size_t(at)] += element_at(result, dtype);
+        result += size_of(dtype);
+    });
+    store_sums(sums, out, options.accumulate);
+}
+
+} // namespace tilefold

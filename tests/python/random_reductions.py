@@ -74,7 +74,8 @@ def smallest(a: Bounded, k: int) -> tuple[np.ndarray, np.ndarray]:
 def arg_extreme(sign: int) -> Callable[[Bounded], Bounded]:
     def reduced(a: Bounded) -> Bounded:
         # Components before points, so that points are last.
-        b = a.shaped(lambda v: np.moveaxis(sign * v, POINTS, -1))
+        b = -a if sign < 0 else a
+        b = b.shaped(lambda v: np.moveaxis(v, POINTS, -1))
         shape = b.value.shape
         rows = int(np.prod(shape[2:-1]))
         flat = b.shaped(lambda v: v.reshape(*shape[:2], rows, shape[-1]))

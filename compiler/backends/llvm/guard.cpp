@@ -46,12 +46,8 @@ public:
     Number abs(Number x) const {
         return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
     }
-    Number min(Number x, Number y) const {
-        return b_.CreateMinimum(x, y);
-    }
-    Number max(Number x, Number y) const {
-        return b_.CreateMaximum(x, y);
-    }
+    Number min(Number x, Number y) const { return b_.CreateMinimum(x, y); }
+    Number max(Number x, Number y) const { return b_.CreateMaximum(x, y); }
     Truth less(Number x, Number y) const { return b_.CreateFCmpOLT(x, y); }
     Truth less_equal(Number x, Number y) const {
         return b_.CreateFCmpOLE(x, y);

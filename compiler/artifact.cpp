@@ -27,6 +27,7 @@ void visit_fields(Layout& layout, Visit visit) {
     visit("panel", layout.panel);
     visit("nanoseconds", layout.nanoseconds);
     visit("nanoseconds_per_width", layout.nanoseconds_per_width);
+    visit("row_nanoseconds", layout.row_nanoseconds);
     visit("uses_functions", layout.uses_functions);
     visit("lanes", layout.lanes);
 }

@@ -43,6 +43,9 @@ struct Plan {
     /// Components up to which vectors live in registers; beyond, contractions
     /// run as a loop over components inside the tile.
     std::int32_t unroll = 8;
+    /// Components of a contraction that are summed for all columns of a panel
+    /// before the next ones are; 0: all.
+    std::int32_t depth = 0;
     /// Cycles of a stage when the loop over columns is software-pipelined;
     /// 0: it is not.
     std::int32_t stage = 0;

@@ -16,9 +16,12 @@ constexpr std::int64_t block_state = 256 << 10;
 constexpr std::int64_t least_rows = 256;
 /// Fewest panels of a segment, against init and merge of its state.
 constexpr std::int64_t least_panels = 4;
-/// Longest kernel call: the stop flag is read, and the callback due, between
-/// calls. Packing the rows again is 0.3% of it.
+/// A kernel call: the stop flag is read, and the callback due, between calls.
+/// Packing the rows again is 0.3% of it; of long vectors at most 2%, unless
+/// the call took too long.
 constexpr double call_nanoseconds = 0.5e6;
+constexpr double packing_share = 0.02;
+constexpr double longest_call_nanoseconds = 20e6;
 } // namespace constants
 
 std::int64_t divided_up(std::int64_t a, std::int64_t b) {
@@ -110,12 +113,16 @@ void split_fold(const Job& job, Split& cut, std::int64_t wanted) {
     cut.wave = groups_of_wave(job, cut);
 }
 
-/// Pairs of one call of at most `call_nanoseconds`, in whole panels.
+/// Columns of one call, in whole panels.
 std::int64_t columns_of_call(const Job& job, std::int64_t rows) {
     std::int64_t panel = job.kernel->layout.panel;
     double column = job.kernel->nanoseconds(job.width) *
                     double(std::max<std::int64_t>(rows, 1));
-    double panels = constants::call_nanoseconds / (column * double(panel));
+    double packing = job.kernel->layout.row_nanoseconds * double(rows) /
+                     constants::packing_share;
+    double panels = std::clamp(packing, constants::call_nanoseconds,
+                               constants::longest_call_nanoseconds) /
+                    (column * double(panel));
     return std::max<std::int64_t>(std::int64_t(std::min(panels, 1e9)), 1) *
            panel;
 }

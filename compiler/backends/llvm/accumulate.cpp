@@ -16,21 +16,59 @@ using llvm::Value;
 
 namespace {
 
+/// Contractions of packed values that are summed part by part, since they have
+/// more components than the plan's depth; and where their sums lie in scratch:
+/// for each column of a panel, the row vectors of a tile.
+struct Deep {
+    std::map<ValueId, std::int64_t> offsets;
+    std::int64_t end;
+};
+
+Deep find_deep(const ModuleWriter& writer, std::int64_t offset) {
+    Deep deep{{}, offset};
+    const Plan& plan = writer.plan;
+    const auto is_packed = [&](ValueId operand) {
+        const auto holds = [&](const std::vector<ValueId>& list) {
+            return std::ranges::find(list, operand) != list.end();
+        };
+        const Sites& sites = writer.sites;
+        return holds(sites.rows.leaves) || holds(sites.rows.computed) ||
+               holds(sites.columns.leaves) || holds(sites.columns.computed);
+    };
+    for (ValueId id = 0; plan.depth && id < writer.graph.nodes.size(); ++id) {
+        const Node& node = writer.graph[id];
+        if (!is_contraction(node.op) || node.type.rank != 0 ||
+            node.type.axes != Axes::IJ ||
+            terms_of(writer.graph, node) <= plan.depth ||
+            !std::ranges::all_of(node.inputs(), is_packed))
+            continue;
+        deep.offsets[id] = deep.end;
+        deep.end += plan.panel * plan.row_vectors * plan.lanes *
+                    std::int64_t(size_of(node.type.dtype));
+    }
+    return deep;
+}
+
 /// What a pair's term reads: constants; a vector of rows, kept for the tile;
-/// one column's value in all lanes.
+/// one column's value in all lanes; finished sums of deep contractions.
 class TileLeaves : public Leaves {
 public:
     TileLeaves(Entry& entry, const Pack& rows, const Pack& columns,
-               Value* scratch)
-        : entry_(entry), rows_(rows), columns_(columns), scratch_(scratch) {}
+               const Deep& deep, Value* scratch)
+        : entry_(entry), rows_(rows), columns_(columns), deep_(deep),
+          scratch_(scratch) {}
 
     bool has(ValueId id) const override {
-        return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
+        return entry_.constants->has(id) || rows_.has(id) || columns_.has(id) ||
+               deep_.offsets.count(id);
     }
 
     Value* read(ValueId id, Component component, int row, int column) override {
         if (entry_.constants->has(id))
             return entry_.constants->read(id, component, row, column);
+        if (deep_.offsets.count(id))
+            return entry_.lanes.load(entry_.writer.graph[id].type.dtype,
+                                     sum_address(id, row, column));
         return rows_.has(id) ? read_row(id, component, row)
                              : read_column(id, component, column);
     }
@@ -52,6 +90,18 @@ public:
             }
     }
     void begin_columns(Value* column) { column_ = column; }
+
+    Value* sum_address(ValueId id, int row, int column) const {
+        const ModuleWriter& writer = entry_.writer;
+        const auto size = entry_.lanes.width() *
+                          std::int64_t(size_of(writer.graph[id].type.dtype));
+        const std::int64_t vectors = writer.plan.row_vectors;
+        return entry_.lanes.at(
+            entry_.lanes.byte_offset(scratch_,
+                                     deep_.offsets.at(id) +
+                                         (column * vectors + row) * size),
+            column_, 0, vectors * size);
+    }
 
 private:
     Value* load_row(ValueId id, Component component, int r) {
@@ -80,6 +130,7 @@ private:
     Entry& entry_;
     const Pack& rows_;
     const Pack& columns_;
+    const Deep& deep_;
     Value* scratch_;
     Value* row_ = nullptr;
     Value* column_ = nullptr;
@@ -95,11 +146,13 @@ public:
     Accumulate(ModuleWriter& writer, std::vector<Slots>& reductions)
         : writer_(writer), reductions_(reductions),
           entry_(writer, "accumulate", "pnnnnpnp", writer.plan.lanes),
-          rows_(writer, writer.sites.rows, Axes::I, writer.plan.row_block, 0),
+          rows_(writer, writer.sites.rows, Axes::I, writer.plan.row_block, 0,
+                Order::Tiles, writer.plan.row_vectors * writer.plan.lanes),
+          deep_(find_deep(writer, rows_.end())),
           columns_(writer, writer.sites.columns, Axes::J,
                    writer.plan.panel + margin * writer.plan.columns,
-                   rows_.end() + read_ahead),
-          guard_(entry_), leaves_(entry_, rows_, columns_, scratch()),
+                   deep_.end + read_ahead, Order::Points),
+          guard_(entry_), leaves_(entry_, rows_, columns_, deep_, scratch()),
           values_(writer.graph, entry_.lanes, entry_.functions,
                   writer.plan.unroll, entry_.width, leaves_) {}
 
@@ -202,18 +255,56 @@ private:
         for (std::size_t k = 0; k < reductions_.size(); ++k)
             run(k, row, panel,
                 [&](Tile& tile) { reductions_[k].monoid->start(tile); });
-        Value* zero = entry_.lanes.constant(0);
         Value* columns = entry_.lanes.constant(plan.columns);
         Value* whole = plan.columns == 1
                            ? count
                            : b.CreateMul(b.CreateSDiv(count, columns), columns);
-        write_steps(row, panel, zero, whole, plan.columns);
+        for (const auto& [id, offset] : deep_.offsets)
+            write_deep(id, whole, count);
+        write_steps(row, panel, entry_.lanes.constant(0), whole, plan.columns);
         if (plan.columns > 1)
             write_steps(row, panel, whole, count, 1);
         for (std::size_t k = 0; k < reductions_.size(); ++k)
             run(k, row, panel,
                 [&](Tile& tile) { reductions_[k].monoid->finish(tile); });
         values_.forget();
+    }
+
+    /// All sums of a contraction for the tile: part after part of components,
+    /// so that a part of the rows stays in the first cache for all columns.
+    void write_deep(ValueId id, Value* whole, Value* count) {
+        const Node& node = writer_.graph[id];
+        const Plan& plan = writer_.plan;
+        Value* zero = entry_.lanes.constant(0);
+        Value* one = entry_.lanes.constant(1);
+        Value* start =
+            entry_.lanes.number(node.type.dtype, Evaluator::start_of(node.op));
+        entry_.lanes.loop(zero, count, one, [&](Value* column) {
+            leaves_.begin_columns(column);
+            for (int r = 0; r < plan.row_vectors; ++r)
+                entry_.lanes.store(start, leaves_.sum_address(id, r, 0));
+        });
+        Value* depth = entry_.lanes.constant(plan.depth);
+        Value* terms = entry_.lanes.constant(terms_of(writer_.graph, node));
+        entry_.lanes.loop(zero, terms, depth, [&](Value* from) {
+            Value* to = entry_.least(entry_.b.CreateAdd(from, depth), terms);
+            const auto sweep = [&](Value* first, Value* last, int columns) {
+                entry_.lanes.loop(first, last, entry_.lanes.constant(columns),
+                                  [&](Value* column) {
+                                      values_.forget();
+                                      leaves_.begin_columns(column);
+                                      values_.contract_part(
+                                          id, from, to, plan.row_vectors,
+                                          columns, [&](int r, int j) {
+                                              return leaves_.sum_address(id, r,
+                                                                         j);
+                                          });
+                                  });
+            };
+            sweep(zero, whole, plan.columns);
+            if (plan.columns > 1)
+                sweep(whole, count, 1);
+        });
     }
 
     void write_steps(Value* row, Value* panel, Value* from, Value* to,
@@ -279,6 +370,7 @@ private:
     std::vector<Slots>& reductions_;
     Entry entry_;
     Pack rows_;
+    Deep deep_;
     Pack columns_;
     TileGuard guard_;
     TileLeaves leaves_;

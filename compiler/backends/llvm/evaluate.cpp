@@ -40,6 +40,13 @@ bool is_contraction(Op op) {
     }
 }
 
+std::int64_t terms_of(const ir::Graph& graph, const Node& node) {
+    const Type& first = graph[node.operands[0]].type;
+    if (node.op == Op::MatVec)
+        return first.columns;
+    return first.rank == 0 ? 1 : first.rows;
+}
+
 /// Forgets on leaving what was remembered since it was made.
 class Evaluator::Scope {
 public:
@@ -296,14 +303,6 @@ Value* Evaluator::chosen(ValueId table, Value* place, int row, int column) {
     return b.CreateLoad(type, variable);
 }
 
-/// How many terms a contraction adds.
-std::int64_t Evaluator::terms(const Node& node) const {
-    const Type& first = graph_[node.operands[0]].type;
-    if (node.op == Op::MatVec)
-        return first.columns;
-    return first.rank == 0 ? 1 : first.rows;
-}
-
 /// `sum` with term `at` of a contraction's `component` added; null starts.
 Value* Evaluator::accumulated(const Node& node, Value* sum, Component component,
                               Component at, int row, int column) {
@@ -357,18 +356,50 @@ Value* Evaluator::accumulated(const Node& node, Value* sum, Component component,
     }
 }
 
+double Evaluator::start_of(Op op) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (op == Op::CompMax)
+        return -infinity;
+    return op == Op::CompMin ? infinity : 0;
+}
+
+void Evaluator::contract_part(ValueId id, Value* from, Value* to, int rows,
+                              int columns, const Places& place) {
+    const Node& node = graph_[id];
+    llvm::Type* type = lanes_.type(node.type.dtype);
+    std::vector<Value*> sums;
+    const auto each_cell = [&](auto&& body) {
+        for (int r = 0; r < rows; ++r)
+            for (int j = 0; j < columns; ++j)
+                body(sums[std::size_t(r * columns + j)], r, j);
+    };
+    for (int k = 0; k < rows * columns; ++k)
+        sums.push_back(lanes_.variable(type));
+    each_cell([&](Value* sum, int r, int j) {
+        lanes_.b.CreateStore(lanes_.load(node.type.dtype, place(r, j)), sum);
+    });
+    lanes_.loop(from, to, lanes_.constant(1), [&](Value* index) {
+        Scope scope(*this);
+        each_cell([&](Value* sum, int r, int j) {
+            Value* before = lanes_.b.CreateLoad(type, sum);
+            lanes_.b.CreateStore(
+                accumulated(node, before, {}, {0, index}, r, j), sum);
+        });
+    });
+    each_cell([&](Value* sum, int r, int j) {
+        lanes_.store(lanes_.b.CreateLoad(type, sum), place(r, j));
+    });
+}
+
 /// Computes a contraction for the cells of a tile and remembers it.
 void Evaluator::contract(ValueId id, Component component, int row0, int rows,
                          int column0, int columns) {
     const Node& node = graph_[id];
-    const std::int64_t count = terms(node);
+    const std::int64_t count = terms_of(graph_, node);
     const int i_cells = contains(node.type.axes, Axes::I) ? rows : 1;
     const int j_cells = contains(node.type.axes, Axes::J) ? columns : 1;
     llvm::Type* type = lanes_.type(node.type.dtype);
-    const bool extremum = node.op == Op::CompMax || node.op == Op::CompMin;
-    const double infinity = std::numeric_limits<double>::infinity();
-    const double start =
-        !extremum ? 0 : (node.op == Op::CompMax ? -infinity : infinity);
+    const double start = start_of(node.op);
     std::vector<Value*> sums(std::size_t(i_cells * j_cells), nullptr);
     const auto each_cell = [&](auto&& body) {
         for (int r = 0; r < i_cells; ++r)
@@ -420,7 +451,8 @@ void Evaluator::run_contractions(ValueId root, int rows, int columns) {
     visit(root, [&](ValueId id) {
         const Node& node = graph_[id];
         if (is_contraction(node.op) && node.type.rank == 0 &&
-            !unrolled(terms(node)) && !memory_.count(cell_of(id, {}, 0, 0)))
+            !unrolled(terms_of(graph_, node)) &&
+            !memory_.count(cell_of(id, {}, 0, 0)))
             contract(id, {}, 0, rows, 0, columns);
     });
 }

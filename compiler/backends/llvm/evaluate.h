@@ -48,6 +48,13 @@ public:
     /// Computes the long contractions below `root` for a whole tile, each in
     /// one loop, so that value() finds them.
     void run_contractions(ir::ValueId root, int rows, int columns);
+    /// Adds components [from, to) of a long contraction to the sums of a tile;
+    /// `place`: where a cell's sum lies.
+    using Places = std::function<llvm::Value*(int row, int column)>;
+    void contract_part(ir::ValueId id, llvm::Value* from, llvm::Value* to,
+                       int rows, int columns, const Places& place);
+    /// What a contraction's sum is before anything is added.
+    static double start_of(ir::Op op);
     /// Computes the scalars below the vector `root` for a whole tile before a
     /// loop over its components.
     void hoist_scalars(ir::ValueId root, int rows, int columns);
@@ -93,7 +100,6 @@ private:
     llvm::Value* accumulated(const ir::Node& node, llvm::Value* sum,
                              Component component, Component at, int row,
                              int column);
-    std::int64_t terms(const ir::Node& node) const;
     void visit(ir::ValueId root,
                const std::function<void(ir::ValueId)>& enter) const;
 
@@ -111,5 +117,7 @@ private:
 std::int64_t components_of(const Type& type);
 /// Whether the operation adds up over the components of its operands.
 bool is_contraction(ir::Op op);
+/// How many terms a contraction adds.
+std::int64_t terms_of(const ir::Graph& graph, const ir::Node& node);
 
 } // namespace tilefold::llvm_backend

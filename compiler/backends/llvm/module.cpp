@@ -88,13 +88,19 @@ Value* ModuleWriter::function_pointer(llvm::IRBuilder<>& b, Value* call,
 
 namespace {
 
-/// One element at `pointer` as `to`; any alignment, any stored dtype.
-Value* load_element(const Lanes& scalar, DType from, DType to, Value* pointer) {
-    auto& b = scalar.b;
-    Value* raw =
-        b.CreateAlignedLoad(scalar.stored(from), pointer, llvm::Align(1));
+/// What lies at `pointer`, one element or as many as there are lanes, as `to`;
+/// any alignment, any stored dtype.
+Value* load_elements(const Lanes& lanes, DType from, DType to, Value* pointer) {
+    auto& b = lanes.b;
+    const auto as_lanes = [&](llvm::Type* type) -> llvm::Type* {
+        return lanes.width() == 1
+                   ? type
+                   : llvm::FixedVectorType::get(type, unsigned(lanes.width()));
+    };
+    Value* raw = b.CreateAlignedLoad(as_lanes(lanes.stored(from)), pointer,
+                                     llvm::Align(1));
     if (kind_of(to) == DTypeKind::Float) {
-        llvm::Type* type = scalar.element(to);
+        llvm::Type* type = lanes.type(to);
         switch (kind_of(from)) {
         case DTypeKind::Float:
             return b.CreateFPCast(raw, type);
@@ -106,16 +112,33 @@ Value* load_element(const Lanes& scalar, DType from, DType to, Value* pointer) {
         }
     }
     if (to == DType::Bool)
-        return b.CreateZExt(b.CreateICmpNE(raw, b.getInt8(0)), b.getInt8Ty());
+        return b.CreateZExt(
+            b.CreateICmpNE(raw, llvm::Constant::getNullValue(raw->getType())),
+            as_lanes(b.getInt8Ty()));
+    llvm::Type* whole = as_lanes(b.getInt64Ty());
     if (kind_of(from) == DTypeKind::Float)
-        return b.CreateFPToSI(raw, b.getInt64Ty());
+        return b.CreateFPToSI(raw, whole);
     if (from == DType::U64) // what I64 does not hold is its largest number
         return b.CreateBinaryIntrinsic(
             llvm::Intrinsic::umin, raw,
-            b.getInt64(
+            llvm::ConstantInt::get(
+                whole,
                 std::uint64_t(std::numeric_limits<std::int64_t>::max())));
-    return b.CreateIntCast(raw, b.getInt64Ty(),
-                           kind_of(from) == DTypeKind::Signed);
+    return b.CreateIntCast(raw, whole, kind_of(from) == DTypeKind::Signed);
+}
+
+/// Elements copied at a time where they lie in a run.
+constexpr int run_lanes = 16;
+
+/// How many of `count` elements `stride` bytes apart are in whole runs: none
+/// unless they are neighbours.
+Value* whole_runs(const Lanes& scalar, Value* count, Value* stride,
+                  DType dtype) {
+    auto& b = scalar.b;
+    Value* are_neighbours =
+        b.CreateICmpEQ(stride, scalar.constant(std::int64_t(size_of(dtype))));
+    Value* whole = b.CreateAnd(count, scalar.constant(-run_lanes));
+    return b.CreateSelect(are_neighbours, whole, scalar.constant(0));
 }
 
 std::string pair_name(std::string_view verb, DType from, DType to) {
@@ -141,18 +164,23 @@ llvm::Function* ModuleWriter::strided_load(DType from, DType to) {
     Value* zero = b.getInt64(0);
     Value* one = b.getInt64(1);
     const auto size = std::int64_t(size_of(to));
-    const auto copy = [&](Value* point, Value* k) {
+    const auto copy = [&](const Lanes& some, Value* point, Value* k) {
         Value* place = b.CreatePtrAdd(base, b.CreateMul(point, stride));
-        b.CreateAlignedStore(load_element(scalar, from, to, place),
+        b.CreateAlignedStore(load_elements(some, from, to, place),
                              scalar.at(out, k, 0, size),
                              llvm::Align(std::uint64_t(size)));
     };
     Value* listed = b.CreateIsNotNull(list);
-    scalar.loop(zero, b.CreateSelect(listed, zero, count), one,
-                [&](Value* k) { copy(b.CreateAdd(first, k), k); });
+    Value* in_order = b.CreateSelect(listed, zero, count);
+    const Lanes wide = lanes(b, run_lanes);
+    Value* vectors = whole_runs(scalar, in_order, stride, from);
+    wide.loop(zero, vectors, b.getInt64(run_lanes),
+              [&](Value* k) { copy(wide, b.CreateAdd(first, k), k); });
+    scalar.loop(vectors, in_order, one,
+                [&](Value* k) { copy(scalar, b.CreateAdd(first, k), k); });
     scalar.loop(zero, b.CreateSelect(listed, count, zero), one, [&](Value* k) {
         Value* place = scalar.at(list, b.CreateAdd(first, k), 0, 8);
-        copy(b.CreateLoad(b.getInt64Ty(), place), k);
+        copy(scalar, b.CreateLoad(b.getInt64Ty(), place), k);
     });
     scalar.loop(count, function->getArg(6), one, [&](Value* k) {
         llvm::Type* type = scalar.stored(to);
@@ -200,11 +228,13 @@ llvm::Function* ModuleWriter::strided_store(DType dtype) {
     Value* accumulate = b.CreateIsNotNull(function->getArg(4));
     Value* zero = b.getInt64(0);
     const auto size = std::int64_t(size_of(dtype));
-    const auto write = [&](bool add) {
-        return [&, add](Value* k) {
+    const auto write = [&](int elements, bool add) {
+        return [&, elements, add](Value* k) {
             Value* place =
                 b.CreatePtrAdd(function->getArg(2), b.CreateMul(k, stride));
             llvm::Type* type = scalar.stored(dtype);
+            if (elements > 1)
+                type = llvm::FixedVectorType::get(type, unsigned(elements));
             Value* value = b.CreateAlignedLoad(
                 type, scalar.at(function->getArg(0), k, 0, size),
                 llvm::Align(std::uint64_t(size)));
@@ -218,10 +248,12 @@ llvm::Function* ModuleWriter::strided_store(DType dtype) {
             b.CreateAlignedStore(value, place, llvm::Align(1));
         };
     };
-    scalar.loop(zero, b.CreateSelect(accumulate, zero, count), b.getInt64(1),
-                write(false));
+    Value* plain = b.CreateSelect(accumulate, zero, count);
+    Value* vectors = whole_runs(scalar, plain, stride, dtype);
+    scalar.loop(zero, vectors, b.getInt64(run_lanes), write(run_lanes, false));
+    scalar.loop(vectors, plain, b.getInt64(1), write(1, false));
     scalar.loop(zero, b.CreateSelect(accumulate, count, zero), b.getInt64(1),
-                write(true));
+                write(1, true));
     b.CreateRetVoid();
     return function;
 }

@@ -3,6 +3,7 @@
 #include "compiler/backends/llvm/pack.h"
 
 #include <algorithm>
+#include <span>
 
 namespace tilefold::llvm_backend {
 
@@ -53,9 +54,10 @@ private:
 } // namespace
 
 Pack::Pack(ModuleWriter& writer, const Packed& values, Axes axis,
-           std::int64_t capacity, std::int64_t offset)
+           std::int64_t capacity, std::int64_t offset, Order order,
+           std::int64_t tile)
     : writer_(writer), values_(values), axis_(axis),
-      capacity_(aligned(capacity)), end_(offset) {
+      capacity_(aligned(capacity)), order_(order), tile_(tile), end_(offset) {
     const auto is_dynamic = [&](ValueId id) {
         return writer.graph[id].type.rows == dynamic;
     };
@@ -69,62 +71,159 @@ Pack::Pack(ModuleWriter& writer, const Packed& values, Axes axis,
                 place(id);
 }
 
+/// Points one after the other only where no lanes run over them.
+Order Pack::order_of(ValueId id) const {
+    const Type& type = writer_.graph[id].type;
+    if (type.rows == dynamic || components_of(type) <= writer_.plan.unroll)
+        return Order::Components;
+    const auto reads = [&](ValueId user) {
+        const std::vector<bool> below =
+            ir::reached(writer_.graph, std::span(&user, 1));
+        return below[id];
+    };
+    const bool is_computed_with = std::ranges::any_of(values_.computed, reads);
+    return order_ == Order::Points && is_computed_with ? Order::Components
+                                                       : order_;
+}
+
 /// Values of dynamic width come last; there is at most one.
 void Pack::place(ValueId id) {
     const Type& type = writer_.graph[id].type;
-    const auto size = std::int64_t(size_of(type.dtype)) * capacity_;
-    places_[id] = end_;
-    if (type.rows == dynamic)
-        end_per_width_ += size;
-    else
-        end_ += aligned(size * components_of(type));
+    const auto size = std::int64_t(size_of(type.dtype));
+    Place place{order_of(id), end_, capacity_ * size, 0};
+    std::int64_t bytes = capacity_ * size;
+    if (type.rows == dynamic) {
+        end_per_width_ += bytes;
+        places_[id] = place;
+        return;
+    }
+    const std::int64_t components = components_of(type);
+    bytes *= components;
+    if (place.order == Order::Tiles) {
+        place.component = tile_ * size;
+        place.run = place.component * components;
+        bytes = (capacity_ + tile_ - 1) / tile_ * place.run;
+    } else if (place.order == Order::Points) {
+        place.component = size;
+        place.run = aligned(components * size);
+        bytes = capacity_ * place.run;
+    }
+    end_ += aligned(bytes);
+    places_[id] = place;
 }
 
 Value* Pack::address(const Lanes& lanes, Value* scratch, ValueId id,
                      Component component, Value* point) const {
+    auto& b = lanes.b;
     const auto size = std::int64_t(size_of(writer_.graph[id].type.dtype));
-    Value* row = lanes.byte_offset(
-        scratch, places_.at(id) + component.fixed * capacity_ * size);
+    const Place& place = places_.at(id);
+    Value* row = lanes.byte_offset(scratch, place.offset + component.fixed *
+                                                               place.component);
     if (component.runtime)
-        row = lanes.at(row, component.runtime, 0, capacity_ * size);
-    return lanes.at(row, point, 0, size);
+        row = lanes.at(row, component.runtime, 0, place.component);
+    if (place.order == Order::Components)
+        return lanes.at(row, point, 0, size);
+    if (place.order == Order::Points)
+        return lanes.at(row, point, 0, place.run);
+    Value* tile = lanes.constant(tile_);
+    row = lanes.at(row, b.CreateUDiv(point, tile), 0, place.run);
+    return lanes.at(row, b.CreateURem(point, tile), 0, size);
+}
+
+Pack::Source Pack::source_of(Lanes& lanes, ValueId id, Value* call) const {
+    auto& b = lanes.b;
+    const Node& node = writer_.graph[id];
+    const auto operand = [&](OperandField field) {
+        return writer_.operand_field(b, call, node.first, field);
+    };
+    const DType stored = writer_.graph.arguments[std::size_t(node.first)].dtype;
+    const std::size_t list = axis_ == Axes::I
+                                 ? offsetof(tilefold_call, row_index)
+                                 : offsetof(tilefold_call, column_index);
+    return {writer_.strided_load(stored, node.type.dtype),
+            operand(OperandField::Base), operand(OperandField::Stride),
+            operand(OperandField::Component),
+            writer_.field(b, call, list, true)};
+}
+
+/// A run of `count` points from `point` of the part on, all in one tile.
+void Pack::load_components(Lanes& lanes, ValueId id, const Source& source,
+                           Value* first, Value* count, Value* scratch,
+                           Value* components, Value* point) const {
+    auto& b = lanes.b;
+    // Lanes of a whole tile read beyond the last point: zeros.
+    Value* padded = b.CreateAnd(b.CreateAdd(count, lanes.constant(63)),
+                                lanes.constant(~std::int64_t(63)));
+    if (places_.at(id).order == Order::Tiles)
+        padded = lanes.constant(tile_);
+    lanes.loop(
+        lanes.constant(0), components, lanes.constant(1), [&](Value* index) {
+            Value* base =
+                b.CreatePtrAdd(source.base, b.CreateMul(index, source.step));
+            b.CreateCall(source.load,
+                         {base, source.stride, source.list, first, count,
+                          address(lanes, scratch, id, {0, index}, point),
+                          padded});
+        });
+}
+
+/// The components of a point are what lies in a run.
+void Pack::load_points(Lanes& lanes, ValueId id, const Source& source,
+                       Value* first, Value* count, Value* scratch,
+                       Value* components) const {
+    auto& b = lanes.b;
+    Value* zero = lanes.constant(0);
+    Value* no_list = llvm::Constant::getNullValue(b.getPtrTy());
+    Value* listed = b.CreateIsNotNull(source.list);
+    const auto copy = [&](Value* k, Value* number) {
+        Value* base =
+            b.CreatePtrAdd(source.base, b.CreateMul(number, source.stride));
+        b.CreateCall(source.load,
+                     {base, source.step, no_list, zero, components,
+                      address(lanes, scratch, id, {}, k), components});
+    };
+    lanes.loop(zero, b.CreateSelect(listed, zero, count), lanes.constant(1),
+               [&](Value* k) { copy(k, b.CreateAdd(first, k)); });
+    lanes.loop(zero, b.CreateSelect(listed, count, zero), lanes.constant(1),
+               [&](Value* k) {
+                   Value* number =
+                       lanes.at(source.list, b.CreateAdd(first, k), 0, 8);
+                   copy(k, b.CreateLoad(b.getInt64Ty(), number));
+               });
 }
 
 void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
                      Value* count, Value* scratch, Value* width) const {
     auto& b = lanes.b;
     const Node& node = writer_.graph[id];
-    Value* list =
-        writer_.field(b, call,
-                      axis_ == Axes::I ? offsetof(tilefold_call, row_index)
-                                       : offsetof(tilefold_call, column_index),
-                      true);
     Value* zero = lanes.constant(0);
     if (node.op == Op::Index) {
-        b.CreateCall(
-            writer_.count_points(),
-            {list, first, count, address(lanes, scratch, id, {}, zero)});
+        const std::size_t list = axis_ == Axes::I
+                                     ? offsetof(tilefold_call, row_index)
+                                     : offsetof(tilefold_call, column_index);
+        b.CreateCall(writer_.count_points(),
+                     {writer_.field(b, call, list, true), first, count,
+                      address(lanes, scratch, id, {}, zero)});
         return;
     }
-    const auto operand = [&](OperandField field) {
-        return writer_.operand_field(b, call, node.first, field);
-    };
-    const DType stored = writer_.graph.arguments[std::size_t(node.first)].dtype;
-    llvm::Function* load = writer_.strided_load(stored, node.type.dtype);
-    Value* base = operand(OperandField::Base);
-    Value* stride = operand(OperandField::Stride);
-    Value* step = operand(OperandField::Component);
+    const Source source = source_of(lanes, id, call);
     Value* components = node.type.rows == dynamic && node.type.rank == 1
                             ? width
                             : lanes.constant(components_of(node.type));
-    // Lanes of a whole tile read beyond the last point: zeros.
-    Value* padded = b.CreateAnd(b.CreateAdd(count, lanes.constant(63)),
-                                lanes.constant(~std::int64_t(63)));
-    lanes.loop(zero, components, lanes.constant(1), [&](Value* index) {
-        b.CreateCall(load,
-                     {b.CreatePtrAdd(base, b.CreateMul(index, step)), stride,
-                      list, first, count,
-                      address(lanes, scratch, id, {0, index}, zero), padded});
+    const Order order = places_.at(id).order;
+    if (order == Order::Components)
+        return load_components(lanes, id, source, first, count, scratch,
+                               components, zero);
+    if (order == Order::Points)
+        return load_points(lanes, id, source, first, count, scratch,
+                           components);
+    Value* tile = lanes.constant(tile_);
+    lanes.loop(zero, count, tile, [&](Value* point) {
+        Value* left = b.CreateSub(count, point);
+        Value* some =
+            b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, tile);
+        load_components(lanes, id, source, b.CreateAdd(first, point), some,
+                        scratch, components, point);
     });
 }
 

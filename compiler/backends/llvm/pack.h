@@ -1,6 +1,10 @@
 // compiler/backends/llvm/pack.h - the values of a run of points along one
-// axis, laid out in scratch memory: component by component, each a row of
-// `capacity` elements, so that lanes are contiguous.
+// axis, laid out in scratch memory:
+//   component by component, each a row of `capacity` elements, so that lanes
+//     are contiguous; or, of vectors longer than the plan unrolls,
+//   tile by tile, and in it component by component: a loop over components
+//     reads one run of memory, where rows of all points would be a page apart;
+//   point by point: the same for what is broadcast, one point in all lanes.
 #pragma once
 
 #include "compiler/backends/llvm/evaluate.h"
@@ -10,12 +14,17 @@
 
 namespace tilefold::llvm_backend {
 
+/// How the long vectors of a part lie.
+enum class Order : std::uint8_t { Components, Tiles, Points };
+
 /// The part of scratch that holds one axis' values.
 class Pack {
 public:
-    /// `offset`: where the part begins in scratch, a multiple of 64.
+    /// `offset`: where the part begins in scratch, a multiple of 64. `tile`:
+    /// its points, where the order is Tiles.
     Pack(ModuleWriter& writer, const Packed& values, Axes axis,
-         std::int64_t capacity, std::int64_t offset);
+         std::int64_t capacity, std::int64_t offset,
+         Order order = Order::Components, std::int64_t tile = 1);
 
     bool has(ir::ValueId id) const { return places_.count(id) != 0; }
     std::int64_t end() const { return end_; } ///< offset after the part …
@@ -35,16 +44,38 @@ public:
                          llvm::Value* point) const;
 
 private:
+    /// Where a value's points and components lie; strides in bytes.
+    struct Place {
+        Order order = Order::Components;
+        std::int64_t offset = 0, component = 0;
+        std::int64_t run = 0; ///< from tile to tile, or point to point
+    };
+    /// An argument as the call has it.
+    struct Source {
+        llvm::Function* load;
+        llvm::Value *base, *stride, *step, *list;
+    };
+    Source source_of(Lanes& lanes, ir::ValueId id, llvm::Value* call) const;
     void load_leaf(Lanes& lanes, ir::ValueId id, llvm::Value* call,
                    llvm::Value* first, llvm::Value* count, llvm::Value* scratch,
                    llvm::Value* width) const;
+    void load_components(Lanes& lanes, ir::ValueId id, const Source& source,
+                         llvm::Value* first, llvm::Value* count,
+                         llvm::Value* scratch, llvm::Value* components,
+                         llvm::Value* point) const;
+    void load_points(Lanes& lanes, ir::ValueId id, const Source& source,
+                     llvm::Value* first, llvm::Value* count,
+                     llvm::Value* scratch, llvm::Value* components) const;
+    Order order_of(ir::ValueId id) const;
     void place(ir::ValueId id);
 
     ModuleWriter& writer_;
     Packed values_;
     Axes axis_;
     std::int64_t capacity_;
-    std::map<ir::ValueId, std::int64_t> places_;
+    Order order_;
+    std::int64_t tile_;
+    std::map<ir::ValueId, Place> places_;
     std::int64_t end_;
     std::int64_t end_per_width_ = 0;
 };

@@ -202,6 +202,11 @@ void write_reduce_nest(ModuleWriter& writer) {
     writer.layout.nanoseconds = nanoseconds_per_pair(writer.graph, plan);
     if (has_width(writer.graph))
         writer.layout.nanoseconds_per_width = 1.0 / 6 / plan.lanes;
+    constexpr double element_nanoseconds = 0.6; // strided, from L2
+    for (ValueId id : writer.sites.rows.leaves)
+        writer.layout.row_nanoseconds +=
+            element_nanoseconds * double(std::max<std::int64_t>(
+                                      components_of(writer.graph[id].type), 1));
     write_init(writer, reductions);
     write_accumulate(writer, reductions);
     write_merge(writer, reductions);

@@ -37,9 +37,9 @@ struct Layout {
     double nanoseconds_per_width = 0; ///< … plus this times call->width
     /// Of packing a row, which every call does anew.
     double row_nanoseconds = 0;
-    bool uses_functions = false;      ///< call->functions must be filled
-    std::int32_t lanes = 16;          ///< of the vector functions
-    DType real = DType::F32;          ///< computing dtype
+    bool uses_functions = false; ///< call->functions must be filled
+    std::int32_t lanes = 16;     ///< of the vector functions
+    DType real = DType::F32;     ///< computing dtype
 };
 
 /// A flat, position-independent image: only PC-relative references, nothing

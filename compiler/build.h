@@ -117,4 +117,8 @@ DerivedGraph build_derived(const ast::Formula& formula,
                            const Derivation& derivation,
                            ir::Pairs pairs = ir::Pairs::All);
 
+/// The graph with other rows for one of its arguments: `dynamic`, or as many as
+/// a call gives.
+ir::Graph with_width(ir::Graph graph, std::size_t argument, std::int32_t rows);
+
 } // namespace tilefold

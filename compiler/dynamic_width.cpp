@@ -107,20 +107,19 @@ bool may_be_dynamic(const Graph& graph, std::size_t argument) {
            WidthAnalysis(graph, argument).holds();
 }
 
-/// The same values with types inferred anew.
-Graph infer_again(Graph graph, std::size_t argument) {
-    graph.arguments[argument].rows = dynamic;
+} // namespace
+
+Graph with_width(Graph graph, std::size_t argument, std::int32_t rows) {
+    graph.arguments[argument].rows = rows;
     ir::Builder builder(graph.real);
     const std::vector<ValueId> made = builder.rebuild(graph);
     return builder.finish(made[graph.result]);
 }
 
-} // namespace
-
 Graph widen_linear_argument(const Graph& graph) {
     for (std::size_t k = 0; k < graph.arguments.size(); ++k)
         if (may_be_dynamic(graph, k))
-            return infer_again(graph, k);
+            return with_width(graph, k, dynamic);
     return graph;
 }
 

@@ -3,6 +3,7 @@
 
 #include "compiler/ir.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,11 @@ struct Oriented {
     bool single_column = false; ///< no value depends on j: M is 1
 };
 Oriented orient(const Graph& graph);
+
+/// The graph as one point of `axis` sees it, whose arguments are parameters
+/// then: reductions over the other axis keep nothing. None where the result
+/// is not one for each point of `axis`, or knows the point's number.
+std::optional<Graph> for_one_point(const Graph& graph, Axes axis);
 
 /// Sign of a value that holds for all arguments, from ops.def's ranges.
 enum class Sign : std::uint8_t { Unknown, NonNegative, NonPositive };

@@ -92,6 +92,18 @@ std::int32_t width_argument_of(const Graph& graph) {
                : std::int32_t(place - graph.arguments.begin());
 }
 
+/// With the width that the arguments have, where it was left open.
+Graph of_one_width(const Graph& graph, std::span<const ArgumentType> arguments,
+                   std::span<const std::string> names) {
+    const std::int32_t open = width_argument_of(graph);
+    if (open < 0)
+        return graph;
+    const auto name =
+        std::ranges::find(names, graph.arguments[std::size_t(open)].name);
+    return with_width(graph, std::size_t(open),
+                      arguments[std::size_t(name - names.begin())].rows);
+}
+
 /// The passes, from a graph as built.
 Program compile(Graph graph, std::span<const std::string> names,
                 const CompileOptions& options) {
@@ -125,7 +137,17 @@ Program compile(const ast::Formula& formula,
                 const CompileOptions& options) {
     Graph graph = checked(build(formula, arguments, pairs_of(mode)));
     check_mode(formula, graph, mode);
-    return compile(std::move(graph), names_of(arguments), options);
+    const std::vector<std::string> names = names_of(arguments);
+    if (options.few == Axes::None)
+        return compile(std::move(graph), names, options);
+    const Graph whole = of_one_width(graph, arguments, names);
+    auto one = for_one_point(whole, options.few);
+    if (!one)
+        return compile(std::move(graph), names, options);
+    Program program = compile(checked(*std::move(one)), names, options);
+    program.result = result_of(whole);
+    program.one_point = options.few;
+    return program;
 }
 
 SweepPrograms compile_sweeps(const ast::Formula& formula,

@@ -45,9 +45,11 @@ struct Program {
     Plan plan;
     Key key;
     Result result;
-    bool swapped = false;             ///< graph's i is the user's j
-    bool single_column = false;       ///< nothing depends on columns: M = 1
-    bool folds_rows = false;          ///< rows are merged to one (`_ij`)
+    bool swapped = false;       ///< graph's i is the user's j
+    bool single_column = false; ///< nothing depends on columns: M = 1
+    bool folds_rows = false;    ///< rows are merged to one (`_ij`)
+    /// The user's axis of which the graph is for one point; None: for all.
+    Axes one_point = Axes::None;
     ir::Pairs pairs = ir::Pairs::All; ///< of (row, column) as oriented
     /// The graph argument whose width is call->width, or -1.
     std::int32_t width_argument = -1;
@@ -65,6 +67,9 @@ ir::Pairs pairs_of(Mode mode);
 struct CompileOptions {
     Isa isa = Isa::X86_64_V4;
     std::optional<Plan> plan; ///< forced instead of the model's choice
+    /// An axis of few points, where the other has many: lanes are to run over
+    /// the other, whichever is reduced.
+    Axes few = Axes::None;
 };
 
 /// The flat list of passes. Throws Error.

@@ -172,26 +172,42 @@ prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
 
 /// One kernel, or several.
 void compile_into(Prepared& prepared, const FormulaState& formula,
-                  std::span<const ArgumentType> types, Mode mode) {
+                  std::span<const ArgumentType> types, Mode mode, Axes few) {
     const Parsed& parsed = *formula.parsed;
     if (needs_sweeps(parsed.tree(), parsed.derivation(), types, mode)) {
         prepared.sweeps = prepare_sweeps(formula, types, mode);
         return;
     }
-    prepared.program =
-        compile(parsed.tree(), types, mode, formula.session->compile_options());
+    CompileOptions options = formula.session->compile_options();
+    options.few = few;
+    prepared.program = compile(parsed.tree(), types, mode, options);
     load(formula, prepared);
+}
+
+/// An axis of so few points, and another of so many, that a kernel with lanes
+/// over the many pays although it reads them again for each of the few.
+Axes few_of(const Lengths& lengths, const BindOptions& options) {
+    constexpr std::int64_t few = 4, many = 1 << 17;
+    if (mode_of(options) != Mode::Reduce || options.i || options.j ||
+        !options.sum_batch.empty())
+        return Axes::None;
+    const auto is_few = [](std::int64_t these, std::int64_t others) {
+        return these >= 1 && these <= few && others >= many;
+    };
+    if (is_few(lengths.i, lengths.j))
+        return Axes::I;
+    return is_few(lengths.j, lengths.i) ? Axes::J : Axes::None;
 }
 
 PreparedPointer prepare(const FormulaState& formula,
                         std::span<const NamedView> arguments,
                         const Readings& readings, const Lengths& lengths,
-                        Mode mode) {
+                        Mode mode, Axes few) {
     Gate::Pass inside(formula.session->making);
     auto prepared = std::make_shared<Prepared>();
     try {
         compile_into(*prepared, formula,
-                     types_of(*formula.parsed, arguments, readings), mode);
+                     types_of(*formula.parsed, arguments, readings), mode, few);
     } catch (const Error& error) {
         if (error.family() == Family::Shape)
             explain_shape_error(*formula.parsed, readings, lengths);
@@ -310,13 +326,14 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     Mode mode = mode_of(options);
     Signature signature;
     bool all_known = true;
-    signature.add_mode(mode);
     Readings readings =
         read_all(parsed, arguments, options.ranges.get(), signature, all_known);
     Lengths lengths = lengths_of(readings);
+    const Axes few = few_of(lengths, options);
+    signature.add_mode(mode, few);
     PreparedPointer prepared = all_known ? parsed.find(signature) : nullptr;
     if (!prepared) {
-        prepared = prepare(formula, arguments, readings, lengths, mode);
+        prepared = prepare(formula, arguments, readings, lengths, mode, few);
         formula.parsed->keep(signature, prepared);
     }
     check_parameters(parsed, *prepared, readings, lengths);

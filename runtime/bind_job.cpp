@@ -68,6 +68,11 @@ private:
     bool is_length(std::size_t graph_argument) const {
         return program_.argument_order[graph_argument] < 0;
     }
+    /// The kernel reads a point of the axis as a parameter.
+    bool is_on_one_point(std::size_t graph_argument) const {
+        return program_.one_point != Axes::None && !is_length(graph_argument) &&
+               reading(graph_argument).axes == program_.one_point;
+    }
     const char* add_number(double number) {
         bound_.numbers.push_back(number);
         return reinterpret_cast<const char*>(&bound_.numbers.back());
@@ -82,6 +87,7 @@ private:
     void bind_map();
     void bind_values();
     void bind_batches();
+    void bind_points_as_batches();
     void bind_ranges();
     void bind_shape();
     void bind_lists(bool with_columns);
@@ -113,6 +119,8 @@ void JobBinder::bind_operands() {
         }
         const Reading& from = reading(k);
         tilefold_operand operand = from.operand;
+        if (is_on_one_point(k)) // the points are batches
+            operand.stride = 0;
         if (!operand.base && from.view->shape.empty()) {
             operand.base = add_number(from.view->number);
         } else {
@@ -281,7 +289,24 @@ void JobBinder::bind_batches() {
                 stride != 0 && reading(k).axes == Axes::None;
         }
     }
+    if (program_.one_point != Axes::None)
+        bind_points_as_batches();
     bound_.job.batches = &bound_.batches;
+}
+
+/// The points of an axis whose kernel is for one are the innermost batches.
+void JobBinder::bind_points_as_batches() {
+    const std::int64_t points =
+        (program_.one_point == Axes::I ? i_ : j_).count();
+    bound_.shape.push_back(points);
+    bound_.batch_dimensions = bound_.shape.size();
+    if (points == 1)
+        return;
+    bound_.batches.extents.push_back(points);
+    for (std::size_t k = 0; k < bound_.operands.size(); ++k)
+        bound_.batches.strides.push_back(
+            is_on_one_point(k) ? reading(k).operand.stride : 0);
+    bound_.batches.moves_parameters = true;
 }
 
 void JobBinder::add_axis(int& place, std::int64_t extent) {
@@ -298,7 +323,8 @@ void JobBinder::bind_shape() {
                  i_.count());
         add_axis(program_.swapped ? bound_.row_axis : bound_.column_axis,
                  j_.count());
-    } else if (want_ != Want::Result || result.axes != Axes::None) {
+    } else if (program_.one_point == Axes::None &&
+               (want_ != Want::Result || result.axes != Axes::None)) {
         add_axis(bound_.row_axis, job.rows);
     }
     if (result.rank == 1)

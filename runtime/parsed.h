@@ -20,12 +20,15 @@
 namespace tilefold {
 
 /// Everything of the arguments that a program depends on, in the order
-/// given: role, dtype and shape of a point's value. No text.
+/// given: role, dtype and shape of a point's value; and which axis is short.
+/// No text.
 class Signature {
 public:
     void add(int name, std::optional<Axes> declared, DType dtype,
              std::uint8_t rank, std::int32_t rows, std::int32_t columns);
-    void add_mode(Mode mode) { words_.push_back(std::uint64_t(mode)); }
+    void add_mode(Mode mode, Axes few) {
+        words_.push_back(std::uint64_t(mode) << 8 | std::uint64_t(few));
+    }
     std::size_t hash() const;
     friend bool operator==(const Signature&, const Signature&) = default;
 

@@ -138,6 +138,37 @@ TEST(Orient, GivesRowsAndColumns) {
     }
 }
 
+struct FewPoints {
+    std::string_view formula, types;
+    Axes few;
+    bool applies;
+};
+
+TEST(OnePoint, MakesParametersOfAnAxis) {
+    constexpr FewPoints all[] = {
+        {"sum_j x_i*y_j", "x f32, y f32", Axes::I, true},
+        {"sum_j x_i*y_j", "x f32, y f32", Axes::J, false}, // keeps i
+        {"sum_i x_i*y_j", "x f32, y f32", Axes::J, true},
+        {"x_i + max_j x_i*y_j", "x f32, y f32", Axes::I, true},
+        {"sum_j x_i*y_j*j", "x f32, y f32", Axes::I, true},
+        {"sum_j x_i*y_j*i", "x f32, y f32", Axes::I, false}, // its number
+        {"sum_ij x_i*y_j", "x f32, y f32", Axes::I, false},
+        {"x_i + sum_j y_j", "x f32, y f32", Axes::I, true},
+        {"x_i + y_j", "x f32, y f32", Axes::I, false},
+        {"x_i + 1", "x f32", Axes::I, false},
+    };
+    for (const FewPoints& f : all) {
+        const auto one = ir::for_one_point(graph_of(f.formula, f.types), f.few);
+        ASSERT_EQ(one.has_value(), f.applies) << f.formula;
+        if (!one)
+            continue;
+        ir::verify(*one);
+        EXPECT_EQ((*one)[one->result].type.axes, Axes::None) << f.formula;
+        for (const ir::Argument& argument : one->arguments)
+            EXPECT_NE(argument.axes, f.few) << f.formula;
+    }
+}
+
 TEST(Split, Golden) {
     std::string text;
     for (const Case& c : all_cases()) {

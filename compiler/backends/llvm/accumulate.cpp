@@ -225,6 +225,7 @@ private:
                                      std::int64_t(size_of(writer_.graph.real));
         for (const Slots& slots : reductions_) {
             memory_.push_back({fixed, per_width});
+            fixed += vectors * slots.monoid->list_vectors();
             const std::int64_t components = slots.monoid->components();
             if (values_.unrolled(components))
                 continue;

@@ -7,12 +7,18 @@ namespace tilefold::llvm_backend {
 
 using llvm::Value;
 
-Value* StateRows::address(int field, Component component) const {
+Value* StateRows::slot_of(int field) const {
     auto& b = lanes_.b;
     Value* slot = first_slot_;
     for (int k = 0; k < field; ++k)
         slot = b.CreateAdd(slot,
                            lanes_.constant(fields_[std::size_t(k)].components));
+    return slot;
+}
+
+Value* StateRows::address(int field, Component component) const {
+    auto& b = lanes_.b;
+    Value* slot = slot_of(field);
     slot = b.CreateAdd(slot, lanes_.constant(component.fixed));
     if (component.runtime)
         slot = b.CreateAdd(slot, component.runtime);
@@ -37,6 +43,17 @@ void StateRows::store(int field, Component component, Value* value) const {
                                    mask_);
     else
         lanes_.b.CreateAlignedStore(value, place, llvm::Align(state_bytes));
+}
+
+Value* StateRows::gather(int field, Value* components) const {
+    auto& b = lanes_.b;
+    const DType dtype = fields_[std::size_t(field)].dtype;
+    Value* slots = b.CreateAdd(lanes_.splat(slot_of(field)), components);
+    Value* elements = b.CreateAdd(b.CreateMul(slots, lanes_.splat(stride_)),
+                                  lanes_.count_from(row_));
+    Value* places = b.CreateGEP(lanes_.element(dtype), state_, elements);
+    return b.CreateMaskedGather(lanes_.type(dtype), places,
+                                llvm::Align(state_bytes));
 }
 
 MonoidWriter::MonoidWriter(const ir::Graph& graph, ir::ValueId reduce)

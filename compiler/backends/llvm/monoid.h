@@ -37,10 +37,13 @@ public:
 
     llvm::Value* load(int field, Component component = {}) const;
     void store(int field, Component component, llvm::Value* value) const;
+    /// Of each lane another component: `components` are I64 lanes.
+    llvm::Value* gather(int field, llvm::Value* components) const;
     /// Only these rows are read and written.
     void set_mask(llvm::Value* mask) { mask_ = mask; }
 
 private:
+    llvm::Value* slot_of(int field) const;
     llvm::Value* address(int field, Component component) const;
 
     Lanes& lanes_;
@@ -80,6 +83,8 @@ public:
     std::int64_t components() const { return components_; }
     /// Bytes of Tile::memory for each row vector and component.
     virtual int wide_accumulators() const { return 1; }
+    /// Vectors of Tile::memory for each row vector, beside those.
+    virtual std::int64_t list_vectors() const { return 0; }
 
     /// The identity of a field's component, in the field's dtype. `values`
     /// knows the constants of the call.

@@ -146,16 +146,13 @@ Pack::Source Pack::source_of(Lanes& lanes, ValueId id, Value* call) const {
             writer_.field(b, call, list, true)};
 }
 
-/// A run of `count` points from `point` of the part on, all in one tile.
+/// A run of `count` points from `point` of the part on, all in one tile; then
+/// zeros, `padded` elements in all.
 void Pack::load_components(Lanes& lanes, ValueId id, const Source& source,
-                           Value* first, Value* count, Value* scratch,
-                           Value* components, Value* point) const {
+                           Value* first, Value* count, Value* padded,
+                           Value* scratch, Value* components,
+                           Value* point) const {
     auto& b = lanes.b;
-    // Lanes of a whole tile read beyond the last point: zeros.
-    Value* padded = b.CreateAnd(b.CreateAdd(count, lanes.constant(63)),
-                                lanes.constant(~std::int64_t(63)));
-    if (places_.at(id).order == Order::Tiles)
-        padded = lanes.constant(tile_);
     lanes.loop(
         lanes.constant(0), components, lanes.constant(1), [&](Value* index) {
             Value* base =
@@ -165,6 +162,46 @@ void Pack::load_components(Lanes& lanes, ValueId id, const Source& source,
                           address(lanes, scratch, id, {0, index}, point),
                           padded});
         });
+}
+
+/// Points whose few components are neighbours, as in an array of the usual
+/// order, are read in whole vectors and shuffled apart. Gives the number of
+/// points that were.
+Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
+                              Value* first, Value* count,
+                              Value* scratch) const {
+    auto& b = lanes.b;
+    const Node& node = writer_.graph[id];
+    const DType dtype = node.type.dtype;
+    const std::int64_t components = node.type.rank == 1 ? node.type.rows : 1;
+    const DType stored = writer_.graph.arguments[std::size_t(node.first)].dtype;
+    if (components < 2 || components > writer_.plan.unroll || stored != dtype ||
+        kind_of(dtype) != DTypeKind::Float || lanes.width() == 1)
+        return lanes.constant(0);
+    const auto size = std::int64_t(size_of(dtype));
+    const int width = lanes.width();
+    Value* usual = b.CreateAnd(
+        b.CreateIsNull(source.list),
+        b.CreateAnd(
+            b.CreateICmpEQ(source.step, lanes.constant(size)),
+            b.CreateICmpEQ(source.stride, lanes.constant(size * components))));
+    Value* whole = b.CreateSelect(
+        usual, b.CreateAnd(count, lanes.constant(-width)), lanes.constant(0));
+    auto* several = llvm::FixedVectorType::get(lanes.element(dtype),
+                                               unsigned(width * components));
+    lanes.loop(lanes.constant(0), whole, lanes.constant(width), [&](Value* k) {
+        Value* point =
+            lanes.at(source.base, b.CreateAdd(first, k), 0, size * components);
+        Value* all = b.CreateAlignedLoad(several, point, llvm::Align(1));
+        for (std::int64_t c = 0; c < components; ++c) {
+            llvm::SmallVector<int, 16> mask;
+            for (int lane = 0; lane < width; ++lane)
+                mask.push_back(int(lane * components + c));
+            lanes.store(b.CreateShuffleVector(all, mask),
+                        address(lanes, scratch, id, {c, nullptr}, k));
+        }
+    });
+    return whole;
 }
 
 /// The components of a point are what lies in a run.
@@ -211,9 +248,17 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
                             ? width
                             : lanes.constant(components_of(node.type));
     const Order order = places_.at(id).order;
-    if (order == Order::Components)
-        return load_components(lanes, id, source, first, count, scratch,
-                               components, zero);
+    if (order == Order::Components) {
+        Value* done =
+            load_interleaved(lanes, id, source, first, count, scratch);
+        // Lanes of a whole tile read beyond the last point: zeros.
+        Value* padded = b.CreateAnd(b.CreateAdd(count, lanes.constant(63)),
+                                    lanes.constant(~std::int64_t(63)));
+        return load_components(lanes, id, source, b.CreateAdd(first, done),
+                               b.CreateSub(count, done),
+                               b.CreateSub(padded, done), scratch, components,
+                               done);
+    }
     if (order == Order::Points)
         return load_points(lanes, id, source, first, count, scratch,
                            components);
@@ -223,7 +268,7 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
         Value* some =
             b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, tile);
         load_components(lanes, id, source, b.CreateAdd(first, point), some,
-                        scratch, components, point);
+                        tile, scratch, components, point);
     });
 }
 

@@ -61,8 +61,12 @@ private:
                    llvm::Value* width) const;
     void load_components(Lanes& lanes, ir::ValueId id, const Source& source,
                          llvm::Value* first, llvm::Value* count,
-                         llvm::Value* scratch, llvm::Value* components,
-                         llvm::Value* point) const;
+                         llvm::Value* padded, llvm::Value* scratch,
+                         llvm::Value* components, llvm::Value* point) const;
+    llvm::Value* load_interleaved(Lanes& lanes, ir::ValueId id,
+                                  const Source& source, llvm::Value* first,
+                                  llvm::Value* count,
+                                  llvm::Value* scratch) const;
     void load_points(Lanes& lanes, ir::ValueId id, const Source& source,
                      llvm::Value* first, llvm::Value* count,
                      llvm::Value* scratch, llvm::Value* components) const;

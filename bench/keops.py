@@ -1,4 +1,4 @@
-# bench/keops.py - the Gaussian sum as pykeops writes it.
+# bench/keops.py - the Gaussian sum and other reductions in pykeops.
 """One spelling of the formula for every task that times pykeops."""
 
 from __future__ import annotations
@@ -23,3 +23,12 @@ def gaussian(dimension: int) -> Any:
     aliases = [f"x = Vi({dimension})", f"y = Vj({dimension})"]
     aliases += ["b = Vj(1)", "g = Pm(1)"]
     return Genred(FORMULA, aliases, reduction_op="Sum", axis=1)
+
+
+def over_j(operation: str, formula: str, dimension: int, **options: Any) -> Any:
+    """Genred of x (N, D) and y (M, D), another reduction over j."""
+    quietly()
+    from pykeops.numpy import Genred
+
+    aliases = [f"x = Vi({dimension})", f"y = Vj({dimension})"]
+    return Genred(formula, aliases, reduction_op=operation, axis=1, **options)

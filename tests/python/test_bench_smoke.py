@@ -17,7 +17,7 @@ from bench.rounds import Track
 from bench.summary import ratio, timings
 
 HERE = ("gaussian", "call_overhead", "accuracy", "diag", "cold_compile")
-HERE += ("attention",)
+HERE += ("attention", "neighbors")
 OWN = ("numpy", "prescaled", "sequential", "tilefold", "tilefold_reduce")
 
 

@@ -20,7 +20,7 @@ BEGIN = "<!-- results: written by python -m bench --report -->"
 END = "<!-- end of results -->"
 ORDER = ["gaussian", "gaussian_sizes", "accuracy", "cold_compile"]
 ORDER += ["warm_start", "call_overhead", "diag", "peak_memory", "gradients"]
-ORDER += ["attention", "neighbors"]
+ORDER += ["attention", "neighbors", "reductions"]
 
 
 def write_report(readme: Path, folder: Path) -> None:

@@ -17,7 +17,7 @@ from bench.rounds import Track
 from bench.summary import ratio, timings
 
 HERE = ("gaussian", "call_overhead", "accuracy", "diag", "cold_compile")
-HERE += ("attention", "neighbors")
+HERE += ("attention", "neighbors", "reductions")
 OWN = ("numpy", "prescaled", "sequential", "tilefold", "tilefold_reduce")
 
 

@@ -21,6 +21,7 @@ END = "<!-- end of results -->"
 ORDER = ["gaussian", "gaussian_sizes", "accuracy", "cold_compile"]
 ORDER += ["warm_start", "call_overhead", "diag", "peak_memory", "gradients"]
 ORDER += ["attention", "neighbors", "reductions"]
+ORDER += ["high_dimension"]
 
 
 def write_report(readme: Path, folder: Path) -> None:

@@ -1,0 +1,29 @@
+# bench/tasks/high_dimension/task.py - the Gaussian sum of long vectors.
+"""The Gaussian sum in 500 and 3,000 dimensions, float32, where nearly all
+work is in the distances. The length scale grows with √D, so that exponents
+are about -1. tilefold takes exact differences; PyTorch a matrix product."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bench.case import Case
+from bench.tasks.gaussian.task import TOLERANCE, make
+
+TITLE = "High dimension"
+TABLE = "rates"
+CONTENDERS_OF = "gaussian"
+
+
+def _case(dimension: int, points: int) -> Case:
+    return Case(
+        name=f"high_dimension_d{dimension}",
+        title=f"D = {dimension:,}, N = M = {points:,}",
+        problem=partial(make, points, dimension, "float32"),
+        rated=True,
+        tolerance=TOLERANCE["float32"],
+        contenders=("tilefold", "torch_addmm", "numpy"),
+    )
+
+
+CASES = [_case(500, 4_000), _case(3_000, 2_000)]

@@ -15,13 +15,13 @@ def quietly() -> None:
     pykeops.set_verbose(False)
 
 
-def gaussian(dimension: int) -> Any:
-    """Genred of x (N, D), y (M, D), b (M, 1) and g = 1/2l² (1,)."""
+def gaussian(dimension: int, columns: int = 1) -> Any:
+    """Genred of x (N, D), y (M, D), b (M, columns) and g = 1/2l² (1,)."""
     quietly()
     from pykeops.numpy import Genred
 
     aliases = [f"x = Vi({dimension})", f"y = Vj({dimension})"]
-    aliases += ["b = Vj(1)", "g = Pm(1)"]
+    aliases += [f"b = Vj({columns})", "g = Pm(1)"]
     return Genred(FORMULA, aliases, reduction_op="Sum", axis=1)
 
 

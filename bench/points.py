@@ -25,6 +25,7 @@ class GaussianSizes:
     dtype: str
     offset: float = 0.0  # added to every coordinate
     positive: bool = False  # values b in (0, 1), else standard normal
+    columns: int = 0  # of b; 0: b is a vector
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class GaussianProblem:
         x = random.random((made.n, made.d)) + made.offset
         y = random.random((made.m, made.d)) + made.offset
         plain = random.random if made.positive else random.standard_normal
-        arrays = {"x": x, "y": y, "b": plain(made.m)}
+        shape = (made.m, made.columns) if made.columns else made.m
+        arrays = {"x": x, "y": y, "b": plain(shape)}
         for name, array in arrays.items():
             object.__setattr__(self, name, array.astype(made.dtype))
         object.__setattr__(self, "length", 0.5 * (made.d / 3) ** 0.5)
@@ -59,9 +61,10 @@ class GaussianProblem:
 
     @property
     def sizes(self) -> dict[str, Any]:
-        """N, M, D and the type."""
+        """N, M, D, the type, and E where b has columns."""
         made = self.given
-        return {"N": made.n, "M": made.m, "D": made.d, "dtype": made.dtype}
+        sizes = {"N": made.n, "M": made.m, "D": made.d, "dtype": made.dtype}
+        return sizes | ({"E": made.columns} if made.columns else {})
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -79,11 +82,11 @@ class GaussianProblem:
         With positive values that is the relative error.
         """
         found = np.asarray(result)
-        if found.size != self.given.n:
+        if found.size != self.given.n * max(1, self.given.columns):
             raise ValueError(f"shape {found.shape} for N = {self.given.n}")
-        found = found.reshape(-1)[self._rows].astype(np.float64)
+        found = found.reshape(self.given.n, -1)[self._rows]
         sums, sizes = self._oracle
-        errors = np.abs(found - sums) / sizes
+        errors = np.abs(found.astype(np.float64) - sums) / sizes
         return float(np.nan_to_num(errors, nan=np.inf).max())
 
     @cached_property
@@ -94,10 +97,11 @@ class GaussianProblem:
     @cached_property
     def _oracle(self) -> tuple[Array, Array]:
         """The sampled rows and the sums of their absolute terms, float64."""
-        y, b = self.y.astype(np.float64), self.b.astype(np.float64)
+        y = self.y.astype(np.float64)
+        b = self.b.astype(np.float64).reshape(len(y), -1)
         sums, sizes = [], []
         for row in self.x[self._rows].astype(np.float64):
-            terms = np.exp(-((row - y) ** 2).sum(1) * self.scale) * b
-            sums.append(terms.sum())
-            sizes.append(np.abs(terms).sum())
+            kernel = np.exp(-((row - y) ** 2).sum(1) * self.scale)
+            sums.append(kernel @ b)
+            sizes.append(kernel @ np.abs(b))
         return np.array(sums), np.array(sizes)

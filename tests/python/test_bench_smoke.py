@@ -18,7 +18,7 @@ from bench.summary import ratio, timings
 
 HERE = ("gaussian", "call_overhead", "accuracy", "diag", "cold_compile")
 HERE += ("attention", "neighbors", "reductions")
-HERE += ("high_dimension",)
+HERE += ("high_dimension", "wide")
 OWN = ("numpy", "prescaled", "sequential", "tilefold", "tilefold_reduce")
 
 

@@ -19,8 +19,8 @@ PACKAGES = ("pykeops",)
 def prepare(problem: GaussianProblem) -> Callable[[], Any]:
     """Compiles on the first 8 rows."""
     x, y = problem.x, problem.y
-    formula = gaussian(x.shape[1])
     scale = np.array([problem.scale], x.dtype)
-    column = problem.b[:, None]
-    formula(x[:8], y, column, scale, backend="CPU")
-    return lambda: formula(x, y, column, scale, backend="CPU")
+    b = problem.b.reshape(len(y), -1)
+    formula = gaussian(x.shape[1], b.shape[1])
+    formula(x[:8], y, b, scale, backend="CPU")
+    return lambda: formula(x, y, b, scale, backend="CPU")

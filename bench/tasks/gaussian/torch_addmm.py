@@ -24,7 +24,7 @@ def prepare(problem: GaussianProblem) -> Callable[[], Any]:
     scale, count = problem.scale, ROWS[x.dtype]
 
     def run() -> Any:
-        out = torch.empty(len(x), dtype=x.dtype)
+        out = torch.empty(len(x), *b.shape[1:], dtype=x.dtype)
         of_y = y.square().sum(1).mul_(-scale)
         of_x = x.square().sum(1, keepdim=True).mul_(-scale)
         factor = y.T.mul(2 * scale).contiguous()
@@ -32,7 +32,7 @@ def prepare(problem: GaussianProblem) -> Callable[[], Any]:
             rows = slice(start, start + count)
             block = torch.addmm(of_y, x[rows], factor)
             block.add_(of_x[rows]).exp_()
-            torch.mv(block, b, out=out[rows])
+            torch.matmul(block, b, out=out[rows])
         return out
 
     return run

@@ -21,7 +21,7 @@ END = "<!-- end of results -->"
 ORDER = ["gaussian", "gaussian_sizes", "accuracy", "cold_compile"]
 ORDER += ["warm_start", "call_overhead", "diag", "peak_memory", "gradients"]
 ORDER += ["attention", "neighbors", "reductions"]
-ORDER += ["high_dimension", "wide"]
+ORDER += ["high_dimension", "wide", "kernel_matrix", "kernel_product"]
 
 
 def write_report(readme: Path, folder: Path) -> None:

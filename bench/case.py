@@ -13,6 +13,7 @@ and, where they differ from the default,
     LABEL     what tables call it (its first docstring line without the dot)
     PACKAGES  the distributions whose versions are written down
     SAMPLES   how many samples at most, where one takes very long
+    COMPARED  False for a limit: less work than the task, without its result
 """
 
 from __future__ import annotations

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     Rows = dict[str, dict[str, Any]]
     Reading = Callable[[Rows], float | None]
 
-OWN = ("ceiling", "numpy", "tilefold")  # a peer is called otherwise
+OWN = (
+    "ceiling",
+    "numpy",
+    "read_only",
+    "tilefold",
+)  # a peer is called otherwise
 
 
 @dataclass(frozen=True)

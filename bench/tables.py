@@ -144,7 +144,9 @@ def _ratio(row: Row) -> str:
 
 
 def _error(row: Row) -> str:
-    return f"{row['error']:.1e}" if "error" in row else row["status"]
+    if "error" not in row:
+        return row["status"]
+    return "–" if row["error"] is None else f"{row['error']:.1e}"
 
 
 def _marked(row: Row, text: str) -> str:

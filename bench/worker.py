@@ -33,7 +33,7 @@ SETTLE = 3  # calibrations after a sample: OpenMP spins longer still
 class Check:
     """What the first run of a contender gave."""
 
-    error: float
+    error: float | None  # of a limit, none
     seconds: float
     peak: int  # bytes beyond the inputs and the result
     times_itself: bool
@@ -82,6 +82,7 @@ class Contender:
         module = importlib.import_module(self._module)
         self._problem: Problem = case.problem(self._quick)
         self._run: Callable[[], Any] = module.prepare(self._problem)
+        self._compared = getattr(module, "COMPARED", True)
         self._calibration = Calibration()
         return {
             "label": _label(module),
@@ -90,13 +91,14 @@ class Contender:
         }
 
     def check(self) -> Check:
-        """Runs once and compares with float64."""
+        """Runs once and compares with float64, unless it is a limit."""
         memory = PeakMemory()
         outcome = _timed(self._run)
         result = outcome.result
         peak = max(0, memory.growth() - getattr(result, "nbytes", 0))
+        compared = self._compared
         return Check(
-            error=float(self._problem.error(result)),
+            error=float(self._problem.error(result)) if compared else None,
             seconds=outcome.seconds,
             peak=peak,
             times_itself=outcome.by_itself,

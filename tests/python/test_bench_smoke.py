@@ -19,6 +19,7 @@ from bench.summary import ratio, timings
 HERE = ("gaussian", "call_overhead", "accuracy", "diag", "cold_compile")
 HERE += ("attention", "neighbors", "reductions")
 HERE += ("high_dimension", "wide", "kernel_matrix", "kernel_product")
+HERE += ("few_points",)
 OWN = ("numpy", "prescaled", "sequential", "tilefold", "tilefold_reduce")
 
 
@@ -109,6 +110,12 @@ def test_goals_read_rows():
 def test_a_wrong_row_says_so():
     case = {"title": "t", "contenders": {"a": row(0.001, status="wrong")}}
     assert "WRONG (1e-07), a | 1.00 ms" in tables.case_table(case, False)
+
+
+def test_a_limit_has_no_error():
+    limit = row(0.001, label="a limit", error=None)
+    case = {"title": "t", "contenders": {"a": row(0.002), "limit": limit}}
+    assert "| 7 of 8 |  | – |" in tables.case_table(case, False)
 
 
 def test_every_result_can_be_reported():

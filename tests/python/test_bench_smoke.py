@@ -19,7 +19,7 @@ from bench.summary import ratio, timings
 HERE = ("gaussian", "call_overhead", "accuracy", "diag", "cold_compile")
 HERE += ("attention", "neighbors", "reductions")
 HERE += ("high_dimension", "wide", "kernel_matrix", "kernel_product")
-HERE += ("few_points",)
+HERE += ("few_points", "batches")
 OWN = ("numpy", "prescaled", "sequential", "tilefold", "tilefold_reduce")
 
 

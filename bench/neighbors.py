@@ -29,6 +29,11 @@ class NeighborProblem(GaussianProblem):
         return TEXT.format(count=self.count)
 
     @property
+    def arguments(self) -> dict[str, Any]:
+        """As tilefold takes them."""
+        return {"x": self.x, "y": self.y}
+
+    @property
     def sizes(self) -> dict[str, Any]:
         """N, M, D, the type and K."""
         return {**super().sizes, "K": self.count}

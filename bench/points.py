@@ -26,6 +26,7 @@ class GaussianSizes:
     offset: float = 0.0  # added to every coordinate
     positive: bool = False  # values b in (0, 1), else standard normal
     columns: int = 0  # of b; 0: b is a vector
+    steps: int = 0  # coordinates are multiples of 1/steps; 0: any
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ class GaussianProblem:
     def __post_init__(self) -> None:
         made = self.given
         random = np.random.default_rng(20)
-        x = random.random((made.n, made.d)) + made.offset
-        y = random.random((made.m, made.d)) + made.offset
+        x = _coordinates(random, (made.n, made.d), made.steps) + made.offset
+        y = _coordinates(random, (made.m, made.d), made.steps) + made.offset
         plain = random.random if made.positive else random.standard_normal
         shape = (made.m, made.columns) if made.columns else made.m
         arrays = {"x": x, "y": y, "b": plain(shape)}
@@ -65,6 +66,11 @@ class GaussianProblem:
         made = self.given
         sizes = {"N": made.n, "M": made.m, "D": made.d, "dtype": made.dtype}
         return sizes | ({"E": made.columns} if made.columns else {})
+
+    @property
+    def text(self) -> str:
+        """As tilefold takes it."""
+        return TEXT
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -105,3 +111,14 @@ class GaussianProblem:
             sums.append(kernel @ b)
             sizes.append(kernel @ np.abs(b))
         return np.array(sums), np.array(sizes)
+
+
+def _coordinates(
+    random: np.random.Generator, shape: tuple[int, int], steps: int
+) -> Array:
+    """Uniform in [0, 1); of a grid, the first two points are its corners."""
+    points = random.random(shape)
+    if steps:
+        points = np.floor(points * steps) / steps
+        points[:2] = [[0.0], [1 - 1 / steps]]
+    return points

@@ -22,7 +22,7 @@ ORDER = ["gaussian", "gaussian_sizes", "accuracy", "cold_compile"]
 ORDER += ["warm_start", "call_overhead", "diag", "peak_memory", "gradients"]
 ORDER += ["attention", "neighbors", "reductions"]
 ORDER += ["high_dimension", "wide", "kernel_matrix", "kernel_product"]
-ORDER += ["few_points", "batches", "layouts"]
+ORDER += ["few_points", "batches", "layouts", "int8_points"]
 
 
 def write_report(readme: Path, folder: Path) -> None:

@@ -19,10 +19,10 @@ from bench.summary import ratio, timings
 HERE = ("gaussian", "call_overhead", "accuracy", "diag", "cold_compile")
 HERE += ("attention", "neighbors", "reductions")
 HERE += ("high_dimension", "wide", "kernel_matrix", "kernel_product")
-HERE += ("few_points", "batches", "layouts")
+HERE += ("few_points", "batches", "layouts", "int8_points")
 OWN = ("numpy", "prescaled", "sequential", "tilefold", "tilefold_reduce")
 OWN += ("tilefold_column_major", "tilefold_every_other_row")
-OWN += ("tilefold_transposed",)
+OWN += ("tilefold_transposed", "tilefold_int8")
 
 
 def pairs():

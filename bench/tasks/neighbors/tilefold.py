@@ -19,5 +19,5 @@ PACKAGES = ("tilefold",)
 def prepare(problem: NeighborProblem) -> Callable[[], Any]:
     """Compiles on the first 8 rows."""
     formula = tilefold.compile(problem.text)
-    formula(x=problem.x[:8], y=problem.y)
-    return partial(formula, x=problem.x, y=problem.y)
+    formula({**problem.arguments, "x": problem.x[:8]})
+    return partial(formula, **problem.arguments)

@@ -1,0 +1,39 @@
+# bench/tasks/int8_points/task.py - points in 8 bits against float32.
+"""The Gaussian sum and the ten nearest neighbours of 10,000 × 10,000 points
+in 64 dimensions, x and y passed as float32 or as tilefold.quantize of them.
+Coordinates are multiples of 1/256, which 8 bits hold exactly: both have the
+same points, and the same float64 to agree with."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bench.case import Case
+from bench.neighbors import TOLERANCE, NeighborProblem
+from bench.points import GaussianProblem, GaussianSizes
+
+TITLE = "Points in 8 bits"
+TABLE = "times"
+
+
+def _make(kind: type[GaussianProblem], quick: bool) -> GaussianProblem:
+    size = 500 if quick else 10_000
+    return kind(GaussianSizes(size, size, 64, "float32", steps=256))
+
+
+def _case(
+    name: str, title: str, kind: type[GaussianProblem], tolerance: float
+) -> Case:
+    return Case(
+        name=f"int8_{name}",
+        title=f"{title}, N = M = 10,000, D = 64",
+        problem=partial(_make, kind),
+        rated=True,
+        tolerance=tolerance,
+    )
+
+
+CASES = [
+    _case("gaussian", "Gaussian sum", GaussianProblem, 1e-5),
+    _case("neighbors", "10 nearest neighbours", NeighborProblem, TOLERANCE),
+]

@@ -1,0 +1,23 @@
+# bench/tasks/int8_points/tilefold.py - what 8 bits stand beside.
+"""tilefold, float32."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import tilefold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench.points import GaussianProblem
+
+PACKAGES = ("tilefold",)
+
+
+def prepare(problem: GaussianProblem) -> Callable[[], Any]:
+    """Compiles in a whole call."""
+    formula = tilefold.compile(problem.text)
+    formula(**problem.arguments)
+    return partial(formula, **problem.arguments)

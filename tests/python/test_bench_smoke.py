@@ -54,6 +54,34 @@ def test_an_error_is_seen():
     assert problem.error(result) == float("inf")
 
 
+def test_a_wrong_neighbour_is_seen():
+    case = catalogue.find("neighbors_d3")
+    problem = case.problem(True)
+    tool = importlib.import_module("bench.tasks.neighbors.tilefold")
+    places = tool.prepare(problem)()
+    places[-1, -1] = problem.given.m - 1 - places[-1, -1]
+    assert problem.error(places) > case.tolerance
+    places[-1, -1] = places[-1, 0]
+    assert problem.error(places) == float("inf")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["attention_d64", "batches_30", "kernel_matrix_n2000_d2", "wide_e64"],
+)
+def test_one_wrong_number_is_seen(name):
+    entry = catalogue.select([name])[0]
+    problem = entry.case.problem(True)
+    tool = importlib.import_module(
+        catalogue.contender_modules(entry)["tilefold"]
+    )
+    result = tool.prepare(problem)().copy()
+    result[-1, -1] += 0.01
+    assert problem.error(result) > entry.case.tolerance
+    result[-1, -1] = float("nan")
+    assert problem.error(result) == float("inf")
+
+
 def test_a_sample_is_dropped_when_the_machine_was_busy():
     def sample(before, after, lost):
         return Sample(0.1, 0.1, before, after, lost)

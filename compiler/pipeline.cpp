@@ -54,10 +54,12 @@ ir::Pairs pairs_of(const Graph& graph) {
     return reduction ? reduction->pairs : ir::Pairs::All;
 }
 
-Plan plan_of(const Graph& graph, const CompileOptions& options) {
+/// `most_rows`: 0 if any number.
+Plan plan_of(const Graph& graph, const CompileOptions& options,
+             std::int32_t most_rows) {
     const Nest nest = find_reduction_node(graph) ? Nest::Reduce : Nest::Values;
     if (!options.plan)
-        return choose_plan(graph, nest, options.isa);
+        return choose_plan(graph, nest, options.isa, most_rows);
     if (options.plan->nest != nest)
         fail(Code::BadPlan, {"nest", "not the one that the formula needs"});
     return *options.plan;
@@ -118,7 +120,9 @@ Program compile(Graph graph, std::span<const std::string> names,
     if (const ir::Node* reduction = find_reduction_node(graph))
         program.folds_rows = Axes(reduction->second) == Axes::IJ;
     program.pairs = pairs_of(graph);
-    program.plan = plan_of(graph, options);
+    const std::int32_t most_rows =
+        program.swapped ? options.most_j : options.most_i;
+    program.plan = plan_of(graph, options, program.folds_rows ? 0 : most_rows);
     program.key = key_of(graph, program.plan);
     program.width_argument = width_argument_of(graph);
     program.argument_order = order_of(graph, names);

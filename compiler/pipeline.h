@@ -70,6 +70,9 @@ struct CompileOptions {
     /// An axis of few points, where the other has many: lanes are to run over
     /// the other, whichever is reduced.
     Axes few = Axes::None;
+    /// At most so many points are on an axis: tiles need not be taller. 0: any
+    /// number.
+    std::int32_t most_i = 0, most_j = 0;
 };
 
 /// The flat list of passes. Throws Error.

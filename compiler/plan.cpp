@@ -212,8 +212,15 @@ bool parse_isa(std::string_view text, Isa& isa) {
     return false;
 }
 
-Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa) {
-    return enumerate_plans(graph, nest, isa).front();
+Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
+                 std::int32_t most_rows) {
+    const std::vector<Plan> plans = enumerate_plans(graph, nest, isa);
+    if (most_rows == 0)
+        return plans.front();
+    const auto fits = std::ranges::find_if(plans, [&](const Plan& plan) {
+        return plan.lanes * (plan.row_vectors - 1) < most_rows;
+    });
+    return fits == plans.end() ? plans.back() : *fits;
 }
 
 std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa) {

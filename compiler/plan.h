@@ -53,8 +53,10 @@ struct Plan {
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-/// The plan the cost model likes best for the (oriented) graph.
-Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa);
+/// The plan the cost model likes best for the (oriented) graph, of at most
+/// `most_rows` rows if not 0.
+Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
+                 std::int32_t most_rows = 0);
 /// Every plan worth trying, best first by the model; finite.
 std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa);
 

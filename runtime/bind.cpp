@@ -172,25 +172,25 @@ prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
 
 /// One kernel, or several.
 void compile_into(Prepared& prepared, const FormulaState& formula,
-                  std::span<const ArgumentType> types, Mode mode, Axes few) {
+                  std::span<const ArgumentType> types, Mode mode,
+                  const Sizes& sizes) {
     const Parsed& parsed = *formula.parsed;
     if (needs_sweeps(parsed.tree(), parsed.derivation(), types, mode)) {
         prepared.sweeps = prepare_sweeps(formula, types, mode);
         return;
     }
     CompileOptions options = formula.session->compile_options();
-    options.few = few;
+    options.few = sizes.few;
+    options.most_i = sizes.most_i;
+    options.most_j = sizes.most_j;
     prepared.program = compile(parsed.tree(), types, mode, options);
     load(formula, prepared);
 }
 
 /// An axis of so few points, and another of so many, that a kernel with lanes
 /// over the many pays although it reads them again for each of the few.
-Axes few_of(const Lengths& lengths, const BindOptions& options) {
+Axes few_of(const Lengths& lengths) {
     constexpr std::int64_t few = 4, many = 1 << 17;
-    if (mode_of(options) != Mode::Reduce || options.i || options.j ||
-        !options.sum_batch.empty())
-        return Axes::None;
     const auto is_few = [](std::int64_t these, std::int64_t others) {
         return these >= 1 && these <= few && others >= many;
     };
@@ -199,15 +199,38 @@ Axes few_of(const Lengths& lengths, const BindOptions& options) {
     return is_few(lengths.j, lengths.i) ? Axes::J : Axes::None;
 }
 
+/// One kernel does for all sizes; another one for few points is made only for
+/// a call that takes longer than making it.
+Sizes sizes_of(const Readings& readings, const Lengths& lengths,
+               const BindOptions& options) {
+    constexpr double pairs_worth_a_kernel = 1 << 22;
+    if (mode_of(options) != Mode::Reduce || options.i || options.j ||
+        !options.sum_batch.empty())
+        return {};
+    double pairs = double(lengths.i) * double(lengths.j);
+    for (std::int64_t extent : batch_shape(readings))
+        pairs *= double(extent);
+    Sizes sizes{few_of(lengths), 0, 0};
+    if (pairs < pairs_worth_a_kernel)
+        return sizes;
+    const auto most = [](std::int64_t points) {
+        return points <= 16 ? 16 : points <= 32 ? 32 : 0;
+    };
+    sizes.most_i = most(lengths.i);
+    sizes.most_j = most(lengths.j);
+    return sizes;
+}
+
 PreparedPointer prepare(const FormulaState& formula,
                         std::span<const NamedView> arguments,
                         const Readings& readings, const Lengths& lengths,
-                        Mode mode, Axes few) {
+                        Mode mode, const Sizes& sizes) {
     Gate::Pass inside(formula.session->making);
     auto prepared = std::make_shared<Prepared>();
     try {
         compile_into(*prepared, formula,
-                     types_of(*formula.parsed, arguments, readings), mode, few);
+                     types_of(*formula.parsed, arguments, readings), mode,
+                     sizes);
     } catch (const Error& error) {
         if (error.family() == Family::Shape)
             explain_shape_error(*formula.parsed, readings, lengths);
@@ -329,11 +352,11 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     Readings readings =
         read_all(parsed, arguments, options.ranges.get(), signature, all_known);
     Lengths lengths = lengths_of(readings);
-    const Axes few = few_of(lengths, options);
-    signature.add_mode(mode, few);
+    const Sizes sizes = sizes_of(readings, lengths, options);
+    signature.add_mode(mode, sizes);
     PreparedPointer prepared = all_known ? parsed.find(signature) : nullptr;
     if (!prepared) {
-        prepared = prepare(formula, arguments, readings, lengths, mode, few);
+        prepared = prepare(formula, arguments, readings, lengths, mode, sizes);
         formula.parsed->keep(signature, prepared);
     }
     check_parameters(parsed, *prepared, readings, lengths);

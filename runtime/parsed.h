@@ -19,15 +19,23 @@
 
 namespace tilefold {
 
+/// What a kernel may be made for; see CompileOptions.
+struct Sizes {
+    Axes few = Axes::None;
+    std::int32_t most_i = 0, most_j = 0;
+};
+
 /// Everything of the arguments that a program depends on, in the order
-/// given: role, dtype and shape of a point's value; and which axis is short.
-/// No text.
+/// given: role, dtype and shape of a point's value; and what the sizes are
+/// worth. No text.
 class Signature {
 public:
     void add(int name, std::optional<Axes> declared, DType dtype,
              std::uint8_t rank, std::int32_t rows, std::int32_t columns);
-    void add_mode(Mode mode, Axes few) {
-        words_.push_back(std::uint64_t(mode) << 8 | std::uint64_t(few));
+    void add_mode(Mode mode, const Sizes& sizes) {
+        words_.push_back(
+            std::uint64_t(mode) << 24 | std::uint64_t(sizes.few) << 16 |
+            std::uint64_t(sizes.most_i) << 8 | std::uint64_t(sizes.most_j));
     }
     std::size_t hash() const;
     friend bool operator==(const Signature&, const Signature&) = default;

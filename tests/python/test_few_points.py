@@ -128,3 +128,23 @@ def test_masks_and_listed_rows() -> None:
     np.testing.assert_allclose(
         kernel.T @ np.ones(1), np.exp(-squares(x)).sum(0), rtol=1e-12
     )
+
+
+@pytest.mark.parametrize("count", [9, 16, 17, 31])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_many_batches_of_few_points(count: int, dtype: str) -> None:
+    """Tiles are no taller than there are rows; the numbers are the same."""
+    x = rng.normal(size=(9000, count, 2)).astype(dtype)
+    y = rng.normal(size=(9000, 60, 2)).astype(dtype)
+    b = rng.normal(size=(9000, 60, 1)).astype(dtype)
+    text = "sum_j exp(-|x_i - y_j|²) b_j"
+    session = tilefold.Session(tilefold.Options(cache_directory=""))
+    formula = tilefold.compile(text, session=session)
+    found = formula(x=x, y=y, b=b)
+    d = ((x[:, :, None] - y[:, None].astype(float)) ** 2).sum(-1)
+    wanted = np.exp(-d) @ b.astype(float)
+    np.testing.assert_allclose(
+        found, wanted, 0, 1e-12 if dtype == "float64" else 1e-5
+    )
+    assert (formula(x=x[:7], y=y[:7], b=b[:7]) == found[:7]).all()
+    assert session.stats().compiles <= 2  # for any size, and for few points

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from bench.case import Case
+from bench.goals import times_best_peer
 from bench.points import ROWS
 
 TITLE = "Attention"
@@ -61,6 +62,7 @@ def _make(quick: bool) -> AttentionProblem:
 CASES = [
     Case(
         name="attention_d64",
+        goals=(times_best_peer(1.15),),
         title="one head, N = M = 4,096, D = 64, float32",
         problem=_make,
         tolerance=1e-5,

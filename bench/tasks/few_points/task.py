@@ -9,11 +9,17 @@ from __future__ import annotations
 from functools import partial
 
 from bench.case import Case
+from bench.goals import at_least
 from bench.points import GaussianProblem, GaussianSizes
 
 TITLE = "One point on an axis"
 TABLE = "times"
 MANY, QUICK = 10_000_000, 100_000
+
+
+SHARE = at_least(
+    "share of a read-only pass", "read_only/times_tilefold/median", 0.8
+)
 
 
 def _make(rows: bool, quick: bool) -> GaussianProblem:
@@ -26,6 +32,7 @@ def _make(rows: bool, quick: bool) -> GaussianProblem:
 def _case(name: str, title: str, rows: bool) -> Case:
     return Case(
         name=name,
+        goals=(SHARE,),
         title=f"{title}, D = 3, float32",
         problem=partial(_make, rows),
         rated=True,

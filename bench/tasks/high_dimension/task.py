@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from bench.case import Case
+from bench.goals import times_faster
 from bench.tasks.gaussian.task import TOLERANCE, make
 
 TITLE = "High dimension"
@@ -15,9 +16,10 @@ TABLE = "rates"
 CONTENDERS_OF = "gaussian"
 
 
-def _case(dimension: int, points: int) -> Case:
+def _case(dimension: int, points: int, faster: float) -> Case:
     return Case(
         name=f"high_dimension_d{dimension}",
+        goals=(times_faster("torch_addmm", faster),),
         title=f"D = {dimension:,}, N = M = {points:,}",
         problem=partial(make, points, dimension, "float32"),
         rated=True,
@@ -26,4 +28,4 @@ def _case(dimension: int, points: int) -> Case:
     )
 
 
-CASES = [_case(500, 4_000), _case(3_000, 2_000)]
+CASES = [_case(500, 4_000, 1.15), _case(3_000, 2_000, 0.95)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from bench.case import Case
+from bench.goals import at_most
 from bench.neighbors import TOLERANCE, NeighborProblem
 from bench.points import GaussianProblem, GaussianSizes
 
@@ -21,11 +22,22 @@ def _make(kind: type[GaussianProblem], quick: bool) -> GaussianProblem:
     return kind(GaussianSizes(size, size, 64, "float32", steps=256))
 
 
+GOALS = (
+    at_most(
+        "time beside float32",
+        "tilefold_int8/times_tilefold/median",
+        1 / 1.5,
+        unit="×",
+    ),
+)
+
+
 def _case(
     name: str, title: str, kind: type[GaussianProblem], tolerance: float
 ) -> Case:
     return Case(
         name=f"int8_{name}",
+        goals=GOALS,
         title=f"{title}, N = M = 10,000, D = 64",
         problem=partial(_make, kind),
         rated=True,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from bench.case import Case
+from bench.goals import times_faster
 from bench.points import ROWS
 
 TITLE = "Kernel matrix"
@@ -82,6 +83,7 @@ def cases(task: str, product: bool) -> list[Case]:
     return [
         Case(
             name=f"{task}_n{points}_d{dimension}",
+            goals=(times_faster("torch_broadcast", 30 if product else 10),),
             title=f"N = {points:,}, D = {dimension}, float32",
             problem=partial(make, points, dimension, product),
             rated=True,

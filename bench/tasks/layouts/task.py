@@ -8,14 +8,26 @@ from __future__ import annotations
 from functools import partial
 
 from bench.case import Case
+from bench.goals import at_most
 from bench.tasks.gaussian.task import TOLERANCE, make
 
 TITLE = "Layouts"
 TABLE = "times"
 
+GOALS = tuple(
+    at_most(
+        f"{layout.replace('_', ' ')}: time beside the usual order",
+        f"tilefold_{layout}/times_tilefold/median",
+        1.05,
+        unit="×",
+    )
+    for layout in ("column_major", "every_other_row", "transposed")
+)
+
 CASES = [
     Case(
         name="layouts_d3_f32",
+        goals=GOALS,
         title="N = M = 10,000, D = 3, float32",
         problem=partial(make, 10_000, 3, "float32"),
         rated=True,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from bench.case import Case
+from bench.goals import times_best_peer, times_faster
 from bench.neighbors import TOLERANCE, NeighborProblem
 from bench.points import GaussianSizes
 
@@ -22,9 +23,16 @@ def make(dimension: int, quick: bool) -> NeighborProblem:
     return NeighborProblem(GaussianSizes(size, size, dimension, "float32"))
 
 
+GOALS = {
+    3: times_faster("pykeops", 8),
+    16: times_best_peer(4),
+    64: times_best_peer(2.5),
+}
+
 CASES = [
     Case(
         name=f"neighbors_d{dimension}",
+        goals=(GOALS[dimension],),
         title=f"D = {dimension}",
         problem=partial(make, dimension),
         rated=True,

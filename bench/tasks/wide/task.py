@@ -5,6 +5,7 @@ points on either axis, float32: one exponential for 64 products."""
 from __future__ import annotations
 
 from bench.case import Case
+from bench.goals import times_faster
 from bench.points import GaussianProblem, GaussianSizes
 
 TITLE = "Many right-hand sides"
@@ -22,6 +23,7 @@ def _make(quick: bool) -> GaussianProblem:
 CASES = [
     Case(
         name="wide_e64",
+        goals=(times_faster("torch_addmm", 4),),
         title=f"{COLUMNS} right-hand sides, N = M = 10,000, D = 3, float32",
         problem=_make,
         rated=True,

@@ -65,8 +65,11 @@ def goals_table(results: dict[str, Cases]) -> str:
 
 
 def _goal_text(entry: catalogue.Entry, goal: Any) -> str:
-    of_sum = entry.task == "gaussian"
-    return f"{entry.case.title}: {goal.text}" if of_sum else goal.text
+    """Speeds are of a case, which is named where there are several."""
+    module = catalogue.task_module(entry.task)
+    named = entry.case.rated and len(module.CASES) > 1
+    case = f", {entry.case.title}" if named else ""
+    return f"{module.TITLE}{case}: {goal.text}"
 
 
 def rates_tables(cases: Cases) -> list[str]:

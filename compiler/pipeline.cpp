@@ -54,12 +54,11 @@ ir::Pairs pairs_of(const Graph& graph) {
     return reduction ? reduction->pairs : ir::Pairs::All;
 }
 
-/// `most_rows`: 0 if any number.
 Plan plan_of(const Graph& graph, const CompileOptions& options,
-             std::int32_t most_rows) {
+             const Sizes& sizes) {
     const Nest nest = find_reduction_node(graph) ? Nest::Reduce : Nest::Values;
     if (!options.plan)
-        return choose_plan(graph, nest, options.isa, most_rows);
+        return choose_plan(graph, nest, options.isa, sizes);
     if (options.plan->nest != nest)
         fail(Code::BadPlan, {"nest", "not the one that the formula needs"});
     return *options.plan;
@@ -120,9 +119,13 @@ Program compile(Graph graph, std::span<const std::string> names,
     if (const ir::Node* reduction = find_reduction_node(graph))
         program.folds_rows = Axes(reduction->second) == Axes::IJ;
     program.pairs = pairs_of(graph);
-    const std::int32_t most_rows =
-        program.swapped ? options.most_j : options.most_i;
-    program.plan = plan_of(graph, options, program.folds_rows ? 0 : most_rows);
+    Sizes sizes;
+    if (!program.folds_rows) {
+        sizes.most_rows = program.swapped ? options.most_j : options.most_i;
+        sizes.few_columns =
+            options.few == (program.swapped ? Axes::I : Axes::J);
+    }
+    program.plan = plan_of(graph, options, sizes);
     program.key = key_of(graph, program.plan);
     program.width_argument = width_argument_of(graph);
     program.argument_order = order_of(graph, names);

@@ -213,14 +213,14 @@ bool parse_isa(std::string_view text, Isa& isa) {
 }
 
 Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
-                 std::int32_t most_rows) {
+                 const Sizes& sizes) {
     const std::vector<Plan> plans = enumerate_plans(graph, nest, isa);
-    if (most_rows == 0)
-        return plans.front();
     const auto fits = std::ranges::find_if(plans, [&](const Plan& plan) {
-        return plan.lanes * (plan.row_vectors - 1) < most_rows;
+        const bool low = sizes.most_rows == 0 ||
+                         plan.lanes * (plan.row_vectors - 1) < sizes.most_rows;
+        return low && !(sizes.few_columns && plan.stage > 0);
     });
-    return fits == plans.end() ? plans.back() : *fits;
+    return fits == plans.end() ? plans.front() : *fits;
 }
 
 std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa) {

@@ -53,10 +53,14 @@ struct Plan {
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-/// The plan the cost model likes best for the (oriented) graph, of at most
-/// `most_rows` rows if not 0.
+/// What a plan may take for granted of a call's sizes.
+struct Sizes {
+    std::int32_t most_rows = 0; ///< 0: any number
+    bool few_columns = false;   ///< too few to fill stages of a loop
+};
+/// The plan the cost model likes best for the (oriented) graph.
 Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
-                 std::int32_t most_rows = 0);
+                 const Sizes& sizes = {});
 /// Every plan worth trying, best first by the model; finite.
 std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa);
 

@@ -173,7 +173,7 @@ prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
 /// One kernel, or several.
 void compile_into(Prepared& prepared, const FormulaState& formula,
                   std::span<const ArgumentType> types, Mode mode,
-                  const Sizes& sizes) {
+                  const FewPoints& sizes) {
     const Parsed& parsed = *formula.parsed;
     if (needs_sweeps(parsed.tree(), parsed.derivation(), types, mode)) {
         prepared.sweeps = prepare_sweeps(formula, types, mode);
@@ -201,8 +201,8 @@ Axes few_of(const Lengths& lengths) {
 
 /// One kernel does for all sizes; another one for few points is made only for
 /// a call that takes longer than making it.
-Sizes sizes_of(const Readings& readings, const Lengths& lengths,
-               const BindOptions& options) {
+FewPoints sizes_of(const Readings& readings, const Lengths& lengths,
+                   const BindOptions& options) {
     constexpr double pairs_worth_a_kernel = 1 << 22;
     if (mode_of(options) != Mode::Reduce || options.i || options.j ||
         !options.sum_batch.empty())
@@ -210,7 +210,7 @@ Sizes sizes_of(const Readings& readings, const Lengths& lengths,
     double pairs = double(lengths.i) * double(lengths.j);
     for (std::int64_t extent : batch_shape(readings))
         pairs *= double(extent);
-    Sizes sizes{few_of(lengths), 0, 0};
+    FewPoints sizes{few_of(lengths), 0, 0};
     if (pairs < pairs_worth_a_kernel)
         return sizes;
     const auto most = [](std::int64_t points) {
@@ -224,7 +224,7 @@ Sizes sizes_of(const Readings& readings, const Lengths& lengths,
 PreparedPointer prepare(const FormulaState& formula,
                         std::span<const NamedView> arguments,
                         const Readings& readings, const Lengths& lengths,
-                        Mode mode, const Sizes& sizes) {
+                        Mode mode, const FewPoints& sizes) {
     Gate::Pass inside(formula.session->making);
     auto prepared = std::make_shared<Prepared>();
     try {
@@ -352,7 +352,7 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     Readings readings =
         read_all(parsed, arguments, options.ranges.get(), signature, all_known);
     Lengths lengths = lengths_of(readings);
-    const Sizes sizes = sizes_of(readings, lengths, options);
+    const FewPoints sizes = sizes_of(readings, lengths, options);
     signature.add_mode(mode, sizes);
     PreparedPointer prepared = all_known ? parsed.find(signature) : nullptr;
     if (!prepared) {

@@ -20,7 +20,7 @@
 namespace tilefold {
 
 /// What a kernel may be made for; see CompileOptions.
-struct Sizes {
+struct FewPoints {
     Axes few = Axes::None;
     std::int32_t most_i = 0, most_j = 0;
 };
@@ -32,7 +32,7 @@ class Signature {
 public:
     void add(int name, std::optional<Axes> declared, DType dtype,
              std::uint8_t rank, std::int32_t rows, std::int32_t columns);
-    void add_mode(Mode mode, const Sizes& sizes) {
+    void add_mode(Mode mode, const FewPoints& sizes) {
         words_.push_back(
             std::uint64_t(mode) << 24 | std::uint64_t(sizes.few) << 16 |
             std::uint64_t(sizes.most_i) << 8 | std::uint64_t(sizes.most_j));

@@ -151,7 +151,7 @@ public:
           deep_(find_deep(writer, rows_.end())),
           columns_(writer, writer.sites.columns, Axes::J,
                    writer.plan.panel + margin * writer.plan.columns,
-                   deep_.end + read_ahead, Order::Points),
+                   deep_.end + read_ahead, Order::Points, 1, entry_.width),
           guard_(entry_), leaves_(entry_, rows_, columns_, deep_, scratch()),
           values_(writer.graph, entry_.lanes, entry_.functions,
                   writer.plan.unroll, entry_.width, leaves_) {}

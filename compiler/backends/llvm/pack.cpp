@@ -14,8 +14,10 @@ using llvm::Value;
 
 namespace {
 
+constexpr std::int64_t line = 64; // bytes
+
 std::int64_t aligned(std::int64_t bytes) {
-    return (bytes + 63) / 64 * 64;
+    return (bytes + line - 1) / line * line;
 }
 
 /// Packed values of a run, lanes over its points; what is packed already is
@@ -55,9 +57,10 @@ private:
 
 Pack::Pack(ModuleWriter& writer, const Packed& values, Axes axis,
            std::int64_t capacity, std::int64_t offset, Order order,
-           std::int64_t tile)
+           std::int64_t tile, Value* width)
     : writer_(writer), values_(values), axis_(axis),
-      capacity_(aligned(capacity)), order_(order), tile_(tile), end_(offset) {
+      capacity_(aligned(capacity)), order_(order), tile_(tile), width_(width),
+      end_(offset) {
     const auto is_dynamic = [&](ValueId id) {
         return writer.graph[id].type.rows == dynamic;
     };
@@ -74,7 +77,9 @@ Pack::Pack(ModuleWriter& writer, const Packed& values, Axes axis,
 /// Points one after the other only where no lanes run over them.
 Order Pack::order_of(ValueId id) const {
     const Type& type = writer_.graph[id].type;
-    if (type.rows == dynamic || components_of(type) <= writer_.plan.unroll)
+    const bool open = type.rows == dynamic;
+    if (open ? order_ == Order::Tiles
+             : components_of(type) <= writer_.plan.unroll)
         return Order::Components;
     const auto reads = [&](ValueId user) {
         const std::vector<bool> below =
@@ -94,6 +99,10 @@ void Pack::place(ValueId id) {
     std::int64_t bytes = capacity_ * size;
     if (type.rows == dynamic) {
         end_per_width_ += bytes;
+        if (place.order == Order::Points) {
+            place.component = size;
+            end_ += capacity_ * line; // each point begins a cache line
+        }
         places_[id] = place;
         return;
     }
@@ -124,10 +133,19 @@ Value* Pack::address(const Lanes& lanes, Value* scratch, ValueId id,
     if (place.order == Order::Components)
         return lanes.at(row, point, 0, size);
     if (place.order == Order::Points)
-        return lanes.at(row, point, 0, place.run);
+        return lanes.byte_offset(row, b.CreateMul(point, run_of(lanes, place)));
     Value* tile = lanes.constant(tile_);
     row = lanes.at(row, b.CreateUDiv(point, tile), 0, place.run);
     return lanes.at(row, b.CreateURem(point, tile), 0, size);
+}
+
+Value* Pack::run_of(const Lanes& lanes, const Place& place) const {
+    if (place.run)
+        return lanes.constant(place.run);
+    auto& b = lanes.b;
+    Value* bytes = b.CreateMul(width_, lanes.constant(place.component));
+    return b.CreateAnd(b.CreateAdd(bytes, lanes.constant(line - 1)),
+                       lanes.constant(-line));
 }
 
 Pack::Source Pack::source_of(Lanes& lanes, ValueId id, Value* call) const {

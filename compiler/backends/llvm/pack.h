@@ -21,10 +21,12 @@ enum class Order : std::uint8_t { Components, Tiles, Points };
 class Pack {
 public:
     /// `offset`: where the part begins in scratch, a multiple of 64. `tile`:
-    /// its points, where the order is Tiles.
+    /// its points, where the order is Tiles; `width`: call->width, where it is
+    /// Points and the graph needs it.
     Pack(ModuleWriter& writer, const Packed& values, Axes axis,
          std::int64_t capacity, std::int64_t offset,
-         Order order = Order::Components, std::int64_t tile = 1);
+         Order order = Order::Components, std::int64_t tile = 1,
+         llvm::Value* width = nullptr);
 
     bool has(ir::ValueId id) const { return places_.count(id) != 0; }
     std::int64_t end() const { return end_; } ///< offset after the part …
@@ -48,8 +50,10 @@ private:
     struct Place {
         Order order = Order::Components;
         std::int64_t offset = 0, component = 0;
-        std::int64_t run = 0; ///< from tile to tile, or point to point
+        /// From tile to tile, or point to point; 0: as call->width says.
+        std::int64_t run = 0;
     };
+    llvm::Value* run_of(const Lanes& lanes, const Place& place) const;
     /// An argument as the call has it.
     struct Source {
         llvm::Function* load;
@@ -79,6 +83,7 @@ private:
     std::int64_t capacity_;
     Order order_;
     std::int64_t tile_;
+    llvm::Value* width_;
     std::map<ir::ValueId, Place> places_;
     std::int64_t end_;
     std::int64_t end_per_width_ = 0;

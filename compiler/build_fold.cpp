@@ -11,7 +11,6 @@
 
 namespace tilefold {
 
-using ir::Op;
 using ir::ValueId;
 
 namespace {

@@ -17,7 +17,7 @@ template <class T> long double load(const void* address) {
 }
 
 std::uint16_t load_bits(const void* address) {
-    std::uint16_t bits;
+    std::uint16_t bits = 0;
     std::memcpy(&bits, address, sizeof bits);
     return bits;
 }

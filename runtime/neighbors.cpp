@@ -122,7 +122,7 @@ private:
         const auto blocks = std::int64_t(found_.blocks.size());
         auto due = Clock::now() + std::chrono::milliseconds(50);
         try {
-            for (std::int64_t b; !stopped_ && (b = next_++) < blocks;) {
+            for (std::int64_t b = 0; !stopped_ && (b = next_++) < blocks;) {
                 search(b, scratch);
                 ++done_;
                 if (poll && Clock::now() >= due) {

@@ -58,8 +58,9 @@ void add_tile(TileList& list, Interval rows,
 TileList ordered(const TileList& list) {
     std::vector<std::size_t> order(list.rows.size());
     std::iota(order.begin(), order.end(), std::size_t(0));
-    std::ranges::stable_sort(
-        order, {}, [&](std::size_t tile) { return list.rows[tile].first; });
+    std::ranges::sort(order, {}, [&](std::size_t tile) {
+        return std::pair(list.rows[tile].first, tile);
+    });
     TileList result;
     result.first.push_back(0);
     for (std::size_t tile : order) {

@@ -43,13 +43,6 @@ std::vector<TestFormula> real_formulas() {
          3e-6},
         {"sum_j exp(-|x_i - y_j|²/2l²) b_j",
          {vector("x", I, 17), vector("y", J, 17), vector("b", J, 1), l}},
-        {"sum_j exp(-|x_i - y_j|²/400) b_j",
-         {vector("x", I, 200, f32), vector("y", J, 200, f32),
-          scalar("b", J, f32)},
-         Mode::Reduce,
-         3e-6},
-        {"sum_j (|x_i - y_j|²/9 - exp(x_i·y_j/99)*[max(y_j), min(x_i)])",
-         {vector("x", I, 13), vector("y", J, 13)}},
         {"sum_j exp(-|x_i - y_j|²/2l²) b_j", {x3, y3, vector("b", J, 11), l}},
         {"sum_j exp(-|x_i - y_j|²/2l²) b_j",
          {vector("x", I, 1, f32), vector("y", J, 1, f32),
@@ -105,6 +98,19 @@ std::vector<TestFormula> real_formulas() {
     };
 }
 
+/// Vectors that are summed part by part.
+std::vector<TestFormula> long_vectors() {
+    return {
+        {"sum_j exp(-|x_i - y_j|²/400) b_j",
+         {vector("x", I, 200, f32), vector("y", J, 200, f32),
+          scalar("b", J, f32)},
+         Mode::Reduce,
+         3e-6},
+        {"sum_j (|x_i - y_j|²/9 - exp(x_i·y_j/99)*[max(y_j), min(x_i)])",
+         {vector("x", I, 13), vector("y", J, 13)}},
+    };
+}
+
 /// Reductions by functions of the formula.
 std::vector<TestFormula> folds() {
     const auto x3 = vector("x", I, 3), y3 = vector("y", J, 3);
@@ -157,6 +163,7 @@ std::vector<TestFormula> formulas() {
     std::vector<TestFormula> all = real_formulas();
     std::ranges::move(whole_number_formulas(), std::back_inserter(all));
     std::ranges::move(folds(), std::back_inserter(all));
+    std::ranges::move(long_vectors(), std::back_inserter(all));
     return all;
 }
 

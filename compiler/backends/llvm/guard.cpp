@@ -6,7 +6,6 @@
 
 namespace tilefold::llvm_backend {
 
-using ir::Node;
 using ir::ValueId;
 using llvm::Value;
 

@@ -16,8 +16,7 @@ bool is_for_one(const Graph& graph, const Node& node, Axes axis) {
     if (node.op != Op::Argument)
         return true;
     const Argument& argument = graph.arguments[std::size_t(node.first)];
-    return node.type.axes != Axes::IJ &&
-           (argument.rows != dynamic || node.type.axes != axis);
+    return node.type.axes != Axes::IJ && argument.rows != dynamic;
 }
 
 } // namespace

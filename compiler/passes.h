@@ -43,7 +43,8 @@ Oriented orient(const Graph& graph);
 
 /// The graph as one point of `axis` sees it, whose arguments are parameters
 /// then: reductions over the other axis keep nothing. None where the result
-/// is not one for each point of `axis`, or knows the point's number.
+/// is not one for each point of `axis`, or knows the point's number; and of a
+/// graph with a `dynamic` width.
 std::optional<Graph> for_one_point(const Graph& graph, Axes axis);
 
 /// Sign of a value that holds for all arguments, from ops.def's ranges.

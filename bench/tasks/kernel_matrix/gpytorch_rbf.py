@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import torch
-from bench.calibration import cores
+from bench.torch_kernels import run_of
 from gpytorch.kernels import RBFKernel
 
 if TYPE_CHECKING:
@@ -19,14 +18,6 @@ PACKAGES = ("gpytorch", "torch")
 
 def prepare(problem: MatrixProblem) -> Callable[[], Any]:
     """Without a graph of gradients, as the others."""
-    torch.set_num_threads(cores())
-    x, b = torch.from_numpy(problem.x), torch.from_numpy(problem.b)
     kernel = RBFKernel()
     kernel.lengthscale = problem.length
-
-    @torch.no_grad()
-    def run() -> Any:
-        matrix = kernel(x).to_dense()
-        return matrix @ b if problem.product else matrix
-
-    return run
+    return run_of(problem, lambda x: kernel(x).to_dense())

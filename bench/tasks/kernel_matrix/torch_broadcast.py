@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import torch
-from bench.calibration import cores
+from bench.torch_kernels import run_of, scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,13 +17,10 @@ PACKAGES = ("torch",)
 
 def prepare(problem: MatrixProblem) -> Callable[[], Any]:
     """As one writes it: N × N × D numbers in between."""
-    torch.set_num_threads(cores())
-    x, b = torch.from_numpy(problem.x), torch.from_numpy(problem.b)
-    scale = -1 / (2 * problem.length**2)
+    scale = scale_of(problem)
 
-    def run() -> Any:
+    def matrix_of(x: Any) -> Any:
         squares = (x.unsqueeze(1) - x.unsqueeze(0)).square().sum(-1)
-        matrix = squares.mul_(scale).exp_()
-        return matrix @ b if problem.product else matrix
+        return squares.mul_(scale).exp_()
 
-    return run
+    return run_of(problem, matrix_of)

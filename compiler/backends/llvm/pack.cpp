@@ -148,6 +148,14 @@ Value* Pack::run_of(const Lanes& lanes, const Place& place) const {
                        lanes.constant(-line));
 }
 
+/// The axis' list of points; null: all in order.
+Value* Pack::list_of(Lanes& lanes, Value* call) const {
+    const std::size_t list = axis_ == Axes::I
+                                 ? offsetof(tilefold_call, row_index)
+                                 : offsetof(tilefold_call, column_index);
+    return writer_.field(lanes.b, call, list, true);
+}
+
 Pack::Source Pack::source_of(Lanes& lanes, ValueId id, Value* call) const {
     auto& b = lanes.b;
     const Node& node = writer_.graph[id];
@@ -155,13 +163,9 @@ Pack::Source Pack::source_of(Lanes& lanes, ValueId id, Value* call) const {
         return writer_.operand_field(b, call, node.first, field);
     };
     const DType stored = writer_.graph.arguments[std::size_t(node.first)].dtype;
-    const std::size_t list = axis_ == Axes::I
-                                 ? offsetof(tilefold_call, row_index)
-                                 : offsetof(tilefold_call, column_index);
     return {writer_.strided_load(stored, node.type.dtype),
             operand(OperandField::Base), operand(OperandField::Stride),
-            operand(OperandField::Component),
-            writer_.field(b, call, list, true)};
+            operand(OperandField::Component), list_of(lanes, call)};
 }
 
 /// A run of `count` points from `point` of the part on, all in one tile; then
@@ -253,11 +257,8 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
     const Node& node = writer_.graph[id];
     Value* zero = lanes.constant(0);
     if (node.op == Op::Index) {
-        const std::size_t list = axis_ == Axes::I
-                                     ? offsetof(tilefold_call, row_index)
-                                     : offsetof(tilefold_call, column_index);
         b.CreateCall(writer_.count_points(),
-                     {writer_.field(b, call, list, true), first, count,
+                     {list_of(lanes, call), first, count,
                       address(lanes, scratch, id, {}, zero)});
         return;
     }

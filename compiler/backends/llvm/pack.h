@@ -59,6 +59,7 @@ private:
         llvm::Function* load;
         llvm::Value *base, *stride, *step, *list;
     };
+    llvm::Value* list_of(Lanes& lanes, llvm::Value* call) const;
     Source source_of(Lanes& lanes, ir::ValueId id, llvm::Value* call) const;
     void load_leaf(Lanes& lanes, ir::ValueId id, llvm::Value* call,
                    llvm::Value* first, llvm::Value* count, llvm::Value* scratch,

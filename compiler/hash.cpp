@@ -7,20 +7,29 @@
 
 #include <xxhash.h>
 
+#include <initializer_list>
+
 namespace tilefold {
 
-Key key_of(const ir::Graph& graph, const Plan& plan) {
-    const std::string parts[] = {
-        print(graph, ir::Names::Numbers),
-        print(plan),
-        TILEFOLD_SOURCES_HASH,
-        TILEFOLD_LLVM_VERSION,
-    };
+namespace {
+
+Key key_of(std::initializer_list<std::string> parts) {
     std::string text;
     for (const std::string& part : parts)
         text.append(part).push_back('\0');
     const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
     return {{hash.high64, hash.low64}};
+}
+
+} // namespace
+
+Key key_of(const ir::Graph& graph, const Plan& plan) {
+    return key_of({print(graph, ir::Names::Numbers), print(plan),
+                   TILEFOLD_SOURCES_HASH, TILEFOLD_LLVM_VERSION});
+}
+
+Key key_of(const Key& program, std::string_view processor) {
+    return key_of({program.hex(), std::string(processor)});
 }
 
 std::string Key::hex() const {

@@ -9,5 +9,7 @@ namespace tilefold {
 /// Of the canonical, oriented graph. Argument names and the values of
 /// literals do not enter.
 Key key_of(const ir::Graph& graph, const Plan& plan);
+/// Of what is known about a program on a processor.
+Key key_of(const Key& program, std::string_view processor);
 
 } // namespace tilefold

@@ -121,9 +121,10 @@ Program compile(Graph graph, std::span<const std::string> names,
     program.pairs = pairs_of(graph);
     Sizes sizes;
     if (!program.folds_rows) {
-        sizes.most_rows = program.swapped ? options.most_j : options.most_i;
+        sizes.most_rows =
+            program.swapped ? options.sizes.most_j : options.sizes.most_i;
         sizes.few_columns =
-            options.few == (program.swapped ? Axes::I : Axes::J);
+            options.sizes.axis == (program.swapped ? Axes::I : Axes::J);
     }
     program.plan = plan_of(graph, options, sizes);
     program.key = key_of(graph, program.plan);
@@ -145,16 +146,23 @@ Program compile(const ast::Formula& formula,
     Graph graph = checked(build(formula, arguments, pairs_of(mode)));
     check_mode(formula, graph, mode);
     const std::vector<std::string> names = names_of(arguments);
-    if (options.few == Axes::None)
+    if (options.sizes.axis == Axes::None)
         return compile(std::move(graph), names, options);
     const Graph whole = of_one_width(graph, arguments, names);
-    auto one = for_one_point(whole, options.few);
+    auto one = for_one_point(whole, options.sizes.axis);
     if (!one)
         return compile(std::move(graph), names, options);
     Program program = compile(checked(*std::move(one)), names, options);
     program.result = result_of(whole);
-    program.one_point = options.few;
+    program.one_point = options.sizes.axis;
     return program;
+}
+
+Program with_plan(const Program& program, const Plan& plan) {
+    Program other = program;
+    other.plan = plan;
+    other.key = key_of(other.graph, plan);
+    return other;
 }
 
 SweepPrograms compile_sweeps(const ast::Formula& formula,

@@ -64,15 +64,20 @@ inline constexpr std::int32_t points_on_i = -1, points_on_j = -2;
 /// Which pairs the reductions of a mode meet.
 ir::Pairs pairs_of(Mode mode);
 
-struct CompileOptions {
-    Isa isa = Isa::X86_64_V4;
-    std::optional<Plan> plan; ///< forced instead of the model's choice
+/// What a kernel may be made for.
+struct FewPoints {
     /// An axis of few points, where the other has many: lanes are to run over
     /// the other, whichever is reduced.
-    Axes few = Axes::None;
+    Axes axis = Axes::None;
     /// At most so many points are on an axis: tiles need not be taller. 0: any
     /// number.
     std::int32_t most_i = 0, most_j = 0;
+};
+
+struct CompileOptions {
+    Isa isa = Isa::X86_64_V4;
+    std::optional<Plan> plan = {}; ///< forced instead of the model's choice
+    FewPoints sizes = {};
 };
 
 /// The flat list of passes. Throws Error.
@@ -97,6 +102,8 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
                              const Derivation& derivation,
                              std::span<const ArgumentType> arguments, Mode mode,
                              const CompileOptions& options);
+/// The same program by another plan of its nest.
+Program with_plan(const Program& program, const Plan& plan);
 /// Whether compile() cannot do it: derivatives are asked for, or one inside
 /// the formula, or a variance, makes one reduction need another.
 bool needs_sweeps(const ast::Formula& formula, const Derivation& derivation,

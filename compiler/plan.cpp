@@ -33,6 +33,9 @@ namespace constants {
 /// Panels of f32 partial sums before they go to double: 256 costs about 1%
 /// of a D=3 Gaussian and leaves 4e-10 relative after 1e7 terms.
 constexpr std::int32_t panel = 256;
+/// Sums in f64 need no second accumulator: panels are as long as L1 allows,
+/// for 4% of a D=3 Gaussian.
+constexpr std::int32_t panel_f64 = 512;
 /// Rows whose packed values and state stay in L1/L2 with a panel; packing a
 /// panel is then 2% of a D=3 Gaussian's time.
 constexpr std::int32_t row_block = 1024;
@@ -109,7 +112,6 @@ Plan base_plan(const ir::Graph& graph, Nest nest, Isa isa) {
     plan.nest = nest;
     plan.lanes =
         machine_of(isa).vector_bytes / std::int32_t(size_of(graph.real));
-    plan.panel = constants::panel;
     plan.row_block = constants::row_block;
     plan.unroll = constants::unroll;
     return plan;
@@ -133,8 +135,9 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
     plan.row_vectors = tile.row_vectors;
     plan.columns = tile.columns;
     plan.stage = tile.stage;
-    plan.panel =
-        fitting(constants::panel, constants::panel_bytes, tile.columns);
+    const bool is_f64 = size == sizeof(double);
+    plan.panel = fitting(is_f64 ? constants::panel_f64 : constants::panel,
+                         constants::panel_bytes, tile.columns);
     plan.row_block = fitting(constants::row_block, constants::row_bytes,
                              plan.lanes * tile.row_vectors);
     plan.depth = demand.longest > constants::deep ? constants::depth : 0;
@@ -151,8 +154,13 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
 ///   sum, D=5, E=3 (?)    4x4: 7.0   2x8: 6.9  1x16: 6.6 2x4: 6.5
 /// A bounding box of 16 differences, a fold of 32 numbers, runs at 0.29 in any
 /// tile, and compiles in 0.28 s (1x1), 0.38 s (2x1) or 1.1 s (4x4).
-/// On one core of a Sapphire Rapids, where that sum runs at 5.2: gradients of
-/// the D=3 Gaussian sum by x, then with the value, then by l too:
+/// On both cores of a Sapphire Rapids, which takes 9 and 10.5 cycles for 16 and
+/// 8 pairs of the D=3 sum where its ports are always busy:
+///   D=3 f32   2x1 stage 16: 9.9   2x1 stage 24: 9.4   4x1 stage 16: 9.0
+///   D=5 f32   2x1 stage 16: 7.2   2x1 stage 24: 6.5   1x1 stage 16: 6.3
+///   D=3 f64   2x1 stage 24: 3.8   1x1 stage 12: 3.4   2x1 stage 16: 3.1
+/// On one of them, where that sum runs at 5.2: gradients of the D=3 Gaussian
+/// sum by x, then with the value, then by l too:
 ///   2x2: 4.3, 3.9, 3.4   1x4: 4.1, 3.7, 3.5   2x1: 4.1, 3.7, 3.3
 ///   1x1 stage 12: 3.9, 3.8, 3.6               2x1 stage 12: 1.3, 1.2, 1.1
 std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
@@ -168,14 +176,12 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
                    : std::vector<Tile>{{2, 4, 0}, {1, 8, 0}, {1, 4, 0}};
     if (demand.rescaled)
         return many_registers
-                   ? std::vector<Tile>{{1, 16, 0},
-                                       {2, 8, 0},
-                                       {2, 4, 0},
-                                       {4, 4, 0},
-                                       {1, 8, 0}}
+                   ? std::vector<Tile>{{1, 16, 0}, {2, 8, 0}, {2, 4, 0},
+                                       {4, 4, 0},  {1, 8, 0}, {1, 12, 0}}
                    : std::vector<Tile>{{1, 4, 0}, {2, 2, 0}, {1, 2, 0}};
     if (demand.wide)
-        return {{4, 4, 0}, {2, 8, 0}, {2, 4, 0}, {1, 8, 0}, {1, 4, 0}};
+        return {{4, 4, 0}, {2, 8, 0}, {2, 4, 0},
+                {1, 8, 0}, {1, 4, 0}, {2, 6, 0}};
     if (!many_registers)
         return {{2, 1, 0}, {1, 1, 0}, {4, 1, 0}, {2, 2, 0}, {1, 2, 0}};
     // x - y lives from a pair's start to its end: stages would spill it.
@@ -186,14 +192,13 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
                    : std::vector<Tile>{{2, 2, 0},  {1, 4, 0}, {2, 1, 0},
                                        {1, 1, 16}, {4, 1, 0}, {1, 2, 0}};
     const bool crowded = demand.row_registers + demand.accumulators > 4;
-    if (crowded || plan.lanes == 8)
-        return {{2, 1, plan.lanes == 8 ? 16 : 12},
-                {1, 1, 12},
-                {2, 1, 0},
-                {4, 1, 0},
-                {1, 2, 0},
-                {2, 2, 0}};
-    return {{4, 1, 16}, {2, 1, 10}, {2, 1, 16},
+    if (plan.lanes == 8)
+        return {{2, 1, 24}, {2, 1, 16}, {1, 1, 12},
+                {2, 1, 0},  {4, 1, 0},  {2, 2, 0}};
+    if (crowded)
+        return {{2, 1, 16}, {2, 1, 12}, {1, 1, 12},
+                {2, 1, 0},  {4, 1, 0},  {2, 2, 0}};
+    return {{2, 1, 16}, {4, 1, 16}, {2, 1, 10},
             {1, 1, 8},  {4, 1, 0},  {2, 2, 0}};
 }
 

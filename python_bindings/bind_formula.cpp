@@ -123,6 +123,21 @@ nb::str explain(const FormulaHandle& handle, nb::args positional,
     return nb::str(text.data(), text.size());
 }
 
+/// Texts that Options(plan=…) takes.
+nb::list plans(const FormulaHandle& handle, nb::args positional,
+               nb::kwargs keywords) {
+    Call call;
+    call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
+    nb::list texts;
+    for (const Plan& plan :
+         formula_for(handle, call)
+             .plans(call.arguments.views(), {.ranges = call.ranges})) {
+        const std::string text = print(plan);
+        texts.append(nb::str(text.data(), text.size()));
+    }
+    return texts;
+}
+
 /// Rows of a kernel's axis as Python hands them over: int64, contiguous.
 std::optional<Rows> rows_of(nb::handle numbers, Pin& pin) {
     if (numbers.is_none())
@@ -489,6 +504,12 @@ void bind_formula(nb::module_& module) {
                      "typing.Mapping[str, typing.Any] = ..., /, "
                      "**arrays: typing.Any) -> str"),
              "Every stage from the reading to the assembly, as text.")
+        .def("plans", &plans, nb::arg("args"), nb::arg("kwargs"),
+             nb::sig("def plans(self, arguments: "
+                     "typing.Mapping[str, typing.Any] = ..., /, "
+                     "**arrays: typing.Any) -> list[str]"),
+             "The plans that `Options(plan=…)` may force, best first by the\n"
+             "cost model; of a derivative, those of its first sweep.")
         .def("grad", &gradient, nb::arg("names"), nb::kw_only(),
              nb::arg("cotangent") = "grad", nb::arg("value") = false,
              nb::sig("def grad(self, names: str | typing.Sequence[str], *, "

@@ -25,7 +25,7 @@ Isa isa_of(const std::string& text) {
 void set_options(OptionsHandle* self, std::optional<int> threads,
                  Text cache_directory, std::optional<std::int64_t> cache_size,
                  const Text& isa, std::optional<bool> log, const Text& plan,
-                 nb::object progress) {
+                 std::optional<bool> tune, nb::object progress) {
     if (threads && *threads < 1)
         fail(Code::BadOption,
              {"threads", std::to_string(*threads), "pass a positive number"});
@@ -41,6 +41,7 @@ void set_options(OptionsHandle* self, std::optional<int> threads,
     self->options.log = log;
     if (plan)
         self->options.plan = parse_plan(*plan);
+    self->options.tune = tune;
     self->progress = std::move(progress);
 }
 
@@ -74,6 +75,7 @@ std::string repr(const OptionsHandle& self) {
     append(text, "isa", isa_text(self));
     append(text, "log", self.options.log);
     append(text, "plan", plan_text(self));
+    append(text, "tune", self.options.tune);
     return "tilefold.Options(" + text + ")";
 }
 
@@ -88,6 +90,9 @@ constexpr const char* class_doc =
     "    \"x86-64-v3\" or \"x86-64-v4\".\n"
     "log: TILEFOLD_LOG; True writes a line for each compile to stderr.\n"
     "plan: forces the loops; the text that `explain` prints.\n"
+    "tune: TILEFOLD_TUNE; True times the plans that the cost model likes\n"
+    "    best, once for a formula and dtypes (0.1 s or so, from a million\n"
+    "    pairs on), and keeps the fastest in the cache.\n"
     "progress: called as progress(done, total), in pairs of points, about\n"
     "    every 50 ms of a long run; returning False cancels it.\n\n"
     "Raises `ArgumentError` for a value that is not one of these.";
@@ -101,11 +106,12 @@ void bind_options(nb::module_& module) {
              nb::arg("cache_directory") = nb::none(),
              nb::arg("cache_size") = nb::none(), nb::arg("isa") = nb::none(),
              nb::arg("log") = nb::none(), nb::arg("plan") = nb::none(),
-             nb::arg("progress") = nb::none(),
+             nb::arg("tune") = nb::none(), nb::arg("progress") = nb::none(),
              nb::sig("def __init__(self, *, threads: int | None = None, "
                      "cache_directory: str | None = None, "
                      "cache_size: int | None = None, isa: str | None = None, "
                      "log: bool | None = None, plan: str | None = None, "
+                     "tune: bool | None = None, "
                      "progress: typing.Callable[[float, float], object] | "
                      "None = None) -> None"))
         .def_prop_ro("threads",
@@ -120,6 +126,8 @@ void bind_options(nb::module_& module) {
         .def_prop_ro("log",
                      [](const OptionsHandle& o) { return o.options.log; })
         .def_prop_ro("plan", &plan_text)
+        .def_prop_ro("tune",
+                     [](const OptionsHandle& o) { return o.options.tune; })
         .def("__repr__", &repr);
 }
 

@@ -1,7 +1,7 @@
 // python_bindings/session_handle.cpp - see session_handle.h.
 #include "python_bindings/session_handle.h"
 
-#include <sstream>
+#include <algorithm>
 
 namespace tilefold::python {
 
@@ -21,26 +21,15 @@ Options merged(Options base, const Options& settings) {
         base.log = settings.log;
     if (settings.plan)
         base.plan = settings.plan;
+    if (settings.tune)
+        base.tune = settings.tune;
     return base;
-}
-
-/// One line that equal options share.
-std::string print(const Options& options) {
-    std::ostringstream text;
-    text << options.threads.value_or(0) << '\n'
-         << options.cache_directory.value_or("\1") << '\n'
-         << options.cache_size.value_or(-1) << '\n'
-         << (options.isa ? spelling_of(*options.isa) : "") << '\n'
-         << (options.log ? int(*options.log) : -1) << '\n'
-         << (options.plan ? tilefold::print(*options.plan) : "");
-    return text.str();
 }
 
 } // namespace
 
 bool OptionsHandle::changes_session() const {
-    return options.threads || options.cache_directory || options.cache_size ||
-           options.isa || options.log || options.plan;
+    return options != Options{};
 }
 
 SessionHandle::SessionHandle(const OptionsHandle& settings)
@@ -52,14 +41,14 @@ SessionHandle::with(const OptionsHandle& settings) {
     if (!settings.changes_session())
         return session_;
     Options options = merged(session_->options(), settings.options);
-    std::string name = print(options);
     std::lock_guard lock(mutex_);
-    if (variants_.size() >= most_variants && !variants_.contains(name))
+    const auto known = std::ranges::find(variants_, options, &Variant::first);
+    if (known != variants_.end())
+        return known->second;
+    if (variants_.size() >= most_variants)
         variants_.clear();
-    std::shared_ptr<const Session>& variant = variants_[name];
-    if (!variant)
-        variant = std::make_shared<Session>(options);
-    return variant;
+    variants_.emplace_back(options, std::make_shared<Session>(options));
+    return variants_.back().second;
 }
 
 std::shared_ptr<SessionHandle> default_session() {

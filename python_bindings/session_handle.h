@@ -5,10 +5,10 @@
 
 #include <nanobind/nanobind.h>
 
-#include <map>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <utility>
+#include <vector>
 
 namespace tilefold::python {
 
@@ -39,7 +39,8 @@ private:
     std::shared_ptr<const Session> session_;
     nb::object progress_;
     std::mutex mutex_;
-    std::map<std::string, std::shared_ptr<const Session>> variants_;
+    using Variant = std::pair<Options, std::shared_ptr<const Session>>;
+    std::vector<Variant> variants_;
 };
 
 /// The session of calls that name none; made at its first use.

@@ -9,7 +9,7 @@
 #include "runtime/batch_sum.h"
 #include "runtime/bind_job.h"
 #include "runtime/indices.h"
-#include "runtime/math_library.h"
+#include "runtime/prepare.h"
 #include "runtime/sweeps.h"
 
 #include <algorithm>
@@ -140,100 +140,17 @@ void explain_shape_error(const Parsed& formula, const Readings& readings,
             rows_for_parameter(formula, reading, reading.view->shape[0]);
 }
 
-/// Loads a program's kernel, or makes it.
-void load(const FormulaState& formula, Prepared& prepared) {
-    prepared.kernel = formula.session->provider.kernel(prepared.program,
-                                                       formula.parsed->text());
-    prepared.indices = tables_indexed(prepared.program);
-    const Layout& layout = prepared.kernel->artifact.layout;
-    if (layout.uses_functions)
-        prepared.functions = math_functions(layout.real, layout.lanes);
-}
-
-std::shared_ptr<const PreparedSweeps>
-prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
-               Mode mode) {
-    auto sweeps = std::make_shared<PreparedSweeps>();
-    SweepPrograms programs =
-        compile_sweeps(formula.parsed->tree(), formula.parsed->derivation(),
-                       types, mode, formula.session->compile_options());
-    for (SweepProgram& one : programs.sweeps) {
-        auto prepared = std::make_shared<Prepared>();
-        prepared->program = std::move(one.program);
-        load(formula, *prepared);
-        sweeps->kernels.push_back(std::move(prepared));
-        sweeps->parts.push_back(std::move(one.parts));
-    }
-    sweeps->results = std::move(programs.results);
-    sweeps->labels = std::move(programs.labels);
-    sweeps->types = std::move(programs.types);
-    return sweeps;
-}
-
-/// One kernel, or several.
-void compile_into(Prepared& prepared, const FormulaState& formula,
-                  std::span<const ArgumentType> types, Mode mode,
-                  const FewPoints& sizes) {
-    const Parsed& parsed = *formula.parsed;
-    if (needs_sweeps(parsed.tree(), parsed.derivation(), types, mode)) {
-        prepared.sweeps = prepare_sweeps(formula, types, mode);
-        return;
-    }
-    CompileOptions options = formula.session->compile_options();
-    options.few = sizes.few;
-    options.most_i = sizes.most_i;
-    options.most_j = sizes.most_j;
-    prepared.program = compile(parsed.tree(), types, mode, options);
-    load(formula, prepared);
-}
-
-/// An axis of so few points, and another of so many, that a kernel with lanes
-/// over the many pays although it reads them again for each of the few.
-Axes few_of(const Lengths& lengths) {
-    constexpr std::int64_t few = 4, many = 1 << 17;
-    const auto is_few = [](std::int64_t these, std::int64_t others) {
-        return these >= 1 && these <= few && others >= many;
-    };
-    if (is_few(lengths.i, lengths.j))
-        return Axes::I;
-    return is_few(lengths.j, lengths.i) ? Axes::J : Axes::None;
-}
-
-/// One kernel does for all sizes; another one for few points is made only for
-/// a call that takes longer than making it.
-FewPoints sizes_of(const Readings& readings, const Lengths& lengths,
-                   const BindOptions& options) {
-    constexpr double pairs_worth_a_kernel = 1 << 22;
-    if (mode_of(options) != Mode::Reduce || options.i || options.j ||
-        !options.sum_batch.empty())
-        return {};
-    double pairs = double(lengths.i) * double(lengths.j);
-    for (std::int64_t extent : batch_shape(readings))
-        pairs *= double(extent);
-    FewPoints sizes{few_of(lengths), 0, 0};
-    if (pairs < pairs_worth_a_kernel)
-        return sizes;
-    const auto most = [](std::int64_t points) {
-        return points <= 16 ? 16 : points <= 32 ? 32 : 0;
-    };
-    sizes.most_i = most(lengths.i);
-    sizes.most_j = most(lengths.j);
-    return sizes;
-}
-
 PreparedPointer prepare(const FormulaState& formula,
                         std::span<const NamedView> arguments,
-                        const Readings& readings, const Lengths& lengths,
-                        Mode mode, const FewPoints& sizes) {
-    Gate::Pass inside(formula.session->making);
-    auto prepared = std::make_shared<Prepared>();
+                        const CallShape& call) {
+    const Readings& readings = call.readings;
+    std::shared_ptr<Prepared> prepared;
     try {
-        compile_into(*prepared, formula,
-                     types_of(*formula.parsed, arguments, readings), mode,
-                     sizes);
+        prepared = tilefold::prepare(
+            formula, types_of(*formula.parsed, arguments, readings), call);
     } catch (const Error& error) {
         if (error.family() == Family::Shape)
-            explain_shape_error(*formula.parsed, readings, lengths);
+            explain_shape_error(*formula.parsed, readings, call.lengths);
         throw;
     }
     prepared->ambiguous_parameters =
@@ -346,17 +263,17 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
                                  std::span<const NamedView> arguments,
                                  const BindOptions& options) {
     const Parsed& parsed = *formula.parsed;
-    Mode mode = mode_of(options);
     Signature signature;
     bool all_known = true;
     Readings readings =
         read_all(parsed, arguments, options.ranges.get(), signature, all_known);
     Lengths lengths = lengths_of(readings);
-    const FewPoints sizes = sizes_of(readings, lengths, options);
-    signature.add_mode(mode, sizes);
+    const CallShape call = shape_of(readings, lengths, mode_of(options),
+                                    options, formula.session->options);
+    signature.add_mode(call.mode, call.few, call.tuned);
     PreparedPointer prepared = all_known ? parsed.find(signature) : nullptr;
     if (!prepared) {
-        prepared = prepare(formula, arguments, readings, lengths, mode, sizes);
+        prepared = prepare(formula, arguments, call);
         formula.parsed->keep(signature, prepared);
     }
     check_parameters(parsed, *prepared, readings, lengths);

@@ -109,6 +109,8 @@ Options resolve(const Options& given) {
     resolved.isa = isa_of(given);
     if (!given.log)
         resolved.log = flag_variable("TILEFOLD_LOG");
+    if (!given.tune)
+        resolved.tune = flag_variable("TILEFOLD_TUNE");
     return resolved;
 }
 

@@ -19,23 +19,18 @@
 
 namespace tilefold {
 
-/// What a kernel may be made for; see CompileOptions.
-struct FewPoints {
-    Axes few = Axes::None;
-    std::int32_t most_i = 0, most_j = 0;
-};
-
 /// Everything of the arguments that a program depends on, in the order
 /// given: role, dtype and shape of a point's value; and what the sizes are
-/// worth. No text.
+/// worth, tuning included. No text.
 class Signature {
 public:
     void add(int name, std::optional<Axes> declared, DType dtype,
              std::uint8_t rank, std::int32_t rows, std::int32_t columns);
-    void add_mode(Mode mode, const FewPoints& sizes) {
+    void add_mode(Mode mode, const FewPoints& sizes, bool tuned) {
         words_.push_back(
-            std::uint64_t(mode) << 24 | std::uint64_t(sizes.few) << 16 |
-            std::uint64_t(sizes.most_i) << 8 | std::uint64_t(sizes.most_j));
+            std::uint64_t(tuned) << 32 | std::uint64_t(mode) << 24 |
+            std::uint64_t(sizes.axis) << 16 | std::uint64_t(sizes.most_i) << 8 |
+            std::uint64_t(sizes.most_j));
     }
     std::size_t hash() const;
     friend bool operator==(const Signature&, const Signature&) = default;

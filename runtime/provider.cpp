@@ -2,6 +2,9 @@
 
 #include "runtime/provider.h"
 
+#include "compiler/hash.h"
+#include "formulas/diagnostic.h"
+#include "runtime/cpu/isa.h"
 #include "runtime/options.h"
 
 #include <chrono>
@@ -17,7 +20,8 @@ std::string first_line(const std::string& text) {
 } // namespace
 
 KernelProvider::KernelProvider(const Options& options)
-    : log_(*options.log), perf_map_(perf_map_wanted()),
+    : log_(*options.log), processor_(cpu::processor()),
+      perf_map_(perf_map_wanted()),
       disk_(*options.cache_directory, *options.cache_size) {}
 
 KernelPointer KernelProvider::kernel(const Program& program,
@@ -26,6 +30,30 @@ KernelPointer KernelProvider::kernel(const Program& program,
                              [&] { return load_or_compile(program, formula); });
     memory_hits_ += found.was_there;
     return found.kernel;
+}
+
+std::optional<Plan> KernelProvider::fastest_plan(const Key& program) {
+    const DiskCache::Found found = disk_.load(key_of(program, processor_));
+    if (!found.payload)
+        return std::nullopt;
+    try {
+        return parse_plan({reinterpret_cast<const char*>(found.payload->data()),
+                           found.payload->size()});
+    } catch (const Error&) {
+        return std::nullopt; // of another version
+    }
+}
+
+void KernelProvider::keep_fastest_plan(const Key& program, const Plan& plan,
+                                       std::string_view formula, double gain) {
+    const std::string text = print(plan);
+    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+    disk_.store(key_of(program, processor_),
+                {"tuner", std::string(spelling_of(plan.isa)), text},
+                {bytes, bytes + text.size()});
+    if (log_)
+        std::fprintf(stderr, "tilefold: tuned %.*s to %s, %.2f times faster\n",
+                     int(formula.size()), formula.data(), text.c_str(), gain);
 }
 
 std::string KernelProvider::explain(const CompileRequest& request,

@@ -7,6 +7,8 @@
 #include "runtime/disk_cache.h"
 
 #include <atomic>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace tilefold {
@@ -19,6 +21,12 @@ public:
 
     /// `formula` names the program in the log. Throws Error.
     KernelPointer kernel(const Program& program, std::string_view formula);
+    /// What keep_fastest_plan() was told of a program, in this process or, on
+    /// a processor like this one, in another.
+    std::optional<Plan> fastest_plan(const Key& program);
+    /// `gain`: over the plan it had, for the log.
+    void keep_fastest_plan(const Key& program, const Plan& plan,
+                           std::string_view formula, double gain);
     /// The backend's view of a program: `what` is "llvm" or "asm".
     std::string explain(const CompileRequest& request, const char* what);
     /// Everything but `runs`.
@@ -37,6 +45,7 @@ private:
              DiskMiss miss) const;
 
     bool log_;
+    std::string processor_;
     bool perf_map_;
     KernelCache memory_;
     DiskCache disk_;

@@ -101,6 +101,22 @@ std::vector<Stage> Formula::explain(std::span<const NamedView> arguments,
     return stages;
 }
 
+std::vector<Plan> Formula::plans(std::span<const NamedView> arguments,
+                                 const BindOptions& options) const {
+    const ast::Formula& tree = state_->parsed->tree();
+    const Derivation& derivation = state_->parsed->derivation();
+    Gate::Pass inside(state_->session->making);
+    const auto [types, mode] = compilable(*state_->parsed, arguments, options);
+    const CompileOptions how = state_->session->compile_options();
+    const Program program =
+        needs_sweeps(tree, derivation, types, mode)
+            ? compile_sweeps(tree, derivation, types, mode, how)
+                  .sweeps.front()
+                  .program
+            : compile(tree, types, mode, how);
+    return enumerate_plans(program.graph, program.plan.nest, program.plan.isa);
+}
+
 Formula::Formula(std::shared_ptr<detail::FormulaState> state)
     : state_(std::move(state)) {}
 

@@ -32,6 +32,13 @@ struct Options {
     std::optional<bool> log;
     /// Forces a plan; see `tilefold explain`.
     std::optional<Plan> plan;
+    /// TILEFOLD_TUNE (no): of the plans the cost model likes best, times each
+    /// once (0.1 s or so) and keeps the fastest in the cache. Results of
+    /// another plan may differ in the last bits. Without effect on calls of
+    /// fewer than a million pairs, and beside `plan`.
+    std::optional<bool> tune = {};
+
+    friend bool operator==(const Options&, const Options&) = default;
 };
 
 /// Counters since the session began.
@@ -151,6 +158,10 @@ public:
     Formula jvp(std::span<const std::string> names,
                 std::string_view tangent = "tangent") const;
     const Derivation& derivation() const;
+    /// The plans that Options::plan may force, best first by the cost model;
+    /// of a derivative, those of its first sweep.
+    std::vector<Plan> plans(std::span<const NamedView> arguments,
+                            const BindOptions& options = {}) const;
     /// Stage texts: reading, AST, IR, plan, LLVM IR, assembly; of a
     /// derivative, those of each sweep.
     std::vector<Stage> explain(std::span<const NamedView> arguments,

@@ -23,13 +23,16 @@ class Options:
         "x86-64-v3" or "x86-64-v4".
     log: TILEFOLD_LOG; True writes a line for each compile to stderr.
     plan: forces the loops; the text that `explain` prints.
+    tune: TILEFOLD_TUNE; True times the plans that the cost model likes
+        best, once for a formula and dtypes (0.1 s or so, from a million
+        pairs on), and keeps the fastest in the cache.
     progress: called as progress(done, total), in pairs of points, about
         every 50 ms of a long run; returning False cancels it.
 
     Raises `ArgumentError` for a value that is not one of these.
     """
 
-    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, progress: Callable[[float, float], object] | None = None) -> None: ...
+    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, progress: Callable[[float, float], object] | None = None) -> None: ...
 
     @property
     def threads(self) -> int | None: ...
@@ -48,6 +51,9 @@ class Options:
 
     @property
     def plan(self) -> str | None: ...
+
+    @property
+    def tune(self) -> bool | None: ...
 
     def __repr__(self) -> str: ...
 
@@ -192,6 +198,12 @@ class Formula:
 
     def explain(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> str:
         """Every stage from the reading to the assembly, as text."""
+
+    def plans(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> list[str]:
+        """
+        The plans that `Options(plan=…)` may force, best first by the
+        cost model; of a derivative, those of its first sweep.
+        """
 
     def grad(self, names: str | Sequence[str], *, cotangent: str = 'grad', value: bool = False) -> Formula:
         """

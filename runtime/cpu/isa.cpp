@@ -3,6 +3,10 @@
 
 #include "runtime/cpu/isa.h"
 
+#include <array>
+#include <cpuid.h>
+#include <initializer_list>
+
 namespace tilefold::cpu {
 
 bool runs(Isa isa) {
@@ -20,6 +24,31 @@ std::optional<Isa> host_isa() {
         if (runs(isa))
             return isa;
     return std::nullopt;
+}
+
+std::string processor() {
+    std::array<unsigned, 4> word{};
+    const auto ask = [&](unsigned leaf) {
+        return __get_cpuid(leaf, &word[0], &word[1], &word[2], &word[3]) != 0;
+    };
+    std::string text;
+    const auto append = [&](std::initializer_list<unsigned> registers) {
+        for (unsigned part : registers)
+            for (int shift = 0; shift < 32; shift += 8)
+                if (const char letter = char(part >> shift); letter != 0)
+                    text += letter;
+    };
+    if (ask(0))
+        append({word[1], word[3], word[2]});
+    if (ask(1)) {
+        const unsigned family = (word[0] >> 8 & 15) + (word[0] >> 20 & 255);
+        const unsigned model = (word[0] >> 4 & 15) | (word[0] >> 12 & 240);
+        text += " " + std::to_string(family) + "/" + std::to_string(model) +
+                "/" + std::to_string(word[0] & 15) + " ";
+    }
+    for (unsigned leaf = 0x80000002; leaf <= 0x80000004 && ask(leaf); ++leaf)
+        append({word[0], word[1], word[2], word[3]});
+    return text;
 }
 
 } // namespace tilefold::cpu

@@ -1,0 +1,134 @@
+// runtime/prepare.cpp - what sizes are worth, and from types to kernels.
+
+#include "runtime/prepare.h"
+
+#include "runtime/bind_job.h"
+#include "runtime/indices.h"
+#include "runtime/math_library.h"
+#include "runtime/tune.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tilefold {
+namespace {
+
+using detail::FormulaState;
+
+/// What a call has, for the tuner.
+CallSizes sizes_for(const Program& program, const CallShape& call) {
+    CallSizes sizes{std::max<std::int64_t>(call.lengths.i, 1),
+                    std::max<std::int64_t>(call.lengths.j, 1), 1};
+    if (program.swapped)
+        std::swap(sizes.rows, sizes.columns);
+    if (program.single_column)
+        sizes.columns = 1;
+    if (program.width_argument < 0)
+        return sizes;
+    const auto place = std::size_t(
+        program.argument_order[std::size_t(program.width_argument)]);
+    if (place < call.readings.size()) // else what another kernel leaves behind
+        sizes.width = call.readings[place].rows;
+    return sizes;
+}
+
+/// The program's kernel, by the plan that is best for the call.
+void load(Prepared& prepared, const FormulaState& formula, Program program,
+          const CallShape& call) {
+    detail::SessionState& session = *formula.session;
+    const std::string& text = formula.parsed->text();
+    if (call.tuned)
+        program = tuned(session, program, sizes_for(program, call), text);
+    prepared.program = std::move(program);
+    prepared.kernel = session.provider.kernel(prepared.program, text);
+    prepared.indices = tables_indexed(prepared.program);
+    prepared.functions = functions_for(prepared.kernel->artifact.layout);
+}
+
+std::shared_ptr<const PreparedSweeps>
+prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
+               const CallShape& call) {
+    auto sweeps = std::make_shared<PreparedSweeps>();
+    SweepPrograms programs =
+        compile_sweeps(formula.parsed->tree(), formula.parsed->derivation(),
+                       types, call.mode, formula.session->compile_options());
+    for (SweepProgram& one : programs.sweeps) {
+        auto prepared = std::make_shared<Prepared>();
+        load(*prepared, formula, std::move(one.program), call);
+        sweeps->kernels.push_back(std::move(prepared));
+        sweeps->parts.push_back(std::move(one.parts));
+    }
+    sweeps->results = std::move(programs.results);
+    sweeps->labels = std::move(programs.labels);
+    sweeps->types = std::move(programs.types);
+    return sweeps;
+}
+
+double pairs_of(const Readings& readings, const Lengths& lengths) {
+    double pairs = double(lengths.i) * double(lengths.j);
+    for (std::int64_t extent : batch_shape(readings))
+        pairs *= double(extent);
+    return pairs;
+}
+
+/// An axis of so few points, and another of so many, that a kernel with lanes
+/// over the many pays although it reads them again for each of the few.
+Axes few_of(const Lengths& lengths) {
+    constexpr std::int64_t few = 4, many = 1 << 17;
+    const auto is_few = [](std::int64_t these, std::int64_t others) {
+        return these >= 1 && these <= few && others >= many;
+    };
+    if (is_few(lengths.i, lengths.j))
+        return Axes::I;
+    return is_few(lengths.j, lengths.i) ? Axes::J : Axes::None;
+}
+
+/// One kernel does for all sizes; another one for few points is made only for
+/// a call that takes longer than making it.
+FewPoints few_points(const Lengths& lengths, double pairs) {
+    constexpr double pairs_worth_a_kernel = 1 << 22;
+    FewPoints few{few_of(lengths), 0, 0};
+    if (pairs < pairs_worth_a_kernel)
+        return few;
+    const auto most = [](std::int64_t points) {
+        return points <= 16 ? 16 : points <= 32 ? 32 : 0;
+    };
+    few.most_i = most(lengths.i);
+    few.most_j = most(lengths.j);
+    return few;
+}
+
+} // namespace
+
+CallShape shape_of(const Readings& readings, const Lengths& lengths, Mode mode,
+                   const BindOptions& options, const Options& session) {
+    CallShape call{readings, lengths, mode, {}, false};
+    if (mode == Mode::Values)
+        return call;
+    const double pairs = pairs_of(readings, lengths);
+    call.tuned = session.tune.value_or(false) && !session.plan &&
+                 pairs >= pairs_worth_tuning;
+    if (mode == Mode::Reduce && !options.i && !options.j &&
+        options.sum_batch.empty())
+        call.few = few_points(lengths, pairs);
+    return call;
+}
+
+std::shared_ptr<Prepared> prepare(const FormulaState& formula,
+                                  std::span<const ArgumentType> types,
+                                  const CallShape& call) {
+    Gate::Pass inside(formula.session->making);
+    const Parsed& parsed = *formula.parsed;
+    auto prepared = std::make_shared<Prepared>();
+    if (needs_sweeps(parsed.tree(), parsed.derivation(), types, call.mode)) {
+        prepared->sweeps = prepare_sweeps(formula, types, call);
+        return prepared;
+    }
+    CompileOptions options = formula.session->compile_options();
+    options.sizes = call.few;
+    load(*prepared, formula, compile(parsed.tree(), types, call.mode, options),
+         call);
+    return prepared;
+}
+
+} // namespace tilefold

@@ -1,0 +1,28 @@
+// runtime/prepare.h - the kernel, or kernels, of a formula for arguments of
+// given types: compiled for what the sizes of a call are worth.
+#pragma once
+
+#include "runtime/session_state.h"
+
+#include <memory>
+#include <span>
+
+namespace tilefold {
+
+/// What of a call's sizes a kernel is made for.
+struct CallShape {
+    const Readings& readings;
+    const Lengths& lengths;
+    Mode mode = Mode::Reduce;
+    FewPoints few;
+    bool tuned = false; ///< plans are to be timed
+};
+CallShape shape_of(const Readings& readings, const Lengths& lengths, Mode mode,
+                   const BindOptions& options, const Options& session);
+
+/// Everything of a Prepared but what concerns names. Throws Error.
+std::shared_ptr<Prepared> prepare(const detail::FormulaState& formula,
+                                  std::span<const ArgumentType> types,
+                                  const CallShape& call);
+
+} // namespace tilefold

@@ -11,22 +11,11 @@
 namespace tilefold {
 namespace {
 
-/// What the model knows of an instruction set.
-struct Machine {
-    Isa isa;
-    std::string_view name;
-    std::int32_t vector_bytes;
-    std::int32_t registers;
+constexpr IsaRow machines[] = {
+#define ISA(name, ...) {Isa::name, __VA_ARGS__},
+#include "compiler/isa.def"
+#undef ISA
 };
-constexpr Machine machines[] = {
-    {Isa::X86_64_V3, "x86-64-v3", 32, 16},
-    {Isa::X86_64_V4, "x86-64-v4", 64, 32},
-};
-
-const Machine& machine_of(Isa isa) {
-    return *std::find_if(std::begin(machines), std::end(machines),
-                         [&](const Machine& m) { return m.isa == isa; });
-}
 
 /// Each with the measurement that chose it.
 namespace constants {
@@ -110,8 +99,7 @@ Plan base_plan(const ir::Graph& graph, Nest nest, Isa isa) {
     Plan plan;
     plan.isa = isa;
     plan.nest = nest;
-    plan.lanes =
-        machine_of(isa).vector_bytes / std::int32_t(size_of(graph.real));
+    plan.lanes = row_of(isa).vector_bytes / std::int32_t(size_of(graph.real));
     plan.row_block = constants::row_block;
     plan.unroll = constants::unroll;
     return plan;
@@ -164,7 +152,7 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
 ///   2x2: 4.3, 3.9, 3.4   1x4: 4.1, 3.7, 3.5   2x1: 4.1, 3.7, 3.3
 ///   1x1 stage 12: 3.9, 3.8, 3.6               2x1 stage 12: 1.3, 1.2, 1.1
 std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
-    const bool many_registers = machine_of(plan.isa).registers >= 32;
+    const bool many_registers = row_of(plan.isa).registers >= 32;
     if (plan.nest == Nest::Values)
         return {{1, 1, 0}};
     if (demand.folded)
@@ -204,17 +192,30 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
 
 } // namespace
 
+std::span<const IsaRow> isa_rows() {
+    return machines;
+}
+
+const IsaRow& row_of(Isa isa) {
+    return machines[std::size_t(isa)];
+}
+
 std::string_view spelling_of(Isa isa) {
-    return machine_of(isa).name;
+    return row_of(isa).spelling;
 }
 
 bool parse_isa(std::string_view text, Isa& isa) {
-    for (const Machine& machine : machines)
-        if (machine.name == text) {
-            isa = machine.isa;
-            return true;
-        }
-    return false;
+    const auto row = std::ranges::find(machines, text, &IsaRow::spelling);
+    if (row != std::end(machines))
+        isa = row->isa;
+    return row != std::end(machines);
+}
+
+std::string isa_spellings() {
+    std::string all;
+    for (const IsaRow& row : machines)
+        all += (all.empty() ? "" : ", ") + std::string(row.spelling);
+    return all;
 }
 
 Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
@@ -347,7 +348,7 @@ void set_field(Plan& plan, std::string_view key, std::string_view value) {
 
 /// What the backend relies on.
 void check_whole(const Plan& plan) {
-    const std::int32_t bytes = machine_of(plan.isa).vector_bytes;
+    const std::int32_t bytes = row_of(plan.isa).vector_bytes;
     if (plan.lanes != bytes / 4 && plan.lanes != bytes / 8)
         bad_plan("lanes", "one vector of f32 or f64 expected");
     if (plan.panel % plan.columns != 0)

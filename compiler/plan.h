@@ -12,19 +12,32 @@
 #include "compiler/ir.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace tilefold {
 
-/// An instruction set the LLVM backend emits for.
+/// An instruction set the LLVM backend emits for; see isa.def.
 enum class Isa : std::uint8_t {
-    X86_64_V3, ///< AVX2, FMA: 256-bit vectors, 16 registers
-    X86_64_V4, ///< AVX-512 F CD BW DQ VL: 512-bit vectors, 32 registers
+#define ISA(name, ...) name,
+#include "compiler/isa.def"
+#undef ISA
 };
+struct IsaRow {
+    Isa isa;
+    std::string_view spelling;
+    std::int32_t vector_bytes, registers;
+    bool masks, dots;
+    const char* cpu;
+    const char* features;
+};
+std::span<const IsaRow> isa_rows(); ///< the poorest first
+const IsaRow& row_of(Isa isa);
 std::string_view spelling_of(Isa isa); ///< "x86-64-v4"
 bool parse_isa(std::string_view text, Isa& isa);
+std::string isa_spellings(); ///< all, for a message: "x86-64-v3, …"
 
 /// Which family of entries an image holds.
 enum class Nest : std::uint8_t {

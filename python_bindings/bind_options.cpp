@@ -18,7 +18,7 @@ using Text = std::optional<std::string>;
 Isa isa_of(const std::string& text) {
     Isa isa{};
     if (!parse_isa(text, isa))
-        fail(Code::UnknownTarget, {text, "x86-64-v3, x86-64-v4"});
+        fail(Code::UnknownTarget, {text, isa_spellings()});
     return isa;
 }
 
@@ -87,7 +87,7 @@ constexpr const char* class_doc =
     "    directory; \"\" keeps kernels in memory only.\n"
     "cache_size: TILEFOLD_CACHE_SIZE in bytes, else 1 GiB.\n"
     "isa: TILEFOLD_ISA, else the best of this processor;\n"
-    "    \"x86-64-v3\" or \"x86-64-v4\".\n"
+    "    \"x86-64-v3\", \"x86-64-v4\" or \"x86-64-v4-dot\".\n"
     "log: TILEFOLD_LOG; True writes a line for each compile to stderr.\n"
     "plan: forces the loops; the text that `explain` prints.\n"
     "tune: TILEFOLD_TUNE; True times the plans that the cost model likes\n"

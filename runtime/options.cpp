@@ -86,7 +86,7 @@ Isa isa_of(const Options& given) {
     if (auto text = variable("TILEFOLD_ISA"); text && !isa) {
         Isa parsed{};
         if (!parse_isa(*text, parsed))
-            fail(Code::UnknownTarget, {*text, "x86-64-v3, x86-64-v4"});
+            fail(Code::UnknownTarget, {*text, isa_spellings()});
         isa = parsed;
     }
     if (!isa)

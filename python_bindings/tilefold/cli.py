@@ -74,7 +74,7 @@ def _add_formula(parser: argparse.ArgumentParser) -> None:
         help="x.npy, d.npz:b, a number, or a type and shape: float32[1000,3]",
     )
     parser.add_argument("--threads", type=int, metavar="N")
-    parser.add_argument("--isa", metavar="ISA", help="x86-64-v3 or x86-64-v4")
+    parser.add_argument("--isa", metavar="ISA", help="x86-64-v3 …")
     parser.add_argument("--plan", metavar="PLAN", help="as explain prints it")
 
 

@@ -15,15 +15,20 @@ bool runs(Isa isa) {
         return __builtin_cpu_supports("x86-64-v3");
     case Isa::X86_64_V4:
         return __builtin_cpu_supports("x86-64-v4");
+    case Isa::X86_64_V4_DOT:
+        return __builtin_cpu_supports("x86-64-v4") &&
+               __builtin_cpu_supports("avx512vnni") &&
+               __builtin_cpu_supports("avx512bf16");
     }
     return false;
 }
 
 std::optional<Isa> host_isa() {
-    for (Isa isa : {Isa::X86_64_V4, Isa::X86_64_V3})
-        if (runs(isa))
-            return isa;
-    return std::nullopt;
+    std::optional<Isa> best;
+    for (const IsaRow& row : isa_rows())
+        if (runs(row.isa))
+            best = row.isa;
+    return best;
 }
 
 std::string processor() {

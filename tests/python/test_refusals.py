@@ -452,7 +452,7 @@ CALLS = [
     (
         lambda _: tilefold.Options(isa="z80"),
         "UnknownTarget",
-        "unknown instruction set 'z80'\nuse one of x86-64-v3, x86-64-v4",
+        "unknown instruction set 'z80'\nuse one of x86-64-v3, x86-64-v4, x86-64-v4-dot",
     ),
     (lambda _: tilefold.Options(plan="nonsense"), "BadPlan", None),
     (

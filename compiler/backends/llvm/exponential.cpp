@@ -178,7 +178,7 @@ Value* exp2_by_polynomial(Lanes& lanes, Value* u) {
 }
 
 bool is_full_vector(Lanes& lanes, Value* x) {
-    return lanes.isa() == Isa::X86_64_V4 &&
+    return row_of(lanes.isa()).masks &&
            lanes.width() * int(size_of(lanes.dtype_of(x))) == 64;
 }
 

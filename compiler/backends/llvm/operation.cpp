@@ -98,7 +98,7 @@ constexpr long double log10_2 = 0.301029995663981195213738894724493027L;
 Value* emit_logarithm(Lanes& lanes, const FunctionTable& functions,
                       External function, Value* x, long double of_2) {
     const DType dtype = lanes.dtype_of(x);
-    if (lanes.isa() != Isa::X86_64_V4 || lanes.width() == 1)
+    if (!row_of(lanes.isa()).masks || lanes.width() == 1)
         return call_external(lanes, functions, function, dtype, {&x, 1});
     auto& b = lanes.b;
     const bool single = dtype == DType::F32;

@@ -52,7 +52,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
     return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-        triple, spelling_of(isa), "", options, llvm::Reloc::PIC_,
+        triple, row_of(isa).cpu, row_of(isa).features, options, llvm::Reloc::PIC_,
         llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 

@@ -253,8 +253,8 @@ def _list_cache(directory: str, verify: bool) -> int:
     for entry in entries:
         state = "" if entry.valid or not verify else "  DAMAGED"
         print(
-            f"{entry.key}  {entry.bytes:>8}  {entry.isa}  {entry.compiler}  "
-            f"{entry.summary}{state}"
+            f"{entry.key}  {entry.bytes:>8}  {entry.isa:<14}  "
+            f"{entry.compiler}  {entry.summary}{state}"
         )
     size = sum(entry.bytes for entry in entries)
     print(f"{len(entries)} kernels, {size} bytes in {directory}")

@@ -15,18 +15,26 @@ bool runs(Isa isa) {
         return __builtin_cpu_supports("x86-64-v3");
     case Isa::X86_64_V4:
         return __builtin_cpu_supports("x86-64-v4");
-    case Isa::X86_64_V4_DOT:
+    case Isa::X86_64_V4_VNNI:
         return __builtin_cpu_supports("x86-64-v4") &&
-               __builtin_cpu_supports("avx512vnni") &&
+               __builtin_cpu_supports("avx512vnni");
+    case Isa::X86_64_V4_BF16:
+        return runs(Isa::X86_64_V4_VNNI) &&
                __builtin_cpu_supports("avx512bf16");
     }
     return false;
 }
 
+/// Two products of bf16 cost as much as one fma on Zen 4 and 5, but three on
+/// Sapphire Rapids: scores of 64 components at 1.15 G pairs/s against 2.03.
+static bool bf16_pays() {
+    return __builtin_cpu_is("amd");
+}
+
 std::optional<Isa> host_isa() {
     std::optional<Isa> best;
     for (const IsaRow& row : isa_rows())
-        if (runs(row.isa))
+        if (runs(row.isa) && (!row.bf16 || bf16_pays()))
             best = row.isa;
     return best;
 }

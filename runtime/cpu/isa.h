@@ -10,7 +10,7 @@ namespace tilefold::cpu {
 
 bool runs(Isa isa);
 /// The best of plan.h's instruction sets that this machine and its operating
-/// system run; none on a machine older than x86-64-v3.
+/// system run well; none on a machine older than x86-64-v3.
 std::optional<Isa> host_isa();
 
 /// This processor's model: "GenuineIntel 6/207/8 Intel(R) Xeon(R) Processor".

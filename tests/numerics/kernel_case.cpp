@@ -5,6 +5,7 @@
 #include "compiler/backends/llvm/factory.h"
 #include "compiler/backends/reference/interpreter.h"
 #include "formulas/parser.h"
+#include "runtime/cpu/isa.h"
 #include "runtime/math_library.h"
 
 #include <algorithm>
@@ -317,8 +318,7 @@ std::int64_t width_of(const Program& program, const TestFormula& formula) {
 } // namespace
 
 bool can_run(Isa isa) {
-    return isa == Isa::X86_64_V4 ? bool(__builtin_cpu_supports("x86-64-v4"))
-                                 : bool(__builtin_cpu_supports("x86-64-v3"));
+    return cpu::runs(isa);
 }
 
 std::vector<Plan> plans_of(const TestFormula& formula, Isa isa) {

@@ -111,6 +111,28 @@ std::vector<TestFormula> long_vectors() {
     };
 }
 
+/// Vectors of numbers that are multiplied four at a time, where possible; all
+/// sums are exact.
+std::vector<TestFormula> narrow_vectors() {
+    const auto x = vector("x", I, 7, DType::I8),
+               y = vector("y", J, 7, DType::I8);
+    const auto u = vector("u", I, 40, DType::U8),
+               v = vector("v", J, 40, DType::I8);
+    const auto w = vector("w", J, 40, DType::U8);
+    return {
+        {"max_j |x_i - y_j|²", {x, y}},
+        {"max_j (u_i·v_j)", {u, v}},
+        {"argkmin_j(|u_i - w_j|², 4)", {u, w}},
+        {"min_i (v_j·u_i)", {v, u}},
+    };
+}
+
+bool is_narrow(const TestFormula& formula) {
+    return std::ranges::any_of(formula.arguments, [](const TestArgument& a) {
+        return a.dtype == DType::I8 || a.dtype == DType::U8;
+    });
+}
+
 /// Reductions by functions of the formula.
 std::vector<TestFormula> folds() {
     const auto x3 = vector("x", I, 3), y3 = vector("y", J, 3);
@@ -164,6 +186,7 @@ std::vector<TestFormula> formulas() {
     std::ranges::move(whole_number_formulas(), std::back_inserter(all));
     std::ranges::move(folds(), std::back_inserter(all));
     std::ranges::move(long_vectors(), std::back_inserter(all));
+    std::ranges::move(narrow_vectors(), std::back_inserter(all));
     return all;
 }
 
@@ -199,8 +222,9 @@ class Generated : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Generated, AgreesWithTheInterpreter) {
     const TestFormula formula = formulas()[GetParam()];
-    for (Isa isa : {Isa::X86_64_V3, Isa::X86_64_V4}) {
-        if (!can_run(isa))
+    for (const IsaRow& row : isa_rows()) {
+        const Isa isa = row.isa;
+        if (!can_run(isa) || (row.bytes8 && !is_narrow(formula)))
             continue;
         for (const Plan& plan : tried_plans(formula, isa)) {
             const std::int64_t tile = plan.lanes * plan.row_vectors;

@@ -40,6 +40,7 @@ Deep find_deep(const ModuleWriter& writer, std::int64_t offset) {
         if (!is_contraction(node.op) || node.type.rank != 0 ||
             node.type.axes != Axes::IJ ||
             terms_of(writer.graph, node) <= plan.depth ||
+            writer.words.count(node.operands[0]) ||
             !std::ranges::all_of(node.inputs(), is_packed))
             continue;
         deep.offsets[id] = deep.end;
@@ -71,6 +72,12 @@ public:
                                      sum_address(id, row, column));
         return rows_.has(id) ? read_row(id, component, row)
                              : read_column(id, component, column);
+    }
+
+    const Words* words(ValueId id) const override {
+        const auto& all = entry_.writer.words;
+        const auto found = all.find(id);
+        return found == all.end() ? nullptr : &found->second;
     }
 
     /// The tile of rows from `row` on: loads what stays in registers.
@@ -108,7 +115,7 @@ private:
         Value* point = entry_.b.CreateAdd(
             row_, entry_.lanes.constant(r * entry_.lanes.width()));
         return entry_.lanes.load(
-            entry_.writer.graph[id].type.dtype,
+            entry_.writer.packed_dtype(id),
             rows_.address(entry_.lanes, scratch_, id, component, point));
     }
 
@@ -123,7 +130,7 @@ private:
         Value* point =
             entry_.b.CreateAdd(column_, entry_.lanes.constant(column));
         return entry_.lanes.broadcast(
-            entry_.writer.graph[id].type.dtype,
+            entry_.writer.packed_dtype(id),
             columns_.address(entry_.lanes, scratch_, id, component, point));
     }
 

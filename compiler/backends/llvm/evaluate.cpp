@@ -20,49 +20,6 @@ std::int64_t components_of(const Type& type) {
     return type.rank == 1 ? type.rows : std::int64_t(type.rows) * type.columns;
 }
 
-bool is_contraction(Op op) {
-    switch (op) {
-#define CONTRACTS_Elementwise false
-#define CONTRACTS_Cross false
-#define CONTRACTS_Outer false
-#define CONTRACTS_Gather false
-#define CONTRACTS_Contract true
-#define CONTRACTS_Fold true
-#define CONTRACTS_MatVec true
-#define CONTRACTS_VecMat true
-#define OP(name, spelling, keops, arity, shape, ...)                           \
-    case Op::name:                                                             \
-        return CONTRACTS_##shape;
-#include "compiler/ops.def"
-#undef OP
-    default:
-        return false;
-    }
-}
-
-std::int64_t terms_of(const ir::Graph& graph, const Node& node) {
-    const Type& first = graph[node.operands[0]].type;
-    if (node.op == Op::MatVec)
-        return first.columns;
-    return first.rank == 0 ? 1 : first.rows;
-}
-
-/// Forgets on leaving what was remembered since it was made.
-class Evaluator::Scope {
-public:
-    explicit Scope(Evaluator& owner)
-        : owner_(owner), mark_(owner.log_.size()) {}
-    ~Scope() {
-        for (std::size_t k = mark_; k < owner_.log_.size(); ++k)
-            owner_.memory_.erase(owner_.log_[k]);
-        owner_.log_.resize(mark_);
-    }
-
-private:
-    Evaluator& owner_;
-    std::size_t mark_;
-};
-
 Evaluator::Evaluator(const ir::Graph& graph, Lanes& lanes,
                      const FunctionTable& functions, int unroll, Value* width,
                      Leaves& leaves)
@@ -166,7 +123,7 @@ Value* Evaluator::compute(ValueId id, Component component, int row,
     }
     if (!is_contraction(node.op))
         return elementwise(id, component, row, column);
-    contract(id, component, row, 1, column, 1);
+    contract(id, component, {row, 1, column, 1});
     return memory_.at(cell_of(id, component, row, column));
 }
 
@@ -301,160 +258,6 @@ Value* Evaluator::chosen(ValueId table, Value* place, int row, int column) {
                       variable);
     });
     return b.CreateLoad(type, variable);
-}
-
-/// `sum` with term `at` of a contraction's `component` added; null starts.
-Value* Evaluator::accumulated(const Node& node, Value* sum, Component component,
-                              Component at, int row, int column) {
-    auto& b = lanes_.b;
-    const auto read = [&](int operand, Component k) {
-        return lanes_.as(
-            node.type.dtype,
-            value(node.operands[std::size_t(operand)], k, row, column));
-    };
-    const auto add = [&](Value* x) { return sum ? b.CreateFAdd(sum, x) : x; };
-    const auto add_product = [&](Value* x, Value* y) {
-        return sum ? lanes_.fma(x, y, sum) : b.CreateFMul(x, y);
-    };
-    switch (node.op) {
-    case Op::Dot:
-        return add_product(read(0, at), read(1, at));
-    case Op::SqNorm:
-        return add_product(read(0, at), read(0, at));
-    case Op::SqDist: {
-        Value* difference = b.CreateFSub(read(0, at), read(1, at));
-        return add_product(difference, difference);
-    }
-    case Op::CompSum:
-        return add(read(0, at));
-    case Op::CompMax:
-    case Op::CompMin: {
-        Value* x = read(0, at);
-        const auto id = node.op == Op::CompMax ? llvm::Intrinsic::maximum
-                                               : llvm::Intrinsic::minimum;
-        return sum ? b.CreateBinaryIntrinsic(id, sum, x) : x;
-    }
-    case Op::MatVec: {
-        const std::int64_t columns = graph_[node.operands[0]].type.columns;
-        const Component start = shifted(component, columns, at.fixed);
-        const Component flat =
-            at.runtime ? Component{0, b.CreateAdd(index_of(start), at.runtime)}
-                       : start;
-        return add_product(read(0, flat), read(1, at));
-    }
-    case Op::VecMat: {
-        const std::int64_t columns = graph_[node.operands[1]].type.columns;
-        const Component start = shifted(at, columns, component.fixed);
-        const Component flat =
-            component.runtime
-                ? Component{0, b.CreateAdd(index_of(start), component.runtime)}
-                : start;
-        return add_product(read(0, at), read(1, flat));
-    }
-    default:
-        internal_error("not a contraction");
-    }
-}
-
-double Evaluator::start_of(Op op) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    if (op == Op::CompMax)
-        return -infinity;
-    return op == Op::CompMin ? infinity : 0;
-}
-
-void Evaluator::contract_part(ValueId id, Value* from, Value* to, int rows,
-                              int columns, const Places& place) {
-    const Node& node = graph_[id];
-    llvm::Type* type = lanes_.type(node.type.dtype);
-    std::vector<Value*> sums;
-    const auto each_cell = [&](auto&& body) {
-        for (int r = 0; r < rows; ++r)
-            for (int j = 0; j < columns; ++j)
-                body(sums[std::size_t(r * columns + j)], r, j);
-    };
-    for (int k = 0; k < rows * columns; ++k)
-        sums.push_back(lanes_.variable(type));
-    each_cell([&](Value* sum, int r, int j) {
-        lanes_.b.CreateStore(lanes_.load(node.type.dtype, place(r, j)), sum);
-    });
-    lanes_.loop(from, to, lanes_.constant(1), [&](Value* index) {
-        Scope scope(*this);
-        each_cell([&](Value* sum, int r, int j) {
-            Value* before = lanes_.b.CreateLoad(type, sum);
-            lanes_.b.CreateStore(
-                accumulated(node, before, {}, {0, index}, r, j), sum);
-        });
-    });
-    each_cell([&](Value* sum, int r, int j) {
-        lanes_.store(lanes_.b.CreateLoad(type, sum), place(r, j));
-    });
-}
-
-/// Computes a contraction for the cells of a tile and remembers it.
-void Evaluator::contract(ValueId id, Component component, int row0, int rows,
-                         int column0, int columns) {
-    const Node& node = graph_[id];
-    const std::int64_t count = terms_of(graph_, node);
-    const int i_cells = contains(node.type.axes, Axes::I) ? rows : 1;
-    const int j_cells = contains(node.type.axes, Axes::J) ? columns : 1;
-    llvm::Type* type = lanes_.type(node.type.dtype);
-    const double start = start_of(node.op);
-    std::vector<Value*> sums(std::size_t(i_cells * j_cells), nullptr);
-    const auto each_cell = [&](auto&& body) {
-        for (int r = 0; r < i_cells; ++r)
-            for (int j = 0; j < j_cells; ++j)
-                body(sums[std::size_t(r * j_cells + j)], row0 + r, column0 + j);
-    };
-    if (unrolled(count)) {
-        for (std::int64_t k = 0; k < count; ++k)
-            each_cell([&](Value*& sum, int r, int j) {
-                sum = accumulated(node, sum, component, {k, nullptr}, r, j);
-            });
-    } else {
-        each_cell([&](Value*& variable, int, int) {
-            variable = lanes_.variable(type);
-            lanes_.b.CreateStore(lanes_.number(node.type.dtype, start),
-                                 variable);
-        });
-        each_component(count, [&](Component at) {
-            each_cell([&](Value*& variable, int r, int j) {
-                Value* sum = lanes_.b.CreateLoad(type, variable);
-                lanes_.b.CreateStore(
-                    accumulated(node, sum, component, at, r, j), variable);
-            });
-        });
-        each_cell([&](Value*& variable, int, int) {
-            variable = lanes_.b.CreateLoad(type, variable);
-        });
-    }
-    each_cell([&](Value*& sum, int r, int j) {
-        remember(cell_of(id, component, r, j), sum);
-    });
-}
-
-/// Depth first below `root`, operands first; stops at leaves.
-void Evaluator::visit(ValueId root,
-                      const std::function<void(ValueId)>& enter) const {
-    std::set<ValueId> seen;
-    const std::function<void(ValueId)> walk = [&](ValueId id) {
-        if (!seen.insert(id).second || leaves_.has(id))
-            return;
-        for (ValueId operand : graph_[id].inputs())
-            walk(operand);
-        enter(id);
-    };
-    walk(root);
-}
-
-void Evaluator::run_contractions(ValueId root, int rows, int columns) {
-    visit(root, [&](ValueId id) {
-        const Node& node = graph_[id];
-        if (is_contraction(node.op) && node.type.rank == 0 &&
-            !unrolled(terms_of(graph_, node)) &&
-            !memory_.count(cell_of(id, {}, 0, 0)))
-            contract(id, {}, 0, rows, 0, columns);
-    });
 }
 
 void Evaluator::hoist_scalars(ValueId root, int rows, int columns) {

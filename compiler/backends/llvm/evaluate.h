@@ -11,6 +11,7 @@
 #pragma once
 
 #include "compiler/backends/llvm/math.h"
+#include "compiler/backends/llvm/words.h"
 #include "compiler/ir.h"
 
 #include <functional>
@@ -34,6 +35,8 @@ public:
     virtual bool has(ir::ValueId id) const = 0;
     virtual llvm::Value* read(ir::ValueId id, Component component, int row,
                               int column) = 0;
+    /// Of a vector that is read as words, else null.
+    virtual const Words* words(ir::ValueId) const { return nullptr; }
 };
 
 class Evaluator {
@@ -76,7 +79,26 @@ public:
 
 private:
     using Cell = std::tuple<ir::ValueId, std::int64_t, llvm::Value*, int, int>;
-    class Scope;
+    /// Forgets on leaving what was remembered since it was made.
+    class Scope {
+    public:
+        explicit Scope(Evaluator& owner)
+            : owner_(owner), mark_(owner.log_.size()) {}
+        ~Scope() {
+            for (std::size_t k = mark_; k < owner_.log_.size(); ++k)
+                owner_.memory_.erase(owner_.log_[k]);
+            owner_.log_.resize(mark_);
+        }
+
+    private:
+        Evaluator& owner_;
+        std::size_t mark_;
+    };
+    /// Row vectors and columns of a tile.
+    struct Cells {
+        int row0 = 0, rows = 1, column0 = 0, columns = 1;
+    };
+    class CellSums;
 
     Cell cell_of(ir::ValueId id, Component component, int row,
                  int column) const;
@@ -95,8 +117,8 @@ private:
                           int column);
     llvm::Value* chosen(ir::ValueId table, llvm::Value* place, int row,
                         int column);
-    void contract(ir::ValueId id, Component component, int row0, int rows,
-                  int column0, int columns);
+    void contract(ir::ValueId id, Component component, Cells cells);
+    void contract_words(ir::ValueId id, const Words& of, const Cells& cells);
     llvm::Value* accumulated(const ir::Node& node, llvm::Value* sum,
                              Component component, Component at, int row,
                              int column);

@@ -3,6 +3,9 @@
 
 #include "compiler/backends/llvm/module.h"
 
+#include "compiler/backends/llvm/evaluate.h"
+
+#include <algorithm>
 #include <limits>
 
 namespace tilefold::llvm_backend {
@@ -12,6 +15,7 @@ using llvm::Value;
 ModuleWriter::ModuleWriter(const ir::Graph& graph, const Plan& plan)
     : graph(graph), plan(plan),
       sites(find_sites(graph, plan.nest == Nest::Values)),
+      words(find_words(graph, plan)),
       context_(std::make_unique<llvm::LLVMContext>()),
       module_(std::make_unique<llvm::Module>("tilefold", *context_)) {
     layout.constants = sites.constants_size;
@@ -19,6 +23,21 @@ ModuleWriter::ModuleWriter(const ir::Graph& graph, const Plan& plan)
     layout.real = graph.real;
     layout.row_block = plan.row_block;
     layout.panel = plan.panel;
+}
+
+DType ModuleWriter::packed_dtype(ir::ValueId id) const {
+    const ir::Node& node = graph[id];
+    if (words.count(id))
+        return DType::F32;
+    if (node.op != ir::Op::Argument || node.type.dtype != DType::I64 ||
+        size_of(graph.arguments[std::size_t(node.first)].dtype) > 2)
+        return node.type.dtype;
+    const bool is_only_summed =
+        std::ranges::all_of(graph.nodes, [&](const ir::Node& user) {
+            return std::ranges::count(user.inputs(), id) == 0 ||
+                   (is_contraction(user.op) && user.type.dtype == DType::F32);
+        });
+    return is_only_summed && graph.result != id ? DType::F32 : node.type.dtype;
 }
 
 std::unique_ptr<llvm::LLVMContext> ModuleWriter::take_context() {

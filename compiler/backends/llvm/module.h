@@ -6,6 +6,7 @@
 #include "compiler/artifact.h"
 #include "compiler/backends/llvm/lanes.h"
 #include "compiler/backends/llvm/sites.h"
+#include "compiler/backends/llvm/words.h"
 #include "compiler/ir.h"
 #include "compiler/plan.h"
 
@@ -36,6 +37,10 @@ public:
     const ir::Graph& graph;
     const Plan plan;
     const Sites sites;
+    const std::map<ir::ValueId, Words> words; ///< vectors packed as words
+    /// Of a packed value's elements: that of its type, but F32 of words and of
+    /// small whole numbers that only sums in F32 read.
+    DType packed_dtype(ir::ValueId id) const;
     Layout layout;
 
     llvm::Module& module() { return *module_; }

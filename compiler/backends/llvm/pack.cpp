@@ -26,9 +26,9 @@ class RunLeaves : public Leaves {
 public:
     RunLeaves(const Pack& pack, Lanes& lanes, Value* scratch, Value* point,
               const std::vector<ValueId>& ready, Leaves& constants,
-              const ir::Graph& graph)
+              const ModuleWriter& writer)
         : pack_(pack), lanes_(lanes), scratch_(scratch), point_(point),
-          ready_(ready), constants_(constants), graph_(graph) {}
+          ready_(ready), constants_(constants), writer_(writer) {}
 
     bool has(ValueId id) const override {
         return constants_.has(id) ||
@@ -39,7 +39,7 @@ public:
         if (constants_.has(id))
             return constants_.read(id, component, row, column);
         return lanes_.load(
-            graph_[id].type.dtype,
+            writer_.packed_dtype(id),
             pack_.address(lanes_, scratch_, id, component, point_));
     }
 
@@ -50,7 +50,7 @@ private:
     Value* point_;
     const std::vector<ValueId>& ready_;
     Leaves& constants_;
-    const ir::Graph& graph_;
+    const ModuleWriter& writer_;
 };
 
 } // namespace
@@ -91,10 +91,15 @@ Order Pack::order_of(ValueId id) const {
                                                        : order_;
 }
 
+const Words* Pack::words_of(ValueId id) const {
+    const auto found = writer_.words.find(id);
+    return found == writer_.words.end() ? nullptr : &found->second;
+}
+
 /// Values of dynamic width come last; there is at most one.
 void Pack::place(ValueId id) {
     const Type& type = writer_.graph[id].type;
-    const auto size = std::int64_t(size_of(type.dtype));
+    const auto size = std::int64_t(size_of(writer_.packed_dtype(id)));
     Place place{order_of(id), end_, capacity_ * size, 0};
     std::int64_t bytes = capacity_ * size;
     if (type.rows == dynamic) {
@@ -106,7 +111,9 @@ void Pack::place(ValueId id) {
         places_[id] = place;
         return;
     }
-    const std::int64_t components = components_of(type);
+    const Words* words = words_of(id);
+    const std::int64_t components =
+        words ? words->packed() : components_of(type);
     bytes *= components;
     if (place.order == Order::Tiles) {
         place.component = tile_ * size;
@@ -124,7 +131,7 @@ void Pack::place(ValueId id) {
 Value* Pack::address(const Lanes& lanes, Value* scratch, ValueId id,
                      Component component, Value* point) const {
     auto& b = lanes.b;
-    const auto size = std::int64_t(size_of(writer_.graph[id].type.dtype));
+    const auto size = std::int64_t(size_of(writer_.packed_dtype(id)));
     const Place& place = places_.at(id);
     Value* row = lanes.byte_offset(scratch, place.offset + component.fixed *
                                                                place.component);
@@ -163,7 +170,7 @@ Pack::Source Pack::source_of(Lanes& lanes, ValueId id, Value* call) const {
         return writer_.operand_field(b, call, node.first, field);
     };
     const DType stored = writer_.graph.arguments[std::size_t(node.first)].dtype;
-    return {writer_.strided_load(stored, node.type.dtype),
+    return {writer_.strided_load(stored, writer_.packed_dtype(id)),
             operand(OperandField::Base), operand(OperandField::Stride),
             operand(OperandField::Component), list_of(lanes, call)};
 }
@@ -194,7 +201,7 @@ Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
                               Value* scratch) const {
     auto& b = lanes.b;
     const Node& node = writer_.graph[id];
-    const DType dtype = node.type.dtype;
+    const DType dtype = writer_.packed_dtype(id);
     const std::int64_t components = node.type.rank == 1 ? node.type.rows : 1;
     const DType stored = writer_.graph.arguments[std::size_t(node.first)].dtype;
     if (components < 2 || components > writer_.plan.unroll || stored != dtype ||
@@ -233,22 +240,61 @@ void Pack::load_points(Lanes& lanes, ValueId id, const Source& source,
     auto& b = lanes.b;
     Value* zero = lanes.constant(0);
     Value* no_list = llvm::Constant::getNullValue(b.getPtrTy());
-    Value* listed = b.CreateIsNotNull(source.list);
-    const auto copy = [&](Value* k, Value* number) {
-        Value* base =
-            b.CreatePtrAdd(source.base, b.CreateMul(number, source.stride));
+    each_point(lanes, source, first, count, [&](Value* k, Value* base) {
         b.CreateCall(source.load,
                      {base, source.step, no_list, zero, components,
                       address(lanes, scratch, id, {}, k), components});
+    });
+}
+
+/// `body` for points 0 … of the part, with the address of their first
+/// component.
+void Pack::each_point(
+    Lanes& lanes, const Source& source, Value* first, Value* count,
+    const std::function<void(Value* point, Value* base)>& body) const {
+    auto& b = lanes.b;
+    Value* zero = lanes.constant(0);
+    Value* listed = b.CreateIsNotNull(source.list);
+    const auto visit = [&](Value* k, Value* number) {
+        body(k,
+             b.CreatePtrAdd(source.base, b.CreateMul(number, source.stride)));
     };
     lanes.loop(zero, b.CreateSelect(listed, zero, count), lanes.constant(1),
-               [&](Value* k) { copy(k, b.CreateAdd(first, k)); });
+               [&](Value* k) { visit(k, b.CreateAdd(first, k)); });
     lanes.loop(zero, b.CreateSelect(listed, count, zero), lanes.constant(1),
                [&](Value* k) {
                    Value* number =
                        lanes.at(source.list, b.CreateAdd(first, k), 0, 8);
-                   copy(k, b.CreateLoad(b.getInt64Ty(), number));
+                   visit(k, b.CreateLoad(b.getInt64Ty(), number));
                });
+}
+
+/// Words of all points, then what has one index: of rows in lanes of points.
+void Pack::load_words(Lanes& lanes, ValueId id, const Source& source,
+                      Value* first, Value* count, Value* scratch) const {
+    auto& b = lanes.b;
+    const Words& of = *words_of(id);
+    const bool is_row = places_.at(id).order == Order::Tiles;
+    llvm::Function* load = word_load(writer_, of, is_row);
+    Value* spread = lanes.constant(places_.at(id).component);
+    each_point(lanes, source, first, count, [&](Value* k, Value* base) {
+        b.CreateCall(load, {base, source.step,
+                            address(lanes, scratch, id, {}, k), spread});
+    });
+    if (!of.exact())
+        return;
+    const Lanes points = writer_.lanes(b, is_row ? lanes.width() : 1);
+    lanes.loop(
+        lanes.constant(0), count, lanes.constant(points.width()),
+        [&](Value* k) {
+            Value* one = emit_one_index(points, of, is_row, [&](Value* word) {
+                return points.load(DType::F32,
+                                   address(lanes, scratch, id, {0, word}, k));
+            });
+            b.CreateAlignedStore(one,
+                                 address(lanes, scratch, id, {of.words()}, k),
+                                 llvm::Align(4));
+        });
 }
 
 void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
@@ -267,6 +313,8 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
                             ? width
                             : lanes.constant(components_of(node.type));
     const Order order = places_.at(id).order;
+    if (words_of(id))
+        return load_words(lanes, id, source, first, count, scratch);
     if (order == Order::Components) {
         Value* done =
             load_interleaved(lanes, id, source, first, count, scratch);
@@ -303,7 +351,7 @@ void Pack::fill(Lanes& lanes, const FunctionTable& functions, Value* call,
         [&](Value* point) {
             std::vector<ValueId> ready = values_.leaves;
             RunLeaves leaves(*this, lanes, scratch, point, ready, constants,
-                             writer_.graph);
+                             writer_);
             Evaluator values(writer_.graph, lanes, functions,
                              writer_.plan.unroll, width, leaves);
             for (ValueId id : values_.computed) {

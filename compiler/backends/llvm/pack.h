@@ -5,6 +5,7 @@
 //   tile by tile, and in it component by component: a loop over components
 //     reads one run of memory, where rows of all points would be a page apart;
 //   point by point: the same for what is broadcast, one point in all lanes.
+// A component of a vector packed as words is a word, or what follows them.
 #pragma once
 
 #include "compiler/backends/llvm/evaluate.h"
@@ -75,6 +76,14 @@ private:
     void load_points(Lanes& lanes, ir::ValueId id, const Source& source,
                      llvm::Value* first, llvm::Value* count,
                      llvm::Value* scratch, llvm::Value* components) const;
+    void load_words(Lanes& lanes, ir::ValueId id, const Source& source,
+                    llvm::Value* first, llvm::Value* count,
+                    llvm::Value* scratch) const;
+    void each_point(Lanes& lanes, const Source& source, llvm::Value* first,
+                    llvm::Value* count,
+                    const std::function<void(llvm::Value* point,
+                                             llvm::Value* base)>& body) const;
+    const Words* words_of(ir::ValueId id) const;
     Order order_of(ir::ValueId id) const;
     void place(ir::ValueId id);
 

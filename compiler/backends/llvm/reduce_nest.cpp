@@ -92,7 +92,7 @@ public:
         if (graph[id].op == Op::Reduce)
             return reduced(id, component);
         return entry_.lanes.load(
-            graph[id].type.dtype,
+            entry_.writer.packed_dtype(id),
             pack_.address(entry_.lanes, scratch_, id, component, point_));
     }
 

@@ -52,8 +52,9 @@ std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
     return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-        triple, row_of(isa).cpu, row_of(isa).features, options, llvm::Reloc::PIC_,
-        llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+        triple, row_of(isa).cpu, row_of(isa).features, options,
+        llvm::Reloc::PIC_, llvm::CodeModel::Small,
+        llvm::CodeGenOptLevel::Default));
 }
 
 /// Analyses of one run of passes, wired to one another.

@@ -32,7 +32,7 @@ public:
             return entry_.constants->read(id, component, row, column);
         const Pack& pack = rows_.has(id) ? rows_ : columns_;
         return entry_.lanes.load(
-            entry_.writer.graph[id].type.dtype,
+            entry_.writer.packed_dtype(id),
             pack.address(entry_.lanes, scratch_, id, component, point_));
     }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <sstream>
 
 namespace tilefold {
@@ -52,6 +53,7 @@ struct Demand {
     bool looped = false;      ///< a contraction longer than `unroll` per pair
     std::int64_t longest = 0; ///< components of a vector that is contracted
     bool wide = false;        ///< vector results longer than `unroll`
+    bool listed = false;      ///< sorted lists of the K smallest
     bool rescaled = false;    ///< online maximum: wants several columns at once
     bool folded = false;      ///< a user's functions of a long state
     bool vectors = false; ///< a pair has vectors, as gradients of kernels do
@@ -81,6 +83,7 @@ Demand demand_of(const ir::Graph& graph) {
             demand.rescaled |= monoid == ir::Monoid::LogSumExp ||
                                monoid == ir::Monoid::SoftMax;
             demand.folded |= node.fold && width > constants::unroll;
+            demand.listed |= monoid == ir::Monoid::KMinimum;
             demand.wide |= width == dynamic || width > constants::unroll;
             demand.accumulators += std::max(width, 1);
         } else if (node.type.axes == Axes::IJ && node.arity > 0) {
@@ -126,8 +129,8 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
     const bool is_f64 = size == sizeof(double);
     plan.panel = fitting(is_f64 ? constants::panel_f64 : constants::panel,
                          constants::panel_bytes, tile.columns);
-    plan.row_block = fitting(constants::row_block, constants::row_bytes,
-                             plan.lanes * tile.row_vectors);
+    plan.row_block =
+        fitting(constants::row_block, constants::row_bytes, row_multiple(plan));
     plan.depth = demand.longest > constants::deep ? constants::depth : 0;
 }
 
@@ -161,17 +164,23 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
         return many_registers
                    ? std::vector<Tile>{{4, 6, 0}, {2, 10, 0}, {4, 4, 0},
                                        {2, 6, 0}, {1, 12, 0}, {1, 8, 0}}
-                   : std::vector<Tile>{{2, 4, 0}, {1, 8, 0}, {1, 4, 0}};
+                   : std::vector<Tile>{{2, 4, 0}, {1, 8, 0}, {1, 4, 0},
+                                       {1, 6, 0}, {3, 4, 0}, {2, 3, 0}};
     if (demand.rescaled)
         return many_registers
                    ? std::vector<Tile>{{1, 16, 0}, {2, 8, 0}, {2, 4, 0},
                                        {4, 4, 0},  {1, 8, 0}, {1, 12, 0}}
-                   : std::vector<Tile>{{1, 4, 0}, {2, 2, 0}, {1, 2, 0}};
-    if (demand.wide)
-        return {{4, 4, 0}, {2, 8, 0}, {2, 4, 0},
-                {1, 8, 0}, {1, 4, 0}, {2, 6, 0}};
+                   : std::vector<Tile>{{1, 4, 0}, {2, 2, 0}, {1, 2, 0},
+                                       {1, 8, 0}, {2, 4, 0}, {1, 1, 0}};
+    if (demand.listed && many_registers)
+        return {{4, 4, 0}, {2, 8, 0}, {2, 6, 0},
+                {2, 4, 0}, {1, 8, 0}, {1, 4, 0}};
+    if (demand.wide || demand.listed)
+        return {{2, 4, 0}, {2, 6, 0}, {4, 4, 0},
+                {2, 8, 0}, {1, 8, 0}, {1, 4, 0}};
     if (!many_registers)
-        return {{2, 1, 0}, {1, 1, 0}, {4, 1, 0}, {2, 2, 0}, {1, 2, 0}};
+        return {{2, 1, 0}, {1, 1, 0}, {4, 1, 0},
+                {2, 2, 0}, {1, 2, 0}, {1, 4, 0}};
     // x - y lives from a pair's start to its end: stages would spill it.
     if (demand.vectors)
         return demand.accumulators > 4
@@ -191,6 +200,10 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
 }
 
 } // namespace
+
+std::int32_t row_multiple(const Plan& plan) {
+    return std::lcm(row_chunk, plan.lanes * plan.row_vectors);
+}
 
 std::span<const IsaRow> isa_rows() {
     return machines;
@@ -353,8 +366,9 @@ void check_whole(const Plan& plan) {
         bad_plan("lanes", "one vector of f32 or f64 expected");
     if (plan.panel % plan.columns != 0)
         bad_plan("panel", "a multiple of columns expected");
-    if (plan.row_block % (plan.lanes * plan.row_vectors) != 0)
-        bad_plan("row_block", "a multiple of lanes * row_vectors expected");
+    if (const std::int32_t rows = row_multiple(plan); plan.row_block % rows)
+        bad_plan("row_block",
+                 "a multiple of " + std::to_string(rows) + " expected");
 }
 
 } // namespace

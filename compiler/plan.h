@@ -66,6 +66,11 @@ struct Plan {
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
+/// Rows of a state that merge and finalise take at a time.
+inline constexpr std::int32_t row_chunk = 64;
+/// The rows of a state are a multiple of this: whole tiles, whole chunks.
+std::int32_t row_multiple(const Plan& plan);
+
 /// What a plan may take for granted of a call's sizes.
 struct Sizes {
     std::int32_t most_rows = 0; ///< 0: any number

@@ -73,6 +73,56 @@ def test_at_least_six_plans_can_be_forced(
         np.testing.assert_allclose(forced, expected, rtol=3e-5)
 
 
+def random_plan(random: np.random.Generator, isa: str) -> str:
+    """Any numbers that the text of a plan may have."""
+    lanes = 8 if isa == "x86-64-v3" else 16
+    row_vectors, columns = random.integers(1, 9), random.integers(1, 7)
+    panel = columns * random.integers(1, 40)
+    multiple = np.lcm(64, lanes * row_vectors)
+    row_block = multiple * random.integers(1, 8192 // multiple + 1)
+    stage = random.choice([0, 0, 1, 9, 30])
+    return (
+        f"isa={isa} nest=reduce lanes={lanes} row_vectors={row_vectors} "
+        f"columns={columns} panel={panel} row_block={row_block} "
+        f"unroll={random.integers(4, 12)} depth={random.integers(0, 30)} "
+        f"stage={stage}"
+    )
+
+
+@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("isa", ["x86-64-v3", "x86-64-v4"])
+def test_any_plan_that_is_taken_gives_the_same_result(
+    seed: int, isa: str
+) -> None:
+    if isa > (tilefold.Session().options.isa or ""):
+        pytest.skip(f"no {isa} here")
+    random = np.random.default_rng(seed)
+    plan = random_plan(random, isa)
+    formula, dimension, width = [
+        (GAUSSIAN, 3, 0),
+        (GAUSSIAN, 40, 0),
+        (GAUSSIAN, 8, 11),
+        ("softmax_j(x_i·y_j/8, b_j)", 13, 9),
+    ][seed % 4]
+    arrays = points(int(random.integers(1, 2600)), dimension, width)
+    if "softmax" in formula:
+        del arrays["l"]
+    expected = tilefold.reduce(formula, **arrays)
+    for threads in (1, 3):
+        forced = tilefold.Options(plan=plan, isa=isa, threads=threads)
+        found = tilefold.reduce(formula, **arrays, options=forced)
+        np.testing.assert_allclose(found, expected, rtol=3e-5, err_msg=plan)
+
+
+def test_a_plan_with_blocks_of_broken_tiles_is_refused() -> None:
+    plan = (
+        "isa=x86-64-v3 nest=reduce lanes=8 row_vectors=3 columns=4 panel=256 "
+        "row_block=1008 unroll=5 depth=0 stage=0"
+    )
+    with pytest.raises(tilefold.ArgumentError, match="multiple of 192"):
+        tilefold.Options(plan=plan)
+
+
 def test_a_tuned_call_computes_the_same(tmp_path: Path) -> None:
     arrays = points(1100, 3)
     out = tilefold.reduce(GAUSSIAN, **arrays, session=session(tmp_path))

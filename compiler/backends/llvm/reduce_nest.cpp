@@ -13,9 +13,6 @@ using llvm::Value;
 
 namespace {
 
-/// Rows whose results finalise holds before storing them.
-constexpr std::int64_t chunk = 64;
-
 StateRows rows_of(Entry& entry, const Slots& slots, Value* state, Value* stride,
                   Value* row) {
     return {entry.lanes, slots.monoid->fields(),  state, stride,
@@ -133,17 +130,17 @@ void write_finalise(ModuleWriter& writer,
     auto& b = entry.b;
     Value* i0 = entry.argument(1);
     Value* scratch = entry.argument(5);
-    const Pack pack(writer, writer.sites.epilogue, Axes::I, chunk, 0);
-    const ResultBuffer results(writer, chunk, pack.end());
+    const Pack pack(writer, writer.sites.epilogue, Axes::I, row_chunk, 0);
+    const ResultBuffer results(writer, row_chunk, pack.end());
     Value* out =
         writer.field(b, entry.call, offsetof(tilefold_call, out), true);
     Value* out_row =
         writer.field(b, entry.call, offsetof(tilefold_call, out_row), false);
     Value* rows = b.CreateSub(entry.argument(2), i0);
     entry.lanes.loop(
-        entry.lanes.constant(0), rows, entry.lanes.constant(chunk),
+        entry.lanes.constant(0), rows, entry.lanes.constant(row_chunk),
         [&](Value* start) {
-            Value* count = entry.least(entry.lanes.constant(chunk),
+            Value* count = entry.least(entry.lanes.constant(row_chunk),
                                        b.CreateSub(rows, start));
             Value* first = b.CreateAdd(i0, start);
             pack.fill(entry.lanes, entry.functions, entry.call, first, count,
@@ -197,8 +194,7 @@ Value* first_slot(Entry& entry, const Slots& slots) {
 void write_reduce_nest(ModuleWriter& writer) {
     std::vector<Slots> reductions = make_slots(writer);
     const Plan& plan = writer.plan;
-    writer.layout.row_multiple =
-        std::max<std::int64_t>(chunk, plan.lanes * plan.row_vectors);
+    writer.layout.row_multiple = row_multiple(plan);
     writer.layout.nanoseconds = nanoseconds_per_pair(writer.graph, plan);
     if (has_width(writer.graph))
         writer.layout.nanoseconds_per_width = 1.0 / 6 / plan.lanes;

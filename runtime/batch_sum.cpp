@@ -6,7 +6,9 @@
 #include "runtime/bound.h"
 #include "runtime/element.h"
 
+#include <memory>
 #include <new>
+#include <utility>
 
 namespace tilefold {
 namespace {
@@ -26,11 +28,18 @@ Extents strides_of_sums(const BoundState& bound) {
     return strides;
 }
 
-std::vector<std::byte> memory_for(const View& results) {
+/// Memory for all results, and sums of 0.
+std::unique_ptr<BoundState::Sums>
+memory_for(const BoundState& bound, const View& results, std::int64_t sums) {
     const std::int64_t bytes =
         results.elements() * std::int64_t(size_of(results.dtype));
     try {
-        return std::vector<std::byte>(std::size_t(bytes));
+        auto memory = bound.spare_sums.take();
+        if (!memory)
+            memory = std::make_unique<BoundState::Sums>();
+        memory->results.resize(std::size_t(bytes));
+        memory->sums.assign(std::size_t(sums), 0.0);
+        return memory;
     } catch (const std::bad_alloc&) {
         fail(Code::OutOfMemory,
              {"the results before they are summed over batches",
@@ -68,19 +77,19 @@ void run_batch_sum(const BoundState& bound, const Output& out,
     const DType dtype = bound.prepared->program.result.dtype;
     check_out(bound.sum_shape, dtype,
               {bound.inputs.data(), bound.inputs.size()}, out);
-    std::vector<std::byte> results =
-        memory_for(View::of(nullptr, dtype, bound.shape));
+    std::unique_ptr<BoundState::Sums> memory = memory_for(
+        bound, View::of(nullptr, dtype, bound.shape), out.elements());
+    const std::byte* result = memory->results.data();
     Job job = bound.job;
-    job.target =
-        target_of(bound, Output::of(results.data(), dtype, bound.shape), false);
-    bound.session->run(job, options.poll);
-    std::vector<double> sums(std::size_t(out.elements()), 0.0);
-    const std::byte* result = results.data();
+    job.target = target_of(
+        bound, Output::of(memory->results.data(), dtype, bound.shape), false);
+    bound.session->run(job, bound.cut, options.poll);
     each_element(bound.shape, strides_of_sums(bound), [&](std::int64_t at) {
-        sums[std::size_t(at)] += element_at(result, dtype);
+        memory->sums[std::size_t(at)] += element_at(result, dtype);
         result += size_of(dtype);
     });
-    store_sums(sums, out, options.accumulate);
+    store_sums(memory->sums, out, options.accumulate);
+    bound.spare_sums.give(std::move(memory));
 }
 
 } // namespace tilefold

@@ -277,11 +277,12 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
         formula.parsed->keep(signature, prepared);
     }
     check_parameters(parsed, *prepared, readings, lengths);
-    check_indices(*prepared, readings);
     auto bound = std::make_shared<BoundState>();
     bound->session = formula.session;
     bound->parsed = formula.parsed;
     bound->prepared = std::move(prepared);
+    bound->indices = index_arrays(*bound->prepared, readings);
+    check_indices(bound->indices);
     if (bound->prepared->sweeps)
         bind_sweeps(*bound, readings, lengths, options);
     else

@@ -58,6 +58,7 @@ public:
         bound_.job.kernel = &prepared.kernel->image.kernel();
         bound_.job.literals = program_.graph.literals.data();
         bound_.job.functions = prepared.functions;
+        bound_.cut = split(bound_.job);
     }
 
 private:

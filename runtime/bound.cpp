@@ -53,6 +53,19 @@ Target target_of(const BoundState& bound, const Output& out, bool accumulate) {
     return target;
 }
 
+namespace {
+
+void run_kernel(const BoundState& bound, const Output& out,
+                const RunOptions& options) {
+    check_out(bound.shape, bound.prepared->program.result.dtype,
+              {bound.inputs.data(), bound.inputs.size()}, out);
+    Job job = bound.job;
+    job.target = target_of(bound, out, options.accumulate);
+    bound.session->run(job, bound.cut, options.poll);
+}
+
+} // namespace
+
 Bound::Bound(std::shared_ptr<detail::BoundState> state)
     : state_(std::move(state)) {}
 
@@ -91,22 +104,18 @@ const Artifact& Bound::artifact() const {
 void Bound::run(std::span<const Output> outs, const RunOptions& options) const {
     if (outs.size() != results())
         internal_error("a result without an output");
+    if (!state_->indices.empty() && state_->has_run.exchange(true))
+        check_indices(state_->indices);
     if (state_->sweeps)
         run_sweeps(*state_, outs, options);
+    else if (!state_->summed.empty())
+        run_batch_sum(*state_, outs[0], options);
     else
-        run(outs[0], options);
+        run_kernel(*state_, outs[0], options);
 }
 
 void Bound::run(const Output& out, const RunOptions& options) const {
-    if (state_->sweeps)
-        return run(std::span(&out, 1), options);
-    if (!state_->summed.empty())
-        return run_batch_sum(*state_, out, options);
-    check_out(state_->shape, dtype(),
-              {state_->inputs.data(), state_->inputs.size()}, out);
-    Job job = state_->job;
-    job.target = target_of(*state_, out, options.accumulate);
-    state_->session->run(job, options.poll);
+    run(std::span(&out, 1), options);
 }
 
 } // namespace tilefold

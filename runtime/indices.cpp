@@ -86,11 +86,12 @@ std::string lengths_of_table(const IndexedTable& indexed) {
            (indexed.length == 1 ? "" : "s");
 }
 
-void check(const IndexedTable& indexed, const Reading& reading) {
-    const auto found = Search(*reading.view, indexed.length).run();
+void check(const IndexArray& array) {
+    const IndexedTable& indexed = *array.indexed;
+    const auto found = Search(array.view, indexed.length).run();
     if (found)
-        fail(Code::IndexOutOfRange, {std::string(reading.name), text_of(*found),
-                                     indexed.table, lengths_of_table(indexed)});
+        fail(Code::IndexOutOfRange, {array.name, text_of(*found), indexed.table,
+                                     lengths_of_table(indexed)});
 }
 
 bool is_gather(const ir::Node& node) {
@@ -145,13 +146,25 @@ std::vector<std::int32_t> tables_of(const Prepared& prepared) {
     return places;
 }
 
-void check_indices(const Prepared& prepared, const Readings& readings) {
-    for (const IndexedTable& indexed : prepared.indices)
-        if (std::size_t(indexed.index) < readings.size())
-            check(indexed, readings[std::size_t(indexed.index)]);
+std::vector<IndexArray> index_arrays(const Prepared& prepared,
+                                     const Readings& readings) {
+    std::vector<IndexArray> arrays;
+    for (const IndexedTable& indexed : prepared.indices) {
+        if (std::size_t(indexed.index) >= readings.size())
+            continue;
+        const Reading& reading = readings[std::size_t(indexed.index)];
+        arrays.push_back({std::string(reading.name), *reading.view, &indexed});
+    }
     if (prepared.sweeps)
         for (const PreparedPointer& kernel : prepared.sweeps->kernels)
-            check_indices(*kernel, readings);
+            std::ranges::move(index_arrays(*kernel, readings),
+                              std::back_inserter(arrays));
+    return arrays;
+}
+
+void check_indices(std::span<const IndexArray> arrays) {
+    for (const IndexArray& array : arrays)
+        check(array);
 }
 
 } // namespace tilefold

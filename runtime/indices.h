@@ -6,6 +6,8 @@
 #include "runtime/bind_shapes.h"
 #include "runtime/parsed.h"
 
+#include <span>
+#include <string>
 #include <vector>
 
 namespace tilefold {
@@ -17,7 +19,17 @@ std::vector<IndexedTable> tables_indexed(const Program& program);
 /// Places in the call of the arguments that are tables.
 std::vector<std::int32_t> tables_of(const Prepared& prepared);
 
+/// An argument whose elements are to be indices; refers to what it was made
+/// of.
+struct IndexArray {
+    std::string name;
+    View view;
+    const IndexedTable* indexed = nullptr;
+};
+std::vector<IndexArray> index_arrays(const Prepared& prepared,
+                                     const Readings& readings);
+
 /// Throws where an element is no index of its table; one look at each.
-void check_indices(const Prepared& prepared, const Readings& readings);
+void check_indices(std::span<const IndexArray> arrays);
 
 } // namespace tilefold

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 namespace tilefold {
 namespace {
@@ -48,23 +49,28 @@ private:
     std::int64_t grain_;
 };
 
-/// Partial states and arrival counts of a wave; made once a run.
+/// Partial states and arrival counts of a wave; made once a run, in memory
+/// of the caller.
 class WaveMemory {
 public:
-    WaveMemory(const Job& job, const Split& cut) : cut_(cut) {
+    static std::size_t bytes(const Job& job, const Split& cut) {
+        if (cut.parts == 1)
+            return 0;
+        return Carver::rounded(std::size_t(cut.wave * doubles(job, cut)) *
+                               sizeof(double)) +
+               Carver::rounded(std::size_t(cut.wave) * sizeof(Missing));
+    }
+
+    WaveMemory(const Job& job, const Split& cut, std::byte* memory)
+        : cut_(cut) {
         if (cut.parts == 1)
             return;
-        std::int64_t slots = job.kernel->slots(job.width);
-        std::int64_t multiple = job.kernel->layout.row_multiple;
-        partials_.stride = (cut.parts + multiple - 1) / multiple * multiple;
-        partials_.doubles = job.work == Work::FoldRows
-                                ? slots * partials_.stride
-                                : slots * cut.block * cut.parts;
-        partials_.states = reinterpret_cast<double*>(memory_.reserve(
-            std::size_t(cut.wave * partials_.doubles) * sizeof(double)));
-        missing_ = std::make_unique<std::atomic<std::int32_t>[]>(
-            std::size_t(cut.wave));
-        partials_.missing = missing_.get();
+        Carver carver(memory);
+        partials_.stride = stride(job, cut);
+        partials_.doubles = doubles(job, cut);
+        partials_.states = carver.take<double>(cut.wave * partials_.doubles);
+        partials_.missing = carver.take<Missing>(cut.wave);
+        std::uninitialized_value_construct_n(partials_.missing, cut.wave);
     }
 
     /// Ready for the groups from `first` on.
@@ -72,24 +78,37 @@ public:
         partials_.first_group = first;
         if (cut_.parts > 1)
             for (std::int64_t g = 0; g < cut_.wave; ++g)
-                missing_[std::size_t(g)] = std::int32_t(cut_.parts);
+                partials_.missing[g] = std::int32_t(cut_.parts);
         return partials_;
     }
 
 private:
+    using Missing = std::atomic<std::int32_t>;
+
+    static std::int64_t stride(const Job& job, const Split& cut) {
+        std::int64_t multiple = job.kernel->layout.row_multiple;
+        return (cut.parts + multiple - 1) / multiple * multiple;
+    }
+    /// Of a group.
+    static std::int64_t doubles(const Job& job, const Split& cut) {
+        std::int64_t slots = job.kernel->slots(job.width);
+        return job.work == Work::FoldRows ? slots * stride(job, cut)
+                                          : slots * cut.block * cut.parts;
+    }
+
     const Split& cut_;
     Partials partials_;
-    Scratch memory_;
-    std::unique_ptr<std::atomic<std::int32_t>[]> missing_;
 };
 
 /// On the calling thread alone; without a callback nothing is counted.
 void run_alone(Run& run) {
     ScratchLease scratch;
     cpu::FloatMode kernels;
-    Worker worker(run, scratch.reserve(Worker::bytes(run.job, run.cut)), true,
-                  kernels.callers());
-    WaveMemory memory(run.job, run.cut);
+    const std::size_t workers = Worker::bytes(run.job, run.cut);
+    std::byte* bytes =
+        scratch.reserve(workers + WaveMemory::bytes(run.job, run.cut));
+    Worker worker(run, bytes, true, kernels.callers());
+    WaveMemory memory(run.job, run.cut, bytes + workers);
     std::int64_t groups = run.cut.groups();
     for (std::int64_t g = 0; g < groups; g += run.cut.wave) {
         run.partials = memory.begin(g);
@@ -142,7 +161,9 @@ bool run_wave(const Run& run, Draw& draw, Crew& crew, std::int64_t pieces) {
 }
 
 void run_together(Run& run, Crew& crew) {
-    WaveMemory memory(run.job, run.cut);
+    Scratch bytes;
+    WaveMemory memory(run.job, run.cut,
+                      bytes.reserve(WaveMemory::bytes(run.job, run.cut)));
     std::int64_t groups = run.cut.groups();
     std::int64_t grain = grain_of(run.job, run.cut, crew.threads());
     for (std::int64_t g = 0; g < groups && !run.progress->stopped();
@@ -172,27 +193,27 @@ void prepare(const Job& job, double* constants) {
 void run_watched(Run& run, Crew& crew, const Poll& poll, bool alone) {
     Progress progress(poll, pairs_of(run.job, run.cut));
     run.progress = &progress;
-    if (alone)
+    if (alone) {
         run_alone(run);
-    else
+    } else {
+        std::vector<double> constants(
+            std::size_t(run.job.kernel->layout.constants));
+        if (!run.job.batches->moves_parameters) {
+            prepare(run.job, constants.data());
+            run.constants = constants.data();
+        }
         run_together(run, crew);
+    }
     progress.rethrow();
 }
 
 } // namespace
 
-Tiles launch(const Job& job, Crew& crew, const Poll& poll) {
-    Split cut = split(job);
+Tiles launch(const Job& job, const Split& cut, Crew& crew, const Poll& poll) {
     if (cut.pieces() == 0)
         return {};
-    boost::container::small_vector<double, 32> constants(
-        std::size_t(job.kernel->layout.constants));
     Run::Tiles tiles;
     Run run{job, cut, nullptr, {}, nullptr, &tiles};
-    if (!job.batches->moves_parameters) {
-        prepare(job, constants.data());
-        run.constants = constants.data();
-    }
     bool small = nanoseconds_of(job, cut) < alone_nanoseconds;
     bool alone = small || cut.pieces() == 1 || crew.threads() == 1;
     if (alone && (small || !poll))

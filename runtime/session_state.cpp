@@ -24,9 +24,11 @@ CompileOptions SessionState::compile_options() const {
     return {*options.isa, options.plan};
 }
 
-void SessionState::run(const Job& job, const Poll& poll) {
+void SessionState::run(const Job& job, const Split& cut, const Poll& poll) {
     runs.fetch_add(1, std::memory_order_relaxed);
-    const Tiles tiles = launch(job, crew, poll);
+    const Tiles tiles = launch(job, cut, crew, poll);
+    if (tiles.met == 0)
+        return;
     tiles_met.fetch_add(tiles.met, std::memory_order_relaxed);
     tiles_left_out.fetch_add(tiles.left_out, std::memory_order_relaxed);
 }

@@ -4,9 +4,12 @@
 #include "runtime/bind_shapes.h"
 #include "runtime/fork.h"
 #include "runtime/gate.h"
+#include "runtime/indices.h"
 #include "runtime/parsed.h"
 #include "runtime/provider.h"
 #include "runtime/session.h"
+#include "runtime/spare.h"
+#include "runtime/split.h"
 #include "runtime/threads.h"
 
 #include <atomic>
@@ -28,7 +31,7 @@ public:
     std::shared_ptr<Parsed> parsed(std::string_view text);
     CompileOptions compile_options() const;
     /// Launches the job and counts it.
-    void run(const Job& job, const Poll& poll);
+    void run(const Job& job, const Split& cut, const Poll& poll);
 
     void before_fork() override;
     void after_fork(bool in_child) override;
@@ -73,13 +76,18 @@ public:
     std::shared_ptr<SessionState> session;
     std::shared_ptr<Parsed> parsed;
     PreparedPointer prepared;
-    Job job; ///< all but the target
+    Job job;   ///< all but the target
+    Split cut; ///< of the job
     boost::container::small_vector<tilefold_operand, 6> operands;
     boost::container::small_vector<double, 6> numbers; ///< given as numbers
     boost::container::small_vector<Input, 6> inputs;
     Batches batches;
     std::shared_ptr<const Ranges> ranges; ///< kept alive; may be null
     Chosen chosen;
+    /// Checked by bind(), and before every run but the first: arrays may
+    /// change between runs.
+    std::vector<IndexArray> indices;
+    mutable std::atomic<bool> has_run = false;
     /// Lists with negative numbers resolved, where there were any.
     std::vector<std::int64_t> row_list, column_list;
 
@@ -91,6 +99,11 @@ public:
     /// Batch dimensions that are summed, where any are, and the shape then.
     std::vector<bool> summed;
     Extents sum_shape;
+    struct Sums {
+        std::vector<std::byte> results; ///< before they are summed
+        std::vector<double> sums;
+    };
+    mutable Spare<Sums> spare_sums;
     /// Set where one kernel does not do: then only session, parsed and
     /// prepared are set beside it.
     std::shared_ptr<const BoundSweeps> sweeps;

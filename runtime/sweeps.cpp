@@ -16,12 +16,12 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
 
 namespace tilefold {
-namespace {
-
-using detail::BoundState;
-using detail::BoundSweeps;
+namespace detail {
 
 /// What one kernel left behind.
 struct Left {
@@ -33,28 +33,41 @@ struct Left {
 class SweepRun {
 public:
     SweepRun(const BoundState& bound, std::span<const Output> outs,
-             const RunOptions& options)
+             bool accumulate)
         : bound_(bound), sweeps_(*bound.sweeps),
-          prepared_(*bound.prepared->sweeps), outs_(outs), options_(options),
-          written_(outs.size()) {
+          prepared_(*bound.prepared->sweeps), outs_(outs.begin(), outs.end()),
+          accumulate_(accumulate), written_(outs.size()) {
         for (const BoundSweeps::Argument& argument : sweeps_.arguments) {
             readings_.push_back(argument.reading);
             readings_.back().name = argument.name;
             readings_.back().view = &argument.view;
         }
+        for (std::size_t k = 0; k < prepared_.kernels.size(); ++k)
+            bind_kernel(k);
+        for (std::size_t r = 0; r < outs_.size(); ++r)
+            batch_strides_.push_back(batch_strides(r));
     }
 
-    void run() {
+    /// Whether it writes to `outs`, whose shapes and dtypes are checked.
+    bool writes_to(std::span<const Output> outs, bool accumulate) const {
+        return accumulate == accumulate_ &&
+               std::ranges::equal(
+                   outs, outs_, [](const Output& a, const Output& b) {
+                       return a.data == b.data && a.strides == b.strides;
+                   });
+    }
+
+    void run(const Poll& poll) {
         for (std::size_t k = 0; k < prepared_.kernels.size(); ++k)
-            run_kernel(k);
+            run_kernel(k, poll);
         for (std::size_t r = 0; r < outs_.size(); ++r)
             if (!written_[r])
                 gather(r);
     }
 
 private:
-    void run_kernel(std::size_t number) {
-        BoundState state;
+    void bind_kernel(std::size_t number) {
+        BoundState& state = kernels_.emplace_back();
         state.session = bound_.session;
         state.parsed = bound_.parsed;
         state.prepared = prepared_.kernels[number];
@@ -75,7 +88,6 @@ private:
         }
         left.view.data = out.data;
         state.job.target = target_of(state, out, false);
-        bound_.session->run(state.job, poll_of(number));
         for (const SweepPart& part : prepared_.parts[number])
             add_reading(part, left);
     }
@@ -83,7 +95,7 @@ private:
     /// The result that is all a kernel leaves, and may be written by it; or
     /// -1.
     int sole_result(std::size_t number, const Left& left) const {
-        if (options_.accumulate || prepared_.parts[number].size() != 1)
+        if (accumulate_ || prepared_.parts[number].size() != 1)
             return -1;
         const SweepPart& part = prepared_.parts[number][0];
         int found = -1;
@@ -114,15 +126,15 @@ private:
     }
 
     /// Progress of all kernels together, each an equal share.
-    Poll poll_of(std::size_t number) const {
-        if (!options_.poll)
-            return {};
-        const double before = double(number),
-                     count = double(prepared_.kernels.size());
-        return [this, before, count](double done, double total) {
-            return options_.poll((before + done / total) * total / count,
-                                 total);
+    void run_kernel(std::size_t number, const Poll& poll) {
+        const BoundState& state = kernels_[number];
+        if (!poll)
+            return bound_.session->run(state.job, state.cut, {});
+        const double before = double(number), count = double(kernels_.size());
+        const auto share = [&](double done, double total) {
+            return poll((before + done / total) * total / count, total);
         };
+        bound_.session->run(state.job, state.cut, std::ref(share));
     }
 
     /// What later kernels read a part as.
@@ -172,32 +184,31 @@ private:
     void gather(std::size_t number) {
         const Output& out = outs_[number];
         const std::int64_t elements = out.elements();
-        std::vector<double> sums(std::size_t(elements), 0.0);
+        sums_.assign(std::size_t(elements), 0.0);
         if (prepared_.results[number].sweep >= 0 && elements > 0)
-            add_batches(number, sums);
-        store_sums(sums, out, options_.accumulate);
+            add_batches(number);
+        store_sums(sums_, out, accumulate_);
     }
 
-    void add_batches(std::size_t number, std::vector<double>& sums) {
+    void add_batches(std::size_t number) {
         const ResultPlace place = prepared_.results[number];
         const Type& type = prepared_.types[number];
         const Left& left = left_[std::size_t(place.sweep)];
         const SweepPart& part =
             prepared_.parts[std::size_t(place.sweep)][std::size_t(place.part)];
         const Source source = source_of(part, left);
-        const Extents into = batch_strides(number);
         const std::int64_t points =
             type.axes == Axes::None ? 1 : sweeps_.lengths.on(type.axes);
         const std::int64_t components = type.rank == 0 ? 1 : type.rows;
         const Extents shape(left.view.shape.begin(),
                             left.view.shape.begin() +
                                 std::ptrdiff_t(left.batch));
-        std::vector<std::int64_t> places;
-        each_element(shape, into,
-                     [&](std::int64_t to) { places.push_back(to); });
+        places_.clear();
+        each_element(shape, batch_strides_[number],
+                     [&](std::int64_t to) { places_.push_back(to); });
         std::size_t batch = 0;
         each_element(shape, left.view.strides, [&](std::int64_t from) {
-            double* to = sums.data() + places[batch++] * points * components;
+            double* to = sums_.data() + places_[batch++] * points * components;
             for (std::int64_t p = 0; p < points; ++p)
                 for (std::int64_t c = 0; c < components; ++c)
                     *to++ += element_at(source.base + from + p * source.point +
@@ -229,14 +240,24 @@ private:
     const BoundState& bound_;
     const BoundSweeps& sweeps_;
     const PreparedSweeps& prepared_;
-    std::span<const Output> outs_;
-    const RunOptions& options_;
+    std::vector<Output> outs_;
+    bool accumulate_;
     std::vector<bool> written_;
     Readings readings_;
     std::deque<Left> left_; ///< by kernel; readings point into it
+    std::deque<BoundState> kernels_;
+    std::vector<Extents> batch_strides_; ///< by result
+    std::vector<double> sums_;           ///< of one result
+    std::vector<std::int64_t> places_;   ///< of the batches in them
 };
 
-} // namespace
+BoundSweeps::~BoundSweeps() = default;
+
+} // namespace detail
+
+using detail::BoundState;
+using detail::BoundSweeps;
+using detail::SweepRun;
 
 void bind_sweeps(BoundState& bound, const Readings& readings,
                  const Lengths& lengths, const BindOptions& options) {
@@ -269,23 +290,26 @@ void bind_sweeps(BoundState& bound, const Readings& readings,
         }
         sweeps->results.push_back(std::move(result));
     }
+    for (const BoundSweeps::Argument& argument : sweeps->arguments)
+        if (argument.view.data)
+            sweeps->inputs.push_back(
+                {argument.name,
+                 bytes_of(argument.view.data, argument.view.dtype,
+                          argument.view.shape, argument.view.strides)});
     bound.sweeps = std::move(sweeps);
 }
 
 void run_sweeps(const BoundState& bound, std::span<const Output> outs,
                 const RunOptions& options) {
-    boost::container::small_vector<BoundState::Input, 6> inputs;
-    for (const BoundSweeps::Argument& argument : bound.sweeps->arguments)
-        if (argument.view.data)
-            inputs.push_back(
-                {argument.name,
-                 bytes_of(argument.view.data, argument.view.dtype,
-                          argument.view.shape, argument.view.strides)});
+    const BoundSweeps& sweeps = *bound.sweeps;
     for (std::size_t r = 0; r < outs.size(); ++r)
-        check_out(bound.sweeps->results[r].shape,
-                  bound.sweeps->results[r].dtype,
-                  {inputs.data(), inputs.size()}, outs[r]);
-    SweepRun(bound, outs, options).run();
+        check_out(sweeps.results[r].shape, sweeps.results[r].dtype,
+                  {sweeps.inputs.data(), sweeps.inputs.size()}, outs[r]);
+    std::unique_ptr<SweepRun> run = sweeps.spare.take();
+    if (!run || !run->writes_to(outs, options.accumulate))
+        run = std::make_unique<SweepRun>(bound, outs, options.accumulate);
+    run->run(options.poll);
+    sweeps.spare.give(std::move(run));
 }
 
 } // namespace tilefold

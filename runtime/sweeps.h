@@ -12,6 +12,8 @@ namespace tilefold {
 
 namespace detail {
 
+class SweepRun;
+
 /// Arguments of a call that takes sweeps, ready to run.
 class BoundSweeps {
 public:
@@ -28,11 +30,18 @@ public:
         bool is_imaginary = false; ///< part of the result before it
     };
 
+    BoundSweeps() = default;
+    ~BoundSweeps();
+
     std::vector<Argument> arguments;
+    boost::container::small_vector<BoundState::Input, 6> inputs;
     Lengths lengths;
     std::shared_ptr<const Ranges> ranges;
     Extents batch; ///< of all arguments together
     std::vector<Result> results;
+    /// The last run's, with all memory between the sweeps: a run that writes
+    /// where that one wrote allocates nothing.
+    mutable Spare<SweepRun> spare;
 };
 
 } // namespace detail

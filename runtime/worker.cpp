@@ -66,6 +66,8 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
 }
 
 Worker::~Worker() {
+    if (tiles_[0] == 0)
+        return;
     run_.tiles->met.fetch_add(tiles_[0], std::memory_order_relaxed);
     run_.tiles->left_out.fetch_add(tiles_[1], std::memory_order_relaxed);
 }
@@ -104,7 +106,7 @@ void Worker::move_to(std::int64_t batch) {
             shift(d, rest % extents[d] - at_[d]);
     }
     batch_ = batch;
-    if (!run_.constants)
+    if (run_.job.batches->moves_parameters)
         kernel_.prepare(&call_);
 }
 

@@ -34,6 +34,9 @@ public:
     void take_tensor(dlpack::ManagedVersioned* tensor) { versioned_ = tensor; }
     /// The view is of the real parts; each imaginary part follows its own.
     bool is_complex = false;
+    /// A tensor that lent its memory, borrowed, and its argument; else null.
+    PyObject* lender = nullptr;
+    std::string_view name;
 
 private:
     Py_buffer buffer_;
@@ -66,6 +69,15 @@ public:
     }
     /// Whose arrays the result becomes; null: NumPy's.
     const ArrayKind* kind() const { return kind_; }
+    /// Calls visit(name, tensor) for each tensor that lent its memory.
+    template <class Visit> void each_tensor(Visit visit) const {
+        for (std::size_t k = 0; k < pins_used_; ++k)
+            if (pins_[k].lender)
+                visit(pins_[k].name, pins_[k].lender);
+        for (const Pin* pin : more_pins_)
+            if (pin->lender)
+                visit(pin->name, pin->lender);
+    }
 
 private:
     static constexpr std::size_t inline_pins = 6;

@@ -95,6 +95,12 @@ PyObject* call_formula(PyObject* self, PyObject* positional,
     });
 }
 
+nb::object bind(const FormulaHandle& handle, nb::args positional,
+                nb::kwargs keywords) {
+    return bind_call(handle, mapping_in(positional.ptr(), 0, &handle.formula),
+                     keywords.ptr());
+}
+
 /// tilefold.reduce(text, mapping?, **keywords)
 nb::object reduce(nb::args positional, nb::kwargs keywords) {
     if (positional.size() == 0)
@@ -499,6 +505,13 @@ void bind_formula(nb::module_& module) {
                      "As typed.")
         .def_prop_ro("names", &free_names,
                      "The arguments and their axes: 0 none, 1 i, 2 j, 3 both.")
+        .def("bind", &bind, nb::arg("args"), nb::arg("kwargs"),
+             nb::sig("def bind(self, arguments: "
+                     "typing.Mapping[str, typing.Any] = ..., /, "
+                     "**arrays: typing.Any) -> Bound"),
+             "The formula with its arrays, to be called without arguments:\n"
+             "`Bound`. Takes what a call takes, and checks it here, once.\n\n"
+             "Tensors that require grad are refused, as where `out` is given.")
         .def("explain", &explain, nb::arg("args"), nb::arg("kwargs"),
              nb::sig("def explain(self, arguments: "
                      "typing.Mapping[str, typing.Any] = ..., /, "

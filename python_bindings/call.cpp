@@ -230,36 +230,33 @@ std::vector<PyObject*> outs_of(const Call& call, std::size_t count) {
 /// Formulas of several results give a tuple, and take one as `out`.
 nb::object run_all(const Bound& bound, const Call& call,
                    const RunOptions& run) {
-    const std::vector<std::size_t> parts = parts_of(bound);
-    const std::vector<PyObject*> given = outs_of(call, parts.size());
-    std::vector<Result> results(parts.size());
-    std::vector<Output> outs;
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-        const std::size_t r = outs.size();
-        const bool is_complex = parts[k] == 2;
-        if (given[k])
-            results[k].use(given[k], is_complex);
-        else
-            results[k].allocate(call.arguments.kind(), bound.dtype(r),
-                                bound.shape(r), is_complex);
-        outs.push_back(results[k].output());
-        if (is_complex)
-            outs.push_back(results[k].imaginary());
-    }
+    Results results(bound, call);
     {
         nb::gil_scoped_release released;
-        bound.run(outs, run);
+        bound.run(results.outputs(), run);
     }
-    if (parts.size() == 1)
-        return results[0].take();
-    nb::object all = nb::steal(PyTuple_New(Py_ssize_t(parts.size())));
-    for (std::size_t k = 0; k < parts.size(); ++k)
-        PyTuple_SetItem(all.ptr(), Py_ssize_t(k),
-                        results[k].take().release().ptr());
-    return all;
+    return results.each([](Result& result) { return result.take(); });
 }
 
 } // namespace
+
+Results::Results(const Bound& bound, const Call& call) {
+    const std::vector<std::size_t> parts = parts_of(bound);
+    const std::vector<PyObject*> given = outs_of(call, parts.size());
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+        const std::size_t r = outputs_.size();
+        const bool is_complex = parts[k] == 2;
+        Result& result = results_.emplace_back();
+        if (given[k])
+            result.use(given[k], is_complex);
+        else
+            result.allocate(call.arguments.kind(), bound.dtype(r),
+                            bound.shape(r), is_complex);
+        outputs_.push_back(result.output());
+        if (is_complex)
+            outputs_.push_back(result.imaginary());
+    }
+}
 
 BindOptions options_of(const Call& call) {
     BindOptions options;

@@ -3,10 +3,14 @@
 #pragma once
 
 #include "python_bindings/arguments.h"
+#include "python_bindings/result.h"
 #include "python_bindings/session_handle.h"
 
+#include <deque>
 #include <memory>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace tilefold::python {
 
@@ -45,6 +49,35 @@ private:
     nb::object mapping_; ///< a copy of the positional argument
 };
 
+/// The arrays that all results of a call are written to. Made, used and
+/// destroyed under the GIL.
+class Results {
+public:
+    /// `out` of the call, or new arrays. Throws Error.
+    Results(const Bound& bound, const Call& call);
+
+    /// In the order of `bound`.
+    std::span<const Output> outputs() const { return outputs_; }
+    /// What `give` makes of the one result, or a tuple of each.
+    template <class Give> nb::object each(Give give) {
+        if (results_.size() == 1)
+            return give(results_[0]);
+        nb::object all = nb::steal(PyTuple_New(Py_ssize_t(results_.size())));
+        for (std::size_t k = 0; k < results_.size(); ++k)
+            PyTuple_SetItem(all.ptr(), Py_ssize_t(k),
+                            give(results_[k]).release().ptr());
+        return all;
+    }
+    void watch(TensorWatch& watch) const {
+        for (const Result& result : results_)
+            result.watch(watch);
+    }
+
+private:
+    std::deque<Result> results_;
+    std::vector<Output> outputs_;
+};
+
 /// The text of a formula given as str or bytes.
 std::string_view text_of_formula(PyObject* text, nb::object& holder);
 
@@ -65,6 +98,11 @@ nb::object run_call(const FormulaHandle& formula, const Call& call,
 /// GIL itself.
 Poll poll_of(const FormulaHandle& formula, const Call& call);
 
+/// `formula.bind(*positional, **keywords)`.
+nb::object bind_call(const FormulaHandle& formula, PyObject* positional,
+                     PyObject* keywords);
+
+void bind_bound(nb::module_& module);
 void bind_formula(nb::module_& module);
 void bind_language(nb::module_& module);
 void bind_neighbors(nb::module_& module);

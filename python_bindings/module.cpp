@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
     bind_errors(module);
     bind_options(module);
     bind_session(module);
+    bind_bound(module);
     bind_formula(module);
     bind_language(module);
     bind_neighbors(module);

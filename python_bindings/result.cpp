@@ -158,4 +158,17 @@ nb::object Result::take() {
     return std::move(object_);
 }
 
+nb::object Result::keep() {
+    if (tensor_)
+        object_ = take();
+    if (!given_ && kind_ && kind_->from_dlpack)
+        return nb::handle(kind_->from_dlpack)(object_);
+    return object_;
+}
+
+void Result::watch(TensorWatch& watch) const {
+    if (pin_.lender || (kind_ && kind_->exchange))
+        watch.add("out", object_.ptr());
+}
+
 } // namespace tilefold::python

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "python_bindings/arguments.h"
+#include "python_bindings/tensors.h"
 
 namespace tilefold::python {
 
@@ -25,6 +26,10 @@ public:
     Output imaginary() const;
     /// What the call returns; NumPy's scalar where there are no axes.
     nb::object take();
+    /// The same, any number of times: an array even where there are no axes.
+    nb::object keep();
+    /// Adds the array to `watch` where it is a tensor.
+    void watch(TensorWatch& watch) const;
 
 private:
     void allocate_numpy(DType dtype, const Extents& shape, bool is_complex);

@@ -3,7 +3,9 @@
 
 #include "python_bindings/arguments.h"
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tilefold::python {
 
@@ -13,5 +15,27 @@ View view_of_exchange(std::string_view name, PyObject* value,
 /// Through value.__dlpack__().
 View view_of_dlpack(std::string_view name, PyObject* value, Pin& pin,
                     bool writable);
+
+/// Tensors whose memory is read again later: resize_ or set_ may have put
+/// them elsewhere by then, which no reference to them prevents.
+class TensorWatch {
+public:
+    /// Holds a reference to the tensor.
+    void add(std::string_view name, PyObject* tensor);
+    /// Throws where a tensor has other memory, shape or strides than when it
+    /// was added.
+    void check() const;
+
+private:
+    struct Lent {
+        std::string name;
+        nb::object tensor;
+        const dlpack::Exchange* exchange; ///< null: lends through a capsule
+        View view;
+    };
+    static bool moved(const Lent& lent);
+
+    std::vector<Lent> lent_;
+};
 
 } // namespace tilefold::python

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tilefold._core import (
+    Bound,
     Formula,
     Options,
     Session,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArgumentError",
+    "Bound",
     "Cancelled",
     "Clusters",
     "ConvergenceWarning",

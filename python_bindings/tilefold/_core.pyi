@@ -139,6 +139,45 @@ def stats(session: Session | None = None) -> Statistics:
 
 def default_session() -> Session: ...
 
+class Bound:
+    """
+    A formula with its arrays, from `Formula.bind`: call it without arguments,
+    any number of times.
+
+        step = f.bind(x=x, y=y, b=b, l=0.5)
+        x += 0.1
+        result = step()
+
+    A call computes from what the arrays hold then, into the one array `out`,
+    which it returns: `step() is step.out`, and what an earlier call gave
+    changes with it. `out` has the shape and dtype that a call of the formula
+    gives; a result without axes is an array of shape (), not a number.
+
+    It keeps its arrays alive. They may be changed in place, but numbers,
+    lists and other things that are no arrays are read once, when bound, and
+    so are shapes, dtypes and the session. Raises `ArgumentError` for a
+    tensor that `resize_` or `set_` gave other memory, and where an array of
+    indices leaves its table.
+
+    Signals and the progress callback are served as in a call of the
+    formula. Threads bind their own: a call while another runs is refused
+    with `ArgumentError`. Not picklable.
+    """
+
+    def __call__(self) -> Any:
+        """Computes into `out`, and returns it."""
+
+    @property
+    def out(self) -> Any:
+        """The array that calls write to; a tuple of several."""
+
+    @property
+    def formula(self) -> Formula: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> NoReturn: ...
+
 class Formula:
     """
     A formula, parsed: call it with arrays, any number of times.
@@ -196,6 +235,14 @@ class Formula:
     @property
     def names(self) -> list[tuple[str, int]]:
         """The arguments and their axes: 0 none, 1 i, 2 j, 3 both."""
+
+    def bind(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Bound:
+        """
+        The formula with its arrays, to be called without arguments:
+        `Bound`. Takes what a call takes, and checks it here, once.
+
+        Tensors that require grad are refused, as where `out` is given.
+        """
 
     def explain(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> str:
         """Every stage from the reading to the assembly, as text."""

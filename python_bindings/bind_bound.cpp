@@ -1,0 +1,170 @@
+// python_bindings/bind_bound.cpp - tilefold.Bound: a formula with its arrays,
+// called again and again.
+//
+// A call makes no Python object and looks at no keyword: it asks whether the
+// tensors lie where they lay, runs, and gives the same array back.
+#include "formulas/diagnostic.h"
+#include "formulas/parser.h"
+#include "python_bindings/call.h"
+#include "python_bindings/errors.h"
+
+#include <atomic>
+#include <utility>
+
+namespace tilefold::python {
+
+namespace {
+
+/// Holds references to everything it reads.
+class BoundCall {
+public:
+    /// `keywords` are its own. Binds, and makes the arrays of the results.
+    BoundCall(const FormulaHandle& formula, PyObject* positional,
+              nb::object keywords)
+        : formula_(formula), keywords_(std::move(keywords)) {
+        call_.read(positional, keywords_.ptr());
+        bind(formula_for(formula_, call_));
+        results_.emplace(*bound_, call_);
+        out_ = results_->each([](Result& result) { return result.keep(); });
+        run_ = {call_.accumulate, poll_of(formula_, call_)};
+        call_.arguments.each_tensor(
+            [&](std::string_view name, PyObject* tensor) {
+                watch_.add(name, tensor);
+            });
+        results_->watch(watch_);
+    }
+    BoundCall(const BoundCall&) = delete;
+    BoundCall& operator=(const BoundCall&) = delete;
+
+    nb::object run() {
+        Turn turn(running_);
+        watch_.check();
+        {
+            nb::gil_scoped_release released;
+            bound_->run(results_->outputs(), run_);
+        }
+        return call_.arguments.kind() && call_.arguments.kind()->from_dlpack
+                   ? converted()
+                   : out_;
+    }
+    nb::object out() const { return out_; }
+    const FormulaHandle& formula() const { return formula_; }
+
+private:
+    /// One run at a time: another would write the same `out`.
+    class Turn {
+    public:
+        explicit Turn(std::atomic<bool>& running) : running_(running) {
+            if (running_.exchange(true))
+                fail(Code::BoundIsRunning);
+        }
+        ~Turn() { running_ = false; }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+    private:
+        std::atomic<bool>& running_;
+    };
+
+    void bind(const Formula& formula) {
+        nb::gil_scoped_release released;
+        bound_.emplace(
+            formula.bind(call_.arguments.views(), options_of(call_)));
+    }
+
+    /// Libraries that may have copied the array take it anew.
+    nb::object converted() {
+        return results_->each([](Result& result) { return result.keep(); });
+    }
+
+    FormulaHandle formula_;
+    nb::object keywords_;
+    Call call_;
+    std::optional<Bound> bound_;
+    std::optional<Results> results_;
+    nb::object out_;
+    RunOptions run_;
+    TensorWatch watch_;
+    std::atomic<bool> running_ = false;
+};
+
+std::string passed(PyObject* positional, PyObject* keywords) {
+    PyObject *name = nullptr, *value = nullptr;
+    Py_ssize_t at = 0;
+    if (keywords && PyDict_Next(keywords, &at, &name, &value))
+        return "'" + text_of(name) + "'";
+    return type_of(PyTuple_GetItem(positional, 0));
+}
+
+PyObject* call_bound(PyObject* self, PyObject* positional, PyObject* keywords) {
+    return slot([&] {
+        if (PyTuple_Size(positional) > 0 ||
+            (keywords && PyDict_Size(keywords) > 0))
+            fail(Code::BoundTakesNothing, {passed(positional, keywords)});
+        return nb::inst_ptr<BoundCall>(self)->run();
+    });
+}
+
+nb::str repr(const BoundCall& bound) {
+    std::string text =
+        "tilefold.Bound: " + print_readings(bound.formula().formula.tree());
+    return nb::str(text.data(), text.size());
+}
+
+[[noreturn]] void refuse_pickling(const BoundCall&) {
+    fail(Code::BoundNotPickled);
+}
+
+PyType_Slot bound_slots[] = {
+    {Py_tp_call, reinterpret_cast<void*>(&call_bound)},
+    {0, nullptr},
+};
+
+constexpr const char* class_doc =
+    "A formula with its arrays, from `Formula.bind`: call it without arguments,"
+    "\nany number of times.\n\n"
+    "    step = f.bind(x=x, y=y, b=b, l=0.5)\n"
+    "    x += 0.1\n"
+    "    result = step()\n\n"
+    "A call computes from what the arrays hold then, into the one array `out`,"
+    "\nwhich it returns: `step() is step.out`, and what an earlier call gave\n"
+    "changes with it. `out` has the shape and dtype that a call of the "
+    "formula\n"
+    "gives; a result without axes is an array of shape (), not a number.\n\n"
+    "It keeps its arrays alive. They may be changed in place, but numbers,\n"
+    "lists and other things that are no arrays are read once, when bound, and\n"
+    "so are shapes, dtypes and the session. Raises `ArgumentError` for a\n"
+    "tensor that `resize_` or `set_` gave other memory, and where an array of\n"
+    "indices leaves its table.\n\n"
+    "Signals and the progress callback are served as in a call of the\n"
+    "formula. Threads bind their own: a call while another runs is refused\n"
+    "with `ArgumentError`. Not picklable.";
+
+} // namespace
+
+nb::object bind_call(const FormulaHandle& formula, PyObject* positional,
+                     PyObject* keywords) {
+    nb::object own = nb::steal(PyDict_Copy(keywords));
+    if (!own)
+        throw nb::python_error();
+    nb::object instance = nb::inst_alloc(nb::type<BoundCall>());
+    new (nb::inst_ptr<BoundCall>(instance))
+        BoundCall(formula, positional, std::move(own));
+    nb::inst_mark_ready(instance);
+    return instance;
+}
+
+void bind_bound(nb::module_& module) {
+    nb::class_<BoundCall>(module, "Bound", nb::type_slots(bound_slots),
+                          class_doc)
+        .def_prop_ro("out", &BoundCall::out,
+                     nb::sig("def out(self) -> typing.Any"),
+                     "The array that calls write to; a tuple of several.")
+        .def_prop_ro("formula", &BoundCall::formula,
+                     nb::sig("def formula(self) -> Formula"))
+        .def("__repr__", &repr)
+        .def("__reduce__", &refuse_pickling,
+             nb::sig("def __reduce__(self) -> typing.NoReturn"));
+}
+
+} // namespace tilefold::python

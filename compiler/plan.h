@@ -30,10 +30,11 @@ struct IsaRow {
     std::string_view spelling;
     std::int32_t vector_bytes, registers;
     bool masks, bytes8, bf16;
+    const char* triple;
     const char* cpu;
     const char* features;
 };
-std::span<const IsaRow> isa_rows(); ///< the poorest first
+std::span<const IsaRow> isa_rows(); ///< of a processor the poorest first
 const IsaRow& row_of(Isa isa);
 std::string_view spelling_of(Isa isa); ///< "x86-64-v4"
 bool parse_isa(std::string_view text, Isa& isa);

@@ -88,7 +88,7 @@ constexpr const char* class_doc =
     "cache_size: TILEFOLD_CACHE_SIZE in bytes, else 1 GiB.\n"
     "isa: TILEFOLD_ISA, else the best of this processor;\n"
     "    \"x86-64-v3\", \"x86-64-v4\", \"x86-64-v4-vnni\" or\n"
-    "    \"x86-64-v4-bf16\".\n"
+    "    \"x86-64-v4-bf16\"; \"aarch64\" for `explain` alone.\n"
     "log: TILEFOLD_LOG; True writes a line for each compile to stderr.\n"
     "plan: forces the loops; the text that `explain` prints.\n"
     "tune: TILEFOLD_TUNE; True times the plans that the cost model likes\n"

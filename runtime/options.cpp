@@ -93,8 +93,6 @@ Isa isa_of(const Options& given) {
         isa = cpu::host_isa();
     if (!isa)
         fail(Code::UnsupportedTarget, {"x86-64-v3"});
-    if (!cpu::runs(*isa))
-        fail(Code::UnsupportedTarget, {std::string(spelling_of(*isa))});
     return *isa;
 }
 

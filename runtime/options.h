@@ -6,8 +6,9 @@
 
 namespace tilefold {
 
-/// Every field set but `plan`. Throws BadOption, UnknownTarget or
-/// UnsupportedTarget, naming the variable where one is to blame.
+/// Every field set but `plan`. Throws BadOption or UnknownTarget, naming the
+/// variable where one is to blame; UnsupportedTarget where this machine runs
+/// no instruction set. One that it does not run can be explained.
 Options resolve(const Options& given);
 
 /// TILEFOLD_PERF_MAP=1: loaded kernels are listed for `perf`.

@@ -63,6 +63,9 @@ std::string KernelProvider::explain(const CompileRequest& request,
 
 KernelPointer KernelProvider::load_or_compile(const Program& program,
                                               std::string_view formula) {
+    if (!cpu::runs(program.plan.isa))
+        fail(Code::UnsupportedTarget,
+             {std::string(spelling_of(program.plan.isa))});
     DiskCache::Found found = disk_.load(program.key);
     Artifact artifact;
     if (found.payload &&

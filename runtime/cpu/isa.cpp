@@ -21,6 +21,8 @@ bool runs(Isa isa) {
     case Isa::X86_64_V4_BF16:
         return runs(Isa::X86_64_V4_VNNI) &&
                __builtin_cpu_supports("avx512bf16");
+    case Isa::AArch64:
+        return false; // this runtime is of x86-64
     }
     return false;
 }

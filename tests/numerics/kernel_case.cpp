@@ -7,6 +7,7 @@
 #include "formulas/parser.h"
 #include "runtime/cpu/isa.h"
 #include "runtime/math_library.h"
+#include "tests/numerics/emulator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -202,6 +203,13 @@ struct Run {
     void accumulate(std::int64_t i0, std::int64_t i1, std::int64_t j0,
                     std::int64_t j1, Cut cut, char* state);
     void values();
+    void emulate(Cut cut, const std::vector<Filled>& filled);
+    /// Columns of one of `count` segments, in whole panels.
+    std::int64_t segment(std::int64_t count) const {
+        const std::int64_t panel = artifact.layout.panel;
+        const std::int64_t panels = (columns + panel - 1) / panel;
+        return std::max<std::int64_t>(1, (panels + count - 1) / count) * panel;
+    }
 };
 
 void Run::accumulate(std::int64_t i0, std::int64_t i1, std::int64_t j0,
@@ -221,11 +229,7 @@ void Run::reduce(Cut cut) {
     auto* init = code.entry<tilefold_init>(artifact.entries.init);
     auto* merge = code.entry<tilefold_merge>(artifact.entries.merge);
     auto* finalise = code.entry<tilefold_finalise>(artifact.entries.finalise);
-    const std::int64_t panels =
-        (columns + artifact.layout.panel - 1) / artifact.layout.panel;
-    const std::int64_t segment =
-        std::max<std::int64_t>(1, (panels + cut.segments - 1) / cut.segments) *
-        artifact.layout.panel;
+    const std::int64_t segment = this->segment(cut.segments);
     Guarded whole(state_bytes(), flush, 64);
     Guarded folded(state_bytes(), flush, 64); // rows of all blocks as one
     init(&call, state_of(folded), stride());
@@ -266,6 +270,57 @@ void Run::values() {
     }
     code.entry<tilefold_zip>(artifact.entries.zip)(&call, 0, rows,
                                                    scratch->data());
+}
+
+/// The same on another processor.
+void Run::emulate(Cut cut, const std::vector<Filled>& filled) {
+    const Layout& layout = artifact.layout;
+    const Entries& entries = artifact.entries;
+    const bool reduces = program.plan.nest == Nest::Reduce;
+    const bool is_dense = !reduces && program.result.axes == Axes::IJ;
+    EmulatedRun run{};
+    run.prepare = entries.prepare;
+    run.init = entries.init;
+    run.accumulate = entries.accumulate;
+    run.merge = entries.merge;
+    run.finalise = entries.finalise;
+    run.zip = entries.zip;
+    run.dense = entries.dense;
+    run.work = reduces    ? EmulatedWork::Reduce
+               : is_dense ? EmulatedWork::Dense
+                          : EmulatedWork::Zip;
+    run.rows = rows;
+    run.columns = columns;
+    run.width = width;
+    run.slots = layout.slots + layout.slots_per_width * width;
+    run.stride = stride();
+    run.row_block = layout.row_block;
+    run.constants = layout.constants;
+    run.scratch = std::int64_t(scratch->size());
+    run.is_single = layout.real == DType::F32;
+    run.folds_rows = program.folds_rows;
+    run.segment = segment(cut.segments);
+    run.call_columns = layout.panel * cut.panels_a_call;
+    run.out = std::int64_t(out->size());
+    run.out_row = is_dense ? call.out_row * columns : call.out_row;
+    run.out_column = is_dense ? call.out_row : 0;
+    run.out_component = call.out_component;
+    run.flush_back = flush == Flush::Back;
+    EmulatedBytes bytes;
+    bytes.code.assign(reinterpret_cast<const char*>(artifact.code.data()),
+                      artifact.code.size());
+    const std::vector<double>& literals = program.graph.literals;
+    bytes.literals.assign(reinterpret_cast<const char*>(literals.data()),
+                          literals.size() * sizeof(double));
+    for (const std::int32_t place : program.argument_order) {
+        const Filled& argument = filled[std::size_t(place)];
+        const Guarded& memory = *argument.memory;
+        const tilefold_operand& operand = argument.operand;
+        bytes.operands.push_back({std::int64_t(memory.size()), operand.stride,
+                                  operand.component, operand.column});
+        bytes.arrays.append(memory.data(), memory.size());
+    }
+    test::emulate(run, bytes, out->data());
 }
 
 /// The interpreter's results in the order of `out`.
@@ -405,11 +460,15 @@ double run_case(const TestFormula& formula, Isa isa, const Plan* plan,
     run.call.rows = run.rows;
     run.call.columns = run.columns;
     run.call.width = run.width;
-    run.call.functions =
-        math_functions(artifact.layout.real, artifact.layout.lanes);
     run.call.out = run.out->data();
     run.call.out_row = run.components() * size;
     run.call.out_component = size;
+    if (isa == Isa::AArch64) {
+        run.emulate(cut, filled);
+        return largest_error(run, expected(program, run, filled, formula));
+    }
+    run.call.functions =
+        math_functions(artifact.layout.real, artifact.layout.lanes);
     run.code.entry<tilefold_prepare>(artifact.entries.prepare)(&run.call);
     if (program.plan.nest == Nest::Reduce)
         run.reduce(cut);

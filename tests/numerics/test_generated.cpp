@@ -2,6 +2,7 @@
 // interpreter: formulas × plans × instruction sets × sizes around the tile's
 // edges × cuts of the columns, between forbidden pages.
 
+#include "tests/numerics/emulator.h"
 #include "tests/numerics/kernel_case.h"
 
 #include <gtest/gtest.h>
@@ -241,6 +242,32 @@ TEST_P(Generated, AgreesWithTheInterpreter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formulas, Generated,
+                         testing::Range<std::size_t>(0, formulas().size()));
+
+/// Plans for another processor, run by an emulator, a process a run: the
+/// model's best one at the tile's edges, the others once.
+class Emulated : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(Emulated, AgreesWithTheInterpreter) {
+    if (const std::string missing = emulator_missing(); !missing.empty())
+        GTEST_SKIP() << missing;
+    const Isa isa = Isa::AArch64;
+    const TestFormula formula = formulas()[GetParam()];
+    bool is_best = true;
+    for (const Plan& plan : tried_plans(formula, isa)) {
+        const std::int64_t tile = plan.lanes * plan.row_vectors;
+        const std::int64_t panel = plan.panel;
+        expect_equal(formula, isa, plan, tile + 1, panel + 1, 1);
+        if (!is_best)
+            continue;
+        is_best = false;
+        expect_equal(formula, isa, plan, tile - 1, panel - 1, 2);
+        expect_equal(formula, isa, plan, tile, 7, 3);
+        expect_equal(formula, isa, plan, 2 * tile + 1, 1, 4);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formulas, Emulated,
                          testing::Range<std::size_t>(0, formulas().size()));
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
+#include <llvm/ExecutionEngine/JITLink/aarch64.h>
 #include <llvm/ExecutionEngine/JITLink/x86_64.h>
 #include <llvm/ExecutionEngine/Orc/SymbolStringPool.h>
 #include <llvm/Support/MemoryBuffer.h>
@@ -107,13 +108,23 @@ public:
     }
 
 private:
+    static bool is_absolute_x86(jit::Edge::Kind kind) {
+        return kind == jit::x86_64::Pointer64 ||
+               kind == jit::x86_64::Pointer32 ||
+               kind == jit::x86_64::Pointer32Signed;
+    }
+    static bool is_absolute_arm(jit::Edge::Kind kind) {
+        return kind == jit::aarch64::Pointer64 ||
+               kind == jit::aarch64::Pointer32 ||
+               kind == jit::aarch64::MoveWide16;
+    }
     /// An absolute address in the image would be wrong wherever it is mapped.
     static llvm::Error check_fixups(jit::LinkGraph& graph) {
+        const bool is_arm = graph.getTargetTriple().isAArch64();
         for (jit::Block* block : graph.blocks())
             for (const jit::Edge& edge : block->edges())
-                if (edge.getKind() == jit::x86_64::Pointer64 ||
-                    edge.getKind() == jit::x86_64::Pointer32 ||
-                    edge.getKind() == jit::x86_64::Pointer32Signed)
+                if (is_arm ? is_absolute_arm(edge.getKind())
+                           : is_absolute_x86(edge.getKind()))
                     return llvm::make_error<llvm::StringError>(
                         "absolute address in the image",
                         llvm::inconvertibleErrorCode());

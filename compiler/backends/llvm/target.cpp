@@ -31,9 +31,16 @@
 namespace tilefold::llvm_backend {
 namespace {
 
-void initialise_once() {
-    static std::once_flag once;
-    std::call_once(once, [] {
+void initialise_once(const llvm::Triple& triple) {
+    static std::once_flag x86, aarch64;
+    if (triple.isAArch64())
+        return std::call_once(aarch64, [] {
+            LLVMInitializeAArch64TargetInfo();
+            LLVMInitializeAArch64Target();
+            LLVMInitializeAArch64TargetMC();
+            LLVMInitializeAArch64AsmPrinter();
+        });
+    std::call_once(x86, [] {
         LLVMInitializeX86TargetInfo();
         LLVMInitializeX86Target();
         LLVMInitializeX86TargetMC();
@@ -42,8 +49,8 @@ void initialise_once() {
 }
 
 std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
-    initialise_once();
-    const llvm::Triple triple("x86_64-unknown-linux-gnu");
+    const llvm::Triple triple(row_of(isa).triple);
+    initialise_once(triple);
     std::string error;
     const llvm::Target* target =
         llvm::TargetRegistry::lookupTarget(triple, error);

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 NAME = "libtilefold_ceiling.so"
 NO_AVX512 = 2
-CURE = (
-    "cmake -S bench/ceiling -B build/ceiling -DCMAKE_BUILD_TYPE=Release && "
-    "cmake --build build/ceiling"
-)
+CURE = "install CMake and a C++ compiler; tilefold bench then builds it"
 
 
 def load() -> ctypes.CDLL:
@@ -31,7 +28,7 @@ def load() -> ctypes.CDLL:
     found = sorted((ROOT / "build").glob(f"*/{NAME}"))
     found += sorted((ROOT / "build").glob(f"*/bin/{NAME}"))
     if not found:
-        raise Absent(f"no {NAME} below build/; make it by: {CURE}")
+        raise Absent(f"no {NAME} below build/; {CURE}")
     return ctypes.CDLL(str(max(found, key=_age)))
 
 

@@ -1,5 +1,5 @@
 # bench/command.py - the command line of the benchmark.
-"""python -m bench [TASK or CASE …] [--quick] [--report]
+"""python -m bench [TASK or CASE …] [--quick] [--report], or tilefold bench
 
 With no name, every task is run; with --report and no name, none is: the
 tables and plots are made of the results there are.
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench import catalogue
+from bench import catalogue, native
 from bench.harness import Settings, run_case, say
 
 if TYPE_CHECKING:
@@ -39,12 +40,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.report and not options.names:
         chosen = []
-    faults = sum(_run(entry, options) for entry in chosen)
+    if chosen and (unbuilt := native.build_ceiling()):
+        say(unbuilt)
+    results = [_run(entry, options) for entry in chosen]
+    for sentence in absences(results):
+        say(sentence)
     if options.report:
         from bench.report import write_report
 
         write_report(HERE / "README.md", RESULTS)
-    return 1 if faults else 0
+    return 1 if any(map(_is_faulty, results)) else 0
+
+
+def absences(results: Sequence[dict[str, Any]]) -> list[str]:
+    """What was not there, once for each reason, and how to get it."""
+    reasons: dict[str, set[str]] = {}
+    for result in results:
+        for name, row in result["contenders"].items():
+            if row["status"] == "absent":
+                reasons.setdefault(row["reason"], set()).add(name)
+    said = [
+        f"without {', '.join(sorted(names))}: {reason}"
+        for reason, names in reasons.items()
+    ]
+    if any(reason.startswith("no module") for reason in reasons):
+        said.append(
+            f"{sys.executable} -m pip install '.[bench]' brings all packages"
+        )
+    return said
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -81,8 +104,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(entry: Entry, options: argparse.Namespace) -> int:
-    """Runs a case and keeps its result; the number of bad contenders."""
+def _is_faulty(result: dict[str, Any]) -> bool:
+    """Whether a contender was wrong or failed."""
+    rows = result["contenders"].values()
+    return any(row["status"] in {"failed", "wrong"} for row in rows)
+
+
+def _run(entry: Entry, options: argparse.Namespace) -> dict[str, Any]:
+    """Runs a case and keeps its result."""
     patience = min(options.patience, 5.0) if options.quick else options.patience
     settings = Settings(options.quick, patience, tuple(options.contender))
     result = run_case(entry, settings)
@@ -91,8 +120,7 @@ def _run(entry: Entry, options: argparse.Namespace) -> int:
     _keep(folder / f"{entry.task}.json", entry, result)
     for name, row in result["contenders"].items():
         say(f"  {name:20} {_line(row)}")
-    statuses = [row["status"] for row in result["contenders"].values()]
-    return sum(status in {"failed", "wrong"} for status in statuses)
+    return result
 
 
 def _keep(path: Path, entry: Entry, result: dict[str, Any]) -> None:

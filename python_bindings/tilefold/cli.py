@@ -1,5 +1,5 @@
 # python_bindings/tilefold/cli.py - the command `tilefold`.
-"""The command line: run, explain, cache, formulas, doctor.
+"""The command line: run, explain, cache, formulas, doctor, bench.
 
 Exit codes: 0 done, 1 an error of the formula, the arrays or a file, 2 a
 wrong command line, 130 interrupted.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tilefold
-from tilefold import _core
+from tilefold import _core, benchmark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +26,11 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit code."""
-    options = _parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
+        if words[:1] == ["bench"]:  # its options are those of the checkout
+            return benchmark.run(words[1:])
+        options = _parser().parse_args(words)
         return int(options.command(options) or 0)
     except KeyboardInterrupt:
         print("tilefold: interrupted", file=sys.stderr)
@@ -35,13 +38,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has left
         return 0
-    except (tilefold.Error, OSError, _UsageError) as error:
+    except _TOLD as error:
         print(f"tilefold: {error}", file=sys.stderr)
         return 1
 
 
 class _UsageError(Exception):
     """An argument of the command line that cannot be read."""
+
+
+_TOLD = (tilefold.Error, OSError, benchmark.NoCheckout, _UsageError)
 
 
 # ---- the command line -------------------------------------------------------
@@ -116,6 +122,9 @@ def _add_plain(commands: Any) -> None:
     formulas.set_defaults(command=_formulas)
     doctor = commands.add_parser("doctor", help="what this machine offers")
     doctor.set_defaults(command=_doctor)
+    commands.add_parser(
+        "bench", help="time tilefold beside others, in a source checkout"
+    )
 
 
 # ---- arguments --------------------------------------------------------------

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from bench import catalogue, goals, tables
 from bench.calibration import Sample
 from bench.case import Measured
+from bench.command import absences
 from bench.rounds import Track
 from bench.summary import ratio, timings
 
@@ -152,3 +153,16 @@ def test_every_result_can_be_reported():
     assert {e.task for e in catalogue.entries()} == set(catalogue.task_names())
     with pytest.raises(ValueError, match="no task or case 'gausian'"):
         catalogue.select(["gausian"])
+
+
+def test_what_is_missing_is_said_once_with_its_cure():
+    faiss = {"status": "absent", "reason": "no module faiss"}
+    ceiling = {"status": "absent", "reason": "this processor has no AVX-512"}
+    rows = {"tilefold": row(1.0), "faiss_flat": faiss, "ceiling": ceiling}
+    said = absences([{"contenders": rows}, {"contenders": rows}])
+    assert said[:2] == [
+        "without faiss_flat: no module faiss",
+        "without ceiling: this processor has no AVX-512",
+    ]
+    assert said[2].endswith("-m pip install '.[bench]' brings all packages")
+    assert absences([{"contenders": {"tilefold": row(1.0)}}]) == []

@@ -17,7 +17,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def tilefold(
-    *arguments: str, **environment: str
+    *arguments: str, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-m", "tilefold", *map(str, arguments)],
@@ -25,6 +25,7 @@ def tilefold(
         text=True,
         env=os.environ | environment,
         timeout=120,
+        cwd=cwd,
     )
 
 
@@ -198,3 +199,51 @@ def test_doctor(tmp_path):
         text = re.sub(pattern, name, text, flags=re.MULTILINE)
     assert text == (GOLDEN / "doctor.txt").read_text()
     assert done.returncode == 0
+
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("cwd", "source"),
+    [
+        (CHECKOUT, []),
+        (CHECKOUT / "bench" / "tasks", []),
+        (None, ["--source", CHECKOUT]),
+    ],
+)
+def test_bench_is_that_of_the_checkout(tmp_path, cwd, source):
+    done = tilefold("bench", *source, "--list", "diag", cwd=cwd or tmp_path)
+    assert done.returncode == 0, done.stderr
+    cases = [line.split()[0] for line in done.stderr.splitlines()]
+    assert cases == ["diag_one_array", "diag_two_arrays"]
+
+
+def test_bench_measures_and_keeps_quick_results_apart(tmp_path):
+    done = tilefold(
+        "bench", "diag_one_array", "--quick", "--contender", "numpy",
+        cwd=CHECKOUT, CXX="none", PATH=str(tmp_path),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "no CMake here (install cmake): bench/ceiling is not built" in (
+        done.stderr
+    )
+    assert re.search(r"  numpy +\w+, \S+ ms, \d of \d+ samples", done.stderr)
+
+
+def test_bench_without_a_checkout_says_where_to_get_one(tmp_path):
+    done = tilefold("bench", "--list", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"tilefold: no source checkout in {tmp_path} or above it: the "
+        "benchmark is not part of the package; run this inside a clone of "
+        "tilefold, or name one with --source FOLDER\n"
+    )
+    done = tilefold("bench", "--source", tmp_path, cwd=CHECKOUT)
+    assert done.stderr.startswith(f"tilefold: no source checkout in {tmp_path}")
+
+
+def test_bench_passes_a_wrong_command_line_on():
+    done = tilefold("bench", "gausian", cwd=CHECKOUT)
+    assert done.returncode == 2
+    assert "no task or case 'gausian'; there are accuracy" in done.stderr

@@ -1,0 +1,53 @@
+# python_bindings/tilefold/benchmark.py - the command `tilefold bench`.
+"""Runs the benchmark of a source checkout; the package does not hold it."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["NoCheckout", "find_checkout", "run"]
+
+SOURCE = "--source"
+
+
+class NoCheckout(Exception):  # noqa: N818 - says what is missing, and the cure
+    """No folder with the benchmark was found."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """`python -m bench` in the checkout, with the same arguments.
+
+    Returns its exit code: 1 if a contender was wrong or failed, 2 for a
+    wrong command line. Raises NoCheckout.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument(SOURCE, type=Path)
+    options, rest = parser.parse_known_args(arguments)
+    checkout = find_checkout(options.source)
+    command = [sys.executable, "-m", "bench", *rest]
+    return subprocess.call(command, cwd=checkout)
+
+
+def find_checkout(given: Path | None) -> Path:
+    """The folder given, else the nearest one above the current directory.
+
+    Raises NoCheckout where neither holds bench/command.py.
+    """
+    here = Path.cwd()
+    folders = [given.resolve()] if given else [here, *here.parents]
+    for folder in folders:
+        if (folder / "bench" / "command.py").is_file():
+            return folder
+    where = f"in {given}" if given else f"in {here} or above it"
+    raise NoCheckout(
+        f"no source checkout {where}: the benchmark is not part of the "
+        f"package; run this inside a clone of tilefold, or name one with "
+        f"{SOURCE} FOLDER"
+    )

@@ -77,9 +77,28 @@ def at_most(
     )
 
 
-def at_least(what: str, place: str, limit: float) -> Goal:
+def at_least(
+    what: str, place: str, limit: float, scale: float = 1, unit: str = ""
+) -> Goal:
     """As at_most, from below."""
-    return Goal(what, lambda rows: number_at(rows, place), limit, True)
+    return Goal(
+        what, lambda rows: number_at(rows, place, scale), limit, True, unit
+    )
+
+
+def beyond(
+    what: str, name: str, base: str, limit: float, scale: float, unit: str
+) -> Goal:
+    """A contender's time less that of another, in units of 1/scale."""
+
+    def reading(rows: Rows) -> float | None:
+        whole = number_at(rows, f"{name}/seconds/median", scale)
+        least = number_at(rows, f"{base}/seconds/median", scale)
+        return None if whole is None or least is None else whole - least
+
+    return Goal(
+        f"time beyond the arithmetic, {what}", reading, limit, False, unit
+    )
 
 
 def number_at(rows: Rows, place: str, scale: float = 1) -> float | None:

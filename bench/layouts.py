@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.formula_run import FormulaRun
 from bench.points import TEXT, Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bench.points import GaussianProblem
+    from bench.tasks.batches.task import BatchProblem
 
 
 def every_other_row(array: Array) -> Array:
@@ -30,13 +31,21 @@ def transposed(array: Array) -> Array:
     return twice.T[: len(array)]
 
 
+def channels_first(array: Array) -> Array:
+    """Of images as (images, pixels, channels), a view of channels first.
+
+    Of what has no three axes, the array.
+    """
+    if array.ndim < 3:
+        return array
+    return np.ascontiguousarray(array.swapaxes(1, 2)).swapaxes(1, 2)
+
+
 def laid_out(
-    problem: GaussianProblem, lay: Callable[[Array], Array]
+    problem: GaussianProblem | BatchProblem, lay: Callable[[Array], Array]
 ) -> Callable[[], Any]:
     """tilefold on x, y and b as `lay` gives them; compiles in a whole call."""
-    import tilefold
-
-    arrays = {name: lay(getattr(problem, name)) for name in "xyb"}
-    formula = tilefold.compile(TEXT)
-    formula(arrays, l=problem.length)
-    return partial(formula, **arrays, l=problem.length)
+    arguments = dict(problem.arguments)
+    for name in "xyb":
+        arguments[name] = lay(arguments[name])
+    return FormulaRun(TEXT, arguments)

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 from bench import catalogue
 from bench.harness import say
 from bench.plots import draw_plots
-from bench.tables import case_table, errors_table, goals_table, rates_tables
+from bench.tables import (
+    case_table,
+    errors_table,
+    goals_table,
+    rates_tables,
+    sweep_table,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +25,14 @@ if TYPE_CHECKING:
 BEGIN = "<!-- results: written by python -m bench --report -->"
 END = "<!-- end of results -->"
 ORDER = ["gaussian", "gaussian_sizes", "accuracy", "cold_compile"]
-ORDER += ["warm_start", "call_overhead", "diag", "peak_memory", "gradients"]
+ORDER += [
+    "warm_start",
+    "call_overhead",
+    "statements",
+    "diag",
+    "peak_memory",
+    "gradients",
+]
 ORDER += ["attention", "neighbors", "reductions"]
 ORDER += ["high_dimension", "wide", "kernel_matrix", "kernel_product"]
 ORDER += ["few_points", "batches", "layouts", "int8_points"]
@@ -64,6 +77,8 @@ def _sections(results: dict[str, Cases], pictures: dict[str, str]) -> list[str]:
 def _tables(module: Any, cases: Cases) -> list[str]:
     if module.TABLE == "rates":
         return rates_tables(cases)
+    if module.TABLE == "sweep":
+        return [sweep_table(cases)]
     if module.TABLE == "errors":
         return [errors_table(cases)]
     peak = getattr(module, "SHOW_PEAK", False)

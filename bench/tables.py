@@ -67,7 +67,7 @@ def goals_table(results: dict[str, Cases]) -> str:
 def _goal_text(entry: catalogue.Entry, goal: Any) -> str:
     """Speeds are of a case, which is named where there are several."""
     module = catalogue.task_module(entry.task)
-    named = entry.case.rated and len(module.CASES) > 1
+    named = len(module.CASES) > 1 and module.TABLE != "errors"
     case = f", {entry.case.title}" if named else ""
     return f"{module.TITLE}{case}: {goal.text}"
 
@@ -82,6 +82,13 @@ def rates_tables(cases: Cases) -> list[str]:
         table(["G pairs/s", *heads], list(rates.values())),
         table(["tilefold is faster by", *heads], list(ratios.values())),
     ]
+
+
+def sweep_table(cases: Cases) -> str:
+    """Times of one call: contender × case."""
+    heads = [case["title"] for case in cases.values()]
+    rows = _pivot(cases, lambda row: _marked(row, _time(row)))
+    return table(["one call", *heads], list(rows.values()))
 
 
 def errors_table(cases: Cases) -> str:
@@ -122,16 +129,28 @@ def _pivot(cases: Cases, cell: Callable[[Row], str]) -> dict[str, list[str]]:
     names = [name for case in cases.values() for name in case["contenders"]]
     for name in dict.fromkeys(names):
         found = [case["contenders"].get(name) for case in cases.values()]
-        if not any(row and "seconds" in row for row in found):
+        timed = [row if row and "seconds" in row else None for row in found]
+        if not any(timed):
             continue
-        label = next(r["label"] for r in found if r and "label" in r)
-        rows[name] = [label, *(cell(row) if row else "" for row in found)]
+        label = next(r["label"] for r in timed if r)
+        cells = (
+            cell(row) if row else _absent(f)
+            for row, f in zip(timed, found, strict=True)
+        )
+        rows[name] = [label, *cells]
     return rows
 
 
+def _absent(row: Row | None) -> str:
+    """What stands in the place of a number."""
+    return row["status"] if row else ""
+
+
+def _time(row: Row) -> str:
+    return duration(row["seconds"]["median"])
+
+
 def _rate(row: Row) -> str:
-    if "pairs_per_second" not in row:
-        return row["status"]
     rate = {k: v / 1e9 for k, v in row["pairs_per_second"].items()}
     half = (rate["high"] - rate["low"]) / 2 / rate["median"]
     return _marked(row, f"{digits(rate['median'])} ±{half:.1%}")

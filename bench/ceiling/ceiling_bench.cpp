@@ -159,7 +159,7 @@ int main(int argc, char** argv) {
         threads = std::max(1u, std::thread::hardware_concurrency());
 
     float probe = 0;
-    if (tilefold_ceiling_gaussian_f32(0, 0, 0, nullptr, nullptr, nullptr, 1,
+    if (tilefold_ceiling_gaussian_f32(0, 0, 1, nullptr, nullptr, nullptr, 1,
                                       &probe, 1) == TilefoldCeilingNoAvx512) {
         std::puts("this processor has no AVX-512");
         return 0;

@@ -2,37 +2,18 @@
 
 #include "gaussian.h"
 #include "block.h"
-#include "pool.h"
+#include "call.h"
 
 #include <algorithm>
-#include <cmath>
-#include <memory>
-#include <new>
 #include <numbers>
-#include <system_error>
-#include <thread>
 #include <vector>
-#include <xmmintrin.h>
 
 namespace ceiling {
 
 namespace {
 
-constexpr std::size_t Alignment = 64;
 constexpr std::ptrdiff_t MostSegments = 64;
 constexpr std::ptrdiff_t SegmentColumns = 2048; // fewer are not worth a task
-
-struct AlignedDelete {
-    void operator()(void* p) const {
-        ::operator delete(p, std::align_val_t(Alignment));
-    }
-};
-template <class U> using Aligned = std::unique_ptr<U[], AlignedDelete>;
-
-template <class U> Aligned<U> aligned(std::size_t count) {
-    void* p = ::operator new(count * sizeof(U), std::align_val_t(Alignment));
-    return Aligned<U>(static_cast<U*>(p));
-}
 
 // Tasks are blocks of rows times segments of columns. Their number depends on
 // n and m alone and segments are merged in order, so threads never change the
@@ -47,17 +28,6 @@ struct Grid {
         segments = std::max<std::ptrdiff_t>(1, std::min(wanted, useful));
         segment_columns = (m + segments - 1) / segments;
     }
-};
-
-// The caller's rounding mode must not reach the result. Subnormal results are
-// flushed: they cost 100 ns each on Intel's cores.
-class DefaultFloatEnvironment {
-public:
-    DefaultFloatEnvironment() : saved_(_mm_getcsr()) { _mm_setcsr(0x9f80); }
-    ~DefaultFloatEnvironment() { _mm_setcsr(saved_); }
-
-private:
-    unsigned saved_;
 };
 
 template <class T> void run(const Problem<T>& problem, int threads, T* out) {
@@ -92,13 +62,6 @@ template <class T> void run(const Problem<T>& problem, int threads, T* out) {
     }
 }
 
-bool has_avx512() {
-    return __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512bw");
-}
-
 template <class T>
 int gaussian(std::int64_t n, std::int64_t m, std::int64_t d, const T* x,
              const T* y, const T* b, double l, T* out, int threads) {
@@ -106,21 +69,11 @@ int gaussian(std::int64_t n, std::int64_t m, std::int64_t d, const T* x,
         return TilefoldCeilingBadArgument;
     if ((n > 0 && !out) || (n > 0 && !x) || (m > 0 && !y) || (m > 0 && !b))
         return TilefoldCeilingBadArgument;
-    if (!has_avx512())
-        return TilefoldCeilingNoAvx512;
-    if (n == 0)
-        return TilefoldCeilingOk;
-    if (threads <= 0)
-        threads = std::max(1u, std::thread::hardware_concurrency());
     const T scale = T(-std::numbers::log2e / (2 * l * l));
-    try {
-        run(Problem<T>{n, m, d, x, y, b, scale}, threads, out);
-    } catch (const std::bad_alloc&) {
-        return TilefoldCeilingOutOfMemory;
-    } catch (const std::system_error&) {
-        return TilefoldCeilingOutOfMemory;
-    }
-    return TilefoldCeilingOk;
+    return guarded([&] {
+        if (n > 0)
+            run(Problem<T>{n, m, d, x, y, b, scale}, threads_of(threads), out);
+    });
 }
 
 } // namespace

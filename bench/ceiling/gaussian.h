@@ -1,6 +1,8 @@
 // bench/ceiling/gaussian.h - the contract of the hand-written Gaussian sums.
 #pragma once
 
+#include "codes.h"
+
 #include <cstdint>
 
 /// The ceiling: how fast this machine can compute
@@ -26,15 +28,8 @@
 /// The threads live from the first call that needs them to the end of the
 /// process; calls from several threads are serialised.
 ///
-/// Returns 0, or one of the codes below with out left unchanged.
+/// Returns 0, or another of the codes (codes.h) with out left unchanged.
 extern "C" {
-
-enum {
-    TilefoldCeilingOk = 0,
-    TilefoldCeilingBadArgument = 1, ///< a null array, n < 0, m < 0 or d < 1
-    TilefoldCeilingNoAvx512 = 2,    ///< the processor lacks F, DQ, VL or BW
-    TilefoldCeilingOutOfMemory = 3, ///< memory or a thread was refused
-};
 
 int tilefold_ceiling_gaussian_f32(std::int64_t n, std::int64_t m,
                                   std::int64_t d, const float* x,

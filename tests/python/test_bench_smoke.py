@@ -7,6 +7,7 @@ import importlib
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -15,15 +16,19 @@ from bench.calibration import Sample
 from bench.case import Measured
 from bench.command import absences
 from bench.rounds import Track
+from bench.statements import Double, function
 from bench.summary import ratio, timings
+from bench.tasks.growth.task import SIZES
 
 HERE = ("gaussian", "call_overhead", "accuracy", "diag", "cold_compile")
 HERE += ("attention", "neighbors", "reductions")
 HERE += ("high_dimension", "wide", "kernel_matrix", "kernel_product")
-HERE += ("few_points", "batches", "layouts", "int8_points")
+HERE += ("few_points", "batches", "layouts", "int8_points", "growth")
+HERE += ("attention_views", "statements", "cold_statements")
 OWN = ("numpy", "prescaled", "sequential", "tilefold", "tilefold_reduce")
 OWN += ("tilefold_column_major", "tilefold_every_other_row")
-OWN += ("tilefold_transposed", "tilefold_int8")
+OWN += ("tilefold_transposed", "tilefold_int8", "tilefold_nchw")
+OWN += ("tilefold_100k", "tilefold_million_rows", "tilefold_million_columns")
 
 
 def pairs():
@@ -53,6 +58,35 @@ def test_an_error_is_seen():
     assert problem.error(result) > case.tolerance
     result[-1] = float("nan")
     assert problem.error(result) == float("inf")
+
+
+def test_a_wrong_sum_of_statements_is_seen():
+    problem = catalogue.find("statements_30").problem(True)
+    exact = np.array([function(30, Double)(x) for x in problem.arrays])
+    assert problem.error(exact) < 1e-6
+    exact[3] *= 1.001
+    assert problem.error(exact) > 1e-6
+
+
+def test_the_chain_of_statements_is_spelled_as_listed():
+    text = catalogue.find("statements_10").problem(True).text
+    assert text == (
+        "sum_j sum(t10) with t1 = x_j + 0.1, t2 = sin(t1), t3 = t2*1.1, "
+        "t4 = cos(t3), t5 = t4 + 0.2, t6 = relu(t5), t7 = t6 - 0.1, "
+        "t8 = exp(0.5*t7), t9 = t8 + 0.3, t10 = sigmoid(t9)"
+    )
+
+
+def test_growth_is_judged_by_the_time_of_a_pair():
+    case = catalogue.find("growth")
+    rows = {
+        name: row(1.0, times_tilefold={"median": n * m / 1e8 * 1.25})
+        for name, (n, m) in SIZES.items()
+    }
+    values = [goal.reading(rows) for goal in case.goals]
+    assert values[:3] == pytest.approx([0.25] * 3)
+    assert not any(g.met(v) for g, v in zip(case.goals[:3], values[:3]))
+    assert values[3:] == [0, 0, 0]
 
 
 def test_a_wrong_neighbour_is_seen():

@@ -13,13 +13,18 @@ from torch.nn.functional import scaled_dot_product_attention
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bench.tasks.attention.task import AttentionProblem
+    from bench.attention import AttentionProblem
 
 PACKAGES = ("torch",)
 
 
 def prepare(problem: AttentionProblem) -> Callable[[], Any]:
-    """A batch of one head; its scale is 1/√64 by itself."""
+    """A batch of one head, or batches of one; its scale is 1/√D by itself."""
     torch.set_num_threads(cores())
-    q, k, v = (torch.from_numpy(a)[None, None] for a in problem.arrays.values())
-    return partial(scaled_dot_product_attention, q, k, v)
+    q, k, v = (
+        tensor.unsqueeze(1) if problem.batches else tensor[None, None]
+        for tensor in problem.tensors.values()
+    )
+    return partial(
+        scaled_dot_product_attention, q, k, v, is_causal=problem.causal
+    )

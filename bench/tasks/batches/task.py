@@ -19,20 +19,21 @@ POINTS = 30  # on either axis of a batch
 
 @dataclass(frozen=True)
 class BatchProblem:
-    """x and y (B, 30, 3), b (B, 30); a result has the shape of b."""
+    """x and y (B, N, 3), b (B, N); a result has the shape of b."""
 
     batches: int
+    points: int = POINTS
     length: float = 0.5
 
     @property
     def pairs(self) -> float:
         """Pairs of points in all batches."""
-        return float(self.batches) * POINTS**2
+        return float(self.batches) * self.points**2
 
     @property
     def sizes(self) -> dict[str, Any]:
         """The batches, N, M, D and the type."""
-        sizes = {"B": self.batches, "N": POINTS, "M": POINTS, "D": 3}
+        sizes = {"B": self.batches, "N": self.points, "M": self.points, "D": 3}
         return {**sizes, "dtype": "float32"}
 
     @property
@@ -44,23 +45,34 @@ class BatchProblem:
     def arrays(self) -> dict[str, Any]:
         """x, y and b."""
         random = np.random.default_rng(20)
-        shape = (self.batches, POINTS)
+        shape = (self.batches, self.points)
         return {
             "x": random.random((*shape, 3), np.float32),
             "y": random.random((*shape, 3), np.float32),
             "b": random.standard_normal(shape, np.float32),
         }
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """As tilefold takes them."""
+        return self.arguments_of(self.arrays)
+
+    def arguments_of(self, arrays: dict[str, Any]) -> dict[str, Any]:
+        """These arrays: b has one component."""
+        return {**arrays, "b": arrays["b"][..., None], "l": self.length}
+
     def error(self, result: Any) -> float:
-        """Largest |r - o| / Σ_j |k_ij b_j| over the sampled batches."""
-        found = np.asarray(result).reshape(self.batches, POINTS)
-        some = np.linspace(0, self.batches - 1, ROWS).astype(np.int64)
-        x, y, b = (a[some].astype(np.float64) for a in self.arrays.values())
-        squares = ((x[:, :, None] - y[:, None]) ** 2).sum(-1)
-        terms = np.exp(squares * -self.scale) * b[:, None]
-        errors = np.abs(found[some].astype(np.float64) - terms.sum(-1))
-        errors /= np.abs(terms).sum(-1)
-        return float(np.nan_to_num(errors, nan=np.inf).max())
+        """Largest |r_i - o_i| / Σ_j |k_ij b_j| over the sampled rows."""
+        found = np.asarray(result).reshape(self.batches, self.points)
+        count = min(ROWS * 30, found.size)
+        some = np.linspace(0, found.size - 1, count).astype(np.int64)
+        return max(self._error(found, *divmod(k, self.points)) for k in some)
+
+    def _error(self, found: Any, batch: int, row: int) -> float:
+        x, y, b = (a[batch].astype(np.float64) for a in self.arrays.values())
+        terms = np.exp(((x[row] - y) ** 2).sum(1) * -self.scale) * b
+        error = abs(float(found[batch, row]) - terms.sum())
+        return float(np.nan_to_num(error / np.abs(terms).sum(), nan=np.inf))
 
 
 def _make(quick: bool) -> BatchProblem:

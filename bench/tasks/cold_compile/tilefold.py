@@ -8,32 +8,30 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from bench.case import Measured, Wrong
-from bench.points import TEXT
 
 import tilefold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bench.points import GaussianProblem
+    from bench.cold import ColdProblem
 
 PACKAGES = ("tilefold",)
-OTHER = "sum_j |x_i - y_j| b_j"
+OTHER = "sum_j |x_j|"
 
 
-def prepare(problem: GaussianProblem) -> Callable[[], Measured]:
+def prepare(problem: ColdProblem) -> Callable[[], Measured]:
     """A session with a cache of its own for each sample."""
+    arguments = problem.arguments
 
     def run() -> Measured:
         with TemporaryDirectory() as folder:
             options = tilefold.Options(cache_directory=folder)
             session = tilefold.Session(options)
-            tilefold.reduce(
-                OTHER, x=problem.x, y=problem.y, b=problem.b, session=session
-            )
+            tilefold.reduce(OTHER, x=arguments["x"], session=session)
             before = session.stats()
             start = time.perf_counter()
-            out = tilefold.reduce(TEXT, problem.arguments, session=session)
+            out = tilefold.reduce(problem.text, arguments, session=session)
             seconds = time.perf_counter() - start
             after = session.stats()
         if after.compiles == before.compiles:

@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bench.points import TEXT
-
-import tilefold
+from bench.formula_run import FormulaRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +17,4 @@ PACKAGES = ("tilefold",)
 
 def prepare(problem: GaussianProblem) -> Callable[[], Any]:
     """Compiles in a whole call: shapes of one row may choose the kernel."""
-    formula = tilefold.compile(TEXT)
-    formula(**problem.arguments)
-    return partial(formula, **problem.arguments)
+    return FormulaRun(problem.text, problem.arguments)

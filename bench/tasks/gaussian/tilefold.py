@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bench.points import TEXT
-
-import tilefold
+from bench.formula_run import FormulaRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +17,5 @@ PACKAGES = ("tilefold",)
 
 def prepare(problem: GaussianProblem) -> Callable[[], Any]:
     """Compiles on the first 8 rows."""
-    formula = tilefold.compile(TEXT)
-    formula({**problem.arguments, "x": problem.x[:8]})
-    return partial(formula, **problem.arguments)
+    few = {**problem.arguments, "x": problem.x[:8]}
+    return FormulaRun(problem.text, problem.arguments, few)

@@ -110,7 +110,7 @@ CASES = [
                 at_least=False,
                 unit="×",
             ),
-            times_faster("pykeops", 15),
+            times_faster("pykeops", 20),
         ),
     )
 ]

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import tilefold
+from bench.formula_run import FormulaRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +17,4 @@ PACKAGES = ("tilefold",)
 
 def prepare(problem: GaussianProblem) -> Callable[[], Any]:
     """Compiles in a whole call."""
-    formula = tilefold.compile(problem.text)
-    formula(**problem.arguments)
-    return partial(formula, **problem.arguments)
+    return FormulaRun(problem.text, problem.arguments)

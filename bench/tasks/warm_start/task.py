@@ -24,7 +24,7 @@ def make(_: bool) -> GaussianProblem:
 
 
 def _goal(what: str, row: str) -> Goal:
-    return at_most(what, f"{row}/seconds/median", 25, 1e3, " ms")
+    return at_most(what, f"{row}/seconds/median", 15, 1e3, " ms")
 
 
 CASES = [

@@ -1,0 +1,35 @@
+# bench/formula_run.py - a formula of tilefold with its arguments, to be timed.
+"""What most contenders of tilefold run, and what its cost model expects."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import tilefold
+
+EXPECTED = re.compile(r"expected of one core: (\S+) ns a pair")
+
+
+class FormulaRun:
+    """f(**arguments), compiled beforehand."""
+
+    def __init__(
+        self,
+        text: str,
+        arguments: dict[str, Any],
+        first: dict[str, Any] | None = None,
+    ) -> None:
+        """Compiles by a call with `first`, else with all."""
+        self._formula = tilefold.compile(text)
+        self._arguments = arguments
+        self._formula(first or arguments)
+
+    def __call__(self) -> Any:
+        return self._formula(**self._arguments)
+
+    def nanoseconds_expected(self) -> float | None:
+        """Of one core for a pair, where the plan has a cost."""
+        stages = self._formula.explain(**self._arguments)
+        found = EXPECTED.search(str(stages))
+        return float(found[1]) if found else None

@@ -15,8 +15,12 @@ from bench.case import Absent
 from bench.places import ROOT
 
 if TYPE_CHECKING:
+    from bench.attention import AttentionProblem
+    from bench.neighbors import NeighborProblem
     from bench.points import GaussianProblem
     from bench.statements import StatementProblem
+    from bench.tasks.batches.task import BatchProblem
+    from bench.tasks.reductions.task import ReductionProblem
 
 NAME = "libtilefold_ceiling.so"
 NO_AVX512 = 2
@@ -63,6 +67,55 @@ def gaussian(library: ctypes.CDLL, problem: GaussianProblem) -> Any:
     name = "gaussian_f32" if x.dtype == np.float32 else "gaussian_f64"
     sizes = (len(x), len(y), x.shape[1])
     call(library, name, *sizes, x, y, b, problem.length, out, ALL_CORES)
+    return out
+
+
+def wide(library: ctypes.CDLL, problem: GaussianProblem) -> Any:
+    """The Gaussian sums of many columns in three dimensions."""
+    x, y, b = problem.x, problem.y, problem.b
+    out = np.empty((len(x), b.shape[1]), np.float32)
+    sizes = (len(x), len(y), b.shape[1])
+    call(library, "wide_f32", *sizes, x, y, b, problem.length, out, ALL_CORES)
+    return out
+
+
+def attention(library: ctypes.CDLL, problem: AttentionProblem) -> Any:
+    """softmax(q kᵀ/√D) v of one head."""
+    q, k, v = problem.arrays.values()
+    out = np.empty_like(q)
+    sizes = (len(q), len(k), q.shape[1], v.shape[1])
+    call(library, "attention_f32", *sizes, q, k, v, out, ALL_CORES)
+    return out
+
+
+def nearest(library: ctypes.CDLL, problem: NeighborProblem) -> Any:
+    """The places of the nearest points."""
+    x, y, count = problem.x, problem.y, problem.count
+    out = np.empty((len(x), count), np.int64)
+    sizes = (len(x), len(y), x.shape[1], count)
+    call(library, "nearest_f32", *sizes, x, y, out, ALL_CORES)
+    return out
+
+
+def reduction(library: ctypes.CDLL, problem: ReductionProblem) -> Any:
+    """One of the reductions of that task."""
+    x, y = problem.x, problem.y
+    place = problem.operation == "argmin"
+    out = np.empty(len(x), np.int64 if place else np.float32)
+    sizes = (len(x), len(y), x.shape[1])
+    name = f"{problem.operation}_f32"
+    call(library, name, *sizes, x, y, out, ALL_CORES)
+    return out
+
+
+def batches(library: ctypes.CDLL, problem: BatchProblem) -> Any:
+    """The Gaussian sums of all batches."""
+    x, y, b = problem.arrays.values()
+    out = np.empty_like(b)
+    sizes = (problem.batches, problem.points, problem.points)
+    call(
+        library, "batches_f32", *sizes, x, y, b, problem.length, out, ALL_CORES
+    )
     return out
 
 

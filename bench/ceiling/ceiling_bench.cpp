@@ -12,99 +12,36 @@
 // threads take turns; medians are printed.
 
 #include "exp2_check.h"
+#include "kernels_bench.h"
 #include "points.h"
 #include "sweep.h"
+#include "timing.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <limits>
+#include <string>
 #include <thread>
 #include <vector>
 
 namespace {
 
 using ceiling::check_exp2;
+using ceiling::core_clock;
+using ceiling::Effort;
 using ceiling::Exp2Error;
+using ceiling::Mix;
 using ceiling::Points;
 
-// The port bound. Zen 5 has two pipes that multiply (FMA), two that add, each
-// one 512-bit operation a cycle; vreduce and vscalef fill both adders for a
-// cycle; a permutation takes one slot of either kind, two if it has two
-// sources. Measured there with independent operations: 9 FMA + 8 additions run
-// in 4.53 cycles, the float mix of D = 3 below in 4.52, the double one in 6.02.
-// Sapphire Rapids has two pipes in all for 512 bits; vreduce and vscalef are
-// one operation on either (0.49 cycles), a permutation is one on the second
-// (1.0). Loads and broadcasts have their own ports, and every kernel leaves
-// them room. On a processor with other ports the share means nothing.
-double bound_cycles_per_16_pairs(bool is_float, int d) {
-    const bool intel = __builtin_cpu_is("intel");
-    const int degree = is_float ? 3 : 6;
-    const int rounding = intel ? 1 : 2; // slots of vreduce, and of vscalef
-    const int fma = d                   // squares
-                    + 1                 // scale
-                    + (degree - 1)      // q by Horner
-                    + 3;                // w f, w + (w f) q, times b
-    const int add = d                   // differences
-                    + 1                 // + magic
-                    + 2 * rounding;
-    const int permutation = is_float || intel ? 1 : 2;
-    const int all = fma + add + permutation;
-    const double cycles =
-        intel ? all / 2.0 : std::max({fma / 2.0, add / 2.0, all / 4.0});
-    return is_float ? cycles : 2 * cycles;
-}
-
-double now(clockid_t clock) {
-    timespec t;
-    clock_gettime(clock, &t);
-    return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
-}
-double wall_seconds() {
-    return now(CLOCK_MONOTONIC);
-}
-double thread_seconds() {
-    return now(CLOCK_THREAD_CPUTIME_ID);
-}
-
-/// Core cycles a second, now: a chain of dependent multiplications runs at one
-/// in three cycles on every x86-64. (Additions of constants are folded while
-/// they are renamed since Golden Cove.)
-double core_clock() {
-    const long turns = 10000, chain = 64, latency = 3;
-    const double start = thread_seconds();
-    long left = turns, product = 3;
-    asm volatile("1:\n\t.rept 64\n\timul %0, %0\n\t.endr\n\t"
-                 "dec %1\n\tjnz 1b"
-                 : "+r"(product), "+r"(left)
-                 :
-                 : "cc");
-    return turns * chain * latency / (thread_seconds() - start);
-}
-
-double median(std::vector<double> v) {
-    std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
-    return v[v.size() / 2];
-}
-
-struct Sample {
-    double seconds; ///< by the wall clock
-    double cycles;  ///< of the calling thread
-};
-
-template <class T> Sample time_once(Points<T>& points, int threads) {
-    const double before = core_clock();
-    const double wall = wall_seconds(), thread = thread_seconds();
-    points.run(threads);
-    const double used = thread_seconds() - thread;
-    const double elapsed = wall_seconds() - wall;
-    return {elapsed, used * std::max(before, core_clock())};
+/// Of the Gaussian sum: differences, squares, scale, exp2, times b.
+Mix gaussian_mix(bool is_float, int d) {
+    return Mix{d + 2.0, double(d)} + ceiling::exp2_mix(is_float);
 }
 
 template <class T>
-bool run_case(const char* type, int n, int d, int repeats, int threads) {
+bool run_case(const char* type, int n, int d, const Effort& effort) {
+    const int threads = effort.threads;
     Points<T> points(n, n, d);
     points.run(1);
     const std::vector<T> one = points.out;
@@ -119,23 +56,12 @@ bool run_case(const char* type, int n, int d, int repeats, int threads) {
                     type, d, error, threads, same ? "same" : "differ");
         return false;
     }
-    std::vector<double> seconds1, cycles1, secondsN;
-    for (int k = 0; k < repeats; ++k) {
-        const Sample sample = time_once(points, 1);
-        seconds1.push_back(sample.seconds);
-        cycles1.push_back(sample.cycles);
-        secondsN.push_back(time_once(points, threads).seconds);
-    }
-    const double pairs = double(n) * n;
-    const double cycles = median(cycles1) / pairs * 16;
-    const double bound =
-        bound_cycles_per_16_pairs(sizeof(T) == sizeof(float), d);
-    std::printf("%s %4d %9.2f %9.2f %7.2fx %9.2f %8.2f %7.0f%% %9.1e\n", type,
-                d, pairs / median(seconds1) / 1e9,
-                pairs / median(secondsN) / 1e9,
-                median(seconds1) / median(secondsN), cycles, bound,
-                100 * bound / cycles, error);
-    std::fflush(stdout);
+    const bool is_float = sizeof(T) == sizeof(float);
+    const double vectors = is_float ? 1 : 2; // of 16 pairs
+    const std::string name = std::string(type) + " D=" + std::to_string(d);
+    ceiling::print_row(name.c_str(), effort, double(n) * n,
+                       vectors * ceiling::bound(gaussian_mix(is_float, d)),
+                       error, [&](int threads) { points.run(threads); });
     return true;
 }
 
@@ -172,14 +98,14 @@ int main(int argc, char** argv) {
     std::printf("sizes, limits and threads: right\n");
     std::printf("core clock %.2f GHz, medians of %d\n", core_clock() / 1e9,
                 repeats);
-    std::printf("type   D  Gpairs/s  on %2d thr  scaling  cyc/16pr    bound"
-                "    share     error\n",
-                threads);
-    good &= run_case<float>("f32", 40960, 3, repeats, threads);
-    good &= run_case<float>("f32", 24576, 16, repeats, threads);
-    good &= run_case<float>("f32", 14336, 64, repeats, threads);
-    good &= run_case<double>("f64", 24576, 3, repeats, threads);
-    good &= run_case<double>("f64", 16384, 16, repeats, threads);
-    good &= run_case<double>("f64", 10240, 64, repeats, threads);
+    const Effort effort = {repeats, threads};
+    ceiling::print_head(effort);
+    good &= run_case<float>("f32", 40960, 3, effort);
+    good &= run_case<float>("f32", 24576, 16, effort);
+    good &= run_case<float>("f32", 14336, 64, effort);
+    good &= run_case<double>("f64", 24576, 3, effort);
+    good &= run_case<double>("f64", 16384, 16, effort);
+    good &= run_case<double>("f64", 10240, 64, effort);
+    good &= ceiling::run_kernels(effort);
     return good ? 0 : 1;
 }

@@ -1,0 +1,11 @@
+// bench/ceiling/kernels_bench.h - the kernels beside the Gaussian sum.
+#pragma once
+
+#include "timing.h"
+
+namespace ceiling {
+
+/// Checks and times each; false if one is wrong.
+bool run_kernels(const Effort& effort);
+
+} // namespace ceiling

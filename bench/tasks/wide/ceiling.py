@@ -1,0 +1,19 @@
+# bench/tasks/wide/ceiling.py - the hand-written kernel of bench/ceiling.
+"""hand-written AVX-512."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from bench.ceiling_library import load, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench.points import GaussianProblem
+
+
+def prepare(problem: GaussianProblem) -> Callable[[], Any]:
+    """Loads the library."""
+    return partial(wide, load(), problem)

@@ -102,7 +102,9 @@ def reduction(library: ctypes.CDLL, problem: ReductionProblem) -> Any:
     x, y = problem.x, problem.y
     place = problem.operation == "argmin"
     out = np.empty(len(x), np.int64 if place else np.float32)
-    sizes = (len(x), len(y), x.shape[1])
+    sizes: tuple[int, ...] = (len(x), len(y), x.shape[1])
+    if problem.operation == "logsumexp":
+        sizes = sizes[:2]  # in three dimensions only
     name = f"{problem.operation}_f32"
     call(library, name, *sizes, x, y, out, ALL_CORES)
     return out

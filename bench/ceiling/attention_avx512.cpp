@@ -160,7 +160,7 @@ void attention_rows(const AttentionProblem& problem, std::ptrdiff_t first,
     for (std::ptrdiff_t j = 0; j < problem.m; j += ProductTerms) {
         const std::ptrdiff_t left = problem.m - j;
         add_panel(state, j, left < ProductTerms ? left : ProductTerms);
-        if (j / ProductTerms % 2 == 1 || left <= ProductTerms)
+        if (is_carried(j) || left <= ProductTerms)
             carry(state.sums, totals, state.elements());
     }
     for (int row = 0; row < ProductRows; ++row)

@@ -5,14 +5,12 @@
 // copy that runs before the processor was asked what it can do.
 
 #include "block.h"
-#include "stream.h"
+#include "pack_stream.h"
 #include "tile.h"
 
 namespace ceiling {
 
 namespace {
-
-constexpr int StreamColumns = 2048; // 32 KB of packed floats: they stay in L1
 
 std::ptrdiff_t smaller(std::ptrdiff_t a, std::ptrdiff_t b) {
     return a < b ? a : b;
@@ -34,28 +32,6 @@ std::ptrdiff_t pack_rows(const Problem<T>& problem, Range rows, int group,
     return groups;
 }
 
-/// Packs columns for stream(), with the zeros it needs; returns their count.
-template <class T>
-int pack_stream(const Problem<T>& problem, std::ptrdiff_t first, int count,
-                T* packed) {
-    const int padded = (count + Ring - 1) / Ring * Ring;
-    const T *y = problem.y + first * 3, *b = problem.b + first;
-    for (int j = -Lag; j < 0; ++j)
-        for (int k = 0; k < ColumnSize; ++k)
-            packed[j * ColumnSize + k] = 0;
-    for (int j = 0; j < count; ++j) {
-        T* column = packed + j * ColumnSize;
-        column[0] = y[3 * j];
-        column[1] = y[3 * j + 1];
-        column[2] = y[3 * j + 2];
-        column[3] = b[j];
-    }
-    for (int j = count; j < padded + Lag; ++j)
-        for (int k = 0; k < ColumnSize; ++k)
-            packed[j * ColumnSize + k] = 0;
-    return padded;
-}
-
 template <class T>
 void accumulate_stream(const Problem<T>& problem, Range rows, Range columns,
                        T* scratch, double* sums) {
@@ -64,10 +40,12 @@ void accumulate_stream(const Problem<T>& problem, Range rows, Range columns,
     T* packed = scratch + 3 * BlockRows + Lag * ColumnSize;
     for (std::ptrdiff_t j = columns.begin; j < columns.end;) {
         const int count = int(smaller(StreamColumns, columns.end - j));
-        const int padded = pack_stream(problem, j, count, packed);
+        const T zeros[3] = {};
+        const int padded =
+            pack_stream(problem.y + 3 * j, problem.b + j, count, zeros, packed);
         for (std::ptrdiff_t v = 0; v < vectors; ++v)
-            stream<T>(scratch + 3 * L::Width * v, packed, padded, problem.scale,
-                      L::Q, sums + L::Width * v);
+            stream(row_of<T>(scratch + 3 * L::Width * v, problem.scale, L::Q),
+                   packed, padded, sums + L::Width * v);
         j += count;
     }
 }
@@ -108,7 +86,7 @@ void accumulate_tiles(const Problem<T>& problem, Range rows, Range columns,
 
 template <class T> std::size_t scratch_size(std::ptrdiff_t d) {
     if (d == 3)
-        return 3 * BlockRows + (StreamColumns + 2 * Lag) * ColumnSize;
+        return 3 * BlockRows + StreamSize;
     return BlockRows * d + TilePanelColumns * (d + 1);
 }
 

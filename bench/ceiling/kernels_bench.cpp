@@ -5,6 +5,7 @@
 #include "kernels_bench.h"
 #include "attention.h"
 #include "batches.h"
+#include "logsumexp.h"
 #include "nearest.h"
 #include "wide.h"
 
@@ -207,6 +208,29 @@ bool run_nearest(const Effort& effort, int d, int n) {
     return true;
 }
 
+bool run_logsumexp(const Effort& effort) {
+    const Clouds clouds(16384, 3);
+    std::vector<float> out(clouds.n);
+    auto run = [&](int threads) {
+        expect_ok(tilefold_ceiling_logsumexp_f32(
+            clouds.n, clouds.n, clouds.x.data(), clouds.y.data(), out.data(),
+            threads));
+    };
+    run(effort.threads);
+    double error = 0;
+    for (int i = 0; i < clouds.n; i += Stride) {
+        long double sum = 0;
+        for (long double square : clouds.squares(i))
+            sum += std::exp(-square / 2);
+        error = std::max(error, double(std::fabs(out[i] / std::log(sum) - 1)));
+    }
+    if (!report("logsumexp", error, 1e-6))
+        return false;
+    const Mix mix = Mix{5, 3} + exp2_mix(true);
+    print_row("logsumexp D=3", effort, clouds.pairs(), bound(mix), error, run);
+    return true;
+}
+
 bool run_extremes(const Effort& effort) {
     const Clouds clouds(16384, 3);
     const int n = clouds.n;
@@ -246,6 +270,7 @@ bool run_kernels(const Effort& effort) {
     bool good = run_wide(effort, 64);
     good &= run_attention(effort);
     good &= run_batches(effort);
+    good &= run_logsumexp(effort);
     good &= run_extremes(effort);
     good &= run_nearest(effort, 3, 16384);
     good &= run_nearest(effort, 16, 10240);

@@ -59,6 +59,9 @@ template <> struct Lanes<float> {
     static CEILING_INLINE Vector fma(Vector a, Vector b, Vector c) {
         return _mm512_fmadd_ps(a, b, c);
     }
+    static CEILING_INLINE Vector fmsub(Vector a, Vector b, Vector c) {
+        return _mm512_fmsub_ps(a, b, c);
+    }
     static CEILING_INLINE Vector add_down(Vector a, Vector b) {
         return _mm512_add_round_ps(a, b, RoundDown);
     }
@@ -118,6 +121,9 @@ template <> struct Lanes<double> {
     }
     static CEILING_INLINE Vector fma(Vector a, Vector b, Vector c) {
         return _mm512_fmadd_pd(a, b, c);
+    }
+    static CEILING_INLINE Vector fmsub(Vector a, Vector b, Vector c) {
+        return _mm512_fmsub_pd(a, b, c);
     }
     static CEILING_INLINE Vector add_down(Vector a, Vector b) {
         return _mm512_add_round_pd(a, b, RoundDown);

@@ -6,6 +6,12 @@ namespace ceiling {
 constexpr int ProductVectors = 3;
 constexpr int ProductRows = 16 * ProductVectors;
 constexpr int ProductColumns = 8;
-constexpr int ProductTerms = 128; // of a panel: its 48 rows are 24 KB
+constexpr int ProductTerms = 64; // of a panel: its 48 rows are 12 KB
+
+/// Whether sums go to double after the panel that begins at `term`: at most 256
+/// columns are added in float.
+constexpr bool is_carried(long term) {
+    return (term + ProductTerms) % 256 == 0;
+}
 
 } // namespace ceiling

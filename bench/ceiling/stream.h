@@ -29,8 +29,9 @@ template <class T> struct Stages {
     typename Lanes<T>::Vector q[Ring], wf[Ring], e[Ring];          // 2^u
 };
 
-template <class T> struct Row {
-    typename Lanes<T>::Vector x[3], scale, magic;
+/// With Shifted, the exponent is scale |x - y|^2 - reference.
+template <class T, bool Shifted> struct Row {
+    typename Lanes<T>::Vector x[3], scale, reference, magic;
     const T* coefficients;
 };
 
@@ -48,8 +49,8 @@ constexpr int slot(int s, int k) {
 }
 
 /// Stages 0 and 1 of both types: two differences and their squares, the third.
-template <class T>
-CEILING_INLINE void measure(int s, Stages<T>& v, const Row<T>& row,
+template <class T, bool Shifted>
+CEILING_INLINE void measure(int s, Stages<T>& v, const Row<T, Shifted>& row,
                             const T* column) {
     using L = Lanes<T>;
     const int k0 = slot(s, 0), k1 = slot(s, 1);
@@ -60,9 +61,21 @@ CEILING_INLINE void measure(int s, Stages<T>& v, const Row<T>& row,
     v.d2[k0] = L::mul(v.d2[k0], v.d2[k0]);
 }
 
+template <class T, bool Shifted>
+CEILING_INLINE typename Lanes<T>::Vector exponent(typename Lanes<T>::Vector d2,
+                                                  const Row<T, Shifted>& row) {
+    using L = Lanes<T>;
+    if constexpr (Shifted)
+        return L::fmsub(d2, row.scale, row.reference);
+    else
+        return L::mul(d2, row.scale);
+}
+
 /// One step in float: eleven stages, each one operation of the chain.
-CEILING_INLINE void step(int s, Stages<float>& v, const Row<float>& row,
-                         const float* column, __m512& sum) {
+template <bool Shifted>
+CEILING_INLINE void step(int s, Stages<float>& v,
+                         const Row<float, Shifted>& row, const float* column,
+                         __m512& sum) {
     using L = Lanes<float>;
     const float* q = row.coefficients;
     asm volatile("" : "+r"(q)); // a new pointer, see coefficient()
@@ -79,14 +92,16 @@ CEILING_INLINE void step(int s, Stages<float>& v, const Row<float>& row,
     v.w[k6] = L::look_up(v.t[k6]);
     v.t[k5] = L::add_down(v.u[k5], row.magic);
     v.f[k4] = L::fraction(v.u[k4]);
-    v.u[k3] = L::mul(v.d2[k3], row.scale);
+    v.u[k3] = exponent(v.d2[k3], row);
     v.d2[k2] = L::fma(v.third[k2], v.third[k2], v.d2[k2]);
     measure(s, v, row, column);
 }
 
 /// One step in double: a column costs 6 cycles, so stages hold two operations.
-CEILING_INLINE void step(int s, Stages<double>& v, const Row<double>& row,
-                         const double* column, __m512d& sum) {
+template <bool Shifted>
+CEILING_INLINE void step(int s, Stages<double>& v,
+                         const Row<double, Shifted>& row, const double* column,
+                         __m512d& sum) {
     using L = Lanes<double>;
     const double* q = row.coefficients;
     asm volatile("" : "+r"(q)); // a new pointer, see coefficient()
@@ -107,33 +122,45 @@ CEILING_INLINE void step(int s, Stages<double>& v, const Row<double>& row,
     v.q[k4] = L::fma(v.f[k4], coefficient(q, 5), coefficient(q, 4));
     v.f[k3] = L::fraction(v.u[k3]);
     v.d2[k2] = L::fma(v.third[k2], v.third[k2], v.d2[k2]);
-    v.u[k2] = L::mul(v.d2[k2], row.scale);
+    v.u[k2] = exponent(v.d2[k2], row);
     measure(s, v, row, column);
 }
 
-template <class T> CEILING_INLINE void clear(Stages<T>& v) {
+/// Nothing in flight: what comes out of the stages has exponents of 0 or -inf.
+template <class T, bool Shifted> CEILING_INLINE void clear(Stages<T>& v) {
     using L = Lanes<T>;
     for (int k = 0; k < Ring; ++k) {
-        v.d2[k] = v.second[k] = v.third[k] = v.u[k] = v.t[k] = L::zero();
+        v.d2[k] = L::all(Shifted ? T(__builtin_inf()) : T(0));
+        v.second[k] = v.third[k] = v.u[k] = v.t[k] = L::zero();
         v.f[k] = v.w[k] = v.q[k] = v.wf[k] = v.e[k] = L::zero();
     }
 }
 
-/// sums[lane] += sum over the columns of exp2(scale |x - y|^2) b.
-///
-/// x is 3 x Width; columns points at the first of count packed columns, count
-/// a multiple of Ring, with Lag columns of zeros on either side.
-template <class T>
-CEILING_INLINE void stream(const T* x, const T* columns, int count, T scale,
-                           const T* coefficients, double* sums) {
+/// x is 3 x Width.
+template <class T, bool Shifted = false>
+CEILING_INLINE Row<T, Shifted> row_of(const T* x, T scale,
+                                      const T* coefficients,
+                                      const T* reference = nullptr) {
     using L = Lanes<T>;
     const int w = L::Width;
-    const Row<T> row = {{L::load(x), L::load(x + w), L::load(x + 2 * w)},
-                        L::all(scale),
-                        L::all(L::Magic),
-                        coefficients};
+    return {{L::load(x), L::load(x + w), L::load(x + 2 * w)},
+            L::all(scale),
+            Shifted ? L::load(reference) : L::zero(),
+            L::all(L::Magic),
+            coefficients};
+}
+
+/// sums[lane] += sum over the columns of exp2(exponent of the row) b.
+///
+/// columns points at the first of count packed columns, count a multiple of
+/// Ring, with Lag columns on either side whose b is 0 and whose terms are
+/// finite.
+template <class T, bool Shifted>
+CEILING_INLINE void stream(const Row<T, Shifted>& row, const T* columns,
+                           int count, double* sums) {
+    using L = Lanes<T>;
     Stages<T> stages;
-    clear(stages);
+    clear<T, Shifted>(stages);
     for (int left = count + Lag; left > 0; left -= PanelColumns) {
         auto sum = L::zero();
         const int panel = left < PanelColumns ? left : PanelColumns;

@@ -68,7 +68,7 @@ void wide_rows(const WideProblem& problem, std::ptrdiff_t first, float* scratch,
         weigh(rows, problem.y + 3 * j, count, problem.scale, weights);
         add_products(weights, problem.b + j * problem.columns, count,
                      problem.columns, sums);
-        if (j / ProductTerms % 2 == 1 || left <= ProductTerms)
+        if (is_carried(j) || left <= ProductTerms)
             carry(sums, totals, elements); // after 256 columns
     }
 }

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from bench import catalogue, goals, tables
+from bench import catalogue, ceiling_library, goals, tables
 from bench.calibration import Sample
-from bench.case import Measured
+from bench.case import Absent, Measured
 from bench.command import absences
 from bench.rounds import Track
 from bench.statements import Double, function
@@ -85,7 +85,9 @@ def test_growth_is_judged_by_the_time_of_a_pair():
     }
     values = [goal.reading(rows) for goal in case.goals]
     assert values[:3] == pytest.approx([0.25] * 3)
-    assert not any(g.met(v) for g, v in zip(case.goals, values[:3], strict=False))
+    assert not any(
+        g.met(v) for g, v in zip(case.goals, values[:3], strict=False)
+    )
     assert values[3:] == [0, 0, 0]
 
 
@@ -200,3 +202,10 @@ def test_what_is_missing_is_said_once_with_its_cure():
     ]
     assert said[2].endswith("-m pip install '.[bench]' brings all packages")
     assert absences([{"contenders": {"tilefold": row(1.0)}}]) == []
+
+
+def test_a_missing_library_names_the_cure(tmp_path, monkeypatch):
+    monkeypatch.delenv("TILEFOLD_CEILING", raising=False)
+    monkeypatch.setattr(ceiling_library, "ROOT", tmp_path)
+    with pytest.raises(Absent, match="tilefold bench then builds it"):
+        ceiling_library.load()

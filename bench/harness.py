@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench import catalogue, machine, summary
+from bench.calibration import cores
 from bench.contender_process import ContenderProcess, Stopped
 from bench.rounds import Quiet, Track, race
 
@@ -37,6 +38,7 @@ class Settings:
     quick: bool = False
     patience: float = 300.0  # seconds a case waits for a quiet machine
     contenders: tuple[str, ...] = ()  # empty: all
+    most_samples: int = 99
 
 
 def say(text: str) -> None:
@@ -50,6 +52,7 @@ def run_case(entry: Entry, settings: Settings) -> dict[str, Any]:
     case = entry.case
     say(f"{case.name}: {case.title}")
     start = time.perf_counter()
+    problem = case.problem(settings.quick)
     quiet = Quiet(settings.patience)
     rows: dict[str, dict[str, Any]] = {}
     tracks: dict[str, Track] = {}
@@ -63,11 +66,13 @@ def run_case(entry: Entry, settings: Settings) -> dict[str, Any]:
             if track:
                 tracks[name] = track
             say(f"  {name:20} {_verdict(rows[name])}")
-        samples = min(case.samples, QUICK_SAMPLES if settings.quick else 99)
+        most = QUICK_SAMPLES if settings.quick else settings.most_samples
+        samples = min(case.samples, most)
         race(tracks, samples, quiet)
     for name, track in tracks.items():
         _finish(rows[name], track, tracks.get(REFERENCE), samples)
-    problem = case.problem(settings.quick)
+    for row in rows.values():
+        _expect(row, problem.pairs)
     if case.rated:
         _add_rates(rows, problem.pairs)
     return {
@@ -116,6 +121,13 @@ def _enter(
         row.update(status=stopped.status, reason=stopped.reason)
         return row, None
     return row, Track(process, repeats, at_most)
+
+
+def _expect(row: dict[str, Any], pairs: float) -> None:
+    """The time that a cost model gives all cores, where there is one."""
+    expected = row.pop("expected_nanoseconds", None)
+    if expected is not None:
+        row["expected_seconds"] = expected * 1e-9 * pairs / cores()
 
 
 def _repeats(

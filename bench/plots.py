@@ -1,8 +1,11 @@
 # bench/plots.py - results as pictures.
-"""Bars of the Gaussian sums, and speed against the number of points."""
+"""Bars of the Gaussian sums, and curves: speed against the number of points,
+the dimension and the number of right-hand sides, time against the number of
+statements."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,15 +15,60 @@ if TYPE_CHECKING:
 
 COLOURS = {
     "tilefold": "#c0392b",
+    "tilefold_cpp": "#e67e22",
     "ceiling": "#7f8c8d",
+    "jax_chunked": "#16a085",
+    "jax_jit": "#16a085",
     "numpy": "#bdc3c7",
     "pykeops": "#2980b9",
     "scikit_learn": "#f39c12",
     "torch_addmm": "#8e44ad",
     "torch_cdist": "#af7ac5",
+    "torch_eager": "#af7ac5",
     "torch_compile": "#5b2c6f",
 }
-RATE = "pairs_per_second"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is drawn upwards: a number of a row, in units of 1/scale."""
+
+    key: str
+    scale: float
+    label: str
+
+
+RATE = Measure("pairs_per_second", 1e-9, "G pairs/s")
+TIME = Measure("seconds", 1e6, "µs for one call")
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A measure against one of the sizes of the cases."""
+
+    size: str
+    label: str
+    title: str
+    measure: Measure = RATE
+    logarithmic: bool = True
+
+
+CURVES = {
+    "gaussian_sizes": Curves("N", "N = M", "Gaussian sum, D = 3, float32"),
+    "gaussian_dimensions": Curves(
+        "D", "D", "Gaussian sum, N = M = 4,000, float32"
+    ),
+    "wide": Curves(
+        "E", "E, right-hand sides", "Gaussian sum, N = M = 10,000, D = 3"
+    ),
+    "statements": Curves(
+        "statements",
+        "statements",
+        "A chain of light statements on (n, 16), n = 4 … 13",
+        TIME,
+        logarithmic=False,
+    ),
+}
 
 
 def draw_plots(results: dict[str, Cases], folder: Path) -> dict[str, str]:
@@ -30,53 +78,62 @@ def draw_plots(results: dict[str, Cases], folder: Path) -> dict[str, str]:
     except ImportError:
         return {}
     mpl.use("Agg")
+    from matplotlib import pyplot
+
     drawn = {}
-    for task, draw in (("gaussian", _bars), ("gaussian_sizes", _lines)):
-        if task in results:
-            figure = draw(results[task])
-            figure.savefig(folder / f"{task}.png", dpi=130)
-            drawn[task] = f"{folder.name}/{task}.png"
+    for task in ("gaussian", *CURVES):
+        if task not in results:
+            continue
+        cases = results[task]
+        kind = CURVES.get(task)
+        figure = _curves(cases, kind) if kind else _bars(cases)
+        figure.savefig(folder / f"{task}.png", dpi=130)
+        pyplot.close(figure)
+        drawn[task] = f"{folder.name}/{task}.png"
     return drawn
 
 
-def _contenders(cases: Cases) -> dict[str, str]:
-    """Name to label of those with a rate anywhere."""
+def _contenders(cases: Cases, measure: Measure) -> dict[str, str]:
+    """Name to label of those with a number anywhere."""
     return {
         name: row["label"]
         for case in cases.values()
         for name, row in case["contenders"].items()
-        if RATE in row and row["status"] != "wrong"
+        if measure.key in row and row["status"] != "wrong"
     }
 
 
-def _rates(cases: Cases, name: str) -> list[tuple[int, dict[str, float]]]:
-    """(number of the case, rate in G pairs/s) where there is one."""
+def _numbers(
+    cases: Cases, name: str, measure: Measure
+) -> list[tuple[int, dict[str, float]]]:
+    """(number of the case, median and quartiles) where there are some."""
     found = []
     for number, case in enumerate(cases.values()):
         row = case["contenders"].get(name, {})
-        if RATE in row and row["status"] != "wrong":
-            rate = {k: v / 1e9 for k, v in row[RATE].items()}
-            found.append((number, rate))
+        if measure.key in row and row["status"] != "wrong":
+            spread = row[measure.key]
+            scaled = {k: v * measure.scale for k, v in spread.items()}
+            found.append((number, scaled))
     return found
 
 
-def _axes(width: float) -> tuple[Any, Any]:
+def _axes(width: float, measure: Measure) -> tuple[Any, Any]:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(width, 4.2), layout="constrained")
     axes.set_yscale("log")
-    axes.set_ylabel("G pairs/s")
+    axes.set_ylabel(measure.label)
     axes.grid(axis="y", which="both", alpha=0.25)
     axes.set_axisbelow(True)
     return figure, axes
 
 
 def _bars(cases: Cases) -> Any:
-    figure, axes = _axes(10)
-    names = _contenders(cases)
+    figure, axes = _axes(10, RATE)
+    names = _contenders(cases, RATE)
     width = 0.86 / max(1, len(names))
     for place, (name, label) in enumerate(names.items()):
-        rates = _rates(cases, name)
+        rates = _numbers(cases, name, RATE)
         heights = [rate["median"] for _, rate in rates]
         spread = [
             [rate["median"] - rate["low"] for _, rate in rates],
@@ -100,21 +157,34 @@ def _bars(cases: Cases) -> Any:
     return figure
 
 
-def _lines(cases: Cases) -> Any:
-    figure, axes = _axes(7)
-    sizes = [case["sizes"]["N"] for case in cases.values()]
-    for name, label in _contenders(cases).items():
-        rates = _rates(cases, name)
-        axes.plot(
-            [sizes[number] for number, _ in rates],
-            [rate["median"] for _, rate in rates],
+def _curves(cases: Cases, kind: Curves) -> Any:
+    figure, axes = _axes(8, kind.measure)
+    places = [case["sizes"][kind.size] for case in cases.values()]
+    for name, label in _contenders(cases, kind.measure).items():
+        numbers = _numbers(cases, name, kind.measure)
+        across = [places[number] for number, _ in numbers]
+        line = axes.plot(
+            across,
+            [spread["median"] for _, spread in numbers],
             marker="o",
             markersize=4,
             label=label,
             color=COLOURS.get(name),
         )
-    axes.set_xscale("log")
-    axes.set_xlabel("N = M")
-    axes.legend(fontsize=8, loc="center right", bbox_to_anchor=(1, 0.55))
-    axes.set_title("Gaussian sum, D = 3, float32")
+        axes.fill_between(
+            across,
+            [spread["low"] for _, spread in numbers],
+            [spread["high"] for _, spread in numbers],
+            color=line[0].get_color(),
+            alpha=0.15,
+            linewidth=0,
+        )
+    if kind.logarithmic:
+        axes.set_xscale("log", base=10 if max(places) > 1000 else 2)
+    if max(places) <= 1000:
+        axes.set_xticks(places, [str(place) for place in places])
+        axes.minorticks_off()
+    axes.set_xlabel(kind.label)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    axes.set_title(kind.title, fontsize=10)
     return figure

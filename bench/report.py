@@ -14,7 +14,7 @@ from bench.tables import (
     errors_table,
     goals_table,
     rates_tables,
-    sweep_table,
+    sweep_tables,
 )
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 BEGIN = "<!-- results: written by python -m bench --report -->"
 END = "<!-- end of results -->"
-ORDER = ["gaussian", "gaussian_sizes", "accuracy", "cold_compile"]
+ORDER = ["gaussian", "gaussian_sizes", "gaussian_dimensions", "growth"]
+ORDER += ["accuracy", "cold_compile", "cold_statements"]
 ORDER += [
     "warm_start",
     "call_overhead",
@@ -33,7 +34,7 @@ ORDER += [
     "peak_memory",
     "gradients",
 ]
-ORDER += ["attention", "neighbors", "reductions"]
+ORDER += ["attention", "attention_views", "neighbors", "reductions"]
 ORDER += ["high_dimension", "wide", "kernel_matrix", "kernel_product"]
 ORDER += ["few_points", "batches", "layouts", "int8_points"]
 
@@ -75,14 +76,14 @@ def _sections(results: dict[str, Cases], pictures: dict[str, str]) -> list[str]:
 
 
 def _tables(module: Any, cases: Cases) -> list[str]:
-    if module.TABLE == "rates":
-        return rates_tables(cases)
-    if module.TABLE == "sweep":
-        return [sweep_table(cases)]
     if module.TABLE == "errors":
         return [errors_table(cases)]
-    peak = getattr(module, "SHOW_PEAK", False)
-    return [case_table(case, peak) for case in cases.values()]
+    each = [case_table(case) for case in cases.values()]
+    if module.TABLE == "times":
+        return each
+    over = rates_tables if module.TABLE == "rates" else sweep_tables
+    details = ["<details><summary>Every number</summary>", *each, "</details>"]
+    return [*over(cases), *details]
 
 
 def _prose(text: str) -> str:

@@ -8,12 +8,14 @@ which has no rank.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     Row = dict[str, Any]
     Case = dict[str, Any]
@@ -84,11 +86,11 @@ def rates_tables(cases: Cases) -> list[str]:
     ]
 
 
-def sweep_table(cases: Cases) -> str:
+def sweep_tables(cases: Cases) -> list[str]:
     """Times of one call: contender × case."""
     heads = [case["title"] for case in cases.values()]
     rows = _pivot(cases, lambda row: _marked(row, _time(row)))
-    return table(["one call", *heads], list(rows.values()))
+    return [table(["one call", *heads], list(rows.values()))]
 
 
 def errors_table(cases: Cases) -> str:
@@ -98,29 +100,83 @@ def errors_table(cases: Cases) -> str:
     return table(["largest relative error", *heads], list(rows.values()))
 
 
-def case_table(case: Case, peak: bool) -> str:
-    """One case, a contender a row."""
+def case_table(case: Case) -> str:
+    """One case, a contender a row, every number that there is."""
     shown = {
         name: row
         for name, row in case["contenders"].items()
         if "seconds" in row
     }
-    labels = {row["label"] for row in shown.values()}
-    notes = sorted({key for row in shown.values() for key in row["notes"]})
-    notes = [key for key in notes if _is_number(shown, key)]
-    timed = any("taken" in row for row in shown.values())
-    head = [case["title"], "time", *(["quartiles", "kept"] if timed else [])]
-    head += ["× tilefold"] * (len(labels) > 1) + ["error"]
-    head += ["memory"] * peak + notes
-    rows = []
-    for row in _by_time(shown):
-        cells = [_label(row), duration(row["seconds"]["median"])]
-        cells += [_quartiles(row), _kept(row)] if timed else []
-        cells += [_ratio(row)] * (len(labels) > 1) + [_error(row)]
-        cells += [f"{row['peak_bytes'] / 2**20:.1f} MiB"] * peak
-        cells += [_note(row, key) for key in notes]
-        rows.append(cells)
+    columns = _columns(case, shown)
+    head = [case["title"], *(column.head for column in columns)]
+    rows = [
+        [_label(row), *(column.cell(row) for column in columns)]
+        for row in _by_time(shown)
+    ]
     return table(head, rows)
+
+
+class _Column(NamedTuple):
+    """A column of numbers of a case."""
+
+    head: str
+    cell: Callable[[Row], str]
+    shown: bool = True
+
+
+def _columns(case: Case, rows: dict[str, Row]) -> list[_Column]:
+    """Those that say something of these rows."""
+    timed = any("taken" in row for row in rows.values())
+    several = len({row["label"] for row in rows.values()}) > 1
+    ceiling = case["contenders"].get("ceiling", {})
+    notes = sorted({key for row in rows.values() for key in row["notes"]})
+    columns = [
+        _Column("time", lambda row: duration(row["seconds"]["median"])),
+        _Column("quartiles", _quartiles, timed),
+        _Column("kept", _kept, timed),
+        _Column("G pairs/s", _plain_rate, _any(rows, "pairs_per_second")),
+        _Column("× tilefold", _ratio, several),
+        _Column(
+            "of the ceiling",
+            lambda row: _share(row, ceiling),
+            "times_tilefold" in ceiling,
+        ),
+        _Column("model", _model, _any(rows, "expected_seconds")),
+        _Column("memory", _memory),
+        _Column("error", _error),
+        *(
+            _Column(key, partial(_note, key=key))
+            for key in notes
+            if _is_number(rows, key)
+        ),
+    ]
+    return [column for column in columns if column.shown]
+
+
+def _any(rows: dict[str, Row], key: str) -> bool:
+    return any(key in row for row in rows.values())
+
+
+def _plain_rate(row: Row) -> str:
+    return digits(row["pairs_per_second"]["median"] / 1e9)
+
+
+def _share(row: Row, ceiling: Row) -> str:
+    """The speed beside that of the hand-written kernel, round by round."""
+    if not (own := row.get("times_tilefold")):
+        return ""
+    return digits(ceiling["times_tilefold"]["median"] / own["median"])
+
+
+def _model(row: Row) -> str:
+    """The time that the cost model expects on all cores."""
+    if "expected_seconds" not in row:
+        return ""
+    return duration(row["expected_seconds"])
+
+
+def _memory(row: Row) -> str:
+    return f"{row['peak_bytes'] / 2**20:.1f} MiB"
 
 
 def _pivot(cases: Cases, cell: Callable[[Row], str]) -> dict[str, list[str]]:

@@ -84,8 +84,10 @@ class Contender:
         self._run: Callable[[], Any] = module.prepare(self._problem)
         self._compared = getattr(module, "COMPARED", True)
         self._calibration = Calibration()
+        expected = getattr(self._run, "nanoseconds_expected", lambda: None)
         return {
             "label": _label(module),
+            "expected_nanoseconds": expected(),
             "versions": machine.versions(getattr(module, "PACKAGES", ())),
             "samples": getattr(module, "SAMPLES", math.inf),
         }

@@ -15,6 +15,7 @@ from bench import catalogue, ceiling_library, goals, tables
 from bench.calibration import Sample
 from bench.case import Absent, Measured
 from bench.command import absences
+from bench.regression import LIMITS, ratio_of
 from bench.rounds import Track
 from bench.statements import Double, function
 from bench.summary import ratio, timings
@@ -174,15 +175,61 @@ def test_goals_read_rows():
     assert not goal.met(goal.reading(peers))
 
 
+def test_limits_of_speed_name_what_there_is():
+    for limit in LIMITS:
+        [entry] = catalogue.select([limit.case])
+        assert limit.contender in catalogue.contender_modules(entry)
+
+
+def test_a_wrong_result_meets_no_limit_of_speed():
+    rows = {"tilefold": row(1.0), "numpy": row(9.0), "off": row(1.0)}
+    assert ratio_of(rows, "numpy") == 9.0
+    rows["off"]["status"] = "wrong"
+    assert ratio_of(rows, "off") is None
+    rows["tilefold"]["status"] = "failed"
+    assert ratio_of(rows, "numpy") is None
+
+
 def test_a_wrong_row_says_so():
     case = {"title": "t", "contenders": {"a": row(0.001, status="wrong")}}
-    assert "WRONG (1e-07), a | 1.00 ms" in tables.case_table(case, False)
+    assert "WRONG (1e-07), a | 1.00 ms" in tables.case_table(case)
 
 
 def test_a_limit_has_no_error():
     limit = row(0.001, label="a limit", error=None)
     case = {"title": "t", "contenders": {"a": row(0.002), "limit": limit}}
-    assert "| 7 of 8 |  | – |" in tables.case_table(case, False)
+    assert "| 7 of 8 |  | 0.0 MiB | – |" in tables.case_table(case)
+
+
+def test_a_row_prints_all_that_is_known():
+    own = row(
+        2.0,
+        label="tilefold",
+        pairs_per_second={"median": 3e9},
+        expected_seconds=1.5,
+        times_tilefold={"median": 1.0},
+        peak_bytes=2**21,
+    )
+    limit = row(
+        1.0,
+        label="by hand",
+        pairs_per_second={"median": 6e9},
+        times_tilefold={"median": 0.5},
+    )
+    case = {"title": "t", "contenders": {"tilefold": own, "ceiling": limit}}
+    head, _, first, second = tables.case_table(case).splitlines()
+    assert head == (
+        "| t | time | quartiles | kept | G pairs/s | × tilefold "
+        "| of the ceiling | model | memory | error |"
+    )
+    assert first == (
+        "| by hand | 1.00 s | 1.00–1.00 s | 7 of 8 | 6.00 | 0.500 | 1.00 |  "
+        "| 0.0 MiB | 1.0e-07 |"
+    )
+    assert second == (
+        "| tilefold | 2.00 s | 2.00–2.00 s | 7 of 8 | 3.00 | 1.00 | 0.500 "
+        "| 1.50 s | 2.0 MiB | 1.0e-07 |"
+    )
 
 
 def test_every_result_can_be_reported():

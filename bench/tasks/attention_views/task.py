@@ -14,7 +14,6 @@ from bench.goals import at_most, times_best_peer
 
 TITLE = "Attention of views"
 TABLE = "times"
-SHOW_PEAK = True
 CONTENDERS_OF = "attention"
 
 

@@ -15,7 +15,6 @@ from bench.goals import at_most
 
 TITLE = "Diagonal"
 TABLE = "times"
-SHOW_PEAK = True
 
 SAME = "exp(-|x_i - x_j|²/2l²)"
 OTHER = "exp(-|x_i - y_j|²/2l²)"

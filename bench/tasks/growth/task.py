@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 TITLE = "Growth"
 TABLE = "times"
-SHOW_PEAK = True
 SAMPLE = 0.2  # seconds that a sample repeats the run, at least
 SIZES = {
     "tilefold": (10_000, 10_000),

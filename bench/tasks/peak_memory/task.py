@@ -12,7 +12,6 @@ from bench.points import GaussianProblem, GaussianSizes
 
 TITLE = "Peak memory"
 TABLE = "times"
-SHOW_PEAK = True
 THREADS = 8
 
 

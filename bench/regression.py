@@ -1,0 +1,108 @@
+# bench/regression.py - python -m bench.regression: coarse limits of speed.
+"""Is tilefold about as fast as it was, beside others in the same run?
+
+Limits are half of what bench/README.md tells, so that a miss is a plan or a
+kernel that went wrong, not a noisy minute. A ratio that misses its limit is
+measured once more. Results are kept nowhere. Takes a minute or two, alone on
+the machine.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bench import catalogue, native
+from bench.harness import Settings, run_case, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SAMPLES = 5
+PATIENCE = 5.0  # seconds a case waits for a quiet machine
+
+
+class Limit(NamedTuple):
+    """How many times faster than a contender tilefold has to be."""
+
+    case: str
+    contender: str
+    least: float
+
+
+LIMITS = [
+    Limit("gaussian_d3_f32", "ceiling", 0.42),
+    Limit("gaussian_d3_f32", "numpy", 9),
+    Limit("gaussian_d3_f64", "ceiling", 0.42),
+    Limit("gaussian_d16_f32", "ceiling", 0.48),
+    Limit("gaussian_d64_f32", "ceiling", 0.49),
+    Limit("gaussian_d64_f32", "torch_addmm", 0.8),
+    Limit("wide_e64", "ceiling", 0.22),
+    Limit("attention_d64", "torch_sdpa", 0.48),
+    Limit("attention_d64", "ceiling", 0.25),
+    Limit("neighbors_d3", "ceiling", 0.18),
+    Limit("neighbors_d16", "ceiling", 0.35),
+    Limit("reductions_logsumexp", "ceiling", 0.3),
+    Limit("reductions_argmin", "ceiling", 0.35),
+    Limit("reductions_max", "ceiling", 0.27),
+    Limit("batches_30", "ceiling", 0.2),
+    Limit("few_points_n1", "numpy", 7),
+    Limit("kernel_product_n2000_d10", "torch_broadcast", 70),
+    Limit("call_overhead", "numpy", 13),
+]
+
+
+def main() -> int:
+    """Prints a line for each limit; 1 if one is missed or nothing was met."""
+    if unbuilt := native.build_ceiling():
+        say(unbuilt)
+    missed, met = [], 0
+    for case in dict.fromkeys(limit.case for limit in LIMITS):
+        limits = [limit for limit in LIMITS if limit.case == case]
+        again = _misses(limits, _measure(case, limits))
+        if again:
+            say(f"{case}: once more")
+            again = _misses(again, _measure(case, again))
+        missed += again
+        met += len(limits) - len(again)
+    print(f"{met} limits of speed passed, {len(missed)} missed")
+    return 1 if missed or not met else 0
+
+
+def _measure(case: str, limits: Sequence[Limit]) -> dict[str, Any]:
+    """The rows of tilefold and of these contenders."""
+    names = ("tilefold", *(limit.contender for limit in limits))
+    settings = Settings(
+        patience=PATIENCE, contenders=names, most_samples=SAMPLES
+    )
+    rows = run_case(catalogue.select([case])[0], settings)["contenders"]
+    return dict(rows)
+
+
+def _misses(limits: Sequence[Limit], rows: dict[str, Any]) -> list[Limit]:
+    """Those not reached; a contender that is absent has no limit."""
+    missed = []
+    for limit in limits:
+        ratio = ratio_of(rows, limit.contender)
+        if ratio is None and rows[limit.contender]["status"] == "absent":
+            said = "absent"
+        else:
+            good = ratio is not None and ratio >= limit.least
+            said = f"{ratio or 0:.2f}, at least {limit.least}"
+            said += "" if good else "  MISSED"
+            missed += [] if good else [limit]
+        print(f"{limit.case} beside {limit.contender}: {said}", flush=True)
+    return missed
+
+
+def ratio_of(rows: dict[str, Any], contender: str) -> float | None:
+    """The contender's median time by that of tilefold, both right."""
+    found = [rows[name] for name in (contender, "tilefold")]
+    if any(row["status"] not in {"ok", "disturbed"} for row in found):
+        return None
+    other, own = (row["seconds"]["median"] for row in found)
+    return float(other / own)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -183,7 +183,7 @@ def _curves(cases: Cases, kind: Curves) -> Any:
         axes.set_xscale("log", base=10 if max(places) > 1000 else 2)
     if max(places) <= 1000:
         axes.set_xticks(places, [str(place) for place in places])
-        axes.minorticks_off()
+        axes.tick_params(axis="x", which="minor", bottom=False)
     axes.set_xlabel(kind.label)
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
     axes.set_title(kind.title, fontsize=10)

@@ -1,0 +1,42 @@
+// compiler/backends/cuda/device/call.cuh - one call, as kernels are given it.
+// The runtime includes this file too; `operand_count` is defined before it.
+//
+// Pointers and strides are in bytes, strides may be 0 or negative. Rows are
+// the kept axis, columns the reduced one. A width that the kernel was not
+// compiled for is cut into parts of `width_block` components.
+//
+// The states of all rows: slot s of state k lies at state[s * states + k],
+// where k = ((batch * parts + part) * rows + row) * segments + segment.
+
+constexpr int batch_dimensions = 4;
+
+/// One argument. `stride`: from point to point (0 for a parameter);
+/// `component`: from component to component (of a matrix: row); `column`:
+/// from column to column of a matrix.
+struct Operand {
+    const char* base;
+    long long stride, component, column;
+    long long batch[batch_dimensions];
+};
+
+struct Call {
+    double* constants;         // those of batch b from b * constants_stride on
+    double* state;
+    double* merged;            // what `merge` writes
+    const long long* row_index;    // listed rows; null: 0, 1, 2 …
+    const long long* column_index; // listed columns; null: 0, 1, 2 …
+    const double* literals;        // by slot
+    char* out;
+    long long constants_stride;
+    long long rows, columns, width;
+    long long batches, parts, segments;
+    long long batch[batch_dimensions]; // extents, outermost first
+    long long segment;  // columns of a segment, a multiple of the tile's
+    long long states;   // stride of `state`
+    long long group;    // states that `merge` or `finish` makes one
+    long long run;      // states of one (batch, part), which are merged
+    long long out_row, out_column, out_component;
+    long long out_batch[batch_dimensions];
+    long long accumulate; // 1: add to what `out` holds
+    Operand operands[operand_count];
+};

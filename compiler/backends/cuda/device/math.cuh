@@ -1,0 +1,147 @@
+// compiler/backends/cuda/device/math.cuh - functions of the formula language
+// that CUDA does not have, or not with these edges.
+
+template <class T> __device__ T infinity();
+template <> __device__ __forceinline__ float infinity<float>() {
+    return __int_as_float(0x7f800000);
+}
+template <> __device__ __forceinline__ double infinity<double>() {
+    return __longlong_as_double(0x7ff0000000000000LL);
+}
+template <class T> __device__ T not_a_number();
+template <> __device__ __forceinline__ float not_a_number<float>() {
+    return __int_as_float(0x7fc00000);
+}
+template <> __device__ __forceinline__ double not_a_number<double>() {
+    return __longlong_as_double(0x7ff8000000000000LL);
+}
+
+template <class T> static __device__ __forceinline__ bool is_nan(T x) {
+    return x != x;
+}
+
+/// Where one is NaN, NaN.
+template <class T> static __device__ __forceinline__ T larger(T a, T b) {
+    return a > b || is_nan(a) ? a : b;
+}
+template <class T> static __device__ __forceinline__ T smaller(T a, T b) {
+    return a < b || is_nan(a) ? a : b;
+}
+
+static __device__ __forceinline__ float power_of_two(float x) {
+    return ptx_ex2(x);
+}
+static __device__ __forceinline__ double power_of_two(double x) {
+    return exp2(x);
+}
+static __device__ __forceinline__ float square_root(float x) {
+    return ptx_sqrt(x);
+}
+static __device__ __forceinline__ double square_root(double x) {
+    return sqrt(x);
+}
+static __device__ __forceinline__ float quotient(float a, float b) {
+    return ptx_div(a, b);
+}
+static __device__ __forceinline__ double quotient(double a, double b) {
+    return a / b;
+}
+template <class T> static __device__ __forceinline__ T inverse_root(T x) {
+    return rsqrt(x);
+}
+/// 1 / x, and 0 of 0
+template <class T> static __device__ __forceinline__ T pseudo_inverse(T x) {
+    return x == T(0) ? T(0) : T(1) / x;
+}
+template <class T> static __device__ __forceinline__ T sign_of(T x) {
+    return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+}
+
+/// The largest whole number not above a / b. A quotient may round to the whole
+/// number above: the rest has the wrong sign then.
+template <class T>
+static __device__ __forceinline__ T floor_quotient(T a, T b) {
+    const T whole = floor(a / b);
+    const T rest = fma(-b, whole, a);
+    return rest * b < T(0) ? whole - T(1) : whole;
+}
+/// a - b floor(a / b): the sign of b, as Python's %
+template <class T>
+static __device__ __forceinline__ T floor_remainder(T a, T b) {
+    const T whole = floor(a / b);
+    const T rest = fma(-b, whole, a);
+    return rest * b < T(0) ? rest + b : rest;
+}
+
+/// exp(score - maximum) of a score of at most the maximum; 0 of -inf.
+template <class T>
+static __device__ __forceinline__ T relative_weight(T score, T maximum) {
+    const T level = maximum == -infinity<T>() ? T(0) : maximum;
+    const T weight =
+        power_of_two(T(1.4426950408889634) * (score - level));
+    return score == level ? T(1) : weight;
+}
+
+/// x is strictly better than the best so far, or the first NaN.
+template <class T>
+static __device__ __forceinline__ bool exceeds(T x, T best) {
+    return !(x <= best) && !is_nan(best);
+}
+template <class T>
+static __device__ __forceinline__ bool undercuts(T x, T best) {
+    return !(x >= best) && !is_nan(best);
+}
+template <class T> static __device__ __forceinline__ bool same(T a, T b) {
+    return a == b || (is_nan(a) && is_nan(b));
+}
+/// Of indices, where -1 (nowhere) is above all.
+static __device__ __forceinline__ bool comes_before(long long a, long long b) {
+    return (unsigned long long)a < (unsigned long long)b;
+}
+
+/// NaN is above every number.
+template <class T>
+static __device__ __forceinline__ bool sorts_before(T a, T b) {
+    return a < b || (is_nan(b) && !is_nan(a));
+}
+
+/// An empty place of a tile's list.
+constexpr int no_column = -2147483647 - 1;
+
+/// Puts x where it belongs among the K smallest, below its equals.
+template <class T, int K>
+static __device__ __forceinline__ void sink(T (&value)[K], int (&column)[K],
+                                            T x, int at) {
+    T held = x;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+        if (column[k] == no_column || sorts_before(x, value[k])) {
+            const T below = value[k];
+            const int below_at = column[k];
+            value[k] = held;
+            column[k] = at;
+            held = below;
+            at = below_at;
+        }
+    }
+}
+
+/// The same of an index that need not come last.
+template <int K>
+static __device__ __forceinline__ void
+insert(double (&value)[K], long long (&index)[K], double x, long long at) {
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+        const bool first =
+            sorts_before(x, value[k]) ||
+            (same(x, value[k]) && comes_before(at, index[k]));
+        if (first) {
+            const double below = value[k];
+            const long long below_at = index[k];
+            value[k] = x;
+            index[k] = at;
+            x = below;
+            at = below_at;
+        }
+    }
+}

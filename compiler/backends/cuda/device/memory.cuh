@@ -1,0 +1,136 @@
+// compiler/backends/cuda/device/memory.cuh - elements of arrays, as they are
+// stored; states and constants, by their bits.
+
+/// Which batch, and the first component of its part of the width.
+struct Place {
+    long long batch, first_component;
+};
+
+/// Where an operand's point lies.
+static __device__ __forceinline__ const char*
+point(const Call& call, const Place& place, int operand, long long at) {
+    const Operand& array = call.operands[operand];
+    const char* address = array.base + at * array.stride;
+    if (call.batches > 1) {
+        long long batch = place.batch;
+        for (int d = batch_dimensions - 1; d >= 0; --d) {
+            address += batch % call.batch[d] * array.batch[d];
+            batch /= call.batch[d];
+        }
+    }
+    return address;
+}
+
+/// Where the results of a batch begin.
+static __device__ __forceinline__ char* results(const Call& call,
+                                                const Place& place) {
+    char* address = call.out + place.first_component * call.out_component;
+    if (call.batches > 1) {
+        long long batch = place.batch;
+        for (int d = batch_dimensions - 1; d >= 0; --d) {
+            address += batch % call.batch[d] * call.out_batch[d];
+            batch /= call.batch[d];
+        }
+    }
+    return address;
+}
+
+template <class T>
+static __device__ __forceinline__ T element_at(const char* address) {
+    return *reinterpret_cast<const T*>(address);
+}
+
+static __device__ __forceinline__ double load_f64(const char* at) {
+    return element_at<double>(at);
+}
+static __device__ __forceinline__ float load_f32(const char* at) {
+    return element_at<float>(at);
+}
+static __device__ __forceinline__ float load_bf16(const char* at) {
+    return __uint_as_float(unsigned(element_at<unsigned short>(at)) << 16);
+}
+static __device__ __forceinline__ float load_f16(const char* at) {
+    return half_to_float(element_at<unsigned short>(at));
+}
+static __device__ __forceinline__ long long load_i64(const char* at) {
+    return element_at<long long>(at);
+}
+static __device__ __forceinline__ long long load_i32(const char* at) {
+    return element_at<int>(at);
+}
+static __device__ __forceinline__ long long load_i16(const char* at) {
+    return element_at<short>(at);
+}
+static __device__ __forceinline__ long long load_i8(const char* at) {
+    return element_at<signed char>(at);
+}
+/// What int64 does not hold is its largest number.
+static __device__ __forceinline__ long long load_u64(const char* at) {
+    const unsigned long long x = element_at<unsigned long long>(at);
+    return x > (unsigned long long)largest_whole ? largest_whole
+                                                 : (long long)x;
+}
+static __device__ __forceinline__ long long load_u32(const char* at) {
+    return element_at<unsigned>(at);
+}
+static __device__ __forceinline__ long long load_u16(const char* at) {
+    return element_at<unsigned short>(at);
+}
+static __device__ __forceinline__ long long load_u8(const char* at) {
+    return element_at<unsigned char>(at);
+}
+static __device__ __forceinline__ bool load_bool(const char* at) {
+    return element_at<unsigned char>(at) != 0;
+}
+
+/// A result, or what is added to one.
+template <class T>
+static __device__ __forceinline__ void write(const Call& call, char* at,
+                                             T value) {
+    T* place = reinterpret_cast<T*>(at);
+    *place = call.accumulate ? T(*place + value) : value;
+}
+static __device__ __forceinline__ void write(const Call& call, char* at,
+                                             bool value) {
+    unsigned char* place = reinterpret_cast<unsigned char*>(at);
+    *place = value || (call.accumulate && *place);
+}
+
+/// A double stands for itself, an integer by its bits.
+static __device__ __forceinline__ void put(double* at, double value) {
+    *at = value;
+}
+static __device__ __forceinline__ void put(double* at, long long value) {
+    *reinterpret_cast<long long*>(at) = value;
+}
+static __device__ __forceinline__ void put(double* at, bool value) {
+    *at = value;
+}
+static __device__ __forceinline__ void take(const double* at, double& value) {
+    value = *at;
+}
+static __device__ __forceinline__ void take(const double* at, float& value) {
+    value = float(*at);
+}
+static __device__ __forceinline__ void take(const double* at,
+                                            long long& value) {
+    value = *reinterpret_cast<const long long*>(at);
+}
+static __device__ __forceinline__ void take(const double* at, bool& value) {
+    value = *at != 0;
+}
+/// Vectors of constants lie as they are read.
+template <class T>
+static __device__ __forceinline__ const T* array_at(const double* at) {
+    return reinterpret_cast<const T*>(at);
+}
+template <class T>
+static __device__ __forceinline__ void put_element(double* at, int k, T value) {
+    reinterpret_cast<T*>(at)[k] = value;
+}
+
+/// A point's number, or the one that a list has in its place.
+static __device__ __forceinline__ long long listed(const long long* list,
+                                                   long long at) {
+    return list ? list[at] : at;
+}

@@ -1,0 +1,30 @@
+// compiler/backends/cuda/device/ptx.cuh - single instructions. This is the one
+// file with PTX in it; TILEFOLD_HOST is where a host that runs kernels has
+// functions of the same names, of the same or a smaller error.
+
+#ifndef TILEFOLD_HOST
+/// 2^x within 2^-22; 0 where that is below the smallest normal number.
+static __device__ __forceinline__ float ptx_ex2(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+/// The square root within 2^-23; 0 of a subnormal number.
+static __device__ __forceinline__ float ptx_sqrt(float x) {
+    float y;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+/// a / b within 2 ulp.
+static __device__ __forceinline__ float ptx_div(float a, float b) {
+    float y;
+    asm("div.full.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    return y;
+}
+/// A half, exactly.
+static __device__ __forceinline__ float half_to_float(unsigned short x) {
+    float y;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
+    return y;
+}
+#endif

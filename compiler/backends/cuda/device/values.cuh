@@ -1,0 +1,42 @@
+// compiler/backends/cuda/device/values.cuh - the pair term as it stands: of
+// pairs (row k, column k), or of all rows and columns.
+
+static __device__ __forceinline__ void
+write_one(const Call& call, const Constants& constants, const Place& place,
+          long long row, long long column, char* out) {
+    const long long i = listed(call.row_index, row);
+    const long long j = listed(call.column_index, column);
+    write_value(call, constants, load_row(call, constants, place, i),
+                load_column(call, constants, place, j), out);
+}
+
+extern "C" __global__ void __launch_bounds__(threads)
+zip(const __grid_constant__ Call call) {
+    const long long total = call.rows * call.batches;
+    const long long step = (long long)gridDim.x * threads;
+    for (long long k = (long long)blockIdx.x * threads + threadIdx.x; k < total;
+         k += step) {
+        const Place place = {k / call.rows, 0};
+        const Constants constants = load_constants(call, place);
+        const long long row = k % call.rows;
+        write_one(call, constants, place, row, row,
+                  results(call, place) + row * call.out_row);
+    }
+}
+
+/// Neighbouring threads write neighbouring columns.
+extern "C" __global__ void __launch_bounds__(threads)
+dense(const __grid_constant__ Call call) {
+    const long long pairs = call.rows * call.columns;
+    const long long step = (long long)gridDim.x * threads;
+    for (long long k = (long long)blockIdx.x * threads + threadIdx.x;
+         k < pairs * call.batches; k += step) {
+        const Place place = {k / pairs, 0};
+        const Constants constants = load_constants(call, place);
+        const long long row = k % pairs / call.columns;
+        const long long column = k % call.columns;
+        write_one(call, constants, place, row, column,
+                  results(call, place) + row * call.out_row +
+                      column * call.out_column);
+    }
+}

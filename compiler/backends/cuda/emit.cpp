@@ -1,0 +1,148 @@
+// compiler/backends/cuda/emit.cpp - a graph and a plan to CUDA C++.
+
+#include "compiler/backends/cuda/emit.h"
+
+#include "compiler/backends/cuda/call.h"
+#include "compiler/backends/cuda/functions.h"
+#include "compiler/backends/cuda/refuse.h"
+#include "cuda_device_sources.h"
+
+#include <algorithm>
+
+namespace tilefold::cuda {
+namespace {
+
+using ir::Op;
+
+/// What this backend has no code for.
+void check_operations(const ir::Graph& graph) {
+    for (const ir::Node& node : graph.nodes) {
+        if (node.op == Op::Polygamma || node.op == Op::BesselI ||
+            node.op == Op::BesselK)
+            refuse("'" + std::string(row_of(node.op).spelling) + "'",
+                   "compute this formula on the CPU");
+        if (node.op == Op::Reduce && node.pairs != ir::Pairs::All)
+            refuse("chosen ranges of pairs", "leave 'ranges' out, or compute "
+                                             "this formula on the CPU");
+        if (node.fold) {
+            check_operations(node.fold->accumulate);
+            check_operations(node.fold->merge);
+        }
+    }
+}
+
+bool uses(const ir::Graph& graph, const std::vector<Op>& ops) {
+    return std::ranges::any_of(graph.nodes, [&](const ir::Node& node) {
+        return std::ranges::count(ops, node.op) ||
+               (node.fold && (uses(node.fold->accumulate, ops) ||
+                              uses(node.fold->merge, ops)));
+    });
+}
+
+std::string functions_of(const ir::Graph& graph) {
+    std::string text;
+    text.append(device::ptx).append(device::math).append(device::whole);
+    if (uses(graph, {Op::Rand, Op::Randn}))
+        text.append(device::random);
+    if (uses(graph, {Op::BesselJ, Op::BesselY}))
+        text.append(device::special);
+    return text;
+}
+
+std::string frame_of(const ir::Graph& graph) {
+    const std::size_t operands = graph.arguments.size();
+    if (operands > std::size_t(operand_count))
+        refuse(std::to_string(operands) + " arguments",
+               "pass at most " + std::to_string(operand_count) +
+                   ", for instance as components of one array");
+    Writer writer;
+    writer.constant("operand_count",
+                    std::max<std::int64_t>(std::int64_t(operands), 1));
+    return writer.take().append(device::call).append(device::memory);
+}
+
+void write_constants(Writer& writer, const Plan& plan, const Sites& sites) {
+    writer.constant("threads", plan.threads);
+    writer.constant("rows_per_thread", plan.rows_per_thread);
+    writer.constant("tile_columns", plan.tile_columns);
+    writer.constant("columns_unrolled", plan.columns_unrolled);
+    writer.constant("width_block", plan.width_block);
+    writer.constant("folds_rows", sites.folds_rows);
+    writer.blank();
+}
+
+/// So that a column is read by few wide instructions.
+int alignment_of(const Record& column) {
+    const std::int64_t bytes = column.bytes();
+    return bytes > 8 ? 16 : 8;
+}
+
+std::int64_t slots_of(const Record& state) {
+    std::int64_t slots = 0;
+    for (const Field& field : state.fields())
+        slots += std::max<std::int64_t>(field.length, 1);
+    return slots;
+}
+
+std::string formula_functions(const Reduction& reduction, const Plan& plan,
+                              std::int32_t open) {
+    Writer writer;
+    const Sites& sites = reduction.sites;
+    write_constants(writer, plan, sites);
+    writer.record(sites.constants_record);
+    writer.blank();
+    writer.record(sites.row.record);
+    writer.blank();
+    writer.record(sites.column.record, alignment_of(sites.column.record));
+    writer.blank();
+    if (!reduction.monoids.empty()) {
+        writer.record(reduction.partial);
+        writer.blank();
+        writer.record(reduction.state);
+        writer.blank();
+    }
+    write_prepare(writer, reduction.graph, sites);
+    write_load_constants(writer, sites);
+    write_load_point(writer, reduction.graph, sites, Axes::I, open);
+    write_load_point(writer, reduction.graph, sites, Axes::J, open);
+    if (reduction.monoids.empty())
+        write_value_function(writer, reduction);
+    else
+        write_reduce_functions(writer, reduction,
+                               plan.width_block > 1 || open >= 0);
+    return writer.take();
+}
+
+} // namespace
+
+Emitted emit(const ir::Graph& graph, const Plan& plan) {
+    check_operations(graph);
+    const std::int32_t open = open_argument(graph);
+    const Reduction reduction(of_width(graph, plan.width_block));
+    const Sites& sites = reduction.sites;
+    Emitted emitted;
+    const bool reduces = !reduction.monoids.empty();
+    emitted.source = {functions_of(graph), frame_of(graph),
+                      formula_functions(reduction, plan, open),
+                      std::string(reduces ? device::reduce : device::values)};
+    emitted.shape.reduces = reduces;
+    emitted.shape.folds_rows = sites.folds_rows;
+    emitted.shape.constants = sites.constants_size;
+    emitted.shape.slots = slots_of(reduction.state);
+    emitted.shape.operands = std::int32_t(graph.arguments.size());
+    const std::int64_t alignment = alignment_of(sites.column.record);
+    const std::int64_t column =
+        (sites.column.record.bytes() + alignment - 1) / alignment * alignment;
+    emitted.shape.shared_bytes = reduces ? column * plan.tile_columns : 0;
+    return emitted;
+}
+
+std::string all_functions() {
+    std::string text;
+    for (std::string_view part : {device::ptx, device::math, device::whole,
+                                  device::random, device::special})
+        text.append(part);
+    return text;
+}
+
+} // namespace tilefold::cuda

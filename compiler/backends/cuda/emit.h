@@ -1,0 +1,45 @@
+// compiler/backends/cuda/emit.h - the door of this backend: a graph and a plan
+// to CUDA C++. It runs nothing and needs no CUDA.
+#pragma once
+
+#include "compiler/backends/cuda/plan.h"
+#include "compiler/ir.h"
+
+#include <cstdint>
+#include <string>
+
+namespace tilefold::cuda {
+
+/// CUDA C++ without an #include, in parts to be compiled as one.
+struct Source {
+    std::string functions; ///< of the language: mathematics, integers
+    std::string frame;     ///< the call, and how memory is read
+    std::string formula;   ///< what this graph alone brings along
+    std::string loops;     ///< the kernels
+
+    std::string text() const { return functions + frame + formula + loops; }
+};
+
+/// What the caller must know to launch the kernels.
+struct Shape {
+    bool reduces = true; ///< accumulate, merge_states, finish; or zip, dense
+    bool folds_rows = false;
+    std::int64_t constants = 0; ///< doubles of call.constants
+    std::int64_t slots = 0;     ///< 8-byte slots of a state
+    std::int64_t shared_bytes = 0;
+    std::int32_t operands = 0;
+};
+
+struct Emitted {
+    Source source;
+    Shape shape;
+};
+
+/// Of an oriented, canonical graph. Throws Error(CudaCannot) for what this
+/// backend has no code for; see its README.
+Emitted emit(const ir::Graph& graph, const Plan& plan);
+
+/// Every Source::functions there is.
+std::string all_functions();
+
+} // namespace tilefold::cuda

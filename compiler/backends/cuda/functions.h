@@ -1,0 +1,17 @@
+// compiler/backends/cuda/functions.h - the functions of a formula that the
+// loops of device/reduce.cuh and device/values.cuh call.
+#pragma once
+
+#include "compiler/backends/cuda/points.h"
+#include "compiler/backends/cuda/reduction.h"
+
+namespace tilefold::cuda {
+
+/// identity, begin, add, fold, merge; load_state, store_state; write_result.
+/// `is_open`: results beyond the width are not written.
+void write_reduce_functions(Writer& writer, const Reduction& reduction,
+                            bool is_open);
+/// write_value: the result at a row and a column.
+void write_value_function(Writer& writer, const Reduction& reduction);
+
+} // namespace tilefold::cuda

@@ -1,0 +1,50 @@
+// compiler/backends/cuda/points.h - the functions that read memory: Constants,
+// a Row, a Column, and the kernel that computes what is on {}.
+#pragma once
+
+#include "compiler/backends/cuda/evaluate.h"
+
+#include <map>
+
+namespace tilefold::cuda {
+
+/// Reads the arguments of a graph at one point of an axis, in the function
+/// being written.
+class PointReader {
+public:
+    /// `point`, a Long, is read of `axis`; on Axes::None parameters are, and
+    /// literals. `open`: the argument of open width, or -1.
+    PointReader(const ir::Graph& graph, Writer& writer, Axes axis, Code point,
+                std::int32_t open);
+
+    /// Declares the addresses of what is read below `roots`.
+    void declare(const std::vector<ir::ValueId>& roots);
+    /// An argument, literal or index symbol of the axis.
+    std::optional<Code> read(ir::ValueId id, const Component& at) const;
+
+private:
+    void declare(ir::ValueId id);
+    Code load(const ir::Node& node, const Component& at) const;
+
+    const ir::Graph& graph_;
+    Writer& writer_;
+    Axes axis_;
+    Code point_;
+    std::int32_t open_;
+    std::map<std::int64_t, Code> addresses_; ///< by argument
+};
+
+/// A constant as a function reads it that has `constants`.
+std::optional<Code> read_constant(const Sites& sites, ir::ValueId id,
+                                  const Component& at);
+/// A field of a packed record.
+std::optional<Code> read_packed(const Packed& packed, const Code& object,
+                                ir::ValueId id, const Component& at);
+
+void write_prepare(Writer& writer, const ir::Graph& graph, const Sites& sites);
+void write_load_constants(Writer& writer, const Sites& sites);
+/// load_row or load_column.
+void write_load_point(Writer& writer, const ir::Graph& graph,
+                      const Sites& sites, Axes axis, std::int32_t open);
+
+} // namespace tilefold::cuda

@@ -1,0 +1,34 @@
+// compiler/backends/cuda/reduction.cpp - a graph as the emitter sees it.
+
+#include "compiler/backends/cuda/reduction.h"
+
+#include "compiler/build.h"
+
+#include <algorithm>
+
+namespace tilefold::cuda {
+
+Reduction::Reduction(ir::Graph of) : graph(std::move(of)), sites(graph) {
+    for (ir::ValueId id : sites.reductions)
+        monoids.push_back(make_monoid(graph, id, partial, state));
+}
+
+Monoid& Reduction::monoid_of(ir::ValueId reduce) const {
+    const auto place = std::ranges::find(sites.reductions, reduce);
+    return *monoids[std::size_t(place - sites.reductions.begin())];
+}
+
+std::int32_t open_argument(const ir::Graph& graph) {
+    const auto place =
+        std::ranges::find(graph.arguments, dynamic, &ir::Argument::rows);
+    return place == graph.arguments.end()
+               ? -1
+               : std::int32_t(place - graph.arguments.begin());
+}
+
+ir::Graph of_width(const ir::Graph& graph, std::int32_t width) {
+    const std::int32_t open = open_argument(graph);
+    return open < 0 ? graph : with_width(graph, std::size_t(open), width);
+}
+
+} // namespace tilefold::cuda

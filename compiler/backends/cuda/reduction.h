@@ -1,0 +1,31 @@
+// compiler/backends/cuda/reduction.h - a graph as the emitter sees it: where
+// its values live, and its reductions with their registers.
+#pragma once
+
+#include "compiler/backends/cuda/monoid.h"
+
+#include <memory>
+#include <vector>
+
+namespace tilefold::cuda {
+
+/// The records and monoids of a graph; `graph` stays where it is.
+struct Reduction {
+    explicit Reduction(ir::Graph of);
+    Reduction(const Reduction&) = delete;
+    Reduction& operator=(const Reduction&) = delete;
+
+    ir::Graph graph;
+    Sites sites;
+    Record partial{"Partial"}, state{"State"};
+    std::vector<std::unique_ptr<Monoid>> monoids; ///< by sites.reductions
+
+    Monoid& monoid_of(ir::ValueId reduce) const;
+};
+
+/// The argument whose width is open, or -1.
+std::int32_t open_argument(const ir::Graph& graph);
+/// The graph with that width; the graph itself where none is open.
+ir::Graph of_width(const ir::Graph& graph, std::int32_t width);
+
+} // namespace tilefold::cuda

@@ -1,0 +1,213 @@
+// tests/cuda/cases.cpp - formulas, rows of the tables, random graphs.
+
+#include "tests/cuda/cases.h"
+
+#include "compiler/passes.h"
+#include "tests/compiler/cases.h"
+#include "tests/compiler/random_graph.h"
+#include "tests/compiler/support.h"
+
+#include <algorithm>
+
+namespace tilefold::tests {
+namespace {
+
+using ir::Op;
+using ir::ValueId;
+
+CudaCase canonical(std::string name, const ir::Graph& graph) {
+    const ir::Oriented oriented = ir::orient(ir::simplify(graph));
+    return {std::move(name), ir::canonicalise(oriented.graph), 2, 0,
+            oriented.single_column};
+}
+
+/// What this backend says it has no code for.
+bool is_refused(Op op) {
+    return op == Op::Polygamma || op == Op::BesselI || op == Op::BesselK;
+}
+
+/// A term of one operation, its operands on i, j and i again.
+class RowCase {
+public:
+    RowCase(Op op, DType real) : op_(op), real_(real), builder_(real) {}
+
+    CudaCase run() {
+        std::vector<ValueId> operands;
+        for (int k = 0; k < row_of(op_).arity; ++k)
+            operands.push_back(operand(k));
+        ValueId term = builder_.apply(op_, operands);
+        if (builder_.type(term).axes != Axes::IJ)
+            term = builder_.apply(Op::Mul, {term, argument("w", 0, Axes::IJ)});
+        const ValueId sum =
+            builder_.reduce(ir::Reduction::Sum, Axes::J, std::span(&term, 1));
+        CudaCase made = canonical(std::string(row_of(op_).name) +
+                                      (real_ == DType::F32 ? " f32" : " f64"),
+                                  builder_.finish(sum));
+        if (real_ == DType::F32)
+            made.tolerance = 2e-5;
+        return made;
+    }
+
+private:
+    ValueId argument(const char* name, std::int32_t rows, Axes axes,
+                     DType dtype = DType::F32) {
+        if (kind_of(dtype) == DTypeKind::Float)
+            dtype = real_;
+        const auto on = [&](Axes axis, const std::string& suffix) {
+            ir::Argument made{name + suffix,     dtype, std::uint8_t(rows != 0),
+                              std::max(rows, 1), 1,     axis};
+            return builder_.argument(made, axis);
+        };
+        return axes == Axes::IJ ? builder_.apply(Op::Mul, {on(Axes::I, "i"),
+                                                           on(Axes::J, "j")})
+                                : on(axes, "");
+    }
+
+    ValueId table(std::int32_t rows, std::int32_t columns) {
+        ir::Argument made{"A",
+                          real_,
+                          std::uint8_t(columns ? 2 : 1),
+                          rows,
+                          std::max(columns, 1),
+                          Axes::None};
+        return builder_.argument(made, Axes::None);
+    }
+
+    ValueId operand(int number) {
+        const ir::OpRow& row = row_of(op_);
+        const Axes axes = number % 2 ? Axes::J : Axes::I;
+        const char* names[] = {"a", "b", "c"};
+        const char* name = names[number];
+        switch (row.shape) {
+        case ir::ShapeRule::Contract:
+        case ir::ShapeRule::Cross:
+        case ir::ShapeRule::Outer:
+        case ir::ShapeRule::Fold:
+            return argument(name, 3, axes);
+        case ir::ShapeRule::MatVec:
+            return number == 0 ? table(2, 3) : argument(name, 3, axes);
+        case ir::ShapeRule::VecMat:
+            return number == 1 ? table(3, 2) : argument(name, 3, axes);
+        case ir::ShapeRule::Gather:
+            if (number == 0)
+                return table(3, op_ == Op::Gather ? 0 : 4);
+            return argument(name, 0, axes, DType::I32);
+        case ir::ShapeRule::Elementwise:
+            break;
+        }
+        const bool truth =
+            row.result == ir::ResultRule::Logic ||
+            (row.result == ir::ResultRule::Select && number == 0);
+        if (truth)
+            return argument(name, 0, axes, DType::Bool);
+        if (row.result == ir::ResultRule::Whole)
+            return argument(name, 0, axes, DType::I32);
+        const bool order = number == 0 && row.name.starts_with("Bessel");
+        return argument(name, 0, axes, order ? DType::I8 : DType::F32);
+    }
+
+    Op op_;
+    DType real_;
+    ir::Builder builder_;
+};
+
+/// Reduced over both axes, and yet one result a row: no formula says that.
+bool folds_and_keeps(const ir::Graph& graph) {
+    const bool folds = std::ranges::any_of(graph.nodes, [](const auto& node) {
+        return node.op == Op::Reduce && Axes(node.second) == Axes::IJ;
+    });
+    return folds && graph[graph.result].type.axes != Axes::None;
+}
+
+std::string_view text_of(ir::Reduction reduction) {
+    switch (reduction) {
+    case ir::Reduction::LogSumExp:
+        return "logsumexp_j(a_i*b_j, c_j) + logsumexp_j(a_i - b_j)";
+    case ir::Reduction::SoftMax:
+        return "softmax_j(a_i*b_j, [c_j, b_j]) * a_i";
+    case ir::Reduction::KMin:
+        return "kmin_j(abs(a_i - b_j), 3) + a_i";
+    case ir::Reduction::ArgKMin:
+        return "argkmin_j(abs(a_i - b_j), 3)";
+    case ir::Reduction::Any:
+        return "any_j(a_i < b_j - 0.3)";
+    case ir::Reduction::All:
+        return "all_j(a_i < b_j + 0.8)";
+    case ir::Reduction::Count:
+        return "count_j(a_i < b_j)";
+    case ir::Reduction::Fold:
+        return "fold_j(a_i*b_j, [0, 0], f) with f(s, t) = s + t";
+    case ir::Reduction::Sum:
+    case ir::Reduction::Mean:
+    case ir::Reduction::Prod:
+    case ir::Reduction::Max:
+    case ir::Reduction::Min:
+    case ir::Reduction::ArgMax:
+    case ir::Reduction::ArgMin:
+        return "";
+    }
+    return "";
+}
+
+CudaCase reduction_case(ir::Reduction reduction, std::string_view dtype) {
+    const ir::ReductionRow& row = row_of(reduction);
+    std::string formula(text_of(reduction));
+    if (formula.empty())
+        formula = std::string(row.spelling) + "_j(a_i*b_j + c_j/3)";
+    const std::string type(dtype);
+    std::string types = "a " + type + ", b " + type;
+    if (formula.find("c_j") != std::string::npos)
+        types += ", c " + type;
+    return cuda_case(std::string(row.name) + " " + type, formula, types);
+}
+
+} // namespace
+
+CudaCase cuda_case(std::string_view name, std::string_view formula,
+                   std::string_view types) {
+    const ir::Graph graph = graph_of(formula, types);
+    const bool reduces =
+        std::ranges::count(graph.nodes, Op::Reduce, &ir::Node::op) > 0;
+    const bool pairs = graph[graph.result].type.axes == Axes::IJ;
+    Program program = program_of(
+        formula, types, !reduces && pairs ? Mode::Values : Mode::Reduce);
+    return {std::string(name), std::move(program.graph), 2, 0,
+            program.single_column};
+}
+
+std::vector<CudaCase> formula_cases() {
+    std::vector<CudaCase> cases;
+    for (const auto& list :
+         {all_cases(), simplify_cases(), canonicalise_cases()})
+        for (const Case& c : list)
+            cases.push_back(cuda_case(c.name, c.formula, c.arguments));
+    return cases;
+}
+
+std::vector<CudaCase> table_cases() {
+    std::vector<CudaCase> cases;
+    for (std::size_t k = 0; k < ir::all_op_rows().size(); ++k)
+        for (DType real : {DType::F32, DType::F64})
+            if (const Op op = ir::op_of_row(k); !is_refused(op))
+                cases.push_back(RowCase(op, real).run());
+    for (std::size_t k = 0; k < ir::all_reduction_rows().size(); ++k)
+        for (const char* dtype : {"f32", "f64"})
+            cases.push_back(reduction_case(ir::Reduction(k), dtype));
+    return cases;
+}
+
+std::vector<CudaCase> random_cases(std::uint64_t seed, int count) {
+    std::vector<CudaCase> cases;
+    for (int k = 0; k < count; ++k) {
+        const std::uint64_t number = seed + std::uint64_t(k);
+        CudaCase made =
+            canonical("random " + std::to_string(number), random_graph(number));
+        if (folds_and_keeps(made.graph))
+            continue;
+        made.tolerance = made.graph.real == DType::F32 ? 1e-4 : 1e-9;
+        cases.push_back(std::move(made));
+    }
+    return cases;
+}
+
+} // namespace tilefold::tests

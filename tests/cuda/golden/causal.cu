@@ -1,0 +1,149 @@
+// sum_j where(j <= i and |x_i-y_j| < r, q_i·k_j, 0)
+// threads=128 rows_per_thread=4 tile_columns=128 columns_unrolled=4 width_block=1
+constexpr int threads = 128;
+constexpr int rows_per_thread = 4;
+constexpr int tile_columns = 128;
+constexpr int columns_unrolled = 4;
+constexpr int width_block = 1;
+constexpr int folds_rows = 0;
+
+struct Constants {
+    float r;
+};
+
+struct Row {
+    long long i;
+    float x[3];
+    float q[4];
+};
+
+struct __align__(16) Column {
+    long long j;
+    float y[3];
+    float k[4];
+};
+
+struct Partial {
+    float sum;
+};
+
+struct State {
+    double sum;
+};
+
+// Computes what is on no axis: one block a batch.
+extern "C" __global__ void __launch_bounds__(threads)
+prepare(const __grid_constant__ Call call) {
+    const Place place = {blockIdx.x, 0};
+    double* constants = call.constants + place.batch * call.constants_stride;
+    const char* r_at = point(call, place, 2, 0LL);
+    if (threadIdx.x == 0) {
+        put(constants, load_f64(r_at));
+    }
+}
+
+static __device__ __forceinline__ Constants
+load_constants(const Call& call, const Place& place) {
+    Constants constants;
+    const double* from = call.constants + place.batch * call.constants_stride;
+    take(from, constants.r);
+    return constants;
+}
+
+static __device__ __forceinline__ Row
+load_row(const Call& call, const Constants& constants, const Place& place,
+        long long i) {
+    Row row;
+    const char* x_at = point(call, place, 0, i);
+    const char* q_at = point(call, place, 3, i);
+    row.i = i;
+    #pragma unroll
+    for (int d = 0; d < 3; ++d) {
+        row.x[d] = load_f32(x_at + d * call.operands[0].component);
+    }
+    #pragma unroll
+    for (int d = 0; d < 4; ++d) {
+        row.q[d] = float(load_i8(q_at + d * call.operands[3].component));
+    }
+    return row;
+}
+
+static __device__ __forceinline__ Column
+load_column(const Call& call, const Constants& constants, const Place& place,
+        long long j) {
+    Column column;
+    const char* y_at = point(call, place, 1, j);
+    const char* k_at = point(call, place, 4, j);
+    column.j = j;
+    #pragma unroll
+    for (int d = 0; d < 3; ++d) {
+        column.y[d] = load_f32(y_at + d * call.operands[1].component);
+    }
+    #pragma unroll
+    for (int d = 0; d < 4; ++d) {
+        column.k[d] = float(load_i8(k_at + d * call.operands[4].component));
+    }
+    return column;
+}
+
+static __device__ __forceinline__ void
+identity(const Constants& constants, State& state) {
+    state.sum = 0.0;
+}
+
+static __device__ __forceinline__ void
+begin(const Constants& constants, const State& state, Partial& partial) {
+    partial.sum = 0.0f;
+}
+
+// One pair: column `k` of the tile.
+static __device__ __forceinline__ void
+add(const Constants& constants, const Row& row, const Column& column, int k,
+        Partial& partial) {
+    const bool lessequal_2 = column.j <= row.i;
+    float sqdist_5 = 0.0f;
+    #pragma unroll
+    for (int d = 0; d < 3; ++d) {
+        const float difference = row.x[d] - column.y[d];
+        sqdist_5 = fma(difference, difference, sqdist_5);
+    }
+    float dot_11 = 0.0f;
+    #pragma unroll
+    for (int d = 0; d < 4; ++d) {
+        dot_11 = fma(row.q[d], column.k[d], dot_11);
+    }
+    const float where_13 = square_root(sqdist_5) < constants.r ? dot_11 : 0.0f;
+    partial.sum += lessequal_2 ? where_13 : 0.0f;
+}
+
+// The tile's columns count from `first`.
+static __device__ __forceinline__ void
+fold(const Constants& constants, const Partial& partial, long long first,
+        State& state) {
+    state.sum += double(partial.sum);
+}
+
+// `from` covers later columns.
+static __device__ __forceinline__ void
+merge(const Constants& constants, const State& from, State& state) {
+    state.sum += from.sum;
+}
+
+static __device__ __forceinline__ void
+load_state(const double* place, long long stride, State& state) {
+    take(place + 0 * stride, state.sum);
+}
+
+static __device__ __forceinline__ void
+store_state(double* place, long long stride, const State& state) {
+    put(place + 0 * stride, state.sum);
+}
+
+// Of point i, to row `number` of the results.
+static __device__ __forceinline__ void
+write_result(const Call& call, const Constants& constants, const Place& place,
+        long long i, long long number, long long terms, const State& state) {
+    char* out = results(call, place) + number * call.out_row;
+    write(call, out, float(state.sum));
+}
+

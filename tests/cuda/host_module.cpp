@@ -1,0 +1,118 @@
+// tests/cuda/host_module.cpp - emitted kernels, compiled for the host.
+
+#include "tests/cuda/host_module.h"
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <dlfcn.h>
+
+namespace tilefold::tests {
+namespace {
+
+std::string prefix_of(std::size_t number) {
+    return "k" + std::to_string(number) + "_";
+}
+
+std::vector<std::string> kernels_of(const cuda::Emitted& emitted) {
+    std::vector<std::string> names;
+    if (emitted.shape.constants)
+        names.push_back("prepare");
+    if (emitted.shape.reduces)
+        names.insert(names.end(), {"accumulate", "merge_states", "finish"});
+    else
+        names.insert(names.end(), {"zip", "dense"});
+    return names;
+}
+
+/// A source in a namespace of its own. Entries are C functions, whose names a
+/// namespace does not part, and have a section for their shared memory.
+void write_kernels(std::ostream& out, std::size_t number,
+                   const HostKernels& source) {
+    const std::string prefix = prefix_of(number);
+    const std::string section = prefix + "shared";
+    const bool shares = source.emitted.shape.reduces;
+    out << "#undef __shared__\n#define __shared__ static "
+           "__attribute__((used, section(\""
+        << section << "\")))\n";
+    if (shares)
+        out << "extern \"C\" char __start_" << section << "[], __stop_"
+            << section << "[];\n";
+    for (const std::string& kernel : kernels_of(source.emitted))
+        out << "#define " << kernel << " " << prefix << kernel << "\n";
+    out << "namespace " << prefix << "space {\n"
+        << source.emitted.source.frame << source.emitted.source.formula
+        << source.emitted.source.loops;
+    for (const std::string& kernel : kernels_of(source.emitted)) {
+        const bool is_shared = shares && kernel == "accumulate";
+        const std::string start =
+            is_shared ? "__start_" + section : std::string("nullptr");
+        const std::string stop =
+            is_shared ? "__stop_" + section : std::string("nullptr");
+        out << "extern \"C\" int run_" << prefix << kernel
+            << "(const void* call, unsigned blocks, int order) {\n"
+            << "    return tilefold_shim::launch(threads, blocks, order, "
+            << start << ", " << stop << ", [&] {\n        " << kernel
+            << "(*static_cast<const Call*>(call));\n    });\n}\n";
+    }
+    out << "}\n";
+    for (const std::string& kernel : kernels_of(source.emitted))
+        out << "#undef " << kernel << "\n";
+}
+
+std::string text_of(const std::filesystem::path& path) {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+} // namespace
+
+HostModule::HostModule(const std::vector<HostKernels>& sources) {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "tilefold-XXXXXX").string();
+    if (!mkdtemp(name.data()))
+        throw std::runtime_error("no temporary folder");
+    folder_ = name;
+    {
+        std::ofstream out(folder_ + "/kernels.cpp");
+        out << "#include \"" TILEFOLD_SHIM "\"\n" << cuda::all_functions();
+        for (std::size_t k = 0; k < sources.size(); ++k)
+            write_kernels(out, k, sources[k]);
+    }
+    // Local variables that nobody has set are no number either.
+    const std::string command =
+        std::string(TILEFOLD_HOST_COMPILER) +
+        " -std=c++17 -O1 -w -shared -fPIC -fvisibility=default "
+        "-ftrivial-auto-var-init=pattern -o '" +
+        folder_ + "/kernels.so' '" + folder_ + "/kernels.cpp' 2> '" + folder_ +
+        "/log'";
+    if (std::system(command.c_str()) != 0)
+        throw std::runtime_error(text_of(folder_ + "/log"));
+    library_ = dlopen((folder_ + "/kernels.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library_)
+        throw std::runtime_error(dlerror());
+}
+
+HostModule::~HostModule() {
+    if (library_)
+        dlclose(library_);
+    if (!std::getenv("TILEFOLD_KEEP_KERNELS"))
+        std::filesystem::remove_all(folder_);
+}
+
+bool HostModule::run(std::size_t number, const std::string& kernel,
+                     const cuda::Call& call, unsigned blocks, int order) const {
+    const std::string name = "run_" + prefix_of(number) + kernel;
+    using Run = int(const void*, unsigned, int);
+    auto* run = reinterpret_cast<Run*>(dlsym(library_, name.c_str()));
+    if (!run)
+        throw std::runtime_error("no kernel " + name);
+    return run(&call, blocks, order) == 0;
+}
+
+} // namespace tilefold::tests

@@ -1,0 +1,39 @@
+// tests/cuda/host_module.h - emitted kernels, compiled for the host and
+// loaded: many in one library, since a compiler takes its time to start.
+#pragma once
+
+#include "compiler/backends/cuda/call.h"
+#include "compiler/backends/cuda/emit.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tilefold::tests {
+
+/// One emitted source among those of a module.
+struct HostKernels {
+    cuda::Emitted emitted;
+    cuda::Plan plan;
+};
+
+class HostModule {
+public:
+    /// Compiles with the host's C++ compiler; throws std::runtime_error with
+    /// its messages.
+    explicit HostModule(const std::vector<HostKernels>& sources);
+    ~HostModule();
+    HostModule(const HostModule&) = delete;
+    HostModule& operator=(const HostModule&) = delete;
+
+    /// Runs a kernel of source `number`. `order`: of the threads; 0 forwards,
+    /// 1 backwards, else shuffled. False where threads part at a barrier.
+    bool run(std::size_t number, const std::string& kernel,
+             const cuda::Call& call, unsigned blocks, int order) const;
+
+private:
+    std::string folder_;
+    void* library_ = nullptr;
+};
+
+} // namespace tilefold::tests

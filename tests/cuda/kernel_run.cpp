@@ -1,0 +1,341 @@
+// tests/cuda/kernel_run.cpp - arrays, launches, and the interpreter beside
+// them.
+
+#include "tests/cuda/kernel_run.h"
+
+#include "tests/numerics/guarded.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+
+namespace tilefold::tests {
+namespace {
+
+using test::Flush;
+using test::Guarded;
+
+std::uint64_t mixed(std::uint64_t x) {
+    x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9;
+    return x ^ (x >> 32);
+}
+
+/// A number in [1/16, 1), which every float dtype holds, or a small integer.
+double number_of(const ir::Argument& argument, std::int64_t batch,
+                 std::int64_t point, std::int64_t component) {
+    std::uint64_t seed = std::hash<std::string>()(argument.name);
+    for (std::int64_t word : {batch, point, component})
+        seed = mixed(seed + std::uint64_t(word) + 1);
+    switch (kind_of(argument.dtype)) {
+    case DTypeKind::Float:
+        return double(4 + seed % 60) / 64;
+    case DTypeKind::Signed:
+        return double(seed % 9) - 3;
+    case DTypeKind::Unsigned:
+        return double(seed % 6);
+    case DTypeKind::Truth:
+        return double(seed % 2);
+    }
+    return 0;
+}
+
+std::uint16_t half_of(double value) {
+    int exponent = 0;
+    const double fraction = std::frexp(value, &exponent); // value > 0
+    return std::uint16_t(((exponent + 14) << 10) |
+                         (int(fraction * 2048) - 1024));
+}
+
+std::uint16_t bfloat_of(double value) {
+    const float single = float(value);
+    std::uint32_t bits;
+    std::memcpy(&bits, &single, sizeof bits);
+    return std::uint16_t(bits >> 16);
+}
+
+template <class T> void put(char* place, T value) {
+    std::memcpy(place, &value, sizeof value);
+}
+
+void store(DType dtype, char* place, double value) {
+    switch (dtype) {
+    case DType::F64:
+        return put(place, value);
+    case DType::F32:
+        return put(place, float(value));
+    case DType::F16:
+        return put(place, half_of(value));
+    case DType::BF16:
+        return put(place, bfloat_of(value));
+    case DType::I64:
+    case DType::U64:
+        return put(place, std::int64_t(value));
+    case DType::I32:
+    case DType::U32:
+        return put(place, std::int32_t(value));
+    case DType::I16:
+    case DType::U16:
+        return put(place, std::int16_t(value));
+    case DType::I8:
+    case DType::U8:
+    case DType::Bool:
+        return put(place, std::int8_t(value));
+    }
+}
+
+double load(DType dtype, const char* place) {
+    const auto read = [&](auto value) {
+        std::memcpy(&value, place, sizeof value);
+        return double(value);
+    };
+    switch (dtype) {
+    case DType::F64:
+        return read(0.0);
+    case DType::F32:
+        return read(0.0f);
+    case DType::I64:
+        return read(std::int64_t());
+    default:
+        return read(std::int8_t());
+    }
+}
+
+std::int64_t components_of(const Type& type, std::int32_t width) {
+    if (type.rank == 0)
+        return 1;
+    return type.rows == dynamic ? width
+                                : std::int64_t(type.rows) * type.columns;
+}
+
+struct Array {
+    std::unique_ptr<Guarded> memory;
+    cuda::Operand operand{};
+};
+
+/// Every other array lies backwards, component by component.
+Array array_of(const CudaCase& of, std::size_t number, const RunSizes& sizes) {
+    const ir::Argument& a = of.graph.arguments[number];
+    const std::int64_t points =
+        std::max({std::int64_t(1), contains(a.axes, Axes::I) ? sizes.rows : 0,
+                  contains(a.axes, Axes::J) ? sizes.columns : 0});
+    const std::int64_t rows = a.rows == dynamic ? of.width : a.rows;
+    const std::int64_t components = rows * a.columns;
+    const auto size = std::int64_t(size_of(a.dtype));
+    const std::int64_t count = sizes.batches * points * components;
+    Array array;
+    array.memory = std::make_unique<Guarded>(
+        std::size_t(count * size), number % 2 ? Flush::Front : Flush::Back,
+        std::size_t(size));
+    const bool backwards = number % 2;
+    const std::int64_t point = backwards ? -size : components * size;
+    const std::int64_t row =
+        backwards ? -points * size * a.columns : size * a.columns;
+    const std::int64_t column = backwards ? -points * size : size;
+    char* base = array.memory->data() + (backwards ? (count - 1) * size : 0);
+    const std::int64_t batch = points * components * (backwards ? -size : size);
+    for (std::int64_t b = 0; b < sizes.batches; ++b)
+        for (std::int64_t p = 0; p < points; ++p)
+            for (std::int64_t r = 0; r < rows; ++r)
+                for (std::int64_t c = 0; c < a.columns; ++c)
+                    store(a.dtype,
+                          base + b * batch + p * point + r * row + c * column,
+                          number_of(a, b, p, r * a.columns + c));
+    array.operand = {base, a.axes == Axes::None ? 0 : point, row, column, {}};
+    array.operand.batch[cuda::batch_dimensions - 1] = batch;
+    return array;
+}
+
+/// What the kernels write, and the sizes of it.
+struct Results {
+    std::int64_t kept, components, size;
+    explicit Results(const CudaCase& of, const RunSizes& sizes) {
+        const Type& type = of.graph[of.graph.result].type;
+        kept = (contains(type.axes, Axes::I) ? sizes.rows : 1) *
+               (contains(type.axes, Axes::J) ? sizes.columns : 1);
+        components = components_of(type, of.width);
+        size = std::int64_t(size_of(type.dtype));
+    }
+    std::int64_t bytes(std::int64_t batches) const {
+        return batches * kept * components * size;
+    }
+};
+
+class Launch {
+public:
+    Launch(const HostModule& module, std::size_t number,
+           const HostKernels& kernels, unsigned blocks, int order)
+        : module_(module), number_(number), kernels_(kernels), blocks_(blocks),
+          order_(order) {}
+
+    void operator()(const std::string& kernel, const cuda::Call& call,
+                    unsigned blocks = 0) const {
+        if (!module_.run(number_, kernel, call, blocks ? blocks : blocks_,
+                         order_))
+            throw std::runtime_error("threads part at a barrier of " + kernel);
+    }
+    const cuda::Shape& shape() const { return kernels_.emitted.shape; }
+    const cuda::Plan& plan() const { return kernels_.plan; }
+
+private:
+    const HostModule& module_;
+    std::size_t number_;
+    const HostKernels& kernels_;
+    unsigned blocks_;
+    int order_;
+};
+
+/// accumulate, merge_states until few states are left, finish.
+void reduce(const Launch& launch, cuda::Call& call) {
+    const std::int64_t tile = launch.plan().tile_columns;
+    const std::int64_t tiles = (call.columns + tile - 1) / tile;
+    call.segment =
+        std::max<std::int64_t>(1, (tiles + call.segments - 1) / call.segments) *
+        tile;
+    const std::int64_t runs = call.parts * call.batches;
+    call.run = call.rows * call.segments;
+    call.states = call.run * runs;
+    const auto bytes = [&](std::int64_t states) {
+        return std::size_t(states * launch.shape().slots) * 8;
+    };
+    auto states = std::make_unique<Guarded>(bytes(call.states), Flush::Back, 8);
+    call.state = reinterpret_cast<double*>(states->data());
+    launch("accumulate", call);
+    constexpr std::int64_t group = 5;
+    while (launch.shape().folds_rows && call.run > group) {
+        const std::int64_t left = (call.run + group - 1) / group;
+        auto merged =
+            std::make_unique<Guarded>(bytes(left * runs), Flush::Back, 8);
+        call.merged = reinterpret_cast<double*>(merged->data());
+        call.group = group;
+        launch("merge_states", call);
+        states = std::move(merged);
+        call.state = call.merged;
+        call.run = left;
+        call.states = left * runs;
+    }
+    call.group = launch.shape().folds_rows ? call.run : call.segments;
+    launch("finish", call);
+}
+
+/// A reader for the interpreter, of one batch.
+reference::Reader reader_of(const CudaCase& of, std::int64_t batch) {
+    return [&of, batch](std::size_t number, std::int64_t point,
+                        std::int32_t row, std::int32_t column) {
+        const ir::Argument& a = of.graph.arguments[number];
+        return number_of(a, batch, point,
+                         std::int64_t(row) * a.columns + column);
+    };
+}
+
+std::vector<double> expected(const CudaCase& of, const RunSizes& sizes,
+                             std::int64_t batch) {
+    const Axes axes = of.graph[of.graph.result].type.axes;
+    std::vector<std::int64_t> points, columns;
+    const std::int64_t rows = contains(axes, Axes::I) ? sizes.rows : 1;
+    const std::int64_t others = contains(axes, Axes::J) ? sizes.columns : 1;
+    for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < others; ++j) {
+            points.push_back(i);
+            columns.push_back(j);
+        }
+    return reference::evaluate(of.graph,
+                               {sizes.rows, sizes.columns, of.width, {}},
+                               reader_of(of, batch), points, columns);
+}
+
+double tolerance_of(const CudaCase& of) {
+    if (of.tolerance != 0)
+        return of.tolerance;
+    return of.graph.real == DType::F32 ? 4e-6 : 1e-12;
+}
+
+} // namespace
+
+HostKernels small_kernels(const CudaCase& of) {
+    cuda::Plan plan =
+        cuda::choose_plan(of.graph, cuda::width_block_of(of.width));
+    plan.threads = 32;
+    plan.tile_columns = std::min(plan.tile_columns, 16);
+    return {cuda::emit(of.graph, plan), plan};
+}
+
+std::string run_kernels(const HostModule& module, std::size_t number,
+                        const CudaCase& of, const HostKernels& kernels,
+                        const RunSizes& sizes, int order) {
+    const Launch launch(module, number, kernels, sizes.blocks, order);
+    std::vector<Array> arrays;
+    for (std::size_t k = 0; k < of.graph.arguments.size(); ++k)
+        arrays.push_back(array_of(of, k, sizes));
+    const Results results(of, sizes);
+    const Guarded out(std::size_t(results.bytes(sizes.batches)), Flush::Back,
+                      std::size_t(results.size));
+    const Guarded constants(
+        std::size_t(launch.shape().constants * sizes.batches) * 8, Flush::Back,
+        8);
+    cuda::Call call{};
+    for (std::size_t k = 0; k < arrays.size(); ++k)
+        call.operands[k] = arrays[k].operand;
+    call.constants = reinterpret_cast<double*>(constants.data());
+    call.constants_stride = launch.shape().constants;
+    call.literals = of.graph.literals.data();
+    call.out = out.data();
+    call.rows = sizes.rows;
+    call.columns = sizes.columns;
+    call.width = of.width;
+    call.batches = sizes.batches;
+    call.parts =
+        (of.width + launch.plan().width_block - 1) / launch.plan().width_block;
+    if (launch.plan().width_block == 1 && call.parts > 1 &&
+        of.graph[of.graph.result].type.rows != dynamic)
+        call.parts = 1;
+    call.segments = sizes.segments;
+    std::fill(std::begin(call.batch), std::end(call.batch), 1);
+    call.batch[cuda::batch_dimensions - 1] = sizes.batches;
+    const bool pairs = of.graph[of.graph.result].type.axes == Axes::IJ;
+    call.out_component = results.size;
+    call.out_column = results.components * results.size;
+    call.out_row = call.out_column * (pairs ? sizes.columns : 1);
+    call.out_batch[cuda::batch_dimensions - 1] = results.bytes(1);
+    if (launch.shape().constants)
+        launch("prepare", call, unsigned(sizes.batches));
+    if (launch.shape().reduces)
+        reduce(launch, call);
+    else
+        launch(pairs ? "dense" : "zip", call);
+    return {out.data(), out.size()};
+}
+
+std::string compare(const CudaCase& of, const RunSizes& sizes,
+                    const std::string& results) {
+    const Results shape(of, sizes);
+    const DType dtype = of.graph[of.graph.result].type.dtype;
+    std::ostringstream text;
+    std::size_t at = 0;
+    for (std::int64_t batch = 0; batch < sizes.batches; ++batch) {
+        const std::vector<double> wanted = expected(of, sizes, batch);
+        double largest = 0;
+        for (double value : wanted)
+            if (std::isfinite(value))
+                largest = std::max(largest, std::fabs(value));
+        for (double value : wanted) {
+            const double got = load(dtype, results.data() + at);
+            at += std::size_t(shape.size);
+            const bool same =
+                got == value || (std::isnan(got) && std::isnan(value));
+            if (!same &&
+                !(std::fabs(got - value) <= tolerance_of(of) * largest))
+                text << "byte " << at << ": " << got << ", not " << value
+                     << "; ";
+        }
+    }
+    if (at != results.size())
+        text << "results of another size";
+    return text.str().substr(0, 300);
+}
+
+} // namespace tilefold::tests

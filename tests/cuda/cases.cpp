@@ -196,6 +196,39 @@ std::vector<CudaCase> table_cases() {
     return cases;
 }
 
+std::vector<CudaCase> edge_cases() {
+    const char* formulas[] = {
+        // Ties go to the first; the first NaN wins, but is last of the K.
+        "argmax_j (floor(3a_i) + floor(3b_j))",
+        "argmin_j floor(5a_i*b_j)",
+        "argmin_j log(b_j - a_i)",
+        "argmax_j log(b_j - a_i)",
+        "min_j log(b_j - a_i)",
+        "max_j log(b_j - a_i)",
+        "argkmin_j(floor(9log(b_j - a_i)), 5)",
+        "kmin_j(log(b_j - a_i), 5)",
+        "argkmin_j(floor(4b_j) + floor(2a_i), 7)",
+        "argmin_j where(b_j > a_i, inf, inf)",
+        "argmax_ij where(b_j > a_i, floor(3b_j), -inf)",
+        // A row of -inf; some of it; NaN; inf.
+        "logsumexp_j(log(floor(a_i + b_j)))",
+        "logsumexp_j(log(b_j - a_i))",
+        "softmax_j(log(floor(a_i + b_j)), b_j)",
+        "softmax_j(log(b_j - a_i), b_j)",
+        "logsumexp_j(90*a_i*b_j)",
+        "softmax_j(where(b_j > 0.9, inf, a_i), b_j)",
+        "sum_j 1/floor(2b_j + a_i)",
+        "sum_j b_j*exp(-40*a_i)*exp(-40*b_j)",
+        "max_ij log(b_j - a_i)",
+    };
+    std::vector<CudaCase> cases;
+    for (const char* formula : formulas)
+        for (const char* types : {"a f32, b f32", "a f64, b f64"})
+            cases.push_back(
+                cuda_case(std::string(formula) + " " + types, formula, types));
+    return cases;
+}
+
 std::vector<CudaCase> random_cases(std::uint64_t seed, int count) {
     std::vector<CudaCase> cases;
     for (int k = 0; k < count; ++k) {

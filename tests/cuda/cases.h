@@ -11,6 +11,8 @@ namespace tilefold::tests {
 std::vector<CudaCase> formula_cases();
 /// Every row of ops.def, in float and double; every row of reductions.def.
 std::vector<CudaCase> table_cases();
+/// NaN, infinities, ties and subnormal numbers in reductions.
+std::vector<CudaCase> edge_cases();
 /// Random graphs, from a seed on.
 std::vector<CudaCase> random_cases(std::uint64_t seed, int count);
 

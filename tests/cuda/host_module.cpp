@@ -23,9 +23,11 @@ std::vector<std::string> kernels_of(const cuda::Emitted& emitted) {
     if (emitted.shape.constants)
         names.push_back("prepare");
     if (emitted.shape.reduces)
-        names.insert(names.end(), {"accumulate", "merge_states", "finish"});
+        names.insert(names.end(), {"accumulate", "finish"});
     else
         names.insert(names.end(), {"zip", "dense"});
+    if (emitted.shape.folds_rows)
+        names.push_back("merge_states");
     return names;
 }
 

@@ -80,6 +80,7 @@ static inline float ptx_sqrt(float x) {
 static inline float ptx_div(float a, float b) {
     return a / b;
 }
+static inline void ptx_in_order() {}
 static inline float half_to_float(unsigned short bits) {
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
     float size = exponent == 31 ? (fraction ? NAN : INFINITY)

@@ -54,6 +54,10 @@ TEST(Emitted, EveryRowOfTheTablesAgrees) {
     expect_agreement(table_cases());
 }
 
+TEST(Emitted, EdgesOfReductionsAgree) {
+    expect_agreement(edge_cases());
+}
+
 TEST(Emitted, RandomGraphsAgree) {
     expect_agreement(random_cases(1, 40));
 }

@@ -49,7 +49,7 @@ std::string functions_of(const ir::Graph& graph) {
     return text;
 }
 
-std::string frame_of(const ir::Graph& graph) {
+std::string frame_of(const ir::Graph& graph, const Plan& plan) {
     const std::size_t operands = graph.arguments.size();
     if (operands > std::size_t(operand_count))
         refuse(std::to_string(operands) + " arguments",
@@ -58,6 +58,7 @@ std::string frame_of(const ir::Graph& graph) {
     Writer writer;
     writer.constant("operand_count",
                     std::max<std::int64_t>(std::int64_t(operands), 1));
+    writer.constant("width_block", plan.width_block);
     return writer.take().append(device::call).append(device::memory);
 }
 
@@ -66,7 +67,6 @@ void write_constants(Writer& writer, const Plan& plan, const Sites& sites) {
     writer.constant("rows_per_thread", plan.rows_per_thread);
     writer.constant("tile_columns", plan.tile_columns);
     writer.constant("columns_unrolled", plan.columns_unrolled);
-    writer.constant("width_block", plan.width_block);
     writer.constant("folds_rows", sites.folds_rows);
     writer.blank();
 }
@@ -122,9 +122,11 @@ Emitted emit(const ir::Graph& graph, const Plan& plan) {
     const Sites& sites = reduction.sites;
     Emitted emitted;
     const bool reduces = !reduction.monoids.empty();
-    emitted.source = {functions_of(graph), frame_of(graph),
+    emitted.source = {functions_of(graph), frame_of(graph, plan),
                       formula_functions(reduction, plan, open),
                       std::string(reduces ? device::reduce : device::values)};
+    if (sites.folds_rows)
+        emitted.source.loops.append(device::fold_rows);
     emitted.shape.reduces = reduces;
     emitted.shape.folds_rows = sites.folds_rows;
     emitted.shape.constants = sites.constants_size;

@@ -153,8 +153,8 @@ void write_result(Writer& writer, const Reduction& reduction, bool is_open) {
                                {"State", By::Constant, "state"}}};
     writer.comment("Of point i, to row `number` of the results.");
     writer.function(signature, [&] {
-        const Code out = writer.pointer(
-            "out", "char*", "results(call, place) + number * call.out_row");
+        const Code out =
+            writer.pointer("out", "char*", "place.out + number * call.out_row");
         PointReader reader(graph, writer, Axes::I, Code(Kind::Long, "i"), -1);
         std::vector<ValueId> roots;
         for (ValueId id : split(graph).finish)

@@ -79,7 +79,7 @@ public:
     }
 
     Code result(Scene& scene, const Component& at, const Code&) override {
-        const Code index = state(scene.state, index_, at);
+        Code index = state(scene.state, index_, at);
         if (row().finish == ir::Finish::Indices)
             return index;
         return as(result_kind(), choice(less(index, number(Kind::Long, 0)),

@@ -84,7 +84,7 @@ std::optional<Code> PointReader::read(ValueId id, const Component& at) const {
         return point_;
     if (node.op == Op::Literal) {
         const Code literals = member(Kind::Object, call_object(), "literals");
-        const Code literal = element(Kind::Double, literals, whole(node.first));
+        Code literal = element(Kind::Double, literals, whole(node.first));
         if (node.type.dtype != DType::I64)
             return literal;
         const Code number = call(Kind::Long, "saturated", {literal});
@@ -151,7 +151,8 @@ void write_prepare(Writer& writer, const ir::Graph& graph, const Sites& sites) {
     const Signature signature{
         "void", "prepare", {{"Call", By::Constant, "call"}}, true};
     writer.function(signature, [&] {
-        writer.pointer("place", "const Place", "{blockIdx.x, 0}");
+        writer.pointer("place", "const Place",
+                       "find_place(call, blockIdx.x, 0)");
         const Code constants = writer.pointer(
             "constants", "double*",
             "call.constants + place.batch * call.constants_stride");

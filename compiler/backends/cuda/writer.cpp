@@ -117,8 +117,9 @@ std::string identifier(std::string_view name) {
     if (starts_badly || result[0] == '_')
         result = "a" + result;
     // Two underscores in a row are the compiler's.
-    for (std::size_t at; (at = result.find("__")) != std::string::npos;)
-        result.erase(at, 1);
+    const auto end = std::ranges::unique(
+        result, [](char a, char b) { return a == '_' && b == '_'; });
+    result.erase(end.begin(), end.end());
     if (std::ranges::binary_search(keywords, std::string_view(result)))
         result += "_";
     return result;

@@ -1,10 +1,9 @@
 // softmax_j(q_i·k_j/√64, v_j)
-// threads=128 rows_per_thread=1 tile_columns=32 columns_unrolled=1 width_block=8
+// threads=128 rows_per_thread=1 tile_columns=32 columns_unrolled=2 width_block=8
 constexpr int threads = 128;
 constexpr int rows_per_thread = 1;
 constexpr int tile_columns = 32;
-constexpr int columns_unrolled = 1;
-constexpr int width_block = 8;
+constexpr int columns_unrolled = 2;
 constexpr int folds_rows = 0;
 
 struct Constants {
@@ -35,7 +34,7 @@ struct State {
 // Computes what is on no axis: one block a batch.
 extern "C" __global__ void __launch_bounds__(threads)
 prepare(const __grid_constant__ Call call) {
-    const Place place = {blockIdx.x, 0};
+    const Place place = find_place(call, blockIdx.x, 0);
     double* constants = call.constants + place.batch * call.constants_stride;
     if (threadIdx.x == 0) {
         put(constants, quotient(1.0, square_root(call.literals[0])));
@@ -191,7 +190,7 @@ store_state(double* place, long long stride, const State& state) {
 static __device__ __forceinline__ void
 write_result(const Call& call, const Constants& constants, const Place& place,
         long long i, long long number, long long terms, const State& state) {
-    char* out = results(call, place) + number * call.out_row;
+    char* out = place.out + number * call.out_row;
     #pragma unroll
     for (int d = 0; d < 8; ++d) {
         if (place.first_component + d < call.width) {

@@ -1,10 +1,9 @@
 // exp(-|x_i - y_j|²/2l²)
-// threads=128 rows_per_thread=4 tile_columns=128 columns_unrolled=4 width_block=1
+// threads=128 rows_per_thread=8 tile_columns=128 columns_unrolled=2 width_block=1
 constexpr int threads = 128;
-constexpr int rows_per_thread = 4;
+constexpr int rows_per_thread = 8;
 constexpr int tile_columns = 128;
-constexpr int columns_unrolled = 4;
-constexpr int width_block = 1;
+constexpr int columns_unrolled = 2;
 constexpr int folds_rows = 0;
 
 struct Constants {
@@ -22,7 +21,7 @@ struct __align__(16) Column {
 // Computes what is on no axis: one block a batch.
 extern "C" __global__ void __launch_bounds__(threads)
 prepare(const __grid_constant__ Call call) {
-    const Place place = {blockIdx.x, 0};
+    const Place place = find_place(call, blockIdx.x, 0);
     double* constants = call.constants + place.batch * call.constants_stride;
     const char* l_at = point(call, place, 0, 0LL);
     if (threadIdx.x == 0) {

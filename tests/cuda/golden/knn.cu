@@ -1,10 +1,9 @@
 // argkmin_j(|x_i - y_j|², 10)
-// threads=128 rows_per_thread=1 tile_columns=128 columns_unrolled=4 width_block=1
+// threads=128 rows_per_thread=1 tile_columns=128 columns_unrolled=8 width_block=1
 constexpr int threads = 128;
 constexpr int rows_per_thread = 1;
 constexpr int tile_columns = 128;
-constexpr int columns_unrolled = 4;
-constexpr int width_block = 1;
+constexpr int columns_unrolled = 8;
 constexpr int folds_rows = 0;
 
 struct Constants {
@@ -153,7 +152,7 @@ store_state(double* place, long long stride, const State& state) {
 static __device__ __forceinline__ void
 write_result(const Call& call, const Constants& constants, const Place& place,
         long long i, long long number, long long terms, const State& state) {
-    char* out = results(call, place) + number * call.out_row;
+    char* out = place.out + number * call.out_row;
     #pragma unroll
     for (int d = 0; d < 10; ++d) {
         write(call, out + d * call.out_component, state.index[d]);

@@ -1,10 +1,9 @@
 // argmin_j |x_i - y_j|²
-// threads=128 rows_per_thread=4 tile_columns=128 columns_unrolled=4 width_block=1
+// threads=128 rows_per_thread=8 tile_columns=128 columns_unrolled=2 width_block=1
 constexpr int threads = 128;
-constexpr int rows_per_thread = 4;
+constexpr int rows_per_thread = 8;
 constexpr int tile_columns = 128;
-constexpr int columns_unrolled = 4;
-constexpr int width_block = 1;
+constexpr int columns_unrolled = 2;
 constexpr int folds_rows = 0;
 
 struct Constants {
@@ -125,7 +124,7 @@ store_state(double* place, long long stride, const State& state) {
 static __device__ __forceinline__ void
 write_result(const Call& call, const Constants& constants, const Place& place,
         long long i, long long number, long long terms, const State& state) {
-    char* out = results(call, place) + number * call.out_row;
+    char* out = place.out + number * call.out_row;
     write(call, out, 0LL < terms && state.index < 0LL ? 0LL : state.index);
 }
 

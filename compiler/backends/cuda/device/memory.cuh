@@ -1,38 +1,40 @@
 // compiler/backends/cuda/device/memory.cuh - elements of arrays, as they are
 // stored; states and constants, by their bits.
 
-/// Which batch, and the first component of its part of the width.
+/// A batch, and a part of the width: where the arrays of both begin.
 struct Place {
     long long batch, first_component;
+    const char* array[operand_count];
+    char* out;
 };
+
+static __device__ __forceinline__ Place
+find_place(const Call& call, long long batch, long long part) {
+    Place place;
+    place.batch = batch;
+    place.first_component = part * width_block;
+    place.out = call.out + place.first_component * call.out_component;
+#pragma unroll
+    for (int k = 0; k < operand_count; ++k)
+        place.array[k] = call.operands[k].base;
+    if (call.batches == 1)
+        return place;
+#pragma unroll 1
+    for (int d = batch_dimensions - 1; d >= 0; --d) {
+        const long long at = batch % call.batch[d];
+        batch /= call.batch[d];
+        place.out += at * call.out_batch[d];
+#pragma unroll
+        for (int k = 0; k < operand_count; ++k)
+            place.array[k] += at * call.operands[k].batch[d];
+    }
+    return place;
+}
 
 /// Where an operand's point lies.
 static __device__ __forceinline__ const char*
 point(const Call& call, const Place& place, int operand, long long at) {
-    const Operand& array = call.operands[operand];
-    const char* address = array.base + at * array.stride;
-    if (call.batches > 1) {
-        long long batch = place.batch;
-        for (int d = batch_dimensions - 1; d >= 0; --d) {
-            address += batch % call.batch[d] * array.batch[d];
-            batch /= call.batch[d];
-        }
-    }
-    return address;
-}
-
-/// Where the results of a batch begin.
-static __device__ __forceinline__ char* results(const Call& call,
-                                                const Place& place) {
-    char* address = call.out + place.first_component * call.out_component;
-    if (call.batches > 1) {
-        long long batch = place.batch;
-        for (int d = batch_dimensions - 1; d >= 0; --d) {
-            address += batch % call.batch[d] * call.out_batch[d];
-            batch /= call.batch[d];
-        }
-    }
-    return address;
+    return place.array[operand] + at * call.operands[operand].stride;
 }
 
 template <class T>

@@ -27,4 +27,8 @@ static __device__ __forceinline__ float half_to_float(unsigned short x) {
     asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
     return y;
 }
+/// Nothing is loaded earlier than what stands before this.
+static __device__ __forceinline__ void ptx_in_order() {
+    asm volatile("" ::: "memory");
+}
 #endif

@@ -30,8 +30,8 @@ static __device__ __forceinline__ Task find_task(const Call& call,
     const long long segment = number % call.segments;
     number /= call.segments;
     task.first_state = number * call.rows * call.segments + segment;
-    task.place.first_component = number % call.parts * width_block;
-    task.place.batch = number / call.parts;
+    task.place =
+        find_place(call, number / call.parts, number % call.parts);
     task.first_column = segment * call.segment;
     task.last_column = min(task.first_column + call.segment, call.columns);
     return task;
@@ -46,9 +46,13 @@ static __device__ __forceinline__ long long count_tasks(const Call& call) {
 extern "C" __global__ void __launch_bounds__(threads)
 accumulate(const __grid_constant__ Call call) {
     __shared__ Column tile[tile_columns];
+    __shared__ Task task; // of the block: no thread needs registers for it
     const long long tasks = count_tasks(call);
     for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
-        const Task task = find_task(call, number);
+        __syncthreads(); // the last task is done
+        if (threadIdx.x == 0)
+            task = find_task(call, number);
+        __syncthreads();
         const Constants constants = load_constants(call, task.place);
         Row row[rows_per_thread];
         State state[rows_per_thread];
@@ -59,12 +63,14 @@ accumulate(const __grid_constant__ Call call) {
             row[r] = load_row(call, constants, task.place,
                               listed(call.row_index, inside));
             identity(constants, state[r]);
+            ptx_in_order(); // all rows' loads at once would spill registers
         }
         for (long long first = task.first_column; first < task.last_column;
              first += tile_columns) {
             const int count =
                 int(min(task.last_column - first, (long long)tile_columns));
             __syncthreads(); // the last tile has been read
+#pragma unroll 1
             for (int k = threadIdx.x; k < count; k += threads)
                 tile[k] = load_column(call, constants, task.place,
                                       listed(call.column_index, first + k));
@@ -104,32 +110,13 @@ static __device__ __forceinline__ State merged_states(const Call& call,
                                                       long long last) {
     State state;
     identity(constants, state);
+#pragma unroll 1
     for (long long at = first; at < last; ++at) {
         State next;
         load_state(call.state + at, call.states, next);
         merge(constants, next, state);
     }
     return state;
-}
-
-/// Every `group` neighbouring states of a run to one of call.merged, whose
-/// stride is as many as there are.
-extern "C" __global__ void __launch_bounds__(threads)
-merge_states(const __grid_constant__ Call call) {
-    const long long groups = ceiling(call.run, call.group);
-    const long long results = groups * call.parts * call.batches;
-    const long long step = (long long)gridDim.x * threads;
-    for (long long k = (long long)blockIdx.x * threads + threadIdx.x;
-         k < results; k += step) {
-        const long long run = k / groups, group = k % groups;
-        const Place place = {run / call.parts, run % call.parts * width_block};
-        const Constants constants = load_constants(call, place);
-        const long long first = run * call.run + group * call.group;
-        const long long last =
-            run * call.run + min((group + 1) * call.group, call.run);
-        store_state(call.merged + k, results,
-                    merged_states(call, constants, first, last));
-    }
 }
 
 /// The results, each from `group` states: a row's segments, or what is left of
@@ -143,8 +130,8 @@ finish(const __grid_constant__ Call call) {
     for (long long k = (long long)blockIdx.x * threads + threadIdx.x;
          k < results; k += step) {
         const long long row = k % kept, part = k / kept;
-        const Place place = {part / call.parts,
-                             part % call.parts * width_block};
+        const Place place =
+            find_place(call, part / call.parts, part % call.parts);
         const Constants constants = load_constants(call, place);
         const long long first = k * call.group;
         const State state =

@@ -16,11 +16,11 @@ zip(const __grid_constant__ Call call) {
     const long long step = (long long)gridDim.x * threads;
     for (long long k = (long long)blockIdx.x * threads + threadIdx.x; k < total;
          k += step) {
-        const Place place = {k / call.rows, 0};
+        const Place place = find_place(call, k / call.rows, 0);
         const Constants constants = load_constants(call, place);
         const long long row = k % call.rows;
         write_one(call, constants, place, row, row,
-                  results(call, place) + row * call.out_row);
+                  place.out + row * call.out_row);
     }
 }
 
@@ -31,12 +31,12 @@ dense(const __grid_constant__ Call call) {
     const long long step = (long long)gridDim.x * threads;
     for (long long k = (long long)blockIdx.x * threads + threadIdx.x;
          k < pairs * call.batches; k += step) {
-        const Place place = {k / pairs, 0};
+        const Place place = find_place(call, k / pairs, 0);
         const Constants constants = load_constants(call, place);
         const long long row = k % pairs / call.columns;
         const long long column = k % call.columns;
         write_one(call, constants, place, row, column,
-                  results(call, place) + row * call.out_row +
+                  place.out + row * call.out_row +
                       column * call.out_column);
     }
 }

@@ -1,0 +1,28 @@
+// tests/cuda/sass.h - the machine instructions of a kernel's innermost loop.
+#pragma once
+
+#include "compiler/backends/cuda/image.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tilefold::tests {
+
+/// Folders that hold `nvidia/`: of the Python environment of scripts/setup.
+std::vector<std::string> package_folders();
+
+struct Loop {
+    std::map<std::string, int> counts; ///< by opcode, "FFMA", "MUFU.EX2"
+    int size = 0;
+
+    /// Instructions whose opcode begins so.
+    int count(const std::string& opcode) const;
+};
+
+/// Of the loops of `kernel` that hold no other, the one with most instructions
+/// of the opcode, by nvdisasm; throws std::runtime_error where there is none.
+Loop innermost_loop(const cuda::Image& image, const std::string& kernel,
+                    const std::string& opcode);
+
+} // namespace tilefold::tests

@@ -1,0 +1,154 @@
+// tests/cuda/test_nvrtc.cpp - emitted code through NVRTC, for real
+// architectures: registers, spills, instructions a pair.
+
+#include "runtime/cuda/nvrtc.h"
+#include "tests/compiler/support.h"
+#include "tests/cuda/cases.h"
+#include "tests/cuda/sass.h"
+
+#include <gtest/gtest.h>
+
+namespace tilefold::tests {
+namespace {
+
+cuda::Nvrtc& nvrtc() {
+    static cuda::Nvrtc compiler({package_folders(), {}, false});
+    return compiler;
+}
+
+cuda::Image compiled(const CudaCase& of, std::int32_t width, int major,
+                     int minor = 0) {
+    return nvrtc().compile(
+        of.graph, cuda::choose_plan(of.graph, cuda::width_block_of(width)),
+        major, minor);
+}
+
+/// "x f32[D], y f32[D], b f32, l f64"
+CudaCase gaussian(int dimensions) {
+    const std::string vector = " f32[" + std::to_string(dimensions) + "], ";
+    return cuda_case("gaussian", "sum_j exp(-|x_i - y_j|²/2l²) b_j",
+                     "x" + vector + "y" + vector + "b f32, l f64");
+}
+
+std::vector<CudaCase> benchmarks() {
+    return {
+        gaussian(3),
+        gaussian(16),
+        gaussian(64),
+        cuda_case("laplace", "sum_j exp(-|x_i - y_j|/l) b_j",
+                  "x f32[3], y f32[3], b f32, l f64"),
+        cuda_case("cauchy", "sum_j b_j/(1 + |x_i-y_j|²/l²)",
+                  "x f32[3], y f32[3], b f32, l f64"),
+        cuda_case("attention", "softmax_j(q_i·k_j/√64, v_j)",
+                  "q bf16[64], k bf16[64], v bf16[64]"),
+        cuda_case("knn", "argkmin_j(|x_i - y_j|², 10)", "x f32[3], y f32[3]"),
+        cuda_case("sinkhorn", "logsumexp_j(g_j - |x_i - y_j|²/2ε)",
+                  "x f32[3], y f32[3], g f32, ε f64"),
+        cuda_case("matrix", "exp(-|x_i - y_j|²/2l²)",
+                  "x f32[10], y f32[10], l f64"),
+        cuda_case("double", "sum_j exp(-|x_i - y_j|²/2l²) b_j",
+                  "x f64[3], y f64[3], b f64, l f64"),
+    };
+}
+
+/// What the loop over pairs may keep outside of registers: nothing, but for
+/// attention, whose row of 64 and sum of 32 components fill them.
+int most_spilled(const CudaCase& of) {
+    return of.name == "attention" ? 400 : 0;
+}
+
+TEST(Nvrtc, CompilesTheBenchmarksForEveryCardWithoutASpill) {
+    for (const CudaCase& each : benchmarks())
+        for (const int major : {8, 9, 10, 12}) {
+            const cuda::Image image = compiled(each, 64, major);
+            EXPECT_FALSE(image.is_ptx);
+            EXPECT_FALSE(image.code.empty());
+            const cuda::Resources* loop = image.resources_of(
+                image.shape.reduces ? "accumulate" : "dense");
+            ASSERT_TRUE(loop) << each.name;
+            EXPECT_LE(loop->spill_stores + loop->spill_loads,
+                      most_spilled(each))
+                << each.name << " sm_" << major << "0: " << print(image.plan);
+            EXPECT_GE(loop->shared_bytes, image.shape.shared_bytes);
+            EXPECT_LE(loop->shared_bytes, 48 * 1024);
+        }
+}
+
+/// Of a Gaussian: a pair is one exponential.
+double instructions_per_pair(int dimensions, int major) {
+    const cuda::Image image = compiled(gaussian(dimensions), 1, major);
+    const Loop loop = innermost_loop(image, "accumulate", "MUFU.EX2");
+    return double(loop.size) / loop.count("MUFU.EX2");
+}
+
+TEST(Nvrtc, APairTakesTheInstructionsOfTheModel) {
+    for (const int major : {8, 9, 10, 12}) {
+        EXPECT_LE(instructions_per_pair(3, major), 9.5) << major;
+        EXPECT_LE(instructions_per_pair(16, major), 37) << major;
+        EXPECT_LE(instructions_per_pair(64, major), 153) << major;
+    }
+}
+
+TEST(Nvrtc, TheLoopOfAGaussianIsWhatItsFormulaSays) {
+    const Loop loop =
+        innermost_loop(compiled(gaussian(3), 1, 9), "accumulate", "MUFU.EX2");
+    const int pairs = loop.count("MUFU.EX2");
+    EXPECT_EQ(loop.count("FADD"), 3 * pairs); // differences
+    EXPECT_EQ(loop.count("FFMA"), 4 * pairs); // squares, and the weight
+    EXPECT_EQ(loop.count("FMUL"), pairs);     // the scale, on the square
+    EXPECT_LE(loop.count("LDS"), pairs / 4);
+    EXPECT_EQ(loop.count("LDG") + loop.count("LDL") + loop.count("STL"), 0);
+}
+
+/// As PTX, which takes no ptxas.
+TEST(Nvrtc, AcceptsEveryFormula) {
+    for (const CudaCase& each : formula_cases()) {
+        const cuda::Image image = compiled(each, each.width, 19);
+        EXPECT_FALSE(image.code.empty()) << each.name;
+    }
+}
+
+TEST(Nvrtc, MakesPtxForACardThatItDoesNotKnow) {
+    const cuda::Image image = compiled(gaussian(3), 1, 19, 5);
+    EXPECT_TRUE(image.is_ptx);
+    EXPECT_EQ(image.architecture, "compute_121");
+    EXPECT_NE(std::string(reinterpret_cast<const char*>(image.code.data()))
+                  .find(".entry accumulate"),
+              std::string::npos);
+}
+
+TEST(Nvrtc, GivesTheSameBytesAgain) {
+    EXPECT_EQ(compiled(gaussian(3), 1, 9).code,
+              compiled(gaussian(3), 1, 9).code);
+}
+
+TEST(Nvrtc, SaysWhereItWasLookedFor) {
+    cuda::Nvrtc nowhere({{"/nowhere"}, {"/nor/here"}, false});
+    EXPECT_EQ(message_of([&] { nowhere.version(); }),
+              "NVRTC, which compiles for the GPU, was not found in /nowhere, "
+              "/nor/here\npip install nvidia-cuda-nvrtc, or set CUDA_HOME");
+}
+
+TEST(Nvrtc, RefusesACardThatIsTooOld) {
+    EXPECT_EQ(message_of([&] { compiled(gaussian(3), 1, 3, 5); }),
+              "a GPU of compute capability 3.5 is older than NVRTC 13.0 "
+              "compiles for\ncompute this formula on the CPU, or install an "
+              "older NVRTC");
+}
+
+TEST(Resources, AreReadFromTheLog) {
+    const auto kernels = cuda::read_resources(
+        "ptxas info    : 0 bytes gmem\n"
+        "ptxas info    : Compiling entry function 'finish' for 'sm_90'\n"
+        "ptxas info    : Function properties for finish\n"
+        "    16 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\n"
+        "ptxas info    : Used 80 registers, used 1 barriers, 16 bytes stack, "
+        "2048 bytes smem\n"
+        "ptxas info    : Compile time = 5.000 ms\n");
+    ASSERT_EQ(kernels.size(), 1u);
+    const cuda::Resources expected{"finish", 80, 16, 8, 4, 2048};
+    EXPECT_EQ(kernels[0], expected);
+}
+
+} // namespace
+} // namespace tilefold::tests

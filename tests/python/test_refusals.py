@@ -453,7 +453,8 @@ CALLS = [
         lambda _: tilefold.Options(isa="z80"),
         "UnknownTarget",
         "unknown instruction set 'z80'\n"
-        "use one of x86-64-v3, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16, aarch64",
+        "use one of x86-64-v3, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16, "
+        "aarch64",
     ),
     (lambda _: tilefold.Options(plan="nonsense"), "BadPlan", None),
     (

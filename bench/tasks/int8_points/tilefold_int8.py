@@ -25,6 +25,8 @@ def prepare(problem: GaussianProblem) -> Callable[[], Any]:
     for codes, points in ((x, problem.x), (y, problem.y)):
         if not np.array_equal(codes.dequantize(), points):
             raise Wrong("the codes are not the points")
+        if 4 * np.asarray(codes.codes).nbytes > points.nbytes:
+            raise Wrong("the codes take more than a quarter of the points")
     formula = tilefold.compile(problem.text)
     arguments = {**problem.arguments, "x": x, "y": y}
     formula(**arguments)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NAME = "libtilefold_ceiling.so"
 NO_AVX512 = 2
+SCORES_AS_FAST, SCORES_OF_FLOAT, SCORES_OF_PAIRS = range(3)
 ALL_CORES = ctypes.c_int(0)
 CURE = "install CMake and a C++ compiler; tilefold bench then builds it"
 
@@ -45,7 +46,7 @@ def call(library: ctypes.CDLL, name: str, *arguments: Any) -> None:
     function = getattr(library, f"tilefold_ceiling_{name}")
     code = function(*map(_as_c, arguments))
     if code == NO_AVX512:
-        raise Absent("this processor has no AVX-512")
+        raise Absent(f"this processor has no AVX-512 for {name}")
     if code:
         raise RuntimeError(f"the hand-written kernel returned {code}")
 
@@ -84,8 +85,18 @@ def attention(library: ctypes.CDLL, problem: AttentionProblem) -> Any:
     q, k, v = problem.arrays.values()
     out = np.empty_like(q)
     sizes = (len(q), len(k), q.shape[1], v.shape[1])
-    call(library, "attention_f32", *sizes, q, k, v, out, ALL_CORES)
+    if problem.dtype == "bfloat16":
+        halves = map(bits_of_bfloat16, (q, k, v))
+        last = (*halves, out, SCORES_AS_FAST, ALL_CORES)
+        call(library, "attention_bf16", *sizes, *last)
+    else:
+        call(library, "attention_f32", *sizes, q, k, v, out, ALL_CORES)
     return out
+
+
+def bits_of_bfloat16(array: Any) -> Any:
+    """The upper halves of float32 numbers that bfloat16 has."""
+    return (array.view(np.uint32) >> 16).astype(np.uint16)
 
 
 def nearest(library: ctypes.CDLL, problem: NeighborProblem) -> Any:

@@ -21,15 +21,33 @@ int tilefold_ceiling_attention_f32(std::int64_t n, std::int64_t m,
                                    std::int64_t d, std::int64_t e,
                                    const float* q, const float* k,
                                    const float* v, float* out, int threads);
+
+/// How scores of bfloat16 are computed.
+enum {
+    ScoresAsFast = 0,  ///< the faster one on this processor
+    ScoresOfFloat = 1, ///< q and k converted beforehand; the bound of float
+    ScoresOfPairs = 2, ///< AVX512-BF16: d / 2 operations, 2^-127 and less are 0
+};
+
+/// The same of bfloat16, as its bits; d is even. The result is float. Products
+/// of scores are exact.
+int tilefold_ceiling_attention_bf16(std::int64_t n, std::int64_t m,
+                                    std::int64_t d, std::int64_t e,
+                                    const std::uint16_t* q,
+                                    const std::uint16_t* k,
+                                    const std::uint16_t* v, float* out,
+                                    std::int64_t scores, int threads);
 }
 
 namespace ceiling {
 
 /// A call; k is packed as groups of 8 keys, d x 8, and v as pack_panels() does.
+/// With `pairs`, an element of q and k is two of bfloat16, and d counts pairs.
 struct AttentionProblem {
     std::ptrdiff_t n, m, d, e; // e rounded up
     const float *q, *k, *v;
     float scale; // of a score, to an exponent of 2
+    bool pairs;
 };
 
 /// Floats of scratch of attention_rows().

@@ -2,7 +2,9 @@
 //
 // For 16 pairs: d FMAs for the score, one for the exponent, 8 operations of
 // exp2 (vreduce, an addition, a permutation, 2 steps of Horner's, 2 products,
-// vscalef), an addition to the sum of the weights, and e FMAs with v.
+// vscalef), an addition to the sum of the weights, and e FMAs with v. With
+// pairs of bfloat16, d / 2 operations give the score; weights stay in float,
+// which is why v does, too: rounded to bfloat16 they would be off by 2^-9.
 //
 // The exponent is score * scale - r. r is the largest over the first keys, so
 // never above the largest of all, and nothing is lost to underflow. Weights
@@ -50,7 +52,10 @@ CEILING_INLINE void score(const State& state, std::ptrdiff_t key,
         for (int v = 0; v < ProductVectors; ++v)
             tile[c][v] = L::zero();
     const std::ptrdiff_t d = state.problem.d;
-    multiply_add(state.q, state.problem.k + key * d, d, tile);
+    if (state.problem.pairs)
+        multiply_add_pairs(state.q, state.problem.k + key * d, d, tile);
+    else
+        multiply_add(state.q, state.problem.k + key * d, d, tile);
 }
 
 /// r = at least the largest exponent of these keys; what was summed with the

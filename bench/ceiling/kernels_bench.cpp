@@ -9,6 +9,7 @@
 #include "nearest.h"
 #include "wide.h"
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -137,14 +138,30 @@ bool run_batches(const Effort& effort) {
     return true;
 }
 
-bool run_attention(const Effort& effort) {
+/// The upper halves, and the numbers that they are.
+std::vector<std::uint16_t> halves(std::vector<float>& values) {
+    std::vector<std::uint16_t> bits;
+    for (float& value : values) {
+        const auto half =
+            std::uint16_t(std::bit_cast<std::uint32_t>(value) >> 16);
+        bits.push_back(half);
+        value = std::bit_cast<float>(std::uint32_t(half) << 16);
+    }
+    return bits;
+}
+
+bool run_attention(const Effort& effort, bool half) {
     const int n = 4096, d = 64;
-    const auto q = numbers(n * d, 1), k = numbers(n * d, 2);
-    const auto v = numbers(n * d, 3);
+    auto q = numbers(n * d, 1), k = numbers(n * d, 2), v = numbers(n * d, 3);
+    const auto q16 = halves(q), k16 = halves(k), v16 = halves(v);
     std::vector<float> out(q.size());
     auto run = [&](int threads) {
-        expect_ok(tilefold_ceiling_attention_f32(
-            n, n, d, d, q.data(), k.data(), v.data(), out.data(), threads));
+        expect_ok(half ? tilefold_ceiling_attention_bf16(
+                             n, n, d, d, q16.data(), k16.data(), v16.data(),
+                             out.data(), ScoresAsFast, threads)
+                       : tilefold_ceiling_attention_f32(n, n, d, d, q.data(),
+                                                        k.data(), v.data(),
+                                                        out.data(), threads));
     };
     run(effort.threads);
     double error = 0;
@@ -164,10 +181,13 @@ bool run_attention(const Effort& effort) {
                 error,
                 double(std::fabs(out[i * d + c] * sums[d] / sums[c] - 1)));
     }
-    if (!report("attention", error, 2e-6))
+    const bool pairs = half && __builtin_cpu_supports("avx512bf16") &&
+                       !__builtin_cpu_is("intel");
+    const char* name = half ? "attention bf16" : "attention D=64";
+    if (!report(name, error, 2e-6))
         return false;
-    const Mix mix = Mix{2.0 * d + 1, 1} + exp2_mix(true);
-    print_row("attention D=64", effort, double(n) * n, bound(mix), error, run);
+    const Mix mix = Mix{d * (pairs ? 1.5 : 2.0) + 1, 1} + exp2_mix(true);
+    print_row(name, effort, double(n) * n, bound(mix), error, run);
     return true;
 }
 
@@ -268,7 +288,8 @@ bool run_extremes(const Effort& effort) {
 
 bool run_kernels(const Effort& effort) {
     bool good = run_wide(effort, 64);
-    good &= run_attention(effort);
+    good &= run_attention(effort, false);
+    good &= run_attention(effort, true);
     good &= run_batches(effort);
     good &= run_logsumexp(effort);
     good &= run_extremes(effort);

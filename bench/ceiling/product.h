@@ -34,6 +34,31 @@ CEILING_INLINE void multiply_add(const float* a, const float* b,
     }
 }
 
+#ifdef __AVX512BF16__
+/// The same where an element of a and of b is a pair of bfloat16: two products
+/// an operation, added in float.
+CEILING_INLINE void multiply_add_pairs(const float* a, const float* b,
+                                       std::ptrdiff_t count,
+                                       ProductTile& tile) {
+#pragma GCC unroll 1
+    for (std::ptrdiff_t k = 0; k < count; ++k) {
+        __m512bh rows[ProductVectors];
+#pragma GCC unroll 8
+        for (int v = 0; v < ProductVectors; ++v)
+            rows[v] = (__m512bh)_mm512_load_ps(a + 16 * v);
+#pragma GCC unroll 8
+        for (int c = 0; c < ProductColumns; ++c) {
+            const __m512bh factor = (__m512bh)_mm512_set1_ps(b[c]);
+#pragma GCC unroll 8
+            for (int v = 0; v < ProductVectors; ++v)
+                tile[c][v] = _mm512_dpbf16_ps(tile[c][v], rows[v], factor);
+        }
+        a += ProductRows;
+        b += ProductColumns;
+    }
+}
+#endif
+
 /// sums[e][row] += the product of one panel: weights is count x 48, b has, for
 /// each group of 8 of the `columns`, ProductTerms x 8.
 CEILING_INLINE void add_products(const float* weights, const float* b,

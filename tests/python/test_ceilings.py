@@ -13,7 +13,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from bench import ceiling_library
-from bench.ceiling_library import call
+from bench.ceiling_library import (
+    SCORES_AS_FAST,
+    SCORES_OF_FLOAT,
+    SCORES_OF_PAIRS,
+    call,
+)
 from bench.machine import describe
 from bench.native import build_ceiling
 
@@ -23,6 +28,9 @@ HAS_AVX512 = {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= set(
 pytestmark = pytest.mark.skipif(
     not HAS_AVX512, reason="the kernels are for AVX-512"
 )
+SCORES = [SCORES_AS_FAST, SCORES_OF_FLOAT]
+if "avx512_bf16" in describe()["isa"]:
+    SCORES.append(SCORES_OF_PAIRS)
 SIZES = [(1, 1), (15, 17), (16, 63), (17, 64), (47, 65), (49, 255), (65, 257)]
 SIZES += [(128, 513), (300, 2049)]
 
@@ -43,11 +51,11 @@ def squares(x, y):
     return ((x[:, None].astype(np.float64) - y) ** 2).sum(-1)
 
 
-def outcome(library, name, out, *arguments):
+def outcome(library, name, out, *arguments, options=()):
     """The result; the same bits with 1, 2, 3 and 8 threads."""
     results = []
     for threads in (1, 2, 3, 8):
-        call(library, name, *arguments, out, ctypes.c_int(threads))
+        call(library, name, *arguments, out, *options, ctypes.c_int(threads))
         results.append(out.copy())
     for result in results[1:]:
         np.testing.assert_array_equal(result, results[0])
@@ -115,6 +123,25 @@ def test_attention(library, n, m, d, e, size):
     errors = np.abs(attention(library, q, k, v) - weights @ v)
     # A score of 30² is off by some 2^-24 of that.
     assert (errors / (weights @ np.abs(v))).max() < 2e-6 * max(1, size)
+
+
+@pytest.mark.parametrize(("n", "m"), SIZES)
+@pytest.mark.parametrize("scores", SCORES)
+def test_attention_of_bfloat16(library, n, m, scores):
+    random = np.random.default_rng(2)
+    q, k, v = (
+        random.integers(-8, 8, (rows, 6)).astype(np.float32) / 4
+        for rows in (n, m, m)
+    )
+    halves = map(ceiling_library.bits_of_bfloat16, (q, k, v))
+    arguments = (n, m, 6, 6, *halves)
+    out = np.full(q.shape, -1, np.float32)
+    name = "attention_bf16"
+    result = outcome(library, name, out, *arguments, options=(scores,))
+    scores = q.astype(np.float64) @ k.T.astype(np.float64) / 6**0.5
+    weights = np.exp(scores)
+    exact = weights @ v / weights.sum(1, keepdims=True)
+    np.testing.assert_allclose(result, exact, rtol=1e-6, atol=1e-6)
 
 
 def test_attention_raises_its_reference_when_scores_grow(library):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 COLOURS = {
     "tilefold": "#c0392b",
+    "tilefold_bound": "#e74c3c",
     "tilefold_cpp": "#e67e22",
     "ceiling": "#7f8c8d",
     "jax_chunked": "#16a085",

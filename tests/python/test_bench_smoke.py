@@ -29,6 +29,7 @@ HERE += ("attention_views", "statements", "cold_statements")
 OWN = ("numpy", "prescaled", "sequential", "tilefold", "tilefold_reduce")
 OWN += ("tilefold_column_major", "tilefold_every_other_row")
 OWN += ("tilefold_transposed", "tilefold_int8", "tilefold_nchw")
+OWN += ("tilefold_bound",)
 OWN += ("tilefold_100k", "tilefold_million_rows", "tilefold_million_columns")
 
 

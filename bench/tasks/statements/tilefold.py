@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench.case import Measured, Wrong
 from bench.statements import calls_in_turn
@@ -20,11 +20,20 @@ PACKAGES = ("tilefold",)
 
 
 def prepare(problem: StatementProblem) -> Callable[[], Measured]:
-    """A session that keeps nothing on disk, so that compiles are counted."""
-    options = tilefold.Options(cache_directory="")
-    session = tilefold.Session(options)
+    """f(x=x), as in a loop of a user."""
+    return compiled_once(problem, lambda formula, x: partial(formula, x=x))
+
+
+def compiled_once(
+    problem: StatementProblem, call_of: Callable[[Any, Any], Callable[[], Any]]
+) -> Callable[[], Measured]:
+    """The calls that `call_of` makes of the formula and each array.
+
+    In a session that keeps nothing on disk, so that compiles are counted.
+    """
+    session = tilefold.Session(tilefold.Options(cache_directory=""))
     formula = tilefold.compile(problem.text, session=session)
-    timed = calls_in_turn([partial(formula, x=x) for x in problem.arrays])
+    timed = calls_in_turn([call_of(formula, x) for x in problem.arrays])
 
     def run() -> Measured:
         measured = timed()

@@ -107,6 +107,10 @@ HostModule::~HostModule() {
         std::filesystem::remove_all(folder_);
 }
 
+std::string HostModule::image_of(std::size_t number) const {
+    return folder_ + "/kernels.so " + prefix_of(number);
+}
+
 bool HostModule::run(std::size_t number, const std::string& kernel,
                      const cuda::Call& call, unsigned blocks, int order) const {
     const std::string name = "run_" + prefix_of(number) + kernel;

@@ -31,6 +31,9 @@ public:
     bool run(std::size_t number, const std::string& kernel,
              const cuda::Call& call, unsigned blocks, int order) const;
 
+    /// What the fake driver takes for source `number`'s machine code.
+    std::string image_of(std::size_t number) const;
+
 private:
     std::string folder_;
     void* library_ = nullptr;

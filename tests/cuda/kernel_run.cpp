@@ -293,6 +293,9 @@ std::string run_kernels(const HostModule& module, std::size_t number,
     if (launch.plan().width_block == 1 && call.parts > 1 &&
         of.graph[of.graph.result].type.rows != dynamic)
         call.parts = 1;
+    if (launch.shape().is_open)
+        call.parts = (of.width + launch.plan().width_block - 1) /
+                     launch.plan().width_block;
     call.segments = sizes.segments;
     std::fill(std::begin(call.batch), std::end(call.batch), 1);
     call.batch[cuda::batch_dimensions - 1] = sizes.batches;

@@ -101,15 +101,14 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
         writer.record(reduction.state);
         writer.blank();
     }
-    write_prepare(writer, reduction.graph, sites);
+    write_compute_constants(writer, reduction.graph, sites);
     write_load_constants(writer, sites);
     write_load_point(writer, reduction.graph, sites, Axes::I, open);
     write_load_point(writer, reduction.graph, sites, Axes::J, open);
     if (reduction.monoids.empty())
         write_value_function(writer, reduction);
     else
-        write_reduce_functions(writer, reduction,
-                               plan.width_block > 1 || open >= 0);
+        write_reduce_functions(writer, reduction, open >= 0);
     return writer.take();
 }
 
@@ -125,10 +124,13 @@ Emitted emit(const ir::Graph& graph, const Plan& plan) {
     emitted.source = {functions_of(graph), frame_of(graph, plan),
                       formula_functions(reduction, plan, open),
                       std::string(reduces ? device::reduce : device::values)};
+    if (sites.constants_size)
+        emitted.source.loops.append(device::prepare);
     if (sites.folds_rows)
         emitted.source.loops.append(device::fold_rows);
     emitted.shape.reduces = reduces;
     emitted.shape.folds_rows = sites.folds_rows;
+    emitted.shape.is_open = open >= 0;
     emitted.shape.constants = sites.constants_size;
     emitted.shape.slots = slots_of(reduction.state);
     emitted.shape.operands = std::int32_t(graph.arguments.size());

@@ -144,18 +144,17 @@ std::optional<Code> read_packed(const Packed& packed, const Code& object,
     return field_of(object, packed.record.fields()[found->second], at.code());
 }
 
-void write_prepare(Writer& writer, const ir::Graph& graph, const Sites& sites) {
+void write_compute_constants(Writer& writer, const ir::Graph& graph,
+                             const Sites& sites) {
     if (sites.constants.empty())
         return;
-    writer.comment("Computes what is on no axis: one block a batch.");
-    const Signature signature{
-        "void", "prepare", {{"Call", By::Constant, "call"}}, true};
+    const Signature signature{"void",
+                              "compute_constants",
+                              {{"Call", By::Constant, "call"},
+                               {"Place", By::Constant, "place"},
+                               {"double*", By::Value, "constants"}}};
     writer.function(signature, [&] {
-        writer.pointer("place", "const Place",
-                       "find_place(call, blockIdx.x, 0)");
-        const Code constants = writer.pointer(
-            "constants", "double*",
-            "call.constants + place.batch * call.constants_stride");
+        const Code constants = object("constants");
         std::vector<ValueId> roots;
         for (const Constant& constant : sites.constants)
             roots.push_back(constant.id);

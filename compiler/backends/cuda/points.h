@@ -1,5 +1,5 @@
 // compiler/backends/cuda/points.h - the functions that read memory: Constants,
-// a Row, a Column, and the kernel that computes what is on {}.
+// a Row, a Column, and the function that computes what is on {}.
 #pragma once
 
 #include "compiler/backends/cuda/evaluate.h"
@@ -41,7 +41,8 @@ std::optional<Code> read_constant(const Sites& sites, ir::ValueId id,
 std::optional<Code> read_packed(const Packed& packed, const Code& object,
                                 ir::ValueId id, const Component& at);
 
-void write_prepare(Writer& writer, const ir::Graph& graph, const Sites& sites);
+void write_compute_constants(Writer& writer, const ir::Graph& graph,
+                             const Sites& sites);
 void write_load_constants(Writer& writer, const Sites& sites);
 /// load_row or load_column.
 void write_load_point(Writer& writer, const ir::Graph& graph,

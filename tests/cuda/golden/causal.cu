@@ -30,11 +30,8 @@ struct State {
     double sum;
 };
 
-// Computes what is on no axis: one block a batch.
-extern "C" __global__ void __launch_bounds__(threads)
-prepare(const __grid_constant__ Call call) {
-    const Place place = find_place(call, blockIdx.x, 0);
-    double* constants = call.constants + place.batch * call.constants_stride;
+static __device__ __forceinline__ void
+compute_constants(const Call& call, const Place& place, double* constants) {
     const char* r_at = point(call, place, 2, 0LL);
     if (threadIdx.x == 0) {
         put(constants, load_f64(r_at));

@@ -26,11 +26,8 @@ struct State {
     double folded[2];
 };
 
-// Computes what is on no axis: one block a batch.
-extern "C" __global__ void __launch_bounds__(threads)
-prepare(const __grid_constant__ Call call) {
-    const Place place = find_place(call, blockIdx.x, 0);
-    double* constants = call.constants + place.batch * call.constants_stride;
+static __device__ __forceinline__ void
+compute_constants(const Call& call, const Place& place, double* constants) {
     for (int k = threadIdx.x; k < 2; k += threads) {
         const int left = min(k, 0);
         const int right = max(k - 1, 0);

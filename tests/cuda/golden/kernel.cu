@@ -18,11 +18,8 @@ struct __align__(16) Column {
     float y[3];
 };
 
-// Computes what is on no axis: one block a batch.
-extern "C" __global__ void __launch_bounds__(threads)
-prepare(const __grid_constant__ Call call) {
-    const Place place = find_place(call, blockIdx.x, 0);
-    double* constants = call.constants + place.batch * call.constants_stride;
+static __device__ __forceinline__ void
+compute_constants(const Call& call, const Place& place, double* constants) {
     const char* l_at = point(call, place, 0, 0LL);
     if (threadIdx.x == 0) {
         const double base = load_f64(l_at);

@@ -26,11 +26,8 @@ struct State {
     double sum;
 };
 
-// Computes what is on no axis: one block a batch.
-extern "C" __global__ void __launch_bounds__(threads)
-prepare(const __grid_constant__ Call call) {
-    const Place place = find_place(call, blockIdx.x, 0);
-    double* constants = call.constants + place.batch * call.constants_stride;
+static __device__ __forceinline__ void
+compute_constants(const Call& call, const Place& place, double* constants) {
     const char* A_at = point(call, place, 2, 0LL);
     for (int k = threadIdx.x; k < 6; k += threads) {
         put_element(constants, k, load_f64(A_at + k / 3 *

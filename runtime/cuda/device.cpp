@@ -1,0 +1,136 @@
+// runtime/cuda/device.cpp - context, modules and memory of one GPU.
+
+#include "runtime/cuda/device.h"
+
+#include "formulas/diagnostic.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tilefold::cuda {
+namespace {
+
+/// Numbers of cuDeviceGetAttribute.
+constexpr int multiprocessor_count = 16, capability_major = 75,
+              capability_minor = 76;
+
+std::string spelled_bytes(std::size_t bytes) {
+    constexpr double mebibyte = 1 << 20;
+    return std::to_string(std::size_t(double(bytes) / mebibyte) + 1) + " MiB";
+}
+
+} // namespace
+
+Device::Device(const Driver& driver, int number)
+    : driver_(driver), number_(number) {
+    driver.check(driver.cuDeviceGet(&handle_, number), "to open it");
+    const auto attribute = [&](int which) {
+        int value = 0;
+        driver.check(driver.cuDeviceGetAttribute(&value, which, handle_),
+                     "to describe itself");
+        return value;
+    };
+    major_ = attribute(capability_major);
+    minor_ = attribute(capability_minor);
+    multiprocessors_ = attribute(multiprocessor_count);
+    driver.check(driver.cuDevicePrimaryCtxRetain(&context_, handle_),
+                 "its context");
+}
+
+Device::~Device() {
+    driver_.cuDevicePrimaryCtxRelease(handle_);
+}
+
+Device::Current::Current(const Device& device) : driver_(device.driver_) {
+    driver_.check(driver_.cuCtxPushCurrent(device.context_), "its context");
+}
+
+Device::Current::~Current() {
+    ContextHandle popped = nullptr;
+    driver_.cuCtxPopCurrent(&popped);
+}
+
+Module::Module(const Device& device, Image image)
+    : device_(device), image_(std::move(image)) {
+    const Device::Current current(device);
+    const Driver& driver = device.driver();
+    driver.check(driver.cuModuleLoadData(&handle_, image_.code.data()),
+                 ("a kernel for " + image_.architecture).c_str());
+    if (image_.shape.constants)
+        find("prepare");
+    for (const char* kernel : {"accumulate", "finish"})
+        if (image_.shape.reduces)
+            find(kernel);
+    if (image_.shape.folds_rows)
+        find("merge_states");
+    for (const char* kernel : {"zip", "dense"})
+        if (!image_.shape.reduces)
+            find(kernel);
+}
+
+Module::~Module() {
+    const Device::Current current(device_);
+    device_.driver().cuModuleUnload(handle_);
+}
+
+void Module::find(const char* kernel) {
+    const Driver& driver = device_.driver();
+    Kernel found;
+    driver.check(driver.cuModuleGetFunction(&found.function, handle_, kernel),
+                 kernel);
+    int blocks = 0;
+    driver.check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                     &blocks, found.function, image_.plan.threads, 0),
+                 kernel);
+    found.resident = std::int64_t(std::max(blocks, 1)) *
+                     std::max(device_.multiprocessors(), 1);
+    kernels_.emplace(kernel, found);
+}
+
+void Module::launch(const char* kernel, std::int64_t work, void* argument,
+                    StreamHandle stream) const {
+    if (work <= 0)
+        return;
+    const auto found = kernels_.find(std::string_view(kernel));
+    if (found == kernels_.end())
+        internal_error(std::string("no kernel ") + kernel);
+    const auto blocks = unsigned(std::min(work, found->second.resident));
+    void* arguments[] = {argument};
+    const Driver& driver = device_.driver();
+    driver.check(driver.cuLaunchKernel(found->second.function, blocks, 1, 1,
+                                       unsigned(image_.plan.threads), 1, 1, 0,
+                                       stream, arguments, nullptr),
+                 kernel);
+}
+
+StreamMemory::StreamMemory(const Device& device, std::size_t bytes,
+                           StreamHandle stream, const char* what)
+    : device_(&device), stream_(stream) {
+    if (bytes == 0)
+        return;
+    const Driver& driver = device.driver();
+    const int status = driver.cuMemAllocAsync(&pointer_, bytes, stream);
+    if (status == driver_out_of_memory)
+        fail(tilefold::Code::OutOfMemory,
+             {what, spelled_bytes(bytes) + " on the GPU",
+              "compute fewer rows at a time, or free memory of the GPU"});
+    driver.check(status, "memory");
+}
+
+StreamMemory::~StreamMemory() {
+    if (pointer_)
+        device_->driver().cuMemFreeAsync(pointer_, stream_);
+}
+
+StreamMemory::StreamMemory(StreamMemory&& other) noexcept
+    : device_(other.device_), stream_(other.stream_),
+      pointer_(std::exchange(other.pointer_, 0)) {}
+
+StreamMemory& StreamMemory::operator=(StreamMemory&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(stream_, other.stream_);
+    std::swap(pointer_, other.pointer_);
+    return *this;
+}
+
+} // namespace tilefold::cuda

@@ -1,0 +1,97 @@
+// runtime/cuda/device.h - one GPU: its primary context, its sizes, modules
+// that were loaded into it, and memory that follows the order of a stream.
+#pragma once
+
+#include "compiler/backends/cuda/image.h"
+#include "runtime/cuda/driver.h"
+
+#include <map>
+#include <string>
+
+namespace tilefold::cuda {
+
+/// Keeps the primary context, the one that PyTorch and CuPy use. What is
+/// called on it makes that context current for the time of the call.
+class Device {
+public:
+    Device(const Driver& driver, int number);
+    ~Device();
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    const Driver& driver() const { return driver_; }
+    int number() const { return number_; }
+    int major() const { return major_; } ///< compute capability
+    int minor() const { return minor_; }
+    int multiprocessors() const { return multiprocessors_; }
+
+    /// Makes the context current as long as it lives.
+    class Current {
+    public:
+        explicit Current(const Device& device);
+        ~Current();
+        Current(const Current&) = delete;
+        Current& operator=(const Current&) = delete;
+
+    private:
+        const Driver& driver_;
+    };
+
+private:
+    const Driver& driver_;
+    int number_;
+    DeviceNumber handle_ = 0;
+    ContextHandle context_ = nullptr;
+    int major_ = 0, minor_ = 0, multiprocessors_ = 0;
+};
+
+/// An image in a device. Throws Error(DeviceFailed) where it is for another
+/// one.
+class Module {
+public:
+    Module(const Device& device, Image image);
+    ~Module();
+    Module(const Module&) = delete;
+    Module& operator=(const Module&) = delete;
+
+    const Image& image() const { return image_; }
+    const Device& device() const { return device_; }
+    /// Queues a kernel of blocks of the plan's threads; nothing waits.
+    /// `work`: blocks that have something to do; no more are started than run
+    /// at the same time.
+    void launch(const char* kernel, std::int64_t work, void* argument,
+                StreamHandle stream) const;
+
+private:
+    struct Kernel {
+        FunctionHandle function = nullptr;
+        std::int64_t resident = 1; ///< blocks that run at the same time
+    };
+    void find(const char* kernel);
+
+    const Device& device_;
+    Image image_;
+    ModuleHandle handle_ = nullptr;
+    std::map<std::string, Kernel, std::less<>> kernels_;
+};
+
+/// Memory from the device's pool, in the order of a stream: taken and given
+/// back without waiting.
+class StreamMemory {
+public:
+    /// `what` needs it; throws Error(OutOfMemory).
+    StreamMemory(const Device& device, std::size_t bytes, StreamHandle stream,
+                 const char* what);
+    ~StreamMemory();
+    StreamMemory(StreamMemory&& other) noexcept;
+    StreamMemory& operator=(StreamMemory&& other) noexcept;
+
+    char* data() const { return reinterpret_cast<char*>(pointer_); }
+
+private:
+    const Device* device_;
+    StreamHandle stream_;
+    DevicePointer pointer_ = 0;
+};
+
+} // namespace tilefold::cuda

@@ -1,0 +1,250 @@
+// tests/cuda/test_driver.cpp - the launch code against a fake driver: what
+// kernels are given, in which order, and every way in which it fails.
+
+#include "runtime/cuda/run.h"
+#include "tests/compiler/support.h"
+#include "tests/cuda/cases.h"
+#include "tests/cuda/fake_driver.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <dlfcn.h>
+
+namespace tilefold::tests {
+namespace {
+
+FakeDriver& fake() {
+    static void* library = dlopen(TILEFOLD_FAKE_DRIVER, RTLD_NOW);
+    return *static_cast<FakeDriver*>(dlsym(library, "tilefold_fake_driver"));
+}
+
+/// A formula compiled for the host, as an image that the fake driver loads.
+class Loaded {
+public:
+    Loaded(std::string_view formula, std::string_view arguments,
+           std::int32_t width = 1)
+        : case_(cuda_case("", formula, arguments)),
+          kernels_(kernels_of(case_, width)), host_({kernels_}) {
+        image_.shape = kernels_.emitted.shape;
+        image_.plan = kernels_.plan;
+        image_.architecture = "sm_90";
+        const std::string text = host_.image_of(0);
+        const auto* bytes = reinterpret_cast<const std::byte*>(text.c_str());
+        image_.code.assign(bytes, bytes + text.size() + 1);
+    }
+
+    const cuda::Image& image() const { return image_; }
+    const ir::Graph& graph() const { return case_.graph; }
+    std::size_t place_of(std::string_view name) const {
+        return *ir::find_argument(case_.graph, name);
+    }
+
+private:
+    static HostKernels kernels_of(CudaCase& of, std::int32_t width) {
+        of.width = width;
+        return small_kernels(of);
+    }
+
+    CudaCase case_;
+    HostKernels kernels_;
+    HostModule host_;
+    cuda::Image image_;
+};
+
+std::vector<float> numbers(std::size_t count, unsigned seed) {
+    std::vector<float> all;
+    for (std::size_t k = 0; k < count; ++k)
+        all.push_back(float((k * 37 + seed * 11) % 101) / 101);
+    return all;
+}
+
+cuda::DeviceOperand operand(const std::vector<float>& array,
+                            std::int64_t components) {
+    constexpr std::int64_t size = sizeof(float);
+    cuda::DeviceOperand made;
+    made.data = reinterpret_cast<const char*>(array.data());
+    made.stride = components * size;
+    made.component = size;
+    return made;
+}
+
+constexpr std::int64_t rows = 70, columns = 300;
+
+double weight(const float* x, const float* y, double l) {
+    double squared = 0;
+    for (int d = 0; d < 3; ++d)
+        squared += (double(x[d]) - y[d]) * (double(x[d]) - y[d]);
+    return std::exp(-squared / (2 * l * l));
+}
+
+class FakeDriverTest : public testing::Test {
+protected:
+    void SetUp() override { fake() = FakeDriver(); }
+    void TearDown() override {
+        EXPECT_EQ(fake().used, 0u);
+        EXPECT_EQ(fake().contexts, 0);
+    }
+
+    /// `job` of x, y and l, completed by what differs.
+    cuda::Job job_of(const Loaded& loaded) {
+        operands_.assign(loaded.graph().arguments.size(), {});
+        const auto set = [&](const char* name, cuda::DeviceOperand made) {
+            if (ir::find_argument(loaded.graph(), name))
+                operands_[loaded.place_of(name)] = made;
+        };
+        set("x", operand(x_, 3));
+        set("y", operand(y_, 3));
+        set("b", operand(b_, width_));
+        cuda::DeviceOperand length;
+        length.data = reinterpret_cast<const char*>(&l_);
+        length.host_bytes = sizeof l_;
+        set("l", length);
+        cuda::Job job;
+        job.operands = operands_;
+        job.literals = loaded.graph().literals;
+        job.rows = rows;
+        job.columns = columns;
+        job.width = width_;
+        job.out = reinterpret_cast<char*>(out_.data());
+        job.out_component = sizeof(float);
+        job.out_row = std::int64_t(sizeof(float)) * width_;
+        return job;
+    }
+
+    std::int64_t width_ = 1;
+    double l_ = 0.4;
+    std::vector<float> x_ = numbers(3 * rows, 1), y_ = numbers(3 * columns, 2),
+                       b_ = numbers(9 * columns, 3);
+    std::vector<float> out_ = std::vector<float>(rows * columns, NAN);
+    std::vector<cuda::DeviceOperand> operands_;
+    const cuda::Driver driver_{TILEFOLD_FAKE_DRIVER};
+    const cuda::Device device_{driver_, 0};
+};
+
+TEST_F(FakeDriverTest, SumsOverColumnsOnTheCallersStream) {
+    width_ = 9; // two parts of 8
+    const Loaded loaded("sum_j exp(-|x_i - y_j|²/2l²) b_j",
+                        "x f32[3], y f32[3], b f32[9], l f64", 9);
+    auto* stream = reinterpret_cast<cuda::StreamHandle>(this);
+    {
+        const cuda::Module module(device_, loaded.image());
+        cuda::run(module, job_of(loaded), stream);
+    }
+    EXPECT_EQ(fake().stream, this);
+    EXPECT_LE(fake().largest_grid, 4u); // 2 blocks on 2 multiprocessors
+    for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t e = 0; e < 9; ++e) {
+            double sum = 0;
+            for (std::int64_t j = 0; j < columns; ++j)
+                sum += weight(&x_[std::size_t(3 * i)], &y_[std::size_t(3 * j)],
+                              l_) *
+                       b_[std::size_t(9 * j + e)];
+            EXPECT_NEAR(out_[std::size_t(9 * i + e)], sum, 2e-6 * sum + 1e-9);
+        }
+}
+
+TEST_F(FakeDriverTest, FoldsRowsInGroups) {
+    const Loaded loaded("sum_ij exp(-|x_i - y_j|²/2l²)",
+                        "x f32[3], y f32[3], l f64");
+    const cuda::Module module(device_, loaded.image());
+    cuda::run(module, job_of(loaded), nullptr);
+    double sum = 0;
+    for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < columns; ++j)
+            sum += weight(&x_[std::size_t(3 * i)], &y_[std::size_t(3 * j)], l_);
+    EXPECT_NEAR(out_[0], sum, 1e-6 * sum);
+    // prepare; accumulate; 210 states become 4, and 4 one
+    EXPECT_EQ(fake().launches, 4);
+}
+
+TEST_F(FakeDriverTest, WritesAKernelMatrixAndItsDiagonal) {
+    const Loaded loaded("exp(-|x_i - y_j|²/2l²)", "x f32[3], y f32[3], l f64");
+    const cuda::Module module(device_, loaded.image());
+    cuda::Job job = job_of(loaded);
+    job.pairs = cuda::Pairs::Dense;
+    job.out_column = sizeof(float);
+    job.out_row = columns * std::int64_t(sizeof(float));
+    cuda::run(module, job, nullptr);
+    EXPECT_NEAR(out_[5 * columns + 7], weight(&x_[15], &y_[21], l_), 1e-6);
+    job.pairs = cuda::Pairs::Zip;
+    job.out_row = sizeof(float);
+    cuda::run(module, job, nullptr);
+    EXPECT_NEAR(out_[9], weight(&x_[27], &y_[27], l_), 1e-6);
+}
+
+TEST_F(FakeDriverTest, RepeatsOverBatchesAndLists) {
+    const Loaded loaded("sum_j exp(-|x_i - y_j|²/2l²)",
+                        "x f32[3], y f32[3], l f64");
+    const cuda::Module module(device_, loaded.image());
+    cuda::Job job = job_of(loaded);
+    const long long list[] = {4, 2};
+    job.row_index = list;
+    job.rows = 2;
+    job.columns = columns / 3;
+    job.batch[cuda::most_batch_dimensions - 1] = 3;
+    operands_[loaded.place_of("y")].batch[cuda::most_batch_dimensions - 1] =
+        columns * std::int64_t(sizeof(float)); // 100 points of 3
+    job.out_batch[cuda::most_batch_dimensions - 1] = 2 * sizeof(float);
+    cuda::run(module, job, nullptr);
+    double sum = 0; // batch 1, row 2
+    for (std::int64_t j = 100; j < 200; ++j)
+        sum += weight(&x_[6], &y_[std::size_t(3 * j)], l_);
+    EXPECT_NEAR(out_[3], sum, 1e-6 * sum);
+}
+
+TEST_F(FakeDriverTest, SaysWhatDoesNotFitIntoMemory) {
+    const Loaded loaded("sum_j exp(-|x_i - y_j|²/2l²)",
+                        "x f32[3], y f32[3], l f64");
+    const cuda::Module module(device_, loaded.image());
+    fake().memory = 100;
+    EXPECT_EQ(message_of([&] { cuda::run(module, job_of(loaded), nullptr); }),
+              "the reduction's state needs 1 MiB on the GPU, which could not "
+              "be allocated\ncompute fewer rows at a time, or free memory of "
+              "the GPU");
+}
+
+TEST_F(FakeDriverTest, RefusesAnImageOfAnotherArchitecture) {
+    const Loaded loaded("sum_j x_i·y_j", "x f32[3], y f32[3]");
+    fake().refuses_images = true;
+    EXPECT_EQ(message_of([&] { cuda::Module(device_, loaded.image()); }),
+              "the device refused a kernel for sm_90: no kernel image is "
+              "available for execution on the device\nrun 'tilefold doctor'");
+}
+
+std::string opening_message() {
+    return message_of([] { cuda::Driver(TILEFOLD_FAKE_DRIVER); });
+}
+
+TEST_F(FakeDriverTest, SaysWhyItCannotBeUsed) {
+    fake().version = 11040;
+    EXPECT_EQ(opening_message(),
+              "the NVIDIA driver is for CUDA 11.4; 12.0 is the oldest that is "
+              "used\nupdate the driver, or pass arrays of the CPU");
+    fake() = FakeDriver();
+    fake().devices = 0;
+    EXPECT_EQ(opening_message(),
+              "the NVIDIA driver finds no GPU\nlook at CUDA_VISIBLE_DEVICES "
+              "and nvidia-smi, or pass arrays of the CPU");
+    fake() = FakeDriver();
+    fake().missing = "cuMemAllocAsync";
+    EXPECT_EQ(opening_message(),
+              "the NVIDIA driver is for CUDA 13.0 without cuMemAllocAsync; "
+              "12.0 is the oldest that is used\nupdate the driver, or pass "
+              "arrays of the CPU");
+    EXPECT_EQ(message_of([] { cuda::Driver("/nowhere/libcuda.so.1"); }),
+              "no NVIDIA driver: /nowhere/libcuda.so.1 could not be loaded\n"
+              "install the driver, or pass arrays of the CPU");
+}
+
+TEST(CudaSegments, AreAFunctionOfSizesAlone) {
+    EXPECT_EQ(cuda::segments_of(4000, 1'000'000, 128), 1);
+    EXPECT_EQ(cuda::segments_of(1, 1'000'000, 128), 64);
+    EXPECT_EQ(cuda::segments_of(1, 100, 128), 1);
+    EXPECT_EQ(cuda::segments_of(0, 0, 128), 1);
+    EXPECT_EQ(cuda::segments_of(500, 1'000'000, 128), 5);
+}
+
+} // namespace
+} // namespace tilefold::tests

@@ -125,7 +125,7 @@ TEST(Nvrtc, GivesTheSameBytesAgain) {
 TEST(Nvrtc, SaysWhereItWasLookedFor) {
     cuda::Nvrtc nowhere({{"/nowhere"}, {"/nor/here"}, false});
     EXPECT_EQ(message_of([&] { nowhere.version(); }),
-              "NVRTC, which compiles for the GPU, was not found in /nowhere, "
+              "the compiler for GPUs, NVRTC, was not found in /nowhere, "
               "/nor/here\npip install nvidia-cuda-nvrtc, or set CUDA_HOME");
 }
 

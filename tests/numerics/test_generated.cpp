@@ -215,6 +215,10 @@ std::vector<Plan> tried_plans(const TestFormula& formula, Isa isa) {
     if (std::ranges::any_of(formula.arguments, is_long)) {
         plans.push_back(plans.front());
         plans.back().depth = 6;
+        plans.back().stage = 1; // has no effect, and reads nothing beyond
+        plans.back().panel = plans.back().columns;
+        plans.push_back(plans.back());
+        plans.back().depth = 0;
     }
     return plans;
 }

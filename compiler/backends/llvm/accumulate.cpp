@@ -331,7 +331,9 @@ private:
                         [&](Tile& tile) { reductions_[k].monoid->step(tile); },
                         column, columns);
             });
-        if (writer_.plan.stage)
+        // Stages read columns beyond the panel: as far as there is memory.
+        if (writer_.plan.stage && deep_.offsets.empty() &&
+            columns_.is_by_components())
             request_stages(*branch, writer_.plan.stage);
     }
 

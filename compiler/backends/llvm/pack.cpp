@@ -128,6 +128,12 @@ void Pack::place(ValueId id) {
     places_[id] = place;
 }
 
+bool Pack::is_by_components() const {
+    return std::ranges::all_of(places_, [](const auto& place) {
+        return place.second.order == Order::Components;
+    });
+}
+
 Value* Pack::address(const Lanes& lanes, Value* scratch, ValueId id,
                      Component component, Value* point) const {
     auto& b = lanes.b;

@@ -33,6 +33,8 @@ public:
     std::int64_t end() const { return end_; } ///< offset after the part …
     std::int64_t end_per_width() const { return end_per_width_; } ///< … too
     std::int64_t capacity() const { return capacity_; }
+    /// Whether no vector lies in runs of its own.
+    bool is_by_components() const;
 
     /// Reads points [first, first + count) of the arguments and computes what
     /// is made of them; elements up to the capacity are zero or harmless.

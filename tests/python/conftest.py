@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 
 # Set before tilefold makes its default session; children inherit it.
 _CACHE = tempfile.TemporaryDirectory(prefix="tilefold-tests-")
@@ -51,3 +52,14 @@ def gaussian(x, y, scale):
 @pytest.fixture
 def points() -> Points:
     return Points()
+
+
+def cost(call, times: int = 2000) -> float:
+    """Seconds a call, the best of 20 rounds."""
+    best = float("inf")
+    for _ in range(20):
+        start = time.perf_counter()
+        for _ in range(times):
+            call()
+        best = min(best, (time.perf_counter() - start) / times)
+    return best

@@ -6,14 +6,13 @@ import gc
 import pickle
 import sys
 import threading
-import time
 import weakref
 
 import numpy as np
 import pytest
 
 import tilefold
-from conftest import GAUSSIAN, Points
+from conftest import GAUSSIAN, Points, cost
 
 NAMES = ["x", "y", "b", "l"]
 
@@ -332,17 +331,6 @@ def test_progress_is_told():
     bound()
     assert told
     assert told == sorted(told)
-
-
-def cost(call, times: int = 2000) -> float:
-    """Seconds a call, the best of 20 rounds."""
-    best = float("inf")
-    for _ in range(20):
-        start = time.perf_counter()
-        for _ in range(times):
-            call()
-        best = min(best, (time.perf_counter() - start) / times)
-    return best
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch"])

@@ -13,8 +13,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bench.case import Case, Measured
+from bench.formula_run import FormulaRun
 from bench.goals import Goal, number_at
-from bench.points import GaussianProblem, GaussianSizes
+from bench.points import TEXT, GaussianProblem, GaussianSizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,11 +72,13 @@ class GrowthProblem:
         return self.part(name).error(result)
 
 
-def repeated(
-    problem: GrowthProblem, name: str, run: Callable[[], Any]
-) -> Callable[[], Measured]:
-    """Times enough runs for small sizes, too; notes pairs a second."""
-    pairs = problem.part(name).pairs
+def repeated(problem: GrowthProblem, name: str) -> Callable[[], Measured]:
+    """Times enough runs for small sizes, too; notes pairs a second. Compiles
+    on the first 100 points."""
+    part = problem.part(name)
+    pairs, arguments = part.pairs, part.arguments
+    few = {k: arguments[k][:100] for k in "xyb"} | {"l": arguments["l"]}
+    run = FormulaRun(TEXT, arguments, few)
 
     def measured() -> Measured:
         count, start = 0, time.perf_counter()

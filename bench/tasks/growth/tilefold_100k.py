@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench.formula_run import FormulaRun
-from bench.points import TEXT
 from bench.tasks.growth.task import repeated
 
 if TYPE_CHECKING:
@@ -20,7 +18,5 @@ NAME = "tilefold_100k"
 
 
 def prepare(problem: GrowthProblem) -> Callable[[], Measured]:
-    """Compiles on the first 100 points."""
-    arguments = problem.part(NAME).arguments
-    few = {k: arguments[k][:100] for k in "xyb"} | {"l": arguments["l"]}
-    return repeated(problem, NAME, FormulaRun(TEXT, arguments, few))
+    """One size of the task's."""
+    return repeated(problem, NAME)

@@ -3,11 +3,11 @@
 
 #include "tests/cuda/kernel_run.h"
 
+#include "runtime/element.h"
 #include "tests/numerics/guarded.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <sstream>
@@ -42,67 +42,6 @@ double number_of(const ir::Argument& argument, std::int64_t batch,
         return double(seed % 2);
     }
     return 0;
-}
-
-std::uint16_t half_of(double value) {
-    int exponent = 0;
-    const double fraction = std::frexp(value, &exponent); // value > 0
-    return std::uint16_t(((exponent + 14) << 10) |
-                         (int(fraction * 2048) - 1024));
-}
-
-std::uint16_t bfloat_of(double value) {
-    const float single = float(value);
-    std::uint32_t bits;
-    std::memcpy(&bits, &single, sizeof bits);
-    return std::uint16_t(bits >> 16);
-}
-
-template <class T> void put(char* place, T value) {
-    std::memcpy(place, &value, sizeof value);
-}
-
-void store(DType dtype, char* place, double value) {
-    switch (dtype) {
-    case DType::F64:
-        return put(place, value);
-    case DType::F32:
-        return put(place, float(value));
-    case DType::F16:
-        return put(place, half_of(value));
-    case DType::BF16:
-        return put(place, bfloat_of(value));
-    case DType::I64:
-    case DType::U64:
-        return put(place, std::int64_t(value));
-    case DType::I32:
-    case DType::U32:
-        return put(place, std::int32_t(value));
-    case DType::I16:
-    case DType::U16:
-        return put(place, std::int16_t(value));
-    case DType::I8:
-    case DType::U8:
-    case DType::Bool:
-        return put(place, std::int8_t(value));
-    }
-}
-
-double load(DType dtype, const char* place) {
-    const auto read = [&](auto value) {
-        std::memcpy(&value, place, sizeof value);
-        return double(value);
-    };
-    switch (dtype) {
-    case DType::F64:
-        return read(0.0);
-    case DType::F32:
-        return read(0.0f);
-    case DType::I64:
-        return read(std::int64_t());
-    default:
-        return read(std::int8_t());
-    }
 }
 
 std::int64_t components_of(const Type& type, std::int32_t width) {
@@ -142,9 +81,9 @@ Array array_of(const CudaCase& of, std::size_t number, const RunSizes& sizes) {
         for (std::int64_t p = 0; p < points; ++p)
             for (std::int64_t r = 0; r < rows; ++r)
                 for (std::int64_t c = 0; c < a.columns; ++c)
-                    store(a.dtype,
-                          base + b * batch + p * point + r * row + c * column,
-                          number_of(a, b, p, r * a.columns + c));
+                    store_element(
+                        number_of(a, b, p, r * a.columns + c), a.dtype,
+                        base + b * batch + p * point + r * row + c * column);
     array.operand = {base, a.axes == Axes::None ? 0 : point, row, column, {}};
     array.operand.batch[cuda::batch_dimensions - 1] = batch;
     return array;
@@ -326,7 +265,7 @@ std::string compare(const CudaCase& of, const RunSizes& sizes,
             if (std::isfinite(value))
                 largest = std::max(largest, std::fabs(value));
         for (double value : wanted) {
-            const double got = load(dtype, results.data() + at);
+            const double got = element_at(results.data() + at, dtype);
             at += std::size_t(shape.size);
             const bool same =
                 got == value || (std::isnan(got) && std::isnan(value));

@@ -6,6 +6,7 @@
 #include "compiler/backends/reference/interpreter.h"
 #include "formulas/parser.h"
 #include "runtime/cpu/isa.h"
+#include "runtime/element.h"
 #include "runtime/math_library.h"
 #include "tests/numerics/emulator.h"
 
@@ -83,61 +84,6 @@ const Artifact& artifact_of(const Program& program) {
     return place->second;
 }
 
-template <class T> void store(char* place, double value) {
-    const T stored = T(value);
-    std::memcpy(place, &stored, sizeof stored);
-}
-
-void store_as(DType dtype, char* place, double value) {
-    switch (dtype) {
-    case DType::F64:
-        return store<double>(place, value);
-    case DType::F32:
-        return store<float>(place, value);
-    case DType::I64:
-        return store<std::int64_t>(place, value);
-    case DType::I32:
-        return store<std::int32_t>(place, value);
-    case DType::I16:
-        return store<std::int16_t>(place, value);
-    case DType::I8:
-        return store<std::int8_t>(place, value);
-    case DType::U64:
-        return store<std::uint64_t>(place, value);
-    case DType::U32:
-        return store<std::uint32_t>(place, value);
-    case DType::U16:
-        return store<std::uint16_t>(place, value);
-    case DType::U8:
-        return store<std::uint8_t>(place, value);
-    case DType::Bool:
-        return store<bool>(place, value != 0);
-    case DType::F16:
-    case DType::BF16:
-        break;
-    }
-    throw std::logic_error("dtype not in these tests");
-}
-
-double load_as(DType dtype, const char* place) {
-    const auto read = [&](auto zero) {
-        std::memcpy(&zero, place, sizeof zero);
-        return double(zero);
-    };
-    switch (dtype) {
-    case DType::F64:
-        return read(0.0);
-    case DType::F32:
-        return read(0.0f);
-    case DType::I64:
-        return read(std::int64_t());
-    case DType::Bool:
-        return read(false);
-    default:
-        throw std::logic_error("dtype of no result");
-    }
-}
-
 /// One argument's values in guarded memory, points first.
 struct Filled {
     std::unique_ptr<Guarded> memory;
@@ -159,7 +105,7 @@ Filled fill(const TestArgument& a, std::int64_t points, Flush flush,
     for (std::int64_t k = 0; k < points * components; ++k) {
         const double value = real ? uniform(random) : integers(random);
         char* place = filled.memory->data() + std::size_t(k) * size;
-        store_as(a.dtype, place, value);
+        store_element(value, a.dtype, place);
         filled.values.push_back(
             real ? (a.dtype == DType::F32 ? double(float(value)) : value)
                  : value);
@@ -352,7 +298,8 @@ double largest_error(const Run& run, const std::vector<double>& wanted) {
     double largest = 0, size = 0;
     const DType dtype = run.program.result.dtype;
     for (std::size_t k = 0; k < wanted.size(); ++k) {
-        const double got = load_as(dtype, run.out->data() + k * size_of(dtype));
+        const double got =
+            element_at(run.out->data() + k * size_of(dtype), dtype);
         if (got == wanted[k] || (std::isnan(got) && std::isnan(wanted[k])))
             continue;
         const double error = std::fabs(got - wanted[k]);

@@ -20,8 +20,7 @@ std::string first_line(const std::string& text) {
 } // namespace
 
 KernelProvider::KernelProvider(const Options& options)
-    : log_(*options.log), processor_(cpu::processor()),
-      perf_map_(perf_map_wanted()),
+    : log_(*options.log), perf_map_(perf_map_wanted()),
       disk_(*options.cache_directory, *options.cache_size) {}
 
 KernelPointer KernelProvider::kernel(const Program& program,
@@ -33,7 +32,8 @@ KernelPointer KernelProvider::kernel(const Program& program,
 }
 
 std::optional<Plan> KernelProvider::fastest_plan(const Key& program) {
-    const DiskCache::Found found = disk_.load(key_of(program, processor_));
+    const DiskCache::Found found =
+        disk_.load(key_of(program, cpu::processor()));
     if (!found.payload)
         return std::nullopt;
     try {
@@ -48,7 +48,7 @@ void KernelProvider::keep_fastest_plan(const Key& program, const Plan& plan,
                                        std::string_view formula, double gain) {
     const std::string text = print(plan);
     const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-    disk_.store(key_of(program, processor_),
+    disk_.store(key_of(program, cpu::processor()),
                 {"tuner", std::string(spelling_of(plan.isa)), text},
                 {bytes, bytes + text.size()});
     if (log_)

@@ -45,7 +45,6 @@ private:
              DiskMiss miss) const;
 
     bool log_;
-    std::string processor_;
     bool perf_map_;
     KernelCache memory_;
     DiskCache disk_;

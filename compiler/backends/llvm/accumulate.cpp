@@ -40,7 +40,7 @@ Deep find_deep(const ModuleWriter& writer, std::int64_t offset) {
         if (!is_contraction(node.op) || node.type.rank != 0 ||
             node.type.axes != Axes::IJ ||
             terms_of(writer.graph, node) <= plan.depth ||
-            writer.words.count(node.operands[0]) ||
+            writer.words_of(node.operands[0]) ||
             !std::ranges::all_of(node.inputs(), is_packed))
             continue;
         deep.offsets[id] = deep.end;
@@ -75,9 +75,7 @@ public:
     }
 
     const Words* words(ValueId id) const override {
-        const auto& all = entry_.writer.words;
-        const auto found = all.find(id);
-        return found == all.end() ? nullptr : &found->second;
+        return entry_.writer.words_of(id);
     }
 
     /// The tile of rows from `row` on: loads what stays in registers.

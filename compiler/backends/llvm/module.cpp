@@ -27,7 +27,7 @@ ModuleWriter::ModuleWriter(const ir::Graph& graph, const Plan& plan)
 
 DType ModuleWriter::packed_dtype(ir::ValueId id) const {
     const ir::Node& node = graph[id];
-    if (words.count(id))
+    if (words_of(id))
         return DType::F32;
     if (node.op != ir::Op::Argument || node.type.dtype != DType::I64 ||
         size_of(graph.arguments[std::size_t(node.first)].dtype) > 2)

@@ -38,6 +38,11 @@ public:
     const Plan plan;
     const Sites sites;
     const std::map<ir::ValueId, Words> words; ///< vectors packed as words
+    /// Null for a value that is packed otherwise.
+    const Words* words_of(ir::ValueId id) const {
+        const auto found = words.find(id);
+        return found == words.end() ? nullptr : &found->second;
+    }
     /// Of a packed value's elements: that of its type, but F32 of words and of
     /// small whole numbers that only sums in F32 read.
     DType packed_dtype(ir::ValueId id) const;

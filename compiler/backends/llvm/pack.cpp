@@ -91,11 +91,6 @@ Order Pack::order_of(ValueId id) const {
                                                        : order_;
 }
 
-const Words* Pack::words_of(ValueId id) const {
-    const auto found = writer_.words.find(id);
-    return found == writer_.words.end() ? nullptr : &found->second;
-}
-
 /// Values of dynamic width come last; there is at most one.
 void Pack::place(ValueId id) {
     const Type& type = writer_.graph[id].type;
@@ -111,7 +106,7 @@ void Pack::place(ValueId id) {
         places_[id] = place;
         return;
     }
-    const Words* words = words_of(id);
+    const Words* words = writer_.words_of(id);
     const std::int64_t components =
         words ? words->packed() : components_of(type);
     bytes *= components;
@@ -279,7 +274,7 @@ void Pack::each_point(
 void Pack::load_words(Lanes& lanes, ValueId id, const Source& source,
                       Value* first, Value* count, Value* scratch) const {
     auto& b = lanes.b;
-    const Words& of = *words_of(id);
+    const Words& of = *writer_.words_of(id);
     const bool is_row = places_.at(id).order == Order::Tiles;
     llvm::Function* load = word_load(writer_, of, is_row);
     Value* spread = lanes.constant(places_.at(id).component);
@@ -319,7 +314,7 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
                             ? width
                             : lanes.constant(components_of(node.type));
     const Order order = places_.at(id).order;
-    if (words_of(id))
+    if (writer_.words_of(id))
         return load_words(lanes, id, source, first, count, scratch);
     if (order == Order::Components) {
         Value* done =

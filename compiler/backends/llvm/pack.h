@@ -85,7 +85,6 @@ private:
                     llvm::Value* count,
                     const std::function<void(llvm::Value* point,
                                              llvm::Value* base)>& body) const;
-    const Words* words_of(ir::ValueId id) const;
     Order order_of(ir::ValueId id) const;
     void place(ir::ValueId id);
 

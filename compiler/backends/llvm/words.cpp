@@ -58,11 +58,7 @@ std::vector<int> count_readers(const ir::Graph& graph) {
 }
 
 Value* bits(const Lanes& lanes, Value* word) {
-    auto& b = lanes.b;
-    llvm::Type* whole = b.getInt32Ty();
-    if (lanes.width() > 1)
-        whole = llvm::FixedVectorType::get(whole, unsigned(lanes.width()));
-    return b.CreateBitCast(word, whole);
+    return lanes.b.CreateBitCast(word, lanes.type(DType::I32));
 }
 
 Value* whole_number(const Lanes& lanes, std::int64_t number) {
@@ -155,7 +151,7 @@ llvm::Function* word_load(ModuleWriter& writer, const Words& of, bool is_row) {
 Value* emit_one_index(const Lanes& lanes, const Words& of, bool is_row,
                       const std::function<Value*(Value*)>& word) {
     auto& b = lanes.b;
-    llvm::Type* whole = whole_number(lanes, 0)->getType();
+    llvm::Type* whole = lanes.type(DType::I32);
     Value* sum = lanes.variable(whole);
     Value* squares = lanes.variable(whole);
     for (Value* variable : {sum, squares})

@@ -56,6 +56,7 @@ struct Demand {
     bool listed = false;      ///< sorted lists of the K smallest
     bool rescaled = false;    ///< online maximum: wants several columns at once
     bool folded = false;      ///< a user's functions of a long state
+    bool extremes = true;     ///< largest or smallest values, or where they are
     bool vectors = false; ///< a pair has vectors, as gradients of kernels do
     std::int64_t accumulators = 0;
 };
@@ -84,6 +85,10 @@ Demand demand_of(const ir::Graph& graph) {
                                monoid == ir::Monoid::SoftMax;
             demand.folded |= node.fold && width > constants::unroll;
             demand.listed |= monoid == ir::Monoid::KMinimum;
+            demand.extremes &= monoid == ir::Monoid::Maximum ||
+                               monoid == ir::Monoid::Minimum ||
+                               monoid == ir::Monoid::ArgMaximum ||
+                               monoid == ir::Monoid::ArgMinimum;
             demand.wide |= width == dynamic || width > constants::unroll;
             demand.accumulators += std::max(width, 1);
         } else if (node.type.axes == Axes::IJ && node.arity > 0) {
@@ -154,6 +159,9 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
 /// sum by x, then with the value, then by l too:
 ///   2x2: 4.3, 3.9, 3.4   1x4: 4.1, 3.7, 3.5   2x1: 4.1, 3.7, 3.3
 ///   1x1 stage 12: 3.9, 3.8, 3.6               2x1 stage 12: 1.3, 1.2, 1.1
+/// On both, the largest |x - y|² of D=3, and the column of the smallest:
+///   4x2: 19.7, 10.6   2x2: 18.9, 10.4   4x1: -, 10.4   2x1 stage
+///   16: 16.6, 10.1
 std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
     const bool many_registers = row_of(plan.isa).registers >= 32;
     if (plan.nest == Nest::Values)
@@ -181,6 +189,9 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
     if (!many_registers)
         return {{2, 1, 0}, {1, 1, 0}, {4, 1, 0},
                 {2, 2, 0}, {1, 2, 0}, {1, 4, 0}};
+    if (demand.extremes)
+        return {{4, 2, 0}, {2, 2, 0}, {4, 1, 0},
+                {2, 4, 0}, {1, 4, 0}, {2, 1, 16}};
     // x - y lives from a pair's start to its end: stages would spill it.
     if (demand.vectors)
         return demand.accumulators > 4

@@ -67,6 +67,10 @@ public:
     llvm::Value* select(llvm::Value* c, llvm::Value* a, llvm::Value* b_) const {
         return b.CreateSelect(c, a, b_);
     }
+    /// Whether truth holds in every lane.
+    llvm::Value* all(llvm::Value* truth) const {
+        return width_ == 1 ? truth : b.CreateAndReduce(truth);
+    }
     llvm::Value* fma(llvm::Value* a, llvm::Value* b_, llvm::Value* c) const;
     /// larger / smaller of both; where either is NaN, `x`.
     llvm::Value* larger(llvm::Value* bound, llvm::Value* x) const;

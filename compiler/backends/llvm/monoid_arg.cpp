@@ -26,34 +26,35 @@ public:
     void start(Tile& tile) override {
         each(tile, [&](Component k, int r) {
             auto& b = tile.lanes.b;
-            b.CreateStore(tile.lanes.number(graph_.real, worst()),
+            Value* best = tile.state[std::size_t(r)]->load(extreme, k);
+            b.CreateStore(tile.lanes.as(graph_.real, best),
                           place(tile, extreme, k, r, real(tile)));
             b.CreateStore(llvm::Constant::getAllOnesValue(columns(tile)),
                           place(tile, where, k, r, columns(tile)));
         });
     }
 
+    /// A column seldom beats the best of the ones before: what follows it is
+    /// behind a branch, for a whole tile.
     void step(Tile& tile) override {
-        if (!tile.values.unrolled(components_))
+        if (!tile.values.unrolled(components_)) {
             tile.values.hoist_scalars(body(), tile.rows, tile.columns);
+            return follow(tile);
+        }
+        auto& b = tile.lanes.b;
+        Value* none = nullptr;
         each(tile, [&](Component k, int r) {
-            auto& b = tile.lanes.b;
-            Value* best_at = place(tile, extreme, k, r, real(tile));
-            Value* index_at = place(tile, where, k, r, columns(tile));
-            Value* best = b.CreateLoad(real(tile), best_at);
-            Value* index = b.CreateLoad(columns(tile), index_at);
+            Value* best = b.CreateLoad(real(tile),
+                                       place(tile, extreme, k, r, real(tile)));
             for (int j = 0; j < tile.columns; ++j) {
                 Value* x = read(tile, 0, k, r, j);
-                Value* better = beats(tile.lanes, x, best);
-                Value* column = b.CreateTrunc(
-                    b.CreateAdd(tile.column, tile.lanes.constant(j)),
-                    columns(tile)->getScalarType());
-                best = b.CreateSelect(better, x, best);
-                index = b.CreateSelect(better, tile.lanes.splat(column), index);
+                Value* worse = largest_ ? b.CreateFCmpOLE(x, best)
+                                        : b.CreateFCmpOGE(x, best);
+                none = none ? b.CreateAnd(none, worse) : worse;
             }
-            b.CreateStore(best, best_at);
-            b.CreateStore(index, index_at);
         });
+        Value* some = b.CreateNot(tile.lanes.all(none));
+        tile.lanes.when(some, [&] { follow(tile); });
     }
 
     void finish(Tile& tile) override {
@@ -110,6 +111,28 @@ public:
     }
 
 private:
+    /// Takes what beats the best so far, and its column.
+    void follow(Tile& tile) {
+        each(tile, [&](Component k, int r) {
+            auto& b = tile.lanes.b;
+            Value* best_at = place(tile, extreme, k, r, real(tile));
+            Value* index_at = place(tile, where, k, r, columns(tile));
+            Value* best = b.CreateLoad(real(tile), best_at);
+            Value* index = b.CreateLoad(columns(tile), index_at);
+            for (int j = 0; j < tile.columns; ++j) {
+                Value* x = read(tile, 0, k, r, j);
+                Value* better = beats(tile.lanes, x, best);
+                Value* column = b.CreateTrunc(
+                    b.CreateAdd(tile.column, tile.lanes.constant(j)),
+                    columns(tile)->getScalarType());
+                best = b.CreateSelect(better, x, best);
+                index = b.CreateSelect(better, tile.lanes.splat(column), index);
+            }
+            b.CreateStore(best, best_at);
+            b.CreateStore(index, index_at);
+        });
+    }
+
     double worst() const {
         constexpr double infinity = std::numeric_limits<double>::infinity();
         return largest_ ? -infinity : infinity;

@@ -3,6 +3,7 @@
 
 #include "compiler/backends/llvm/monoid.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace tilefold::llvm_backend {
@@ -21,6 +22,7 @@ public:
             partial_ = node().type.dtype;
         if (partial_ == DType::I64)
             state_ = DType::I64;
+        flags_nan_ = extreme && partial_ != DType::I64;
         fields_ = {{state_, components_, identity()}};
     }
 
@@ -32,6 +34,9 @@ public:
         each(tile, [&](Component k, int r) {
             tile.lanes.b.CreateStore(tile.lanes.number(partial_, identity()),
                                      at(tile, k, r));
+            if (flags_nan(tile))
+                tile.lanes.b.CreateStore(tile.lanes.number(DType::Bool, 1),
+                                         ordered(tile, k, r));
         });
     }
 
@@ -41,9 +46,16 @@ public:
         each(tile, [&](Component k, int r) {
             Value* place = at(tile, k, r);
             Value* sum = tile.lanes.b.CreateLoad(type(tile), place);
-            for (int j = 0; j < tile.columns; ++j)
-                sum = combined(tile.lanes, sum, term(tile, k, r, j));
+            std::vector<Value*> terms;
+            for (int j = 0; j < tile.columns; ++j) {
+                terms.push_back(term(tile, k, r, j));
+                sum = flags_nan(tile)
+                          ? more_extreme(tile.lanes, terms.back(), sum)
+                          : combined(tile.lanes, sum, terms.back());
+            }
             tile.lanes.b.CreateStore(sum, place);
+            if (flags_nan(tile))
+                note_nan(tile, ordered(tile, k, r), terms);
         });
     }
 
@@ -51,6 +63,11 @@ public:
         each(tile, [&](Component k, int r) {
             Value* partial =
                 tile.lanes.b.CreateLoad(type(tile), at(tile, k, r));
+            if (flags_nan(tile))
+                partial = tile.lanes.select(
+                    tile.lanes.b.CreateLoad(tile.lanes.type(DType::Bool),
+                                            ordered(tile, k, r)),
+                    partial, llvm::ConstantFP::getNaN(type(tile)));
             StateRows& state = *tile.state[std::size_t(r)];
             state.store(0, k,
                         combined(tile.lanes, state.load(0, k),
@@ -119,6 +136,33 @@ private:
         }
     }
 
+    /// The more extreme of two, `bound` where `x` is NaN: one instruction,
+    /// where the maximum that passes NaN on takes four.
+    Value* more_extreme(Lanes& lanes, Value* x, Value* bound) const {
+        Value* better = monoid_ == Monoid::Maximum
+                            ? lanes.b.CreateFCmpOGT(x, bound)
+                            : lanes.b.CreateFCmpOLT(x, bound);
+        return lanes.select(better, x, bound);
+    }
+
+    /// While accumulators are registers, NaN is told by a flag of its own:
+    /// that all terms so far were ordered, two by a comparison.
+    bool flags_nan(Tile& tile) const {
+        return flags_nan_ && tile.values.unrolled(components_);
+    }
+    Value* ordered(Tile& tile, Component k, int r) {
+        return place(tile, 1, k, r, tile.lanes.type(DType::Bool));
+    }
+    void note_nan(Tile& tile, Value* flag, const std::vector<Value*>& terms) {
+        auto& b = tile.lanes.b;
+        Value* all = b.CreateLoad(tile.lanes.type(DType::Bool), flag);
+        for (std::size_t j = 0; j < terms.size(); j += 2)
+            all = b.CreateAnd(
+                all, b.CreateFCmpORD(terms[j],
+                                     terms[std::min(j + 1, terms.size() - 1)]));
+        b.CreateStore(all, flag);
+    }
+
     Value* term(Tile& tile, Component k, int r, int j) const {
         return tile.lanes.as(partial_, tile.values.value(body(), k, r, j));
     }
@@ -143,6 +187,7 @@ private:
     Monoid monoid_;
     /// Of a panel, and of a row: integers stay integers where nothing is added.
     DType partial_ = graph_.real, state_ = DType::F64;
+    bool flags_nan_ = false;
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "runtime/worker.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tilefold {
 namespace {
@@ -66,6 +67,8 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
 }
 
 Worker::~Worker() {
+    if (run_.progress)
+        run_.progress->advance(uncounted_);
     if (tiles_[0] == 0)
         return;
     run_.tiles->met.fetch_add(tiles_[0], std::memory_order_relaxed);
@@ -113,9 +116,14 @@ void Worker::move_to(std::int64_t batch) {
 bool Worker::went_on(double pairs) {
     if (!run_.progress)
         return true;
+    // Threads that count in one place wait for one another: not each call.
+    constexpr double worth_counting = 1 << 15;
+    uncounted_ += pairs;
+    if (uncounted_ < worth_counting)
+        return !run_.progress->stopped();
     if (polls_)
         run_.progress->poll_if_due(callers_mode_);
-    return run_.progress->advance(pairs);
+    return run_.progress->advance(std::exchange(uncounted_, 0));
 }
 
 /// At most a block of rows.

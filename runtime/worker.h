@@ -81,6 +81,7 @@ private:
     std::int64_t batch_ = 0;
     Extents at_; ///< batch_ as coordinates
     bool polls_;
+    double uncounted_ = 0; ///< pairs that progress has not heard of
     unsigned callers_mode_;
 };
 

@@ -93,16 +93,33 @@ std::int32_t width_argument_of(const Graph& graph) {
                : std::int32_t(place - graph.arguments.begin());
 }
 
-/// With the width that the arguments have, where it was left open.
-Graph of_one_width(const Graph& graph, std::span<const ArgumentType> arguments,
-                   std::span<const std::string> names) {
+/// The width that the arguments have where the graph leaves it open, or
+/// `dynamic` if it is what an earlier sweep left behind.
+std::int32_t open_width(const Graph& graph,
+                        std::span<const ArgumentType> arguments) {
+    const std::string& name =
+        graph.arguments[std::size_t(width_argument_of(graph))].name;
+    const auto argument =
+        std::ranges::find_if(arguments, [&](const ArgumentType& one) {
+            return normalise_name(one.name) == name;
+        });
+    return argument == arguments.end() ? dynamic : argument->rows;
+}
+
+/// With that width, where it was left open.
+Graph of_one_width(const Graph& graph,
+                   std::span<const ArgumentType> arguments) {
     const std::int32_t open = width_argument_of(graph);
     if (open < 0)
         return graph;
-    const auto name =
-        std::ranges::find(names, graph.arguments[std::size_t(open)].name);
-    return with_width(graph, std::size_t(open),
-                      arguments[std::size_t(name - names.begin())].rows);
+    return with_width(graph, std::size_t(open), open_width(graph, arguments));
+}
+
+Graph with_one_component(Graph graph, std::span<const ArgumentType> arguments,
+                         const FewPoints& sizes) {
+    const bool fixed = sizes.one_component && width_argument_of(graph) >= 0 &&
+                       open_width(graph, arguments) == 1;
+    return fixed ? of_one_width(graph, arguments) : graph;
 }
 
 /// The passes, from a graph as built.
@@ -143,12 +160,14 @@ ir::Pairs pairs_of(Mode mode) {
 Program compile(const ast::Formula& formula,
                 std::span<const ArgumentType> arguments, Mode mode,
                 const CompileOptions& options) {
-    Graph graph = checked(build(formula, arguments, pairs_of(mode)));
+    Graph graph =
+        with_one_component(checked(build(formula, arguments, pairs_of(mode))),
+                           arguments, options.sizes);
     check_mode(formula, graph, mode);
     const std::vector<std::string> names = names_of(arguments);
     if (options.sizes.axis == Axes::None)
         return compile(std::move(graph), names, options);
-    const Graph whole = of_one_width(graph, arguments, names);
+    const Graph whole = of_one_width(graph, arguments);
     auto one = for_one_point(whole, options.sizes.axis);
     if (!one)
         return compile(std::move(graph), names, options);
@@ -175,7 +194,9 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
     std::vector<std::string> names = names_of(arguments);
     SweepPrograms all;
     for (Sweep& sweep : cut.sweeps) {
-        all.sweeps.push_back({compile(checked(sweep.graph), names, options),
+        Graph graph = with_one_component(checked(std::move(sweep.graph)),
+                                         arguments, options.sizes);
+        all.sweeps.push_back({compile(std::move(graph), names, options),
                               std::move(sweep.parts)});
         for (const SweepPart& part : all.sweeps.back().parts)
             names.push_back(part.name);

@@ -72,6 +72,9 @@ struct FewPoints {
     /// At most so many points are on an axis: tiles need not be taller. 0: any
     /// number.
     std::int32_t most_i = 0, most_j = 0;
+    /// A width that would be left open is fixed where it is 1: one sum needs
+    /// no loop over components.
+    bool one_component = false;
 };
 
 struct CompileOptions {

@@ -28,6 +28,7 @@ public:
              std::uint8_t rank, std::int32_t rows, std::int32_t columns);
     void add_mode(Mode mode, const FewPoints& sizes, bool tuned) {
         words_.push_back(
+            std::uint64_t(sizes.one_component) << 40 |
             std::uint64_t(tuned) << 32 | std::uint64_t(mode) << 24 |
             std::uint64_t(sizes.axis) << 16 | std::uint64_t(sizes.most_i) << 8 |
             std::uint64_t(sizes.most_j));

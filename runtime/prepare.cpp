@@ -49,9 +49,11 @@ std::shared_ptr<const PreparedSweeps>
 prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
                const CallShape& call) {
     auto sweeps = std::make_shared<PreparedSweeps>();
+    CompileOptions options = formula.session->compile_options();
+    options.sizes.one_component = call.few.one_component;
     SweepPrograms programs =
         compile_sweeps(formula.parsed->tree(), formula.parsed->derivation(),
-                       types, call.mode, formula.session->compile_options());
+                       types, call.mode, options);
     for (SweepProgram& one : programs.sweeps) {
         auto prepared = std::make_shared<Prepared>();
         load(*prepared, formula, std::move(one.program), call);
@@ -83,11 +85,21 @@ Axes few_of(const Lengths& lengths) {
     return is_few(lengths.j, lengths.i) ? Axes::J : Axes::None;
 }
 
-/// One kernel does for all sizes; another one for few points is made only for
-/// a call that takes longer than making it.
+/// One kernel does for all sizes; another one is made only for a call that
+/// takes longer than making it.
+constexpr double pairs_worth_a_kernel = 1 << 22;
+
+bool has_one_component(const Readings& readings, double pairs) {
+    return pairs >= pairs_worth_a_kernel &&
+           std::ranges::any_of(readings, [](const Reading& reading) {
+               return reading.axes != Axes::None && reading.rank == 1 &&
+                      reading.rows == 1;
+           });
+}
+
 FewPoints few_points(const Lengths& lengths, double pairs) {
-    constexpr double pairs_worth_a_kernel = 1 << 22;
-    FewPoints few{few_of(lengths), 0, 0};
+    FewPoints few;
+    few.axis = few_of(lengths);
     if (pairs < pairs_worth_a_kernel)
         return few;
     const auto most = [](std::int64_t points) {
@@ -111,6 +123,7 @@ CallShape shape_of(const Readings& readings, const Lengths& lengths, Mode mode,
     if (mode == Mode::Reduce && !options.i && !options.j &&
         options.sum_batch.empty())
         call.few = few_points(lengths, pairs);
+    call.few.one_component = has_one_component(readings, pairs);
     return call;
 }
 

@@ -60,6 +60,9 @@ struct Plan {
     /// Components of a contraction that are summed for all columns of a panel
     /// before the next ones are; 0: all.
     std::int32_t depth = 0;
+    /// Columns whose scalars are computed and kept before sums of vectors, or
+    /// of exponentials, take them.
+    std::int32_t k_tile = 64;
     /// Cycles of a stage when the loop over columns is software-pipelined;
     /// 0: it is not.
     std::int32_t stage = 0;

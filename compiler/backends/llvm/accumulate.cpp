@@ -1,10 +1,14 @@
 // compiler/backends/llvm/accumulate.cpp - the loop nest of a reduction:
 // pack rows; for each panel of columns: pack columns; for each tile of rows:
 // step over the panel with accumulators in registers, then fold into state.
+//
+// Reductions of vectors and of exponentials take a tile of columns at once:
+// the scalars of its pairs are computed and kept in the first cache; then,
+// as in a product of matrices, a few components at a time take all of them.
 
 #include "compiler/backends/llvm/guard.h"
-#include "compiler/backends/llvm/nest.h"
 #include "compiler/backends/llvm/software_pipeline.h"
+#include "compiler/backends/llvm/tile_leaves.h"
 
 #include <algorithm>
 
@@ -15,132 +19,6 @@ using ir::ValueId;
 using llvm::Value;
 
 namespace {
-
-/// Contractions of packed values that are summed part by part, since they have
-/// more components than the plan's depth; and where their sums lie in scratch:
-/// for each column of a panel, the row vectors of a tile.
-struct Deep {
-    std::map<ValueId, std::int64_t> offsets;
-    std::int64_t end;
-};
-
-Deep find_deep(const ModuleWriter& writer, std::int64_t offset) {
-    Deep deep{{}, offset};
-    const Plan& plan = writer.plan;
-    const auto is_packed = [&](ValueId operand) {
-        const auto holds = [&](const std::vector<ValueId>& list) {
-            return std::ranges::find(list, operand) != list.end();
-        };
-        const Sites& sites = writer.sites;
-        return holds(sites.rows.leaves) || holds(sites.rows.computed) ||
-               holds(sites.columns.leaves) || holds(sites.columns.computed);
-    };
-    for (ValueId id = 0; plan.depth && id < writer.graph.nodes.size(); ++id) {
-        const Node& node = writer.graph[id];
-        if (!is_contraction(node.op) || node.type.rank != 0 ||
-            node.type.axes != Axes::IJ ||
-            terms_of(writer.graph, node) <= plan.depth ||
-            writer.words_of(node.operands[0]) ||
-            !std::ranges::all_of(node.inputs(), is_packed))
-            continue;
-        deep.offsets[id] = deep.end;
-        deep.end += plan.panel * plan.row_vectors * plan.lanes *
-                    std::int64_t(size_of(node.type.dtype));
-    }
-    return deep;
-}
-
-/// What a pair's term reads: constants; a vector of rows, kept for the tile;
-/// one column's value in all lanes; finished sums of deep contractions.
-class TileLeaves : public Leaves {
-public:
-    TileLeaves(Entry& entry, const Pack& rows, const Pack& columns,
-               const Deep& deep, Value* scratch)
-        : entry_(entry), rows_(rows), columns_(columns), deep_(deep),
-          scratch_(scratch) {}
-
-    bool has(ValueId id) const override {
-        return entry_.constants->has(id) || rows_.has(id) || columns_.has(id) ||
-               deep_.offsets.count(id);
-    }
-
-    Value* read(ValueId id, Component component, int row, int column) override {
-        if (entry_.constants->has(id))
-            return entry_.constants->read(id, component, row, column);
-        if (deep_.offsets.count(id))
-            return entry_.lanes.load(entry_.writer.graph[id].type.dtype,
-                                     sum_address(id, row, column));
-        return rows_.has(id) ? read_row(id, component, row)
-                             : read_column(id, component, column);
-    }
-
-    const Words* words(ValueId id) const override {
-        return entry_.writer.words_of(id);
-    }
-
-    /// The tile of rows from `row` on: loads what stays in registers.
-    void begin_tile(Value* row, int row_vectors, const Packed& values,
-                    int unroll) {
-        row_ = row;
-        kept_.clear();
-        for (const auto* list : {&values.leaves, &values.computed})
-            for (ValueId id : *list) {
-                const std::int64_t components =
-                    components_of(entry_.writer.graph[id].type);
-                if (components > unroll)
-                    continue;
-                for (std::int64_t k = 0; k < components; ++k)
-                    for (int r = 0; r < row_vectors; ++r)
-                        kept_[{id, k, r}] = load_row(id, {k, nullptr}, r);
-            }
-    }
-    void begin_columns(Value* column) { column_ = column; }
-
-    Value* sum_address(ValueId id, int row, int column) const {
-        const ModuleWriter& writer = entry_.writer;
-        const auto size = entry_.lanes.width() *
-                          std::int64_t(size_of(writer.graph[id].type.dtype));
-        const std::int64_t vectors = writer.plan.row_vectors;
-        return entry_.lanes.at(
-            entry_.lanes.byte_offset(scratch_,
-                                     deep_.offsets.at(id) +
-                                         (column * vectors + row) * size),
-            column_, 0, vectors * size);
-    }
-
-private:
-    Value* load_row(ValueId id, Component component, int r) {
-        Value* point = entry_.b.CreateAdd(
-            row_, entry_.lanes.constant(r * entry_.lanes.width()));
-        return entry_.lanes.load(
-            entry_.writer.packed_dtype(id),
-            rows_.address(entry_.lanes, scratch_, id, component, point));
-    }
-
-    Value* read_row(ValueId id, Component component, int r) {
-        const auto kept = kept_.find({id, component.fixed, r});
-        if (!component.runtime && kept != kept_.end())
-            return kept->second;
-        return load_row(id, component, r);
-    }
-
-    Value* read_column(ValueId id, Component component, int column) {
-        Value* point =
-            entry_.b.CreateAdd(column_, entry_.lanes.constant(column));
-        return entry_.lanes.broadcast(
-            entry_.writer.packed_dtype(id),
-            columns_.address(entry_.lanes, scratch_, id, component, point));
-    }
-
-    Entry& entry_;
-    const Pack& rows_;
-    const Pack& columns_;
-    const Deep& deep_;
-    Value* scratch_;
-    Value* row_ = nullptr;
-    Value* column_ = nullptr;
-    std::map<std::tuple<ValueId, std::int64_t, int>, Value*> kept_;
-};
 
 /// Bytes that stages may read before and after the packed columns.
 constexpr std::int64_t read_ahead = margin * 16 * 8;
@@ -154,10 +32,12 @@ public:
           rows_(writer, writer.sites.rows, Axes::I, writer.plan.row_block, 0,
                 Order::Tiles, writer.plan.row_vectors * writer.plan.lanes),
           deep_(find_deep(writer, rows_.end())),
+          scalars_(find_scalars(writer, bodies(), deep_, deep_.end)),
           columns_(writer, writer.sites.columns, Axes::J,
                    writer.plan.panel + margin * writer.plan.columns,
-                   deep_.end + read_ahead, Order::Points, 1, entry_.width),
-          guard_(entry_), leaves_(entry_, rows_, columns_, deep_, scratch()),
+                   scalars_.end + read_ahead, Order::Points, 1, entry_.width),
+          guard_(entry_),
+          leaves_(entry_, rows_, columns_, deep_, scalars_, scratch()),
           values_(writer.graph, entry_.lanes, entry_.functions,
                   writer.plan.unroll, entry_.width, leaves_) {}
 
@@ -181,6 +61,26 @@ public:
     }
 
 private:
+    bool by_tiles(std::size_t number) const {
+        return reductions_[number].monoid->by_tiles(writer_.plan);
+    }
+    bool by_tiles() const {
+        for (std::size_t k = 0; k < reductions_.size(); ++k)
+            if (by_tiles(k))
+                return true;
+        return false;
+    }
+    /// What the reductions that take tiles of columns read.
+    std::vector<ValueId> bodies() const {
+        std::vector<ValueId> all;
+        for (std::size_t k = 0; k < reductions_.size(); ++k)
+            if (by_tiles(k))
+                for (ValueId operand :
+                     writer_.graph[writer_.sites.reductions[k]].inputs())
+                    all.push_back(operand);
+        return all;
+    }
+
     int tile_rows() const {
         return writer_.plan.row_vectors * entry_.lanes.width();
     }
@@ -220,22 +120,28 @@ private:
     Value* i0() { return entry_.argument(1); }
     Value* scratch() { return entry_.argument(7); }
 
+    /// Of a vector of each row.
+    std::int64_t vector_bytes() const {
+        return writer_.plan.row_vectors * writer_.plan.lanes *
+               std::int64_t(size_of(writer_.graph.real));
+    }
+    std::int64_t list_bytes(const Slots& slots) const {
+        return vector_bytes() * slots.monoid->list_vectors(writer_.plan);
+    }
+
     /// Accumulators that do not fit registers follow the packed columns.
     void place_memory() {
         Layout& layout = writer_.layout;
         std::int64_t fixed = columns_.end() + read_ahead;
         std::int64_t per_width = columns_.end_per_width();
-        const std::int64_t vectors = writer_.plan.row_vectors *
-                                     entry_.lanes.width() *
-                                     std::int64_t(size_of(writer_.graph.real));
         for (const Slots& slots : reductions_) {
             memory_.push_back({fixed, per_width});
-            fixed += vectors * slots.monoid->list_vectors();
+            fixed += list_bytes(slots);
             const std::int64_t components = slots.monoid->components();
             if (values_.unrolled(components))
                 continue;
             const std::int64_t bytes =
-                vectors * slots.monoid->wide_accumulators();
+                vector_bytes() * slots.monoid->wide_accumulators();
             if (components == dynamic)
                 per_width += bytes;
             else
@@ -254,39 +160,95 @@ private:
     }
 
     void write_tile(Value* row, Value* panel, Value* count) {
-        auto& b = entry_.b;
-        const Plan& plan = writer_.plan;
-        leaves_.begin_tile(row, plan.row_vectors, writer_.sites.rows,
-                           plan.unroll);
+        leaves_.begin_tile(row);
         for (std::size_t k = 0; k < reductions_.size(); ++k)
             run(k, row, panel,
                 [&](Tile& tile) { reductions_[k].monoid->start(tile); });
-        Value* columns = entry_.lanes.constant(plan.columns);
-        Value* whole = plan.columns == 1
-                           ? count
-                           : b.CreateMul(b.CreateSDiv(count, columns), columns);
+        Value* zero = entry_.lanes.constant(0);
         for (const auto& [id, offset] : deep_.offsets)
-            write_deep(id, whole, count);
-        write_steps(row, panel, entry_.lanes.constant(0), whole, plan.columns);
-        if (plan.columns > 1)
-            write_steps(row, panel, whole, count, 1);
+            write_deep(id, count);
+        if (by_tiles())
+            entry_.lanes.loop(zero, count,
+                              entry_.lanes.constant(writer_.plan.k_tile),
+                              [&](Value* first) {
+                                  write_column_tile(row, panel, first, count);
+                              });
+        else
+            write_steps(row, panel, zero, count);
         for (std::size_t k = 0; k < reductions_.size(); ++k)
             run(k, row, panel,
                 [&](Tile& tile) { reductions_[k].monoid->finish(tile); });
         values_.forget();
     }
 
+    /// Columns from `first` on, a tile of them.
+    void write_column_tile(Value* row, Value* panel, Value* first,
+                           Value* count) {
+        leaves_.begin_column_tile(first);
+        Value* end =
+            entry_.least(entry_.b.CreateAdd(
+                             first, entry_.lanes.constant(writer_.plan.k_tile)),
+                         count);
+        write_steps(row, panel, first, end);
+        leaves_.show_scalars(true);
+        for (std::size_t k = 0; k < reductions_.size(); ++k)
+            if (by_tiles(k))
+                take(k, row, panel, first, end);
+        leaves_.show_scalars(false);
+        values_.forget();
+    }
+
+    /// Hands columns [first, end), whose scalars are kept, to a reduction.
+    void take(std::size_t number, Value* row, Value* panel, Value* first,
+              Value* end) {
+        const auto body = [&](Tile& tile) {
+            tile.first = first;
+            reductions_[number].monoid->take(
+                tile, [&](int step, const std::function<void()>& each) {
+                    each_step(first, end, step,
+                              [&](Value* column, int columns) {
+                                  tile.column = column;
+                                  tile.columns = columns;
+                                  each();
+                              });
+                    values_.forget();
+                });
+        };
+        run(number, row, panel, body, nullptr, writer_.plan.columns);
+    }
+
+    /// Columns [from, to), `columns` at a time and the rest one by one.
+    /// Returns the branch that closes the first of the loops.
+    llvm::Instruction* each_step(Value* from, Value* to, int columns,
+                                 const std::function<void(Value*, int)>& body) {
+        auto& b = entry_.b;
+        const auto loop = [&](Value* first, Value* last, int step) {
+            return entry_.lanes.loop(first, last, entry_.lanes.constant(step),
+                                     [&](Value* column) {
+                                         values_.forget();
+                                         leaves_.begin_columns(column);
+                                         body(column, step);
+                                     });
+        };
+        if (columns == 1)
+            return loop(from, to, 1);
+        Value* step = entry_.lanes.constant(columns);
+        Value* whole = b.CreateAdd(
+            from, b.CreateMul(b.CreateSDiv(b.CreateSub(to, from), step), step));
+        llvm::Instruction* branch = loop(from, whole, columns);
+        loop(whole, to, 1);
+        return branch;
+    }
+
     /// All sums of a contraction for the tile: part after part of components,
     /// so that a part of the rows stays in the first cache for all columns.
-    void write_deep(ValueId id, Value* whole, Value* count) {
+    void write_deep(ValueId id, Value* count) {
         const Node& node = writer_.graph[id];
         const Plan& plan = writer_.plan;
         Value* zero = entry_.lanes.constant(0);
-        Value* one = entry_.lanes.constant(1);
         Value* start =
             entry_.lanes.number(node.type.dtype, Evaluator::start_of(node.op));
-        entry_.lanes.loop(zero, count, one, [&](Value* column) {
-            leaves_.begin_columns(column);
+        each_step(zero, count, 1, [&](Value*, int) {
             for (int r = 0; r < plan.row_vectors; ++r)
                 entry_.lanes.store(start, leaves_.sum_address(id, r, 0));
         });
@@ -294,35 +256,23 @@ private:
         Value* terms = entry_.lanes.constant(terms_of(writer_.graph, node));
         entry_.lanes.loop(zero, terms, depth, [&](Value* from) {
             Value* to = entry_.least(entry_.b.CreateAdd(from, depth), terms);
-            const auto sweep = [&](Value* first, Value* last, int columns) {
-                entry_.lanes.loop(first, last, entry_.lanes.constant(columns),
-                                  [&](Value* column) {
-                                      values_.forget();
-                                      leaves_.begin_columns(column);
-                                      values_.contract_part(
-                                          id, from, to, plan.row_vectors,
-                                          columns, [&](int r, int j) {
-                                              return leaves_.sum_address(id, r,
-                                                                         j);
-                                          });
-                                  });
-            };
-            sweep(zero, whole, plan.columns);
-            if (plan.columns > 1)
-                sweep(whole, count, 1);
+            each_step(zero, count, plan.columns, [&](Value*, int columns) {
+                values_.contract_part(id, from, to, plan.row_vectors, columns,
+                                      [&](int r, int j) {
+                                          return leaves_.sum_address(id, r, j);
+                                      });
+            });
         });
     }
 
-    void write_steps(Value* row, Value* panel, Value* from, Value* to,
-                     int columns) {
-        llvm::Instruction* branch = entry_.lanes.loop(
-            from, to, entry_.lanes.constant(columns), [&](Value* column) {
-                values_.forget();
-                leaves_.begin_columns(column);
+    void write_steps(Value* row, Value* panel, Value* from, Value* to) {
+        llvm::Instruction* branch = each_step(
+            from, to, writer_.plan.columns, [&](Value* column, int columns) {
                 for (ValueId id : writer_.sites.reductions)
                     for (ValueId operand : writer_.graph[id].inputs())
                         values_.run_contractions(
                             operand, writer_.plan.row_vectors, columns);
+                keep_scalars(columns);
                 for (std::size_t k = 0; k < reductions_.size(); ++k)
                     run(
                         k, row, panel,
@@ -330,9 +280,17 @@ private:
                         column, columns);
             });
         // Stages read columns beyond the panel: as far as there is memory.
-        if (writer_.plan.stage && deep_.offsets.empty() &&
+        if (writer_.plan.stage && deep_.empty() && !by_tiles() &&
             columns_.is_by_components())
             request_stages(*branch, writer_.plan.stage);
+    }
+
+    void keep_scalars(int columns) {
+        for (const auto& [id, offset] : scalars_.offsets)
+            for (int r = 0; r < writer_.plan.row_vectors; ++r)
+                for (int j = 0; j < columns; ++j)
+                    entry_.lanes.store(values_.value(id, {}, r, j),
+                                       leaves_.scalar_address(id, r, j));
     }
 
     /// Makes the tile of reduction `number` and hands it to `body`.
@@ -342,11 +300,15 @@ private:
         auto& b = entry_.b;
         const int vectors = writer_.plan.row_vectors;
         const Slots& slots = reductions_[number];
-        Tile tile{entry_.lanes, values_, entry_.functions,
-                  vectors,      columns, column,
-                  panel,        {},      {},
-                  nullptr};
-        tile.memory = memory(number);
+        Tile tile{.lanes = entry_.lanes,
+                  .values = values_,
+                  .functions = entry_.functions,
+                  .rows = vectors,
+                  .columns = columns,
+                  .column = column,
+                  .panel = panel};
+        tile.list = memory(number);
+        tile.memory = entry_.lanes.byte_offset(tile.list, list_bytes(slots));
         Value* first = first_slot(entry_, slots);
         std::vector<StateRows> states;
         states.reserve(std::size_t(vectors));
@@ -378,7 +340,7 @@ private:
     std::vector<Slots>& reductions_;
     Entry entry_;
     Pack rows_;
-    Deep deep_;
+    Kept deep_, scalars_;
     Pack columns_;
     TileGuard guard_;
     TileLeaves leaves_;

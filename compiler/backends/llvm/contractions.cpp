@@ -170,6 +170,11 @@ void Evaluator::contract(ValueId id, Component component, Cells cells) {
     if (const Words* words = leaves_.words(node.operands[0]))
         return contract_words(id, *words, cells);
     const std::int64_t count = terms_of(graph_, node);
+    if (cells.rows * cells.columns == 1 && !unrolled(count))
+        if (const auto groups = groups_below(id); !groups.empty())
+            return remember(cell_of(id, component, cells.row0, cells.column0),
+                            contract_in_groups(id, component, groups,
+                                               cells.row0, cells.column0));
     const CellSums sums(lanes_, lanes_.type(node.type.dtype), cells);
     if (unrolled(count)) {
         sums.set([&](int r, int j) {

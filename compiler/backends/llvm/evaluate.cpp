@@ -71,6 +71,32 @@ void Evaluator::each_component(std::int64_t components,
                 });
 }
 
+void Evaluator::each_block(
+    std::int64_t components, int block,
+    const std::function<void(Component at, int count)>& body) {
+    const auto loop = [&](Value* from, Value* to, int count) {
+        lanes_.loop(from, to, lanes_.constant(count), [&](Value* index) {
+            Scope scope(*this);
+            body({0, index}, count);
+        });
+    };
+    Value* zero = lanes_.constant(0);
+    if (components != dynamic) {
+        const std::int64_t whole = components / block * block;
+        if (whole > 0)
+            loop(zero, lanes_.constant(whole), block);
+        if (whole < components)
+            loop(lanes_.constant(whole), lanes_.constant(components),
+                 int(components - whole));
+        return;
+    }
+    auto& b = lanes_.b;
+    Value* size = lanes_.constant(block);
+    Value* whole = b.CreateMul(b.CreateSDiv(width_, size), size);
+    loop(zero, whole, block);
+    loop(whole, width_, 1);
+}
+
 Value* Evaluator::value(ValueId id, Component component, int row, int column) {
     const Cell cell = cell_of(id, component, row, column);
     if (const auto found = memory_.find(cell); found != memory_.end())

@@ -14,6 +14,7 @@
 #include "compiler/backends/llvm/words.h"
 #include "compiler/ir.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <tuple>
@@ -66,6 +67,9 @@ public:
     /// `dynamic`).
     void each_component(std::int64_t components,
                         const std::function<void(Component)>& body);
+    /// As loops, `body` for blocks of at most `block` components from `at` on.
+    void each_block(std::int64_t components, int block,
+                    const std::function<void(Component at, int count)>& body);
     bool unrolled(std::int64_t components) const {
         return components != dynamic && components <= unroll_;
     }
@@ -87,7 +91,7 @@ private:
         ~Scope() {
             for (std::size_t k = mark_; k < owner_.log_.size(); ++k)
                 owner_.memory_.erase(owner_.log_[k]);
-            owner_.log_.resize(mark_);
+            owner_.log_.resize(std::min(mark_, owner_.log_.size()));
         }
 
     private:
@@ -118,6 +122,13 @@ private:
     llvm::Value* chosen(ir::ValueId table, llvm::Value* place, int row,
                         int column);
     void contract(ir::ValueId id, Component component, Cells cells);
+    class Handed;
+    bool is_componentwise(ir::ValueId id) const;
+    std::vector<std::vector<ir::ValueId>> groups_below(ir::ValueId id) const;
+    llvm::Value*
+    contract_in_groups(ir::ValueId id, Component of,
+                       const std::vector<std::vector<ir::ValueId>>& groups,
+                       int row, int column);
     void contract_words(ir::ValueId id, const Words& of, const Cells& cells);
     llvm::Value* accumulated(const ir::Node& node, llvm::Value* sum,
                              Component component, Component at, int row,

@@ -107,17 +107,16 @@ Value* ModuleWriter::function_pointer(llvm::IRBuilder<>& b, Value* call,
 
 namespace {
 
-/// What lies at `pointer`, one element or as many as there are lanes, as `to`;
-/// any alignment, any stored dtype.
-Value* load_elements(const Lanes& lanes, DType from, DType to, Value* pointer) {
+/// As many of `type` as there are lanes.
+llvm::Type* as_lanes(const Lanes& lanes, llvm::Type* type) {
+    return lanes.width() == 1
+               ? type
+               : llvm::FixedVectorType::get(type, unsigned(lanes.width()));
+}
+
+/// `raw`, elements as they are stored, as `to`.
+Value* converted(const Lanes& lanes, DType from, DType to, Value* raw) {
     auto& b = lanes.b;
-    const auto as_lanes = [&](llvm::Type* type) -> llvm::Type* {
-        return lanes.width() == 1
-                   ? type
-                   : llvm::FixedVectorType::get(type, unsigned(lanes.width()));
-    };
-    Value* raw = b.CreateAlignedLoad(as_lanes(lanes.stored(from)), pointer,
-                                     llvm::Align(1));
     if (kind_of(to) == DTypeKind::Float) {
         llvm::Type* type = lanes.type(to);
         switch (kind_of(from)) {
@@ -133,8 +132,8 @@ Value* load_elements(const Lanes& lanes, DType from, DType to, Value* pointer) {
     if (to == DType::Bool)
         return b.CreateZExt(
             b.CreateICmpNE(raw, llvm::Constant::getNullValue(raw->getType())),
-            as_lanes(b.getInt8Ty()));
-    llvm::Type* whole = as_lanes(b.getInt64Ty());
+            as_lanes(lanes, b.getInt8Ty()));
+    llvm::Type* whole = as_lanes(lanes, b.getInt64Ty());
     if (kind_of(from) == DTypeKind::Float)
         return b.CreateFPToSI(raw, whole);
     if (from == DType::U64) // what I64 does not hold is its largest number
@@ -144,6 +143,19 @@ Value* load_elements(const Lanes& lanes, DType from, DType to, Value* pointer) {
                 whole,
                 std::uint64_t(std::numeric_limits<std::int64_t>::max())));
     return b.CreateIntCast(raw, whole, kind_of(from) == DTypeKind::Signed);
+}
+
+/// What lies at `pointer`, one element or as many as there are lanes, as `to`;
+/// any alignment, any stored dtype. With a `mask`, zeros where it is not set.
+Value* load_elements(const Lanes& lanes, DType from, DType to, Value* pointer,
+                     Value* mask = nullptr) {
+    auto& b = lanes.b;
+    llvm::Type* type = as_lanes(lanes, lanes.stored(from));
+    Value* raw = mask ? static_cast<Value*>(b.CreateMaskedLoad(
+                            type, pointer, llvm::Align(1), mask,
+                            llvm::Constant::getNullValue(type)))
+                      : b.CreateAlignedLoad(type, pointer, llvm::Align(1));
+    return converted(lanes, from, to, raw);
 }
 
 /// Elements copied at a time where they lie in a run.
@@ -163,6 +175,32 @@ Value* whole_runs(const Lanes& scalar, Value* count, Value* stride,
 std::string pair_name(std::string_view verb, DType from, DType to) {
     return std::string(verb) + "_" + std::string(spelling_of(from)) + "_" +
            std::string(spelling_of(to));
+}
+
+} // namespace
+
+namespace {
+
+/// Of a strided load, what is left of a run after `whole` elements, under a
+/// mask. Gives where the elements begin that are left then: of no run, at 0.
+Value* copy_rest(const Lanes& wide, DType from, DType to,
+                 llvm::Function* function, Value* whole, Value* count) {
+    auto& b = wide.b;
+    Value* stride = function->getArg(1);
+    Value* is_run = b.CreateAnd(
+        b.CreateICmpEQ(stride, wide.constant(std::int64_t(size_of(from)))),
+        b.CreateICmpSLT(whole, count));
+    wide.when(is_run, [&] {
+        Value* mask = wide.first_lanes(b.CreateSub(count, whole));
+        Value* point = b.CreateAdd(function->getArg(3), whole);
+        Value* place =
+            b.CreatePtrAdd(function->getArg(0), b.CreateMul(point, stride));
+        b.CreateMaskedStore(
+            load_elements(wide, from, to, place, mask),
+            wide.at(function->getArg(5), whole, 0, std::int64_t(size_of(to))),
+            llvm::Align(1), mask);
+    });
+    return b.CreateSelect(is_run, count, whole);
 }
 
 } // namespace
@@ -195,17 +233,27 @@ llvm::Function* ModuleWriter::strided_load(DType from, DType to) {
     Value* vectors = whole_runs(scalar, in_order, stride, from);
     wide.loop(zero, vectors, b.getInt64(run_lanes),
               [&](Value* k) { copy(wide, b.CreateAdd(first, k), k); });
+    if (row_of(plan.isa).masks && size_of(from) >= 4)
+        vectors = copy_rest(wide, from, to, function, vectors, in_order);
     scalar.loop(vectors, in_order, one,
                 [&](Value* k) { copy(scalar, b.CreateAdd(first, k), k); });
     scalar.loop(zero, b.CreateSelect(listed, count, zero), one, [&](Value* k) {
         Value* place = scalar.at(list, b.CreateAdd(first, k), 0, 8);
         copy(scalar, b.CreateLoad(b.getInt64Ty(), place), k);
     });
-    scalar.loop(count, function->getArg(6), one, [&](Value* k) {
-        llvm::Type* type = scalar.stored(to);
-        b.CreateStore(llvm::Constant::getNullValue(type),
-                      scalar.at(out, k, 0, size));
-    });
+    const Lanes& zeros = row_of(plan.isa).masks ? wide : scalar;
+    Value* padded = function->getArg(6);
+    zeros.loop(
+        count, padded, b.getInt64(std::uint64_t(zeros.width())), [&](Value* k) {
+            Value* none =
+                llvm::Constant::getNullValue(as_lanes(zeros, zeros.stored(to)));
+            Value* place = scalar.at(out, k, 0, size);
+            if (zeros.width() == 1)
+                b.CreateStore(none, place);
+            else
+                b.CreateMaskedStore(none, place, llvm::Align(1),
+                                    zeros.first_lanes(b.CreateSub(padded, k)));
+        });
     b.CreateRetVoid();
     return function;
 }

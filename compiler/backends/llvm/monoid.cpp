@@ -3,6 +3,8 @@
 
 #include "compiler/backends/llvm/monoid.h"
 
+#include <algorithm>
+
 namespace tilefold::llvm_backend {
 
 using llvm::Value;
@@ -91,6 +93,37 @@ Value* MonoidWriter::place(Tile& tile, int which, Component component, int r,
     if (!known)
         known = tile.lanes.variable(type);
     return known;
+}
+
+void MonoidWriter::update(Tile& tile, const EachStep& each_step,
+                          llvm::Type* type, const Address& address,
+                          const First& first, const Next& next) {
+    auto& b = tile.lanes.b;
+    // Beside accumulators, a vector of each row and of two columns.
+    const int registers = row_of(tile.lanes.isa()).registers;
+    const int block = std::clamp((registers - tile.rows - 2) / tile.rows, 1, 8);
+    tile.values.each_block(components_, block, [&](Component at, int count) {
+        std::vector<Value*> sums;
+        const auto each = [&](const auto& body) {
+            for (int k = 0; k < count; ++k)
+                for (int r = 0; r < tile.rows; ++r)
+                    body(Component{at.fixed + k, at.runtime}, r,
+                         sums[std::size_t(k * tile.rows + r)]);
+        };
+        sums.resize(std::size_t(count * tile.rows));
+        each([&](Component k, int r, Value*& sum) {
+            sum = tile.lanes.variable(type);
+            b.CreateStore(first(b.CreateLoad(type, address(k, r)), r), sum);
+        });
+        each_step(1, [&] {
+            each([&](Component k, int r, Value*& sum) {
+                b.CreateStore(next(b.CreateLoad(type, sum), k, r, 0), sum);
+            });
+        });
+        each([&](Component k, int r, Value*& sum) {
+            b.CreateStore(b.CreateLoad(type, sum), address(k, r));
+        });
+    });
 }
 
 std::unique_ptr<MonoidWriter> make_monoid(const ir::Graph& graph,

@@ -66,11 +66,19 @@ struct Tile {
     llvm::Value* panel = nullptr;  ///< number of the panel's first column
     /// By row vector: number that an index counts from (0, or i * M where
     /// both axes are reduced).
-    std::vector<llvm::Value*> index_base;
-    std::vector<StateRows*> state; ///< by row vector, of this monoid
-    /// Memory for accumulators that do not fit registers, or null.
+    std::vector<llvm::Value*> index_base = {};
+    std::vector<StateRows*> state = {}; ///< by row vector, of this monoid
+    /// Memory for accumulators that do not fit registers, and for the monoid's
+    /// list.
     llvm::Value* memory = nullptr;
+    llvm::Value* list = nullptr;
+    llvm::Value* first = nullptr; ///< column of a tile of columns, in the panel
 };
+
+/// Runs a body for all columns of a tile of columns, at most `step` at a time;
+/// the tile's `column` and `columns` are those of the step.
+using EachStep =
+    std::function<void(int step, const std::function<void()>& body)>;
 
 /// A reduction of the graph as code. One object per Reduce node.
 class MonoidWriter {
@@ -83,8 +91,8 @@ public:
     std::int64_t components() const { return components_; }
     /// Bytes of Tile::memory for each row vector and component.
     virtual int wide_accumulators() const { return 1; }
-    /// Vectors of Tile::memory for each row vector, beside those.
-    virtual std::int64_t list_vectors() const { return 0; }
+    /// Vectors of Tile::list for each row vector.
+    virtual std::int64_t list_vectors(const Plan&) const { return 0; }
 
     /// The identity of a field's component, in the field's dtype. `values`
     /// knows the constants of the call.
@@ -92,6 +100,10 @@ public:
                                   Component component) const;
     virtual void start(Tile& tile) = 0;
     virtual void step(Tile& tile) = 0;
+    /// Whether a step only sees columns whose scalars are about to be kept,
+    /// and `take` takes them, a tile of columns (Plan::k_tile) at once.
+    virtual bool by_tiles(const Plan&) const { return false; }
+    virtual void take(Tile&, const EachStep&) {}
     virtual void finish(Tile& tile) = 0;
     /// into ⊕= from. `values` serves for loops over components, and knows the
     /// constants of the call.
@@ -118,6 +130,14 @@ protected:
     /// are unrolled, else `tile.memory`.
     llvm::Value* place(Tile& tile, int which, Component component, int r,
                        llvm::Type* type);
+    /// Every accumulator in memory becomes first(it, r), then, for each column,
+    /// next(it, k, r, j). Some components of all rows are in registers at a
+    /// time, while the columns of a tile pass. `address`: of (k, r).
+    using Address = std::function<llvm::Value*(Component, int)>;
+    using First = std::function<llvm::Value*(llvm::Value*, int)>;
+    using Next = std::function<llvm::Value*(llvm::Value*, Component, int, int)>;
+    void update(Tile& tile, const EachStep& each_step, llvm::Type* type,
+                const Address& address, const First& first, const Next& next);
 
     const ir::Graph& graph_;
     ir::ValueId reduce_;

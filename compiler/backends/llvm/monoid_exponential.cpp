@@ -1,11 +1,13 @@
 // compiler/backends/llvm/monoid_exponential.cpp - logsumexp and softmax: sums
 // of w exp(f) kept relative to a running maximum m of f.
 //
-// Between panels the state is (m, Σ exp(f - m), Σ w exp(f - m) …). A step
-// over J columns raises m once and rescales the sums once: J + 1 exponentials
-// for J columns. Where m is infinite, 0 stands for it: a row of -inf then
-// sums to 0 and one +inf to inf, never to NaN.
-// Milakov, Gimelshein: Online normalizer calculation for softmax (2018).
+// Between panels the state is (m, Σ exp(f - m), Σ w exp(f - m) …). A tile of
+// columns raises m while its f are computed and kept; then the sums are
+// rescaled once, and f - m has its exponential taken: one a pair. Where m is
+// infinite, 0 stands for it: a row of -inf then sums to 0 and one +inf to inf,
+// never to NaN.
+// Milakov, Gimelshein: Online normalizer calculation for softmax (2018);
+// Dao et al.: FlashAttention (2022).
 
 #include "compiler/backends/llvm/monoid.h"
 
@@ -18,7 +20,7 @@ using llvm::Value;
 
 enum : int { maximum, total, weighted };
 /// Accumulators of a tile beside total and weighted.
-enum : int { running = 3, initial = 4 };
+enum : int { running = 3, initial = 4, rescaled = 5 };
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double log2_e = 0x1.71547652b82fep+0;
@@ -40,6 +42,7 @@ public:
                                      tile.state[std::size_t(r)]->load(maximum));
             b.CreateStore(m, scalar(tile, running, r));
             b.CreateStore(m, scalar(tile, initial, r));
+            b.CreateStore(m, scalar(tile, rescaled, r));
             b.CreateStore(tile.lanes.number(graph_.real, 0),
                           scalar(tile, total, r));
         }
@@ -49,35 +52,38 @@ public:
         });
     }
 
+    bool by_tiles(const Plan&) const override { return true; }
+    std::int64_t list_vectors(const Plan& plan) const override {
+        return is_wide(plan) ? plan.k_tile : 0;
+    }
+
     void step(Tile& tile) override {
         auto& b = tile.lanes.b;
-        Lanes& lanes = tile.lanes;
-        std::vector<Value*> shrink;
-        std::vector<std::vector<Value*>> terms(std::size_t(tile.rows));
         for (int r = 0; r < tile.rows; ++r) {
-            Value* old = b.CreateLoad(type(lanes), scalar(tile, running, r));
-            Value* m = old;
+            Value* place = scalar(tile, running, r);
+            Value* m = b.CreateLoad(type(tile.lanes), place);
             for (int j = 0; j < tile.columns; ++j)
-                m = lanes.larger(read(tile, 0, {}, r, j), m);
-            Value* level = finite(lanes, m);
-            shrink.push_back(power(lanes, old, level));
-            for (int j = 0; j < tile.columns; ++j)
-                terms[std::size_t(r)].push_back(
-                    power(lanes, read(tile, 0, {}, r, j), level));
-            b.CreateStore(m, scalar(tile, running, r));
+                m = tile.lanes.larger(read(tile, 0, {}, r, j), m);
+            b.CreateStore(m, place);
         }
+    }
+
+    void take(Tile& tile, const EachStep& each_step) override {
+        std::vector<Value*> levels, shrink;
         for (int r = 0; r < tile.rows; ++r)
-            add(tile, scalar(tile, total, r), shrink[std::size_t(r)],
-                terms[std::size_t(r)], [&](int j) -> Value* {
-                    return has_weights() ? read(tile, 1, {}, r, j) : nullptr;
-                });
-        if (softmax_ && !tile.values.unrolled(components_))
-            tile.values.hoist_scalars(body(1), tile.rows, tile.columns);
-        each_weighted(tile, [&](Component k, int r) {
-            add(tile, vector(tile, k, r), shrink[std::size_t(r)],
-                terms[std::size_t(r)],
-                [&](int j) { return read(tile, 1, k, r, j); });
+            raise(tile, r, levels, shrink);
+        const bool wide = softmax_ && !tile.values.unrolled(components_);
+        if (!wide)
+            each_weighted(tile, [&](Component k, int r) {
+                multiply(tile, vector(tile, k, r), shrink[std::size_t(r)]);
+            });
+        each_step(tile.columns, [&] {
+            for (int r = 0; r < tile.rows; ++r)
+                for (int j = 0; j < tile.columns; ++j)
+                    add(tile, r, j, levels[std::size_t(r)]);
         });
+        if (wide)
+            add_wide(tile, each_step, shrink);
     }
 
     void finish(Tile& tile) override {
@@ -161,6 +167,11 @@ private:
             });
     }
 
+    bool is_wide(const Plan& plan) const {
+        return softmax_ &&
+               (components_ == dynamic || components_ > plan.unroll);
+    }
+
     /// m where it is finite, else 0.
     Value* finite(Lanes& lanes, Value* m) const {
         const DType dtype = lanes.dtype_of(m);
@@ -178,19 +189,70 @@ private:
         return emit_exp2(lanes, exponent);
     }
 
-    /// *place = *place * shrink + Σ_j terms[j] weight(j)
-    template <class Weight>
-    void add(Tile& tile, Value* place, Value* shrink,
-             const std::vector<Value*>& terms, Weight weight) {
+    void multiply(Tile& tile, Value* place, Value* factor) const {
         auto& b = tile.lanes.b;
-        Value* sum =
-            b.CreateFMul(b.CreateLoad(type(tile.lanes), place), shrink);
-        for (int j = 0; j < tile.columns; ++j) {
-            Value* term = terms[std::size_t(j)];
-            Value* w = weight(j);
-            sum = w ? tile.lanes.fma(term, w, sum) : b.CreateFAdd(sum, term);
-        }
-        b.CreateStore(sum, place);
+        b.CreateStore(
+            b.CreateFMul(b.CreateLoad(type(tile.lanes), place), factor), place);
+    }
+
+    /// Lifts row vector r to the running maximum: what f is relative to from
+    /// now on, and the factor of the sums so far.
+    void raise(Tile& tile, int r, std::vector<Value*>& levels,
+               std::vector<Value*>& shrink) {
+        auto& b = tile.lanes.b;
+        Value* m = b.CreateLoad(type(tile.lanes), scalar(tile, running, r));
+        Value* before =
+            b.CreateLoad(type(tile.lanes), scalar(tile, rescaled, r));
+        levels.push_back(finite(tile.lanes, m));
+        shrink.push_back(power(tile.lanes, before, levels.back()));
+        b.CreateStore(m, scalar(tile, rescaled, r));
+        multiply(tile, scalar(tile, total, r), shrink.back());
+    }
+
+    /// Adds the pair of row vector r and column j.
+    void add(Tile& tile, int r, int j, Value* level) {
+        Value* term = power(tile.lanes, read(tile, 0, {}, r, j), level);
+        const auto add_to = [&](Value* place, Value* weight) {
+            Value* sum = tile.lanes.b.CreateLoad(type(tile.lanes), place);
+            sum = weight ? tile.lanes.fma(term, weight, sum)
+                         : tile.lanes.b.CreateFAdd(sum, term);
+            tile.lanes.b.CreateStore(sum, place);
+        };
+        add_to(scalar(tile, total, r),
+               has_weights() ? read(tile, 1, {}, r, j) : nullptr);
+        if (softmax_ && !tile.values.unrolled(components_))
+            return tile.lanes.store(term, weight_at(tile, r, j));
+        if (softmax_)
+            tile.values.each_component(components_, [&](Component k) {
+                add_to(vector(tile, k, r), read(tile, 1, k, r, j));
+            });
+    }
+
+    /// Σ w exp(f - m) of sums in memory, by the exponentials kept there.
+    void add_wide(Tile& tile, const EachStep& each_step,
+                  const std::vector<Value*>& shrink) {
+        auto& b = tile.lanes.b;
+        update(
+            tile, each_step, type(tile.lanes),
+            [&](Component k, int r) { return vector(tile, k, r); },
+            [&](Value* sum, int r) {
+                return b.CreateFMul(sum, shrink[std::size_t(r)]);
+            },
+            [&](Value* sum, Component k, int r, int j) {
+                Value* weight =
+                    tile.lanes.load(graph_.real, weight_at(tile, r, j));
+                return tile.lanes.fma(weight, read(tile, 1, k, r, j), sum);
+            });
+    }
+
+    /// Where exp(f - m) of a pair is kept.
+    Value* weight_at(Tile& tile, int r, int j) const {
+        const std::int64_t bytes =
+            tile.lanes.width() * std::int64_t(size_of(graph_.real));
+        Value* column = tile.lanes.b.CreateSub(tile.column, tile.first);
+        return tile.lanes.at(
+            tile.lanes.byte_offset(tile.list, (j * tile.rows + r) * bytes),
+            column, 0, tile.rows * bytes);
     }
 
     bool softmax_;

@@ -29,7 +29,7 @@ public:
         fields_ = {{DType::F64, k_, empty}, {DType::I64, k_, -1}};
     }
 
-    std::int64_t list_vectors() const override { return 2 * k_; }
+    std::int64_t list_vectors(const Plan&) const override { return 2 * k_; }
 
     void start(Tile& tile) override {
         auto& b = tile.lanes.b;
@@ -156,7 +156,7 @@ private:
         const std::int64_t bytes =
             tile.lanes.width() * std::int64_t(size_of(graph_.real));
         Value* place =
-            tile.lanes.byte_offset(tile.memory, (part * tile.rows + r) * bytes);
+            tile.lanes.byte_offset(tile.list, (part * tile.rows + r) * bytes);
         return tile.lanes.at(place, k.runtime, 0, 2 * tile.rows * bytes);
     }
     Value* load(Tile& tile, Part part, int r, Component k) const {

@@ -40,9 +40,23 @@ public:
         });
     }
 
+    bool by_tiles(const Plan& plan) const override {
+        return components_ == dynamic || components_ > plan.unroll;
+    }
+
+    void take(Tile& tile, const EachStep& each_step) override {
+        update(
+            tile, each_step, type(tile),
+            [&](Component k, int r) { return at(tile, k, r); },
+            [](Value* sum, int) { return sum; },
+            [&](Value* sum, Component k, int r, int j) {
+                return combined(tile.lanes, sum, term(tile, k, r, j));
+            });
+    }
+
     void step(Tile& tile) override {
         if (!tile.values.unrolled(components_))
-            tile.values.hoist_scalars(body(), tile.rows, tile.columns);
+            return; // by tiles
         each(tile, [&](Component k, int r) {
             Value* place = at(tile, k, r);
             Value* sum = tile.lanes.b.CreateLoad(type(tile), place);

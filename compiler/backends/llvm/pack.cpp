@@ -2,6 +2,8 @@
 
 #include "compiler/backends/llvm/pack.h"
 
+#include <llvm/Analysis/VectorUtils.h>
+
 #include <algorithm>
 #include <span>
 
@@ -217,12 +219,20 @@ Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
             b.CreateICmpEQ(source.stride, lanes.constant(size * components))));
     Value* whole = b.CreateSelect(
         usual, b.CreateAnd(count, lanes.constant(-width)), lanes.constant(0));
-    auto* several = llvm::FixedVectorType::get(lanes.element(dtype),
-                                               unsigned(width * components));
-    lanes.loop(lanes.constant(0), whole, lanes.constant(width), [&](Value* k) {
-        Value* point =
+    const auto load = [&](Value* k, Value* points) {
+        Value* place =
             lanes.at(source.base, b.CreateAdd(first, k), 0, size * components);
-        Value* all = b.CreateAlignedLoad(several, point, llvm::Align(1));
+        llvm::SmallVector<Value*, 8> parts;
+        for (std::int64_t c = 0; c < components; ++c) {
+            Value* part = lanes.byte_offset(place, c * width * size);
+            Value* elements =
+                points ? b.CreateSub(
+                             b.CreateMul(points, lanes.constant(components)),
+                             lanes.constant(c * width))
+                       : nullptr;
+            parts.push_back(lanes.load_some(dtype, part, elements));
+        }
+        Value* all = llvm::concatenateVectors(b, parts);
         for (std::int64_t c = 0; c < components; ++c) {
             llvm::SmallVector<int, 16> mask;
             for (int lane = 0; lane < width; ++lane)
@@ -230,8 +240,14 @@ Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
             lanes.store(b.CreateShuffleVector(all, mask),
                         address(lanes, scratch, id, {c, nullptr}, k));
         }
-    });
-    return whole;
+    };
+    lanes.loop(lanes.constant(0), whole, lanes.constant(width),
+               [&](Value* k) { load(k, nullptr); });
+    if (!row_of(lanes.isa()).masks)
+        return whole;
+    Value* rest = b.CreateAnd(usual, b.CreateICmpSLT(whole, count));
+    lanes.when(rest, [&] { load(whole, b.CreateSub(count, whole)); });
+    return b.CreateSelect(rest, count, whole);
 }
 
 /// The components of a point are what lies in a run.

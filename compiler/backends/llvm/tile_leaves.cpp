@@ -1,0 +1,141 @@
+// compiler/backends/llvm/tile_leaves.cpp - what a pair's term reads in a tile,
+// and values of pairs that are kept in scratch.
+
+#include "compiler/backends/llvm/tile_leaves.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tilefold::llvm_backend {
+
+using ir::Node;
+using ir::ValueId;
+using llvm::Value;
+
+namespace {
+
+/// Makes room for `id` at `columns` columns, on whole cache lines.
+void keep(Kept& kept, const ModuleWriter& writer, ValueId id,
+          std::int64_t columns) {
+    const Plan& plan = writer.plan;
+    const std::int64_t bytes =
+        columns * plan.row_vectors * plan.lanes *
+        std::int64_t(size_of(writer.graph[id].type.dtype));
+    kept.offsets[id] = kept.end;
+    kept.end += (bytes + 63) / 64 * 64;
+}
+
+} // namespace
+
+Kept find_deep(const ModuleWriter& writer, std::int64_t offset) {
+    Kept deep{{}, offset};
+    const Plan& plan = writer.plan;
+    const auto is_packed = [&](ValueId operand) {
+        const auto holds = [&](const std::vector<ValueId>& list) {
+            return std::ranges::find(list, operand) != list.end();
+        };
+        const Sites& sites = writer.sites;
+        return holds(sites.rows.leaves) || holds(sites.rows.computed) ||
+               holds(sites.columns.leaves) || holds(sites.columns.computed);
+    };
+    for (ValueId id = 0; plan.depth && id < writer.graph.nodes.size(); ++id) {
+        const Node& node = writer.graph[id];
+        if (is_contraction(node.op) && node.type.rank == 0 &&
+            node.type.axes == Axes::IJ &&
+            terms_of(writer.graph, node) > plan.depth &&
+            !writer.words_of(node.operands[0]) &&
+            std::ranges::all_of(node.inputs(), is_packed))
+            keep(deep, writer, id, plan.panel);
+    }
+    return deep;
+}
+
+Kept find_scalars(const ModuleWriter& writer,
+                  const std::vector<ValueId>& bodies, const Kept& deep,
+                  std::int64_t offset) {
+    Kept scalars{{}, offset};
+    std::set<ValueId> seen;
+    const std::function<void(ValueId)> walk = [&](ValueId id) {
+        const Node& node = writer.graph[id];
+        if (node.type.axes != Axes::IJ || deep.has(id) ||
+            !seen.insert(id).second)
+            return;
+        if (node.type.rank == 0)
+            return keep(scalars, writer, id, writer.plan.k_tile);
+        for (ValueId operand : node.inputs())
+            walk(operand);
+    };
+    for (ValueId body : bodies)
+        walk(body);
+    return scalars;
+}
+
+bool TileLeaves::has(ValueId id) const {
+    return entry_.constants->has(id) || rows_.has(id) || columns_.has(id) ||
+           deep_.has(id) || (shown_ && scalars_.has(id));
+}
+
+Value* TileLeaves::read(ValueId id, Component component, int row, int column) {
+    if (entry_.constants->has(id))
+        return entry_.constants->read(id, component, row, column);
+    const DType dtype = entry_.writer.graph[id].type.dtype;
+    if (deep_.has(id))
+        return entry_.lanes.load(dtype, sum_address(id, row, column));
+    if (scalars_.has(id))
+        return entry_.lanes.load(dtype, scalar_address(id, row, column));
+    return rows_.has(id) ? read_row(id, component, row)
+                         : read_column(id, component, column);
+}
+
+void TileLeaves::begin_tile(Value* row) {
+    row_ = row;
+    in_registers_.clear();
+    const Plan& plan = entry_.writer.plan;
+    const Packed& values = entry_.writer.sites.rows;
+    for (const auto* list : {&values.leaves, &values.computed})
+        for (ValueId id : *list) {
+            const std::int64_t components =
+                components_of(entry_.writer.graph[id].type);
+            if (components > plan.unroll)
+                continue;
+            for (std::int64_t k = 0; k < components; ++k)
+                for (int r = 0; r < plan.row_vectors; ++r)
+                    in_registers_[{id, k, r}] = load_row(id, {k, nullptr}, r);
+        }
+}
+
+Value* TileLeaves::address(const Kept& kept, ValueId id, Value* at_column,
+                           int row, int column) const {
+    const ModuleWriter& writer = entry_.writer;
+    const auto size = entry_.lanes.width() *
+                      std::int64_t(size_of(writer.graph[id].type.dtype));
+    const std::int64_t vectors = writer.plan.row_vectors;
+    return entry_.lanes.at(
+        entry_.lanes.byte_offset(scratch_, kept.offsets.at(id) +
+                                               (column * vectors + row) * size),
+        at_column, 0, vectors * size);
+}
+
+Value* TileLeaves::load_row(ValueId id, Component component, int r) {
+    Value* point = entry_.b.CreateAdd(
+        row_, entry_.lanes.constant(r * entry_.lanes.width()));
+    return entry_.lanes.load(
+        entry_.writer.packed_dtype(id),
+        rows_.address(entry_.lanes, scratch_, id, component, point));
+}
+
+Value* TileLeaves::read_row(ValueId id, Component component, int r) {
+    const auto found = in_registers_.find({id, component.fixed, r});
+    if (!component.runtime && found != in_registers_.end())
+        return found->second;
+    return load_row(id, component, r);
+}
+
+Value* TileLeaves::read_column(ValueId id, Component component, int column) {
+    Value* point = entry_.b.CreateAdd(column_, entry_.lanes.constant(column));
+    return entry_.lanes.broadcast(
+        entry_.writer.packed_dtype(id),
+        columns_.address(entry_.lanes, scratch_, id, component, point));
+}
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,86 @@
+// compiler/backends/llvm/tile_leaves.h - what a pair's term reads in a tile,
+// and values of pairs that are kept in scratch.
+#pragma once
+
+#include "compiler/backends/llvm/monoid.h"
+#include "compiler/backends/llvm/nest.h"
+
+#include <map>
+#include <tuple>
+
+namespace tilefold::llvm_backend {
+
+/// Values of pairs in scratch: for each column, the row vectors of a tile.
+struct Kept {
+    std::map<ir::ValueId, std::int64_t> offsets;
+    std::int64_t end; ///< of their bytes
+
+    bool empty() const { return offsets.empty(); }
+    bool has(ir::ValueId id) const { return offsets.count(id) > 0; }
+};
+
+/// Contractions of packed values that are summed part by part, since they have
+/// more components than the plan's depth; kept for a panel.
+Kept find_deep(const ModuleWriter& writer, std::int64_t offset);
+
+/// The largest scalars of pairs below what reductions that take tiles of
+/// columns add up; kept for such a tile.
+Kept find_scalars(const ModuleWriter& writer,
+                  const std::vector<ir::ValueId>& bodies, const Kept& deep,
+                  std::int64_t offset);
+
+/// What a pair's term reads: constants; a vector of rows, kept for the tile;
+/// one column's value in all lanes; finished sums of deep contractions; and,
+/// from show_scalars on, scalars of the present tile of columns.
+class TileLeaves : public Leaves {
+public:
+    TileLeaves(Entry& entry, const Pack& rows, const Pack& columns,
+               const Kept& deep, const Kept& scalars, llvm::Value* scratch)
+        : entry_(entry), rows_(rows), columns_(columns), deep_(deep),
+          scalars_(scalars), scratch_(scratch) {}
+
+    bool has(ir::ValueId id) const override;
+    llvm::Value* read(ir::ValueId id, Component component, int row,
+                      int column) override;
+    const Words* words(ir::ValueId id) const override {
+        return entry_.writer.words_of(id);
+    }
+
+    /// The tile of rows from `row` on: loads what stays in registers.
+    void begin_tile(llvm::Value* row);
+    /// The tile of columns from `first` of the panel on.
+    void begin_column_tile(llvm::Value* first) { first_ = first; }
+    void begin_columns(llvm::Value* column) { column_ = column; }
+    void show_scalars(bool shown) { shown_ = shown; }
+
+    /// Where a deep contraction's sum lies, and a scalar.
+    llvm::Value* sum_address(ir::ValueId id, int row, int column) const {
+        return address(deep_, id, column_, row, column);
+    }
+    llvm::Value* scalar_address(ir::ValueId id, int row, int column) const {
+        return address(scalars_, id, entry_.b.CreateSub(column_, first_), row,
+                       column);
+    }
+
+private:
+    llvm::Value* address(const Kept& kept, ir::ValueId id,
+                         llvm::Value* at_column, int row, int column) const;
+    llvm::Value* load_row(ir::ValueId id, Component component, int r);
+    llvm::Value* read_row(ir::ValueId id, Component component, int r);
+    llvm::Value* read_column(ir::ValueId id, Component component, int column);
+
+    Entry& entry_;
+    const Pack& rows_;
+    const Pack& columns_;
+    const Kept& deep_;
+    const Kept& scalars_;
+    llvm::Value* scratch_;
+    bool shown_ = false;
+    llvm::Value* row_ = nullptr;
+    llvm::Value* first_ = nullptr;
+    llvm::Value* column_ = nullptr;
+    std::map<std::tuple<ir::ValueId, std::int64_t, int>, llvm::Value*>
+        in_registers_;
+};
+
+} // namespace tilefold::llvm_backend

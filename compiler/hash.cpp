@@ -28,6 +28,13 @@ Key key_of(const ir::Graph& graph, const Plan& plan) {
                    TILEFOLD_SOURCES_HASH, TILEFOLD_LLVM_VERSION});
 }
 
+Key key_of(std::string_view graph, std::string_view plan,
+           std::string_view architecture, std::string_view compiler) {
+    return key_of({std::string(graph), std::string(plan),
+                   TILEFOLD_SOURCES_HASH, std::string(architecture),
+                   std::string(compiler)});
+}
+
 Key key_of(const Key& program, std::string_view processor) {
     return key_of({program.hex(), std::string(processor)});
 }

@@ -9,6 +9,9 @@ namespace tilefold {
 /// Of the canonical, oriented graph. Argument names and the values of
 /// literals do not enter.
 Key key_of(const ir::Graph& graph, const Plan& plan);
+/// Of code that `compiler` makes for a device; `graph` printed like there.
+Key key_of(std::string_view graph, std::string_view plan,
+           std::string_view architecture, std::string_view compiler);
 /// Of what is known about a program on a processor.
 Key key_of(const Key& program, std::string_view processor);
 

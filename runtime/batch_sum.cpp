@@ -4,6 +4,7 @@
 
 #include "formulas/diagnostic.h"
 #include "runtime/bound.h"
+#include "runtime/device_backend.h"
 #include "runtime/element.h"
 
 #include <memory>
@@ -48,6 +49,31 @@ memory_for(const BoundState& bound, const View& results, std::int64_t sums) {
     }
 }
 
+void run_on_device(const BoundState& bound, const Output& out,
+                   const RunOptions& options) {
+    DeviceBackend& backend = bound.session->devices.of(bound.location);
+    const View results =
+        View::of(nullptr, bound.prepared->program.result.dtype, bound.shape);
+    const DeviceMemoryPointer memory = backend.allocate(
+        bound.location.number,
+        std::size_t(results.elements()) * size_of(results.dtype),
+        options.stream, "the results before they are summed over batches",
+        "pass fewer batches at a time, with accumulate=True");
+    bound.session->run(
+        bound,
+        target_of(bound, Output::of(memory->data(), results.dtype, bound.shape),
+                  false),
+        options.stream);
+    Gathering sums;
+    sums.from = memory->data();
+    sums.from_dtype = results.dtype;
+    for (std::size_t d = 0; d < bound.shape.size(); ++d)
+        (d < bound.summed.size() && bound.summed[d] ? sums.summed : sums.kept)
+            .push_back({bound.shape[d], results.strides[d]});
+    write_to(sums, out, options.accumulate);
+    backend.gather(bound.location.number, sums, options.stream);
+}
+
 } // namespace
 
 void bind_batch_sum(BoundState& bound,
@@ -75,8 +101,10 @@ void bind_batch_sum(BoundState& bound,
 void run_batch_sum(const BoundState& bound, const Output& out,
                    const RunOptions& options) {
     const DType dtype = bound.prepared->program.result.dtype;
-    check_out(bound.sum_shape, dtype,
+    check_out(bound.sum_shape, dtype, bound.location,
               {bound.inputs.data(), bound.inputs.size()}, out);
+    if (!bound.location.is_host())
+        return run_on_device(bound, out, options);
     std::unique_ptr<BoundState::Sums> memory = memory_for(
         bound, View::of(nullptr, dtype, bound.shape), out.elements());
     const std::byte* result = memory->results.data();

@@ -268,8 +268,11 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     Readings readings =
         read_all(parsed, arguments, options.ranges.get(), signature, all_known);
     Lengths lengths = lengths_of(readings);
-    const CallShape call = shape_of(readings, lengths, mode_of(options),
-                                    options, formula.session->options);
+    const Location location = location_of(readings);
+    const CallShape call =
+        shape_of(readings, lengths, location, mode_of(options), options,
+                 formula.session->options);
+    signature.add_location(location);
     signature.add_mode(call.mode, call.few, call.tuned);
     PreparedPointer prepared = all_known ? parsed.find(signature) : nullptr;
     if (!prepared) {
@@ -281,6 +284,7 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     bound->session = formula.session;
     bound->parsed = formula.parsed;
     bound->prepared = std::move(prepared);
+    bound->location = location;
     bound->indices = index_arrays(*bound->prepared, readings);
     check_indices(bound->indices);
     if (bound->prepared->sweeps)

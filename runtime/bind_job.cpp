@@ -55,8 +55,10 @@ public:
         bind_ranges();
         bind_shape();
         const Prepared& prepared = *bound_.prepared;
-        bound_.job.kernel = &prepared.kernel->image.kernel();
         bound_.job.literals = program_.graph.literals.data();
+        if (!prepared.kernel)
+            return; // of a device
+        bound_.job.kernel = &prepared.kernel->image.kernel();
         bound_.job.functions = prepared.functions;
         bound_.cut = split(bound_.job);
     }
@@ -77,6 +79,9 @@ private:
     const char* add_number(double number) {
         bound_.numbers.push_back(number);
         return reinterpret_cast<const char*>(&bound_.numbers.back());
+    }
+    static Bytes bytes_of_number(const char* number) {
+        return {number, number + sizeof(double)};
     }
     AxisRows& rows() { return program_.swapped ? j_ : i_; }
     AxisRows& columns() { return program_.swapped ? i_ : j_; }
@@ -116,6 +121,7 @@ void JobBinder::bind_operands() {
             tilefold_operand length{};
             length.base = add_number(points);
             bound_.operands.push_back(length);
+            bound_.on_host.push_back(bytes_of_number(length.base));
             continue;
         }
         const Reading& from = reading(k);
@@ -124,11 +130,14 @@ void JobBinder::bind_operands() {
             operand.stride = 0;
         if (!operand.base && from.view->shape.empty()) {
             operand.base = add_number(from.view->number);
+            bound_.on_host.push_back(bytes_of_number(operand.base));
         } else {
+            const Bytes bytes = bytes_of(from.view->data, from.dtype,
+                                         from.view->shape, from.view->strides);
             bound_.inputs.push_back(
-                {std::string(from.name),
-                 bytes_of(from.view->data, from.dtype, from.view->shape,
-                          from.view->strides)});
+                {std::string(from.name), bytes, from.view->location});
+            bound_.on_host.push_back(from.view->location.is_host() ? bytes
+                                                                   : Bytes{});
         }
         bound_.operands.push_back(operand);
     }

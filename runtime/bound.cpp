@@ -21,14 +21,17 @@ void check_overlap(std::span<const BoundState::Input> inputs,
             fail(Code::OverlappingOut, {"out"});
     Bytes written = bytes_of(out.data, out.dtype, out.shape, out.strides);
     for (const BoundState::Input& input : inputs)
-        if (written.meets(input.bytes))
+        if (input.location == out.location && written.meets(input.bytes))
             fail(Code::OverlappingOut, {input.name});
 }
 
 } // namespace
 
-void check_out(const Extents& shape, DType dtype,
+void check_out(const Extents& shape, DType dtype, const Location& location,
                std::span<const BoundState::Input> inputs, const Output& out) {
+    if (out.location != location)
+        fail(Code::OtherDevice,
+             {"out", spelling_of(out.location), spelling_of(location)});
     if (!std::ranges::equal(out.shape, shape))
         fail(Code::OutShape, {spelling_of(out.shape), spelling_of(shape)});
     if (out.dtype != dtype)
@@ -57,8 +60,11 @@ namespace {
 
 void run_kernel(const BoundState& bound, const Output& out,
                 const RunOptions& options) {
-    check_out(bound.shape, bound.prepared->program.result.dtype,
+    check_out(bound.shape, bound.prepared->program.result.dtype, bound.location,
               {bound.inputs.data(), bound.inputs.size()}, out);
+    if (!bound.location.is_host())
+        return bound.session->run(
+            bound, target_of(bound, out, options.accumulate), options.stream);
     Job job = bound.job;
     job.target = target_of(bound, out, options.accumulate);
     bound.session->run(job, bound.cut, options.poll);
@@ -88,6 +94,21 @@ DType Bound::dtype(std::size_t result) const {
                           : state_->prepared->program.result.dtype;
 }
 
+Location Bound::location() const {
+    return state_->location;
+}
+
+DeviceMemoryPointer Bound::allocate(std::size_t bytes, void* stream) const {
+    return state_->session->devices.of(state_->location)
+        .allocate(state_->location.number, bytes, stream, "the result",
+                  "reduce over an axis, or take fewer points at a time");
+}
+
+void Bound::finish(void* stream) const {
+    state_->session->devices.of(state_->location)
+        .finish(state_->location.number, stream);
+}
+
 const Prepared& Bound::last_kernel() const {
     const Prepared& prepared = *state_->prepared;
     return prepared.sweeps ? *prepared.sweeps->kernels.back() : prepared;
@@ -98,6 +119,7 @@ const Program& Bound::program() const {
 }
 
 const Artifact& Bound::artifact() const {
+    require_host(location(), "Bound::artifact()");
     return last_kernel().kernel->artifact;
 }
 

@@ -7,9 +7,9 @@
 
 namespace tilefold {
 
-/// Throws where `out` has not the shape and dtype of the result, or shares
-/// memory with an input or with itself.
-void check_out(const Extents& shape, DType dtype,
+/// Throws where `out` has not the shape and dtype of the result, is somewhere
+/// else, or shares memory with an input or with itself.
+void check_out(const Extents& shape, DType dtype, const Location& location,
                std::span<const detail::BoundState::Input> inputs,
                const Output& out);
 

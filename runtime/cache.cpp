@@ -5,9 +5,10 @@
 
 namespace tilefold {
 
-KernelCache::Found
-KernelCache::get(const Key& key, const std::function<KernelPointer()>& make) {
-    std::promise<KernelPointer> promise;
+template <class Kernel>
+typename KernelCache<Kernel>::Found
+KernelCache<Kernel>::get(const Key& key, const std::function<Pointer()>& make) {
+    std::promise<Pointer> promise;
     {
         std::unique_lock lock(mutex_);
         if (Future* known = find(key)) {
@@ -18,7 +19,7 @@ KernelCache::get(const Key& key, const std::function<KernelPointer()>& make) {
         add(key, promise.get_future().share());
     }
     try {
-        KernelPointer kernel = make();
+        Pointer kernel = make();
         promise.set_value(kernel);
         return {kernel, false};
     } catch (...) {
@@ -28,7 +29,9 @@ KernelCache::get(const Key& key, const std::function<KernelPointer()>& make) {
     }
 }
 
-KernelCache::Future* KernelCache::find(const Key& key) {
+template <class Kernel>
+typename KernelCache<Kernel>::Future*
+KernelCache<Kernel>::find(const Key& key) {
     auto found = by_key_.find(key);
     if (found == by_key_.end())
         return nullptr;
@@ -36,7 +39,8 @@ KernelCache::Future* KernelCache::find(const Key& key) {
     return &found->second->future;
 }
 
-void KernelCache::add(const Key& key, Future future) {
+template <class Kernel>
+void KernelCache<Kernel>::add(const Key& key, Future future) {
     entries_.push_front({key, std::move(future)});
     by_key_[key] = entries_.begin();
     if (entries_.size() > most) {
@@ -45,7 +49,7 @@ void KernelCache::add(const Key& key, Future future) {
     }
 }
 
-void KernelCache::forget(const Key& key) {
+template <class Kernel> void KernelCache<Kernel>::forget(const Key& key) {
     std::lock_guard lock(mutex_);
     auto found = by_key_.find(key);
     if (found == by_key_.end())
@@ -53,5 +57,8 @@ void KernelCache::forget(const Key& key) {
     entries_.erase(found->second);
     by_key_.erase(found);
 }
+
+template class KernelCache<LoadedKernel>;
+template class KernelCache<DeviceKernel>;
 
 } // namespace tilefold

@@ -195,6 +195,7 @@ private:
 } // namespace
 
 double Bound::check(const Output& out, std::int64_t rows) const {
+    require_host(state_->location, "check");
     if (state_->sweeps) // every pair of the sweeps before would be needed
         fail(Code::BadOption,
              {"check", "used with a formula of several sweeps over the pairs",

@@ -4,6 +4,7 @@
 
 #include "formulas/diagnostic.h"
 #include "runtime/bind_shapes.h"
+#include "runtime/devices.h"
 #include "runtime/element.h"
 
 #include <algorithm>
@@ -115,7 +116,9 @@ KernelSystem::KernelSystem(const Formula& product, const Formula& pair,
     columns_ = given.size() == 2 ? given[1] : 1;
     if (rows_ == 0 || columns_ == 0)
         return;
-    const DType result = product_.bind(arguments).dtype();
+    const Bound bound = product_.bind(arguments);
+    require_host(bound.location(), "solve");
+    const DType result = bound.dtype();
     dtype_ = kind_of(result) == DTypeKind::Float ? result : DType::F64;
     working_ = is_narrow(result) ? DType::F32 : DType::F64;
 }

@@ -74,6 +74,7 @@ public:
         BindOptions options;
         options.want = Want::Dense;
         const Bound all = pair.bind(arguments, options);
+        require_host(all.location(), "a search for neighbors");
         const Extents& shape = all.shape();
         if (shape.size() != 2)
             fail(Code::NeighborsShape, {spelling_of(shape)});

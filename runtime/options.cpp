@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <utility>
 
 namespace tilefold {
 namespace {
@@ -109,7 +110,22 @@ Options resolve(const Options& given) {
         resolved.log = flag_variable("TILEFOLD_LOG");
     if (!given.tune)
         resolved.tune = flag_variable("TILEFOLD_TUNE");
+    if (!given.cuda_driver)
+        resolved.cuda_driver =
+            variable("TILEFOLD_CUDA_DRIVER").value_or("libcuda.so.1");
+    if (!given.nvrtc)
+        resolved.nvrtc = variable("TILEFOLD_NVRTC");
     return resolved;
+}
+
+std::vector<std::string> library_folders() {
+    std::vector<std::string> folders;
+    for (const auto& [name, folder] :
+         {std::pair("CONDA_PREFIX", "/lib"), std::pair("CUDA_HOME", "/lib64"),
+          std::pair("CUDA_PATH", "/lib64")})
+        if (const auto set = variable(name))
+            folders.push_back(*set + folder);
+    return folders;
 }
 
 bool perf_map_wanted() {

@@ -6,13 +6,16 @@
 
 namespace tilefold {
 
-/// Every field set but `plan`. Throws BadOption or UnknownTarget, naming the
-/// variable where one is to blame; UnsupportedTarget where this machine runs
-/// no instruction set. One that it does not run can be explained.
+/// Every field set but `plan` and `nvrtc`. Throws BadOption or UnknownTarget,
+/// naming the variable where one is to blame; UnsupportedTarget where this
+/// machine runs no instruction set. One that it does not run can be explained.
 Options resolve(const Options& given);
 
 /// TILEFOLD_PERF_MAP=1: loaded kernels are listed for `perf`.
 bool perf_map_wanted();
+
+/// Where CONDA_PREFIX, CUDA_HOME and CUDA_PATH have their libraries.
+std::vector<std::string> library_folders();
 
 /// Processors this process may use: the smaller of its affinity and its
 /// control group's quota, at least 1.

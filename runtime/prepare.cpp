@@ -15,48 +15,74 @@ namespace {
 
 using detail::FormulaState;
 
+/// The program's open width in a call. `left`: widths of what earlier kernels
+/// leave behind, which are arguments too.
+std::int64_t width_for(const Program& program, const CallShape& call,
+                       std::span<const std::int32_t> left) {
+    if (program.width_argument < 0)
+        return 1;
+    const auto place = std::size_t(
+        program.argument_order[std::size_t(program.width_argument)]);
+    const std::size_t given = call.readings.size();
+    return place < given ? call.readings[place].rows : left[place - given];
+}
+
 /// What a call has, for the tuner.
-CallSizes sizes_for(const Program& program, const CallShape& call) {
+CallSizes sizes_for(const Program& program, const CallShape& call,
+                    std::int64_t width) {
     CallSizes sizes{std::max<std::int64_t>(call.lengths.i, 1),
-                    std::max<std::int64_t>(call.lengths.j, 1), 1};
+                    std::max<std::int64_t>(call.lengths.j, 1), width};
     if (program.swapped)
         std::swap(sizes.rows, sizes.columns);
     if (program.single_column)
         sizes.columns = 1;
-    if (program.width_argument < 0)
-        return sizes;
-    const auto place = std::size_t(
-        program.argument_order[std::size_t(program.width_argument)]);
-    if (place < call.readings.size()) // else what another kernel leaves behind
-        sizes.width = call.readings[place].rows;
     return sizes;
 }
 
 /// The program's kernel, by the plan that is best for the call.
 void load(Prepared& prepared, const FormulaState& formula, Program program,
-          const CallShape& call) {
+          const CallShape& call, std::span<const std::int32_t> left = {}) {
     detail::SessionState& session = *formula.session;
     const std::string& text = formula.parsed->text();
+    const std::int64_t width = width_for(program, call, left);
     if (call.tuned)
-        program = tuned(session, program, sizes_for(program, call), text);
+        program =
+            tuned(session, program, sizes_for(program, call, width), text);
     prepared.program = std::move(program);
+    if (!call.location.is_host()) {
+        prepared.device_kernel =
+            session.devices.of(call.location)
+                .kernel(call.location.number, prepared.program, width, text);
+        return; // which checks indices by itself
+    }
     prepared.kernel = session.provider.kernel(prepared.program, text);
     prepared.indices = tables_indexed(prepared.program);
     prepared.functions = functions_for(prepared.kernel->artifact.layout);
+}
+
+/// Plans are the host's: a device's backend has its own.
+CompileOptions options_for(const FormulaState& formula, const CallShape& call) {
+    CompileOptions options = formula.session->compile_options();
+    if (!call.location.is_host())
+        options.plan.reset();
+    return options;
 }
 
 std::shared_ptr<const PreparedSweeps>
 prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
                const CallShape& call) {
     auto sweeps = std::make_shared<PreparedSweeps>();
-    CompileOptions options = formula.session->compile_options();
+    CompileOptions options = options_for(formula, call);
     options.sizes.one_component = call.few.one_component;
     SweepPrograms programs =
         compile_sweeps(formula.parsed->tree(), formula.parsed->derivation(),
                        types, call.mode, options);
+    std::vector<std::int32_t> left;
     for (SweepProgram& one : programs.sweeps) {
         auto prepared = std::make_shared<Prepared>();
-        load(*prepared, formula, std::move(one.program), call);
+        load(*prepared, formula, std::move(one.program), call, left);
+        for (const SweepPart& part : one.parts)
+            left.push_back(part.type.rows);
         sweeps->kernels.push_back(std::move(prepared));
         sweeps->parts.push_back(std::move(one.parts));
     }
@@ -112,10 +138,11 @@ FewPoints few_points(const Lengths& lengths, double pairs) {
 
 } // namespace
 
-CallShape shape_of(const Readings& readings, const Lengths& lengths, Mode mode,
+CallShape shape_of(const Readings& readings, const Lengths& lengths,
+                   const Location& location, Mode mode,
                    const BindOptions& options, const Options& session) {
-    CallShape call{readings, lengths, mode, {}, false};
-    if (mode == Mode::Values)
+    CallShape call{readings, lengths, mode, {}, false, location};
+    if (mode == Mode::Values || !location.is_host())
         return call;
     const double pairs = pairs_of(readings, lengths);
     call.tuned = session.tune.value_or(false) && !session.plan &&
@@ -137,7 +164,7 @@ std::shared_ptr<Prepared> prepare(const FormulaState& formula,
         prepared->sweeps = prepare_sweeps(formula, types, call);
         return prepared;
     }
-    CompileOptions options = formula.session->compile_options();
+    CompileOptions options = options_for(formula, call);
     options.sizes = call.few;
     load(*prepared, formula, compile(parsed.tree(), types, call.mode, options),
          call);

@@ -16,8 +16,10 @@ struct CallShape {
     Mode mode = Mode::Reduce;
     FewPoints few;
     bool tuned = false; ///< plans are to be timed
+    Location location = {};
 };
-CallShape shape_of(const Readings& readings, const Lengths& lengths, Mode mode,
+CallShape shape_of(const Readings& readings, const Lengths& lengths,
+                   const Location& location, Mode mode,
                    const BindOptions& options, const Options& session);
 
 /// Everything of a Prepared but what concerns names. Throws Error.

@@ -46,7 +46,7 @@ private:
 
     bool log_;
     bool perf_map_;
-    KernelCache memory_;
+    KernelCache<LoadedKernel> memory_;
     DiskCache disk_;
     Backend backend_;
     std::atomic<std::int64_t> compiles_ = 0;

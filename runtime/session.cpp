@@ -48,6 +48,7 @@ Array Session::reduce(std::string_view text,
 
 Statistics Session::statistics() const {
     Statistics counted = state_->provider.statistics();
+    state_->devices.add_to(counted);
     counted.runs = state_->runs;
     counted.tiles_met = state_->tiles_met;
     counted.tiles_left_out = state_->tiles_left_out;
@@ -66,39 +67,6 @@ std::vector<Stage> Session::explain(std::string_view text,
                                     std::span<const NamedView> arguments,
                                     const BindOptions& options) const {
     return formula(text).explain(arguments, options);
-}
-
-std::vector<Stage> Formula::explain(std::span<const NamedView> arguments,
-                                    const BindOptions& options) const {
-    const Parsed& parsed = *state_->parsed;
-    detail::SessionState& session = *state_->session;
-    Gate::Pass inside(session.making);
-    const Compilable what = compilable(parsed, arguments, options);
-    const CompileOptions how = session.compile_options();
-    const auto add_code = [&](std::vector<Stage>& stages,
-                              const Program& program) {
-        const CompileRequest request = request_of(program);
-        KernelProvider& provider = session.provider;
-        stages.push_back({"LLVM IR", provider.explain(request, "llvm")});
-        stages.push_back({"assembly", provider.explain(request, "asm")});
-    };
-    std::vector<Stage> stages;
-    if (!needs_sweeps(parsed.tree(), parsed.derivation(), what.types,
-                      what.mode)) {
-        stages = tilefold::explain(parsed.tree(), what.types, what.mode, how);
-        add_code(stages, compile(parsed.tree(), what.types, what.mode, how));
-        return stages;
-    }
-    const SweepPrograms programs = compile_sweeps(
-        parsed.tree(), parsed.derivation(), what.types, what.mode, how);
-    for (std::size_t k = 0; k < programs.sweeps.size(); ++k) {
-        const std::string of = "sweep " + std::to_string(k + 1) + " of " +
-                               std::to_string(programs.sweeps.size());
-        for (Stage& stage : tilefold::explain(programs.sweeps[k]))
-            stages.push_back({of + ": " + stage.name, std::move(stage.text)});
-        add_code(stages, programs.sweeps[k].program);
-    }
-    return stages;
 }
 
 std::vector<Plan> Formula::plans(std::span<const NamedView> arguments,
@@ -145,6 +113,7 @@ Array Formula::operator()(std::span<const NamedView> arguments,
 std::vector<Array> Formula::results(std::span<const NamedView> arguments,
                                     const RunOptions& options) const {
     Bound bound = bind(arguments);
+    require_host(bound.location(), "a call that makes its result");
     std::vector<Array> results(bound.results());
     std::vector<Output> outs;
     for (std::size_t r = 0; r < results.size(); ++r) {

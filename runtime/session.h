@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tilefold {
 
@@ -37,6 +38,13 @@ struct Options {
     /// another plan may differ in the last bits. Without effect on calls of
     /// fewer than a million pairs, and beside `plan`.
     std::optional<bool> tune = {};
+    /// TILEFOLD_CUDA_DRIVER ("libcuda.so.1"): NVIDIA's driver, a name or path.
+    std::optional<std::string> cuda_driver = {};
+    /// TILEFOLD_NVRTC: the compiler for NVIDIA's GPUs, a path; else it is
+    /// looked for where runtime/cuda/nvrtc.h says.
+    std::optional<std::string> nvrtc = {};
+    /// Folders of Python packages, one of which may hold NVRTC.
+    std::vector<std::string> package_folders = {};
 
     friend bool operator==(const Options&, const Options&) = default;
 };
@@ -84,9 +92,13 @@ using Poll = std::function<bool(double done, double total)>;
 struct RunOptions {
     bool accumulate = false; ///< add to what `out` holds
     Poll poll = {};
+    /// Of the device that the arrays are on; null: its default stream. The
+    /// work is queued there, and run() does not wait for it.
+    void* stream = nullptr;
 };
 
 struct Prepared;
+class DeviceMemory;
 namespace detail {
 class SessionState;
 class FormulaState;
@@ -109,6 +121,14 @@ public:
     /// gradient, the shape of the argument.
     const Extents& shape(std::size_t result = 0) const;
     DType dtype(std::size_t result = 0) const;
+    /// Where its arrays are, and its results are to be.
+    Location location() const;
+    /// Memory for a C-contiguous result of `bytes` bytes on a device, in the
+    /// order of `stream`; outlived by a copy of this. Throws OutOfMemory.
+    std::unique_ptr<DeviceMemory> allocate(std::size_t bytes,
+                                           void* stream) const;
+    /// Waits until what runs queued on a device's stream is done.
+    void finish(void* stream) const;
     /// Checks `out` (shape, dtype, overlap with inputs) and computes. Results
     /// have the same bits for any number of threads. On an error or a cancel
     /// `out` is unspecified but the session stays usable.
@@ -170,6 +190,12 @@ public:
     /// derivative, those of each sweep.
     std::vector<Stage> explain(std::span<const NamedView> arguments,
                                const BindOptions& options = {}) const;
+    /// The same for a GPU, which need not be there: plan, CUDA C++, registers
+    /// and the share of the card's limit that is to be expected.
+    /// `architecture`: "sm_90".
+    std::vector<Stage> explain_for_gpu(std::span<const NamedView> arguments,
+                                       std::string_view architecture,
+                                       const BindOptions& options = {}) const;
 
 private:
     friend class Session;

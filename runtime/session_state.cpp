@@ -12,7 +12,8 @@
 namespace tilefold::detail {
 
 SessionState::SessionState(const Options& given)
-    : options(resolve(given)), crew(*options.threads), provider(options) {
+    : options(resolve(given)), crew(*options.threads), provider(options),
+      devices(options) {
     enlist();
 }
 
@@ -31,6 +32,16 @@ void SessionState::run(const Job& job, const Split& cut, const Poll& poll) {
         return;
     tiles_met.fetch_add(tiles.met, std::memory_order_relaxed);
     tiles_left_out.fetch_add(tiles.left_out, std::memory_order_relaxed);
+}
+
+void SessionState::run(const BoundState& bound, const Target& target,
+                       Stream stream) {
+    runs.fetch_add(1, std::memory_order_relaxed);
+    Job job = bound.job;
+    job.target = target;
+    devices.of(bound.location)
+        .run(*bound.prepared->device_kernel, job,
+             {bound.on_host.data(), bound.on_host.size()}, stream);
 }
 
 std::shared_ptr<Parsed> SessionState::parsed(std::string_view text) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/bind_shapes.h"
+#include "runtime/devices.h"
 #include "runtime/fork.h"
 #include "runtime/gate.h"
 #include "runtime/indices.h"
@@ -21,6 +22,8 @@
 
 namespace tilefold::detail {
 
+class BoundState;
+
 /// Options, threads, caches and counters of a Session; lives as long as any
 /// handle of it.
 class SessionState final : public ForkGuarded {
@@ -32,6 +35,8 @@ public:
     CompileOptions compile_options() const;
     /// Launches the job and counts it.
     void run(const Job& job, const Split& cut, const Poll& poll);
+    /// Queues what a call on a device is.
+    void run(const BoundState& bound, const Target& target, Stream stream);
 
     void before_fork() override;
     void after_fork(bool in_child) override;
@@ -39,6 +44,7 @@ public:
     const Options options; ///< as resolved
     Crew crew;
     KernelProvider provider;
+    Devices devices;
     std::atomic<std::int64_t> runs = 0, tiles_met = 0, tiles_left_out = 0;
     /// Inside: threads that parse, compile or load. Closed during fork()
     /// (some ten milliseconds at most), so that a child finds neither LLVM's
@@ -71,14 +77,18 @@ public:
     struct Input {
         std::string name;
         Bytes bytes;
+        Location location = {};
     };
 
     std::shared_ptr<SessionState> session;
     std::shared_ptr<Parsed> parsed;
     PreparedPointer prepared;
-    Job job;   ///< all but the target
-    Split cut; ///< of the job
+    Location location; ///< of the arrays
+    Job job;           ///< all but the target
+    Split cut;         ///< of the job
     boost::container::small_vector<tilefold_operand, 6> operands;
+    /// By operand, on a device: what of it is in the host's memory.
+    boost::container::small_vector<Bytes, 6> on_host;
     boost::container::small_vector<double, 6> numbers; ///< given as numbers
     boost::container::small_vector<Input, 6> inputs;
     Batches batches;

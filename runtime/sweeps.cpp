@@ -25,18 +25,20 @@ namespace detail {
 
 /// What one kernel left behind.
 struct Left {
-    std::vector<std::byte> bytes; ///< empty where a result holds it
-    View view;                    ///< batch, points, components
-    std::size_t batch = 0;        ///< leading dimensions
+    std::vector<std::byte> bytes;  ///< empty where a result holds it …
+    DeviceMemoryPointer on_device; ///< … null there, and on the host
+    View view;                     ///< batch, points, components
+    std::size_t batch = 0;         ///< leading dimensions
 };
 
 class SweepRun {
 public:
     SweepRun(const BoundState& bound, std::span<const Output> outs,
-             bool accumulate)
+             const RunOptions& options)
         : bound_(bound), sweeps_(*bound.sweeps),
           prepared_(*bound.prepared->sweeps), outs_(outs.begin(), outs.end()),
-          accumulate_(accumulate), written_(outs.size()) {
+          accumulate_(options.accumulate), stream_(options.stream),
+          written_(outs.size()) {
         for (const BoundSweeps::Argument& argument : sweeps_.arguments) {
             readings_.push_back(argument.reading);
             readings_.back().name = argument.name;
@@ -66,8 +68,13 @@ public:
     }
 
 private:
+    DeviceBackend& backend() const {
+        return bound_.session->devices.of(bound_.location);
+    }
+
     void bind_kernel(std::size_t number) {
         BoundState& state = kernels_.emplace_back();
+        state.location = bound_.location;
         state.session = bound_.session;
         state.parsed = bound_.parsed;
         state.prepared = prepared_.kernels[number];
@@ -83,9 +90,9 @@ private:
             left.view.strides = out.strides;
             written_[std::size_t(result)] = true;
         } else {
-            allocate(left);
-            out.data = left.bytes.data();
+            out.data = allocate(left);
         }
+        left.view.location = bound_.location;
         left.view.data = out.data;
         state.job.target = target_of(state, out, false);
         for (const SweepPart& part : prepared_.parts[number])
@@ -113,21 +120,31 @@ private:
         return same ? found : -1;
     }
 
-    static void allocate(Left& left) {
+    void* allocate(Left& left) const {
+        constexpr const char* what = "a sum between two sweeps over the pairs";
+        constexpr const char* cure =
+            "differentiate by fewer arguments at a time";
         const std::int64_t count = left.view.elements();
+        const std::size_t bytes = std::size_t(count) * size_of(left.view.dtype);
+        if (!bound_.location.is_host()) {
+            left.on_device = backend().allocate(bound_.location.number, bytes,
+                                                stream_, what, cure);
+            return left.on_device->data();
+        }
         try {
-            left.bytes.resize(std::size_t(count) * size_of(left.view.dtype));
+            left.bytes.resize(bytes);
+            return left.bytes.data();
         } catch (const std::bad_alloc&) {
             fail(Code::OutOfMemory,
-                 {"a sum between two sweeps over the pairs",
-                  std::to_string(count / 125'000) + " MB",
-                  "differentiate by fewer arguments at a time"});
+                 {what, std::to_string(count / 125'000) + " MB", cure});
         }
     }
 
     /// Progress of all kernels together, each an equal share.
     void run_kernel(std::size_t number, const Poll& poll) {
         const BoundState& state = kernels_[number];
+        if (!bound_.location.is_host())
+            return bound_.session->run(state, state.job.target, stream_);
         if (!poll)
             return bound_.session->run(state.job, state.cut, {});
         const double before = double(number), count = double(kernels_.size());
@@ -183,11 +200,44 @@ private:
     /// Writes a result that no kernel wrote.
     void gather(std::size_t number) {
         const Output& out = outs_[number];
+        if (!bound_.location.is_host())
+            return gather_on_device(number);
         const std::int64_t elements = out.elements();
         sums_.assign(std::size_t(elements), 0.0);
         if (prepared_.results[number].sweep >= 0 && elements > 0)
             add_batches(number);
         store_sums(sums_, out, accumulate_);
+    }
+
+    void gather_on_device(std::size_t number) {
+        const ResultPlace place = prepared_.results[number];
+        Gathering gathering;
+        write_to(gathering, outs_[number], accumulate_);
+        if (place.sweep < 0)
+            gathering.kept = gathering.written; // zeros
+        else
+            read_batches(number, gathering);
+        backend().gather(bound_.location.number, gathering, stream_);
+    }
+
+    /// Batches first, then points and components.
+    void read_batches(std::size_t number, Gathering& gathering) const {
+        const ResultPlace place = prepared_.results[number];
+        const Type& type = prepared_.types[number];
+        const Left& left = left_[std::size_t(place.sweep)];
+        const Source source = source_of(
+            prepared_.parts[std::size_t(place.sweep)][std::size_t(place.part)],
+            left);
+        gathering.from = source.base;
+        gathering.from_dtype = left.view.dtype;
+        for (std::size_t d = 0; d < left.batch; ++d)
+            (batch_strides_[number][d] == 0 ? gathering.summed : gathering.kept)
+                .push_back({left.view.shape[d], left.view.strides[d]});
+        if (type.axes != Axes::None)
+            gathering.kept.push_back(
+                {sweeps_.lengths.on(type.axes), source.point});
+        if (type.rank != 0)
+            gathering.kept.push_back({type.rows, source.component});
     }
 
     void add_batches(std::size_t number) {
@@ -242,6 +292,7 @@ private:
     const PreparedSweeps& prepared_;
     std::vector<Output> outs_;
     bool accumulate_;
+    Stream stream_; ///< of a device
     std::vector<bool> written_;
     Readings readings_;
     std::deque<Left> left_; ///< by kernel; readings point into it
@@ -295,7 +346,8 @@ void bind_sweeps(BoundState& bound, const Readings& readings,
             sweeps->inputs.push_back(
                 {argument.name,
                  bytes_of(argument.view.data, argument.view.dtype,
-                          argument.view.shape, argument.view.strides)});
+                          argument.view.shape, argument.view.strides),
+                 argument.view.location});
     bound.sweeps = std::move(sweeps);
 }
 
@@ -304,10 +356,14 @@ void run_sweeps(const BoundState& bound, std::span<const Output> outs,
     const BoundSweeps& sweeps = *bound.sweeps;
     for (std::size_t r = 0; r < outs.size(); ++r)
         check_out(sweeps.results[r].shape, sweeps.results[r].dtype,
-                  {sweeps.inputs.data(), sweeps.inputs.size()}, outs[r]);
+                  bound.location, {sweeps.inputs.data(), sweeps.inputs.size()},
+                  outs[r]);
+    // A device's memory is that of one stream, for one run.
+    if (!bound.location.is_host())
+        return SweepRun(bound, outs, options).run({});
     std::unique_ptr<SweepRun> run = sweeps.spare.take();
     if (!run || !run->writes_to(outs, options.accumulate))
-        run = std::make_unique<SweepRun>(bound, outs, options.accumulate);
+        run = std::make_unique<SweepRun>(bound, outs, options);
     run->run(options.poll);
     sweeps.spare.give(std::move(run));
 }

@@ -4,6 +4,16 @@
 
 namespace tilefold {
 
+std::string spelling_of(const Location& location) {
+    switch (location.kind) {
+    case Location::Kind::Host:
+        return "the CPU";
+    case Location::Kind::Cuda:
+        break;
+    }
+    return "cuda:" + std::to_string(location.number);
+}
+
 View View::of_number(double value) {
     View view;
     view.number = value;
@@ -27,7 +37,7 @@ View View::of(const void* data, DType dtype, Extents shape) {
 
 Output Output::of(void* data, DType dtype, const Extents& shape) {
     View view = View::of(data, dtype, shape);
-    return {data, dtype, std::move(view.shape), std::move(view.strides)};
+    return {data, dtype, std::move(view.shape), std::move(view.strides), {}};
 }
 
 namespace {

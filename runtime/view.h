@@ -15,6 +15,18 @@ namespace tilefold {
 
 using Extents = boost::container::small_vector<std::int64_t, 4>;
 
+/// Whose memory it is: the host's, or that of a device by its number.
+struct Location {
+    enum class Kind : std::uint8_t { Host, Cuda };
+    Kind kind = Kind::Host;
+    std::int32_t number = 0;
+
+    static Location cuda(std::int32_t number) { return {Kind::Cuda, number}; }
+    bool is_host() const { return kind == Kind::Host; }
+    friend bool operator==(const Location&, const Location&) = default;
+};
+std::string spelling_of(const Location& location); ///< "the CPU", "cuda:0"
+
 /// Strides are in bytes and may be 0 or negative; `data` is element 0.
 /// A plain number is a view of no axes whose value is `number`.
 struct View {
@@ -23,6 +35,7 @@ struct View {
     DType dtype = DType::F64;
     Extents shape;
     Extents strides;
+    Location location = {};
 
     static View of_number(double value);
     /// A C-contiguous array.
@@ -36,6 +49,7 @@ struct Output {
     DType dtype = DType::F64;
     Extents shape;
     Extents strides;
+    Location location = {};
 
     /// A C-contiguous array.
     static Output of(void* data, DType dtype, const Extents& shape);

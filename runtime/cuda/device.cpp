@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace tilefold::cuda {
 namespace {
@@ -23,6 +24,9 @@ std::string spelled_bytes(std::size_t bytes) {
 
 Device::Device(const Driver& driver, int number)
     : driver_(driver), number_(number) {
+    if (number < 0 || number >= driver.devices())
+        fail(tilefold::Code::NoSuchDevice,
+             {std::to_string(number), std::to_string(driver.devices())});
     driver.check(driver.cuDeviceGet(&handle_, number), "to open it");
     const auto attribute = [&](int which) {
         int value = 0;
@@ -50,34 +54,50 @@ Device::Current::~Current() {
     driver_.cuCtxPopCurrent(&popped);
 }
 
+namespace {
+
+std::vector<const char*> kernels_of(const Shape& shape) {
+    std::vector<const char*> kernels;
+    if (shape.constants)
+        kernels.push_back("prepare");
+    if (shape.reduces)
+        kernels.insert(kernels.end(), {"accumulate", "finish"});
+    else
+        kernels.insert(kernels.end(), {"zip", "dense"});
+    if (shape.folds_rows)
+        kernels.push_back("merge_states");
+    return kernels;
+}
+
+} // namespace
+
 Module::Module(const Device& device, Image image)
+    : Module(device, image, kernels_of(image.shape)) {}
+
+Module::Module(const Device& device, Image image,
+               std::span<const char* const> kernels)
     : device_(device), image_(std::move(image)) {
     const Device::Current current(device);
     const Driver& driver = device.driver();
-    driver.check(driver.cuModuleLoadData(&handle_, image_.code.data()),
+    driver.check(driver.cuModuleLoadData(&loaded_.handle, image_.code.data()),
                  ("a kernel for " + image_.architecture).c_str());
-    if (image_.shape.constants)
-        find("prepare");
-    for (const char* kernel : {"accumulate", "finish"})
-        if (image_.shape.reduces)
-            find(kernel);
-    if (image_.shape.folds_rows)
-        find("merge_states");
-    for (const char* kernel : {"zip", "dense"})
-        if (!image_.shape.reduces)
-            find(kernel);
+    for (const char* kernel : kernels)
+        find(kernel);
 }
 
-Module::~Module() {
-    const Device::Current current(device_);
-    device_.driver().cuModuleUnload(handle_);
+Module::Loaded::~Loaded() {
+    if (!handle)
+        return;
+    const Device::Current current(device);
+    device.driver().cuModuleUnload(handle);
 }
 
 void Module::find(const char* kernel) {
     const Driver& driver = device_.driver();
     Kernel found;
-    driver.check(driver.cuModuleGetFunction(&found.function, handle_, kernel),
-                 kernel);
+    driver.check(
+        driver.cuModuleGetFunction(&found.function, loaded_.handle, kernel),
+        kernel);
     int blocks = 0;
     driver.check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
                      &blocks, found.function, image_.plan.threads, 0),
@@ -104,7 +124,8 @@ void Module::launch(const char* kernel, std::int64_t work, void* argument,
 }
 
 StreamMemory::StreamMemory(const Device& device, std::size_t bytes,
-                           StreamHandle stream, const char* what)
+                           StreamHandle stream, const char* what,
+                           const char* cure)
     : device_(&device), stream_(stream) {
     if (bytes == 0)
         return;
@@ -112,14 +133,28 @@ StreamMemory::StreamMemory(const Device& device, std::size_t bytes,
     const int status = driver.cuMemAllocAsync(&pointer_, bytes, stream);
     if (status == driver_out_of_memory)
         fail(tilefold::Code::OutOfMemory,
-             {what, spelled_bytes(bytes) + " on the GPU",
-              "compute fewer rows at a time, or free memory of the GPU"});
+             {what, spelled_bytes(bytes) + " on the GPU", cure});
     driver.check(status, "memory");
 }
 
 StreamMemory::~StreamMemory() {
     if (pointer_)
         device_->driver().cuMemFreeAsync(pointer_, stream_);
+}
+
+void StreamMemory::let_wait(StreamHandle other) const {
+    if (other == stream_ || !pointer_)
+        return;
+    const Driver& driver = device_->driver();
+    const Device::Current current(*device_);
+    EventHandle event = nullptr;
+    constexpr unsigned without_timing = 2;
+    driver.check(driver.cuEventCreate(&event, without_timing), "an event");
+    int status = driver.cuEventRecord(event, stream_);
+    if (status == driver_success)
+        status = driver.cuStreamWaitEvent(other, event, 0);
+    driver.cuEventDestroy(event);
+    driver.check(status, "to let a stream wait");
 }
 
 StreamMemory::StreamMemory(StreamMemory&& other) noexcept

@@ -6,6 +6,7 @@
 #include "runtime/cuda/driver.h"
 
 #include <map>
+#include <span>
 #include <string>
 
 namespace tilefold::cuda {
@@ -14,6 +15,7 @@ namespace tilefold::cuda {
 /// called on it makes that context current for the time of the call.
 class Device {
 public:
+    /// Throws Error(NoSuchDevice).
     Device(const Driver& driver, int number);
     ~Device();
     Device(const Device&) = delete;
@@ -50,7 +52,10 @@ private:
 class Module {
 public:
     Module(const Device& device, Image image);
-    ~Module();
+    /// With these kernels alone.
+    Module(const Device& device, Image image,
+           std::span<const char* const> kernels);
+    ~Module() = default;
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
 
@@ -68,10 +73,15 @@ private:
         std::int64_t resident = 1; ///< blocks that run at the same time
     };
     void find(const char* kernel);
+    struct Loaded { ///< unloaded with it
+        const Device& device;
+        ModuleHandle handle = nullptr;
+        ~Loaded();
+    };
 
     const Device& device_;
     Image image_;
-    ModuleHandle handle_ = nullptr;
+    Loaded loaded_{device_};
     std::map<std::string, Kernel, std::less<>> kernels_;
 };
 
@@ -79,14 +89,18 @@ private:
 /// back without waiting.
 class StreamMemory {
 public:
-    /// `what` needs it; throws Error(OutOfMemory).
+    /// `what` needs it; throws Error(OutOfMemory), with a cure.
     StreamMemory(const Device& device, std::size_t bytes, StreamHandle stream,
-                 const char* what);
+                 const char* what,
+                 const char* cure = "compute fewer rows at a time, or free "
+                                    "memory of the GPU");
     ~StreamMemory();
     StreamMemory(StreamMemory&& other) noexcept;
     StreamMemory& operator=(StreamMemory&& other) noexcept;
 
     char* data() const { return reinterpret_cast<char*>(pointer_); }
+    /// What is queued on `other` from now on waits for this stream.
+    void let_wait(StreamHandle other) const;
 
 private:
     const Device* device_;

@@ -16,6 +16,7 @@ using ContextHandle = struct CUctx_st*;
 using ModuleHandle = struct CUmod_st*;
 using FunctionHandle = struct CUfunc_st*;
 using StreamHandle = struct CUstream_st*;
+using EventHandle = struct CUevent_st*;
 
 /// The entry points that are used, by the names under which the driver gives
 /// them out. Immutable once opened.
@@ -53,7 +54,12 @@ public:
     ENTRY(cuMemAllocAsync, (DevicePointer*, std::size_t, StreamHandle))        \
     ENTRY(cuMemFreeAsync, (DevicePointer, StreamHandle))                       \
     ENTRY(cuMemcpyHtoDAsync,                                                   \
-          (DevicePointer, const void*, std::size_t, StreamHandle))
+          (DevicePointer, const void*, std::size_t, StreamHandle))             \
+    ENTRY(cuEventCreate, (EventHandle*, unsigned))                             \
+    ENTRY(cuEventRecord, (EventHandle, StreamHandle))                          \
+    ENTRY(cuEventDestroy, (EventHandle))                                       \
+    ENTRY(cuStreamWaitEvent, (StreamHandle, EventHandle, unsigned))            \
+    ENTRY(cuStreamSynchronize, (StreamHandle))
 
 #define TILEFOLD_DRIVER_ENTRY(name, parameters) int(*name) parameters = nullptr;
     TILEFOLD_DRIVER_FUNCTIONS(TILEFOLD_DRIVER_ENTRY)

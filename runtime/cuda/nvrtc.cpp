@@ -61,6 +61,10 @@ SharedLibrary open_by_name(bool loaded) {
 }
 
 SharedLibrary search(const NvrtcPlaces& places) {
+    if (!places.file.empty()) {
+        open_builtins(std::filesystem::path(places.file).parent_path());
+        return SharedLibrary::open(places.file);
+    }
     if (places.system)
         if (SharedLibrary library = open_by_name(true))
             return library;
@@ -75,6 +79,8 @@ SharedLibrary search(const NvrtcPlaces& places) {
 }
 
 std::string listed(const NvrtcPlaces& places) {
+    if (!places.file.empty())
+        return places.file;
     std::string text;
     for (const auto* list : {&places.packages, &places.folders})
         for (const std::string& folder : *list)

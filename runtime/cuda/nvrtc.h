@@ -21,6 +21,7 @@ struct NvrtcPlaces {
     std::vector<std::string> packages; ///< folders that hold `nvidia/`
     std::vector<std::string> folders;  ///< folders that hold libraries
     bool system = true;                ///< loaded already, or the linker's
+    std::string file = {};             ///< this one, wherever others are
 };
 
 /// Thread-safe.

@@ -29,7 +29,8 @@ std::size_t padded(std::size_t bytes) {
     return (bytes + 15) / 16 * 16;
 }
 
-/// Literals and the host's parameters, in one piece of memory of the device.
+/// Literals, lists and the host's parameters, in one piece of memory of the
+/// device.
 class Numbers {
 public:
     Numbers(const Device& device, const Job& job, StreamHandle stream)
@@ -52,22 +53,44 @@ public:
     const char* parameter(std::size_t number) const {
         return memory_.data() + offsets_[number];
     }
+    const long long* rows() const { return list(rows_); }
+    const long long* columns() const { return list(columns_); }
 
 private:
+    /// Where `size` more bytes begin.
+    static std::size_t append(std::vector<char>& bytes, const void* from,
+                              std::size_t size) {
+        const std::size_t start = bytes.size();
+        const auto* data = static_cast<const char*>(from);
+        bytes.insert(bytes.end(), data, data + size);
+        bytes.resize(padded(bytes.size()));
+        return start;
+    }
+
     std::vector<char> packed(const Job& job) {
-        std::vector<char> bytes(padded(job.literals.size_bytes()));
-        if (!job.literals.empty())
-            std::memcpy(bytes.data(), job.literals.data(),
-                        job.literals.size_bytes());
-        for (const DeviceOperand& operand : job.operands) {
-            offsets_.push_back(bytes.size());
-            bytes.insert(bytes.end(), operand.data,
-                         operand.data + operand.host_bytes);
-            bytes.resize(padded(bytes.size()));
-        }
+        std::vector<char> bytes;
+        append(bytes, job.literals.data(), job.literals.size_bytes());
+        for (const DeviceOperand& operand : job.operands)
+            offsets_.push_back(append(bytes, operand.data - operand.host_before,
+                                      operand.host_bytes) +
+                               std::size_t(operand.host_before));
+        const auto add_list = [&](std::span<const std::int64_t> list) {
+            return list.data() ? append(bytes, list.data(), list.size_bytes())
+                               : no_list;
+        };
+        rows_ = add_list(job.row_list);
+        columns_ = add_list(job.column_list);
         return bytes;
     }
 
+    const long long* list(std::size_t offset) const {
+        return offset == no_list ? nullptr
+                                 : reinterpret_cast<const long long*>(
+                                       memory_.data() + offset);
+    }
+
+    static constexpr std::size_t no_list = ~std::size_t(0);
+    std::size_t rows_ = no_list, columns_ = no_list;
     std::vector<std::size_t> offsets_;
     std::vector<char> bytes_;
     StreamMemory memory_;
@@ -122,8 +145,8 @@ private:
         call_.constants = reinterpret_cast<double*>(constants_.data());
         call_.constants_stride = shape().constants;
         call_.literals = numbers_.literals();
-        call_.row_index = job_.row_index;
-        call_.column_index = job_.column_index;
+        call_.row_index = numbers_.rows();
+        call_.column_index = numbers_.columns();
         call_.rows = job_.rows;
         call_.columns = job_.columns;
         call_.width = job_.width;

@@ -17,21 +17,22 @@ struct DeviceOperand {
     const char* data = nullptr;
     std::int64_t stride = 0, component = 0, column = 0;
     std::int64_t batch[most_batch_dimensions] = {};
-    /// Bytes of a parameter in the host's memory, from `data` on, which are
-    /// copied; 0: it is on the device.
+    /// Bytes of a parameter in the host's memory, which are copied, and those
+    /// of them that lie before `data`; 0: it is on the device.
     std::size_t host_bytes = 0;
+    std::int64_t host_before = 0;
 };
 
 /// Which pairs a graph without a reduction is computed at.
 enum class Pairs : std::uint8_t { Zip, Dense };
 
-/// Everything pointed to outlives the queued work, but for `literals` and
-/// parameters of the host, which are copied before run() returns.
+/// Everything pointed to outlives the queued work, but for `literals`, lists
+/// and parameters of the host, which are copied before run() returns.
 struct Job {
     std::span<const DeviceOperand> operands; ///< in the graph's order
     std::span<const double> literals;
-    const long long* row_index = nullptr; ///< of the device; null: all
-    const long long* column_index = nullptr;
+    std::span<const std::int64_t> row_list; ///< of the host; no data: all
+    std::span<const std::int64_t> column_list;
     std::int64_t rows = 1, columns = 1, width = 1;
     std::int64_t batch[most_batch_dimensions] = {1, 1, 1, 1};
     Pairs pairs = Pairs::Zip;

@@ -2,6 +2,7 @@
 // is the host's, and a module is a library of kernels that HostModule made.
 
 #include "tests/cuda/fake_driver.h"
+#include "tests/cuda/fake_image.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -10,11 +11,13 @@
 #include <string>
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 namespace {
 
 constexpr int success = 0, invalid = 1, out_of_memory = 2, no_device = 100,
-              no_binary = 209, not_found = 500, launch_failed = 719;
+              no_binary = 209, invalid_image = 200, not_found = 500,
+              launch_failed = 719;
 
 struct FakeModule {
     void* library;
@@ -32,19 +35,81 @@ extern "C" {
 
 FakeDriver tilefold_fake_driver;
 
+/// A number of FakeDriver by its name; null where there is none.
+static long long* number_of(const char* name) {
+    FakeDriver& driver = tilefold_fake_driver;
+    const std::map<std::string, long long*> numbers = {
+        {"version", &driver.version},
+        {"devices", &driver.devices},
+        {"capability", &driver.capability},
+        {"memory", &driver.memory},
+        {"order", &driver.order},
+        {"used", &driver.used},
+        {"launches", &driver.launches},
+        {"loads", &driver.loads},
+        {"waits", &driver.waits},
+        {"initialised", &driver.initialised},
+        {"refuses_images", &driver.refuses_images},
+        {"invalid_images", &driver.invalid_images},
+    };
+    const auto found = numbers.find(name);
+    return found == numbers.end() ? nullptr : found->second;
+}
+/// For Python: 0 where there is no such number.
+int tilefold_fake_set(const char* name, long long value) {
+    long long* number = number_of(name);
+    return number ? (*number = value, 1) : 0;
+}
+long long tilefold_fake_get(const char* name) {
+    const long long* number = number_of(name);
+    return number ? *number : -1;
+}
+long long tilefold_fake_stream() {
+    return reinterpret_cast<long long>(tilefold_fake_driver.stream);
+}
+void tilefold_fake_reset() {
+    const long long used = tilefold_fake_driver.used;
+    tilefold_fake_driver = FakeDriver();
+    tilefold_fake_driver.used = used;
+}
+
+/// A library of the host, by a file of its own: the linker takes two of one
+/// name for the same.
+static int load_image(FakeModule** module, const FakeImage* image) {
+    const char* bytes = reinterpret_cast<const char*>(image + 1);
+    const int number = std::atoi(image->architecture + 3);
+    if (FakeImage::sum_of(bytes, image->size) != image->sum)
+        return invalid_image;
+    if (number / 10 != tilefold_fake_driver.capability / 10)
+        return no_binary;
+    char name[] = "/tmp/fake-cuda-XXXXXX";
+    const int file = mkstemp(name);
+    const bool written =
+        write(file, bytes, image->size) == ssize_t(image->size);
+    close(file);
+    void* library = written ? dlopen(name, RTLD_NOW | RTLD_LOCAL) : nullptr;
+    unlink(name);
+    if (!library)
+        return invalid_image;
+    *module = new FakeModule{library, "run_"};
+    return success;
+}
+
 int cuInit(unsigned) {
+    ++tilefold_fake_driver.initialised;
     return tilefold_fake_driver.devices ? success : no_device;
 }
 int cuDriverGetVersion(int* version) {
-    *version = tilefold_fake_driver.version;
+    *version = int(tilefold_fake_driver.version);
     return success;
 }
 int cuDeviceGetCount(int* count) {
-    *count = tilefold_fake_driver.devices;
+    *count = int(tilefold_fake_driver.devices);
     return success;
 }
 int cuGetErrorString(int status, const char** text) {
-    *text = status == no_binary
+    *text = status == invalid_image ? "device kernel image is invalid"
+            : status == no_binary
                 ? "no kernel image is available for execution on the device"
                 : "unspecified launch failure";
     return success;
@@ -54,9 +119,8 @@ int cuDeviceGet(int* device, int number) {
     return number < tilefold_fake_driver.devices ? success : invalid;
 }
 int cuDeviceGetAttribute(int* value, int which, int) {
-    *value = which == 75   ? tilefold_fake_driver.capability / 10
-             : which == 76 ? tilefold_fake_driver.capability % 10
-                           : 2;
+    const int capability = int(tilefold_fake_driver.capability);
+    *value = which == 75 ? capability / 10 : which == 76 ? capability % 10 : 2;
     return success;
 }
 int cuDevicePrimaryCtxRetain(void** context, int) {
@@ -78,6 +142,13 @@ int cuCtxPopCurrent(void** context) {
 int cuModuleLoadData(FakeModule** module, const void* image) {
     if (tilefold_fake_driver.refuses_images)
         return no_binary;
+    if (tilefold_fake_driver.invalid_images > 0) {
+        --tilefold_fake_driver.invalid_images;
+        return invalid_image;
+    }
+    ++tilefold_fake_driver.loads;
+    if (static_cast<const FakeImage*>(image)->is_right())
+        return load_image(module, static_cast<const FakeImage*>(image));
     const std::string text(static_cast<const char*>(image));
     const std::size_t space = text.find(' ');
     void* library = dlopen(text.substr(0, space).c_str(), RTLD_NOW);
@@ -111,21 +182,22 @@ int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned,
     if (driver.contexts != 1)
         return invalid;
     auto* run = reinterpret_cast<int (*)(const void*, unsigned, int)>(function);
-    return run(arguments[0], blocks, driver.order) ? launch_failed : success;
+    return run(arguments[0], blocks, int(driver.order)) ? launch_failed
+                                                        : success;
 }
 int cuMemAllocAsync(std::uint64_t* pointer, std::size_t bytes, void*) {
     FakeDriver& driver = tilefold_fake_driver;
-    if (driver.used + bytes > driver.memory)
+    if (driver.used + (long long)bytes > driver.memory)
         return out_of_memory;
     void* memory = std::malloc(bytes);
     std::memset(memory, 0xff, bytes);
     *pointer = reinterpret_cast<std::uint64_t>(memory);
     sizes()[*pointer] = bytes;
-    driver.used += bytes;
+    driver.used += (long long)bytes;
     return success;
 }
 int cuMemFreeAsync(std::uint64_t pointer, void*) {
-    tilefold_fake_driver.used -= sizes()[pointer];
+    tilefold_fake_driver.used -= (long long)sizes()[pointer];
     sizes().erase(pointer);
     std::free(reinterpret_cast<void*>(pointer));
     return success;
@@ -133,6 +205,24 @@ int cuMemFreeAsync(std::uint64_t pointer, void*) {
 int cuMemcpyHtoDAsync(std::uint64_t to, const void* from, std::size_t bytes,
                       void*) {
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    return success;
+}
+int cuEventCreate(void** event, unsigned) {
+    *event = &tilefold_fake_driver;
+    return success;
+}
+int cuEventRecord(void*, void*) {
+    return success;
+}
+int cuEventDestroy(void*) {
+    return success;
+}
+int cuStreamWaitEvent(void*, void*, unsigned) {
+    ++tilefold_fake_driver.waits;
+    return success;
+}
+int cuStreamSynchronize(void*) {
+    ++tilefold_fake_driver.waits;
     return success;
 }
 int cuGetProcAddress_v2(const char* name, void** entry, int, std::uint64_t,

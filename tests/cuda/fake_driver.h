@@ -1,21 +1,21 @@
 // tests/cuda/fake_driver.h - what the fake driver pretends, and what it saw.
 #pragma once
 
-#include <cstddef>
-
 /// Found under the name "tilefold_fake_driver".
 struct FakeDriver {
-    int version = 13000;
-    int devices = 1;
-    int capability = 90;
-    std::size_t memory = std::size_t(1) << 30; ///< bytes of the card
-    bool refuses_images = false; ///< as a card of another architecture
-    const char* missing = "";    ///< an entry point that it does not have
-    int order = 0;               ///< of a block's threads
+    long long version = 13000;
+    long long devices = 1;
+    long long capability = 90;
+    long long memory = 1ll << 30; ///< bytes of the card
+    long long refuses_images = 0; ///< as a card of another architecture
+    long long invalid_images = 0; ///< that it refuses, of those that follow
+    const char* missing = "";     ///< an entry point that it does not have
+    long long order = 0;          ///< of a block's threads
     // What it saw.
-    std::size_t used = 0;
+    long long initialised = 0; ///< calls of cuInit
+    long long used = 0;
     int contexts = 0; ///< pushed and not popped
-    int launches = 0;
+    long long launches = 0, loads = 0, waits = 0;
     unsigned largest_grid = 0;
     const void* stream = nullptr; ///< of the last launch
 };

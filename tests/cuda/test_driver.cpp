@@ -83,7 +83,7 @@ class FakeDriverTest : public testing::Test {
 protected:
     void SetUp() override { fake() = FakeDriver(); }
     void TearDown() override {
-        EXPECT_EQ(fake().used, 0u);
+        EXPECT_EQ(fake().used, 0);
         EXPECT_EQ(fake().contexts, 0);
     }
 
@@ -179,8 +179,8 @@ TEST_F(FakeDriverTest, RepeatsOverBatchesAndLists) {
                         "x f32[3], y f32[3], l f64");
     const cuda::Module module(device_, loaded.image());
     cuda::Job job = job_of(loaded);
-    const long long list[] = {4, 2};
-    job.row_index = list;
+    const std::int64_t list[] = {4, 2};
+    job.row_list = list;
     job.rows = 2;
     job.columns = columns / 3;
     job.batch[cuda::most_batch_dimensions - 1] = 3;

@@ -93,7 +93,7 @@ Key key_of(std::uint64_t number) {
 }
 
 TEST(KernelCache, AKeyIsMadeOnceHoweverManyAsk) {
-    KernelCache cache;
+    KernelCache<LoadedKernel> cache;
     std::atomic<int> made = 0, found = 0;
     std::vector<std::thread> threads;
     for (int k = 0; k < 8; ++k)
@@ -113,7 +113,7 @@ TEST(KernelCache, AKeyIsMadeOnceHoweverManyAsk) {
 }
 
 TEST(KernelCache, AFailureReachesTheCallerAndIsForgotten) {
-    KernelCache cache;
+    KernelCache<LoadedKernel> cache;
     auto fails = []() -> KernelPointer { throw std::range_error("no"); };
     EXPECT_THROW(cache.get(key_of(1), fails), std::range_error);
     EXPECT_THROW(cache.get(key_of(1), fails), std::range_error);
@@ -123,12 +123,12 @@ TEST(KernelCache, AFailureReachesTheCallerAndIsForgotten) {
 }
 
 TEST(KernelCache, OldKernelsGoUnlessTheyAreHeld) {
-    KernelCache cache;
+    KernelCache<LoadedKernel> cache;
     auto make = [] { return std::make_shared<LoadedKernel>(artifact_42()); };
     KernelPointer held = cache.get(key_of(0), make).kernel;
     std::weak_ptr<const LoadedKernel> dropped =
         cache.get(key_of(1), make).kernel;
-    for (std::size_t k = 2; k < KernelCache::most + 2; ++k)
+    for (std::size_t k = 2; k < KernelCache<LoadedKernel>::most + 2; ++k)
         cache.get(key_of(k), make);
     EXPECT_TRUE(dropped.expired());
     EXPECT_EQ(run_42(held->image.kernel()), 42);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,5 +40,10 @@ struct Image {
 
     const Resources* resources_of(std::string_view kernel) const;
 };
+
+/// One self-describing run of bytes.
+std::vector<std::byte> serialise(const Image& image);
+/// False where the bytes are no image.
+bool deserialise(std::span<const std::byte> bytes, Image& image);
 
 } // namespace tilefold::cuda

@@ -1,0 +1,44 @@
+// compiler/backends/cuda/explain.cpp - see explain.h.
+
+#include "compiler/backends/cuda/explain.h"
+
+namespace tilefold::cuda {
+namespace {
+
+std::string resources_of(const Image& image) {
+    std::string text =
+        image.compiler + " for " + image.architecture + ", " +
+        std::to_string(std::int64_t(image.compile_milliseconds)) + " ms\n";
+    if (image.resources.empty())
+        text += "  PTX, which the driver compiles: nothing is known of its "
+                "registers\n";
+    for (const Resources& of : image.resources)
+        text += "  " + of.kernel + ": " + std::to_string(of.registers) +
+                " registers, " +
+                std::to_string(of.spill_stores + of.spill_loads) +
+                " bytes spilled, " + std::to_string(of.stack_bytes) +
+                " bytes of stack, " + std::to_string(of.shared_bytes) +
+                " bytes of shared memory\n";
+    return text;
+}
+
+std::vector<Stage> stages(const ir::Graph& graph, const Plan& plan,
+                          std::string resources) {
+    return {{"CUDA plan", print(plan)},
+            {"CUDA C++", emit(graph, plan).source.text()},
+            {"registers", std::move(resources)}};
+}
+
+} // namespace
+
+std::vector<Stage> explain(const ir::Graph& graph, const Plan& plan,
+                           const Image& image) {
+    return stages(graph, plan, resources_of(image));
+}
+
+std::vector<Stage> explain(const ir::Graph& graph, const Plan& plan,
+                           const std::string& why) {
+    return stages(graph, plan, "not compiled: " + why);
+}
+
+} // namespace tilefold::cuda

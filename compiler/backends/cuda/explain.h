@@ -1,0 +1,20 @@
+// compiler/backends/cuda/explain.h - what a graph becomes on a GPU, as text.
+#pragma once
+
+#include "compiler/backends/cuda/image.h"
+#include "compiler/pipeline.h"
+
+#include <string>
+#include <vector>
+
+namespace tilefold::cuda {
+
+/// The plan, CUDA C++, what each kernel takes of a multiprocessor, and the
+/// share of an H200's limit that the model expects.
+std::vector<Stage> explain(const ir::Graph& graph, const Plan& plan,
+                           const Image& image);
+/// The same where nothing could be compiled, for the reason `why`.
+std::vector<Stage> explain(const ir::Graph& graph, const Plan& plan,
+                           const std::string& why);
+
+} // namespace tilefold::cuda

@@ -1,0 +1,130 @@
+// compiler/backends/cuda/image_bytes.cpp - an image as bytes: the header's
+// length (8 bytes, little endian), the header as JSON, the code.
+
+#include "compiler/backends/cuda/image.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+
+namespace tilefold::cuda {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t length_bytes = sizeof(std::uint64_t);
+
+// A field that is added to one of them is added below.
+static_assert(sizeof(Shape) == 40 && sizeof(Plan) == 20);
+
+template <class Shape, class Visit>
+void visit_shape(Shape& shape, Visit visit) {
+    visit("reduces", shape.reduces);
+    visit("folds_rows", shape.folds_rows);
+    visit("is_open", shape.is_open);
+    visit("constants", shape.constants);
+    visit("slots", shape.slots);
+    visit("shared_bytes", shape.shared_bytes);
+    visit("operands", shape.operands);
+}
+
+template <class Plan, class Visit> void visit_plan(Plan& plan, Visit visit) {
+    visit("threads", plan.threads);
+    visit("rows_per_thread", plan.rows_per_thread);
+    visit("tile_columns", plan.tile_columns);
+    visit("columns_unrolled", plan.columns_unrolled);
+    visit("width_block", plan.width_block);
+}
+
+template <class Resources, class Visit>
+void visit_resources(Resources& of, Visit visit) {
+    visit("kernel", of.kernel);
+    visit("registers", of.registers);
+    visit("stack_bytes", of.stack_bytes);
+    visit("spill_stores", of.spill_stores);
+    visit("spill_loads", of.spill_loads);
+    visit("shared_bytes", of.shared_bytes);
+}
+
+template <class Image, class Visit>
+void visit_image(Image& image, Visit visit) {
+    visit("is_ptx", image.is_ptx);
+    visit("architecture", image.architecture);
+    visit("compiler", image.compiler);
+    visit("compile_milliseconds", image.compile_milliseconds);
+}
+
+auto writer_to(Json& json) {
+    return [&json](const char* name, const auto& value) { json[name] = value; };
+}
+
+/// Throws Json::exception where a field is missing or of another type.
+auto reader_of(const Json& json) {
+    return
+        [&json](const char* name, auto& value) { json.at(name).get_to(value); };
+}
+
+Json header_of(const Image& image) {
+    Json header = Json::object(), shape = Json::object(), plan = Json::object(),
+         kernels = Json::array();
+    visit_image(image, writer_to(header));
+    visit_shape(image.shape, writer_to(shape));
+    visit_plan(image.plan, writer_to(plan));
+    for (const Resources& each : image.resources) {
+        Json kernel = Json::object();
+        visit_resources(each, writer_to(kernel));
+        kernels.push_back(std::move(kernel));
+    }
+    header["shape"] = std::move(shape);
+    header["plan"] = std::move(plan);
+    header["kernels"] = std::move(kernels);
+    header["code_size"] = image.code.size();
+    return header;
+}
+
+void read_header(const Json& header, Image& image) {
+    visit_image(image, reader_of(header));
+    visit_shape(image.shape, reader_of(header.at("shape")));
+    visit_plan(image.plan, reader_of(header.at("plan")));
+    for (const Json& kernel : header.at("kernels"))
+        visit_resources(image.resources.emplace_back(), reader_of(kernel));
+}
+
+} // namespace
+
+std::vector<std::byte> serialise(const Image& image) {
+    const std::string header = header_of(image).dump();
+    const std::uint64_t length = header.size();
+    std::vector<std::byte> bytes(length_bytes + header.size() +
+                                 image.code.size());
+    std::memcpy(bytes.data(), &length, length_bytes);
+    std::memcpy(bytes.data() + length_bytes, header.data(), header.size());
+    if (!image.code.empty())
+        std::memcpy(bytes.data() + length_bytes + header.size(),
+                    image.code.data(), image.code.size());
+    return bytes;
+}
+
+bool deserialise(std::span<const std::byte> bytes, Image& image) {
+    std::uint64_t length = 0;
+    if (bytes.size() < length_bytes)
+        return false;
+    std::memcpy(&length, bytes.data(), length_bytes);
+    bytes = bytes.subspan(length_bytes);
+    if (length > bytes.size())
+        return false;
+    const auto* text = reinterpret_cast<const char*>(bytes.data());
+    const Json header = Json::parse(text, text + length, nullptr, false);
+    try {
+        read_header(header, image);
+        bytes = bytes.subspan(length);
+        if (header.at("code_size") != bytes.size())
+            return false;
+    } catch (const Json::exception&) {
+        return false;
+    }
+    image.code.assign(bytes.begin(), bytes.end());
+    return !image.code.empty();
+}
+
+} // namespace tilefold::cuda

@@ -1,0 +1,262 @@
+// runtime/cuda/backend.cpp - what is opened when, and what is kept.
+//
+// The driver and each device are opened by the first array on it, NVRTC by the
+// first kernel that is not in memory: its version is part of a kernel's name.
+
+#include "runtime/cuda/backend.h"
+
+#include "compiler/backends/cuda/explain.h"
+#include "compiler/backends/cuda/gather.h"
+#include "compiler/hash.h"
+#include "compiler/passes.h"
+#include "formulas/diagnostic.h"
+#include "runtime/cache.h"
+#include "runtime/cuda/images.h"
+#include "runtime/cuda/job.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace tilefold::cuda {
+namespace {
+
+using Streamed = StreamHandle;
+
+Streamed handle_of(Stream stream) {
+    return static_cast<Streamed>(stream);
+}
+
+/// A module, and how many literals its graph has.
+class Kernel final : public DeviceKernel {
+public:
+    Kernel(const Device& device, Image image, std::size_t literals)
+        : module(device, std::move(image)), literals(literals) {}
+
+    const Module module;
+    const std::size_t literals;
+};
+
+class GatherKernel final : public DeviceKernel {
+public:
+    GatherKernel(const Device& device, Image image)
+        : module(device, std::move(image), names) {}
+
+    const Module module;
+
+private:
+    static constexpr const char* names[] = {"gather"};
+};
+
+class Memory final : public DeviceMemory {
+public:
+    explicit Memory(StreamMemory memory) : memory_(std::move(memory)) {}
+    char* data() const override { return memory_.data(); }
+    void let_wait(Stream other) const override {
+        memory_.let_wait(handle_of(other));
+    }
+
+private:
+    StreamMemory memory_;
+};
+
+GatherType type_of(DType dtype) {
+    switch (dtype) {
+    case DType::F32:
+        return gather_f32;
+    case DType::F64:
+        return gather_f64;
+    case DType::I64:
+        return gather_i64;
+    case DType::Bool:
+        return gather_bool;
+    case DType::F16:
+    case DType::BF16:
+    case DType::I8:
+    case DType::I16:
+    case DType::I32:
+    case DType::U8:
+    case DType::U16:
+    case DType::U32:
+    case DType::U64:
+        break;
+    }
+    internal_error("no result is " + std::string(spelling_of(dtype)));
+}
+
+GatherAxes axes_of(const std::vector<Gathering::Axis>& axes) {
+    static_assert(Gathering::most_axes == gather_axes);
+    if (axes.size() > Gathering::most_axes)
+        fail(tilefold::Code::CudaCannot,
+             {"arrays of " + std::to_string(axes.size()) +
+                  " dimensions that are added up",
+              "reshape them to " + std::to_string(Gathering::most_axes)});
+    GatherAxes made{};
+    made.count = 1;
+    made.axes = std::int64_t(axes.size());
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+        made.count *= axes[d].extent;
+        made.extent[d] = axes[d].extent;
+        made.stride[d] = axes[d].stride;
+    }
+    return made;
+}
+
+class Backend final : public DeviceBackend {
+public:
+    Backend(const Options& options, const std::vector<std::string>& folders,
+            DeviceCounters& counters)
+        : driver_path_(*options.cuda_driver),
+          images_(options, folders, counters), counters_(counters) {}
+
+    DeviceKernelPointer kernel(int device, const Program& program,
+                               std::int64_t width,
+                               std::string_view formula) override {
+        const ir::Graph& graph = program.graph;
+        const Plan plan = choose_plan(graph, width_block_of(width));
+        return find(
+            device, formula, ir::print(graph, ir::Names::Numbers), print(plan),
+            [&](const Capability& of) {
+                return images_.compiler().compile(graph, plan, of.major,
+                                                  of.minor);
+            },
+            [&](const Device& on, Image image) {
+                return std::make_shared<const Kernel>(on, std::move(image),
+                                                      graph.literals.size());
+            });
+    }
+
+    void run(const DeviceKernel& kernel, const tilefold::Job& job,
+             std::span<const Bytes> on_host, Stream stream) override {
+        const auto& own = static_cast<const Kernel&>(kernel);
+        cuda::run(own.module, job, own.literals, on_host, handle_of(stream));
+    }
+
+    DeviceMemoryPointer allocate(int device, std::size_t bytes, Stream stream,
+                                 const char* what, const char* cure) override {
+        const Device& on = this->device(device);
+        const Device::Current current(on);
+        return std::make_unique<Memory>(
+            StreamMemory(on, bytes, handle_of(stream), what, cure));
+    }
+
+    void gather(int device, const Gathering& gathering,
+                Stream stream) override {
+        GatherCall call{};
+        call.from = gathering.from;
+        call.to = gathering.to;
+        call.kept = axes_of(gathering.kept);
+        call.summed = axes_of(gathering.summed);
+        call.written = axes_of(gathering.written);
+        call.from_type = type_of(gathering.from_dtype);
+        call.to_type = type_of(gathering.to_dtype);
+        call.accumulate = gathering.accumulate;
+        const DeviceKernelPointer kernel = gather_kernel(device);
+        const Device::Current current(this->device(device));
+        const std::int64_t threads = gather_plan().threads;
+        static_cast<const GatherKernel&>(*kernel).module.launch(
+            "gather", (call.written.count + threads - 1) / threads, &call,
+            handle_of(stream));
+    }
+
+    void finish(int device, Stream stream) override {
+        const Device& on = this->device(device);
+        const Device::Current current(on);
+        on.driver().check(on.driver().cuStreamSynchronize(handle_of(stream)),
+                          "to finish");
+    }
+
+    std::vector<Stage> explain(const Program& program, std::int64_t width,
+                               std::string_view architecture) override;
+
+private:
+    const Device& device(int number) {
+        const std::lock_guard lock(mutex_);
+        if (!driver_)
+            driver_.emplace(driver_path_);
+        auto& device = devices_[number];
+        if (!device)
+            device = std::make_unique<Device>(*driver_, number);
+        return *device;
+    }
+
+    static Plan gather_plan() {
+        Plan plan;
+        plan.threads = 256;
+        return plan;
+    }
+
+    DeviceKernelPointer gather_kernel(int device) {
+        return find(
+            device, "sums of results", "gather", print(gather_plan()),
+            [&](const Capability& of) {
+                return images_.compiler().compile(emit_gather(gather_plan()),
+                                                  gather_plan(), of.major,
+                                                  of.minor);
+            },
+            [](const Device& on, Image image) {
+                return std::make_shared<const GatherKernel>(on,
+                                                            std::move(image));
+            });
+    }
+
+    /// In memory by image and device; else `compile`d or read, and `load`ed.
+    template <class Compile, class Load>
+    DeviceKernelPointer find(int number, std::string_view formula,
+                             const std::string& graph, const std::string& plan,
+                             Compile compile, Load load) {
+        const Device& on = device(number);
+        const Capability capability{on.major(), on.minor()};
+        const Key key = key_of(graph, plan, spelling_of(capability),
+                               images_.compiler().version());
+        const auto make = [&] {
+            DeviceKernelPointer made;
+            images_.get({key, formula, graph.substr(0, graph.find('\n')),
+                         [&] { return compile(capability); }},
+                        capability, [&](Image image) {
+                            made = load(on, std::move(image));
+                        });
+            return made;
+        };
+        const auto found =
+            memory_.get(key_of(key, std::to_string(number)), make);
+        counters_.memory_hits += found.was_there;
+        return found.kernel;
+    }
+
+    const std::string driver_path_;
+    std::mutex mutex_; ///< of the driver and the devices
+    std::optional<Driver> driver_;
+    std::map<int, std::unique_ptr<Device>> devices_;
+    Images images_;
+    DeviceCounters& counters_;
+    KernelCache<DeviceKernel> memory_; ///< modules go before their devices
+};
+
+std::vector<Stage> Backend::explain(const Program& program, std::int64_t width,
+                                    std::string_view architecture) {
+    const Capability capability = parse_architecture(architecture);
+    const Plan plan = choose_plan(program.graph, width_block_of(width));
+    try {
+        const Image image = images_.compiler().compile(
+            program.graph, plan, capability.major, capability.minor);
+        return cuda::explain(program.graph, image.plan, image);
+    } catch (const Error& error) {
+        if (error.code() != tilefold::Code::NvrtcMissing &&
+            error.code() != tilefold::Code::NvrtcTooOld)
+            throw;
+        return cuda::explain(program.graph, plan, std::string(error.what()));
+    }
+}
+
+} // namespace
+
+std::unique_ptr<DeviceBackend>
+make_backend(const Options& options, const std::vector<std::string>& folders,
+             DeviceCounters& counters) {
+    return std::make_unique<Backend>(options, folders, counters);
+}
+
+} // namespace tilefold::cuda

@@ -1,0 +1,119 @@
+// runtime/cuda/job.cpp - operands, batches and results of a call, for run.h.
+
+#include "runtime/cuda/job.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tilefold::cuda {
+namespace {
+
+/// The batch dimensions [first, first + count) of a job as the innermost ones
+/// of a kernel's.
+class Batched {
+public:
+    Batched(const tilefold::Job& job, std::size_t literals,
+            std::span<const Bytes> on_host)
+        : job_(job), inner_(std::min<std::size_t>(job.batches->extents.size(),
+                                                  most_batch_dimensions)),
+          outer_(job.batches->extents.size() - inner_) {
+        made_.literals = {job.literals, literals};
+        fill_lists();
+        fill_sizes();
+        fill_operands(on_host);
+    }
+
+    template <class Run> void each(Run run) {
+        std::int64_t count = 1;
+        for (std::size_t d = 0; d < outer_; ++d)
+            count *= job_.batches->extents[d];
+        const std::vector<DeviceOperand> first = operands_;
+        for (std::int64_t batch = 0; batch < count; ++batch) {
+            move_to(batch, first);
+            run(made_);
+        }
+    }
+
+private:
+    void fill_lists() {
+        if (job_.row_index)
+            made_.row_list = {job_.row_index, std::size_t(job_.rows)};
+        if (job_.column_index)
+            made_.column_list = {job_.column_index, std::size_t(job_.columns)};
+    }
+
+    void fill_sizes() {
+        made_.rows = job_.rows;
+        made_.columns = job_.columns;
+        made_.width = job_.width;
+        made_.pairs = job_.work == Work::Dense ? Pairs::Dense : Pairs::Zip;
+        made_.out_row = job_.target.row;
+        made_.out_column = job_.target.column;
+        made_.out_component = job_.target.component;
+        made_.accumulate = job_.target.accumulate;
+        for (std::size_t d = 0; d < inner_; ++d) {
+            const std::size_t to = most_batch_dimensions - inner_ + d;
+            made_.batch[to] = job_.batches->extents[outer_ + d];
+            made_.out_batch[to] = job_.target.batch[outer_ + d];
+        }
+    }
+
+    std::int64_t stride(std::size_t dimension, std::size_t operand) const {
+        return job_.batches
+            ->strides[dimension * job_.operands.size() + operand];
+    }
+
+    void fill_operands(std::span<const Bytes> on_host) {
+        for (std::size_t k = 0; k < job_.operands.size(); ++k) {
+            const tilefold_operand& from = job_.operands[k];
+            DeviceOperand& to = operands_.emplace_back();
+            to.data = from.base;
+            to.stride = from.stride;
+            to.component = from.component;
+            to.column = from.column;
+            to.host_bytes = std::size_t(on_host[k].high - on_host[k].low);
+            if (to.host_bytes)
+                to.host_before = from.base - on_host[k].low;
+            for (std::size_t d = 0; d < inner_; ++d)
+                to.batch[most_batch_dimensions - inner_ + d] =
+                    stride(outer_ + d, k);
+        }
+        made_.operands = operands_;
+    }
+
+    /// One combination of the outer batch dimensions.
+    void move_to(std::int64_t batch, const std::vector<DeviceOperand>& first) {
+        operands_ = first;
+        made_.operands = operands_;
+        made_.out = job_.target.data;
+        for (std::size_t d = outer_; d-- > 0;) {
+            const std::int64_t extent = job_.batches->extents[d];
+            const std::int64_t at = batch % extent;
+            batch /= extent;
+            made_.out += at * job_.target.batch[d];
+            for (std::size_t k = 0; k < operands_.size(); ++k) {
+                operands_[k].data += at * stride(d, k);
+                if (operands_[k].host_bytes)
+                    operands_[k].host_before += at * stride(d, k);
+            }
+        }
+    }
+
+    const tilefold::Job& job_;
+    std::size_t inner_, outer_;
+    std::vector<DeviceOperand> operands_;
+    Job made_;
+};
+
+} // namespace
+
+void run(const Module& module, const tilefold::Job& job, std::size_t literals,
+         std::span<const Bytes> on_host, StreamHandle stream) {
+    if (job.batches->count() == 0)
+        return;
+    Batched(job, literals, on_host).each([&](const Job& made) {
+        run(module, made, stream);
+    });
+}
+
+} // namespace tilefold::cuda

@@ -1,0 +1,16 @@
+// runtime/cuda/job.h - a call of the runtime as the GPU's launch code takes it.
+#pragma once
+
+#include "runtime/cuda/run.h"
+#include "runtime/device_backend.h"
+
+#include <span>
+
+namespace tilefold::cuda {
+
+/// Runs a job of any number of batch dimensions: those that a kernel does not
+/// know are a loop around it. `literals`: how many the graph has.
+void run(const Module& module, const tilefold::Job& job, std::size_t literals,
+         std::span<const Bytes> on_host, StreamHandle stream);
+
+} // namespace tilefold::cuda

@@ -1,0 +1,92 @@
+// runtime/devices.cpp - which backend a device has, and where a call's arrays
+// are.
+
+#include "runtime/devices.h"
+
+#include "formulas/diagnostic.h"
+#include "runtime/cuda/backend.h"
+#include "runtime/options.h"
+
+#include <unistd.h>
+
+namespace tilefold {
+
+Devices::Devices(const Options& options)
+    : options_(options), folders_(library_folders()) {}
+
+Devices::~Devices() = default;
+
+DeviceBackend& Devices::cuda() {
+    const std::lock_guard lock(mutex_);
+    if (!cuda_)
+        cuda_ = cuda::make_backend(options_, folders_, counters_);
+    return *cuda_;
+}
+
+DeviceBackend& Devices::of(const Location& location) {
+    const pid_t own = getpid();
+    pid_t used_by = 0;
+    if (!used_by_.compare_exchange_strong(used_by, own) && used_by != own)
+        fail(Code::DeviceAfterFork, {spelling_of(location)});
+    switch (location.kind) {
+    case Location::Kind::Host:
+        internal_error("the host is no device");
+    case Location::Kind::Cuda:
+        break;
+    }
+    return cuda();
+}
+
+DeviceBackend& Devices::of_architecture(std::string_view architecture) {
+    if (!architecture.starts_with("sm_"))
+        fail(Code::UnknownTarget,
+             {std::string(architecture), "sm_80, sm_90, sm_100, sm_120"});
+    return cuda();
+}
+
+void Devices::add_to(Statistics& statistics) const {
+    statistics.compiles += counters_.compiles;
+    statistics.memory_hits += counters_.memory_hits;
+    statistics.disk_hits += counters_.disk_hits;
+    statistics.compile_milliseconds += counters_.compile_milliseconds;
+}
+
+namespace {
+
+/// Where the arrays are that decide: those on an axis, else any.
+const Reading* deciding(const Readings& readings) {
+    const Reading* parameter = nullptr;
+    for (const Reading& reading : readings) {
+        if (reading.axes != Axes::None)
+            return &reading;
+        if (reading.view->data && !reading.view->location.is_host())
+            parameter = &reading;
+    }
+    return parameter;
+}
+
+} // namespace
+
+Location location_of(const Readings& readings) {
+    const Reading* first = deciding(readings);
+    if (!first)
+        return {};
+    const Location location = first->view->location;
+    for (const Reading& reading : readings) {
+        const Location other = reading.view->location;
+        const bool is_parameter =
+            reading.axes == Axes::None || !reading.view->data;
+        if (other != location && !(is_parameter && other.is_host()))
+            fail(Code::OtherDevice,
+                 {std::string(reading.name), spelling_of(other),
+                  spelling_of(location)});
+    }
+    return location;
+}
+
+void require_host(const Location& location, const char* what) {
+    if (!location.is_host())
+        fail(Code::HostOnly, {what, spelling_of(location)});
+}
+
+} // namespace tilefold

@@ -1,0 +1,56 @@
+// runtime/devices.h - the kinds of devices of a session, each made when an
+// array of it is first met.
+#pragma once
+
+#include "runtime/device_backend.h"
+#include "runtime/session.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include <sys/types.h>
+
+namespace tilefold {
+
+/// What backends count; see Statistics.
+struct DeviceCounters {
+    std::atomic<std::int64_t> compiles = 0, memory_hits = 0, disk_hits = 0;
+    std::atomic<double> compile_milliseconds = 0;
+};
+
+/// Thread-safe.
+class Devices {
+public:
+    /// `options` as resolved.
+    explicit Devices(const Options& options);
+    ~Devices();
+
+    /// The backend of a device. Throws Error(DeviceAfterFork) where another
+    /// process, of which this one is a fork, has used it: no driver allows
+    /// that. Opens nothing by itself.
+    DeviceBackend& of(const Location& location);
+    /// For an architecture, "sm_90".
+    DeviceBackend& of_architecture(std::string_view architecture);
+    void add_to(Statistics& statistics) const;
+
+private:
+    DeviceBackend& cuda();
+
+    const Options options_;
+    /// Of the environment: where libraries may be.
+    const std::vector<std::string> folders_;
+    DeviceCounters counters_;
+    std::mutex mutex_;
+    std::unique_ptr<DeviceBackend> cuda_;
+    std::atomic<pid_t> used_by_ = 0;
+};
+
+/// Throws Error(OtherDevice) unless the arrays are on one device. Parameters
+/// of the host's memory go with any: they are copied.
+Location location_of(const Readings& readings);
+
+/// Throws Error(HostOnly) where `what` was given arrays of a device.
+void require_host(const Location& location, const char* what);
+
+} // namespace tilefold

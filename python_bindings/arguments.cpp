@@ -105,7 +105,8 @@ View view_of_number(std::string_view name, PyObject* value) {
 }
 
 View view_by_kind(std::string_view name, PyObject* value, Pin& pin,
-                  const ArrayKind& kind, bool writable) {
+                  const ArrayKind& kind, const Wanted& wanted) {
+    const bool writable = wanted.writable;
     switch (kind.access) {
     case Access::Buffer:
         return view_of_buffer(name, value, pin, writable);
@@ -116,7 +117,7 @@ View view_by_kind(std::string_view name, PyObject* value, Pin& pin,
     case Access::Exchange:
         return view_of_exchange(name, value, *kind.exchange, pin);
     case Access::Dlpack:
-        return view_of_dlpack(name, value, pin, writable);
+        return view_of_dlpack(name, value, kind, pin, wanted);
     case Access::Role:
     case Access::Quantized:
     case Access::Convert:
@@ -156,12 +157,13 @@ View imaginary_of(const View& real) {
     return view;
 }
 
-View view_of(std::string_view name, PyObject* value, Pin& pin, bool writable) {
-    if (!writable && is_number(value))
+View view_of(std::string_view name, PyObject* value, Pin& pin,
+             const Wanted& wanted) {
+    if (!wanted.writable && is_number(value))
         return view_of_number(name, value);
     if (reinterpret_cast<PyObject*>(Py_TYPE(value)) == python_state().ndarray)
-        return view_of_buffer(name, value, pin, writable);
-    return view_by_kind(name, value, pin, array_kind(Py_TYPE(value)), writable);
+        return view_of_buffer(name, value, pin, wanted.writable);
+    return view_by_kind(name, value, pin, array_kind(Py_TYPE(value)), wanted);
 }
 
 Arguments::~Arguments() {
@@ -186,6 +188,19 @@ void Arguments::join(std::string_view name, const ArrayKind& kind) {
     kind_ = &kind;
 }
 
+CallStream Arguments::stream() const {
+    if (device_.is_host())
+        return {};
+    return stream_of_call(wanted_.stream, device_kind_, device_);
+}
+
+void Arguments::meet(const View& view, const ArrayKind& kind) {
+    if (view.location.is_host() || !device_.is_host())
+        return;
+    device_ = view.location;
+    device_kind_ = &kind;
+}
+
 /// The codes, and two parameters by which the compiler reads them.
 void Arguments::add_quantized(std::string_view name, PyObject* value) {
     for (const auto& [attribute, suffix] :
@@ -195,7 +210,8 @@ void Arguments::add_quantized(std::string_view name, PyObject* value) {
         argument.name = names_.emplace_back(std::string(name) + suffix);
         Pin& pin = next_pin();
         nb::object array = nb::handle(value).attr(attribute);
-        argument.view = view_of(name, array.ptr(), pin);
+        argument.view = view_of(name, array.ptr(), pin, wanted_);
+        meet(argument.view, array_kind(Py_TYPE(array.ptr())));
         pin.take_object(std::move(array));
     }
 }
@@ -246,8 +262,9 @@ void Arguments::add(std::string_view name, PyObject* value) {
     if (PyComplex_Check(value))
         return add_complex_number(name, value);
     Pin& pin = next_pin();
-    argument.view = view_of(name, value, pin);
+    argument.view = view_of(name, value, pin, wanted_);
     join(name, *kind);
+    meet(argument.view, *kind);
     if (pin.is_complex)
         add_imaginary(name);
     if (inner.is_valid())

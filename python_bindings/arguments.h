@@ -2,6 +2,7 @@
 #pragma once
 
 #include "python_bindings/array_kind.h"
+#include "python_bindings/streams.h"
 #include "runtime/view.h"
 
 #include <nanobind/nanobind.h>
@@ -48,10 +49,16 @@ private:
 /// The view of the imaginary parts, given that of the real ones.
 View imaginary_of(const View& real);
 
-/// A view of `value` for the argument `name`, `pin` keeping it alive.
-/// `writable`: it is `out`. Throws Error (DType, Device, Argument family).
+/// How an array is asked for.
+struct Wanted {
+    bool writable = false;  ///< it is `out`
+    nb::handle stream = {}; ///< of Options(stream=…), else the library's
+};
+
+/// A view of `value` for the argument `name`, `pin` keeping it alive. Throws
+/// Error (DType, Device, Argument family).
 View view_of(std::string_view name, PyObject* value, Pin& pin,
-             bool writable = false);
+             const Wanted& wanted = {});
 
 /// The arguments of one call, in the order given. Holds the GIL's objects:
 /// made, used and destroyed under the GIL.
@@ -61,6 +68,12 @@ public:
     ~Arguments();
     Arguments(const Arguments&) = delete;
     Arguments& operator=(const Arguments&) = delete;
+
+    /// Of Options(stream=…), for what is added later.
+    void use_stream(nb::handle stream) { wanted_.stream = stream; }
+    const Wanted& wanted() const { return wanted_; }
+    /// Where work on the arrays is queued, by now; of the host, nowhere.
+    CallStream stream() const;
 
     /// `name` and `value` live as long as the Arguments.
     void add(std::string_view name, PyObject* value);
@@ -87,13 +100,17 @@ private:
     void add_complex_number(std::string_view name, PyObject* value);
     void add_imaginary(std::string_view name);
     void join(std::string_view name, const ArrayKind& kind);
+    void meet(const View& view, const ArrayKind& kind);
 
     boost::container::small_vector<NamedView, 6> views_;
     Pin pins_[inline_pins];
     std::size_t pins_used_ = 0;
     boost::container::small_vector<Pin*, 1> more_pins_;
     const ArrayKind* kind_ = nullptr;
-    std::deque<std::string> names_; ///< that nobody else keeps
+    Wanted wanted_;
+    Location device_; ///< of the first array on one; the host: there is none
+    const ArrayKind* device_kind_ = nullptr; ///< of that array
+    std::deque<std::string> names_;          ///< that nobody else keeps
 };
 
 } // namespace tilefold::python

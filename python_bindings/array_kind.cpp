@@ -68,6 +68,21 @@ void find_library(nb::handle type, ArrayKind& kind) {
     kind.from_dlpack = from_dlpack.release().ptr();
 }
 
+/// torch.cuda.current_stream or cupy.cuda.get_current_stream.
+void find_current_stream(ArrayKind& kind) {
+    if (kind.library.empty())
+        return;
+    nb::object module = nb::steal(PyImport_ImportModule(kind.library.c_str()));
+    if (!module)
+        return PyErr_Clear();
+    nb::object cuda = nb::getattr(module, "cuda", nb::none());
+    for (const char* name : {"current_stream", "get_current_stream"})
+        if (nb::hasattr(cuda, name)) {
+            kind.current_stream = nb::object(cuda.attr(name)).release().ptr();
+            return;
+        }
+}
+
 ArrayKind describe(PyTypeObject* pointer) {
     const PythonState& state = python_state();
     nb::handle type(reinterpret_cast<PyObject*>(pointer));
@@ -94,6 +109,7 @@ ArrayKind describe(PyTypeObject* pointer) {
                PyType_GetSlot(pointer, Py_bf_getbuffer)) {
         kind.access = Access::Buffer;
     }
+    find_current_stream(kind);
     return kind;
 }
 

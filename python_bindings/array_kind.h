@@ -33,6 +33,9 @@ struct ArrayKind {
     const dlpack::Exchange* exchange = nullptr;
     /// The library's from_dlpack; null where `exchange` allocates.
     PyObject* from_dlpack = nullptr;
+    /// Of a device's number, the stream that the library works on there; null
+    /// where it has no such function.
+    PyObject* current_stream = nullptr;
 };
 
 const ArrayKind& array_kind(PyTypeObject* type);

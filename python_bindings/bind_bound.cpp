@@ -24,7 +24,7 @@ public:
         : formula_(formula), keywords_(std::move(keywords)) {
         call_.read(positional, keywords_.ptr());
         bind(formula_for(formula_, call_));
-        results_.emplace(*bound_, call_);
+        results_.emplace(*bound_, call_, call_.arguments.stream().handle);
         out_ = results_->each([](Result& result) { return result.keep(); });
         run_ = {call_.accumulate, poll_of(formula_, call_)};
         call_.arguments.each_tensor(
@@ -39,9 +39,13 @@ public:
     nb::object run() {
         Turn turn(running_);
         watch_.check();
+        const CallStream stream = call_.arguments.stream();
+        run_.stream = stream.handle;
         {
             nb::gil_scoped_release released;
             bound_->run(results_->outputs(), run_);
+            if (stream.is_unknown)
+                bound_->finish(stream.handle);
         }
         return call_.arguments.kind() && call_.arguments.kind()->from_dlpack
                    ? converted()

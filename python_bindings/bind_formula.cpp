@@ -119,13 +119,30 @@ std::string join(const std::vector<Stage>& stages) {
     return text;
 }
 
+/// Takes the keyword `gpu` out of `keywords`: "" where it is not given, else
+/// an architecture.
+std::string take_gpu(nb::kwargs& keywords) {
+    if (!keywords.contains("gpu"))
+        return "";
+    nb::object value = keywords["gpu"];
+    if (!nb::isinstance<nb::str>(value))
+        fail(Code::BadOption, {"gpu", text_of(value),
+                               "pass an architecture, such as gpu='sm_90'"});
+    nb::del(keywords["gpu"]);
+    return nb::cast<std::string>(value);
+}
+
 nb::str explain(const FormulaHandle& handle, nb::args positional,
                 nb::kwargs keywords) {
+    const std::string gpu = take_gpu(keywords);
     Call call;
     call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
-    std::string text =
-        join(formula_for(handle, call)
-                 .explain(call.arguments.views(), {.ranges = call.ranges}));
+    const Formula formula = formula_for(handle, call);
+    const BindOptions options{.ranges = call.ranges};
+    const std::string text =
+        join(gpu.empty() ? formula.explain(call.arguments.views(), options)
+                         : formula.explain_for_gpu(call.arguments.views(), gpu,
+                                                   options));
     return nb::str(text.data(), text.size());
 }
 
@@ -267,6 +284,8 @@ double check(const FormulaHandle& handle, nb::args positional,
         fail(Code::BadOption,
              {"check", "used with a formula of several results",
               "check each result by itself; of a complex one, real(…)"});
+    if (!bound.location().is_host())
+        fail(Code::HostOnly, {"check", spelling_of(bound.location())});
     result.allocate(nullptr, bound.dtype(), bound.shape());
     nb::gil_scoped_release released;
     bound.run(result.output());
@@ -444,7 +463,7 @@ void bind_functions(nb::module_& module) {
     module.def("explain", &explain_text, nb::arg("args"), nb::arg("kwargs"),
                nb::sig("def explain(formula: str | bytes, "
                        "arguments: typing.Mapping[str, typing.Any] = ..., /, "
-                       "**arrays: typing.Any) -> str"),
+                       "*, gpu: str = ..., **arrays: typing.Any) -> str"),
                "Every stage from the reading to the assembly, as text.\n\n"
                "Takes what `reduce` takes; computes nothing.");
 }
@@ -512,11 +531,14 @@ void bind_formula(nb::module_& module) {
              "The formula with its arrays, to be called without arguments:\n"
              "`Bound`. Takes what a call takes, and checks it here, once.\n\n"
              "Tensors that require grad are refused, as where `out` is given.")
-        .def("explain", &explain, nb::arg("args"), nb::arg("kwargs"),
-             nb::sig("def explain(self, arguments: "
-                     "typing.Mapping[str, typing.Any] = ..., /, "
-                     "**arrays: typing.Any) -> str"),
-             "Every stage from the reading to the assembly, as text.")
+        .def(
+            "explain", &explain, nb::arg("args"), nb::arg("kwargs"),
+            nb::sig("def explain(self, arguments: "
+                    "typing.Mapping[str, typing.Any] = ..., /, *, "
+                    "gpu: str = ..., **arrays: typing.Any) -> str"),
+            "Every stage from the reading to the assembly, as text.\n\n"
+            "With `gpu=\"sm_90\"`, that of a GPU which need not be there: plan,"
+            "\nCUDA C++, registers, and how fast it is expected to be.")
         .def("plans", &plans, nb::arg("args"), nb::arg("kwargs"),
              nb::sig("def plans(self, arguments: "
                      "typing.Mapping[str, typing.Any] = ..., /, "

@@ -25,7 +25,8 @@ Isa isa_of(const std::string& text) {
 void set_options(OptionsHandle* self, std::optional<int> threads,
                  Text cache_directory, std::optional<std::int64_t> cache_size,
                  const Text& isa, std::optional<bool> log, const Text& plan,
-                 std::optional<bool> tune, nb::object progress) {
+                 std::optional<bool> tune, nb::object progress,
+                 nb::object stream, Text cuda_driver, Text nvrtc) {
     if (threads && *threads < 1)
         fail(Code::BadOption,
              {"threads", std::to_string(*threads), "pass a positive number"});
@@ -42,7 +43,10 @@ void set_options(OptionsHandle* self, std::optional<int> threads,
     if (plan)
         self->options.plan = parse_plan(*plan);
     self->options.tune = tune;
+    self->options.cuda_driver = std::move(cuda_driver);
+    self->options.nvrtc = std::move(nvrtc);
     self->progress = std::move(progress);
+    self->stream = std::move(stream);
 }
 
 Text isa_text(const OptionsHandle& self) {
@@ -76,6 +80,8 @@ std::string repr(const OptionsHandle& self) {
     append(text, "log", self.options.log);
     append(text, "plan", plan_text(self));
     append(text, "tune", self.options.tune);
+    append(text, "cuda_driver", self.options.cuda_driver);
+    append(text, "nvrtc", self.options.nvrtc);
     return "tilefold.Options(" + text + ")";
 }
 
@@ -95,7 +101,14 @@ constexpr const char* class_doc =
     "    best, once for a formula and dtypes (0.1 s or so, from a million\n"
     "    pairs on), and keeps the fastest in the cache.\n"
     "progress: called as progress(done, total), in pairs of points, about\n"
-    "    every 50 ms of a long run; returning False cancels it.\n\n"
+    "    every 50 ms of a long run; returning False cancels it.\n"
+    "stream: of a GPU, for one call: a stream of PyTorch or CuPy, or its\n"
+    "    number; else the one that is current in the arrays' library.\n"
+    "cuda_driver: TILEFOLD_CUDA_DRIVER, else \"libcuda.so.1\": NVIDIA's\n"
+    "    driver, opened when an array on a GPU is first met.\n"
+    "nvrtc: TILEFOLD_NVRTC, the path of NVIDIA's compiler; else it is\n"
+    "    looked for: loaded by another library, a Python package, conda's,\n"
+    "    CUDA_HOME's, the system's.\n\n"
     "Raises `ArgumentError` for a value that is not one of these.";
 
 } // namespace
@@ -108,13 +121,17 @@ void bind_options(nb::module_& module) {
              nb::arg("cache_size") = nb::none(), nb::arg("isa") = nb::none(),
              nb::arg("log") = nb::none(), nb::arg("plan") = nb::none(),
              nb::arg("tune") = nb::none(), nb::arg("progress") = nb::none(),
+             nb::arg("stream") = nb::none(),
+             nb::arg("cuda_driver") = nb::none(), nb::arg("nvrtc") = nb::none(),
              nb::sig("def __init__(self, *, threads: int | None = None, "
                      "cache_directory: str | None = None, "
                      "cache_size: int | None = None, isa: str | None = None, "
                      "log: bool | None = None, plan: str | None = None, "
                      "tune: bool | None = None, "
                      "progress: typing.Callable[[float, float], object] | "
-                     "None = None) -> None"))
+                     "None = None, stream: typing.Any = None, "
+                     "cuda_driver: str | None = None, "
+                     "nvrtc: str | None = None) -> None"))
         .def_prop_ro("threads",
                      [](const OptionsHandle& o) { return o.options.threads; })
         .def_prop_ro(
@@ -129,6 +146,11 @@ void bind_options(nb::module_& module) {
         .def_prop_ro("plan", &plan_text)
         .def_prop_ro("tune",
                      [](const OptionsHandle& o) { return o.options.tune; })
+        .def_prop_ro(
+            "cuda_driver",
+            [](const OptionsHandle& o) { return o.options.cuda_driver; })
+        .def_prop_ro("nvrtc",
+                     [](const OptionsHandle& o) { return o.options.nvrtc; })
         .def("__repr__", &repr);
 }
 

@@ -128,6 +128,12 @@ void Call::read_mapping(PyObject* mapping) {
 }
 
 void Call::read(PyObject* positional, PyObject* keywords) {
+    // Before arrays of a device are asked for.
+    if (PyObject* given = keywords
+                              ? PyDict_GetItem(keywords, python_state().options)
+                              : nullptr)
+        if (auto* set = setting<OptionsHandle>("options", given))
+            arguments.use_stream(set->stream);
     if (positional)
         read_mapping(positional);
     if (!keywords)
@@ -228,19 +234,21 @@ std::vector<PyObject*> outs_of(const Call& call, std::size_t count) {
 }
 
 /// Formulas of several results give a tuple, and take one as `out`.
-nb::object run_all(const Bound& bound, const Call& call,
-                   const RunOptions& run) {
-    Results results(bound, call);
+nb::object run_all(const Bound& bound, const Call& call, const RunOptions& run,
+                   bool waits) {
+    Results results(bound, call, run.stream);
     {
         nb::gil_scoped_release released;
         bound.run(results.outputs(), run);
+        if (waits)
+            bound.finish(run.stream);
     }
     return results.each([](Result& result) { return result.take(); });
 }
 
 } // namespace
 
-Results::Results(const Bound& bound, const Call& call) {
+Results::Results(const Bound& bound, const Call& call, void* stream) {
     const std::vector<std::size_t> parts = parts_of(bound);
     const std::vector<PyObject*> given = outs_of(call, parts.size());
     for (std::size_t k = 0; k < parts.size(); ++k) {
@@ -248,10 +256,9 @@ Results::Results(const Bound& bound, const Call& call) {
         const bool is_complex = parts[k] == 2;
         Result& result = results_.emplace_back();
         if (given[k])
-            result.use(given[k], is_complex);
+            result.use(given[k], call.arguments.wanted(), is_complex);
         else
-            result.allocate(call.arguments.kind(), bound.dtype(r),
-                            bound.shape(r), is_complex);
+            result.make(bound, r, call.arguments.kind(), stream, is_complex);
         outputs_.push_back(result.output());
         if (is_complex)
             outputs_.push_back(result.imaginary());
@@ -268,22 +275,25 @@ BindOptions options_of(const Call& call) {
 nb::object run_call(const FormulaHandle& handle, const Call& call,
                     const BindOptions& options) {
     const Formula formula = formula_for(handle, call);
-    const RunOptions run{call.accumulate, poll_of(handle, call)};
+    const CallStream stream = call.arguments.stream();
+    const RunOptions run{call.accumulate, poll_of(handle, call), stream.handle};
     std::optional<Bound> bound;
     {
         nb::gil_scoped_release released;
         bound.emplace(formula.bind(call.arguments.views(), options));
     }
     if (bound->results() > 1)
-        return run_all(*bound, call, run);
+        return run_all(*bound, call, run, stream.is_unknown);
     Result result;
     if (call.out)
-        result.use(call.out);
+        result.use(call.out, call.arguments.wanted());
     else
-        result.allocate(call.arguments.kind(), bound->dtype(), bound->shape());
+        result.make(*bound, 0, call.arguments.kind(), stream.handle);
     {
         nb::gil_scoped_release released;
         bound->run(result.output(), run);
+        if (stream.is_unknown)
+            bound->finish(stream.handle);
     }
     return result.take();
 }

@@ -53,8 +53,9 @@ private:
 /// destroyed under the GIL.
 class Results {
 public:
-    /// `out` of the call, or new arrays. Throws Error.
-    Results(const Bound& bound, const Call& call);
+    /// `out` of the call, or new arrays; of a device, written on `stream`.
+    /// Throws Error.
+    Results(const Bound& bound, const Call& call, void* stream);
 
     /// In the order of `bound`.
     std::span<const Output> outputs() const { return outputs_; }

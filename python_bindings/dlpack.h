@@ -6,7 +6,13 @@
 
 namespace tilefold::python::dlpack {
 
-enum DeviceType : std::int32_t { Cpu = 1 };
+/// CudaHost: memory of the host that a GPU reaches. CudaManaged: of both.
+enum DeviceType : std::int32_t {
+    Cpu = 1,
+    Cuda = 2,
+    CudaHost = 3,
+    CudaManaged = 13,
+};
 
 enum TypeCode : std::uint8_t {
     Signed = 0,

@@ -1,6 +1,7 @@
 // python_bindings/module.cpp - the module tilefold._core. Loading it makes no
 // thread, opens no file and prints nothing.
 #include "python_bindings/call.h"
+#include "python_bindings/device_array.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/python_state.h"
 
@@ -17,6 +18,7 @@ NB_MODULE(_core, module) {
     bind_options(module);
     bind_session(module);
     bind_bound(module);
+    bind_device_array(module);
     bind_formula(module);
     bind_language(module);
     bind_neighbors(module);

@@ -2,11 +2,13 @@
 #include "python_bindings/result.h"
 
 #include "formulas/diagnostic.h"
+#include "python_bindings/device_array.h"
 #include "python_bindings/element_types.h"
 #include "python_bindings/python_state.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string>
 
 namespace tilefold::python {
@@ -68,8 +70,8 @@ Result::~Result() {
         tensor_->deleter(tensor_);
 }
 
-void Result::use(PyObject* out, bool is_complex) {
-    View view = view_of("out", out, pin_, true);
+void Result::use(PyObject* out, const Wanted& wanted, bool is_complex) {
+    View view = view_of("out", out, pin_, {true, wanted.stream});
     if (pin_.is_complex != is_complex)
         fail(Code::OutDType, {numpy_name(view.dtype, pin_.is_complex),
                               is_complex ? "a complex one" : "a real one"});
@@ -77,17 +79,40 @@ void Result::use(PyObject* out, bool is_complex) {
     output_.dtype = view.dtype;
     output_.shape = view.shape;
     output_.strides = view.strides;
+    output_.location = view.location;
     object_ = nb::borrow(out);
     given_ = true;
 }
 
-void Result::allocate(const ArrayKind* kind, DType dtype, const Extents& shape,
+void Result::describe(const ArrayKind* kind, DType dtype, const Extents& shape,
                       bool is_complex) {
     kind_ = kind;
     output_.dtype = dtype;
     output_.shape = shape;
     output_.strides =
         dense_strides(size_of(dtype) * (is_complex ? 2 : 1), shape);
+}
+
+void Result::make(const Bound& bound, std::size_t number, const ArrayKind* kind,
+                  void* stream, bool is_complex) {
+    const DType dtype = bound.dtype(number);
+    const Extents& shape = bound.shape(number);
+    output_.location = bound.location();
+    if (output_.location.is_host())
+        return allocate(kind, dtype, shape, is_complex);
+    describe(kind, dtype, shape, is_complex);
+    if (kind && kind->exchange)
+        return allocate_tensor(*kind->exchange, dtype, shape, is_complex);
+    auto array =
+        std::make_unique<DeviceArray>(bound, stream, dtype, shape, is_complex);
+    output_.data = array->data();
+    object_ = nb::cast(array.release(), nb::rv_policy::take_ownership);
+    is_lent_ = true;
+}
+
+void Result::allocate(const ArrayKind* kind, DType dtype, const Extents& shape,
+                      bool is_complex) {
+    describe(kind, dtype, shape, is_complex);
     if (kind && kind->exchange)
         allocate_tensor(*kind->exchange, dtype, shape, is_complex);
     else
@@ -128,6 +153,8 @@ void Result::allocate_tensor(const dlpack::Exchange& exchange, DType dtype,
     Extents extents = shape;
     dlpack::Tensor prototype{};
     prototype.device = {dlpack::Cpu, 0};
+    if (!output_.location.is_host())
+        prototype.device = {dlpack::Cuda, output_.location.number};
     prototype.axes = std::int32_t(shape.size());
     prototype.type = element_type(dtype, is_complex);
     prototype.shape = extents.data();
@@ -152,7 +179,7 @@ nb::object Result::take() {
     }
     if (kind_ && kind_->from_dlpack)
         return nb::handle(kind_->from_dlpack)(object_);
-    if (output_.shape.empty())
+    if (output_.shape.empty() && !is_lent_)
         return nb::steal(
             PyObject_GetItem(object_.ptr(), python_state().no_tuple));
     return std::move(object_);

@@ -3,6 +3,7 @@
 
 #include "python_bindings/arguments.h"
 #include "python_bindings/tensors.h"
+#include "runtime/session.h"
 
 namespace tilefold::python {
 
@@ -17,8 +18,12 @@ public:
 
     /// Writes into `out`; throws Error where it cannot be written, or is
     /// complex where the result is not, or the reverse.
-    void use(PyObject* out, bool is_complex = false);
-    /// Throws Error(OutOfMemory).
+    void use(PyObject* out, const Wanted& wanted, bool is_complex = false);
+    /// A new array where the arrays of `bound` are, written on `stream` where
+    /// that is a device. Throws Error(OutOfMemory).
+    void make(const Bound& bound, std::size_t number, const ArrayKind* kind,
+              void* stream, bool is_complex = false);
+    /// One of the host. Throws Error(OutOfMemory).
     void allocate(const ArrayKind* kind, DType dtype, const Extents& shape,
                   bool is_complex = false);
     /// Of a complex result, its real parts.
@@ -35,6 +40,8 @@ private:
     void allocate_numpy(DType dtype, const Extents& shape, bool is_complex);
     void allocate_tensor(const dlpack::Exchange& exchange, DType dtype,
                          const Extents& shape, bool is_complex);
+    void describe(const ArrayKind* kind, DType dtype, const Extents& shape,
+                  bool is_complex);
 
     Output output_;
     Pin pin_;
@@ -42,6 +49,7 @@ private:
     dlpack::ManagedVersioned* tensor_ = nullptr;
     const ArrayKind* kind_ = nullptr;
     bool given_ = false;
+    bool is_lent_ = false; ///< it is a DeviceArray
 };
 
 } // namespace tilefold::python

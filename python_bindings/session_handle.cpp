@@ -1,6 +1,8 @@
 // python_bindings/session_handle.cpp - see session_handle.h.
 #include "python_bindings/session_handle.h"
 
+#include "python_bindings/errors.h"
+
 #include <algorithm>
 
 namespace tilefold::python {
@@ -23,7 +25,22 @@ Options merged(Options base, const Options& settings) {
         base.plan = settings.plan;
     if (settings.tune)
         base.tune = settings.tune;
+    if (settings.cuda_driver)
+        base.cuda_driver = settings.cuda_driver;
+    if (settings.nvrtc)
+        base.nvrtc = settings.nvrtc;
     return base;
+}
+
+/// Where Python's packages are, for one that holds NVRTC.
+Options with_packages(Options options) {
+    nb::object folders = nb::module_::import_("sys").attr("path");
+    for (nb::handle folder : folders) {
+        const std::string path = text_of(folder);
+        if (path.ends_with("-packages"))
+            options.package_folders.push_back(path);
+    }
+    return options;
 }
 
 } // namespace
@@ -33,7 +50,7 @@ bool OptionsHandle::changes_session() const {
 }
 
 SessionHandle::SessionHandle(const OptionsHandle& settings)
-    : session_(std::make_shared<Session>(settings.options)),
+    : session_(std::make_shared<Session>(with_packages(settings.options))),
       progress_(settings.progress) {}
 
 std::shared_ptr<const Session>

@@ -18,6 +18,7 @@ namespace nb = nanobind;
 struct OptionsHandle {
     Options options;
     nb::object progress; ///< called with (done, total) pairs; may be None
+    nb::object stream;   ///< of a GPU, for one call; may be None
 
     bool changes_session() const;
 };

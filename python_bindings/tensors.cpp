@@ -6,7 +6,10 @@
 #include "python_bindings/errors.h"
 #include "python_bindings/python_state.h"
 
+#include <nanobind/stl/pair.h>
+
 #include <string>
+#include <utility>
 
 namespace tilefold::python {
 
@@ -26,6 +29,22 @@ std::string device_of(PyObject* value) {
     fail(Code::OtherDevice, {std::string(name), device_of(value), "the CPU"});
 }
 
+bool is_of_cuda(std::int32_t device_type) {
+    return device_type == dlpack::Cuda || device_type == dlpack::CudaManaged;
+}
+
+bool is_lendable(std::int32_t device_type) {
+    return device_type == dlpack::Cpu || device_type == dlpack::CudaHost ||
+           is_of_cuda(device_type);
+}
+
+Location location_of(std::string_view name, PyObject* value,
+                     const dlpack::Device& device) {
+    if (!is_lendable(device.type))
+        refuse_device(name, value);
+    return is_of_cuda(device.type) ? Location::cuda(device.number) : Location{};
+}
+
 /// torch's view of the conjugate is not what its memory says.
 void refuse_conjugate(std::string_view name, PyObject* value) {
     nb::object conjugate =
@@ -37,8 +56,7 @@ void refuse_conjugate(std::string_view name, PyObject* value) {
 View view_of_tensor(std::string_view name, PyObject* value,
                     const dlpack::Tensor& tensor, Pin& pin) {
     View view;
-    if (tensor.device.type != dlpack::Cpu)
-        refuse_device(name, value);
+    view.location = location_of(name, value, tensor.device);
     if (!read_element_type(tensor.type, view.dtype, pin.is_complex))
         fail(Code::UnsupportedDType, {std::string(name), element_name(value)});
     if (pin.is_complex)
@@ -79,6 +97,16 @@ void refuse_lazy(std::string_view name, PyObject* value) {
         fail(Code::TensorView, {std::string(name), "neg"});
 }
 
+/// By `__dlpack_device__`; 0 where the value does not say.
+std::int32_t device_type(PyObject* value) {
+    nb::object device =
+        nb::steal(PyObject_CallMethod(value, "__dlpack_device__", nullptr));
+    std::pair<int, int> found{0, 0};
+    if (!device || !nb::try_cast(device, found))
+        PyErr_Clear();
+    return found.first;
+}
+
 /// A tensor that DLPack would not lend: says why.
 [[noreturn]] void refuse_unlent(std::string_view name, PyObject* value) {
     std::string reason = "it gives no reason";
@@ -90,23 +118,45 @@ void refuse_lazy(std::string_view name, PyObject* value) {
         nb::getattr(nb::handle(value), "layout", nb::str("torch.strided"));
     if (text_of(layout) != "torch.strided")
         fail(Code::SparseArray, {std::string(name)});
-    if (!device_of(value).starts_with("cpu"))
+    if (!is_lendable(device_type(value)))
         refuse_device(name, value);
     fail(Code::NotLent, {std::string(name), reason});
 }
 
+/// The stream as a keyword, where the array is on a device that has any: its
+/// library makes that wait for what it has queued itself.
+nb::dict stream_keyword(PyObject* value, const ArrayKind& kind,
+                        const Wanted& wanted) {
+    nb::dict keywords;
+    nb::object device =
+        nb::getattr(nb::handle(value), "__dlpack_device__", nb::none());
+    if (device.is_none())
+        return keywords;
+    const auto [type, number] = nb::cast<std::pair<int, int>>(device());
+    if (is_of_cuda(type))
+        keywords["stream"] = dlpack_stream(
+            stream_of_call(wanted.stream, &kind, Location::cuda(number))
+                .handle);
+    return keywords;
+}
+
 /// value.__dlpack__(max_version=(1, 0)), or without for older libraries.
-nb::object capsule_of(std::string_view name, PyObject* value) {
+nb::object capsule_of(std::string_view name, PyObject* value,
+                      const ArrayKind& kind, const Wanted& wanted) {
     nb::object method = nb::handle(value).attr("__dlpack__");
+    const nb::dict keywords = stream_keyword(value, kind, wanted);
     try {
-        return method(nb::arg("max_version") = nb::make_tuple(1, 0));
+        return method(nb::arg("max_version") = nb::make_tuple(1, 0),
+                      **keywords);
     } catch (nb::python_error& error) {
         if (!error.matches(PyExc_TypeError)) {
             error.restore();
             refuse_unlent(name, value);
         }
     }
-    nb::object capsule = nb::steal(PyObject_CallNoArgs(method.ptr()));
+    nb::object nothing = nb::make_tuple();
+    nb::object capsule =
+        nb::steal(PyObject_Call(method.ptr(), nothing.ptr(), keywords.ptr()));
     if (!capsule)
         refuse_unlent(name, value);
     return capsule;
@@ -126,18 +176,18 @@ View view_of_exchange(std::string_view name, PyObject* value,
     return view_of_tensor(name, value, tensor, pin);
 }
 
-View view_of_dlpack(std::string_view name, PyObject* value, Pin& pin,
-                    bool writable) {
+View view_of_dlpack(std::string_view name, PyObject* value,
+                    const ArrayKind& kind, Pin& pin, const Wanted& wanted) {
     pin.lender = value;
     pin.name = name;
     refuse_lazy(name, value);
-    nb::object capsule = capsule_of(name, value);
+    nb::object capsule = capsule_of(name, value, kind, wanted);
     if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
         auto* lent = static_cast<dlpack::ManagedVersioned*>(
             PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
         PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
         pin.take_tensor(lent);
-        if (writable && (lent->flags & dlpack::read_only_flag))
+        if (wanted.writable && (lent->flags & dlpack::read_only_flag))
             fail(Code::ReadOnlyOut);
         return view_of_tensor(name, value, lent->tensor, pin);
     }

@@ -13,8 +13,8 @@ namespace tilefold::python {
 View view_of_exchange(std::string_view name, PyObject* value,
                       const dlpack::Exchange& exchange, Pin& pin);
 /// Through value.__dlpack__().
-View view_of_dlpack(std::string_view name, PyObject* value, Pin& pin,
-                    bool writable);
+View view_of_dlpack(std::string_view name, PyObject* value,
+                    const ArrayKind& kind, Pin& pin, const Wanted& wanted);
 
 /// Tensors whose memory is read again later: resize_ or set_ may have put
 /// them elsewhere by then, which no reference to them prevents.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilefold._core import (
     Bound,
+    DeviceArray,
     Formula,
     Options,
     Session,
@@ -55,6 +56,7 @@ __all__ = [
     "Clusters",
     "ConvergenceWarning",
     "DTypeError",
+    "DeviceArray",
     "DeviceError",
     "Error",
     "Formula",

@@ -29,11 +29,18 @@ class Options:
         pairs on), and keeps the fastest in the cache.
     progress: called as progress(done, total), in pairs of points, about
         every 50 ms of a long run; returning False cancels it.
+    stream: of a GPU, for one call: a stream of PyTorch or CuPy, or its
+        number; else the one that is current in the arrays' library.
+    cuda_driver: TILEFOLD_CUDA_DRIVER, else "libcuda.so.1": NVIDIA's
+        driver, opened when an array on a GPU is first met.
+    nvrtc: TILEFOLD_NVRTC, the path of NVIDIA's compiler; else it is
+        looked for: loaded by another library, a Python package, conda's,
+        CUDA_HOME's, the system's.
 
     Raises `ArgumentError` for a value that is not one of these.
     """
 
-    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, progress: Callable[[float, float], object] | None = None) -> None: ...
+    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None, cuda_driver: str | None = None, nvrtc: str | None = None) -> None: ...
 
     @property
     def threads(self) -> int | None: ...
@@ -55,6 +62,12 @@ class Options:
 
     @property
     def tune(self) -> bool | None: ...
+
+    @property
+    def cuda_driver(self) -> str | None: ...
+
+    @property
+    def nvrtc(self) -> str | None: ...
 
     def __repr__(self) -> str: ...
 
@@ -178,6 +191,34 @@ class Bound:
 
     def __reduce__(self) -> NoReturn: ...
 
+class DeviceArray:
+    """
+    A result on a GPU: what a call of arrays gives that belong to no library
+    with `from_dlpack`. Lends its memory through DLPack:
+
+        tensor = torch.from_dlpack(result)
+
+    C-contiguous. Work that wrote it may still be queued on its stream;
+    whoever takes it through DLPack waits there by itself.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> str:
+        """As NumPy names it."""
+
+    @property
+    def device(self) -> str:
+        """"cuda:0\""""
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+    def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any: ...
+
+    def __repr__(self) -> str: ...
+
 class Formula:
     """
     A formula, parsed: call it with arrays, any number of times.
@@ -244,8 +285,13 @@ class Formula:
         Tensors that require grad are refused, as where `out` is given.
         """
 
-    def explain(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> str:
-        """Every stage from the reading to the assembly, as text."""
+    def explain(self, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
+        """
+        Every stage from the reading to the assembly, as text.
+
+        With `gpu="sm_90"`, that of a GPU which need not be there: plan,
+        CUDA C++, registers, and how fast it is expected to be.
+        """
 
     def plans(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> list[str]:
         """
@@ -315,7 +361,7 @@ def reduce(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, **arrays
     `ArgumentError`, `OutOfMemory`.
     """
 
-def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> str:
+def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
     """
     Every stage from the reading to the assembly, as text.
 

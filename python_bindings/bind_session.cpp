@@ -86,6 +86,10 @@ void bind_session(nb::module_& module) {
         .def_prop_ro(
             "threads",
             [](const SessionHandle& self) { return self.session().threads(); })
+        .def("_describe_gpus",
+             [](const SessionHandle& self) {
+                 return self.session().describe_gpus();
+             })
         .def("stats", [](const SessionHandle& self) {
             return self.session().statistics();
         });

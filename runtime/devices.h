@@ -32,6 +32,8 @@ public:
     DeviceBackend& of(const Location& location);
     /// For an architecture, "sm_90".
     DeviceBackend& of_architecture(std::string_view architecture);
+    /// What the driver and the compiler of GPUs are, or why there is none.
+    std::vector<std::string> describe() { return cuda().describe(); }
     void add_to(Statistics& statistics) const;
 
 private:

@@ -55,6 +55,10 @@ Statistics Session::statistics() const {
     return counted;
 }
 
+std::vector<std::string> Session::describe_gpus() const {
+    return state_->devices.describe();
+}
+
 int Session::threads() const {
     return state_->crew.threads();
 }

@@ -220,6 +220,9 @@ public:
                  const RunOptions& options = {}) const;
 
     Statistics statistics() const;
+    /// The driver and the compiler of GPUs: what they are, or why there is
+    /// none. Opens both.
+    std::vector<std::string> describe_gpus() const;
     int threads() const;
     const Options& options() const; ///< as resolved
     /// Stage texts: reading, AST, IR, plan, LLVM IR, assembly.

@@ -107,6 +107,14 @@ def _add_explain(commands: Any) -> None:
         "explain", help="print every stage from the reading to the assembly"
     )
     _add_formula(explain)
+    explain.add_argument(
+        "--gpu",
+        action="store_true",
+        help="what a GPU would run, which need not be there",
+    )
+    explain.add_argument(
+        "--architecture", metavar="ARCH", help="of the GPU: sm_80, sm_90 …"
+    )
     explain.set_defaults(command=_explain)
 
 
@@ -242,7 +250,10 @@ def _summary(
 
 def _explain(options: argparse.Namespace) -> int:
     arrays = _read_arguments(options.arrays)
-    print(tilefold.explain(options.formula, arrays, options=_settings(options)))
+    given: dict[str, Any] = {"options": _settings(options)}
+    if options.gpu or options.architecture:
+        given["gpu"] = options.architecture or "sm_90"
+    print(tilefold.explain(options.formula, arrays, **given))
     return 0
 
 

@@ -30,6 +30,9 @@ def examine() -> Iterator[Finding]:
     yield "cpu", f"{platform.machine()}, kernels for {options.isa}", True
     yield "threads", f"{session.threads} of {os.cpu_count()} cores", True
     yield _llvm()
+    driver, compiler = session._describe_gpus()
+    yield "gpu", driver, True  # without one, the CPU does all
+    yield "nvrtc", compiler, True
     yield _cache(options.cache_directory or "")
     yield _kernel()
 

@@ -170,6 +170,7 @@ public:
 
     std::vector<Stage> explain(const Program& program, std::int64_t width,
                                std::string_view architecture) override;
+    std::vector<std::string> describe() override;
 
 private:
     const Device& device(int number) {
@@ -249,6 +250,33 @@ std::vector<Stage> Backend::explain(const Program& program, std::int64_t width,
             throw;
         return cuda::explain(program.graph, plan, std::string(error.what()));
     }
+}
+
+/// What `describe` says, or the first line of why not.
+template <class Describe> std::string or_reason(Describe describe) {
+    try {
+        return describe();
+    } catch (const Error& error) {
+        const std::string text = error.what();
+        return "none: " + text.substr(0, text.find('\n'));
+    }
+}
+
+std::vector<std::string> Backend::describe() {
+    const auto devices = [&] {
+        std::string text;
+        const Device& first = device(0);
+        const int version = first.driver().version();
+        text = "driver for CUDA " + std::to_string(version / 1000) + "." +
+               std::to_string(version % 1000 / 10);
+        for (int k = 0; k < first.driver().devices(); ++k)
+            text +=
+                ", cuda:" + std::to_string(k) + " " +
+                spelling_of(Capability{device(k).major(), device(k).minor()});
+        return text;
+    };
+    return {or_reason(devices),
+            or_reason([&] { return images_.compiler().version(); })};
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // tests/cuda/test_nvrtc.cpp - emitted code through NVRTC, for real
 // architectures: registers, spills, instructions a pair.
 
+#include "compiler/backends/cuda/model.h"
 #include "runtime/cuda/nvrtc.h"
 #include "tests/compiler/support.h"
 #include "tests/cuda/cases.h"
@@ -86,6 +87,35 @@ TEST(Nvrtc, APairTakesTheInstructionsOfTheModel) {
         EXPECT_LE(instructions_per_pair(3, major), 9.5) << major;
         EXPECT_LE(instructions_per_pair(16, major), 37) << major;
         EXPECT_LE(instructions_per_pair(64, major), 153) << major;
+    }
+}
+
+/// The table of instructions against those of the machine.
+TEST(Nvrtc, TheModelCountsWhatALoopHas) {
+    struct {
+        const char *formula, *arguments, *counted;
+    } const cases[] = {
+        {"sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32, l f64",
+         "MUFU.EX2"},
+        {"sum_j exp(-|x_i - y_j|²/2l²) b_j",
+         "x f32[16], y f32[16], b f32, l f64", "MUFU.EX2"},
+        {"sum_j exp(-|x_i - y_j|/l) b_j", "x f32[3], y f32[3], b f32, l f64",
+         "MUFU.EX2"},
+        {"sum_j b_j/(1 + |x_i-y_j|²/l²)", "x f32[3], y f32[3], b f32, l f64",
+         "MUFU.RCP"},
+        {"logsumexp_j(g_j - |x_i - y_j|²/2ε)",
+         "x f32[3], y f32[3], g f32, ε f64", "FADD"},
+    };
+    for (const auto& each : cases) {
+        const CudaCase of = cuda_case("", each.formula, each.arguments);
+        const cuda::Image image = compiled(of, 1, 9);
+        const Loop loop = innermost_loop(image, "accumulate", each.counted);
+        const double pairs =
+            double(image.plan.rows_per_thread) * image.plan.columns_unrolled;
+        const cuda::PairCost cost = cuda::cost_of_pair(of.graph, image.plan);
+        EXPECT_NEAR((cost.single + cost.overhead) * pairs / loop.size, 1, 0.25)
+            << each.formula << ": " << loop.size / pairs << " instructions, "
+            << cuda::print(cost);
     }
 }
 

@@ -15,6 +15,9 @@ import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
+import fake_gpu  # noqa: E402
+import tilefold  # noqa: E402
+
 settings.register_profile("tilefold", deadline=None, max_examples=40)
 settings.load_profile("tilefold")
 
@@ -63,3 +66,18 @@ def cost(call, times: int = 2000) -> float:
             call()
         best = min(best, (time.perf_counter() - start) / times)
     return best
+
+
+@pytest.fixture(scope="module")
+def gpu_session():
+    """Of the fake driver and the fake compiler."""
+    return tilefold.Session(fake_gpu.settings())
+
+
+@pytest.fixture
+def driver():
+    """The fake driver, as it is when a process begins."""
+    driver = fake_gpu.Driver()
+    driver.reset()
+    yield driver
+    driver.reset()

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+import tilefold
+
 CPU, CUDA = 1, 2
 _ROOT = Path(__file__).parents[2]
 
@@ -177,3 +179,28 @@ def array(values, dtype=None, device: int = 0) -> Array:
 def numpy(value) -> np.ndarray:
     """The memory of an Array, or of a tilefold.DeviceArray."""
     return (value if isinstance(value, Alone) else from_dlpack(value)).memory
+
+
+def settings(**changed) -> tilefold.Options:
+    return tilefold.Options(
+        **{
+            "cuda_driver": library("fake_cuda"),
+            "nvrtc": library("fake_nvrtc"),
+            **changed,
+        }
+    )
+
+
+def numbers(*shape, seed=0, dtype="float32"):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def agree(there, here, tolerance=3e-6):
+    for got, wanted in zip(there, here, strict=True):
+        wanted = np.asarray(wanted)
+        assert got.shape == wanted.shape
+        assert got.dtype == wanted.dtype
+        scale = np.abs(wanted).max(initial=1e-300)
+        np.testing.assert_allclose(
+            got / scale, wanted / scale, rtol=0, atol=tolerance
+        )

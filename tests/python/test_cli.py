@@ -193,7 +193,12 @@ NUMBERS = [
 
 
 def test_doctor(tmp_path):
-    done = tilefold("doctor", TILEFOLD_CACHE_DIR=str(tmp_path / "none"))
+    done = tilefold(
+        "doctor",
+        TILEFOLD_CACHE_DIR=str(tmp_path / "none"),
+        TILEFOLD_CUDA_DRIVER="/no/libcuda.so.1",
+        TILEFOLD_NVRTC="/no/libnvrtc.so",
+    )
     text = done.stdout.replace(str(tmp_path), "FOLDER")
     for pattern, name in NUMBERS:
         text = re.sub(pattern, name, text, flags=re.MULTILINE)

@@ -2,44 +2,14 @@
 # fake driver runs what a fake compiler makes of the emitted CUDA C++.
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 import fake_gpu
 import tilefold
+from fake_gpu import agree, numbers
 
 GAUSSIAN = "sum_j exp(-|x_i - y_j|²/2l²) b_j"
-
-
-def settings(**changed) -> tilefold.Options:
-    return tilefold.Options(
-        **{
-            "cuda_driver": fake_gpu.library("fake_cuda"),
-            "nvrtc": fake_gpu.library("fake_nvrtc"),
-            **changed,
-        }
-    )
-
-
-@pytest.fixture(scope="module")
-def session():
-    return tilefold.Session(settings())
-
-
-@pytest.fixture
-def driver():
-    driver = fake_gpu.Driver()
-    driver.reset()
-    yield driver
-    driver.reset()
-
-
-def numbers(*shape, seed=0, dtype="float32"):
-    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
 X, Y, B = numbers(50, 3), numbers(60, 3, seed=1), numbers(60, seed=2)
@@ -61,17 +31,6 @@ def both(formula, session, run=None, **arrays):
         there, here = (there,), (here,)
     assert all(isinstance(each, fake_gpu.Array) for each in there)
     return [fake_gpu.numpy(each) for each in there], list(here)
-
-
-def agree(there, here, tolerance=3e-6):
-    for got, wanted in zip(there, here, strict=True):
-        wanted = np.asarray(wanted)
-        assert got.shape == wanted.shape
-        assert got.dtype == wanted.dtype
-        scale = np.abs(wanted).max(initial=1e-300)
-        np.testing.assert_allclose(
-            got / scale, wanted / scale, rtol=0, atol=tolerance
-        )
 
 
 FORMULAS = {
@@ -111,18 +70,18 @@ FORMULAS = {
 
 @pytest.mark.parametrize("name", FORMULAS)
 @pytest.mark.usefixtures("driver")
-def test_results_are_those_of_the_cpu(name, session):
+def test_results_are_those_of_the_cpu(name, gpu_session):
     formula, arrays = FORMULAS[name]
     tolerance = 2e-3 if name == "half" else 3e-6
-    agree(*both(formula, session, **arrays), tolerance)
+    agree(*both(formula, gpu_session, **arrays), tolerance)
 
 
 @pytest.mark.usefixtures("driver")
-def test_bfloat16_is_read_where_it_is(session):
+def test_bfloat16_is_read_where_it_is(gpu_session):
     x, y = fake_gpu.bfloat16(X), fake_gpu.bfloat16(Y)
     read = [fake_gpu.Array(each) for each in (x, y)]
     out = tilefold.reduce(
-        "sum_j x_i·y_j", x=read[0], y=read[1], session=session
+        "sum_j x_i·y_j", x=read[0], y=read[1], session=gpu_session
     )
     wide = [
         (each.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
@@ -132,7 +91,7 @@ def test_bfloat16_is_read_where_it_is(session):
 
 
 @pytest.mark.usefixtures("driver")
-def test_batches_and_strides_of_any_kind(session):
+def test_batches_and_strides_of_any_kind(gpu_session):
     x = numbers(2, 1, 20, 3)
     y = numbers(5, 30, 3, seed=1).transpose(0, 2, 1).copy().transpose(0, 2, 1)
     b = numbers(30, seed=2)[::-1]
@@ -145,30 +104,30 @@ def test_batches_and_strides_of_any_kind(session):
         y=fake_gpu.Array(y),
         b=fake_gpu.Array(b),
         l=scale,
-        session=session,
+        session=gpu_session,
     )
     agree([fake_gpu.numpy(there)], [tilefold.reduce(formula, given)])
 
 
 @pytest.mark.usefixtures("driver")
-def test_more_batch_dimensions_than_kernels_know(session):
+def test_more_batch_dimensions_than_kernels_know(gpu_session):
     x = numbers(2, 1, 2, 3, 1, 2, 5, 3)
     y = numbers(1, 3, 2, 1, 2, 1, 6, 3, seed=1)
-    agree(*both("sum_j x_i·y_j", session, x=x, y=y))
+    agree(*both("sum_j x_i·y_j", gpu_session, x=x, y=y))
 
 
 @pytest.mark.usefixtures("driver")
-def test_sums_over_batches(session):
+def test_sums_over_batches(gpu_session):
     def run(formula, given):
         return formula(given, sum_batch=(0, 2))
 
     arrays = {"x": numbers(4, 3, 2, 10, 3), "y": numbers(12, 3, seed=1)}
-    agree(*both("sum_j exp(-|x_i - y_j|²)", session, run, **arrays))
+    agree(*both("sum_j exp(-|x_i - y_j|²)", gpu_session, run, **arrays))
 
 
 @pytest.mark.usefixtures("driver")
-def test_out_and_accumulate(session):
-    formula = tilefold.compile(GAUSSIAN, session=session)
+def test_out_and_accumulate(gpu_session):
+    formula = tilefold.compile(GAUSSIAN, session=gpu_session)
     given = {"x": fake_gpu.array(X), "y": fake_gpu.array(Y), "l": 0.5}
     given["b"] = fake_gpu.array(B)
     memory = np.zeros((50, 2), np.float32)
@@ -181,9 +140,11 @@ def test_out_and_accumulate(session):
 
 
 @pytest.mark.usefixtures("driver")
-def test_a_bound_formula_runs_again(session):
+def test_a_bound_formula_runs_again(gpu_session):
     x, y, b = (fake_gpu.array(each) for each in (X, Y, B))
-    bound = tilefold.compile(GAUSSIAN, session=session).bind(x=x, y=y, b=b, l=1)
+    bound = tilefold.compile(GAUSSIAN, session=gpu_session).bind(
+        x=x, y=y, b=b, l=1
+    )
     first = fake_gpu.numpy(bound()).copy()
     b.memory *= 2
     np.testing.assert_allclose(fake_gpu.numpy(bound()), 2 * first, rtol=1e-6)
@@ -198,7 +159,7 @@ GRADIENTS = {
 
 @pytest.mark.parametrize("name", GRADIENTS)
 @pytest.mark.usefixtures("driver")
-def test_gradients(name, session):
+def test_gradients(name, gpu_session):
     formula, names, x, y, b = GRADIENTS[name]
     cotangent = numbers(*x.shape[:-1], seed=9)
 
@@ -206,14 +167,14 @@ def test_gradients(name, session):
         return formula.grad(names, value=True)(given)
 
     agree(
-        *both(formula, session, run, x=x, y=y, b=b, l=0.7, grad=cotangent),
+        *both(formula, gpu_session, run, x=x, y=y, b=b, l=0.7, grad=cotangent),
         tolerance=1e-5,
     )
 
 
 @pytest.mark.usefixtures("driver")
-def test_a_gradient_is_added_to_out(session):
-    formula = tilefold.compile("sum_ij exp(-|x_i - x_j|²)", session=session)
+def test_a_gradient_is_added_to_out(gpu_session):
+    formula = tilefold.compile("sum_ij exp(-|x_i - x_j|²)", session=gpu_session)
     x, out = fake_gpu.array(X), fake_gpu.array(np.ones_like(X))
     formula.grad("x")(x=x, out=out, accumulate=True)
     wanted = tilefold.compile("sum_ij exp(-|x_i - x_j|²)").grad("x")(x=X)
@@ -221,10 +182,10 @@ def test_a_gradient_is_added_to_out(session):
 
 
 @pytest.mark.usefixtures("driver")
-def test_kernels_are_matrices(session):
+def test_kernels_are_matrices(gpu_session):
     text = "exp(-|x_i - y_j|²/2)"
     there = tilefold.kernel(
-        text, x=fake_gpu.array(X), y=fake_gpu.array(Y), session=session
+        text, x=fake_gpu.array(X), y=fake_gpu.array(Y), session=gpu_session
     )
     here = tilefold.kernel(text, x=X, y=Y)
     pairs = [
@@ -239,7 +200,7 @@ def test_kernels_are_matrices(session):
         (there[:, 4], here[:, 4]),
     ]
     square = {"x": fake_gpu.array(X)}, {"x": X}
-    for each, session_of in zip(square, (session, None), strict=True):
+    for each, session_of in zip(square, (gpu_session, None), strict=True):
         kernel = tilefold.kernel(
             "exp(-|x_i - x_j|²) + i", session=session_of, **each
         )
@@ -249,10 +210,10 @@ def test_kernels_are_matrices(session):
 
 
 def test_work_is_queued_on_the_current_stream_and_not_waited_for(
-    session, driver
+    gpu_session, driver
 ):
     x = fake_gpu.array(X)
-    formula = tilefold.compile("sum_j x_i·x_j", session=session)
+    formula = tilefold.compile("sum_j x_i·x_j", session=gpu_session)
     formula(x=x)
     assert driver.stream == 77
     assert x.asked == [77]
@@ -264,9 +225,9 @@ def test_work_is_queued_on_the_current_stream_and_not_waited_for(
     assert (driver.stream, driver.waits) == (99, 1)
 
 
-def test_arrays_of_no_library_give_a_device_array(session, driver):
+def test_arrays_of_no_library_give_a_device_array(gpu_session, driver):
     x = fake_gpu.Alone(X.copy())
-    out = tilefold.reduce("sum_j x_i·x_j", x=x, session=session)
+    out = tilefold.reduce("sum_j x_i·x_j", x=x, session=gpu_session)
     assert isinstance(out, tilefold.DeviceArray)
     assert (out.shape, out.dtype, out.device) == ((50,), "float32", "cuda:0")
     assert out.__dlpack_device__() == (2, 0)
@@ -274,14 +235,14 @@ def test_arrays_of_no_library_give_a_device_array(session, driver):
     assert x.asked == [1]  # the default stream, and then waited for
     assert driver.waits == 1
     agree([fake_gpu.numpy(out)], [(X @ X.T).sum(1)])
-    again = tilefold.reduce("sum_i z_i", z=out, session=session)
+    again = tilefold.reduce("sum_i z_i", z=out, session=gpu_session)
     agree([fake_gpu.numpy(again)], [np.float32((X @ X.T).sum())])
 
 
-def test_memory_of_results_is_given_back(session, driver):
+def test_memory_of_results_is_given_back(gpu_session, driver):
     before = driver.used
     out = tilefold.reduce(
-        "sum_j x_i·x_j", x=fake_gpu.Alone(X.copy()), session=session
+        "sum_j x_i·x_j", x=fake_gpu.Alone(X.copy()), session=gpu_session
     )
     assert driver.used == before + 200
     del out
@@ -289,258 +250,12 @@ def test_memory_of_results_is_given_back(session, driver):
 
 
 @pytest.mark.usefixtures("driver")
-def test_any_order_of_threads_gives_the_same_bits(session):
+def test_any_order_of_threads_gives_the_same_bits(gpu_session):
     x, y, b = (fake_gpu.array(each) for each in (X, Y, B))
-    formula = tilefold.compile(GAUSSIAN, session=session)
+    formula = tilefold.compile(GAUSSIAN, session=gpu_session)
     driver, bits = fake_gpu.Driver(), set()
     for order in (0, 1, 2):
         driver.order = order
         out = formula(x=x, y=y, b=b, l=0.5)
         bits.add(fake_gpu.numpy(out).tobytes())
     assert len(bits) == 1
-
-
-# ---- what is kept -----------------------------------------------------------
-
-
-def test_nothing_is_opened_before_an_array_on_a_device(driver):
-    session = tilefold.Session(settings())
-    tilefold.reduce("sum_j x_i·x_j", x=X, session=session)
-    assert driver.initialised == 0
-    tilefold.reduce("sum_j x_i·x_j", x=fake_gpu.array(X), session=session)
-    assert driver.initialised == 1
-
-
-def test_images_are_kept_in_memory_and_on_disk(driver, tmp_path):
-    formula, x = "sum_j |x_i - x_j|", fake_gpu.array(X)
-
-    def counts(session):
-        stats = session.stats()
-        return stats.compiles, stats.disk_hits, driver.loads
-
-    options = settings(cache_directory=str(tmp_path))
-    first = tilefold.Session(options)
-    for _ in range(2):
-        tilefold.reduce(formula, x=x, session=first)
-        assert counts(first) == (1, 0, 1)
-    entry = tilefold._core.list_cache(str(tmp_path), True)[0]
-    assert (entry.compiler, entry.isa) == ("NVRTC 13.99", "sm_90")
-    second = tilefold.Session(options)
-    tilefold.reduce(formula, x=x, session=second)
-    assert counts(second) == (0, 1, 2)
-
-
-@pytest.mark.parametrize("what", ["the entry", "the image"])
-def test_a_damaged_image_is_compiled_anew(what, driver, tmp_path):
-    options = settings(cache_directory=str(tmp_path))
-    formula, x = "sum_j |x_i - x_j|³", fake_gpu.array(X)
-    wanted = tilefold.reduce(formula, x=x, session=tilefold.Session(options))
-    if what == "the entry":
-        entry = next(tmp_path.glob("**/*.tilefold*"), None) or next(
-            path for path in tmp_path.rglob("*") if path.is_file()
-        )
-        content = bytearray(entry.read_bytes())
-        content[len(content) // 2] ^= 1
-        entry.write_bytes(content)
-    else:
-        driver.invalid_images = 1  # as many as it refuses
-    session = tilefold.Session(options)
-    again = tilefold.reduce(formula, x=x, session=session)
-    assert session.stats().compiles == 1
-    agree([fake_gpu.numpy(again)], [fake_gpu.numpy(wanted)])
-
-
-def test_a_card_of_another_architecture_has_an_image_of_its_own(
-    driver, tmp_path
-):
-    options = settings(cache_directory=str(tmp_path))
-    x = fake_gpu.array(X)
-    for capability in (80, 90):
-        driver.capability = capability
-        session = tilefold.Session(options)
-        tilefold.reduce("sum_j |x_i - x_j|⁴", x=x, session=session)
-        assert session.stats().compiles == 1
-    architectures = {
-        e.isa for e in tilefold._core.list_cache(str(tmp_path), True)
-    }
-    assert architectures == {"sm_80", "sm_90"}
-
-
-# ---- what is refused, after which the CPU still works ------------------------
-
-
-def refused(
-    message, error=tilefold.DeviceError, formula="sum_j x_i·x_j", **given
-):
-    session = given.pop("session", None) or tilefold.Session(
-        settings(**given.pop("options", {}))
-    )
-    given = given or {"x": fake_gpu.array(X)}
-    with pytest.raises(error, match=message):
-        tilefold.reduce(formula, given, session=session)
-    tilefold.reduce("sum_j x_i·x_j", x=X, session=session)
-
-
-@pytest.mark.usefixtures("driver")
-def test_without_a_driver():
-    refused(
-        r"no NVIDIA driver: /no/libcuda\.so\.1 could not be loaded",
-        options={"cuda_driver": "/no/libcuda.so.1"},
-    )
-
-
-@pytest.mark.usefixtures("driver")
-def test_without_nvrtc():
-    refused(
-        r"NVRTC, was not found in /no/libnvrtc\.so\n.*nvidia-cuda-nvrtc",
-        options={"nvrtc": "/no/libnvrtc.so"},
-    )
-
-
-def test_with_an_old_driver(driver):
-    driver.version = 11040
-    refused(r"driver is for CUDA 11\.4; 12\.0 is the oldest")
-
-
-def test_without_a_card(driver):
-    driver.devices = 0
-    refused("the NVIDIA driver finds no GPU")
-
-
-def test_on_a_card_that_is_not_there(driver):
-    assert driver.devices == 1
-    refused("cuda:3 is not among the 1 GPUs", x=fake_gpu.array(X, device=3))
-
-
-def test_with_too_little_memory(driver):
-    driver.memory = 0
-    refused(
-        r"needs 1 MiB on the GPU, which could not be allocated\n",
-        tilefold.OutOfMemory,
-    )
-
-
-def test_when_the_card_takes_no_image(driver):
-    driver.refuses_images = 1
-    refused(
-        "the device refused a kernel for sm_90: no kernel image",
-        options={"cache_directory": ""},
-    )
-
-
-def test_on_a_card_that_is_too_old(driver):
-    driver.capability = 70
-    refused(r"compute capability 7\.0 is older than NVRTC 13\.99 compiles for")
-
-
-@pytest.mark.parametrize("where", ["x", "y"])
-@pytest.mark.usefixtures("driver")
-def test_arrays_on_two_devices(where, session):
-    given = {"x": X, "y": Y}
-    given[where] = fake_gpu.array(given[where])
-    refused(
-        r"'y' is on (cuda:0|the CPU), the other arrays on (the CPU|cuda:0)",
-        formula="sum_j x_i·y_j",
-        session=session,
-        **given,
-    )
-
-
-@pytest.mark.usefixtures("driver")
-def test_out_on_another_device(session):
-    with pytest.raises(tilefold.DeviceError, match="'out' is on the CPU"):
-        tilefold.reduce(
-            "sum_j x_i·x_j",
-            x=fake_gpu.array(X),
-            out=np.empty(50, np.float32),
-            session=session,
-        )
-
-
-@pytest.mark.usefixtures("driver")
-def test_a_parameter_on_the_device_of_arrays_on_the_cpu(session):
-    refused(
-        "'l' is on cuda:0, the other arrays on the CPU",
-        formula="sum_j l*x_i·x_j",
-        session=session,
-        x=X,
-        l=fake_gpu.array(np.float32(2)),
-    )
-
-
-@pytest.mark.usefixtures("driver")
-def test_parameters_may_be_on_either(session):
-    x, scale = fake_gpu.array(X), np.array([1.0, 2.0, 3.0])[::-1]
-    formula = "sum_j |(x_i - x_j)*s|²"
-    wanted = tilefold.reduce(formula, x=X, s=scale)
-    for given in (scale, fake_gpu.Array(scale)):
-        out = tilefold.reduce(formula, x=x, s=given, session=session)
-        agree([fake_gpu.numpy(out)], [wanted])
-
-
-@pytest.mark.usefixtures("driver")
-def test_what_only_the_cpu_does(session):
-    x, b = fake_gpu.array(X), fake_gpu.array(B[:50])
-    formula = tilefold.compile("sum_j exp(-|x_i - x_j|²)", session=session)
-    kernel = tilefold.kernel("exp(-|x_i - x_j|²)", x=x, session=session)
-    everything = tilefold.Ranges([0, 50], [0, 50], np.ones((1, 1), bool))
-    for message, call in {
-        "check takes arrays of the CPU only": lambda: formula.check(x=x),
-        "solve takes arrays of the CPU only": lambda: kernel.solve(b, ridge=1),
-        "neighbors takes arrays of the CPU": lambda: kernel.radius_neighbors(
-            0.5
-        ),
-        "chosen ranges of pairs": lambda: formula(x=x, ranges=everything),
-        "no code for 'besselk'": lambda: tilefold.reduce(
-            "sum_j besselk(0, |x_i - x_j| + 1)", x=x, session=session
-        ),
-    }.items():
-        with pytest.raises(tilefold.DeviceError, match=message):
-            call()
-
-
-@pytest.mark.usefixtures("driver")
-def test_a_fork_does_not_use_the_card():
-    program = (
-        "import os, fake_gpu, numpy as np, tilefold\n"
-        "x = np.ones((5, 3), 'f4')\n"
-        "f = tilefold.compile('sum_j x_i·x_j')\n"
-        "f(x=fake_gpu.array(x))\n"
-        "child = os.fork()\n"
-        "if child == 0:\n"
-        "    try:\n"
-        "        f(x=fake_gpu.array(x))\n"
-        "    except tilefold.DeviceError as error:\n"
-        "        assert 'before this process was forked' in str(error)\n"
-        "        assert f(x=x)[0] == 15\n"
-        "        os._exit(7)\n"
-        "    os._exit(1)\n"
-        "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7\n"
-        "f(x=fake_gpu.array(x))\n"
-    )
-    environment = os.environ | {
-        "TILEFOLD_CUDA_DRIVER": fake_gpu.library("fake_cuda"),
-        "TILEFOLD_NVRTC": fake_gpu.library("fake_nvrtc"),
-        "PYTHONPATH": os.path.dirname(__file__),
-    }
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.usefixtures("driver")
-def test_a_stream_that_is_none(session):
-    with pytest.raises(
-        tilefold.ArgumentError, match="option stream cannot be a str"
-    ):
-        tilefold.reduce(
-            "sum_j x_i·x_j",
-            x=fake_gpu.array(X),
-            session=session,
-            options=tilefold.Options(stream="fast"),
-        )

@@ -2,6 +2,8 @@
 
 #include "compiler/backends/cuda/explain.h"
 
+#include "compiler/backends/cuda/model.h"
+
 namespace tilefold::cuda {
 namespace {
 
@@ -26,7 +28,9 @@ std::vector<Stage> stages(const ir::Graph& graph, const Plan& plan,
                           std::string resources) {
     return {{"CUDA plan", print(plan)},
             {"CUDA C++", emit(graph, plan).source.text()},
-            {"registers", std::move(resources)}};
+            {"registers", std::move(resources)},
+            {std::string("expected on an ") + Card().name,
+             print(cost_of_pair(graph, plan))}};
 }
 
 } // namespace

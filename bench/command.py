@@ -1,5 +1,6 @@
 # bench/command.py - the command line of the benchmark.
-"""python -m bench [TASK or CASE …] [--quick] [--report], or tilefold bench
+"""python -m bench [TASK or CASE …] [--quick] [--report] [--gpu], or tilefold
+bench
 
 With no name, every task is run; with --report and no name, none is: the
 tables and plots are made of the results there are.
@@ -28,8 +29,13 @@ PARTIAL_RESULTS = HERE.parent / "build" / "bench" / "results"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line; 1 if a contender was wrong or failed."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if "--gpu" in words:
+        from bench.gpu.command import main as on_a_gpu
+
+        return on_a_gpu(words)
     parser = _parser()
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(words)
     names = [name for name in options.names if name != "all"]
     try:
         chosen = catalogue.select(names)
@@ -87,6 +93,11 @@ def _parser() -> argparse.ArgumentParser:
         "--report", action="store_true", help="write README.md and the plots"
     )
     parser.add_argument("--list", action="store_true", help="name the cases")
+    parser.add_argument(
+        "--gpu",
+        action="store_true",
+        help="the cases of a GPU instead: python -m bench --gpu --help",
+    )
     parser.add_argument(
         "--contender",
         action="append",

@@ -4,6 +4,7 @@
 #include "tests/cuda/fake_driver.h"
 #include "tests/cuda/fake_image.h"
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -179,7 +180,7 @@ int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned,
     driver.stream = stream;
     if (blocks > driver.largest_grid)
         driver.largest_grid = blocks;
-    if (driver.contexts != 1)
+    if (driver.contexts < 1)
         return invalid;
     auto* run = reinterpret_cast<int (*)(const void*, unsigned, int)>(function);
     return run(arguments[0], blocks, int(driver.order)) ? launch_failed
@@ -207,14 +208,25 @@ int cuMemcpyHtoDAsync(std::uint64_t to, const void* from, std::size_t bytes,
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
     return success;
 }
-int cuEventCreate(void** event, unsigned) {
-    *event = &tilefold_fake_driver;
+int cuEventCreate(double** event, unsigned) {
+    *event = new double(0);
     return success;
 }
-int cuEventRecord(void*, void*) {
+int cuEventRecord(double* event, void*) {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    *event = std::chrono::duration<double, std::milli>(now).count();
     return success;
 }
-int cuEventDestroy(void*) {
+int cuEventSynchronize(double*) {
+    return success;
+}
+int cuEventElapsedTime(float* milliseconds, const double* begin,
+                       const double* end) {
+    *milliseconds = float(*end - *begin);
+    return success;
+}
+int cuEventDestroy(double* event) {
+    delete event;
     return success;
 }
 int cuStreamWaitEvent(void*, void*, unsigned) {
@@ -224,6 +236,37 @@ int cuStreamWaitEvent(void*, void*, unsigned) {
 int cuStreamSynchronize(void*) {
     ++tilefold_fake_driver.waits;
     return success;
+}
+
+// What programs call by these names, without cuGetProcAddress.
+int cuDeviceGetName(char* name, int size, int) {
+    std::strncpy(name, "a fake card", std::size_t(size));
+    return success;
+}
+int cuCtxPushCurrent_v2(void* context) {
+    return cuCtxPushCurrent(context);
+}
+int cuCtxPopCurrent_v2(void** context) {
+    return cuCtxPopCurrent(context);
+}
+int cuCtxSynchronize() {
+    return success;
+}
+int cuMemAlloc_v2(std::uint64_t* pointer, std::size_t bytes) {
+    return cuMemAllocAsync(pointer, bytes, nullptr);
+}
+int cuMemFree_v2(std::uint64_t pointer) {
+    return cuMemFreeAsync(pointer, nullptr);
+}
+int cuMemcpyHtoD_v2(std::uint64_t to, const void* from, std::size_t bytes) {
+    return cuMemcpyHtoDAsync(to, from, bytes, nullptr);
+}
+int cuMemcpyDtoH_v2(void* to, std::uint64_t from, std::size_t bytes) {
+    std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+    return success;
+}
+int cuEventDestroy_v2(double* event) {
+    return cuEventDestroy(event);
 }
 int cuGetProcAddress_v2(const char* name, void** entry, int, std::uint64_t,
                         int*) {

@@ -1,0 +1,178 @@
+# bench/gpu/command.py - python -m bench --gpu: checks, then times, then keeps.
+"""Every result is compared with float64 first. A sample is the time between
+two events around as many calls as take a tenth of a second, after a warm-up;
+what is told is the median of nine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import tilefold
+from bench import machine
+from bench.card import Card, NoCard
+from bench.case import Absent
+from bench.gpu.cases import select
+from bench.gpu.contenders import CONTENDERS, tilefold_formula
+from bench.harness import say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench.gpu.cases import GpuCase
+    from bench.gpu.contenders import Contest
+
+HERE = Path(__file__).parents[1]
+PACKAGES = ["tilefold", "torch", "cupy", "numpy"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command line; 1 if a contender was wrong or failed, 0 where
+    there is no card."""
+    options = _parse(arguments)
+    try:
+        cases = select(options.names)
+    except ValueError as error:
+        say(str(error))
+        return 2
+    if options.list:
+        say("\n".join(f"{case.name:20} {case.title}" for case in cases))
+        return 0
+    try:
+        card = Card()
+    except NoCard as reason:
+        say(str(reason))
+        return 0
+    report: dict[str, Any] = {
+        "card": card.name,
+        "machine": machine.describe(),
+        "versions": machine.versions(PACKAGES),
+        "cases": {},
+    }
+    for case in cases:
+        say(case.title)
+        report["cases"][case.name] = _run_case(case, card, options)
+    report["calls"] = _calls(card)
+    say(json.dumps(report["calls"]))
+    _keep(report, options)
+    card.close()
+    rows = [
+        row
+        for case in report["cases"].values()
+        for row in case["contenders"].values()
+    ]
+    return 1 if any(r["status"] in {"wrong", "failed"} for r in rows) else 0
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench --gpu")
+    parser.add_argument("--gpu", action="store_true", required=True)
+    parser.add_argument("names", nargs="*", metavar="CASE")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes")
+    parser.add_argument("--list", action="store_true", help="name the cases")
+    parser.add_argument(
+        "--contender", action="append", default=[], metavar="NAME"
+    )
+    return parser.parse_args(arguments)
+
+
+def _run_case(
+    case: GpuCase, card: Card, options: argparse.Namespace
+) -> dict[str, Any]:
+    problem = case.problem(options.quick)
+    rows: dict[str, Any] = {}
+    for name, prepare in CONTENDERS.items():
+        if options.contender and name not in options.contender:
+            continue
+        try:
+            rows[name] = _examine(case, problem, prepare(problem, card), card)
+        except Absent as reason:
+            rows[name] = {"status": "absent", "reason": str(reason)}
+        except Exception as error:
+            rows[name] = {"status": "failed", "reason": repr(error)}
+        say(f"  {name:16} {_line(rows[name])}")
+    return {"title": case.title, "sizes": problem.sizes, "contenders": rows}
+
+
+def _examine(
+    case: GpuCase, problem: Any, contest: Contest, card: Card
+) -> dict[str, Any]:
+    """Checks a contender, then times it."""
+    error = problem.error(contest.result(contest.run()))
+    row: dict[str, Any] = {"status": "right", "error": error}
+    if not error <= case.tolerance:
+        return row | {"status": "wrong", "reason": f"error {error:.1e}"}
+    samples = _samples(contest, card)
+    median = statistics.median(samples)
+    rate = problem.pairs / median
+    row |= {"seconds": {"median": median, "samples": samples}, "rate": rate}
+    if case.limit:
+        row["share of the limit"] = rate / case.limit
+    return row
+
+
+def _samples(contest: Contest, card: Card, count: int = 9) -> list[float]:
+    """Seconds of a call."""
+    card.seconds(contest.run, 2)  # warm
+    once = card.seconds(contest.run, 1)
+    times = int(np.clip(0.1 / max(once, 1e-7), 1, 10_000))
+    return [
+        card.seconds(contest.run, times) / contest.calls for _ in range(count)
+    ]
+
+
+def _calls(card: Card) -> dict[str, float]:
+    """Milliseconds of the first call, of one that finds its kernel on disk,
+    and the microseconds that a further one keeps Python busy."""
+    problem = select(["gaussian_d3"])[0].problem(True)
+    found = {}
+    arrays = {
+        name: card.put(value) if np.ndim(value) else value
+        for name, value in problem.arguments.items()
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        settings = tilefold.Options(cache_directory=folder)
+        for name in ("first", "from disk"):
+            session = tilefold.Session(settings)
+            formula = tilefold.compile(problem.text, session=session)
+            begin = time.perf_counter()
+            formula(arrays)
+            found[f"{name}, ms"] = (time.perf_counter() - begin) * 1e3
+    contest = tilefold_formula(problem, card)
+    contest.run()
+    card.wait()
+    times = 200
+    begin = time.perf_counter()
+    for _ in range(times):
+        contest.run()
+    found["a call, µs"] = (time.perf_counter() - begin) / times * 1e6
+    card.wait()
+    return found
+
+
+def _line(row: dict[str, Any]) -> str:
+    words = [row["status"]]
+    if "seconds" in row:
+        words.append(f"{row['seconds']['median'] * 1e3:.4g} ms")
+        words.append(f"{row['rate']:.3g} pairs/s")
+    if "share of the limit" in row:
+        words.append(f"{row['share of the limit']:.2f} of the limit")
+    return ", ".join([*words, row.get("reason", "")]).rstrip(", ")
+
+
+def _keep(report: dict[str, Any], options: argparse.Namespace) -> None:
+    """Partial runs go where they overwrite nothing."""
+    folder = HERE / "results"
+    if options.quick or options.contender or options.names:
+        folder = HERE.parent / "build" / "bench" / "results"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "gpu.json"
+    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    say(str(path))

@@ -1,0 +1,136 @@
+# tests/python/test_gpu_card.py - what is run where there is a card, run here on
+# the fake driver: the programs work on the day a card is there.
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fake_gpu
+import tilefold
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from bench.card import Card, NoCard
+from bench.gpu.cases import CASES, select
+from bench.gpu.contenders import tilefold_formula
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*words: str, **changed: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {
+        "TILEFOLD_CUDA_DRIVER": fake_gpu.library("fake_cuda"),
+        "TILEFOLD_NVRTC": fake_gpu.library("fake_nvrtc"),
+        **changed,
+    }
+    return subprocess.run(
+        words,
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+
+
+@pytest.fixture
+def card():
+    card = Card(driver=fake_gpu.library("fake_cuda"))
+    yield card
+    card.close()
+
+
+def test_the_table_of_the_language_runs_on_a_card(tmp_path):
+    found = tmp_path / "results.json"
+    words = ("tests/gpu/run.py", "--only", "0", "1", "40", "53", "77")
+    done = run(sys.executable, *words, "--output", str(found))
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = json.loads(found.read_text())
+    assert results["card"] == "a fake card"
+    assert results["outcomes"]["right"] >= 4
+    assert all(case["formula"] for case in results["cases"])
+
+
+def test_a_wrong_result_is_seen(tmp_path):
+    source = (ROOT / "tests" / "gpu" / "run.py").read_text()
+    broken = source.replace(
+        "numbers = got.astype(np.float64)",
+        "numbers = got.astype(np.float64) + 1",
+    )
+    assert broken != source
+    program = tmp_path / "run.py"
+    broken = broken.replace("Path(__file__).parents[2]", "Path.cwd()")
+    program.write_text(broken)
+    words = ("--only", "0", "--output", str(tmp_path / "results.json"))
+    done = run(sys.executable, str(program), *words)
+    assert done.returncode == 1
+    assert "wrong 0: got" in done.stdout
+
+
+def test_the_benchmark_of_a_card():
+    words = ("-m", "bench", "--gpu", "--quick", "gaussian_d3", "statements_1")
+    done = run(sys.executable, *words, "--contender", "tilefold")
+    assert done.returncode == 0, done.stdout + done.stderr
+    path = ROOT / "build" / "bench" / "results" / "gpu.json"
+    report = json.loads(path.read_text())
+    row = report["cases"]["gaussian_d3"]["contenders"]["tilefold"]
+    assert row["status"] == "right"
+    assert row["seconds"]["median"] > 0
+    assert set(report["calls"]) == {"first, ms", "from disk, ms", "a call, µs"}
+
+
+@pytest.mark.parametrize(
+    "words", [("-m", "bench", "--gpu"), ("tests/gpu/run.py",)]
+)
+def test_without_a_card_they_say_so(words):
+    done = run(sys.executable, *words, TILEFOLD_CUDA_DRIVER="/no/libcuda.so.1")
+    assert done.returncode == 0
+    said = done.stdout + done.stderr
+    assert said.startswith("no CUDA device: /no/libcuda.so.1")
+
+
+def test_scripts_test_says_that_there_is_no_card():
+    done = run("tests/gpu/run.sh", TILEFOLD_CUDA_DRIVER="/no/libcuda.so.1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("no CUDA device: /no/libcuda.so.1")
+
+
+@pytest.mark.parametrize("case", ["attention_d64", "nearest_d3"])
+@pytest.mark.usefixtures("driver")
+def test_a_case_of_the_benchmark_is_right(case, card, gpu_session, monkeypatch):
+    compiled = tilefold.compile
+    monkeypatch.setattr(
+        tilefold, "compile", lambda text: compiled(text, session=gpu_session)
+    )
+    chosen = select([case])[0]
+    problem = chosen.problem(True)
+    contest = tilefold_formula(problem, card)
+    assert problem.error(contest.result(contest.run())) <= chosen.tolerance
+
+
+def test_cases_are_found_by_how_they_begin():
+    assert len({case.name for case in CASES}) == len(CASES)
+    assert {case.name for case in select(["nearest"])} == {
+        "nearest_d3",
+        "nearest_d64",
+    }
+    with pytest.raises(ValueError, match="no case 'nothing'"):
+        select(["nothing"])
+
+
+@pytest.mark.usefixtures("driver")
+def test_arrays_of_a_card_come_back(card, gpu_session):
+    array = np.arange(24, dtype="f4").reshape(6, 4)[::-1, ::2]
+    out = tilefold.reduce("x_i * 2", x=card.put(array), session=gpu_session)
+    np.testing.assert_array_equal(card.get(out), 2 * array)
+
+
+def test_a_driver_that_finds_no_card(driver):
+    driver.devices = 0
+    with pytest.raises(NoCard, match="no CUDA device: the driver finds none"):
+        Card(driver=fake_gpu.library("fake_cuda"))

@@ -161,11 +161,4 @@ StreamMemory::StreamMemory(StreamMemory&& other) noexcept
     : device_(other.device_), stream_(other.stream_),
       pointer_(std::exchange(other.pointer_, 0)) {}
 
-StreamMemory& StreamMemory::operator=(StreamMemory&& other) noexcept {
-    std::swap(device_, other.device_);
-    std::swap(stream_, other.stream_);
-    std::swap(pointer_, other.pointer_);
-    return *this;
-}
-
 } // namespace tilefold::cuda

@@ -96,7 +96,6 @@ public:
                                     "memory of the GPU");
     ~StreamMemory();
     StreamMemory(StreamMemory&& other) noexcept;
-    StreamMemory& operator=(StreamMemory&& other) noexcept;
 
     char* data() const { return reinterpret_cast<char*>(pointer_); }
     /// What is queued on `other` from now on waits for this stream.

@@ -238,6 +238,39 @@ TEST_F(FakeDriverTest, SaysWhyItCannotBeUsed) {
               "install the driver, or pass arrays of the CPU");
 }
 
+TEST(CudaImage, IsTheSameWhenItIsReadBack) {
+    cuda::Image image;
+    image.shape = {true, true, false, 7, 5, 2048, 3};
+    image.plan = {64, 2, 32, 8, 1};
+    image.code = {std::byte(1), std::byte(0), std::byte(255)};
+    image.architecture = "sm_90";
+    image.compiler = "NVRTC 13.0";
+    image.compile_milliseconds = 41.5;
+    image.resources = {{"accumulate", 80, 16, 8, 4, 2048}, {"finish", 30}};
+    std::vector<std::byte> bytes = serialise(image);
+    cuda::Image read;
+    ASSERT_TRUE(deserialise(bytes, read));
+    EXPECT_EQ(serialise(read), bytes);
+    EXPECT_EQ(read.plan, image.plan);
+    EXPECT_EQ(read.shape.shared_bytes, 2048);
+    EXPECT_EQ(read.resources, image.resources);
+    EXPECT_EQ(read.code, image.code);
+}
+
+TEST(CudaImage, IsNoneWhereBytesAreMissing) {
+    cuda::Image image;
+    image.code = {std::byte(1)};
+    const std::vector<std::byte> bytes = serialise(image);
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        cuda::Image read;
+        EXPECT_FALSE(deserialise(std::span(bytes).first(size), read)) << size;
+    }
+    std::vector<std::byte> garbled = bytes;
+    garbled[8] = std::byte('x'); // the header's first
+    cuda::Image read;
+    EXPECT_FALSE(deserialise(garbled, read));
+}
+
 TEST(CudaSegments, AreAFunctionOfSizesAlone) {
     EXPECT_EQ(cuda::segments_of(4000, 1'000'000, 128), 1);
     EXPECT_EQ(cuda::segments_of(1, 1'000'000, 128), 64);

@@ -44,12 +44,28 @@ protected:
         for (const char* name :
              {"TILEFOLD_NUM_THREADS", "TILEFOLD_CACHE_DIR",
               "TILEFOLD_CACHE_SIZE", "TILEFOLD_ISA", "TILEFOLD_LOG",
-              "TILEFOLD_PERF_MAP", "XDG_CACHE_HOME"})
+              "TILEFOLD_PERF_MAP", "TILEFOLD_CUDA_DRIVER", "TILEFOLD_NVRTC",
+              "CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH", "XDG_CACHE_HOME"})
             environment.set(name, nullptr);
         environment.set("HOME", "/home/somebody");
     }
     Environment environment;
 };
+
+TEST_F(OptionsTest, SayWhereLibrariesForGpusAre) {
+    environment.set("TILEFOLD_CUDA_DRIVER", "/a/libcuda.so");
+    environment.set("TILEFOLD_NVRTC", "/b/libnvrtc.so");
+    environment.set("CONDA_PREFIX", "/conda");
+    environment.set("CUDA_HOME", "/cuda");
+    const Options options = resolve({});
+    EXPECT_EQ(options.cuda_driver, "/a/libcuda.so");
+    EXPECT_EQ(options.nvrtc, "/b/libnvrtc.so");
+    Options given;
+    given.cuda_driver = "mine.so";
+    EXPECT_EQ(resolve(given).cuda_driver, "mine.so");
+    const std::vector<std::string> folders = {"/conda/lib", "/cuda/lib64"};
+    EXPECT_EQ(library_folders(), folders);
+}
 
 TEST_F(OptionsTest, HaveDefaults) {
     Options options = resolve({});
@@ -58,6 +74,9 @@ TEST_F(OptionsTest, HaveDefaults) {
     EXPECT_EQ(options.cache_size, std::int64_t(1) << 30);
     EXPECT_EQ(options.isa, cpu::host_isa());
     EXPECT_EQ(options.log, false);
+    EXPECT_EQ(options.cuda_driver, "libcuda.so.1");
+    EXPECT_EQ(options.nvrtc, std::nullopt);
+    EXPECT_TRUE(library_folders().empty());
     EXPECT_FALSE(perf_map_wanted());
 }
 

@@ -145,10 +145,10 @@ Value* converted(const Lanes& lanes, DType from, DType to, Value* raw) {
     return b.CreateIntCast(raw, whole, kind_of(from) == DTypeKind::Signed);
 }
 
-/// What lies at `pointer`, one element or as many as there are lanes, as `to`;
-/// any alignment, any stored dtype. With a `mask`, zeros where it is not set.
+} // namespace
+
 Value* load_elements(const Lanes& lanes, DType from, DType to, Value* pointer,
-                     Value* mask = nullptr) {
+                     Value* mask) {
     auto& b = lanes.b;
     llvm::Type* type = as_lanes(lanes, lanes.stored(from));
     Value* raw = mask ? static_cast<Value*>(b.CreateMaskedLoad(
@@ -157,6 +157,8 @@ Value* load_elements(const Lanes& lanes, DType from, DType to, Value* pointer,
                       : b.CreateAlignedLoad(type, pointer, llvm::Align(1));
     return converted(lanes, from, to, raw);
 }
+
+namespace {
 
 /// Elements copied at a time where they lie in a run.
 constexpr int run_lanes = 16;

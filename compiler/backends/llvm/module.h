@@ -30,6 +30,12 @@ enum class OperandField : std::int64_t {
     Column = offsetof(tilefold_operand, column),
 };
 
+/// What lies at `pointer`, one element or as many as there are lanes, as `to`
+/// is stored; any alignment, any stored dtype. With a `mask`, zeros where it is
+/// not set.
+llvm::Value* load_elements(const Lanes& lanes, DType from, DType to,
+                           llvm::Value* pointer, llvm::Value* mask = nullptr);
+
 class ModuleWriter {
 public:
     ModuleWriter(const ir::Graph& graph, const Plan& plan);

@@ -83,16 +83,10 @@ private:
         }
         place = b.CreatePtrAdd(
             place, b.CreateMul(index, field(OperandField::Component)));
-        // The strided loader knows every stored dtype.
         const DType stored =
             entry_.writer.graph.arguments[std::size_t(node.first)].dtype;
         const DType dtype = node.type.dtype;
-        Value* value = entry_.lanes.variable(entry_.lanes.stored(dtype));
-        b.CreateCall(entry_.writer.strided_load(stored, dtype),
-                     {place, b.getInt64(0),
-                      llvm::ConstantPointerNull::get(b.getPtrTy()),
-                      b.getInt64(0), b.getInt64(1), value, b.getInt64(1)});
-        Value* read = b.CreateLoad(entry_.lanes.stored(dtype), value);
+        Value* read = load_elements(entry_.lanes, stored, dtype, place);
         return dtype == DType::Bool ? b.CreateICmpNE(read, b.getInt8(0)) : read;
     }
 

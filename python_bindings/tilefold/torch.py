@@ -167,7 +167,15 @@ class _Evaluate(torch.autograd.Function):
         if len(needed) == 1:
             gradients = (gradients,)
         found = dict(zip(needed, gradients, strict=True))
-        return (None, *(found.get(name) for name in record.names))
+        return None, *(
+            _where(found.get(name), value)
+            for name, value in zip(record.names, values, strict=True)
+        )
+
+
+def _where(gradient: Any, value: Any) -> Any:
+    """On the tensor's device: it may be a parameter of the CPU."""
+    return gradient if gradient is None else gradient.to(value.device)
 
 
 class _System:

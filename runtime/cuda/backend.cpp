@@ -14,7 +14,7 @@
 #include "runtime/cuda/images.h"
 #include "runtime/cuda/job.h"
 
-#include <algorithm>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -214,17 +214,34 @@ private:
                                images_.compiler().version());
         const auto make = [&] {
             DeviceKernelPointer made;
-            images_.get({key, formula, graph.substr(0, graph.find('\n')),
-                         [&] { return compile(capability); }},
-                        capability, [&](Image image) {
-                            made = load(on, std::move(image));
-                        });
+            get_image({key, formula, graph.substr(0, graph.find('\n')),
+                       [&] { return compile(capability); }},
+                      on,
+                      [&](Image image) { made = load(on, std::move(image)); });
             return made;
         };
         const auto found =
             memory_.get(key_of(key, std::to_string(number)), make);
         counters_.memory_hits += found.was_there;
         return found.kernel;
+    }
+
+    /// As Images::get; where a driver refuses what a newer compiler made, that
+    /// is why.
+    void get_image(const Images::Request& request, const Device& on,
+                   const std::function<void(Image)>& load) {
+        try {
+            images_.get(request, {on.major(), on.minor()}, load);
+        } catch (const Error& error) {
+            constexpr int a_major_version = 1000;
+            const Driver& driver = on.driver();
+            if (error.code() != tilefold::Code::DeviceFailed ||
+                images_.compiler().major() <=
+                    driver.version() / a_major_version)
+                throw;
+            fail(tilefold::Code::NvrtcTooNew,
+                 {images_.compiler().version(), driver.spelled_version()});
+        }
     }
 
     const std::string driver_path_;
@@ -266,9 +283,7 @@ std::vector<std::string> Backend::describe() {
     const auto devices = [&] {
         std::string text;
         const Device& first = device(0);
-        const int version = first.driver().version();
-        text = "driver for CUDA " + std::to_string(version / 1000) + "." +
-               std::to_string(version % 1000 / 10);
+        text = "driver for CUDA " + first.driver().spelled_version();
         for (int k = 0; k < first.driver().devices(); ++k)
             text +=
                 ", cuda:" + std::to_string(k) + " " +

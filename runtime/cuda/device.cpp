@@ -15,6 +15,9 @@ namespace {
 constexpr int multiprocessor_count = 16, capability_major = 75,
               capability_minor = 76;
 
+/// Of a pool, while nobody uses them.
+constexpr std::uint64_t kept_bytes = 64 << 20;
+
 std::string spelled_bytes(std::size_t bytes) {
     constexpr double mebibyte = 1 << 20;
     return std::to_string(std::size_t(double(bytes) / mebibyte) + 1) + " MiB";
@@ -39,9 +42,19 @@ Device::Device(const Driver& driver, int number)
     multiprocessors_ = attribute(multiprocessor_count);
     driver.check(driver.cuDevicePrimaryCtxRetain(&context_, handle_),
                  "its context");
+    // Not the device's own pool, of which others have set what is kept: by
+    // default nothing, which makes the next call wait for the system.
+    PoolProperties properties;
+    properties.location = number;
+    driver.check(driver.cuMemPoolCreate(&pool_, &properties), "memory");
+    constexpr int release_threshold = 4;
+    std::uint64_t kept = kept_bytes;
+    driver.check(driver.cuMemPoolSetAttribute(pool_, release_threshold, &kept),
+                 "memory");
 }
 
 Device::~Device() {
+    driver_.cuMemPoolDestroy(pool_);
     driver_.cuDevicePrimaryCtxRelease(handle_);
 }
 
@@ -130,7 +143,11 @@ StreamMemory::StreamMemory(const Device& device, std::size_t bytes,
     if (bytes == 0)
         return;
     const Driver& driver = device.driver();
-    const int status = driver.cuMemAllocAsync(&pointer_, bytes, stream);
+    const int status =
+        driver.cuMemAllocFromPoolAsync(&pointer_, bytes, device.pool(), stream);
+    if (status == driver_invalid_handle || status == driver_invalid_context)
+        fail(tilefold::Code::StreamElsewhere,
+             {"cuda:" + std::to_string(device.number())});
     if (status == driver_out_of_memory)
         fail(tilefold::Code::OutOfMemory,
              {what, spelled_bytes(bytes) + " on the GPU", cure});

@@ -26,6 +26,8 @@ public:
     int major() const { return major_; } ///< compute capability
     int minor() const { return minor_; }
     int multiprocessors() const { return multiprocessors_; }
+    /// Memory that calls take and give back; some of it is kept for the next.
+    PoolHandle pool() const { return pool_; }
 
     /// Makes the context current as long as it lives.
     class Current {
@@ -44,6 +46,7 @@ private:
     int number_;
     DeviceNumber handle_ = 0;
     ContextHandle context_ = nullptr;
+    PoolHandle pool_ = nullptr;
     int major_ = 0, minor_ = 0, multiprocessors_ = 0;
 };
 

@@ -61,6 +61,10 @@ void Driver::find_entries() {
 #undef TILEFOLD_DRIVER_ENTRY
 }
 
+std::string Driver::spelled_version() const {
+    return spelled(version_);
+}
+
 std::string Driver::text_of(int status) const {
     const char* text = nullptr;
     if (error_string_ && error_string_(status, &text) == driver_success && text)

@@ -17,6 +17,18 @@ using ModuleHandle = struct CUmod_st*;
 using FunctionHandle = struct CUfunc_st*;
 using StreamHandle = struct CUstream_st*;
 using EventHandle = struct CUevent_st*;
+using PoolHandle = struct CUmemPoolHandle_st*;
+
+/// As the driver has it: zeros mean what is usual.
+struct PoolProperties {
+    int allocation_type = 1; ///< pinned, on the device
+    int handle_types = 0;
+    int location_type = 1; ///< a device
+    int location = 0;      ///< its number
+    void* reserved_pointer = nullptr;
+    std::size_t most_bytes = 0;
+    unsigned char reserved[56] = {};
+};
 
 /// The entry points that are used, by the names under which the driver gives
 /// them out. Immutable once opened.
@@ -30,6 +42,7 @@ public:
     static constexpr int oldest_version = 12000;
 
     int version() const { return version_; } ///< 13000: CUDA 13.0
+    std::string spelled_version() const;     ///< "13.0"
     int devices() const { return devices_; }
     /// What the driver calls an error.
     std::string text_of(int status) const;
@@ -51,7 +64,11 @@ public:
     ENTRY(cuLaunchKernel,                                                      \
           (FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned,   \
            unsigned, unsigned, StreamHandle, void**, void**))                  \
-    ENTRY(cuMemAllocAsync, (DevicePointer*, std::size_t, StreamHandle))        \
+    ENTRY(cuMemPoolCreate, (PoolHandle*, const PoolProperties*))               \
+    ENTRY(cuMemPoolSetAttribute, (PoolHandle, int, void*))                     \
+    ENTRY(cuMemPoolDestroy, (PoolHandle))                                      \
+    ENTRY(cuMemAllocFromPoolAsync,                                             \
+          (DevicePointer*, std::size_t, PoolHandle, StreamHandle))             \
     ENTRY(cuMemFreeAsync, (DevicePointer, StreamHandle))                       \
     ENTRY(cuMemcpyHtoDAsync,                                                   \
           (DevicePointer, const void*, std::size_t, StreamHandle))             \
@@ -75,6 +92,7 @@ private:
 
 /// Statuses that mean something of their own.
 inline constexpr int driver_success = 0, driver_out_of_memory = 2,
-                     driver_no_binary = 209;
+                     driver_no_binary = 209, driver_invalid_context = 201,
+                     driver_invalid_handle = 400;
 
 } // namespace tilefold::cuda

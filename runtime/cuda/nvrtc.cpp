@@ -213,6 +213,10 @@ std::string Nvrtc::version() {
            std::to_string(with.minor);
 }
 
+int Nvrtc::major() {
+    return library().major;
+}
+
 Image Nvrtc::compile(const Emitted& emitted, const Plan& plan, int major,
                      int minor) {
     const auto start = std::chrono::steady_clock::now();

@@ -42,6 +42,7 @@ public:
     /// with half the rows a thread.
     Image compile(const ir::Graph& graph, Plan plan, int major, int minor);
     std::string version(); ///< "NVRTC 13.0"
+    int major();           ///< 13
 
 private:
     struct Library;

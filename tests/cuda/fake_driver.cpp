@@ -18,7 +18,7 @@ namespace {
 
 constexpr int success = 0, invalid = 1, out_of_memory = 2, no_device = 100,
               no_binary = 209, invalid_image = 200, not_found = 500,
-              launch_failed = 719;
+              invalid_handle = 400, launch_failed = 719;
 
 struct FakeModule {
     void* library;
@@ -186,8 +186,24 @@ int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned,
     return run(arguments[0], blocks, int(driver.order)) ? launch_failed
                                                         : success;
 }
-int cuMemAllocAsync(std::uint64_t* pointer, std::size_t bytes, void*) {
+int cuMemPoolCreate(void** pool, const void*) {
+    *pool = &tilefold_fake_driver;
+    return success;
+}
+int cuMemPoolSetAttribute(void*, int, void*) {
+    return success;
+}
+int cuMemPoolDestroy(void*) {
+    return success;
+}
+/// The number of a stream that no context of the driver has.
+constexpr std::uintptr_t stream_of_another = 666;
+
+int cuMemAllocFromPoolAsync(std::uint64_t* pointer, std::size_t bytes, void*,
+                            void* stream) {
     FakeDriver& driver = tilefold_fake_driver;
+    if (reinterpret_cast<std::uintptr_t>(stream) == stream_of_another)
+        return invalid_handle;
     if (driver.used + (long long)bytes > driver.memory)
         return out_of_memory;
     void* memory = std::malloc(bytes);
@@ -253,7 +269,7 @@ int cuCtxSynchronize() {
     return success;
 }
 int cuMemAlloc_v2(std::uint64_t* pointer, std::size_t bytes) {
-    return cuMemAllocAsync(pointer, bytes, nullptr);
+    return cuMemAllocFromPoolAsync(pointer, bytes, nullptr, nullptr);
 }
 int cuMemFree_v2(std::uint64_t pointer) {
     return cuMemFreeAsync(pointer, nullptr);

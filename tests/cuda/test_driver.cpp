@@ -228,9 +228,9 @@ TEST_F(FakeDriverTest, SaysWhyItCannotBeUsed) {
               "the NVIDIA driver finds no GPU\nlook at CUDA_VISIBLE_DEVICES "
               "and nvidia-smi, or pass arrays of the CPU");
     fake() = FakeDriver();
-    fake().missing = "cuMemAllocAsync";
+    fake().missing = "cuMemFreeAsync";
     EXPECT_EQ(opening_message(),
-              "the NVIDIA driver is for CUDA 13.0 without cuMemAllocAsync; "
+              "the NVIDIA driver is for CUDA 13.0 without cuMemFreeAsync; "
               "12.0 is the oldest that is used\nupdate the driver, or pass "
               "arrays of the CPU");
     EXPECT_EQ(message_of([] { cuda::Driver("/nowhere/libcuda.so.1"); }),

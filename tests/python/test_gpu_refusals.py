@@ -144,6 +144,25 @@ def test_when_the_card_takes_no_image(driver):
     )
 
 
+def test_with_a_compiler_that_is_newer_than_the_driver(driver):
+    driver.version, driver.refuses_images = 12040, 1
+    refused(
+        r"NVRTC 13\.99 makes code that the driver, for CUDA 12\.4, does not",
+        options={"cache_directory": ""},
+    )
+
+
+@pytest.mark.usefixtures("driver")
+def test_on_a_stream_of_another_device(gpu_session):
+    given = {"options": tilefold.Options(stream=666)}
+    formula = tilefold.compile("sum_j x_i·x_j", session=gpu_session)
+    with pytest.raises(
+        tilefold.DeviceError, match="the stream of the call is none of cuda:0"
+    ):
+        formula(x=fake_gpu.array(X), **given)
+    formula(x=X)
+
+
 def test_on_a_card_that_is_too_old(driver):
     driver.capability = 70
     refused(r"compute capability 7\.0 is older than NVRTC 13\.99 compiles for")

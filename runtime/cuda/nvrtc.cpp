@@ -237,6 +237,8 @@ Image Nvrtc::compile(const Emitted& emitted, const Plan& plan, int major,
         "--frandom-seed=tilefold",
         "--diag-suppress=177", // functions that nobody calls
     };
+    if (with.major >= 13)
+        options.emplace_back("--minimal"); // no textures, no vector types
     if (!image.is_ptx)
         options.emplace_back("--ptxas-options=-v");
     Compilation compilation(with, emitted.source.text());

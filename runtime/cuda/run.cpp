@@ -141,7 +141,7 @@ private:
     Places places_;
     std::size_t constants_ = 0, state_ = 0;
     std::vector<std::size_t> merged_; ///< by how often states were merged
-    std::int64_t runs_ = 1, row_blocks_ = 0;
+    std::int64_t runs_ = 1;
     Call call_{};
 };
 
@@ -170,9 +170,9 @@ void Run::fill_segments() {
     const std::int64_t block =
         std::int64_t(plan().threads) * plan().rows_per_thread;
     const std::int64_t tile = plan().tile_columns;
-    row_blocks_ = ceiling(call_.rows, block);
+    call_.row_blocks = ceiling(call_.rows, block);
     runs_ = call_.parts * call_.batches;
-    call_.segments = segments_of(row_blocks_ * runs_, call_.columns, tile);
+    call_.segments = segments_of(call_.row_blocks * runs_, call_.columns, tile);
     call_.segment =
         std::max<std::int64_t>(
             1, ceiling(ceiling(call_.columns, tile), call_.segments)) *
@@ -231,7 +231,7 @@ void Run::fill_pointers(char* memory) {
 }
 
 void Run::reduce(char* memory) {
-    launch("accumulate", row_blocks_ * call_.segments * runs_);
+    launch("accumulate", call_.row_blocks * call_.segments * runs_);
     call_.group = call_.segments;
     if (shape().folds_rows)
         fold_rows(memory);

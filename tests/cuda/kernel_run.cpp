@@ -135,6 +135,9 @@ void reduce(const Launch& launch, cuda::Call& call) {
     call.segment =
         std::max<std::int64_t>(1, (tiles + call.segments - 1) / call.segments) *
         tile;
+    const std::int64_t block =
+        std::int64_t(launch.plan().threads) * launch.plan().rows_per_thread;
+    call.row_blocks = (call.rows + block - 1) / block;
     const std::int64_t runs = call.parts * call.batches;
     call.run = call.rows * call.segments;
     call.states = call.run * runs;

@@ -123,6 +123,11 @@ int Loop::count(const std::string& opcode) const {
     return sum;
 }
 
+std::size_t instruction_count(const cuda::Image& image,
+                              const std::string& kernel) {
+    return listing_of(disassembled(image), kernel).lines.size();
+}
+
 Loop innermost_loop(const cuda::Image& image, const std::string& kernel,
                     const std::string& opcode) {
     const Listing listing = listing_of(disassembled(image), kernel);

@@ -20,6 +20,10 @@ struct Loop {
     int count(const std::string& opcode) const;
 };
 
+/// Of a whole kernel.
+std::size_t instruction_count(const cuda::Image& image,
+                              const std::string& kernel);
+
 /// Of the loops of `kernel` that hold no other, the one with most instructions
 /// of the opcode, by nvdisasm; throws std::runtime_error where there is none.
 Loop innermost_loop(const cuda::Image& image, const std::string& kernel,

@@ -25,6 +25,7 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(threads)
 #define __grid_constant__
 #define __align__(bytes) alignas(bytes)
@@ -80,7 +81,10 @@ static inline float ptx_sqrt(float x) {
 static inline float ptx_div(float a, float b) {
     return a / b;
 }
-static inline void ptx_in_order() {}
+static inline double ptx_reciprocal(double x) {
+    const double y = 1 / x;
+    return __longlong_as_double(tilefold_bits<long long>(y) & ~0xffffffffLL);
+}
 static inline float half_to_float(unsigned short bits) {
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
     float size = exponent == 31 ? (fraction ? NAN : INFINITY)

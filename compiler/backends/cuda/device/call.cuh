@@ -30,6 +30,7 @@ struct Call {
     long long constants_stride;
     long long rows, columns, width;
     long long batches, parts, segments;
+    long long row_blocks; // of threads * rows_per_thread rows
     long long batch[batch_dimensions]; // extents, outermost first
     long long segment;  // columns of a segment, a multiple of the tile's
     long long states;   // stride of `state`

@@ -5,14 +5,15 @@
 /// stride is as many as there are.
 extern "C" __global__ void __launch_bounds__(threads)
 merge_states(const __grid_constant__ Call call) {
-    const long long groups = ceiling(call.run, call.group);
+    const long long groups =
+        divided(call.run + call.group - 1, call.group).whole;
     const long long results = groups * call.parts * call.batches;
     const long long step = (long long)gridDim.x * threads;
     for (long long k = (long long)blockIdx.x * threads + threadIdx.x;
          k < results; k += step) {
-        const long long run = k / groups, group = k % groups;
-        const Place place =
-            find_place(call, run / call.parts, run % call.parts);
+        const Quotient of_groups = divided(k, groups);
+        const long long run = of_groups.whole, group = of_groups.rest;
+        const Place place = find_run(call, run);
         const Constants constants = load_constants(call, place);
         const long long first = run * call.run + group * call.group;
         const long long last =

@@ -1,6 +1,26 @@
 // compiler/backends/cuda/device/memory.cuh - elements of arrays, as they are
 // stored; states and constants, by their bits.
 
+/// a / b and the rest, of 0 <= a < 2^51 and 0 < b. The routine that CUDA has
+/// for all 64 bits takes ptxas as long as a kernel's loops, and each kernel
+/// has its own; of a function that is not inlined there is one.
+struct Quotient {
+    long long whole, rest;
+};
+static __device__ __noinline__ Quotient divided(long long a, long long b) {
+    const double by = double(b);
+    double inverse = ptx_reciprocal(by);
+    inverse = inverse * fma(-by, inverse, 2.0);
+    inverse = inverse * fma(-by, inverse, 2.0);
+    Quotient result;
+    result.whole = (long long)(double(a) * inverse); // or one beside it
+    result.rest = a - result.whole * b;
+    const int beside = (result.rest >= b) - (result.rest < 0);
+    result.whole += beside;
+    result.rest -= beside * b;
+    return result;
+}
+
 /// A batch, and a part of the width: where the arrays of both begin.
 struct Place {
     long long batch, first_component;
@@ -21,12 +41,12 @@ find_place(const Call& call, long long batch, long long part) {
         return place;
 #pragma unroll 1
     for (int d = batch_dimensions - 1; d >= 0; --d) {
-        const long long at = batch % call.batch[d];
-        batch /= call.batch[d];
-        place.out += at * call.out_batch[d];
+        const Quotient at = divided(batch, call.batch[d]);
+        batch = at.whole;
+        place.out += at.rest * call.out_batch[d];
 #pragma unroll
         for (int k = 0; k < operand_count; ++k)
-            place.array[k] += at * call.operands[k].batch[d];
+            place.array[k] += at.rest * call.operands[k].batch[d];
     }
     return place;
 }

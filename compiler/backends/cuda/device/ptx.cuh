@@ -21,14 +21,16 @@ static __device__ __forceinline__ float ptx_div(float a, float b) {
     asm("div.full.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
     return y;
 }
+/// 1 / x within 2^-20, of a normal number.
+static __device__ __forceinline__ double ptx_reciprocal(double x) {
+    double y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+    return y;
+}
 /// A half, exactly.
 static __device__ __forceinline__ float half_to_float(unsigned short x) {
     float y;
     asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
     return y;
-}
-/// Nothing is loaded earlier than what stands before this.
-static __device__ __forceinline__ void ptx_in_order() {
-    asm volatile("" ::: "memory");
 }
 #endif

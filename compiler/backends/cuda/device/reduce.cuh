@@ -15,39 +15,35 @@ struct Task {
     long long first_state; // of row 0
 };
 
-static __device__ __forceinline__ long long ceiling(long long a, long long b) {
-    return (a + b - 1) / b;
+/// Of run `number`: a batch and a part of it.
+static __device__ __forceinline__ Place find_run(const Call& call,
+                                                 long long number) {
+    const Quotient of_parts = divided(number, call.parts);
+    return find_place(call, of_parts.whole, of_parts.rest);
 }
 
 /// Neighbouring tasks read the same columns.
 static __device__ __forceinline__ Task find_task(const Call& call,
                                                  long long number) {
     constexpr long long block = (long long)threads * rows_per_thread;
-    const long long blocks = ceiling(call.rows, block);
+    const Quotient of_blocks = divided(number, call.row_blocks);
+    const Quotient of_segments = divided(of_blocks.whole, call.segments);
+    const long long run = of_segments.whole, segment = of_segments.rest;
     Task task;
-    task.first_row = number % blocks * block;
-    number /= blocks;
-    const long long segment = number % call.segments;
-    number /= call.segments;
-    task.first_state = number * call.rows * call.segments + segment;
-    task.place =
-        find_place(call, number / call.parts, number % call.parts);
+    task.place = find_run(call, run);
+    task.first_row = of_blocks.rest * block;
+    task.first_state = run * call.rows * call.segments + segment;
     task.first_column = segment * call.segment;
     task.last_column = min(task.first_column + call.segment, call.columns);
     return task;
-}
-
-static __device__ __forceinline__ long long count_tasks(const Call& call) {
-    constexpr long long block = (long long)threads * rows_per_thread;
-    return ceiling(call.rows, block) * call.segments * call.parts *
-           call.batches;
 }
 
 extern "C" __global__ void __launch_bounds__(threads)
 accumulate(const __grid_constant__ Call call) {
     __shared__ Column tile[tile_columns];
     __shared__ Task task; // of the block: no thread needs registers for it
-    const long long tasks = count_tasks(call);
+    const long long tasks =
+        call.row_blocks * call.segments * call.parts * call.batches;
     for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
         __syncthreads(); // the last task is done
         if (threadIdx.x == 0)
@@ -56,15 +52,21 @@ accumulate(const __grid_constant__ Call call) {
         const Constants constants = load_constants(call, task.place);
         Row row[rows_per_thread];
         State state[rows_per_thread];
-#pragma unroll
+        // The code of one row is there once, however many a thread holds.
+#pragma unroll 1
         for (int r = 0; r < rows_per_thread; ++r) {
             const long long at = task.first_row + r * threads + threadIdx.x;
             const long long inside = min(at, call.rows - 1);
-            row[r] = load_row(call, constants, task.place,
-                              listed(call.row_index, inside));
-            identity(constants, state[r]);
-            ptx_in_order(); // all rows' loads at once would spill registers
+            const Row next = load_row(call, constants, task.place,
+                                      listed(call.row_index, inside));
+#pragma unroll
+            for (int s = 0; s < rows_per_thread; ++s)
+                if (s == r)
+                    row[s] = next;
         }
+#pragma unroll
+        for (int r = 0; r < rows_per_thread; ++r)
+            identity(constants, state[r]);
         for (long long first = task.first_column; first < task.last_column;
              first += tile_columns) {
             const int count =
@@ -93,12 +95,17 @@ accumulate(const __grid_constant__ Call call) {
                 fold(constants, partial[r], base + first, state[r]);
             }
         }
-#pragma unroll
+#pragma unroll 1
         for (int r = 0; r < rows_per_thread; ++r) {
             const long long at = task.first_row + r * threads + threadIdx.x;
+            State own = state[0];
+#pragma unroll
+            for (int s = 1; s < rows_per_thread; ++s)
+                if (s == r)
+                    own = state[s];
             if (at < call.rows)
                 store_state(call.state + task.first_state + at * call.segments,
-                            call.states, state[r]);
+                            call.states, own);
         }
     }
 }
@@ -129,9 +136,9 @@ finish(const __grid_constant__ Call call) {
     const long long step = (long long)gridDim.x * threads;
     for (long long k = (long long)blockIdx.x * threads + threadIdx.x;
          k < results; k += step) {
-        const long long row = k % kept, part = k / kept;
-        const Place place =
-            find_place(call, part / call.parts, part % call.parts);
+        const Quotient of_rows = divided(k, kept);
+        const long long row = of_rows.rest;
+        const Place place = find_run(call, of_rows.whole);
         const Constants constants = load_constants(call, place);
         const long long first = k * call.group;
         const State state =

@@ -16,9 +16,10 @@ zip(const __grid_constant__ Call call) {
     const long long step = (long long)gridDim.x * threads;
     for (long long k = (long long)blockIdx.x * threads + threadIdx.x; k < total;
          k += step) {
-        const Place place = find_place(call, k / call.rows, 0);
+        const Quotient of_rows = divided(k, call.rows);
+        const long long row = of_rows.rest;
+        const Place place = find_place(call, of_rows.whole, 0);
         const Constants constants = load_constants(call, place);
-        const long long row = k % call.rows;
         write_one(call, constants, place, row, row,
                   place.out + row * call.out_row);
     }
@@ -31,10 +32,11 @@ dense(const __grid_constant__ Call call) {
     const long long step = (long long)gridDim.x * threads;
     for (long long k = (long long)blockIdx.x * threads + threadIdx.x;
          k < pairs * call.batches; k += step) {
-        const Place place = find_place(call, k / pairs, 0);
+        const Quotient of_pairs = divided(k, pairs);
+        const Quotient of_columns = divided(of_pairs.rest, call.columns);
+        const long long row = of_columns.whole, column = of_columns.rest;
+        const Place place = find_place(call, of_pairs.whole, 0);
         const Constants constants = load_constants(call, place);
-        const long long row = k % pairs / call.columns;
-        const long long column = k % call.columns;
         write_one(call, constants, place, row, column,
                   place.out + row * call.out_row +
                       column * call.out_column);

@@ -257,9 +257,12 @@ Image Nvrtc::compile(const ir::Graph& graph, Plan plan, int major, int minor) {
     for (;;) {
         Image image = compile(emit(graph, plan), plan, major, minor);
         const Resources* loop = image.resources_of("accumulate");
-        if (!loop || !loop->spill_stores || plan.rows_per_thread == 1)
+        if (!loop || !loop->spill_stores)
             return image;
-        plan.rows_per_thread /= 2;
+        const auto leaner = leaner_plan(graph, plan);
+        if (!leaner)
+            return image;
+        plan = *leaner;
     }
 }
 

@@ -167,10 +167,8 @@ void Run::fill_sizes() {
 }
 
 void Run::fill_segments() {
-    const std::int64_t block =
-        std::int64_t(plan().threads) * plan().rows_per_thread;
     const std::int64_t tile = plan().tile_columns;
-    call_.row_blocks = ceiling(call_.rows, block);
+    call_.row_blocks = ceiling(call_.rows, plan().block_rows());
     runs_ = call_.parts * call_.batches;
     call_.segments = segments_of(call_.row_blocks * runs_, call_.columns, tile);
     call_.segment =

@@ -196,6 +196,56 @@ std::vector<CudaCase> table_cases() {
     return cases;
 }
 
+std::vector<CudaCase> product_cases() {
+    struct Row {
+        const char *formula, *arguments;
+        double product_error, tolerance;
+    };
+    constexpr const char* gaussian = "sum_j exp(-|x_i - y_j|²/2l²) b_j";
+    const Row rows[] = {
+        {gaussian, "x f32[32], y f32[32], b f32, l f64", 0, 4e-6},
+        {gaussian, "x f32[35], y f32[35], b f32, l f64", 0, 4e-6},
+        {gaussian, "x f32[16], y f32[16], b f32, l f64", 3e-7, 2e-5},
+        {gaussian, "x f32[9], y f32[9], b f32, l f64", 3e-7, 2e-5},
+        {gaussian, "x f32[64], y f32[64], b f32, l f64", 3e-7, 2e-5},
+        {gaussian, "x f32[40], y f32[40], b f32, l f64", 1e-6, 2e-5},
+        {gaussian, "x f32[64], y f32[64], b f32, l f64", 1e-5, 2e-4},
+        {gaussian, "x f32[27], y f16[27], b f32, l f64", 1e-5, 2e-4},
+        {"sum_j exp(-|x_i - y_j|²) * [b_j, 1]", "x f32[32], y f32[32], b f32",
+         0, 4e-6},
+        {"sum_j exp(-|x_i - y_j|/l) b_j", "x f32[24], y f32[24], b f32, l f64",
+         1e-6, 2e-4},
+        {"sum_j (x_i·y_j)³", "x f32[24], y f32[24]", 0, 4e-6},
+        {"sum_j (x_i·y_j)³", "x f32[24], y f32[24]", 1e-6, 4e-6},
+        {"sum_j (x_i·y_j)³", "x f32[24], y f32[24]", 1e-5, 2e-5},
+        {"sum_j (x_i·y_j)³", "x bf16[24], y bf16[24]", 0, 4e-6},
+        {"sum_j (x_i·y_j)³", "x f16[17], y f16[17]", 0, 4e-6},
+        {"sum_j exp(y_j·x_i - 9) c_i", "x f32[33], y f32[33], c f32", 0, 8e-6},
+        {"(sum_j x_i·(y_j*w)) + a_i", "x f32[32], y f32[32], w f32[32], a f32",
+         1e-6, 4e-6},
+        {"logsumexp_j(x_i·y_j/√24)", "x f32[24], y f32[24]", 1e-6, 4e-6},
+        {"softmax_j(x_i·y_j/√24, b_j)", "x bf16[24], y bf16[24], b f32", 0,
+         4e-6},
+        {"argmin_j |x_i - y_j|²", "x f32[32], y f32[32]", 0, 1e-9},
+        {"argmax_j floor(x_i·y_j/4)", "x bf16[32], y bf16[32]", 0, 1e-9},
+        {"min_ij |x_i - y_j|²", "x f32[33], y f32[33]", 0, 4e-6},
+        {"argmin_ij |x_i - y_j|²", "x f32[33], y f32[33]", 0, 1e-9},
+        {"sum_ij x_i·y_j", "x bf16[32], y bf16[32]", 0, 4e-6},
+        {"sum_i exp(-|x_i - y_j|²) b_i", "x f32[32], y f32[32], b f32", 0,
+         4e-6},
+        {gaussian, "x f32[200], y f32[200], b f32, l f64", 0, 4e-6},
+    };
+    std::vector<CudaCase> cases;
+    for (const Row& row : rows) {
+        cases.push_back(
+            cuda_case(std::string(row.formula) + " " + row.arguments,
+                      row.formula, row.arguments));
+        cases.back().product_error = row.product_error;
+        cases.back().tolerance = row.tolerance;
+    }
+    return cases;
+}
+
 std::vector<CudaCase> edge_cases() {
     const char* formulas[] = {
         // Ties go to the first; the first NaN wins, but is last of the K.

@@ -11,6 +11,8 @@ namespace tilefold::tests {
 std::vector<CudaCase> formula_cases();
 /// Every row of ops.def, in float and double; every row of reductions.def.
 std::vector<CudaCase> table_cases();
+/// Pairs that meet in long vectors, in every way to multiply.
+std::vector<CudaCase> product_cases();
 /// NaN, infinities, ties and subnormal numbers in reductions.
 std::vector<CudaCase> edge_cases();
 /// Random graphs, from a seed on.

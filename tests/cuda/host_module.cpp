@@ -87,12 +87,12 @@ HostModule::HostModule(const std::vector<HostKernels>& sources) {
             write_kernels(out, k, sources[k]);
     }
     // Local variables that nobody has set are no number either.
-    const std::string command =
-        std::string(TILEFOLD_HOST_COMPILER) +
-        " -std=c++17 -O1 -w -shared -fPIC -fvisibility=default "
-        "-ftrivial-auto-var-init=pattern -o '" +
-        folder_ + "/kernels.so' '" + folder_ + "/kernels.cpp' 2> '" + folder_ +
-        "/log'";
+    const std::string command = std::string(TILEFOLD_HOST_COMPILER) +
+                                " -std=c++17 -O1 -fno-strict-aliasing -w "
+                                "-shared -fPIC -fvisibility=default "
+                                "-ftrivial-auto-var-init=pattern -o '" +
+                                folder_ + "/kernels.so' '" + folder_ +
+                                "/kernels.cpp' 2> '" + folder_ + "/log'";
     if (std::system(command.c_str()) != 0)
         throw std::runtime_error(text_of(folder_ + "/log"));
     library_ = dlopen((folder_ + "/kernels.so").c_str(), RTLD_NOW | RTLD_LOCAL);

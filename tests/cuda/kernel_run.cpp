@@ -135,8 +135,7 @@ void reduce(const Launch& launch, cuda::Call& call) {
     call.segment =
         std::max<std::int64_t>(1, (tiles + call.segments - 1) / call.segments) *
         tile;
-    const std::int64_t block =
-        std::int64_t(launch.plan().threads) * launch.plan().rows_per_thread;
+    const std::int64_t block = launch.plan().block_rows();
     call.row_blocks = (call.rows + block - 1) / block;
     const std::int64_t runs = call.parts * call.batches;
     call.run = call.rows * call.segments;
@@ -199,10 +198,11 @@ double tolerance_of(const CudaCase& of) {
 } // namespace
 
 HostKernels small_kernels(const CudaCase& of) {
-    cuda::Plan plan =
-        cuda::choose_plan(of.graph, cuda::width_block_of(of.width));
+    cuda::Plan plan = cuda::choose_plan(
+        of.graph, cuda::width_block_of(of.width), of.product_error);
     plan.threads = 32;
-    plan.tile_columns = std::min(plan.tile_columns, 16);
+    if (plan.multiply == cuda::Multiply::Alone)
+        plan.tile_columns = std::min(plan.tile_columns, 16);
     return {cuda::emit(of.graph, plan), plan};
 }
 

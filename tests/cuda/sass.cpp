@@ -105,6 +105,13 @@ std::optional<std::size_t> start_of_loop(const Listing& listing,
     return place->second;
 }
 
+Loop loop_of(const Listing& listing, std::size_t start, std::size_t end) {
+    Loop loop;
+    for (std::size_t k = start; k <= end; ++k, ++loop.size)
+        ++loop.counts[listing.lines[k].opcode];
+    return loop;
+}
+
 } // namespace
 
 std::vector<std::string> package_folders() {
@@ -128,6 +135,24 @@ std::size_t instruction_count(const cuda::Image& image,
     return listing_of(disassembled(image), kernel).lines.size();
 }
 
+Loop smallest_loop(const cuda::Image& image, const std::string& kernel,
+                   const std::string& opcode) {
+    const Listing listing = listing_of(disassembled(image), kernel);
+    Loop smallest;
+    for (std::size_t end = 0; end < listing.lines.size(); ++end) {
+        const auto start = start_of_loop(listing, end);
+        if (!start)
+            continue;
+        const Loop loop = loop_of(listing, *start, end);
+        const bool is_smaller = !smallest.size || loop.size < smallest.size;
+        if (loop.count(opcode) && is_smaller)
+            smallest = loop;
+    }
+    if (!smallest.size)
+        throw std::runtime_error("no loop of " + kernel + " has " + opcode);
+    return smallest;
+}
+
 Loop innermost_loop(const cuda::Image& image, const std::string& kernel,
                     const std::string& opcode) {
     const Listing listing = listing_of(disassembled(image), kernel);
@@ -141,9 +166,7 @@ Loop innermost_loop(const cuda::Image& image, const std::string& kernel,
             continue;
         last_start = *start;
         any = true;
-        Loop loop;
-        for (std::size_t k = *start; k <= end; ++k, ++loop.size)
-            ++loop.counts[listing.lines[k].opcode];
+        const Loop loop = loop_of(listing, *start, end);
         if (loop.count(opcode) > busiest.count(opcode))
             busiest = loop;
     }

@@ -24,6 +24,11 @@ struct Loop {
 std::size_t instruction_count(const cuda::Image& image,
                               const std::string& kernel);
 
+/// Of the loops of `kernel` with the opcode, the one with fewest instructions;
+/// throws std::runtime_error where there is none.
+Loop smallest_loop(const cuda::Image& image, const std::string& kernel,
+                   const std::string& opcode);
+
 /// Of the loops of `kernel` that hold no other, the one with most instructions
 /// of the opcode, by nvdisasm; throws std::runtime_error where there is none.
 Loop innermost_loop(const cuda::Image& image, const std::string& kernel,

@@ -5,9 +5,12 @@
 //     races gives the same bits in each.
 //  2. All threads of a block meet at the same barrier, or the launch fails.
 //  3. Shared memory is NaN when a block begins.
-//  4. PTX is in helpers (device/ptx.cuh) that have twins here.
+//  4. What the lanes of a warp do together waits until all 32 are there.
+//  5. PTX is in helpers (device/ptx.cuh) that have twins here.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -66,6 +69,9 @@ static inline float __int_as_float(int x) {
 static inline float __uint_as_float(unsigned x) {
     return tilefold_bits<float>(x);
 }
+static inline unsigned __float_as_uint(float x) {
+    return tilefold_bits<unsigned>(x);
+}
 static inline double __longlong_as_double(long long x) {
     return tilefold_bits<double>(x);
 }
@@ -101,7 +107,12 @@ constexpr std::size_t stack_bytes = 256 * 1024;
 struct Block {
     ucontext_t scheduler;
     std::vector<ucontext_t> fibres;
-    std::vector<int> waits_at; ///< line of a barrier; 0: done, -1: running
+    /// Line of a barrier; 0: done; negative: of all that a warp has done
+    /// together, the number.
+    std::vector<int> waits_at;
+    std::vector<int> exchanges; ///< by thread
+    /// By thread: what it shows the other lanes.
+    std::vector<std::array<double, 16>> shown;
     char* stacks = nullptr;
     std::size_t stacks_size = 0;
     unsigned current = 0;
@@ -112,6 +123,25 @@ static Block block;
 static inline void barrier(int line) {
     block.waits_at[block.current] = line;
     swapcontext(&block.fibres[block.current], &block.scheduler);
+}
+
+/// Until all lanes of the warp are here as often.
+static inline void meet_warp() {
+    block.waits_at[block.current] = --block.exchanges[block.current];
+    swapcontext(&block.fibres[block.current], &block.scheduler);
+}
+
+/// Shows the lane's values to its warp; then `read` reads those of any lane.
+template <std::size_t N, class Read>
+static inline auto exchanged(const double (&own)[N], const Read& read) {
+    const unsigned me = threadIdx.x;
+    std::copy(own, own + N, block.shown[me].begin());
+    meet_warp();
+    const auto result = read([me](unsigned lane) -> const auto& {
+        return block.shown[me / 32 * 32 + lane];
+    });
+    meet_warp();
+    return result;
 }
 
 static void fibre_main() {
@@ -143,7 +173,9 @@ static inline void begin(unsigned threads) {
         block.stacks_size = size;
     }
     block.fibres.resize(threads);
-    block.waits_at.assign(threads, -1);
+    block.waits_at.assign(threads, 0);
+    block.exchanges.assign(threads, 0);
+    block.shown.assign(threads, {});
     for (unsigned k = 0; k < threads; ++k) {
         getcontext(&block.fibres[k]);
         block.fibres[k].uc_stack.ss_sp = block.stacks + k * stack_bytes;
@@ -153,17 +185,43 @@ static inline void begin(unsigned threads) {
     }
 }
 
+static inline void resume(const std::vector<unsigned>& numbers) {
+    for (unsigned k : numbers) {
+        block.current = threadIdx.x = k;
+        swapcontext(&block.scheduler, &block.fibres[k]);
+    }
+}
+
+/// Runs the warps whose lanes meet; false where none has any that do.
+static inline bool run_warps(const std::vector<unsigned>& numbers) {
+    bool any = false;
+    for (unsigned first = 0; first < numbers.size(); first += 32) {
+        std::vector<unsigned> lanes;
+        for (unsigned k : numbers)
+            if (k / 32 * 32 == first)
+                lanes.push_back(k);
+        const int at = block.waits_at[first];
+        const bool meet =
+            at < 0 && std::all_of(
+                          lanes.begin(), lanes.end(),
+                          [&](unsigned k) { return block.waits_at[k] == at; });
+        if (meet)
+            resume(lanes);
+        any = any || meet;
+    }
+    return any;
+}
+
 /// One block to its end; false where its threads part at a barrier.
 static inline bool run_block(unsigned threads, int order) {
     begin(threads);
     const std::vector<unsigned> numbers = order_of(threads, order);
     for (;;) {
-        for (unsigned k : numbers) {
-            block.current = threadIdx.x = k;
-            swapcontext(&block.scheduler, &block.fibres[k]);
+        resume(numbers);
+        while (run_warps(numbers)) {
         }
         for (int line : block.waits_at)
-            if (line != block.waits_at[0])
+            if (line != block.waits_at[0] || line < 0)
                 return false;
         if (block.waits_at[0] == 0)
             return true;
@@ -187,3 +245,101 @@ static inline int launch(unsigned threads, unsigned blocks, int order,
 }
 
 } // namespace tilefold_shim
+
+static inline double of_lane(double value, int apart) {
+    const unsigned from = threadIdx.x % 32 ^ unsigned(apart);
+    return tilefold_shim::exchanged(
+        {value}, [&](const auto& lane) { return lane(from)[0]; });
+}
+static inline float of_lane(float value, int apart) {
+    return float(of_lane(double(value), apart));
+}
+static inline bool of_lane(bool value, int apart) {
+    return of_lane(double(value), apart) != 0;
+}
+static inline long long of_lane(long long value, int apart) {
+    return tilefold_bits<long long>(
+        of_lane(tilefold_bits<double>(value), apart));
+}
+static inline int of_lane(int value, int apart) {
+    return int(of_lane(double(value), apart));
+}
+
+/// The nearest, ties to even, of what a half holds as a normal number.
+static inline unsigned half_of(float x) {
+    int exponent = 0;
+    const float size = std::fabs(x), fraction = std::frexp(size, &exponent);
+    unsigned bits = 0x7c00u;
+    if (size < 0x1p-14f)
+        bits = unsigned(std::nearbyint(size * 0x1p24f));
+    else if (size < 65520)
+        bits = unsigned(exponent + 13) * 1024 +
+               unsigned(std::nearbyint(fraction * 2048));
+    return std::isnan(x) ? 0x7fffu : bits | (std::signbit(x) ? 0x8000u : 0);
+}
+
+static inline unsigned ptx_two_f16(float lower, float upper) {
+    return half_of(upper) << 16 | half_of(lower);
+}
+static inline unsigned bfloat_of(float x) {
+    const unsigned bits = __float_as_uint(x);
+    return std::isnan(x) ? 0x7fffu : (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+}
+static inline unsigned ptx_two_bf16(float lower, float upper) {
+    return bfloat_of(upper) << 16 | bfloat_of(lower);
+}
+
+namespace tilefold_shim {
+
+/// c += a b of a warp's tile of 16 × 8: `of(word, half)` is the number in half
+/// a word of a factor. The sum of a step is exact, then rounded to float.
+template <int Halves, class Of>
+static inline void multiply_tile(float* const (&c)[4], const unsigned (&a)[4],
+                                 const unsigned (&b)[2], const Of& of) {
+    const double own[] = {double(a[0]), double(a[1]), double(a[2]),
+                          double(a[3]), double(b[0]), double(b[1])};
+    const unsigned row = threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
+    const auto sums = exchanged(own, [&](const auto& lane) {
+        std::array<double, 4> result{};
+        for (unsigned k = 0; k < 4; ++k)
+            for (unsigned t = 0; t < 4; ++t)
+                for (unsigned half = 0; half < 2; ++half)
+                    for (int part = 0; part < Halves; ++part) {
+                        const double x = lane(row * 4 + t)[k / 2 + 2 * half];
+                        const double y =
+                            lane((column + k % 2) * 4 + t)[4 + half];
+                        result[k] +=
+                            of(unsigned(x), part) * of(unsigned(y), part);
+                    }
+        return result;
+    });
+    for (unsigned k = 0; k < 4; ++k)
+        *c[k] = float(double(*c[k]) + sums[k]);
+}
+
+} // namespace tilefold_shim
+
+static inline void ptx_mma_tf32(float& c0, float& c1, float& c2, float& c3,
+                                const unsigned (&a)[4],
+                                const unsigned (&b)[2]) {
+    tilefold_shim::multiply_tile<1>(
+        {&c0, &c1, &c2, &c3}, a, b, [](unsigned word, int) {
+            return double(__uint_as_float(word & ~0x1fffu));
+        });
+}
+static inline void ptx_mma_bf16(float& c0, float& c1, float& c2, float& c3,
+                                const unsigned (&a)[4],
+                                const unsigned (&b)[2]) {
+    tilefold_shim::multiply_tile<2>(
+        {&c0, &c1, &c2, &c3}, a, b, [](unsigned word, int half) {
+            return double(
+                __uint_as_float(half ? word & 0xffff0000u : word << 16));
+        });
+}
+static inline void ptx_mma_f16(float& c0, float& c1, float& c2, float& c3,
+                               const unsigned (&a)[4], const unsigned (&b)[2]) {
+    tilefold_shim::multiply_tile<2>(
+        {&c0, &c1, &c2, &c3}, a, b, [](unsigned word, int half) {
+            return double(half_to_float((unsigned short)(word >> 16 * half)));
+        });
+}

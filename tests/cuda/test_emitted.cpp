@@ -29,7 +29,7 @@ void expect_agreement(const std::vector<CudaCase>& cases) {
     const HostModule module(kernels);
     const RunSizes all[] = {
         {1, 0, 1, 1, 1},    {3, 5, 1, 1, 1},  {2, 17, 3, 2, 2},
-        {131, 16, 1, 1, 3}, {7, 70, 1, 3, 2},
+        {131, 16, 1, 1, 3}, {7, 70, 1, 3, 2}, {33, 150, 1, 1, 2},
     };
     for (std::size_t k = 0; k < cases.size(); ++k)
         for (const RunSizes& some : all) {
@@ -52,6 +52,14 @@ TEST(Emitted, FormulasAgreeWithTheInterpreter) {
 
 TEST(Emitted, EveryRowOfTheTablesAgrees) {
     expect_agreement(table_cases());
+}
+
+TEST(Emitted, TilesOfPairsAgree) {
+    const std::vector<CudaCase> cases = product_cases();
+    for (const CudaCase& each : cases)
+        EXPECT_NE(small_kernels(each).plan.multiply, cuda::Multiply::Alone)
+            << each.name;
+    expect_agreement(cases);
 }
 
 TEST(Emitted, EdgesOfReductionsAgree) {

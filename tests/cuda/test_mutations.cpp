@@ -17,12 +17,17 @@ namespace {
 struct Mutation {
     const char *formula, *arguments, *from, *to;
     int number = 0;
+    double product_error = 0;
 };
 
 constexpr const char* barrier = "__syncthreads();";
 constexpr const char* gaussian = "sum_j exp(-|x_i - y_j|²/2l²) b_j";
 constexpr const char* nearest = "argmin_j |x_i - y_j|²";
 constexpr const char* points = "x f32[3], y f32[3], b f32, l f64";
+
+constexpr const char* long_points = "x f32[40], y f32[40], b f32, l f64";
+constexpr const char* dot = "sum_j (x_i·y_j)³ b_j";
+constexpr const char* halves = "x bf16[40], y bf16[40], b f32";
 
 constexpr Mutation mutations[] = {
     // The task is replaced while threads still read it; read before it is
@@ -59,6 +64,34 @@ constexpr Mutation mutations[] = {
      "sink(partial.value, partial.column, x, 0)"},
     {"exp(-|x_i - y_j|²)", "x f32[3], y f32[3]", "column * call.out_column",
      "column * call.out_row"},
+    // Tiles of pairs. The centre is read before it is there; the task, the
+    // tile and the chunk as above.
+    {gaussian, long_points, barrier, "", 0, 3e-7},
+    {gaussian, long_points, barrier, "", 1},
+    {gaussian, long_points, barrier, "", 2},
+    {gaussian, long_points, barrier, "", 3},
+    {gaussian, long_points, "if (from)\n                    __syncthreads();",
+     ""},
+    {gaussian, long_points, barrier, "", 5},
+    {gaussian, long_points, "r / 4 * 16", "r / 4 * 8"},
+    {gaussian, long_points, "columns[c / 4].at[c % 4]", "columns[0].at[c % 4]"},
+    {gaussian, long_points, "state_of_lane(state[r], apart)", "state[r]"},
+    {gaussian, long_points, "k >= count", "k > count"},
+    {gaussian, long_points, "d == from", "d == 0", 0, 1e-6},
+    {gaussian, long_points, "*= -2.0f", "*= 2.0f", 0, 1e-6},
+    {gaussian, long_points, "vectors.right_norm[k]", "vectors.right_norm[c]", 0,
+     1e-6},
+    {gaussian, long_points, "low[m], right_high", "high[m], right_high", 0,
+     1e-6},
+    {gaussian, long_points, "high[m], right_low", "high[m], right_high", 0,
+     1e-6},
+    {dot, halves, "c / 2 * 8", "c / 2 * 4"},
+    {dot, halves, "row / 8 % 2 + word / 4 % 2 * 2",
+     "word / 4 % 2 + row / 8 % 2"},
+    {dot, halves, "column % 8 * 4 + word % 4", "word % 4 * 8 + column % 8"},
+    {dot, halves, "c % 2;", "0;"},
+    {gaussian, long_points, "x[0][m].at, y[low].at", "x[0][m].at, y[0].at", 0,
+     1e-5},
 };
 
 std::string mutated(std::string text, const Mutation& mutation) {
@@ -83,7 +116,8 @@ void mutate(cuda::Source& source, const Mutation& mutation) {
 bool is_wrong(const HostModule& module, std::size_t number, const CudaCase& of,
               const HostKernels& kernels) {
     for (const RunSizes& sizes :
-         {RunSizes{3, 70, 1, 3, 1}, RunSizes{300, 20, 2, 2, 2}}) {
+         {RunSizes{3, 70, 1, 3, 1}, RunSizes{300, 20, 2, 2, 2},
+          RunSizes{40, 150, 1, 1, 2}}) {
         const std::string results =
             run_kernels(module, number, of, kernels, sizes, 0);
         if (!compare(of, sizes, results).empty() ||
@@ -115,6 +149,9 @@ TEST(CudaMutations, AreCaught) {
     for (const Mutation& mutation : mutations) {
         cases.push_back(
             cuda_case("mutant", mutation.formula, mutation.arguments));
+        cases.back().product_error = mutation.product_error;
+        if (mutation.product_error > 0)
+            cases.back().tolerance = 10 * mutation.product_error;
         sound.push_back(small_kernels(cases.back()));
         broken.push_back(sound.back());
         mutate(broken.back().emitted.source, mutation);

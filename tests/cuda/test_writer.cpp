@@ -97,6 +97,8 @@ TEST(CudaText, ReadsAsGoldenFilesSay) {
         {"mean_of_parameters", "d_i + mean_j exp(-|A @ (x_i - y_j)|²) c_i",
          "A f64[2,3], x f64[3], y f64[3], c f64, d f64"},
         {"knn", "argkmin_j(|x_i - y_j|², 10)", "x f32[3], y f32[3]"},
+        {"product", "sum_j exp(-|x_i - y_j|²/2l²) b_j",
+         "x f32[64], y bf16[64], b f32, l f64"},
         {"kernel", "exp(-|x_i - y_j|²/2l²)", "x f32[3], y f32[3], l f64"},
         {"fold",
          "fold_j(a_i b_j, [0, inf], add, join) with add(s, f) = "

@@ -39,9 +39,11 @@ bool uses(const ir::Graph& graph, const std::vector<Op>& ops) {
     });
 }
 
-std::string functions_of(const ir::Graph& graph) {
+std::string functions_of(const ir::Graph& graph, const Plan& plan) {
     std::string text;
     text.append(device::ptx).append(device::math).append(device::whole);
+    if (plan.multiply != Multiply::Alone)
+        text.append(device::ptx_warp);
     if (uses(graph, {Op::Rand, Op::Randn}))
         text.append(device::random);
     if (uses(graph, {Op::BesselJ, Op::BesselY}))
@@ -59,7 +61,11 @@ std::string frame_of(const ir::Graph& graph, const Plan& plan) {
     writer.constant("operand_count",
                     std::max<std::int64_t>(std::int64_t(operands), 1));
     writer.constant("width_block", plan.width_block);
-    return writer.take().append(device::call).append(device::memory);
+    std::string text =
+        writer.take().append(device::call).append(device::memory);
+    if (plan.multiply != Multiply::Alone)
+        text.append(device::four);
+    return text;
 }
 
 void write_constants(Writer& writer, const Plan& plan, const Sites& sites) {
@@ -67,8 +73,55 @@ void write_constants(Writer& writer, const Plan& plan, const Sites& sites) {
     writer.constant("rows_per_thread", plan.rows_per_thread);
     writer.constant("tile_columns", plan.tile_columns);
     writer.constant("columns_unrolled", plan.columns_unrolled);
+    writer.constant("block_rows", plan.block_rows());
     writer.constant("folds_rows", sites.folds_rows);
     writer.blank();
+}
+
+/// What the loops over tiles of pairs are compiled for.
+void write_product_constants(Writer& writer, const Plan& plan,
+                             const Product& product) {
+    const std::int64_t chunks =
+        (product.components + plan.chunk - 1) / plan.chunk;
+    writer.constant("components", product.components);
+    writer.constant("depth", chunks * plan.chunk);
+    writer.constant("chunk", plan.chunk);
+    writer.constant("squares", product.is_distance && !plan.expands);
+    writer.constant("expands", plan.expands);
+    writer.constant("clamps", plan.expands && !product.may_be_negative);
+    writer.constant("terms", plan.multiply == Multiply::Bf16x3 ? 3 : 1);
+    writer.constant("is_f16", plan.multiply == Multiply::F16);
+    const std::int64_t in_word = plan.multiply == Multiply::Tf32x3 ? 1 : 2;
+    writer.constant("left_words", chunks * plan.chunk / in_word);
+    writer.constant("right_words", plan.chunk / in_word);
+    writer.blank();
+}
+
+std::string loops_of(const Reduction& reduction, const Plan& plan) {
+    if (reduction.monoids.empty())
+        return std::string(device::values);
+    std::string loops(device::task);
+    switch (plan.multiply) {
+    case Multiply::Alone:
+        loops.append(device::rows);
+        break;
+    case Multiply::Fma:
+        loops.append(device::product_fma).append(device::pairs);
+        break;
+    case Multiply::Tf32x3:
+        loops.append(device::fragments)
+            .append(device::product_tf32)
+            .append(device::pairs);
+        break;
+    case Multiply::Bf16x3:
+    case Multiply::Bf16:
+    case Multiply::F16:
+        loops.append(device::fragments)
+            .append(device::product_half)
+            .append(device::pairs);
+        break;
+    }
+    return loops.append(device::finish);
 }
 
 /// So that a column is read by few wide instructions.
@@ -89,6 +142,8 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
     Writer writer;
     const Sites& sites = reduction.sites;
     write_constants(writer, plan, sites);
+    if (reduction.product)
+        write_product_constants(writer, plan, *reduction.product);
     writer.record(sites.constants_record);
     writer.blank();
     writer.record(sites.row.record);
@@ -105,6 +160,9 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
     write_load_constants(writer, sites);
     write_load_point(writer, reduction.graph, sites, Axes::I, open);
     write_load_point(writer, reduction.graph, sites, Axes::J, open);
+    if (reduction.product)
+        write_components_of_product(writer, reduction.graph, sites,
+                                    *reduction.product);
     if (reduction.monoids.empty())
         write_value_function(writer, reduction);
     else
@@ -117,13 +175,14 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
 Emitted emit(const ir::Graph& graph, const Plan& plan) {
     check_operations(graph);
     const std::int32_t open = open_argument(graph);
-    const Reduction reduction(of_width(graph, plan.width_block));
+    const Reduction reduction(of_width(graph, plan.width_block),
+                              plan.multiply != Multiply::Alone);
     const Sites& sites = reduction.sites;
     Emitted emitted;
     const bool reduces = !reduction.monoids.empty();
-    emitted.source = {functions_of(graph), frame_of(graph, plan),
+    emitted.source = {functions_of(graph, plan), frame_of(graph, plan),
                       formula_functions(reduction, plan, open),
-                      std::string(reduces ? device::reduce : device::values)};
+                      loops_of(reduction, plan)};
     if (sites.constants_size)
         emitted.source.loops.append(device::prepare);
     if (sites.folds_rows)
@@ -143,8 +202,9 @@ Emitted emit(const ir::Graph& graph, const Plan& plan) {
 
 std::string all_functions() {
     std::string text;
-    for (std::string_view part : {device::ptx, device::math, device::whole,
-                                  device::random, device::special})
+    for (std::string_view part :
+         {device::ptx, device::ptx_warp, device::math, device::whole,
+          device::random, device::special})
         text.append(part);
     return text;
 }

@@ -16,6 +16,8 @@ Leaves packed_leaves(const Reduction& reduction) {
     return [&reduction](ValueId id,
                         const Component& at) -> std::optional<Code> {
         const Sites& sites = reduction.sites;
+        if (reduction.product && id == reduction.product->id)
+            return Code(Kind::Float, "product");
         if (auto row = read_packed(sites.row, object("row"), id, at))
             return row;
         if (auto column = read_packed(sites.column, object("column"), id, at))
@@ -48,15 +50,17 @@ void write_steps(Writer& writer, const Reduction& reduction) {
          "begin",
          {constants_parameter, {"State", By::Constant, "state"}, partial}},
         [](Monoid& monoid, Scene& scene) { monoid.begin(scene); });
+    Signature add{"void",
+                  "add",
+                  {constants_parameter,
+                   {"Row", By::Constant, "row"},
+                   {"Column", By::Constant, "column"},
+                   {"int", By::Value, "k"}}};
+    if (reduction.product)
+        add.parameters.push_back({"float", By::Value, "product"});
+    add.parameters.push_back(partial);
     writer.comment("One pair: column `k` of the tile.");
-    write_each(writer, reduction,
-               {"void",
-                "add",
-                {constants_parameter,
-                 {"Row", By::Constant, "row"},
-                 {"Column", By::Constant, "column"},
-                 {"int", By::Value, "k"},
-                 partial}},
+    write_each(writer, reduction, add,
                [](Monoid& monoid, Scene& scene) { monoid.add(scene); });
     writer.comment("The tile's columns count from `first`.");
     write_each(writer, reduction,
@@ -106,6 +110,30 @@ void write_state_access(Writer& writer, const Record& state, bool loads) {
                 access(whole(slot));
             slot += std::max<std::int64_t>(field.length, 1);
         }
+    });
+}
+
+/// state_of_lane: what the lane has whose number differs in the bits `apart`.
+void write_state_of_lane(Writer& writer, const Record& state) {
+    const Signature signature{
+        "State",
+        "state_of_lane",
+        {{"State", By::Constant, "state"}, {"int", By::Value, "apart"}}};
+    writer.function(signature, [&] {
+        const Code other = writer.declare("State", "other");
+        for (const Field& field : state.fields()) {
+            const auto pass = [&](const Code& k) {
+                writer.set(field_of(other, field, k),
+                           call(field.kind, "of_lane",
+                                {field_of(object("state"), field, k),
+                                 Code(Kind::Int, "apart")}));
+            };
+            if (field.length)
+                writer.loop("k", field.length, pass);
+            else
+                pass(whole(0));
+        }
+        writer.give(other);
     });
 }
 
@@ -185,6 +213,8 @@ void write_reduce_functions(Writer& writer, const Reduction& reduction,
     write_steps(writer, reduction);
     write_state_access(writer, reduction.state, true);
     write_state_access(writer, reduction.state, false);
+    if (reduction.product)
+        write_state_of_lane(writer, reduction.state);
     write_result(writer, reduction, is_open);
 }
 

@@ -12,20 +12,33 @@
 namespace tilefold::cuda {
 namespace {
 
-/// Of each thread, for rows, partials and states together. Four rows of 16
-/// components fit, in 166 registers of sm_90: 36.4 instructions a pair. Eight
-/// would take 35.9, but fill 255 registers and spill between tasks.
-constexpr std::int64_t registers = 110;
+/// Of each thread, for rows, partials and states together. Eight rows of 16
+/// components fit, in 245 registers of sm_90: 35.9 instructions a pair; four
+/// would take 36.8.
+constexpr std::int64_t registers = 160;
 constexpr std::int32_t most_rows = 8;
 /// Pairs in the body of the innermost loop. Its own instructions are 3% of a
 /// short pair's then; more of them take ptxas longer than they save.
 constexpr std::int32_t pairs_unrolled = 16;
+/// Of columns of more words, whose pairs take long enough to compile anyhow.
+constexpr std::int32_t more_pairs_unrolled = 24;
+constexpr std::int64_t short_column = 12;
 /// Words of a column from which on fewer are unrolled: they fill registers.
 constexpr std::int64_t long_column = 32;
 /// What every device has without asking for more.
 constexpr std::int64_t shared_bytes = 48 * 1024;
 /// A tile's: three blocks fit beside each other.
 constexpr std::int64_t tile_bytes = 16 * 1024;
+
+/// Components from which on tiles of pairs take fewer instructions.
+constexpr std::int64_t least_components = 24;
+constexpr std::int64_t least_of_distances = 32;
+constexpr std::int64_t least_of_expanded = 8;
+/// Error of |x|² + |y|² - 2 x·y in float32, typical of 16 to 64 components.
+constexpr double expansion_error = 2e-7;
+/// Words of rows, partials and states that a thread keeps beside a tile's
+/// products.
+constexpr std::int64_t registers_beside = 56;
 
 std::int64_t words_of(const Record& record) {
     return (record.bytes() + 3) / 4;
@@ -40,8 +53,114 @@ std::int32_t width_block_of(std::int64_t width) {
     return width_blocks[std::size(width_blocks) - 1];
 }
 
-Plan choose_plan(const ir::Graph& graph, std::int32_t width_block) {
-    const Reduction reduction(of_width(graph, width_block));
+std::string_view spelling_of(Multiply multiply) {
+    switch (multiply) {
+    case Multiply::Alone:
+        return "alone";
+    case Multiply::Fma:
+        return "fma";
+    case Multiply::Tf32x3:
+        return "tf32x3";
+    case Multiply::Bf16x3:
+        return "bf16x3";
+    case Multiply::Bf16:
+        return "bf16";
+    case Multiply::F16:
+        return "f16";
+    }
+    internal_error("a way to multiply without a case");
+}
+
+double error_of(Multiply multiply) {
+    switch (multiply) {
+    case Multiply::Alone:
+    case Multiply::Fma:
+        return 0;
+    case Multiply::Tf32x3:
+        return 1e-7;
+    case Multiply::Bf16x3:
+        return 3e-6;
+    case Multiply::Bf16:
+        return 4e-3;
+    case Multiply::F16:
+        return 5e-4;
+    }
+    internal_error("a way to multiply without a case");
+}
+
+namespace {
+
+/// The least exact way that is exact enough.
+Multiply multiply_of(const Product& product, double tolerance) {
+    const auto stored = [&](DType dtype) {
+        return product.left_dtype == dtype && product.right_dtype == dtype;
+    };
+    const std::int64_t length = product.components;
+    if (!product.is_distance && length >= 16) {
+        if (stored(DType::BF16))
+            return Multiply::Bf16;
+        if (stored(DType::F16))
+            return Multiply::F16;
+    }
+    const double own = product.is_distance ? expansion_error : 0;
+    if (length >= least_components)
+        for (Multiply way : {Multiply::Bf16x3, Multiply::Tf32x3})
+            if (tolerance >= error_of(way) + own)
+                return way;
+    const bool expands = product.is_distance && tolerance >= expansion_error;
+    const std::int64_t least = expands               ? least_of_expanded
+                               : product.is_distance ? least_of_distances
+                                                     : least_components;
+    return length >= least ? Multiply::Fma : Multiply::Alone;
+}
+
+/// Bytes of shared memory of a tile of pairs; see device/product_*.cuh.
+std::int64_t bytes_of_tiles(const Plan& plan, const Product& product,
+                            const Record& column) {
+    const std::int64_t depth =
+        (product.components + plan.chunk - 1) / plan.chunk * plan.chunk;
+    const std::int64_t points = plan.block_rows() + 8;
+    const std::int64_t left = (depth + 8) * points * 4;
+    const std::int64_t right = (plan.chunk + 8) * (plan.tile_columns + 4) * 4;
+    const std::int64_t of_columns =
+        (column.bytes() + 15) / 16 * 16 * plan.tile_columns;
+    const std::int64_t norms = (depth + points + plan.tile_columns) * 4;
+    return left + right + of_columns + norms + 1024;
+}
+
+/// Tiles of pairs, where they pay and fit.
+std::optional<Plan> plan_of_tiles(const Reduction& reduction,
+                                  std::int32_t width_block, double tolerance) {
+    if (!reduction.product || reduction.monoids.empty())
+        return std::nullopt;
+    const Product& product = *reduction.product;
+    Plan plan;
+    plan.width_block = width_block;
+    plan.multiply = multiply_of(product, tolerance);
+    if (plan.multiply == Multiply::Alone)
+        return std::nullopt;
+    const bool is_fma = plan.multiply == Multiply::Fma;
+    plan.expands =
+        product.is_distance && (!is_fma || tolerance >= expansion_error);
+    const bool halves = !is_fma && plan.multiply != Multiply::Tf32x3;
+    plan.chunk = halves || product.components % 16 == 0 ? 16 : 8;
+    plan.rows_per_thread = 1;
+    plan.tile_columns = 64;
+    const std::int64_t beside = words_of(reduction.sites.row.record) +
+                                words_of(reduction.partial) +
+                                words_of(reduction.state);
+    if (beside * (is_fma ? 8 : 4) > registers_beside)
+        return std::nullopt;
+    for (plan.threads = 128; plan.threads >= 32; plan.threads /= 2)
+        if (bytes_of_tiles(plan, product, reduction.sites.column.record) <=
+            shared_bytes)
+            return plan;
+    return std::nullopt;
+}
+
+/// Pair by pair, in registers of rows.
+Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
+    const Reduction reduction(of_width(graph, width_block), false);
     const Sites& sites = reduction.sites;
     Plan plan;
     plan.width_block = open_argument(graph) < 0 ? 1 : width_block;
@@ -62,8 +181,35 @@ Plan choose_plan(const ir::Graph& graph, std::int32_t width_block) {
     plan.columns_unrolled =
         words_of(sites.column.record) > long_column
             ? 2
-            : std::min(pairs_unrolled / plan.rows_per_thread, 8);
+            : std::min((words_of(sites.column.record) > short_column
+                            ? more_pairs_unrolled
+                            : pairs_unrolled) /
+                           plan.rows_per_thread,
+                       8);
     return plan;
+}
+
+} // namespace
+
+Plan choose_plan(const ir::Graph& graph, std::int32_t width_block,
+                 double tolerance) {
+    const std::int32_t width = open_argument(graph) < 0 ? 1 : width_block;
+    const auto tiles = plan_of_tiles(
+        Reduction(of_width(graph, width_block), true), width, tolerance);
+    return tiles ? *tiles : plan_of_rows(graph, width_block);
+}
+
+std::optional<Plan> leaner_plan(const ir::Graph& graph, const Plan& plan) {
+    Plan leaner = plan;
+    if (plan.multiply == Multiply::Alone && plan.rows_per_thread > 1) {
+        leaner.rows_per_thread /= 2;
+        return leaner;
+    }
+    const bool is_exact = plan.multiply == Multiply::Fma && !plan.expands;
+    if (!is_exact)
+        return std::nullopt;
+    leaner = plan_of_rows(graph, plan.width_block);
+    return leaner;
 }
 
 std::string print(const Plan& plan) {
@@ -74,7 +220,12 @@ std::string print(const Plan& plan) {
            entry("rows_per_thread", plan.rows_per_thread) + " " +
            entry("tile_columns", plan.tile_columns) + " " +
            entry("columns_unrolled", plan.columns_unrolled) + " " +
-           entry("width_block", plan.width_block);
+           entry("width_block", plan.width_block) +
+           (plan.multiply == Multiply::Alone
+                ? ""
+                : " multiply=" + std::string(spelling_of(plan.multiply)) + " " +
+                      entry("chunk", plan.chunk) + " " +
+                      entry("expands", plan.expands));
 }
 
 } // namespace tilefold::cuda

@@ -8,10 +8,25 @@
 #include "compiler/ir.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace tilefold::cuda {
+
+/// How the products of pairs are computed, where the pair term has one
+/// (product.h). Errors are relative to |x| |y| of its vectors, beside float32's
+/// own rounding: typical ones, the worst is four times as large.
+enum class Multiply : std::uint8_t {
+    Alone,  ///< pair by pair
+    Fma,    ///< in tiles of pairs, float32
+    Tf32x3, ///< tensor cores, factors as sums of two of 11 bits: 1e-7
+    Bf16x3, ///< tensor cores, factors as sums of two of 8 bits: 3e-6
+    Bf16,   ///< tensor cores: exact of bf16 factors, else 4e-3
+    F16,    ///< tensor cores: exact of f16 factors, else 5e-4
+};
+std::string_view spelling_of(Multiply multiply);
+double error_of(Multiply multiply);
 
 struct Plan {
     std::int32_t threads = 128;        ///< of a block
@@ -21,6 +36,14 @@ struct Plan {
     /// Components that a graph with an open width is compiled for; a call of
     /// another width runs as several parts. 1 for any other graph.
     std::int32_t width_block = 1;
+    Multiply multiply = Multiply::Alone;
+    /// Components that tiles of pairs take at a time.
+    std::int32_t chunk = 16;
+    /// A squared distance is |x|² + |y|² - 2 x·y, of coordinates that are
+    /// centred at a block's first row: an error relative to |x|² + |y|².
+    bool expands = false;
+
+    std::int32_t block_rows() const { return threads * rows_per_thread; }
 
     friend bool operator==(const Plan&, const Plan&) = default;
 };
@@ -33,7 +56,14 @@ std::int32_t width_block_of(std::int64_t width);
 /// The plan for the (oriented) graph, whose open width, if it has one, is cut
 /// into blocks of `width_block`. Throws Error(CudaCannot) where no plan fits
 /// shared memory.
-Plan choose_plan(const ir::Graph& graph, std::int32_t width_block);
+/// `tolerance`: the error of products, relative to |x| |y|, up to which fewer
+/// bits are used; 0: exact as float32 is.
+Plan choose_plan(const ir::Graph& graph, std::int32_t width_block,
+                 double tolerance = 0);
+
+/// A plan of the same results that takes fewer registers; none where there is
+/// no such.
+std::optional<Plan> leaner_plan(const ir::Graph& graph, const Plan& plan);
 
 std::string print(const Plan& plan); ///< one line of key=value
 

@@ -126,6 +126,15 @@ Code PointReader::load(const Node& node, const Component& at) const {
     return loaded(base + at.code() * step);
 }
 
+Code PointReader::load_four(ValueId id, const Code& d) const {
+    const Node& node = graph_[id];
+    const DType stored = graph_.arguments[std::size_t(node.first)].dtype;
+    const Code step = field_of_operand(node.first, "component");
+    return call(Kind::Object,
+                "load_four_" + std::string(tilefold::spelling_of(stored)),
+                {addresses_.at(node.first) + d * step, step});
+}
+
 std::optional<Code> read_constant(const Sites& sites, ValueId id,
                                   const Component& at) {
     const Constant* constant = sites.constant(id);

@@ -22,6 +22,10 @@ public:
     /// An argument, literal or index symbol of the axis.
     std::optional<Code> read(ir::ValueId id, const Component& at) const;
 
+    /// Four components from `d` on of an argument that stores f32, f16 or
+    /// bf16, as an object Four.
+    Code load_four(ir::ValueId id, const Code& d) const;
+
 private:
     void declare(ir::ValueId id);
     Code load(const ir::Node& node, const Component& at) const;

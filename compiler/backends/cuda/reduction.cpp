@@ -8,7 +8,20 @@
 
 namespace tilefold::cuda {
 
-Reduction::Reduction(ir::Graph of) : graph(std::move(of)), sites(graph) {
+namespace {
+
+std::vector<ir::ValueId> vectors_of(const std::optional<Product>& product) {
+    if (!product)
+        return {};
+    return {product->left, product->right};
+}
+
+} // namespace
+
+Reduction::Reduction(ir::Graph of, bool multiplied)
+    : graph(std::move(of)),
+      product(multiplied ? find_product(graph) : std::nullopt),
+      sites(graph, vectors_of(product)) {
     for (ir::ValueId id : sites.reductions)
         monoids.push_back(make_monoid(graph, id, partial, state));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/backends/cuda/monoid.h"
+#include "compiler/backends/cuda/product.h"
 
 #include <memory>
 #include <vector>
@@ -11,11 +12,13 @@ namespace tilefold::cuda {
 
 /// The records and monoids of a graph; `graph` stays where it is.
 struct Reduction {
-    explicit Reduction(ir::Graph of);
+    /// `multiplied`: whether the loops compute its product.
+    Reduction(ir::Graph of, bool multiplied);
     Reduction(const Reduction&) = delete;
     Reduction& operator=(const Reduction&) = delete;
 
     ir::Graph graph;
+    std::optional<Product> product;
     Sites sites;
     Record partial{"Partial"}, state{"State"};
     std::vector<std::unique_ptr<Monoid>> monoids; ///< by sites.reductions

@@ -126,8 +126,12 @@ void pack(const Graph& graph, const std::vector<ValueId>& crossing,
 
 } // namespace
 
-Sites::Sites(const Graph& graph) {
+Sites::Sites(const Graph& graph, const std::vector<ValueId>& elsewhere) {
     Split parts = split(graph);
+    for (Split::Site* site : {&parts.row, &parts.column})
+        std::erase_if(site->crossing, [&](ValueId id) {
+            return std::ranges::count(elsewhere, id) > 0;
+        });
     for (ValueId id : parts.pair)
         if (graph[id].op == Op::Reduce) {
             reductions.push_back(id);

@@ -35,7 +35,9 @@ struct Packed {
 };
 
 struct Sites {
-    explicit Sites(const ir::Graph& graph);
+    /// `elsewhere`: values on {i} or {j} that the loops bring themselves.
+    explicit Sites(const ir::Graph& graph,
+                   const std::vector<ir::ValueId>& elsewhere = {});
 
     std::vector<Constant> constants;
     std::int64_t constants_size = 0; ///< doubles

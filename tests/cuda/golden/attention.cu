@@ -4,6 +4,7 @@ constexpr int threads = 128;
 constexpr int rows_per_thread = 1;
 constexpr int tile_columns = 32;
 constexpr int columns_unrolled = 2;
+constexpr int block_rows = 128;
 constexpr int folds_rows = 0;
 
 struct Constants {

@@ -4,6 +4,7 @@ constexpr int threads = 128;
 constexpr int rows_per_thread = 8;
 constexpr int tile_columns = 128;
 constexpr int columns_unrolled = 2;
+constexpr int block_rows = 1024;
 constexpr int folds_rows = 0;
 
 struct Constants {

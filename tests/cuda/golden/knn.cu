@@ -1,9 +1,10 @@
 // argkmin_j(|x_i - y_j|², 10)
-// threads=128 rows_per_thread=1 tile_columns=128 columns_unrolled=8 width_block=1
+// threads=128 rows_per_thread=2 tile_columns=128 columns_unrolled=8 width_block=1
 constexpr int threads = 128;
-constexpr int rows_per_thread = 1;
+constexpr int rows_per_thread = 2;
 constexpr int tile_columns = 128;
 constexpr int columns_unrolled = 8;
+constexpr int block_rows = 256;
 constexpr int folds_rows = 0;
 
 struct Constants {

@@ -1,42 +1,12 @@
-// compiler/backends/cuda/device/reduce.cuh - the loops of a reduction. What a
-// formula brings along stands before this: Constants, Row, Column, Partial and
-// State, and the functions of them.
+// compiler/backends/cuda/device/rows.cuh - the loops of a reduction whose pairs
+// are computed one by one. What a formula brings along stands before this:
+// Constants, Row, Column, Partial and State, and the functions of them.
 //
-//   task (rows of one batch, segment of columns)     a block of threads
+//   task                                             a block of threads
 //     rows into registers, rows_per_thread a thread
 //     tile of columns into shared memory             each column once a block
 //       partials over the tile, then into the states
 //     states to memory, where `finish` merges the segments in their order
-
-/// Rows and columns of one unit of work.
-struct Task {
-    Place place;
-    long long first_row, first_column, last_column;
-    long long first_state; // of row 0
-};
-
-/// Of run `number`: a batch and a part of it.
-static __device__ __forceinline__ Place find_run(const Call& call,
-                                                 long long number) {
-    const Quotient of_parts = divided(number, call.parts);
-    return find_place(call, of_parts.whole, of_parts.rest);
-}
-
-/// Neighbouring tasks read the same columns.
-static __device__ __forceinline__ Task find_task(const Call& call,
-                                                 long long number) {
-    constexpr long long block = (long long)threads * rows_per_thread;
-    const Quotient of_blocks = divided(number, call.row_blocks);
-    const Quotient of_segments = divided(of_blocks.whole, call.segments);
-    const long long run = of_segments.whole, segment = of_segments.rest;
-    Task task;
-    task.place = find_run(call, run);
-    task.first_row = of_blocks.rest * block;
-    task.first_state = run * call.rows * call.segments + segment;
-    task.first_column = segment * call.segment;
-    task.last_column = min(task.first_column + call.segment, call.columns);
-    return task;
-}
 
 extern "C" __global__ void __launch_bounds__(threads)
 accumulate(const __grid_constant__ Call call) {
@@ -107,43 +77,5 @@ accumulate(const __grid_constant__ Call call) {
                 store_state(call.state + task.first_state + at * call.segments,
                             call.states, own);
         }
-    }
-}
-
-/// The states [first, last), merged in their order.
-static __device__ __forceinline__ State merged_states(const Call& call,
-                                                      const Constants& constants,
-                                                      long long first,
-                                                      long long last) {
-    State state;
-    identity(constants, state);
-#pragma unroll 1
-    for (long long at = first; at < last; ++at) {
-        State next;
-        load_state(call.state + at, call.states, next);
-        merge(constants, next, state);
-    }
-    return state;
-}
-
-/// The results, each from `group` states: a row's segments, or what is left of
-/// all rows.
-extern "C" __global__ void __launch_bounds__(threads)
-finish(const __grid_constant__ Call call) {
-    const long long kept = folds_rows ? 1 : call.rows;
-    const long long results = kept * call.parts * call.batches;
-    const long long terms = folds_rows ? call.rows * call.columns : call.columns;
-    const long long step = (long long)gridDim.x * threads;
-    for (long long k = (long long)blockIdx.x * threads + threadIdx.x;
-         k < results; k += step) {
-        const Quotient of_rows = divided(k, kept);
-        const long long row = of_rows.rest;
-        const Place place = find_run(call, of_rows.whole);
-        const Constants constants = load_constants(call, place);
-        const long long first = k * call.group;
-        const State state =
-            merged_states(call, constants, first, first + call.group);
-        write_result(call, constants, place, listed(call.row_index, row), row,
-                     terms, state);
     }
 }

@@ -1,0 +1,42 @@
+// compiler/backends/cuda/device/fragments.cuh - 32 × 64 products of a warp as
+// tiles of 16 × 8, and the order in which factors lie in shared memory: that of
+// the lanes that multiply them, so that a lane reads its words of a step side
+// by side. A step is of 8 words of a point, `left_words` and `right_words` of
+// which lie in shared memory: a component each, or two of 16 bits.
+
+constexpr int thread_rows = 4, thread_columns = 16, row_lanes = 4;
+
+static __device__ __forceinline__ int warp_row(int r) {
+    return int(threadIdx.x) % 32 / 4 + 8 * r;
+}
+static __device__ __forceinline__ int tile_column(int c) {
+    return c / 2 * 8 + int(threadIdx.x) % 4 * 2 + c % 2;
+}
+
+/// Of the first word of a lane, in a step of 16 rows or of 8 columns.
+static __device__ __forceinline__ int left_step(int tile, int step, int lane) {
+    return ((tile * (left_words / 8) + step) * 32 + lane) * 4;
+}
+static __device__ __forceinline__ int right_step(int tile, int step,
+                                                 int lane) {
+    return ((tile * (right_words / 8) + step) * 32 + lane) * 2;
+}
+/// Of a word of a point.
+static __device__ __forceinline__ int left_place(int row, int word) {
+    return left_step(row / 16, word / 8, row % 8 * 4 + word % 4) +
+           row / 8 % 2 + word / 4 % 2 * 2;
+}
+static __device__ __forceinline__ int right_place(int column, int word) {
+    return right_step(column / 8, word / 8, column % 8 * 4 + word % 4) +
+           word / 4 % 2;
+}
+
+/// From a word to the next of the same four of a point.
+constexpr int left_apart = 4, right_apart = 2;
+
+struct __align__(16) FourWords {
+    unsigned at[4];
+};
+struct __align__(8) TwoWords {
+    unsigned at[2];
+};

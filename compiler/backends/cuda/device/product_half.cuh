@@ -1,0 +1,94 @@
+// compiler/backends/cuda/device/product_half.cuh - products on tensor cores, of
+// factors of 16 bits; or, of three `terms`, of factors that are sums of two
+// bfloat16: high and low. What is left out then, low times low, is 2^-16 of the
+// product at most.
+
+constexpr int factor_parts = terms == 3 ? 2 : 1;
+
+struct __align__(16) Left {
+    unsigned at[factor_parts][block_rows * left_words];
+};
+struct __align__(16) Right {
+    unsigned at[factor_parts][tile_columns * right_words];
+};
+
+/// The nearest two to a word, and what they are.
+static __device__ __forceinline__ unsigned packed(float lower, float upper) {
+    return is_f16 ? ptx_two_f16(lower, upper) : ptx_two_bf16(lower, upper);
+}
+static __device__ __forceinline__ float lower_of(unsigned word) {
+    return __uint_as_float(word << 16);
+}
+static __device__ __forceinline__ float upper_of(unsigned word) {
+    return __uint_as_float(word & 0xffff0000u);
+}
+
+template <class Side>
+static __device__ __forceinline__ void put_words(Side& side, int place,
+                                                 int apart, const Four& four) {
+#pragma unroll
+    for (int w = 0; w < group / 2; ++w) {
+        const float lower = four.at[2 * w], upper = four.at[2 * w + 1];
+        const unsigned high = packed(lower, upper);
+        side.at[0][place + apart * w] = high;
+        if (factor_parts == 2)
+            side.at[factor_parts - 1][place + apart * w] =
+                packed(lower - lower_of(high), upper - upper_of(high));
+    }
+}
+static __device__ __forceinline__ void put_left(Left& left, int row, int d,
+                                                const Four& four) {
+    put_words(left, left_place(row, d / 2), left_apart, four);
+}
+static __device__ __forceinline__ void put_right(Right& right, int column,
+                                                 int d, const Four& four) {
+    put_words(right, right_place(column, d / 2), right_apart, four);
+}
+
+static __device__ __forceinline__ void
+multiply_half(float& c0, float& c1, float& c2, float& c3,
+              const unsigned (&a)[4], const unsigned (&b)[2]) {
+    if (is_f16)
+        ptx_mma_f16(c0, c1, c2, c3, a, b);
+    else
+        ptx_mma_bf16(c0, c1, c2, c3, a, b);
+}
+
+static __device__ __forceinline__ void
+multiply(const Left& left, const Right& right, int from,
+         float (&product)[thread_rows][thread_columns]) {
+    const int lane = int(threadIdx.x) % 32;
+    const int tile = int(threadIdx.x) / 32 * 2;
+    constexpr int low = factor_parts - 1;
+#pragma unroll
+    for (int s = 0; s < chunk / 16; ++s) {
+        FourWords x[factor_parts][2];
+#pragma unroll
+        for (int p = 0; p < factor_parts; ++p)
+#pragma unroll
+            for (int m = 0; m < 2; ++m)
+                x[p][m] = *reinterpret_cast<const FourWords*>(
+                    left.at[p] +
+                    left_step(tile + m, from / 16 + s, lane));
+#pragma unroll
+        for (int n = 0; n < thread_columns / 2; ++n) {
+            TwoWords y[factor_parts];
+#pragma unroll
+            for (int p = 0; p < factor_parts; ++p)
+                y[p] = *reinterpret_cast<const TwoWords*>(
+                    right.at[p] + right_step(n, s, lane));
+#pragma unroll
+            for (int m = 0; m < 2; ++m) {
+                float& c0 = product[2 * m][2 * n];
+                float& c1 = product[2 * m][2 * n + 1];
+                float& c2 = product[2 * m + 1][2 * n];
+                float& c3 = product[2 * m + 1][2 * n + 1];
+                if (terms == 3) {
+                    multiply_half(c0, c1, c2, c3, x[low][m].at, y[0].at);
+                    multiply_half(c0, c1, c2, c3, x[0][m].at, y[low].at);
+                }
+                multiply_half(c0, c1, c2, c3, x[0][m].at, y[0].at);
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+// compiler/backends/cuda/product.cpp - finds the product of a pair term, and
+// writes the functions that bring its vectors.
+
+#include "compiler/backends/cuda/product.h"
+
+#include "compiler/backends/cuda/points.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace tilefold::cuda {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::Op;
+using ir::ValueId;
+
+bool is_pair(const Node& node) {
+    return node.op == Op::Reduce || node.type.axes == Axes::IJ;
+}
+
+bool is_contraction(const Node& node) {
+    if (!has_row(node.op))
+        return false;
+    switch (row_of(node.op).shape) {
+    case ir::ShapeRule::Contract:
+    case ir::ShapeRule::Fold:
+    case ir::ShapeRule::MatVec:
+    case ir::ShapeRule::VecMat:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Whether a component costs no more than its own operations.
+bool is_cheap(const Graph& graph, ValueId id) {
+    const Node& node = graph[id];
+    if (is_contraction(node) || node.op == Op::Concat || node.op == Op::Cross)
+        return false;
+    return std::ranges::all_of(node.inputs(), [&](ValueId input) {
+        return graph[input].type.axes == Axes::None || is_cheap(graph, input);
+    });
+}
+
+bool is_read_by_pairs(const Graph& graph, ValueId id, ValueId but) {
+    for (ValueId user = 0; user < graph.nodes.size(); ++user)
+        if (user != but && is_pair(graph[user]) &&
+            std::ranges::count(graph[user].inputs(), id))
+            return true;
+    return false;
+}
+
+/// Whether all that becomes of a value is a factor of an exponent.
+bool ends_in_exponents(const Graph& graph, ValueId id) {
+    for (ValueId user = 0; user < graph.nodes.size(); ++user) {
+        const Node& node = graph[user];
+        if (!std::ranges::count(node.inputs(), id))
+            continue;
+        if (node.op == Op::Exp || node.op == Op::Exp2)
+            continue;
+        const bool scales =
+            node.op == Op::Mul && node.operands[0] != node.operands[1];
+        if (!scales || !ends_in_exponents(graph, user))
+            return false;
+    }
+    return true;
+}
+
+DType stored_dtype(const Graph& graph, ValueId id) {
+    const Node& node = graph[id];
+    return node.op == Op::Argument
+               ? graph.arguments[std::size_t(node.first)].dtype
+               : DType::F32;
+}
+
+std::optional<Product> product_at(const Graph& graph, ValueId id) {
+    const Node& node = graph[id];
+    const bool meets = node.op == Op::Dot || node.op == Op::SqDist;
+    if (!meets || node.type.axes != Axes::IJ || node.type.dtype != DType::F32)
+        return std::nullopt;
+    Product product;
+    product.id = id;
+    product.left = node.operands[0];
+    product.right = node.operands[1];
+    if (graph[product.left].type.axes == Axes::J)
+        std::swap(product.left, product.right);
+    const Type& left = graph[product.left].type;
+    const Type& right = graph[product.right].type;
+    const bool fits = left.axes == Axes::I && right.axes == Axes::J &&
+                      left.rank == 1 && right.rank == 1 &&
+                      left.dtype == DType::F32 && right.dtype == DType::F32;
+    const bool alone = fits && !is_read_by_pairs(graph, product.left, id) &&
+                       !is_read_by_pairs(graph, product.right, id);
+    if (!alone || !is_cheap(graph, product.left) ||
+        !is_cheap(graph, product.right))
+        return std::nullopt;
+    product.components = left.rows;
+    product.is_distance = node.op == Op::SqDist;
+    product.left_dtype = stored_dtype(graph, product.left);
+    product.right_dtype = stored_dtype(graph, product.right);
+    product.may_be_negative =
+        !product.is_distance || ends_in_exponents(graph, id);
+    return product;
+}
+
+void write_component(Writer& writer, const Graph& graph, const Sites& sites,
+                     ValueId vector, Axes axis) {
+    const bool is_row = axis == Axes::I;
+    const Code point(Kind::Long, is_row ? "i" : "j");
+    const Signature signature{"float",
+                              is_row ? "left_component" : "right_component",
+                              {{"Call", By::Constant, "call"},
+                               {"Constants", By::Constant, "constants"},
+                               {"Place", By::Constant, "place"},
+                               {"long long", By::Value, point.text()},
+                               {"int", By::Value, "d"}}};
+    writer.function(signature, [&] {
+        PointReader reader(graph, writer, axis, point, -1);
+        reader.declare(std::vector<ValueId>{vector});
+        const Leaves leaves = [&](ValueId id,
+                                  const Component& at) -> std::optional<Code> {
+            if (auto constant = read_constant(sites, id, at))
+                return constant;
+            return reader.read(id, at);
+        };
+        Values values(graph, writer, leaves);
+        writer.give(
+            as(Kind::Float, values.value(vector, {0, Code(Kind::Int, "d")})));
+    });
+}
+
+/// Four components from d on.
+void write_four(Writer& writer, const Graph& graph, ValueId vector, Axes axis) {
+    const bool is_row = axis == Axes::I;
+    const std::string side = is_row ? "left" : "right";
+    const Code point(Kind::Long, is_row ? "i" : "j"), d(Kind::Int, "d");
+    const Signature signature{"Four",
+                              side + "_four",
+                              {{"Call", By::Constant, "call"},
+                               {"Constants", By::Constant, "constants"},
+                               {"Place", By::Constant, "place"},
+                               {"long long", By::Value, point.text()},
+                               {"int", By::Value, "d"}}};
+    const Node& node = graph[vector];
+    const DType stored = stored_dtype(graph, vector);
+    const bool lies_so = node.op == Op::Argument &&
+                         kind_of(stored) == DTypeKind::Float &&
+                         stored != DType::F64;
+    writer.function(signature, [&] {
+        if (lies_so) {
+            PointReader reader(graph, writer, axis, point, -1);
+            reader.declare(std::vector<ValueId>{vector});
+            writer.give(reader.load_four(vector, d));
+            return;
+        }
+        const Code four = writer.declare("Four", "four");
+        writer.loop("q", 4, [&](const Code& q) {
+            writer.set(
+                element(Kind::Float, member(Kind::Object, four, "at"), q),
+                call(Kind::Float, side + "_component",
+                     {object("call"), object("constants"), object("place"),
+                      point, d + q}));
+        });
+        writer.give(four);
+    });
+}
+
+} // namespace
+
+std::optional<Product> find_product(const Graph& graph) {
+    std::optional<Product> longest;
+    if (graph.real != DType::F32)
+        return longest;
+    for (ValueId id = 0; id < graph.nodes.size(); ++id) {
+        const auto product = product_at(graph, id);
+        if (product && (!longest || product->components > longest->components))
+            longest = product;
+    }
+    return longest;
+}
+
+void write_components_of_product(Writer& writer, const Graph& graph,
+                                 const Sites& sites, const Product& product) {
+    write_component(writer, graph, sites, product.left, Axes::I);
+    write_four(writer, graph, product.left, Axes::I);
+    write_component(writer, graph, sites, product.right, Axes::J);
+    write_four(writer, graph, product.right, Axes::J);
+}
+
+} // namespace tilefold::cuda

@@ -196,13 +196,33 @@ std::vector<CudaCase> table_cases() {
     return cases;
 }
 
+namespace {
+
+/// A formula, and how exactly its products are computed.
+struct MultipliedCase {
+    const char *formula, *arguments;
+    double product_error, tolerance;
+    std::int32_t width = 2;
+};
+constexpr const char* gaussian = "sum_j exp(-|x_i - y_j|²/2l²) b_j";
+
+std::vector<CudaCase> cases_of(std::span<const MultipliedCase> rows) {
+    std::vector<CudaCase> cases;
+    for (const MultipliedCase& row : rows) {
+        cases.push_back(
+            cuda_case(std::string(row.formula) + " " + row.arguments,
+                      row.formula, row.arguments));
+        cases.back().product_error = row.product_error;
+        cases.back().tolerance = row.tolerance;
+        cases.back().width = row.width;
+    }
+    return cases;
+}
+
+} // namespace
+
 std::vector<CudaCase> product_cases() {
-    struct Row {
-        const char *formula, *arguments;
-        double product_error, tolerance;
-    };
-    constexpr const char* gaussian = "sum_j exp(-|x_i - y_j|²/2l²) b_j";
-    const Row rows[] = {
+    const MultipliedCase rows[] = {
         {gaussian, "x f32[32], y f32[32], b f32, l f64", 0, 4e-6},
         {gaussian, "x f32[35], y f32[35], b f32, l f64", 0, 4e-6},
         {gaussian, "x f32[16], y f32[16], b f32, l f64", 3e-7, 2e-5},
@@ -235,15 +255,40 @@ std::vector<CudaCase> product_cases() {
          4e-6},
         {gaussian, "x f32[200], y f32[200], b f32, l f64", 0, 4e-6},
     };
-    std::vector<CudaCase> cases;
-    for (const Row& row : rows) {
-        cases.push_back(
-            cuda_case(std::string(row.formula) + " " + row.arguments,
-                      row.formula, row.arguments));
-        cases.back().product_error = row.product_error;
-        cases.back().tolerance = row.tolerance;
-    }
-    return cases;
+    return cases_of(rows);
+}
+
+std::vector<CudaCase> wide_cases() {
+    const MultipliedCase rows[] = {
+        {gaussian, "x f32[3], y f32[3], b f32[16], l f64", 0, 4e-6, 16},
+        {gaussian, "x f32[3], y f32[3], b f32[9], l f64", 0, 4e-6, 9},
+        {gaussian, "x f32[3], y f32[3], b f32[100], l f64", 0, 4e-6, 100},
+        {gaussian, "x f32[3], y f32[3], b bf16[24], l f64", 0, 4e-6, 24},
+        {gaussian, "x f32[3], y f32[3], b f16[24], l f64", 1e-5, 2e-4, 24},
+        {gaussian, "x f32[24], y f32[24], b f32[40], l f64", 1e-6, 2e-5, 40},
+        {gaussian, "x f32[3], y f32[3], b f32[11], l f64", 5e-3, 2e-2, 11},
+        {"softmax_j(q_i·k_j/√64, v_j)", "q bf16[64], k bf16[64], v bf16[64]", 0,
+         4e-6, 64},
+        {"softmax_j(q_i·k_j/√64, v_j)", "q bf16[64], k bf16[64], v bf16[64]",
+         5e-3, 2e-2, 64},
+        {"softmax_j(q_i·k_j, v_j)", "q f16[32], k f16[32], v f16[16]", 0, 4e-6,
+         16},
+        {"softmax_j(8(x_i·y_j), b_j)", "x f32[24], y f32[24], b f32[16]", 1e-6,
+         2e-5, 16},
+        {"softmax_j(q_i·k_j/9, v_j)", "q bf16[128], k bf16[128], v bf16[128]",
+         0, 4e-6, 128},
+        {"softmax_j(where(j <= i, q_i·k_j, -inf), v_j)",
+         "q bf16[16], k bf16[16], v bf16[8]", 0, 4e-6, 8},
+        {"softmax_j(-9|x_i - y_j|², b_j)", "x f32[3], y f32[3], b f32[10]", 0,
+         4e-6, 10},
+        {"c_i + softmax_j(-9|x_i - y_j|², b_j)",
+         "x f32[3], y f32[3], b f32[10], c f32", 0, 4e-6, 10},
+        {"mean_j (x_i·y_j) b_j", "x f32[3], y f32[3], b f32[10]", 0, 4e-6, 10},
+        {gaussian, "x f32[3], y f32[3], b f32[9], l f64", 0, 4e-6, 21},
+        {gaussian, "x f32[3], y f32[3], b f32[9], l f64", 0, 4e-6, 70},
+        {gaussian, "x f32[3], y f32[3], b bf16[9], l f64", 0, 4e-6, 200},
+    };
+    return cases_of(rows);
 }
 
 std::vector<CudaCase> edge_cases() {

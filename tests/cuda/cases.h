@@ -13,6 +13,8 @@ std::vector<CudaCase> formula_cases();
 std::vector<CudaCase> table_cases();
 /// Pairs that meet in long vectors, in every way to multiply.
 std::vector<CudaCase> product_cases();
+/// Sums of weighted vectors and softmax, as products of matrices.
+std::vector<CudaCase> wide_cases();
 /// NaN, infinities, ties and subnormal numbers in reductions.
 std::vector<CudaCase> edge_cases();
 /// Random graphs, from a seed on.

@@ -200,8 +200,11 @@ double tolerance_of(const CudaCase& of) {
 HostKernels small_kernels(const CudaCase& of) {
     cuda::Plan plan = cuda::choose_plan(
         of.graph, cuda::width_block_of(of.width), of.product_error);
-    plan.threads = 32;
-    if (plan.multiply == cuda::Multiply::Alone)
+    const bool is_tiled =
+        plan.multiply != cuda::Multiply::Alone || plan.is_wide();
+    plan.threads = is_tiled ? 64 : 32; // two warps, which nothing joins
+    plan.tiles_held = 2;
+    if (!is_tiled)
         plan.tile_columns = std::min(plan.tile_columns, 16);
     return {cuda::emit(of.graph, plan), plan};
 }

@@ -27,8 +27,8 @@ struct RunSizes {
     unsigned blocks = 2; ///< of the grid: tasks are strided over it
 };
 
-/// The small blocks that the host runs: as the model's, but for 32 threads and
-/// tiles of at most 16 columns.
+/// The small blocks that the host runs: as the model's, but for 32 or 64
+/// threads and tiles of at most 16 columns.
 HostKernels small_kernels(const CudaCase& of);
 
 /// Bytes of the results under an order of threads. Inputs and outputs lie

@@ -130,9 +130,12 @@ int Loop::count(const std::string& opcode) const {
     return sum;
 }
 
-std::size_t instruction_count(const cuda::Image& image,
-                              const std::string& kernel) {
-    return listing_of(disassembled(image), kernel).lines.size();
+int instruction_count(const cuda::Image& image, const std::string& kernel,
+                      const std::string& opcode) {
+    int count = 0;
+    for (const Line& line : listing_of(disassembled(image), kernel).lines)
+        count += line.opcode.starts_with(opcode);
+    return count;
 }
 
 Loop smallest_loop(const cuda::Image& image, const std::string& kernel,

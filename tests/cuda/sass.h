@@ -20,9 +20,9 @@ struct Loop {
     int count(const std::string& opcode) const;
 };
 
-/// Of a whole kernel.
-std::size_t instruction_count(const cuda::Image& image,
-                              const std::string& kernel);
+/// Of a whole kernel: those whose opcode begins so.
+int instruction_count(const cuda::Image& image, const std::string& kernel,
+                      const std::string& opcode = "");
 
 /// Of the loops of `kernel` with the opcode, the one with fewest instructions;
 /// throws std::runtime_error where there is none.

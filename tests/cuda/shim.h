@@ -192,24 +192,27 @@ static inline void resume(const std::vector<unsigned>& numbers) {
     }
 }
 
-/// Runs the warps whose lanes meet; false where none has any that do.
-static inline bool run_warps(const std::vector<unsigned>& numbers) {
-    bool any = false;
-    for (unsigned first = 0; first < numbers.size(); first += 32) {
+static inline bool lanes_meet(const std::vector<unsigned>& lanes) {
+    const int at = block.waits_at[lanes[0]];
+    return at < 0 && std::all_of(
+                         lanes.begin(), lanes.end(),
+                         [&](unsigned k) { return block.waits_at[k] == at; });
+}
+
+/// Runs one warp after the other, each as far as it comes alone, those first
+/// whose lanes are.
+static inline void run_warps(const std::vector<unsigned>& numbers) {
+    std::vector<unsigned> begun(numbers.size() / 32 + 1);
+    for (unsigned number : numbers) {
+        if (begun[number / 32]++)
+            continue;
         std::vector<unsigned> lanes;
         for (unsigned k : numbers)
-            if (k / 32 * 32 == first)
+            if (k / 32 == number / 32)
                 lanes.push_back(k);
-        const int at = block.waits_at[first];
-        const bool meet =
-            at < 0 && std::all_of(
-                          lanes.begin(), lanes.end(),
-                          [&](unsigned k) { return block.waits_at[k] == at; });
-        if (meet)
+        while (lanes_meet(lanes))
             resume(lanes);
-        any = any || meet;
     }
-    return any;
 }
 
 /// One block to its end; false where its threads part at a barrier.
@@ -218,8 +221,7 @@ static inline bool run_block(unsigned threads, int order) {
     const std::vector<unsigned> numbers = order_of(threads, order);
     for (;;) {
         resume(numbers);
-        while (run_warps(numbers)) {
-        }
+        run_warps(numbers);
         for (int line : block.waits_at)
             if (line != block.waits_at[0] || line < 0)
                 return false;

@@ -62,6 +62,13 @@ TEST(Emitted, TilesOfPairsAgree) {
     expect_agreement(cases);
 }
 
+TEST(Emitted, SumsOfWeightedVectorsAgree) {
+    const std::vector<CudaCase> cases = wide_cases();
+    for (const CudaCase& each : cases)
+        EXPECT_TRUE(small_kernels(each).plan.is_wide()) << each.name;
+    expect_agreement(cases);
+}
+
 TEST(Emitted, EdgesOfReductionsAgree) {
     expect_agreement(edge_cases());
 }

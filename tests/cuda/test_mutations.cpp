@@ -27,6 +27,8 @@ constexpr const char* points = "x f32[3], y f32[3], b f32, l f64";
 
 constexpr const char* long_points = "x f32[40], y f32[40], b f32, l f64";
 constexpr const char* dot = "sum_j (x_i·y_j)³ b_j";
+constexpr const char* attention = "softmax_j(9(q_i·k_j), v_j)";
+constexpr const char* tokens = "q bf16[32], k bf16[32], v bf16[16]";
 constexpr const char* halves = "x bf16[40], y bf16[40], b f32";
 
 constexpr Mutation mutations[] = {
@@ -67,11 +69,10 @@ constexpr Mutation mutations[] = {
     // Tiles of pairs. The centre is read before it is there; the task, the
     // tile and the chunk as above.
     {gaussian, long_points, barrier, "", 0, 3e-7},
-    {gaussian, long_points, barrier, "", 1},
     {gaussian, long_points, barrier, "", 2},
     {gaussian, long_points, barrier, "", 3},
-    {gaussian, long_points, "if (from)\n                    __syncthreads();",
-     ""},
+    {gaussian, long_points, barrier, "", 4},
+    {gaussian, long_points, "if (from)\n            __syncthreads();", ""},
     {gaussian, long_points, barrier, "", 5},
     {gaussian, long_points, "r / 4 * 16", "r / 4 * 8"},
     {gaussian, long_points, "columns[c / 4].at[c % 4]", "columns[0].at[c % 4]"},
@@ -79,7 +80,7 @@ constexpr Mutation mutations[] = {
     {gaussian, long_points, "k >= count", "k > count"},
     {gaussian, long_points, "d == from", "d == 0", 0, 1e-6},
     {gaussian, long_points, "*= -2.0f", "*= 2.0f", 0, 1e-6},
-    {gaussian, long_points, "vectors.right_norm[k]", "vectors.right_norm[c]", 0,
+    {gaussian, long_points, "vectors.right_norm[k]", "vectors.right_norm[0]", 0,
      1e-6},
     {gaussian, long_points, "low[m], right_high", "high[m], right_high", 0,
      1e-6},
@@ -92,6 +93,19 @@ constexpr Mutation mutations[] = {
     {dot, halves, "c % 2;", "0;"},
     {gaussian, long_points, "x[0][m].at, y[low].at", "x[0][m].at, y[0].at", 0,
      1e-5},
+    // Weights times values.
+    {attention, tokens, "__syncthreads(); // the last tile has been read", ""},
+    {attention, tokens, "*slot * shrink", "*slot"},
+    {attention, tokens, "rows.any ? *slot * shrink : 0.0", "0.0"},
+    {attention, tokens, "rows.sum[r][v] *= shrink", "rows.sum[r][v] *= 1.0f"},
+    {attention, tokens, "rows.weight[r] *= double(shrink)",
+     "rows.weight[r] *= 1.0"},
+    {attention, tokens, "of_lane(maximum, apart)", "maximum"},
+    {attention, tokens, "weight += of_lane(weight, apart)", "weight += weight"},
+    {attention, tokens, "k < count ? of_pair : of_none", "of_pair"},
+    {attention, tokens, "column / 8 % 2", "column / 4 % 2"},
+    {attention, tokens, "c = 4 * s + q / 2 * 2", "c = 4 * s + q % 2 * 2"},
+    {attention, tokens, "v / 2 * 8 + int(threadIdx.x) % 4 * 2 + v % 2", "v"},
 };
 
 std::string mutated(std::string text, const Mutation& mutation) {
@@ -150,6 +164,8 @@ TEST(CudaMutations, AreCaught) {
         cases.push_back(
             cuda_case("mutant", mutation.formula, mutation.arguments));
         cases.back().product_error = mutation.product_error;
+        if (mutation.formula == attention)
+            cases.back().width = 16;
         if (mutation.product_error > 0)
             cases.back().tolerance = 10 * mutation.product_error;
         sound.push_back(small_kernels(cases.back()));

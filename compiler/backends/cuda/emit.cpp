@@ -14,6 +14,11 @@ namespace {
 
 using ir::Op;
 
+/// Whether warps compute tiles of pairs.
+bool is_tiled(const Plan& plan) {
+    return plan.multiply != Multiply::Alone || plan.is_wide();
+}
+
 /// What this backend has no code for.
 void check_operations(const ir::Graph& graph) {
     for (const ir::Node& node : graph.nodes) {
@@ -42,7 +47,7 @@ bool uses(const ir::Graph& graph, const std::vector<Op>& ops) {
 std::string functions_of(const ir::Graph& graph, const Plan& plan) {
     std::string text;
     text.append(device::ptx).append(device::math).append(device::whole);
-    if (plan.multiply != Multiply::Alone)
+    if (is_tiled(plan))
         text.append(device::ptx_warp);
     if (uses(graph, {Op::Rand, Op::Randn}))
         text.append(device::random);
@@ -63,7 +68,7 @@ std::string frame_of(const ir::Graph& graph, const Plan& plan) {
     writer.constant("width_block", plan.width_block);
     std::string text =
         writer.take().append(device::call).append(device::memory);
-    if (plan.multiply != Multiply::Alone)
+    if (is_tiled(plan))
         text.append(device::four);
     return text;
 }
@@ -75,7 +80,6 @@ void write_constants(Writer& writer, const Plan& plan, const Sites& sites) {
     writer.constant("columns_unrolled", plan.columns_unrolled);
     writer.constant("block_rows", plan.block_rows());
     writer.constant("folds_rows", sites.folds_rows);
-    writer.blank();
 }
 
 /// What the loops over tiles of pairs are compiled for.
@@ -91,36 +95,58 @@ void write_product_constants(Writer& writer, const Plan& plan,
     writer.constant("clamps", plan.expands && !product.may_be_negative);
     writer.constant("terms", plan.multiply == Multiply::Bf16x3 ? 3 : 1);
     writer.constant("is_f16", plan.multiply == Multiply::F16);
+}
+
+void write_wide_constants(Writer& writer, const Plan& plan, const Wide& wide) {
+    writer.constant("wide_components", wide.components);
+    writer.constant("weight_parts", plan.weight_parts);
+    writer.constant("value_parts", plan.value_parts);
+    writer.constant("tiles_held", plan.tiles_held);
+    writer.constant("is_softmax", wide.is_softmax);
+    // After the maximum and the sum of weights.
+    writer.constant("first_sum", wide.is_softmax ? 2 : 0);
+}
+
+/// Words of 4 bytes of a point and of a chunk of it, in shared memory.
+void write_fragment_constants(Writer& writer, const Plan& plan,
+                              const std::optional<Product>& product) {
     const std::int64_t in_word = plan.multiply == Multiply::Tf32x3 ? 1 : 2;
+    const std::int64_t chunks =
+        product ? (product->components + plan.chunk - 1) / plan.chunk : 0;
+    writer.constant("warp_tiles", plan.warp_tiles);
     writer.constant("left_words", chunks * plan.chunk / in_word);
     writer.constant("right_words", plan.chunk / in_word);
-    writer.blank();
+}
+
+std::string product_of(Multiply multiply) {
+    std::string text;
+    switch (multiply) {
+    case Multiply::Alone:
+        return text.append(device::fragments).append(device::no_product);
+    case Multiply::Fma:
+        return text.append(device::product_fma).append(device::vectors);
+    case Multiply::Tf32x3:
+        text.append(device::fragments).append(device::product_tf32);
+        return text.append(device::vectors);
+    case Multiply::Bf16x3:
+    case Multiply::Bf16:
+    case Multiply::F16:
+        text.append(device::fragments).append(device::product_half);
+        return text.append(device::vectors);
+    }
+    internal_error("a way to multiply without a case");
 }
 
 std::string loops_of(const Reduction& reduction, const Plan& plan) {
     if (reduction.monoids.empty())
         return std::string(device::values);
     std::string loops(device::task);
-    switch (plan.multiply) {
-    case Multiply::Alone:
+    if (reduction.wide)
+        loops.append(product_of(plan.multiply)).append(device::wide);
+    else if (reduction.product)
+        loops.append(product_of(plan.multiply)).append(device::pairs);
+    else
         loops.append(device::rows);
-        break;
-    case Multiply::Fma:
-        loops.append(device::product_fma).append(device::pairs);
-        break;
-    case Multiply::Tf32x3:
-        loops.append(device::fragments)
-            .append(device::product_tf32)
-            .append(device::pairs);
-        break;
-    case Multiply::Bf16x3:
-    case Multiply::Bf16:
-    case Multiply::F16:
-        loops.append(device::fragments)
-            .append(device::product_half)
-            .append(device::pairs);
-        break;
-    }
     return loops.append(device::finish);
 }
 
@@ -144,6 +170,11 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
     write_constants(writer, plan, sites);
     if (reduction.product)
         write_product_constants(writer, plan, *reduction.product);
+    if (reduction.wide)
+        write_wide_constants(writer, plan, *reduction.wide);
+    if (is_tiled(plan))
+        write_fragment_constants(writer, plan, reduction.product);
+    writer.blank();
     writer.record(sites.constants_record);
     writer.blank();
     writer.record(sites.row.record);
@@ -163,6 +194,9 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
     if (reduction.product)
         write_components_of_product(writer, reduction.graph, sites,
                                     *reduction.product);
+    if (reduction.wide)
+        write_functions_of_wide(writer, reduction.graph, sites, *reduction.wide,
+                                packed_leaves(reduction), open);
     if (reduction.monoids.empty())
         write_value_function(writer, reduction);
     else
@@ -175,8 +209,9 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
 Emitted emit(const ir::Graph& graph, const Plan& plan) {
     check_operations(graph);
     const std::int32_t open = open_argument(graph);
-    const Reduction reduction(of_width(graph, plan.width_block),
-                              plan.multiply != Multiply::Alone);
+    const Reduction reduction(
+        of_width(graph, plan.width_block),
+        {plan.multiply != Multiply::Alone, plan.is_wide()});
     const Sites& sites = reduction.sites;
     Emitted emitted;
     const bool reduces = !reduction.monoids.empty();

@@ -11,7 +11,8 @@ using ir::ValueId;
 const Parameter call_parameter{"Call", By::Constant, "call"};
 const Parameter constants_parameter{"Constants", By::Constant, "constants"};
 
-/// Leaves of the pair term: what was loaded before.
+} // namespace
+
 Leaves packed_leaves(const Reduction& reduction) {
     return [&reduction](ValueId id,
                         const Component& at) -> std::optional<Code> {
@@ -26,6 +27,8 @@ Leaves packed_leaves(const Reduction& reduction) {
     };
 }
 
+namespace {
+
 /// A function that does something to each reduction in turn.
 void write_each(Writer& writer, const Reduction& reduction,
                 const Signature& signature,
@@ -38,12 +41,10 @@ void write_each(Writer& writer, const Reduction& reduction,
     });
 }
 
-void write_steps(Writer& writer, const Reduction& reduction) {
+/// begin, add and fold.
+void write_tile_steps(Writer& writer, const Reduction& reduction) {
     const Parameter state{"State", By::Reference, "state"};
     const Parameter partial{"Partial", By::Reference, "partial"};
-    write_each(writer, reduction,
-               {"void", "identity", {constants_parameter, state}},
-               [](Monoid& monoid, Scene& scene) { monoid.identity(scene); });
     write_each(
         writer, reduction,
         {"void",
@@ -71,6 +72,15 @@ void write_steps(Writer& writer, const Reduction& reduction) {
                  {"long long", By::Value, "first"},
                  state}},
                [](Monoid& monoid, Scene& scene) { monoid.fold(scene); });
+}
+
+void write_steps(Writer& writer, const Reduction& reduction) {
+    const Parameter state{"State", By::Reference, "state"};
+    write_each(writer, reduction,
+               {"void", "identity", {constants_parameter, state}},
+               [](Monoid& monoid, Scene& scene) { monoid.identity(scene); });
+    if (!reduction.wide)
+        write_tile_steps(writer, reduction);
     writer.comment("`from` covers later columns.");
     write_each(writer, reduction,
                {"void",
@@ -213,7 +223,7 @@ void write_reduce_functions(Writer& writer, const Reduction& reduction,
     write_steps(writer, reduction);
     write_state_access(writer, reduction.state, true);
     write_state_access(writer, reduction.state, false);
-    if (reduction.product)
+    if (reduction.product && !reduction.wide)
         write_state_of_lane(writer, reduction.state);
     write_result(writer, reduction, is_open);
 }

@@ -1,11 +1,14 @@
 // compiler/backends/cuda/functions.h - the functions of a formula that the
-// loops of device/reduce.cuh and device/values.cuh call.
+// loops of device/ call.
 #pragma once
 
 #include "compiler/backends/cuda/points.h"
 #include "compiler/backends/cuda/reduction.h"
 
 namespace tilefold::cuda {
+
+/// Leaves of the pair term: what was loaded before.
+Leaves packed_leaves(const Reduction& reduction);
 
 /// identity, begin, add, fold, merge; load_state, store_state; write_result.
 /// `is_open`: results beyond the width are not written.

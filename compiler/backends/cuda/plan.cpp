@@ -36,6 +36,10 @@ constexpr std::int64_t least_of_distances = 32;
 constexpr std::int64_t least_of_expanded = 8;
 /// Error of |x|² + |y|² - 2 x·y in float32, typical of 16 to 64 components.
 constexpr double expansion_error = 2e-7;
+/// Components of values whose sums are held in registers: of 16 rows a warp;
+/// of 32; and one by one.
+constexpr std::int32_t most_wide = 128, most_of_two_tiles = 64;
+constexpr std::int32_t most_accumulators = 32;
 /// Words of rows, partials and states that a thread keeps beside a tile's
 /// products.
 constexpr std::int64_t registers_beside = 56;
@@ -120,8 +124,13 @@ std::int64_t bytes_of_tiles(const Plan& plan, const Product& product,
     const std::int64_t depth =
         (product.components + plan.chunk - 1) / plan.chunk * plan.chunk;
     const std::int64_t points = plan.block_rows() + 8;
-    const std::int64_t left = (depth + 8) * points * 4;
-    const std::int64_t right = (plan.chunk + 8) * (plan.tile_columns + 4) * 4;
+    const bool is_fma = plan.multiply == Multiply::Fma;
+    const bool is_half =
+        plan.multiply == Multiply::Bf16 || plan.multiply == Multiply::F16;
+    const std::int64_t bytes = is_half ? 2 : 4;
+    const std::int64_t left = depth * (plan.block_rows() + 4 * is_fma) * bytes;
+    const std::int64_t right =
+        plan.chunk * (plan.tile_columns + 4 * is_fma) * bytes;
     const std::int64_t of_columns =
         (column.bytes() + 15) / 16 * 16 * plan.tile_columns;
     const std::int64_t norms = (depth + points + plan.tile_columns) * 4;
@@ -160,7 +169,7 @@ std::optional<Plan> plan_of_tiles(const Reduction& reduction,
 
 /// Pair by pair, in registers of rows.
 Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
-    const Reduction reduction(of_width(graph, width_block), false);
+    const Reduction reduction(of_width(graph, width_block), {});
     const Sites& sites = reduction.sites;
     Plan plan;
     plan.width_block = open_argument(graph) < 0 ? 1 : width_block;
@@ -189,18 +198,81 @@ Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
     return plan;
 }
 
+/// The bfloat16 that make a factor: 8 bits each.
+std::int32_t parts_of(double tolerance) {
+    return tolerance >= error_of(Multiply::Bf16)     ? 1
+           : tolerance >= error_of(Multiply::Bf16x3) ? 2
+                                                     : 3;
+}
+
+/// Weights times values on tensor cores, where they pay and fit.
+std::optional<Plan> plan_of_wide(const ir::Graph& graph,
+                                 std::int32_t width_block, double tolerance) {
+    const auto wide = find_wide(graph);
+    if (!wide || wide->components > most_wide)
+        return std::nullopt;
+    Plan plan;
+    plan.width_block = width_block;
+    plan.weight_parts = parts_of(tolerance);
+    plan.value_parts = wide->stored == DType::BF16 ? 1
+                       : wide->stored == DType::F16
+                           ? std::min(plan.weight_parts, 2)
+                           : plan.weight_parts;
+    plan.rows_per_thread = 1;
+    plan.tile_columns = 64;
+    plan.warp_tiles = wide->components > most_of_two_tiles ? 1 : 2;
+    const auto product = find_product(graph);
+    if (product && product->components >= least_of_expanded) {
+        plan.multiply = multiply_of(*product, tolerance);
+        plan.expands = product->is_distance;
+        plan.chunk =
+            plan.multiply == Multiply::Tf32x3 && product->components % 16 != 0
+                ? 8
+                : 16;
+        if (plan.multiply == Multiply::Fma ||
+            (plan.multiply == Multiply::Alone &&
+             product->components >= least_components))
+            return std::nullopt;
+    }
+    const bool multiplies = plan.multiply != Multiply::Alone;
+    plan.expands = plan.expands && multiplies;
+    const Reduction reduction(graph, {multiplies, true});
+    if (words_of(reduction.sites.row.record) * 2 * plan.warp_tiles >
+        registers_beside)
+        return std::nullopt;
+    const std::int64_t values = (wide->components + 7) / 8 * 8 *
+                                plan.tile_columns * 2 * plan.value_parts;
+    const auto bytes = [&] {
+        const Record& column = reduction.sites.column.record;
+        return values + (multiplies ? bytes_of_tiles(plan, *product, column)
+                                    : column.bytes() * 128 + 2048);
+    };
+    for (plan.threads = 128; plan.threads >= 32; plan.threads /= 2)
+        if (bytes() <= shared_bytes)
+            return plan;
+    return std::nullopt;
+}
+
 } // namespace
 
 Plan choose_plan(const ir::Graph& graph, std::int32_t width_block,
                  double tolerance) {
     const std::int32_t width = open_argument(graph) < 0 ? 1 : width_block;
-    const auto tiles = plan_of_tiles(
-        Reduction(of_width(graph, width_block), true), width, tolerance);
+    if (const auto wide =
+            plan_of_wide(of_width(graph, width_block), width, tolerance))
+        return *wide;
+    if (width > most_accumulators)
+        return choose_plan(graph, most_accumulators, tolerance);
+    const auto tiles =
+        plan_of_tiles(Reduction(of_width(graph, width_block), {true, false}),
+                      width, tolerance);
     return tiles ? *tiles : plan_of_rows(graph, width_block);
 }
 
 std::optional<Plan> leaner_plan(const ir::Graph& graph, const Plan& plan) {
     Plan leaner = plan;
+    if (plan.is_wide())
+        return std::nullopt;
     if (plan.multiply == Multiply::Alone && plan.rows_per_thread > 1) {
         leaner.rows_per_thread /= 2;
         return leaner;
@@ -225,7 +297,11 @@ std::string print(const Plan& plan) {
                 ? ""
                 : " multiply=" + std::string(spelling_of(plan.multiply)) + " " +
                       entry("chunk", plan.chunk) + " " +
-                      entry("expands", plan.expands));
+                      entry("expands", plan.expands)) +
+           (plan.is_wide() ? " " + entry("weight_parts", plan.weight_parts) +
+                                 " " + entry("value_parts", plan.value_parts) +
+                                 " " + entry("warp_tiles", plan.warp_tiles)
+                           : "");
 }
 
 } // namespace tilefold::cuda

@@ -43,13 +43,24 @@ struct Plan {
     /// centred at a block's first row: an error relative to |x|² + |y|².
     bool expands = false;
 
-    std::int32_t block_rows() const { return threads * rows_per_thread; }
+    /// Sums of weighted vectors are products of matrices (wide.h), on tensor
+    /// cores: weights and values are sums of so many bfloat16; 0: they are not.
+    std::int32_t weight_parts = 0, value_parts = 0;
+    /// Of 16 rows that a warp multiplies, on tensor cores.
+    std::int32_t warp_tiles = 2;
+    /// Tiles whose sums are float32, before they are added in double.
+    std::int32_t tiles_held = 64;
+
+    bool is_wide() const { return weight_parts > 0; }
+    std::int32_t block_rows() const {
+        return is_wide() ? threads / 2 * warp_tiles : threads * rows_per_thread;
+    }
 
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
 /// The widths that graphs of open width are compiled for, ascending.
-inline constexpr std::int32_t width_blocks[] = {1, 8, 32};
+inline constexpr std::int32_t width_blocks[] = {1, 8, 32, 64, 128};
 /// The smallest of them that holds `width`, or the largest.
 std::int32_t width_block_of(std::int64_t width);
 

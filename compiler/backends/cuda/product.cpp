@@ -34,7 +34,8 @@ bool is_contraction(const Node& node) {
     }
 }
 
-/// Whether a component costs no more than its own operations.
+} // namespace
+
 bool is_cheap(const Graph& graph, ValueId id) {
     const Node& node = graph[id];
     if (is_contraction(node) || node.op == Op::Concat || node.op == Op::Cross)
@@ -52,6 +53,15 @@ bool is_read_by_pairs(const Graph& graph, ValueId id, ValueId but) {
     return false;
 }
 
+DType stored_dtype(const Graph& graph, ValueId id) {
+    const Node& node = graph[id];
+    return node.op == Op::Argument
+               ? graph.arguments[std::size_t(node.first)].dtype
+               : DType::F32;
+}
+
+namespace {
+
 /// Whether all that becomes of a value is a factor of an exponent.
 bool ends_in_exponents(const Graph& graph, ValueId id) {
     for (ValueId user = 0; user < graph.nodes.size(); ++user) {
@@ -66,13 +76,6 @@ bool ends_in_exponents(const Graph& graph, ValueId id) {
             return false;
     }
     return true;
-}
-
-DType stored_dtype(const Graph& graph, ValueId id) {
-    const Node& node = graph[id];
-    return node.op == Op::Argument
-               ? graph.arguments[std::size_t(node.first)].dtype
-               : DType::F32;
 }
 
 std::optional<Product> product_at(const Graph& graph, ValueId id) {
@@ -105,19 +108,22 @@ std::optional<Product> product_at(const Graph& graph, ValueId id) {
     return product;
 }
 
+} // namespace
+
 void write_component(Writer& writer, const Graph& graph, const Sites& sites,
-                     ValueId vector, Axes axis) {
+                     ValueId vector, const std::string& side, Axes axis,
+                     std::int32_t open) {
     const bool is_row = axis == Axes::I;
     const Code point(Kind::Long, is_row ? "i" : "j");
     const Signature signature{"float",
-                              is_row ? "left_component" : "right_component",
+                              side + "_component",
                               {{"Call", By::Constant, "call"},
                                {"Constants", By::Constant, "constants"},
                                {"Place", By::Constant, "place"},
                                {"long long", By::Value, point.text()},
                                {"int", By::Value, "d"}}};
     writer.function(signature, [&] {
-        PointReader reader(graph, writer, axis, point, -1);
+        PointReader reader(graph, writer, axis, point, open);
         reader.declare(std::vector<ValueId>{vector});
         const Leaves leaves = [&](ValueId id,
                                   const Component& at) -> std::optional<Code> {
@@ -132,9 +138,9 @@ void write_component(Writer& writer, const Graph& graph, const Sites& sites,
 }
 
 /// Four components from d on.
-void write_four(Writer& writer, const Graph& graph, ValueId vector, Axes axis) {
+void write_four(Writer& writer, const Graph& graph, ValueId vector,
+                const std::string& side, Axes axis, std::int32_t open) {
     const bool is_row = axis == Axes::I;
-    const std::string side = is_row ? "left" : "right";
     const Code point(Kind::Long, is_row ? "i" : "j"), d(Kind::Int, "d");
     const Signature signature{"Four",
                               side + "_four",
@@ -147,10 +153,10 @@ void write_four(Writer& writer, const Graph& graph, ValueId vector, Axes axis) {
     const DType stored = stored_dtype(graph, vector);
     const bool lies_so = node.op == Op::Argument &&
                          kind_of(stored) == DTypeKind::Float &&
-                         stored != DType::F64;
+                         stored != DType::F64 && node.first != open;
     writer.function(signature, [&] {
         if (lies_so) {
-            PointReader reader(graph, writer, axis, point, -1);
+            PointReader reader(graph, writer, axis, point, open);
             reader.declare(std::vector<ValueId>{vector});
             writer.give(reader.load_four(vector, d));
             return;
@@ -167,8 +173,6 @@ void write_four(Writer& writer, const Graph& graph, ValueId vector, Axes axis) {
     });
 }
 
-} // namespace
-
 std::optional<Product> find_product(const Graph& graph) {
     std::optional<Product> longest;
     if (graph.real != DType::F32)
@@ -183,10 +187,10 @@ std::optional<Product> find_product(const Graph& graph) {
 
 void write_components_of_product(Writer& writer, const Graph& graph,
                                  const Sites& sites, const Product& product) {
-    write_component(writer, graph, sites, product.left, Axes::I);
-    write_four(writer, graph, product.left, Axes::I);
-    write_component(writer, graph, sites, product.right, Axes::J);
-    write_four(writer, graph, product.right, Axes::J);
+    write_component(writer, graph, sites, product.left, "left", Axes::I, -1);
+    write_four(writer, graph, product.left, "left", Axes::I, -1);
+    write_component(writer, graph, sites, product.right, "right", Axes::J, -1);
+    write_four(writer, graph, product.right, "right", Axes::J, -1);
 }
 
 } // namespace tilefold::cuda

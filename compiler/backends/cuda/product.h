@@ -27,6 +27,21 @@ struct Product {
 /// are not cheap to compute by component.
 std::optional<Product> find_product(const ir::Graph& graph);
 
+/// Whether a component of a vector costs no more than its own operations.
+bool is_cheap(const ir::Graph& graph, ir::ValueId id);
+/// Whether the pair term or a reduction reads a value, other than for `but`.
+bool is_read_by_pairs(const ir::Graph& graph, ir::ValueId id, ir::ValueId but);
+/// Of an argument; else F32.
+DType stored_dtype(const ir::Graph& graph, ir::ValueId id);
+
+/// side_component: component d of a vector at a point of the axis; side_four:
+/// four from d on. `open`: the argument of open width, or -1.
+void write_component(Writer& writer, const ir::Graph& graph, const Sites& sites,
+                     ir::ValueId vector, const std::string& side, Axes axis,
+                     std::int32_t open);
+void write_four(Writer& writer, const ir::Graph& graph, ir::ValueId vector,
+                const std::string& side, Axes axis, std::int32_t open);
+
 /// left_component, left_four, right_component and right_four.
 void write_components_of_product(Writer& writer, const ir::Graph& graph,
                                  const Sites& sites, const Product& product);

@@ -10,18 +10,24 @@ namespace tilefold::cuda {
 
 namespace {
 
-std::vector<ir::ValueId> vectors_of(const std::optional<Product>& product) {
-    if (!product)
-        return {};
-    return {product->left, product->right};
+/// What the loops bring themselves.
+std::vector<ir::ValueId> vectors_of(const std::optional<Product>& product,
+                                    const std::optional<Wide>& wide) {
+    std::vector<ir::ValueId> vectors;
+    if (product)
+        vectors = {product->left, product->right};
+    if (wide)
+        vectors.push_back(wide->value);
+    return vectors;
 }
 
 } // namespace
 
-Reduction::Reduction(ir::Graph of, bool multiplied)
+Reduction::Reduction(ir::Graph of, Loops loops)
     : graph(std::move(of)),
-      product(multiplied ? find_product(graph) : std::nullopt),
-      sites(graph, vectors_of(product)) {
+      product(loops.multiply ? find_product(graph) : std::nullopt),
+      wide(loops.widen ? find_wide(graph) : std::nullopt),
+      sites(graph, vectors_of(product, wide)) {
     for (ir::ValueId id : sites.reductions)
         monoids.push_back(make_monoid(graph, id, partial, state));
 }

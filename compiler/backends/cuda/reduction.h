@@ -4,6 +4,7 @@
 
 #include "compiler/backends/cuda/monoid.h"
 #include "compiler/backends/cuda/product.h"
+#include "compiler/backends/cuda/wide.h"
 
 #include <memory>
 #include <vector>
@@ -12,13 +13,18 @@ namespace tilefold::cuda {
 
 /// The records and monoids of a graph; `graph` stays where it is.
 struct Reduction {
-    /// `multiplied`: whether the loops compute its product.
-    Reduction(ir::Graph of, bool multiplied);
+    /// What the loops do beside calling the formula's functions.
+    struct Loops {
+        bool multiply = false; ///< the product
+        bool widen = false;    ///< the sums of a Wide
+    };
+    Reduction(ir::Graph of, Loops loops);
     Reduction(const Reduction&) = delete;
     Reduction& operator=(const Reduction&) = delete;
 
     ir::Graph graph;
     std::optional<Product> product;
+    std::optional<Wide> wide;
     Sites sites;
     Record partial{"Partial"}, state{"State"};
     std::vector<std::unique_ptr<Monoid>> monoids; ///< by sites.reductions

@@ -1,23 +1,37 @@
 // softmax_j(q_i·k_j/√64, v_j)
-// threads=128 rows_per_thread=1 tile_columns=32 columns_unrolled=2 width_block=8
+// threads=128 rows_per_thread=1 tile_columns=64 columns_unrolled=4 width_block=8 multiply=f16 chunk=16 expands=0 weight_parts=3 value_parts=2 warp_tiles=2
 constexpr int threads = 128;
 constexpr int rows_per_thread = 1;
-constexpr int tile_columns = 32;
-constexpr int columns_unrolled = 2;
+constexpr int tile_columns = 64;
+constexpr int columns_unrolled = 4;
 constexpr int block_rows = 128;
 constexpr int folds_rows = 0;
+constexpr int components = 64;
+constexpr int depth = 64;
+constexpr int chunk = 16;
+constexpr int squares = 0;
+constexpr int expands = 0;
+constexpr int clamps = 0;
+constexpr int terms = 1;
+constexpr int is_f16 = 1;
+constexpr int wide_components = 8;
+constexpr int weight_parts = 3;
+constexpr int value_parts = 2;
+constexpr int tiles_held = 64;
+constexpr int is_softmax = 1;
+constexpr int first_sum = 2;
+constexpr int warp_tiles = 2;
+constexpr int left_words = 32;
+constexpr int right_words = 8;
 
 struct Constants {
     float div_3;
 };
 
 struct Row {
-    float q[64];
 };
 
-struct __align__(16) Column {
-    float k[64];
-    float v[8];
+struct __align__(8) Column {
 };
 
 struct Partial {
@@ -51,11 +65,6 @@ static __device__ __forceinline__ Row
 load_row(const Call& call, const Constants& constants, const Place& place,
         long long i) {
     Row row;
-    const char* q_at = point(call, place, 0, i);
-    #pragma unroll
-    for (int d = 0; d < 64; ++d) {
-        row.q[d] = load_f16(q_at + d * call.operands[0].component);
-    }
     return row;
 }
 
@@ -63,18 +72,63 @@ static __device__ __forceinline__ Column
 load_column(const Call& call, const Constants& constants, const Place& place,
         long long j) {
     Column column;
-    const char* k_at = point(call, place, 1, j);
-    const char* v_at = point(call, place, 2, j);
-    #pragma unroll
-    for (int d = 0; d < 64; ++d) {
-        column.k[d] = load_f16(k_at + d * call.operands[1].component);
-    }
-    #pragma unroll
-    for (int d = 0; d < 8; ++d) {
-        column.v[d] = place.first_component + d < call.width ? load_f16(v_at +
-            (place.first_component + d) * call.operands[2].component) : 0.0f;
-    }
     return column;
+}
+
+static __device__ __forceinline__ float
+left_component(const Call& call, const Constants& constants,
+        const Place& place, long long i, int d) {
+    const char* q_at = point(call, place, 0, i);
+    return load_f16(q_at + d * call.operands[0].component);
+}
+
+static __device__ __forceinline__ Four
+left_four(const Call& call, const Constants& constants, const Place& place,
+        long long i, int d) {
+    const char* q_at = point(call, place, 0, i);
+    return load_four_f16(q_at + d * call.operands[0].component,
+        call.operands[0].component);
+}
+
+static __device__ __forceinline__ float
+right_component(const Call& call, const Constants& constants,
+        const Place& place, long long j, int d) {
+    const char* k_at = point(call, place, 1, j);
+    return load_f16(k_at + d * call.operands[1].component);
+}
+
+static __device__ __forceinline__ Four
+right_four(const Call& call, const Constants& constants, const Place& place,
+        long long j, int d) {
+    const char* k_at = point(call, place, 1, j);
+    return load_four_f16(k_at + d * call.operands[1].component,
+        call.operands[1].component);
+}
+
+static __device__ __forceinline__ float
+value_component(const Call& call, const Constants& constants,
+        const Place& place, long long j, int d) {
+    const char* v_at = point(call, place, 2, j);
+    return place.first_component + d < call.width ? load_f16(v_at +
+        (place.first_component + d) * call.operands[2].component) : 0.0f;
+}
+
+static __device__ __forceinline__ Four
+value_four(const Call& call, const Constants& constants, const Place& place,
+        long long j, int d) {
+    Four four;
+    #pragma unroll
+    for (int q = 0; q < 4; ++q) {
+        four.at[q] = value_component(call, constants, place, j, d + q);
+    }
+    return four;
+}
+
+// One pair: column `k` of the tile.
+static __device__ __forceinline__ float
+pair_weight(const Constants& constants, const Row& row, const Column& column,
+        int k, float product) {
+    return constants.div_3 * product;
 }
 
 static __device__ __forceinline__ void
@@ -84,64 +138,6 @@ identity(const Constants& constants, State& state) {
     #pragma unroll
     for (int c = 0; c < 8; ++c) {
         state.sum[c] = 0.0;
-    }
-}
-
-static __device__ __forceinline__ void
-begin(const Constants& constants, const State& state, Partial& partial) {
-    partial.maximum = float(state.maximum);
-    partial.weight = 0.0f;
-    #pragma unroll
-    for (int c = 0; c < 8; ++c) {
-        partial.sum[c] = 0.0f;
-    }
-}
-
-// One pair: column `k` of the tile.
-static __device__ __forceinline__ void
-add(const Constants& constants, const Row& row, const Column& column, int k,
-        Partial& partial) {
-    float dot_6 = 0.0f;
-    #pragma unroll
-    for (int d = 0; d < 64; ++d) {
-        dot_6 = fma(row.q[d], column.k[d], dot_6);
-    }
-    const float score = constants.div_3 * dot_6;
-    if (!(score <= partial.maximum)) {
-        const float shrink = relative_weight(partial.maximum, score);
-        partial.maximum = larger(partial.maximum, score);
-        partial.weight *= shrink;
-        #pragma unroll
-        for (int c = 0; c < 8; ++c) {
-            partial.sum[c] *= shrink;
-        }
-    }
-    const float weight = relative_weight(score, partial.maximum);
-    partial.weight += weight;
-    #pragma unroll
-    for (int d = 0; d < 8; ++d) {
-        partial.sum[d] += weight * column.v[d];
-    }
-}
-
-// The tile's columns count from `first`.
-static __device__ __forceinline__ void
-fold(const Constants& constants, const Partial& partial, long long first,
-        State& state) {
-    const double running = double(partial.maximum);
-    if (!(running <= state.maximum)) {
-        const double shrink = relative_weight(state.maximum, running);
-        state.weight *= shrink;
-        #pragma unroll
-        for (int c = 0; c < 8; ++c) {
-            state.sum[c] *= shrink;
-        }
-        state.maximum = running;
-    }
-    state.weight += double(partial.weight);
-    #pragma unroll
-    for (int c = 0; c < 8; ++c) {
-        state.sum[c] += double(partial.sum[c]);
     }
 }
 

@@ -6,7 +6,6 @@ constexpr int tile_columns = 64;
 constexpr int columns_unrolled = 4;
 constexpr int block_rows = 128;
 constexpr int folds_rows = 0;
-
 constexpr int components = 64;
 constexpr int depth = 64;
 constexpr int chunk = 16;
@@ -15,6 +14,7 @@ constexpr int expands = 0;
 constexpr int clamps = 0;
 constexpr int terms = 1;
 constexpr int is_f16 = 0;
+constexpr int warp_tiles = 2;
 constexpr int left_words = 32;
 constexpr int right_words = 8;
 

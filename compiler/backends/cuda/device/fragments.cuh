@@ -1,13 +1,17 @@
-// compiler/backends/cuda/device/fragments.cuh - 32 × 64 products of a warp as
-// tiles of 16 × 8, and the order in which factors lie in shared memory: that of
+// compiler/backends/cuda/device/fragments.cuh - products of a warp, 16 or 32 rows
+// and 64 columns, as tiles of 16 × 8, and the order in which factors lie in shared memory: that of
 // the lanes that multiply them, so that a lane reads its words of a step side
 // by side. A step is of 8 words of a point, `left_words` and `right_words` of
 // which lie in shared memory: a component each, or two of 16 bits.
 
-constexpr int thread_rows = 4, thread_columns = 16, row_lanes = 4;
+constexpr int thread_rows = 2 * warp_tiles, thread_columns = 16, row_lanes = 4;
 
 static __device__ __forceinline__ int warp_row(int r) {
     return int(threadIdx.x) % 32 / 4 + 8 * r;
+}
+/// The row of the block that is the thread's own row r.
+static __device__ __forceinline__ int block_row(int r) {
+    return int(threadIdx.x) / 32 * 16 * warp_tiles + warp_row(r);
 }
 static __device__ __forceinline__ int tile_column(int c) {
     return c / 2 * 8 + int(threadIdx.x) % 4 * 2 + c % 2;

@@ -6,6 +6,10 @@ constexpr int thread_rows = 8, thread_columns = 8, row_lanes = 8;
 static __device__ __forceinline__ int warp_row(int r) {
     return int(threadIdx.x) % 32 / 8 * 4 + r % 4 + r / 4 * 16;
 }
+/// The row of the block that is the thread's own row r.
+static __device__ __forceinline__ int block_row(int r) {
+    return int(threadIdx.x) / 32 * 32 + warp_row(r);
+}
 static __device__ __forceinline__ int tile_column(int c) {
     return int(threadIdx.x) % 8 * 4 + c % 4 + c / 4 * 32;
 }

@@ -58,15 +58,15 @@ static __device__ __forceinline__ void
 multiply(const Left& left, const Right& right, int from,
          float (&product)[thread_rows][thread_columns]) {
     const int lane = int(threadIdx.x) % 32;
-    const int tile = int(threadIdx.x) / 32 * 2;
+    const int tile = int(threadIdx.x) / 32 * warp_tiles;
     constexpr int low = factor_parts - 1;
 #pragma unroll
     for (int s = 0; s < chunk / 16; ++s) {
-        FourWords x[factor_parts][2];
+        FourWords x[factor_parts][warp_tiles];
 #pragma unroll
         for (int p = 0; p < factor_parts; ++p)
 #pragma unroll
-            for (int m = 0; m < 2; ++m)
+            for (int m = 0; m < warp_tiles; ++m)
                 x[p][m] = *reinterpret_cast<const FourWords*>(
                     left.at[p] +
                     left_step(tile + m, from / 16 + s, lane));
@@ -78,7 +78,7 @@ multiply(const Left& left, const Right& right, int from,
                 y[p] = *reinterpret_cast<const TwoWords*>(
                     right.at[p] + right_step(n, s, lane));
 #pragma unroll
-            for (int m = 0; m < 2; ++m) {
+            for (int m = 0; m < warp_tiles; ++m) {
                 float& c0 = product[2 * m][2 * n];
                 float& c1 = product[2 * m][2 * n + 1];
                 float& c2 = product[2 * m + 1][2 * n];

@@ -36,12 +36,12 @@ static __device__ __forceinline__ void
 multiply(const Left& left, const Right& right, int from,
          float (&product)[thread_rows][thread_columns]) {
     const int lane = int(threadIdx.x) % 32;
-    const int tile = int(threadIdx.x) / 32 * 2;
+    const int tile = int(threadIdx.x) / 32 * warp_tiles;
 #pragma unroll
     for (int s = 0; s < chunk / 8; ++s) {
-        unsigned high[2][4], low[2][4];
+        unsigned high[warp_tiles][4], low[warp_tiles][4];
 #pragma unroll
-        for (int m = 0; m < 2; ++m) {
+        for (int m = 0; m < warp_tiles; ++m) {
             const FourWords words = *reinterpret_cast<const FourWords*>(
                 left.at + left_step(tile + m, from / 8 + s, lane));
 #pragma unroll
@@ -57,7 +57,7 @@ multiply(const Left& left, const Right& right, int from,
             for (int q = 0; q < 2; ++q)
                 split(words.at[q], right_high[q], right_low[q]);
 #pragma unroll
-            for (int m = 0; m < 2; ++m) {
+            for (int m = 0; m < warp_tiles; ++m) {
                 float& c0 = product[2 * m][2 * n];
                 float& c1 = product[2 * m][2 * n + 1];
                 float& c2 = product[2 * m + 1][2 * n];

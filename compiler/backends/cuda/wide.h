@@ -1,0 +1,32 @@
+// compiler/backends/cuda/wide.h - sums of vectors, one weight a pair: a product
+// of the matrix of weights and the matrix of values.
+#pragma once
+
+#include "compiler/backends/cuda/evaluate.h"
+
+#include <optional>
+
+namespace tilefold::cuda {
+
+/// sum_j w_ij v_j, or softmax_j(s_ij, v_j), of a vector v on {j}; the graph's
+/// only reduction.
+struct Wide {
+    ir::ValueId reduce = ir::no_value;
+    ir::ValueId weight = ir::no_value; ///< w or s, a scalar
+    ir::ValueId value = ir::no_value;
+    std::int64_t components = 0;
+    bool is_softmax = false;
+    /// Of what is stored, where the value is an argument as it stands.
+    DType stored = DType::F32;
+};
+
+/// Of 8 components and more, which are cheap to compute one by one.
+std::optional<Wide> find_wide(const ir::Graph& graph);
+
+/// pair_weight, value_component and value_four. `open`: the argument of open
+/// width, or -1.
+void write_functions_of_wide(Writer& writer, const ir::Graph& graph,
+                             const Sites& sites, const Wide& wide,
+                             const Leaves& leaves, std::int32_t open);
+
+} // namespace tilefold::cuda

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <stdexcept>
 
 #include <sys/wait.h>
@@ -66,6 +67,9 @@ constexpr Mutation mutations[] = {
      "sink(partial.value, partial.column, x, 0)"},
     {"exp(-|x_i - y_j|²)", "x f32[3], y f32[3]", "column * call.out_column",
      "column * call.out_row"},
+};
+
+constexpr Mutation tile_mutations[] = {
     // Tiles of pairs. The centre is read before it is there; the task, the
     // tile and the chunk as above.
     {gaussian, long_points, barrier, "", 0, 3e-7},
@@ -93,6 +97,9 @@ constexpr Mutation mutations[] = {
     {dot, halves, "c % 2;", "0;"},
     {gaussian, long_points, "x[0][m].at, y[low].at", "x[0][m].at, y[0].at", 0,
      1e-5},
+};
+
+constexpr Mutation wide_mutations[] = {
     // Weights times values.
     {attention, tokens, "__syncthreads(); // the last tile has been read", ""},
     {attention, tokens, "*slot * shrink", "*slot"},
@@ -157,7 +164,7 @@ bool is_caught(const HostModule& module, std::size_t number, const CudaCase& of,
     return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
 
-TEST(CudaMutations, AreCaught) {
+void expect_caught(std::span<const Mutation> mutations) {
     std::vector<CudaCase> cases;
     std::vector<HostKernels> sound, broken;
     for (const Mutation& mutation : mutations) {
@@ -180,6 +187,18 @@ TEST(CudaMutations, AreCaught) {
             << mutations[k].from << " -> " << mutations[k].to << " in "
             << mutations[k].formula;
     }
+}
+
+TEST(CudaMutations, AreCaught) {
+    expect_caught(mutations);
+}
+
+TEST(CudaMutations, OfTilesOfPairsAreCaught) {
+    expect_caught(tile_mutations);
+}
+
+TEST(CudaMutations, OfWeightedVectorsAreCaught) {
+    expect_caught(wide_mutations);
 }
 
 } // namespace

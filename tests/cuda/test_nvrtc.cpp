@@ -210,7 +210,12 @@ TEST(Nvrtc, AttentionMultipliesOnTensorCores) {
 
 /// As PTX, which takes no ptxas.
 TEST(Nvrtc, AcceptsEveryFormula) {
-    for (const CudaCase& each : formula_cases()) {
+    std::vector<CudaCase> cases = formula_cases();
+    cases.push_back(cuda_case(
+        "special",
+        "sum_j polygamma(n_j, x_i) besseli(n_j, x_i) besselk(n_j, x_i)",
+        "n i8, x f32"));
+    for (const CudaCase& each : cases) {
         const cuda::Image image = compiled(each, each.width, 19);
         EXPECT_FALSE(image.code.empty()) << each.name;
     }

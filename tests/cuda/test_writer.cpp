@@ -132,9 +132,6 @@ std::string refusal(std::string_view formula, std::string_view arguments) {
 }
 
 TEST(CudaRefusals, SayWhatToDoInstead) {
-    EXPECT_EQ(refusal("sum_j besseli(n_j, x_i)", "n i32, x f32"),
-              "the GPU backend has no code for 'besseli'\n"
-              "compute this formula on the CPU");
     EXPECT_EQ(refusal("sum_j x_i·y_j", "x f32[20000], y f32[20000]"),
               "the GPU backend has no code for columns of 80000 bytes, more "
               "than shared memory holds\n"

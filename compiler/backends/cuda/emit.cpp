@@ -22,10 +22,6 @@ bool is_tiled(const Plan& plan) {
 /// What this backend has no code for.
 void check_operations(const ir::Graph& graph) {
     for (const ir::Node& node : graph.nodes) {
-        if (node.op == Op::Polygamma || node.op == Op::BesselI ||
-            node.op == Op::BesselK)
-            refuse("'" + std::string(row_of(node.op).spelling) + "'",
-                   "compute this formula on the CPU");
         if (node.op == Op::Reduce && node.pairs != ir::Pairs::All)
             refuse("chosen ranges of pairs", "leave 'ranges' out, or compute "
                                              "this formula on the CPU");
@@ -51,7 +47,8 @@ std::string functions_of(const ir::Graph& graph, const Plan& plan) {
         text.append(device::ptx_warp);
     if (uses(graph, {Op::Rand, Op::Randn}))
         text.append(device::random);
-    if (uses(graph, {Op::BesselJ, Op::BesselY}))
+    if (uses(graph, {Op::BesselJ, Op::BesselY, Op::BesselI, Op::BesselK,
+                     Op::Polygamma}))
         text.append(device::special);
     return text;
 }

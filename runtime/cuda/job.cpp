@@ -85,6 +85,7 @@ private:
     void move_to(std::int64_t batch, const std::vector<DeviceOperand>& first) {
         operands_ = first;
         made_.operands = operands_;
+        choose_pairs(batch);
         made_.out = job_.target.data;
         for (std::size_t d = outer_; d-- > 0;) {
             const std::int64_t extent = job_.batches->extents[d];
@@ -99,8 +100,22 @@ private:
         }
     }
 
+    /// The lists of the inner batches of an outer one.
+    void choose_pairs(std::int64_t outer) {
+        if (!job_.ranges)
+            return;
+        std::int64_t count = 1;
+        for (std::int64_t extent : made_.batch)
+            count *= extent;
+        lists_.clear();
+        for (std::int64_t k = 0; k < count; ++k)
+            lists_.push_back(&job_.tiles(outer * count + k));
+        made_.chosen = lists_;
+    }
+
     const tilefold::Job& job_;
     std::size_t inner_, outer_;
+    std::vector<const TileList*> lists_;
     std::vector<DeviceOperand> operands_;
     Job made_;
 };

@@ -4,6 +4,7 @@
 
 #include "compiler/backends/cuda/call.h"
 #include "formulas/diagnostic.h"
+#include "runtime/cuda/row_tiles.h"
 
 #include <algorithm>
 #include <vector>
@@ -45,7 +46,7 @@ private:
 /// Literals, lists and the host's parameters, as they are copied.
 class Numbers {
 public:
-    explicit Numbers(const Job& job) {
+    Numbers(const Job& job, const ChosenTiles& tiles) {
         append(job.literals.data(), job.literals.size_bytes());
         for (const DeviceOperand& operand : job.operands)
             parameters_.push_back(
@@ -53,6 +54,10 @@ public:
                 std::size_t(operand.host_before));
         rows_ = append_list(job.row_list);
         columns_ = append_list(job.column_list);
+        row_tiles_ =
+            append(tiles.rows.data(), tiles.rows.size() * sizeof(RowTile));
+        intervals_ = append(tiles.intervals.data(),
+                            tiles.intervals.size() * sizeof(ColumnInterval));
     }
 
     const std::vector<char>& bytes() const { return bytes_; }
@@ -65,6 +70,13 @@ public:
     }
     const long long* columns(const char* start) const {
         return list(start, columns_);
+    }
+
+    const RowTile* row_tiles(const char* start) const {
+        return reinterpret_cast<const RowTile*>(start + row_tiles_);
+    }
+    const ColumnInterval* intervals(const char* start) const {
+        return reinterpret_cast<const ColumnInterval*>(start + intervals_);
     }
 
 private:
@@ -89,6 +101,7 @@ private:
     std::vector<char> bytes_;
     std::vector<std::size_t> parameters_;
     std::size_t rows_ = no_list, columns_ = no_list;
+    std::size_t row_tiles_ = 0, intervals_ = 0;
 };
 
 /// The kernels of one call. All that they need lies in one piece of memory: to
@@ -96,7 +109,9 @@ private:
 class Run {
 public:
     Run(const Module& module, const Job& job, StreamHandle stream)
-        : module_(module), job_(job), stream_(stream), numbers_(job) {
+        : module_(module), job_(job), stream_(stream),
+          tiles_(chosen_tiles(job.chosen, job.rows, plan().block_rows())),
+          numbers_(job, tiles_) {
         fill_sizes();
         take_places();
     }
@@ -137,6 +152,7 @@ private:
     const Module& module_;
     const Job& job_;
     StreamHandle stream_;
+    ChosenTiles tiles_; ///< of chosen pairs; else none
     Numbers numbers_;
     Places places_;
     std::size_t constants_ = 0, state_ = 0;
@@ -167,10 +183,14 @@ void Run::fill_sizes() {
 }
 
 void Run::fill_segments() {
+    const bool chooses = !job_.chosen.empty();
     const std::int64_t tile = plan().tile_columns;
-    call_.row_blocks = ceiling(call_.rows, plan().block_rows());
     runs_ = call_.parts * call_.batches;
-    call_.segments = segments_of(call_.row_blocks * runs_, call_.columns, tile);
+    call_.row_blocks = chooses ? std::int64_t(tiles_.rows.size())
+                               : ceiling(call_.rows, plan().block_rows());
+    if (!chooses)
+        call_.segments =
+            segments_of(call_.row_blocks * runs_, call_.columns, tile);
     call_.segment =
         std::max<std::int64_t>(
             1, ceiling(ceiling(call_.columns, tile), call_.segments)) *
@@ -224,12 +244,15 @@ void Run::fill_pointers(char* memory) {
     call_.literals = doubles(memory);
     call_.row_index = numbers_.rows(memory);
     call_.column_index = numbers_.columns(memory);
+    call_.row_tiles = numbers_.row_tiles(memory);
+    call_.intervals = numbers_.intervals(memory);
     call_.constants = doubles(memory + constants_);
     call_.state = doubles(memory + state_);
 }
 
 void Run::reduce(char* memory) {
-    launch("accumulate", call_.row_blocks * call_.segments * runs_);
+    launch("accumulate", call_.row_blocks * call_.segments *
+                             (job_.chosen.empty() ? runs_ : call_.parts));
     call_.group = call_.segments;
     if (shape().folds_rows)
         fold_rows(memory);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/cuda/device.h"
+#include "runtime/ranges.h"
 
 #include <cstdint>
 #include <span>
@@ -36,6 +37,9 @@ struct Job {
     std::int64_t rows = 1, columns = 1, width = 1;
     std::int64_t batch[most_batch_dimensions] = {1, 1, 1, 1};
     Pairs pairs = Pairs::Zip;
+    /// Of a graph whose reductions meet chosen pairs: the list of each batch,
+    /// in the order of C, read from the rows' side. They are copied.
+    std::span<const TileList* const> chosen;
     char* out = nullptr;
     std::int64_t out_row = 0, out_column = 0, out_component = 0;
     std::int64_t out_batch[most_batch_dimensions] = {};

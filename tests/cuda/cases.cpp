@@ -286,6 +286,27 @@ std::vector<CudaCase> wide_cases() {
     return cases_of(rows);
 }
 
+std::vector<CudaCase> chosen_cases() {
+    const char* formulas[][2] = {
+        {gaussian, "x f32[3], y f32[3], b f32, l f64"},
+        {gaussian, "x f32[40], y f32[40], b f32[12], l f64"},
+        {"argmin_j |x_i - y_j|²", "x f32[3], y f32[3]"},
+        {"argmin_j where(a_i < b_j, inf, inf)", "a f32, b f32"},
+        {"argkmin_j(|x_i - y_j|², 3)", "x f32[2], y f32[2]"},
+        {"mean_j a_i*b_j", "a f32, b f32"},
+        {"softmax_j(a_i*b_j, c_j)", "a f32, b f32, c f32[9]"},
+        {"sum_ij a_i*b_j", "a f64, b f64"},
+        {"argmax_ij a_i*b_j", "a f32, b f32"},
+    };
+    std::vector<CudaCase> cases;
+    for (const auto& [formula, types] : formulas) {
+        Program program = program_of(formula, types, Mode::Chosen);
+        cases.push_back(
+            {formula, std::move(program.graph), 9, 0, program.single_column});
+    }
+    return cases;
+}
+
 std::vector<CudaCase> edge_cases() {
     const char* formulas[] = {
         // Ties go to the first; the first NaN wins, but is last of the K.

@@ -15,6 +15,8 @@ std::vector<CudaCase> table_cases();
 std::vector<CudaCase> product_cases();
 /// Sums of weighted vectors and softmax, as products of matrices.
 std::vector<CudaCase> wide_cases();
+/// Reductions over chosen pairs.
+std::vector<CudaCase> chosen_cases();
 /// NaN, infinities, ties and subnormal numbers in reductions.
 std::vector<CudaCase> edge_cases();
 /// Random graphs, from a seed on.

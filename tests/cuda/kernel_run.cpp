@@ -3,6 +3,8 @@
 
 #include "tests/cuda/kernel_run.h"
 
+#include "compiler/backends/cuda/reduction.h"
+#include "runtime/cuda/row_tiles.h"
 #include "runtime/element.h"
 #include "tests/numerics/guarded.h"
 
@@ -128,8 +130,53 @@ private:
     int order_;
 };
 
+/// Three tiles of rows between which rows meet nothing, of one interval of
+/// columns, two, and none; fewer where there are fewer rows.
+TileList tiles_of(const RunSizes& sizes) {
+    const std::int64_t n = sizes.rows, m = sizes.columns;
+    TileList list;
+    list.first.push_back(0);
+    const auto add = [&](Interval rows, std::vector<Interval> columns) {
+        std::erase_if(columns, [](Interval i) { return i.size() <= 0; });
+        if (rows.size() <= 0)
+            return;
+        list.rows.push_back(rows);
+        list.columns.insert(list.columns.end(), columns.begin(), columns.end());
+        list.first.push_back(list.columns.size());
+    };
+    add({n / 9, n / 3 + 1}, {{m / 3, m}});
+    add({n / 3 + 1, n * 2 / 3}, {{0, m / 4}, {m / 2, m - m / 9}});
+    add({n * 3 / 4 + 1, n - 1}, {});
+    return list;
+}
+
+bool meets(const TileList& list, std::int64_t i, std::int64_t j) {
+    const auto holds = [](Interval interval, std::int64_t at) {
+        return interval.first <= at && at < interval.last;
+    };
+    for (std::size_t tile = 0; tile < list.rows.size(); ++tile)
+        if (holds(list.rows[tile], i))
+            for (Interval columns : list.columns_of(tile))
+                if (holds(columns, j))
+                    return true;
+    return false;
+}
+
+/// Chosen pairs, where the graph asks for them.
+struct Chosen {
+    Chosen(const CudaCase& of, const RunSizes& sizes, std::int64_t block_rows)
+        : any(cuda::chooses_pairs(of.graph)) {
+        const TileList list = tiles_of(sizes);
+        const std::vector<const TileList*> lists(std::size_t(sizes.batches),
+                                                 &list);
+        tiles = cuda::chosen_tiles(lists, sizes.rows, block_rows);
+    }
+    bool any;
+    cuda::ChosenTiles tiles;
+};
+
 /// accumulate, merge_states until few states are left, finish.
-void reduce(const Launch& launch, cuda::Call& call) {
+void reduce(const Launch& launch, const Chosen& chosen, cuda::Call& call) {
     const std::int64_t tile = launch.plan().tile_columns;
     const std::int64_t tiles = (call.columns + tile - 1) / tile;
     call.segment =
@@ -137,6 +184,11 @@ void reduce(const Launch& launch, cuda::Call& call) {
         tile;
     const std::int64_t block = launch.plan().block_rows();
     call.row_blocks = (call.rows + block - 1) / block;
+    if (chosen.any) {
+        call.row_blocks = std::int64_t(chosen.tiles.rows.size());
+        call.row_tiles = chosen.tiles.rows.data();
+        call.intervals = chosen.tiles.intervals.data();
+    }
     const std::int64_t runs = call.parts * call.batches;
     call.run = call.rows * call.segments;
     call.states = call.run * runs;
@@ -184,9 +236,14 @@ std::vector<double> expected(const CudaCase& of, const RunSizes& sizes,
             points.push_back(i);
             columns.push_back(j);
         }
-    return reference::evaluate(of.graph,
-                               {sizes.rows, sizes.columns, of.width, {}},
-                               reader_of(of, batch), points, columns);
+    reference::Sizes of_graph{sizes.rows, sizes.columns, of.width, {}};
+    const TileList list = tiles_of(sizes);
+    if (cuda::chooses_pairs(of.graph))
+        of_graph.chosen = [&](std::int64_t i, std::int64_t j) {
+            return meets(list, i, j);
+        };
+    return reference::evaluate(of.graph, of_graph, reader_of(of, batch), points,
+                               columns);
 }
 
 double tolerance_of(const CudaCase& of) {
@@ -241,7 +298,7 @@ std::string run_kernels(const HostModule& module, std::size_t number,
     if (launch.shape().is_open)
         call.parts = (of.width + launch.plan().width_block - 1) /
                      launch.plan().width_block;
-    call.segments = sizes.segments;
+    call.segments = cuda::chooses_pairs(of.graph) ? 1 : sizes.segments;
     std::fill(std::begin(call.batch), std::end(call.batch), 1);
     call.batch[cuda::batch_dimensions - 1] = sizes.batches;
     const bool pairs = of.graph[of.graph.result].type.axes == Axes::IJ;
@@ -252,7 +309,7 @@ std::string run_kernels(const HostModule& module, std::size_t number,
     if (launch.shape().constants)
         launch("prepare", call, unsigned(sizes.batches));
     if (launch.shape().reduces)
-        reduce(launch, call);
+        reduce(launch, Chosen(of, sizes, launch.plan().block_rows()), call);
     else
         launch(pairs ? "dense" : "zip", call);
     return {out.data(), out.size()};

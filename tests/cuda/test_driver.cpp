@@ -25,8 +25,10 @@ class Loaded {
 public:
     Loaded(std::string_view formula, std::string_view arguments,
            std::int32_t width = 1)
-        : case_(cuda_case("", formula, arguments)),
-          kernels_(kernels_of(case_, width)), host_({kernels_}) {
+        : Loaded(cuda_case("", formula, arguments), width) {}
+    explicit Loaded(CudaCase of, std::int32_t width = 1)
+        : case_(std::move(of)), kernels_(kernels_of(case_, width)),
+          host_({kernels_}) {
         image_.shape = kernels_.emitted.shape;
         image_.plan = kernels_.plan;
         image_.architecture = "sm_90";
@@ -116,7 +118,7 @@ protected:
     std::int64_t width_ = 1;
     double l_ = 0.4;
     std::vector<float> x_ = numbers(3 * rows, 1), y_ = numbers(3 * columns, 2),
-                       b_ = numbers(9 * columns, 3);
+                       b_ = numbers(40 * columns, 3);
     std::vector<float> out_ = std::vector<float>(rows * columns, NAN);
     std::vector<cuda::DeviceOperand> operands_;
     const cuda::Driver driver_{TILEFOLD_FAKE_DRIVER};
@@ -124,9 +126,9 @@ protected:
 };
 
 TEST_F(FakeDriverTest, SumsOverColumnsOnTheCallersStream) {
-    width_ = 9; // two parts of 8
+    width_ = 40;
     const Loaded loaded("sum_j exp(-|x_i - y_j|²/2l²) b_j",
-                        "x f32[3], y f32[3], b f32[9], l f64", 9);
+                        "x f32[3], y f32[3], b f32[9], l f64", 40);
     auto* stream = reinterpret_cast<cuda::StreamHandle>(this);
     {
         const cuda::Module module(device_, loaded.image());
@@ -135,13 +137,13 @@ TEST_F(FakeDriverTest, SumsOverColumnsOnTheCallersStream) {
     EXPECT_EQ(fake().stream, this);
     EXPECT_LE(fake().largest_grid, 4u); // 2 blocks on 2 multiprocessors
     for (std::int64_t i = 0; i < rows; ++i)
-        for (std::int64_t e = 0; e < 9; ++e) {
+        for (std::int64_t e = 0; e < 40; ++e) {
             double sum = 0;
             for (std::int64_t j = 0; j < columns; ++j)
                 sum += weight(&x_[std::size_t(3 * i)], &y_[std::size_t(3 * j)],
                               l_) *
-                       b_[std::size_t(9 * j + e)];
-            EXPECT_NEAR(out_[std::size_t(9 * i + e)], sum, 2e-6 * sum + 1e-9);
+                       b_[std::size_t(40 * j + e)];
+            EXPECT_NEAR(out_[std::size_t(40 * i + e)], sum, 2e-6 * sum + 1e-9);
         }
 }
 
@@ -192,6 +194,29 @@ TEST_F(FakeDriverTest, RepeatsOverBatchesAndLists) {
     for (std::int64_t j = 100; j < 200; ++j)
         sum += weight(&x_[6], &y_[std::size_t(3 * j)], l_);
     EXPECT_NEAR(out_[3], sum, 1e-6 * sum);
+}
+
+TEST_F(FakeDriverTest, MeetsChosenPairsOfEachBatch) {
+    Program program = program_of("sum_j exp(-|x_i - y_j|²/2l²)",
+                                 "x f32[3], y f32[3], l f64", Mode::Chosen);
+    const Loaded loaded(CudaCase{"", std::move(program.graph)});
+    const cuda::Module module(device_, loaded.image());
+    cuda::Job job = job_of(loaded);
+    job.batch[cuda::most_batch_dimensions - 1] = 2;
+    job.out_batch[cuda::most_batch_dimensions - 1] =
+        rows * std::int64_t(sizeof(float));
+    const TileList few{{{10, 60}}, {0, 2}, {{5, 6}, {250, 300}}},
+        none{{}, {0}, {}};
+    const TileList* const lists[] = {&few, &none};
+    job.chosen = lists;
+    cuda::run(module, job, nullptr);
+    double sum = weight(&x_[30], &y_[15], l_); // row 10
+    for (std::int64_t j = 250; j < 300; ++j)
+        sum += weight(&x_[30], &y_[std::size_t(3 * j)], l_);
+    EXPECT_NEAR(out_[10], sum, 1e-6 * sum);
+    EXPECT_EQ(out_[9], 0);
+    EXPECT_EQ(out_[60], 0);
+    EXPECT_EQ(out_[rows + 10], 0);
 }
 
 TEST_F(FakeDriverTest, SaysWhatDoesNotFitIntoMemory) {

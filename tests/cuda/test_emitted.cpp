@@ -69,6 +69,10 @@ TEST(Emitted, SumsOfWeightedVectorsAgree) {
     expect_agreement(cases);
 }
 
+TEST(Emitted, ChosenPairsAgree) {
+    expect_agreement(chosen_cases());
+}
+
 TEST(Emitted, EdgesOfReductionsAgree) {
     expect_agreement(edge_cases());
 }

@@ -1,6 +1,7 @@
 // tests/cuda/test_mutations.cpp - kernels with one barrier less, or one index
 // wrong: running them on the host must tell.
 
+#include "tests/compiler/support.h"
 #include "tests/cuda/cases.h"
 
 #include <gtest/gtest.h>
@@ -19,6 +20,7 @@ struct Mutation {
     const char *formula, *arguments, *from, *to;
     int number = 0;
     double product_error = 0;
+    Mode mode = Mode::Reduce;
 };
 
 constexpr const char* barrier = "__syncthreads();";
@@ -164,12 +166,30 @@ bool is_caught(const HostModule& module, std::size_t number, const CudaCase& of,
     return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
 
+constexpr Mutation chosen_mutations[] = {
+    {gaussian, points, "call.intervals[interval]",
+     "call.intervals[task.first_interval]", 0, 0, Mode::Chosen},
+    {gaussian, points, "return chooses ? task.last_row : call.rows",
+     "return call.rows", 0, 0, Mode::Chosen},
+    {gaussian, points, "of_tiles.whole) * call.rows", "of_tiles.whole)", 0, 0,
+     Mode::Chosen},
+    {gaussian, points, "columns.last - first", "call.columns - first", 0, 0,
+     Mode::Chosen},
+};
+
+CudaCase case_of(const Mutation& mutation) {
+    if (mutation.mode == Mode::Reduce)
+        return cuda_case("mutant", mutation.formula, mutation.arguments);
+    Program program =
+        program_of(mutation.formula, mutation.arguments, mutation.mode);
+    return {"mutant", std::move(program.graph), 2, 0, false};
+}
+
 void expect_caught(std::span<const Mutation> mutations) {
     std::vector<CudaCase> cases;
     std::vector<HostKernels> sound, broken;
     for (const Mutation& mutation : mutations) {
-        cases.push_back(
-            cuda_case("mutant", mutation.formula, mutation.arguments));
+        cases.push_back(case_of(mutation));
         cases.back().product_error = mutation.product_error;
         if (mutation.formula == attention)
             cases.back().width = 16;
@@ -195,6 +215,10 @@ TEST(CudaMutations, AreCaught) {
 
 TEST(CudaMutations, OfTilesOfPairsAreCaught) {
     expect_caught(tile_mutations);
+}
+
+TEST(CudaMutations, OfChosenPairsAreCaught) {
+    expect_caught(chosen_mutations);
 }
 
 TEST(CudaMutations, OfWeightedVectorsAreCaught) {

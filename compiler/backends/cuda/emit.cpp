@@ -22,9 +22,6 @@ bool is_tiled(const Plan& plan) {
 /// What this backend has no code for.
 void check_operations(const ir::Graph& graph) {
     for (const ir::Node& node : graph.nodes) {
-        if (node.op == Op::Reduce && node.pairs != ir::Pairs::All)
-            refuse("chosen ranges of pairs", "leave 'ranges' out, or compute "
-                                             "this formula on the CPU");
         if (node.fold) {
             check_operations(node.fold->accumulate);
             check_operations(node.fold->merge);
@@ -70,13 +67,15 @@ std::string frame_of(const ir::Graph& graph, const Plan& plan) {
     return text;
 }
 
-void write_constants(Writer& writer, const Plan& plan, const Sites& sites) {
+void write_constants(Writer& writer, const Plan& plan, const Sites& sites,
+                     const ir::Graph& graph) {
     writer.constant("threads", plan.threads);
     writer.constant("rows_per_thread", plan.rows_per_thread);
     writer.constant("tile_columns", plan.tile_columns);
     writer.constant("columns_unrolled", plan.columns_unrolled);
     writer.constant("block_rows", plan.block_rows());
     writer.constant("folds_rows", sites.folds_rows);
+    writer.constant("chooses", chooses_pairs(graph));
 }
 
 /// What the loops over tiles of pairs are compiled for.
@@ -164,7 +163,7 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
                               std::int32_t open) {
     Writer writer;
     const Sites& sites = reduction.sites;
-    write_constants(writer, plan, sites);
+    write_constants(writer, plan, sites, reduction.graph);
     if (reduction.product)
         write_product_constants(writer, plan, *reduction.product);
     if (reduction.wide)

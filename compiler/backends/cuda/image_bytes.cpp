@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 constexpr std::size_t length_bytes = sizeof(std::uint64_t);
 
 // A field that is added to one of them is added below.
-static_assert(sizeof(Shape) == 40 && sizeof(Plan) == 20);
+static_assert(sizeof(Shape) == 40 && sizeof(Plan) == 48);
 
 template <class Shape, class Visit>
 void visit_shape(Shape& shape, Visit visit) {
@@ -34,6 +34,13 @@ template <class Plan, class Visit> void visit_plan(Plan& plan, Visit visit) {
     visit("tile_columns", plan.tile_columns);
     visit("columns_unrolled", plan.columns_unrolled);
     visit("width_block", plan.width_block);
+    visit("multiply", plan.multiply);
+    visit("chunk", plan.chunk);
+    visit("expands", plan.expands);
+    visit("weight_parts", plan.weight_parts);
+    visit("value_parts", plan.value_parts);
+    visit("warp_tiles", plan.warp_tiles);
+    visit("tiles_held", plan.tiles_held);
 }
 
 template <class Resources, class Visit>

@@ -171,7 +171,7 @@ private:
 } // namespace
 
 PairCost cost_of_pair(const ir::Graph& graph, const Plan& plan) {
-    const Reduction reduction(of_width(graph, plan.width_block));
+    const Reduction reduction(of_width(graph, plan.width_block), {});
     PairCost cost;
     Counter(reduction.graph, cost).add_pairs();
     if (reduction.monoids.empty()) {

@@ -63,6 +63,8 @@ public:
                 scene.writer.set(state(scene.state, index_, at),
                                  scene.first + column);
             });
+            if (chooses())
+                keep_first(scene, state(scene.state, index_, at));
         });
     }
 
@@ -87,11 +89,21 @@ public:
     /// Where no value beat the identity, all are equal to it: the first.
     Code result(Scene& scene, const Component& at, const Code& terms) override {
         const Code index = state(scene.state, index_, at);
+        if (chooses())
+            return index;
         const Code zero = number(Kind::Long, 0);
         return choice(both(less(zero, terms), less(index, zero)), zero, index);
     }
 
 private:
+    bool chooses() const { return node().pairs != ir::Pairs::All; }
+
+    /// The first column that is met stands until a value beats the identity.
+    void keep_first(Scene& scene, const Code& index) const {
+        scene.writer.when(less(index, number(Kind::Long, 0)),
+                          [&] { scene.writer.set(index, scene.first); });
+    }
+
     double worst() const { return largest_ ? -INFINITY : INFINITY; }
 
     /// Strictly better, or the first NaN.

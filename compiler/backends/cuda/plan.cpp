@@ -17,6 +17,8 @@ namespace {
 /// would take 36.8.
 constexpr std::int64_t registers = 160;
 constexpr std::int32_t most_rows = 8;
+/// Where pairs are chosen: tiles of a few hundred rows are common.
+constexpr std::int32_t most_chosen_rows = 2;
 /// Pairs in the body of the innermost loop. Its own instructions are 3% of a
 /// short pair's then; more of them take ptxas longer than they save.
 constexpr std::int32_t pairs_unrolled = 16;
@@ -176,7 +178,7 @@ Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
     const std::int64_t row = words_of(sites.row.record) +
                              words_of(reduction.partial) +
                              words_of(reduction.state);
-    plan.rows_per_thread = most_rows;
+    plan.rows_per_thread = chooses_pairs(graph) ? most_chosen_rows : most_rows;
     while (plan.rows_per_thread > 1 && row * plan.rows_per_thread > registers)
         plan.rows_per_thread /= 2;
     const std::int64_t column = (sites.column.record.bytes() + 15) / 16 * 16;
@@ -258,6 +260,8 @@ std::optional<Plan> plan_of_wide(const ir::Graph& graph,
 Plan choose_plan(const ir::Graph& graph, std::int32_t width_block,
                  double tolerance) {
     const std::int32_t width = open_argument(graph) < 0 ? 1 : width_block;
+    if (chooses_pairs(graph))
+        return plan_of_rows(graph, std::min(width_block, most_accumulators));
     if (const auto wide =
             plan_of_wide(of_width(graph, width_block), width, tolerance))
         return *wide;

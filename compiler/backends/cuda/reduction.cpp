@@ -37,6 +37,12 @@ Monoid& Reduction::monoid_of(ir::ValueId reduce) const {
     return *monoids[std::size_t(place - sites.reductions.begin())];
 }
 
+bool chooses_pairs(const ir::Graph& graph) {
+    return std::ranges::any_of(graph.nodes, [](const ir::Node& node) {
+        return node.op == ir::Op::Reduce && node.pairs != ir::Pairs::All;
+    });
+}
+
 std::int32_t open_argument(const ir::Graph& graph) {
     const auto place =
         std::ranges::find(graph.arguments, dynamic, &ir::Argument::rows);

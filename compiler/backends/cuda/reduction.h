@@ -32,6 +32,8 @@ struct Reduction {
     Monoid& monoid_of(ir::ValueId reduce) const;
 };
 
+/// Whether reductions meet the pairs alone that a call chooses.
+bool chooses_pairs(const ir::Graph& graph);
 /// The argument whose width is open, or -1.
 std::int32_t open_argument(const ir::Graph& graph);
 /// The graph with that width; the graph itself where none is open.

@@ -6,6 +6,7 @@ constexpr int tile_columns = 64;
 constexpr int columns_unrolled = 4;
 constexpr int block_rows = 128;
 constexpr int folds_rows = 0;
+constexpr int chooses = 0;
 constexpr int components = 64;
 constexpr int depth = 64;
 constexpr int chunk = 16;

@@ -6,6 +6,7 @@ constexpr int tile_columns = 128;
 constexpr int columns_unrolled = 2;
 constexpr int block_rows = 1024;
 constexpr int folds_rows = 0;
+constexpr int chooses = 0;
 
 struct Constants {
 };

@@ -19,6 +19,16 @@ struct Operand {
     long long batch[batch_dimensions];
 };
 
+/// Where pairs are chosen: rows [first, last) of a batch, and the intervals
+/// [first_interval, last_interval) of columns that they meet. Every row is in
+/// one, and none has more rows than a block takes.
+struct RowTile {
+    long long batch, first, last, first_interval, last_interval;
+};
+struct ColumnInterval {
+    long long first, last;
+};
+
 struct Call {
     double* constants;         // those of batch b from b * constants_stride on
     double* state;
@@ -26,11 +36,13 @@ struct Call {
     const long long* row_index;    // listed rows; null: 0, 1, 2 …
     const long long* column_index; // listed columns; null: 0, 1, 2 …
     const double* literals;        // by slot
+    const RowTile* row_tiles;      // of chosen pairs
+    const ColumnInterval* intervals;
     char* out;
     long long constants_stride;
     long long rows, columns, width;
     long long batches, parts, segments;
-    long long row_blocks; // of threads * rows_per_thread rows
+    long long row_blocks; // as many rows as a block takes; or row_tiles
     long long batch[batch_dimensions]; // extents, outermost first
     long long segment;  // columns of a segment, a multiple of the tile's
     long long states;   // stride of `state`

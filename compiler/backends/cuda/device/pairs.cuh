@@ -14,8 +14,7 @@ accumulate(const __grid_constant__ Call call) {
     __shared__ Vectors vectors;
     __shared__ Column tile[tile_columns];
     __shared__ Task task;
-    const long long tasks =
-        call.row_blocks * call.segments * call.parts * call.batches;
+    const long long tasks = count_tasks(call);
     for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
         __syncthreads(); // the last task is done
         if (threadIdx.x == 0)

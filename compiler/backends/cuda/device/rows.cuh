@@ -8,12 +8,23 @@
 //       partials over the tile, then into the states
 //     states to memory, where `finish` merges the segments in their order
 
+/// Of a task whose pairs are all met, or of one interval of the others.
+static __device__ __forceinline__ ColumnInterval
+columns_of(const Call& call, const Task& task, long long interval) {
+    if (chooses)
+        return call.intervals[interval];
+    return {task.first_column, task.last_column};
+}
+static __device__ __forceinline__ long long last_row_of(const Call& call,
+                                                        const Task& task) {
+    return chooses ? task.last_row : call.rows;
+}
+
 extern "C" __global__ void __launch_bounds__(threads)
 accumulate(const __grid_constant__ Call call) {
     __shared__ Column tile[tile_columns];
     __shared__ Task task; // of the block: no thread needs registers for it
-    const long long tasks =
-        call.row_blocks * call.segments * call.parts * call.batches;
+    const long long tasks = count_tasks(call);
     for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
         __syncthreads(); // the last task is done
         if (threadIdx.x == 0)
@@ -26,7 +37,7 @@ accumulate(const __grid_constant__ Call call) {
 #pragma unroll 1
         for (int r = 0; r < rows_per_thread; ++r) {
             const long long at = task.first_row + r * threads + threadIdx.x;
-            const long long inside = min(at, call.rows - 1);
+            const long long inside = min(at, last_row_of(call, task) - 1);
             const Row next = load_row(call, constants, task.place,
                                       listed(call.row_index, inside));
 #pragma unroll
@@ -37,32 +48,37 @@ accumulate(const __grid_constant__ Call call) {
 #pragma unroll
         for (int r = 0; r < rows_per_thread; ++r)
             identity(constants, state[r]);
-        for (long long first = task.first_column; first < task.last_column;
-             first += tile_columns) {
-            const int count =
-                int(min(task.last_column - first, (long long)tile_columns));
-            __syncthreads(); // the last tile has been read
+        const long long last_interval = chooses ? task.last_interval : 1;
+        for (long long interval = chooses ? task.first_interval : 0;
+             interval < last_interval; ++interval) {
+            const ColumnInterval columns = columns_of(call, task, interval);
+            for (long long first = columns.first; first < columns.last;
+                 first += tile_columns) {
+                const int count =
+                    int(min(columns.last - first, (long long)tile_columns));
+                __syncthreads(); // the last tile has been read
 #pragma unroll 1
-            for (int k = threadIdx.x; k < count; k += threads)
-                tile[k] = load_column(call, constants, task.place,
-                                      listed(call.column_index, first + k));
-            __syncthreads();
-            Partial partial[rows_per_thread];
-#pragma unroll
-            for (int r = 0; r < rows_per_thread; ++r)
-                begin(constants, state[r], partial[r]);
-#pragma unroll columns_unrolled
-            for (int k = 0; k < count; ++k) {
-                const Column column = tile[k];
+                for (int k = threadIdx.x; k < count; k += threads)
+                    tile[k] = load_column(call, constants, task.place,
+                                          listed(call.column_index, first + k));
+                __syncthreads();
+                Partial partial[rows_per_thread];
 #pragma unroll
                 for (int r = 0; r < rows_per_thread; ++r)
-                    add(constants, row[r], column, k, partial[r]);
-            }
+                    begin(constants, state[r], partial[r]);
+#pragma unroll columns_unrolled
+                for (int k = 0; k < count; ++k) {
+                    const Column column = tile[k];
 #pragma unroll
-            for (int r = 0; r < rows_per_thread; ++r) {
-                const long long at = task.first_row + r * threads + threadIdx.x;
-                const long long base = folds_rows ? at * call.columns : 0;
-                fold(constants, partial[r], base + first, state[r]);
+                    for (int r = 0; r < rows_per_thread; ++r)
+                        add(constants, row[r], column, k, partial[r]);
+                }
+#pragma unroll
+                for (int r = 0; r < rows_per_thread; ++r) {
+                    const long long at = task.first_row + r * threads + threadIdx.x;
+                    const long long base = folds_rows ? at * call.columns : 0;
+                    fold(constants, partial[r], base + first, state[r]);
+                }
             }
         }
 #pragma unroll 1
@@ -73,7 +89,7 @@ accumulate(const __grid_constant__ Call call) {
             for (int s = 1; s < rows_per_thread; ++s)
                 if (s == r)
                     own = state[s];
-            if (at < call.rows)
+            if (at < last_row_of(call, task))
                 store_state(call.state + task.first_state + at * call.segments,
                             call.states, own);
         }

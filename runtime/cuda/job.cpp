@@ -102,14 +102,14 @@ private:
 
     /// The lists of the inner batches of an outer one.
     void choose_pairs(std::int64_t outer) {
-        if (!job_.ranges)
+        if (!job_.chosen)
             return;
         std::int64_t count = 1;
         for (std::int64_t extent : made_.batch)
             count *= extent;
         lists_.clear();
         for (std::int64_t k = 0; k < count; ++k)
-            lists_.push_back(&job_.tiles(outer * count + k));
+            lists_.push_back(&job_.chosen->list(outer * count + k));
         made_.chosen = lists_;
     }
 

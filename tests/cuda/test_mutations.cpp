@@ -167,13 +167,13 @@ bool is_caught(const HostModule& module, std::size_t number, const CudaCase& of,
 }
 
 constexpr Mutation chosen_mutations[] = {
-    {gaussian, points, "call.intervals[interval]",
-     "call.intervals[task.first_interval]", 0, 0, Mode::Chosen},
+    {gaussian, points, "call.intervals[interval].first",
+     "call.intervals[task.first_interval].first", 0, 0, Mode::Chosen},
     {gaussian, points, "return chooses ? task.last_row : call.rows",
      "return call.rows", 0, 0, Mode::Chosen},
     {gaussian, points, "of_tiles.whole) * call.rows", "of_tiles.whole)", 0, 0,
      Mode::Chosen},
-    {gaussian, points, "columns.last - first", "call.columns - first", 0, 0,
+    {gaussian, points, "call.intervals[interval].last", "call.columns", 0, 0,
      Mode::Chosen},
 };
 

@@ -8,12 +8,15 @@
 //       partials over the tile, then into the states
 //     states to memory, where `finish` merges the segments in their order
 
-/// Of a task whose pairs are all met, or of one interval of the others.
-static __device__ __forceinline__ ColumnInterval
-columns_of(const Call& call, const Task& task, long long interval) {
-    if (chooses)
-        return call.intervals[interval];
-    return {task.first_column, task.last_column};
+/// Columns of a task whose pairs are all met, or of one of its intervals. Read
+/// where they are needed: registers are for rows.
+static __device__ __forceinline__ long long
+first_column_of(const Call& call, const Task& task, long long interval) {
+    return chooses ? call.intervals[interval].first : task.first_column;
+}
+static __device__ __forceinline__ long long
+last_column_of(const Call& call, const Task& task, long long interval) {
+    return chooses ? call.intervals[interval].last : task.last_column;
 }
 static __device__ __forceinline__ long long last_row_of(const Call& call,
                                                         const Task& task) {
@@ -51,11 +54,12 @@ accumulate(const __grid_constant__ Call call) {
         const long long last_interval = chooses ? task.last_interval : 1;
         for (long long interval = chooses ? task.first_interval : 0;
              interval < last_interval; ++interval) {
-            const ColumnInterval columns = columns_of(call, task, interval);
-            for (long long first = columns.first; first < columns.last;
+            for (long long first = first_column_of(call, task, interval);
+                 first < last_column_of(call, task, interval);
                  first += tile_columns) {
                 const int count =
-                    int(min(columns.last - first, (long long)tile_columns));
+                    int(min(last_column_of(call, task, interval) - first,
+                            (long long)tile_columns));
                 __syncthreads(); // the last tile has been read
 #pragma unroll 1
                 for (int k = threadIdx.x; k < count; k += threads)

@@ -135,7 +135,7 @@ int nvrtcCompileProgram(Program* program, int count,
     }
     const std::string command =
         TILEFOLD_HOST_COMPILER
-        " -std=c++17 -O1 -w -shared -fPIC -fvisibility=default "
+        " -std=c++17 -O1 -fno-strict-aliasing -w -shared -fPIC -fvisibility=default "
         "-ftrivial-auto-var-init=pattern -o '" +
         folder + "/kernels.so' '" + folder + "/kernels.cpp' 2> '" + folder +
         "/log'";

@@ -60,6 +60,14 @@ FORMULAS = {
         "sum_j A[r_i] b_j",
         {"A": numbers(4), "r": np.arange(50) % 4, "b": B},
     ),
+    "long vectors": (
+        GAUSSIAN,
+        {"x": numbers(50, 40), "y": numbers(60, 40, seed=6), "b": B, "l": 4},
+    ),
+    "Bessel": (
+        "sum_j besselk(1, |x_i - y_j| + 1) b_j",
+        {"x": X, "y": Y, "b": B},
+    ),
     "welford": (
         "fold_j(x_i·y_j, [0, 0], add, join) with "
         "add(s, f) = s + [1, f], join(s, t) = s + t",
@@ -74,6 +82,22 @@ def test_results_are_those_of_the_cpu(name, gpu_session):
     formula, arrays = FORMULAS[name]
     tolerance = 2e-3 if name == "half" else 3e-6
     agree(*both(formula, gpu_session, **arrays), tolerance)
+
+
+@pytest.mark.usefixtures("driver")
+def test_chosen_pairs_are_those_of_the_cpu(gpu_session):
+    tiles = np.array([[True, False, True], [False, False, False]])
+    ranges = tilefold.Ranges([0, 21, 50], [0, 9, 30, 60], tiles)
+    for formula in ("sum_j exp(-|x_i - y_j|²)", "sum_i exp(-|x_i - y_j|²)"):
+        out = tilefold.reduce(
+            formula,
+            x=fake_gpu.array(X),
+            y=fake_gpu.array(Y),
+            ranges=ranges,
+            session=gpu_session,
+        )
+        wanted = tilefold.reduce(formula, x=X, y=Y, ranges=ranges)
+        agree([fake_gpu.numpy(out)], [wanted])
 
 
 @pytest.mark.usefixtures("driver")

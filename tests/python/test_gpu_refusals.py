@@ -218,16 +218,11 @@ def test_what_only_the_cpu_does(gpu_session):
     x, b = fake_gpu.array(X), fake_gpu.array(B[:50])
     formula = tilefold.compile("sum_j exp(-|x_i - x_j|²)", session=gpu_session)
     kernel = tilefold.kernel("exp(-|x_i - x_j|²)", x=x, session=gpu_session)
-    everything = tilefold.Ranges([0, 50], [0, 50], np.ones((1, 1), bool))
     for message, call in {
         "check takes arrays of the CPU only": lambda: formula.check(x=x),
         "solve takes arrays of the CPU only": lambda: kernel.solve(b, ridge=1),
         "neighbors takes arrays of the CPU": lambda: kernel.radius_neighbors(
             0.5
-        ),
-        "chosen ranges of pairs": lambda: formula(x=x, ranges=everything),
-        "no code for 'besselk'": lambda: tilefold.reduce(
-            "sum_j besselk(0, |x_i - x_j| + 1)", x=x, session=gpu_session
         ),
     }.items():
         with pytest.raises(tilefold.DeviceError, match=message):

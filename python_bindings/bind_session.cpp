@@ -26,7 +26,7 @@ std::shared_ptr<SessionHandle> make_session(const OptionsHandle* options) {
 
 /// The options as resolved: nothing is unset but a plan.
 OptionsHandle resolved(const SessionHandle& self) {
-    return {self.session().options(), nb::borrow(self.progress())};
+    return {self.session().options(), nb::borrow(self.progress()), {}};
 }
 
 std::string print(const Statistics& s) {

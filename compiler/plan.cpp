@@ -135,11 +135,12 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
     plan.columns = tile.columns;
     plan.stage = tile.stage;
     const bool is_f64 = size == sizeof(double);
+    plan.k_tile = constants::k_tile / tile.columns * tile.columns;
     plan.panel = fitting(is_f64 ? constants::panel_f64 : constants::panel,
-                         constants::panel_bytes, tile.columns);
-    plan.k_tile = demand.rescaled && !demand.wide
-                      ? plan.panel
-                      : constants::k_tile / tile.columns * tile.columns;
+                         constants::panel_bytes,
+                         demand.wide ? plan.k_tile : tile.columns);
+    if (demand.rescaled && !demand.wide)
+        plan.k_tile = plan.panel;
     plan.row_block =
         fitting(constants::row_block, constants::row_bytes, row_multiple(plan));
     plan.depth = demand.longest > constants::deep ? constants::depth : 0;

@@ -4,6 +4,7 @@
 #include "compiler/backends/llvm/monoid.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace tilefold::llvm_backend {
 
@@ -99,9 +100,14 @@ void MonoidWriter::update(Tile& tile, const EachStep& each_step,
                           llvm::Type* type, const Address& address,
                           const First& first, const Next& next) {
     auto& b = tile.lanes.b;
-    // Beside accumulators, a vector of each row and of two columns.
-    const int registers = row_of(tile.lanes.isa()).registers;
-    const int block = std::clamp((registers - tile.rows - 2) / tile.rows, 1, 8);
+    // Beside accumulators, a vector of each row and of two columns; a power of
+    // two, since that is what divides most widths.
+    const auto registers = unsigned(row_of(tile.lanes.isa()).registers);
+    const auto rows = unsigned(tile.rows);
+    const int block =
+        registers > 2 * rows + 2
+            ? int(std::bit_floor(std::min((registers - rows - 2) / rows, 8u)))
+            : 1;
     tile.values.each_block(components_, block, [&](Component at, int count) {
         std::vector<Value*> sums;
         const auto each = [&](const auto& body) {

@@ -1,18 +1,15 @@
-// compiler/artifact.cpp - an artifact as bytes: the header's length (8 bytes,
-// little endian), the header as JSON, the code.
+// compiler/artifact.cpp - an artifact as bytes.
 
 #include "compiler/artifact.h"
 
-#include <nlohmann/json.hpp>
+#include "compiler/headed_bytes.h"
 
-#include <cstring>
+#include <span>
 
 namespace tilefold {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::size_t length_bytes = 8;
 
 /// Every field of a Layout but `real`, with its name in the header.
 template <typename Layout, typename Visit>
@@ -55,7 +52,6 @@ Json header_of(const Artifact& artifact) {
     });
     return {{"layout", layout},
             {"entries", entries},
-            {"code_size", artifact.code.size()},
             {"compiler", artifact.compiler},
             {"compile_milliseconds", artifact.compile_milliseconds}};
 }
@@ -71,7 +67,6 @@ Artifact read_header(const Json& header) {
     visit_entries(artifact.entries, [&](const char* name, std::uint64_t& at) {
         at = entries.value(name, Entries::absent);
     });
-    artifact.code.resize(header.at("code_size").get<std::size_t>());
     header.at("compiler").get_to(artifact.compiler);
     header.at("compile_milliseconds").get_to(artifact.compile_milliseconds);
     return artifact;
@@ -88,42 +83,24 @@ bool entries_lie_inside(const Artifact& artifact) {
 } // namespace
 
 std::vector<std::byte> serialise(const Artifact& artifact) {
-    const std::string header = header_of(artifact).dump();
-    std::vector<std::byte> bytes(length_bytes + header.size() +
-                                 artifact.code.size());
-    for (std::size_t k = 0; k < length_bytes; ++k)
-        bytes[k] = std::byte(std::uint64_t(header.size()) >> 8 * k);
-    std::memcpy(bytes.data() + length_bytes, header.data(), header.size());
-    if (!artifact.code.empty())
-        std::memcpy(bytes.data() + length_bytes + header.size(),
-                    artifact.code.data(), artifact.code.size());
-    return bytes;
+    return with_header(header_of(artifact),
+                       std::as_bytes(std::span(artifact.code)));
 }
 
 bool deserialise(const std::byte* bytes, std::size_t size, Artifact& artifact) {
-    if (size < length_bytes)
-        return false;
-    std::uint64_t header_size = 0;
-    for (std::size_t k = 0; k < length_bytes; ++k)
-        header_size |= std::uint64_t(bytes[k]) << 8 * k;
-    const std::size_t rest = size - length_bytes;
-    if (header_size > rest)
+    const auto read = split_header({bytes, size});
+    if (!read)
         return false;
     try {
-        const char* text = reinterpret_cast<const char*>(bytes) + length_bytes;
-        const Json header = Json::parse(text, text + header_size);
-        // Before anything of the stated size is allocated.
-        if (header.at("code_size") != rest - header_size)
+        Artifact found = read_header(read->header);
+        if (!parse_dtype(
+                read->header.at("layout").at("real").get<std::string>(),
+                found.layout.real))
             return false;
-        Artifact read = read_header(header);
-        if (!parse_dtype(header.at("layout").at("real").get<std::string>(),
-                         read.layout.real))
+        found.code.assign(read->code.begin(), read->code.end());
+        if (!entries_lie_inside(found))
             return false;
-        if (!read.code.empty())
-            std::memcpy(read.code.data(), text + header_size, read.code.size());
-        if (!entries_lie_inside(read))
-            return false;
-        artifact = std::move(read);
+        artifact = std::move(found);
         return true;
     } catch (const Json::exception&) {
         return false;

@@ -1,18 +1,12 @@
-// compiler/backends/cuda/image_bytes.cpp - an image as bytes: the header's
-// length (8 bytes, little endian), the header as JSON, the code.
+// compiler/backends/cuda/image_bytes.cpp - an image as bytes.
 
 #include "compiler/backends/cuda/image.h"
-
-#include <nlohmann/json.hpp>
-
-#include <cstring>
+#include "compiler/headed_bytes.h"
 
 namespace tilefold::cuda {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::size_t length_bytes = sizeof(std::uint64_t);
 
 // A field that is added to one of them is added below.
 static_assert(sizeof(Shape) == 40 && sizeof(Plan) == 48);
@@ -85,7 +79,6 @@ Json header_of(const Image& image) {
     header["shape"] = std::move(shape);
     header["plan"] = std::move(plan);
     header["kernels"] = std::move(kernels);
-    header["code_size"] = image.code.size();
     return header;
 }
 
@@ -100,38 +93,20 @@ void read_header(const Json& header, Image& image) {
 } // namespace
 
 std::vector<std::byte> serialise(const Image& image) {
-    const std::string header = header_of(image).dump();
-    const std::uint64_t length = header.size();
-    std::vector<std::byte> bytes(length_bytes + header.size() +
-                                 image.code.size());
-    std::memcpy(bytes.data(), &length, length_bytes);
-    std::memcpy(bytes.data() + length_bytes, header.data(), header.size());
-    if (!image.code.empty())
-        std::memcpy(bytes.data() + length_bytes + header.size(),
-                    image.code.data(), image.code.size());
-    return bytes;
+    return with_header(header_of(image), std::as_bytes(std::span(image.code)));
 }
 
 bool deserialise(std::span<const std::byte> bytes, Image& image) {
-    std::uint64_t length = 0;
-    if (bytes.size() < length_bytes)
+    const auto read = split_header(bytes);
+    if (!read || read->code.empty())
         return false;
-    std::memcpy(&length, bytes.data(), length_bytes);
-    bytes = bytes.subspan(length_bytes);
-    if (length > bytes.size())
-        return false;
-    const auto* text = reinterpret_cast<const char*>(bytes.data());
-    const Json header = Json::parse(text, text + length, nullptr, false);
     try {
-        read_header(header, image);
-        bytes = bytes.subspan(length);
-        if (header.at("code_size") != bytes.size())
-            return false;
+        read_header(read->header, image);
     } catch (const Json::exception&) {
         return false;
     }
-    image.code.assign(bytes.begin(), bytes.end());
-    return !image.code.empty();
+    image.code.assign(read->code.begin(), read->code.end());
+    return true;
 }
 
 } // namespace tilefold::cuda

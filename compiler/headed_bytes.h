@@ -1,0 +1,26 @@
+// compiler/headed_bytes.h - code behind a header, as bytes: the header's length
+// (8 bytes, little endian), the header as JSON, the code.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace tilefold {
+
+struct HeadedBytes {
+    nlohmann::json header;
+    std::span<const std::byte> code; ///< in the bytes that were read
+};
+
+/// Adds the code's size to the header.
+std::vector<std::byte> with_header(nlohmann::json header,
+                                   std::span<const std::byte> code);
+/// Of what with_header() made; none where lengths do not agree, or where the
+/// header is no JSON object.
+std::optional<HeadedBytes> split_header(std::span<const std::byte> bytes);
+
+} // namespace tilefold

@@ -6,6 +6,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -22,11 +23,26 @@ Isa isa_of(const std::string& text) {
     return isa;
 }
 
+/// Of a finite number that is not negative; text is none.
+std::optional<double> tolerance_of(const nb::object& given) {
+    if (given.is_none())
+        return std::nullopt;
+    const bool converts = PyNumber_Check(given.ptr()) != 0;
+    const double number = converts ? PyFloat_AsDouble(given.ptr()) : -1;
+    PyErr_Clear();
+    if (!(std::isfinite(number) && number >= 0))
+        fail(Code::BadOption, {"tolerance", nb::repr(given).c_str(),
+                               "pass a number that is at least 0, such as "
+                               "1e-6"});
+    return number;
+}
+
 void set_options(OptionsHandle* self, std::optional<int> threads,
                  Text cache_directory, std::optional<std::int64_t> cache_size,
                  const Text& isa, std::optional<bool> log, const Text& plan,
                  std::optional<bool> tune, nb::object progress,
-                 nb::object stream, Text cuda_driver, Text nvrtc) {
+                 nb::object stream, Text cuda_driver, Text nvrtc,
+                 const nb::object& tolerance) {
     if (threads && *threads < 1)
         fail(Code::BadOption,
              {"threads", std::to_string(*threads), "pass a positive number"});
@@ -45,6 +61,7 @@ void set_options(OptionsHandle* self, std::optional<int> threads,
     self->options.tune = tune;
     self->options.cuda_driver = std::move(cuda_driver);
     self->options.nvrtc = std::move(nvrtc);
+    self->options.tolerance = tolerance_of(tolerance);
     self->progress = std::move(progress);
     self->stream = std::move(stream);
 }
@@ -82,6 +99,7 @@ std::string repr(const OptionsHandle& self) {
     append(text, "tune", self.options.tune);
     append(text, "cuda_driver", self.options.cuda_driver);
     append(text, "nvrtc", self.options.nvrtc);
+    append(text, "tolerance", self.options.tolerance);
     return "tilefold.Options(" + text + ")";
 }
 
@@ -108,7 +126,17 @@ constexpr const char* class_doc =
     "    driver, opened when an array on a GPU is first met.\n"
     "nvrtc: TILEFOLD_NVRTC, the path of NVIDIA's compiler; else it is\n"
     "    looked for: loaded by another library, a Python package, conda's,\n"
-    "    CUDA_HOME's, the system's.\n\n"
+    "    CUDA_HOME's, the system's.\n"
+    "tolerance: TILEFOLD_TOLERANCE, else 0, which is float32's own rounding:\n"
+    "    the error that products of float32 vectors may have on a GPU, so\n"
+    "    that its tensor cores multiply long ones; relative to |x| |y| for\n"
+    "    an inner product, to |x|² + |y|² of centred points for a squared\n"
+    "    distance, to its terms for a sum of vectors. A typical error: the\n"
+    "    worst is four times as large. From 1e-7 on factors may have 22 bits\n"
+    "    (tf32x3), from 3e-6 on 16 (bf16x3), and from 2e-7 on a squared\n"
+    "    distance may be |x|² + |y|² - 2 x·y; `explain(gpu=…)` tells which.\n"
+    "    Without effect on the CPU, which computes the same whatever it is,\n"
+    "    and on float64.\n\n"
     "Raises `ArgumentError` for a value that is not one of these.";
 
 } // namespace
@@ -123,6 +151,7 @@ void bind_options(nb::module_& module) {
              nb::arg("tune") = nb::none(), nb::arg("progress") = nb::none(),
              nb::arg("stream") = nb::none(),
              nb::arg("cuda_driver") = nb::none(), nb::arg("nvrtc") = nb::none(),
+             nb::arg("tolerance") = nb::none(),
              nb::sig("def __init__(self, *, threads: int | None = None, "
                      "cache_directory: str | None = None, "
                      "cache_size: int | None = None, isa: str | None = None, "
@@ -131,7 +160,8 @@ void bind_options(nb::module_& module) {
                      "progress: typing.Callable[[float, float], object] | "
                      "None = None, stream: typing.Any = None, "
                      "cuda_driver: str | None = None, "
-                     "nvrtc: str | None = None) -> None"))
+                     "nvrtc: str | None = None, "
+                     "tolerance: float | None = None) -> None"))
         .def_prop_ro("threads",
                      [](const OptionsHandle& o) { return o.options.threads; })
         .def_prop_ro(
@@ -151,6 +181,8 @@ void bind_options(nb::module_& module) {
             [](const OptionsHandle& o) { return o.options.cuda_driver; })
         .def_prop_ro("nvrtc",
                      [](const OptionsHandle& o) { return o.options.nvrtc; })
+        .def_prop_ro("tolerance",
+                     [](const OptionsHandle& o) { return o.options.tolerance; })
         .def("__repr__", &repr);
 }
 

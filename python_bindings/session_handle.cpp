@@ -29,6 +29,8 @@ Options merged(Options base, const Options& settings) {
         base.cuda_driver = settings.cuda_driver;
     if (settings.nvrtc)
         base.nvrtc = settings.nvrtc;
+    if (settings.tolerance)
+        base.tolerance = settings.tolerance;
     return base;
 }
 

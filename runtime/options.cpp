@@ -6,6 +6,8 @@
 #include "runtime/cpu/isa.h"
 
 #include <charconv>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
@@ -30,6 +32,27 @@ number_variable(const char* name, std::int64_t least, const char* cure) {
         number < least)
         fail(Code::BadOption, {name, "'" + *text + "'", cure});
     return number;
+}
+
+double tolerance_of(const Options& given) {
+    constexpr const char* name = "TILEFOLD_TOLERANCE";
+    constexpr const char* cure = "give a number that is at least 0, such as "
+                                 "1e-6";
+    double tolerance = given.tolerance.value_or(0);
+    if (given.tolerance) {
+        if (!(std::isfinite(tolerance) && tolerance >= 0)) {
+            char spelled[32];
+            std::snprintf(spelled, sizeof spelled, "%g", tolerance);
+            fail(Code::BadOption, {"tolerance", spelled, cure});
+        }
+    } else if (const auto text = variable(name)) {
+        const auto [end, error] = std::from_chars(
+            text->data(), text->data() + text->size(), tolerance);
+        if (error != std::errc() || end != text->data() + text->size() ||
+            !(std::isfinite(tolerance) && tolerance >= 0))
+            fail(Code::BadOption, {name, "'" + *text + "'", cure});
+    }
+    return tolerance;
 }
 
 bool flag_variable(const char* name) {
@@ -115,6 +138,7 @@ Options resolve(const Options& given) {
             variable("TILEFOLD_CUDA_DRIVER").value_or("libcuda.so.1");
     if (!given.nvrtc)
         resolved.nvrtc = variable("TILEFOLD_NVRTC");
+    resolved.tolerance = tolerance_of(given);
     return resolved;
 }
 

@@ -43,6 +43,15 @@ struct Options {
     /// TILEFOLD_NVRTC: the compiler for NVIDIA's GPUs, a path; else it is
     /// looked for where runtime/cuda/nvrtc.h says.
     std::optional<std::string> nvrtc = {};
+    /// TILEFOLD_TOLERANCE (0): the error that products of float32 vectors may
+    /// have on a GPU, so that it uses tensor cores for long ones: of an inner
+    /// product relative to |x| |y|, of a squared distance relative to |x|² +
+    /// |y|² of centred points, of a sum of vectors relative to its terms. A
+    /// typical error; the worst is four times as large. 0: float32's own. From
+    /// 1e-7 on factors may have 22 bits, from 3e-6 on 16, and squared
+    /// distances from 2e-7 on may be expanded. The CPU computes the same
+    /// whatever this is.
+    std::optional<double> tolerance = {};
     /// Folders of Python packages, one of which may hold NVRTC.
     std::vector<std::string> package_folders = {};
 

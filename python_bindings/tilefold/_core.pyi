@@ -36,11 +36,21 @@ class Options:
     nvrtc: TILEFOLD_NVRTC, the path of NVIDIA's compiler; else it is
         looked for: loaded by another library, a Python package, conda's,
         CUDA_HOME's, the system's.
+    tolerance: TILEFOLD_TOLERANCE, else 0, which is float32's own rounding:
+        the error that products of float32 vectors may have on a GPU, so
+        that its tensor cores multiply long ones; relative to |x| |y| for
+        an inner product, to |x|² + |y|² of centred points for a squared
+        distance, to its terms for a sum of vectors. A typical error: the
+        worst is four times as large. From 1e-7 on factors may have 22 bits
+        (tf32x3), from 3e-6 on 16 (bf16x3), and from 2e-7 on a squared
+        distance may be |x|² + |y|² - 2 x·y; `explain(gpu=…)` tells which.
+        Without effect on the CPU, which computes the same whatever it is,
+        and on float64.
 
     Raises `ArgumentError` for a value that is not one of these.
     """
 
-    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None, cuda_driver: str | None = None, nvrtc: str | None = None) -> None: ...
+    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None, cuda_driver: str | None = None, nvrtc: str | None = None, tolerance: float | None = None) -> None: ...
 
     @property
     def threads(self) -> int | None: ...
@@ -68,6 +78,9 @@ class Options:
 
     @property
     def nvrtc(self) -> str | None: ...
+
+    @property
+    def tolerance(self) -> float | None: ...
 
     def __repr__(self) -> str: ...
 

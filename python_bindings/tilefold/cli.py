@@ -82,6 +82,12 @@ def _add_formula(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, metavar="N")
     parser.add_argument("--isa", metavar="ISA", help="x86-64-v3 …")
     parser.add_argument("--plan", metavar="PLAN", help="as explain prints it")
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        metavar="ERROR",
+        help="of products on a GPU: 1e-6 … (float32's own)",
+    )
 
 
 def _add_run(commands: Any) -> None:
@@ -224,7 +230,10 @@ def _run(options: argparse.Namespace) -> int:
 
 def _settings(options: argparse.Namespace) -> tilefold.Options:
     return tilefold.Options(
-        threads=options.threads, isa=options.isa, plan=options.plan
+        threads=options.threads,
+        isa=options.isa,
+        plan=options.plan,
+        tolerance=options.tolerance,
     )
 
 

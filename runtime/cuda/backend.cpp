@@ -108,14 +108,14 @@ class Backend final : public DeviceBackend {
 public:
     Backend(const Options& options, const std::vector<std::string>& folders,
             DeviceCounters& counters)
-        : driver_path_(*options.cuda_driver),
+        : driver_path_(*options.cuda_driver), tolerance_(*options.tolerance),
           images_(options, folders, counters), counters_(counters) {}
 
     DeviceKernelPointer kernel(int device, const Program& program,
                                std::int64_t width,
                                std::string_view formula) override {
         const ir::Graph& graph = program.graph;
-        const Plan plan = choose_plan(graph, width_block_of(width));
+        const Plan plan = choose_plan(graph, width_block_of(width), tolerance_);
         return find(
             device, formula, ir::print(graph, ir::Names::Numbers), print(plan),
             [&](const Capability& of) {
@@ -245,7 +245,8 @@ private:
     }
 
     const std::string driver_path_;
-    std::mutex mutex_; ///< of the driver and the devices
+    const double tolerance_; ///< of products; part of a key by the plan
+    std::mutex mutex_;       ///< of the driver and the devices
     std::optional<Driver> driver_;
     std::map<int, std::unique_ptr<Device>> devices_;
     Images images_;
@@ -256,7 +257,8 @@ private:
 std::vector<Stage> Backend::explain(const Program& program, std::int64_t width,
                                     std::string_view architecture) {
     const Capability capability = parse_architecture(architecture);
-    const Plan plan = choose_plan(program.graph, width_block_of(width));
+    const Plan plan =
+        choose_plan(program.graph, width_block_of(width), tolerance_);
     try {
         const Image image = images_.compiler().compile(
             program.graph, plan, capability.major, capability.minor);

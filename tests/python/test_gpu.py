@@ -100,6 +100,80 @@ def test_chosen_pairs_are_those_of_the_cpu(gpu_session):
         agree([fake_gpu.numpy(out)], [wanted])
 
 
+LONG = {
+    "x": numbers(50, 40),
+    "y": numbers(60, 40, seed=6),
+    "b": B,
+    "l": 4,
+}
+PRODUCT = "sum_j exp(x_i·y_j/2l²) b_j"
+
+
+@pytest.mark.parametrize("formula", [GAUSSIAN, PRODUCT])
+@pytest.mark.parametrize(
+    ("tolerance", "multiply"),
+    [(0, "fma"), (1e-6, "tf32x3"), (1e-5, "bf16x3")],
+)
+@pytest.mark.usefixtures("driver")
+def test_products_are_as_exact_as_asked(formula, tolerance, multiply):
+    session = tilefold.Session(fake_gpu.settings(tolerance=tolerance))
+    text = tilefold.explain(formula, LONG, gpu="sm_90", session=session)
+    assert f" multiply={multiply} " in text
+    there, here = both(formula, session, **LONG)
+    agree(there, here, 3e-6 + 10 * tolerance)
+    exact = both(formula, tilefold.Session(fake_gpu.settings()), **LONG)[0]
+    assert (there[0] == exact[0]).all() == (tolerance == 0)
+
+
+@pytest.mark.usefixtures("driver")
+def test_values_of_wide_sums_are_as_exact_as_asked():
+    formula, given = "sum_j exp(-|x_i - y_j|²) b_j", {"x": X, "y": Y, "b": W}
+    for tolerance, parts in ((0, 3), (1e-5, 2), (1e-2, 1)):
+        session = tilefold.Session(fake_gpu.settings(tolerance=tolerance))
+        text = tilefold.explain(formula, given, gpu="sm_90", session=session)
+        assert f"weight_parts={parts} " in text
+        agree(*both(formula, session, **given), 3e-6 + 4 * tolerance)
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_tolerance_is_part_of_a_kernels_name(tmp_path):
+    def compiled(tolerance):
+        session = tilefold.Session(
+            fake_gpu.settings(
+                cache_directory=str(tmp_path), tolerance=tolerance
+            )
+        )
+        out = both(PRODUCT, session, **LONG)[0][0]
+        return session.stats().compiles, out
+
+    first, exact = compiled(0)
+    second, loose = compiled(1e-5)
+    assert (first, second) == (1, 1)
+    assert (exact != loose).any()
+    for tolerance, wanted in ((0, exact), (1e-5, loose)):
+        again, out = compiled(tolerance)
+        assert again == 0
+        np.testing.assert_array_equal(out, wanted)
+
+
+@pytest.mark.usefixtures("driver")
+def test_the_tolerance_of_one_call(gpu_session):
+    formula = tilefold.compile(PRODUCT, session=gpu_session)
+    given = {name: on_device(value) for name, value in LONG.items()}
+    loose = tilefold.Options(tolerance=1e-5)
+    exact = fake_gpu.numpy(formula(given))
+    assert (fake_gpu.numpy(formula(given, options=loose)) != exact).any()
+    np.testing.assert_array_equal(fake_gpu.numpy(formula(given)), exact)
+
+
+def test_the_cpu_computes_the_same_with_any_tolerance():
+    given = {name: LONG[name] for name in ("x", "y", "b", "l")}
+    loose = tilefold.reduce(
+        GAUSSIAN, given, options=tilefold.Options(tolerance=0.1)
+    )
+    np.testing.assert_array_equal(loose, tilefold.reduce(GAUSSIAN, given))
+
+
 @pytest.mark.usefixtures("driver")
 def test_bfloat16_is_read_where_it_is(gpu_session):
     x, y = fake_gpu.bfloat16(X), fake_gpu.bfloat16(Y)

@@ -69,6 +69,22 @@ def test_the_command_line_explains_for_a_gpu(capsys):
     assert "expected on an H200" in capsys.readouterr().out
 
 
+def test_explain_tells_what_a_tolerance_changes(capsys):
+    words = ["explain", "--gpu", GAUSSIAN, "x=float32[9,64]", "y=float32[9,64]"]
+    words += ["b=float32[9]", "l=1"]
+    assert cli.main(words) == 0
+    assert " multiply=fma chunk=16 expands=0\n" in capsys.readouterr().out
+    assert cli.main([*words, "--tolerance", "1e-6"]) == 0
+    text = capsys.readouterr().out
+    assert " multiply=tf32x3 chunk=16 expands=1\n" in text
+    assert "on tensor cores: an error of |x| |y| of 1e-07\n" in text
+    assert "are |x|² + |y|² - 2 x·y of centred points\n" in text
+    assert cli.main([*words, "--tolerance", "1e-5"]) == 0
+    assert "an error of |x| |y| of 3e-06\n" in capsys.readouterr().out
+    assert cli.main([*words, "--tolerance", "-1"]) == 1
+    assert "the option tolerance cannot be -1" in capsys.readouterr().err
+
+
 def test_the_doctor_tells_of_gpus(driver, monkeypatch):
     findings = {name: text for name, text, _ in doctor.examine()}
     assert findings["gpu"].startswith(("none: no NVIDIA driver", "driver for"))

@@ -449,6 +449,15 @@ CALLS = [
         "BadOption",
         "the option cache_size cannot be -1\npass a number of bytes",
     ),
+    *(
+        (
+            lambda _, given=given: tilefold.Options(tolerance=given),
+            "BadOption",
+            f"the option tolerance cannot be {given!r}\n"
+            "pass a number that is at least 0, such as 1e-6",
+        )
+        for given in (-1e-6, float("nan"), float("inf"), "1e-6", 1j)
+    ),
     (
         lambda _: tilefold.Options(isa="z80"),
         "UnknownTarget",

@@ -45,7 +45,8 @@ protected:
              {"TILEFOLD_NUM_THREADS", "TILEFOLD_CACHE_DIR",
               "TILEFOLD_CACHE_SIZE", "TILEFOLD_ISA", "TILEFOLD_LOG",
               "TILEFOLD_PERF_MAP", "TILEFOLD_CUDA_DRIVER", "TILEFOLD_NVRTC",
-              "CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH", "XDG_CACHE_HOME"})
+              "TILEFOLD_TOLERANCE", "CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH",
+              "XDG_CACHE_HOME"})
             environment.set(name, nullptr);
         environment.set("HOME", "/home/somebody");
     }
@@ -76,6 +77,7 @@ TEST_F(OptionsTest, HaveDefaults) {
     EXPECT_EQ(options.log, false);
     EXPECT_EQ(options.cuda_driver, "libcuda.so.1");
     EXPECT_EQ(options.nvrtc, std::nullopt);
+    EXPECT_EQ(options.tolerance, 0);
     EXPECT_TRUE(library_folders().empty());
     EXPECT_FALSE(perf_map_wanted());
 }
@@ -87,12 +89,14 @@ TEST_F(OptionsTest, ComeFromTheEnvironment) {
     environment.set("TILEFOLD_ISA", "x86-64-v3");
     environment.set("TILEFOLD_LOG", "1");
     environment.set("TILEFOLD_PERF_MAP", "1");
+    environment.set("TILEFOLD_TOLERANCE", "1e-5");
     Options options = resolve({});
     EXPECT_EQ(options.threads, 5);
     EXPECT_EQ(options.cache_directory, "/somewhere");
     EXPECT_EQ(options.cache_size, 1000);
     EXPECT_EQ(options.isa, Isa::X86_64_V3);
     EXPECT_EQ(options.log, true);
+    EXPECT_EQ(options.tolerance, 1e-5);
     EXPECT_TRUE(perf_map_wanted());
 }
 
@@ -105,6 +109,9 @@ TEST_F(OptionsTest, OfTheCallerGoFirst) {
     Options options = resolve(given);
     EXPECT_EQ(options.threads, 3);
     EXPECT_EQ(options.cache_directory, "");
+    environment.set("TILEFOLD_TOLERANCE", "1e-5");
+    given.tolerance = 0;
+    EXPECT_EQ(resolve(given).tolerance, 0);
 }
 
 TEST_F(OptionsTest, CacheFollowsXdgAndDoesWithoutAHome) {
@@ -145,6 +152,19 @@ TEST_F(OptionsTest, ThatMakeNoSenseAreNamed) {
     EXPECT_EQ(message_of({}), "the option TILEFOLD_CACHE_SIZE cannot be '1GB'\n"
                               "give a number of bytes");
     environment.set("TILEFOLD_CACHE_SIZE", nullptr);
+    for (const char* text : {"-1", "nan", "inf", "1e-6x", "small"}) {
+        environment.set("TILEFOLD_TOLERANCE", text);
+        EXPECT_EQ(message_of({}),
+                  "the option TILEFOLD_TOLERANCE cannot be '" +
+                      std::string(text) +
+                      "'\ngive a number that is at least 0, such as 1e-6");
+    }
+    environment.set("TILEFOLD_TOLERANCE", nullptr);
+    Options negative;
+    negative.tolerance = -0.5;
+    EXPECT_EQ(message_of(negative),
+              "the option tolerance cannot be -0.5\n"
+              "give a number that is at least 0, such as 1e-6");
     environment.set("TILEFOLD_ISA", "sparc");
     EXPECT_EQ(message_of({}), "unknown instruction set 'sparc'\n"
                               "use one of x86-64-v3, x86-64-v4, "

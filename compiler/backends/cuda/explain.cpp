@@ -4,6 +4,8 @@
 
 #include "compiler/backends/cuda/model.h"
 
+#include <cstdio>
+
 namespace tilefold::cuda {
 namespace {
 
@@ -24,9 +26,30 @@ std::string resources_of(const Image& image) {
     return text;
 }
 
+/// What a tolerance changed; nothing where it changed nothing.
+std::string accuracy_of(const Plan& plan) {
+    std::string text;
+    char error[16];
+    const auto say = [&](const std::string& what, double typical) {
+        std::snprintf(error, sizeof error, "%.0e", typical);
+        text += "\n  " + what + error;
+    };
+    if (plan.multiply == Multiply::Tf32x3 || plan.multiply == Multiply::Bf16x3)
+        say("inner products on tensor cores: an error of |x| |y| of ",
+            error_of(plan.multiply));
+    if (plan.expands)
+        text += "\n  squared distances are |x|² + |y|² - 2 x·y of centred "
+                "points";
+    if (plan.is_wide() && plan.weight_parts < 3)
+        say("weights of sums of vectors: an error of ",
+            error_of(plan.weight_parts == 2 ? Multiply::Bf16x3
+                                            : Multiply::Bf16));
+    return text.empty() ? text : text + "\n";
+}
+
 std::vector<Stage> stages(const ir::Graph& graph, const Plan& plan,
                           std::string resources) {
-    return {{"CUDA plan", print(plan)},
+    return {{"CUDA plan", print(plan) + accuracy_of(plan)},
             {"CUDA C++", emit(graph, plan).source.text()},
             {"registers", std::move(resources)},
             {std::string("expected on an ") + Card().name,

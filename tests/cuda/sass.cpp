@@ -138,6 +138,15 @@ int instruction_count(const cuda::Image& image, const std::string& kernel,
     return count;
 }
 
+std::vector<Loop> loops(const cuda::Image& image, const std::string& kernel) {
+    const Listing listing = listing_of(disassembled(image), kernel);
+    std::vector<Loop> all;
+    for (std::size_t end = 0; end < listing.lines.size(); ++end)
+        if (const auto start = start_of_loop(listing, end))
+            all.push_back(loop_of(listing, *start, end));
+    return all;
+}
+
 Loop smallest_loop(const cuda::Image& image, const std::string& kernel,
                    const std::string& opcode) {
     const Listing listing = listing_of(disassembled(image), kernel);

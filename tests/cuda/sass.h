@@ -24,6 +24,10 @@ struct Loop {
 int instruction_count(const cuda::Image& image, const std::string& kernel,
                       const std::string& opcode = "");
 
+/// All loops of a kernel, by their ends; of those that hold others, with all
+/// that these have.
+std::vector<Loop> loops(const cuda::Image& image, const std::string& kernel);
+
 /// Of the loops of `kernel` with the opcode, the one with fewest instructions;
 /// throws std::runtime_error where there is none.
 Loop smallest_loop(const cuda::Image& image, const std::string& kernel,

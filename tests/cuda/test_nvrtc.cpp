@@ -9,6 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace tilefold::tests {
 namespace {
 
@@ -166,6 +169,75 @@ TEST(Nvrtc, TheModelCountsWhatALoopHas) {
             << each.formula << ": " << loop.size / pairs << " instructions, "
             << cuda::print(cost);
     }
+}
+
+/// What a tile of pairs costs a thread, which has 64 of them: the loop over the
+/// chunks of its components runs within the loop over tiles. A thread brings
+/// two groups of a chunk: half as much code is there for an odd one.
+TEST(Nvrtc, TheModelCountsWhatATileOfPairsHas) {
+    struct {
+        const char* formula;
+        double product_error;
+        cuda::Multiply multiply;
+        int tensor; ///< instructions of tensor cores, of a tile
+    } const cases[] = {
+        {"sum_j exp(-|x_i - y_j|²/2l²) b_j", 1e-6, cuda::Multiply::Tf32x3, 384},
+        {"sum_j exp(-|x_i - y_j|²/2l²) b_j", 1e-5, cuda::Multiply::Bf16x3, 192},
+        {"sum_j l*(x_i·y_j)² b_j", 1e-6, cuda::Multiply::Tf32x3, 384},
+        {"sum_j l*(x_i·y_j)² b_j", 1e-5, cuda::Multiply::Bf16x3, 192},
+    };
+    constexpr double pairs = 64, chunks = 4;
+    for (const auto& each : cases) {
+        CudaCase of =
+            cuda_case("", each.formula, "x f32[64], y f32[64], b f32, l f64");
+        of.product_error = each.product_error;
+        const cuda::Image image = compiled(of, 1, 9);
+        ASSERT_EQ(image.plan.multiply, each.multiply);
+        const cuda::PairCost cost = cuda::cost_of_pair(of.graph, image.plan);
+        EXPECT_EQ(cost.tensor * pairs, each.tensor);
+        // By their ends: what brings columns, the chunks' loop, the tiles'.
+        const std::vector<Loop> all = loops(image, "accumulate");
+        const auto chunk = std::ranges::find_if(
+            all, [](const Loop& loop) { return loop.count("HMMA") > 0; });
+        ASSERT_NE(chunk, all.end());
+        EXPECT_EQ(chunk->count("HMMA") * chunks, each.tensor);
+        const double odd_group = std::prev(chunk)->size / 2.0;
+        const double instructions = chunks * (chunk->size - odd_group) +
+                                    std::next(chunk)->size - chunk->size;
+        EXPECT_NEAR((cost.single + cost.overhead) * pairs / instructions, 1,
+                    0.15)
+            << each.formula << ": " << instructions / pairs << " instructions, "
+            << cuda::print(cost);
+        EXPECT_LT(cost.rate(cuda::Card(), true),
+                  cost.rate(cuda::Card(), false));
+    }
+}
+
+/// Of attention, whose loop has paths that few tiles take: its instructions of
+/// tensor cores, and what two more parts of a weight add.
+TEST(Nvrtc, TheModelCountsTheTensorCoresOfAttention) {
+    CudaCase attention = cuda_case("attention", "softmax_j(q_i·k_j/√64, v_j)",
+                                   "q bf16[64], k bf16[64], v bf16[64]");
+    constexpr double pairs = 64, chunks = 4;
+    double modelled[2], found[2];
+    for (const int k : {0, 1}) {
+        attention.product_error = k ? 5e-3 : 0;
+        const cuda::Image image = compiled(attention, 64, 9);
+        const cuda::PairCost cost =
+            cuda::cost_of_pair(attention.graph, image.plan);
+        const std::vector<Loop> all = loops(image, "accumulate");
+        const auto chunk = std::ranges::find_if(
+            all, [](const Loop& loop) { return loop.count("HMMA") > 0; });
+        ASSERT_NE(chunk, all.end());
+        const Loop& tile = *std::next(chunk);
+        EXPECT_EQ(cost.tensor * pairs,
+                  tile.count("HMMA") + (chunks - 1) * chunk->count("HMMA"));
+        modelled[k] = (cost.single + cost.overhead) * pairs;
+        found[k] = tile.size + (chunks - 1) * chunk->size;
+        EXPECT_LT(modelled[k], found[k]);
+        EXPECT_GT(modelled[k], found[k] / 2) << cuda::print(cost);
+    }
+    EXPECT_NEAR((modelled[0] - modelled[1]) / (found[0] - found[1]), 1, 0.25);
 }
 
 TEST(Nvrtc, TheLoopOfAGaussianIsWhatItsFormulaSays) {

@@ -79,8 +79,11 @@ def test_explain_tells_what_a_tolerance_changes(capsys):
     assert " multiply=tf32x3 chunk=16 expands=1\n" in text
     assert "on tensor cores: an error of |x| |y| of 1e-07\n" in text
     assert "are |x|² + |y|² - 2 x·y of centred points\n" in text
+    assert ", 6.0 of tensor cores)" in text
     assert cli.main([*words, "--tolerance", "1e-5"]) == 0
-    assert "an error of |x| |y| of 3e-06\n" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "an error of |x| |y| of 3e-06\n" in text
+    assert ", 3.0 of tensor cores)" in text
     assert cli.main([*words, "--tolerance", "-1"]) == 1
     assert "the option tolerance cannot be -1" in capsys.readouterr().err
 

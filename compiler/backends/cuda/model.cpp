@@ -2,6 +2,7 @@
 
 #include "compiler/backends/cuda/model.h"
 
+#include "compiler/backends/cuda/model_tiles.h"
 #include "compiler/backends/cuda/reduction.h"
 #include "compiler/split.h"
 
@@ -119,11 +120,12 @@ public:
     Counter(const ir::Graph& graph, PairCost& cost)
         : graph_(graph), cost_(cost) {}
 
-    void add_pairs() {
+    /// `elsewhere`: what the loops compute themselves.
+    void add_pairs(const std::vector<ValueId>& elsewhere = {}) {
         const Split parts = split(graph_);
         const std::vector<bool> is_fused = fused(graph_, parts);
         for (ValueId id : parts.pair)
-            if (!is_fused[id])
+            if (!is_fused[id] && !std::ranges::count(elsewhere, id))
                 add(graph_[id]);
     }
 
@@ -171,9 +173,15 @@ private:
 } // namespace
 
 PairCost cost_of_pair(const ir::Graph& graph, const Plan& plan) {
-    const Reduction reduction(of_width(graph, plan.width_block), {});
+    const Reduction reduction(
+        of_width(graph, plan.width_block),
+        {plan.multiply != Multiply::Alone, plan.is_wide()});
     PairCost cost;
-    Counter(reduction.graph, cost).add_pairs();
+    Counter(reduction.graph, cost).add_pairs(computed_by_tiles(reduction));
+    if (reduction.product || reduction.wide) {
+        add_tiles(reduction, plan, cost);
+        return cost;
+    }
     if (reduction.monoids.empty()) {
         const Type& type = reduction.graph[reduction.graph.result].type;
         cost.bytes = double(components_of(type)) * double(size_of(type.dtype));
@@ -191,7 +199,9 @@ PairCost cost_of_pair(const ir::Graph& graph, const Plan& plan) {
 double PairCost::rate(const Card& card, bool with_overhead) const {
     const double clocks = std::max(
         {(single + (with_overhead ? overhead : 0)) / card.instructions,
-         special / card.special, wide / card.wide, 1 / card.instructions});
+         special / card.special, wide / card.wide,
+         tensor / card.tensor / (with_overhead ? card.tensor_share : 1),
+         1 / card.instructions});
     const double computed = card.multiprocessors * card.hertz / clocks;
     return bytes > 0 ? std::min(computed, card.bytes / bytes) : computed;
 }
@@ -202,12 +212,12 @@ std::string print(const PairCost& cost, const Card& card) {
     const double limit = cost.rate(card, false);
     std::snprintf(text, sizeof text,
                   "  %.1f instructions a pair by the formula (%.1f of the "
-                  "special function unit, %.1f in double), %.1f for columns "
-                  "and loops\n"
+                  "special function unit, %.1f in double, %.1f of tensor "
+                  "cores), %.1f for columns and loops\n"
                   "  %.2g pairs/s, %.2f of the %.2g that the formula's own "
                   "instructions%s allow; not measured\n",
-                  cost.single, cost.special, cost.wide, cost.overhead, expected,
-                  expected / limit, limit,
+                  cost.single, cost.special, cost.wide, cost.tensor,
+                  cost.overhead, expected, expected / limit, limit,
                   cost.bytes > 0 ? " and its results" : "");
     return text;
 }

@@ -15,16 +15,23 @@ struct Card {
     double multiprocessors = 132, hertz = 1.98e9;
     double instructions = 128; ///< lanes that issue one
     double special = 16, wide = 64;
+    double tensor = 32; ///< of m16n8k16 of 16 bits, and of m16n8k8 of tf32
+    /// Of these, what `mma.sync` reaches: 62% on an H100, by Luo et al.,
+    /// Benchmarking and Dissecting the Nvidia Hopper GPU Architecture (2024).
+    double tensor_share = 0.62;
     double bytes = 4.8e12; ///< of its memory, a second
 };
 
 /// Of one pair of points.
 struct PairCost {
-    double single = 0;   ///< instructions of the formula
-    double special = 0;  ///< of these, the special function unit's
-    double wide = 0;     ///< of these, of the unit for double
-    double overhead = 0; ///< for columns from shared memory, and for loops
-    double bytes = 0;    ///< written, where there is no reduction
+    double single = 0;  ///< instructions of the formula
+    double special = 0; ///< of these, the special function unit's
+    double wide = 0;    ///< of these, of the unit for double
+    double tensor = 0;  ///< of these, of tensor cores
+    /// For columns from and to shared memory, for factors of fewer bits, and
+    /// for loops.
+    double overhead = 0;
+    double bytes = 0; ///< written, where there is no reduction
 
     /// Pairs a second that a card can compute: with the overhead, or by the
     /// formula's own instructions alone.

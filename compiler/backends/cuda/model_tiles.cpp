@@ -1,0 +1,136 @@
+// compiler/backends/cuda/model_tiles.cpp - see model_tiles.h. Numbers without a
+// reason are what NVRTC 13.0 makes of device/*.cuh for sm_90.
+
+#include "compiler/backends/cuda/model_tiles.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilefold::cuda {
+namespace {
+
+/// Components that device/four.cuh loads at a time.
+constexpr double group = 4;
+/// Lanes' instructions for a pair: 32 lanes take a tile of 16 × 8.
+constexpr double lanes_of_tile = 32.0 / (16 * 8);
+
+/// What a thread holds of a tile of pairs.
+struct Thread {
+    explicit Thread(const Plan& plan) {
+        const bool is_fma = !plan.is_wide() && plan.multiply == Multiply::Fma;
+        rows = is_fma ? 8 : 2.0 * plan.warp_tiles;
+        columns = is_fma ? 8 : 16;
+        pairs = rows * columns;
+    }
+    double rows, columns, pairs;
+};
+
+bool has_two_parts(Multiply multiply) {
+    return multiply == Multiply::Tf32x3 || multiply == Multiply::Bf16x3;
+}
+
+/// For four components of a column, from memory to shared memory.
+double to_bring(const Plan& plan) {
+    constexpr double load = 82, place = 10, pack = 18, centre = 28;
+    const bool is_fma = plan.multiply == Multiply::Fma;
+    const bool packs = !is_fma && plan.multiply != Multiply::Tf32x3;
+    return load + place * !is_fma + pack * packs + centre * plan.expands;
+}
+
+void add_product(const Product& product, const Plan& plan, PairCost& cost) {
+    const Thread thread(plan);
+    const double chunks =
+        std::ceil(double(product.components) / double(plan.chunk));
+    const double depth = chunks * plan.chunk;
+    const double groups = plan.tile_columns * plan.chunk / group / plan.threads;
+    constexpr double chunk_loop = 20;
+    cost.overhead +=
+        chunks * (groups * to_bring(plan) + chunk_loop) / thread.pairs;
+    if (plan.expands) {
+        cost.single += 1; // the norm
+        cost.overhead += 1 / thread.rows;
+    }
+    if (plan.multiply == Multiply::Fma) {
+        const bool subtracts = product.is_distance && !plan.expands;
+        cost.single += double(product.components) * (subtracts ? 2 : 1);
+        constexpr double loads = 4, loop = 9.0 / 8;
+        cost.overhead += depth * (loads + loop) / thread.pairs;
+        return;
+    }
+    const bool is_tf32 = plan.multiply == Multiply::Tf32x3;
+    const double steps = depth / (is_tf32 ? 8 : 16);
+    const double products =
+        steps * lanes_of_tile * (has_two_parts(plan.multiply) ? 3 : 1);
+    cost.single += products;
+    cost.tensor += products;
+    const double of_step = plan.warp_tiles + thread.columns / 2;
+    const double parts = plan.multiply == Multiply::Bf16x3 ? 2 : 1;
+    double loads = steps * parts * of_step;
+    if (is_tf32) // each of a lane's words, in three instructions
+        loads += steps * 3 * (4 * plan.warp_tiles + thread.columns);
+    cost.overhead += loads / thread.pairs;
+}
+
+/// Pairs of parts whose products are added.
+double products_of_parts(const Plan& plan) {
+    const int smallest = std::max(plan.value_parts, plan.weight_parts) - 1;
+    int products = 0;
+    for (int p = 0; p < plan.value_parts; ++p)
+        for (int w = 0; w < plan.weight_parts; ++w)
+            products += p + w <= smallest;
+    return products;
+}
+
+void add_wide(const Wide& wide, const Plan& plan, PairCost& cost) {
+    const Thread thread(plan);
+    const double tiles = std::ceil(double(wide.components) / 8);
+    // 16 columns of weights at a time: half a tile's instruction each.
+    const double products = tiles * products_of_parts(plan) * lanes_of_tile / 2;
+    cost.single += products;
+    cost.tensor += products;
+    if (wide.is_softmax) { // a maximum, an exponential, a sum
+        cost.single += 7;
+        cost.special += 1;
+    }
+    const double split = 0.5 * plan.weight_parts + 2 * (plan.weight_parts - 1);
+    constexpr double within_the_tile = 1;
+    const double loads =
+        plan.tile_columns / 16.0 * tiles * plan.value_parts / thread.pairs;
+    // Two columns of four components.
+    const double brought = plan.tile_columns / 2.0 * tiles * 8 / group *
+                           (182 + 20.0 * plan.value_parts) / plan.threads;
+    const double held = thread.rows * tiles * 2 * 15 / plan.tiles_held;
+    cost.overhead +=
+        within_the_tile + split + loads + (brought + held) / thread.pairs;
+}
+
+} // namespace
+
+std::vector<ir::ValueId> computed_by_tiles(const Reduction& reduction) {
+    std::vector<ir::ValueId> values;
+    if (reduction.product)
+        values.push_back(reduction.product->id);
+    if (reduction.wide) {
+        values.push_back(reduction.wide->reduce);
+        if (!reduction.wide->is_softmax)
+            values.push_back(
+                reduction.graph[reduction.wide->reduce].operands[0]);
+    }
+    return values;
+}
+
+void add_tiles(const Reduction& reduction, const Plan& plan, PairCost& cost) {
+    if (reduction.product)
+        add_product(*reduction.product, plan, cost);
+    if (reduction.wide)
+        add_wide(*reduction.wide, plan, cost);
+    const Thread thread(plan);
+    constexpr double bytes_of_load = 16, branch = 4, fold = 12, tile_loop = 40;
+    const double column = std::ceil(
+        double(reduction.sites.column.record.bytes()) / bytes_of_load);
+    constexpr double begin = 1; // of a product
+    cost.overhead += begin + (column + branch) / thread.rows +
+                     fold / thread.columns + tile_loop / thread.pairs;
+}
+
+} // namespace tilefold::cuda

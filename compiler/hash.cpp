@@ -30,9 +30,8 @@ Key key_of(const ir::Graph& graph, const Plan& plan) {
 
 Key key_of(std::string_view graph, std::string_view plan,
            std::string_view architecture, std::string_view compiler) {
-    return key_of({std::string(graph), std::string(plan),
-                   TILEFOLD_SOURCES_HASH, std::string(architecture),
-                   std::string(compiler)});
+    return key_of({std::string(graph), std::string(plan), TILEFOLD_SOURCES_HASH,
+                   std::string(architecture), std::string(compiler)});
 }
 
 Key key_of(const Key& program, std::string_view processor) {

@@ -133,12 +133,12 @@ int nvrtcCompileProgram(Program* program, int count,
         std::ofstream out(folder + "/kernels.cpp");
         write_source(out, program->source);
     }
-    const std::string command =
-        TILEFOLD_HOST_COMPILER
-        " -std=c++17 -O1 -fno-strict-aliasing -w -shared -fPIC -fvisibility=default "
-        "-ftrivial-auto-var-init=pattern -o '" +
-        folder + "/kernels.so' '" + folder + "/kernels.cpp' 2> '" + folder +
-        "/log'";
+    const std::string command = TILEFOLD_HOST_COMPILER
+                                " -std=c++17 -O1 -fno-strict-aliasing -w "
+                                "-shared -fPIC -fvisibility=default "
+                                "-ftrivial-auto-var-init=pattern -o '" +
+                                folder + "/kernels.so' '" + folder +
+                                "/kernels.cpp' 2> '" + folder + "/log'";
     const bool compiled = std::system(command.c_str()) == 0;
     if (compiled) {
         program->image =

@@ -74,15 +74,21 @@ def link(build: Build, output: str, old: str, new: Path, target: Path) -> None:
     subprocess.run(words, cwd=build.folder, check=True)
 
 
+def check_texts() -> None:
+    """Of all mutants, also those that are not made on this run."""
+    for mutant in MUTANTS:
+        count = (ROOT / mutant.file).read_text().count(mutant.old)
+        if count != 1:
+            raise SystemExit(
+                f"{mutant.file}: the text to replace stands there "
+                f"{count} times:\n{mutant.old}"
+            )
+
+
 def make(build: Build, mutant: Mutant, scratch: Path) -> Path:
     """The mutated test program, beside the libraries it loads."""
     source = ROOT / mutant.file
     text = source.read_text()
-    if text.count(mutant.old) != 1:
-        raise SystemExit(
-            f"{mutant.file}: the text to replace stands there "
-            f"{text.count(mutant.old)} times:\n{mutant.old}"
-        )
     copy = scratch / source.name
     copy.write_text(text.replace(mutant.old, mutant.new))
     built = scratch / "mutant.o"
@@ -123,6 +129,7 @@ def main() -> int:
         "--only", default="", help="those whose fault says this"
     )
     options = parser.parse_args()
+    check_texts()
     build = Build(options.build)
     survivors = 0
     chosen = [

@@ -35,6 +35,7 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
                unsigned callers_mode)
     : run_(run), kernel_(*run.job.kernel), cut_(run.cut),
       at_(run.job.batches->extents.size(), 0), polls_(polls),
+      pair_nanoseconds_(run.job.kernel->nanoseconds(run.job.width)),
       callers_mode_(callers_mode) {
     const Job& job = run.job;
     Carver carver(memory);
@@ -116,10 +117,10 @@ void Worker::move_to(std::int64_t batch) {
 bool Worker::went_on(double pairs) {
     if (!run_.progress)
         return true;
-    // Threads that count in one place wait for one another: not each call.
-    constexpr double worth_counting = 1 << 15;
+    // Threads that count in one place wait for one another: not each call, but
+    // by time, since a pair of long vectors may take longer than a piece.
     uncounted_ += pairs;
-    if (uncounted_ < worth_counting)
+    if (uncounted_ * pair_nanoseconds_ < Job::piece_nanoseconds)
         return !run_.progress->stopped();
     if (polls_)
         run_.progress->poll_if_due(callers_mode_);

@@ -82,6 +82,7 @@ private:
     Extents at_; ///< batch_ as coordinates
     bool polls_;
     double uncounted_ = 0; ///< pairs that progress has not heard of
+    double pair_nanoseconds_;
     unsigned callers_mode_;
 };
 

@@ -96,11 +96,17 @@ Demand demand_of(const ir::Graph& graph) {
             demand.accumulators += std::max(width, 1);
         } else if (node.type.axes == Axes::IJ && node.arity > 0) {
             demand.vectors |= node.type.rank == 1;
-            for (ir::ValueId operand : node.inputs())
-                if (graph[operand].type.rank == 1 && node.type.rank == 0)
-                    demand.longest = std::max<std::int64_t>(
-                        demand.longest, graph[operand].type.rows);
-            demand.looped = demand.longest > constants::unroll;
+            for (ir::ValueId operand : node.inputs()) {
+                if (graph[operand].type.rank != 1 || node.type.rank != 0)
+                    continue;
+                const std::int64_t components = graph[operand].type.rows;
+                demand.longest = std::max(demand.longest, components);
+                const auto found = words.find(operand);
+                const bool blocks =
+                    found != words.end() && found->second.depth > 0;
+                demand.blocks |= blocks;
+                demand.looped |= !blocks && components > constants::unroll;
+            }
         }
     }
     return demand;

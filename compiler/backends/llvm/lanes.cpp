@@ -114,14 +114,6 @@ Value* Lanes::load(DType dtype, Value* pointer) const {
     return b.CreateICmpNE(raw, llvm::Constant::getNullValue(bytes));
 }
 
-Value* Lanes::load_some(DType dtype, Value* pointer, Value* count) const {
-    if (!count)
-        return b.CreateAlignedLoad(type(dtype), pointer, llvm::Align(1));
-    return b.CreateMaskedLoad(type(dtype), pointer, llvm::Align(1),
-                              first_lanes(count),
-                              llvm::Constant::getNullValue(type(dtype)));
-}
-
 void Lanes::store(Value* value, Value* pointer) const {
     const DType dtype = dtype_of(value);
     if (dtype == DType::Bool)

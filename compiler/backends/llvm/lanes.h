@@ -47,9 +47,6 @@ public:
     /// Lanes at `pointer`, which is aligned to the vector.
     llvm::Value* load(DType dtype, llvm::Value* pointer) const;
     void store(llvm::Value* value, llvm::Value* pointer) const;
-    /// Lanes at any `pointer`: the first `count`, then zeros; null: all.
-    llvm::Value* load_some(DType dtype, llvm::Value* pointer,
-                           llvm::Value* count) const;
     /// One element at `pointer` in every lane.
     llvm::Value* broadcast(DType dtype, llvm::Value* pointer) const;
 

@@ -116,6 +116,10 @@ public:
                                 llvm::Value* terms) = 0;
 
 protected:
+    /// Whether accumulators lie in memory: components are not unrolled.
+    bool is_wide(const Plan& plan) const {
+        return components_ == dynamic || components_ > plan.unroll;
+    }
     const ir::Node& node() const { return graph_[reduce_]; }
     const ir::ReductionRow& row() const {
         return ir::row_of(ir::Reduction(node().first));

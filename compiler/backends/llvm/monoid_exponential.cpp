@@ -54,7 +54,7 @@ public:
 
     bool by_tiles(const Plan&) const override { return true; }
     std::int64_t list_vectors(const Plan& plan) const override {
-        return is_wide(plan) ? plan.k_tile : 0;
+        return softmax_ && is_wide(plan) ? plan.k_tile : 0;
     }
 
     void step(Tile& tile) override {
@@ -72,7 +72,7 @@ public:
         std::vector<Value*> levels, shrink;
         for (int r = 0; r < tile.rows; ++r)
             raise(tile, r, levels, shrink);
-        const bool wide = softmax_ && !tile.values.unrolled(components_);
+        const bool wide = keeps_terms(tile);
         if (!wide)
             each_weighted(tile, [&](Component k, int r) {
                 multiply(tile, vector(tile, k, r), shrink[std::size_t(r)]);
@@ -167,9 +167,9 @@ private:
             });
     }
 
-    bool is_wide(const Plan& plan) const {
-        return softmax_ &&
-               (components_ == dynamic || components_ > plan.unroll);
+    /// Whether weighted sums lie in memory.
+    bool keeps_terms(Tile& tile) const {
+        return softmax_ && !tile.values.unrolled(components_);
     }
 
     /// m where it is finite, else 0.
@@ -220,7 +220,7 @@ private:
         };
         add_to(scalar(tile, total, r),
                has_weights() ? read(tile, 1, {}, r, j) : nullptr);
-        if (softmax_ && !tile.values.unrolled(components_))
+        if (keeps_terms(tile))
             return tile.lanes.store(term, weight_at(tile, r, j));
         if (softmax_)
             tile.values.each_component(components_, [&](Component k) {

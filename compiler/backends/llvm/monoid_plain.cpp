@@ -40,9 +40,7 @@ public:
         });
     }
 
-    bool by_tiles(const Plan& plan) const override {
-        return components_ == dynamic || components_ > plan.unroll;
-    }
+    bool by_tiles(const Plan& plan) const override { return is_wide(plan); }
 
     void take(Tile& tile, const EachStep& each_step) override {
         update(

@@ -225,12 +225,12 @@ Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
         llvm::SmallVector<Value*, 8> parts;
         for (std::int64_t c = 0; c < components; ++c) {
             Value* part = lanes.byte_offset(place, c * width * size);
-            Value* elements =
-                points ? b.CreateSub(
+            Value* mask =
+                points ? lanes.first_lanes(b.CreateSub(
                              b.CreateMul(points, lanes.constant(components)),
-                             lanes.constant(c * width))
+                             lanes.constant(c * width)))
                        : nullptr;
-            parts.push_back(lanes.load_some(dtype, part, elements));
+            parts.push_back(load_elements(lanes, dtype, dtype, part, mask));
         }
         Value* all = llvm::concatenateVectors(b, parts);
         for (std::int64_t c = 0; c < components; ++c) {

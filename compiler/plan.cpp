@@ -2,6 +2,7 @@
 
 #include "compiler/plan.h"
 
+#include "compiler/narrow.h"
 #include "formulas/diagnostic.h"
 
 #include <algorithm>
@@ -54,10 +55,11 @@ constexpr std::int64_t panel_bytes = 1 << 20;
 struct Demand {
     std::int64_t row_registers = 0; ///< components of i-values kept at once
     bool looped = false;      ///< a contraction longer than `unroll` per pair
+    bool blocks = false;      ///< … of narrow numbers, by the matrix unit
     std::int64_t longest = 0; ///< components of a vector that is contracted
     bool wide = false;        ///< vector results longer than `unroll`
     bool listed = false;      ///< sorted lists of the K smallest
-    bool rescaled = false;    ///< online maximum: wants several columns at once
+    bool rescaled = false;    ///< a running maximum: tiles of columns
     bool folded = false;      ///< a user's functions of a long state
     bool extremes = true;     ///< largest or smallest values, or where they are
     bool vectors = false; ///< a pair has vectors, as gradients of kernels do
@@ -70,10 +72,12 @@ bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
            (user.type.axes == Axes::IJ || user.op == ir::Op::Reduce);
 }
 
-Demand demand_of(const ir::Graph& graph) {
+Demand demand_of(const ir::Graph& graph, const Plan& plan) {
     Demand demand;
+    const std::map<ir::ValueId, Words> words = find_words(graph, plan);
     std::vector<bool> counted(graph.nodes.size());
-    for (const ir::Node& node : graph.nodes) {
+    for (ir::ValueId id = 0; id < graph.nodes.size(); ++id) {
+        const ir::Node& node = graph[id];
         for (ir::ValueId operand : node.inputs()) {
             if (!crosses_from_rows(graph, node, operand) || counted[operand])
                 continue;
@@ -92,6 +96,7 @@ Demand demand_of(const ir::Graph& graph) {
                                monoid == ir::Monoid::Minimum ||
                                monoid == ir::Monoid::ArgMaximum ||
                                monoid == ir::Monoid::ArgMinimum;
+            demand.blocks |= weighs_by_blocks(graph, id, plan);
             demand.wide |= width == dynamic || width > constants::unroll;
             demand.accumulators += std::max(width, 1);
         } else if (node.type.axes == Axes::IJ && node.arity > 0) {
@@ -171,8 +176,13 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
 ///   2x2: 4.3, 3.9, 3.4   1x4: 4.1, 3.7, 3.5   2x1: 4.1, 3.7, 3.3
 ///   1x1 stage 12: 3.9, 3.8, 3.6               2x1 stage 12: 1.3, 1.2, 1.1
 /// On both, the largest |x - y|² of D=3, and the column of the smallest:
-///   4x2: 19.7, 10.6   2x2: 18.9, 10.4   4x1: -, 10.4   2x1 stage
-///   16: 16.6, 10.1
+///   4x2: 19.7, 10.6   2x2: 18.9, 10.4   4x1: -, 10.4
+///   2x1 stage 16: 16.6, 10.1
+/// Logsumexp, D=3:
+///   2x2: 7.9   4x1: 7.8   2x4: 7.6   4x2: 7.7   1x4: 7.6   1x8: 7.4
+/// Gaussian sums of E=4, 16, 64 and 256 columns, D=3:
+///   4x1: 6.0, 4.0, 1.28, 0.44   4x2: 5.1, 3.9, 1.22, 0.43
+///   2x2: 4.7, 4.2, 1.19, 0.41   2x4: 4.5, 4.0, 1.18, 0.41
 std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
     const bool many_registers = row_of(plan.isa).registers >= 32;
     if (plan.nest == Nest::Values)
@@ -185,6 +195,9 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
                                        {2, 6, 0}, {1, 12, 0}, {1, 8, 0}}
                    : std::vector<Tile>{{2, 4, 0}, {1, 8, 0}, {1, 4, 0},
                                        {1, 6, 0}, {3, 4, 0}, {2, 3, 0}};
+    if (demand.blocks)
+        return {{2, 2, 0}, {2, 4, 0}, {4, 2, 0},
+                {2, 1, 0}, {4, 1, 0}, {1, 4, 0}};
     if (demand.rescaled)
         return many_registers
                    ? std::vector<Tile>{{2, 2, 0}, {4, 1, 0}, {2, 4, 0},
@@ -270,7 +283,7 @@ Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
 std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa) {
     Plan plan = base_plan(graph, nest, isa);
     std::vector<Plan> plans;
-    const Demand demand = demand_of(graph);
+    const Demand demand = demand_of(graph, plan);
     for (const Tile& tile : tiles_for(demand, plan)) {
         set_tile(plan, tile, demand, size_of(graph.real));
         plans.push_back(plan);
@@ -310,14 +323,33 @@ double slots_of(const ir::Graph& graph, Axes axes) {
     return slots;
 }
 
+/// Of the lanes' time that a product takes by blocks: a quarter while another
+/// thread keeps the core busy, a tenth where none does.
+constexpr double block_share = 0.25;
+
 } // namespace
 
 double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
     // Three of a core's four vector pipes are kept busy at 4 GHz: a D = 3
     // Gaussian of 17 slots takes 0.074 ns, by this model 0.09.
     constexpr double slots_per_nanosecond = 3 * 4;
-    const double slots = 1 + slots_of(graph, Axes::IJ);
+    double slots = 1 + slots_of(graph, Axes::IJ);
+    const std::map<ir::ValueId, Words> words = find_words(graph, plan);
+    for (const ir::Node& node : graph.nodes) {
+        const auto found = words.find(node.operands[0]);
+        if (node.arity == 2 && found != words.end() && found->second.depth > 0)
+            slots -= (1 - block_share) * slots_of(graph, node, Axes::IJ);
+    }
     return slots / slots_per_nanosecond / plan.lanes;
+}
+
+double nanoseconds_per_component(const ir::Graph& graph, const Plan& plan) {
+    // An fma, or as much of a product of matrices.
+    double nanoseconds = 1.0 / 6 / plan.lanes;
+    for (ir::ValueId id = 0; id < graph.nodes.size(); ++id)
+        if (graph[id].op == ir::Op::Reduce && weighs_by_blocks(graph, id, plan))
+            nanoseconds *= block_share;
+    return nanoseconds;
 }
 
 std::string print(const Plan& plan) {

@@ -29,7 +29,7 @@ struct IsaRow {
     Isa isa;
     std::string_view spelling;
     std::int32_t vector_bytes, registers;
-    bool masks, bytes8, bf16;
+    bool masks, bytes8, bf16, blocks;
     const char* triple;
     const char* cpu;
     const char* features;
@@ -88,6 +88,8 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa);
 
 /// The model's estimate of one pair's time on one core.
 double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan);
+/// What a component more takes, of a width that is left open.
+double nanoseconds_per_component(const ir::Graph& graph, const Plan& plan);
 
 std::string print(const Plan& plan); ///< one line of key=value
 /// Reads print()'s text; throws Error(BadPlan) naming what is wrong.

@@ -14,8 +14,13 @@ namespace constants {
 constexpr std::int64_t block_state = 256 << 10;
 /// Fewest rows over which packing a panel is under 3% of the work.
 constexpr std::int64_t least_rows = 256;
-/// Fewest panels of a segment, against init and merge of its state.
+/// Fewest panels of a segment, against init and merge of its state. Where there
+/// are pieces enough without, both are to be a small share of it: of 64 columns
+/// they took a sixth of a segment of 1024 columns.
 constexpr std::int64_t least_panels = 4;
+constexpr std::int64_t enough_pieces = 16;
+constexpr double slot_nanoseconds = 1;
+constexpr double state_share = 0.03;
 /// A kernel call: the stop flag is read, and the callback due, between calls.
 /// Packing the rows again is 0.3% of it; of long vectors at most 2%, unless
 /// the call took too long.
@@ -77,10 +82,16 @@ void cut_columns(Split& cut, std::int64_t panel, std::int64_t segments) {
 /// Segments of columns where rows and batches give fewer pieces than wanted.
 std::int64_t segments(const Job& job, const Split& cut, std::int64_t wanted) {
     std::int64_t made = std::max<std::int64_t>(cut.batches * cut.row_pieces, 1);
-    std::int64_t state = cut.block * job.kernel->slots(job.width) * 8;
+    std::int64_t slots = job.kernel->slots(job.width);
+    std::int64_t state = cut.block * slots * 8;
+    std::int64_t columns = job.kernel->layout.panel * constants::least_panels;
+    if (made >= constants::enough_pieces)
+        columns = std::max(
+            columns, std::int64_t(double(slots) * constants::slot_nanoseconds /
+                                  (constants::state_share *
+                                   job.kernel->nanoseconds(job.width))));
     return std::min(
-        {wanted / made,
-         job.columns / (job.kernel->layout.panel * constants::least_panels),
+        {wanted / made, job.columns / columns,
          Split::most_state / std::max<std::int64_t>(made * state, 1)});
 }
 

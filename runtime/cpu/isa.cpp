@@ -6,8 +6,23 @@
 #include <array>
 #include <cpuid.h>
 #include <initializer_list>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace tilefold::cpu {
+
+/// Linux lets a process use AMX once it has asked to: registers of 8 KiB then
+/// belong to its threads. It refuses where a signal's stack is too small.
+static bool blocks_are_allowed() {
+    static const bool allowed = [] {
+        constexpr long request = 0x1023, tile_data = 18; // ARCH_REQ_XCOMP_PERM
+        return __builtin_cpu_supports("amx-tile") &&
+               __builtin_cpu_supports("amx-int8") &&
+               __builtin_cpu_supports("amx-bf16") &&
+               syscall(SYS_arch_prctl, request, tile_data) == 0;
+    }();
+    return allowed;
+}
 
 bool runs(Isa isa) {
     switch (isa) {
@@ -21,6 +36,8 @@ bool runs(Isa isa) {
     case Isa::X86_64_V4_BF16:
         return runs(Isa::X86_64_V4_VNNI) &&
                __builtin_cpu_supports("avx512bf16");
+    case Isa::X86_64_V4_AMX:
+        return runs(Isa::X86_64_V4_BF16) && blocks_are_allowed();
     case Isa::AArch64:
         return false; // this runtime is of x86-64
     }
@@ -36,7 +53,7 @@ static bool bf16_pays() {
 std::optional<Isa> host_isa() {
     std::optional<Isa> best;
     for (const IsaRow& row : isa_rows())
-        if (runs(row.isa) && (!row.bf16 || bf16_pays()))
+        if ((!row.bf16 || row.blocks || bf16_pays()) && runs(row.isa))
             best = row.isa;
     return best;
 }

@@ -14,7 +14,13 @@ import torch
 import tilefold
 
 BYTES = [np.int8, np.uint8]
-ISAS = ["x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16"]
+ISAS = [
+    "x86-64-v3",
+    "x86-64-v4",
+    "x86-64-v4-vnni",
+    "x86-64-v4-bf16",
+    "x86-64-v4-amx",
+]
 
 
 @pytest.fixture(params=ISAS)
@@ -45,7 +51,7 @@ def test_sums_of_bytes_are_exact(
     wide_x, wide_y = x.astype(np.int64), y.astype(np.int64)
     products = wide_x @ wide_y.T
     distances = ((wide_x[:, None] - wide_y[None]) ** 2).sum(-1)
-    exact = "vnni" in session.options.isa or "bf16" in session.options.isa
+    exact = session.options.isa not in ("x86-64-v3", "x86-64-v4")
     for formula, expected in (
         ("max_j |x_i - y_j|²", distances.max(1)),
         ("min_j |x_i - y_j|²", distances.min(1)),
@@ -134,6 +140,76 @@ def test_products_of_bf16(session: tilefold.Session, dimension: int) -> None:
     expected = torch.softmax(scores / 8, 1) @ v.double()
     torch.testing.assert_close(
         attention.double(), expected, rtol=1e-4, atol=1e-5
+    )
+
+
+def draw_bf16(*shape: int) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(shape[0] + shape[-1])
+    return torch.randn(*shape, generator=generator).bfloat16()
+
+
+def exact_attention(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
+) -> torch.Tensor:
+    scores = q.double() @ k.double().T / 8
+    return torch.softmax(scores, 1) @ v.double()
+
+
+@pytest.mark.parametrize("keys", [1, 2, 31, 33, 64, 65, 255, 257, 1000])
+@pytest.mark.parametrize("dimensions", [(8, 6), (64, 64), (40, 33), (100, 80)])
+def test_attention_of_bf16(
+    session: tilefold.Session, dimensions: tuple[int, int], keys: int
+) -> None:
+    """Weights keep all their bits, although their products are of bf16."""
+    q = draw_bf16(70, dimensions[0])
+    k, v = draw_bf16(keys, dimensions[0]), draw_bf16(keys, dimensions[1])
+    found = tilefold.reduce(
+        "softmax_j(q_i·k_j/8, v_j)", q=q, k=k, v=v, session=session
+    )
+    torch.testing.assert_close(
+        found.double(), exact_attention(q, k, v), rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4])
+@pytest.mark.parametrize("columns", [1, 2, 3, 4])
+@pytest.mark.parametrize("k_tile", [1, 13, 60, 128])
+def test_every_plan_of_attention(
+    session: tilefold.Session, rows: int, columns: int, k_tile: int
+) -> None:
+    isa = session.options.isa
+    lanes = 8 if isa == "x86-64-v3" else 16
+    plan = (
+        f"isa={isa} lanes={lanes} row_vectors={rows} columns={columns} "
+        f"panel=132 row_block=384 k_tile={k_tile}"
+    )
+    q, k, v = draw_bf16(150, 40), draw_bf16(299, 40), draw_bf16(299, 33)
+    found = tilefold.reduce(
+        "softmax_j(q_i·k_j/8, v_j)",
+        q=q,
+        k=k,
+        v=v,
+        session=tilefold.Session(tilefold.Options(isa=isa, plan=plan)),
+    )
+    torch.testing.assert_close(
+        found.double(), exact_attention(q, k, v), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_values_that_are_not_finite(session: tilefold.Session) -> None:
+    """They touch their own component alone."""
+    q, k, v = draw_bf16(40, 8), draw_bf16(300, 8), draw_bf16(300, 20)
+    v[280, 3], v[281, 4] = torch.inf, torch.nan
+    v[282, 5], v[283, 5] = torch.inf, -torch.inf
+    found = tilefold.reduce(
+        "softmax_j(q_i·k_j/8, v_j)", q=q, k=k, v=v, session=session
+    )
+    torch.testing.assert_close(
+        found.double(),
+        exact_attention(q, k, v),
+        rtol=1e-5,
+        atol=1e-6,
+        equal_nan=True,
     )
 
 

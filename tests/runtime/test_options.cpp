@@ -166,9 +166,10 @@ TEST_F(OptionsTest, ThatMakeNoSenseAreNamed) {
               "the option tolerance cannot be -0.5\n"
               "give a number that is at least 0, such as 1e-6");
     environment.set("TILEFOLD_ISA", "sparc");
-    EXPECT_EQ(message_of({}), "unknown instruction set 'sparc'\n"
-                              "use one of x86-64-v3, x86-64-v4, "
-                              "x86-64-v4-vnni, x86-64-v4-bf16, aarch64");
+    EXPECT_EQ(message_of({}),
+              "unknown instruction set 'sparc'\n"
+              "use one of x86-64-v3, x86-64-v4, "
+              "x86-64-v4-vnni, x86-64-v4-bf16, x86-64-v4-amx, aarch64");
 }
 
 TEST_F(OptionsTest, DefaultThreadsFollowTheAffinity) {

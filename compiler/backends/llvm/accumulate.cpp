@@ -6,6 +6,7 @@
 // the scalars of its pairs are computed and kept in the first cache; then,
 // as in a product of matrices, a few components at a time take all of them.
 
+#include "compiler/backends/llvm/blocks.h"
 #include "compiler/backends/llvm/guard.h"
 #include "compiler/backends/llvm/software_pipeline.h"
 #include "compiler/backends/llvm/tile_leaves.h"
@@ -31,19 +32,20 @@ public:
           entry_(writer, "accumulate", "pnnnnpnp", writer.plan.lanes),
           rows_(writer, writer.sites.rows, Axes::I, writer.plan.row_block, 0,
                 Order::Tiles, writer.plan.row_vectors * writer.plan.lanes),
-          deep_(find_deep(writer, rows_.end())),
-          scalars_(find_scalars(writer, bodies(), deep_, deep_.end)),
+          kept_(find_kept(writer, bodies(), rows_.end())),
           columns_(writer, writer.sites.columns, Axes::J,
                    writer.plan.panel + margin * writer.plan.columns,
-                   scalars_.end + read_ahead, Order::Points, 1, entry_.width),
-          guard_(entry_),
-          leaves_(entry_, rows_, columns_, deep_, scalars_, scratch()),
+                   kept_.end() + read_ahead, Order::Points, 1, entry_.width),
+          guard_(entry_), leaves_(entry_, rows_, columns_, kept_, scratch()),
           values_(writer.graph, entry_.lanes, entry_.functions,
                   writer.plan.unroll, entry_.width, leaves_) {}
 
     void write() {
         place_memory();
         auto& b = entry_.b;
+        const std::int64_t depth = depth_of_blocks();
+        if (depth > 0)
+            emit_shapes(entry_.lanes, depth);
         Value* rows = b.CreateSub(entry_.argument(2), i0());
         rows_.fill(entry_.lanes, entry_.functions, entry_.call, i0(), rows,
                    scratch(), entry_.width, *entry_.constants);
@@ -57,10 +59,30 @@ public:
             where_pairs_count(entry_.lanes.constant(0), rows, panel, count,
                               tiles, [&] { write_panel(panel, rows, count); });
         });
+        if (depth > 0)
+            emit_release(entry_.lanes);
         entry_.finish();
     }
 
 private:
+    /// Columns of a tile of them, in whole blocks.
+    std::int64_t k_tile() const {
+        const std::int64_t k_tile = writer_.plan.k_tile;
+        return depth_of_blocks() > 0 ? (k_tile + 31) / 32 * 32 : k_tile;
+    }
+    /// Words of a step of all products by blocks; 0: there are none.
+    std::int64_t depth_of_blocks() const {
+        for (ValueId id : writer_.sites.reductions)
+            if (weighs_by_blocks(id))
+                return most_block_depth;
+        for (const auto& [id, words] : writer_.words)
+            if (words.depth > 0)
+                return words.depth;
+        return 0;
+    }
+    bool weighs_by_blocks(ValueId reduce) const {
+        return tilefold::weighs_by_blocks(writer_.graph, reduce, writer_.plan);
+    }
     bool by_tiles(std::size_t number) const {
         return reductions_[number].monoid->by_tiles(writer_.plan);
     }
@@ -75,8 +97,7 @@ private:
         std::vector<ValueId> all;
         for (std::size_t k = 0; k < reductions_.size(); ++k)
             if (by_tiles(k))
-                for (ValueId operand :
-                     writer_.graph[writer_.sites.reductions[k]].inputs())
+                for (ValueId operand : writer_.graph[reduction(k)].inputs())
                     all.push_back(operand);
         return all;
     }
@@ -88,6 +109,7 @@ private:
     void write_panel(Value* panel, Value* rows, Value* count) {
         columns_.fill(entry_.lanes, entry_.functions, entry_.call, panel, count,
                       scratch(), entry_.width, *entry_.constants);
+        transpose_all_values(count);
         Value* step = entry_.lanes.constant(tile_rows());
         entry_.lanes.loop(
             entry_.lanes.constant(0), rows, step, [&](Value* row) {
@@ -140,16 +162,69 @@ private:
             const std::int64_t components = slots.monoid->components();
             if (values_.unrolled(components))
                 continue;
-            const std::int64_t bytes =
-                vector_bytes() * slots.monoid->wide_accumulators();
-            if (components == dynamic)
-                per_width += bytes;
-            else
-                fixed += bytes * components;
+            const auto take = [&](std::int64_t bytes) {
+                if (components == dynamic)
+                    per_width += bytes;
+                else
+                    fixed += bytes * components;
+            };
+            take(vector_bytes() * slots.monoid->wide_accumulators());
+            if (!weighs_by_blocks(reduction(memory_.size() - 1)))
+                continue;
+            // Blocks of sums are whole, and values follow them.
+            const WeightedBlocks blocks = empty_blocks();
+            fixed += 31 * vector_bytes() + 64 + blocks.padding_bytes();
+            take(blocks.value_bytes());
         }
         layout.scratch = std::max(layout.scratch, fixed);
         layout.scratch_per_width =
             std::max(layout.scratch_per_width, per_width);
+    }
+
+    ValueId reduction(std::size_t number) const {
+        return writer_.sites.reductions[number];
+    }
+
+    WeightedBlocks empty_blocks() const {
+        return {.lanes = entry_.lanes,
+                .vectors = writer_.plan.row_vectors,
+                .capacity = columns_.capacity(),
+                .k_tile = k_tile()};
+    }
+
+    /// Whose `values` are null where blocks do not take the sums.
+    WeightedBlocks blocks_of(std::size_t number) {
+        WeightedBlocks blocks = empty_blocks();
+        if (!weighs_by_blocks(reduction(number)))
+            return blocks;
+        const Slots& slots = reductions_[number];
+        const std::int64_t components = slots.monoid->components();
+        blocks.width = components == dynamic
+                           ? entry_.width
+                           : entry_.lanes.constant(components);
+        blocks.parts = memory(number);
+        Value* sums = entry_.lanes.byte_offset(blocks.parts, list_bytes(slots));
+        Value* rows =
+            entry_.b.CreateAdd(blocks.width, entry_.lanes.constant(31));
+        blocks.are_finite = entry_.lanes.at(sums, rows, 0, vector_bytes());
+        blocks.values = entry_.lanes.byte_offset(blocks.are_finite, 64);
+        return blocks;
+    }
+
+    /// Values of the panel that blocks take.
+    void transpose_all_values(Value* count) {
+        for (std::size_t k = 0; k < reductions_.size(); ++k) {
+            const WeightedBlocks blocks = blocks_of(k);
+            if (!blocks.values)
+                continue;
+            const ValueId id = writer_.graph[reduction(k)].operands[1];
+            blocks.transpose(
+                [&](Value* point) {
+                    return columns_.address(entry_.lanes, scratch(), id, {},
+                                            point);
+                },
+                count);
+        }
     }
 
     Value* memory(std::size_t number) {
@@ -165,30 +240,27 @@ private:
             run(k, row, panel,
                 [&](Tile& tile) { reductions_[k].monoid->start(tile); });
         Value* zero = entry_.lanes.constant(0);
-        for (const auto& [id, offset] : deep_.offsets)
+        Value* tile = entry_.lanes.constant(k_tile());
+        for (const auto& [id, offset] : kept_.deep.offsets)
             write_deep(id, count);
         if (by_tiles())
-            entry_.lanes.loop(zero, count,
-                              entry_.lanes.constant(writer_.plan.k_tile),
-                              [&](Value* first) {
-                                  write_column_tile(row, panel, first, count);
-                              });
+            entry_.lanes.loop(zero, count, tile, [&](Value* first) {
+                Value* end = entry_.b.CreateAdd(first, tile);
+                write_column_tile(row, panel, first, entry_.least(end, count));
+            });
         else
-            write_steps(row, panel, zero, count);
+            write_column_tile(row, panel, zero, count);
         for (std::size_t k = 0; k < reductions_.size(); ++k)
             run(k, row, panel,
                 [&](Tile& tile) { reductions_[k].monoid->finish(tile); });
         values_.forget();
     }
 
-    /// Columns from `first` on, a tile of them.
-    void write_column_tile(Value* row, Value* panel, Value* first,
-                           Value* count) {
+    /// Columns [first, end): a tile of them, or all where nothing takes tiles.
+    void write_column_tile(Value* row, Value* panel, Value* first, Value* end) {
         leaves_.begin_column_tile(first);
-        Value* end =
-            entry_.least(entry_.b.CreateAdd(
-                             first, entry_.lanes.constant(writer_.plan.k_tile)),
-                         count);
+        for (const auto& [id, offset] : kept_.blocks.offsets)
+            write_blocks(id, row, first, end);
         write_steps(row, panel, first, end);
         leaves_.show_scalars(true);
         for (std::size_t k = 0; k < reductions_.size(); ++k)
@@ -203,6 +275,10 @@ private:
               Value* end) {
         const auto body = [&](Tile& tile) {
             tile.first = first;
+            tile.end = end;
+            const WeightedBlocks blocks = blocks_of(number);
+            if (blocks.values)
+                tile.blocks = &blocks;
             reductions_[number].monoid->take(
                 tile, [&](int step, const std::function<void()>& each) {
                     each_step(first, end, step,
@@ -265,6 +341,26 @@ private:
         });
     }
 
+    /// The same of columns [first, end), a block of sums at a time.
+    void write_blocks(ValueId id, Value* row, Value* first, Value* end) {
+        const auto [x, y] = rows_first(writer_.graph, writer_.graph[id]);
+        const Words& words = *writer_.words_of(x);
+        BlockProduct product;
+        product.a = columns_.address(entry_.lanes, scratch(), y, {}, first);
+        product.b = {rows_.address(entry_.lanes, scratch(), x, {}, row)};
+        product.a_stride = columns_.run(y);
+        product.b_step = words.depth * vector_bytes();
+        product.c = leaves_.first_sum(id);
+        product.vectors = writer_.plan.row_vectors;
+        product.depth = words.depth;
+        product.steps = entry_.lanes.constant(words.steps());
+        product.most_steps = words.steps();
+        product.rows = entry_.b.CreateSub(end, first);
+        product.starts = true;
+        product.exact = words.exact();
+        emit_product(entry_.lanes, product);
+    }
+
     void write_steps(Value* row, Value* panel, Value* from, Value* to) {
         llvm::Instruction* branch = each_step(
             from, to, writer_.plan.columns, [&](Value* column, int columns) {
@@ -280,13 +376,12 @@ private:
                         column, columns);
             });
         // Stages read columns beyond the panel: as far as there is memory.
-        if (writer_.plan.stage && deep_.empty() && !by_tiles() &&
-            columns_.is_by_components())
+        if (writer_.plan.stage && !kept_.any() && columns_.is_by_components())
             request_stages(*branch, writer_.plan.stage);
     }
 
     void keep_scalars(int columns) {
-        for (const auto& [id, offset] : scalars_.offsets)
+        for (const auto& [id, offset] : kept_.scalars.offsets)
             for (int r = 0; r < writer_.plan.row_vectors; ++r)
                 for (int j = 0; j < columns; ++j)
                     entry_.lanes.store(values_.value(id, {}, r, j),
@@ -326,7 +421,7 @@ private:
 
     /// What a column's index counts from: i * M where both are reduced.
     Value* index_base(std::size_t number, Value* point) {
-        const Node& node = writer_.graph[writer_.sites.reductions[number]];
+        const Node& node = writer_.graph[reduction(number)];
         if (Axes(node.second) != Axes::IJ)
             return entry_.lanes.number(DType::I64, 0);
         auto& b = entry_.b;
@@ -340,7 +435,7 @@ private:
     std::vector<Slots>& reductions_;
     Entry entry_;
     Pack rows_;
-    Kept deep_, scalars_;
+    KeptValues kept_;
     Pack columns_;
     TileGuard guard_;
     TileLeaves leaves_;

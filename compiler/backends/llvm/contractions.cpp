@@ -6,6 +6,7 @@
 
 #include <limits>
 #include <set>
+#include <utility>
 
 namespace tilefold::llvm_backend {
 
@@ -39,6 +40,13 @@ std::int64_t terms_of(const ir::Graph& graph, const Node& node) {
     if (node.op == Op::MatVec)
         return first.columns;
     return first.rank == 0 ? 1 : first.rows;
+}
+
+std::pair<ValueId, ValueId> rows_first(const ir::Graph& graph,
+                                       const Node& node) {
+    const auto [x, y] = std::pair(node.operands[0], node.operands[1]);
+    return contains(graph[x].type.axes, Axes::I) ? std::pair(x, y)
+                                                 : std::pair(y, x);
 }
 
 /// `sum` with term `at` of a contraction's `component` added; null starts.
@@ -201,11 +209,7 @@ void Evaluator::contract(ValueId id, Component component, Cells cells) {
 /// The same of vectors that are packed as words.
 void Evaluator::contract_words(ValueId id, const Words& of,
                                const Cells& cells) {
-    const Node& node = graph_[id];
-    const bool rows_first =
-        contains(graph_[node.operands[0]].type.axes, Axes::I);
-    const ValueId row = node.operands[rows_first ? 0 : 1];
-    const ValueId column = node.operands[rows_first ? 1 : 0];
+    const auto [row, column] = rows_first(graph_, graph_[id]);
     Value* start = start_of_words(lanes_, of);
     const CellSums sums(lanes_, start->getType(), cells);
     sums.set([&](int, int) { return start; });
@@ -215,7 +219,7 @@ void Evaluator::contract_words(ValueId id, const Words& of,
                              value(column, at, r, j));
         });
     });
-    const Component rest{of.words(), nullptr};
+    const Component rest{of.padded(), nullptr};
     sums.finish([&](Value* sum, int r, int j) {
         Value* of_row = of.exact() ? value(row, rest, r, j) : nullptr;
         Value* of_column = of.exact() ? value(column, rest, r, j) : nullptr;

@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace tilefold::llvm_backend {
@@ -152,5 +153,8 @@ std::int64_t components_of(const Type& type);
 bool is_contraction(ir::Op op);
 /// How many terms a contraction adds.
 std::int64_t terms_of(const ir::Graph& graph, const ir::Node& node);
+/// The operands of a contraction over rows and columns, that of rows first.
+std::pair<ir::ValueId, ir::ValueId> rows_first(const ir::Graph& graph,
+                                               const ir::Node& node);
 
 } // namespace tilefold::llvm_backend

@@ -11,6 +11,7 @@
 
 #include "compiler/backends/llvm/evaluate.h"
 #include "compiler/backends/llvm/module.h"
+#include "compiler/backends/llvm/weighted.h"
 
 #include <map>
 #include <memory>
@@ -72,7 +73,9 @@ struct Tile {
     /// list.
     llvm::Value* memory = nullptr;
     llvm::Value* list = nullptr;
-    llvm::Value* first = nullptr; ///< column of a tile of columns, in the panel
+    /// Columns of a tile of columns, in the panel.
+    llvm::Value *first = nullptr, *end = nullptr;
+    const WeightedBlocks* blocks = nullptr; ///< where they take weighted sums
 };
 
 /// Runs a body for all columns of a tile of columns, at most `step` at a time;
@@ -119,6 +122,9 @@ protected:
     /// Whether accumulators lie in memory: components are not unrolled.
     bool is_wide(const Plan& plan) const {
         return components_ == dynamic || components_ > plan.unroll;
+    }
+    bool by_blocks(const Plan& plan) const {
+        return weighs_by_blocks(graph_, reduce_, plan);
     }
     const ir::Node& node() const { return graph_[reduce_]; }
     const ir::ReductionRow& row() const {

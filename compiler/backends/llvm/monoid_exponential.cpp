@@ -54,7 +54,10 @@ public:
 
     bool by_tiles(const Plan&) const override { return true; }
     std::int64_t list_vectors(const Plan& plan) const override {
-        return softmax_ && is_wide(plan) ? plan.k_tile : 0;
+        if (!softmax_ || !is_wide(plan))
+            return 0;
+        return by_blocks(plan) ? WeightedBlocks::weight_vectors(plan.k_tile)
+                               : plan.k_tile;
     }
 
     void step(Tile& tile) override {
@@ -77,13 +80,20 @@ public:
             each_weighted(tile, [&](Component k, int r) {
                 multiply(tile, vector(tile, k, r), shrink[std::size_t(r)]);
             });
-        each_step(tile.columns, [&] {
+        // Blocks keep weights of two columns at a time.
+        each_step(tile.blocks ? 2 : tile.columns, [&] {
             for (int r = 0; r < tile.rows; ++r)
-                for (int j = 0; j < tile.columns; ++j)
-                    add(tile, r, j, levels[std::size_t(r)]);
+                add(tile, r, levels[std::size_t(r)]);
         });
-        if (wide)
-            add_wide(tile, each_step, shrink);
+        if (!wide)
+            return;
+        if (!tile.blocks)
+            return add_wide(tile, each_step, shrink);
+        Value* finite = tile.lanes.b.CreateLoad(tile.lanes.b.getInt1Ty(),
+                                                tile.blocks->are_finite);
+        tile.lanes.when(finite, [&] { add_blocks(tile, shrink); });
+        tile.lanes.when(tile.lanes.b.CreateNot(finite),
+                        [&] { add_wide(tile, each_step, shrink); });
     }
 
     void finish(Tile& tile) override {
@@ -209,23 +219,42 @@ private:
         multiply(tile, scalar(tile, total, r), shrink.back());
     }
 
-    /// Adds the pair of row vector r and column j.
-    void add(Tile& tile, int r, int j, Value* level) {
-        Value* term = power(tile.lanes, read(tile, 0, {}, r, j), level);
-        const auto add_to = [&](Value* place, Value* weight) {
-            Value* sum = tile.lanes.b.CreateLoad(type(tile.lanes), place);
-            sum = weight ? tile.lanes.fma(term, weight, sum)
-                         : tile.lanes.b.CreateFAdd(sum, term);
-            tile.lanes.b.CreateStore(sum, place);
-        };
-        add_to(scalar(tile, total, r),
-               has_weights() ? read(tile, 1, {}, r, j) : nullptr);
+    /// Adds the pairs of row vector r.
+    void add(Tile& tile, int r, Value* level) {
+        std::vector<Value*> terms;
+        for (int j = 0; j < tile.columns; ++j) {
+            terms.push_back(power(tile.lanes, read(tile, 0, {}, r, j), level));
+            const auto add_to = [&](Value* place, Value* weight) {
+                Value* sum = tile.lanes.b.CreateLoad(type(tile.lanes), place);
+                sum = weight ? tile.lanes.fma(terms.back(), weight, sum)
+                             : tile.lanes.b.CreateFAdd(sum, terms.back());
+                tile.lanes.b.CreateStore(sum, place);
+            };
+            add_to(scalar(tile, total, r),
+                   has_weights() ? read(tile, 1, {}, r, j) : nullptr);
+            if (softmax_ && !keeps_terms(tile))
+                tile.values.each_component(components_, [&](Component k) {
+                    add_to(vector(tile, k, r), read(tile, 1, k, r, j));
+                });
+        }
         if (keeps_terms(tile))
-            return tile.lanes.store(term, weight_at(tile, r, j));
-        if (softmax_)
-            tile.values.each_component(components_, [&](Component k) {
-                add_to(vector(tile, k, r), read(tile, 1, k, r, j));
-            });
+            keep(tile, r, terms);
+    }
+
+    void keep(Tile& tile, int r, std::vector<Value*>& terms) {
+        if (!tile.blocks) {
+            for (int j = 0; j < tile.columns; ++j)
+                tile.lanes.store(terms[std::size_t(j)], weight_at(tile, r, j));
+            return;
+        }
+        if (terms.size() % 2 != 0)
+            terms.push_back(tile.lanes.number(graph_.real, 0));
+        for (std::size_t j = 0; j < terms.size(); j += 2)
+            tile.blocks->keep(
+                terms[j], terms[j + 1],
+                tile.lanes.b.CreateAdd(number(tile),
+                                       tile.lanes.constant(std::int64_t(j))),
+                r);
     }
 
     /// Σ w exp(f - m) of sums in memory, by the exponentials kept there.
@@ -240,19 +269,44 @@ private:
             },
             [&](Value* sum, Component k, int r, int j) {
                 Value* weight =
-                    tile.lanes.load(graph_.real, weight_at(tile, r, j));
+                    tile.blocks
+                        ? tile.blocks->weight(number(tile), r)
+                        : tile.lanes.load(graph_.real, weight_at(tile, r, j));
                 return tile.lanes.fma(weight, read(tile, 1, k, r, j), sum);
             });
+    }
+
+    /// The same by blocks.
+    void add_blocks(Tile& tile, const std::vector<Value*>& shrink) {
+        auto& b = tile.lanes.b;
+        Value* one = tile.lanes.number(graph_.real, 1);
+        Value* rose = nullptr;
+        for (Value* factor : shrink) {
+            Value* shrinks = b.CreateFCmpUNE(factor, one);
+            rose = rose ? b.CreateOr(rose, shrinks) : shrinks;
+        }
+        tile.lanes.when(b.CreateOrReduce(rose), [&] {
+            each_weighted(tile, [&](Component k, int r) {
+                multiply(tile, vector(tile, k, r), shrink[std::size_t(r)]);
+            });
+        });
+        tile.values.forget();
+        tile.blocks->add(tile.first, b.CreateSub(tile.end, tile.first),
+                         tile.memory);
+    }
+
+    /// Of the present column in its tile of columns.
+    static Value* number(Tile& tile) {
+        return tile.lanes.b.CreateSub(tile.column, tile.first);
     }
 
     /// Where exp(f - m) of a pair is kept.
     Value* weight_at(Tile& tile, int r, int j) const {
         const std::int64_t bytes =
             tile.lanes.width() * std::int64_t(size_of(graph_.real));
-        Value* column = tile.lanes.b.CreateSub(tile.column, tile.first);
         return tile.lanes.at(
             tile.lanes.byte_offset(tile.list, (j * tile.rows + r) * bytes),
-            column, 0, tile.rows * bytes);
+            number(tile), 0, tile.rows * bytes);
     }
 
     bool softmax_;

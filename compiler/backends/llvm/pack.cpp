@@ -309,7 +309,7 @@ void Pack::load_words(Lanes& lanes, ValueId id, const Source& source,
                                    address(lanes, scratch, id, {0, word}, k));
             });
             b.CreateAlignedStore(one,
-                                 address(lanes, scratch, id, {of.words()}, k),
+                                 address(lanes, scratch, id, {of.padded()}, k),
                                  llvm::Align(4));
         });
 }

@@ -33,6 +33,8 @@ public:
     std::int64_t end() const { return end_; } ///< offset after the part …
     std::int64_t end_per_width() const { return end_per_width_; } ///< … too
     std::int64_t capacity() const { return capacity_; }
+    /// Bytes from tile to tile, or point to point, of a value that lies so.
+    std::int64_t run(ir::ValueId id) const { return places_.at(id).run; }
     /// Whether no vector lies in runs of its own.
     bool is_by_components() const;
 

@@ -197,7 +197,8 @@ void write_reduce_nest(ModuleWriter& writer) {
     writer.layout.row_multiple = row_multiple(plan);
     writer.layout.nanoseconds = nanoseconds_per_pair(writer.graph, plan);
     if (has_width(writer.graph))
-        writer.layout.nanoseconds_per_width = 1.0 / 6 / plan.lanes;
+        writer.layout.nanoseconds_per_width =
+            nanoseconds_per_component(writer.graph, plan);
     constexpr double element_nanoseconds = 0.6; // strided, from L2
     for (ValueId id : writer.sites.rows.leaves)
         writer.layout.row_nanoseconds +=

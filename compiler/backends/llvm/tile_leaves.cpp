@@ -14,18 +14,18 @@ using llvm::Value;
 
 namespace {
 
-/// Makes room for `id` at `columns` columns, on whole cache lines.
+/// Makes room for `id` at `columns` columns, on whole cache lines. Blocks of
+/// sums are whole: `columns` is rounded up to two of them.
 void keep(Kept& kept, const ModuleWriter& writer, ValueId id,
           std::int64_t columns) {
     const Plan& plan = writer.plan;
+    columns = (columns + 31) / 32 * 32;
     const std::int64_t bytes =
         columns * plan.row_vectors * plan.lanes *
         std::int64_t(size_of(writer.graph[id].type.dtype));
     kept.offsets[id] = kept.end;
     kept.end += (bytes + 63) / 64 * 64;
 }
-
-} // namespace
 
 Kept find_deep(const ModuleWriter& writer, std::int64_t offset) {
     Kept deep{{}, offset};
@@ -50,15 +50,41 @@ Kept find_deep(const ModuleWriter& writer, std::int64_t offset) {
     return deep;
 }
 
+Kept find_blocks(const ModuleWriter& writer, std::int64_t columns,
+                 std::int64_t offset) {
+    Kept blocks{{}, offset};
+    for (ValueId id = 0; id < writer.graph.nodes.size(); ++id) {
+        const Node& node = writer.graph[id];
+        if (!is_contraction(node.op))
+            continue;
+        const Words* words = writer.words_of(node.operands[0]);
+        if (words && words->depth > 0)
+            keep(blocks, writer, id, columns);
+    }
+    return blocks;
+}
+
+/// Whether a scalar is found anew from what is kept as fast as it is read.
+bool is_cheap(const ModuleWriter& writer, const Kept& blocks, ValueId id) {
+    const Node& node = writer.graph[id];
+    const auto is_at_hand = [&](ValueId operand) {
+        return writer.graph[operand].type.axes != Axes::IJ ||
+               blocks.has(operand);
+    };
+    return blocks.has(id) ||
+           ((node.op == ir::Op::Mul || node.op == ir::Op::Add) &&
+            std::ranges::all_of(node.inputs(), is_at_hand));
+}
+
 Kept find_scalars(const ModuleWriter& writer,
                   const std::vector<ValueId>& bodies, const Kept& deep,
-                  std::int64_t offset) {
-    Kept scalars{{}, offset};
+                  const Kept& blocks) {
+    Kept scalars{{}, blocks.end};
     std::set<ValueId> seen;
     const std::function<void(ValueId)> walk = [&](ValueId id) {
         const Node& node = writer.graph[id];
         if (node.type.axes != Axes::IJ || deep.has(id) ||
-            !seen.insert(id).second)
+            is_cheap(writer, blocks, id) || !seen.insert(id).second)
             return;
         if (node.type.rank == 0)
             return keep(scalars, writer, id, writer.plan.k_tile);
@@ -70,18 +96,32 @@ Kept find_scalars(const ModuleWriter& writer,
     return scalars;
 }
 
+} // namespace
+
+KeptValues find_kept(const ModuleWriter& writer,
+                     const std::vector<ValueId>& bodies, std::int64_t offset) {
+    const Kept deep = find_deep(writer, offset);
+    const std::int64_t columns =
+        bodies.empty() ? writer.plan.panel : writer.plan.k_tile;
+    const Kept blocks = find_blocks(writer, columns, deep.end);
+    return {deep, blocks, find_scalars(writer, bodies, deep, blocks)};
+}
+
 bool TileLeaves::has(ValueId id) const {
     return entry_.constants->has(id) || rows_.has(id) || columns_.has(id) ||
-           deep_.has(id) || (shown_ && scalars_.has(id));
+           kept_.deep.has(id) || kept_.blocks.has(id) ||
+           (shown_ && kept_.scalars.has(id));
 }
 
 Value* TileLeaves::read(ValueId id, Component component, int row, int column) {
     if (entry_.constants->has(id))
         return entry_.constants->read(id, component, row, column);
     const DType dtype = entry_.writer.graph[id].type.dtype;
-    if (deep_.has(id))
+    if (kept_.blocks.has(id))
+        return finished_sum(id, row, column);
+    if (kept_.deep.has(id))
         return entry_.lanes.load(dtype, sum_address(id, row, column));
-    if (scalars_.has(id))
+    if (kept_.scalars.has(id))
         return entry_.lanes.load(dtype, scalar_address(id, row, column));
     return rows_.has(id) ? read_row(id, component, row)
                          : read_column(id, component, column);
@@ -114,6 +154,20 @@ Value* TileLeaves::address(const Kept& kept, ValueId id, Value* at_column,
         entry_.lanes.byte_offset(scratch_, kept.offsets.at(id) +
                                                (column * vectors + row) * size),
         at_column, 0, vectors * size);
+}
+
+Value* TileLeaves::finished_sum(ValueId id, int row, int column) {
+    const ModuleWriter& writer = entry_.writer;
+    const Node& node = writer.graph[id];
+    const Words* words = writer.words_of(node.operands[0]);
+    Value* place = in_column_tile(kept_.blocks, id, row, column);
+    if (!words->exact())
+        return entry_.lanes.load(node.type.dtype, place);
+    const auto [of_row, of_column] = rows_first(writer.graph, node);
+    const Component rest{words->padded(), nullptr};
+    return finish_words(
+        entry_.lanes, *words, entry_.lanes.load(DType::I32, place),
+        read_row(of_row, rest, row), read_column(of_column, rest, column));
 }
 
 Value* TileLeaves::load_row(ValueId id, Component component, int r) {

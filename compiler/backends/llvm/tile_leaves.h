@@ -19,15 +19,24 @@ struct Kept {
     bool has(ir::ValueId id) const { return offsets.count(id) > 0; }
 };
 
-/// Contractions of packed values that are summed part by part, since they have
-/// more components than the plan's depth; kept for a panel.
-Kept find_deep(const ModuleWriter& writer, std::int64_t offset);
+struct KeptValues {
+    /// Contractions of packed values that are summed part by part, since they
+    /// have more components than the plan's depth; kept for a panel.
+    Kept deep;
+    /// Contractions that are summed by blocks, and the largest scalars of pairs
+    /// below what reductions that take tiles of columns add up; kept for such a
+    /// tile, blocks for a panel where there are none.
+    Kept blocks, scalars;
 
-/// The largest scalars of pairs below what reductions that take tiles of
-/// columns add up; kept for such a tile.
-Kept find_scalars(const ModuleWriter& writer,
-                  const std::vector<ir::ValueId>& bodies, const Kept& deep,
-                  std::int64_t offset);
+    std::int64_t end() const { return scalars.end; }
+    bool any() const {
+        return !deep.empty() || !blocks.empty() || !scalars.empty();
+    }
+};
+/// `bodies`: what reductions that take tiles of columns read.
+KeptValues find_kept(const ModuleWriter& writer,
+                     const std::vector<ir::ValueId>& bodies,
+                     std::int64_t offset);
 
 /// What a pair's term reads: constants; a vector of rows, kept for the tile;
 /// one column's value in all lanes; finished sums of deep contractions; and,
@@ -35,9 +44,9 @@ Kept find_scalars(const ModuleWriter& writer,
 class TileLeaves : public Leaves {
 public:
     TileLeaves(Entry& entry, const Pack& rows, const Pack& columns,
-               const Kept& deep, const Kept& scalars, llvm::Value* scratch)
-        : entry_(entry), rows_(rows), columns_(columns), deep_(deep),
-          scalars_(scalars), scratch_(scratch) {}
+               const KeptValues& kept, llvm::Value* scratch)
+        : entry_(entry), rows_(rows), columns_(columns), kept_(kept),
+          scratch_(scratch) {}
 
     bool has(ir::ValueId id) const override;
     llvm::Value* read(ir::ValueId id, Component component, int row,
@@ -53,18 +62,26 @@ public:
     void begin_columns(llvm::Value* column) { column_ = column; }
     void show_scalars(bool shown) { shown_ = shown; }
 
-    /// Where a deep contraction's sum lies, and a scalar.
+    /// Where the tile's sums by blocks lie, a deep contraction's, and a scalar.
+    llvm::Value* first_sum(ir::ValueId id) const {
+        return entry_.lanes.byte_offset(scratch_, kept_.blocks.offsets.at(id));
+    }
     llvm::Value* sum_address(ir::ValueId id, int row, int column) const {
-        return address(deep_, id, column_, row, column);
+        return address(kept_.deep, id, column_, row, column);
     }
     llvm::Value* scalar_address(ir::ValueId id, int row, int column) const {
-        return address(scalars_, id, entry_.b.CreateSub(column_, first_), row,
-                       column);
+        return in_column_tile(kept_.scalars, id, row, column);
     }
 
 private:
     llvm::Value* address(const Kept& kept, ir::ValueId id,
                          llvm::Value* at_column, int row, int column) const;
+    llvm::Value* in_column_tile(const Kept& kept, ir::ValueId id, int row,
+                                int column) const {
+        return address(kept, id, entry_.b.CreateSub(column_, first_), row,
+                       column);
+    }
+    llvm::Value* finished_sum(ir::ValueId id, int row, int column);
     llvm::Value* load_row(ir::ValueId id, Component component, int r);
     llvm::Value* read_row(ir::ValueId id, Component component, int r);
     llvm::Value* read_column(ir::ValueId id, Component component, int column);
@@ -72,8 +89,7 @@ private:
     Entry& entry_;
     const Pack& rows_;
     const Pack& columns_;
-    const Kept& deep_;
-    const Kept& scalars_;
+    const KeptValues& kept_;
     llvm::Value* scratch_;
     bool shown_ = false;
     llvm::Value* row_ = nullptr;

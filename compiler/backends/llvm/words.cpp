@@ -7,23 +7,12 @@
 
 #include <llvm/IR/IntrinsicsX86.h>
 
-#include <utility>
-#include <vector>
-
 namespace tilefold::llvm_backend {
 
-using ir::Node;
 using ir::Op;
-using ir::ValueId;
 using llvm::Value;
 
 namespace {
-
-constexpr std::int64_t most_components = 33025; // * 255² fits 31 bits
-
-bool is_narrow(DType dtype) {
-    return dtype == DType::I8 || dtype == DType::U8 || dtype == DType::BF16;
-}
 
 /// a and c of the preface, by the dtypes of rows and columns.
 struct Offsets {
@@ -35,28 +24,6 @@ Offsets offsets_of(const Words& of, bool is_row) {
     return {rows == DType::I8 ? 128 : 0, columns == DType::U8 ? 128 : 0};
 }
 
-/// A vector on one axis that is stored as narrow numbers; null of any other.
-const ir::Argument* narrow_vector(const ir::Graph& graph, const Plan& plan,
-                                  ValueId id) {
-    const Node& node = graph[id];
-    const bool is_vector = node.op == Op::Argument && node.type.rank == 1 &&
-                           node.type.rows != dynamic &&
-                           node.type.rows > plan.unroll &&
-                           node.type.rows <= most_components;
-    if (!is_vector)
-        return nullptr;
-    const ir::Argument& argument = graph.arguments[std::size_t(node.first)];
-    return is_narrow(argument.dtype) ? &argument : nullptr;
-}
-
-std::vector<int> count_readers(const ir::Graph& graph) {
-    std::vector<int> readers(graph.nodes.size());
-    for (const Node& node : graph.nodes)
-        for (ValueId operand : node.inputs())
-            ++readers[operand];
-    return readers;
-}
-
 Value* bits(const Lanes& lanes, Value* word) {
     return lanes.b.CreateBitCast(word, lanes.type(DType::I32));
 }
@@ -66,31 +33,6 @@ Value* whole_number(const Lanes& lanes, std::int64_t number) {
 }
 
 } // namespace
-
-std::map<ValueId, Words> find_words(const ir::Graph& graph, const Plan& plan) {
-    std::map<ValueId, Words> found;
-    const IsaRow& isa = row_of(plan.isa);
-    if (plan.nest != Nest::Reduce || graph.real != DType::F32)
-        return found;
-    const std::vector<int> readers = count_readers(graph);
-    for (const Node& node : graph.nodes) {
-        if ((node.op != Op::Dot && node.op != Op::SqDist) ||
-            node.type.axes != Axes::IJ)
-            continue;
-        const auto [x, y] = std::pair(node.operands[0], node.operands[1]);
-        const ir::Argument* one = narrow_vector(graph, plan, x);
-        const ir::Argument* other = narrow_vector(graph, plan, y);
-        if (!one || !other || readers[x] != 1 || readers[y] != 1)
-            continue;
-        const bool is_bf16 = one->dtype == DType::BF16;
-        if (is_bf16 != (other->dtype == DType::BF16) ||
-            (is_bf16 ? !isa.bf16 || node.op == Op::SqDist : !isa.bytes8))
-            continue;
-        found[x] = {node.op, one->dtype, other->dtype, one->rows};
-        found[y] = {node.op, other->dtype, one->dtype, one->rows};
-    }
-    return found;
-}
 
 llvm::Function* word_load(ModuleWriter& writer, const Words& of, bool is_row) {
     const auto [a, c] = offsets_of(of, is_row);
@@ -132,7 +74,23 @@ llvm::Function* word_load(ModuleWriter& writer, const Words& of, bool is_row) {
     Value* quick =
         b.CreateSelect(are_neighbours, b.getInt64(whole), b.getInt64(0));
     Value* one = b.getInt64(1);
-    scalar.loop(b.getInt64(0), quick, one, [&](Value* k) {
+    Value* runs = b.CreateSelect(
+        b.CreateICmpEQ(function->getArg(3), b.getInt64(4)),
+        b.CreateAnd(quick, b.getInt64(-std::int64_t(writer.plan.lanes))),
+        b.getInt64(0));
+    const Lanes vector = writer.lanes(b, writer.plan.lanes);
+    vector.loop(b.getInt64(0), runs, b.getInt64(std::uint64_t(vector.width())),
+                [&](Value* k) {
+                    Value* place = vector.at(function->getArg(0), k, 0, 4);
+                    Value* word = b.CreateAlignedLoad(vector.type(DType::I32),
+                                                      place, llvm::Align(1));
+                    Value* flips = whole_number(vector, flip * 0x01010101);
+                    b.CreateAlignedStore(
+                        b.CreateXor(word, flips),
+                        vector.at(function->getArg(2), k, 0, 4),
+                        llvm::Align(4));
+                });
+    scalar.loop(runs, quick, one, [&](Value* k) {
         Value* word = b.CreateAlignedLoad(
             b.getInt32Ty(), scalar.at(function->getArg(0), k, 0, 4),
             llvm::Align(1));
@@ -144,6 +102,8 @@ llvm::Function* word_load(ModuleWriter& writer, const Words& of, bool is_row) {
     if (of.components % numbers)
         store(gather(b.getInt64(whole * numbers), of.components % numbers),
               b.getInt64(whole));
+    for (std::int64_t k = of.words(); k < of.padded(); ++k)
+        store(b.getInt32(0), b.getInt64(std::uint64_t(k)));
     b.CreateRetVoid();
     return function;
 }

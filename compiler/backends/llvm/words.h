@@ -17,37 +17,14 @@
 #pragma once
 
 #include "compiler/backends/llvm/lanes.h"
-#include "compiler/ir.h"
-
-#include <map>
+#include "compiler/narrow.h"
 
 namespace tilefold::llvm_backend {
 
 class ModuleWriter;
 
-/// A vector argument that is packed as words.
-struct Words {
-    ir::Op op = ir::Op::Dot; ///< of the contraction that reads it
-    DType stored = DType::I8;
-    DType other = DType::I8; ///< as the vector is stored that it meets
-    std::int64_t components = 0;
-
-    bool exact() const { return stored != DType::BF16; }
-    std::int64_t numbers() const { return exact() ? 4 : 2; } ///< in a word
-    std::int64_t words() const {                             // of numbers
-        return (components + numbers() - 1) / numbers();
-    }
-    /// Beside the numbers, what has one index.
-    std::int64_t packed() const { return words() + exact(); }
-};
-
-/// The arguments that nothing reads but one contraction of rows and columns of
-/// such numbers, where the instruction set has one for them.
-std::map<ir::ValueId, Words> find_words(const ir::Graph& graph,
-                                        const Plan& plan);
-
 /// void(p base, n step, p out, n spread): the numbers of a vector, `step` bytes
-/// apart, as words `spread` bytes apart.
+/// apart, as words `spread` bytes apart, then zeros up to of.padded().
 llvm::Function* word_load(ModuleWriter& writer, const Words& of, bool is_row);
 /// What has one index, of lanes of points: `word(k)` gives word k of each.
 llvm::Value*

@@ -1,0 +1,44 @@
+// compiler/backends/llvm/blocks.h - products of matrices, a block of 16 × 16
+// sums at a time, on the processor's matrix unit (AMX).
+//
+// A register of the unit holds 16 rows of 16 words. One instruction adds to
+// such a block of sums the products of 16 rows of one matrix with 16 columns of
+// another, over up to 16 words of each: 8 or 4 cycles' work of the vector units
+// in one. Four blocks of sums are in registers at a time, since two operands
+// then serve four products.
+#pragma once
+
+#include "compiler/backends/llvm/lanes.h"
+
+#include <vector>
+
+namespace tilefold::llvm_backend {
+
+/// What is added to the sums: C[m][n] += Σ_k A[m][k] · B[k][n], k counting
+/// words, for each B. Rows of B and C are vectors of lanes; strides are in
+/// bytes.
+struct BlockProduct {
+    llvm::Value* a = nullptr;
+    std::vector<llvm::Value*> b;
+    std::int64_t a_stride = 0; ///< from row to row of A, whose words are packed
+    std::int64_t b_step = 0;   ///< from step to step of B
+    llvm::Value* c = nullptr;
+    int vectors = 1;         ///< in a row of B and of C
+    std::int64_t depth = 16; ///< words of a step
+    llvm::Value* steps = nullptr;
+    std::int64_t most_steps = 0;
+    /// Rows of A and C; up to a multiple of 32 they are read and written.
+    llvm::Value* rows = nullptr;
+    bool starts = false; ///< C held nothing
+    /// Words are of 8-bit numbers, A's signed and B's not; else of bf16.
+    bool exact = false;
+};
+
+/// Before any product: `depth` words of a step.
+void emit_shapes(const Lanes& lanes, std::int64_t depth);
+void emit_product(const Lanes& lanes, const BlockProduct& product);
+/// After all: leaves the unit as it was found, so that threads are switched
+/// quickly.
+void emit_release(const Lanes& lanes);
+
+} // namespace tilefold::llvm_backend

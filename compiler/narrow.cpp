@@ -2,6 +2,7 @@
 
 #include "compiler/narrow.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,39 @@ bool weighs_by_blocks(const ir::Graph& graph, ValueId reduce,
            count_readers(graph)[id] == 1;
 }
 
+bool is_by_component(const ir::Graph& graph, ValueId id, std::int32_t unroll) {
+    const Node& node = graph[id];
+    if (node.type.axes == Axes::None)
+        return node.type.rank == 0 || node.type.dtype == DType::F64;
+    if (node.type.rank != 1 || node.type.rows == dynamic ||
+        node.type.rows <= unroll || node.type.dtype != graph.real)
+        return false;
+    return node.op == Op::Argument ||
+           (node.op > Op::Reduce &&
+            row_of(node.op).shape == ir::ShapeRule::Elementwise &&
+            std::ranges::all_of(node.inputs(), [&](ValueId input) {
+                return is_by_component(graph, input, unroll);
+            }));
+}
+
+bool multiplies_by_parts(const ir::Graph& graph, ValueId id, const Plan& plan) {
+    constexpr std::int32_t least_components = 32;
+    const Node& node = graph[id];
+    const auto is_factor = [&](ValueId factor) {
+        const Node& vector = graph[factor];
+        const bool is_words =
+            vector.op == Op::Argument &&
+            is_narrow(graph.arguments[std::size_t(vector.first)].dtype);
+        return !is_words && vector.type.axes != Axes::IJ &&
+               vector.type.rows >= least_components &&
+               is_by_component(graph, factor, plan.unroll);
+    };
+    return plan.parts > 0 && row_of(plan.isa).blocks &&
+           plan.nest == Nest::Reduce && graph.real == DType::F32 &&
+           node.op == Op::Dot && node.type.axes == Axes::IJ &&
+           std::ranges::all_of(node.inputs(), is_factor);
+}
+
 /// All products of a kernel have steps of one depth, since shapes of blocks are
 /// set once: what leaves the fewest zeros, where it may be chosen.
 static void set_depth(const ir::Graph& graph, const Plan& plan,
@@ -71,7 +105,8 @@ static void set_depth(const ir::Graph& graph, const Plan& plan,
         depth = depth == 0 || depth == best ? best : most_block_depth;
     }
     for (ValueId id = 0; id < graph.nodes.size(); ++id)
-        if (graph[id].op == Op::Reduce && weighs_by_blocks(graph, id, plan))
+        if (multiplies_by_parts(graph, id, plan) ||
+            (graph[id].op == Op::Reduce && weighs_by_blocks(graph, id, plan)))
             depth = most_block_depth;
     for (auto& [id, words] : found)
         words.depth = depth;

@@ -43,4 +43,13 @@ std::map<ir::ValueId, Words> find_words(const ir::Graph& graph,
 bool weighs_by_blocks(const ir::Graph& graph, ir::ValueId reduce,
                       const Plan& plan);
 
+/// Whether a vector is made of others of its length, component by component,
+/// and of constants: then lanes may run over components. Arguments are.
+bool is_by_component(const ir::Graph& graph, ir::ValueId id,
+                     std::int32_t unroll);
+/// Whether blocks take an inner product of rows and columns of float32, whose
+/// factors are cut into the plan's parts.
+bool multiplies_by_parts(const ir::Graph& graph, ir::ValueId id,
+                         const Plan& plan);
+
 } // namespace tilefold

@@ -30,6 +30,13 @@ Graph simplify(const Graph& graph);
 ///  - a mask of index symbols stands around the product it is a factor of
 Graph canonicalise(const Graph& graph);
 
+/// Squared distances of rows and columns, both long vectors of float32, as
+/// |x|² + |y|² - 2 x·y of points centred at one of them.
+Graph expand_distances(const Graph& graph);
+/// Error of such a distance, relative to |x|² + |y|²: typical of 16 to 64
+/// components.
+inline constexpr double expansion_error = 2e-7;
+
 /// Reductions are read with rows on i and columns on j. A graph that keeps j
 /// (sum_i over pairs) is returned with i and j exchanged and `swapped` set;
 /// row-only bodies reduced over their own axis become a reduction over both

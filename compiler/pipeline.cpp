@@ -131,12 +131,16 @@ Program compile(Graph graph, std::span<const std::string> names,
     ir::Oriented oriented = orient(graph);
     graph = checked(oriented.graph);
     graph = checked(canonicalise(graph));
+    if (options.tolerance >= ir::expansion_error && graph.real == DType::F32 &&
+        find_reduction_node(graph))
+        graph = checked(simplify(ir::expand_distances(graph)));
     program.swapped = oriented.swapped;
     program.single_column = oriented.single_column;
     if (const ir::Node* reduction = find_reduction_node(graph))
         program.folds_rows = Axes(reduction->second) == Axes::IJ;
     program.pairs = pairs_of(graph);
     Sizes sizes;
+    sizes.tolerance = options.tolerance;
     if (!program.folds_rows) {
         sizes.most_rows =
             program.swapped ? options.sizes.most_j : options.sizes.most_i;

@@ -81,6 +81,8 @@ struct CompileOptions {
     Isa isa = Isa::X86_64_V4;
     std::optional<Plan> plan = {}; ///< forced instead of the model's choice
     FewPoints sizes = {};
+    /// Error that products of float32 vectors may have; see Options.
+    double tolerance = 0;
 };
 
 /// The flat list of passes. Throws Error.

@@ -44,6 +44,9 @@ constexpr std::int32_t deep = 192;
 /// Columns whose scalars stay in L1 beside what sums of vectors read. A sum of
 /// E=64 columns, of both cores, G pairs/s: 1.28 (32: 1.22, 128: 1.16).
 constexpr std::int32_t k_tile = 64;
+/// Error of products of factors of 16 bits, of distances too: typical of 16 to
+/// 64 components.
+constexpr double error_of_parts = 3.2e-6;
 /// Bytes of a block of packed rows, and of a panel of packed columns, where
 /// vectors are long: both are read from L2 or beyond, once a panel and once a
 /// tile of rows.
@@ -70,6 +73,13 @@ bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
                        ir::ValueId operand) {
     return graph[operand].type.axes == Axes::I &&
            (user.type.axes == Axes::IJ || user.op == ir::Op::Reduce);
+}
+
+bool multiplies_by_parts(const ir::Graph& graph, const Plan& plan) {
+    for (ir::ValueId id = 0; id < graph.nodes.size(); ++id)
+        if (multiplies_by_parts(graph, id, plan))
+            return true;
+    return false;
 }
 
 Demand demand_of(const ir::Graph& graph, const Plan& plan) {
@@ -108,7 +118,8 @@ Demand demand_of(const ir::Graph& graph, const Plan& plan) {
                 demand.longest = std::max(demand.longest, components);
                 const auto found = words.find(operand);
                 const bool blocks =
-                    found != words.end() && found->second.depth > 0;
+                    (found != words.end() && found->second.depth > 0) ||
+                    multiplies_by_parts(graph, id, plan);
                 demand.blocks |= blocks;
                 demand.looped |= !blocks && components > constants::unroll;
             }
@@ -271,7 +282,9 @@ std::string isa_spellings() {
 
 Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
                  const Sizes& sizes) {
-    const std::vector<Plan> plans = enumerate_plans(graph, nest, isa);
+    const std::int32_t parts =
+        sizes.tolerance >= constants::error_of_parts ? 2 : 0;
+    const std::vector<Plan> plans = enumerate_plans(graph, nest, isa, parts);
     const auto fits = std::ranges::find_if(plans, [&](const Plan& plan) {
         const bool low = sizes.most_rows == 0 ||
                          plan.lanes * (plan.row_vectors - 1) < sizes.most_rows;
@@ -280,8 +293,12 @@ Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
     return fits == plans.end() ? plans.front() : *fits;
 }
 
-std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa) {
+std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
+                                  std::int32_t parts) {
     Plan plan = base_plan(graph, nest, isa);
+    plan.parts = parts;
+    if (!multiplies_by_parts(graph, plan))
+        plan.parts = 0;
     std::vector<Plan> plans;
     const Demand demand = demand_of(graph, plan);
     for (const Tile& tile : tiles_for(demand, plan)) {
@@ -361,6 +378,8 @@ std::string print(const Plan& plan) {
          << " row_block=" << plan.row_block << " unroll=" << plan.unroll
          << " depth=" << plan.depth << " k_tile=" << plan.k_tile
          << " stage=" << plan.stage;
+    if (plan.parts != 0)
+        text << " parts=" << plan.parts;
     return text.str();
 }
 
@@ -382,6 +401,7 @@ constexpr Field fields[] = {
     {"depth", &Plan::depth, 0, 65536},
     {"k_tile", &Plan::k_tile, 1, 4096},
     {"stage", &Plan::stage, 0, 64},
+    {"parts", &Plan::parts, 0, 2},
 };
 
 [[noreturn]] void bad_plan(std::string_view part, std::string_view why) {

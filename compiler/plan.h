@@ -63,6 +63,9 @@ struct Plan {
     /// Columns whose scalars are computed and kept before sums of vectors, or
     /// of exponentials, take them.
     std::int32_t k_tile = 64;
+    /// Numbers of bf16 that the factors of long products of float32 are cut
+    /// into, for the matrix unit; 0: it does not multiply them.
+    std::int32_t parts = 0;
     /// Cycles of a stage when the loop over columns is software-pipelined;
     /// 0: it is not.
     std::int32_t stage = 0;
@@ -79,12 +82,15 @@ std::int32_t row_multiple(const Plan& plan);
 struct Sizes {
     std::int32_t most_rows = 0; ///< 0: any number
     bool few_columns = false;   ///< too few to fill stages of a loop
+    double tolerance = 0;       ///< error of products of float32 vectors
 };
 /// The plan the cost model likes best for the (oriented) graph.
 Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
                  const Sizes& sizes = {});
 /// Every plan worth trying, best first by the model; finite.
-std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa);
+/// `parts`: as of a plan, where products may be multiplied so.
+std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
+                                  std::int32_t parts = 0);
 
 /// The model's estimate of one pair's time on one core.
 double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan);

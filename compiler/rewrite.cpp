@@ -123,6 +123,12 @@ ValueId Rewriter::make_slice(ValueId value, std::int64_t first,
     return make(node);
 }
 
+ValueId Rewriter::first_point(ValueId argument) {
+    const Node read = node(argument);
+    const Argument of = builder_.graph().arguments[std::size_t(read.first)];
+    return builder_.argument(of, Axes::None, read.span);
+}
+
 bool Rewriter::is_of_indices(ValueId id) {
     for (ValueId k = ValueId(of_indices_.size()); k <= id; ++k) {
         const Node& node = builder_[k];

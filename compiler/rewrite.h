@@ -35,6 +35,8 @@ public:
     /// As make(), by the rules of simplify() only.
     ValueId make_plain(Op op, std::initializer_list<ValueId> operands);
     ValueId make_reduction(const Node& like, ValueId body);
+    /// The first point of an argument, read as a parameter.
+    ValueId first_point(ValueId argument);
     ValueId constant(double value) { return builder_.constant(value); }
 
     /// A copy: making values moves the nodes.

@@ -72,6 +72,21 @@ private:
         return program_.argument_order[graph_argument] < 0;
     }
     /// The kernel reads a point of the axis as a parameter.
+    /// Whether the program reads the first of an argument's points.
+    bool reads_first_point(std::size_t graph_argument) const {
+        return std::ranges::any_of(
+            program_.graph.nodes, [&](const ir::Node& node) {
+                return node.op == ir::Op::Argument &&
+                       node.type.axes == Axes::None &&
+                       node.first == std::int64_t(graph_argument);
+            });
+    }
+    /// … although it has none.
+    bool lacks_first_point(std::size_t graph_argument) const {
+        return !is_length(graph_argument) &&
+               std::ranges::count(reading(graph_argument).view->shape, 0) > 0 &&
+               reads_first_point(graph_argument);
+    }
     bool is_on_one_point(std::size_t graph_argument) const {
         return program_.one_point != Axes::None && !is_length(graph_argument) &&
                reading(graph_argument).axes == program_.one_point;
@@ -138,6 +153,10 @@ void JobBinder::bind_operands() {
                 {std::string(from.name), bytes, from.view->location});
             bound_.on_host.push_back(from.view->location.is_host() ? bytes
                                                                    : Bytes{});
+        }
+        if (lacks_first_point(k)) { // every component is 0
+            operand.base = add_number(0);
+            operand.stride = operand.component = operand.column = 0;
         }
         bound_.operands.push_back(operand);
     }
@@ -293,10 +312,12 @@ void JobBinder::bind_batches() {
         bound_.batches.extents.push_back(bound_.shape[d]);
         for (std::size_t k = 0; k < bound_.operands.size(); ++k) {
             std::int64_t stride =
-                is_length(k) ? 0 : batch_stride(reading(k), bound_.shape, d);
+                is_length(k) || lacks_first_point(k)
+                    ? 0
+                    : batch_stride(reading(k), bound_.shape, d);
             bound_.batches.strides.push_back(stride);
             bound_.batches.moves_parameters |=
-                stride != 0 && reading(k).axes == Axes::None;
+                stride != 0 && reads_first_point(k);
         }
     }
     if (program_.one_point != Axes::None)

@@ -80,10 +80,9 @@ Formula::explain_for_gpu(std::span<const NamedView> arguments,
     detail::SessionState& session = *state_->session;
     Gate::Pass inside(session.making);
     DeviceBackend& backend = session.devices.of_architecture(architecture);
-    CompileOptions how = session.compile_options();
-    how.plan.reset();
     std::vector<Stage> stages = stages_of(
-        *state_->parsed, compilable(*state_->parsed, arguments, options), how,
+        *state_->parsed, compilable(*state_->parsed, arguments, options),
+        session.device_compile_options(),
         [&](const Program& program, std::int64_t width) {
             return backend.explain(program, width, architecture);
         });

@@ -60,12 +60,9 @@ void load(Prepared& prepared, const FormulaState& formula, Program program,
     prepared.functions = functions_for(prepared.kernel->artifact.layout);
 }
 
-/// Plans are the host's: a device's backend has its own.
 CompileOptions options_for(const FormulaState& formula, const CallShape& call) {
-    CompileOptions options = formula.session->compile_options();
-    if (!call.location.is_host())
-        options.plan.reset();
-    return options;
+    return call.location.is_host() ? formula.session->compile_options()
+                                   : formula.session->device_compile_options();
 }
 
 std::shared_ptr<const PreparedSweeps>

@@ -86,7 +86,8 @@ std::vector<Plan> Formula::plans(std::span<const NamedView> arguments,
                   .sweeps.front()
                   .program
             : compile(tree, types, mode, how);
-    return enumerate_plans(program.graph, program.plan.nest, program.plan.isa);
+    return enumerate_plans(program.graph, program.plan.nest, program.plan.isa,
+                           program.plan.parts);
 }
 
 Formula::Formula(std::shared_ptr<detail::FormulaState> state)

@@ -22,7 +22,11 @@ SessionState::~SessionState() {
 }
 
 CompileOptions SessionState::compile_options() const {
-    return {*options.isa, options.plan};
+    return {*options.isa, options.plan, {}, *options.tolerance};
+}
+
+CompileOptions SessionState::device_compile_options() const {
+    return {.isa = *options.isa};
 }
 
 void SessionState::run(const Job& job, const Split& cut, const Poll& poll) {

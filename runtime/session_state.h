@@ -33,6 +33,8 @@ public:
 
     std::shared_ptr<Parsed> parsed(std::string_view text);
     CompileOptions compile_options() const;
+    /// Of graphs that a device's backend plans by itself.
+    CompileOptions device_compile_options() const;
     /// Launches the job and counts it.
     void run(const Job& job, const Split& cut, const Poll& poll);
     /// Queues what a call on a device is.

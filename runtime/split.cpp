@@ -14,13 +14,14 @@ namespace constants {
 constexpr std::int64_t block_state = 256 << 10;
 /// Fewest rows over which packing a panel is under 3% of the work.
 constexpr std::int64_t least_rows = 256;
-/// Fewest panels of a segment, against init and merge of its state. Where there
-/// are pieces enough without, both are to be a small share of it: of 64 columns
-/// they took a sixth of a segment of 1024 columns.
+/// Fewest panels of a segment, and the largest share of it that packing its
+/// rows, and init and merge of its state may take: more where else there are
+/// not pieces enough. Of 64 components, state took a sixth of a segment of
+/// 1024 columns.
 constexpr std::int64_t least_panels = 4;
 constexpr std::int64_t enough_pieces = 16;
 constexpr double slot_nanoseconds = 1;
-constexpr double state_share = 0.03;
+constexpr double row_share = 0.03, largest_row_share = 0.06;
 /// A kernel call: the stop flag is read, and the callback due, between calls.
 /// Packing the rows again is 0.3% of it; of long vectors at most 2%, unless
 /// the call took too long.
@@ -84,12 +85,14 @@ std::int64_t segments(const Job& job, const Split& cut, std::int64_t wanted) {
     std::int64_t made = std::max<std::int64_t>(cut.batches * cut.row_pieces, 1);
     std::int64_t slots = job.kernel->slots(job.width);
     std::int64_t state = cut.block * slots * 8;
-    std::int64_t columns = job.kernel->layout.panel * constants::least_panels;
-    if (made >= constants::enough_pieces)
-        columns = std::max(
-            columns, std::int64_t(double(slots) * constants::slot_nanoseconds /
-                                  (constants::state_share *
-                                   job.kernel->nanoseconds(job.width))));
+    double of_row = double(slots) * constants::slot_nanoseconds +
+                    job.kernel->layout.row_nanoseconds;
+    double share = made >= constants::enough_pieces
+                       ? constants::row_share
+                       : constants::largest_row_share;
+    std::int64_t columns = std::max(
+        job.kernel->layout.panel * constants::least_panels,
+        std::int64_t(of_row / (share * job.kernel->nanoseconds(job.width))));
     return std::min(
         {wanted / made, job.columns / columns,
          Split::most_state / std::max<std::int64_t>(made * state, 1)});

@@ -37,15 +37,14 @@ class Options:
         looked for: loaded by another library, a Python package, conda's,
         CUDA_HOME's, the system's.
     tolerance: TILEFOLD_TOLERANCE, else 0, which is float32's own rounding:
-        the error that products of float32 vectors may have on a GPU, so
-        that its tensor cores multiply long ones; relative to |x| |y| for
-        an inner product, to |x|² + |y|² of centred points for a squared
-        distance, to its terms for a sum of vectors. A typical error: the
-        worst is four times as large. From 1e-7 on factors may have 22 bits
-        (tf32x3), from 3e-6 on 16 (bf16x3), and from 2e-7 on a squared
-        distance may be |x|² + |y|² - 2 x·y; `explain(gpu=…)` tells which.
-        Without effect on the CPU, which computes the same whatever it is,
-        and on float64.
+        the error that products of float32 vectors may have, relative to
+        |x| |y| for an inner product, to |x|² + |y|² of centred points for a
+        squared distance, to its terms for a sum of vectors. A typical
+        error: the worst is four times as large. From 2e-7 on a squared
+        distance may be |x|² + |y|² - 2 x·y, which is NaN where a coordinate
+        is infinite. On a GPU factors may have 22 bits from 1e-7 on (tf32x3),
+        16 from 3e-6 on (bf16x3), so that its tensor cores multiply long
+        ones; `explain(gpu=…)` tells which. Without effect on float64.
 
     Raises `ArgumentError` for a value that is not one of these.
     """

@@ -166,14 +166,6 @@ def test_the_tolerance_of_one_call(gpu_session):
     np.testing.assert_array_equal(fake_gpu.numpy(formula(given)), exact)
 
 
-def test_the_cpu_computes_the_same_with_any_tolerance():
-    given = {name: LONG[name] for name in ("x", "y", "b", "l")}
-    loose = tilefold.reduce(
-        GAUSSIAN, given, options=tilefold.Options(tolerance=0.1)
-    )
-    np.testing.assert_array_equal(loose, tilefold.reduce(GAUSSIAN, given))
-
-
 @pytest.mark.usefixtures("driver")
 def test_bfloat16_is_read_where_it_is(gpu_session):
     x, y = fake_gpu.bfloat16(X), fake_gpu.bfloat16(Y)

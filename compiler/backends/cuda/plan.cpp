@@ -6,6 +6,7 @@
 #include "compiler/backends/cuda/reduction.h"
 #include "compiler/backends/cuda/refuse.h"
 #include "compiler/build.h"
+#include "compiler/passes.h"
 
 #include <algorithm>
 
@@ -36,8 +37,7 @@ constexpr std::int64_t tile_bytes = 16 * 1024;
 constexpr std::int64_t least_components = 24;
 constexpr std::int64_t least_of_distances = 32;
 constexpr std::int64_t least_of_expanded = 8;
-/// Error of |x|² + |y|² - 2 x·y in float32, typical of 16 to 64 components.
-constexpr double expansion_error = 2e-7;
+using ir::expansion_error;
 /// Components of values whose sums are held in registers: of 16 rows a warp;
 /// of 32; and one by one.
 constexpr std::int32_t most_wide = 128, most_of_two_tiles = 64;

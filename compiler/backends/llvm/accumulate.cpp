@@ -8,6 +8,7 @@
 
 #include "compiler/backends/llvm/blocks.h"
 #include "compiler/backends/llvm/guard.h"
+#include "compiler/backends/llvm/parts.h"
 #include "compiler/backends/llvm/software_pipeline.h"
 #include "compiler/backends/llvm/tile_leaves.h"
 
@@ -32,7 +33,8 @@ public:
           entry_(writer, "accumulate", "pnnnnpnp", writer.plan.lanes),
           rows_(writer, writer.sites.rows, Axes::I, writer.plan.row_block, 0,
                 Order::Tiles, writer.plan.row_vectors * writer.plan.lanes),
-          kept_(find_kept(writer, bodies(), rows_.end())),
+          parts_(writer, rows_.end()),
+          kept_(find_kept(writer, bodies(), parts_.end())),
           columns_(writer, writer.sites.columns, Axes::J,
                    writer.plan.panel + margin * writer.plan.columns,
                    kept_.end() + read_ahead, Order::Points, 1, entry_.width),
@@ -49,6 +51,7 @@ public:
         Value* rows = b.CreateSub(entry_.argument(2), i0());
         rows_.fill(entry_.lanes, entry_.functions, entry_.call, i0(), rows,
                    scratch(), entry_.width, *entry_.constants);
+        parts_.keep_rows(entry_, rows_, rows, scratch());
         Value* j1 = entry_.argument(4);
         Value* step = entry_.lanes.constant(writer_.plan.panel);
         entry_.lanes.loop(entry_.argument(3), j1, step, [&](Value* panel) {
@@ -72,9 +75,10 @@ private:
     }
     /// Words of a step of all products by blocks; 0: there are none.
     std::int64_t depth_of_blocks() const {
-        for (ValueId id : writer_.sites.reductions)
-            if (weighs_by_blocks(id))
-                return most_block_depth;
+        const auto weighs = [&](ValueId id) { return weighs_by_blocks(id); };
+        if (parts_.any() ||
+            std::ranges::any_of(writer_.sites.reductions, weighs))
+            return most_block_depth;
         for (const auto& [id, words] : writer_.words)
             if (words.depth > 0)
                 return words.depth;
@@ -109,6 +113,7 @@ private:
     void write_panel(Value* panel, Value* rows, Value* count) {
         columns_.fill(entry_.lanes, entry_.functions, entry_.call, panel, count,
                       scratch(), entry_.width, *entry_.constants);
+        parts_.keep_columns(entry_, columns_, count, scratch());
         transpose_all_values(count);
         Value* step = entry_.lanes.constant(tile_rows());
         entry_.lanes.loop(
@@ -343,22 +348,31 @@ private:
 
     /// The same of columns [first, end), a block of sums at a time.
     void write_blocks(ValueId id, Value* row, Value* first, Value* end) {
+        BlockProduct product =
+            parts_.has(id)
+                ? parts_.product(entry_, id, row, first, scratch())
+                : product_of_words(id, row, first);
+        product.c = leaves_.first_sum(id);
+        product.vectors = writer_.plan.row_vectors;
+        product.rows = entry_.b.CreateSub(end, first);
+        product.starts = true;
+        emit_product(entry_.lanes, product);
+    }
+
+    BlockProduct product_of_words(ValueId id, Value* row, Value* first) {
         const auto [x, y] = rows_first(writer_.graph, writer_.graph[id]);
         const Words& words = *writer_.words_of(x);
         BlockProduct product;
-        product.a = columns_.address(entry_.lanes, scratch(), y, {}, first);
-        product.b = {rows_.address(entry_.lanes, scratch(), x, {}, row)};
+        product.factors = {
+            {columns_.address(entry_.lanes, scratch(), y, {}, first),
+             {rows_.address(entry_.lanes, scratch(), x, {}, row)}}};
         product.a_stride = columns_.run(y);
         product.b_step = words.depth * vector_bytes();
-        product.c = leaves_.first_sum(id);
-        product.vectors = writer_.plan.row_vectors;
         product.depth = words.depth;
         product.steps = entry_.lanes.constant(words.steps());
         product.most_steps = words.steps();
-        product.rows = entry_.b.CreateSub(end, first);
-        product.starts = true;
         product.exact = words.exact();
-        emit_product(entry_.lanes, product);
+        return product;
     }
 
     void write_steps(Value* row, Value* panel, Value* from, Value* to) {
@@ -435,6 +449,7 @@ private:
     std::vector<Slots>& reductions_;
     Entry entry_;
     Pack rows_;
+    FactorParts parts_;
     KeptValues kept_;
     Pack columns_;
     TileGuard guard_;

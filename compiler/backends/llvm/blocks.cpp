@@ -64,8 +64,10 @@ private:
             else
                 load(2 * m + v, sums(row, m, n + v), stride());
         });
-        lanes_.loop(from, to, lanes_.constant(1),
-                    [&](Value* step) { add(row, n, wide, step); });
+        lanes_.loop(from, to, lanes_.constant(1), [&](Value* step) {
+            for (const auto& factors : product_.factors)
+                add(factors, row, n, wide, step);
+        });
         each_block(wide, [&](int m, int v) {
             b_.CreateIntrinsic(llvm::Intrinsic::x86_tilestored64, {},
                                {number(2 * m + v), sums(row, m, n + v),
@@ -73,14 +75,15 @@ private:
         });
     }
 
-    void add(Value* row, int n, int wide, Value* step) {
+    void add(const BlockProduct::Factors& factors, Value* row, int n, int wide,
+             Value* step) {
         for (int m = 0; m < 2; ++m) {
             Value* place =
-                lanes_.at(product_.a, row, m * side, product_.a_stride);
+                lanes_.at(factors.a, row, m * side, product_.a_stride);
             load(first_a + m, lanes_.at(place, step, 0, 4 * product_.depth),
                  product_.a_stride);
         }
-        for (Value* matrix : product_.b) {
+        for (Value* matrix : factors.b) {
             Value* place = lanes_.at(matrix, step, 0, product_.b_step);
             for (int v = 0; v < wide; ++v)
                 load(first_b + v,

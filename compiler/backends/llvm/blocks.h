@@ -15,11 +15,14 @@
 namespace tilefold::llvm_backend {
 
 /// What is added to the sums: C[m][n] += Σ_k A[m][k] · B[k][n], k counting
-/// words, for each B. Rows of B and C are vectors of lanes; strides are in
-/// bytes.
+/// words, for each A and each of its B. Rows of B and C are vectors of lanes;
+/// strides are in bytes.
 struct BlockProduct {
-    llvm::Value* a = nullptr;
-    std::vector<llvm::Value*> b;
+    struct Factors {
+        llvm::Value* a;
+        std::vector<llvm::Value*> b;
+    };
+    std::vector<Factors> factors;
     std::int64_t a_stride = 0; ///< from row to row of A, whose words are packed
     std::int64_t b_step = 0;   ///< from step to step of B
     llvm::Value* c = nullptr;

@@ -149,6 +149,27 @@ Value* Lanes::smaller(Value* bound, Value* x) const {
     return select(b.CreateFCmpOLT(bound, x), bound, x);
 }
 
+/// Pairs of rows that lie `distance` apart exchange every other run of so many
+/// lanes.
+void Lanes::transpose(std::vector<Value*>& rows) const {
+    for (int distance = 1; distance < width_; distance *= 2)
+        for (int upper = 0; upper < width_; ++upper) {
+            if (upper & distance)
+                continue;
+            llvm::SmallVector<int, 16> left, right;
+            for (int lane = 0; lane < width_; ++lane) {
+                const bool other = (lane & distance) != 0;
+                left.push_back(other ? width_ + lane - distance : lane);
+                right.push_back(other ? width_ + lane : lane + distance);
+            }
+            Value*& a = rows[std::size_t(upper)];
+            Value*& c = rows[std::size_t(upper + distance)];
+            Value* exchanged = b.CreateShuffleVector(a, c, left);
+            c = b.CreateShuffleVector(a, c, right);
+            a = exchanged;
+        }
+}
+
 llvm::Instruction* Lanes::loop(Value* from, Value* to, Value* step,
                                const std::function<void(Value*)>& body) const {
     llvm::Function* function = b.GetInsertBlock()->getParent();

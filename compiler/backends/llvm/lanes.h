@@ -9,6 +9,7 @@
 #include <llvm/IR/Module.h>
 
 #include <functional>
+#include <vector>
 
 namespace tilefold::llvm_backend {
 
@@ -75,6 +76,9 @@ public:
     /// larger / smaller of both; where either is NaN, `x`.
     llvm::Value* larger(llvm::Value* bound, llvm::Value* x) const;
     llvm::Value* smaller(llvm::Value* bound, llvm::Value* x) const;
+
+    /// As many rows as there are lanes become columns.
+    void transpose(std::vector<llvm::Value*>& rows) const;
 
     /// for (index = from; index < to; index += step) body(index)
     /// Returns the branch that closes the loop.

@@ -5,7 +5,7 @@
 #include <llvm/Analysis/VectorUtils.h>
 
 #include <algorithm>
-#include <span>
+#include <vector>
 
 namespace tilefold::llvm_backend {
 
@@ -21,39 +21,6 @@ constexpr std::int64_t line = 64; // bytes
 std::int64_t aligned(std::int64_t bytes) {
     return (bytes + line - 1) / line * line;
 }
-
-/// Packed values of a run, lanes over its points; what is packed already is
-/// a leaf, and so are the constants.
-class RunLeaves : public Leaves {
-public:
-    RunLeaves(const Pack& pack, Lanes& lanes, Value* scratch, Value* point,
-              const std::vector<ValueId>& ready, Leaves& constants,
-              const ModuleWriter& writer)
-        : pack_(pack), lanes_(lanes), scratch_(scratch), point_(point),
-          ready_(ready), constants_(constants), writer_(writer) {}
-
-    bool has(ValueId id) const override {
-        return constants_.has(id) ||
-               std::find(ready_.begin(), ready_.end(), id) != ready_.end();
-    }
-
-    Value* read(ValueId id, Component component, int row, int column) override {
-        if (constants_.has(id))
-            return constants_.read(id, component, row, column);
-        return lanes_.load(
-            writer_.packed_dtype(id),
-            pack_.address(lanes_, scratch_, id, component, point_));
-    }
-
-private:
-    const Pack& pack_;
-    Lanes& lanes_;
-    Value* scratch_;
-    Value* point_;
-    const std::vector<ValueId>& ready_;
-    Leaves& constants_;
-    const ModuleWriter& writer_;
-};
 
 } // namespace
 
@@ -76,21 +43,19 @@ Pack::Pack(ModuleWriter& writer, const Packed& values, Axes axis,
                 place(id);
 }
 
-/// Points one after the other only where no lanes run over them.
+/// Points one after the other only where lanes need not run over them.
 Order Pack::order_of(ValueId id) const {
     const Type& type = writer_.graph[id].type;
     const bool open = type.rows == dynamic;
     if (open ? order_ == Order::Tiles
              : components_of(type) <= writer_.plan.unroll)
         return Order::Components;
-    const auto reads = [&](ValueId user) {
-        const std::vector<bool> below =
-            ir::reached(writer_.graph, std::span(&user, 1));
-        return below[id];
-    };
-    const bool is_computed_with = std::ranges::any_of(values_.computed, reads);
-    return order_ == Order::Points && is_computed_with ? Order::Components
-                                                       : order_;
+    const bool is_leaf =
+        std::ranges::find(values_.leaves, id) != values_.leaves.end();
+    return order_ == Order::Points && !is_leaf &&
+                   !is_by_component(writer_.graph, id, writer_.plan.unroll)
+               ? Order::Components
+               : order_;
 }
 
 /// Values of dynamic width come last; there is at most one.
@@ -178,22 +143,20 @@ Pack::Source Pack::source_of(Lanes& lanes, ValueId id, Value* call) const {
             operand(OperandField::Component), list_of(lanes, call)};
 }
 
-/// A run of `count` points from `point` of the part on, all in one tile; then
-/// zeros, `padded` elements in all.
+/// A run of `count` points from `point` of the part on, all in one tile, in
+/// components from `component` on; then zeros, `padded` elements in all.
 void Pack::load_components(Lanes& lanes, ValueId id, const Source& source,
                            Value* first, Value* count, Value* padded,
-                           Value* scratch, Value* components,
+                           Value* scratch, Value* component, Value* components,
                            Value* point) const {
     auto& b = lanes.b;
-    lanes.loop(
-        lanes.constant(0), components, lanes.constant(1), [&](Value* index) {
-            Value* base =
-                b.CreatePtrAdd(source.base, b.CreateMul(index, source.step));
-            b.CreateCall(source.load,
-                         {base, source.stride, source.list, first, count,
-                          address(lanes, scratch, id, {0, index}, point),
-                          padded});
-        });
+    lanes.loop(component, components, lanes.constant(1), [&](Value* index) {
+        Value* base =
+            b.CreatePtrAdd(source.base, b.CreateMul(index, source.step));
+        b.CreateCall(source.load,
+                     {base, source.stride, source.list, first, count,
+                      address(lanes, scratch, id, {0, index}, point), padded});
+    });
 }
 
 /// Points whose few components are neighbours, as in an array of the usual
@@ -248,6 +211,62 @@ Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
     Value* rest = b.CreateAnd(usual, b.CreateICmpSLT(whole, count));
     lanes.when(rest, [&] { load(whole, b.CreateSub(count, whole)); });
     return b.CreateSelect(rest, count, whole);
+}
+
+/// Some points of a tile, which begins at `point` of the part.
+void Pack::load_tile(Lanes& lanes, ValueId id, const Source& source,
+                     Value* first, Value* count, Value* scratch,
+                     Value* point) const {
+    Value* tile = lanes.constant(tile_);
+    Value* components = lanes.constant(components_of(writer_.graph[id].type));
+    Value* done = load_squares(lanes, id, source, first, count, scratch, point);
+    load_components(lanes, id, source, first, count, tile, scratch, done,
+                    components, point);
+}
+
+/// Of whole tiles whose components are neighbours, squares of so many points
+/// and components as there are lanes are read in whole vectors and turned.
+/// Gives the number of components that were.
+Value* Pack::load_squares(Lanes& lanes, ValueId id, const Source& source,
+                          Value* first, Value* count, Value* scratch,
+                          Value* point) const {
+    auto& b = lanes.b;
+    const Node& node = writer_.graph[id];
+    const DType dtype = writer_.packed_dtype(id);
+    const DType stored = writer_.graph.arguments[std::size_t(node.first)].dtype;
+    const int width = lanes.width();
+    const std::int64_t whole = components_of(node.type) / width * width;
+    if (dtype != writer_.graph.real || kind_of(stored) != DTypeKind::Float ||
+        node.type.rank != 1 || whole == 0)
+        return lanes.constant(0);
+    const auto size = std::int64_t(size_of(stored));
+    Value* usual =
+        b.CreateAnd(b.CreateAnd(b.CreateIsNull(source.list),
+                                b.CreateICmpEQ(count, lanes.constant(tile_))),
+                    b.CreateICmpEQ(source.step, lanes.constant(size)));
+    Value* done =
+        b.CreateSelect(usual, lanes.constant(whole), lanes.constant(0));
+    Value* step = lanes.constant(width);
+    lanes.loop(lanes.constant(0), done, step, [&](Value* k) {
+        lanes.loop(
+            lanes.constant(0), lanes.constant(tile_), step, [&](Value* p) {
+                std::vector<Value*> square;
+                for (int n = 0; n < width; ++n) {
+                    Value* number =
+                        b.CreateAdd(first, b.CreateAdd(p, lanes.constant(n)));
+                    Value* place = b.CreatePtrAdd(
+                        source.base, b.CreateMul(number, source.stride));
+                    square.push_back(load_elements(
+                        lanes, stored, dtype, lanes.at(place, k, 0, size)));
+                }
+                lanes.transpose(square);
+                for (int n = 0; n < width; ++n)
+                    lanes.store(square[std::size_t(n)],
+                                address(lanes, scratch, id, {n, k},
+                                        b.CreateAdd(point, p)));
+            });
+    });
+    return done;
 }
 
 /// The components of a point are what lies in a run.
@@ -340,8 +359,8 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
                                     lanes.constant(~std::int64_t(63)));
         return load_components(lanes, id, source, b.CreateAdd(first, done),
                                b.CreateSub(count, done),
-                               b.CreateSub(padded, done), scratch, components,
-                               done);
+                               b.CreateSub(padded, done), scratch, zero,
+                               components, done);
     }
     if (order == Order::Points)
         return load_points(lanes, id, source, first, count, scratch,
@@ -349,39 +368,10 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
     Value* tile = lanes.constant(tile_);
     lanes.loop(zero, count, tile, [&](Value* point) {
         Value* left = b.CreateSub(count, point);
-        Value* some =
-            b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, tile);
-        load_components(lanes, id, source, b.CreateAdd(first, point), some,
-                        tile, scratch, components, point);
+        load_tile(lanes, id, source, b.CreateAdd(first, point),
+                  b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, tile),
+                  scratch, point);
     });
-}
-
-void Pack::fill(Lanes& lanes, const FunctionTable& functions, Value* call,
-                Value* first, Value* count, Value* scratch, Value* width,
-                Leaves& constants) const {
-    for (ValueId id : values_.leaves)
-        load_leaf(lanes, id, call, first, count, scratch, width);
-    if (values_.computed.empty())
-        return;
-    lanes.loop(
-        lanes.constant(0), count, lanes.constant(lanes.width()),
-        [&](Value* point) {
-            std::vector<ValueId> ready = values_.leaves;
-            RunLeaves leaves(*this, lanes, scratch, point, ready, constants,
-                             writer_);
-            Evaluator values(writer_.graph, lanes, functions,
-                             writer_.plan.unroll, width, leaves);
-            for (ValueId id : values_.computed) {
-                const Type& type = writer_.graph[id].type;
-                const std::int64_t components =
-                    type.rows == dynamic ? dynamic : components_of(type);
-                values.hoist_scalars(id, 1, 1);
-                values.each_component(components, [&](Component component) {
-                    lanes.store(values.value(id, component),
-                                address(lanes, scratch, id, component, point));
-                });
-            }
-        });
 }
 
 ConstantLeaves::ConstantLeaves(ModuleWriter& writer, Lanes& lanes, Value* call)
@@ -403,6 +393,19 @@ Value* ConstantLeaves::gather(DType dtype, std::int64_t place,
     Value* places = b.CreateGEP(lanes_.element(stored),
                                 lanes_.byte_offset(base_, place * 8), index);
     return b.CreateMaskedGather(lanes_.type(stored), places, llvm::Align(8));
+}
+
+Value* ConstantLeaves::read_run(ValueId id, Value* first) const {
+    auto& b = lanes_.b;
+    const Type& type = writer_.graph[id].type;
+    Value* place = lanes_.at(base_, first, writer_.sites.constants.at(id), 8);
+    llvm::Type* numbers = lanes_.type(DType::F64);
+    Value* left = b.CreateSub(lanes_.constant(type.rows), first);
+    Value* read = b.CreateMaskedLoad(numbers, place, llvm::Align(8),
+                                     lanes_.first_lanes(left),
+                                     llvm::Constant::getNullValue(numbers));
+    return writer_.sites.exact.count(id) ? read
+                                         : lanes_.as(writer_.graph.real, read);
 }
 
 Value* ConstantLeaves::read(ValueId id, Component component, int, int) {

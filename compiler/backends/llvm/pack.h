@@ -18,6 +18,8 @@ namespace tilefold::llvm_backend {
 /// How the long vectors of a part lie.
 enum class Order : std::uint8_t { Components, Tiles, Points };
 
+class ConstantLeaves;
+
 /// The part of scratch that holds one axis' values.
 class Pack {
 public:
@@ -42,13 +44,17 @@ public:
     /// is made of them; elements up to the capacity are zero or harmless.
     void fill(Lanes& lanes, const FunctionTable& functions, llvm::Value* call,
               llvm::Value* first, llvm::Value* count, llvm::Value* scratch,
-              llvm::Value* width, Leaves& constants) const;
+              llvm::Value* width, ConstantLeaves& constants) const;
 
     /// Address of component `component` of point `point` (an index in the
     /// run).
     llvm::Value* address(const Lanes& lanes, llvm::Value* scratch,
                          ir::ValueId id, Component component,
                          llvm::Value* point) const;
+    /// Lanes of that component: of points from `point` on.
+    llvm::Value* read_points(const Lanes& lanes, llvm::Value* scratch,
+                             ir::ValueId id, Component component,
+                             llvm::Value* point) const;
 
 private:
     /// Where a value's points and components lie; strides in bytes.
@@ -72,11 +78,19 @@ private:
     void load_components(Lanes& lanes, ir::ValueId id, const Source& source,
                          llvm::Value* first, llvm::Value* count,
                          llvm::Value* padded, llvm::Value* scratch,
-                         llvm::Value* components, llvm::Value* point) const;
+                         llvm::Value* component, llvm::Value* components,
+                         llvm::Value* point) const;
     llvm::Value* load_interleaved(Lanes& lanes, ir::ValueId id,
                                   const Source& source, llvm::Value* first,
                                   llvm::Value* count,
                                   llvm::Value* scratch) const;
+    void load_tile(Lanes& lanes, ir::ValueId id, const Source& source,
+                   llvm::Value* first, llvm::Value* count, llvm::Value* scratch,
+                   llvm::Value* point) const;
+    llvm::Value* load_squares(Lanes& lanes, ir::ValueId id,
+                              const Source& source, llvm::Value* first,
+                              llvm::Value* count, llvm::Value* scratch,
+                              llvm::Value* point) const;
     void load_points(Lanes& lanes, ir::ValueId id, const Source& source,
                      llvm::Value* first, llvm::Value* count,
                      llvm::Value* scratch, llvm::Value* components) const;
@@ -88,6 +102,9 @@ private:
                     const std::function<void(llvm::Value* point,
                                              llvm::Value* base)>& body) const;
     Order order_of(ir::ValueId id) const;
+    void fill_points(Lanes& lanes, const FunctionTable& functions,
+                     llvm::Value* count, llvm::Value* scratch,
+                     llvm::Value* width, ConstantLeaves& constants) const;
     void place(ir::ValueId id);
 
     ModuleWriter& writer_;
@@ -110,6 +127,9 @@ public:
     bool has(ir::ValueId id) const override;
     llvm::Value* read(ir::ValueId id, Component component, int row,
                       int column) override;
+
+    /// Lanes of a vector's components from `first` on, 0 beyond the last.
+    llvm::Value* read_run(ir::ValueId id, llvm::Value* first) const;
 
 private:
     llvm::Value* gather(DType dtype, std::int64_t place,

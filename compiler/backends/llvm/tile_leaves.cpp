@@ -44,6 +44,7 @@ Kept find_deep(const ModuleWriter& writer, std::int64_t offset) {
             node.type.axes == Axes::IJ &&
             terms_of(writer.graph, node) > plan.depth &&
             !writer.words_of(node.operands[0]) &&
+            !multiplies_by_parts(writer.graph, id, plan) &&
             std::ranges::all_of(node.inputs(), is_packed))
             keep(deep, writer, id, plan.panel);
     }
@@ -58,7 +59,8 @@ Kept find_blocks(const ModuleWriter& writer, std::int64_t columns,
         if (!is_contraction(node.op))
             continue;
         const Words* words = writer.words_of(node.operands[0]);
-        if (words && words->depth > 0)
+        if ((words && words->depth > 0) ||
+            multiplies_by_parts(writer.graph, id, writer.plan))
             keep(blocks, writer, id, columns);
     }
     return blocks;
@@ -161,7 +163,7 @@ Value* TileLeaves::finished_sum(ValueId id, int row, int column) {
     const Node& node = writer.graph[id];
     const Words* words = writer.words_of(node.operands[0]);
     Value* place = in_column_tile(kept_.blocks, id, row, column);
-    if (!words->exact())
+    if (!words || !words->exact())
         return entry_.lanes.load(node.type.dtype, place);
     const auto [of_row, of_column] = rows_first(writer.graph, node);
     const Component rest{words->padded(), nullptr};

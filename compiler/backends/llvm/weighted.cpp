@@ -4,7 +4,7 @@
 
 #include "compiler/backends/llvm/blocks.h"
 
-#include <array>
+#include <vector>
 
 namespace tilefold::llvm_backend {
 
@@ -37,28 +37,6 @@ Value* leading(const Lanes& lanes, Value* x) {
         lanes.type(DType::F32));
 }
 
-/// 16 rows of 16 lanes become columns: pairs of rows that lie `distance` apart
-/// exchange every other run of so many lanes.
-void exchange(const Lanes& lanes, std::array<Value*, side>& rows) {
-    for (int distance = 1; distance < side; distance *= 2)
-        for (int upper = 0; upper < side; ++upper) {
-            if (upper & distance)
-                continue;
-            const int lower = upper + distance;
-            std::array<int, side> left{}, right{};
-            for (int lane = 0; lane < side; ++lane) {
-                const bool other = (lane & distance) != 0;
-                left[std::size_t(lane)] = other ? side + lane - distance : lane;
-                right[std::size_t(lane)] =
-                    other ? side + lane : lane + distance;
-            }
-            Value* a = rows[std::size_t(upper)];
-            Value* b = rows[std::size_t(lower)];
-            rows[std::size_t(upper)] = lanes.b.CreateShuffleVector(a, b, left);
-            rows[std::size_t(lower)] = lanes.b.CreateShuffleVector(a, b, right);
-        }
-}
-
 /// Stores the upper halves of lanes.
 void store_halves(const Lanes& lanes, Value* bits, Value* place) {
     auto& b = lanes.b;
@@ -86,7 +64,7 @@ void WeightedBlocks::transpose(const std::function<Value*(Value*)>& row,
     b.CreateStore(llvm::Constant::getAllOnesValue(truth), finite);
     lanes.loop(zero, up_to_block(lanes, count), step, [&](Value* j) {
         lanes.loop(zero, width, step, [&](Value* k) {
-            std::array<Value*, side> square{};
+            std::vector<Value*> square(side);
             Value* all = b.CreateLoad(truth, finite);
             for (int n = 0; n < side; ++n) {
                 Value* point = b.CreateAdd(j, lanes.constant(n));
@@ -99,7 +77,7 @@ void WeightedBlocks::transpose(const std::function<Value*(Value*)>& row,
                 all = b.CreateAnd(all, are_numbers(lanes, bits));
             }
             b.CreateStore(all, finite);
-            exchange(lanes, square);
+            lanes.transpose(square);
             for (int n = 0; n < side; ++n)
                 store_halves(
                     lanes, square[std::size_t(n)],
@@ -168,9 +146,10 @@ void WeightedBlocks::add(Value* first, Value* count, Value* sums) const {
             keep(nothing, nothing, j, r);
     });
     BlockProduct product;
-    product.a = lanes.at(values, first, 0, 2);
+    std::vector<Value*> all_parts;
     for (int part = 0; part < parts_of_weight; ++part)
-        product.b.push_back(lanes.byte_offset(parts, part * part_bytes()));
+        all_parts.push_back(lanes.byte_offset(parts, part * part_bytes()));
+    product.factors = {{lanes.at(values, first, 0, 2), all_parts}};
     product.a_stride = value_bytes();
     product.b_step = parts_of_weight * part_bytes();
     product.c = sums;

@@ -32,6 +32,20 @@ Value* whole_number(const Lanes& lanes, std::int64_t number) {
     return lanes.splat(lanes.b.getInt32(std::uint32_t(number)));
 }
 
+/// Words that are neighbours on both sides, vectors of them, flipped.
+void copy_words(const Lanes& lanes, Value* from, Value* to, Value* count,
+                std::int64_t flips) {
+    lanes.loop(lanes.constant(0), count, lanes.constant(lanes.width()),
+               [&](Value* k) {
+                   Value* word = lanes.b.CreateAlignedLoad(
+                       lanes.type(DType::I32), lanes.at(from, k, 0, 4),
+                       llvm::Align(1));
+                   lanes.b.CreateAlignedStore(
+                       lanes.b.CreateXor(word, whole_number(lanes, flips)),
+                       lanes.at(to, k, 0, 4), llvm::Align(4));
+               });
+}
+
 } // namespace
 
 llvm::Function* word_load(ModuleWriter& writer, const Words& of, bool is_row) {
@@ -78,18 +92,8 @@ llvm::Function* word_load(ModuleWriter& writer, const Words& of, bool is_row) {
         b.CreateICmpEQ(function->getArg(3), b.getInt64(4)),
         b.CreateAnd(quick, b.getInt64(-std::int64_t(writer.plan.lanes))),
         b.getInt64(0));
-    const Lanes vector = writer.lanes(b, writer.plan.lanes);
-    vector.loop(b.getInt64(0), runs, b.getInt64(std::uint64_t(vector.width())),
-                [&](Value* k) {
-                    Value* place = vector.at(function->getArg(0), k, 0, 4);
-                    Value* word = b.CreateAlignedLoad(vector.type(DType::I32),
-                                                      place, llvm::Align(1));
-                    Value* flips = whole_number(vector, flip * 0x01010101);
-                    b.CreateAlignedStore(
-                        b.CreateXor(word, flips),
-                        vector.at(function->getArg(2), k, 0, 4),
-                        llvm::Align(4));
-                });
+    copy_words(writer.lanes(b, writer.plan.lanes), function->getArg(0),
+               function->getArg(2), runs, flip * 0x01010101);
     scalar.loop(runs, quick, one, [&](Value* k) {
         Value* word = b.CreateAlignedLoad(
             b.getInt32Ty(), scalar.at(function->getArg(0), k, 0, 4),

@@ -1,0 +1,189 @@
+# tests/python/test_tolerance.py - squared distances as inner products, where
+# a tolerance allows it.
+"""Errors are relative to |x - c|² + |y - c|², c being a point of the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilefold
+
+LOOSE = tilefold.Options(tolerance=1e-6)
+GAUSSIAN = "sum_j exp(-|x_i - y_j|²/(2*l²))*b_j"
+
+
+def draw(count: int, dimension: int, offset: float = 0) -> np.ndarray:
+    random = np.random.default_rng(count + dimension)
+    points = random.standard_normal((count, dimension)) + offset
+    return points.astype(np.float32)
+
+
+def distances(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    return ((x[:, None] - y[None]) ** 2).sum(-1)
+
+
+def scale(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """|x - c|² + |y - c|²"""
+    centre = y[:1]
+    return distances(x, centre) + distances(centre, y)
+
+
+@pytest.mark.parametrize("offset", [0, 100, -3000])
+@pytest.mark.parametrize("dimension", [8, 15, 16, 17, 64, 97, 300, 700])
+def test_distances_are_within_the_tolerance(
+    dimension: int, offset: float
+) -> None:
+    x, y = draw(70, dimension, offset), draw(300, dimension, offset)
+    exact = distances(x, y)
+    found = tilefold.reduce("min_j |x_i - y_j|²", x=x, y=y, options=LOOSE)
+    error = np.abs(found - exact.min(1)) / scale(x, y).max(1)
+    assert error.max() < 4e-6
+    far = tilefold.reduce("max_j |x_i - y_j|²", x=x, y=y, options=LOOSE)
+    assert (np.abs(far - exact.max(1)) / scale(x, y).max(1)).max() < 4e-6
+
+
+@pytest.mark.parametrize("points", [1, 2, 63, 65, 257, 1100])
+@pytest.mark.parametrize("dimension", [8, 40, 200])
+def test_sums_of_any_size(dimension: int, points: int) -> None:
+    x, y = draw(points, dimension, 5), draw(points + 1, dimension, 5)
+    b = draw(points + 1, 1)[:, 0]
+    length = np.float32(dimension**0.5)
+    terms = np.exp(-distances(x, y) / (2 * dimension))
+    found = tilefold.reduce(GAUSSIAN, x=x, y=y, b=b, l=length, options=LOOSE)
+    error = np.abs(found - terms @ b) / (terms @ np.abs(b))
+    assert error.max() < 1e-5
+
+
+def test_it_is_another_program_where_it_may_be() -> None:
+    def program(dimension: int, dtype: type, tolerance: float) -> str:
+        x = np.zeros((4, dimension), dtype)
+        formula = tilefold.compile("sum_j exp(-|x_i - y_j|²)")
+        options = tilefold.Options(tolerance=tolerance)
+        text = formula.explain(x=x, y=x, options=options)
+        return text[text.index("── canonical ir") : text.index("── plan")]
+
+    for dimension, dtype, tolerance, expands in (
+        (8, np.float32, 2e-7, True),
+        (8, np.float32, 1e-7, False),
+        (7, np.float32, 1, False),
+        (64, np.float64, 1, False),
+    ):
+        text = program(dimension, dtype, tolerance)
+        assert ("= dot" in text) == expands
+        assert ("= sqdist" in text) != expands
+
+
+def test_equal_points_have_no_distance_below_0() -> None:
+    x = draw(300, 64)
+    options: dict[str, Any] = {"x": x, "options": LOOSE}
+    nearest = tilefold.reduce("min_j |x_i - x_j|²", **options)
+    assert (nearest >= 0).all()
+    lengths = tilefold.reduce("sum_j |x_i - x_j|", **options)
+    expected = np.sqrt(distances(x, x)).sum(1)
+    np.testing.assert_allclose(lengths, expected, rtol=1e-5)
+
+
+def test_neighbours_are_found() -> None:
+    x, y = draw(90, 32, 50), draw(400, 32, 50)
+    found = tilefold.reduce(
+        "argkmin_j(|x_i - y_j|², 5)", x=x, y=y, options=LOOSE
+    )
+    exact = distances(x, y)
+    wanted = np.sort(exact, 1)[:, :5]
+    reached = np.take_along_axis(exact, found.astype(int), 1)
+    np.testing.assert_allclose(reached, wanted, rtol=1e-4)
+
+
+def test_gradients() -> None:
+    x, y, b = draw(50, 24, 3), draw(60, 24, 3), draw(60, 1)[:, 0]
+    formula = f"grad({GAUSSIAN}, x_i)"
+    given: dict[str, Any] = {"x": x, "y": y, "b": b, "l": np.float32(4)}
+    exact = tilefold.reduce(formula, **given)
+    found = tilefold.reduce(formula, **given, options=LOOSE)
+    np.testing.assert_allclose(
+        found, exact, rtol=1e-4, atol=1e-5 * np.abs(exact).max()
+    )
+
+
+def test_batches_have_a_centre_each() -> None:
+    offsets = np.array([0, 1000, -500], np.float32)[:, None, None]
+    x = np.stack([draw(40, 16)] * 3) + offsets
+    y = np.stack([draw(50, 16)] * 3) + offsets
+    found = tilefold.reduce("min_j |x_i - y_j|²", x=x, y=y, options=LOOSE)
+    for k in range(3):
+        exact = distances(x[k], y[k]).min(1)
+        np.testing.assert_allclose(found[k], exact, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(0, 5), (5, 0), (0, 0)])
+def test_no_points(rows: int, columns: int) -> None:
+    x, y = draw(rows, 64), draw(columns, 64)
+    found = tilefold.reduce("sum_j exp(-|x_i - y_j|²)", x=x, y=y, options=LOOSE)
+    np.testing.assert_array_equal(found, np.zeros(rows))
+    batches = np.zeros((3, columns, 64), np.float32)
+    found = tilefold.reduce(
+        "sum_j exp(-|x_i - y_j|²)", x=x, y=batches, options=LOOSE
+    )
+    np.testing.assert_array_equal(found, np.zeros((3, rows)))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_first_point_that_is_not_finite_is_no_centre(bad: float) -> None:
+    x, y = draw(20, 16, 7), draw(30, 16, 7)
+    y[0, 3] = bad
+    kernel = tilefold.kernel("exp(-|x_i - y_j|²/32)", x=x, y=y, options=LOOSE)
+    rest = np.arange(1, 30)
+    np.testing.assert_allclose(
+        kernel[:, rest].sum(1),
+        np.exp(-distances(x, y[1:]) / 32).sum(1),
+        rtol=1e-5,
+    )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        np.asfortranarray,
+        lambda a: np.repeat(a, 2, 0)[::2],
+        lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
+    ],
+)
+def test_any_strides(make: Any) -> None:
+    x, y = draw(130, 50, 2), draw(140, 50, 2)
+    given: dict[str, Any] = {"options": LOOSE}
+    usual = tilefold.reduce("max_j |x_i - y_j|²", x=x, y=y, **given)
+    found = tilefold.reduce("max_j |x_i - y_j|²", x=make(x), y=make(y), **given)
+    np.testing.assert_array_equal(found, usual)
+
+
+@pytest.mark.parametrize("isa", ["x86-64-v3", "x86-64-v4"])
+def test_every_instruction_set(isa: str) -> None:
+    x, y = draw(130, 50, 2), draw(140, 50, 2)
+    try:
+        options = tilefold.Options(isa=isa, tolerance=1e-6)
+        found = tilefold.reduce("max_j |x_i - y_j|²", x=x, y=y, options=options)
+    except tilefold.DeviceError:
+        pytest.skip(f"no {isa} here")
+    np.testing.assert_allclose(found, distances(x, y).max(1), rtol=1e-5)
+
+
+def test_threads_change_no_bit() -> None:
+    x, y = draw(1500, 40), draw(1300, 40)
+    b, length = draw(1300, 1)[:, 0], np.float32(6)
+    results = [
+        tilefold.reduce(
+            GAUSSIAN,
+            x=x,
+            y=y,
+            b=b,
+            l=length,
+            options=tilefold.Options(tolerance=1e-6, threads=threads),
+        )
+        for threads in (1, 2, 3, 8)
+    ]
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)

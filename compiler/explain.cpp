@@ -93,8 +93,8 @@ std::string expected(const Program& program) {
 std::string plans(const Program& program) {
     std::string text = print(program.plan) + "\n" + expected(program);
     for (const Plan& plan :
-         enumerate_plans(program.graph, program.plan.nest,
-                         program.plan.isa, program.plan.parts))
+         enumerate_plans(program.graph, program.plan.nest, program.plan.isa,
+                         program.plan.parts))
         if (plan != program.plan)
             text += "  or " + print(plan) + "\n";
     return text;

@@ -140,7 +140,8 @@ CallSizes sample_of(const ir::Graph& graph, const CallSizes& sizes) {
 /// The plan the program has, then the others.
 std::vector<Plan> plans_of(const Program& program) {
     const Plan& own = program.plan;
-    std::vector<Plan> plans = enumerate_plans(program.graph, own.nest, own.isa, own.parts);
+    std::vector<Plan> plans =
+        enumerate_plans(program.graph, own.nest, own.isa, own.parts);
     std::erase(plans, own);
     plans.insert(plans.begin(), own);
     plans.resize(std::min(plans.size(), most_plans));

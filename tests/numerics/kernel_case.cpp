@@ -106,9 +106,7 @@ Filled fill(const TestArgument& a, std::int64_t points, Flush flush,
         const double value = real ? uniform(random) : integers(random);
         char* place = filled.memory->data() + std::size_t(k) * size;
         store_element(value, a.dtype, place);
-        filled.values.push_back(
-            real ? (a.dtype == DType::F32 ? double(float(value)) : value)
-                 : value);
+        filled.values.push_back(real ? element_at(place, a.dtype) : value);
     }
     const auto step = std::int64_t(size);
     filled.operand = {filled.memory->data(), components * step,

@@ -130,7 +130,31 @@ std::vector<TestFormula> narrow_vectors() {
 
 bool is_narrow(const TestFormula& formula) {
     return std::ranges::any_of(formula.arguments, [](const TestArgument& a) {
-        return a.dtype == DType::I8 || a.dtype == DType::U8;
+        return a.dtype == DType::I8 || a.dtype == DType::U8 ||
+               a.dtype == DType::BF16;
+    });
+}
+
+/// Vectors that a matrix unit multiplies: of bf16, and of float32 in parts.
+std::vector<TestFormula> vectors_for_blocks() {
+    constexpr DType bf16 = DType::BF16;
+    const auto x = vector("x", I, 40, bf16), y = vector("y", J, 40, bf16);
+    const auto v = vector("v", J, 33, bf16);
+    return {
+        {"max_j (x_i·y_j)", {x, y}, Mode::Reduce, 1e-6},
+        {"softmax_j(x_i·y_j/9, v_j)", {x, y, v}, Mode::Reduce, 1e-5},
+        {"sum_j exp(x_i·y_j/99) b_j",
+         {vector("x", I, 70, f32), vector("y", J, 70, f32),
+          scalar("b", J, f32)},
+         Mode::Reduce,
+         3e-5},
+    };
+}
+
+/// Whether some vectors may be multiplied in parts.
+bool may_have_parts(const TestFormula& formula) {
+    return std::ranges::any_of(formula.arguments, [](const TestArgument& a) {
+        return a.dtype == f32 && a.rows >= 70;
     });
 }
 
@@ -188,6 +212,7 @@ std::vector<TestFormula> formulas() {
     std::ranges::move(folds(), std::back_inserter(all));
     std::ranges::move(long_vectors(), std::back_inserter(all));
     std::ranges::move(narrow_vectors(), std::back_inserter(all));
+    std::ranges::move(vectors_for_blocks(), std::back_inserter(all));
     return all;
 }
 
@@ -220,6 +245,10 @@ std::vector<Plan> tried_plans(const TestFormula& formula, Isa isa) {
         plans.push_back(plans.back());
         plans.back().depth = 0;
     }
+    if (row_of(isa).blocks && may_have_parts(formula)) {
+        plans.push_back(plans.front());
+        plans.back().parts = 2;
+    }
     return plans;
 }
 
@@ -229,7 +258,9 @@ TEST_P(Generated, AgreesWithTheInterpreter) {
     const TestFormula formula = formulas()[GetParam()];
     for (const IsaRow& row : isa_rows()) {
         const Isa isa = row.isa;
-        if (!can_run(isa) || (row.bytes8 && !is_narrow(formula)))
+        const bool differs =
+            is_narrow(formula) || (row.blocks && may_have_parts(formula));
+        if (!can_run(isa) || (row.bytes8 && !differs))
             continue;
         for (const Plan& plan : tried_plans(formula, isa)) {
             const std::int64_t tile = plan.lanes * plan.row_vectors;

@@ -349,9 +349,8 @@ private:
     /// The same of columns [first, end), a block of sums at a time.
     void write_blocks(ValueId id, Value* row, Value* first, Value* end) {
         BlockProduct product =
-            parts_.has(id)
-                ? parts_.product(entry_, id, row, first, scratch())
-                : product_of_words(id, row, first);
+            parts_.has(id) ? parts_.product(entry_, id, row, first, scratch())
+                           : product_of_words(id, row, first);
         product.c = leaves_.first_sum(id);
         product.vectors = writer_.plan.row_vectors;
         product.rows = entry_.b.CreateSub(end, first);

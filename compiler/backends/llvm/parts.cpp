@@ -88,15 +88,15 @@ void FactorParts::keep_rows(Entry& entry, const Pack& rows, Value* count,
         Value* zero = llvm::Constant::getNullValue(lanes.type(DType::F32));
         const auto keep = [&](Value* point, Value* word, bool lacks_odd) {
             Value* first = b.CreateMul(word, lanes.constant(numbers_of_word));
-            Value* to = lanes.at(
-                lanes.byte_offset(scratch, place.rows),
-                b.CreateUDiv(point, lanes.constant(tile)), 0,
-                tile_bytes(place));
+            Value* to = lanes.at(lanes.byte_offset(scratch, place.rows),
+                                 b.CreateUDiv(point, lanes.constant(tile)), 0,
+                                 tile_bytes(place));
             for (int r = 0; r < vectors; ++r) {
-                Value* at = b.CreateAdd(point, lanes.constant(r * lanes.width()));
+                Value* at =
+                    b.CreateAdd(point, lanes.constant(r * lanes.width()));
                 const auto even = parts_of(lanes, read({0, first}, at));
-                const auto odd = parts_of(
-                    lanes, lacks_odd ? zero : read({1, first}, at));
+                const auto odd =
+                    parts_of(lanes, lacks_odd ? zero : read({1, first}, at));
                 for (int part = 0; part < parts; ++part)
                     lanes.store(
                         words_of(lanes, even[std::size_t(part)],
@@ -106,15 +106,14 @@ void FactorParts::keep_rows(Entry& entry, const Pack& rows, Value* count,
             }
         };
         const std::int64_t whole = place.components / numbers_of_word;
-        lanes.loop(lanes.constant(0), count, lanes.constant(tile),
-                   [&](Value* point) {
-                       lanes.loop(lanes.constant(0), lanes.constant(whole),
-                                  lanes.constant(1), [&](Value* word) {
-                                      keep(point, word, false);
-                                  });
-                       if (place.components % numbers_of_word)
-                           keep(point, lanes.constant(whole), true);
-                   });
+        lanes.loop(
+            lanes.constant(0), count, lanes.constant(tile), [&](Value* point) {
+                lanes.loop(lanes.constant(0), lanes.constant(whole),
+                           lanes.constant(1),
+                           [&](Value* word) { keep(point, word, false); });
+                if (place.components % numbers_of_word)
+                    keep(point, lanes.constant(whole), true);
+            });
         clear_rows(entry, place, count, scratch);
     }
 }
@@ -165,17 +164,16 @@ void FactorParts::keep_columns(Entry& entry, const Pack& columns, Value* count,
         const std::int64_t read = up_to(place.components, lanes.width());
         lanes.loop(
             lanes.constant(0), count, lanes.constant(1), [&](Value* point) {
-                lanes.loop(
-                    lanes.constant(0), lanes.constant(read), step,
-                    [&](Value* k) {
-                        Value* x = lanes.load(
-                            DType::F32, columns.address(lanes, scratch,
-                                                        place.column, {0, k},
-                                                        point));
-                        Value* mask =
-                            lanes.first_lanes(b.CreateSub(components, k));
-                        keep(point, k, lanes.select(mask, x, zero));
-                    });
+                lanes.loop(lanes.constant(0), lanes.constant(read), step,
+                           [&](Value* k) {
+                               Value* x = lanes.load(
+                                   DType::F32,
+                                   columns.address(lanes, scratch, place.column,
+                                                   {0, k}, point));
+                               Value* mask = lanes.first_lanes(
+                                   b.CreateSub(components, k));
+                               keep(point, k, lanes.select(mask, x, zero));
+                           });
                 lanes.loop(lanes.constant(read),
                            lanes.constant(place.words * numbers_of_word), step,
                            [&](Value* k) { keep(point, k, zero); });

@@ -35,15 +35,15 @@ Value* whole_number(const Lanes& lanes, std::int64_t number) {
 /// Words that are neighbours on both sides, vectors of them, flipped.
 void copy_words(const Lanes& lanes, Value* from, Value* to, Value* count,
                 std::int64_t flips) {
-    lanes.loop(lanes.constant(0), count, lanes.constant(lanes.width()),
-               [&](Value* k) {
-                   Value* word = lanes.b.CreateAlignedLoad(
-                       lanes.type(DType::I32), lanes.at(from, k, 0, 4),
-                       llvm::Align(1));
-                   lanes.b.CreateAlignedStore(
-                       lanes.b.CreateXor(word, whole_number(lanes, flips)),
-                       lanes.at(to, k, 0, 4), llvm::Align(4));
-               });
+    lanes.loop(
+        lanes.constant(0), count, lanes.constant(lanes.width()), [&](Value* k) {
+            Value* word = lanes.b.CreateAlignedLoad(lanes.type(DType::I32),
+                                                    lanes.at(from, k, 0, 4),
+                                                    llvm::Align(1));
+            lanes.b.CreateAlignedStore(
+                lanes.b.CreateXor(word, whole_number(lanes, flips)),
+                lanes.at(to, k, 0, 4), llvm::Align(4));
+        });
 }
 
 } // namespace

@@ -19,9 +19,11 @@ class FormulaRun:
         text: str,
         arguments: dict[str, Any],
         first: dict[str, Any] | None = None,
+        options: tilefold.Options | None = None,
     ) -> None:
         """Compiles by a call with `first`, else with all."""
-        self._formula = tilefold.compile(text)
+        session = tilefold.Session(options) if options else None
+        self._formula = tilefold.compile(text, session=session)
         self._arguments = arguments
         self._formula(first or arguments)
 

@@ -68,6 +68,18 @@ def times_best_peer(limit: float) -> Goal:
     )
 
 
+def with_tolerance(goal: Goal) -> Goal:
+    """The same of tilefold with a tolerance, for a goal of times."""
+
+    def reading(rows: Rows) -> float | None:
+        times = goal.reading(rows)
+        own = _times(rows, "tilefold_tolerance")
+        return None if times is None or own is None else times / own
+
+    text = f"{goal.text}, with a tolerance of 1e-5"
+    return Goal(text, reading, goal.limit, goal.at_least, goal.unit)
+
+
 def at_most(
     what: str, place: str, limit: float, scale: float = 1, unit: str = ""
 ) -> Goal:

@@ -42,9 +42,10 @@ class Options:
         squared distance, to its terms for a sum of vectors. A typical
         error: the worst is four times as large. From 2e-7 on a squared
         distance may be |x|² + |y|² - 2 x·y, which is NaN where a coordinate
-        is infinite. On a GPU factors may have 22 bits from 1e-7 on (tf32x3),
-        16 from 3e-6 on (bf16x3), so that its tensor cores multiply long
-        ones; `explain(gpu=…)` tells which. Without effect on float64.
+        is infinite, and factors may have 16 bits from 3.2e-6 on (bf16x3),
+        for AMX and a GPU's tensor cores to multiply long ones; there, 22
+        bits from 1e-7 on (tf32x3). `explain` tells which. Without effect on
+        float64.
 
     Raises `ArgumentError` for a value that is not one of these.
     """

@@ -25,6 +25,7 @@ void visit_fields(Layout& layout, Visit visit) {
     visit("nanoseconds", layout.nanoseconds);
     visit("nanoseconds_per_width", layout.nanoseconds_per_width);
     visit("row_nanoseconds", layout.row_nanoseconds);
+    visit("column_nanoseconds", layout.column_nanoseconds);
     visit("uses_functions", layout.uses_functions);
     visit("lanes", layout.lanes);
 }

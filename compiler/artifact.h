@@ -35,8 +35,9 @@ struct Layout {
     /// Estimated nanoseconds of one pair on one core, for cutting calls …
     double nanoseconds = 1;
     double nanoseconds_per_width = 0; ///< … plus this times call->width
-    /// Of packing a row, which every call does anew.
-    double row_nanoseconds = 0;
+    /// Of packing a row, which every call does anew, and a column, which every
+    /// block of rows does.
+    double row_nanoseconds = 0, column_nanoseconds = 0;
     bool uses_functions = false; ///< call->functions must be filled
     std::int32_t lanes = 16;     ///< of the vector functions
     DType real = DType::F32;     ///< computing dtype

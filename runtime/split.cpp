@@ -10,16 +10,21 @@ namespace {
 
 /// Constants of the cut, with what chose them (Zen 4, 2 cores).
 namespace constants {
-/// State of a block that stays in L2 beside a panel.
-constexpr std::int64_t block_state = 256 << 10;
-/// Fewest rows over which packing a panel is under 3% of the work.
+/// State of a block, most of which stays in L2 beside a panel. With a quarter,
+/// attention of 512 components packed all columns anew for each 64 rows, for a
+/// fifth of its time.
+constexpr std::int64_t block_state = 1 << 20;
+/// Pieces that keep the cores of a machine busy.
+constexpr std::int64_t enough_pieces = 16;
+/// Fewest rows over which packing a panel of short vectors is under 3% of the
+/// work; and its share where vectors are long, if pieces stay enough.
 constexpr std::int64_t least_rows = 256;
+constexpr double column_share = 0.04;
 /// Fewest panels of a segment, and the largest share of it that packing its
 /// rows, and init and merge of its state may take: more where else there are
 /// not pieces enough. Of 64 components, state took a sixth of a segment of
 /// 1024 columns.
 constexpr std::int64_t least_panels = 4;
-constexpr std::int64_t enough_pieces = 16;
 constexpr double slot_nanoseconds = 1;
 constexpr double row_share = 0.03, largest_row_share = 0.06;
 /// A kernel call: the stop flag is read, and the callback due, between calls.
@@ -56,8 +61,14 @@ std::int64_t block_rows(const Job& job, std::int64_t batches,
     std::int64_t block =
         std::min(layout.row_block, constants::block_state / row_bytes);
     double share = double(job.rows) * double(batches) / double(wanted);
-    std::int64_t fair =
-        std::max(constants::least_rows, std::int64_t(std::min(share, 1e9)));
+    double worth =
+        layout.column_nanoseconds /
+        (constants::column_share * job.kernel->nanoseconds(job.width));
+    double most =
+        double(job.rows) * double(batches) / double(constants::enough_pieces);
+    std::int64_t fair = std::max(
+        constants::least_rows,
+        std::int64_t(std::min(std::max(share, std::min(worth, most)), 1e9)));
     block = std::min(
         {block, rounded_up(fair, multiple), rounded_up(job.rows, multiple)});
     return std::max(block / multiple * multiple, multiple);

@@ -17,6 +17,8 @@ class Mutant(NamedTuple):
 
 
 _BACKEND = "compiler/backends/llvm/"
+# Of narrow vectors, where the processor has AMX.
+_BLOCKS = "*Generated*/5[4-9]:*Generated*/60"
 
 MUTANTS = [
     Mutant(
@@ -45,6 +47,46 @@ MUTANTS = [
         "node().fold->accumulate, left, right)",
         "test_numerics",
         "*Generated*",
+    ),
+    Mutant(
+        "sums by blocks start from what was there",
+        _BACKEND + "blocks.cpp",
+        "return write_part(zero, product_.steps, product_.starts);",
+        "return write_part(zero, product_.steps, false);",
+        "test_numerics",
+        _BLOCKS,
+    ),
+    Mutant(
+        "a weight of a block loses its last bits",
+        _BACKEND + "weighted.cpp",
+        "constexpr int parts_of_weight = 3;",
+        "constexpr int parts_of_weight = 2;",
+        "test_numerics",
+        _BLOCKS,
+    ),
+    Mutant(
+        "words of a block end in what was there",
+        _BACKEND + "words.cpp",
+        "k < of.padded(); ++k)",
+        "k < of.words(); ++k)",
+        "test_numerics",
+        _BLOCKS,
+    ),
+    Mutant(
+        "the lesser part of a column is left out",
+        _BACKEND + "parts.cpp",
+        "{lesser_columns, {of_rows}}",
+        "{of_columns, {of_rows}}",
+        "test_numerics",
+        _BLOCKS,
+    ),
+    Mutant(
+        "squares of a tile are not turned",
+        _BACKEND + "pack.cpp",
+        "lanes.transpose(square);",
+        "",
+        "test_numerics",
+        "*Generated*/52",
     ),
     Mutant(
         "the checksum of a cached kernel is not compared",

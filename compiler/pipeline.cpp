@@ -198,8 +198,8 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
     std::vector<std::string> names = names_of(arguments);
     SweepPrograms all;
     for (Sweep& sweep : cut.sweeps) {
-        Graph graph = with_one_component(checked(std::move(sweep.graph)),
-                                         arguments, options.sizes);
+        Graph graph =
+            with_one_component(checked(sweep.graph), arguments, options.sizes);
         all.sweeps.push_back({compile(std::move(graph), names, options),
                               std::move(sweep.parts)});
         for (const SweepPart& part : all.sweeps.back().parts)

@@ -34,8 +34,7 @@ constexpr std::int64_t most_numbers = 1 << 22;
 /// Arrays for the arguments of a graph, and a call that reads them.
 class Trial {
 public:
-    Trial(const Program& program, const CallSizes& sizes)
-        : program_(program), sizes_(sizes) {
+    Trial(const Program& program, const CallSizes& sizes) : sizes_(sizes) {
         for (std::size_t k = 0; k < program.graph.arguments.size(); ++k)
             add(program.graph.arguments[k], program.argument_order[k] < 0);
         const std::int64_t components = std::max<std::int64_t>(
@@ -71,7 +70,6 @@ private:
               std::int64_t count);
     std::int64_t columns_for(const Layout& layout);
 
-    const Program& program_;
     const CallSizes sizes_;
     std::vector<std::vector<std::byte>> arrays_;
     std::vector<tilefold_operand> operands_;

@@ -10,8 +10,6 @@
 
 namespace tilefold::llvm_backend {
 
-using ir::Node;
-using ir::Op;
 using ir::ValueId;
 using llvm::Value;
 

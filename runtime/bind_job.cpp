@@ -71,7 +71,6 @@ private:
     bool is_length(std::size_t graph_argument) const {
         return program_.argument_order[graph_argument] < 0;
     }
-    /// The kernel reads a point of the axis as a parameter.
     /// Whether the program reads the first of an argument's points.
     bool reads_first_point(std::size_t graph_argument) const {
         return std::ranges::any_of(
@@ -87,6 +86,7 @@ private:
                std::ranges::count(reading(graph_argument).view->shape, 0) > 0 &&
                reads_first_point(graph_argument);
     }
+    /// The kernel reads a point of the axis as a parameter.
     bool is_on_one_point(std::size_t graph_argument) const {
         return program_.one_point != Axes::None && !is_length(graph_argument) &&
                reading(graph_argument).axes == program_.one_point;

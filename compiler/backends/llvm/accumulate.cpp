@@ -71,7 +71,7 @@ private:
     /// Columns of a tile of them, in whole blocks.
     std::int64_t k_tile() const {
         const std::int64_t k_tile = writer_.plan.k_tile;
-        return depth_of_blocks() > 0 ? (k_tile + 31) / 32 * 32 : k_tile;
+        return depth_of_blocks() > 0 ? whole_squares(k_tile) : k_tile;
     }
     /// Words of a step of all products by blocks; 0: there are none.
     std::int64_t depth_of_blocks() const {
@@ -178,7 +178,8 @@ private:
                 continue;
             // Blocks of sums are whole, and values follow them.
             const WeightedBlocks blocks = empty_blocks();
-            fixed += 31 * vector_bytes() + 64 + blocks.padding_bytes();
+            fixed += (square_rows - 1) * vector_bytes() + 64 +
+                     blocks.padding_bytes();
             take(blocks.value_bytes());
         }
         layout.scratch = std::max(layout.scratch, fixed);
@@ -209,8 +210,8 @@ private:
                            : entry_.lanes.constant(components);
         blocks.parts = memory(number);
         Value* sums = entry_.lanes.byte_offset(blocks.parts, list_bytes(slots));
-        Value* rows =
-            entry_.b.CreateAdd(blocks.width, entry_.lanes.constant(31));
+        Value* rows = entry_.b.CreateAdd(
+            blocks.width, entry_.lanes.constant(square_rows - 1));
         blocks.are_finite = entry_.lanes.at(sums, rows, 0, vector_bytes());
         blocks.values = entry_.lanes.byte_offset(blocks.are_finite, 64);
         return blocks;
@@ -389,7 +390,8 @@ private:
                         column, columns);
             });
         // Stages read columns beyond the panel: as far as there is memory.
-        if (writer_.plan.stage && !kept_.any() && columns_.is_by_components())
+        if (writer_.plan.stage && kept_.deep.empty() && kept_.blocks.empty() &&
+            !by_tiles() && columns_.is_by_components())
             request_stages(*branch, writer_.plan.stage);
     }
 

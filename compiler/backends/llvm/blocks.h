@@ -14,6 +14,13 @@
 
 namespace tilefold::llvm_backend {
 
+/// Rows of A and of sums that are taken at once, two blocks; and `rows` with
+/// those of a last square that are none.
+inline constexpr std::int64_t square_rows = 32;
+constexpr std::int64_t whole_squares(std::int64_t rows) {
+    return (rows + square_rows - 1) / square_rows * square_rows;
+}
+
 /// What is added to the sums: C[m][n] += Σ_k A[m][k] · B[k][n], k counting
 /// words, for each A and each of its B. Rows of B and C are vectors of lanes;
 /// strides are in bytes.
@@ -30,7 +37,7 @@ struct BlockProduct {
     std::int64_t depth = 16; ///< words of a step
     llvm::Value* steps = nullptr;
     std::int64_t most_steps = 0;
-    /// Rows of A and C; up to a multiple of 32 they are read and written.
+    /// Rows of A and C; those of whole_squares are read and written.
     llvm::Value* rows = nullptr;
     bool starts = false; ///< C held nothing
     /// Words are of 8-bit numbers, A's signed and B's not; else of bf16.

@@ -68,9 +68,8 @@ std::int64_t FactorParts::tile_bytes(const Place& place) const {
     return parts * place.words * writer_.plan.row_vectors * vector_bytes;
 }
 
-/// A multiple of two blocks of columns.
 std::int64_t FactorParts::column_part_bytes(const Place& place) const {
-    return up_to(writer_.plan.panel, 32) * place.words * 4;
+    return whole_squares(writer_.plan.panel) * place.words * 4;
 }
 
 /// Words of all rows of a tile lie side by side.

@@ -3,6 +3,8 @@
 
 #include "compiler/backends/llvm/tile_leaves.h"
 
+#include "compiler/backends/llvm/blocks.h"
+
 #include <algorithm>
 #include <set>
 
@@ -14,12 +16,12 @@ using llvm::Value;
 
 namespace {
 
-/// Makes room for `id` at `columns` columns, on whole cache lines. Blocks of
-/// sums are whole: `columns` is rounded up to two of them.
+/// Makes room for `id` at `columns` columns, on whole cache lines. Squares
+/// of blocks are whole.
 void keep(Kept& kept, const ModuleWriter& writer, ValueId id,
           std::int64_t columns) {
     const Plan& plan = writer.plan;
-    columns = (columns + 31) / 32 * 32;
+    columns = whole_squares(columns);
     const std::int64_t bytes =
         columns * plan.row_vectors * plan.lanes *
         std::int64_t(size_of(writer.graph[id].type.dtype));
@@ -66,15 +68,16 @@ Kept find_blocks(const ModuleWriter& writer, std::int64_t columns,
     return blocks;
 }
 
-/// Whether a scalar is found anew from what is kept as fast as it is read.
+/// Whether a scalar is a sum by blocks, or found anew from it as fast as read.
 bool is_cheap(const ModuleWriter& writer, const Kept& blocks, ValueId id) {
     const Node& node = writer.graph[id];
+    const auto is_sum = [&](ValueId operand) { return blocks.has(operand); };
     const auto is_at_hand = [&](ValueId operand) {
-        return writer.graph[operand].type.axes != Axes::IJ ||
-               blocks.has(operand);
+        return writer.graph[operand].type.axes != Axes::IJ || is_sum(operand);
     };
     return blocks.has(id) ||
            ((node.op == ir::Op::Mul || node.op == ir::Op::Add) &&
+            std::ranges::any_of(node.inputs(), is_sum) &&
             std::ranges::all_of(node.inputs(), is_at_hand));
 }
 

@@ -29,9 +29,6 @@ struct KeptValues {
     Kept blocks, scalars;
 
     std::int64_t end() const { return scalars.end; }
-    bool any() const {
-        return !deep.empty() || !blocks.empty() || !scalars.empty();
-    }
 };
 /// `bodies`: what reductions that take tiles of columns read.
 KeptValues find_kept(const ModuleWriter& writer,

@@ -2,8 +2,6 @@
 
 #include "compiler/backends/llvm/weighted.h"
 
-#include "compiler/backends/llvm/blocks.h"
-
 #include <vector>
 
 namespace tilefold::llvm_backend {

@@ -8,7 +8,7 @@
 // then must not meet an infinity: a panel with one is left to the lanes.
 #pragma once
 
-#include "compiler/backends/llvm/lanes.h"
+#include "compiler/backends/llvm/blocks.h"
 
 #include <functional>
 
@@ -27,10 +27,12 @@ struct WeightedBlocks {
 
     std::int64_t value_bytes() const { return 2 * capacity; } ///< a component
     /// Beside them: rows of a last block.
-    std::int64_t padding_bytes() const { return 31 * value_bytes(); }
+    std::int64_t padding_bytes() const {
+        return (square_rows - 1) * value_bytes();
+    }
     /// Vectors of lanes for each row vector that parts of weights take.
     static std::int64_t weight_vectors(std::int64_t columns) {
-        return (columns + 31) / 32 * 32 * 3 / 2;
+        return whole_squares(columns) * 3 / 2;
     }
 
     /// Sets values of `count` columns, zeros up to a block's end. `row(j)`:

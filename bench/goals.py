@@ -68,7 +68,7 @@ def times_best_peer(limit: float) -> Goal:
     )
 
 
-def with_tolerance(goal: Goal) -> Goal:
+def with_tolerance(goal: Goal, tolerance: str = "1e-5") -> Goal:
     """The same of tilefold with a tolerance, for a goal of times."""
 
     def reading(rows: Rows) -> float | None:
@@ -76,7 +76,7 @@ def with_tolerance(goal: Goal) -> Goal:
         own = _times(rows, "tilefold_tolerance")
         return None if times is None or own is None else times / own
 
-    text = f"{goal.text}, with a tolerance of 1e-5"
+    text = f"{goal.text}, with a tolerance of {tolerance}"
     return Goal(text, reading, goal.limit, goal.at_least, goal.unit)
 
 

@@ -94,7 +94,7 @@ std::string plans(const Program& program) {
     std::string text = print(program.plan) + "\n" + expected(program);
     for (const Plan& plan :
          enumerate_plans(program.graph, program.plan.nest, program.plan.isa,
-                         program.plan.parts))
+                         parts_of(program.plan)))
         if (plan != program.plan)
             text += "  or " + print(plan) + "\n";
     return text;

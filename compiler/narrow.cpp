@@ -60,6 +60,13 @@ bool weighs_by_blocks(const ir::Graph& graph, ValueId reduce,
            count_readers(graph)[id] == 1;
 }
 
+bool weighs_by_blocks(const ir::Graph& graph, const Plan& plan) {
+    for (ValueId id = 0; id < graph.nodes.size(); ++id)
+        if (graph[id].op == Op::Reduce && weighs_by_blocks(graph, id, plan))
+            return true;
+    return false;
+}
+
 bool is_by_component(const ir::Graph& graph, ValueId id, std::int32_t unroll) {
     const Node& node = graph[id];
     if (node.type.axes == Axes::None)

@@ -42,6 +42,8 @@ std::map<ir::ValueId, Words> find_words(const ir::Graph& graph,
 /// values of columns that nothing else reads.
 bool weighs_by_blocks(const ir::Graph& graph, ir::ValueId reduce,
                       const Plan& plan);
+/// … those of any.
+bool weighs_by_blocks(const ir::Graph& graph, const Plan& plan);
 
 /// Whether a vector is made of others of its length, component by component,
 /// and of constants: then lanes may run over components. Arguments are.

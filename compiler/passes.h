@@ -54,6 +54,15 @@ Oriented orient(const Graph& graph);
 /// graph with a `dynamic` width.
 std::optional<Graph> for_one_point(const Graph& graph, Axes axis);
 
+/// A sum over all points and components of vectors, each of which is made like
+/// the others, as a sum over points of one component: `width` times as many,
+/// in the order of memory where vectors adjoin. None where it is no such sum.
+struct FlatPoints {
+    Graph graph;
+    std::int32_t width = 1;
+};
+std::optional<FlatPoints> flatten_points(const Graph& graph);
+
 /// Sign of a value that holds for all arguments, from ops.def's ranges.
 enum class Sign : std::uint8_t { Unknown, NonNegative, NonPositive };
 std::vector<Sign> signs(const Graph& graph);

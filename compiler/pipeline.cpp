@@ -116,8 +116,8 @@ Graph of_one_width(const Graph& graph,
 }
 
 Graph with_one_component(Graph graph, std::span<const ArgumentType> arguments,
-                         const FewPoints& sizes) {
-    const bool fixed = sizes.one_component && width_argument_of(graph) >= 0 &&
+                         const Purpose& purpose) {
+    const bool fixed = purpose.one_component && width_argument_of(graph) >= 0 &&
                        open_width(graph, arguments) == 1;
     return fixed ? of_one_width(graph, arguments) : graph;
 }
@@ -143,9 +143,9 @@ Program compile(Graph graph, std::span<const std::string> names,
     sizes.tolerance = options.tolerance;
     if (!program.folds_rows) {
         sizes.most_rows =
-            program.swapped ? options.sizes.most_j : options.sizes.most_i;
+            program.swapped ? options.purpose.most_j : options.purpose.most_i;
         sizes.few_columns =
-            options.sizes.axis == (program.swapped ? Axes::I : Axes::J);
+            options.purpose.axis == (program.swapped ? Axes::I : Axes::J);
     }
     program.plan = plan_of(graph, options, sizes);
     program.key = key_of(graph, program.plan);
@@ -166,18 +166,24 @@ Program compile(const ast::Formula& formula,
                 const CompileOptions& options) {
     Graph graph =
         with_one_component(checked(build(formula, arguments, pairs_of(mode))),
-                           arguments, options.sizes);
+                           arguments, options.purpose);
     check_mode(formula, graph, mode);
     const std::vector<std::string> names = names_of(arguments);
-    if (options.sizes.axis == Axes::None)
+    if (options.purpose.adjoin)
+        if (auto flat = ir::flatten_points(graph)) {
+            Program program = compile(checked(flat->graph), names, options);
+            program.flat_width = flat->width;
+            return program;
+        }
+    if (options.purpose.axis == Axes::None)
         return compile(std::move(graph), names, options);
     const Graph whole = of_one_width(graph, arguments);
-    auto one = for_one_point(whole, options.sizes.axis);
+    auto one = for_one_point(whole, options.purpose.axis);
     if (!one)
         return compile(std::move(graph), names, options);
     Program program = compile(checked(*std::move(one)), names, options);
     program.result = result_of(whole);
-    program.one_point = options.sizes.axis;
+    program.one_point = options.purpose.axis;
     return program;
 }
 
@@ -198,8 +204,8 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
     std::vector<std::string> names = names_of(arguments);
     SweepPrograms all;
     for (Sweep& sweep : cut.sweeps) {
-        Graph graph =
-            with_one_component(checked(sweep.graph), arguments, options.sizes);
+        Graph graph = with_one_component(checked(sweep.graph), arguments,
+                                         options.purpose);
         all.sweeps.push_back({compile(std::move(graph), names, options),
                               std::move(sweep.parts)});
         for (const SweepPart& part : all.sweeps.back().parts)

@@ -50,6 +50,9 @@ struct Program {
     bool folds_rows = false;    ///< rows are merged to one (`_ij`)
     /// The user's axis of which the graph is for one point; None: for all.
     Axes one_point = Axes::None;
+    /// Components that the graph takes for points: so many for each of the
+    /// user's.
+    std::int32_t flat_width = 1;
     ir::Pairs pairs = ir::Pairs::All; ///< of (row, column) as oriented
     /// The graph argument whose width is call->width, or -1.
     std::int32_t width_argument = -1;
@@ -64,8 +67,8 @@ inline constexpr std::int32_t points_on_i = -1, points_on_j = -2;
 /// Which pairs the reductions of a mode meet.
 ir::Pairs pairs_of(Mode mode);
 
-/// What a kernel may be made for.
-struct FewPoints {
+/// What of a call's sizes and arrays a kernel may be made for.
+struct Purpose {
     /// An axis of few points, where the other has many: lanes are to run over
     /// the other, whichever is reduced.
     Axes axis = Axes::None;
@@ -75,12 +78,15 @@ struct FewPoints {
     /// A width that would be left open is fixed where it is 1: one sum needs
     /// no loop over components.
     bool one_component = false;
+    /// The components of all vectors on an axis lie one after the other, those
+    /// of a point behind those of the point before.
+    bool adjoin = false;
 };
 
 struct CompileOptions {
     Isa isa = Isa::X86_64_V4;
     std::optional<Plan> plan = {}; ///< forced instead of the model's choice
-    FewPoints sizes = {};
+    Purpose purpose = {};
     /// Error that products of float32 vectors may have; see Options.
     double tolerance = 0;
 };

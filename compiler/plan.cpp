@@ -47,6 +47,8 @@ constexpr std::int32_t k_tile = 64;
 /// Error of products of factors of 16 bits, of distances too: typical of 16 to
 /// 64 components.
 constexpr double error_of_parts = 3.2e-6;
+/// Of a weight's leading 8 bits, rounded: the same.
+constexpr double error_of_one_part = 4e-3;
 /// Bytes of a block of packed rows, and of a panel of packed columns, where
 /// vectors are long: both are read from L2 or beyond, once a panel and once a
 /// tile of rows.
@@ -282,8 +284,9 @@ std::string isa_spellings() {
 
 Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
                  const Sizes& sizes) {
-    const std::int32_t parts =
-        sizes.tolerance >= constants::error_of_parts ? 2 : 0;
+    Parts parts;
+    if (sizes.tolerance >= constants::error_of_parts)
+        parts = {2, sizes.tolerance >= constants::error_of_one_part ? 1 : 2};
     const std::vector<Plan> plans = enumerate_plans(graph, nest, isa, parts);
     const auto fits = std::ranges::find_if(plans, [&](const Plan& plan) {
         const bool low = sizes.most_rows == 0 ||
@@ -293,12 +296,18 @@ Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
     return fits == plans.end() ? plans.front() : *fits;
 }
 
+Parts parts_of(const Plan& plan) {
+    return {plan.parts, plan.weight_parts};
+}
+
 std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
-                                  std::int32_t parts) {
+                                  const Parts& parts) {
     Plan plan = base_plan(graph, nest, isa);
-    plan.parts = parts;
+    plan.parts = parts.factors;
     if (!multiplies_by_parts(graph, plan))
         plan.parts = 0;
+    if (weighs_by_blocks(graph, plan))
+        plan.weight_parts = parts.weights;
     std::vector<Plan> plans;
     const Demand demand = demand_of(graph, plan);
     for (const Tile& tile : tiles_for(demand, plan)) {
@@ -380,6 +389,8 @@ std::string print(const Plan& plan) {
          << " stage=" << plan.stage;
     if (plan.parts != 0)
         text << " parts=" << plan.parts;
+    if (plan.weight_parts != Parts().weights)
+        text << " weight_parts=" << plan.weight_parts;
     return text.str();
 }
 
@@ -402,6 +413,7 @@ constexpr Field fields[] = {
     {"k_tile", &Plan::k_tile, 1, 4096},
     {"stage", &Plan::stage, 0, 64},
     {"parts", &Plan::parts, 0, 2},
+    {"weight_parts", &Plan::weight_parts, 1, 3},
 };
 
 [[noreturn]] void bad_plan(std::string_view part, std::string_view why) {

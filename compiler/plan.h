@@ -66,6 +66,9 @@ struct Plan {
     /// Numbers of bf16 that the factors of long products of float32 are cut
     /// into, for the matrix unit; 0: it does not multiply them.
     std::int32_t parts = 0;
+    /// Those that the weights of a softmax are cut into, where the matrix unit
+    /// takes their sums: all bits of one are 3.
+    std::int32_t weight_parts = 3;
     /// Cycles of a stage when the loop over columns is software-pipelined;
     /// 0: it is not.
     std::int32_t stage = 0;
@@ -84,13 +87,18 @@ struct Sizes {
     bool few_columns = false;   ///< too few to fill stages of a loop
     double tolerance = 0;       ///< error of products of float32 vectors
 };
+/// How the matrix unit multiplies float32: fields of a plan.
+struct Parts {
+    std::int32_t factors = 0, weights = 3;
+};
+Parts parts_of(const Plan& plan);
 /// The plan the cost model likes best for the (oriented) graph.
 Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
                  const Sizes& sizes = {});
 /// Every plan worth trying, best first by the model; finite.
-/// `parts`: as of a plan, where products may be multiplied so.
+/// `parts`: where products may be multiplied so.
 std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
-                                  std::int32_t parts = 0);
+                                  const Parts& parts = {});
 
 /// The model's estimate of one pair's time on one core.
 double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan);

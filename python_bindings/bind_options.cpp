@@ -2,6 +2,7 @@
 #include "python_bindings/session_handle.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/options.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -42,7 +43,8 @@ void set_options(OptionsHandle* self, std::optional<int> threads,
                  const Text& isa, std::optional<bool> log, const Text& plan,
                  std::optional<bool> tune, nb::object progress,
                  nb::object stream, Text cuda_driver, Text nvrtc,
-                 const nb::object& tolerance) {
+                 const nb::object& tolerance, Text devices,
+                 std::optional<std::int64_t> device_bytes) {
     if (threads && *threads < 1)
         fail(Code::BadOption,
              {"threads", std::to_string(*threads), "pass a positive number"});
@@ -62,6 +64,10 @@ void set_options(OptionsHandle* self, std::optional<int> threads,
     self->options.cuda_driver = std::move(cuda_driver);
     self->options.nvrtc = std::move(nvrtc);
     self->options.tolerance = tolerance_of(tolerance);
+    if (devices)
+        parse_devices(*devices);
+    self->options.devices = std::move(devices);
+    self->options.device_bytes = device_bytes;
     self->progress = std::move(progress);
     self->stream = std::move(stream);
 }
@@ -100,6 +106,8 @@ std::string repr(const OptionsHandle& self) {
     append(text, "cuda_driver", self.options.cuda_driver);
     append(text, "nvrtc", self.options.nvrtc);
     append(text, "tolerance", self.options.tolerance);
+    append(text, "devices", self.options.devices);
+    append(text, "device_bytes", self.options.device_bytes);
     return "tilefold.Options(" + text + ")";
 }
 
@@ -136,8 +144,16 @@ constexpr const char* class_doc =
     "    distance may be |x|² + |y|² - 2 x·y, which is NaN where a coordinate\n"
     "    is infinite, and factors may have 16 bits from 3.2e-6 on (bf16x3),\n"
     "    for AMX and a GPU's tensor cores to multiply long ones; there, 22\n"
-    "    bits from 1e-7 on (tf32x3). `explain` tells which. Without effect on\n"
-    "    float64.\n\n"
+    "    bits from 1e-7 on (tf32x3). Weights of a softmax of bfloat16 values\n"
+    "    keep 16 bits then, and 8 from 4e-3 on. `explain` tells which. "
+    "Without\n"
+    "    effect on float64.\n"
+    "devices: TILEFOLD_DEVICES, else \"\", the CPU: where calls whose arrays\n"
+    "    are in the host's memory are computed; \"cuda:0\",\n"
+    "    \"cuda:0,cuda:1\" together, \"cuda\" for all there are. Arrays go\n"
+    "    there in pieces, while the ones before are computed, and results\n"
+    "    come back: neither has to fit a GPU's memory.\n"
+    "device_bytes: TILEFOLD_DEVICE_BYTES, else 256 MiB, of each such GPU.\n\n"
     "Raises `ArgumentError` for a value that is not one of these.";
 
 } // namespace
@@ -152,7 +168,8 @@ void bind_options(nb::module_& module) {
              nb::arg("tune") = nb::none(), nb::arg("progress") = nb::none(),
              nb::arg("stream") = nb::none(),
              nb::arg("cuda_driver") = nb::none(), nb::arg("nvrtc") = nb::none(),
-             nb::arg("tolerance") = nb::none(),
+             nb::arg("tolerance") = nb::none(), nb::arg("devices") = nb::none(),
+             nb::arg("device_bytes") = nb::none(),
              nb::sig("def __init__(self, *, threads: int | None = None, "
                      "cache_directory: str | None = None, "
                      "cache_size: int | None = None, isa: str | None = None, "
@@ -162,7 +179,9 @@ void bind_options(nb::module_& module) {
                      "None = None, stream: typing.Any = None, "
                      "cuda_driver: str | None = None, "
                      "nvrtc: str | None = None, "
-                     "tolerance: float | None = None) -> None"))
+                     "tolerance: float | None = None, "
+                     "devices: str | None = None, "
+                     "device_bytes: int | None = None) -> None"))
         .def_prop_ro("threads",
                      [](const OptionsHandle& o) { return o.options.threads; })
         .def_prop_ro(
@@ -184,6 +203,11 @@ void bind_options(nb::module_& module) {
                      [](const OptionsHandle& o) { return o.options.nvrtc; })
         .def_prop_ro("tolerance",
                      [](const OptionsHandle& o) { return o.options.tolerance; })
+        .def_prop_ro("devices",
+                     [](const OptionsHandle& o) { return o.options.devices; })
+        .def_prop_ro(
+            "device_bytes",
+            [](const OptionsHandle& o) { return o.options.device_bytes; })
         .def("__repr__", &repr);
 }
 

@@ -31,6 +31,10 @@ Options merged(Options base, const Options& settings) {
         base.nvrtc = settings.nvrtc;
     if (settings.tolerance)
         base.tolerance = settings.tolerance;
+    if (settings.devices)
+        base.devices = settings.devices;
+    if (settings.device_bytes)
+        base.device_bytes = settings.device_bytes;
     return base;
 }
 

@@ -111,7 +111,7 @@ void run_batch_sum(const BoundState& bound, const Output& out,
     Job job = bound.job;
     job.target = target_of(
         bound, Output::of(memory->results.data(), dtype, bound.shape), false);
-    bound.session->run(job, bound.cut, options.poll);
+    bound.session->run(bound, job, options.poll);
     each_element(bound.shape, strides_of_sums(bound), [&](std::int64_t at) {
         memory->sums[std::size_t(at)] += element_at(result, dtype);
         result += size_of(dtype);

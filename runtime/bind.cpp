@@ -269,11 +269,14 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
         read_all(parsed, arguments, options.ranges.get(), signature, all_known);
     Lengths lengths = lengths_of(readings);
     const Location location = location_of(readings);
+    const Location computed = location.is_host() && !options.on_host
+                                  ? formula.session->devices.of_host_arrays()
+                                  : location;
     const CallShape call =
-        shape_of(readings, lengths, location, mode_of(options), options,
+        shape_of(readings, lengths, computed, mode_of(options), options,
                  formula.session->options);
-    signature.add_location(location);
-    signature.add_mode(call.mode, call.few, call.tuned);
+    signature.add_location(computed);
+    signature.add_mode(call.mode, call.purpose, call.tuned);
     PreparedPointer prepared = all_known ? parsed.find(signature) : nullptr;
     if (!prepared) {
         prepared = prepare(formula, arguments, call);
@@ -296,14 +299,22 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     return bound;
 }
 
-Compilable compilable(const Parsed& formula,
+Compilable compilable(const FormulaState& formula,
                       std::span<const NamedView> arguments,
                       const BindOptions& options) {
+    const Parsed& parsed = *formula.parsed;
     Signature signature;
     bool all_known = true;
-    Readings readings = read_all(formula, arguments, options.ranges.get(),
-                                 signature, all_known);
-    return {types_of(formula, arguments, readings), mode_of(options)};
+    const Readings readings =
+        read_all(parsed, arguments, options.ranges.get(), signature, all_known);
+    const Lengths lengths = lengths_of(readings);
+    const Mode mode = mode_of(options);
+    const CallShape call = shape_of(readings, lengths, Location{}, mode,
+                                    options, formula.session->options);
+    Compilable what{types_of(parsed, arguments, readings), mode, call.purpose};
+    if (needs_sweeps(parsed.tree(), parsed.derivation(), what.types, mode))
+        what.purpose = of_sweeps(what.purpose);
+    return what;
 }
 
 } // namespace tilefold

@@ -17,8 +17,9 @@ std::shared_ptr<detail::BoundState> bind(const detail::FormulaState& formula,
 struct Compilable {
     std::vector<ArgumentType> types;
     Mode mode = Mode::Reduce;
+    Purpose purpose = {}; ///< of a call with arrays of the host
 };
-Compilable compilable(const Parsed& formula,
+Compilable compilable(const detail::FormulaState& formula,
                       std::span<const NamedView> arguments,
                       const BindOptions& options);
 

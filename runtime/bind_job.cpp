@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace tilefold {
 namespace {
@@ -143,6 +144,8 @@ void JobBinder::bind_operands() {
         tilefold_operand operand = from.operand;
         if (is_on_one_point(k)) // the points are batches
             operand.stride = 0;
+        if (program_.flat_width > 1 && from.axes != Axes::None)
+            operand.stride = std::exchange(operand.component, 0);
         if (!operand.base && from.view->shape.empty()) {
             operand.base = add_number(from.view->number);
             bound_.on_host.push_back(bytes_of_number(operand.base));
@@ -215,7 +218,7 @@ void JobBinder::bind_reduction() {
     Job& job = bound_.job;
     job.work = program_.folds_rows ? Work::FoldRows : Work::Reduce;
     require(rows());
-    job.rows = rows().count();
+    job.rows = rows().count() * program_.flat_width;
     if (!program_.single_column)
         require(columns());
     job.columns = program_.single_column ? 1 : columns().count();

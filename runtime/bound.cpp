@@ -67,7 +67,7 @@ void run_kernel(const BoundState& bound, const Output& out,
             bound, target_of(bound, out, options.accumulate), options.stream);
     Job job = bound.job;
     job.target = target_of(bound, out, options.accumulate);
-    bound.session->run(job, bound.cut, options.poll);
+    bound.session->run(bound, job, options.poll);
 }
 
 } // namespace
@@ -119,7 +119,8 @@ const Program& Bound::program() const {
 }
 
 const Artifact& Bound::artifact() const {
-    require_host(location(), "Bound::artifact()");
+    if (last_kernel().device_kernel)
+        fail(Code::HostOnly, {"Bound::artifact()", "a GPU"});
     return last_kernel().kernel->artifact;
 }
 

@@ -3,8 +3,8 @@
 //
 // What holds of every backend:
 //  1. Nothing is opened or initialised before the first call that needs it.
-//  2. Work is queued on the caller's stream, in order; nothing waits for it.
-//  3. What a run is given of the host's memory is copied before it returns.
+//  2. run() queues work on the caller's stream, in order; nothing waits for it.
+//  3. What run() is given of the host's memory is copied before it returns.
 //  4. The bits of a result depend on sizes and on the kernel alone.
 //  5. Thread-safe.
 #pragma once
@@ -12,6 +12,7 @@
 #include "compiler/pipeline.h"
 #include "runtime/bind_shapes.h"
 #include "runtime/job.h"
+#include "runtime/session.h"
 #include "runtime/view.h"
 
 #include <cstddef>
@@ -89,6 +90,16 @@ public:
     /// literals, and the operands of which `on_host` has the bytes.
     virtual void run(const DeviceKernel& kernel, const Job& job,
                      std::span<const Bytes> on_host, Stream stream) = 0;
+    /// Runs `job`, whose pointers are all the host's, on devices of these
+    /// numbers together, in pieces of at most `budget` bytes on each; returns
+    /// when it is done. The bits of a result do not depend on how many devices
+    /// there are. Throws Error(OutOfMemory, Cancelled).
+    virtual void run_from_host(std::span<const int> devices,
+                               const Program& program, std::string_view formula,
+                               const Job& job, std::span<const Bytes> on_host,
+                               std::int64_t budget, const Poll& poll) = 0;
+    /// How many devices there are.
+    virtual int devices() = 0;
     /// Throws Error(OutOfMemory): `what` needs it, `cure`.
     virtual DeviceMemoryPointer allocate(int device, std::size_t bytes,
                                          Stream stream, const char* what,

@@ -7,6 +7,9 @@
 #include "runtime/cuda/backend.h"
 #include "runtime/options.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <unistd.h>
 
 namespace tilefold {
@@ -23,11 +26,15 @@ DeviceBackend& Devices::cuda() {
     return *cuda_;
 }
 
-DeviceBackend& Devices::of(const Location& location) {
+void Devices::check_fork(const Location& location) {
     const pid_t own = getpid();
     pid_t used_by = 0;
     if (!used_by_.compare_exchange_strong(used_by, own) && used_by != own)
         fail(Code::DeviceAfterFork, {spelling_of(location)});
+}
+
+DeviceBackend& Devices::of(const Location& location) {
+    check_fork(location);
     switch (location.kind) {
     case Location::Kind::Host:
         internal_error("the host is no device");
@@ -35,6 +42,35 @@ DeviceBackend& Devices::of(const Location& location) {
         break;
     }
     return cuda();
+}
+
+/// Opens the driver where Options::devices asks for every device.
+const std::vector<int>& Devices::numbers() {
+    std::call_once(counted_, [&] {
+        std::vector<int> numbers = parse_devices(*options_.devices);
+        if (std::ranges::count(numbers, every_device) == 0) {
+            numbers_ = std::move(numbers);
+            return;
+        }
+        check_fork(Location::cuda(0));
+        for (int k = 0; k < cuda().devices(); ++k)
+            numbers_.push_back(k);
+    });
+    return numbers_;
+}
+
+Location Devices::of_host_arrays() {
+    if (options_.devices->empty())
+        return {};
+    return Location::cuda(numbers().front());
+}
+
+void Devices::run_from_host(const Program& program, std::string_view formula,
+                            const Job& job, std::span<const Bytes> on_host,
+                            const Poll& poll) {
+    of(Location::cuda(numbers().front()))
+        .run_from_host(numbers(), program, formula, job, on_host,
+                       *options_.device_bytes, poll);
 }
 
 DeviceBackend& Devices::of_architecture(std::string_view architecture) {

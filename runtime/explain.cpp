@@ -62,15 +62,17 @@ std::vector<Stage> Formula::explain(std::span<const NamedView> arguments,
                                     const BindOptions& options) const {
     detail::SessionState& session = *state_->session;
     Gate::Pass inside(session.making);
-    return stages_of(
-        *state_->parsed, compilable(*state_->parsed, arguments, options),
-        session.compile_options(), [&](const Program& program, std::int64_t) {
-            const CompileRequest request = request_of(program);
-            KernelProvider& provider = session.provider;
-            return std::vector<Stage>{
-                {"LLVM IR", provider.explain(request, "llvm")},
-                {"assembly", provider.explain(request, "asm")}};
-        });
+    const Compilable what = compilable(*state_, arguments, options);
+    CompileOptions how = session.compile_options();
+    how.purpose = what.purpose;
+    return stages_of(*state_->parsed, what, how,
+                     [&](const Program& program, std::int64_t) {
+                         const CompileRequest request = request_of(program);
+                         KernelProvider& provider = session.provider;
+                         return std::vector<Stage>{
+                             {"LLVM IR", provider.explain(request, "llvm")},
+                             {"assembly", provider.explain(request, "asm")}};
+                     });
 }
 
 std::vector<Stage>
@@ -80,12 +82,12 @@ Formula::explain_for_gpu(std::span<const NamedView> arguments,
     detail::SessionState& session = *state_->session;
     Gate::Pass inside(session.making);
     DeviceBackend& backend = session.devices.of_architecture(architecture);
-    std::vector<Stage> stages = stages_of(
-        *state_->parsed, compilable(*state_->parsed, arguments, options),
-        session.device_compile_options(),
-        [&](const Program& program, std::int64_t width) {
-            return backend.explain(program, width, architecture);
-        });
+    std::vector<Stage> stages =
+        stages_of(*state_->parsed, compilable(*state_, arguments, options),
+                  session.device_compile_options(),
+                  [&](const Program& program, std::int64_t width) {
+                      return backend.explain(program, width, architecture);
+                  });
     // The plan of the host, which no GPU knows.
     std::erase_if(stages, [](const Stage& stage) {
         return stage.name == "plan" || stage.name.ends_with(": plan");

@@ -62,6 +62,15 @@ template <class T> bool any_within(const T* values, T limit) {
     return any != 0;
 }
 
+/// Blocks of a few rows are the CPU's: a device would be sent whole arrays for
+/// each.
+BindOptions dense_on_host() {
+    BindOptions options;
+    options.want = Want::Dense;
+    options.on_host = true;
+    return options;
+}
+
 } // namespace
 
 /// One search; threads share it.
@@ -71,9 +80,7 @@ public:
                double radius, bool with_values)
         : pair_(pair), arguments_(arguments), radius_(radius),
           with_values_(with_values) {
-        BindOptions options;
-        options.want = Want::Dense;
-        const Bound all = pair.bind(arguments, options);
+        const Bound all = pair.bind(arguments, dense_on_host());
         require_host(all.location(), "a search for neighbors");
         const Extents& shape = all.shape();
         if (shape.size() != 2)
@@ -176,8 +183,7 @@ private:
     void evaluate(const std::vector<std::int64_t>& rows,
                   const std::vector<std::int64_t>& columns,
                   std::vector<std::byte>& out) {
-        BindOptions options;
-        options.want = Want::Dense;
+        BindOptions options = dense_on_host();
         options.i = Rows{rows.data(), std::int64_t(rows.size())};
         options.j = Rows{columns.data(), std::int64_t(columns.size())};
         const Bound bound = pair_.bind(arguments_, options);

@@ -5,6 +5,7 @@
 #include "formulas/diagnostic.h"
 #include "runtime/cpu/isa.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -53,6 +54,19 @@ double tolerance_of(const Options& given) {
             fail(Code::BadOption, {name, "'" + *text + "'", cure});
     }
     return tolerance;
+}
+
+std::int64_t device_bytes(const Options& given) {
+    constexpr std::int64_t least = 1 << 16, usual = 256 << 20;
+    const char* cure = "give a number of bytes from 65536 on";
+    const std::int64_t bytes =
+        given.device_bytes
+            ? *given.device_bytes
+            : number_variable("TILEFOLD_DEVICE_BYTES", least, cure)
+                  .value_or(usual);
+    if (bytes < least)
+        fail(Code::BadOption, {"device_bytes", std::to_string(bytes), cure});
+    return bytes;
 }
 
 bool flag_variable(const char* name) {
@@ -139,7 +153,38 @@ Options resolve(const Options& given) {
     if (!given.nvrtc)
         resolved.nvrtc = variable("TILEFOLD_NVRTC");
     resolved.tolerance = tolerance_of(given);
+    if (!given.devices)
+        resolved.devices = variable("TILEFOLD_DEVICES").value_or("");
+    parse_devices(*resolved.devices);
+    resolved.device_bytes = device_bytes(given);
     return resolved;
+}
+
+std::vector<int> parse_devices(std::string_view text) {
+    constexpr std::string_view all = "cuda", one = "cuda:";
+    if (text == all)
+        return {every_device};
+    std::vector<int> numbers;
+    for (std::string_view left = text; !left.empty();) {
+        const std::string_view name = left.substr(0, left.find(','));
+        int number = -1;
+        const char* last = name.data() + name.size();
+        if (name.starts_with(one)) {
+            const auto [end, error] =
+                std::from_chars(name.data() + one.size(), last, number);
+            if (error != std::errc() || end != last)
+                number = -1;
+        }
+        if (number < 0 || std::ranges::count(numbers, number) ||
+            left.size() == name.size() + 1)
+            fail(Code::BadOption,
+                 {"devices", "'" + std::string(text) + "'",
+                  "write \"cuda:0\", \"cuda:0,cuda:1\", \"cuda\" for all, or "
+                  "\"\" for the CPU"});
+        numbers.push_back(number);
+        left.remove_prefix(std::min(name.size() + 1, left.size()));
+    }
+    return numbers;
 }
 
 std::vector<std::string> library_folders() {

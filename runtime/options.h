@@ -4,12 +4,20 @@
 
 #include "runtime/session.h"
 
+#include <string_view>
+#include <vector>
+
 namespace tilefold {
 
 /// Every field set but `plan` and `nvrtc`. Throws BadOption or UnknownTarget,
 /// naming the variable where one is to blame; UnsupportedTarget where this
 /// machine runs no instruction set. One that it does not run can be explained.
 Options resolve(const Options& given);
+
+/// The numbers in Options::devices, in their order, each once; or every_device
+/// alone. Throws Error(BadOption).
+std::vector<int> parse_devices(std::string_view text);
+inline constexpr int every_device = -1;
 
 /// TILEFOLD_PERF_MAP=1: loaded kernels are listed for `perf`.
 bool perf_map_wanted();

@@ -30,12 +30,13 @@ public:
         words_.push_back(std::uint64_t(location.kind) << 32 |
                          std::uint32_t(location.number));
     }
-    void add_mode(Mode mode, const FewPoints& sizes, bool tuned) {
+    void add_mode(Mode mode, const Purpose& purpose, bool tuned) {
         words_.push_back(
-            std::uint64_t(sizes.one_component) << 40 |
+            std::uint64_t(purpose.adjoin) << 41 |
+            std::uint64_t(purpose.one_component) << 40 |
             std::uint64_t(tuned) << 32 | std::uint64_t(mode) << 24 |
-            std::uint64_t(sizes.axis) << 16 | std::uint64_t(sizes.most_i) << 8 |
-            std::uint64_t(sizes.most_j));
+            std::uint64_t(purpose.axis) << 16 |
+            std::uint64_t(purpose.most_i) << 8 | std::uint64_t(purpose.most_j));
     }
     std::size_t hash() const;
     friend bool operator==(const Signature&, const Signature&) = default;

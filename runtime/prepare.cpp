@@ -70,7 +70,7 @@ prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
                const CallShape& call) {
     auto sweeps = std::make_shared<PreparedSweeps>();
     CompileOptions options = options_for(formula, call);
-    options.sizes.one_component = call.few.one_component;
+    options.purpose = of_sweeps(call.purpose);
     SweepPrograms programs =
         compile_sweeps(formula.parsed->tree(), formula.parsed->derivation(),
                        types, call.mode, options);
@@ -120,17 +120,33 @@ bool has_one_component(const Readings& readings, double pairs) {
            });
 }
 
-FewPoints few_points(const Lengths& lengths, double pairs) {
-    FewPoints few;
-    few.axis = few_of(lengths);
+/// All vectors on an axis are arrays like those of C.
+bool vectors_adjoin(const Readings& readings) {
+    bool any = false;
+    for (const Reading& reading : readings) {
+        if (reading.axes == Axes::None)
+            continue;
+        const tilefold_operand& operand = reading.operand;
+        const bool adjoins = reading.rank == 1 &&
+                             operand.stride == reading.rows * operand.component;
+        if (!adjoins)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+Purpose few_points(const Lengths& lengths, double pairs) {
+    Purpose purpose;
+    purpose.axis = few_of(lengths);
     if (pairs < pairs_worth_a_kernel)
-        return few;
+        return purpose;
     const auto most = [](std::int64_t points) {
         return points <= 16 ? 16 : points <= 32 ? 32 : 0;
     };
-    few.most_i = most(lengths.i);
-    few.most_j = most(lengths.j);
-    return few;
+    purpose.most_i = most(lengths.i);
+    purpose.most_j = most(lengths.j);
+    return purpose;
 }
 
 } // namespace
@@ -145,10 +161,18 @@ CallShape shape_of(const Readings& readings, const Lengths& lengths,
     call.tuned = session.tune.value_or(false) && !session.plan &&
                  pairs >= pairs_worth_tuning;
     if (mode == Mode::Reduce && !options.i && !options.j &&
-        options.sum_batch.empty())
-        call.few = few_points(lengths, pairs);
-    call.few.one_component = has_one_component(readings, pairs);
+        options.sum_batch.empty()) {
+        call.purpose = few_points(lengths, pairs);
+        call.purpose.adjoin = vectors_adjoin(readings);
+    }
+    call.purpose.one_component = has_one_component(readings, pairs);
     return call;
+}
+
+Purpose of_sweeps(const Purpose& purpose) {
+    Purpose of_all;
+    of_all.one_component = purpose.one_component;
+    return of_all;
 }
 
 std::shared_ptr<Prepared> prepare(const FormulaState& formula,
@@ -162,7 +186,7 @@ std::shared_ptr<Prepared> prepare(const FormulaState& formula,
         return prepared;
     }
     CompileOptions options = options_for(formula, call);
-    options.sizes = call.few;
+    options.purpose = call.purpose;
     load(*prepared, formula, compile(parsed.tree(), types, call.mode, options),
          call);
     return prepared;

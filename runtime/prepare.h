@@ -14,13 +14,16 @@ struct CallShape {
     const Readings& readings;
     const Lengths& lengths;
     Mode mode = Mode::Reduce;
-    FewPoints few;
+    Purpose purpose;
     bool tuned = false; ///< plans are to be timed
     Location location = {};
 };
 CallShape shape_of(const Readings& readings, const Lengths& lengths,
                    const Location& location, Mode mode,
                    const BindOptions& options, const Options& session);
+
+/// What of it holds of derivatives, too.
+Purpose of_sweeps(const Purpose& purpose);
 
 /// Everything of a Prepared but what concerns names. Throws Error.
 std::shared_ptr<Prepared> prepare(const detail::FormulaState& formula,

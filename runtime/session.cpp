@@ -78,8 +78,9 @@ std::vector<Plan> Formula::plans(std::span<const NamedView> arguments,
     const ast::Formula& tree = state_->parsed->tree();
     const Derivation& derivation = state_->parsed->derivation();
     Gate::Pass inside(state_->session->making);
-    const auto [types, mode] = compilable(*state_->parsed, arguments, options);
-    const CompileOptions how = state_->session->compile_options();
+    const auto [types, mode, purpose] = compilable(*state_, arguments, options);
+    CompileOptions how = state_->session->compile_options();
+    how.purpose = purpose;
     const Program program =
         needs_sweeps(tree, derivation, types, mode)
             ? compile_sweeps(tree, derivation, types, mode, how)
@@ -87,7 +88,7 @@ std::vector<Plan> Formula::plans(std::span<const NamedView> arguments,
                   .program
             : compile(tree, types, mode, how);
     return enumerate_plans(program.graph, program.plan.nest, program.plan.isa,
-                           program.plan.parts);
+                           parts_of(program.plan));
 }
 
 Formula::Formula(std::shared_ptr<detail::FormulaState> state)

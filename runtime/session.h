@@ -44,14 +44,22 @@ struct Options {
     /// looked for where runtime/cuda/nvrtc.h says.
     std::optional<std::string> nvrtc = {};
     /// TILEFOLD_TOLERANCE (0): the error that products of float32 vectors may
-    /// have on a GPU, so that it uses tensor cores for long ones: of an inner
-    /// product relative to |x| |y|, of a squared distance relative to |x|² +
-    /// |y|² of centred points, of a sum of vectors relative to its terms. A
-    /// typical error; the worst is four times as large. 0: float32's own. From
-    /// 1e-7 on factors may have 22 bits, from 3e-6 on 16, and squared
-    /// distances from 2e-7 on may be expanded. The CPU computes the same
-    /// whatever this is.
+    /// have, so that AMX and a GPU's tensor cores multiply long ones: of an
+    /// inner product relative to |x| |y|, of a squared distance relative to
+    /// |x|² + |y|² of centred points, of a sum of vectors relative to its
+    /// terms. A typical error; the worst is four times as large. 0: float32's
+    /// own. Squared distances from 2e-7 on may be expanded, and factors have
+    /// 16 bits from 3.2e-6 on; on a GPU 22 bits from 1e-7 on. Weights of a
+    /// softmax of bf16 values keep 16 bits then, and 8 from 4e-3 on.
     std::optional<double> tolerance = {};
+    /// TILEFOLD_DEVICES (empty: the CPU): where calls whose arrays are the
+    /// host's are computed: "cuda:0", several with commas between, "cuda" for
+    /// all that there are. Arrays go there in pieces, results come back.
+    std::optional<std::string> devices = {};
+    /// TILEFOLD_DEVICE_BYTES (256 MiB): of each device's memory that such a
+    /// call may use. Where columns do not fit, they are sent for each piece of
+    /// rows, and results may differ in the last bits.
+    std::optional<std::int64_t> device_bytes = {};
     /// Folders of Python packages, one of which may hold NVRTC.
     std::vector<std::string> package_folders = {};
 
@@ -92,6 +100,8 @@ struct BindOptions {
     /// Batch dimensions, from 0, over which results are summed. Of a Result
     /// only.
     std::span<const std::int64_t> sum_batch = {};
+    /// With arrays of the host, by the CPU, whatever Options::devices are.
+    bool on_host = false;
 };
 
 /// Called on the calling thread at least every 50 ms of a long run with the

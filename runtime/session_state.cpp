@@ -29,9 +29,14 @@ CompileOptions SessionState::device_compile_options() const {
     return {.isa = *options.isa};
 }
 
-void SessionState::run(const Job& job, const Split& cut, const Poll& poll) {
+void SessionState::run(const BoundState& bound, const Job& job,
+                       const Poll& poll) {
     runs.fetch_add(1, std::memory_order_relaxed);
-    const Tiles tiles = launch(job, cut, crew, poll);
+    if (bound.prepared->device_kernel)
+        return devices.run_from_host(
+            bound.prepared->program, bound.parsed->text(), job,
+            {bound.on_host.data(), bound.on_host.size()}, poll);
+    const Tiles tiles = launch(job, bound.cut, crew, poll);
     if (tiles.met == 0)
         return;
     tiles_met.fetch_add(tiles.met, std::memory_order_relaxed);

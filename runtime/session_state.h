@@ -35,8 +35,8 @@ public:
     CompileOptions compile_options() const;
     /// Of graphs that a device's backend plans by itself.
     CompileOptions device_compile_options() const;
-    /// Launches the job and counts it.
-    void run(const Job& job, const Split& cut, const Poll& poll);
+    /// Runs the job of a call whose arrays are the host's, and counts it.
+    void run(const BoundState& bound, const Job& job, const Poll& poll);
     /// Queues what a call on a device is.
     void run(const BoundState& bound, const Target& target, Stream stream);
 

@@ -146,12 +146,12 @@ private:
         if (!bound_.location.is_host())
             return bound_.session->run(state, state.job.target, stream_);
         if (!poll)
-            return bound_.session->run(state.job, state.cut, {});
+            return bound_.session->run(state, state.job, {});
         const double before = double(number), count = double(kernels_.size());
         const auto share = [&](double done, double total) {
             return poll((before + done / total) * total / count, total);
         };
-        bound_.session->run(state.job, state.cut, std::ref(share));
+        bound_.session->run(state, state.job, std::ref(share));
     }
 
     /// What later kernels read a part as.

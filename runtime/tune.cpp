@@ -139,7 +139,7 @@ CallSizes sample_of(const ir::Graph& graph, const CallSizes& sizes) {
 std::vector<Plan> plans_of(const Program& program) {
     const Plan& own = program.plan;
     std::vector<Plan> plans =
-        enumerate_plans(program.graph, own.nest, own.isa, own.parts);
+        enumerate_plans(program.graph, own.nest, own.isa, parts_of(own));
     std::erase(plans, own);
     plans.insert(plans.begin(), own);
     plans.resize(std::min(plans.size(), most_plans));

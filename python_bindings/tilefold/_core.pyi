@@ -44,13 +44,20 @@ class Options:
         distance may be |x|² + |y|² - 2 x·y, which is NaN where a coordinate
         is infinite, and factors may have 16 bits from 3.2e-6 on (bf16x3),
         for AMX and a GPU's tensor cores to multiply long ones; there, 22
-        bits from 1e-7 on (tf32x3). `explain` tells which. Without effect on
-        float64.
+        bits from 1e-7 on (tf32x3). Weights of a softmax of bfloat16 values
+        keep 16 bits then, and 8 from 4e-3 on. `explain` tells which. Without
+        effect on float64.
+    devices: TILEFOLD_DEVICES, else "", the CPU: where calls whose arrays
+        are in the host's memory are computed; "cuda:0",
+        "cuda:0,cuda:1" together, "cuda" for all there are. Arrays go
+        there in pieces, while the ones before are computed, and results
+        come back: neither has to fit a GPU's memory.
+    device_bytes: TILEFOLD_DEVICE_BYTES, else 256 MiB, of each such GPU.
 
     Raises `ArgumentError` for a value that is not one of these.
     """
 
-    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None, cuda_driver: str | None = None, nvrtc: str | None = None, tolerance: float | None = None) -> None: ...
+    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None, cuda_driver: str | None = None, nvrtc: str | None = None, tolerance: float | None = None, devices: str | None = None, device_bytes: int | None = None) -> None: ...
 
     @property
     def threads(self) -> int | None: ...
@@ -81,6 +88,12 @@ class Options:
 
     @property
     def tolerance(self) -> float | None: ...
+
+    @property
+    def devices(self) -> str | None: ...
+
+    @property
+    def device_bytes(self) -> int | None: ...
 
     def __repr__(self) -> str: ...
 

@@ -86,7 +86,12 @@ def _add_formula(parser: argparse.ArgumentParser) -> None:
         "--tolerance",
         type=float,
         metavar="ERROR",
-        help="of products on a GPU: 1e-6 … (float32's own)",
+        help="of products of vectors: 1e-6 … (float32's own)",
+    )
+    parser.add_argument(
+        "--devices",
+        metavar="DEVICES",
+        help="that compute: cuda:0,cuda:1 or cuda, for all (the CPU)",
     )
 
 
@@ -234,6 +239,7 @@ def _settings(options: argparse.Namespace) -> tilefold.Options:
         isa=options.isa,
         plan=options.plan,
         tolerance=options.tolerance,
+        devices=options.devices,
     )
 
 

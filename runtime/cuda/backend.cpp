@@ -11,6 +11,7 @@
 #include "compiler/passes.h"
 #include "formulas/diagnostic.h"
 #include "runtime/cache.h"
+#include "runtime/cuda/host_run.h"
 #include "runtime/cuda/images.h"
 #include "runtime/cuda/job.h"
 
@@ -134,6 +135,13 @@ public:
         cuda::run(own.module, job, own.literals, on_host, handle_of(stream));
     }
 
+    void run_from_host(std::span<const int> devices, const Program& program,
+                       std::string_view formula, const tilefold::Job& job,
+                       std::span<const Bytes> on_host, std::int64_t budget,
+                       const Poll& poll) override;
+
+    int devices() override { return driver().devices(); }
+
     DeviceMemoryPointer allocate(int device, std::size_t bytes, Stream stream,
                                  const char* what, const char* cure) override {
         const Device& on = this->device(device);
@@ -173,14 +181,35 @@ public:
     std::vector<std::string> describe() override;
 
 private:
-    const Device& device(int number) {
+    const Driver& driver() {
         const std::lock_guard lock(mutex_);
         if (!driver_)
             driver_.emplace(driver_path_);
+        return *driver_;
+    }
+
+    const Device& device(int number) {
+        const Driver& driver = this->driver();
+        const std::lock_guard lock(mutex_);
         auto& device = devices_[number];
         if (!device)
-            device = std::make_unique<Device>(*driver_, number);
+            device = std::make_unique<Device>(driver, number);
         return *device;
+    }
+
+    /// One that no call uses.
+    std::unique_ptr<Station> take_station(int number) {
+        const Device& on = device(number);
+        {
+            const std::lock_guard lock(mutex_);
+            if (auto& kept = stations_[number])
+                return std::exchange(kept, nullptr);
+        }
+        return std::make_unique<Station>(on);
+    }
+    void keep_station(int number, std::unique_ptr<Station> station) {
+        const std::lock_guard lock(mutex_);
+        stations_[number] = std::move(station);
     }
 
     static Plan gather_plan() {
@@ -246,13 +275,36 @@ private:
 
     const std::string driver_path_;
     const double tolerance_; ///< of products; part of a key by the plan
-    std::mutex mutex_;       ///< of the driver and the devices
+    std::mutex mutex_;       ///< of the driver, the devices and the stations
     std::optional<Driver> driver_;
     std::map<int, std::unique_ptr<Device>> devices_;
+    std::map<int, std::unique_ptr<Station>> stations_; ///< go before devices
     Images images_;
     DeviceCounters& counters_;
     KernelCache<DeviceKernel> memory_; ///< modules go before their devices
 };
+
+/// Stations go with the calls that failed: what they still have to copy is of
+/// no use.
+void Backend::run_from_host(std::span<const int> devices,
+                            const Program& program, std::string_view formula,
+                            const tilefold::Job& job,
+                            std::span<const Bytes> on_host, std::int64_t budget,
+                            const Poll& poll) {
+    std::vector<DeviceKernelPointer> kernels;
+    std::vector<std::unique_ptr<Station>> stations;
+    std::vector<Sharer> sharers;
+    for (const int number : devices) {
+        kernels.push_back(kernel(number, program, job.width, formula));
+        stations.push_back(take_station(number));
+        const auto& own = static_cast<const Kernel&>(*kernels.back());
+        sharers.push_back({&own.module, stations.back().get()});
+    }
+    cuda::run_from_host({job, on_host, program.graph, program.result, budget},
+                        sharers, poll);
+    for (std::size_t k = 0; k < stations.size(); ++k)
+        keep_station(devices[k], std::move(stations[k]));
+}
 
 std::vector<Stage> Backend::explain(const Program& program, std::int64_t width,
                                     std::string_view architecture) {

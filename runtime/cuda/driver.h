@@ -72,9 +72,16 @@ public:
     ENTRY(cuMemFreeAsync, (DevicePointer, StreamHandle))                       \
     ENTRY(cuMemcpyHtoDAsync,                                                   \
           (DevicePointer, const void*, std::size_t, StreamHandle))             \
+    ENTRY(cuMemcpyDtoHAsync,                                                   \
+          (void*, DevicePointer, std::size_t, StreamHandle))                   \
+    ENTRY(cuMemHostAlloc, (void**, std::size_t, unsigned))                     \
+    ENTRY(cuMemFreeHost, (void*))                                              \
+    ENTRY(cuStreamCreate, (StreamHandle*, unsigned))                           \
+    ENTRY(cuStreamDestroy, (StreamHandle))                                     \
     ENTRY(cuEventCreate, (EventHandle*, unsigned))                             \
     ENTRY(cuEventRecord, (EventHandle, StreamHandle))                          \
     ENTRY(cuEventDestroy, (EventHandle))                                       \
+    ENTRY(cuEventSynchronize, (EventHandle))                                   \
     ENTRY(cuStreamWaitEvent, (StreamHandle, EventHandle, unsigned))            \
     ENTRY(cuStreamSynchronize, (StreamHandle))
 

@@ -17,9 +17,8 @@ public:
         : job_(job), inner_(std::min<std::size_t>(job.batches->extents.size(),
                                                   most_batch_dimensions)),
           outer_(job.batches->extents.size() - inner_) {
-        made_.literals = {job.literals, literals};
-        fill_lists();
-        fill_sizes();
+        made_ = without_arrays(job, literals);
+        fill_strides();
         fill_operands(on_host);
     }
 
@@ -35,22 +34,10 @@ public:
     }
 
 private:
-    void fill_lists() {
-        if (job_.row_index)
-            made_.row_list = {job_.row_index, std::size_t(job_.rows)};
-        if (job_.column_index)
-            made_.column_list = {job_.column_index, std::size_t(job_.columns)};
-    }
-
-    void fill_sizes() {
-        made_.rows = job_.rows;
-        made_.columns = job_.columns;
-        made_.width = job_.width;
-        made_.pairs = job_.work == Work::Dense ? Pairs::Dense : Pairs::Zip;
+    void fill_strides() {
         made_.out_row = job_.target.row;
         made_.out_column = job_.target.column;
         made_.out_component = job_.target.component;
-        made_.accumulate = job_.target.accumulate;
         for (std::size_t d = 0; d < inner_; ++d) {
             const std::size_t to = most_batch_dimensions - inner_ + d;
             made_.batch[to] = job_.batches->extents[outer_ + d];
@@ -121,6 +108,21 @@ private:
 };
 
 } // namespace
+
+Job without_arrays(const tilefold::Job& job, std::size_t literals) {
+    Job made;
+    made.literals = {job.literals, literals};
+    if (job.row_index)
+        made.row_list = {job.row_index, std::size_t(job.rows)};
+    if (job.column_index)
+        made.column_list = {job.column_index, std::size_t(job.columns)};
+    made.rows = job.rows;
+    made.columns = job.columns;
+    made.width = job.width;
+    made.pairs = job.work == Work::Dense ? Pairs::Dense : Pairs::Zip;
+    made.accumulate = job.target.accumulate;
+    return made;
+}
 
 void run(const Module& module, const tilefold::Job& job, std::size_t literals,
          std::span<const Bytes> on_host, StreamHandle stream) {

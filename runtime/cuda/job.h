@@ -8,6 +8,10 @@
 
 namespace tilefold::cuda {
 
+/// What does not depend on where arrays are: sizes, lists, literals (so many
+/// as the graph has), and whether results are added.
+Job without_arrays(const tilefold::Job& job, std::size_t literals);
+
 /// Runs a job of any number of batch dimensions: those that a kernel does not
 /// know are a loop around it. `literals`: how many the graph has.
 void run(const Module& module, const tilefold::Job& job, std::size_t literals,

@@ -21,10 +21,6 @@ constexpr std::int64_t least_tiles = 8;
 /// Neighbouring states that one thread makes one.
 constexpr std::int64_t merge_group = 64;
 
-std::int64_t ceiling(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 std::size_t padded(std::size_t bytes) {
     return (bytes + 15) / 16 * 16;
 }
@@ -104,49 +100,48 @@ private:
     std::size_t row_tiles_ = 0, intervals_ = 0;
 };
 
-/// The kernels of one call. All that they need lies in one piece of memory: to
-/// take and give back each by itself would cost more than a small kernel.
-class Run {
+} // namespace
+
+/// All that the kernels of a call need lies in one piece of memory: to take and
+/// give back each by itself would cost more than a small kernel.
+class Run::Kernels {
 public:
-    Run(const Module& module, const Job& job, StreamHandle stream)
+    Kernels(const Module& module, const Job& job, StreamHandle stream)
         : module_(module), job_(job), stream_(stream),
           tiles_(chosen_tiles(job.chosen, job.rows, plan().block_rows())),
           numbers_(job, tiles_) {
         fill_sizes();
-        take_places();
     }
 
-    void go() {
-        const StreamMemory memory(module_.device(), places_.size(), stream_,
-                                  needed_for());
-        copy_numbers(memory.data());
-        fill_pointers(memory.data());
-        if (shape().constants)
-            launch("prepare", call_.batches);
-        if (shape().reduces)
-            reduce(memory.data());
-        else
-            write_pairs();
-    }
+    void begin();
+    void accumulate(Interval columns, std::span<const DeviceOperand> operands);
+    void finish();
+    const double* fold();
+    void finish_folded(std::span<const double> states, std::int64_t count);
 
 private:
     const Shape& shape() const { return module_.image().shape; }
     const Plan& plan() const { return module_.image().plan; }
+    const Driver& driver() const { return module_.device().driver(); }
     void launch(const char* kernel, std::int64_t blocks) {
         module_.launch(kernel, blocks, &call_, stream_);
     }
-    static double* doubles(char* at) { return reinterpret_cast<double*>(at); }
-    const char* needed_for() const {
-        return shape().reduces ? "the reduction's state" : "the parameters";
+    double* doubles(std::size_t place) {
+        return reinterpret_cast<double*>(memory_->data() + place);
+    }
+    std::size_t bytes_of(std::int64_t states) const {
+        return std::size_t(states * shape().slots) * 8;
     }
 
     void fill_sizes();
     void fill_segments();
-    void take_places();
-    void copy_numbers(char* memory);
-    void fill_pointers(char* memory);
-    void reduce(char* memory);
-    void fold_rows(char* memory);
+    void take_numbers();
+    void take_states();
+    void take_memory();
+    void copy(std::size_t place, const void* from, std::size_t bytes,
+              const char* what);
+    void fill_operands(std::span<const DeviceOperand> operands);
+    void merge_states(std::size_t place, std::int64_t group);
     void write_pairs();
 
     const Module& module_;
@@ -155,22 +150,25 @@ private:
     ChosenTiles tiles_; ///< of chosen pairs; else none
     Numbers numbers_;
     Places places_;
+    std::optional<StreamMemory> memory_;
     std::size_t constants_ = 0, state_ = 0;
     std::vector<std::size_t> merged_; ///< by how often states were merged
+    std::size_t folded_ = 0;          ///< one state a run
     std::int64_t runs_ = 1;
     Call call_{};
 };
 
-void Run::fill_sizes() {
+void Run::Kernels::fill_sizes() {
     call_.batches = 1;
     for (std::int64_t extent : job_.batch)
         call_.batches *= extent;
     std::ranges::copy(job_.batch, call_.batch);
     call_.constants_stride = shape().constants;
     call_.rows = job_.rows;
-    call_.columns = job_.columns;
+    call_.columns = call_.all_columns = job_.columns;
+    call_.first_row = job_.first_row;
     call_.width = job_.width;
-    call_.parts = shape().is_open ? ceiling(job_.width, plan().width_block) : 1;
+    call_.parts = parts_of(module_.image(), job_.width);
     call_.segments = 1;
     call_.out = job_.out;
     call_.out_row = job_.out_row;
@@ -178,122 +176,213 @@ void Run::fill_sizes() {
     call_.out_component = job_.out_component;
     std::ranges::copy(job_.out_batch, call_.out_batch);
     call_.accumulate = job_.accumulate;
+    runs_ = call_.parts * call_.batches;
     if (shape().reduces)
         fill_segments();
 }
 
-void Run::fill_segments() {
+void Run::Kernels::fill_segments() {
     const bool chooses = !job_.chosen.empty();
-    const std::int64_t tile = plan().tile_columns;
-    runs_ = call_.parts * call_.batches;
     call_.row_blocks = chooses ? std::int64_t(tiles_.rows.size())
                                : ceiling(call_.rows, plan().block_rows());
-    if (!chooses)
-        call_.segments =
-            segments_of(call_.row_blocks * runs_, call_.columns, tile);
-    call_.segment =
-        std::max<std::int64_t>(
-            1, ceiling(ceiling(call_.columns, tile), call_.segments)) *
-        tile;
+    if (!chooses) {
+        const Segments segments = job_.segments.value_or(
+            segments_of(plan(), call_.rows, runs_, call_.columns));
+        call_.segments = segments.count;
+        call_.segment = segments.columns;
+    }
     call_.run = call_.rows * call_.segments;
     call_.states = call_.run * runs_;
 }
 
-void Run::take_places() {
+void Run::Kernels::take_numbers() {
     places_.take(numbers_.bytes().size());
     constants_ =
         places_.take(std::size_t(shape().constants * call_.batches) * 8);
+}
+
+void Run::Kernels::take_states() {
     if (!shape().reduces)
         return;
-    const auto bytes = [&](std::int64_t states) {
-        return std::size_t(states * shape().slots) * 8;
-    };
-    state_ = places_.take(bytes(call_.states));
+    state_ = places_.take(bytes_of(call_.states));
     if (!shape().folds_rows)
         return;
     for (std::int64_t run = call_.run; run > merge_group;) {
         run = ceiling(run, merge_group);
-        merged_.push_back(places_.take(bytes(run * runs_)));
+        merged_.push_back(places_.take(bytes_of(run * runs_)));
     }
+    folded_ = places_.take(bytes_of(runs_));
 }
 
-void Run::copy_numbers(char* memory) {
-    const std::vector<char>& bytes = numbers_.bytes();
-    if (bytes.empty())
+void Run::Kernels::take_memory() {
+    memory_.emplace(module_.device(), places_.size(), stream_,
+                    shape().reduces ? "the reduction's state"
+                                    : "the parameters");
+    copy(0, numbers_.bytes().data(), numbers_.bytes().size(), "the parameters");
+    const char* memory = memory_->data();
+    call_.literals = doubles(0);
+    call_.row_index = numbers_.rows(memory);
+    call_.column_index = numbers_.columns(memory);
+    call_.row_tiles = numbers_.row_tiles(memory);
+    call_.intervals = numbers_.intervals(memory);
+    call_.constants = doubles(constants_);
+    call_.state = doubles(state_);
+    fill_operands(job_.operands);
+    if (shape().constants)
+        launch("prepare", call_.batches);
+}
+
+/// From pageable memory: copied away when the call returns.
+void Run::Kernels::copy(std::size_t place, const void* from, std::size_t bytes,
+                        const char* what) {
+    if (bytes == 0)
         return;
-    // From pageable memory: copied away when the call returns.
-    const Driver& driver = module_.device().driver();
-    driver.check(driver.cuMemcpyHtoDAsync(
-                     DevicePointer(reinterpret_cast<std::uintptr_t>(memory)),
-                     bytes.data(), bytes.size(), stream_),
-                 "the parameters");
+    driver().check(driver().cuMemcpyHtoDAsync(
+                       DevicePointer(reinterpret_cast<std::uintptr_t>(
+                           memory_->data() + place)),
+                       from, bytes, stream_),
+                   what);
 }
 
-void Run::fill_pointers(char* memory) {
-    if (job_.operands.size() != std::size_t(shape().operands))
+void Run::Kernels::fill_operands(std::span<const DeviceOperand> operands) {
+    if (operands.size() != std::size_t(shape().operands))
         internal_error("operands of another graph");
-    for (std::size_t k = 0; k < job_.operands.size(); ++k) {
-        const DeviceOperand& from = job_.operands[k];
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+        const DeviceOperand& from = operands[k];
         Operand& to = call_.operands[k];
-        to.base = from.host_bytes ? memory + numbers_.parameter(k) : from.data;
+        to.base = from.host_bytes ? memory_->data() + numbers_.parameter(k)
+                                  : from.data;
         to.stride = from.stride;
         to.component = from.component;
         to.column = from.column;
         std::ranges::copy(from.batch, to.batch);
     }
-    call_.literals = doubles(memory);
-    call_.row_index = numbers_.rows(memory);
-    call_.column_index = numbers_.columns(memory);
-    call_.row_tiles = numbers_.row_tiles(memory);
-    call_.intervals = numbers_.intervals(memory);
-    call_.constants = doubles(memory + constants_);
-    call_.state = doubles(memory + state_);
 }
 
-void Run::reduce(char* memory) {
-    launch("accumulate", call_.row_blocks * call_.segments *
+void Run::Kernels::begin() {
+    take_numbers();
+    take_states();
+    take_memory();
+}
+
+void Run::Kernels::accumulate(Interval columns,
+                              std::span<const DeviceOperand> operands) {
+    fill_operands(operands);
+    call_.first_column = columns.first;
+    call_.columns = columns.size();
+    call_.met_segments = call_.segments;
+    if (columns.size() < job_.columns) {
+        call_.first_segment = columns.first / call_.segment;
+        call_.met_segments = columns.last == job_.columns
+                                 ? call_.segments - call_.first_segment
+                                 : columns.size() / call_.segment;
+    }
+    launch("accumulate", call_.row_blocks * call_.met_segments *
                              (job_.chosen.empty() ? runs_ : call_.parts));
-    call_.group = call_.segments;
-    if (shape().folds_rows)
-        fold_rows(memory);
+    call_.columns = job_.columns;
+}
+
+/// Every `group` neighbouring states of a run become one.
+void Run::Kernels::merge_states(std::size_t place, std::int64_t group) {
+    const std::int64_t left = ceiling(call_.run, group);
+    call_.merged = doubles(place);
+    call_.group = group;
+    launch("merge_states", ceiling(left * runs_, plan().threads));
+    call_.state = call_.merged;
+    call_.run = left;
+    call_.states = left * runs_;
+}
+
+void Run::Kernels::finish() {
+    if (!shape().reduces)
+        return write_pairs();
+    for (const std::size_t place : merged_)
+        merge_states(place, merge_group);
+    call_.group = shape().folds_rows ? call_.run : call_.segments;
     const std::int64_t kept = shape().folds_rows ? 1 : call_.rows;
     launch("finish", ceiling(kept * runs_, plan().threads));
 }
 
-/// Fewer and fewer states, until one thread takes the rest.
-void Run::fold_rows(char* memory) {
-    for (const std::size_t place : merged_) {
-        const std::int64_t left = ceiling(call_.run, merge_group);
-        call_.merged = doubles(memory + place);
-        call_.group = merge_group;
-        launch("merge_states", ceiling(left * runs_, plan().threads));
-        call_.state = call_.merged;
-        call_.run = left;
-        call_.states = left * runs_;
-    }
-    call_.group = call_.run;
+const double* Run::Kernels::fold() {
+    for (const std::size_t place : merged_)
+        merge_states(place, merge_group);
+    merge_states(folded_, call_.run);
+    return call_.state;
 }
 
-void Run::write_pairs() {
+void Run::Kernels::finish_folded(std::span<const double> states,
+                                 std::int64_t count) {
+    take_numbers();
+    state_ = places_.take(states.size_bytes());
+    take_memory();
+    copy(state_, states.data(), states.size_bytes(), "states of rows");
+    call_.run = call_.group = count;
+    call_.states = count * runs_;
+    launch("finish", ceiling(runs_, plan().threads));
+}
+
+void Run::Kernels::write_pairs() {
     const bool dense = job_.pairs == Pairs::Dense;
+    if (!dense) // (k, k), wherever a piece begins
+        call_.first_column = call_.first_row;
     const std::int64_t pairs =
         call_.rows * (dense ? call_.columns : 1) * call_.batches;
     launch(dense ? "dense" : "zip", ceiling(pairs, plan().threads));
 }
 
-} // namespace
-
-std::int64_t segments_of(std::int64_t row_blocks, std::int64_t columns,
-                         std::int64_t tile) {
+Segments segments_of(const Plan& plan, std::int64_t rows, std::int64_t runs,
+                     std::int64_t columns) {
+    const std::int64_t tile = plan.tile_columns;
+    const std::int64_t row_blocks = ceiling(rows, plan.block_rows()) * runs;
     const std::int64_t most = ceiling(columns, tile * least_tiles);
     const std::int64_t wanted =
         ceiling(wanted_tasks, std::max<std::int64_t>(row_blocks, 1));
-    return std::clamp<std::int64_t>(std::min(wanted, most), 1, merge_group);
+    Segments segments;
+    segments.count =
+        std::clamp<std::int64_t>(std::min(wanted, most), 1, merge_group);
+    segments.columns = std::max<std::int64_t>(
+                           1, ceiling(ceiling(columns, tile), segments.count)) *
+                       tile;
+    return segments;
+}
+
+std::int64_t parts_of(const Image& image, std::int64_t width) {
+    return image.shape.is_open ? ceiling(width, image.plan.width_block) : 1;
+}
+
+Run::Run(const Module& module, const Job& job, StreamHandle stream)
+    : kernels_(std::make_unique<Kernels>(module, job, stream)) {}
+
+Run::~Run() = default;
+
+void Run::begin() {
+    kernels_->begin();
+}
+
+void Run::accumulate(Interval columns,
+                     std::span<const DeviceOperand> operands) {
+    kernels_->accumulate(columns, operands);
+}
+
+void Run::finish() {
+    kernels_->finish();
+}
+
+const double* Run::fold() {
+    return kernels_->fold();
+}
+
+void Run::finish_folded(std::span<const double> states, std::int64_t count) {
+    kernels_->finish_folded(states, count);
 }
 
 void run(const Module& module, const Job& job, StreamHandle stream) {
     const Device::Current current(module.device());
-    Run(module, job, stream).go();
+    Run run(module, job, stream);
+    run.begin();
+    if (module.image().shape.reduces)
+        run.accumulate({0, job.columns}, job.operands);
+    run.finish();
 }
 
 } // namespace tilefold::cuda

@@ -6,6 +6,8 @@
 #include "runtime/ranges.h"
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 
 namespace tilefold::cuda {
@@ -27,6 +29,21 @@ struct DeviceOperand {
 /// Which pairs a graph without a reduction is computed at.
 enum class Pairs : std::uint8_t { Zip, Dense };
 
+/// a / b, rounded up.
+inline std::int64_t ceiling(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+/// How the columns of a call become states that are merged.
+struct Segments {
+    std::int64_t count = 1;
+    std::int64_t columns = 0; ///< of each: a multiple of the tile's
+};
+/// A function of sizes and of the plan alone, so that results have the same
+/// bits on every card. `runs`: batches, and parts of each.
+Segments segments_of(const Plan& plan, std::int64_t rows, std::int64_t runs,
+                     std::int64_t columns);
+
 /// Everything pointed to outlives the queued work, but for `literals`, lists
 /// and parameters of the host, which are copied before run() returns.
 struct Job {
@@ -44,13 +61,45 @@ struct Job {
     std::int64_t out_row = 0, out_column = 0, out_component = 0;
     std::int64_t out_batch[most_batch_dimensions] = {};
     bool accumulate = false;
+    /// Of a piece of a call, whose operands begin where its first row, and its
+    /// first column, would lie: rows before, and the segments of the call.
+    std::int64_t first_row = 0;
+    std::optional<Segments> segments = {};
 };
 
-/// Into how many segments columns are cut: a function of sizes alone, so that
-/// results have the same bits on every card.
-std::int64_t segments_of(std::int64_t row_blocks, std::int64_t columns,
-                         std::int64_t tile);
+/// Into how many a width is cut that a kernel was not compiled for.
+std::int64_t parts_of(const Image& image, std::int64_t width);
 
 void run(const Module& module, const Job& job, StreamHandle stream);
+
+/// The kernels of a call, or of some of its rows, step by step. Memory is taken
+/// by the first step and given back, in the order of the stream, at the end.
+class Run {
+public:
+    /// Both outlive it.
+    Run(const Module& module, const Job& job, StreamHandle stream);
+    ~Run();
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+
+    /// Memory, parameters and constants.
+    void begin();
+    /// Of a reduction: some columns, whose first one a segment begins with.
+    /// `operands`: the job's, where these columns are.
+    void accumulate(Interval columns, std::span<const DeviceOperand> operands);
+    /// The results.
+    void finish();
+    /// Of rows that are folded, instead: one state for each run. Where they
+    /// lie, on the device: slot s of run k at [s * runs + k].
+    const double* fold();
+    /// The results, of `count` states for each run that fold() left behind: in
+    /// the host's memory, slot s of state k of run r at [(s * runs + r) * count
+    /// + k]. Instead of begin() and accumulate().
+    void finish_folded(std::span<const double> states, std::int64_t count);
+
+private:
+    class Kernels;
+    std::unique_ptr<Kernels> kernels_;
+};
 
 } // namespace tilefold::cuda

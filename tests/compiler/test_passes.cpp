@@ -169,6 +169,39 @@ TEST(OnePoint, MakesParametersOfAnAxis) {
     }
 }
 
+struct Flattened {
+    std::string_view formula, types;
+    std::int32_t width; ///< 1: not at all
+};
+
+TEST(FlatPoints, HaveOneComponent) {
+    constexpr Flattened all[] = {
+        {"sum_i sum(sin(x_i*a) + y_i)", "x f32[4], y f32[4], a f32", 4},
+        {"sum_j sum(x_j)", "x f64[16]", 16},
+        {"sum_j sum(where(x_j > 0, x_j, 0))", "x f32[3]", 3},
+        {"sum_j sum(x_j*a)", "x f32[3], a f32[3]", 1}, // a component's own
+        {"sum_j sum(x_j) b_j", "x f32[3], b f32", 1},  // a point's own
+        {"sum_j sum(x_j*b_j)", "x f32[3], b f32", 1},
+        {"sum_j sum(x_j*j)", "x f32[3]", 1},
+        {"sum_j sum(x_j[:2])", "x f32[3]", 1},
+        {"sum_j |x_j|", "x f32[3]", 1},
+        {"max_j sum(x_j)", "x f32[3]", 1},
+        {"mean_j sum(x_j)", "x f32[3]", 1},
+        {"sum_j sum(x_i*y_j)", "x f32[3], y f32[3]", 1},
+        {"sum_j sum(x_j)", "x f32[1]", 1},
+        {"sum_j x_j", "x f32", 1},
+    };
+    for (const Flattened& f : all) {
+        const auto flat = ir::flatten_points(graph_of(f.formula, f.types));
+        ASSERT_EQ(flat ? flat->width : 1, f.width) << f.formula;
+        if (!flat)
+            continue;
+        ir::verify(flat->graph);
+        for (const ir::Node& node : flat->graph.nodes)
+            EXPECT_EQ(node.type.rank, 0) << f.formula;
+    }
+}
+
 TEST(Split, Golden) {
     std::string text;
     for (const Case& c : all_cases()) {

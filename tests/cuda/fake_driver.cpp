@@ -1,15 +1,24 @@
 // tests/cuda/fake_driver.cpp - the entry points of libcuda, on the host: memory
 // is the host's, and a module is a library of kernels that HostModule made.
+//
+// What is queued on a stream that the driver made waits until somebody waits
+// for it, and no other stream's work is done before it has to be: what relies
+// on an order that no event enforces goes wrong. Other streams work at once.
 
 #include "tests/cuda/fake_driver.h"
+#include "compiler/backends/cuda/call.h"
 #include "tests/cuda/fake_image.h"
 
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <mutex>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -29,6 +38,60 @@ std::map<std::uint64_t, std::size_t>& sizes() {
     static std::map<std::uint64_t, std::size_t> all;
     return all;
 }
+
+/// Held by whoever does something: kernels run one at a time.
+std::recursive_mutex& mutex() {
+    static std::recursive_mutex of_all;
+    return of_all;
+}
+#define LOCKED const std::lock_guard<std::recursive_mutex> locked(mutex())
+
+struct FakeStream {
+    std::vector<std::function<int()>> queued;
+    std::size_t done = 0;
+    int status = success;
+
+    int finish(std::size_t count) {
+        while (done < count) {
+            const std::function<int()> work = std::move(queued[done++]);
+            if (const int failed = work())
+                status = failed;
+        }
+        return status;
+    }
+};
+std::set<void*>& streams() {
+    static std::set<void*> all;
+    return all;
+}
+std::set<const void*>& pinned() {
+    static std::set<const void*> all;
+    return all;
+}
+bool is_pinned(const void* address) {
+    const auto next = pinned().upper_bound(address);
+    // Blocks are large: what lies behind the beginning of one is in it.
+    return next != pinned().begin() &&
+           static_cast<const char*>(address) -
+                   static_cast<const char*>(*std::prev(next)) <
+               (8 << 20);
+}
+/// Now, or when the stream is waited for.
+int queue(void* stream, std::function<int()> work) {
+    if (!streams().contains(stream))
+        return work();
+    static_cast<FakeStream*>(stream)->queued.push_back(std::move(work));
+    return success;
+}
+
+struct FakeEvent {
+    double milliseconds = 0;
+    FakeStream* stream = nullptr; ///< null: not queued
+    std::size_t count = 0;        ///< of what is done by then
+    int finish() const {
+        return streams().contains(stream) ? stream->finish(count) : success;
+    }
+};
 
 } // namespace
 
@@ -52,6 +115,8 @@ static long long* number_of(const char* name) {
         {"initialised", &driver.initialised},
         {"refuses_images", &driver.refuses_images},
         {"invalid_images", &driver.invalid_images},
+        {"refuses_pinned", &driver.refuses_pinned},
+        {"pinned", &driver.pinned},
     };
     const auto found = numbers.find(name);
     return found == numbers.end() ? nullptr : found->second;
@@ -70,8 +135,10 @@ long long tilefold_fake_stream() {
 }
 void tilefold_fake_reset() {
     const long long used = tilefold_fake_driver.used;
+    const long long pinned = tilefold_fake_driver.pinned;
     tilefold_fake_driver = FakeDriver();
     tilefold_fake_driver.used = used;
+    tilefold_fake_driver.pinned = pinned;
 }
 
 /// A library of the host, by a file of its own: the linker takes two of one
@@ -132,15 +199,18 @@ int cuDevicePrimaryCtxRelease(int) {
     return success;
 }
 int cuCtxPushCurrent(void* context) {
+    LOCKED;
     ++tilefold_fake_driver.contexts;
     return context == &tilefold_fake_driver ? success : invalid;
 }
 int cuCtxPopCurrent(void** context) {
+    LOCKED;
     --tilefold_fake_driver.contexts;
     *context = &tilefold_fake_driver;
     return success;
 }
 int cuModuleLoadData(FakeModule** module, const void* image) {
+    LOCKED;
     if (tilefold_fake_driver.refuses_images)
         return no_binary;
     if (tilefold_fake_driver.invalid_images > 0) {
@@ -175,6 +245,7 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int,
 int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned,
                    unsigned, unsigned, unsigned, unsigned, void* stream,
                    void** arguments, void**) {
+    LOCKED;
     FakeDriver& driver = tilefold_fake_driver;
     ++driver.launches;
     driver.stream = stream;
@@ -183,8 +254,15 @@ int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned,
     if (driver.contexts < 1)
         return invalid;
     auto* run = reinterpret_cast<int (*)(const void*, unsigned, int)>(function);
-    return run(arguments[0], blocks, int(driver.order)) ? launch_failed
-                                                        : success;
+    const auto launch = [run, blocks](const void* argument) {
+        return run(argument, blocks, int(tilefold_fake_driver.order))
+                   ? launch_failed
+                   : success;
+    };
+    if (!streams().contains(stream))
+        return launch(arguments[0]);
+    const auto call = *static_cast<const tilefold::cuda::Call*>(arguments[0]);
+    return queue(stream, [launch, call] { return launch(&call); });
 }
 int cuMemPoolCreate(void** pool, const void*) {
     *pool = &tilefold_fake_driver;
@@ -201,6 +279,7 @@ constexpr std::uintptr_t stream_of_another = 666;
 
 int cuMemAllocFromPoolAsync(std::uint64_t* pointer, std::size_t bytes, void*,
                             void* stream) {
+    LOCKED;
     FakeDriver& driver = tilefold_fake_driver;
     if (reinterpret_cast<std::uintptr_t>(stream) == stream_of_another)
         return invalid_handle;
@@ -213,45 +292,113 @@ int cuMemAllocFromPoolAsync(std::uint64_t* pointer, std::size_t bytes, void*,
     driver.used += (long long)bytes;
     return success;
 }
-int cuMemFreeAsync(std::uint64_t pointer, void*) {
-    tilefold_fake_driver.used -= (long long)sizes()[pointer];
-    sizes().erase(pointer);
-    std::free(reinterpret_cast<void*>(pointer));
+int cuMemFreeAsync(std::uint64_t pointer, void* stream) {
+    LOCKED;
+    return queue(stream, [pointer] {
+        auto* memory = reinterpret_cast<void*>(pointer);
+        tilefold_fake_driver.used -= (long long)sizes()[pointer];
+        std::memset(memory, 0xff, sizes()[pointer]);
+        sizes().erase(pointer);
+        std::free(memory);
+        return success;
+    });
+}
+int cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
+    LOCKED;
+    if (tilefold_fake_driver.refuses_pinned)
+        return out_of_memory;
+    *memory = std::malloc(bytes);
+    pinned().insert(*memory);
+    ++tilefold_fake_driver.pinned;
     return success;
 }
+int cuMemFreeHost(void* memory) {
+    LOCKED;
+    pinned().erase(memory);
+    --tilefold_fake_driver.pinned;
+    std::free(memory);
+    return success;
+}
+/// Pinned memory is read when its turn comes, other memory at once.
 int cuMemcpyHtoDAsync(std::uint64_t to, const void* from, std::size_t bytes,
-                      void*) {
-    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+                      void* stream) {
+    LOCKED;
+    auto* memory = reinterpret_cast<void*>(to);
+    if (is_pinned(from))
+        return queue(stream, [memory, from, bytes] {
+            std::memcpy(memory, from, bytes);
+            return success;
+        });
+    const auto* first = static_cast<const char*>(from);
+    return queue(stream, [memory, read = std::vector(first, first + bytes)] {
+        std::memcpy(memory, read.data(), read.size());
+        return success;
+    });
+}
+int cuMemcpyDtoHAsync(void* to, std::uint64_t from, std::size_t bytes,
+                      void* stream) {
+    LOCKED;
+    if (!is_pinned(to))
+        return invalid;
+    return queue(stream, [to, from, bytes] {
+        std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+        return success;
+    });
+}
+int cuStreamCreate(void** stream, unsigned) {
+    LOCKED;
+    *stream = new FakeStream;
+    streams().insert(*stream);
     return success;
 }
-int cuEventCreate(double** event, unsigned) {
-    *event = new double(0);
+int cuStreamDestroy(void* stream) {
+    LOCKED;
+    auto* queued = static_cast<FakeStream*>(stream);
+    queued->finish(queued->queued.size());
+    streams().erase(stream);
+    delete queued;
     return success;
 }
-int cuEventRecord(double* event, void*) {
+int cuEventCreate(FakeEvent** event, unsigned) {
+    *event = new FakeEvent;
+    return success;
+}
+int cuEventRecord(FakeEvent* event, void* stream) {
+    LOCKED;
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    *event = std::chrono::duration<double, std::milli>(now).count();
+    event->milliseconds =
+        std::chrono::duration<double, std::milli>(now).count();
+    if (streams().contains(stream)) {
+        event->stream = static_cast<FakeStream*>(stream);
+        event->count = event->stream->queued.size();
+    }
     return success;
 }
-int cuEventSynchronize(double*) {
+int cuEventSynchronize(const FakeEvent* event) {
+    LOCKED;
+    return event->finish();
+}
+int cuEventElapsedTime(float* milliseconds, const FakeEvent* begin,
+                       const FakeEvent* end) {
+    *milliseconds = float(end->milliseconds - begin->milliseconds);
     return success;
 }
-int cuEventElapsedTime(float* milliseconds, const double* begin,
-                       const double* end) {
-    *milliseconds = float(*end - *begin);
-    return success;
-}
-int cuEventDestroy(double* event) {
+int cuEventDestroy(FakeEvent* event) {
     delete event;
     return success;
 }
-int cuStreamWaitEvent(void*, void*, unsigned) {
+int cuStreamWaitEvent(void* stream, const FakeEvent* event, unsigned) {
+    LOCKED;
     ++tilefold_fake_driver.waits;
-    return success;
+    return queue(stream, [now = *event] { return now.finish(); });
 }
-int cuStreamSynchronize(void*) {
+int cuStreamSynchronize(void* stream) {
+    LOCKED;
     ++tilefold_fake_driver.waits;
-    return success;
+    if (!streams().contains(stream))
+        return success;
+    auto* queued = static_cast<FakeStream*>(stream);
+    return queued->finish(queued->queued.size());
 }
 
 // What programs call by these names, without cuGetProcAddress.
@@ -281,7 +428,7 @@ int cuMemcpyDtoH_v2(void* to, std::uint64_t from, std::size_t bytes) {
     std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
     return success;
 }
-int cuEventDestroy_v2(double* event) {
+int cuEventDestroy_v2(FakeEvent* event) {
     return cuEventDestroy(event);
 }
 int cuGetProcAddress_v2(const char* name, void** entry, int, std::uint64_t,

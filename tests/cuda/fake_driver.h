@@ -9,12 +9,14 @@ struct FakeDriver {
     long long memory = 1ll << 30; ///< bytes of the card
     long long refuses_images = 0; ///< as a card of another architecture
     long long invalid_images = 0; ///< that it refuses, of those that follow
+    long long refuses_pinned = 0; ///< memory of the host
     const char* missing = "";     ///< an entry point that it does not have
     long long order = 0;          ///< of a block's threads
     // What it saw.
     long long initialised = 0; ///< calls of cuInit
     long long used = 0;
-    int contexts = 0; ///< pushed and not popped
+    long long pinned = 0; ///< blocks of the host's memory
+    int contexts = 0;     ///< pushed and not popped
     long long launches = 0, loads = 0, waits = 0;
     unsigned largest_grid = 0;
     const void* stream = nullptr; ///< of the last launch

@@ -175,6 +175,24 @@ struct Chosen {
     cuda::ChosenTiles tiles;
 };
 
+/// All columns; of several segments, the first ones and the last one by
+/// themselves, as where columns come in pieces.
+void accumulate(const Launch& launch, const cuda::Call& of_all) {
+    cuda::Call call = of_all;
+    call.met_segments = std::max(1ll, call.segments - 1);
+    while (call.first_segment < call.segments) {
+        call.met_segments =
+            std::min(call.met_segments, call.segments - call.first_segment);
+        const long long last =
+            (call.first_segment + call.met_segments) * call.segment;
+        call.first_column =
+            std::min(call.first_segment * call.segment, of_all.columns);
+        call.columns = std::min(last, of_all.columns) - call.first_column;
+        launch("accumulate", call);
+        call.first_segment += call.met_segments;
+    }
+}
+
 /// accumulate, merge_states until few states are left, finish.
 void reduce(const Launch& launch, const Chosen& chosen, cuda::Call& call) {
     const std::int64_t tile = launch.plan().tile_columns;
@@ -197,7 +215,7 @@ void reduce(const Launch& launch, const Chosen& chosen, cuda::Call& call) {
     };
     auto states = std::make_unique<Guarded>(bytes(call.states), Flush::Back, 8);
     call.state = reinterpret_cast<double*>(states->data());
-    launch("accumulate", call);
+    accumulate(launch, call);
     constexpr std::int64_t group = 5;
     while (launch.shape().folds_rows && call.run > group) {
         const std::int64_t left = (call.run + group - 1) / group;
@@ -287,7 +305,7 @@ std::string run_kernels(const HostModule& module, std::size_t number,
     call.literals = of.graph.literals.data();
     call.out = out.data();
     call.rows = sizes.rows;
-    call.columns = sizes.columns;
+    call.columns = call.all_columns = sizes.columns;
     call.width = of.width;
     call.batches = sizes.batches;
     call.parts =

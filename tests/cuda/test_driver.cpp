@@ -3,57 +3,14 @@
 
 #include "runtime/cuda/run.h"
 #include "tests/compiler/support.h"
-#include "tests/cuda/cases.h"
-#include "tests/cuda/fake_driver.h"
+#include "tests/cuda/loaded.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include <dlfcn.h>
-
 namespace tilefold::tests {
 namespace {
-
-FakeDriver& fake() {
-    static void* library = dlopen(TILEFOLD_FAKE_DRIVER, RTLD_NOW);
-    return *static_cast<FakeDriver*>(dlsym(library, "tilefold_fake_driver"));
-}
-
-/// A formula compiled for the host, as an image that the fake driver loads.
-class Loaded {
-public:
-    Loaded(std::string_view formula, std::string_view arguments,
-           std::int32_t width = 1)
-        : Loaded(cuda_case("", formula, arguments), width) {}
-    explicit Loaded(CudaCase of, std::int32_t width = 1)
-        : case_(std::move(of)), kernels_(kernels_of(case_, width)),
-          host_({kernels_}) {
-        image_.shape = kernels_.emitted.shape;
-        image_.plan = kernels_.plan;
-        image_.architecture = "sm_90";
-        const std::string text = host_.image_of(0);
-        const auto* bytes = reinterpret_cast<const std::byte*>(text.c_str());
-        image_.code.assign(bytes, bytes + text.size() + 1);
-    }
-
-    const cuda::Image& image() const { return image_; }
-    const ir::Graph& graph() const { return case_.graph; }
-    std::size_t place_of(std::string_view name) const {
-        return *ir::find_argument(case_.graph, name);
-    }
-
-private:
-    static HostKernels kernels_of(CudaCase& of, std::int32_t width) {
-        of.width = width;
-        return small_kernels(of);
-    }
-
-    CudaCase case_;
-    HostKernels kernels_;
-    HostModule host_;
-    cuda::Image image_;
-};
 
 std::vector<float> numbers(std::size_t count, unsigned seed) {
     std::vector<float> all;
@@ -244,23 +201,24 @@ std::string opening_message() {
 
 TEST_F(FakeDriverTest, SaysWhyItCannotBeUsed) {
     fake().version = 11040;
-    EXPECT_EQ(opening_message(),
-              "the NVIDIA driver is for CUDA 11.4; 12.0 is the oldest that is "
-              "used\nupdate the driver, or pass arrays of the CPU");
+    EXPECT_EQ(
+        opening_message(),
+        "the NVIDIA driver is for CUDA 11.4; 12.0 is the oldest that is "
+        "used\nupdate the driver, or pass arrays of the CPU without devices=");
     fake() = FakeDriver();
     fake().devices = 0;
     EXPECT_EQ(opening_message(),
               "the NVIDIA driver finds no GPU\nlook at CUDA_VISIBLE_DEVICES "
-              "and nvidia-smi, or pass arrays of the CPU");
+              "and nvidia-smi, or pass arrays of the CPU without devices=");
     fake() = FakeDriver();
     fake().missing = "cuMemFreeAsync";
     EXPECT_EQ(opening_message(),
               "the NVIDIA driver is for CUDA 13.0 without cuMemFreeAsync; "
               "12.0 is the oldest that is used\nupdate the driver, or pass "
-              "arrays of the CPU");
+              "arrays of the CPU without devices=");
     EXPECT_EQ(message_of([] { cuda::Driver("/nowhere/libcuda.so.1"); }),
               "no NVIDIA driver: /nowhere/libcuda.so.1 could not be loaded\n"
-              "install the driver, or pass arrays of the CPU");
+              "install the driver, or pass arrays of the CPU without devices=");
 }
 
 TEST(CudaImage, IsTheSameWhenItIsReadBack) {
@@ -297,11 +255,17 @@ TEST(CudaImage, IsNoneWhereBytesAreMissing) {
 }
 
 TEST(CudaSegments, AreAFunctionOfSizesAlone) {
-    EXPECT_EQ(cuda::segments_of(4000, 1'000'000, 128), 1);
-    EXPECT_EQ(cuda::segments_of(1, 1'000'000, 128), 64);
-    EXPECT_EQ(cuda::segments_of(1, 100, 128), 1);
-    EXPECT_EQ(cuda::segments_of(0, 0, 128), 1);
-    EXPECT_EQ(cuda::segments_of(500, 1'000'000, 128), 5);
+    cuda::Plan plan; // blocks of 512 rows, tiles of 128 columns
+    const auto count = [&](std::int64_t rows, std::int64_t columns) {
+        return cuda::segments_of(plan, rows, 1, columns).count;
+    };
+    EXPECT_EQ(count(4000 * 512, 1'000'000), 1);
+    EXPECT_EQ(count(1, 1'000'000), 64);
+    EXPECT_EQ(count(1, 100), 1);
+    EXPECT_EQ(count(0, 0), 1);
+    EXPECT_EQ(count(500 * 512, 1'000'000), 5);
+    EXPECT_EQ(cuda::segments_of(plan, 1, 500, 1'000'000).count, 5);
+    EXPECT_EQ(cuda::segments_of(plan, 1, 1, 100).columns, 128);
 }
 
 } // namespace

@@ -59,7 +59,12 @@ constexpr Mutation mutations[] = {
     {"argmin_j floor(3|x_i - y_j|²)", "x f32[3], y f32[3]",
      "comes_before(from.index, state.index)",
      "comes_before(state.index, from.index)"},
-    {"argmin_ij |x_i - y_j|²", "x f32[3], y f32[3]", "at * call.columns", "at"},
+    {"argmin_ij |x_i - y_j|²", "x f32[3], y f32[3]",
+     "(call.first_row + row) * call.all_columns", "row"},
+    // Columns in pieces.
+    {gaussian, points, "column_number(call, first + k)", "first + k"},
+    {gaussian, points, "call.first_segment + segment", "segment"},
+    {nearest, "x f32[3], y f32[3]", "before + call.first_column", "before"},
     {"softmax_j(x_i·y_j, b_j)", "x f32[3], y f32[3], b f32[2]",
      "place + (k + 2) * stride", "place + (k + 1) * stride"},
     {"sum_j x_i·y_j * b_j", "x f32[3], y f32[3], b f32[9]",

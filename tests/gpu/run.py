@@ -6,7 +6,8 @@ a card it says so and ends with 0. Each case is a random formula around a row
 of the tables of operations, functions and reductions, of random arrays,
 dtypes, strides and batches, as in tests/python/test_random_formulas.py; a
 result may be a few units farther from NumPy's than there, since functions of
-CUDA are correct to 1 or 2 units in the last place.
+CUDA are correct to 1 or 2 units in the last place. Arrays are on the card, and
+then in the host's memory once more, from which all cards take pieces.
 
 `scripts/test --gpu` runs this, and some of it again under compute-sanitizer.
 """
@@ -118,15 +119,29 @@ def bits_of_bfloat16(tensor):
 
 
 def compare(card: Card, tried: Case) -> str:
-    """What is wrong with the result; "" for nothing."""
+    """What is wrong with the results of arrays on the card, and of arrays of
+    the host that come to it in pieces; "" for nothing."""
     arrays = {name: on_card(card, v) for name, v in tried.arrays.items()}
-    if tried.kernel:
-        result = tilefold.kernel(tried.text, **arrays).dense()
-    else:
-        result = tilefold.reduce(tried.text, **arrays)
+    result = compute(tried, arrays)
     if not isinstance(result, tilefold.DeviceArray):
         raise NotForCards("arrays on no axis")
-    got, wanted = card.get(result), tried.wanted
+    found = difference(card.get(result), tried)
+    if found:
+        return found
+    pieces = tilefold.Options(devices="cuda", device_bytes=1 << 18)
+    result = compute(tried, tried.arrays, tilefold.Session(pieces))
+    found = difference(np.asarray(result), tried)
+    return found and f"arrays of the host: {found}"
+
+
+def compute(tried: Case, arrays: dict, session: tilefold.Session | None = None):
+    if tried.kernel:
+        return tilefold.kernel(tried.text, session=session, **arrays).dense()
+    return tilefold.reduce(tried.text, session=session, **arrays)
+
+
+def difference(got: np.ndarray, tried: Case) -> str:
+    wanted = tried.wanted
     if got.shape != wanted.value.shape:
         return f"shape {got.shape}, not {wanted.value.shape}"
     numbers = got.astype(np.float64)

@@ -206,6 +206,17 @@ std::vector<TestFormula> whole_number_formulas() {
     };
 }
 
+/// Functions of functions, which several vectors of points go through at a
+/// time.
+std::vector<TestFormula> long_chains() {
+    constexpr const char* text = "sum_j sin(cos(sin(cos(sin(cos(x_i)))))) * "
+                                 "cos(sin(cos(sin(cos(sin(y_j))))))";
+    return {
+        {text, {scalar("x", I, f32), scalar("y", J, f32)}, Mode::Reduce, 2e-6},
+        {text, {scalar("x", I, f64), scalar("y", J, f64)}, Mode::Reduce},
+    };
+}
+
 std::vector<TestFormula> formulas() {
     std::vector<TestFormula> all = real_formulas();
     std::ranges::move(whole_number_formulas(), std::back_inserter(all));
@@ -213,6 +224,7 @@ std::vector<TestFormula> formulas() {
     std::ranges::move(long_vectors(), std::back_inserter(all));
     std::ranges::move(narrow_vectors(), std::back_inserter(all));
     std::ranges::move(vectors_for_blocks(), std::back_inserter(all));
+    std::ranges::move(long_chains(), std::back_inserter(all));
     return all;
 }
 
@@ -222,12 +234,18 @@ std::string label(const TestFormula& formula, const Plan& plan, std::int64_t n,
            " M=" + std::to_string(m);
 }
 
+/// Of weights that the plan rounds.
+double rounding_of(const Plan& plan) {
+    const double of_parts[] = {2e-3, 8e-6, 0};
+    return of_parts[plan.weight_parts - 1];
+}
+
 void expect_equal(const TestFormula& formula, Isa isa, const Plan& plan,
                   std::int64_t n, std::int64_t m, unsigned seed) {
     const Flush flush = seed % 2 ? Flush::Back : Flush::Front;
     const Cut cut{1 + std::int64_t(seed % 3), 1 + std::int64_t(seed % 2)};
     EXPECT_LE(run_case(formula, isa, &plan, n, m, flush, cut, seed),
-              formula.tolerance)
+              formula.tolerance + rounding_of(plan))
         << label(formula, plan, n, m);
 }
 
@@ -249,6 +267,12 @@ std::vector<Plan> tried_plans(const TestFormula& formula, Isa isa) {
         plans.push_back(plans.front());
         plans.back().parts = 2;
     }
+    if (row_of(isa).blocks && is_narrow(formula) &&
+        formula.text.starts_with("softmax_j"))
+        for (const std::int32_t parts : {2, 1}) {
+            plans.push_back(plans.front());
+            plans.back().weight_parts = parts;
+        }
     return plans;
 }
 

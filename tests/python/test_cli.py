@@ -72,6 +72,9 @@ def test_options_reach_the_session(files):
     done = tilefold("run", TEXT, *files, "--isa", "z80")
     assert done.returncode == 1
     assert done.stderr.startswith("tilefold: unknown instruction set 'z80'\n")
+    done = tilefold("run", TEXT, *files, "--devices", "gpu")
+    assert done.returncode == 1
+    assert 'write "cuda:0"' in done.stderr
 
 
 ERRORS = [

@@ -47,12 +47,13 @@ def card():
 
 def test_the_table_of_the_language_runs_on_a_card(tmp_path):
     found = tmp_path / "results.json"
-    words = ("tests/gpu/run.py", "--only", "0", "1", "40", "53", "77")
-    done = run(sys.executable, *words, "--output", str(found))
+    cases = [str(number) for number in (0, 1, 11, 22, 40, 53, 66, 77)]
+    words = ("tests/gpu/run.py", "--only", *cases, "--output", str(found))
+    done = run(sys.executable, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads(found.read_text())
     assert results["card"] == "a fake card"
-    assert results["outcomes"]["right"] >= 4
+    assert results["outcomes"]["right"] >= 5
     assert all(case["formula"] for case in results["cases"])
 
 

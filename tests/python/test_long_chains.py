@@ -114,3 +114,108 @@ def test_a_nan_anywhere(operation: str, dtype: str) -> None:
         with np.errstate(invalid="ignore"):
             wanted = getattr(np, operation)(np.outer(x, y), axis=1)
         np.testing.assert_array_equal(found, wanted)
+
+
+SUM = "sum_j sum(sin(1.1*x_j + a) + exp(0.3*y_j))"
+
+
+def flat_sum(x: np.ndarray, y: np.ndarray, a: float) -> np.ndarray:
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    return (np.sin(1.1 * x + a) + np.exp(0.3 * y)).sum((-1, -2))
+
+
+def copies(x: np.ndarray) -> dict[str, np.ndarray]:
+    """The same numbers, in memory that adjoins and in memory that does not."""
+    wide = np.zeros((*x.shape[:-1], x.shape[-1] + 3), x.dtype)
+    wide[..., : x.shape[-1]] = x
+    return {
+        "adjoining": x,
+        "by columns": np.asfortranarray(x),
+        "with gaps": wide[..., : x.shape[-1]],
+        "backwards": np.ascontiguousarray(x[..., ::-1, ::-1])[..., ::-1, ::-1],
+        "rows backwards": np.ascontiguousarray(x[..., ::-1, :])[..., ::-1, :],
+    }
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (1, 2), (7, 16), (300, 5), (40, 1)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+def test_components_are_points_where_nothing_tells_them_apart(
+    shape: tuple[int, int], dtype: str
+) -> None:
+    """One compile for all sizes, and as many for those of other strides."""
+    random = np.random.default_rng(shape[0])
+    x, y = (random.uniform(-3, 3, (2, *shape))).astype(dtype)
+    wanted = flat_sum(x, y, 0.5)
+    tolerance = 1e-13 if dtype == "float64" else 3e-6
+    size = np.prod(shape) + 1
+    session = tilefold.Session()
+    formula = tilefold.compile(SUM, session=session)
+    for one in copies(x).values():
+        for other in copies(y).values():
+            found = formula(x=one, y=other, a=0.5)
+            assert abs(found - wanted) <= tolerance * size
+    assert session.stats().compiles + session.stats().disk_hits <= 2
+
+
+def test_flat_points_of_batches_and_results_that_are_added() -> None:
+    random = np.random.default_rng(1)
+    x, y = random.standard_normal((2, 3, 9, 6))
+    a = random.standard_normal((3, 1, 1))
+    wanted = flat_sum(x, y, a)
+    formula = tilefold.compile(SUM)
+    np.testing.assert_allclose(formula(x=x, y=y, a=a), wanted, rtol=1e-12)
+    out = np.ones(3)
+    formula(x=x, y=y, a=a, out=out, accumulate=True)
+    np.testing.assert_allclose(out, wanted + 1, rtol=1e-12)
+    shared = formula(x=x, y=y[0], a=0.5)
+    np.testing.assert_allclose(shared, flat_sum(x, y[:1], 0.5), rtol=1e-12)
+    x[1, 2, 3], x[2, 0, 0] = np.nan, np.inf
+    assert np.isnan(formula(x=x, y=y, a=a)[1:]).all()
+
+
+def test_flat_points_know_how_many_points_there_are() -> None:
+    x = np.random.default_rng(2).standard_normal((8, 3))
+    found = tilefold.reduce("sum_j sum(x_j*M) with M = 2", x=x)
+    np.testing.assert_allclose(found, 2 * x.sum(), rtol=1e-12)
+    with pytest.raises(tilefold.ShapeError, match="has 9"):
+        tilefold.reduce(SUM, x=x, y=np.zeros((9, 3)), a=1)
+    with pytest.raises(tilefold.ShapeError, match="components"):
+        tilefold.reduce(SUM, x=x, y=np.zeros((8, 4)), a=1)
+
+
+@pytest.mark.parametrize("points", [0, 1, 15, 16, 17, 63, 64, 65, 1000, 2049])
+def test_a_chain_of_points_goes_through_side_by_side(points: int) -> None:
+    text = "sin(cos(sin(cos(sin(cos({}))))))"
+    random = np.random.default_rng(points)
+    x = random.standard_normal(points).astype("f4")
+    y = random.standard_normal(37).astype("f4")
+
+    def value(v: np.ndarray) -> np.ndarray:
+        v = v.astype(np.float64)
+        return np.sin(np.cos(np.sin(np.cos(np.sin(np.cos(v))))))
+
+    both = f"{text.format('x_i')} * {text.format('y_j')}"
+    pairs = value(x)[:, None] * value(y)
+    for formula, wanted in (
+        (f"sum_j {both}", pairs.sum(1)),
+        (f"sum_i {both}", pairs.sum(0)),
+        (f"sum_i {text.format('x_i')}", value(x).sum()),
+    ):
+        used = {"x": x, "y": y} if "y_j" in formula else {"x": x}
+        found = tilefold.reduce(formula, **used)
+        np.testing.assert_allclose(found, wanted, rtol=4e-6, atol=1e-6)
+
+
+def test_explain_shows_what_such_a_call_runs() -> None:
+    formula = tilefold.compile("sum_j sum(exp(0.3*y_j))")
+    y = np.ones((8, 16), np.float32)
+    assert "argument y : f32 {i}" in formula.explain(y=y)
+    assert "argument y : f32 {i}" not in formula.explain(y=y[:, :7])
+    few = tilefold.compile("sum_j exp(-|x_i - y_j|²)")
+    text = few.explain(x=np.ones((1, 3)), y=np.ones((1 << 17, 3)))
+    assert "argument x : f64[3] {}" in text
+    wide = tilefold.compile("sum_j (x_i·y_j) b_j")
+    x = np.ones((2048, 3))
+    text = wide.explain(x=x, y=x, b=np.ones((2048, 1)))
+    assert "argument b : f64[1] {j}" in text
+    assert "argument b : f64[?] {j}" in wide.explain(x=x, y=x[:9], b=x[:9, :1])

@@ -171,6 +171,51 @@ def test_attention_of_bf16(
     )
 
 
+ALLOWED = [(1e-6, 3, 1e-6), (1e-5, 2, 1e-5), (4e-3, 1, 2e-3)]
+
+
+@pytest.mark.parametrize(("tolerance", "parts", "worst"), ALLOWED)
+def test_weights_are_as_exact_as_asked(
+    session: tilefold.Session, tolerance: float, parts: int, worst: float
+) -> None:
+    """They are rounded without a bias: sums of many are as large as before."""
+    isa = session.options.isa
+    given = {"q": draw_bf16(70, 40), "k": draw_bf16(999, 40)}
+    given["v"] = draw_bf16(999, 33).abs()
+    rounding = tilefold.Session(tilefold.Options(isa=isa, tolerance=tolerance))
+    formula = tilefold.compile("softmax_j(q_i·k_j/8, v_j)", session=rounding)
+    wanted = exact_attention(*given.values())
+    error = formula(given).double() / wanted - 1
+    assert error.abs().max() < worst
+    assert error.mean().abs() < worst / 10
+    by_blocks = isa == "x86-64-v4-amx"
+    told = f" weight_parts={parts}" in formula.plans(given)[0]
+    assert told == (by_blocks and parts < 3)
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_rounded_weights_beside_values_that_are_not_finite(
+    parts: int,
+) -> None:
+    q, k, v = draw_bf16(40, 8), draw_bf16(300, 8), draw_bf16(300, 20)
+    v[280, 3], v[281, 4] = torch.inf, torch.nan
+    k[7, 0] = torch.nan
+    tolerance = {2: 1e-5, 1: 4e-3}[parts]
+    options = tilefold.Options(tolerance=tolerance)
+    text = "softmax_j(q_i·k_j/8, v_j)"
+    found = tilefold.reduce(text, q=q, k=k, v=v, options=options)
+    assert torch.isnan(found).all()
+    k[7, 0] = 1
+    found = tilefold.reduce(text, q=q, k=k, v=v, options=options)
+    torch.testing.assert_close(
+        found.double(),
+        exact_attention(q, k, v),
+        rtol=1e-2,
+        atol=2e-3,
+        equal_nan=True,
+    )
+
+
 @pytest.mark.parametrize("rows", [1, 2, 3, 4])
 @pytest.mark.parametrize("columns", [1, 2, 3, 4])
 @pytest.mark.parametrize("k_tile", [1, 13, 60, 128])

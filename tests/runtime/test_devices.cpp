@@ -54,7 +54,7 @@ TEST_F(DevicesTest, AreOpenedWhenAnArrayIsOnOne) {
     const std::vector there{on("x", x, card), on("y", y, card), named("l", l)};
     EXPECT_EQ(message_of([&] { formula.bind(there); }),
               "no NVIDIA driver: /no/libcuda.so.1 could not be loaded\ninstall "
-              "the driver, or pass arrays of the CPU");
+              "the driver, or pass arrays of the CPU without devices=");
     EXPECT_EQ(formula({named("x", x), named("y", y), named("l", l)}).shape[0],
               5);
 }

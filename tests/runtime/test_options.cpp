@@ -45,8 +45,8 @@ protected:
              {"TILEFOLD_NUM_THREADS", "TILEFOLD_CACHE_DIR",
               "TILEFOLD_CACHE_SIZE", "TILEFOLD_ISA", "TILEFOLD_LOG",
               "TILEFOLD_PERF_MAP", "TILEFOLD_CUDA_DRIVER", "TILEFOLD_NVRTC",
-              "TILEFOLD_TOLERANCE", "CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH",
-              "XDG_CACHE_HOME"})
+              "TILEFOLD_TOLERANCE", "TILEFOLD_DEVICES", "TILEFOLD_DEVICE_BYTES",
+              "CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH", "XDG_CACHE_HOME"})
             environment.set(name, nullptr);
         environment.set("HOME", "/home/somebody");
     }
@@ -68,6 +68,17 @@ TEST_F(OptionsTest, SayWhereLibrariesForGpusAre) {
     EXPECT_EQ(library_folders(), folders);
 }
 
+TEST_F(OptionsTest, NameDevices) {
+    const std::vector<int> none, one = {0}, two = {3, 11}, all = {every_device};
+    EXPECT_EQ(parse_devices(""), none);
+    EXPECT_EQ(parse_devices("cuda:0"), one);
+    EXPECT_EQ(parse_devices("cuda:3,cuda:11"), two);
+    EXPECT_EQ(parse_devices("cuda"), all);
+    for (const char* text : {"gpu", "cuda:", "cuda:-1", "cuda:1,", ",cuda:1",
+                             "cuda:1,cuda:1", "cuda,cuda:1", "cuda:1x"})
+        EXPECT_THROW(parse_devices(text), Error) << text;
+}
+
 TEST_F(OptionsTest, HaveDefaults) {
     Options options = resolve({});
     EXPECT_EQ(options.threads, usable_processors());
@@ -78,6 +89,8 @@ TEST_F(OptionsTest, HaveDefaults) {
     EXPECT_EQ(options.cuda_driver, "libcuda.so.1");
     EXPECT_EQ(options.nvrtc, std::nullopt);
     EXPECT_EQ(options.tolerance, 0);
+    EXPECT_EQ(options.devices, "");
+    EXPECT_EQ(options.device_bytes, std::int64_t(256) << 20);
     EXPECT_TRUE(library_folders().empty());
     EXPECT_FALSE(perf_map_wanted());
 }
@@ -90,6 +103,8 @@ TEST_F(OptionsTest, ComeFromTheEnvironment) {
     environment.set("TILEFOLD_LOG", "1");
     environment.set("TILEFOLD_PERF_MAP", "1");
     environment.set("TILEFOLD_TOLERANCE", "1e-5");
+    environment.set("TILEFOLD_DEVICES", "cuda:1,cuda:0");
+    environment.set("TILEFOLD_DEVICE_BYTES", "70000");
     Options options = resolve({});
     EXPECT_EQ(options.threads, 5);
     EXPECT_EQ(options.cache_directory, "/somewhere");
@@ -97,6 +112,8 @@ TEST_F(OptionsTest, ComeFromTheEnvironment) {
     EXPECT_EQ(options.isa, Isa::X86_64_V3);
     EXPECT_EQ(options.log, true);
     EXPECT_EQ(options.tolerance, 1e-5);
+    EXPECT_EQ(options.devices, "cuda:1,cuda:0");
+    EXPECT_EQ(options.device_bytes, 70000);
     EXPECT_TRUE(perf_map_wanted());
 }
 

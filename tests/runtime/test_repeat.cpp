@@ -198,14 +198,16 @@ std::string chain(int statements) {
 class Bare {
 public:
     Bare(const Bound& bound, const Values<float>& x, const Output& out)
-        : image_(bound.artifact()), kernel_(image_.kernel()), rows_(x.shape[0]),
+        : image_(bound.artifact()), kernel_(image_.kernel()),
+          rows_(x.shape[0] * bound.program().flat_width),
           block_((rows_ + kernel_.layout.row_multiple - 1) /
                  kernel_.layout.row_multiple * kernel_.layout.row_multiple),
           constants_(std::size_t(kernel_.layout.constants)),
           state_(std::size_t(kernel_.slots(1) * block_) + 8),
           scratch_(std::size_t(kernel_.scratch(1)) + 64) {
-        operand_ = {reinterpret_cast<const char*>(x.values.data()),
-                    x.shape[1] * 4, 4, 0};
+        // Components are points: nothing tells them apart.
+        EXPECT_EQ(bound.program().flat_width, x.shape[1]);
+        operand_ = {reinterpret_cast<const char*>(x.values.data()), 4, 0, 0};
         call_.operands = &operand_;
         call_.literals = bound.program().graph.literals.data();
         call_.constants = constants_.data();

@@ -194,6 +194,7 @@ private:
     WeightedBlocks empty_blocks() const {
         return {.lanes = entry_.lanes,
                 .vectors = writer_.plan.row_vectors,
+                .weight_parts = writer_.plan.weight_parts,
                 .capacity = columns_.capacity(),
                 .k_tile = k_tile()};
     }

@@ -64,6 +64,10 @@ public:
     /// loop over its components.
     void hoist_scalars(ir::ValueId root, int rows, int columns);
 
+    /// Computes a scalar for a whole tile, cells side by side: where one waits
+    /// for a function of a function, others have work.
+    void interleave(ir::ValueId root, int rows, int columns);
+
     /// Unrolled or as a loop, `body` for each of `components` (may be
     /// `dynamic`).
     void each_component(std::int64_t components,

@@ -56,7 +56,7 @@ public:
     std::int64_t list_vectors(const Plan& plan) const override {
         if (!softmax_ || !is_wide(plan))
             return 0;
-        return by_blocks(plan) ? WeightedBlocks::weight_vectors(plan.k_tile)
+        return by_blocks(plan) ? WeightedBlocks::weight_vectors(plan)
                                : plan.k_tile;
     }
 

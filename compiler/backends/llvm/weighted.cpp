@@ -2,6 +2,8 @@
 
 #include "compiler/backends/llvm/weighted.h"
 
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include <vector>
 
 namespace tilefold::llvm_backend {
@@ -12,7 +14,6 @@ namespace {
 
 constexpr int side = 16; ///< lanes, and points and components that change place
 constexpr std::int64_t vector_bytes = 64;
-constexpr int parts_of_weight = 3;
 
 Value* up_to_block(const Lanes& lanes, Value* columns) {
     return lanes.b.CreateAnd(
@@ -33,6 +34,18 @@ Value* leading(const Lanes& lanes, Value* x) {
     return lanes.b.CreateBitCast(
         lanes.b.CreateAnd(as_bits(lanes, x), whole_bits(lanes, 0xffff0000U)),
         lanes.type(DType::F32));
+}
+
+/// Words of the nearest bf16 of both, `even` below.
+Value* rounded_words(const Lanes& lanes, Value* even, Value* odd) {
+    auto& b = lanes.b;
+    Value* halves = b.CreateIntrinsic(
+        llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512, {}, {odd, even});
+    std::vector<int> pairs;
+    for (int lane = 0; lane < side; ++lane)
+        pairs.insert(pairs.end(), {lane, side + lane});
+    return b.CreateBitCast(b.CreateShuffleVector(halves, pairs),
+                           lanes.type(DType::I32));
 }
 
 /// Stores the upper halves of lanes.
@@ -64,12 +77,15 @@ void WeightedBlocks::transpose(const std::function<Value*(Value*)>& row,
         lanes.loop(zero, width, step, [&](Value* k) {
             std::vector<Value*> square(side);
             Value* all = b.CreateLoad(truth, finite);
+            // Behind the last component lies anything.
+            Value* is_component = lanes.first_lanes(b.CreateSub(width, k));
             for (int n = 0; n < side; ++n) {
                 Value* point = b.CreateAdd(j, lanes.constant(n));
                 Value* loaded = lanes.load(
                     DType::F32, lanes.at(row(point), k, 0, sizeof(float)));
                 Value*& bits = square[std::size_t(n)];
-                bits = b.CreateSelect(b.CreateICmpSLT(point, count),
+                Value* is_point = lanes.splat(b.CreateICmpSLT(point, count));
+                bits = b.CreateSelect(b.CreateAnd(is_point, is_component),
                                       as_bits(lanes, loaded),
                                       whole_bits(lanes, 0));
                 all = b.CreateAnd(all, are_numbers(lanes, bits));
@@ -98,23 +114,23 @@ Value* WeightedBlocks::part_of(Value* j, int r, int part) const {
                               lanes.constant(side - 1));
     Value* place = lanes.at(lanes.at(parts, block, part, part_bytes()), pair, 0,
                             vectors * vector_bytes);
-    place = lanes.at(place, block, 0, (parts_of_weight - 1) * part_bytes());
+    place = lanes.at(place, block, 0, (weight_parts - 1) * part_bytes());
     return lanes.byte_offset(place, r * vector_bytes);
 }
 
 void WeightedBlocks::keep(Value* even, Value* odd, Value* j, int r) const {
     auto& b = lanes.b;
-    for (int part = 0; part < parts_of_weight; ++part) {
+    for (int part = 0; part + 1 < weight_parts; ++part) {
         Value* upper = leading(lanes, odd);
         Value* lower =
             b.CreateLShr(as_bits(lanes, even), whole_bits(lanes, 16));
         lanes.store(b.CreateOr(as_bits(lanes, upper), lower),
                     part_of(j, r, part));
-        if (part + 1 == parts_of_weight)
-            return;
         even = b.CreateFSub(even, leading(lanes, even));
         odd = b.CreateFSub(odd, upper);
     }
+    lanes.store(rounded_words(lanes, even, odd),
+                part_of(j, r, weight_parts - 1));
 }
 
 Value* WeightedBlocks::weight(Value* j, int r) const {
@@ -123,7 +139,7 @@ Value* WeightedBlocks::weight(Value* j, int r) const {
     Value* shift =
         lanes.splat(b.CreateSelect(is_odd, b.getInt32(0), b.getInt32(16)));
     Value* sum = nullptr;
-    for (int part = parts_of_weight; part-- > 0;) {
+    for (int part = weight_parts; part-- > 0;) {
         Value* word =
             b.CreateShl(lanes.load(DType::I32, part_of(j, r, part)), shift);
         Value* one =
@@ -145,11 +161,11 @@ void WeightedBlocks::add(Value* first, Value* count, Value* sums) const {
     });
     BlockProduct product;
     std::vector<Value*> all_parts;
-    for (int part = 0; part < parts_of_weight; ++part)
+    for (int part = 0; part < weight_parts; ++part)
         all_parts.push_back(lanes.byte_offset(parts, part * part_bytes()));
     product.factors = {{lanes.at(values, first, 0, 2), all_parts}};
     product.a_stride = value_bytes();
-    product.b_step = parts_of_weight * part_bytes();
+    product.b_step = weight_parts * part_bytes();
     product.c = sums;
     product.vectors = vectors;
     product.steps = b.CreateLShr(whole, lanes.constant(5));

@@ -1,11 +1,12 @@
 // compiler/backends/llvm/weighted.h - Σ_j w_j v_j of weights of pairs and bf16
 // vectors of columns, by blocks.
 //
-// A weight is cut into three parts of bf16 whose sum it is, its leading 8 bits,
-// the next and the rest, so that all products are exact and sums are as precise
-// as in f32. Weights are at most 1, or NaN: what becomes subnormal on the way,
-// and is taken for 0, is too small to matter. The lesser parts may be 0, and
-// then must not meet an infinity: a panel with one is left to the lanes.
+// A weight is cut into parts of bf16: its leading 8 bits, the next and the
+// rest, whose sum it is, so that all products are exact and sums are as precise
+// as in f32; or, where the plan allows an error, into two or one, the last of
+// which is rounded. Weights are at most 1, or NaN: what becomes subnormal on
+// the way, and is taken for 0, is too small to matter. The lesser parts may be
+// 0, and then must not meet an infinity: a panel with one is left to the lanes.
 #pragma once
 
 #include "compiler/backends/llvm/blocks.h"
@@ -18,6 +19,7 @@ namespace tilefold::llvm_backend {
 struct WeightedBlocks {
     const Lanes& lanes;
     int vectors = 1;                   ///< of rows in a tile
+    int weight_parts = 3;              ///< of a weight
     std::int64_t capacity = 0;         ///< columns of a panel, a multiple of 32
     std::int64_t k_tile = 0;           ///< most columns of one sum
     llvm::Value* width = nullptr;      ///< components of a value
@@ -31,8 +33,8 @@ struct WeightedBlocks {
         return (square_rows - 1) * value_bytes();
     }
     /// Vectors of lanes for each row vector that parts of weights take.
-    static std::int64_t weight_vectors(std::int64_t columns) {
-        return whole_squares(columns) * 3 / 2;
+    static std::int64_t weight_vectors(const Plan& plan) {
+        return whole_squares(plan.k_tile) * plan.weight_parts / 2;
     }
 
     /// Sets values of `count` columns, zeros up to a block's end. `row(j)`:

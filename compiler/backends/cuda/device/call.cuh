@@ -7,6 +7,9 @@
 //
 // The states of all rows: slot s of state k lies at state[s * states + k],
 // where k = ((batch * parts + part) * rows + row) * segments + segment.
+//
+// A call may be given in pieces, whose other rows and columns lie elsewhere:
+// operands then begin where the first of all rows, or columns, would lie.
 
 constexpr int batch_dimensions = 4;
 
@@ -41,7 +44,10 @@ struct Call {
     char* out;
     long long constants_stride;
     long long rows, columns, width;
+    long long first_row, first_column; // among those of all pieces
+    long long all_columns;             // of all pieces
     long long batches, parts, segments;
+    long long first_segment, met_segments; // that `accumulate` meets
     long long row_blocks; // as many rows as a block takes; or row_tiles
     long long batch[batch_dimensions]; // extents, outermost first
     long long segment;  // columns of a segment, a multiple of the tile's

@@ -33,7 +33,7 @@ finish(const __grid_constant__ Call call) {
         const long long first = k * call.group;
         const State state =
             merged_states(call, constants, first, first + call.group);
-        write_result(call, constants, place, listed(call.row_index, row), row,
+        write_result(call, constants, place, row_number(call, row), row,
                      terms, state);
     }
 }

@@ -152,7 +152,11 @@ static __device__ __forceinline__ void put_element(double* at, int k, T value) {
 }
 
 /// A point's number, or the one that a list has in its place.
-static __device__ __forceinline__ long long listed(const long long* list,
-                                                   long long at) {
-    return list ? list[at] : at;
+static __device__ __forceinline__ long long row_number(const Call& call,
+                                                       long long at) {
+    return call.row_index ? call.row_index[at] : call.first_row + at;
+}
+static __device__ __forceinline__ long long column_number(const Call& call,
+                                                          long long at) {
+    return call.column_index ? call.column_index[at] : call.first_column + at;
 }

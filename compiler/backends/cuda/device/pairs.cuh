@@ -29,7 +29,7 @@ accumulate(const __grid_constant__ Call call) {
             const long long at =
                 min(task.first_row + block_row(r), call.rows - 1);
             row[r] = load_row(call, constants, task.place,
-                              listed(call.row_index, at));
+                              row_number(call, at));
             identity(constants, state[r]);
         }
         for (long long first = task.first_column; first < task.last_column;
@@ -40,7 +40,7 @@ accumulate(const __grid_constant__ Call call) {
 #pragma unroll 1
             for (int k = threadIdx.x; k < count; k += threads)
                 tile[k] = load_column(call, constants, task.place,
-                                      listed(call.column_index, first + k));
+                                      column_number(call, first + k));
             float product[thread_rows][thread_columns];
             multiply_tile(call, constants, task, first, count, vectors,
                           product);
@@ -62,8 +62,8 @@ accumulate(const __grid_constant__ Call call) {
 #pragma unroll
             for (int r = 0; r < thread_rows; ++r) {
                 const long long at = task.first_row + block_row(r);
-                const long long base = folds_rows ? at * call.columns : 0;
-                fold(constants, partial[r], base + first, state[r]);
+                fold(constants, partial[r], pair_number(call, at, first),
+                     state[r]);
             }
         }
 #pragma unroll

@@ -42,7 +42,7 @@ accumulate(const __grid_constant__ Call call) {
             const long long at = task.first_row + r * threads + threadIdx.x;
             const long long inside = min(at, last_row_of(call, task) - 1);
             const Row next = load_row(call, constants, task.place,
-                                      listed(call.row_index, inside));
+                                      row_number(call, inside));
 #pragma unroll
             for (int s = 0; s < rows_per_thread; ++s)
                 if (s == r)
@@ -64,7 +64,7 @@ accumulate(const __grid_constant__ Call call) {
 #pragma unroll 1
                 for (int k = threadIdx.x; k < count; k += threads)
                     tile[k] = load_column(call, constants, task.place,
-                                          listed(call.column_index, first + k));
+                                          column_number(call, first + k));
                 __syncthreads();
                 Partial partial[rows_per_thread];
 #pragma unroll
@@ -80,8 +80,8 @@ accumulate(const __grid_constant__ Call call) {
 #pragma unroll
                 for (int r = 0; r < rows_per_thread; ++r) {
                     const long long at = task.first_row + r * threads + threadIdx.x;
-                    const long long base = folds_rows ? at * call.columns : 0;
-                    fold(constants, partial[r], base + first, state[r]);
+                    fold(constants, partial[r], pair_number(call, at, first),
+                         state[r]);
                 }
             }
         }

@@ -34,7 +34,7 @@ static __device__ __forceinline__ Task find_chosen_task(const Call& call,
 }
 static __device__ __forceinline__ long long count_tasks(const Call& call) {
     return chooses ? call.row_blocks * call.parts
-                   : call.row_blocks * call.segments * call.parts *
+                   : call.row_blocks * call.met_segments * call.parts *
                          call.batches;
 }
 
@@ -44,14 +44,23 @@ static __device__ __forceinline__ Task find_task(const Call& call,
     if (chooses)
         return find_chosen_task(call, number);
     const Quotient of_blocks = divided(number, call.row_blocks);
-    const Quotient of_segments = divided(of_blocks.whole, call.segments);
+    const Quotient of_segments = divided(of_blocks.whole, call.met_segments);
     const long long run = of_segments.whole, segment = of_segments.rest;
     Task task;
     task.place = find_run(call, run);
     task.first_row = of_blocks.rest * block_rows;
     task.last_row = call.rows;
-    task.first_state = run * call.rows * call.segments + segment;
+    task.first_state =
+        run * call.rows * call.segments + call.first_segment + segment;
     task.first_column = segment * call.segment;
     task.last_column = min(task.first_column + call.segment, call.columns);
     return task;
+}
+
+/// Of the pair of a row with column `column`, among all that a result is of.
+static __device__ __forceinline__ long long
+pair_number(const Call& call, long long row, long long column) {
+    const long long before =
+        folds_rows ? (call.first_row + row) * call.all_columns : 0;
+    return before + call.first_column + column;
 }

@@ -4,8 +4,8 @@
 static __device__ __forceinline__ void
 write_one(const Call& call, const Constants& constants, const Place& place,
           long long row, long long column, char* out) {
-    const long long i = listed(call.row_index, row);
-    const long long j = listed(call.column_index, column);
+    const long long i = row_number(call, row);
+    const long long j = column_number(call, column);
     write_value(call, constants, load_row(call, constants, place, i),
                 load_column(call, constants, place, j), out);
 }

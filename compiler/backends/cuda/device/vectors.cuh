@@ -72,7 +72,7 @@ static __device__ __forceinline__ Four left_of(const Call& call,
                                                const Task& task, int row,
                                                int d) {
     const long long i =
-        listed(call.row_index, min(task.first_row + row, call.rows - 1));
+        row_number(call, min(task.first_row + row, call.rows - 1));
     return four_of(
         d, [&] { return left_four(call, constants, task.place, i, d); },
         [&](int q) {
@@ -122,7 +122,7 @@ bring_right(const Call& call, const Constants& constants, const Task& task,
     for (int at = threadIdx.x; at < tile_columns * groups; at += threads) {
         const int column = at / groups, d = from + at % groups * group;
         const long long j =
-            listed(call.column_index, first + min(column, count - 1));
+            column_number(call, first + min(column, count - 1));
         const Four four = centred(
             vectors, d,
             four_of(

@@ -37,7 +37,7 @@ static __device__ __forceinline__ Four
 value_of(const Call& call, const Constants& constants, const Task& task,
          long long first, int count, int column, int d) {
     const long long j =
-        listed(call.column_index, first + min(column, count - 1));
+        column_number(call, first + min(column, count - 1));
     if (wide_components % group == 0 && column < count)
         return value_four(call, constants, task.place, j, d);
     Four four;
@@ -231,7 +231,7 @@ add_tile(const Call& call, const Constants& constants, const Task& task,
 #pragma unroll 1
     for (int k = threadIdx.x; k < count; k += threads)
         tile[k] = load_column(call, constants, task.place,
-                              listed(call.column_index, first + k));
+                              column_number(call, first + k));
     bring_values(call, constants, task, first, count, values);
     float score[thread_rows][thread_columns];
     multiply_tile(call, constants, task, first, count, vectors, score);
@@ -275,8 +275,8 @@ accumulate(const __grid_constant__ Call call) {
         for (int r = 0; r < thread_rows; ++r)
             row[r] = load_row(
                 call, constants, task.place,
-                listed(call.row_index,
-                       min(task.first_row + block_row(r), call.rows - 1)));
+                row_number(call, min(task.first_row + block_row(r),
+                                     call.rows - 1)));
         Rows rows;
         begin_rows(rows);
         int tiles = 0;

@@ -1,0 +1,391 @@
+// runtime/cuda/host_run.cpp - who brings what when.
+//
+// Copies to the device have a stream of their own; two pieces are on the device
+// at a time, each with a stream: while one is computed, the rows of the next
+// one come, and results of the last one leave. Columns stay where they all fit;
+// else they come again for every piece, into two places in turn.
+
+#include "runtime/cuda/host_run.h"
+
+#include "runtime/cpu/float_mode.h"
+#include "runtime/cuda/host_arrays.h"
+#include "runtime/progress.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace tilefold::cuda {
+namespace {
+
+/// What is left of rows that are folded, by piece: slot s of run r at
+/// [s * runs + r].
+using Folded = std::vector<std::vector<double>>;
+
+/// Memory that grows.
+class Room {
+public:
+    Room(const Device& device, const OwnStream& stream)
+        : device_(device), stream_(stream) {}
+
+    /// Nothing that is queued may still use it where it grows.
+    char* of(std::size_t bytes) {
+        if (bytes > bytes_) {
+            memory_.reset();
+            memory_.emplace(device_, bytes, stream_.handle(),
+                            "a piece of the call",
+                            "lower Options(device_bytes=), or free memory of "
+                            "the GPU");
+            bytes_ = bytes;
+        }
+        return memory_ ? memory_->data() : nullptr;
+    }
+
+private:
+    const Device& device_;
+    const OwnStream& stream_;
+    std::optional<StreamMemory> memory_;
+    std::size_t bytes_ = 0;
+};
+
+/// Told how many pairs were queued; false: stop.
+using Watch = std::function<bool(double pairs)>;
+
+/// Pieces through one device.
+class Conveyor {
+public:
+    Conveyor(const HostArrays& arrays, const Sharer& sharer, Folded& folded,
+             Watch watch)
+        : arrays_(arrays), watch_(std::move(watch)), module_(*sharer.module),
+          parts_(sharer.station->parts()), folded_(folded),
+          resident_(module_.device(), parts_.copies),
+          resident_ready_(module_.device()),
+          places_{Place(module_.device(), parts_.computes[0]),
+                  Place(module_.device(), parts_.computes[1])},
+          columns_{Columns(module_.device(), parts_.copies),
+                   Columns(module_.device(), parts_.copies)} {}
+
+    /// What is queued still uses memory that goes.
+    ~Conveyor() {
+        const Driver& driver = module_.device().driver();
+        for (const OwnStream& stream : parts_.computes)
+            driver.cuStreamSynchronize(stream.handle());
+        driver.cuStreamSynchronize(parts_.copies.handle());
+    }
+    Conveyor(const Conveyor&) = delete;
+    Conveyor& operator=(const Conveyor&) = delete;
+
+    /// Queues a piece, and waits for the last but one; false: stop.
+    bool take(const Piece& piece) {
+        Place& place = places_[next_];
+        next_ = 1 - next_;
+        leave(place);
+        bring_resident(piece);
+        bring_rows(place, piece);
+        const bool goes_on = compute(place, piece);
+        place.done.record(place.stream);
+        place.piece = piece;
+        return goes_on;
+    }
+    void finish() {
+        leave(places_[next_]);
+        leave(places_[1 - next_]);
+    }
+
+private:
+    /// A piece on the device.
+    struct Place {
+        Place(const Device& device, const OwnStream& stream)
+            : stream(stream), memory(device, stream), ready(device),
+              done(device) {}
+        const OwnStream& stream;
+        Room memory; ///< of rows and results
+        Event ready, done;
+        std::optional<Piece> piece;
+        std::optional<DenseCopy> results;
+        std::vector<DeviceOperand> operands;
+        Job job;
+        std::optional<Run> run; ///< of `job`
+        const double* state = nullptr;
+    };
+    /// Columns that do not stay.
+    struct Columns {
+        Columns(const Device& device, const OwnStream& stream)
+            : memory(device, stream), ready(device), used(device) {}
+        Room memory;
+        Event ready, used;
+    };
+
+    bool stays() const {
+        return arrays_.cut().columns >= arrays_.job().columns;
+    }
+    bool folds() const {
+        return arrays_.job().work == Work::FoldRows &&
+               arrays_.cut().cuts_rows();
+    }
+    void upload(const Brought& brought, char* memory) {
+        for (const Brought::Array& array : brought.arrays)
+            parts_.transfer.upload(array.copy, array.from, memory + array.place,
+                                   parts_.copies);
+    }
+
+    void bring_resident(const Piece& piece);
+    void bring_rows(Place& place, const Piece& piece);
+    bool compute(Place& place, const Piece& piece);
+    bool accumulate(Place& place, const Piece& piece);
+    bool watch(const Piece& piece, std::int64_t columns) const {
+        return watch_(double(piece.batches.size()) * double(piece.rows.size()) *
+                      double(columns));
+    }
+    void leave(Place& place);
+
+    const HostArrays& arrays_;
+    const Watch watch_;
+    const Module& module_;
+    Station::Parts& parts_;
+    Folded& folded_;
+    Room resident_; ///< arrays read as both, and columns that stay
+    Event resident_ready_;
+    std::int64_t resident_of_ = -1; ///< piece of batches
+    std::vector<DeviceOperand> resident_operands_;
+    Place places_[2];
+    Columns columns_[2];
+    std::size_t next_ = 0, next_columns_ = 0;
+};
+
+/// Once for all pieces of the same batches.
+void Conveyor::bring_resident(const Piece& piece) {
+    if (piece.batch_piece == resident_of_)
+        return;
+    resident_of_ = piece.batch_piece;
+    for (Place& place : places_)
+        place.done.hold(parts_.copies); // they have been read
+    const Brought both = arrays_.both(piece);
+    Brought columns;
+    if (stays())
+        columns = arrays_.columns(piece, {0, arrays_.job().columns});
+    char* memory = resident_.of(both.bytes + columns.bytes);
+    resident_operands_ = arrays_.parameters(piece);
+    upload(both, memory);
+    arrays_.place(both, memory, resident_operands_);
+    upload(columns, memory + both.bytes);
+    arrays_.place(columns, memory + both.bytes, resident_operands_);
+    resident_ready_.record(parts_.copies);
+}
+
+void Conveyor::bring_rows(Place& place, const Piece& piece) {
+    const Brought rows = arrays_.rows(piece);
+    place.results = arrays_.results(piece);
+    const std::size_t results = place.results->bytes();
+    // Taken in the order of the stream that computes; copies wait for it.
+    char* memory = place.memory.of(rows.bytes + results);
+    place.done.record(place.stream);
+    place.done.hold(parts_.copies);
+    upload(rows, memory);
+    place.operands = resident_operands_;
+    arrays_.place(rows, memory, place.operands);
+    char* out = memory ? memory + rows.bytes : nullptr;
+    if (arrays_.job().target.accumulate && !folds())
+        parts_.transfer.upload(*place.results, arrays_.out(piece), out,
+                               parts_.copies);
+    place.ready.record(parts_.copies);
+    arrays_.describe(piece, *place.results, place.job);
+    place.job.out = out;
+    place.job.operands = place.operands;
+}
+
+bool Conveyor::compute(Place& place, const Piece& piece) {
+    resident_ready_.hold(place.stream);
+    place.ready.hold(place.stream);
+    std::vector<const TileList*> lists;
+    if (const tilefold::Chosen* chosen = arrays_.job().chosen) {
+        for (std::int64_t k = 0; k < arrays_.job().batches->count(); ++k)
+            lists.push_back(&chosen->list(k));
+        place.job.chosen = lists;
+    }
+    place.run.emplace(module_, place.job, place.stream.handle());
+    place.run->begin();
+    const bool goes_on = module_.image().shape.reduces
+                             ? accumulate(place, piece)
+                             : watch(piece, arrays_.job().columns);
+    if (folds())
+        place.state = place.run->fold();
+    else
+        place.run->finish();
+    return goes_on;
+}
+
+/// False where it was told to stop: results are of no use then.
+bool Conveyor::accumulate(Place& place, const Piece& piece) {
+    const std::int64_t all = arrays_.job().columns;
+    if (stays()) {
+        place.run->accumulate({0, all}, place.operands);
+        return watch(piece, all);
+    }
+    for (std::int64_t first = 0; first < all; first += arrays_.cut().columns) {
+        const Interval interval{first,
+                                std::min(first + arrays_.cut().columns, all)};
+        Columns& columns = columns_[next_columns_];
+        next_columns_ = 1 - next_columns_;
+        columns.used.hold(parts_.copies);
+        const Brought brought = arrays_.columns(piece, interval);
+        char* memory = columns.memory.of(brought.bytes);
+        upload(brought, memory);
+        columns.ready.record(parts_.copies);
+        columns.ready.hold(place.stream);
+        arrays_.place(brought, memory, place.operands);
+        place.run->accumulate(interval, place.operands);
+        columns.used.record(place.stream);
+        if (!watch(piece, interval.size()))
+            return false;
+    }
+    return true;
+}
+
+/// Results to the host, where the place has any.
+void Conveyor::leave(Place& place) {
+    if (!place.piece)
+        return;
+    const Piece piece = *std::exchange(place.piece, std::nullopt);
+    if (!folds()) {
+        parts_.transfer.download(*place.results, place.job.out,
+                                 arrays_.out(piece), place.stream);
+    } else {
+        const Image& image = module_.image();
+        const std::int64_t doubles =
+            image.shape.slots * parts_of(image, arrays_.job().width);
+        std::vector<double>& states = folded_[std::size_t(
+            piece.batch_piece * arrays_.cut().row_pieces + piece.row_piece)];
+        states.resize(std::size_t(doubles));
+        const CopiedAxis axis{doubles, sizeof(double)};
+        parts_.transfer.download({{&axis, 1}, sizeof(double)},
+                                 reinterpret_cast<const char*>(place.state),
+                                 reinterpret_cast<char*>(states.data()),
+                                 place.stream);
+    }
+    place.stream.finish();
+    place.run.reset();
+}
+
+/// Results of one batch, of the states that its pieces left.
+void join(const HostArrays& arrays, const Sharer& sharer,
+          std::int64_t batch_piece, std::span<const std::vector<double>> left) {
+    const Device::Current current(sharer.module->device());
+    Station::Parts& parts = sharer.station->parts();
+    const OwnStream& stream = parts.computes[0];
+    const auto count = std::int64_t(left.size());
+    std::vector<double> states;
+    for (std::size_t at = 0; at < left[0].size(); ++at)
+        for (const std::vector<double>& of_piece : left)
+            states.push_back(of_piece[at]);
+    Piece piece = arrays.piece(batch_piece * count);
+    const DenseCopy results = arrays.results(piece);
+    Room room(sharer.module->device(), stream);
+    char* out = room.of(results.bytes());
+    if (arrays.job().target.accumulate)
+        parts.transfer.upload(results, arrays.out(piece), out, stream);
+    Job job;
+    arrays.describe(piece, results, job);
+    job.rows = arrays.job().rows;
+    job.first_row = 0;
+    job.out = out;
+    const std::vector<DeviceOperand> operands = arrays.parameters(piece);
+    job.operands = operands;
+    Run run(*sharer.module, job, stream.handle());
+    run.finish_folded(states, count);
+    parts.transfer.download(results, out, arrays.out(piece), stream);
+}
+
+/// The devices' shares of one call.
+class Shares {
+public:
+    Shares(const HostArrays& arrays, Progress& progress)
+        : arrays_(arrays), progress_(progress),
+          folded_(std::size_t(arrays.cut().pieces())) {}
+
+    /// Until no piece is left. Never throws.
+    void work(const Sharer& sharer, bool polls, unsigned mode) {
+        try {
+            const Device::Current current(sharer.module->device());
+            const auto watch = [&, polls, mode](double pairs) {
+                progress_.advance(pairs);
+                if (polls)
+                    progress_.poll_if_due(mode);
+                return !progress_.stopped();
+            };
+            Conveyor conveyor(arrays_, sharer, folded_, watch);
+            for (std::int64_t number = next_++; number < arrays_.cut().pieces();
+                 number = next_++)
+                if (!conveyor.take(arrays_.piece(number)))
+                    return;
+            conveyor.finish();
+        } catch (...) {
+            progress_.stop(std::current_exception());
+        }
+    }
+    const Folded& folded() const { return folded_; }
+
+private:
+    const HostArrays& arrays_;
+    Progress& progress_;
+    Folded folded_;
+    std::atomic<std::int64_t> next_ = 0;
+};
+
+void work_together(Shares& shares, std::span<const Sharer> sharers,
+                   Progress& progress) {
+    const unsigned mode = cpu::FloatMode().callers();
+    std::atomic<std::size_t> working = sharers.size() - 1;
+    std::vector<std::jthread> others;
+    for (const Sharer& sharer : sharers.subspan(1))
+        others.emplace_back([&] {
+            shares.work(sharer, false, mode);
+            --working;
+        });
+    shares.work(sharers[0], true, mode);
+    while (working > 0) {
+        progress.poll_if_due(mode);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+} // namespace
+
+Station::Station(const Device& device) : device_(device) {
+    const Device::Current current(device);
+    parts_ = std::make_unique<Parts>(device);
+}
+
+Station::~Station() {
+    const Device::Current current(device_);
+    parts_.reset();
+}
+
+void run_from_host(const HostCall& call, std::span<const Sharer> sharers,
+                   const Poll& poll) {
+    if (call.job.batches->count() == 0)
+        return;
+    const HostArrays arrays(call, sharers[0].module->image(),
+                            int(sharers.size()));
+    const Cut& cut = arrays.cut();
+    Progress progress(poll, double(call.job.batches->count()) *
+                                double(call.job.rows) *
+                                double(call.job.columns));
+    Shares shares(arrays, progress);
+    work_together(shares, sharers, progress);
+    progress.rethrow();
+    if (call.job.work != Work::FoldRows || !cut.cuts_rows())
+        return;
+    const std::span<const std::vector<double>> folded = shares.folded();
+    for (std::int64_t k = 0; k < cut.batch_pieces; ++k)
+        join(arrays, sharers[0], k,
+             folded.subspan(std::size_t(k * cut.row_pieces),
+                            std::size_t(cut.row_pieces)));
+}
+
+} // namespace tilefold::cuda

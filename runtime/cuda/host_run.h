@@ -1,0 +1,59 @@
+// runtime/cuda/host_run.h - a call whose arrays are the host's, computed on
+// devices: in pieces that fit a budget of their memory, one on its way while
+// another one is computed.
+#pragma once
+
+#include "compiler/pipeline.h"
+#include "runtime/bind_shapes.h"
+#include "runtime/cuda/transfer.h"
+#include "runtime/job.h"
+#include "runtime/session.h"
+
+#include <memory>
+#include <span>
+
+namespace tilefold::cuda {
+
+/// What a device keeps between such calls: streams and pinned memory.
+class Station {
+public:
+    explicit Station(const Device& device);
+    ~Station();
+    Station(const Station&) = delete;
+    Station& operator=(const Station&) = delete;
+
+    struct Parts {
+        explicit Parts(const Device& device)
+            : copies(device), computes{OwnStream(device), OwnStream(device)},
+              transfer(device) {}
+        OwnStream copies, computes[2];
+        Transfer transfer;
+    };
+    Parts& parts() { return *parts_; }
+
+private:
+    const Device& device_;
+    std::unique_ptr<Parts> parts_;
+};
+
+struct HostCall {
+    const tilefold::Job& job;       ///< every pointer is the host's
+    std::span<const Bytes> on_host; ///< of operands
+    const ir::Graph& graph;
+    const Result& result;
+    std::int64_t budget; ///< bytes of each device
+};
+
+/// One of the devices that share a call; what is pointed to outlives it.
+struct Sharer {
+    const Module* module;
+    Station* station;
+};
+
+/// Returns when it is done. The calling thread works for the first of `sharers`
+/// and polls. Throws Error(OutOfMemory) where no piece fits the budget, and
+/// Error(Cancelled).
+void run_from_host(const HostCall& call, std::span<const Sharer> sharers,
+                   const Poll& poll);
+
+} // namespace tilefold::cuda

@@ -53,10 +53,15 @@ private:
     using Known = std::optional<Interval>;
 
     Condition unknown() { return {a_.truth(true), a_.truth(false)}; }
+    Condition always(Truth holds) { return {holds, holds}; }
 
     Condition condition(ir::ValueId id) {
         using ir::Op;
         const ir::Node& node = graph_[id];
+        if (node.op == Op::Constant)
+            return always(a_.truth(node.value != 0));
+        if (node.type.axes == Axes::None) // its operands may not be at hand
+            return always(a_.less(a_.number(0), a_.read(id)));
         if (node.op == Op::And || node.op == Op::Or) {
             const Condition x = condition(node.operands[0]),
                             y = condition(node.operands[1]);

@@ -190,4 +190,4 @@ SCALARS = {
     "argkmax",
 }
 WITH_COUNT = {"kmin", "kmax", "argkmin", "argkmax"}
-SMOOTH = {"sum", "mean", "prod", "logsumexp", "softmax", "var", "logmeanexp"}
+SMOOTH = ["sum", "mean", "prod", "logsumexp", "softmax", "var", "logmeanexp"]

@@ -130,8 +130,8 @@ class Leaves:
     def one_in(self, count: int) -> bool:
         return self.below(count) == 0
 
-    def choose(self, values):
-        values = list(values)
+    def choose(self, values: list):
+        """Of a list: the order of a set is another one in every process."""
         return values[self.below(len(values))]
 
     def choose_sizes(self) -> None:

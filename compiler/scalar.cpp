@@ -23,8 +23,10 @@ double floor_quotient(double a, double b) {
     const double quotient = a / b;
     if (b == 0 || !std::isfinite(quotient))
         return quotient;
-    const double whole = std::floor((a - modulo(a, b)) / b);
-    return (a - modulo(a, b)) / b - whole > 0.5 ? whole + 1 : whole;
+    const double exact = (a - modulo(a, b)) / b;
+    const double below = std::floor(exact);
+    const double whole = exact - below > 0.5 ? below + 1 : below;
+    return whole == 0 ? std::copysign(0.0, quotient) : whole;
 }
 
 /// Rand or Randn of numbers that are whole.

@@ -93,3 +93,13 @@ def test_extremes_of_no_integers():
     assert tilefold.reduce("min_j a_j", a=none) == ends.max
     assert tilefold.reduce("max_j a_j", a=none) == ends.min
     assert tilefold.compile("min_j a_j").check(a=none) == 0
+
+
+def test_a_quotient_that_is_zero_has_a_sign():
+    """As NumPy's, in kernels and in the interpreter: atan2 tells."""
+    a = np.array([0.1, -0.1, 0.1, -0.1, 0.0, -0.0, 3.0])
+    c = np.array([0.5, -0.5, -0.5, 0.5, 0.5, 0.5, -5.0])
+    formula = tilefold.compile("sum_j atan2(a_i // c_j, -1)")
+    wanted = np.arctan2(a[:, None] // c, -1).sum(1)
+    np.testing.assert_allclose(formula(a=a, c=c), wanted, atol=1e-13)
+    assert formula.check(a=a, c=c, rows=10) < 1e-14

@@ -269,13 +269,15 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
         read_all(parsed, arguments, options.ranges.get(), signature, all_known);
     Lengths lengths = lengths_of(readings);
     const Location location = location_of(readings);
-    const Location computed = location.is_host() && !options.on_host
-                                  ? formula.session->devices.of_host_arrays()
-                                  : location;
+    std::span<const Location> devices;
+    if (!location.is_host())
+        devices = {&location, 1};
+    else if (!options.on_host)
+        devices = formula.session->devices.of_host_arrays();
     const CallShape call =
-        shape_of(readings, lengths, computed, mode_of(options), options,
+        shape_of(readings, lengths, devices, mode_of(options), options,
                  formula.session->options);
-    signature.add_location(computed);
+    signature.add_location(location, devices.size());
     signature.add_mode(call.mode, call.purpose, call.tuned);
     PreparedPointer prepared = all_known ? parsed.find(signature) : nullptr;
     if (!prepared) {
@@ -309,8 +311,8 @@ Compilable compilable(const FormulaState& formula,
         read_all(parsed, arguments, options.ranges.get(), signature, all_known);
     const Lengths lengths = lengths_of(readings);
     const Mode mode = mode_of(options);
-    const CallShape call = shape_of(readings, lengths, Location{}, mode,
-                                    options, formula.session->options);
+    const CallShape call = shape_of(readings, lengths, {}, mode, options,
+                                    formula.session->options);
     Compilable what{types_of(parsed, arguments, readings), mode, call.purpose};
     if (needs_sweeps(parsed.tree(), parsed.derivation(), what.types, mode))
         what.purpose = of_sweeps(what.purpose);

@@ -119,7 +119,7 @@ const Program& Bound::program() const {
 }
 
 const Artifact& Bound::artifact() const {
-    if (last_kernel().device_kernel)
+    if (!last_kernel().device_kernels.empty())
         fail(Code::HostOnly, {"Bound::artifact()", "a GPU"});
     return last_kernel().kernel->artifact;
 }

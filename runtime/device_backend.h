@@ -90,13 +90,14 @@ public:
     /// literals, and the operands of which `on_host` has the bytes.
     virtual void run(const DeviceKernel& kernel, const Job& job,
                      std::span<const Bytes> on_host, Stream stream) = 0;
-    /// Runs `job`, whose pointers are all the host's, on devices of these
-    /// numbers together, in pieces of at most `budget` bytes on each; returns
-    /// when it is done. The bits of a result do not depend on how many devices
-    /// there are. Throws Error(OutOfMemory, Cancelled).
-    virtual void run_from_host(std::span<const int> devices,
-                               const Program& program, std::string_view formula,
-                               const Job& job, std::span<const Bytes> on_host,
+    /// Runs `job`, whose pointers are all the host's, on several devices
+    /// together, by the kernel of `program` in each, in pieces of at most
+    /// `budget` bytes on each; returns when it is done. The bits of a result do
+    /// not depend on how many devices there are. Throws Error(OutOfMemory,
+    /// Cancelled).
+    virtual void run_from_host(std::span<const DeviceKernelPointer> kernels,
+                               const Program& program, const Job& job,
+                               std::span<const Bytes> on_host,
                                std::int64_t budget, const Poll& poll) = 0;
     /// How many devices there are.
     virtual int devices() = 0;

@@ -8,6 +8,7 @@
 #include "runtime/options.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <unistd.h>
@@ -44,33 +45,20 @@ DeviceBackend& Devices::of(const Location& location) {
     return cuda();
 }
 
-/// Opens the driver where Options::devices asks for every device.
-const std::vector<int>& Devices::numbers() {
-    std::call_once(counted_, [&] {
-        std::vector<int> numbers = parse_devices(*options_.devices);
-        if (std::ranges::count(numbers, every_device) == 0) {
-            numbers_ = std::move(numbers);
-            return;
-        }
-        check_fork(Location::cuda(0));
-        for (int k = 0; k < cuda().devices(); ++k)
-            numbers_.push_back(k);
-    });
-    return numbers_;
-}
-
-Location Devices::of_host_arrays() {
+std::span<const Location> Devices::of_host_arrays() {
     if (options_.devices->empty())
         return {};
-    return Location::cuda(numbers().front());
-}
-
-void Devices::run_from_host(const Program& program, std::string_view formula,
-                            const Job& job, std::span<const Bytes> on_host,
-                            const Poll& poll) {
-    of(Location::cuda(numbers().front()))
-        .run_from_host(numbers(), program, formula, job, on_host,
-                       *options_.device_bytes, poll);
+    std::call_once(counted_, [&] {
+        std::vector<int> numbers = parse_devices(*options_.devices);
+        if (std::ranges::count(numbers, every_device) != 0) {
+            check_fork(Location::cuda(0));
+            numbers.resize(std::size_t(cuda().devices()));
+            std::iota(numbers.begin(), numbers.end(), 0);
+        }
+        for (const int number : numbers)
+            of_host_arrays_.push_back(Location::cuda(number));
+    });
+    return of_host_arrays_;
 }
 
 DeviceBackend& Devices::of_architecture(std::string_view architecture) {

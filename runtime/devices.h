@@ -8,6 +8,8 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -30,13 +32,9 @@ public:
     /// process, of which this one is a fork, has used it: no driver allows
     /// that. Opens nothing by itself.
     DeviceBackend& of(const Location& location);
-    /// Where calls whose arrays are the host's are computed: the host, or the
-    /// first of Options::devices.
-    Location of_host_arrays();
-    /// Such a call, on all of Options::devices.
-    void run_from_host(const Program& program, std::string_view formula,
-                       const Job& job, std::span<const Bytes> on_host,
-                       const Poll& poll);
+    /// Options::devices, which compute calls whose arrays are the host's; none:
+    /// the CPU does. Opens the driver where they are all there are.
+    std::span<const Location> of_host_arrays();
     /// For an architecture, "sm_90".
     DeviceBackend& of_architecture(std::string_view architecture);
     /// What the driver and the compiler of GPUs are, or why there is none.
@@ -46,8 +44,6 @@ public:
 private:
     DeviceBackend& cuda();
     void check_fork(const Location& location);
-    const std::vector<int>& numbers();
-
     const Options options_;
     /// Of the environment: where libraries may be.
     const std::vector<std::string> folders_;
@@ -55,7 +51,7 @@ private:
     std::mutex mutex_;
     std::unique_ptr<DeviceBackend> cuda_;
     std::once_flag counted_;
-    std::vector<int> numbers_; ///< of Options::devices
+    std::vector<Location> of_host_arrays_;
     std::atomic<pid_t> used_by_ = 0;
 };
 

@@ -26,8 +26,10 @@ class Signature {
 public:
     void add(int name, std::optional<Axes> declared, DType dtype,
              std::uint8_t rank, std::int32_t rows, std::int32_t columns);
-    void add_location(const Location& location) {
-        words_.push_back(std::uint64_t(location.kind) << 32 |
+    /// Where arrays are, and how many devices compute.
+    void add_location(const Location& location, std::size_t devices) {
+        words_.push_back(std::uint64_t(devices) << 40 |
+                         std::uint64_t(location.kind) << 32 |
                          std::uint32_t(location.number));
     }
     void add_mode(Mode mode, const Purpose& purpose, bool tuned) {
@@ -60,9 +62,9 @@ struct Prepared {
     /// Set where one kernel does not do: then the rest is empty.
     std::shared_ptr<const PreparedSweeps> sweeps;
     Program program;
-    /// One of them: of the host, or of the device that the arrays are on.
+    /// The host's, or one for each device that computes.
     KernelPointer kernel;
-    DeviceKernelPointer device_kernel;
+    std::vector<DeviceKernelPointer> device_kernels;
     const void* const* functions = nullptr; ///< null unless the kernel asks
     /// Parameters, by place in the call, that would be taken for an array on
     /// i or j if they had as many components as that has rows.

@@ -49,11 +49,11 @@ void load(Prepared& prepared, const FormulaState& formula, Program program,
         program =
             tuned(session, program, sizes_for(program, call, width), text);
     prepared.program = std::move(program);
-    if (!call.location.is_host()) {
-        prepared.device_kernel =
-            session.devices.of(call.location)
-                .kernel(call.location.number, prepared.program, width, text);
-        return; // which checks indices by itself
+    if (!call.devices.empty()) { // which check indices by themselves
+        for (const Location& device : call.devices)
+            prepared.device_kernels.push_back(session.devices.of(device).kernel(
+                device.number, prepared.program, width, text));
+        return;
     }
     prepared.kernel = session.provider.kernel(prepared.program, text);
     prepared.indices = tables_indexed(prepared.program);
@@ -61,8 +61,8 @@ void load(Prepared& prepared, const FormulaState& formula, Program program,
 }
 
 CompileOptions options_for(const FormulaState& formula, const CallShape& call) {
-    return call.location.is_host() ? formula.session->compile_options()
-                                   : formula.session->device_compile_options();
+    return call.devices.empty() ? formula.session->compile_options()
+                                : formula.session->device_compile_options();
 }
 
 std::shared_ptr<const PreparedSweeps>
@@ -152,10 +152,10 @@ Purpose few_points(const Lengths& lengths, double pairs) {
 } // namespace
 
 CallShape shape_of(const Readings& readings, const Lengths& lengths,
-                   const Location& location, Mode mode,
+                   std::span<const Location> devices, Mode mode,
                    const BindOptions& options, const Options& session) {
-    CallShape call{readings, lengths, mode, {}, false, location};
-    if (mode == Mode::Values || !location.is_host())
+    CallShape call{readings, lengths, mode, {}, false, devices};
+    if (mode == Mode::Values || !devices.empty())
         return call;
     const double pairs = pairs_of(readings, lengths);
     call.tuned = session.tune.value_or(false) && !session.plan &&

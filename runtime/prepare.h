@@ -15,11 +15,11 @@ struct CallShape {
     const Lengths& lengths;
     Mode mode = Mode::Reduce;
     Purpose purpose;
-    bool tuned = false; ///< plans are to be timed
-    Location location = {};
+    bool tuned = false;                     ///< plans are to be timed
+    std::span<const Location> devices = {}; ///< that compute; none: the CPU
 };
 CallShape shape_of(const Readings& readings, const Lengths& lengths,
-                   const Location& location, Mode mode,
+                   std::span<const Location> devices, Mode mode,
                    const BindOptions& options, const Options& session);
 
 /// What of it holds of derivatives, too.

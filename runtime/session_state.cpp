@@ -32,10 +32,12 @@ CompileOptions SessionState::device_compile_options() const {
 void SessionState::run(const BoundState& bound, const Job& job,
                        const Poll& poll) {
     runs.fetch_add(1, std::memory_order_relaxed);
-    if (bound.prepared->device_kernel)
-        return devices.run_from_host(
-            bound.prepared->program, bound.parsed->text(), job,
-            {bound.on_host.data(), bound.on_host.size()}, poll);
+    const auto& kernels = bound.prepared->device_kernels;
+    if (!kernels.empty())
+        return devices.of(devices.of_host_arrays().front())
+            .run_from_host(kernels, bound.prepared->program, job,
+                           {bound.on_host.data(), bound.on_host.size()},
+                           *options.device_bytes, poll);
     const Tiles tiles = launch(job, bound.cut, crew, poll);
     if (tiles.met == 0)
         return;
@@ -49,7 +51,7 @@ void SessionState::run(const BoundState& bound, const Target& target,
     Job job = bound.job;
     job.target = target;
     devices.of(bound.location)
-        .run(*bound.prepared->device_kernel, job,
+        .run(*bound.prepared->device_kernels.front(), job,
              {bound.on_host.data(), bound.on_host.size()}, stream);
 }
 

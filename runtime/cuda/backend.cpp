@@ -135,8 +135,8 @@ public:
         cuda::run(own.module, job, own.literals, on_host, handle_of(stream));
     }
 
-    void run_from_host(std::span<const int> devices, const Program& program,
-                       std::string_view formula, const tilefold::Job& job,
+    void run_from_host(std::span<const DeviceKernelPointer> kernels,
+                       const Program& program, const tilefold::Job& job,
                        std::span<const Bytes> on_host, std::int64_t budget,
                        const Poll& poll) override;
 
@@ -286,24 +286,22 @@ private:
 
 /// Stations go with the calls that failed: what they still have to copy is of
 /// no use.
-void Backend::run_from_host(std::span<const int> devices,
-                            const Program& program, std::string_view formula,
-                            const tilefold::Job& job,
+void Backend::run_from_host(std::span<const DeviceKernelPointer> kernels,
+                            const Program& program, const tilefold::Job& job,
                             std::span<const Bytes> on_host, std::int64_t budget,
                             const Poll& poll) {
-    std::vector<DeviceKernelPointer> kernels;
     std::vector<std::unique_ptr<Station>> stations;
     std::vector<Sharer> sharers;
-    for (const int number : devices) {
-        kernels.push_back(kernel(number, program, job.width, formula));
-        stations.push_back(take_station(number));
-        const auto& own = static_cast<const Kernel&>(*kernels.back());
-        sharers.push_back({&own.module, stations.back().get()});
+    for (const DeviceKernelPointer& kernel : kernels) {
+        const Module& module = static_cast<const Kernel&>(*kernel).module;
+        stations.push_back(take_station(module.device().number()));
+        sharers.push_back({&module, stations.back().get()});
     }
     cuda::run_from_host({job, on_host, program.graph, program.result, budget},
                         sharers, poll);
     for (std::size_t k = 0; k < stations.size(); ++k)
-        keep_station(devices[k], std::move(stations[k]));
+        keep_station(sharers[k].module->device().number(),
+                     std::move(stations[k]));
 }
 
 std::vector<Stage> Backend::explain(const Program& program, std::int64_t width,

@@ -2,7 +2,7 @@
 // a budget of a device's memory.
 #pragma once
 
-#include "runtime/cuda/run.h"
+#include "runtime/cuda/device_job.h"
 #include "runtime/view.h"
 
 #include <cstdint>

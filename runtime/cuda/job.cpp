@@ -2,6 +2,8 @@
 
 #include "runtime/cuda/job.h"
 
+#include "runtime/cuda/run.h"
+
 #include <algorithm>
 #include <vector>
 

@@ -2,83 +2,28 @@
 // stream. Nothing waits for them.
 #pragma once
 
+#include "compiler/backends/cuda/call.h"
 #include "runtime/cuda/device.h"
-#include "runtime/ranges.h"
+#include "runtime/cuda/numbers.h"
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace tilefold::cuda {
 
-/// Leading dimensions over which a call is repeated, outermost first.
-inline constexpr int most_batch_dimensions = 4;
-
-/// An argument; strides in bytes, and 0 where it does not have a dimension.
-struct DeviceOperand {
-    const char* data = nullptr;
-    std::int64_t stride = 0, component = 0, column = 0;
-    std::int64_t batch[most_batch_dimensions] = {};
-    /// Bytes of a parameter in the host's memory, which are copied, and those
-    /// of them that lie before `data`; 0: it is on the device.
-    std::size_t host_bytes = 0;
-    std::int64_t host_before = 0;
-};
-
-/// Which pairs a graph without a reduction is computed at.
-enum class Pairs : std::uint8_t { Zip, Dense };
-
-/// a / b, rounded up.
-inline std::int64_t ceiling(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
-/// How the columns of a call become states that are merged.
-struct Segments {
-    std::int64_t count = 1;
-    std::int64_t columns = 0; ///< of each: a multiple of the tile's
-};
-/// A function of sizes and of the plan alone, so that results have the same
-/// bits on every card. `runs`: batches, and parts of each.
-Segments segments_of(const Plan& plan, std::int64_t rows, std::int64_t runs,
-                     std::int64_t columns);
-
-/// Everything pointed to outlives the queued work, but for `literals`, lists
-/// and parameters of the host, which are copied before run() returns.
-struct Job {
-    std::span<const DeviceOperand> operands; ///< in the graph's order
-    std::span<const double> literals;
-    std::span<const std::int64_t> row_list; ///< of the host; no data: all
-    std::span<const std::int64_t> column_list;
-    std::int64_t rows = 1, columns = 1, width = 1;
-    std::int64_t batch[most_batch_dimensions] = {1, 1, 1, 1};
-    Pairs pairs = Pairs::Zip;
-    /// Of a graph whose reductions meet chosen pairs: the list of each batch,
-    /// in the order of C, read from the rows' side. They are copied.
-    std::span<const TileList* const> chosen;
-    char* out = nullptr;
-    std::int64_t out_row = 0, out_column = 0, out_component = 0;
-    std::int64_t out_batch[most_batch_dimensions] = {};
-    bool accumulate = false;
-    /// Of a piece of a call, whose operands begin where its first row, and its
-    /// first column, would lie: rows before, and the segments of the call.
-    std::int64_t first_row = 0;
-    std::optional<Segments> segments = {};
-};
-
-/// Into how many a width is cut that a kernel was not compiled for.
-std::int64_t parts_of(const Image& image, std::int64_t width);
-
 void run(const Module& module, const Job& job, StreamHandle stream);
 
-/// The kernels of a call, or of some of its rows, step by step. Memory is taken
-/// by the first step and given back, in the order of the stream, at the end.
+/// The kernels of a call, or of some of its rows, step by step. All that they
+/// need lies in one piece of memory, since to take and give back each part by
+/// itself would cost more than a small kernel: the first step takes it, and it
+/// is given back, in the order of the stream, at the end.
 class Run {
 public:
     /// Both outlive it.
     Run(const Module& module, const Job& job, StreamHandle stream);
-    ~Run();
+    ~Run() = default;
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
 
@@ -98,8 +43,40 @@ public:
     void finish_folded(std::span<const double> states, std::int64_t count);
 
 private:
-    class Kernels;
-    std::unique_ptr<Kernels> kernels_;
+    const Shape& shape() const { return module_.image().shape; }
+    const Plan& plan() const { return module_.image().plan; }
+    const Driver& driver() const { return module_.device().driver(); }
+    void launch(const char* kernel, std::int64_t blocks) {
+        module_.launch(kernel, blocks, &call_, stream_);
+    }
+    double* doubles(std::size_t place) {
+        return reinterpret_cast<double*>(memory_->data() + place);
+    }
+    std::size_t bytes_of(std::int64_t states) const;
+
+    void fill_sizes();
+    void fill_segments();
+    void take_numbers();
+    void take_states();
+    void take_memory();
+    void copy(std::size_t place, const void* from, std::size_t bytes,
+              const char* what);
+    void fill_operands(std::span<const DeviceOperand> operands);
+    void merge_states(std::size_t place, std::int64_t group);
+    void write_pairs();
+
+    const Module& module_;
+    const Job& job_;
+    StreamHandle stream_;
+    ChosenTiles tiles_; ///< of chosen pairs; else none
+    Numbers numbers_;
+    Places places_;
+    std::optional<StreamMemory> memory_;
+    std::size_t constants_ = 0, state_ = 0;
+    std::vector<std::size_t> merged_; ///< by how often states were merged
+    std::size_t folded_ = 0;          ///< one state a run
+    std::int64_t runs_ = 1;
+    Call call_{};
 };
 
 } // namespace tilefold::cuda

@@ -13,7 +13,7 @@ from bench.calibration import cores
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bench.tasks.kernel_matrix.task import MatrixProblem
+    from bench.matrices import MatrixProblem
 
 
 def run_of(
@@ -29,8 +29,3 @@ def run_of(
         return matrix @ b if problem.product else matrix
 
     return run
-
-
-def scale_of(problem: MatrixProblem) -> float:
-    """The factor of the squared distances in the exponent."""
-    return -1 / (2 * problem.length**2)

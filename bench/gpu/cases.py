@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench.attention import BFLOAT16, AttentionProblem
+from bench.matrices import MatrixProblem
 from bench.neighbors import TOLERANCE as NEIGHBORS
 from bench.neighbors import NeighborProblem
 from bench.points import GaussianProblem, GaussianSizes
@@ -59,13 +60,13 @@ def _nearest(d: int) -> GpuCase:
     return GpuCase(f"nearest_d{d}", title, problem, NEIGHBORS)
 
 
-def _product(n: int, d: int) -> GpuCase:
+def _matrix(n: int, d: int, product: bool) -> GpuCase:
     def problem(quick: bool) -> Problem:
-        m = FEW if quick else n
-        return GaussianProblem(GaussianSizes(m, m, d, "float32"))
+        return MatrixProblem(FEW if quick else n, d, product)
 
-    title = f"kernel matrix times vector, N = {n}, D = {d}"
-    return GpuCase(f"product_{n}_d{d}", title, problem, 1e-5)
+    what = "product" if product else "dense"
+    title = f"kernel matrix, {what}, N = {n:,}, D = {d}"
+    return GpuCase(f"{what}_{n}_d{d}", title, problem, 1e-5)
 
 
 def _statements(count: int) -> GpuCase:
@@ -84,7 +85,12 @@ CASES = [
     _attention(128, 1.9e12),
     _nearest(3),
     _nearest(64),
-    *(_product(n, d) for d in (2, 10) for n in (1000, 10_000, 50_000)),
+    *(
+        _matrix(n, d, product)
+        for product in (False, True)
+        for d in (2, 10)
+        for n in (1000, 10_000, 50_000)
+    ),
     *(_statements(count) for count in (1, 5, 10, 20, 30)),
 ]
 

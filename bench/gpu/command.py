@@ -19,18 +19,20 @@ import tilefold
 from bench import machine
 from bench.card import Card, NoCard
 from bench.case import Absent
-from bench.gpu.cases import select
-from bench.gpu.contenders import CONTENDERS, tilefold_formula
+from bench.gpu.cases import CASES, select
+from bench.gpu.contenders import CONTENDERS
+from bench.gpu.own import tilefold_formula
+from bench.gpu.plot import draw
 from bench.harness import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench.gpu.cases import GpuCase
-    from bench.gpu.contenders import Contest
+    from bench.gpu.contest import Contest
 
 HERE = Path(__file__).parents[1]
-PACKAGES = ["tilefold", "torch", "cupy", "numpy"]
+PACKAGES = ["tilefold", "torch", "pykeops", "gpytorch", "cupy", "numpy"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -176,3 +178,7 @@ def _keep(report: dict[str, Any], options: argparse.Namespace) -> None:
     path = folder / "gpu.json"
     path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     say(str(path))
+    limits = {case.name: case.limit for case in CASES if case.limit}
+    picture = path.with_suffix(".png")
+    if draw(report, limits, picture):
+        say(str(picture))

@@ -2,6 +2,7 @@
 # the fake driver: the programs work on the day a card is there.
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -16,8 +17,10 @@ import tilefold
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from bench.card import Card, NoCard
+from bench.case import Absent
 from bench.gpu.cases import CASES, select
-from bench.gpu.contenders import tilefold_formula
+from bench.gpu.contenders import CONTENDERS
+from bench.gpu.own import tilefold_formula
 
 ROOT = Path(__file__).parents[2]
 
@@ -83,6 +86,9 @@ def test_the_benchmark_of_a_card():
     assert row["status"] == "right"
     assert row["seconds"]["median"] > 0
     assert set(report["calls"]) == {"first, ms", "from disk, ms", "a call, µs"}
+    picture = path.with_suffix(".png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert str(path.with_suffix(".png")) in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
@@ -101,17 +107,57 @@ def test_scripts_test_says_that_there_is_no_card():
     assert done.stdout.startswith("no CUDA device: /no/libcuda.so.1")
 
 
-@pytest.mark.parametrize("case", ["attention_d64", "nearest_d3"])
+@pytest.mark.parametrize(
+    "case", ["attention_d64", "nearest_d3", "dense_1000_d2", "product_1000_d10"]
+)
 @pytest.mark.usefixtures("driver")
 def test_a_case_of_the_benchmark_is_right(case, card, gpu_session, monkeypatch):
     compiled = tilefold.compile
     monkeypatch.setattr(
         tilefold, "compile", lambda text: compiled(text, session=gpu_session)
     )
+    lazy = functools.partial(tilefold.kernel, session=gpu_session)
+    monkeypatch.setattr(tilefold, "kernel", lazy)
     chosen = select([case])[0]
     problem = chosen.problem(True)
     contest = tilefold_formula(problem, card)
     assert problem.error(contest.result(contest.run())) <= chosen.tolerance
+
+
+TENSORS = [name for name in CONTENDERS if "tilefold" not in name]
+TENSORS.remove("cupy_chunked")
+
+
+@pytest.mark.filterwarnings("ignore")  # of what is not compiled here
+@pytest.mark.parametrize("name", TENSORS)
+def test_contenders_of_tensors_are_right(name, monkeypatch):
+    """On the CPU, where a tensor that goes to a card stays what it is."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.Tensor, "cuda", lambda tensor, *_: tensor)
+    monkeypatch.setattr(torch, "compile", lambda run, **_: run)
+    tried = ["gaussian_d3", "nearest_d3", "attention_d64", "statements_10"]
+    if name != "pykeops":  # which takes ten seconds to compile each
+        tried += ["gaussian_d64", "dense_1000_d2", "product_1000_d10"]
+    met = 0
+    for case in select(tried):
+        problem = case.problem(True)
+        try:
+            contest = CONTENDERS[name](problem, None)
+        except Absent:
+            continue
+        met += 1
+        assert problem.error(contest.result(contest.run())) <= case.tolerance
+    assert met
+
+
+def test_what_does_not_fit_a_card_is_absent(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    for name in ("torch_broadcast", "torch_vmap"):
+        problem = select(["dense_50000_d10"])[0].problem(False)
+        with pytest.raises(Absent, match="200 GB in between"):
+            CONTENDERS[name](problem, None)
 
 
 def test_cases_are_found_by_how_they_begin():

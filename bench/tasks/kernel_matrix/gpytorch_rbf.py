@@ -11,7 +11,7 @@ from gpytorch.kernels import RBFKernel
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bench.tasks.kernel_matrix.task import MatrixProblem
+    from bench.matrices import MatrixProblem
 
 PACKAGES = ("gpytorch", "torch")
 

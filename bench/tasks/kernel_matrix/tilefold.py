@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bench.tasks.kernel_matrix.task import TEXT
+from bench.matrices import TEXT
 
 import tilefold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bench.tasks.kernel_matrix.task import MatrixProblem
+    from bench.matrices import MatrixProblem
 
 PACKAGES = ("tilefold",)
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bench.torch_kernels import run_of, scale_of
+from bench.torch_kernels import run_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bench.tasks.kernel_matrix.task import MatrixProblem
+    from bench.matrices import MatrixProblem
 
 PACKAGES = ("torch",)
 
 
 def prepare(problem: MatrixProblem) -> Callable[[], Any]:
     """As one writes it: N × N × D numbers in between."""
-    scale = scale_of(problem)
+    scale = problem.scale
 
     def matrix_of(x: Any) -> Any:
         squares = (x.unsqueeze(1) - x.unsqueeze(0)).square().sum(-1)

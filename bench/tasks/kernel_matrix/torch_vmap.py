@@ -6,19 +6,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from bench.torch_kernels import run_of, scale_of
+from bench.torch_kernels import run_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bench.tasks.kernel_matrix.task import MatrixProblem
+    from bench.matrices import MatrixProblem
 
 PACKAGES = ("torch",)
 
 
 def prepare(problem: MatrixProblem) -> Callable[[], Any]:
     """Mapped over the columns, then over the rows."""
-    scale = scale_of(problem)
+    scale = problem.scale
 
     def kernel(u: Any, v: Any) -> Any:
         return torch.exp((u - v).square().sum() * scale)

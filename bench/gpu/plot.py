@@ -47,6 +47,7 @@ def draw(report: dict[str, Any], limits: dict[str, float], path: Path) -> bool:
         middles.append((place + last - 1) / 2)
         place = last + 1
     axes.set_yticks(middles, list(rows))
+    axes.margins(y=0.005)
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlabel("pairs a second")

@@ -9,6 +9,7 @@ array of numbers.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from tilefold.roles import Role
 __all__ = ["chosen", "is_integer", "listed", "numbers_of", "selected", "split"]
 
 I, J = 1, 2  # noqa: E741 - the bits of an axis
+CPU = 1  # as DLPack numbers devices
 
 
 def selected(
@@ -44,7 +46,7 @@ def selected(
         chosen[kept] = _taken(value, index)
     numbers = {"list": "", "start": "", "step": ""}
     if formula._reads_index(axis):
-        for name, value in _index_numbers(index).items():
+        for name, value in _index_numbers(index, arguments).items():
             numbers[name] = _new(formula, name, chosen)
             chosen[numbers[name]] = value
     return formula._select(axis, renamed, **numbers), chosen
@@ -59,11 +61,28 @@ def _new(formula: _core.Formula, wish: str, taken: dict[str, Any]) -> str:
     return name
 
 
-def _index_numbers(index: Any) -> dict[str, Any]:
+def _index_numbers(index: Any, arguments: dict[str, Any]) -> dict[str, Any]:
     """What the index symbol of the axis is computed from."""
     if isinstance(index, slice):
         return {"start": index.start, "step": index.step}
-    return {"list": index}
+    return {"list": _beside(arguments, index)}
+
+
+def _beside(arguments: dict[str, Any], numbers: Any) -> Any:
+    """Numbers where the arrays are: on a device, as its library keeps them."""
+    for value in arguments.values():
+        while isinstance(value, Role | Quantized):
+            value = value.value if isinstance(value, Role) else value.codes
+        if not hasattr(value, "__dlpack_device__"):
+            continue
+        if value.__dlpack_device__()[0] == CPU:
+            continue
+        if hasattr(value, "__array_namespace__"):
+            library = value.__array_namespace__()
+        else:
+            library = sys.modules[type(value).__module__.partition(".")[0]]
+        return library.asarray(numbers, device=value.device)
+    return numbers
 
 
 def _taken(value: Any, index: Any) -> Any:

@@ -176,6 +176,11 @@ def array(values, dtype=None, device: int = 0) -> Array:
     return Array(np.array(values, dtype), device)
 
 
+def asarray(values, device: int) -> Array:
+    """As the array API standard has it."""
+    return Array(np.array(values), device)
+
+
 def numpy(value) -> np.ndarray:
     """The memory of an Array, or of a tilefold.DeviceArray."""
     return (value if isinstance(value, Alone) else from_dlpack(value)).memory

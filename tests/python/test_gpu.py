@@ -100,6 +100,21 @@ def test_chosen_pairs_are_those_of_the_cpu(gpu_session):
         agree([fake_gpu.numpy(out)], [wanted])
 
 
+@pytest.mark.usefixtures("driver")
+@pytest.mark.parametrize("rows", [[3, 41, 0, -1], slice(40, None, -3)])
+def test_chosen_rows_keep_their_numbers(rows, gpu_session):
+    """Of a formula that reads i and j."""
+    text = "where(j <= i, exp(-|x_i - y_j|²), 0)"
+    kernel = tilefold.kernel(
+        text, x=fake_gpu.array(X), y=fake_gpu.array(Y), session=gpu_session
+    )
+    on_host = tilefold.kernel(text, x=X, y=Y)
+    for chosen in (rows, (slice(None), rows)):
+        out = fake_gpu.numpy(kernel[chosen].dense())
+        agree([out], [on_host[chosen].dense()])
+        np.testing.assert_allclose(out, on_host.dense()[chosen], atol=1e-6)
+
+
 LONG = {
     "x": numbers(50, 40),
     "y": numbers(60, 40, seed=6),

@@ -12,11 +12,15 @@ if TYPE_CHECKING:
 
     from bench.attention import AttentionProblem
 
+    import tilefold
+
 PACKAGES = ("tilefold",)
 
 
-def prepare(problem: AttentionProblem) -> Callable[[], Any]:
+def prepare(
+    problem: AttentionProblem, options: tilefold.Options | None = None
+) -> Callable[[], Any]:
     """Compiles on the first 8 queries."""
     arguments = problem.arguments
     few = {**arguments, "q": arguments["q"][..., :8, :]}
-    return FormulaRun(problem.text, arguments, few)
+    return FormulaRun(problem.text, arguments, few, options)

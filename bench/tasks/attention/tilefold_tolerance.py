@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bench.formula_run import FormulaRun
+from bench.tasks.attention import tilefold as exact
 
 import tilefold
 
@@ -19,8 +19,5 @@ PACKAGES = ("tilefold",)
 
 
 def prepare(problem: AttentionProblem) -> Callable[[], Any]:
-    """Compiles on the first 8 queries."""
-    arguments = problem.arguments
-    few = {**arguments, "q": arguments["q"][..., :8, :]}
-    options = tilefold.Options(tolerance=4e-3)
-    return FormulaRun(problem.text, arguments, few, options)
+    """The same formula in a session that allows it."""
+    return exact.prepare(problem, tilefold.Options(tolerance=4e-3))

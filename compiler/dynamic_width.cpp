@@ -86,9 +86,7 @@ private:
     }
 
     bool is_componentwise(const Node& node) const {
-        if (node.op != Op::IntPow &&
-            (!has_row(node.op) ||
-             row_of(node.op).shape != ir::ShapeRule::Elementwise))
+        if (!ir::is_elementwise(node.op))
             return false;
         return std::ranges::all_of(node.inputs(), [&](ValueId input) {
             return is_scalar(input) || state_[input] == State::After;

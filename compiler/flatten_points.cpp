@@ -13,9 +13,7 @@ namespace {
 /// `width`.
 bool is_by_component(const Node& node, std::int32_t width) {
     const bool is_vector = node.type.rank == 1 && node.type.rows == width;
-    return is_vector && (node.op == Op::Argument ||
-                         (has_row(node.op) &&
-                          row_of(node.op).shape == ShapeRule::Elementwise));
+    return is_vector && (node.op == Op::Argument || is_elementwise(node.op));
 }
 
 /// The sum of components that a graph adds up over all points; or no_value.

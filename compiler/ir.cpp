@@ -129,6 +129,11 @@ const OpRow& row_of(Op op) {
     return op_rows[std::size_t(op) - first_row];
 }
 
+bool is_elementwise(Op op) {
+    return op == Op::IntPow ||
+           (has_row(op) && row_of(op).shape == ShapeRule::Elementwise);
+}
+
 const ReductionRow& row_of(Reduction reduction) {
     return reduction_rows[std::size_t(reduction)];
 }

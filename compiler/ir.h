@@ -126,6 +126,8 @@ struct OpRow {
 };
 bool has_row(Op op);        ///< an operation of ops.def, no leaf, no structure
 const OpRow& row_of(Op op); ///< of an operation in ops.def only
+/// Whether a component is computed from those of the same number.
+bool is_elementwise(Op op);
 std::span<const OpRow> all_op_rows(); ///< in the order of ops.def
 Op op_of_row(std::size_t row);        ///< of all_op_rows()[row]
 std::string_view mnemonic(Op op);     ///< lower-case name, for every Op

@@ -75,8 +75,7 @@ bool is_by_component(const ir::Graph& graph, ValueId id, std::int32_t unroll) {
         node.type.rows <= unroll || node.type.dtype != graph.real)
         return false;
     return node.op == Op::Argument ||
-           (node.op > Op::Reduce &&
-            row_of(node.op).shape == ir::ShapeRule::Elementwise &&
+           (ir::is_elementwise(node.op) &&
             std::ranges::all_of(node.inputs(), [&](ValueId input) {
                 return is_by_component(graph, input, unroll);
             }));

@@ -32,10 +32,7 @@ constexpr int body_slots = 16, long_chain = 96;
 bool Evaluator::is_componentwise(ValueId id) const {
     const Node& node = graph_[id];
     return node.type.rank == 1 && node.type.dtype != DType::Bool &&
-           node.arity > 0 && !leaves_.has(id) &&
-           (node.op == ir::Op::IntPow ||
-            (node.op > ir::Op::Reduce &&
-             ir::row_of(node.op).shape == ir::ShapeRule::Elementwise));
+           node.arity > 0 && !leaves_.has(id) && ir::is_elementwise(node.op);
 }
 
 /// The functions below a contraction's operands, operands first, in groups of

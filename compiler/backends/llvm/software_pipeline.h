@@ -31,7 +31,8 @@ inline constexpr std::int64_t margin = 8;
 void request_stages(llvm::Instruction& branch, int latency);
 
 /// Cuts every loop of `function` that was asked for. Loops must be in
-/// simplified form (a preheader, an exit of their own).
-void cut_into_stages(llvm::Function& function);
+/// simplified form (a preheader, an exit of their own). `registers`: of
+/// vectors; where there are few, stages may be half as long again.
+void cut_into_stages(llvm::Function& function, int registers);
 
 } // namespace tilefold::llvm_backend

@@ -97,7 +97,7 @@ void optimise(llvm::Module& module, Isa isa) {
     for (llvm::Function& function : module)
         if (!function.isDeclaration()) {
             passes.run(function, analyses.functions);
-            cut_into_stages(function);
+            cut_into_stages(function, row_of(isa).registers);
         }
 }
 

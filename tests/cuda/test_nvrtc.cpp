@@ -213,6 +213,25 @@ TEST(Nvrtc, TheModelCountsWhatATileOfPairsHas) {
     }
 }
 
+/// The same of one chunk, by FFMA: its products are no loop, and the first of
+/// them begin the sums, so that no register is set before (64 MOV).
+TEST(Nvrtc, OneChunkOfComponentsIsNoLoop) {
+    CudaCase of = gaussian(16);
+    of.product_error = 1e-5;
+    constexpr double pairs = 64;
+    for (const int major : {8, 9, 10, 12}) {
+        const cuda::Image image = compiled(of, 1, major);
+        ASSERT_EQ(image.plan.multiply, cuda::Multiply::Fma);
+        const Loop tile = smallest_loop(image, "accumulate", "MUFU.EX2");
+        EXPECT_GE(tile.count("FFMA"), (16 + 1) * pairs) << major;
+        EXPECT_LT(tile.count("MOV"), pairs) << major;
+        const cuda::PairCost cost = cuda::cost_of_pair(of.graph, image.plan);
+        EXPECT_NEAR((cost.single + cost.overhead) * pairs / tile.size, 1, 0.1)
+            << major << ": " << tile.size / pairs << " instructions, "
+            << cuda::print(cost);
+    }
+}
+
 /// Of attention, whose loop has paths that few tiles take: its instructions of
 /// tensor cores, and what two more parts of a weight add.
 TEST(Nvrtc, TheModelCountsTheTensorCoresOfAttention) {

@@ -13,6 +13,8 @@ namespace {
 constexpr double group = 4;
 /// Lanes' instructions for a pair: 32 lanes take a tile of 16 × 8.
 constexpr double lanes_of_tile = 32.0 / (16 * 8);
+/// Of a pair: its first sum, 0 or the norm of its row.
+constexpr double begin_of_product = 1;
 
 /// What a thread holds of a tile of pairs.
 struct Thread {
@@ -30,9 +32,10 @@ bool has_two_parts(Multiply multiply) {
 }
 
 /// For four components of a column, from memory to shared memory.
-double to_bring(const Plan& plan) {
-    constexpr double load = 82, place = 10, pack = 18, centre = 28;
+double to_bring(const Plan& plan, double chunks) {
+    constexpr double place = 10, pack = 18, centre = 28;
     const bool is_fma = plan.multiply == Multiply::Fma;
+    const double load = is_fma && chunks == 1 ? 48 : 82;
     const bool packs = !is_fma && plan.multiply != Multiply::Tf32x3;
     return load + place * !is_fma + pack * packs + centre * plan.expands;
 }
@@ -45,7 +48,7 @@ void add_product(const Product& product, const Plan& plan, PairCost& cost) {
     const double groups = plan.tile_columns * plan.chunk / group / plan.threads;
     constexpr double chunk_loop = 20;
     cost.overhead +=
-        chunks * (groups * to_bring(plan) + chunk_loop) / thread.pairs;
+        chunks * (groups * to_bring(plan, chunks) + chunk_loop) / thread.pairs;
     if (plan.expands) {
         cost.single += 1; // the norm
         cost.overhead += 1 / thread.rows;
@@ -53,10 +56,14 @@ void add_product(const Product& product, const Plan& plan, PairCost& cost) {
     if (plan.multiply == Multiply::Fma) {
         const bool subtracts = product.is_distance && !plan.expands;
         cost.single += double(product.components) * (subtracts ? 2 : 1);
-        constexpr double loads = 4, loop = 9.0 / 8;
+        // One chunk is no loop, and begins with its first products.
+        constexpr double loads = 4;
+        const double loop = chunks > 1 ? 9.0 / 8 : 0;
         cost.overhead += depth * (loads + loop) / thread.pairs;
+        cost.overhead += chunks > 1 ? begin_of_product : 0;
         return;
     }
+    cost.overhead += begin_of_product;
     const bool is_tf32 = plan.multiply == Multiply::Tf32x3;
     const double steps = depth / (is_tf32 ? 8 : 16);
     const double products =
@@ -128,9 +135,8 @@ void add_tiles(const Reduction& reduction, const Plan& plan, PairCost& cost) {
     constexpr double bytes_of_load = 16, branch = 4, fold = 12, tile_loop = 40;
     const double column = std::ceil(
         double(reduction.sites.column.record.bytes()) / bytes_of_load);
-    constexpr double begin = 1; // of a product
-    cost.overhead += begin + (column + branch) / thread.rows +
-                     fold / thread.columns + tile_loop / thread.pairs;
+    cost.overhead += (column + branch) / thread.rows + fold / thread.columns +
+                     tile_loop / thread.pairs;
 }
 
 } // namespace tilefold::cuda

@@ -49,7 +49,8 @@ multiply(const Left& left, const Right& right, int from,
          float (&product)[thread_rows][thread_columns]) {
     const int row = int(threadIdx.x) / 32 * 32 + warp_row(0);
     const int column = tile_column(0);
-#pragma unroll 8
+    // One chunk altogether begins its sums with products, not with moves.
+#pragma unroll (depth == chunk ? chunk : 8)
     for (int d = 0; d < chunk; ++d) {
         const float* x = left.at[from + d] + row;
         const float* y = right.at[d] + column;

@@ -85,6 +85,11 @@ bool multiplies_by_parts(const ir::Graph& graph, const Plan& plan) {
     return false;
 }
 
+bool is_power_of_pairs(const ir::Node& node) {
+    return node.type.axes == Axes::IJ &&
+           (node.op == ir::Op::Exp || node.op == ir::Op::Exp2);
+}
+
 Demand demand_of(const ir::Graph& graph, const Plan& plan) {
     Demand demand;
     const std::map<ir::ValueId, Words> words = find_words(graph, plan);
@@ -114,7 +119,7 @@ Demand demand_of(const ir::Graph& graph, const Plan& plan) {
             demand.accumulators += std::max(width, 1);
         } else if (node.type.axes == Axes::IJ && node.arity > 0) {
             demand.vectors |= node.type.rank == 1;
-            demand.powers |= node.op == ir::Op::Exp || node.op == ir::Op::Exp2;
+            demand.powers |= is_power_of_pairs(node);
             for (ir::ValueId operand : node.inputs()) {
                 if (graph[operand].type.rank != 1 || node.type.rank != 0)
                     continue;
@@ -353,6 +358,21 @@ double slots_of(const ir::Graph& graph, const ir::Node& node, Axes axes) {
     return components * terms * row.cost;
 }
 
+/// Powers of two of a pair: of exponentials, and of sums of them.
+double powers_of(const ir::Graph& graph) {
+    double powers = 0;
+    for (const ir::Node& node : graph.nodes) {
+        if (node.op == ir::Op::Reduce) {
+            const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
+            powers += monoid == ir::Monoid::LogSumExp ||
+                      monoid == ir::Monoid::SoftMax;
+        } else if (is_power_of_pairs(node)) {
+            powers += std::max(1, node.type.rows);
+        }
+    }
+    return powers;
+}
+
 double slots_of(const ir::Graph& graph, Axes axes) {
     double slots = 0;
     for (const ir::Node& node : graph.nodes)
@@ -370,7 +390,12 @@ double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
     // Three of a core's four vector pipes are kept busy at 4 GHz: a D = 3
     // Gaussian of 17 slots takes 0.074 ns, by this model 0.09.
     constexpr double slots_per_nanosecond = 3 * 4;
+    // Without AVX-512's table and scaling a power takes more: a Zen 3 needs
+    // 0.48 ns for that Gaussian.
+    constexpr double without_table = 24;
     double slots = 1 + slots_of(graph, Axes::IJ);
+    if (!row_of(plan.isa).masks)
+        slots += without_table * powers_of(graph);
     const std::map<ir::ValueId, Words> words = find_words(graph, plan);
     for (const ir::Node& node : graph.nodes) {
         const auto found = words.find(node.operands[0]);

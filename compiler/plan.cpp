@@ -203,11 +203,10 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
 /// Gaussian sums of E=4, 16, 64 and 256 columns, D=3:
 ///   4x1: 6.0, 4.0, 1.28, 0.44   4x2: 5.1, 3.9, 1.22, 0.43
 ///   2x2: 4.7, 4.2, 1.19, 0.41   2x4: 4.5, 4.0, 1.18, 0.41
-/// On one core of a Zen 3 (AVX2), times as fast as 2x1, Gaussian sums of D=1 to
-/// 5, then exp(-|x - y|) of D=3:
-///   f32, 1x1 stage 12: 1.03, 1.17, 1.24, 1.27, 1.24, 1.15   stage 14:
-///   0.9, 1.05 f64, 1x1 stage 12: 1.20, 1.20, 1.15, 1.33, 1.43, 1.21   1x1
-///   plain: 1.0
+/// On one core of a Zen 3 (AVX2), Gaussian sums of D=1 to 5 and one of |x - y|,
+/// by 1x1 stage 12, times as fast as by 2x1 (1x1 plain is as fast as that):
+///   f32: 1.03, 1.17, 1.24, 1.27, 1.24, 1.15
+///   f64: 1.20, 1.20, 1.15, 1.33, 1.43, 1.21
 std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
     const bool many_registers = row_of(plan.isa).registers >= 32;
     if (plan.nest == Nest::Values)

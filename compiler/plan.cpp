@@ -503,14 +503,18 @@ void check_whole(const Plan& plan) {
 
 Plan parse_plan(std::string_view text) {
     Plan plan;
+    bool has_isa = false; // no default runs on every processor
     std::istringstream words{std::string(text)};
     for (std::string word; words >> word;) {
         const std::size_t equals = word.find('=');
         if (equals == std::string::npos)
             bad_plan(word, "key=value expected");
-        set_field(plan, std::string_view(word).substr(0, equals),
-                  std::string_view(word).substr(equals + 1));
+        const std::string_view key = std::string_view(word).substr(0, equals);
+        set_field(plan, key, std::string_view(word).substr(equals + 1));
+        has_isa |= key == "isa";
     }
+    if (!has_isa)
+        bad_plan("isa", "missing: " + isa_spellings());
     check_whole(plan);
     return plan;
 }

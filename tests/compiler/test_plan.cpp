@@ -36,7 +36,9 @@ TEST(Plan, RefusesWhatIsNone) {
                                     "expected");
     EXPECT_EQ(refusal("lanes=many"),
               "the plan's 'many': not a number from 1 to 64");
-    EXPECT_EQ(refusal("lanes=7"),
+    EXPECT_EQ(refusal("lanes=8"),
+              "the plan's 'isa': missing: " + isa_spellings());
+    EXPECT_EQ(refusal("isa=x86-64-v4 lanes=7"),
               "the plan's 'lanes': one vector of f32 or f64 expected");
 }
 

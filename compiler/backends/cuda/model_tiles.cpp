@@ -32,10 +32,10 @@ bool has_two_parts(Multiply multiply) {
 }
 
 /// For four components of a column, from memory to shared memory.
-double to_bring(const Plan& plan, double chunks) {
+double to_bring(const Plan& plan, bool is_unrolled) {
     constexpr double place = 10, pack = 18, centre = 28;
     const bool is_fma = plan.multiply == Multiply::Fma;
-    const double load = is_fma && chunks == 1 ? 48 : 82;
+    const double load = is_unrolled ? 48 : 82;
     const bool packs = !is_fma && plan.multiply != Multiply::Tf32x3;
     return load + place * !is_fma + pack * packs + centre * plan.expands;
 }
@@ -46,9 +46,13 @@ void add_product(const Product& product, const Plan& plan, PairCost& cost) {
         std::ceil(double(product.components) / double(plan.chunk));
     const double depth = chunks * plan.chunk;
     const double groups = plan.tile_columns * plan.chunk / group / plan.threads;
+    // One chunk is no loop, and begins with its first products.
+    const bool is_unrolled = plan.multiply == Multiply::Fma && chunks == 1;
     constexpr double chunk_loop = 20;
-    cost.overhead +=
-        chunks * (groups * to_bring(plan, chunks) + chunk_loop) / thread.pairs;
+    cost.overhead += chunks *
+                     (groups * to_bring(plan, is_unrolled) + chunk_loop) /
+                     thread.pairs;
+    cost.overhead += is_unrolled ? 0 : begin_of_product;
     if (plan.expands) {
         cost.single += 1; // the norm
         cost.overhead += 1 / thread.rows;
@@ -56,14 +60,11 @@ void add_product(const Product& product, const Plan& plan, PairCost& cost) {
     if (plan.multiply == Multiply::Fma) {
         const bool subtracts = product.is_distance && !plan.expands;
         cost.single += double(product.components) * (subtracts ? 2 : 1);
-        // One chunk is no loop, and begins with its first products.
         constexpr double loads = 4;
-        const double loop = chunks > 1 ? 9.0 / 8 : 0;
+        const double loop = is_unrolled ? 0 : 9.0 / 8;
         cost.overhead += depth * (loads + loop) / thread.pairs;
-        cost.overhead += chunks > 1 ? begin_of_product : 0;
         return;
     }
-    cost.overhead += begin_of_product;
     const bool is_tf32 = plan.multiply == Multiply::Tf32x3;
     const double steps = depth / (is_tf32 ? 8 : 16);
     const double products =

@@ -231,6 +231,8 @@ Stages stages_of(const Loop& loop, int registers) {
     int least = best.travelling();
     for (int latency = loop.latency + 1; latency <= longest; ++latency) {
         Stages stages(loop, latency);
+        if (stages.last() == 0)
+            break;
         if (const int count = stages.travelling(); count < least) {
             least = count;
             best = std::move(stages);

@@ -13,47 +13,52 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <functional>
+#include <future>
 
 namespace tilefold::llvm_backend {
 namespace {
 
-/// The module of a request and what the caller must know to run it. The
-/// context outlives the module.
+using Borrowed = std::vector<std::function<void(ModuleWriter&)>>;
+
+/// A module and what the caller must know to run it. The context outlives the
+/// module.
 struct Written {
     std::unique_ptr<llvm::LLVMContext> context;
     std::unique_ptr<llvm::Module> module;
     Layout layout;
-    Isa isa;
+    Borrowed borrowed;
 };
 
-Written write(std::string_view graph_text, std::string_view plan_text) {
-    const ir::Graph graph = ir::parse_ir(graph_text);
-    const Plan plan = parse_plan(plan_text);
-    ModuleWriter writer(graph, plan);
+Written write(const ir::Graph& graph, const Plan& plan, Portion portion,
+              const Borrowed& borrowed = {}) {
+    ModuleWriter writer(graph, plan, portion);
     write_prepare(writer);
     if (plan.nest == Nest::Reduce)
         write_reduce_nest(writer);
     else
         write_values_nest(writer);
+    for (const auto& write_function : borrowed)
+        write_function(writer);
 #ifndef NDEBUG
     std::string broken;
     llvm::raw_string_ostream stream(broken);
     if (llvm::verifyModule(writer.module(), &stream))
         internal_error("emitted LLVM IR is broken: " + broken);
 #endif
-    optimise(writer.module(), plan.isa);
     return {writer.take_context(), writer.take_module(), writer.layout,
-            plan.isa};
+            std::move(writer.borrowed)};
 }
 
 Entries entries_of(const Image& image) {
     const auto find = [&](const char* name) {
-        const auto found = image.entries.find(name);
-        return found == image.entries.end() ? Entries::absent : found->second;
+        const auto found = image.functions.find(name);
+        return found == image.functions.end() ? Entries::absent : found->second;
     };
     Entries entries;
     entries.prepare = find("prepare");
@@ -66,12 +71,35 @@ Entries entries_of(const Image& image) {
     return entries;
 }
 
-std::string compile_text(std::string_view graph, std::string_view plan) {
+llvm::SmallVector<char, 0> object_of(const Written& written, Isa isa) {
+    const auto machine = make_machine(isa);
+    optimise(*written.module, *machine, isa);
+    return emit_object(*written.module, *machine);
+}
+
+/// Each portion notes what its own functions need.
+Layout joined(Layout layout, const Layout& other) {
+    layout.scratch = std::max(layout.scratch, other.scratch);
+    layout.scratch_per_width =
+        std::max(layout.scratch_per_width, other.scratch_per_width);
+    layout.uses_functions |= other.uses_functions;
+    return layout;
+}
+
+std::string compile_text(std::string_view graph_text,
+                         std::string_view plan_text) {
     const auto start = std::chrono::steady_clock::now();
-    const Written written = write(graph, plan);
-    Image image = link_flat(emit_object(*written.module, written.isa));
+    const ir::Graph graph = ir::parse_ir(graph_text);
+    const Plan plan = parse_plan(plan_text);
+    const Written pairs = write(graph, plan, Portion::Pairs);
+    const Written rest = write(graph, plan, Portion::Rest, pairs.borrowed);
+    auto object_of_rest = std::async([&] { return object_of(rest, plan.isa); });
+    const auto object_of_pairs = object_of(pairs, plan.isa);
+    Image image;
+    link_flat(object_of_rest.get(), image);
+    link_flat(object_of_pairs, image);
     Artifact artifact;
-    artifact.layout = written.layout;
+    artifact.layout = joined(pairs.layout, rest.layout);
     artifact.entries = entries_of(image);
     artifact.code = std::move(image.code);
     artifact.compiler = "LLVM " LLVM_VERSION_STRING;
@@ -83,11 +111,16 @@ std::string compile_text(std::string_view graph, std::string_view plan) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string explain_text(std::string_view graph, std::string_view plan,
-                         std::string_view what) {
-    const Written written = write(graph, plan);
+/// In one module, which reads better.
+std::string explain_text(std::string_view graph_text,
+                         std::string_view plan_text, std::string_view what) {
+    const ir::Graph graph = ir::parse_ir(graph_text);
+    const Plan plan = parse_plan(plan_text);
+    const Written written = write(graph, plan, Portion::Whole);
+    const auto machine = make_machine(plan.isa);
+    optimise(*written.module, *machine, plan.isa);
     if (what == "asm")
-        return emit_assembly(*written.module, written.isa);
+        return emit_assembly(*written.module, *machine);
     std::string text;
     llvm::raw_string_ostream stream(text);
     written.module->print(stream, nullptr);

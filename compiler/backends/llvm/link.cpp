@@ -22,7 +22,7 @@ namespace jit = llvm::jitlink;
 /// survive in it.
 constexpr std::uint64_t base = 0x100000000;
 
-/// Lays all segments behind one another and keeps the bytes.
+/// Lays all segments behind what the image holds and keeps the bytes.
 class FlatMemory : public jit::JITLinkMemoryManager {
 public:
     explicit FlatMemory(Image& image) : image_(image) {}
@@ -31,11 +31,12 @@ public:
     void allocate(const jit::JITLinkDylib*, jit::LinkGraph& graph,
                   OnAllocatedFunction done) override {
         jit::BasicLayout layout(graph);
-        std::uint64_t end = 0;
+        const std::uint64_t begin = image_.code.size();
+        std::uint64_t end = begin;
         for (auto& entry : layout.segments())
             end = after(entry.second, end);
-        image_.code.assign(end, std::byte(0));
-        end = 0;
+        image_.code.resize(end);
+        end = begin;
         for (auto& entry : layout.segments()) {
             auto& segment = entry.second;
             const std::uint64_t start = llvm::alignTo(end, segment.Alignment);
@@ -75,7 +76,7 @@ private:
     Image& image_;
 };
 
-/// One link: no symbols from outside, errors kept as text.
+/// One link: no symbols from outside the image, errors kept as text.
 class FlatLink : public jit::JITLinkContext {
 public:
     FlatLink(Image& image, std::string& error)
@@ -89,16 +90,36 @@ public:
     void
     lookup(const LookupMap& names,
            std::unique_ptr<jit::JITLinkAsyncLookupContinuation> done) override {
-        std::string text = "undefined:";
-        for (const auto& name : names)
-            text += " " + (*name.first).str();
-        done->run(llvm::make_error<llvm::StringError>(
-            text, llvm::inconvertibleErrorCode()));
+        jit::AsyncLookupResult known;
+        std::string missing;
+        for (const auto& [name, flags] : names) {
+            (void)flags;
+            const auto found = image_.functions.find((*name).str());
+            if (found == image_.functions.end())
+                missing += " " + (*name).str();
+            else
+                known[name] = {llvm::orc::ExecutorAddr(base + found->second),
+                               llvm::JITSymbolFlags::Exported};
+        }
+        if (missing.empty())
+            done->run(std::move(known));
+        else
+            done->run(llvm::make_error<llvm::StringError>(
+                "undefined:" + missing, llvm::inconvertibleErrorCode()));
+    }
+    /// Calls reach one another without tables, which would hold addresses.
+    bool shouldAddDefaultTargetPasses(const llvm::Triple&) const override {
+        return false;
+    }
+    llvm::Error modifyPassConfig(jit::LinkGraph&,
+                                 jit::PassConfiguration& passes) override {
+        passes.PrePrunePasses.push_back(jit::markAllSymbolsLive);
+        return llvm::Error::success();
     }
     llvm::Error notifyResolved(jit::LinkGraph& graph) override {
         for (jit::Symbol* symbol : graph.defined_symbols())
-            if (symbol->hasName() && symbol->getScope() == jit::Scope::Default)
-                image_.entries[(*symbol->getName()).str()] =
+            if (symbol->hasName() && symbol->getScope() != jit::Scope::Local)
+                image_.functions[(*symbol->getName()).str()] =
                     symbol->getAddress().getValue() - base;
         return check_fixups(graph);
     }
@@ -138,19 +159,17 @@ private:
 
 } // namespace
 
-Image link_flat(llvm::ArrayRef<char> object) {
+void link_flat(llvm::ArrayRef<char> object, Image& image) {
     const llvm::MemoryBufferRef buffer({object.data(), object.size()},
                                        "kernel");
     auto graph = jit::createLinkGraphFromObject(
         buffer, std::make_shared<llvm::orc::SymbolStringPool>());
     if (!graph)
         internal_error(llvm::toString(graph.takeError()));
-    Image image;
     std::string error;
     jit::link(std::move(*graph), std::make_unique<FlatLink>(image, error));
     if (!error.empty())
         internal_error("linking a kernel: " + error);
-    return image;
 }
 
 } // namespace tilefold::llvm_backend

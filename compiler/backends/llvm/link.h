@@ -14,12 +14,13 @@ namespace tilefold::llvm_backend {
 
 struct Image {
     std::vector<std::byte> code;
-    std::map<std::string, std::uint64_t> entries; ///< exported, by name
+    std::map<std::string, std::uint64_t> functions; ///< by name
 };
 
-/// Links with JITLink through a memory manager that only keeps the bytes.
-/// The object may refer to nothing outside itself; an undefined symbol or a
-/// fixup that is not PC-relative is an InternalError.
-Image link_flat(llvm::ArrayRef<char> object);
+/// Puts the object behind what `image` holds, with JITLink and a memory manager
+/// that only keeps the bytes. The object may refer to functions of the image
+/// and to nothing else; an undefined symbol or a fixup that is not PC-relative
+/// is an InternalError.
+void link_flat(llvm::ArrayRef<char> object, Image& image);
 
 } // namespace tilefold::llvm_backend

@@ -1,6 +1,6 @@
 // compiler/backends/llvm/module.h - one nest's LLVM module under way: its
 // functions, the fields of the call structure, and loads and stores of
-// strided arrays.
+// strided arrays (copies.cpp).
 #pragma once
 
 #include "compiler/artifact.h"
@@ -14,8 +14,10 @@
 #include <llvm/IR/Module.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace tilefold::llvm_backend {
 
@@ -36,12 +38,17 @@ enum class OperandField : std::int64_t {
 llvm::Value* load_elements(const Lanes& lanes, DType from, DType to,
                            llvm::Value* pointer, llvm::Value* mask = nullptr);
 
+/// Which functions of an image a module holds. The one with the loop over pairs
+/// takes about as long to compile as all others together.
+enum class Portion { Whole, Pairs, Rest };
+
 class ModuleWriter {
 public:
-    ModuleWriter(const ir::Graph& graph, const Plan& plan);
+    ModuleWriter(const ir::Graph& graph, const Plan& plan, Portion portion);
 
     const ir::Graph& graph;
     const Plan plan;
+    const bool has_pairs, has_rest; ///< of the portion
     const Sites sites;
     const std::map<ir::ValueId, Words> words; ///< vectors packed as words
     /// Null for a value that is packed otherwise.
@@ -54,14 +61,24 @@ public:
     DType packed_dtype(ir::ValueId id) const;
     Layout layout;
 
+    /// Writes functions that a module of pairs alone calls into the one of the
+    /// rest.
+    std::vector<std::function<void(ModuleWriter& rest)>> borrowed;
+
     llvm::Module& module() { return *module_; }
     std::unique_ptr<llvm::LLVMContext> take_context();
     std::unique_ptr<llvm::Module> take_module();
 
-    /// Starts a function whose parameters are pointers ('p') and i64 ('n');
-    /// the builder stands in its entry block.
+    /// Starts an entry whose parameters are pointers ('p') and i64 ('n'); the
+    /// builder stands in its first block.
     llvm::Function* begin(llvm::IRBuilder<>& builder, const std::string& name,
-                          std::string_view parameters, bool exported);
+                          std::string_view parameters);
+    /// A function that entries call, with `body` (less its return) unless the
+    /// module has one of this name. `body` may outlive the writer.
+    using Body =
+        std::function<void(ModuleWriter&, llvm::IRBuilder<>&, llvm::Function*)>;
+    llvm::Function* shared(const std::string& name, std::string_view parameters,
+                           const Body& body);
     /// Lanes of the plan in `builder`'s function.
     Lanes lanes(llvm::IRBuilder<>& builder, int width) const {
         return {builder, width, graph.real, plan.isa};
@@ -79,12 +96,19 @@ public:
     /// count elements of points first… (or list[first]…) to `out` in the
     /// dtype `to`, then zeros up to `padded`.
     llvm::Function* strided_load(DType from, DType to);
+    /// void(p place, n count, p out, n run): points of so many `components`
+    /// that lie side by side, each component to a run of its own, `run` bytes
+    /// on. Without masks, `count` is a multiple of the plan's lanes.
+    llvm::Function* interleaved_load(DType dtype, int components);
     /// void(p list, n first, n count, p out): the points' numbers, as I64.
     llvm::Function* count_points();
     /// void(p values, n count, p out, n stride, n accumulate)
     llvm::Function* strided_store(DType dtype);
 
 private:
+    llvm::Function* declare(const std::string& name,
+                            std::string_view parameters);
+
     std::unique_ptr<llvm::LLVMContext> context_;
     std::unique_ptr<llvm::Module> module_;
 };

@@ -20,8 +20,7 @@ Entry::Entry(ModuleWriter& writer, const std::string& name,
              std::string_view parameters, int lane_count)
     : writer(writer), b(writer.module().getContext()),
       lanes(writer.lanes(b, lane_count)),
-      function(writer.begin(b, name, parameters, true)),
-      call(function->getArg(0)) {
+      function(writer.begin(b, name, parameters)), call(function->getArg(0)) {
     functions = [this](int k) {
         return this->writer.function_pointer(b, call, k);
     };
@@ -96,6 +95,8 @@ private:
 } // namespace
 
 void write_prepare(ModuleWriter& writer) {
+    if (!writer.has_rest)
+        return;
     Entry entry(writer, "prepare", "p", 1);
     ParameterLeaves leaves(entry);
     Evaluator values(writer.graph, entry.lanes, entry.functions,

@@ -33,7 +33,7 @@ struct Entry {
     void finish() { b.CreateRetVoid(); }
 };
 
-/// prepare: the values on {}.
+/// prepare (of the rest): the values on {}.
 void write_prepare(ModuleWriter& writer);
 
 /// A reduction of the nest and where its state lies.
@@ -45,10 +45,10 @@ struct Slots {
 std::vector<Slots> make_slots(ModuleWriter& writer);
 llvm::Value* first_slot(Entry& entry, const Slots& slots);
 
-/// init, merge, accumulate, finalise.
+/// accumulate (pairs); init, merge, finalise (the rest).
 void write_reduce_nest(ModuleWriter& writer);
 void write_accumulate(ModuleWriter& writer, std::vector<Slots>& reductions);
-/// zip, dense.
+/// dense (pairs); zip (the rest).
 void write_values_nest(ModuleWriter& writer);
 
 /// Results of a chunk of points, waiting in scratch to be stored.

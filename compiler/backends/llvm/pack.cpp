@@ -2,8 +2,6 @@
 
 #include "compiler/backends/llvm/pack.h"
 
-#include <llvm/Analysis/VectorUtils.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -174,43 +172,20 @@ Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
         kind_of(dtype) != DTypeKind::Float || lanes.width() == 1)
         return lanes.constant(0);
     const auto size = std::int64_t(size_of(dtype));
-    const int width = lanes.width();
     Value* usual = b.CreateAnd(
         b.CreateIsNull(source.list),
         b.CreateAnd(
             b.CreateICmpEQ(source.step, lanes.constant(size)),
             b.CreateICmpEQ(source.stride, lanes.constant(size * components))));
-    Value* whole = b.CreateSelect(
-        usual, b.CreateAnd(count, lanes.constant(-width)), lanes.constant(0));
-    const auto load = [&](Value* k, Value* points) {
-        Value* place =
-            lanes.at(source.base, b.CreateAdd(first, k), 0, size * components);
-        llvm::SmallVector<Value*, 8> parts;
-        for (std::int64_t c = 0; c < components; ++c) {
-            Value* part = lanes.byte_offset(place, c * width * size);
-            Value* mask =
-                points ? lanes.first_lanes(b.CreateSub(
-                             b.CreateMul(points, lanes.constant(components)),
-                             lanes.constant(c * width)))
-                       : nullptr;
-            parts.push_back(load_elements(lanes, dtype, dtype, part, mask));
-        }
-        Value* all = llvm::concatenateVectors(b, parts);
-        for (std::int64_t c = 0; c < components; ++c) {
-            llvm::SmallVector<int, 16> mask;
-            for (int lane = 0; lane < width; ++lane)
-                mask.push_back(int(lane * components + c));
-            lanes.store(b.CreateShuffleVector(all, mask),
-                        address(lanes, scratch, id, {c, nullptr}, k));
-        }
-    };
-    lanes.loop(lanes.constant(0), whole, lanes.constant(width),
-               [&](Value* k) { load(k, nullptr); });
-    if (!row_of(lanes.isa()).masks)
-        return whole;
-    Value* rest = b.CreateAnd(usual, b.CreateICmpSLT(whole, count));
-    lanes.when(rest, [&] { load(whole, b.CreateSub(count, whole)); });
-    return b.CreateSelect(rest, count, whole);
+    Value* whole = row_of(lanes.isa()).masks
+                       ? count
+                       : b.CreateAnd(count, lanes.constant(-lanes.width()));
+    Value* done = b.CreateSelect(usual, whole, lanes.constant(0));
+    b.CreateCall(writer_.interleaved_load(dtype, int(components)),
+                 {lanes.at(source.base, first, 0, size * components), done,
+                  address(lanes, scratch, id, {}, lanes.constant(0)),
+                  lanes.constant(places_.at(id).component)});
+    return done;
 }
 
 /// Some points of a tile, which begins at `point` of the part.

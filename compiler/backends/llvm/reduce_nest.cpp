@@ -220,8 +220,11 @@ void write_reduce_nest(ModuleWriter& writer) {
             nanoseconds_per_component(writer.graph, plan);
     writer.layout.row_nanoseconds = packing_nanoseconds(writer, Axes::I);
     writer.layout.column_nanoseconds = packing_nanoseconds(writer, Axes::J);
+    if (writer.has_pairs)
+        write_accumulate(writer, reductions);
+    if (!writer.has_rest)
+        return;
     write_init(writer, reductions);
-    write_accumulate(writer, reductions);
     write_merge(writer, reductions);
     write_finalise(writer, reductions);
 }

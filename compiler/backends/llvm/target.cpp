@@ -19,7 +19,6 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Scalar/DCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LICM.h>
@@ -48,6 +47,8 @@ void initialise_once(const llvm::Triple& triple) {
     });
 }
 
+} // namespace
+
 std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
     const llvm::Triple triple(row_of(isa).triple);
     initialise_once(triple);
@@ -63,6 +64,8 @@ std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
         llvm::Reloc::PIC_, llvm::CodeModel::Small,
         llvm::CodeGenOptLevel::Default));
 }
+
+namespace {
 
 /// Analyses of one run of passes, wired to one another.
 struct Analyses {
@@ -83,11 +86,10 @@ struct Analyses {
 
 } // namespace
 
-void optimise(llvm::Module& module, Isa isa) {
-    const auto machine = make_machine(isa);
-    module.setTargetTriple(machine->getTargetTriple());
-    module.setDataLayout(machine->createDataLayout());
-    Analyses analyses(*machine);
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, Isa isa) {
+    module.setTargetTriple(machine.getTargetTriple());
+    module.setDataLayout(machine.createDataLayout());
+    Analyses analyses(machine);
     llvm::FunctionPassManager passes;
     passes.addPass(llvm::PromotePass());
     passes.addPass(llvm::EarlyCSEPass(true));
@@ -103,13 +105,13 @@ void optimise(llvm::Module& module, Isa isa) {
 
 namespace {
 
-llvm::SmallVector<char, 0> emit(llvm::Module& module, Isa isa,
+llvm::SmallVector<char, 0> emit(llvm::Module& module,
+                                llvm::TargetMachine& machine,
                                 llvm::CodeGenFileType kind) {
-    const auto machine = make_machine(isa);
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager passes;
-    if (machine->addPassesToEmitFile(passes, stream, nullptr, kind, true))
+    if (machine.addPassesToEmitFile(passes, stream, nullptr, kind, true))
         internal_error("the target emits no files of this kind");
     passes.run(module);
     return bytes;
@@ -117,12 +119,14 @@ llvm::SmallVector<char, 0> emit(llvm::Module& module, Isa isa,
 
 } // namespace
 
-llvm::SmallVector<char, 0> emit_object(llvm::Module& module, Isa isa) {
-    return emit(module, isa, llvm::CodeGenFileType::ObjectFile);
+llvm::SmallVector<char, 0> emit_object(llvm::Module& module,
+                                       llvm::TargetMachine& machine) {
+    return emit(module, machine, llvm::CodeGenFileType::ObjectFile);
 }
 
-std::string emit_assembly(llvm::Module& module, Isa isa) {
-    const auto text = emit(module, isa, llvm::CodeGenFileType::AssemblyFile);
+std::string emit_assembly(llvm::Module& module, llvm::TargetMachine& machine) {
+    const auto text =
+        emit(module, machine, llvm::CodeGenFileType::AssemblyFile);
     return {text.begin(), text.end()};
 }
 

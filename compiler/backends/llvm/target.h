@@ -5,16 +5,20 @@
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
 
 #include <memory>
 #include <string>
 
 namespace tilefold::llvm_backend {
 
-/// Runs the short list of passes on `module`, for `isa`.
-void optimise(llvm::Module& module, Isa isa);
+/// What `isa` is to LLVM; for one thread.
+std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa);
+/// Runs the short list of passes on `module`, for the `machine` of `isa`.
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, Isa isa);
 /// A relocatable ELF object.
-llvm::SmallVector<char, 0> emit_object(llvm::Module& module, Isa isa);
-std::string emit_assembly(llvm::Module& module, Isa isa);
+llvm::SmallVector<char, 0> emit_object(llvm::Module& module,
+                                       llvm::TargetMachine& machine);
+std::string emit_assembly(llvm::Module& module, llvm::TargetMachine& machine);
 
 } // namespace tilefold::llvm_backend

@@ -193,8 +193,10 @@ void write_dense(ModuleWriter& writer) {
 void write_values_nest(ModuleWriter& writer) {
     writer.layout.nanoseconds =
         nanoseconds_per_pair(writer.graph, writer.plan) + 1;
-    write_zip(writer);
-    write_dense(writer);
+    if (writer.has_rest)
+        write_zip(writer);
+    if (writer.has_pairs)
+        write_dense(writer);
 }
 
 } // namespace tilefold::llvm_backend

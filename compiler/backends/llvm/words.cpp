@@ -48,16 +48,12 @@ void copy_words(const Lanes& lanes, Value* from, Value* to, Value* count,
 
 } // namespace
 
-llvm::Function* word_load(ModuleWriter& writer, const Words& of, bool is_row) {
-    const auto [a, c] = offsets_of(of, is_row);
-    const std::int64_t flip = of.exact() && (is_row ? a : c) != 0 ? 0x80 : 0;
-    const std::string name = "words_" + std::string(spelling_of(of.stored)) +
-                             (flip ? "_flipped_" : "_") +
-                             std::to_string(of.components);
-    if (llvm::Function* known = writer.module().getFunction(name))
-        return known;
-    llvm::IRBuilder<> b(writer.module().getContext());
-    llvm::Function* function = writer.begin(b, name, "pnpn", false);
+namespace {
+
+/// The body of word_load, which turns bits of `flip` in each number.
+void write_word_load(ModuleWriter& writer, llvm::IRBuilder<>& b,
+                     llvm::Function* function, const Words& of,
+                     std::int64_t flip) {
     const Lanes scalar = writer.lanes(b, 1);
     Value* step = function->getArg(1);
     const std::int64_t numbers = of.numbers();
@@ -108,8 +104,21 @@ llvm::Function* word_load(ModuleWriter& writer, const Words& of, bool is_row) {
               b.getInt64(whole));
     for (std::int64_t k = of.words(); k < of.padded(); ++k)
         store(b.getInt32(0), b.getInt64(std::uint64_t(k)));
-    b.CreateRetVoid();
-    return function;
+}
+
+} // namespace
+
+llvm::Function* word_load(ModuleWriter& writer, const Words& of, bool is_row) {
+    const auto [a, c] = offsets_of(of, is_row);
+    const std::int64_t flip = of.exact() && (is_row ? a : c) != 0 ? 0x80 : 0;
+    const std::string name = "words_" + std::string(spelling_of(of.stored)) +
+                             (flip ? "_flipped_" : "_") +
+                             std::to_string(of.components);
+    return writer.shared(name, "pnpn",
+                         [of, flip](ModuleWriter& its, llvm::IRBuilder<>& b,
+                                    llvm::Function* function) {
+                             write_word_load(its, b, function, of, flip);
+                         });
 }
 
 Value* emit_one_index(const Lanes& lanes, const Words& of, bool is_row,

@@ -1,0 +1,265 @@
+// compiler/backends/llvm/copies.cpp - between arrays of any stride and packed
+// runs of numbers: functions of the module that all its entries share.
+
+#include "compiler/backends/llvm/module.h"
+
+#include <llvm/Analysis/VectorUtils.h>
+
+namespace tilefold::llvm_backend {
+
+using llvm::Value;
+
+namespace {
+
+/// Elements copied at a time where they lie in a run.
+constexpr int run_lanes = 16;
+
+/// How many of `count` elements `stride` bytes apart are in whole runs: none
+/// unless they are neighbours.
+Value* whole_runs(const Lanes& scalar, Value* count, Value* stride,
+                  DType dtype) {
+    auto& b = scalar.b;
+    Value* are_neighbours =
+        b.CreateICmpEQ(stride, scalar.constant(std::int64_t(size_of(dtype))));
+    Value* whole = b.CreateAnd(count, scalar.constant(-run_lanes));
+    return b.CreateSelect(are_neighbours, whole, scalar.constant(0));
+}
+
+std::string pair_name(std::string_view verb, DType from, DType to) {
+    return std::string(verb) + "_" + std::string(spelling_of(from)) + "_" +
+           std::string(spelling_of(to));
+}
+
+/// The body of strided_load.
+class RunLoad {
+public:
+    RunLoad(const ModuleWriter& writer, llvm::IRBuilder<>& b, DType from,
+            DType to, llvm::Function* function)
+        : b(b), scalar_(writer.lanes(b, 1)), wide_(writer.lanes(b, run_lanes)),
+          has_masks_(row_of(writer.plan.isa).masks), from_(from), to_(to),
+          base_(function->getArg(0)), stride_(function->getArg(1)),
+          list_(function->getArg(2)), first_(function->getArg(3)),
+          count_(function->getArg(4)), out_(function->getArg(5)),
+          padded_(function->getArg(6)) {}
+
+    void write() {
+        Value* zero = b.getInt64(0);
+        Value* listed = b.CreateIsNotNull(list_);
+        Value* in_order = b.CreateSelect(listed, zero, count_);
+        Value* vectors = whole_runs(scalar_, in_order, stride_, from_);
+        wide_.loop(zero, vectors, b.getInt64(run_lanes),
+                   [&](Value* k) { copy(wide_, b.CreateAdd(first_, k), k); });
+        if (has_masks_ && size_of(from_) >= 4)
+            vectors = copy_rest(vectors, in_order);
+        scalar_.loop(vectors, in_order, b.getInt64(1), [&](Value* k) {
+            copy(scalar_, b.CreateAdd(first_, k), k);
+        });
+        copy_listed(b.CreateSelect(listed, count_, zero));
+        write_zeros();
+    }
+
+private:
+    Value* place_of(Value* point) const {
+        return b.CreatePtrAdd(base_, b.CreateMul(point, stride_));
+    }
+    Value* target(Value* k) const {
+        return scalar_.at(out_, k, 0, std::int64_t(size_of(to_)));
+    }
+
+    void copy(const Lanes& some, Value* point, Value* k) const {
+        b.CreateAlignedStore(load_elements(some, from_, to_, place_of(point)),
+                             target(k), llvm::Align(size_of(to_)));
+    }
+
+    /// What is left of a run after `whole` elements, under a mask. Gives where
+    /// the elements begin that are left then: of no run, at 0.
+    Value* copy_rest(Value* whole, Value* count) const {
+        Value* is_run = b.CreateAnd(
+            b.CreateICmpEQ(stride_,
+                           wide_.constant(std::int64_t(size_of(from_)))),
+            b.CreateICmpSLT(whole, count));
+        wide_.when(is_run, [&] {
+            Value* mask = wide_.first_lanes(b.CreateSub(count, whole));
+            Value* place = place_of(b.CreateAdd(first_, whole));
+            b.CreateMaskedStore(load_elements(wide_, from_, to_, place, mask),
+                                target(whole), llvm::Align(1), mask);
+        });
+        return b.CreateSelect(is_run, count, whole);
+    }
+
+    void copy_listed(Value* count) const {
+        scalar_.loop(b.getInt64(0), count, b.getInt64(1), [&](Value* k) {
+            Value* place = scalar_.at(list_, b.CreateAdd(first_, k), 0, 8);
+            copy(scalar_, b.CreateLoad(b.getInt64Ty(), place), k);
+        });
+    }
+
+    void write_zeros() const {
+        const Lanes& zeros = has_masks_ ? wide_ : scalar_;
+        const auto width = unsigned(zeros.width());
+        llvm::Type* type = zeros.stored(to_);
+        if (has_masks_)
+            type = llvm::FixedVectorType::get(type, width);
+        Value* none = llvm::Constant::getNullValue(type);
+        zeros.loop(count_, padded_, b.getInt64(width), [&](Value* k) {
+            if (has_masks_)
+                b.CreateMaskedStore(none, target(k), llvm::Align(1),
+                                    zeros.first_lanes(b.CreateSub(padded_, k)));
+            else
+                b.CreateStore(none, target(k));
+        });
+    }
+
+    llvm::IRBuilder<>& b;
+    const Lanes scalar_, wide_;
+    const bool has_masks_;
+    const DType from_, to_;
+    Value *base_, *stride_, *list_, *first_, *count_, *out_, *padded_;
+};
+
+} // namespace
+
+llvm::Function* ModuleWriter::strided_load(DType from, DType to) {
+    const std::string name = pair_name("load", from, to);
+    return shared(name, "pnpnnpn",
+                  [from, to](ModuleWriter& writer, llvm::IRBuilder<>& b,
+                             llvm::Function* function) {
+                      RunLoad(writer, b, from, to, function).write();
+                  });
+}
+
+namespace {
+
+/// Whole vectors of points, or the first `points` of one under a mask.
+void split_components(const Lanes& lanes, DType dtype, int components,
+                      Value* place, Value* points, Value* out, Value* run) {
+    auto& b = lanes.b;
+    const int width = lanes.width();
+    llvm::SmallVector<Value*, 8> parts;
+    for (int c = 0; c < components; ++c) {
+        Value* mask = points
+                          ? lanes.first_lanes(b.CreateSub(
+                                b.CreateMul(points, lanes.constant(components)),
+                                lanes.constant(c * width)))
+                          : nullptr;
+        Value* part = lanes.byte_offset(
+            place, std::int64_t(c) * width * std::int64_t(size_of(dtype)));
+        parts.push_back(load_elements(lanes, dtype, dtype, part, mask));
+    }
+    Value* all = llvm::concatenateVectors(b, parts);
+    for (int c = 0; c < components; ++c) {
+        llvm::SmallVector<int, 16> component;
+        for (int lane = 0; lane < width; ++lane)
+            component.push_back(lane * components + c);
+        lanes.store(b.CreateShuffleVector(all, component),
+                    b.CreatePtrAdd(out, b.CreateMul(run, lanes.constant(c))));
+    }
+}
+
+void write_interleaved_load(ModuleWriter& writer, llvm::IRBuilder<>& b,
+                            llvm::Function* function, DType dtype,
+                            int components) {
+    const Lanes lanes = writer.lanes(b, writer.plan.lanes);
+    Value* count = function->getArg(1);
+    const auto size = std::int64_t(size_of(dtype));
+    const auto load = [&](Value* k, Value* points) {
+        split_components(lanes, dtype, components,
+                         lanes.at(function->getArg(0), k, 0, size * components),
+                         points, lanes.at(function->getArg(2), k, 0, size),
+                         function->getArg(3));
+    };
+    Value* width = lanes.constant(lanes.width());
+    Value* whole = b.CreateAnd(count, lanes.constant(-lanes.width()));
+    lanes.loop(lanes.constant(0), whole, width,
+               [&](Value* k) { load(k, nullptr); });
+    if (row_of(writer.plan.isa).masks)
+        lanes.when(b.CreateICmpSLT(whole, count),
+                   [&] { load(whole, b.CreateSub(count, whole)); });
+}
+
+} // namespace
+
+llvm::Function* ModuleWriter::interleaved_load(DType dtype, int components) {
+    const std::string name = "split_" + std::string(spelling_of(dtype)) + "_" +
+                             std::to_string(components);
+    return shared(
+        name, "pnpn",
+        [dtype, components](ModuleWriter& writer, llvm::IRBuilder<>& b,
+                            llvm::Function* function) {
+            write_interleaved_load(writer, b, function, dtype, components);
+        });
+}
+
+namespace {
+
+void write_count(ModuleWriter& writer, llvm::IRBuilder<>& b,
+                 llvm::Function* function) {
+    const Lanes scalar = writer.lanes(b, 1);
+    Value* list = function->getArg(0);
+    Value* first = function->getArg(1);
+    Value* count = function->getArg(2);
+    Value* listed = b.CreateIsNotNull(list);
+    Value* zero = b.getInt64(0);
+    const auto write = [&](Value* k, Value* point) {
+        b.CreateStore(point, scalar.at(function->getArg(3), k, 0, 8));
+    };
+    scalar.loop(zero, b.CreateSelect(listed, zero, count), b.getInt64(1),
+                [&](Value* k) { write(k, b.CreateAdd(first, k)); });
+    scalar.loop(zero, b.CreateSelect(listed, count, zero), b.getInt64(1),
+                [&](Value* k) {
+                    Value* place = scalar.at(list, b.CreateAdd(first, k), 0, 8);
+                    write(k, b.CreateLoad(b.getInt64Ty(), place));
+                });
+}
+
+void write_strided_store(ModuleWriter& writer, llvm::IRBuilder<>& b,
+                         llvm::Function* function, DType dtype) {
+    const Lanes scalar = writer.lanes(b, 1);
+    Value* count = function->getArg(1);
+    Value* stride = function->getArg(3);
+    Value* accumulate = b.CreateIsNotNull(function->getArg(4));
+    Value* zero = b.getInt64(0);
+    const auto size = std::int64_t(size_of(dtype));
+    const auto write = [&](int elements, bool add) {
+        return [&, elements, add](Value* k) {
+            Value* place =
+                b.CreatePtrAdd(function->getArg(2), b.CreateMul(k, stride));
+            llvm::Type* type = scalar.stored(dtype);
+            if (elements > 1)
+                type = llvm::FixedVectorType::get(type, unsigned(elements));
+            Value* value = b.CreateAlignedLoad(
+                type, scalar.at(function->getArg(0), k, 0, size),
+                llvm::Align(std::uint64_t(size)));
+            if (add) {
+                Value* old = b.CreateAlignedLoad(type, place, llvm::Align(1));
+                value = kind_of(dtype) == DTypeKind::Float
+                            ? b.CreateFAdd(old, value)
+                            : (dtype == DType::Bool ? b.CreateOr(old, value)
+                                                    : b.CreateAdd(old, value));
+            }
+            b.CreateAlignedStore(value, place, llvm::Align(1));
+        };
+    };
+    Value* plain = b.CreateSelect(accumulate, zero, count);
+    Value* vectors = whole_runs(scalar, plain, stride, dtype);
+    scalar.loop(zero, vectors, b.getInt64(run_lanes), write(run_lanes, false));
+    scalar.loop(vectors, plain, b.getInt64(1), write(1, false));
+    scalar.loop(zero, b.CreateSelect(accumulate, count, zero), b.getInt64(1),
+                write(1, true));
+}
+
+} // namespace
+
+llvm::Function* ModuleWriter::count_points() {
+    return shared("count_points", "pnnp", write_count);
+}
+
+llvm::Function* ModuleWriter::strided_store(DType dtype) {
+    return shared(pair_name("store", dtype, dtype), "pnpnn",
+                  [dtype](ModuleWriter& writer, llvm::IRBuilder<>& b,
+                          llvm::Function* function) {
+                      write_strided_store(writer, b, function, dtype);
+                  });
+}
+
+} // namespace tilefold::llvm_backend

@@ -240,6 +240,22 @@ TEST_F(SessionTest, ExplainsEveryStage) {
     EXPECT_EQ(names.back(), "assembly");
 }
 
+TEST_F(SessionTest, BothAxesAreReadByOneFunction) {
+    Values<float> x({4, 3}), y({5, 3});
+    const auto stages = session.explain(
+        "sum_j |x_i-y_j|²", std::array{named("x", x), named("y", y)});
+    const std::string& code = stages[stages.size() - 2].text;
+    const auto count = [&](const std::string& wanted) {
+        int found = 0;
+        for (auto at = code.find(wanted); at != std::string::npos;
+             at = code.find(wanted, at + 1))
+            ++found;
+        return found;
+    };
+    EXPECT_EQ(count("define hidden void @split_f32_3("), 1);
+    EXPECT_EQ(count("call void @split_f32_3("), 2);
+}
+
 TEST_F(SessionTest, AResultThatDoesNotFitIsRefused) {
     double one = 1;
     View many = View::of(&one, DType::F64, {std::int64_t(1) << 60});

@@ -122,8 +122,7 @@ private:
 llvm::Function* ModuleWriter::strided_load(DType from, DType to) {
     const std::string name = pair_name("load", from, to);
     return shared(name, "pnpnnpn",
-                  [from, to](ModuleWriter& writer, llvm::IRBuilder<>& b,
-                             llvm::Function* function) {
+                  [from, to](auto& writer, auto& b, auto* function) {
                       RunLoad(writer, b, from, to, function).write();
                   });
 }
@@ -182,12 +181,11 @@ void write_interleaved_load(ModuleWriter& writer, llvm::IRBuilder<>& b,
 llvm::Function* ModuleWriter::interleaved_load(DType dtype, int components) {
     const std::string name = "split_" + std::string(spelling_of(dtype)) + "_" +
                              std::to_string(components);
-    return shared(
-        name, "pnpn",
-        [dtype, components](ModuleWriter& writer, llvm::IRBuilder<>& b,
-                            llvm::Function* function) {
-            write_interleaved_load(writer, b, function, dtype, components);
-        });
+    return shared(name, "pnpn",
+                  [dtype, components](auto& writer, auto& b, auto* function) {
+                      write_interleaved_load(writer, b, function, dtype,
+                                             components);
+                  });
 }
 
 namespace {
@@ -256,8 +254,7 @@ llvm::Function* ModuleWriter::count_points() {
 
 llvm::Function* ModuleWriter::strided_store(DType dtype) {
     return shared(pair_name("store", dtype, dtype), "pnpnn",
-                  [dtype](ModuleWriter& writer, llvm::IRBuilder<>& b,
-                          llvm::Function* function) {
+                  [dtype](auto& writer, auto& b, auto* function) {
                       write_strided_store(writer, b, function, dtype);
                   });
 }

@@ -18,13 +18,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <functional>
 #include <future>
 
 namespace tilefold::llvm_backend {
 namespace {
-
-using Borrowed = std::vector<std::function<void(ModuleWriter&)>>;
 
 /// A module and what the caller must know to run it. The context outlives the
 /// module.

@@ -42,6 +42,11 @@ llvm::Value* load_elements(const Lanes& lanes, DType from, DType to,
 /// takes about as long to compile as all others together.
 enum class Portion { Whole, Pairs, Rest };
 
+class ModuleWriter;
+/// Functions that a module of pairs alone calls: each is written into the one
+/// of the rest.
+using Borrowed = std::vector<std::function<void(ModuleWriter& rest)>>;
+
 class ModuleWriter {
 public:
     ModuleWriter(const ir::Graph& graph, const Plan& plan, Portion portion);
@@ -61,9 +66,7 @@ public:
     DType packed_dtype(ir::ValueId id) const;
     Layout layout;
 
-    /// Writes functions that a module of pairs alone calls into the one of the
-    /// rest.
-    std::vector<std::function<void(ModuleWriter& rest)>> borrowed;
+    Borrowed borrowed;
 
     llvm::Module& module() { return *module_; }
     std::unique_ptr<llvm::LLVMContext> take_context();

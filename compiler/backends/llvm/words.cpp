@@ -46,10 +46,6 @@ void copy_words(const Lanes& lanes, Value* from, Value* to, Value* count,
         });
 }
 
-} // namespace
-
-namespace {
-
 /// The body of word_load, which turns bits of `flip` in each number.
 void write_word_load(ModuleWriter& writer, llvm::IRBuilder<>& b,
                      llvm::Function* function, const Words& of,
@@ -115,8 +111,7 @@ llvm::Function* word_load(ModuleWriter& writer, const Words& of, bool is_row) {
                              (flip ? "_flipped_" : "_") +
                              std::to_string(of.components);
     return writer.shared(name, "pnpn",
-                         [of, flip](ModuleWriter& its, llvm::IRBuilder<>& b,
-                                    llvm::Function* function) {
+                         [of, flip](auto& its, auto& b, auto* function) {
                              write_word_load(its, b, function, of, flip);
                          });
 }

@@ -162,8 +162,9 @@ private:
 void link_flat(llvm::ArrayRef<char> object, Image& image) {
     const llvm::MemoryBufferRef buffer({object.data(), object.size()},
                                        "kernel");
-    auto graph = jit::createLinkGraphFromObject(
-        buffer, std::make_shared<llvm::orc::SymbolStringPool>());
+    // Names that the lookup holds outlive the graph, which ends within it.
+    const auto names = std::make_shared<llvm::orc::SymbolStringPool>();
+    auto graph = jit::createLinkGraphFromObject(buffer, names);
     if (!graph)
         internal_error(llvm::toString(graph.takeError()));
     std::string error;

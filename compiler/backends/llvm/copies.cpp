@@ -96,18 +96,17 @@ private:
 
     void write_zeros() const {
         const Lanes& zeros = has_masks_ ? wide_ : scalar_;
-        const auto width = unsigned(zeros.width());
-        llvm::Type* type = zeros.stored(to_);
-        if (has_masks_)
-            type = llvm::FixedVectorType::get(type, width);
-        Value* none = llvm::Constant::getNullValue(type);
-        zeros.loop(count_, padded_, b.getInt64(width), [&](Value* k) {
-            if (has_masks_)
-                b.CreateMaskedStore(none, target(k), llvm::Align(1),
-                                    zeros.first_lanes(b.CreateSub(padded_, k)));
-            else
-                b.CreateStore(none, target(k));
-        });
+        Value* none =
+            llvm::Constant::getNullValue(as_lanes(zeros, zeros.stored(to_)));
+        zeros.loop(count_, padded_, zeros.constant(zeros.width()),
+                   [&](Value* k) {
+                       if (has_masks_)
+                           b.CreateMaskedStore(
+                               none, target(k), llvm::Align(1),
+                               zeros.first_lanes(b.CreateSub(padded_, k)));
+                       else
+                           b.CreateStore(none, target(k));
+                   });
     }
 
     llvm::IRBuilder<>& b;

@@ -35,7 +35,8 @@ struct Written {
 Written write(const ir::Graph& graph, const Plan& plan, Portion portion,
               const Borrowed& borrowed = {}) {
     ModuleWriter writer(graph, plan, portion);
-    write_prepare(writer);
+    if (writer.has_rest)
+        write_prepare(writer);
     if (plan.nest == Nest::Reduce)
         write_reduce_nest(writer);
     else

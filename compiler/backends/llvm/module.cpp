@@ -138,14 +138,13 @@ Value* ModuleWriter::function_pointer(llvm::IRBuilder<>& b, Value* call,
     return field(b, table, std::size_t(entry) * sizeof(void*), true);
 }
 
-namespace {
-
-/// As many of `type` as there are lanes.
 llvm::Type* as_lanes(const Lanes& lanes, llvm::Type* type) {
     return lanes.width() == 1
                ? type
                : llvm::FixedVectorType::get(type, unsigned(lanes.width()));
 }
+
+namespace {
 
 /// `raw`, elements as they are stored, as `to`.
 Value* converted(const Lanes& lanes, DType from, DType to, Value* raw) {

@@ -32,6 +32,8 @@ enum class OperandField : std::int64_t {
     Column = offsetof(tilefold_operand, column),
 };
 
+/// As many of `type` as there are lanes; of one lane, itself.
+llvm::Type* as_lanes(const Lanes& lanes, llvm::Type* type);
 /// What lies at `pointer`, one element or as many as there are lanes, as `to`
 /// is stored; any alignment, any stored dtype. With a `mask`, zeros where it is
 /// not set.
@@ -39,7 +41,7 @@ llvm::Value* load_elements(const Lanes& lanes, DType from, DType to,
                            llvm::Value* pointer, llvm::Value* mask = nullptr);
 
 /// Which functions of an image a module holds. The one with the loop over pairs
-/// takes about as long to compile as all others together.
+/// takes as long to compile as all others together, or longer.
 enum class Portion { Whole, Pairs, Rest };
 
 class ModuleWriter;

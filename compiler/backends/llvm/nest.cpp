@@ -95,8 +95,6 @@ private:
 } // namespace
 
 void write_prepare(ModuleWriter& writer) {
-    if (!writer.has_rest)
-        return;
     Entry entry(writer, "prepare", "p", 1);
     ParameterLeaves leaves(entry);
     Evaluator values(writer.graph, entry.lanes, entry.functions,

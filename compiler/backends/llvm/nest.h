@@ -33,7 +33,7 @@ struct Entry {
     void finish() { b.CreateRetVoid(); }
 };
 
-/// prepare (of the rest): the values on {}.
+/// prepare: the values on {}.
 void write_prepare(ModuleWriter& writer);
 
 /// A reduction of the nest and where its state lies.

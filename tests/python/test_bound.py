@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tilefold
-from conftest import GAUSSIAN, Points, cost
+from conftest import GAUSSIAN, Points, additions
 
 NAMES = ["x", "y", "b", "l"]
 
@@ -335,9 +335,10 @@ def test_progress_is_told():
 
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_a_call_costs_less_than_a_microsecond_beside_its_kernel(library):
-    """One statement on (4, 16) numbers takes 0.3 µs; the rest is the call."""
+    """One statement on (4, 16) numbers takes 0.3 µs, an addition of two small
+    NumPy arrays 0.5; the rest is the call."""
     x = np.random.default_rng(0).random((4, 16), np.float32)
     if library == "torch":
         x = pytest.importorskip("torch").as_tensor(x)
     bound = tilefold.compile("sum_i sum(x_i + 0.1)").bind(x=x)
-    assert cost(bound) < 1.5e-6
+    assert additions(bound, 2) <= 2

@@ -30,10 +30,12 @@ print(json.dumps({"seen": seen, "threads": threads, "new": new}))
 """
 
 TIMED = """
-import numpy, time
+import time
 start = time.perf_counter()
+import numpy
+middle = time.perf_counter()
 import tilefold
-print(time.perf_counter() - start)
+print((time.perf_counter() - middle) / (middle - start))
 """
 
 
@@ -65,15 +67,18 @@ def test_import_brings_only_tilefold():
     assert set(found["new"]) <= allowed
 
 
-def test_import_takes_at_most_10_milliseconds_after_numpy(tmp_path):
-    """From byte code, as installed packages are, whatever is set here."""
+def test_import_takes_a_small_part_of_what_numpy_takes(tmp_path):
+    """From byte code, as installed packages are, whatever is set here.
+
+    The aim is 10 ms where NumPy takes 70.
+    """
     kept = {
         "PYTHONDONTWRITEBYTECODE": "",
         "PYTHONPYCACHEPREFIX": str(tmp_path),
     }
     run(TIMED, **kept)
-    times = [float(run(TIMED, **kept).stdout) for _ in range(5)]
-    assert min(times) < 0.010
+    parts = [float(run(TIMED, **kept).stdout) for _ in range(5)]
+    assert min(parts) < 1 / 7
 
 
 def test_the_version_is_told_once():

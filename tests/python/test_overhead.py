@@ -5,24 +5,26 @@ import numpy as np
 import pytest
 
 import tilefold
-from conftest import GAUSSIAN, cost
+from conftest import GAUSSIAN, additions, cost
 
-# The aim is 6 µs; the rest is room for a busy machine.
-LIMIT = 12e-6
+# In additions of small NumPy arrays: 12 are the aim of 6 µs; the rest is room
+# for a busy machine.
+LIMIT = 22
 
 
 def test_a_small_call_takes_microseconds(points):
     f = tilefold.compile(GAUSSIAN)
     x, y, b = points.x, points.y, points.b
-    assert cost(lambda: f(x=x, y=y, b=b, l=0.5)) < LIMIT
-    assert cost(lambda: tilefold.reduce(GAUSSIAN, x=x, y=y, b=b, l=0.5)) < LIMIT
+    bind = {"x": x, "y": y, "b": b, "l": 0.5}
+    assert additions(lambda: f(**bind), LIMIT) <= LIMIT
+    assert additions(lambda: tilefold.reduce(GAUSSIAN, **bind), LIMIT) <= LIMIT
 
 
 def test_a_small_call_with_tensors_takes_microseconds(points):
     torch = pytest.importorskip("torch")
     f = tilefold.compile(GAUSSIAN)
     x, y, b = (torch.tensor(a) for a in (points.x, points.y, points.b))
-    assert cost(lambda: f(x=x, y=y, b=b, l=0.5)) < LIMIT
+    assert additions(lambda: f(x=x, y=y, b=b, l=0.5), LIMIT) <= LIMIT
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -192,7 +192,7 @@ public:
 
     using Bound = std::map<std::string, Axes>;
 
-    Axes of(ast::NodeId id, const Bound& bound) const {
+    Axes of(ast::NodeId id, const Bound& bound) {
         const ast::Node& node = formula_[id];
         Axes all = Axes::None;
         Bound inner;
@@ -208,7 +208,7 @@ public:
         if (node.kind == ast::Kind::Name && bound.contains(node.name))
             return bound.at(node.name);
         if (definition)
-            return of(definition->body, inner);
+            return of_definition(*definition, inner);
         switch (node.kind) {
         case ast::Kind::Function:
             return Axes::None;
@@ -225,6 +225,16 @@ public:
     }
 
 private:
+    /// Once: a chain of definitions that read each other twice has more paths
+    /// than there is time.
+    Axes of_definition(const ast::Definition& definition, const Bound& bound) {
+        const auto [place, is_new] =
+            known_.try_emplace({definition.body, bound}, Axes::None);
+        if (is_new)
+            place->second = of(definition.body, bound);
+        return place->second;
+    }
+
     const ast::Definition* find(const std::string& name) const {
         const auto place = std::ranges::find(formula_.definitions, name,
                                              &ast::Definition::name);
@@ -238,6 +248,7 @@ private:
 
     const Formula& formula_;
     std::span<const FreeName> names_;
+    std::map<std::pair<ast::NodeId, Bound>, Axes> known_;
 };
 
 } // namespace

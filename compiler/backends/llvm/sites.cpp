@@ -6,6 +6,8 @@
 #include "compiler/split.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -24,26 +26,31 @@ void add_once(std::vector<ValueId>& list, ValueId id) {
         list.push_back(id);
 }
 
-/// Adds the leaves on `axis` at or below `id`.
-void add_leaves(const Graph& graph, ValueId id, Axes axis,
+/// Adds the leaves on `axis` at or below `roots`.
+void add_leaves(const Graph& graph, std::span<const ValueId> roots, Axes axis,
                 std::vector<ValueId>& leaves) {
-    const Node& node = graph[id];
-    if (is_leaf(node) && node.type.axes == axis)
-        add_once(leaves, id);
-    for (ValueId operand : node.inputs())
-        if (contains(graph[operand].type.axes, axis))
-            add_leaves(graph, operand, axis, leaves);
+    std::set<ValueId> seen;
+    const std::function<void(ValueId)> walk = [&](ValueId id) {
+        const Node& node = graph[id];
+        if (!seen.insert(id).second)
+            return;
+        if (is_leaf(node) && node.type.axes == axis)
+            add_once(leaves, id);
+        for (ValueId operand : node.inputs())
+            if (contains(graph[operand].type.axes, axis))
+                walk(operand);
+    };
+    std::ranges::for_each(roots, walk);
 }
 
 /// What pairs read of one axis: leaves, and what is computed ahead of them.
 Packed pack_of(const Graph& graph, const std::vector<ValueId>& crossing,
                Axes axis) {
     Packed packed;
-    for (ValueId id : crossing) {
+    for (ValueId id : crossing)
         if (!is_leaf(graph[id]))
             packed.computed.push_back(id);
-        add_leaves(graph, id, axis, packed.leaves);
-    }
+    add_leaves(graph, crossing, axis, packed.leaves);
     return packed;
 }
 
@@ -108,10 +115,8 @@ Sites find_sites(const Graph& graph, bool whole_is_pair_term) {
     }
     sites.rows = pack_of(graph, parts.row.crossing, Axes::I);
     sites.columns = pack_of(graph, parts.column.crossing, Axes::J);
-    for (ValueId id : terms) {
-        add_leaves(graph, id, Axes::I, sites.raw_rows.leaves);
-        add_leaves(graph, id, Axes::J, sites.raw_columns.leaves);
-    }
+    add_leaves(graph, terms, Axes::I, sites.raw_rows.leaves);
+    add_leaves(graph, terms, Axes::J, sites.raw_columns.leaves);
     for (ValueId id : parts.finish)
         if (is_leaf(graph[id]))
             sites.epilogue.leaves.push_back(id);

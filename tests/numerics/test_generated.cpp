@@ -206,8 +206,7 @@ std::vector<TestFormula> whole_number_formulas() {
     };
 }
 
-/// Functions of functions, which several vectors of points go through at a
-/// time.
+/// Functions of functions, which vectors of points go through one by one.
 std::vector<TestFormula> long_chains() {
     constexpr const char* text = "sum_j sin(cos(sin(cos(sin(cos(x_i)))))) * "
                                  "cos(sin(cos(sin(cos(sin(y_j))))))";

@@ -1,6 +1,6 @@
 # tests/python/test_long_chains.py - many functions of a vector, one after the
 # other, whose loop over components is cut; and vectors of one component.
-"""Long chains below every contraction, at the edges of a strip of 16."""
+"""Long chains below every contraction, at the edges of a strip of 32."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CONTRACTIONS = {
 }
 
 
-@pytest.mark.parametrize("width", [6, 15, 16, 17, 33])
+@pytest.mark.parametrize("width", [6, 31, 32, 33, 65])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("contraction", CONTRACTIONS)
 def test_a_chain_below_a_contraction(
@@ -183,8 +183,10 @@ def test_flat_points_know_how_many_points_there_are() -> None:
         tilefold.reduce(SUM, x=x, y=np.zeros((8, 4)), a=1)
 
 
-@pytest.mark.parametrize("points", [0, 1, 15, 16, 17, 63, 64, 65, 1000, 2049])
-def test_a_chain_of_points_goes_through_side_by_side(points: int) -> None:
+@pytest.mark.parametrize(
+    "points", [0, 1, 15, 16, 17, 255, 256, 257, 512, 513, 1000, 2049]
+)
+def test_a_chain_of_points_in_strips_of_vectors(points: int) -> None:
     text = "sin(cos(sin(cos(sin(cos({}))))))"
     random = np.random.default_rng(points)
     x = random.standard_normal(points).astype("f4")
@@ -204,6 +206,47 @@ def test_a_chain_of_points_goes_through_side_by_side(points: int) -> None:
         used = {"x": x, "y": y} if "y_j" in formula else {"x": x}
         found = tilefold.reduce(formula, **used)
         np.testing.assert_allclose(found, wanted, rtol=4e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_chain_of_points_hands_on_what_later_loops_read(dtype: str) -> None:
+    """Sums of components, truths, and values that several loops read."""
+    random = np.random.default_rng(4)
+    x = random.standard_normal((300, 7)).astype(dtype)
+    b = random.standard_normal(300).astype(dtype)
+    text = (
+        "sum_i (where(e > b_i, e*s, c) + where(a > 0, a, d)) with "
+        "s = |x_i|², a = sin(s), c = exp(0.5 cos(a + b_i)), "
+        "d = tanh(c - s), e = sin(1.1 d + c) + a"
+    )
+    x, b = x.astype(np.float64), b.astype(np.float64)
+    s = (x**2).sum(-1)
+    a = np.sin(s)
+    c = np.exp(0.5 * np.cos(a + b))
+    d = np.tanh(c - s)
+    e = np.sin(1.1 * d + c) + a
+    wanted = np.where(e > b, e * s, c) + np.where(a > 0, a, d)
+    found = tilefold.reduce(text, x=x.astype(dtype), b=b.astype(dtype))
+    rtol = 1e-5 if dtype == "float32" else 1e-12
+    np.testing.assert_allclose(found, wanted.sum(), rtol=rtol)
+    flags = f"any_i (e > 1.9 s) {text[text.index(' with') :]}"
+    found = tilefold.reduce(flags, x=x.astype(dtype), b=b.astype(dtype))
+    assert found == (e > 1.9 * s).any()
+
+
+def test_vectors_that_are_read_twice_at_every_step_take_no_longer() -> None:
+    """Below a chain of numbers: 2⁶⁰ paths, 60 values."""
+    steps = ", ".join(f"v{k + 1} = 0.5 v{k}*v{k} + 0.1 v{k}" for k in range(60))
+    text = "sum_i sin(cos(sin(cos(sin(sum(v60)))))) with v0 = 1.0*x_i, " + steps
+    v = x = np.random.default_rng(5).standard_normal((9, 6))
+    for _ in range(60):
+        v = 0.5 * v * v + 0.1 * v
+    wanted = v.sum(-1)
+    for function in (np.sin, np.cos, np.sin, np.cos, np.sin):
+        wanted = function(wanted)
+    np.testing.assert_allclose(
+        tilefold.reduce(text, x=x), wanted.sum(), rtol=1e-10
+    )
 
 
 def test_explain_shows_what_such_a_call_runs() -> None:

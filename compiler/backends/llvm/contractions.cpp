@@ -179,7 +179,7 @@ void Evaluator::contract(ValueId id, Component component, Cells cells) {
         return contract_words(id, *words, cells);
     const std::int64_t count = terms_of(graph_, node);
     if (cells.rows * cells.columns == 1 && !unrolled(count))
-        if (const auto groups = groups_below(id); !groups.empty())
+        if (const auto groups = groups_below(node.inputs(), 1); !groups.empty())
             return remember(cell_of(id, component, cells.row0, cells.column0),
                             contract_in_groups(id, component, groups,
                                                cells.row0, cells.column0));

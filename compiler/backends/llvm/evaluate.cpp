@@ -303,14 +303,4 @@ void Evaluator::hoist_scalars(ValueId root, int rows, int columns) {
     walk(root);
 }
 
-void Evaluator::interleave(ValueId root, int rows, int columns) {
-    visit(root, [&](ValueId id) {
-        if (graph_[id].type.rank != 0)
-            return;
-        for (int r = 0; r < rows; ++r)
-            for (int j = 0; j < columns; ++j)
-                value(id, {}, r, j);
-    });
-}
-
 } // namespace tilefold::llvm_backend

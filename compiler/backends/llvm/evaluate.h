@@ -64,9 +64,14 @@ public:
     /// loop over its components.
     void hoist_scalars(ir::ValueId root, int rows, int columns);
 
-    /// Computes a scalar for a whole tile, cells side by side: where one waits
-    /// for a function of a function, others have work.
-    void interleave(ir::ValueId root, int rows, int columns);
+    /// Computes the scalars `roots` of `count` points in several loops, where
+    /// the functions below them are many; false, with nothing emitted, where
+    /// they are few. `begin` says which points come, from one on, `finish`
+    /// takes a root: its value() is known.
+    bool scalars_in_groups(std::span<const ir::ValueId> roots,
+                           llvm::Value* count,
+                           const std::function<void(llvm::Value* point)>& begin,
+                           const std::function<void(ir::ValueId root)>& finish);
 
     /// Unrolled or as a loop, `body` for each of `components` (may be
     /// `dynamic`).
@@ -128,12 +133,17 @@ private:
                         int column);
     void contract(ir::ValueId id, Component component, Cells cells);
     class Handed;
-    bool is_componentwise(ir::ValueId id) const;
-    std::vector<std::vector<ir::ValueId>> groups_below(ir::ValueId id) const;
+    bool is_handed(ir::ValueId id) const;
+    std::vector<std::vector<ir::ValueId>>
+    groups_below(std::span<const ir::ValueId> roots, int rank) const;
+    void
+    in_strips(std::size_t groups, llvm::Value* count,
+              const std::function<void(std::size_t group, llvm::Value* turn,
+                                       llvm::Value* at)>& body);
     llvm::Value*
     contract_in_groups(ir::ValueId id, Component of,
-                       const std::vector<std::vector<ir::ValueId>>& groups,
-                       int row, int column);
+                       std::vector<std::vector<ir::ValueId>> groups, int row,
+                       int column);
     void contract_words(ir::ValueId id, const Words& of, const Cells& cells);
     llvm::Value* accumulated(const ir::Node& node, llvm::Value* sum,
                              Component component, Component at, int row,

@@ -1,12 +1,11 @@
-// compiler/backends/llvm/fission.cpp - a long chain of functions of a vector,
-// in several loops over its components.
+// compiler/backends/llvm/fission.cpp - a long chain of functions in several
+// loops: over the components of a vector, or over points.
 //
 // A function's chain of operations takes 20 to 60 cycles, and a processor looks
 // ahead a few hundred instructions: of thirty functions in one loop, hardly
-// two components overlap. So the loop is cut after every function or so, and
-// what the next loop needs is kept in the first cache, for a strip of
-// components at a time. (Loop fission, or distribution: Kennedy, McKinley,
-// 1990.)
+// two turns overlap. So the loop is cut after every function or so, and what
+// the next loop needs is kept in the first cache, for a strip of components or
+// points at a time. (Loop fission, or distribution: Kennedy, McKinley, 1990.)
 
 #include "compiler/backends/llvm/evaluate.h"
 
@@ -21,44 +20,61 @@ using llvm::Value;
 
 namespace {
 
-constexpr std::int64_t strip = 16; // components
+constexpr std::int64_t strip = 32; // vectors
 
-/// Issue slots of a loop's body, and of a chain that is worth cutting.
-constexpr int body_slots = 16, long_chain = 96;
+/// Issue slots of a loop's body, and of a chain that is worth cutting; of what
+/// costs little enough to go with any function.
+constexpr int body_slots = 16, long_chain = 96, light = 4;
+
+int slots_of(const Node& node) {
+    if (node.op == ir::Op::IntPow)
+        return 2;
+    return ir::has_row(node.op) ? int(ir::row_of(node.op).cost) : 1;
+}
 
 } // namespace
 
-/// Where a vector's component is computed from components of the same number.
-bool Evaluator::is_componentwise(ValueId id) const {
+/// Whether a loop may compute it for later ones: of vectors, where a component
+/// is computed from components of the same number.
+bool Evaluator::is_handed(ValueId id) const {
     const Node& node = graph_[id];
-    return node.type.rank == 1 && node.type.dtype != DType::Bool &&
-           node.arity > 0 && !leaves_.has(id) && ir::is_elementwise(node.op);
+    return node.type.dtype != DType::Bool && node.arity > 0 &&
+           !leaves_.has(id) &&
+           (node.type.rank == 0 ||
+            (node.type.rank == 1 && ir::is_elementwise(node.op)));
 }
 
-/// The functions below a contraction's operands, operands first, in groups of
-/// about a body's slots; empty where they are few.
-std::vector<std::vector<ValueId>> Evaluator::groups_below(ValueId id) const {
+/// The functions of `rank` below `roots`, operands first, in groups of about a
+/// body's slots; empty where they are few.
+std::vector<std::vector<ValueId>>
+Evaluator::groups_below(std::span<const ValueId> roots, int rank) const {
     std::vector<std::vector<ValueId>> groups(1);
     int slots = 0, all_slots = 0;
     std::set<ValueId> seen;
     const std::function<void(ValueId)> walk = [&](ValueId at) {
-        if (!is_componentwise(at) || !seen.insert(at).second)
+        const Node& node = graph_[at];
+        const bool belongs = is_handed(at) && node.type.rank == rank;
+        // Below a vector that is none of them, components have other numbers.
+        if (leaves_.has(at) || (rank > 0 && !belongs) ||
+            !seen.insert(at).second)
             return;
-        for (ValueId operand : graph_[at].inputs())
+        for (ValueId operand : node.inputs())
             walk(operand);
-        const int cost = graph_[at].op == ir::Op::IntPow
-                             ? 2
-                             : int(ir::row_of(graph_[at].op).cost);
-        if (slots > 0 && slots + cost > body_slots) {
-            groups.emplace_back();
-            slots = 0;
+        if (!belongs)
+            return;
+        const int cost = slots_of(node);
+        all_slots += cost;
+        if (cost > light) {
+            if (slots > 0 && slots + cost > body_slots) {
+                groups.emplace_back();
+                slots = 0;
+            }
+            slots += cost;
         }
         groups.back().push_back(at);
-        slots += cost;
-        all_slots += cost;
     };
-    for (ValueId operand : graph_[id].inputs())
-        walk(operand);
+    for (ValueId root : roots)
+        walk(root);
     if (all_slots < long_chain)
         groups.clear();
     return groups;
@@ -68,43 +84,51 @@ std::vector<std::vector<ValueId>> Evaluator::groups_below(ValueId id) const {
 class Evaluator::Handed {
 public:
     Handed(Evaluator& values, const std::vector<std::vector<ValueId>>& groups,
-           ValueId user, int row, int column)
+           int row, int column)
         : values_(values), row_(row), column_(column) {
         std::map<ValueId, std::size_t> made, last;
         for (std::size_t g = 0; g < groups.size(); ++g)
             for (ValueId id : groups[g])
                 made[id] = g;
-        const auto use = [&](ValueId operand, std::size_t group) {
-            if (const auto of = made.find(operand);
-                of != made.end() && of->second < group)
-                last[operand] = group;
-        };
-        for (std::size_t g = 0; g < groups.size(); ++g)
+        // What is in no group is computed where it is read.
+        std::set<ValueId> seen;
+        const std::function<void(ValueId, std::size_t)> use =
+            [&](ValueId id, std::size_t group) {
+                for (ValueId operand : values.graph_[id].inputs()) {
+                    if (values.leaves_.has(operand) ||
+                        !seen.insert(operand).second)
+                        continue;
+                    const auto of = made.find(operand);
+                    if (of == made.end())
+                        use(operand, group);
+                    else if (of->second < group)
+                        last[operand] = group;
+                }
+            };
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            seen.clear();
             for (ValueId id : groups[g])
-                for (ValueId operand : values.graph_[id].inputs())
-                    use(operand, g);
-        for (ValueId operand : values.graph_[user].inputs())
-            use(operand, groups.size());
+                use(id, g);
+        }
         for (const auto& [id, group] : last)
             handed_.push_back({id, made[id], group, nullptr});
         place();
     }
 
-    /// In the loop of `group`: finds what earlier ones left …
-    void read(std::size_t group, Value* component, Value* at) const {
+    /// In the loop of `group`, at its turn `at`: finds what earlier ones left …
+    void read(std::size_t group, Component of, Value* at) const {
         for (const One& one : handed_)
             if (one.made < group && group <= one.last)
                 values_.remember(
-                    values_.cell_of(one.id, {0, component}, row_, column_),
+                    values_.cell_of(one.id, of, row_, column_),
                     values_.lanes_.load(dtype_of(one.id), address(one, at)));
     }
     /// … and leaves its own.
-    void write(std::size_t group, Value* component, Value* at) const {
+    void write(std::size_t group, Component of, Value* at) const {
         for (const One& one : handed_)
             if (one.made == group)
-                values_.lanes_.store(
-                    values_.value(one.id, {0, component}, row_, column_),
-                    address(one, at));
+                values_.lanes_.store(values_.value(one.id, of, row_, column_),
+                                     address(one, at));
     }
 
 private:
@@ -151,14 +175,32 @@ private:
     std::vector<One> handed_;
 };
 
+/// Runs `count` turns in strips, and of each strip a loop for every group:
+/// `body` with the group's number and that of the turn.
+void Evaluator::in_strips(
+    std::size_t groups, Value* count,
+    const std::function<void(std::size_t group, Value* turn, Value* at)>&
+        body) {
+    auto& b = lanes_.b;
+    Value* zero = lanes_.constant(0);
+    Value* size = lanes_.constant(strip);
+    lanes_.loop(zero, count, size, [&](Value* first) {
+        Value* turns = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                               b.CreateSub(count, first), size);
+        for (std::size_t group = 0; group < groups; ++group)
+            lanes_.loop(zero, turns, lanes_.constant(1), [&](Value* at) {
+                Scope scope(*this);
+                body(group, b.CreateAdd(first, at), at);
+            });
+    });
+}
+
 /// Adds up a contraction over groups of the functions below it. Of one cell.
-Value*
-Evaluator::contract_in_groups(ValueId id, Component of,
-                              const std::vector<std::vector<ValueId>>& groups,
-                              int row, int column) {
+Value* Evaluator::contract_in_groups(ValueId id, Component of,
+                                     std::vector<std::vector<ValueId>> groups,
+                                     int row, int column) {
     auto& b = lanes_.b;
     const Node& node = graph_[id];
-    const Handed handed(*this, groups, id, row, column);
     for (const auto& group : groups)
         for (ValueId function : group)
             for (ValueId operand : graph_[function].inputs())
@@ -167,33 +209,52 @@ Evaluator::contract_in_groups(ValueId id, Component of,
     llvm::Type* type = lanes_.type(node.type.dtype);
     Value* sum = lanes_.variable(type);
     b.CreateStore(lanes_.number(node.type.dtype, start_of(node.op)), sum);
-    Value* zero = lanes_.constant(0);
-    Value* size = lanes_.constant(strip);
-    Value* terms = lanes_.constant(terms_of(graph_, node));
-    lanes_.loop(zero, terms, size, [&](Value* first) {
-        Value* count = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
-                                               b.CreateSub(terms, first), size);
-        const auto loop = [&](std::size_t group, const auto& body) {
-            lanes_.loop(zero, count, lanes_.constant(1), [&](Value* k) {
-                Scope scope(*this);
-                Value* component = b.CreateAdd(first, k);
-                handed.read(group, component, k);
-                body(component);
-                handed.write(group, component, k);
-            });
-        };
-        for (std::size_t g = 0; g < groups.size(); ++g)
-            loop(g, [&](Value* component) {
-                for (ValueId function : groups[g])
-                    value(function, {0, component}, row, column);
-            });
-        loop(groups.size(), [&](Value* component) {
-            Value* old = b.CreateLoad(type, sum);
-            b.CreateStore(
-                accumulated(node, old, of, {0, component}, row, column), sum);
-        });
-    });
+    groups.push_back({id});
+    const Handed handed(*this, groups, row, column);
+    in_strips(groups.size(), lanes_.constant(terms_of(graph_, node)),
+              [&](std::size_t group, Value* turn, Value* at) {
+                  const Component component{0, turn};
+                  handed.read(group, component, at);
+                  if (group + 1 < groups.size()) {
+                      for (ValueId function : groups[group])
+                          value(function, component, row, column);
+                      return handed.write(group, component, at);
+                  }
+                  Value* old = b.CreateLoad(type, sum);
+                  b.CreateStore(
+                      accumulated(node, old, of, component, row, column), sum);
+              });
     return b.CreateLoad(type, sum);
+}
+
+bool Evaluator::scalars_in_groups(std::span<const ValueId> roots, Value* count,
+                                  const std::function<void(Value*)>& begin,
+                                  const std::function<void(ValueId)>& finish) {
+    std::vector<std::vector<ValueId>> groups = groups_below(roots, 0);
+    if (groups.empty())
+        return false;
+    groups.emplace_back(); // truths, which are not handed on
+    for (ValueId root : roots)
+        if (!is_handed(root))
+            groups.back().push_back(root);
+    if (groups.back().empty())
+        groups.pop_back();
+    auto& b = lanes_.b;
+    const Handed handed(*this, groups, 0, 0);
+    Value* width = lanes_.constant(lanes_.width());
+    Value* above = lanes_.constant(lanes_.width() - 1);
+    in_strips(groups.size(), b.CreateSDiv(b.CreateAdd(count, above), width),
+              [&](std::size_t group, Value* turn, Value* at) {
+                  begin(b.CreateMul(turn, width));
+                  handed.read(group, {}, at);
+                  for (ValueId id : groups[group]) {
+                      value(id);
+                      if (std::ranges::count(roots, id))
+                          finish(id);
+                  }
+                  handed.write(group, {}, at);
+              });
+    return true;
 }
 
 } // namespace tilefold::llvm_backend

@@ -105,9 +105,6 @@ private:
     void fill_points(Lanes& lanes, const FunctionTable& functions,
                      llvm::Value* count, llvm::Value* scratch,
                      llvm::Value* width, ConstantLeaves& constants) const;
-    int vectors_at_a_time(const Lanes& lanes) const;
-    void store_together(Evaluator& values, ir::ValueId id, int vectors,
-                        llvm::Value* point, llvm::Value* scratch) const;
     void place(ir::ValueId id);
 
     ModuleWriter& writer_;

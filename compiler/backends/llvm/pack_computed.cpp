@@ -5,7 +5,6 @@
 #include "compiler/backends/llvm/pack.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 namespace tilefold::llvm_backend {
@@ -19,11 +18,14 @@ namespace {
 /// a leaf, and so are the constants.
 class RunLeaves : public Leaves {
 public:
-    RunLeaves(const Pack& pack, Lanes& lanes, Value* scratch, Value* point,
-              const std::vector<ValueId>& ready, Leaves& constants,
-              const ModuleWriter& writer)
-        : pack_(pack), lanes_(lanes), scratch_(scratch), point_(point),
-          ready_(ready), constants_(constants), writer_(writer) {}
+    RunLeaves(const Pack& pack, Lanes& lanes, Value* scratch,
+              const std::vector<ValueId>& ready, Leaves& constants)
+        : pack_(pack), lanes_(lanes), scratch_(scratch), ready_(ready),
+          constants_(constants) {}
+
+    /// Lanes are points from `point` on.
+    void begin(Value* point) { point_ = point; }
+    Value* point() const { return point_; }
 
     bool has(ValueId id) const override {
         return constants_.has(id) ||
@@ -31,23 +33,18 @@ public:
     }
 
     Value* read(ValueId id, Component component, int row, int column) override {
-        if (constants_.has(id))
-            return constants_.read(id, component, row, column);
-        // The cells of the tile are the run's vectors, one after the other.
-        Value* first = lanes_.b.CreateAdd(
-            point_,
-            lanes_.constant(std::int64_t(row + column) * lanes_.width()));
-        return pack_.read_points(lanes_, scratch_, id, component, first);
+        return constants_.has(id)
+                   ? constants_.read(id, component, row, column)
+                   : pack_.read_points(lanes_, scratch_, id, component, point_);
     }
 
 private:
     const Pack& pack_;
     Lanes& lanes_;
     Value* scratch_;
-    Value* point_;
+    Value* point_ = nullptr;
     const std::vector<ValueId>& ready_;
     Leaves& constants_;
-    const ModuleWriter& writer_;
 };
 
 /// Lanes over components instead: of one point, and of constants.
@@ -133,41 +130,6 @@ void Pack::fill_points(Lanes& lanes, const FunctionTable& functions,
     });
 }
 
-/// Of the loop that computes values of points. Chains of a hundred operations,
-/// each of which waits for the one before, take a processor longer than it
-/// looks ahead: side by side, four take little more time than one (measured:
-/// 30 functions of 4 to 13 vectors, 2.8 µs one by one).
-int Pack::vectors_at_a_time(const Lanes& lanes) const {
-    constexpr int together = 4, long_chain = 96;
-    int slots = 0;
-    for (const ir::Node& node : writer_.graph.nodes)
-        if (node.type.axes == axis_ && node.type.rank == 0 &&
-            ir::has_row(node.op))
-            slots += ir::row_of(node.op).cost;
-    const auto is_scalar = [&](ValueId id) {
-        return writer_.graph[id].type.rank == 0;
-    };
-    const bool fits = capacity_ % (std::int64_t(together) * lanes.width()) == 0;
-    return slots >= long_chain && fits &&
-                   std::ranges::all_of(values_.computed, is_scalar)
-               ? together
-               : 1;
-}
-
-/// A scalar of several vectors of points.
-void Pack::store_together(Evaluator& values, ValueId id, int vectors,
-                          Value* point, Value* scratch) const {
-    Lanes& lanes = values.lanes();
-    const bool on_rows = axis_ == Axes::I;
-    values.interleave(id, on_rows ? vectors : 1, on_rows ? 1 : vectors);
-    for (int v = 0; v < vectors; ++v) {
-        Value* first = lanes.b.CreateAdd(
-            point, lanes.constant(std::int64_t(v) * lanes.width()));
-        lanes.store(values.value(id, {}, on_rows ? v : 0, on_rows ? 0 : v),
-                    address(lanes, scratch, id, {}, first));
-    }
-}
-
 void Pack::fill(Lanes& lanes, const FunctionTable& functions, Value* call,
                 Value* first, Value* count, Value* scratch, Value* width,
                 ConstantLeaves& constants) const {
@@ -176,38 +138,35 @@ void Pack::fill(Lanes& lanes, const FunctionTable& functions, Value* call,
     if (values_.computed.empty())
         return;
     fill_points(lanes, functions, count, scratch, width, constants);
-    const int vectors = vectors_at_a_time(lanes);
-    lanes.loop(
-        lanes.constant(0), count,
-        lanes.constant(std::int64_t(vectors) * lanes.width()),
-        [&](Value* point) {
-            std::vector<ValueId> ready = values_.leaves;
-            const auto is_done = [&](ValueId id) {
-                return places_.at(id).order == Order::Points;
-            };
-            std::ranges::copy_if(values_.computed, std::back_inserter(ready),
-                                 is_done);
-            RunLeaves leaves(*this, lanes, scratch, point, ready, constants,
-                             writer_);
-            Evaluator values(writer_.graph, lanes, functions,
-                             writer_.plan.unroll, width, leaves);
-            for (ValueId id : values_.computed) {
-                if (is_done(id))
-                    continue;
-                if (vectors > 1) {
-                    store_together(values, id, vectors, point, scratch);
-                    continue;
-                }
-                const Type& type = writer_.graph[id].type;
-                const std::int64_t components =
-                    type.rows == dynamic ? dynamic : components_of(type);
-                values.hoist_scalars(id, 1, 1);
-                values.each_component(components, [&](Component component) {
-                    lanes.store(values.value(id, component),
-                                address(lanes, scratch, id, component, point));
-                });
-            }
-        });
+    std::vector<ValueId> ready = values_.leaves, left;
+    for (ValueId id : values_.computed)
+        (places_.at(id).order == Order::Points ? ready : left).push_back(id);
+    RunLeaves leaves(*this, lanes, scratch, ready, constants);
+    Evaluator values(writer_.graph, lanes, functions, writer_.plan.unroll,
+                     width, leaves);
+    const auto store = [&](ValueId id, Component component) {
+        lanes.store(values.value(id, component),
+                    address(lanes, scratch, id, component, leaves.point()));
+    };
+    const auto begin = [&](Value* point) { leaves.begin(point); };
+    const auto are_scalars = std::ranges::all_of(
+        left, [&](ValueId id) { return writer_.graph[id].type.rank == 0; });
+    if (are_scalars &&
+        values.scalars_in_groups(left, count, begin,
+                                 [&](ValueId id) { store(id, {}); }))
+        return;
+    lanes.loop(lanes.constant(0), count, lanes.constant(lanes.width()),
+               [&](Value* point) {
+                   leaves.begin(point);
+                   values.forget();
+                   for (ValueId id : left) {
+                       const Type& type = writer_.graph[id].type;
+                       values.hoist_scalars(id, 1, 1);
+                       values.each_component(
+                           type.rows == dynamic ? dynamic : components_of(type),
+                           [&](Component k) { store(id, k); });
+                   }
+               });
 }
 
 } // namespace tilefold::llvm_backend

@@ -190,13 +190,6 @@ Value* power_of_two(Lanes& lanes, Value* n) {
     return b.CreateBitCast(power, n->getType());
 }
 
-/// NaN stays.
-Value* clamp(Lanes& lanes, Value* x, double least, double most) {
-    const DType dtype = lanes.dtype_of(x);
-    x = lanes.larger(lanes.number(dtype, least), x);
-    return lanes.smaller(lanes.number(dtype, most), x);
-}
-
 Value* exp2_by_polynomial(Lanes& lanes, Value* u) {
     const DType dtype = lanes.dtype_of(u);
     const bool single = dtype == DType::F32;
@@ -242,35 +235,73 @@ Value* emit_exp2(Lanes& lanes, Value* x) {
     return exp2_by_polynomial(lanes, x);
 }
 
-/// e^x = 2^n e^r with n = rint(x log2 e), r = x - n ln 2 in two steps.
-Value* emit_exp(Lanes& lanes, Value* x) {
-    auto& b = lanes.b;
+namespace {
+
+/// Of (e^r - 1)/r: those of (2^f - 1)/f, each over its power of ln 2.
+std::vector<double> natural(std::span<const double> of_two) {
+    std::vector<double> coefficients{1};
+    double power = log2_e;
+    for (double coefficient : of_two.subspan(1))
+        coefficients.push_back(coefficient * (power *= log2_e));
+    return coefficients;
+}
+
+/// x - n ln 2.
+Value* remainder(Lanes& lanes, Value* x, Value* n) {
     const DType dtype = lanes.dtype_of(x);
     const bool single = dtype == DType::F32;
-    const double most = single ? 110 : 760; // beyond, results are 0 or infinite
-    x = clamp(lanes, x, -most, most);
-    Value* n = b.CreateUnaryIntrinsic(
-        llvm::Intrinsic::rint, b.CreateFMul(x, lanes.number(dtype, log2_e)));
     const auto step = [&](Value* from, double part) {
         return lanes.fma(n, lanes.number(dtype, -part), from);
     };
     Value* r = step(x, single ? ln2_high_f32 : ln2_high_f64);
-    r = step(r, single ? ln2_low_f32 : ln2_low_f64);
-    // e^r - 1 = r q(r): the 2^f coefficients, each over its power of ln 2.
-    std::vector<double> natural;
-    double power = 1 / log2_e;
-    const std::span<const double> whole =
-        single ? std::span<const double>(nearest_f32) : nearest_f64;
-    for (double coefficient : whole) {
-        natural.push_back(natural.empty() ? 1 : coefficient / power);
-        power *= 1 / log2_e;
-    }
-    Value* e = lanes.fma(r, horner(lanes, natural, r), lanes.number(dtype, 1));
-    // In two steps: 2^n may be infinite, or 0, where 2^n e is neither.
-    Value* half = b.CreateUnaryIntrinsic(
-        llvm::Intrinsic::floor, b.CreateFMul(n, lanes.number(dtype, 0.5)));
-    e = b.CreateFMul(e, power_of_two(lanes, half));
-    return b.CreateFMul(e, power_of_two(lanes, b.CreateFSub(n, half)));
+    return step(r, single ? ln2_low_f32 : ln2_low_f64);
+}
+
+Value* nearest_power(Lanes& lanes, Value* x) {
+    Value* u = lanes.b.CreateFMul(x, lanes.number(lanes.dtype_of(x), log2_e));
+    return lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::rint, u);
+}
+
+Value* exp_by_scaling(Lanes& lanes, Value* x) {
+    const DType dtype = lanes.dtype_of(x);
+    const bool single = dtype == DType::F32;
+    const double most = single ? 110 : 760; // beyond, results are 0 or infinite
+    x = lanes.larger(lanes.number(dtype, -most), x);
+    x = lanes.smaller(lanes.number(dtype, most), x);
+    Value* n = nearest_power(lanes, x);
+    Value* r = remainder(lanes, x, n);
+    Value* q = horner(
+        lanes,
+        natural(single ? std::span<const double>(nearest_f32) : nearest_f64),
+        r);
+    Value* e = lanes.fma(r, q, lanes.number(dtype, 1));
+    return Avx512{lanes, single}.scale(e, n);
+}
+
+Value* exp_by_polynomial(Lanes& lanes, Value* x) {
+    const DType dtype = lanes.dtype_of(x);
+    const bool single = dtype == DType::F32;
+    const double least = (single ? -127 : -1023) / log2_e;
+    x = lanes.larger(lanes.number(dtype, least), x);
+    Value* n = lanes.smaller(lanes.number(dtype, single ? 127 : 1023),
+                             nearest_power(lanes, x));
+    Value* r = remainder(lanes, x, n);
+    Value* q = horner_of_pairs(
+        lanes, natural(single ? std::span<const double>(whole_f32) : whole_f64),
+        r);
+    Value* e = lanes.fma(r, q, lanes.number(dtype, 1));
+    return lanes.b.CreateFMul(e, power_of_two(lanes, n));
+}
+
+} // namespace
+
+/// e^x = 2^n e^r with n = rint(x log2 e), r = x - n ln 2 in two steps.
+Value* emit_exp(Lanes& lanes, Value* x) {
+    if (is_full_vector(lanes, x))
+        return exp_by_scaling(lanes, x);
+    if (lanes.width() * int(size_of(lanes.dtype_of(x))) > 64)
+        return by_halves(lanes, x, emit_exp);
+    return exp_by_polynomial(lanes, x);
 }
 
 Value* emit_int_pow(Lanes& lanes, Value* x, std::int64_t exponent) {

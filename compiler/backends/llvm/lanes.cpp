@@ -4,6 +4,8 @@
 
 #include "compiler/whole.h"
 
+#include <llvm/IR/MDBuilder.h>
+
 namespace tilefold::llvm_backend {
 
 using llvm::Value;
@@ -189,15 +191,25 @@ llvm::Instruction* Lanes::loop(Value* from, Value* to, Value* step,
     return branch;
 }
 
-void Lanes::when(Value* condition, const std::function<void()>& then) const {
+llvm::Instruction* Lanes::when(Value* condition,
+                               const std::function<void()>& then) const {
     llvm::Function* function = b.GetInsertBlock()->getParent();
     auto* inside = llvm::BasicBlock::Create(context(), "then", function);
     auto* after = llvm::BasicBlock::Create(context(), "after", function);
-    b.CreateCondBr(condition, inside, after);
+    llvm::Instruction* branch = b.CreateCondBr(condition, inside, after);
     b.SetInsertPoint(inside);
     then();
     b.CreateBr(after);
     b.SetInsertPoint(after);
+    return branch;
+}
+
+void Lanes::when_rare(Value* condition,
+                      const std::function<void()>& then) const {
+    llvm::MDBuilder weights(context());
+    when(condition, then)
+        ->setMetadata(llvm::LLVMContext::MD_prof,
+                      weights.createUnlikelyBranchWeights());
 }
 
 Value* Lanes::variable(llvm::Type* type) const {

@@ -85,7 +85,12 @@ public:
     llvm::Instruction*
     loop(llvm::Value* from, llvm::Value* to, llvm::Value* step,
          const std::function<void(llvm::Value*)>& body) const;
-    void when(llvm::Value* condition, const std::function<void()>& then) const;
+    /// Returns the branch around `then`.
+    llvm::Instruction* when(llvm::Value* condition,
+                            const std::function<void()>& then) const;
+    /// The same, where what `then` needs may cost the other way nothing.
+    void when_rare(llvm::Value* condition,
+                   const std::function<void()>& then) const;
     /// A stack slot in the entry block, to be promoted to a register.
     llvm::Value* variable(llvm::Type* type) const;
 

@@ -16,13 +16,22 @@ enum class External : int {
 #undef EXTERNAL
 };
 
-/// Loads entry k of call->functions; sets Layout::uses_functions.
-using FunctionTable = std::function<llvm::Value*(int k)>;
+/// What a function of an image may call.
+struct FunctionTable {
+    /// Loads entry k of call->functions; sets Layout::uses_functions.
+    std::function<llvm::Value*(int k)> load;
+    /// The sine or cosine of lanes of F32 by a function of the image; empty
+    /// where it is written in place.
+    std::function<llvm::Value*(External function, llvm::Value* x)> sine = {};
+};
 
 /// 2^x, within 1.1 ulp for F32 and F64; 0 for -inf, inf for inf, NaN for NaN.
 llvm::Value* emit_exp2(Lanes& lanes, llvm::Value* x);
 /// e^x, within 1.5 ulp for F32 and F64.
 llvm::Value* emit_exp(Lanes& lanes, llvm::Value* x);
+/// The sine or cosine (`function`) of F32 within 0.6 ulp, of F64 SLEEF's.
+llvm::Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
+                       External function, llvm::Value* x);
 /// x^exponent by repeated squaring; a negative exponent by one division.
 llvm::Value* emit_int_pow(Lanes& lanes, llvm::Value* x, std::int64_t exponent);
 

@@ -50,16 +50,27 @@ std::unique_ptr<llvm::Module> ModuleWriter::take_module() {
     return std::move(module_);
 }
 
+llvm::Type* ModuleWriter::type_of(char kind) const {
+    switch (kind) {
+    case 'p':
+        return llvm::PointerType::getUnqual(*context_);
+    case 'n':
+        return llvm::Type::getInt64Ty(*context_);
+    case 'v':
+        return llvm::FixedVectorType::get(llvm::Type::getFloatTy(*context_),
+                                          unsigned(plan.lanes));
+    default:
+        return llvm::Type::getVoidTy(*context_);
+    }
+}
+
 llvm::Function* ModuleWriter::declare(const std::string& name,
-                                      std::string_view parameters) {
+                                      std::string_view parameters,
+                                      char result) {
     std::vector<llvm::Type*> types;
     for (char kind : parameters)
-        types.push_back(kind == 'p'
-                            ? static_cast<llvm::Type*>(
-                                  llvm::PointerType::getUnqual(*context_))
-                            : llvm::Type::getInt64Ty(*context_));
-    auto* type =
-        llvm::FunctionType::get(llvm::Type::getVoidTy(*context_), types, false);
+        types.push_back(type_of(kind));
+    auto* type = llvm::FunctionType::get(type_of(result), types, false);
     auto* function = llvm::Function::Create(
         type, llvm::Function::ExternalLinkage, name, *module_);
     function->setDoesNotThrow();
@@ -95,23 +106,36 @@ llvm::Function* ModuleWriter::begin(llvm::IRBuilder<>& builder,
 
 llvm::Function* ModuleWriter::shared(const std::string& name,
                                      std::string_view parameters,
-                                     const Body& body) {
+                                     const Body& body, char result) {
     if (llvm::Function* known = module_->getFunction(name))
         return known;
-    llvm::Function* function = declare(name, parameters);
+    llvm::Function* function = declare(name, parameters, result);
     function->setVisibility(llvm::GlobalValue::HiddenVisibility);
     function->addFnAttr(llvm::Attribute::NoInline);
     if (!has_rest) {
-        borrowed.push_back([name, parameters, body](ModuleWriter& rest) {
-            rest.shared(name, parameters, body);
+        borrowed.push_back([=](ModuleWriter& rest) {
+            rest.shared(name, parameters, body, result);
         });
         return function;
     }
     llvm::IRBuilder<> b(*context_);
     start(b, function);
     body(*this, b, function);
-    b.CreateRetVoid();
+    if (!result)
+        b.CreateRetVoid();
     return function;
+}
+
+llvm::Function* ModuleWriter::sine(External which) {
+    const auto body = [which](ModuleWriter& writer, llvm::IRBuilder<>& b,
+                              llvm::Function* function) {
+        Lanes lanes = writer.lanes(b, writer.plan.lanes);
+        const auto load = [&](int k) {
+            return writer.function_pointer(b, function->getArg(1), k);
+        };
+        b.CreateRet(emit_sine(lanes, {load}, which, function->getArg(0)));
+    };
+    return shared(which == External::Sin ? "sine" : "cosine", "vp", body, 'v');
 }
 
 Value* ModuleWriter::field(llvm::IRBuilder<>& b, Value* call,

@@ -5,6 +5,7 @@
 
 #include "compiler/artifact.h"
 #include "compiler/backends/llvm/lanes.h"
+#include "compiler/backends/llvm/math.h"
 #include "compiler/backends/llvm/sites.h"
 #include "compiler/backends/llvm/words.h"
 #include "compiler/ir.h"
@@ -78,12 +79,13 @@ public:
     /// builder stands in its first block.
     llvm::Function* begin(llvm::IRBuilder<>& builder, const std::string& name,
                           std::string_view parameters);
-    /// A function that entries call, with `body` (less its return) unless the
-    /// module has one of this name. `body` may outlive the writer.
+    /// A function that entries call, with `body` unless the module has one of
+    /// this name; lanes of F32 ('v') may be parameters and the `result`, which
+    /// `body` returns. It may outlive the writer.
     using Body =
         std::function<void(ModuleWriter&, llvm::IRBuilder<>&, llvm::Function*)>;
     llvm::Function* shared(const std::string& name, std::string_view parameters,
-                           const Body& body);
+                           const Body& body, char result = 0);
     /// Lanes of the plan in `builder`'s function.
     Lanes lanes(llvm::IRBuilder<>& builder, int width) const {
         return {builder, width, graph.real, plan.isa};
@@ -105,14 +107,17 @@ public:
     /// that lie side by side, each component to a run of its own, `run` bytes
     /// on. Without masks, `count` is a multiple of the plan's lanes.
     llvm::Function* interleaved_load(DType dtype, int components);
+    /// v(v x, p call): the sine or cosine.
+    llvm::Function* sine(External function);
     /// void(p list, n first, n count, p out): the points' numbers, as I64.
     llvm::Function* count_points();
     /// void(p values, n count, p out, n stride, n accumulate)
     llvm::Function* strided_store(DType dtype);
 
 private:
+    llvm::Type* type_of(char kind) const;
     llvm::Function* declare(const std::string& name,
-                            std::string_view parameters);
+                            std::string_view parameters, char result = 0);
 
     std::unique_ptr<llvm::LLVMContext> context_;
     std::unique_ptr<llvm::Module> module_;

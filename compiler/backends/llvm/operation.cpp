@@ -154,7 +154,7 @@ Value* call_by_lane(Lanes& lanes, const FunctionTable& functions,
     llvm::Type* type = b.getDoubleTy();
     const std::vector<llvm::Type*> parameters(operands.size(), type);
     auto* signature = llvm::FunctionType::get(type, parameters, false);
-    Value* pointer = functions(2 * int(function) + 1);
+    Value* pointer = functions.load(2 * int(function) + 1);
     Value* result = llvm::PoisonValue::get(lanes.type(DType::F64));
     for (int lane = 0; lane < lanes.width(); ++lane) {
         llvm::SmallVector<Value*, 3> numbers;
@@ -179,7 +179,7 @@ Value* call_external(Lanes& lanes, const FunctionTable& functions,
     llvm::Type* type = lanes.type(dtype);
     const std::vector<llvm::Type*> parameters(operands.size(), type);
     auto* signature = llvm::FunctionType::get(type, parameters, false);
-    Value* pointer = functions(2 * int(function) + (scalar ? 1 : 0));
+    Value* pointer = functions.load(2 * int(function) + (scalar ? 1 : 0));
     return lanes.b.CreateCall(signature, pointer,
                               {operands.data(), operands.size()});
 }
@@ -286,9 +286,9 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Randn:
         return emit_random(lanes, functions, op, dtype, operands);
     case Op::Sin:
-        return external(External::Sin);
+        return emit_sine(lanes, functions, External::Sin, operand(0));
     case Op::Cos:
-        return external(External::Cos);
+        return emit_sine(lanes, functions, External::Cos, operand(0));
     case Op::Tan:
         return external(External::Tan);
     case Op::Asin:

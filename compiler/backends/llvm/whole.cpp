@@ -102,8 +102,7 @@ Value* normal(Lanes& lanes, const FunctionTable& functions, DType dtype,
         b.CreateFMul(lanes.number(dtype, 2 * std::numbers::pi), second);
     Value* log =
         call_external(lanes, functions, External::Log, dtype, {&rest, 1});
-    Value* cosine =
-        call_external(lanes, functions, External::Cos, dtype, {&angle, 1});
+    Value* cosine = emit_sine(lanes, functions, External::Cos, angle);
     Value* radius = b.CreateUnaryIntrinsic(
         llvm::Intrinsic::sqrt, b.CreateFMul(lanes.number(dtype, -2), log));
     return b.CreateFMul(radius, cosine);

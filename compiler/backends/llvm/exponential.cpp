@@ -257,6 +257,7 @@ Value* remainder(Lanes& lanes, Value* x, Value* n) {
     return step(r, single ? ln2_low_f32 : ln2_low_f64);
 }
 
+/// The whole number next to x log2 e.
 Value* nearest_power(Lanes& lanes, Value* x) {
     Value* u = lanes.b.CreateFMul(x, lanes.number(lanes.dtype_of(x), log2_e));
     return lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::rint, u);
@@ -295,7 +296,8 @@ Value* exp_by_polynomial(Lanes& lanes, Value* x) {
 
 } // namespace
 
-/// e^x = 2^n e^r with n = rint(x log2 e), r = x - n ln 2 in two steps.
+/// e^x = 2^n e^r with n = rint(x log2 e), r = x - n ln 2 in two steps; scaled
+/// as 2^x is.
 Value* emit_exp(Lanes& lanes, Value* x) {
     if (is_full_vector(lanes, x))
         return exp_by_scaling(lanes, x);

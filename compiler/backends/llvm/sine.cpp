@@ -32,12 +32,12 @@ constexpr std::array<double, 4> odd{-0x1.55554bc82c016p-3, 0x1.110ed37e708dap-7,
                                     -0x1.9f6ffe8b33f80p-13,
                                     0x1.5dbdeb3b6c3eap-19};
 
-Value* near_sine(Lanes& lanes, Value* single, bool is_cosine) {
+Value* near_sine(Lanes& lanes, Value* narrow, bool is_cosine) {
     auto& b = lanes.b;
     const auto number = [&](double value) {
         return lanes.number(DType::F64, value);
     };
-    Value* x = lanes.as(DType::F64, single);
+    Value* x = lanes.as(DType::F64, narrow);
     Value* turns =
         is_cosine ? b.CreateFAdd(lanes.fma(x, number(inverse_pi), number(0.5)),
                                  number(magic))

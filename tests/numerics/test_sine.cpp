@@ -2,17 +2,25 @@
 // double: written in place, and as functions of the image.
 
 #include "tests/numerics/kernel_case.h"
+#include "tests/numerics/ulp.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <random>
 
 namespace tilefold::test {
 namespace {
+
+/// `function` alone, and beside others: five are too many to write in place.
+std::vector<std::string> forms(const std::string& function) {
+    return {function + "(x_i)",
+            "where(x_i > 2*x_i - x_i, sin(2*x_i) + cos(2*x_i) + sin(3*x_i) + "
+            "cos(3*x_i), " +
+                function + "(x_i))"};
+}
 
 class Sine : public testing::TestWithParam<Isa> {
 protected:
@@ -27,17 +35,24 @@ protected:
             text, {{"x", Axes::I, DType::F32, 0, 1, 1}}, Mode::Values};
         return run_map<float>(map, GetParam(), x);
     }
+
+    /// Both functions, in every form.
+    void expect_within(double most, const std::vector<float>& x) const {
+        const auto check = [&](const char* name, double (*function)(double)) {
+            for (const std::string& form : forms(name)) {
+                const std::vector<float> got = evaluate(form, x);
+                double worst = 0;
+                for (std::size_t k = 0; k < x.size(); ++k)
+                    worst = std::max(worst, ulps(got[k], function(x[k])));
+                EXPECT_LE(worst, most) << form;
+            }
+        };
+        check("sin", std::sin);
+        check("cos", std::cos);
+    }
 };
 
-/// `function` alone, and beside others: five are too many to write in place.
-std::vector<std::string> forms(const std::string& function) {
-    return {function + "(x_i)",
-            "where(x_i > 2*x_i - x_i, sin(2*x_i) + cos(2*x_i) + sin(3*x_i) + "
-            "cos(3*x_i), " +
-                function + "(x_i))"};
-}
-
-/// Of numbers to 10⁴, multiples of pi/2 among them, ascending in size.
+/// To 10⁴ and of both signs, multiples of pi/2 among them.
 std::vector<float> near_numbers() {
     std::vector<float> x{0, 1e-30f, 1e-10f, 1e-3f};
     std::mt19937 random(5);
@@ -55,39 +70,16 @@ std::vector<float> near_numbers() {
     return x;
 }
 
-double worst(const std::vector<float>& x, const std::vector<float>& got,
-             double (*function)(double)) {
-    double most = 0;
-    for (std::size_t k = 0; k < x.size(); ++k) {
-        const double wanted = function(double(x[k]));
-        const auto rounded = float(std::fabs(wanted));
-        const double step =
-            double(rounded) - double(std::nextafter(rounded, 0.0f));
-        most = std::max(most, wanted == got[k]
-                                  ? 0
-                                  : std::fabs(wanted - double(got[k])) / step);
-    }
-    return most;
-}
-
 TEST_P(Sine, IsWithinSixTenthsOfAnUlp) {
-    const std::vector<float> x = near_numbers();
-    for (const std::string& form : forms("sin"))
-        EXPECT_LE(worst(x, evaluate(form, x), std::sin), 0.62) << form;
-    for (const std::string& form : forms("cos"))
-        EXPECT_LE(worst(x, evaluate(form, x), std::cos), 0.62) << form;
+    expect_within(0.62, near_numbers());
 }
 
 TEST_P(Sine, OfFarNumbersAmongNearOnes) {
-    const float most = std::numeric_limits<float>::max();
     std::vector<float> x(64, 0.5f);
     x[3] = 1e10f;
     x[20] = -3e13f; // beyond what is computed in place
-    x[37] = most;
-    for (const std::string& form : forms("sin"))
-        EXPECT_LE(worst(x, evaluate(form, x), std::sin), 1) << form;
-    for (const std::string& form : forms("cos"))
-        EXPECT_LE(worst(x, evaluate(form, x), std::cos), 1) << form;
+    x[37] = std::numeric_limits<float>::max();
+    expect_within(1, x);
 }
 
 TEST_P(Sine, OfWhatIsNoNumber) {

@@ -35,7 +35,7 @@ CONTRACTIONS = {
 }
 
 
-@pytest.mark.parametrize("width", [6, 31, 32, 33, 65])
+@pytest.mark.parametrize("width", [6, 15, 16, 17, 31, 32, 33, 65])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("contraction", CONTRACTIONS)
 def test_a_chain_below_a_contraction(
@@ -184,7 +184,8 @@ def test_flat_points_know_how_many_points_there_are() -> None:
 
 
 @pytest.mark.parametrize(
-    "points", [0, 1, 15, 16, 17, 255, 256, 257, 512, 513, 1000, 2049]
+    "points",
+    [0, 1, 15, 16, 17, 63, 64, 65, 255, 256, 257, 512, 513, 1000, 2049],
 )
 def test_a_chain_of_points_in_strips_of_vectors(points: int) -> None:
     text = "sin(cos(sin(cos(sin(cos({}))))))"

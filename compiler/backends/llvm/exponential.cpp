@@ -225,14 +225,22 @@ template <class Emit> Value* by_halves(Lanes& lanes, Value* x, Emit emit) {
     return lanes.b.CreateShuffleVector(a, b, whole);
 }
 
+/// In registers of AVX-512, or as long as they come.
+template <class Table, class Other>
+Value* in_registers(Lanes& lanes, Value* x, Table by_avx512, Other otherwise) {
+    if (is_full_vector(lanes, x))
+        return by_avx512(lanes, x);
+    if (lanes.width() * int(size_of(lanes.dtype_of(x))) > 64)
+        return by_halves(lanes, x, [&](Lanes& half, Value* part) {
+            return in_registers(half, part, by_avx512, otherwise);
+        });
+    return otherwise(lanes, x);
+}
+
 } // namespace
 
 Value* emit_exp2(Lanes& lanes, Value* x) {
-    if (is_full_vector(lanes, x))
-        return exp2_by_table(lanes, x);
-    if (lanes.width() * int(size_of(lanes.dtype_of(x))) > 64)
-        return by_halves(lanes, x, emit_exp2);
-    return exp2_by_polynomial(lanes, x);
+    return in_registers(lanes, x, exp2_by_table, exp2_by_polynomial);
 }
 
 namespace {
@@ -299,11 +307,7 @@ Value* exp_by_polynomial(Lanes& lanes, Value* x) {
 /// e^x = 2^n e^r with n = rint(x log2 e), r = x - n ln 2 in two steps; scaled
 /// as 2^x is.
 Value* emit_exp(Lanes& lanes, Value* x) {
-    if (is_full_vector(lanes, x))
-        return exp_by_scaling(lanes, x);
-    if (lanes.width() * int(size_of(lanes.dtype_of(x))) > 64)
-        return by_halves(lanes, x, emit_exp);
-    return exp_by_polynomial(lanes, x);
+    return in_registers(lanes, x, exp_by_scaling, exp_by_polynomial);
 }
 
 Value* emit_int_pow(Lanes& lanes, Value* x, std::int64_t exponent) {

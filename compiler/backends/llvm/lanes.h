@@ -88,7 +88,7 @@ public:
     /// Returns the branch around `then`.
     llvm::Instruction* when(llvm::Value* condition,
                             const std::function<void()>& then) const;
-    /// The same, where what `then` needs may cost the other way nothing.
+    /// The same of what seldom holds: `then` may cost the way around nothing.
     void when_rare(llvm::Value* condition,
                    const std::function<void()>& then) const;
     /// A stack slot in the entry block, to be promoted to a register.

@@ -59,6 +59,7 @@ public:
     const bool has_pairs, has_rest; ///< of the portion
     const Sites sites;
     const std::map<ir::ValueId, Words> words; ///< vectors packed as words
+    const bool calls_sines; ///< by sine(), else they are written in place
     /// Null for a value that is packed otherwise.
     const Words* words_of(ir::ValueId id) const {
         const auto found = words.find(id);

@@ -16,27 +16,6 @@ bool has_width(const ir::Graph& graph) {
                        [](const Node& n) { return n.type.rows == dynamic; });
 }
 
-namespace {
-
-/// Too many to write each in place, for every component and pair of a tile: a
-/// chain of six compiles in 24 ms with calls, in 28 without, and runs as fast.
-bool has_many_sines(const ir::Graph& graph, const Plan& plan) {
-    constexpr std::int64_t few = 4;
-    std::int64_t places = 0;
-    for (const Node& node : graph.nodes) {
-        if (node.op != Op::Sin && node.op != Op::Cos)
-            continue;
-        const std::int64_t components = components_of(node.type);
-        const bool is_loop = components < 1 || components > plan.unroll;
-        const int pairs =
-            node.type.axes == Axes::IJ ? plan.row_vectors * plan.columns : 1;
-        places += (is_loop ? 1 : components) * pairs;
-    }
-    return places > few;
-}
-
-} // namespace
-
 Entry::Entry(ModuleWriter& writer, const std::string& name,
              std::string_view parameters, int lane_count)
     : writer(writer), b(writer.module().getContext()),
@@ -45,7 +24,7 @@ Entry::Entry(ModuleWriter& writer, const std::string& name,
     functions.load = [this](int k) {
         return this->writer.function_pointer(b, call, k);
     };
-    if (has_many_sines(writer.graph, writer.plan))
+    if (writer.calls_sines)
         functions.sine = [this](External which, Value* x) -> Value* {
             return b.CreateCall(this->writer.sine(which), {x, call});
         };

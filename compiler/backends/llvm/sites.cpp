@@ -26,21 +26,23 @@ void add_once(std::vector<ValueId>& list, ValueId id) {
         list.push_back(id);
 }
 
-/// Adds the leaves on `axis` at or below `roots`.
-void add_leaves(const Graph& graph, std::span<const ValueId> roots, Axes axis,
-                std::vector<ValueId>& leaves) {
+/// The leaves on `axis` at or below `roots`, each once.
+std::vector<ValueId> leaves_below(const Graph& graph,
+                                  std::span<const ValueId> roots, Axes axis) {
+    std::vector<ValueId> leaves;
     std::set<ValueId> seen;
     const std::function<void(ValueId)> walk = [&](ValueId id) {
         const Node& node = graph[id];
         if (!seen.insert(id).second)
             return;
         if (is_leaf(node) && node.type.axes == axis)
-            add_once(leaves, id);
+            leaves.push_back(id);
         for (ValueId operand : node.inputs())
             if (contains(graph[operand].type.axes, axis))
                 walk(operand);
     };
     std::ranges::for_each(roots, walk);
+    return leaves;
 }
 
 /// What pairs read of one axis: leaves, and what is computed ahead of them.
@@ -50,7 +52,7 @@ Packed pack_of(const Graph& graph, const std::vector<ValueId>& crossing,
     for (ValueId id : crossing)
         if (!is_leaf(graph[id]))
             packed.computed.push_back(id);
-    add_leaves(graph, crossing, axis, packed.leaves);
+    packed.leaves = leaves_below(graph, crossing, axis);
     return packed;
 }
 
@@ -115,8 +117,8 @@ Sites find_sites(const Graph& graph, bool whole_is_pair_term) {
     }
     sites.rows = pack_of(graph, parts.row.crossing, Axes::I);
     sites.columns = pack_of(graph, parts.column.crossing, Axes::J);
-    add_leaves(graph, terms, Axes::I, sites.raw_rows.leaves);
-    add_leaves(graph, terms, Axes::J, sites.raw_columns.leaves);
+    sites.raw_rows.leaves = leaves_below(graph, terms, Axes::I);
+    sites.raw_columns.leaves = leaves_below(graph, terms, Axes::J);
     for (ValueId id : parts.finish)
         if (is_leaf(graph[id]))
             sites.epilogue.leaves.push_back(id);

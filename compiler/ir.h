@@ -189,7 +189,8 @@ struct Argument {
 struct Graph {
     DType real = DType::F32; ///< the computing dtype, F32 or F64
     std::vector<Argument> arguments;
-    /// Values of the run-time literals, by slot; no part of the identity.
+    /// Values of the run-time literals, by slot, none negative: no part of the
+    /// identity.
     std::vector<double> literals;
     std::vector<Node> nodes;
     ValueId result = no_value;

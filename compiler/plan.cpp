@@ -203,10 +203,11 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
 /// Gaussian sums of E=4, 16, 64 and 256 columns, D=3:
 ///   4x1: 6.0, 4.0, 1.28, 0.44   4x2: 5.1, 3.9, 1.22, 0.43
 ///   2x2: 4.7, 4.2, 1.19, 0.41   2x4: 4.5, 4.0, 1.18, 0.41
-/// On one core of a Zen 3 (AVX2), Gaussian sums of D=1 to 5 and one of |x - y|,
-/// by 1x1 stage 12, times as fast as by 2x1 (1x1 plain is as fast as that):
-///   f32: 1.03, 1.17, 1.24, 1.27, 1.24, 1.15
-///   f64: 1.20, 1.20, 1.15, 1.33, 1.43, 1.21
+/// On one core of a Zen 3 (AVX2), the mean of Gaussian sums of D=1 to 5, two of
+/// other kernels and one of a kernel and a product:
+///   f32  1x1 stage 6: 2.30   8: 2.58   10: 2.51   12: 2.43   plain: 2.03
+///   f64  1x1 stage 8: 0.53   10: 0.73  12: 0.75   16: 0.76   plain: 0.55
+///   2x1 plain: 2.03, 0.60   2x1 stage 12: 2.28, 0.63
 std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
     const bool many_registers = row_of(plan.isa).registers >= 32;
     if (plan.nest == Nest::Values)
@@ -239,8 +240,12 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
                 {2, 8, 0}, {1, 8, 0}, {1, 4, 0}};
     if (!many_registers && demand.powers && !demand.vectors &&
         !demand.extremes && demand.accumulators <= 2)
-        return {{1, 1, 12}, {2, 1, 0}, {1, 1, 0},
-                {4, 1, 0},  {2, 2, 0}, {1, 4, 0}};
+        return {{1, 1, plan.lanes == 8 ? 8 : 12},
+                {2, 1, 0},
+                {1, 1, 0},
+                {4, 1, 0},
+                {2, 2, 0},
+                {1, 4, 0}};
     if (!many_registers)
         return {{2, 1, 0}, {1, 1, 0}, {4, 1, 0},
                 {2, 2, 0}, {1, 2, 0}, {1, 4, 0}};
@@ -390,8 +395,8 @@ double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
     // Gaussian of 17 slots takes 0.074 ns, by this model 0.09.
     constexpr double slots_per_nanosecond = 3 * 4;
     // Without AVX-512's table and scaling a power takes more: a Zen 3 needs
-    // 0.48 ns for that Gaussian.
-    constexpr double without_table = 24;
+    // 0.37 ns for that Gaussian, 1.35 in f64.
+    const double without_table = graph.real == DType::F32 ? 18 : 46;
     double slots = 1 + slots_of(graph, Axes::IJ);
     if (!row_of(plan.isa).masks)
         slots += without_table * powers_of(graph);

@@ -97,8 +97,8 @@ Sign sign_of(const Graph& graph, ValueId id, const std::vector<Sign>& known) {
     switch (node.op) {
     case Op::Argument:
         return of_argument(graph.arguments[std::size_t(node.first)]);
-    case Op::Literal:
-        return Sign::Unknown;
+    case Op::Literal: // a minus before it is an operation
+        return Sign::NonNegative;
     case Op::Constant:
         return of_constant(node.value);
     case Op::Index:

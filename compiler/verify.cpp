@@ -115,8 +115,11 @@ private:
         if (node.op == Op::Argument)
             check_first_use(node.first, next_argument_,
                             graph_.arguments.size());
-        if (node.op == Op::Literal)
-            check_first_use(node.first, next_literal_, graph_.literals.size());
+        if (node.op != Op::Literal)
+            return;
+        check_first_use(node.first, next_literal_, graph_.literals.size());
+        check(graph_.literals[std::size_t(node.first)] >= 0,
+              "a literal has no sign");
     }
 
     void check_first_use(std::int64_t number, std::int64_t& next,

@@ -34,6 +34,9 @@ TEST(Signs, OfOperations) {
               Sign::NonNegative);
     EXPECT_EQ(sign_of("where(x_i < 0, x_i², x_i)", "x f64"), Sign::Unknown);
     EXPECT_EQ(sign_of("(-2)^x_i", "x f64"), Sign::Unknown);
+    EXPECT_EQ(sign_of("-(x_i²)/(2*0.3^2)", "x f64"), Sign::NonPositive);
+    EXPECT_EQ(sign_of("x_i²/-2", "x f64"), Sign::NonPositive);
+    EXPECT_EQ(sign_of("x_i²/(1 - 2)", "x f64"), Sign::Unknown);
 }
 
 TEST(Signs, OfReductions) {

@@ -2,6 +2,7 @@
 // against long double: units in the last place over the whole range, and the
 // values at its ends.
 
+#include "runtime/cpu/float_mode.h"
 #include "tests/numerics/kernel_case.h"
 
 #include <gtest/gtest.h>
@@ -46,23 +47,21 @@ std::vector<T> evaluate(const char* formula, Isa isa,
                         const std::vector<T>& values) {
     const TestFormula map{
         formula, {{"x", Axes::I, dtype_of<T>(), 0, 1, 1}}, Mode::Values};
+    const cpu::FloatMode mode;
     return run_map<T>(map, isa, values);
 }
 
-enum class Subnormals { Rounded, MayBeZero };
-
+/// Results below the smallest normal number are 0.
 template <class T>
 double worst(const char* formula, Isa isa, double from, double to,
-             long double (*function)(long double),
-             Subnormals subnormals = Subnormals::Rounded) {
+             long double (*function)(long double)) {
     const std::vector<T> x = samples<T>(from, to, 400'000);
     const std::vector<T> got = evaluate(formula, isa, x);
     double most = 0;
     for (std::size_t k = 0; k < x.size(); ++k) {
         const long double wanted = function(x[k]);
-        const bool is_flushed = subnormals == Subnormals::MayBeZero &&
-                                got[k] == 0 &&
-                                wanted < std::numeric_limits<T>::min();
+        const bool is_flushed =
+            got[k] == 0 && wanted < std::numeric_limits<T>::min();
         most = std::max(most, is_flushed ? 0 : ulps(got[k], wanted));
     }
     return most;
@@ -78,18 +77,10 @@ protected:
 
 TEST_P(Exponential, IsWithinOneUlpAndATenth) {
     const Isa isa = GetParam();
-    // One scaling without AVX-512's: the runtime flushes subnormals anyway.
-    const Subnormals of_powers =
-        isa == Isa::X86_64_V3 ? Subnormals::MayBeZero : Subnormals::Rounded;
-    EXPECT_LE(worst<float>("exp2(x_i)", isa, -149, 128, std::exp2, of_powers),
-              1.1);
-    EXPECT_LE(
-        worst<double>("exp2(x_i)", isa, -1074, 1024, std::exp2, of_powers),
-        1.1);
-    EXPECT_LE(worst<float>("exp(x_i)", isa, -103, 88.7, std::exp, of_powers),
-              1.1);
-    EXPECT_LE(worst<double>("exp(x_i)", isa, -745, 709.7, std::exp, of_powers),
-              1.1);
+    EXPECT_LE(worst<float>("exp2(x_i)", isa, -149, 128, std::exp2), 1.1);
+    EXPECT_LE(worst<double>("exp2(x_i)", isa, -1074, 1024, std::exp2), 1.1);
+    EXPECT_LE(worst<float>("exp(x_i)", isa, -103, 88.7, std::exp), 1.1);
+    EXPECT_LE(worst<double>("exp(x_i)", isa, -745, 709.7, std::exp), 1.1);
 }
 
 template <class T> void expect_ends(const char* formula, Isa isa) {
@@ -105,6 +96,26 @@ template <class T> void expect_ends(const char* formula, Isa isa) {
     for (std::size_t k = 0; k < wanted.size(); ++k)
         EXPECT_EQ(got[k], wanted[k]) << formula << " of " << x[k];
     EXPECT_TRUE(std::isnan(got.back())) << formula << " of NaN";
+}
+
+/// Nothing is spent on results beyond the largest number there.
+TEST_P(Exponential, IsAsExactWhereItIsKnownToBeAtMostOne) {
+    const Isa isa = GetParam();
+    EXPECT_LE(
+        worst<float>("exp2(-|x_i|)", isa, -128, 149,
+                     [](long double x) { return std::exp2(-std::fabs(x)); }),
+        1.1);
+    EXPECT_LE(
+        worst<float>("exp(-|x_i|)", isa, -88.7, 103,
+                     [](long double x) { return std::exp(-std::fabs(x)); }),
+        1.1);
+    for (const char* formula : {"exp2(-|x_i|)", "exp(-|x_i|)"}) {
+        const std::vector<float> got =
+            evaluate<float>(formula, isa, {INFINITY, 1e38f, -0.0f, NAN});
+        EXPECT_EQ(std::vector<float>(got.begin(), got.begin() + 3),
+                  (std::vector<float>{0, 0, 1}));
+        EXPECT_TRUE(std::isnan(got[3]));
+    }
 }
 
 TEST_P(Exponential, IsRightAtTheEnds) {

@@ -24,7 +24,7 @@ Evaluator::Evaluator(const ir::Graph& graph, Lanes& lanes,
                      const FunctionTable& functions, int unroll, Value* width,
                      Leaves& leaves)
     : graph_(graph), lanes_(lanes), functions_(functions), unroll_(unroll),
-      width_(width), leaves_(leaves) {}
+      width_(width), leaves_(leaves), signs_(ir::signs(graph)) {}
 
 Evaluator::Cell Evaluator::cell_of(ValueId id, Component component, int row,
                                    int column) const {
@@ -160,7 +160,7 @@ Value* Evaluator::elementwise(ValueId id, Component component, int row,
     for (ValueId operand : node.inputs())
         operands.push_back(value(operand, component, row, column));
     return emit_operation(lanes_, functions_, node.op, node.type.dtype,
-                          operands);
+                          signs_[node.operands[0]], operands);
 }
 
 /// Component of a concatenation: of the left operand, then of the right.

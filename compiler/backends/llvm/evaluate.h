@@ -157,6 +157,7 @@ private:
     int unroll_;
     llvm::Value* width_;
     Leaves& leaves_;
+    std::vector<ir::Sign> signs_;
     std::map<Cell, llvm::Value*> memory_;
     std::vector<Cell> log_;
 };

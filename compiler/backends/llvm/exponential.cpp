@@ -9,20 +9,29 @@
 // and 8 additions a Gaussian pair in three dimensions, against 11 and 6 with
 // a polynomial of degree 6 alone.
 //
-// AVX2: 2^u = 2^n * 2^f with a polynomial for 2^f and a power put together from
-// exponent bits, which n + 2^23 + 127 has in its lowest ones. One
-// multiplication scales: n, which is u rounded to the nearest, is -127 where
-// results are 0, and at most 127, so that f = u - n is exact and at most 1 but
-// for u above 128; beyond, f and 2^f grow until the product is infinite. Terms
-// are added up in pairs: a processor looks ahead over few pairs of points, so
-// that what counts is how long one takes (Zen 3, D = 3: 1.27 -> 1.6 G pairs/s a
-// core; before, Horner's rule and two scalings).
+// AVX2, F32: the same with eighths, 2^u = T[n mod 8] * 2^floor(n/8) * 2^f, n
+// the whole number next to 8 u, |f| <= 1/16. The sum u + magic has n in its low
+// bits, whose lowest three index the permutation; shifted, they add floor(n/8)
+// to the exponent of the entry. u is at least -127, where that sum is 0 (those
+// above it, to -126, are subnormal, which the runtime flushes), and n at most
+// 1023: beyond, f and 2^f grow until the product is infinite. Where u is known
+// to be at most 0, nothing is spent on that (Zen 3, D = 3: 2.1 -> 2.7 G pairs/s
+// a core; before, a polynomial of degree 7).
+//
+// Anything else: 2^u = 2^n * 2^f with a polynomial for 2^f and a power put
+// together from exponent bits, which n + 2^52 + 1023 has in its lowest ones.
+// One multiplication scales: n, which is u rounded to the nearest, is -1023
+// where results are 0, and at most 1023, so that f = u - n is exact and at most
+// 1 but for u above 1024; beyond, as with eighths. Terms are added up in pairs:
+// a processor looks ahead over few pairs of points, so that what counts is how
+// long one takes.
 
 #include "compiler/backends/llvm/math.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 
 namespace tilefold::llvm_backend {
@@ -55,6 +64,9 @@ constexpr std::array<double, 13> whole_f64{
     0x1.ffcbfcd8e2a7cp-17, 0x1.62c0227f1df9cp-20, 0x1.b524598fbfaddp-24,
     0x1.e4d9f9cd904d5p-28, 0x1.e9bfe31ab433ap-32, 0x1.aab34ac945cf4p-36,
     0x1.1aed87e9ab208p-39};
+/// (2^f - 1)/f on [-1/16, 1/8]: 8e-10.
+constexpr std::array<double, 4> eighths_f32{0x1.62e43p-1, 0x1.ebfb7ap-3,
+                                            0x1.c6b464p-5, 0x1.41ac72p-7};
 /// (2^f - 1)/f on [-1/2, 1/2]: 5e-9 (F32) and 1.1e-19 (F64).
 constexpr std::array<double, 6> nearest_f32{
     0x1.62e4302fc626ep-1, 0x1.ebfbe00e63baep-3,  0x1.c6af6cdbbdcc7p-5,
@@ -174,6 +186,59 @@ Value* exp2_by_table(Lanes& lanes, Value* u) {
     return cpu.scale(e, u);
 }
 
+/// 2^(n/8) of F32 by AVX2's permutation of a register. Eighths are added to
+/// `magic`, which leaves their number in the low bits.
+struct Eighths {
+    Lanes& lanes;
+    static constexpr double magic = 0x1.8p20;
+    static constexpr double least = -127, most = 127.875;
+
+    Value* number(double value) const {
+        return lanes.number(DType::F32, value);
+    }
+    /// At most `most`, for which `sign` may vouch.
+    Value* bounded(Value* eighths, ir::Sign sign) const {
+        return sign == ir::Sign::NonPositive
+                   ? eighths
+                   : lanes.smaller(number(magic + most), eighths);
+    }
+    Value* subtract_magic(Value* eighths) const {
+        return lanes.b.CreateFSub(eighths, number(magic));
+    }
+    /// Entry k has the bits of 2^(k/8) less those that k adds when shifted.
+    Value* power(Value* eighths) const {
+        auto& b = lanes.b;
+        std::array<std::uint32_t, 8> table;
+        for (std::uint32_t k = 0; k < table.size(); ++k)
+            table[k] = std::bit_cast<std::uint32_t>(float(std::exp2(k / 8.0))) -
+                       (k << 20);
+        Value* bits = b.CreateBitCast(
+            eighths, llvm::FixedVectorType::get(b.getInt32Ty(), 8));
+        Value* entry = b.CreateIntrinsic(
+            llvm::Intrinsic::x86_avx2_permd, {},
+            {llvm::ConstantDataVector::get(lanes.context(), table), bits});
+        return b.CreateBitCast(b.CreateAdd(entry, b.CreateShl(bits, 20)),
+                               eighths->getType());
+    }
+    /// 2^(n/8) (1 + r q(r)), without a product that could underflow before it
+    /// is added.
+    Value* times_power(Value* eighths, std::span<const double> q,
+                       Value* r) const {
+        Value* scale = power(eighths);
+        Value* rest = lanes.b.CreateFMul(r, horner(lanes, q, r));
+        return lanes.fma(scale, rest, scale);
+    }
+};
+
+Value* exp2_by_eighths(Lanes& lanes, Value* u, ir::Sign sign) {
+    const Eighths of{lanes};
+    u = lanes.larger(of.number(of.least), u);
+    Value* eighths =
+        of.bounded(lanes.b.CreateFAdd(u, of.number(of.magic)), sign);
+    Value* f = lanes.b.CreateFSub(u, of.subtract_magic(eighths));
+    return of.times_power(eighths, eighths_f32, f);
+}
+
 /// 2^n for an integral n from -127, where it is 0, to 128, where it is infinite
 /// (F64: from -1023 to 1024).
 Value* power_of_two(Lanes& lanes, Value* n) {
@@ -204,11 +269,6 @@ Value* exp2_by_polynomial(Lanes& lanes, Value* u) {
     return b.CreateFMul(e, power_of_two(lanes, n));
 }
 
-bool is_full_vector(Lanes& lanes, Value* x) {
-    return row_of(lanes.isa()).masks &&
-           lanes.width() * int(size_of(lanes.dtype_of(x))) == 64;
-}
-
 /// Applies `f` to both halves of a vector twice as long as a register.
 template <class Emit> Value* by_halves(Lanes& lanes, Value* x, Emit emit) {
     const int half = lanes.width() / 2;
@@ -225,22 +285,33 @@ template <class Emit> Value* by_halves(Lanes& lanes, Value* x, Emit emit) {
     return lanes.b.CreateShuffleVector(a, b, whole);
 }
 
-/// In registers of AVX-512, or as long as they come.
-template <class Table, class Other>
-Value* in_registers(Lanes& lanes, Value* x, Table by_avx512, Other otherwise) {
-    if (is_full_vector(lanes, x))
-        return by_avx512(lanes, x);
-    if (lanes.width() * int(size_of(lanes.dtype_of(x))) > 64)
+/// How a function is computed: in full registers of AVX-512, in those of F32 of
+/// AVX2, and as vectors come.
+struct Ways {
+    Value* (*by_avx512)(Lanes&, Value*);
+    Value* (*by_avx2)(Lanes&, Value*, ir::Sign);
+    Value* (*otherwise)(Lanes&, Value*);
+};
+
+Value* in_registers(Lanes& lanes, Value* x, ir::Sign sign, const Ways& ways) {
+    const IsaRow& isa = row_of(lanes.isa());
+    const bool by_avx2 =
+        lanes.isa() == Isa::X86_64_V3 && lanes.dtype_of(x) == DType::F32;
+    const int bytes = lanes.width() * int(size_of(lanes.dtype_of(x)));
+    if ((!isa.masks && !by_avx2) || bytes < isa.vector_bytes)
+        return ways.otherwise(lanes, x);
+    if (bytes > isa.vector_bytes)
         return by_halves(lanes, x, [&](Lanes& half, Value* part) {
-            return in_registers(half, part, by_avx512, otherwise);
+            return in_registers(half, part, sign, ways);
         });
-    return otherwise(lanes, x);
+    return by_avx2 ? ways.by_avx2(lanes, x, sign) : ways.by_avx512(lanes, x);
 }
 
 } // namespace
 
-Value* emit_exp2(Lanes& lanes, Value* x) {
-    return in_registers(lanes, x, exp2_by_table, exp2_by_polynomial);
+Value* emit_exp2(Lanes& lanes, Value* x, ir::Sign sign) {
+    return in_registers(lanes, x, sign,
+                        {exp2_by_table, exp2_by_eighths, exp2_by_polynomial});
 }
 
 namespace {
@@ -287,6 +358,15 @@ Value* exp_by_scaling(Lanes& lanes, Value* x) {
     return Avx512{lanes, single}.scale(e, n);
 }
 
+Value* exp_by_eighths(Lanes& lanes, Value* x, ir::Sign sign) {
+    const Eighths of{lanes};
+    x = lanes.larger(of.number(of.least / log2_e), x);
+    Value* eighths =
+        of.bounded(lanes.fma(x, of.number(log2_e), of.number(of.magic)), sign);
+    Value* r = remainder(lanes, x, of.subtract_magic(eighths));
+    return of.times_power(eighths, natural(eighths_f32), r);
+}
+
 Value* exp_by_polynomial(Lanes& lanes, Value* x) {
     const DType dtype = lanes.dtype_of(x);
     const bool single = dtype == DType::F32;
@@ -306,8 +386,9 @@ Value* exp_by_polynomial(Lanes& lanes, Value* x) {
 
 /// e^x = 2^n e^r with n = rint(x log2 e), r = x - n ln 2 in two steps; scaled
 /// as 2^x is.
-Value* emit_exp(Lanes& lanes, Value* x) {
-    return in_registers(lanes, x, exp_by_scaling, exp_by_polynomial);
+Value* emit_exp(Lanes& lanes, Value* x, ir::Sign sign) {
+    return in_registers(lanes, x, sign,
+                        {exp_by_scaling, exp_by_eighths, exp_by_polynomial});
 }
 
 Value* emit_int_pow(Lanes& lanes, Value* x, std::int64_t exponent) {

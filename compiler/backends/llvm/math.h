@@ -4,6 +4,7 @@
 
 #include "compiler/backends/llvm/lanes.h"
 #include "compiler/ir.h"
+#include "compiler/passes.h"
 
 #include <functional>
 #include <span>
@@ -26,9 +27,11 @@ struct FunctionTable {
 };
 
 /// 2^x, within 1.1 ulp for F32 and F64; 0 for -inf, inf for inf, NaN for NaN.
-llvm::Value* emit_exp2(Lanes& lanes, llvm::Value* x);
-/// e^x, within 1.5 ulp for F32 and F64.
-llvm::Value* emit_exp(Lanes& lanes, llvm::Value* x);
+/// `sign`: what is known of x.
+llvm::Value* emit_exp2(Lanes& lanes, llvm::Value* x,
+                       ir::Sign sign = ir::Sign::Unknown);
+/// e^x, likewise.
+llvm::Value* emit_exp(Lanes& lanes, llvm::Value* x, ir::Sign sign);
 /// The sine or cosine (`function`) of F32 within 0.6 ulp, of F64 SLEEF's.
 llvm::Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
                        External function, llvm::Value* x);
@@ -36,9 +39,10 @@ llvm::Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
 llvm::Value* emit_int_pow(Lanes& lanes, llvm::Value* x, std::int64_t exponent);
 
 /// One component of an elementwise operation of ops.def. Operands come as
-/// the caller's graph types them; the result has `dtype`.
+/// the caller's graph types them, the first with `first_sign`; the result has
+/// `dtype`.
 llvm::Value* emit_operation(Lanes& lanes, const FunctionTable& functions,
-                            ir::Op op, DType dtype,
+                            ir::Op op, DType dtype, ir::Sign first_sign,
                             std::span<llvm::Value* const> operands);
 
 /// A value as I64 lanes, and where it is a whole number (null: everywhere).

@@ -185,7 +185,8 @@ Value* call_external(Lanes& lanes, const FunctionTable& functions,
 }
 
 Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
-                      DType dtype, std::span<Value* const> operands) {
+                      DType dtype, ir::Sign first_sign,
+                      std::span<Value* const> operands) {
     auto& b = lanes.b;
     const auto operand = [&](std::size_t k) {
         return lanes.as(dtype, operands[k]);
@@ -226,10 +227,10 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
         return external(External::Pow);
     case Op::Exp:
         return lanes.width() == 1 ? external(External::Exp)
-                                  : emit_exp(lanes, operand(0));
+                                  : emit_exp(lanes, operand(0), first_sign);
     case Op::Exp2:
         return lanes.width() == 1 ? external(External::Exp2)
-                                  : emit_exp2(lanes, operand(0));
+                                  : emit_exp2(lanes, operand(0), first_sign);
     case Op::Log:
         return logarithm(External::Log, ln_2);
     case Op::Log2:

@@ -7,27 +7,18 @@ reduced like any other; a transpose only exchanges the axes.
 
 from __future__ import annotations
 
-import sys
 import warnings
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from tilefold import _core
-from tilefold.errors import ConvergenceWarning, Error
-from tilefold.slices import (
-    chosen,
-    is_integer,
-    listed,
-    numbers_of,
-    selected,
-    split,
-)
+from tilefold.errors import ConvergenceWarning
+from tilefold.pair_term import PairTerm, any_requires_grad, spelled, unused
+from tilefold.slices import chosen, is_integer, listed, numbers_of, split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Mapping
 
     from tilefold.lazy_value import Lazy
     from tilefold.neighbors import Neighbors
@@ -79,7 +70,7 @@ def kernel(
         settings["session"] = session
     if ranges is not None:
         settings["ranges"] = ranges
-    return Kernel(_PairTerm(formula, given, settings))
+    return Kernel(PairTerm(formula, given, settings))
 
 
 def _traced(
@@ -88,118 +79,6 @@ def _traced(
     from tilefold.trace import trace  # only where it is wanted
 
     return trace(function, given)
-
-
-class _PairTerm:
-    """What a kernel and its transpose share."""
-
-    def __init__(
-        self,
-        formula: _core.Formula,
-        arguments: dict[str, Any],
-        settings: dict[str, Any],
-    ) -> None:
-        self.formula = formula
-        self.arguments = arguments
-        self.settings = settings
-        with _unrecorded():
-            self.shape = formula._kernel_shape(arguments, settings)
-        self.derived: dict[tuple[str, int, int, str], _core.Formula] = {}
-
-    def around(
-        self, reduction: str, axes: int, count: int = 0, weights: str = ""
-    ) -> _core.Formula:
-        """The formula of a reduction of the pair term."""
-        key = (reduction, axes, count, weights)
-        if key not in self.derived:
-            self.derived[key] = self.compiled(self.formula._derive(*key))
-        return self.derived[key]
-
-    def evaluate(self, want: str, i: Any = None, j: Any = None) -> Any:
-        """The pair term itself: "diag", "pairs" or "dense"."""
-        rest = (self.arguments, want, i, j, self.settings)
-        try:
-            return self.formula._evaluate(*rest)
-        except Error as error:
-            if error.code != "ComplexResult":
-                raise
-        real, imaginary = (
-            self.compiled(self.formula._applied(part))._evaluate(*rest)
-            for part in ("real", "imag")
-        )
-        return real + 1j * imaginary
-
-    def compiled(self, text: str) -> _core.Formula:
-        """A formula in the kernel's session."""
-        return _core.compile(text, session=self.settings.get("session"))
-
-    def transposed(self) -> _PairTerm:
-        """The pair term with i and j exchanged."""
-        formula = self.compiled(self.formula._transpose())
-        settings = dict(self.settings)
-        if "ranges" in settings:
-            settings["ranges"] = settings["ranges"].T
-        return _PairTerm(formula, self.arguments, settings)
-
-    def combined(
-        self,
-        operation: str,
-        other: _PairTerm | _TermOfKernel,
-        reflected: bool = False,
-    ) -> _PairTerm:
-        """Both pair terms in one; equal arrays under one name stay one.
-
-        `reflected`: the other is the first operand.
-        """
-        arguments = dict(self.arguments)
-        renamed = {}
-        for name, value in other.arguments.items():
-            free, number = name, 2
-            while free in arguments and arguments[free] is not value:
-                free, number = f"{name}{number}", number + 1
-            arguments[free] = value
-            if free != name:
-                renamed[name] = free
-        text = self.formula._combine(
-            other.formula, operation, renamed, reflected
-        )
-        return _PairTerm(self.compiled(text), arguments, self.settings)
-
-    def with_term(self, text: str, arguments: dict[str, Any]) -> _TermOfKernel:
-        """A term to combine with, in the kernel's session."""
-        return _TermOfKernel(self.compiled(text), arguments)
-
-    def selected(self, axis: int, index: Any) -> _PairTerm:
-        """The pair term on some points of an axis; None: on all."""
-        if index is None:
-            return self
-        if self.settings.get("ranges") is not None:
-            _core.fail("RangesOfElements")
-        text, arguments = selected(self.formula, self.arguments, axis, index)
-        return _PairTerm(self.compiled(text), arguments, self.settings)
-
-    def diagonal(self) -> Any:
-        """The pair term at (k, k)."""
-        if not _any_requires_grad(self.arguments.values()):
-            return self.evaluate("diag")
-        formula = self.compiled(self.formula._diagonal())
-        return formula(self.arguments, **self.settings)
-
-    def item_size(self) -> int:
-        """Bytes of an element, as far as the arrays say."""
-        sizes = [
-            value.dtype.itemsize
-            for value in self.arguments.values()
-            if getattr(value, "ndim", None)
-        ]
-        return max(sizes, default=8)
-
-
-class _TermOfKernel(NamedTuple):
-    """A number or a diagonal that a kernel is combined with."""
-
-    formula: _core.Formula
-    arguments: dict[str, Any]
 
 
 class Kernel:
@@ -213,7 +92,7 @@ class Kernel:
     __array_ufunc__ = None  # NumPy leaves b @ K to __rmatmul__
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, pair: _PairTerm, transposed: bool = False) -> None:
+    def __init__(self, pair: PairTerm, transposed: bool = False) -> None:
         self._pair = pair
         self._transposed = transposed
 
@@ -266,7 +145,7 @@ class Kernel:
 
     # ---- algebra ------------------------------------------------------------
 
-    def _upright(self) -> _PairTerm:
+    def _upright(self) -> PairTerm:
         """The pair term whose rows are the kernel's."""
         return self._pair.transposed() if self._transposed else self._pair
 
@@ -284,7 +163,7 @@ class Kernel:
             if mine.settings.get("ranges") is not theirs.settings.get("ranges"):
                 _core.fail("RangesDiffer")
         else:
-            theirs = mine.with_term(*_spelled(other, mine.arguments))
+            theirs = mine.with_term(*spelled(other, mine.arguments))
         return Kernel(mine.combined(operation, theirs, reflected))
 
     def __add__(self, other: Any) -> Kernel:
@@ -320,7 +199,7 @@ class Kernel:
     def add_diag(self, values: Any) -> Kernel:
         """K + diag(values), still lazy: a number, or shape (N,)."""
         mine = self._upright()
-        name = _unused("s", mine.arguments)
+        name = unused("s", mine.arguments)
         text = f"where(i == j, {name}{'_i' if np.ndim(values) else ''}, 0)"
         return Kernel(mine.combined("+", mine.with_term(text, {name: values})))
 
@@ -433,7 +312,7 @@ class Kernel:
             "preconditioner": preconditioner,
             "method": method,
         }
-        if _any_requires_grad([b, ridge, *self._pair.arguments.values()]):
+        if any_requires_grad([b, ridge, *self._pair.arguments.values()]):
             from tilefold import torch  # only where it is there already
 
             x, found, warning = torch.solve(self, b, ridge, options)
@@ -541,43 +420,6 @@ class Kernel:
         if i.ndim == 0:
             return values[..., 0]
         return values.reshape(tuple(values.shape[:-1]) + i.shape)
-
-
-def _unused(name: str, arguments: Mapping[str, Any]) -> str:
-    """`name`, or the first of name2, name3 … that no argument has."""
-    free, number = name, 2
-    while free in arguments:
-        free, number = f"{name}{number}", number + 1
-    return free
-
-
-def _spelled(
-    value: Any, arguments: Mapping[str, Any]
-) -> tuple[str, dict[str, Any]]:
-    """A number as a term: whole ones as typed, others as parameters."""
-    if is_integer(value) and abs(int(value)) <= 64:
-        return str(int(value)), {}
-    name = _unused("s", arguments)
-    return name, {name: value}
-
-
-def _unrecorded() -> AbstractContextManager[Any]:
-    """Where tensors that require grad are only looked at."""
-    torch = sys.modules.get("torch")
-    return torch.no_grad() if torch else nullcontext()
-
-
-def _any_requires_grad(values: Iterable[Any]) -> bool:
-    """Whether PyTorch records what is computed of the values."""
-    torch = sys.modules.get("torch")
-    return (
-        torch is not None
-        and torch.is_grad_enabled()
-        and any(
-            getattr(getattr(value, "value", value), "requires_grad", False)
-            for value in values
-        )
-    )
 
 
 def _size_text(size: float) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tilefold import _core
-from tilefold.kernel import Kernel, _unrecorded, kernel
+from tilefold.kernel import Kernel, kernel
+from tilefold.pair_term import unrecorded
 from tilefold.trace import _FOLDS, Source, Traced
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class Lazy(Traced):
 
     def _measure(self) -> None:
         text, arguments = self.spelled()
-        with _unrecorded():
+        with unrecorded():
             self._value_shape = _core.compile(text)._value_shape(arguments)
 
     @property

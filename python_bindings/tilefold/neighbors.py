@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tilefold import _core
 
 if TYPE_CHECKING:
-    from tilefold.kernel import _PairTerm
+    from tilefold.pair_term import PairTerm
 
 __all__ = ["Neighbors", "radius_neighbors"]
 
@@ -61,7 +61,7 @@ def radius_neighbors(
     return distances.radius_neighbors(radius, return_distance=return_distance)
 
 
-def neighbors(pair: _PairTerm, radius: Any, with_values: bool) -> Neighbors:
+def neighbors(pair: PairTerm, radius: Any, with_values: bool) -> Neighbors:
     """Those of the rows of a pair term."""
     if hasattr(radius, "detach"):
         radius = radius.detach()

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from tilefold.kernel import Kernel, _PairTerm
+from tilefold.kernel import Kernel
+from tilefold.pair_term import PairTerm
 from tilefold.roles import Role
 from tilefold.solve import solve as solve_without_record
 
@@ -193,7 +194,7 @@ class _System:
     def kernel(self, values: Any) -> Any:
         """The kernel of the values."""
         record = self.record
-        pair = _PairTerm(
+        pair = PairTerm(
             record.formula, record.arguments(values), record.settings
         )
         return Kernel(pair, self.transposed)

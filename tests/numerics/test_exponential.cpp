@@ -98,23 +98,35 @@ template <class T> void expect_ends(const char* formula, Isa isa) {
     EXPECT_TRUE(std::isnan(got.back())) << formula << " of NaN";
 }
 
+long double exp2_of_less(long double x) {
+    return std::exp2(-std::fabs(x));
+}
+long double exp_of_less(long double x) {
+    return std::exp(-std::fabs(x));
+}
+
 /// Nothing is spent on results beyond the largest number there.
 TEST_P(Exponential, IsAsExactWhereItIsKnownToBeAtMostOne) {
     const Isa isa = GetParam();
-    EXPECT_LE(
-        worst<float>("exp2(-|x_i|)", isa, -128, 149,
-                     [](long double x) { return std::exp2(-std::fabs(x)); }),
-        1.1);
-    EXPECT_LE(
-        worst<float>("exp(-|x_i|)", isa, -88.7, 103,
-                     [](long double x) { return std::exp(-std::fabs(x)); }),
-        1.1);
+    EXPECT_LE(worst<float>("exp2(-|x_i|)", isa, -128, 149, exp2_of_less), 1.1);
+    EXPECT_LE(worst<double>("exp2(-|x_i|)", isa, -1024, 1074, exp2_of_less),
+              1.1);
+    EXPECT_LE(worst<float>("exp(-|x_i|)", isa, -88.7, 103, exp_of_less), 1.1);
+    EXPECT_LE(worst<double>("exp(-|x_i|)", isa, -709.7, 745, exp_of_less), 1.1);
+}
+
+template <class T> void expect_ends_of_less(const char* formula, Isa isa) {
+    const std::vector<T> got =
+        evaluate<T>(formula, isa, {T(INFINITY), T(1e38), T(-0.0), T(NAN)});
+    EXPECT_EQ(std::vector<T>(got.begin(), got.begin() + 3),
+              (std::vector<T>{0, 0, 1}));
+    EXPECT_TRUE(std::isnan(got[3]));
+}
+
+TEST_P(Exponential, IsRightAtTheEndsWhereItIsKnownToBeAtMostOne) {
     for (const char* formula : {"exp2(-|x_i|)", "exp(-|x_i|)"}) {
-        const std::vector<float> got =
-            evaluate<float>(formula, isa, {INFINITY, 1e38f, -0.0f, NAN});
-        EXPECT_EQ(std::vector<float>(got.begin(), got.begin() + 3),
-                  (std::vector<float>{0, 0, 1}));
-        EXPECT_TRUE(std::isnan(got[3]));
+        expect_ends_of_less<float>(formula, GetParam());
+        expect_ends_of_less<double>(formula, GetParam());
     }
 }
 

@@ -22,9 +22,9 @@
 // together from exponent bits, which n + 2^52 + 1023 has in its lowest ones.
 // One multiplication scales: n, which is u rounded to the nearest, is -1023
 // where results are 0, and at most 1023, so that f = u - n is exact and at most
-// 1 but for u above 1024; beyond, as with eighths. Terms are added up in pairs:
-// a processor looks ahead over few pairs of points, so that what counts is how
-// long one takes.
+// 1 but for u above 1024; beyond, as with eighths. Where u is known to be at
+// most 0, |f| <= 1/2. Terms are added up in pairs: a processor looks ahead over
+// few pairs of points, so that what counts is how long one takes.
 
 #include "compiler/backends/llvm/math.h"
 
@@ -67,15 +67,15 @@ constexpr std::array<double, 13> whole_f64{
 /// (2^f - 1)/f on [-1/16, 1/8]: 8e-10.
 constexpr std::array<double, 4> eighths_f32{0x1.62e43p-1, 0x1.ebfb7ap-3,
                                             0x1.c6b464p-5, 0x1.41ac72p-7};
-/// (2^f - 1)/f on [-1/2, 1/2]: 5e-9 (F32) and 1.1e-19 (F64).
+/// (2^f - 1)/f on [-1/2, 1/2]: 5e-9 (F32) and 8.5e-18 (F64).
 constexpr std::array<double, 6> nearest_f32{
     0x1.62e4302fc626ep-1, 0x1.ebfbe00e63baep-3,  0x1.c6af6cdbbdcc7p-5,
     0x1.3b2a53045179ap-7, 0x1.5f0890162a90ap-10, 0x1.4413896e1ad27p-13};
-constexpr std::array<double, 12> nearest_f64{
-    0x1.62e42fefa39efp-1,  0x1.ebfbdff82c58fp-3,  0x1.c6b08d704a0c6p-5,
-    0x1.3b2ab6fba4e79p-7,  0x1.5d87fe78a3f9cp-10, 0x1.430912f86b7dbp-13,
-    0x1.ffcbfc6da6ed1p-17, 0x1.62c02242b879cp-20, 0x1.b524ebd13a55fp-24,
-    0x1.e4cf10dec0f59p-28, 0x1.e9ec1fcb69a7fp-32, 0x1.c4a29324a1038p-36};
+constexpr std::array<double, 11> nearest_f64{
+    0x1.62e42fefa39efp-1,  0x1.ebfbdff82c598p-3,  0x1.c6b08d704a0c2p-5,
+    0x1.3b2ab6fba1ddap-7,  0x1.5d87fe78a5276p-10, 0x1.430913096fd9fp-13,
+    0x1.ffcbfc670dcd4p-17, 0x1.62bfd47773353p-20, 0x1.b524fae627834p-24,
+    0x1.e6063f7217bc6p-28, 0x1.e9d3fe3952179p-32};
 
 /// The polynomial with these coefficients, lowest first, by Horner's rule.
 Value* horner(Lanes& lanes, std::span<const double> coefficients, Value* x) {
@@ -175,7 +175,7 @@ struct Avx512 {
     }
 };
 
-Value* exp2_by_table(Lanes& lanes, Value* u) {
+Value* exp2_by_table(Lanes& lanes, Value* u, ir::Sign) {
     const bool single = lanes.dtype_of(u) == DType::F32;
     const Avx512 cpu{lanes, single};
     Value* entry = cpu.look_up(cpu.bits(cpu.add_down(u, cpu.magic())));
@@ -255,18 +255,45 @@ Value* power_of_two(Lanes& lanes, Value* n) {
     return b.CreateBitCast(power, n->getType());
 }
 
-Value* exp2_by_polynomial(Lanes& lanes, Value* u) {
-    const DType dtype = lanes.dtype_of(u);
-    const bool single = dtype == DType::F32;
-    auto& b = lanes.b;
-    u = lanes.larger(lanes.number(dtype, single ? -127 : -1023), u);
-    Value* n = b.CreateUnaryIntrinsic(llvm::Intrinsic::rint, u);
-    n = lanes.smaller(lanes.number(dtype, single ? 127 : 1023), n);
-    Value* f = b.CreateFSub(u, n);
-    Value* q = single ? horner_of_pairs(lanes, whole_f32, f)
-                      : horner_of_pairs(lanes, whole_f64, f);
-    Value* e = lanes.fma(f, q, lanes.number(dtype, 1));
-    return b.CreateFMul(e, power_of_two(lanes, n));
+/// How far the exponent's fraction goes: where its whole part is not held back
+/// below an overflow, no further than a half.
+struct Fraction {
+    DType dtype;
+    ir::Sign sign;
+
+    bool is_nearest() const { return sign == ir::Sign::NonPositive; }
+    Value* bounded(Lanes& lanes, Value* n) const {
+        const double most = dtype == DType::F32 ? 127 : 1023;
+        return is_nearest() ? n : lanes.smaller(lanes.number(dtype, most), n);
+    }
+    std::span<const double> polynomial() const {
+        if (dtype == DType::F32)
+            return is_nearest() ? std::span<const double>(nearest_f32)
+                                : whole_f32;
+        return is_nearest() ? std::span<const double>(nearest_f64) : whole_f64;
+    }
+};
+
+/// 2^n (1 + r q(r))
+Value* times_power(Lanes& lanes, Value* n, std::span<const double> q,
+                   Value* r) {
+    Value* e = lanes.fma(r, horner_of_pairs(lanes, q, r),
+                         lanes.number(lanes.dtype_of(r), 1));
+    return lanes.b.CreateFMul(e, power_of_two(lanes, n));
+}
+
+double least_power(DType dtype) {
+    return dtype == DType::F32 ? -127 : -1023;
+}
+
+Value* exp2_by_polynomial(Lanes& lanes, Value* u, ir::Sign sign) {
+    const Fraction fraction{lanes.dtype_of(u), sign};
+    u = lanes.larger(lanes.number(fraction.dtype, least_power(fraction.dtype)),
+                     u);
+    Value* n = fraction.bounded(
+        lanes, lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::rint, u));
+    return times_power(lanes, n, fraction.polynomial(),
+                       lanes.b.CreateFSub(u, n));
 }
 
 /// Applies `f` to both halves of a vector twice as long as a register.
@@ -288,9 +315,8 @@ template <class Emit> Value* by_halves(Lanes& lanes, Value* x, Emit emit) {
 /// How a function is computed: in full registers of AVX-512, in those of F32 of
 /// AVX2, and as vectors come.
 struct Ways {
-    Value* (*by_avx512)(Lanes&, Value*);
-    Value* (*by_avx2)(Lanes&, Value*, ir::Sign);
-    Value* (*otherwise)(Lanes&, Value*);
+    using Emit = Value* (*)(Lanes&, Value*, ir::Sign);
+    Emit by_avx512, by_avx2, otherwise;
 };
 
 Value* in_registers(Lanes& lanes, Value* x, ir::Sign sign, const Ways& ways) {
@@ -299,12 +325,12 @@ Value* in_registers(Lanes& lanes, Value* x, ir::Sign sign, const Ways& ways) {
         lanes.isa() == Isa::X86_64_V3 && lanes.dtype_of(x) == DType::F32;
     const int bytes = lanes.width() * int(size_of(lanes.dtype_of(x)));
     if ((!isa.masks && !by_avx2) || bytes < isa.vector_bytes)
-        return ways.otherwise(lanes, x);
+        return ways.otherwise(lanes, x, sign);
     if (bytes > isa.vector_bytes)
         return by_halves(lanes, x, [&](Lanes& half, Value* part) {
             return in_registers(half, part, sign, ways);
         });
-    return by_avx2 ? ways.by_avx2(lanes, x, sign) : ways.by_avx512(lanes, x);
+    return (by_avx2 ? ways.by_avx2 : ways.by_avx512)(lanes, x, sign);
 }
 
 } // namespace
@@ -342,7 +368,7 @@ Value* nearest_power(Lanes& lanes, Value* x) {
     return lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::rint, u);
 }
 
-Value* exp_by_scaling(Lanes& lanes, Value* x) {
+Value* exp_by_scaling(Lanes& lanes, Value* x, ir::Sign) {
     const DType dtype = lanes.dtype_of(x);
     const bool single = dtype == DType::F32;
     const double most = single ? 110 : 760; // beyond, results are 0 or infinite
@@ -367,19 +393,13 @@ Value* exp_by_eighths(Lanes& lanes, Value* x, ir::Sign sign) {
     return of.times_power(eighths, natural(eighths_f32), r);
 }
 
-Value* exp_by_polynomial(Lanes& lanes, Value* x) {
-    const DType dtype = lanes.dtype_of(x);
-    const bool single = dtype == DType::F32;
-    const double least = (single ? -127 : -1023) / log2_e;
-    x = lanes.larger(lanes.number(dtype, least), x);
-    Value* n = lanes.smaller(lanes.number(dtype, single ? 127 : 1023),
-                             nearest_power(lanes, x));
-    Value* r = remainder(lanes, x, n);
-    Value* q = horner_of_pairs(
-        lanes, natural(single ? std::span<const double>(whole_f32) : whole_f64),
-        r);
-    Value* e = lanes.fma(r, q, lanes.number(dtype, 1));
-    return lanes.b.CreateFMul(e, power_of_two(lanes, n));
+Value* exp_by_polynomial(Lanes& lanes, Value* x, ir::Sign sign) {
+    const Fraction fraction{lanes.dtype_of(x), sign};
+    const double least = least_power(fraction.dtype) / log2_e;
+    x = lanes.larger(lanes.number(fraction.dtype, least), x);
+    Value* n = fraction.bounded(lanes, nearest_power(lanes, x));
+    return times_power(lanes, n, natural(fraction.polynomial()),
+                       remainder(lanes, x, n));
 }
 
 } // namespace

@@ -54,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.report:
         from bench.report import write_report
 
-        write_report(HERE / "README.md", RESULTS)
+        folder = options.results
+        write_report((folder or HERE) / "README.md", folder or RESULTS)
     return 1 if any(map(_is_faulty, results)) else 0
 
 
@@ -92,6 +93,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--report", action="store_true", help="write README.md and the plots"
     )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="FOLDER",
+        help="keep results and report there, as those of another machine",
+    )
     parser.add_argument("--list", action="store_true", help="name the cases")
     parser.add_argument(
         "--gpu",
@@ -127,7 +134,7 @@ def _run(entry: Entry, options: argparse.Namespace) -> dict[str, Any]:
     settings = Settings(options.quick, patience, tuple(options.contender))
     result = run_case(entry, settings)
     partial = options.quick or options.contender
-    folder = PARTIAL_RESULTS if partial else RESULTS
+    folder = options.results or (PARTIAL_RESULTS if partial else RESULTS)
     _keep(folder / f"{entry.task}.json", entry, result)
     for name, row in result["contenders"].items():
         say(f"  {name:20} {_line(row)}")

@@ -72,8 +72,8 @@ CURVES = {
 }
 
 
-def draw_plots(results: dict[str, Cases], folder: Path) -> dict[str, str]:
-    """Task to its picture, as the README names it; {} without matplotlib."""
+def draw_plots(results: dict[str, Cases], folder: Path) -> dict[str, Path]:
+    """Task to its picture in `folder`; {} without matplotlib."""
     try:
         import matplotlib as mpl
     except ImportError:
@@ -88,9 +88,9 @@ def draw_plots(results: dict[str, Cases], folder: Path) -> dict[str, str]:
         cases = results[task]
         kind = CURVES.get(task)
         figure = _curves(cases, kind) if kind else _bars(cases)
-        figure.savefig(folder / f"{task}.png", dpi=130)
+        drawn[task] = folder / f"{task}.png"
+        figure.savefig(drawn[task], dpi=130)
         pyplot.close(figure)
-        drawn[task] = f"{folder.name}/{task}.png"
     return drawn
 
 

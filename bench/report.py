@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 BEGIN = "<!-- results: written by python -m bench --report -->"
 END = "<!-- end of results -->"
+NEW = f"# Results of the benchmark\n\n{BEGIN}\n\n{END}\n"
 ORDER = ["gaussian", "gaussian_sizes", "gaussian_dimensions", "growth"]
 ORDER += ["accuracy", "cold_compile", "cold_statements"]
 ORDER += [
@@ -40,10 +41,16 @@ ORDER += ["few_points", "batches", "layouts", "int8_points"]
 
 
 def write_report(readme: Path, folder: Path) -> None:
-    """Tables and plots of the results there are."""
+    """Tables and plots of the results in `folder`; makes a missing README."""
     results = _read(folder)
-    pictures = draw_plots(results, folder)
-    text = readme.read_text(encoding="utf-8")
+    if not results:
+        say(f"no results in {folder}: name the tasks to run")
+        return
+    pictures = {
+        task: picture.relative_to(readme.parent).as_posix()
+        for task, picture in draw_plots(results, folder).items()
+    }
+    text = readme.read_text(encoding="utf-8") if readme.exists() else NEW
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     parts = [before + BEGIN, *_sections(results, pictures), END + after]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,10 +12,10 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from bench import catalogue, ceiling_library, goals, tables
+from bench import catalogue, ceiling_library, goals, report, tables
 from bench.calibration import Sample
 from bench.case import Absent, Measured
-from bench.command import absences
+from bench.command import absences, main
 from bench.regression import LIMITS, ratio_of
 from bench.rounds import Track
 from bench.statements import Double, function
@@ -49,6 +50,26 @@ def test_a_contender_agrees_with_float64(case, module):
     outcome = importlib.import_module(module).prepare(problem)()
     result = outcome.result if isinstance(outcome, Measured) else outcome
     assert problem.error(result) <= min(case.tolerance, 1e-3)
+
+
+def test_results_of_another_machine_have_a_report_of_their_own(
+    tmp_path, capsys
+):
+    main(["--results", str(tmp_path), "--report"])
+    assert "no results" in capsys.readouterr().err
+    readme = tmp_path / "README.md"
+    assert not readme.exists()
+    name = "gaussian.json"
+    shutil.copy(Path(report.__file__).parent / "results" / name, tmp_path)
+    main(["--results", str(tmp_path), "--report"])
+    text = readme.read_text(encoding="utf-8")
+    assert text.startswith("# Results")
+    assert "hand-written AVX-512" in text
+    assert "](gaussian.png)" in text
+    assert (tmp_path / "gaussian.png").exists()
+    readme.write_text("My machine.\n" + text, encoding="utf-8")
+    main(["--results", str(tmp_path), "--report"])
+    assert readme.read_text(encoding="utf-8") == "My machine.\n" + text
 
 
 def test_an_error_is_seen():

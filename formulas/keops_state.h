@@ -46,6 +46,7 @@ private:
     NodeId parse_atom();
     NodeId parse_name();
     std::vector<NodeId> parse_list(TokenKind closing);
+    NodeId count_node(std::int64_t count, const Span& span);
     NodeId reduce(NodeId body, const KeopsReduction& reduction);
     std::string reduction_stem(const KeopsReduction& reduction) const;
 

@@ -6,6 +6,7 @@
 #include "formulas/names.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace tilefold {
@@ -101,6 +102,13 @@ std::string KeopsParser::reduction_stem(const KeopsReduction& reduction) const {
     return stem;
 }
 
+/// As if it had been typed: a number has no sign.
+NodeId KeopsParser::count_node(std::int64_t count, const Span& span) {
+    const double value = static_cast<double>(count);
+    const NodeId number = tree_.number(std::abs(value), span);
+    return count < 0 ? tree_.apply("neg", {number}, span) : number;
+}
+
 /// The weights stand after the body, behind a comma.
 NodeId KeopsParser::reduce(NodeId body, const KeopsReduction& reduction) {
     Node node;
@@ -114,8 +122,7 @@ NodeId KeopsParser::reduce(NodeId body, const KeopsReduction& reduction) {
     }
     node.span = span_from(0);
     if (reduction.count)
-        node.children.push_back(
-            tree_.number(static_cast<double>(*reduction.count), node.span));
+        node.children.push_back(count_node(*reduction.count, node.span));
     const auto arity = vocabulary_.reduction(node.name);
     const auto count = static_cast<int>(node.children.size());
     if (count < arity.least || count > arity.most)

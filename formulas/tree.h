@@ -23,6 +23,7 @@ public:
     explicit TreeBuilder(std::string_view text) { formula_.text = text; }
 
     ast::NodeId add(ast::Node node);
+    /// `value` has no sign: a minus is an operation.
     ast::NodeId number(double value, Span span);
     ast::NodeId name(std::string name, Span span);
     ast::NodeId variable(std::string name, ast::Axes axes, Span span);

@@ -55,6 +55,20 @@ TEST(Keops, IsReadAsWritten) {
         write_golden("keops.txt", written);
 }
 
+TEST(Keops, NumbersHaveNoSign) {
+    const ast::Formula formula =
+        parse_keops("SqDist(x,y)*-2", aliases,
+                    {"LogSumExp", ast::Axes::J, "", -1}, vocabulary())
+            .formula;
+    int numbers = 0;
+    for (const ast::Node& node : formula.nodes)
+        if (node.kind == ast::Kind::Number) {
+            EXPECT_GT(node.value, 0);
+            ++numbers;
+        }
+    EXPECT_EQ(numbers, 2);
+}
+
 TEST(Keops, DeclaresVariablesByAliases) {
     using ast::Axes;
     EXPECT_EQ(alias("x = Vi(3)").axes, Axes::I);

@@ -91,6 +91,7 @@ std::string compile_text(std::string_view graph_text,
     const Plan plan = parse_plan(plan_text);
     const Written pairs = write(graph, plan, Portion::Pairs);
     const Written rest = write(graph, plan, Portion::Rest, pairs.borrowed);
+    without_strength_reduction(*rest.context);
     auto object_of_rest = std::async([&] { return object_of(rest, plan.isa); });
     const auto object_of_pairs = object_of(pairs, plan.isa);
     Image image;

@@ -14,6 +14,7 @@
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/OptBisect.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -101,6 +102,24 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, Isa isa) {
             passes.run(function, analyses.functions);
             cut_into_stages(function, row_of(isa).registers);
         }
+}
+
+namespace {
+
+/// Refuses a pass of code generation that has no switch of its own.
+class NoStrengthReduction : public llvm::OptPassGate {
+public:
+    bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override {
+        return pass != "Loop Strength Reduction";
+    }
+    bool isEnabled() const override { return true; }
+};
+
+} // namespace
+
+void without_strength_reduction(llvm::LLVMContext& context) {
+    static NoStrengthReduction gate;
+    context.setOptPassGate(gate);
 }
 
 namespace {

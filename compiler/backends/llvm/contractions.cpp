@@ -120,8 +120,8 @@ public:
 
     template <class Body>
     void each(Body body) const { // (register, row, column)
-        for (int r = 0; r < cells_.rows; ++r)
-            for (int j = 0; j < cells_.columns; ++j)
+        for (int j = 0; j < cells_.columns; ++j)
+            for (int r = 0; r < cells_.rows; ++r)
                 body(variables_[std::size_t(r * cells_.columns + j)],
                      cells_.row0 + r, cells_.column0 + j);
     }

@@ -36,6 +36,7 @@ public:
     RunLoad(const ModuleWriter& writer, llvm::IRBuilder<>& b, DType from,
             DType to, llvm::Function* function)
         : b(b), scalar_(writer.lanes(b, 1)), wide_(writer.lanes(b, run_lanes)),
+          lanes_(writer.lanes(b, writer.plan.lanes)),
           has_masks_(row_of(writer.plan.isa).masks), from_(from), to_(to),
           base_(function->getArg(0)), stride_(function->getArg(1)),
           list_(function->getArg(2)), first_(function->getArg(3)),
@@ -46,16 +47,19 @@ public:
         Value* zero = b.getInt64(0);
         Value* listed = b.CreateIsNotNull(list_);
         Value* in_order = b.CreateSelect(listed, zero, count_);
+        if (has_masks_)
+            write_masked_zeros();
+        else
+            write_zeros();
         Value* vectors = whole_runs(scalar_, in_order, stride_, from_);
         wide_.loop(zero, vectors, b.getInt64(run_lanes),
-                   [&](Value* k) { copy(wide_, b.CreateAdd(first_, k), k); });
-        if (has_masks_ && size_of(from_) >= 4)
-            vectors = copy_rest(vectors, in_order);
-        scalar_.loop(vectors, in_order, b.getInt64(1), [&](Value* k) {
-            copy(scalar_, b.CreateAdd(first_, k), k);
-        });
+                   [&](Value* k) { copy(wide_, k); });
+        vectors = has_masks_ && size_of(from_) >= 4
+                      ? copy_rest(vectors, in_order)
+                      : copy_last(vectors, in_order);
+        scalar_.loop(vectors, in_order, b.getInt64(1),
+                     [&](Value* k) { copy(scalar_, k); });
         copy_listed(b.CreateSelect(listed, count_, zero));
-        write_zeros();
     }
 
 private:
@@ -66,9 +70,12 @@ private:
         return scalar_.at(out_, k, 0, std::int64_t(size_of(to_)));
     }
 
-    void copy(const Lanes& some, Value* point, Value* k) const {
-        b.CreateAlignedStore(load_elements(some, from_, to_, place_of(point)),
-                             target(k), llvm::Align(size_of(to_)));
+    /// From `place`, or from where the run has them.
+    void copy(const Lanes& some, Value* k, Value* place = nullptr) const {
+        if (!place)
+            place = place_of(b.CreateAdd(first_, k));
+        b.CreateAlignedStore(load_elements(some, from_, to_, place), target(k),
+                             llvm::Align(size_of(to_)));
     }
 
     /// What is left of a run after `whole` elements, under a mask. Gives where
@@ -87,30 +94,55 @@ private:
         return b.CreateSelect(is_run, count, whole);
     }
 
+    /// The same without a mask, of a run that has `whole` elements: its last
+    /// ones, some of which are there.
+    Value* copy_last(Value* whole, Value* count) const {
+        Value* is_run = b.CreateAnd(b.CreateICmpSLT(b.getInt64(0), whole),
+                                    b.CreateICmpSLT(whole, count));
+        wide_.when(is_run, [&] {
+            copy(wide_, b.CreateSub(count, b.getInt64(run_lanes)));
+        });
+        return b.CreateSelect(is_run, count, whole);
+    }
+
     void copy_listed(Value* count) const {
         scalar_.loop(b.getInt64(0), count, b.getInt64(1), [&](Value* k) {
             Value* place = scalar_.at(list_, b.CreateAdd(first_, k), 0, 8);
-            copy(scalar_, b.CreateLoad(b.getInt64Ty(), place), k);
+            copy(scalar_, k, place_of(b.CreateLoad(b.getInt64Ty(), place)));
         });
     }
 
+    Value* zeros(const Lanes& some) const {
+        return llvm::Constant::getNullValue(as_lanes(some, some.stored(to_)));
+    }
+
+    void write_masked_zeros() const {
+        wide_.loop(count_, padded_, wide_.constant(run_lanes), [&](Value* k) {
+            b.CreateMaskedStore(zeros(wide_), target(k), llvm::Align(1),
+                                wide_.first_lanes(b.CreateSub(padded_, k)));
+        });
+    }
+
+    /// From the last whole vector on, before elements are copied there.
     void write_zeros() const {
-        const Lanes& zeros = has_masks_ ? wide_ : scalar_;
-        Value* none =
-            llvm::Constant::getNullValue(as_lanes(zeros, zeros.stored(to_)));
-        zeros.loop(count_, padded_, zeros.constant(zeros.width()),
-                   [&](Value* k) {
-                       if (has_masks_)
-                           b.CreateMaskedStore(
-                               none, target(k), llvm::Align(1),
-                               zeros.first_lanes(b.CreateSub(padded_, k)));
-                       else
-                           b.CreateStore(none, target(k));
-                   });
+        const std::int64_t width = lanes_.width();
+        Value* begin = b.CreateAnd(count_, b.getInt64(-width));
+        Value* whole =
+            b.CreateAnd(b.CreateSub(padded_, begin), b.getInt64(-width));
+        Value* end = b.CreateAdd(begin, whole);
+        const auto write = [&](const Lanes& some, Value* k) {
+            b.CreateAlignedStore(zeros(some), target(k),
+                                 llvm::Align(size_of(to_)));
+        };
+        lanes_.loop(begin, end, b.getInt64(width),
+                    [&](Value* k) { write(lanes_, k); });
+        scalar_.loop(
+            b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, end, count_),
+            padded_, b.getInt64(1), [&](Value* k) { write(scalar_, k); });
     }
 
     llvm::IRBuilder<>& b;
-    const Lanes scalar_, wide_;
+    const Lanes scalar_, wide_, lanes_;
     const bool has_masks_;
     const DType from_, to_;
     Value *base_, *stride_, *list_, *first_, *count_, *out_, *padded_;

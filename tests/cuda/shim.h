@@ -91,6 +91,12 @@ static inline double ptx_reciprocal(double x) {
     const double y = 1 / x;
     return __longlong_as_double(tilefold_bits<long long>(y) & ~0xffffffffLL);
 }
+static inline float ptx_larger(float a, float b) {
+    return a > b || a != a ? a : b;
+}
+static inline float ptx_smaller(float a, float b) {
+    return a < b || a != a ? a : b;
+}
 static inline float half_to_float(unsigned short bits) {
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
     float size = exponent == 31 ? (fraction ? NAN : INFINITY)

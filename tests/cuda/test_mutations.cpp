@@ -77,19 +77,25 @@ constexpr Mutation mutations[] = {
 };
 
 constexpr Mutation tile_mutations[] = {
-    // Tiles of pairs. The centre is read before it is there; the task, the
-    // tile and the chunk as above.
-    {gaussian, long_points, barrier, "", 0, 3e-7},
-    {gaussian, long_points, barrier, "", 2},
+    // Tiles of pairs. The columns' addresses are read before they are there,
+    // the centre likewise; the task, the tile and the chunk as above.
+    {gaussian, long_points, barrier, "", 0},
+    {gaussian, long_points, barrier, "", 1, 3e-7},
     {gaussian, long_points, barrier, "", 3},
     {gaussian, long_points, barrier, "", 4},
-    {gaussian, long_points, "if (from)\n            __syncthreads();", ""},
     {gaussian, long_points, barrier, "", 5},
+    {gaussian, long_points, "if (from)\n            __syncthreads();", ""},
+    {gaussian, long_points, barrier, "", 6},
+    {gaussian, long_points, "min(k, count - 1)", "min(k, count)"},
+    {gaussian, long_points, "addresses[column]", "addresses[0]"},
     {gaussian, long_points, "r / 4 * 16", "r / 4 * 8"},
     {gaussian, long_points, "columns[c / 4].at[c % 4]", "columns[0].at[c % 4]"},
     {gaussian, long_points, "state_of_lane(state[r], apart)", "state[r]"},
     {gaussian, long_points, "k >= count", "k > count"},
-    {gaussian, long_points, "d == from", "d == 0", 0, 1e-6},
+    {gaussian, long_points, "norm_of(four, norm[n])", "norm_of(four, 0.0f)", 0,
+     1e-6},
+    {gaussian, long_points, "sum_of_lanes(norm[n], chunk_groups)", "norm[n]", 0,
+     1e-6},
     {gaussian, long_points, "*= -2.0f", "*= 2.0f", 0, 1e-6},
     {gaussian, long_points, "vectors.right_norm[k]", "vectors.right_norm[0]", 0,
      1e-6},
@@ -116,7 +122,8 @@ constexpr Mutation wide_mutations[] = {
      "rows.weight[r] *= 1.0"},
     {attention, tokens, "of_lane(maximum, apart)", "maximum"},
     {attention, tokens, "weight += of_lane(weight, apart)", "weight += weight"},
-    {attention, tokens, "k < count ? of_pair : of_none", "of_pair"},
+    {attention, tokens, "tile_column(c) >= count", "tile_column(c) > count"},
+    {attention, tokens, "addresses[column + 1]", "addresses[column]"},
     {attention, tokens, "column / 8 % 2", "column / 4 % 2"},
     {attention, tokens, "c = 4 * s + q / 2 * 2", "c = 4 * s + q % 2 * 2"},
     {attention, tokens, "v / 2 * 8 + int(threadIdx.x) % 4 * 2 + v % 2", "v"},

@@ -172,8 +172,7 @@ TEST(Nvrtc, TheModelCountsWhatALoopHas) {
 }
 
 /// What a tile of pairs costs a thread, which has 64 of them: the loop over the
-/// chunks of its components runs within the loop over tiles. A thread brings
-/// two groups of a chunk: half as much code is there for an odd one.
+/// chunks of its components runs within the loop over tiles.
 TEST(Nvrtc, TheModelCountsWhatATileOfPairsHas) {
     struct {
         const char* formula;
@@ -195,15 +194,14 @@ TEST(Nvrtc, TheModelCountsWhatATileOfPairsHas) {
         ASSERT_EQ(image.plan.multiply, each.multiply);
         const cuda::PairCost cost = cuda::cost_of_pair(of.graph, image.plan);
         EXPECT_EQ(cost.tensor * pairs, each.tensor);
-        // By their ends: what brings columns, the chunks' loop, the tiles'.
+        // By their ends: the chunks' loop, then the tiles'.
         const std::vector<Loop> all = loops(image, "accumulate");
         const auto chunk = std::ranges::find_if(
             all, [](const Loop& loop) { return loop.count("HMMA") > 0; });
         ASSERT_NE(chunk, all.end());
         EXPECT_EQ(chunk->count("HMMA") * chunks, each.tensor);
-        const double odd_group = std::prev(chunk)->size / 2.0;
-        const double instructions = chunks * (chunk->size - odd_group) +
-                                    std::next(chunk)->size - chunk->size;
+        const double instructions =
+            (chunks - 1) * chunk->size + std::next(chunk)->size;
         EXPECT_NEAR((cost.single + cost.overhead) * pairs / instructions, 1,
                     0.15)
             << each.formula << ": " << instructions / pairs << " instructions, "
@@ -232,8 +230,9 @@ TEST(Nvrtc, OneChunkOfComponentsIsNoLoop) {
     }
 }
 
-/// Of attention, whose loop has paths that few tiles take: its instructions of
-/// tensor cores, and what two more parts of a weight add.
+/// Of attention, whose loop has paths that few tiles take, more than half of its
+/// code: its instructions of tensor cores, and what two more parts of a weight
+/// add.
 TEST(Nvrtc, TheModelCountsTheTensorCoresOfAttention) {
     CudaCase attention = cuda_case("attention", "softmax_j(q_i·k_j/√64, v_j)",
                                    "q bf16[64], k bf16[64], v bf16[64]");
@@ -254,7 +253,7 @@ TEST(Nvrtc, TheModelCountsTheTensorCoresOfAttention) {
         modelled[k] = (cost.single + cost.overhead) * pairs;
         found[k] = tile.size + (chunks - 1) * chunk->size;
         EXPECT_LT(modelled[k], found[k]);
-        EXPECT_GT(modelled[k], found[k] / 2) << cuda::print(cost);
+        EXPECT_GT(modelled[k], found[k] / 3) << cuda::print(cost);
     }
     EXPECT_NEAR((modelled[0] - modelled[1]) / (found[0] - found[1]), 1, 0.25);
 }

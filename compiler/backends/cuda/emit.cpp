@@ -8,6 +8,7 @@
 #include "cuda_device_sources.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace tilefold::cuda {
 namespace {
@@ -137,10 +138,10 @@ std::string loops_of(const Reduction& reduction, const Plan& plan) {
     if (reduction.monoids.empty())
         return std::string(device::values);
     std::string loops(device::task);
-    if (reduction.wide)
-        loops.append(product_of(plan.multiply)).append(device::wide);
-    else if (reduction.product)
-        loops.append(product_of(plan.multiply)).append(device::pairs);
+    if (is_tiled(plan))
+        loops.append(device::columns)
+            .append(product_of(plan.multiply))
+            .append(plan.is_wide() ? device::wide : device::pairs);
     else
         loops.append(device::rows);
     return loops.append(device::finish);
@@ -157,6 +158,34 @@ std::int64_t slots_of(const Record& state) {
     for (const Field& field : state.fields())
         slots += std::max<std::int64_t>(field.length, 1);
     return slots;
+}
+
+/// How the loops over tiles read vectors: those of a product, and values.
+void write_vectors(Writer& writer, const Reduction& reduction,
+                   std::int32_t open) {
+    const auto& [product, wide] = std::tie(reduction.product, reduction.wide);
+    std::vector<ir::ValueId> rows, columns;
+    if (product) {
+        rows.push_back(product->left);
+        columns.push_back(product->right);
+    }
+    if (wide)
+        columns.push_back(wide->value);
+    const PointAddress of_row(reduction.graph, Axes::I, rows);
+    const PointAddress of_column(reduction.graph, Axes::J, columns);
+    const auto write = [&](const PointAddress& address, ir::ValueId vector,
+                           const std::string& side) {
+        write_components(writer, reduction.graph, reduction.sites, address,
+                         vector, side, open);
+    };
+    of_column.write(writer, open);
+    if (product) {
+        of_row.write(writer, open);
+        write(of_row, product->left, "left");
+        write(of_column, product->right, "right");
+    }
+    if (wide)
+        write(of_column, wide->value, "value");
 }
 
 std::string formula_functions(const Reduction& reduction, const Plan& plan,
@@ -187,12 +216,11 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
     write_load_constants(writer, sites);
     write_load_point(writer, reduction.graph, sites, Axes::I, open);
     write_load_point(writer, reduction.graph, sites, Axes::J, open);
-    if (reduction.product)
-        write_components_of_product(writer, reduction.graph, sites,
-                                    *reduction.product);
+    if (is_tiled(plan))
+        write_vectors(writer, reduction, open);
     if (reduction.wide)
-        write_functions_of_wide(writer, reduction.graph, sites, *reduction.wide,
-                                packed_leaves(reduction), open);
+        write_pair_weight(writer, reduction.graph, *reduction.wide,
+                          packed_leaves(reduction));
     if (reduction.monoids.empty())
         write_value_function(writer, reduction);
     else

@@ -53,16 +53,16 @@ Instructions instructions_of(ir::Monoid monoid) {
         return {1, 0, 1};
     case ir::Monoid::Maximum:
     case ir::Monoid::Minimum:
-        return {3, 0, 3};
+        return {1, 0, 3};
     case ir::Monoid::ArgMaximum:
     case ir::Monoid::ArgMinimum:
         return {4, 0, 4};
     case ir::Monoid::KMinimum:
         return {2, 0, 2}; // nearly no pair is among the least
     case ir::Monoid::LogSumExp:
-        return {20, 1, 44};
+        return {18, 1, 44};
     case ir::Monoid::SoftMax:
-        return {21, 1, 46};
+        return {19, 1, 46};
     case ir::Monoid::UserDefined:
         break;
     }

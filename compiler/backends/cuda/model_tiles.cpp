@@ -32,10 +32,9 @@ bool has_two_parts(Multiply multiply) {
 }
 
 /// For four components of a column, from memory to shared memory.
-double to_bring(const Plan& plan, bool is_unrolled) {
-    constexpr double place = 10, pack = 18, centre = 28;
+double to_bring(const Plan& plan) {
+    constexpr double load = 22, place = 8, pack = 12, centre = 20;
     const bool is_fma = plan.multiply == Multiply::Fma;
-    const double load = is_unrolled ? 48 : 82;
     const bool packs = !is_fma && plan.multiply != Multiply::Tf32x3;
     return load + place * !is_fma + pack * packs + centre * plan.expands;
 }
@@ -48,10 +47,9 @@ void add_product(const Product& product, const Plan& plan, PairCost& cost) {
     const double groups = plan.tile_columns * plan.chunk / group / plan.threads;
     // One chunk is no loop, and begins with its first products.
     const bool is_unrolled = plan.multiply == Multiply::Fma && chunks == 1;
-    constexpr double chunk_loop = 20;
-    cost.overhead += chunks *
-                     (groups * to_bring(plan, is_unrolled) + chunk_loop) /
-                     thread.pairs;
+    constexpr double chunk_loop = 16;
+    cost.overhead +=
+        chunks * (groups * to_bring(plan) + chunk_loop) / thread.pairs;
     cost.overhead += is_unrolled ? 0 : begin_of_product;
     if (plan.expands) {
         cost.single += 1; // the norm
@@ -97,19 +95,17 @@ void add_wide(const Wide& wide, const Plan& plan, PairCost& cost) {
     cost.single += products;
     cost.tensor += products;
     if (wide.is_softmax) { // a maximum, an exponential, a sum
-        cost.single += 7;
+        cost.single += 5;
         cost.special += 1;
     }
     const double split = 0.5 * plan.weight_parts + 2 * (plan.weight_parts - 1);
-    constexpr double within_the_tile = 1;
     const double loads =
         plan.tile_columns / 16.0 * tiles * plan.value_parts / thread.pairs;
     // Two columns of four components.
     const double brought = plan.tile_columns / 2.0 * tiles * 8 / group *
-                           (182 + 20.0 * plan.value_parts) / plan.threads;
+                           (115 + 16.0 * plan.value_parts) / plan.threads;
     const double held = thread.rows * tiles * 2 * 15 / plan.tiles_held;
-    cost.overhead +=
-        within_the_tile + split + loads + (brought + held) / thread.pairs;
+    cost.overhead += split + loads + (brought + held) / thread.pairs;
 }
 
 } // namespace

@@ -28,6 +28,9 @@ constexpr std::int32_t more_pairs_unrolled = 24;
 constexpr std::int64_t short_column = 12;
 /// Words of a column from which on fewer are unrolled: they fill registers.
 constexpr std::int64_t long_column = 32;
+/// Of a block of tiles of pairs: the more rows, the less bringing columns is of
+/// a pair. So many threads may have 255 registers each.
+constexpr std::int32_t most_threads = 256;
 /// What every device has without asking for more.
 constexpr std::int64_t shared_bytes = 48 * 1024;
 /// A tile's: three blocks fit beside each other.
@@ -162,7 +165,7 @@ std::optional<Plan> plan_of_tiles(const Reduction& reduction,
                                 words_of(reduction.state);
     if (beside * (is_fma ? 8 : 4) > registers_beside)
         return std::nullopt;
-    for (plan.threads = 128; plan.threads >= 32; plan.threads /= 2)
+    for (plan.threads = most_threads; plan.threads >= 32; plan.threads /= 2)
         if (bytes_of_tiles(plan, product, reduction.sites.column.record) <=
             shared_bytes)
             return plan;
@@ -249,7 +252,7 @@ std::optional<Plan> plan_of_wide(const ir::Graph& graph,
         return values + (multiplies ? bytes_of_tiles(plan, *product, column)
                                     : column.bytes() * 128 + 2048);
     };
-    for (plan.threads = 128; plan.threads >= 32; plan.threads /= 2)
+    for (plan.threads = most_threads; plan.threads >= 32; plan.threads /= 2)
         if (bytes() <= shared_bytes)
             return plan;
     return std::nullopt;

@@ -42,6 +42,11 @@ Kind kind_loaded(DType stored) {
     internal_error("a dtype without a case");
 }
 
+/// Of the components of the open argument, this part's first.
+Code first_of_width() {
+    return member(Kind::Long, object("place"), "first_component");
+}
+
 /// Address of a double of call.constants of the batch.
 Code place_in(const Code& array, std::int64_t offset) {
     return offset
@@ -52,10 +57,66 @@ Code place_in(const Code& array, std::int64_t offset) {
 
 } // namespace
 
+PointAddress::PointAddress(const ir::Graph& graph, Axes axis,
+                           const std::vector<ValueId>& vectors)
+    : graph_(graph), axis_(axis), vectors_(vectors),
+      record_(axis == Axes::I ? "RowAddress" : "ColumnAddress") {
+    const std::vector<bool> below = ir::reached(graph, vectors);
+    for (ValueId id = 0; id < graph.nodes.size(); ++id) {
+        const Node& node = graph[id];
+        if (!below[id] || node.type.axes != axis)
+            continue;
+        if (node.op == Op::Index && !number_)
+            number_ = record_.add("number", Kind::Long);
+        if (node.op == Op::Argument && !fields_.count(node.first))
+            fields_[node.first] =
+                record_.add(name_of(graph, id), Kind::Address);
+    }
+}
+
+Code PointAddress::number() const {
+    return member(Kind::Long, object("address"), "number");
+}
+
+std::map<std::int64_t, Code> PointAddress::addresses() const {
+    std::map<std::int64_t, Code> addresses;
+    for (const auto& [argument, field] : fields_)
+        addresses.emplace(argument,
+                          field_of(object("address"), record_.fields()[field]));
+    return addresses;
+}
+
+void PointAddress::write(Writer& writer, std::int32_t open) const {
+    const bool is_row = axis_ == Axes::I;
+    const Code number(Kind::Long, is_row ? "i" : "j");
+    writer.record(record_);
+    writer.blank();
+    const Signature signature{record_.name(),
+                              is_row ? "row_address" : "column_address",
+                              {{"Call", By::Constant, "call"},
+                               {"Place", By::Constant, "place"},
+                               {"long long", By::Value, number.text()}}};
+    writer.function(signature, [&] {
+        const Code address = writer.declare(record_.name(), "address");
+        PointReader reader(graph_, writer, axis_, number, open);
+        reader.declare(vectors_);
+        if (number_)
+            writer.set(this->number(), number);
+        for (const auto& [argument, place] : addresses())
+            writer.set(place, reader.address(argument));
+        writer.give(address);
+    });
+}
+
 PointReader::PointReader(const ir::Graph& graph, Writer& writer, Axes axis,
                          Code point, std::int32_t open)
     : graph_(graph), writer_(writer), axis_(axis), point_(std::move(point)),
       open_(open) {}
+
+PointReader::PointReader(const ir::Graph& graph, Writer& writer,
+                         const PointAddress& address, std::int32_t open)
+    : graph_(graph), writer_(writer), axis_(address.axis()),
+      point_(address.number()), open_(open), addresses_(address.addresses()) {}
 
 void PointReader::declare(const std::vector<ValueId>& roots) {
     const std::vector<bool> below = ir::reached(graph_, roots);
@@ -69,9 +130,12 @@ void PointReader::declare(ValueId id) {
     if (node.op != Op::Argument || node.type.axes != axis_ ||
         addresses_.count(node.first))
         return;
-    const Code address =
+    Code address =
         call(Kind::Address, "point",
              {call_object(), object("place"), whole(node.first), point_});
+    if (node.first == open_)
+        address = address + first_of_width() *
+                                field_of_operand(node.first, "component");
     addresses_.emplace(node.first,
                        writer_.let(name_of(graph_, id) + "_at", address));
 }
@@ -114,12 +178,10 @@ Code PointReader::load(const Node& node, const Component& at) const {
                       column * field_of_operand(node.first, "column"));
     }
     if (node.first == open_) {
-        const Code first =
-            member(Kind::Long, object("place"), "first_component");
-        const Code component = first + at.code();
-        const Code value = loaded(base + component * step);
-        return choice(less(component, field_of_call("width")), value,
-                      number(value.kind(), 0));
+        const Code value = loaded(base + at.code() * step);
+        return choice(
+            less(first_of_width() + at.code(), field_of_call("width")), value,
+            number(value.kind(), 0));
     }
     if (!at.index && at.fixed == 0)
         return loaded(base);
@@ -133,6 +195,10 @@ Code PointReader::load_four(ValueId id, const Code& d) const {
     return call(Kind::Object,
                 "load_four_" + std::string(tilefold::spelling_of(stored)),
                 {addresses_.at(node.first) + d * step, step});
+}
+
+Code PointReader::has_four(const Code& d) const {
+    return less(first_of_width() + d + whole(3), field_of_call("width"));
 }
 
 std::optional<Code> read_constant(const Sites& sites, ValueId id,

@@ -8,6 +8,32 @@
 
 namespace tilefold::cuda {
 
+/// Where the arguments lie that some vectors on an axis are made of, at one
+/// point: a structure that is found once, and read component by component.
+class PointAddress {
+public:
+    PointAddress(const ir::Graph& graph, Axes axis,
+                 const std::vector<ir::ValueId>& vectors);
+
+    /// RowAddress and row_address(call, place, i); or ColumnAddress and
+    /// column_address(call, place, j).
+    void write(Writer& writer, std::int32_t open) const;
+
+    Axes axis() const { return axis_; }
+    const Record& record() const { return record_; }
+    /// Of the parameter `address`: the number and the addresses by argument.
+    Code number() const;
+    std::map<std::int64_t, Code> addresses() const;
+
+private:
+    const ir::Graph& graph_;
+    Axes axis_;
+    std::vector<ir::ValueId> vectors_;
+    Record record_;
+    std::map<std::int64_t, std::size_t> fields_; ///< by argument
+    std::optional<std::size_t> number_;          ///< where an index is read
+};
+
 /// Reads the arguments of a graph at one point of an axis, in the function
 /// being written.
 class PointReader {
@@ -16,15 +42,23 @@ public:
     /// literals. `open`: the argument of open width, or -1.
     PointReader(const ir::Graph& graph, Writer& writer, Axes axis, Code point,
                 std::int32_t open);
+    /// In a function with the parameter `address`.
+    PointReader(const ir::Graph& graph, Writer& writer,
+                const PointAddress& address, std::int32_t open);
 
     /// Declares the addresses of what is read below `roots`.
     void declare(const std::vector<ir::ValueId>& roots);
     /// An argument, literal or index symbol of the axis.
     std::optional<Code> read(ir::ValueId id, const Component& at) const;
+    /// The address of an argument that was declared.
+    const Code& address(std::int64_t argument) const {
+        return addresses_.at(argument);
+    }
 
     /// Four components from `d` on of an argument that stores f32, f16 or
-    /// bf16, as an object Four.
+    /// bf16, as an object Four; of the one of open width, where it has them.
     Code load_four(ir::ValueId id, const Code& d) const;
+    Code has_four(const Code& d) const;
 
 private:
     void declare(ir::ValueId id);

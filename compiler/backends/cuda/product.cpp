@@ -3,8 +3,6 @@
 
 #include "compiler/backends/cuda/product.h"
 
-#include "compiler/backends/cuda/points.h"
-
 #include <algorithm>
 #include <functional>
 
@@ -110,21 +108,26 @@ std::optional<Product> product_at(const Graph& graph, ValueId id) {
 
 } // namespace
 
-void write_component(Writer& writer, const Graph& graph, const Sites& sites,
-                     ValueId vector, const std::string& side, Axes axis,
-                     std::int32_t open) {
-    const bool is_row = axis == Axes::I;
-    const Code point(Kind::Long, is_row ? "i" : "j");
-    const Signature signature{"float",
-                              side + "_component",
-                              {{"Call", By::Constant, "call"},
-                               {"Constants", By::Constant, "constants"},
-                               {"Place", By::Constant, "place"},
-                               {"long long", By::Value, point.text()},
-                               {"int", By::Value, "d"}}};
-    writer.function(signature, [&] {
-        PointReader reader(graph, writer, axis, point, open);
-        reader.declare(std::vector<ValueId>{vector});
+namespace {
+
+Signature component_of(const PointAddress& address, const std::string& result,
+                       const std::string& name) {
+    return {result,
+            name,
+            {{"Call", By::Constant, "call"},
+             {"Constants", By::Constant, "constants"},
+             {"Place", By::Constant, "place"},
+             {address.record().name(), By::Constant, "address"},
+             {"int", By::Value, "d"}}};
+}
+
+const Code component(Kind::Int, "d");
+
+void write_one(Writer& writer, const Graph& graph, const Sites& sites,
+               const PointAddress& address, ValueId vector,
+               const std::string& side, std::int32_t open) {
+    writer.function(component_of(address, "float", side + "_component"), [&] {
+        const PointReader reader(graph, writer, address, open);
         const Leaves leaves = [&](ValueId id,
                                   const Component& at) -> std::optional<Code> {
             if (auto constant = read_constant(sites, id, at))
@@ -132,45 +135,45 @@ void write_component(Writer& writer, const Graph& graph, const Sites& sites,
             return reader.read(id, at);
         };
         Values values(graph, writer, leaves);
-        writer.give(
-            as(Kind::Float, values.value(vector, {0, Code(Kind::Int, "d")})));
+        writer.give(as(Kind::Float, values.value(vector, {0, component})));
     });
 }
 
-/// Four components from d on.
-void write_four(Writer& writer, const Graph& graph, ValueId vector,
-                const std::string& side, Axes axis, std::int32_t open) {
-    const bool is_row = axis == Axes::I;
-    const Code point(Kind::Long, is_row ? "i" : "j"), d(Kind::Int, "d");
-    const Signature signature{"Four",
-                              side + "_four",
-                              {{"Call", By::Constant, "call"},
-                               {"Constants", By::Constant, "constants"},
-                               {"Place", By::Constant, "place"},
-                               {"long long", By::Value, point.text()},
-                               {"int", By::Value, "d"}}};
+/// An argument of floats is loaded as it lies.
+void write_four(Writer& writer, const Graph& graph, const PointAddress& address,
+                ValueId vector, const std::string& side, std::int32_t open) {
     const Node& node = graph[vector];
     const DType stored = stored_dtype(graph, vector);
     const bool lies_so = node.op == Op::Argument &&
                          kind_of(stored) == DTypeKind::Float &&
-                         stored != DType::F64 && node.first != open;
-    writer.function(signature, [&] {
-        if (lies_so) {
-            PointReader reader(graph, writer, axis, point, open);
-            reader.declare(std::vector<ValueId>{vector});
-            writer.give(reader.load_four(vector, d));
-            return;
-        }
+                         stored != DType::F64;
+    writer.function(component_of(address, "Four", side + "_four"), [&] {
+        const PointReader reader(graph, writer, address, open);
+        if (lies_so && node.first != open)
+            return writer.give(reader.load_four(vector, component));
+        if (lies_so)
+            writer.when(reader.has_four(component), [&] {
+                writer.give(reader.load_four(vector, component));
+            });
         const Code four = writer.declare("Four", "four");
         writer.loop("q", 4, [&](const Code& q) {
             writer.set(
                 element(Kind::Float, member(Kind::Object, four, "at"), q),
                 call(Kind::Float, side + "_component",
                      {object("call"), object("constants"), object("place"),
-                      point, d + q}));
+                      object("address"), component + q}));
         });
         writer.give(four);
     });
+}
+
+} // namespace
+
+void write_components(Writer& writer, const Graph& graph, const Sites& sites,
+                      const PointAddress& address, ValueId vector,
+                      const std::string& side, std::int32_t open) {
+    write_one(writer, graph, sites, address, vector, side, open);
+    write_four(writer, graph, address, vector, side, open);
 }
 
 std::optional<Product> find_product(const Graph& graph) {
@@ -183,14 +186,6 @@ std::optional<Product> find_product(const Graph& graph) {
             longest = product;
     }
     return longest;
-}
-
-void write_components_of_product(Writer& writer, const Graph& graph,
-                                 const Sites& sites, const Product& product) {
-    write_component(writer, graph, sites, product.left, "left", Axes::I, -1);
-    write_four(writer, graph, product.left, "left", Axes::I, -1);
-    write_component(writer, graph, sites, product.right, "right", Axes::J, -1);
-    write_four(writer, graph, product.right, "right", Axes::J, -1);
 }
 
 } // namespace tilefold::cuda

@@ -3,7 +3,7 @@
 // matrices are.
 #pragma once
 
-#include "compiler/backends/cuda/evaluate.h"
+#include "compiler/backends/cuda/points.h"
 
 #include <optional>
 
@@ -34,16 +34,11 @@ bool is_read_by_pairs(const ir::Graph& graph, ir::ValueId id, ir::ValueId but);
 /// Of an argument; else F32.
 DType stored_dtype(const ir::Graph& graph, ir::ValueId id);
 
-/// side_component: component d of a vector at a point of the axis; side_four:
-/// four from d on. `open`: the argument of open width, or -1.
-void write_component(Writer& writer, const ir::Graph& graph, const Sites& sites,
-                     ir::ValueId vector, const std::string& side, Axes axis,
-                     std::int32_t open);
-void write_four(Writer& writer, const ir::Graph& graph, ir::ValueId vector,
-                const std::string& side, Axes axis, std::int32_t open);
-
-/// left_component, left_four, right_component and right_four.
-void write_components_of_product(Writer& writer, const ir::Graph& graph,
-                                 const Sites& sites, const Product& product);
+/// side_component: component d of a vector at a point; side_four: four from d
+/// on. `open`: the argument of open width, or -1.
+void write_components(Writer& writer, const ir::Graph& graph,
+                      const Sites& sites, const PointAddress& address,
+                      ir::ValueId vector, const std::string& side,
+                      std::int32_t open);
 
 } // namespace tilefold::cuda

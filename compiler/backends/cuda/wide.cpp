@@ -87,11 +87,8 @@ std::optional<Wide> find_wide(const Graph& graph) {
     return found;
 }
 
-void write_functions_of_wide(Writer& writer, const Graph& graph,
-                             const Sites& sites, const Wide& wide,
-                             const Leaves& leaves, std::int32_t open) {
-    write_component(writer, graph, sites, wide.value, "value", Axes::J, open);
-    write_four(writer, graph, wide.value, "value", Axes::J, open);
+void write_pair_weight(Writer& writer, const Graph& graph, const Wide& wide,
+                       const Leaves& leaves) {
     const Signature signature{"float",
                               "pair_weight",
                               {{"Constants", By::Constant, "constants"},

@@ -23,10 +23,8 @@ struct Wide {
 /// Of 8 components and more, which are cheap to compute one by one.
 std::optional<Wide> find_wide(const ir::Graph& graph);
 
-/// pair_weight, value_component and value_four. `open`: the argument of open
-/// width, or -1.
-void write_functions_of_wide(Writer& writer, const ir::Graph& graph,
-                             const Sites& sites, const Wide& wide,
-                             const Leaves& leaves, std::int32_t open);
+/// pair_weight(constants, row, column, k, product)
+void write_pair_weight(Writer& writer, const ir::Graph& graph, const Wide& wide,
+                       const Leaves& leaves);
 
 } // namespace tilefold::cuda

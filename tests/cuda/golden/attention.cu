@@ -1,10 +1,10 @@
 // softmax_j(q_i·k_j/√64, v_j)
-// threads=128 rows_per_thread=1 tile_columns=64 columns_unrolled=4 width_block=8 multiply=f16 chunk=16 expands=0 weight_parts=3 value_parts=2 warp_tiles=2
-constexpr int threads = 128;
+// threads=256 rows_per_thread=1 tile_columns=64 columns_unrolled=4 width_block=8 multiply=f16 chunk=16 expands=0 weight_parts=3 value_parts=2 warp_tiles=2
+constexpr int threads = 256;
 constexpr int rows_per_thread = 1;
 constexpr int tile_columns = 64;
 constexpr int columns_unrolled = 4;
-constexpr int block_rows = 128;
+constexpr int block_rows = 256;
 constexpr int folds_rows = 0;
 constexpr int chooses = 0;
 constexpr int components = 64;
@@ -76,51 +76,78 @@ load_column(const Call& call, const Constants& constants, const Place& place,
     return column;
 }
 
+struct ColumnAddress {
+    const char* k;
+    const char* v;
+};
+
+static __device__ __forceinline__ ColumnAddress
+column_address(const Call& call, const Place& place, long long j) {
+    ColumnAddress address;
+    const char* k_at = point(call, place, 1, j);
+    const char* v_at = point(call, place, 2, j) + place.first_component *
+        call.operands[2].component;
+    address.k = k_at;
+    address.v = v_at;
+    return address;
+}
+
+struct RowAddress {
+    const char* q;
+};
+
+static __device__ __forceinline__ RowAddress
+row_address(const Call& call, const Place& place, long long i) {
+    RowAddress address;
+    const char* q_at = point(call, place, 0, i);
+    address.q = q_at;
+    return address;
+}
+
 static __device__ __forceinline__ float
 left_component(const Call& call, const Constants& constants,
-        const Place& place, long long i, int d) {
-    const char* q_at = point(call, place, 0, i);
-    return load_f16(q_at + d * call.operands[0].component);
+        const Place& place, const RowAddress& address, int d) {
+    return load_f16(address.q + d * call.operands[0].component);
 }
 
 static __device__ __forceinline__ Four
 left_four(const Call& call, const Constants& constants, const Place& place,
-        long long i, int d) {
-    const char* q_at = point(call, place, 0, i);
-    return load_four_f16(q_at + d * call.operands[0].component,
+        const RowAddress& address, int d) {
+    return load_four_f16(address.q + d * call.operands[0].component,
         call.operands[0].component);
 }
 
 static __device__ __forceinline__ float
 right_component(const Call& call, const Constants& constants,
-        const Place& place, long long j, int d) {
-    const char* k_at = point(call, place, 1, j);
-    return load_f16(k_at + d * call.operands[1].component);
+        const Place& place, const ColumnAddress& address, int d) {
+    return load_f16(address.k + d * call.operands[1].component);
 }
 
 static __device__ __forceinline__ Four
 right_four(const Call& call, const Constants& constants, const Place& place,
-        long long j, int d) {
-    const char* k_at = point(call, place, 1, j);
-    return load_four_f16(k_at + d * call.operands[1].component,
+        const ColumnAddress& address, int d) {
+    return load_four_f16(address.k + d * call.operands[1].component,
         call.operands[1].component);
 }
 
 static __device__ __forceinline__ float
 value_component(const Call& call, const Constants& constants,
-        const Place& place, long long j, int d) {
-    const char* v_at = point(call, place, 2, j);
-    return place.first_component + d < call.width ? load_f16(v_at +
-        (place.first_component + d) * call.operands[2].component) : 0.0f;
+        const Place& place, const ColumnAddress& address, int d) {
+    return place.first_component + d < call.width ? load_f16(address.v + d *
+        call.operands[2].component) : 0.0f;
 }
 
 static __device__ __forceinline__ Four
 value_four(const Call& call, const Constants& constants, const Place& place,
-        long long j, int d) {
+        const ColumnAddress& address, int d) {
+    if (place.first_component + d + 3 < call.width) {
+        return load_four_f16(address.v + d * call.operands[2].component,
+            call.operands[2].component);
+    }
     Four four;
     #pragma unroll
     for (int q = 0; q < 4; ++q) {
-        four.at[q] = value_component(call, constants, place, j, d + q);
+        four.at[q] = value_component(call, constants, place, address, d + q);
     }
     return four;
 }

@@ -73,33 +73,53 @@ load_column(const Call& call, const Constants& constants, const Place& place,
     return column;
 }
 
+struct ColumnAddress {
+    const char* y;
+};
+
+static __device__ __forceinline__ ColumnAddress
+column_address(const Call& call, const Place& place, long long j) {
+    ColumnAddress address;
+    const char* y_at = point(call, place, 3, j);
+    address.y = y_at;
+    return address;
+}
+
+struct RowAddress {
+    const char* x;
+};
+
+static __device__ __forceinline__ RowAddress
+row_address(const Call& call, const Place& place, long long i) {
+    RowAddress address;
+    const char* x_at = point(call, place, 2, i);
+    address.x = x_at;
+    return address;
+}
+
 static __device__ __forceinline__ float
 left_component(const Call& call, const Constants& constants,
-        const Place& place, long long i, int d) {
-    const char* x_at = point(call, place, 2, i);
-    return load_f32(x_at + d * call.operands[2].component);
+        const Place& place, const RowAddress& address, int d) {
+    return load_f32(address.x + d * call.operands[2].component);
 }
 
 static __device__ __forceinline__ Four
 left_four(const Call& call, const Constants& constants, const Place& place,
-        long long i, int d) {
-    const char* x_at = point(call, place, 2, i);
-    return load_four_f32(x_at + d * call.operands[2].component,
+        const RowAddress& address, int d) {
+    return load_four_f32(address.x + d * call.operands[2].component,
         call.operands[2].component);
 }
 
 static __device__ __forceinline__ float
 right_component(const Call& call, const Constants& constants,
-        const Place& place, long long j, int d) {
-    const char* y_at = point(call, place, 3, j);
-    return load_bf16(y_at + d * call.operands[3].component);
+        const Place& place, const ColumnAddress& address, int d) {
+    return load_bf16(address.y + d * call.operands[3].component);
 }
 
 static __device__ __forceinline__ Four
 right_four(const Call& call, const Constants& constants, const Place& place,
-        long long j, int d) {
-    const char* y_at = point(call, place, 3, j);
-    return load_four_bf16(y_at + d * call.operands[3].component,
+        const ColumnAddress& address, int d) {
+    return load_four_bf16(address.y + d * call.operands[3].component,
         call.operands[3].component);
 }
 

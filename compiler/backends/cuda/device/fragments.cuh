@@ -17,26 +17,30 @@ static __device__ __forceinline__ int tile_column(int c) {
     return c / 2 * 8 + int(threadIdx.x) % 4 * 2 + c % 2;
 }
 
-/// Of the first word of a lane, in a step of 16 rows or of 8 columns.
-static __device__ __forceinline__ int left_step(int tile, int step, int lane) {
+/// Of the first word of a lane, in a step of 16 rows or of 8 columns. Places
+/// have no sign: dividing them by powers of two is a shift then.
+static __device__ __forceinline__ unsigned
+left_step(unsigned tile, unsigned step, unsigned lane) {
     return ((tile * (left_words / 8) + step) * 32 + lane) * 4;
 }
-static __device__ __forceinline__ int right_step(int tile, int step,
-                                                 int lane) {
+static __device__ __forceinline__ unsigned
+right_step(unsigned tile, unsigned step, unsigned lane) {
     return ((tile * (right_words / 8) + step) * 32 + lane) * 2;
 }
 /// Of a word of a point.
-static __device__ __forceinline__ int left_place(int row, int word) {
+static __device__ __forceinline__ unsigned left_place(unsigned row,
+                                                      unsigned word) {
     return left_step(row / 16, word / 8, row % 8 * 4 + word % 4) +
            row / 8 % 2 + word / 4 % 2 * 2;
 }
-static __device__ __forceinline__ int right_place(int column, int word) {
+static __device__ __forceinline__ unsigned right_place(unsigned column,
+                                                       unsigned word) {
     return right_step(column / 8, word / 8, column % 8 * 4 + word % 4) +
            word / 4 % 2;
 }
 
 /// From a word to the next of the same four of a point.
-constexpr int left_apart = 4, right_apart = 2;
+constexpr unsigned left_apart = 4, right_apart = 2;
 
 struct __align__(16) FourWords {
     unsigned at[4];

@@ -27,6 +27,12 @@ template <class T> static __device__ __forceinline__ T larger(T a, T b) {
 template <class T> static __device__ __forceinline__ T smaller(T a, T b) {
     return a < b || is_nan(a) ? a : b;
 }
+static __device__ __forceinline__ float larger(float a, float b) {
+    return ptx_larger(a, b);
+}
+static __device__ __forceinline__ float smaller(float a, float b) {
+    return ptx_smaller(a, b);
+}
 
 static __device__ __forceinline__ float power_of_two(float x) {
     return ptx_ex2(x);

@@ -9,7 +9,8 @@ static __device__ __forceinline__ float finished(float, const Vectors&, int) {
     return 0.0f;
 }
 static __device__ __forceinline__ void
-multiply_tile(const Call&, const Constants&, const Task&, long long, int,
-              Vectors&, float (&)[thread_rows][thread_columns]) {
+multiply_tile(const Call&, const Constants&, const Task&,
+              const ColumnAddress (&)[tile_columns], Vectors&,
+              float (&)[thread_rows][thread_columns]) {
     __syncthreads();
 }

@@ -12,6 +12,7 @@
 extern "C" __global__ void __launch_bounds__(threads)
 accumulate(const __grid_constant__ Call call) {
     __shared__ Vectors vectors;
+    __shared__ ColumnAddress addresses[tile_columns];
     __shared__ Column tile[tile_columns];
     __shared__ Task task;
     const long long tasks = count_tasks(call);
@@ -37,13 +38,9 @@ accumulate(const __grid_constant__ Call call) {
             const int count =
                 int(min(task.last_column - first, (long long)tile_columns));
             __syncthreads(); // the last tile has been read
-#pragma unroll 1
-            for (int k = threadIdx.x; k < count; k += threads)
-                tile[k] = load_column(call, constants, task.place,
-                                      column_number(call, first + k));
+            find_columns(call, constants, task, first, count, addresses, tile);
             float product[thread_rows][thread_columns];
-            multiply_tile(call, constants, task, first, count, vectors,
-                          product);
+            multiply_tile(call, constants, task, addresses, vectors, product);
             Partial partial[thread_rows];
 #pragma unroll
             for (int r = 0; r < thread_rows; ++r)

@@ -25,14 +25,15 @@ static __device__ __forceinline__ Four four_at(const float* place) {
     return *reinterpret_cast<const Four*>(place);
 }
 
-static __device__ __forceinline__ void put_left(Left& left, int row, int d,
-                                                const Four& four) {
+static __device__ __forceinline__ void put_left(Left& left, unsigned row,
+                                                unsigned d, const Four& four) {
 #pragma unroll
     for (int q = 0; q < group; ++q)
         left.at[d + q][row] = four.at[q];
 }
-static __device__ __forceinline__ void put_right(Right& right, int column,
-                                                 int d, const Four& four) {
+static __device__ __forceinline__ void put_right(Right& right,
+                                                 unsigned column, unsigned d,
+                                                 const Four& four) {
 #pragma unroll
     for (int q = 0; q < group; ++q)
         right.at[d + q][column] = four.at[q];
@@ -45,7 +46,7 @@ static __device__ __forceinline__ float step(float x, float y, float sum) {
 }
 
 static __device__ __forceinline__ void
-multiply(const Left& left, const Right& right, int from,
+multiply(const Left& left, const Right& right, unsigned from,
          float (&product)[thread_rows][thread_columns]) {
     const int row = int(threadIdx.x) / 32 * 32 + warp_row(0);
     const int column = tile_column(0);

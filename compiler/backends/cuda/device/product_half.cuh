@@ -24,8 +24,9 @@ static __device__ __forceinline__ float upper_of(unsigned word) {
 }
 
 template <class Side>
-static __device__ __forceinline__ void put_words(Side& side, int place,
-                                                 int apart, const Four& four) {
+static __device__ __forceinline__ void put_words(Side& side, unsigned place,
+                                                 unsigned apart,
+                                                 const Four& four) {
 #pragma unroll
     for (int w = 0; w < group / 2; ++w) {
         const float lower = four.at[2 * w], upper = four.at[2 * w + 1];
@@ -36,12 +37,13 @@ static __device__ __forceinline__ void put_words(Side& side, int place,
                 packed(lower - lower_of(high), upper - upper_of(high));
     }
 }
-static __device__ __forceinline__ void put_left(Left& left, int row, int d,
-                                                const Four& four) {
+static __device__ __forceinline__ void put_left(Left& left, unsigned row,
+                                                unsigned d, const Four& four) {
     put_words(left, left_place(row, d / 2), left_apart, four);
 }
-static __device__ __forceinline__ void put_right(Right& right, int column,
-                                                 int d, const Four& four) {
+static __device__ __forceinline__ void put_right(Right& right,
+                                                 unsigned column, unsigned d,
+                                                 const Four& four) {
     put_words(right, right_place(column, d / 2), right_apart, four);
 }
 
@@ -55,10 +57,10 @@ multiply_half(float& c0, float& c1, float& c2, float& c3,
 }
 
 static __device__ __forceinline__ void
-multiply(const Left& left, const Right& right, int from,
+multiply(const Left& left, const Right& right, unsigned from,
          float (&product)[thread_rows][thread_columns]) {
-    const int lane = int(threadIdx.x) % 32;
-    const int tile = int(threadIdx.x) / 32 * warp_tiles;
+    const unsigned lane = threadIdx.x % 32;
+    const unsigned tile = threadIdx.x / 32 * warp_tiles;
     constexpr int low = factor_parts - 1;
 #pragma unroll
     for (int s = 0; s < chunk / 16; ++s) {

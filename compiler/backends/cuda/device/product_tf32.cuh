@@ -10,15 +10,16 @@ struct __align__(16) Right {
     float at[tile_columns * right_words];
 };
 
-static __device__ __forceinline__ void put_left(Left& left, int row, int d,
-                                                const Four& four) {
+static __device__ __forceinline__ void put_left(Left& left, unsigned row,
+                                                unsigned d, const Four& four) {
     float* place = left.at + left_place(row, d);
 #pragma unroll
     for (int q = 0; q < group; ++q)
         place[left_apart * q] = four.at[q];
 }
-static __device__ __forceinline__ void put_right(Right& right, int column,
-                                                 int d, const Four& four) {
+static __device__ __forceinline__ void put_right(Right& right,
+                                                 unsigned column, unsigned d,
+                                                 const Four& four) {
     float* place = right.at + right_place(column, d);
 #pragma unroll
     for (int q = 0; q < group; ++q)
@@ -33,10 +34,10 @@ static __device__ __forceinline__ void split(unsigned value, unsigned& high,
 }
 
 static __device__ __forceinline__ void
-multiply(const Left& left, const Right& right, int from,
+multiply(const Left& left, const Right& right, unsigned from,
          float (&product)[thread_rows][thread_columns]) {
-    const int lane = int(threadIdx.x) % 32;
-    const int tile = int(threadIdx.x) / 32 * warp_tiles;
+    const unsigned lane = threadIdx.x % 32;
+    const unsigned tile = threadIdx.x / 32 * warp_tiles;
 #pragma unroll
     for (int s = 0; s < chunk / 8; ++s) {
         unsigned high[warp_tiles][4], low[warp_tiles][4];

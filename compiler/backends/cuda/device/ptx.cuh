@@ -27,6 +27,25 @@ static __device__ __forceinline__ double ptx_reciprocal(double x) {
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
     return y;
 }
+/// The larger and the smaller one; where one is NaN, NaN.
+static __device__ __forceinline__ float ptx_larger(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+    float y;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    return y;
+#else
+    return a > b || a != a ? a : b;
+#endif
+}
+static __device__ __forceinline__ float ptx_smaller(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+    float y;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    return y;
+#else
+    return a < b || a != a ? a : b;
+#endif
+}
 /// A half, exactly.
 static __device__ __forceinline__ float half_to_float(unsigned short x) {
     float y;

@@ -35,38 +35,41 @@ static __device__ __forceinline__ float upper_bfloat(unsigned word) {
 /// Components d … d + 3 of a column of the tile, 0 beyond the last of either.
 static __device__ __forceinline__ Four
 value_of(const Call& call, const Constants& constants, const Task& task,
-         long long first, int count, int column, int d) {
-    const long long j =
-        column_number(call, first + min(column, count - 1));
-    if (wide_components % group == 0 && column < count)
-        return value_four(call, constants, task.place, j, d);
+         const ColumnAddress& address, bool is_there, int d) {
+    if (!is_there)
+        return Four{};
+    if (wide_components % group == 0)
+        return value_four(call, constants, task.place, address, d);
     Four four;
 #pragma unroll
     for (int q = 0; q < group; ++q)
         four.at[q] =
-            column < count && d + q < wide_components
-                ? value_component(call, constants, task.place, j, d + q)
+            d + q < wide_components
+                ? value_component(call, constants, task.place, address, d + q)
                 : 0.0f;
     return four;
 }
 
 static __device__ __forceinline__ void
 bring_values(const Call& call, const Constants& constants, const Task& task,
-             long long first, int count, ValueTile& values) {
-    constexpr int groups = value_tiles * 8 / group;
-#pragma unroll 2
-    for (int at = threadIdx.x; at < tile_columns / 2 * groups; at += threads) {
-        const int column = at / groups * 2, d = at % groups * group;
-        Four lower, upper;
-        if (d < wide_components) {
-            lower = value_of(call, constants, task, first, count, column, d);
-            upper =
-                value_of(call, constants, task, first, count, column + 1, d);
-        } else {
-            lower = upper = Four{};
-        }
-        const int lane = d % 8 * 4 + column % 8 / 2;
-        const int place =
+             const ColumnAddress (&addresses)[tile_columns], int count,
+             ValueTile& values) {
+    constexpr unsigned groups = value_tiles * 8 / group;
+    constexpr unsigned brought = tile_columns / 2 * groups;
+    constexpr unsigned items = (brought + threads - 1) / threads;
+#pragma unroll 1
+    for (unsigned n = 0; n < items; ++n) {
+        const unsigned at = threadIdx.x + n * threads;
+        if (brought % threads != 0 && at >= brought)
+            continue;
+        const unsigned column = at / groups * 2, d = at % groups * group;
+        const bool is_component = d < wide_components;
+        Four lower = value_of(call, constants, task, addresses[column],
+                              is_component && int(column) < count, int(d));
+        Four upper = value_of(call, constants, task, addresses[column + 1],
+                              is_component && int(column) + 1 < count, int(d));
+        const unsigned lane = d % 8 * 4 + column % 8 / 2;
+        const unsigned place =
             ((column / 16 * value_tiles + d / 8) * 32 + lane) * 2 +
             column / 8 % 2;
 #pragma unroll
@@ -85,7 +88,7 @@ bring_values(const Call& call, const Constants& constants, const Task& task,
 static __device__ __forceinline__ void
 add_values(const float (&weight)[thread_rows][thread_columns],
            const ValueTile& values, float (&sum)[thread_rows][value_columns]) {
-    const int lane = int(threadIdx.x) % 32;
+    const unsigned lane = threadIdx.x % 32;
 #pragma unroll
     for (int s = 0; s < column_steps; ++s) {
         FourWords x[weight_parts][warp_tiles];
@@ -222,33 +225,40 @@ store_weights(const Call& call, const Task& task, const Rows& rows) {
     }
 }
 
+/// The pairs of columns that are not there.
+static __device__ __forceinline__ void
+leave_out(int count, float (&score)[thread_rows][thread_columns]) {
+#pragma unroll
+    for (int c = 0; c < thread_columns; ++c)
+#pragma unroll
+        for (int r = 0; r < thread_rows; ++r)
+            if (tile_column(c) >= count)
+                score[r][c] = is_softmax ? -infinity<float>() : 0.0f;
+}
+
 /// A tile of `count` columns.
 static __device__ __forceinline__ void
 add_tile(const Call& call, const Constants& constants, const Task& task,
          long long first, int count, const Row (&row)[thread_rows],
-         Vectors& vectors, ValueTile& values, Column (&tile)[tile_columns],
+         Vectors& vectors, ValueTile& values,
+         ColumnAddress (&addresses)[tile_columns], Column (&tile)[tile_columns],
          Rows& rows) {
-#pragma unroll 1
-    for (int k = threadIdx.x; k < count; k += threads)
-        tile[k] = load_column(call, constants, task.place,
-                              column_number(call, first + k));
-    bring_values(call, constants, task, first, count, values);
+    find_columns(call, constants, task, first, count, addresses, tile);
+    bring_values(call, constants, task, addresses, count, values);
     float score[thread_rows][thread_columns];
-    multiply_tile(call, constants, task, first, count, vectors, score);
+    multiply_tile(call, constants, task, addresses, vectors, score);
 #pragma unroll
     for (int c = 0; c < thread_columns; ++c) {
         const int k = tile_column(c);
         const Column column = tile[min(k, count - 1)];
 #pragma unroll
         for (int r = 0; r < thread_rows; ++r) {
-            const float of_pair =
-                pair_weight(constants, row[r], column, k,
-                            finished(score[r][c], vectors, k));
-            const float of_none =
-                is_softmax ? -infinity<float>() : 0.0f;
-            score[r][c] = k < count ? of_pair : of_none;
+            score[r][c] = pair_weight(constants, row[r], column, k,
+                                      finished(score[r][c], vectors, k));
         }
     }
+    if (count < tile_columns)
+        leave_out(count, score);
     if (is_softmax)
 #pragma unroll
         for (int r = 0; r < thread_rows; ++r)
@@ -260,6 +270,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 accumulate(const __grid_constant__ Call call) {
     __shared__ Vectors vectors;
     __shared__ ValueTile values;
+    __shared__ ColumnAddress addresses[tile_columns];
     __shared__ Column tile[tile_columns];
     __shared__ Task task;
     const long long tasks = count_tasks(call);
@@ -287,7 +298,7 @@ accumulate(const __grid_constant__ Call call) {
             __syncthreads(); // the last tile has been read
             if (count > 0)
                 add_tile(call, constants, task, first, count, row, vectors,
-                         values, tile, rows);
+                         values, addresses, tile, rows);
             first += tile_columns;
             if (++tiles % tiles_held == 0 || first >= task.last_column)
                 hold_sums(call, task, rows);

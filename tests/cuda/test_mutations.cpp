@@ -78,14 +78,13 @@ constexpr Mutation mutations[] = {
 
 constexpr Mutation tile_mutations[] = {
     // Tiles of pairs. The columns' addresses are read before they are there,
-    // the centre likewise; the task, the tile and the chunk as above.
+    // the centre likewise; the task and the chunk as above.
     {gaussian, long_points, barrier, "", 0},
     {gaussian, long_points, barrier, "", 1, 3e-7},
     {gaussian, long_points, barrier, "", 3},
     {gaussian, long_points, barrier, "", 4},
     {gaussian, long_points, barrier, "", 5},
     {gaussian, long_points, "if (from)\n            __syncthreads();", ""},
-    {gaussian, long_points, barrier, "", 6},
     {gaussian, long_points, "min(k, count - 1)", "min(k, count)"},
     {gaussian, long_points, "addresses[column]", "addresses[0]"},
     {gaussian, long_points, "r / 4 * 16", "r / 4 * 8"},

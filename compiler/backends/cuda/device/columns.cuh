@@ -2,18 +2,20 @@
 // are brought some components at a time: found once, read often.
 
 /// Of the columns [first, first + count), behind which the last one stands.
-/// Threads may read `addresses` then, and `tile` after their next barrier too.
+/// Threads may read `addresses` then, and `tile` after their next barrier.
 static __device__ __forceinline__ void
 find_columns(const Call& call, const Constants& constants, const Task& task,
-             long long first, int count, ColumnAddress (&addresses)[tile_columns],
+             long long first, int count,
+             ColumnAddress (&addresses)[tile_columns],
              Column (&tile)[tile_columns]) {
 #pragma unroll 1
-    for (int k = threadIdx.x; k < tile_columns; k += threads) {
-        const long long j =
-            column_number(call, first + min(k, count - 1));
-        addresses[k] = column_address(call, task.place, j);
-        if (k < count)
-            tile[k] = load_column(call, constants, task.place, j);
-    }
-    __syncthreads();
+    for (int k = threadIdx.x; k < tile_columns; k += threads)
+        addresses[k] = column_address(
+            call, task.place,
+            column_number(call, first + min(k, count - 1)));
+    __syncthreads(); // the last tile has been read
+#pragma unroll 1
+    for (int k = threadIdx.x; k < count; k += threads)
+        tile[k] = load_column(call, constants, task.place,
+                              column_number(call, first + k));
 }

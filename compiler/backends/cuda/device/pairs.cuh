@@ -37,7 +37,6 @@ accumulate(const __grid_constant__ Call call) {
              first += tile_columns) {
             const int count =
                 int(min(task.last_column - first, (long long)tile_columns));
-            __syncthreads(); // the last tile has been read
             find_columns(call, constants, task, first, count, addresses, tile);
             float product[thread_rows][thread_columns];
             multiply_tile(call, constants, task, addresses, vectors, product);

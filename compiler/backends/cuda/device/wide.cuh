@@ -295,7 +295,6 @@ accumulate(const __grid_constant__ Call call) {
         do {
             const int count =
                 int(min(task.last_column - first, (long long)tile_columns));
-            __syncthreads(); // the last tile has been read
             if (count > 0)
                 add_tile(call, constants, task, first, count, row, vectors,
                          values, addresses, tile, rows);

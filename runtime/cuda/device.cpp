@@ -82,6 +82,10 @@ std::vector<const char*> kernels_of(const Shape& shape) {
     return kernels;
 }
 
+/// Of a block, which has them unasked; the attribute of a kernel that has more.
+constexpr unsigned common_shared = 48 * 1024;
+constexpr int most_dynamic_shared = 8;
+
 } // namespace
 
 Module::Module(const Device& device, Image image)
@@ -111,10 +115,20 @@ void Module::find(const char* kernel) {
     driver.check(
         driver.cuModuleGetFunction(&found.function, loaded_.handle, kernel),
         kernel);
+    if (std::string_view(kernel) == "accumulate")
+        found.shared_bytes = unsigned(image_.shape.shared_bytes);
+    if (found.shared_bytes > common_shared)
+        driver.check(driver.cuFuncSetAttribute(found.function,
+                                               most_dynamic_shared,
+                                               int(found.shared_bytes)),
+                     ("blocks with " + std::to_string(found.shared_bytes) +
+                      " bytes of shared memory")
+                         .c_str());
     int blocks = 0;
-    driver.check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                     &blocks, found.function, image_.plan.threads, 0),
-                 kernel);
+    driver.check(
+        driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, found.function, image_.plan.threads, found.shared_bytes),
+        kernel);
     found.resident = std::int64_t(std::max(blocks, 1)) *
                      std::max(device_.multiprocessors(), 1);
     kernels_.emplace(kernel, found);
@@ -131,8 +145,9 @@ void Module::launch(const char* kernel, std::int64_t work, void* argument,
     void* arguments[] = {argument};
     const Driver& driver = device_.driver();
     driver.check(driver.cuLaunchKernel(found->second.function, blocks, 1, 1,
-                                       unsigned(image_.plan.threads), 1, 1, 0,
-                                       stream, arguments, nullptr),
+                                       unsigned(image_.plan.threads), 1, 1,
+                                       found->second.shared_bytes, stream,
+                                       arguments, nullptr),
                  kernel);
 }
 

@@ -73,6 +73,7 @@ public:
 private:
     struct Kernel {
         FunctionHandle function = nullptr;
+        unsigned shared_bytes = 0; ///< that a launch gives a block
         std::int64_t resident = 1; ///< blocks that run at the same time
     };
     void find(const char* kernel);

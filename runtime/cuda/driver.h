@@ -59,6 +59,7 @@ public:
     ENTRY(cuModuleLoadData, (ModuleHandle*, const void*))                      \
     ENTRY(cuModuleUnload, (ModuleHandle))                                      \
     ENTRY(cuModuleGetFunction, (FunctionHandle*, ModuleHandle, const char*))   \
+    ENTRY(cuFuncSetAttribute, (FunctionHandle, int, int))                      \
     ENTRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,                         \
           (int*, FunctionHandle, int, std::size_t))                            \
     ENTRY(cuLaunchKernel,                                                      \

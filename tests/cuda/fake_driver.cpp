@@ -237,13 +237,21 @@ int cuModuleGetFunction(void** function, FakeModule* module, const char* name) {
     *function = dlsym(module->library, (module->prefix + name).c_str());
     return *function ? success : not_found;
 }
+int cuFuncSetAttribute(void*, int attribute, int bytes) {
+    constexpr int most_dynamic_shared = 8;
+    if (attribute != most_dynamic_shared ||
+        bytes > tilefold_fake_driver.most_shared)
+        return invalid;
+    tilefold_fake_driver.shared = bytes;
+    return success;
+}
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int,
                                                 std::size_t) {
     *blocks = 2;
     return success;
 }
 int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned,
-                   unsigned, unsigned, unsigned, unsigned, void* stream,
+                   unsigned, unsigned, unsigned, unsigned shared, void* stream,
                    void** arguments, void**) {
     LOCKED;
     FakeDriver& driver = tilefold_fake_driver;
@@ -251,7 +259,7 @@ int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned,
     driver.stream = stream;
     if (blocks > driver.largest_grid)
         driver.largest_grid = blocks;
-    if (driver.contexts < 1)
+    if (driver.contexts < 1 || int(shared) > driver.shared)
         return invalid;
     auto* run = reinterpret_cast<int (*)(const void*, unsigned, int)>(function);
     const auto launch = [run, blocks](const void* argument) {

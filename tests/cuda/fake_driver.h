@@ -19,5 +19,7 @@ struct FakeDriver {
     int contexts = 0;     ///< pushed and not popped
     long long launches = 0, loads = 0, waits = 0;
     unsigned largest_grid = 0;
+    int most_shared = 99 * 1024;  ///< that a block may ask for
+    int shared = 48 * 1024;       ///< that one may have
     const void* stream = nullptr; ///< of the last launch
 };

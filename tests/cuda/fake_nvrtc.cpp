@@ -36,7 +36,8 @@ std::vector<std::string> kernels_of(const std::string& source) {
 
 /// The source, and for each kernel a C function that runs it.
 void write_source(std::ostream& out, const std::string& source) {
-    const bool shares = source.find("__shared__") != std::string::npos;
+    const bool shares =
+        source.find("DYNAMIC_SHARED(Shared") != std::string::npos;
     out << "#include \"" TILEFOLD_SHIM "\"\n"
         << "#undef __shared__\n#define __shared__ static "
            "__attribute__((used, section(\"kernelshared\")))\n";

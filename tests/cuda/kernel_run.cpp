@@ -278,6 +278,8 @@ HostKernels small_kernels(const CudaCase& of) {
     const bool is_tiled =
         plan.multiply != cuda::Multiply::Alone || plan.is_wide();
     plan.threads = is_tiled ? 64 : 32; // two warps, which nothing joins
+    if (is_tiled) // the plan may have taken half as many threads
+        plan.shared_bytes *= 2;
     plan.tiles_held = 2;
     if (!is_tiled)
         plan.tile_columns = std::min(plan.tile_columns, 16);

@@ -77,6 +77,8 @@ static inline double __longlong_as_double(long long x) {
 }
 
 /// As on the device: results below the smallest normal number are 0.
+#define DYNAMIC_SHARED(Type, name) __shared__ Type name
+
 static inline float ptx_ex2(float x) {
     const float y = std::exp2(x);
     return y < 0x1p-126f ? 0 : y;

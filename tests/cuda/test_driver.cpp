@@ -195,6 +195,19 @@ TEST_F(FakeDriverTest, RefusesAnImageOfAnotherArchitecture) {
               "available for execution on the device\nrun 'tilefold doctor'");
 }
 
+TEST_F(FakeDriverTest, AsksForTheSharedMemoryOfABlock) {
+    const Loaded loaded("sum_j x_i·y_j", "x f32[16000], y f32[16000]");
+    const cuda::Module module(device_, loaded.image());
+    EXPECT_EQ(fake().shared, loaded.image().shape.shared_bytes);
+    EXPECT_GT(fake().shared, 16000 * 4);
+    fake().most_shared = 60 * 1024;
+    EXPECT_EQ(message_of([&] { cuda::Module(device_, loaded.image()); }),
+              "the device refused blocks with " +
+                  std::to_string(loaded.image().shape.shared_bytes) +
+                  " bytes of shared memory: unspecified launch failure\nrun "
+                  "'tilefold doctor'");
+}
+
 std::string opening_message() {
     return message_of([] { cuda::Driver(TILEFOLD_FAKE_DRIVER); });
 }

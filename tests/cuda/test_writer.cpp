@@ -132,10 +132,10 @@ std::string refusal(std::string_view formula, std::string_view arguments) {
 }
 
 TEST(CudaRefusals, SayWhatToDoInstead) {
-    EXPECT_EQ(refusal("sum_j x_i·y_j", "x f32[20000], y f32[20000]"),
-              "the GPU backend has no code for columns of 80000 bytes, more "
+    EXPECT_EQ(refusal("sum_j x_i·y_j", "x f32[40000], y f32[40000]"),
+              "the GPU backend has no code for columns of 160000 bytes, more "
               "than shared memory holds\n"
-              "shorten the vectors of the reduced axis to 12288 float32 "
+              "shorten the vectors of the reduced axis to 24320 float32 "
               "components");
 }
 

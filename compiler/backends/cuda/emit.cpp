@@ -75,6 +75,7 @@ void write_constants(Writer& writer, const Plan& plan, const Sites& sites,
     writer.constant("tile_columns", plan.tile_columns);
     writer.constant("columns_unrolled", plan.columns_unrolled);
     writer.constant("block_rows", plan.block_rows());
+    writer.constant("shared_bytes", plan.shared_bytes);
     writer.constant("folds_rows", sites.folds_rows);
     writer.constant("chooses", chooses_pairs(graph));
 }
@@ -252,10 +253,7 @@ Emitted emit(const ir::Graph& graph, const Plan& plan) {
     emitted.shape.constants = sites.constants_size;
     emitted.shape.slots = slots_of(reduction.state);
     emitted.shape.operands = std::int32_t(graph.arguments.size());
-    const std::int64_t alignment = alignment_of(sites.column.record);
-    const std::int64_t column =
-        (sites.column.record.bytes() + alignment - 1) / alignment * alignment;
-    emitted.shape.shared_bytes = reduces ? column * plan.tile_columns : 0;
+    emitted.shape.shared_bytes = reduces ? plan.shared_bytes : 0;
     return emitted;
 }
 

@@ -24,10 +24,10 @@ struct Source {
 struct Shape {
     bool reduces = true; ///< accumulate, merge_states, finish; or zip, dense
     bool folds_rows = false;
-    bool is_open = false;       ///< a width is cut into parts
-    std::int64_t constants = 0; ///< doubles of call.constants
-    std::int64_t slots = 0;     ///< 8-byte slots of a state
-    std::int64_t shared_bytes = 0;
+    bool is_open = false;          ///< a width is cut into parts
+    std::int64_t constants = 0;    ///< doubles of call.constants
+    std::int64_t slots = 0;        ///< 8-byte slots of a state
+    std::int64_t shared_bytes = 0; ///< that the launch of `accumulate` gives
     std::int32_t operands = 0;
 };
 

@@ -9,6 +9,11 @@
 namespace tilefold::cuda {
 namespace {
 
+std::int64_t shared_by(const Resources& kernel, const Image& image) {
+    const bool is_loop = kernel.kernel == "accumulate";
+    return kernel.shared_bytes + (is_loop ? image.shape.shared_bytes : 0);
+}
+
 std::string resources_of(const Image& image) {
     std::string text =
         image.compiler + " for " + image.architecture + ", " +
@@ -21,7 +26,7 @@ std::string resources_of(const Image& image) {
                 " registers, " +
                 std::to_string(of.spill_stores + of.spill_loads) +
                 " bytes spilled, " + std::to_string(of.stack_bytes) +
-                " bytes of stack, " + std::to_string(of.shared_bytes) +
+                " bytes of stack, " + std::to_string(shared_by(of, image)) +
                 " bytes of shared memory\n";
     return text;
 }

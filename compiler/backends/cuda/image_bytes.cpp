@@ -9,7 +9,7 @@ namespace {
 using Json = nlohmann::json;
 
 // A field that is added to one of them is added below.
-static_assert(sizeof(Shape) == 40 && sizeof(Plan) == 48);
+static_assert(sizeof(Shape) == 40 && sizeof(Plan) == 52);
 
 template <class Shape, class Visit>
 void visit_shape(Shape& shape, Visit visit) {
@@ -35,6 +35,7 @@ template <class Plan, class Visit> void visit_plan(Plan& plan, Visit visit) {
     visit("value_parts", plan.value_parts);
     visit("warp_tiles", plan.warp_tiles);
     visit("tiles_held", plan.tiles_held);
+    visit("shared_bytes", plan.shared_bytes);
 }
 
 template <class Resources, class Visit>

@@ -9,6 +9,7 @@
 #include "compiler/passes.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace tilefold::cuda {
 namespace {
@@ -31,8 +32,9 @@ constexpr std::int64_t long_column = 32;
 /// Of a block of tiles of pairs: the more rows, the less bringing columns is of
 /// a pair. So many threads may have 255 registers each.
 constexpr std::int32_t most_threads = 256;
-/// What every device has without asking for more.
-constexpr std::int64_t shared_bytes = 48 * 1024;
+/// Shared memory that a block has on every card, and on all of 8.0 and later,
+/// the least of which (8.6) gives 99 KB.
+constexpr std::int64_t common_shared = 48 * 1024, most_shared = 96 * 1024;
 /// A tile's: three blocks fit beside each other.
 constexpr std::int64_t tile_bytes = 16 * 1024;
 
@@ -123,9 +125,22 @@ Multiply multiply_of(const Product& product, double tolerance) {
     return length >= least ? Multiply::Fma : Multiply::Alone;
 }
 
-/// Bytes of shared memory of a tile of pairs; see device/product_*.cuh.
-std::int64_t bytes_of_tiles(const Plan& plan, const Product& product,
-                            const Record& column) {
+/// What lies in shared memory beside products: a tile's columns and where their
+/// vectors lie, and the task.
+std::int64_t bytes_beside(const Plan& plan, const Reduction& reduction) {
+    const ir::Graph& graph = reduction.graph;
+    const auto addresses =
+        std::ranges::count_if(graph.nodes, [](const ir::Node& node) {
+            return node.op == ir::Op::Argument && node.type.axes == Axes::J;
+        });
+    const std::int64_t column =
+        (reduction.sites.column.record.bytes() / 16 + 1) * 16;
+    const std::int64_t task = 8 * (std::int64_t(graph.arguments.size()) + 16);
+    return (column + 8 * (addresses + 1)) * plan.tile_columns + task;
+}
+
+/// Of a tile of pairs; see device/product_*.cuh.
+std::int64_t bytes_of_product(const Plan& plan, const Product& product) {
     const std::int64_t depth =
         (product.components + plan.chunk - 1) / plan.chunk * plan.chunk;
     const std::int64_t points = plan.block_rows() + 8;
@@ -136,10 +151,19 @@ std::int64_t bytes_of_tiles(const Plan& plan, const Product& product,
     const std::int64_t left = depth * (plan.block_rows() + 4 * is_fma) * bytes;
     const std::int64_t right =
         plan.chunk * (plan.tile_columns + 4 * is_fma) * bytes;
-    const std::int64_t of_columns =
-        (column.bytes() + 15) / 16 * 16 * plan.tile_columns;
-    const std::int64_t norms = (depth + points + plan.tile_columns) * 4;
-    return left + right + of_columns + norms + 1024;
+    constexpr std::int64_t padding = 128;
+    return left + right + (depth + points + plan.tile_columns) * 4 + padding;
+}
+
+/// The most threads whose shared memory fits; none where too few do.
+std::optional<Plan> with_threads(Plan plan, std::int64_t most,
+                                 const std::function<std::int64_t(Plan)>& of) {
+    for (plan.threads = most_threads; plan.threads >= 32; plan.threads /= 2) {
+        plan.shared_bytes = std::int32_t(of(plan));
+        if (plan.shared_bytes <= most)
+            return plan;
+    }
+    return std::nullopt;
 }
 
 /// Tiles of pairs, where they pay and fit.
@@ -165,11 +189,11 @@ std::optional<Plan> plan_of_tiles(const Reduction& reduction,
                                 words_of(reduction.state);
     if (beside * (is_fma ? 8 : 4) > registers_beside)
         return std::nullopt;
-    for (plan.threads = most_threads; plan.threads >= 32; plan.threads /= 2)
-        if (bytes_of_tiles(plan, product, reduction.sites.column.record) <=
-            shared_bytes)
-            return plan;
-    return std::nullopt;
+    const std::int64_t most = is_fma ? common_shared : most_shared;
+    return with_threads(plan, most, [&](const Plan& tried) {
+        return bytes_of_product(tried, product) +
+               bytes_beside(tried, reduction);
+    });
 }
 
 /// Pair by pair, in registers of rows.
@@ -187,11 +211,14 @@ Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
     const std::int64_t column = (sites.column.record.bytes() + 15) / 16 * 16;
     while (plan.tile_columns > 1 && column * plan.tile_columns > tile_bytes)
         plan.tile_columns /= 2;
-    if (column > shared_bytes)
+    plan.shared_bytes =
+        std::int32_t(std::min(bytes_beside(plan, reduction), most_shared + 1));
+    if (plan.shared_bytes > most_shared)
         refuse("columns of " + std::to_string(column) +
                    " bytes, more than shared memory holds",
                "shorten the vectors of the reduced axis to " +
-                   std::to_string(shared_bytes / 4) + " float32 components");
+                   std::to_string((most_shared - 1024) / 4) +
+                   " float32 components");
     plan.columns_unrolled =
         words_of(sites.column.record) > long_column
             ? 2
@@ -247,15 +274,10 @@ std::optional<Plan> plan_of_wide(const ir::Graph& graph,
         return std::nullopt;
     const std::int64_t values = (wide->components + 7) / 8 * 8 *
                                 plan.tile_columns * 2 * plan.value_parts;
-    const auto bytes = [&] {
-        const Record& column = reduction.sites.column.record;
-        return values + (multiplies ? bytes_of_tiles(plan, *product, column)
-                                    : column.bytes() * 128 + 2048);
-    };
-    for (plan.threads = most_threads; plan.threads >= 32; plan.threads /= 2)
-        if (bytes() <= shared_bytes)
-            return plan;
-    return std::nullopt;
+    return with_threads(plan, most_shared, [&](const Plan& tried) {
+        return values + bytes_beside(tried, reduction) +
+               (multiplies ? bytes_of_product(tried, *product) : 0);
+    });
 }
 
 } // namespace

@@ -50,6 +50,8 @@ struct Plan {
     std::int32_t warp_tiles = 2;
     /// Tiles whose sums are float32, before they are added in double.
     std::int32_t tiles_held = 64;
+    /// Shared memory of a block of `accumulate`, or somewhat more.
+    std::int32_t shared_bytes = 0;
 
     bool is_wide() const { return weight_parts > 0; }
     std::int32_t block_rows() const {

@@ -134,8 +134,8 @@ void PointReader::declare(ValueId id) {
         call(Kind::Address, "point",
              {call_object(), object("place"), whole(node.first), point_});
     if (node.first == open_)
-        address = address + first_of_width() *
-                                field_of_operand(node.first, "component");
+        address = address +
+                  first_of_width() * field_of_operand(node.first, "component");
     addresses_.emplace(node.first,
                        writer_.let(name_of(graph_, id) + "_at", address));
 }

@@ -5,6 +5,7 @@ constexpr int rows_per_thread = 8;
 constexpr int tile_columns = 128;
 constexpr int columns_unrolled = 2;
 constexpr int block_rows = 1024;
+constexpr int shared_bytes = 7328;
 constexpr int folds_rows = 0;
 constexpr int chooses = 0;
 

@@ -5,6 +5,7 @@ constexpr int rows_per_thread = 1;
 constexpr int tile_columns = 64;
 constexpr int columns_unrolled = 4;
 constexpr int block_rows = 128;
+constexpr int shared_bytes = 42048;
 constexpr int folds_rows = 0;
 constexpr int chooses = 0;
 constexpr int components = 64;

@@ -9,12 +9,18 @@
 //       partials over them, then into the states
 //     states of the lanes that share a row become one, by shuffles
 
+struct Shared {
+    Vectors vectors;
+    ColumnAddress addresses[tile_columns];
+    Column tile[tile_columns];
+    Task task;
+};
+static_assert(sizeof(Shared) <= shared_bytes, "");
+
 extern "C" __global__ void __launch_bounds__(threads)
 accumulate(const __grid_constant__ Call call) {
-    __shared__ Vectors vectors;
-    __shared__ ColumnAddress addresses[tile_columns];
-    __shared__ Column tile[tile_columns];
-    __shared__ Task task;
+    DYNAMIC_SHARED(Shared, shared);
+    auto& [vectors, addresses, tile, task] = shared;
     const long long tasks = count_tasks(call);
     for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
         __syncthreads(); // the last task is done

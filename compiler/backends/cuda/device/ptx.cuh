@@ -3,6 +3,12 @@
 // functions of the same names, of the same or a smaller error.
 
 #ifndef TILEFOLD_HOST
+/// A block's shared memory, of which the launch says how much: of more than
+/// 48 KB a kernel cannot say so itself.
+#define DYNAMIC_SHARED(Type, name)                                             \
+    extern __shared__ __align__(16) char dynamic_shared[];                     \
+    Type& name = *reinterpret_cast<Type*>(dynamic_shared)
+
 /// 2^x within 2^-22; 0 where that is below the smallest normal number.
 static __device__ __forceinline__ float ptx_ex2(float x) {
     float y;

@@ -23,10 +23,16 @@ static __device__ __forceinline__ long long last_row_of(const Call& call,
     return chooses ? task.last_row : call.rows;
 }
 
+struct Shared {
+    Column tile[tile_columns];
+    Task task; // of the block: no thread needs registers for it
+};
+static_assert(sizeof(Shared) <= shared_bytes, "");
+
 extern "C" __global__ void __launch_bounds__(threads)
 accumulate(const __grid_constant__ Call call) {
-    __shared__ Column tile[tile_columns];
-    __shared__ Task task; // of the block: no thread needs registers for it
+    DYNAMIC_SHARED(Shared, shared);
+    auto& [tile, task] = shared;
     const long long tasks = count_tasks(call);
     for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
         __syncthreads(); // the last task is done

@@ -266,13 +266,19 @@ add_tile(const Call& call, const Constants& constants, const Task& task,
     add_values(score, values, rows.sum);
 }
 
+struct Shared {
+    Vectors vectors;
+    ValueTile values;
+    ColumnAddress addresses[tile_columns];
+    Column tile[tile_columns];
+    Task task;
+};
+static_assert(sizeof(Shared) <= shared_bytes, "");
+
 extern "C" __global__ void __launch_bounds__(threads)
 accumulate(const __grid_constant__ Call call) {
-    __shared__ Vectors vectors;
-    __shared__ ValueTile values;
-    __shared__ ColumnAddress addresses[tile_columns];
-    __shared__ Column tile[tile_columns];
-    __shared__ Task task;
+    DYNAMIC_SHARED(Shared, shared);
+    auto& [vectors, values, addresses, tile, task] = shared;
     const long long tasks = count_tasks(call);
     for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
         __syncthreads(); // the last task is done

@@ -29,7 +29,7 @@
 #define __global__
 #define __forceinline__ inline
 #define __noinline__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define __grid_constant__
 #define __align__(bytes) alignas(bytes)
 #define __syncthreads() tilefold_shim::barrier(__LINE__)

@@ -68,7 +68,7 @@ constexpr Mutation mutations[] = {
     {"softmax_j(x_i·y_j, b_j)", "x f32[3], y f32[3], b f32[2]",
      "place + (k + 2) * stride", "place + (k + 1) * stride"},
     {"sum_j x_i·y_j * b_j", "x f32[3], y f32[3], b f32[9]",
-     "place.first_component + d < call.width", "true"},
+     "d < place.components", "true"},
     {"argkmin_j(|x_i - y_j|², 3)", "x f32[3], y f32[3]",
      "sink(partial.value, partial.column, x, k)",
      "sink(partial.value, partial.column, x, 0)"},

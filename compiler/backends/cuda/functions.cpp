@@ -169,11 +169,7 @@ void write_components(Writer& writer, Values& values, const Code& out,
             };
             if (!is_open)
                 return store();
-            const Code component =
-                member(Kind::Long, object("place"), "first_component") +
-                at.code();
-            const Code width = member(Kind::Long, object("call"), "width");
-            writer.when(less(component, width), store);
+            writer.when(less(at.code(), components_of_part()), store);
         });
 }
 

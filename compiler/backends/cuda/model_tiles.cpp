@@ -103,7 +103,7 @@ void add_wide(const Wide& wide, const Plan& plan, PairCost& cost) {
         plan.tile_columns / 16.0 * tiles * plan.value_parts / thread.pairs;
     // Two columns of four components.
     const double brought = plan.tile_columns / 2.0 * tiles * 8 / group *
-                           (115 + 16.0 * plan.value_parts) / plan.threads;
+                           (84 + 16.0 * plan.value_parts) / plan.threads;
     const double held = thread.rows * tiles * 2 * 15 / plan.tiles_held;
     cost.overhead += split + loads + (brought + held) / thread.pairs;
 }

@@ -306,11 +306,14 @@ std::optional<Plan> leaner_plan(const ir::Graph& graph, const Plan& plan) {
         leaner.rows_per_thread /= 2;
         return leaner;
     }
+    if (plan.multiply != Multiply::Alone && plan.threads > 128) {
+        leaner.threads = 128; // which may have twice the registers
+        return leaner;
+    }
     const bool is_exact = plan.multiply == Multiply::Fma && !plan.expands;
     if (!is_exact)
         return std::nullopt;
-    leaner = plan_of_rows(graph, plan.width_block);
-    return leaner;
+    return plan_of_rows(graph, plan.width_block);
 }
 
 std::string print(const Plan& plan) {

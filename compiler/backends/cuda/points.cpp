@@ -18,10 +18,6 @@ Code call_object() {
     return object("call");
 }
 
-Code field_of_call(std::string_view name) {
-    return member(Kind::Long, call_object(), name);
-}
-
 Code field_of_operand(std::int64_t argument, std::string_view name) {
     const Code operands = member(Kind::Object, call_object(), "operands");
     return member(Kind::Long, element(Kind::Object, operands, whole(argument)),
@@ -56,6 +52,10 @@ Code place_in(const Code& array, std::int64_t offset) {
 }
 
 } // namespace
+
+Code components_of_part() {
+    return member(Kind::Int, object("place"), "components");
+}
 
 PointAddress::PointAddress(const ir::Graph& graph, Axes axis,
                            const std::vector<ValueId>& vectors)
@@ -179,9 +179,8 @@ Code PointReader::load(const Node& node, const Component& at) const {
     }
     if (node.first == open_) {
         const Code value = loaded(base + at.code() * step);
-        return choice(
-            less(first_of_width() + at.code(), field_of_call("width")), value,
-            number(value.kind(), 0));
+        return choice(less(at.code(), components_of_part()), value,
+                      number(value.kind(), 0));
     }
     if (!at.index && at.fixed == 0)
         return loaded(base);
@@ -198,7 +197,7 @@ Code PointReader::load_four(ValueId id, const Code& d) const {
 }
 
 Code PointReader::has_four(const Code& d) const {
-    return less(first_of_width() + d + whole(3), field_of_call("width"));
+    return less(d + whole(3), components_of_part());
 }
 
 std::optional<Code> read_constant(const Sites& sites, ValueId id,

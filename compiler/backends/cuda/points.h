@@ -72,6 +72,9 @@ private:
     std::map<std::int64_t, Code> addresses_; ///< by argument
 };
 
+/// Of an open width, how many components the part at `place` has.
+Code components_of_part();
+
 /// A constant as a function reads it that has `constants`.
 std::optional<Code> read_constant(const Sites& sites, ir::ValueId id,
                                   const Component& at);

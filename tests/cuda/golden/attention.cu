@@ -134,14 +134,14 @@ right_four(const Call& call, const Constants& constants, const Place& place,
 static __device__ __forceinline__ float
 value_component(const Call& call, const Constants& constants,
         const Place& place, const ColumnAddress& address, int d) {
-    return place.first_component + d < call.width ? load_f16(address.v + d *
+    return d < place.components ? load_f16(address.v + d *
         call.operands[2].component) : 0.0f;
 }
 
 static __device__ __forceinline__ Four
 value_four(const Call& call, const Constants& constants, const Place& place,
         const ColumnAddress& address, int d) {
-    if (place.first_component + d + 3 < call.width) {
+    if (d + 3 < place.components) {
         return load_four_f16(address.v + d * call.operands[2].component,
             call.operands[2].component);
     }
@@ -216,7 +216,7 @@ write_result(const Call& call, const Constants& constants, const Place& place,
     char* out = place.out + number * call.out_row;
     #pragma unroll
     for (int d = 0; d < 8; ++d) {
-        if (place.first_component + d < call.width) {
+        if (d < place.components) {
             write(call, out + d * call.out_component, float(state.sum[d] /
                 state.weight));
         }

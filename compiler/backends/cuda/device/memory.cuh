@@ -24,6 +24,7 @@ static __device__ __noinline__ Quotient divided(long long a, long long b) {
 /// A batch, and a part of the width: where the arrays of both begin.
 struct Place {
     long long batch, first_component;
+    int components; // of an open width that the part has
     const char* array[operand_count];
     char* out;
 };
@@ -33,6 +34,8 @@ find_place(const Call& call, long long batch, long long part) {
     Place place;
     place.batch = batch;
     place.first_component = part * width_block;
+    place.components = int(min(call.width - place.first_component,
+                               (long long)width_block));
     place.out = call.out + place.first_component * call.out_component;
 #pragma unroll
     for (int k = 0; k < operand_count; ++k)

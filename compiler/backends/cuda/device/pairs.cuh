@@ -17,7 +17,9 @@ struct Shared {
 };
 static_assert(sizeof(Shared) <= shared_bytes, "");
 
-extern "C" __global__ void __launch_bounds__(threads)
+// Two blocks of 256 threads share a multiprocessor, with 128 registers a thread;
+// of smaller blocks (0) the compiler chooses.
+extern "C" __global__ void __launch_bounds__(threads, threads > 128 ? 2 : 0)
 accumulate(const __grid_constant__ Call call) {
     DYNAMIC_SHARED(Shared, shared);
     auto& [vectors, addresses, tile, task] = shared;

@@ -32,13 +32,12 @@ static __device__ __forceinline__ float upper_bfloat(unsigned word) {
     return __uint_as_float(word & 0xffff0000u);
 }
 
-/// Components d … d + 3 of a column of the tile, 0 beyond the last of either.
+/// Components d … d + 3 of a column, 0 beyond the last.
 static __device__ __forceinline__ Four
 value_of(const Call& call, const Constants& constants, const Task& task,
-         const ColumnAddress& address, bool is_there, int d) {
-    if (!is_there)
-        return Four{};
-    if (wide_components % group == 0)
+         const ColumnAddress& address, int d) {
+    if (wide_components % group == 0 &&
+        (wide_components % 8 == 0 || d < wide_components))
         return value_four(call, constants, task.place, address, d);
     Four four;
 #pragma unroll
@@ -50,9 +49,10 @@ value_of(const Call& call, const Constants& constants, const Task& task,
     return four;
 }
 
+/// Behind the last column stands that one, with weights of 0.
 static __device__ __forceinline__ void
 bring_values(const Call& call, const Constants& constants, const Task& task,
-             const ColumnAddress (&addresses)[tile_columns], int count,
+             const ColumnAddress (&addresses)[tile_columns],
              ValueTile& values) {
     constexpr unsigned groups = value_tiles * 8 / group;
     constexpr unsigned brought = tile_columns / 2 * groups;
@@ -63,11 +63,10 @@ bring_values(const Call& call, const Constants& constants, const Task& task,
         if (brought % threads != 0 && at >= brought)
             continue;
         const unsigned column = at / groups * 2, d = at % groups * group;
-        const bool is_component = d < wide_components;
-        Four lower = value_of(call, constants, task, addresses[column],
-                              is_component && int(column) < count, int(d));
-        Four upper = value_of(call, constants, task, addresses[column + 1],
-                              is_component && int(column) + 1 < count, int(d));
+        Four lower =
+            value_of(call, constants, task, addresses[column], int(d));
+        Four upper =
+            value_of(call, constants, task, addresses[column + 1], int(d));
         const unsigned lane = d % 8 * 4 + column % 8 / 2;
         const unsigned place =
             ((column / 16 * value_tiles + d / 8) * 32 + lane) * 2 +
@@ -244,7 +243,7 @@ add_tile(const Call& call, const Constants& constants, const Task& task,
          ColumnAddress (&addresses)[tile_columns], Column (&tile)[tile_columns],
          Rows& rows) {
     find_columns(call, constants, task, first, count, addresses, tile);
-    bring_values(call, constants, task, addresses, count, values);
+    bring_values(call, constants, task, addresses, values);
     float score[thread_rows][thread_columns];
     multiply_tile(call, constants, task, addresses, vectors, score);
 #pragma unroll

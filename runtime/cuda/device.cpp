@@ -82,8 +82,8 @@ std::vector<const char*> kernels_of(const Shape& shape) {
     return kernels;
 }
 
-/// Of a block, which has them unasked; the attribute of a kernel that has more.
-constexpr unsigned common_shared = 48 * 1024;
+/// The attribute of a kernel whose blocks have more shared memory than is
+/// common.
 constexpr int most_dynamic_shared = 8;
 
 } // namespace

@@ -236,6 +236,8 @@ std::vector<CudaCase> product_cases() {
         {"sum_j (x_i·y_j)³", "x bf16[24], y bf16[24]", 0, 4e-6},
         {"sum_j (x_i·y_j)³", "x f16[17], y f16[17]", 0, 4e-6},
         {"sum_j exp(y_j·x_i - 9) c_i", "x f32[33], y f32[33], c f32", 0, 8e-6},
+        {"sum_j exp(-|x_i - (j*y_j)/9|²) b_j", "x f32[40], y f32[40], b f32",
+         1e-5, 2e-4},
         {"(sum_j x_i·(y_j*w)) + a_i", "x f32[32], y f32[32], w f32[32], a f32",
          1e-6, 4e-6},
         {"logsumexp_j(x_i·y_j/√24)", "x f32[24], y f32[24]", 1e-6, 4e-6},

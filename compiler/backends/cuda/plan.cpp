@@ -32,9 +32,9 @@ constexpr std::int64_t long_column = 32;
 /// Of a block of tiles of pairs: the more rows, the less bringing columns is of
 /// a pair. So many threads may have 255 registers each.
 constexpr std::int32_t most_threads = 256;
-/// Shared memory that a block has on every card, and on all of 8.0 and later,
-/// the least of which (8.6) gives 99 KB.
-constexpr std::int64_t common_shared = 48 * 1024, most_shared = 96 * 1024;
+/// Shared memory of a block that asks for it, on all cards of 8.0 and later:
+/// the least of them (8.6) gives 99 KB.
+constexpr std::int64_t most_shared = 96 * 1024;
 /// A tile's: three blocks fit beside each other.
 constexpr std::int64_t tile_bytes = 16 * 1024;
 

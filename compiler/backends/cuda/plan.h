@@ -61,6 +61,9 @@ struct Plan {
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
+/// Shared memory that a block has without asking for it.
+inline constexpr std::int64_t common_shared = 48 * 1024;
+
 /// The widths that graphs of open width are compiled for, ascending.
 inline constexpr std::int32_t width_blocks[] = {1, 8, 32, 64, 128};
 /// The smallest of them that holds `width`, or the largest.

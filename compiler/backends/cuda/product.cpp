@@ -106,10 +106,6 @@ std::optional<Product> product_at(const Graph& graph, ValueId id) {
     return product;
 }
 
-} // namespace
-
-namespace {
-
 Signature component_of(const PointAddress& address, const std::string& result,
                        const std::string& name) {
     return {result,
@@ -121,7 +117,9 @@ Signature component_of(const PointAddress& address, const std::string& result,
              {"int", By::Value, "d"}}};
 }
 
-const Code component(Kind::Int, "d");
+Code component() {
+    return {Kind::Int, "d"};
+}
 
 void write_one(Writer& writer, const Graph& graph, const Sites& sites,
                const PointAddress& address, ValueId vector,
@@ -135,7 +133,7 @@ void write_one(Writer& writer, const Graph& graph, const Sites& sites,
             return reader.read(id, at);
         };
         Values values(graph, writer, leaves);
-        writer.give(as(Kind::Float, values.value(vector, {0, component})));
+        writer.give(as(Kind::Float, values.value(vector, {0, component()})));
     });
 }
 
@@ -150,10 +148,10 @@ void write_four(Writer& writer, const Graph& graph, const PointAddress& address,
     writer.function(component_of(address, "Four", side + "_four"), [&] {
         const PointReader reader(graph, writer, address, open);
         if (lies_so && node.first != open)
-            return writer.give(reader.load_four(vector, component));
+            return writer.give(reader.load_four(vector, component()));
         if (lies_so)
-            writer.when(reader.has_four(component), [&] {
-                writer.give(reader.load_four(vector, component));
+            writer.when(reader.has_four(component()), [&] {
+                writer.give(reader.load_four(vector, component()));
             });
         const Code four = writer.declare("Four", "four");
         writer.loop("q", 4, [&](const Code& q) {
@@ -161,7 +159,7 @@ void write_four(Writer& writer, const Graph& graph, const PointAddress& address,
                 element(Kind::Float, member(Kind::Object, four, "at"), q),
                 call(Kind::Float, side + "_component",
                      {object("call"), object("constants"), object("place"),
-                      object("address"), component + q}));
+                      object("address"), component() + q}));
         });
         writer.give(four);
     });

@@ -6,7 +6,9 @@
 //  2. All threads of a block meet at the same barrier, or the launch fails.
 //  3. Shared memory is NaN when a block begins.
 //  4. What the lanes of a warp do together waits until all 32 are there.
-//  5. PTX is in helpers (device/ptx.cuh) that have twins here.
+//  5. What a thread copies to shared memory is there at once or, in another
+//     order of threads, not before the thread has waited for it.
+//  6. PTX is in helpers (device/ptx.cuh) that have twins here.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +16,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <math.h>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <sys/mman.h>
@@ -121,6 +125,10 @@ struct Block {
     std::vector<int> exchanges; ///< by thread
     /// By thread: what it shows the other lanes.
     std::vector<std::array<double, 16>> shown;
+    /// By thread: copies that it has begun and not waited for. In the first
+    /// order of threads there are none: they are done at once.
+    std::vector<std::vector<std::pair<void*, const char*>>> begun;
+    bool copies_late = false;
     char* stacks = nullptr;
     std::size_t stacks_size = 0;
     unsigned current = 0;
@@ -184,6 +192,7 @@ static inline void begin(unsigned threads) {
     block.waits_at.assign(threads, 0);
     block.exchanges.assign(threads, 0);
     block.shown.assign(threads, {});
+    block.begun.assign(threads, {});
     for (unsigned k = 0; k < threads; ++k) {
         getcontext(&block.fibres[k]);
         block.fibres[k].uc_stack.ss_sp = block.stacks + k * stack_bytes;
@@ -226,6 +235,7 @@ static inline void run_warps(const std::vector<unsigned>& numbers) {
 /// One block to its end; false where its threads part at a barrier.
 static inline bool run_block(unsigned threads, int order) {
     begin(threads);
+    block.copies_late = order > 0;
     const std::vector<unsigned> numbers = order_of(threads, order);
     for (;;) {
         resume(numbers);
@@ -352,4 +362,39 @@ static inline void ptx_mma_f16(float& c0, float& c1, float& c2, float& c3,
         {&c0, &c1, &c2, &c3}, a, b, [](unsigned word, int half) {
             return double(half_to_float((unsigned short)(word >> 16 * half)));
         });
+}
+
+static inline void ptx_copy_16(void* to, const char* from) {
+    using tilefold_shim::block;
+    if (reinterpret_cast<std::uintptr_t>(to) % 16 ||
+        reinterpret_cast<std::uintptr_t>(from) % 16)
+        std::abort();
+    if (block.copies_late)
+        block.begun[threadIdx.x].emplace_back(to, from);
+    else
+        std::memcpy(to, from, 16);
+}
+static inline void ptx_wait_for_copies() {
+    auto& begun = tilefold_shim::block.begun[threadIdx.x];
+    for (const auto& [to, from] : begun)
+        std::memcpy(to, from, 16);
+    begun.clear();
+}
+static inline void ptx_load_transposed(const void* row, unsigned& a,
+                                       unsigned& b, unsigned& c, unsigned& d) {
+    const double own[] = {
+        tilefold_bits<double>(reinterpret_cast<std::uintptr_t>(row))};
+    const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    const auto words = tilefold_shim::exchanged(own, [&](const auto& lane) {
+        std::array<unsigned, 4> result{};
+        for (unsigned m = 0; m < 4; ++m)
+            for (unsigned half = 0; half < 2; ++half) {
+                const auto* from = reinterpret_cast<const unsigned short*>(
+                    tilefold_bits<std::uintptr_t>(
+                        lane(8 * m + 2 * t + half)[0]));
+                result[m] |= unsigned(from[g]) << 16 * half;
+            }
+        return result;
+    });
+    a = words[0], b = words[1], c = words[2], d = words[3];
 }

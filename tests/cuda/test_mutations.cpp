@@ -30,8 +30,13 @@ constexpr const char* points = "x f32[3], y f32[3], b f32, l f64";
 
 constexpr const char* long_points = "x f32[40], y f32[40], b f32, l f64";
 constexpr const char* dot = "sum_j (x_i·y_j)³ b_j";
+// Every other argument lies backwards: of these, values are copied 16 bytes a
+// time; keys; and neither.
 constexpr const char* attention = "softmax_j(9(q_i·k_j), v_j)";
 constexpr const char* tokens = "q bf16[32], k bf16[32], v bf16[16]";
+constexpr const char* biased = "softmax_j(a_i + 9(q_i·k_j), v_j)";
+constexpr const char* biases = "a f32, q bf16[32], k bf16[32], v bf16[16]";
+constexpr const char* floats = "q bf16[32], k bf16[32], v f32[100]";
 constexpr const char* halves = "x bf16[40], y bf16[40], b f32";
 
 constexpr Mutation mutations[] = {
@@ -103,9 +108,10 @@ constexpr Mutation tile_mutations[] = {
     {gaussian, long_points, "high[m], right_low", "high[m], right_high", 0,
      1e-6},
     {dot, halves, "c / 2 * 8", "c / 2 * 4"},
-    {dot, halves, "row / 8 % 2 + word / 4 % 2 * 2",
-     "word / 4 % 2 + row / 8 % 2"},
-    {dot, halves, "column % 8 * 4 + word % 4", "word % 4 * 8 + column % 8"},
+    {dot, halves, "row / 8 % 2 + word % 2 * left_apart",
+     "word % 2 + row / 8 % 2 * left_apart"},
+    {dot, halves, "column % 8 * 4 + word % 8 / 2",
+     "word % 8 / 2 * 8 + column % 8"},
     {dot, halves, "c % 2;", "0;"},
     {gaussian, long_points, "x[0][m].at, y[low].at", "x[0][m].at, y[0].at", 0,
      1e-5},
@@ -113,19 +119,37 @@ constexpr Mutation tile_mutations[] = {
 
 constexpr Mutation wide_mutations[] = {
     // Weights times values.
-    {attention, tokens, "__syncthreads(); // the last tile has been read", ""},
-    {attention, tokens, "*slot * shrink", "*slot"},
-    {attention, tokens, "rows.any ? *slot * shrink : 0.0", "0.0"},
+    {attention, tokens, "fma(held, shrink,", "fma(held, 1.0,"},
+    {attention, tokens, "held = *slot", "held = 0.0"},
     {attention, tokens, "rows.sum[r][v] *= shrink", "rows.sum[r][v] *= 1.0f"},
     {attention, tokens, "rows.weight[r] *= double(shrink)",
      "rows.weight[r] *= 1.0"},
     {attention, tokens, "of_lane(maximum, apart)", "maximum"},
     {attention, tokens, "weight += of_lane(weight, apart)", "weight += weight"},
     {attention, tokens, "tile_column(c) >= count", "tile_column(c) > count"},
-    {attention, tokens, "addresses[column + 1]", "addresses[column]"},
-    {attention, tokens, "column / 8 % 2", "column / 4 % 2"},
     {attention, tokens, "c = 4 * s + q / 2 * 2", "c = 4 * s + q % 2 * 2"},
+    // Vectors as they lie, copied while others are multiplied.
+    {biased, biases, "ptx_wait_for_copies();", "", 0},
+    {attention, tokens, "ptx_wait_for_copies();", "", 1},
+    {attention, tokens, "__syncthreads(); // keys are there", "// keys"},
+    {attention, tokens, "__syncthreads(); // values are there", "// values"},
+    {attention, tokens, "__syncthreads();\n        begin_tile", "begin_tile"},
+    {attention, tokens, "addresses[(tiles + 1) % 2]", "addresses[tiles % 2]"},
+    {attention, tokens, "addresses[tiles % 2]", "addresses[0]"},
+    {attention, tokens, "lane % 16) * value_stride",
+     "lane % 8) * value_stride"},
+    {attention, tokens, "(tile + lane / 16) * 8", "tile * 8"},
+    {attention, tokens, "q * from.step", "2 * q"},
+    {biased, biases, "at % 2 * 8", "at % 2 * 4"},
     {attention, tokens, "v / 2 * 8 + int(threadIdx.x) % 4 * 2 + v % 2", "v"},
+    // Values as sums of bfloat16.
+    {attention, floats, "__syncthreads(); // the last tile has been read", ""},
+    {attention, floats, "addresses[column + 1]", "addresses[column]"},
+    {attention, floats, "column / 8 % 2", "column / 4 % 2"},
+    {attention, floats, "lower.at[q + k] -=", "lower.at[q] -="},
+    {attention, floats, "block % 8 * 4 +", "block % 4 * 8 +"},
+    {attention, floats, "tile / value_block * 8 + g", "g"},
+    {attention, floats, "tile % value_block", "0"},
 };
 
 std::string mutated(std::string text, const Mutation& mutation) {
@@ -138,12 +162,14 @@ std::string mutated(std::string text, const Mutation& mutation) {
     return text.replace(at, std::string(mutation.from).size(), mutation.to);
 }
 
-/// Of the formula's functions, else of the loops.
+/// Of the formula's functions, else of the loops, else of what both call.
 void mutate(cuda::Source& source, const Mutation& mutation) {
-    std::string& part = source.formula.find(mutation.from) == std::string::npos
-                            ? source.loops
-                            : source.formula;
-    part = mutated(part, mutation);
+    for (std::string* part : {&source.formula, &source.loops, &source.frame})
+        if (part->find(mutation.from) != std::string::npos) {
+            *part = mutated(*part, mutation);
+            return;
+        }
+    throw std::logic_error(std::string("nothing to mutate: ") + mutation.from);
 }
 
 /// Whether any size shows that something is wrong.
@@ -202,8 +228,10 @@ void expect_caught(std::span<const Mutation> mutations) {
     for (const Mutation& mutation : mutations) {
         cases.push_back(case_of(mutation));
         cases.back().product_error = mutation.product_error;
-        if (mutation.formula == attention)
+        if (mutation.arguments == tokens || mutation.arguments == biases)
             cases.back().width = 16;
+        if (mutation.arguments == floats)
+            cases.back().width = 100;
         if (mutation.product_error > 0)
             cases.back().tolerance = 10 * mutation.product_error;
         sound.push_back(small_kernels(cases.back()));

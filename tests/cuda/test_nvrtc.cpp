@@ -230,28 +230,29 @@ TEST(Nvrtc, OneChunkOfComponentsIsNoLoop) {
     }
 }
 
-/// Of attention, whose loop has paths that few tiles take, more than half of
-/// its code: its instructions of tensor cores, and what two more parts of a
-/// weight add.
+CudaCase attention_of(int length, double product_error) {
+    const std::string tokens = " bf16[" + std::to_string(length) + "]";
+    CudaCase made = cuda_case("attention", "softmax_j(q_i·k_j/√64, v_j)",
+                              "q" + tokens + ", k" + tokens + ", v" + tokens);
+    made.product_error = product_error;
+    return made;
+}
+
+/// Of attention, whose loop over tiles has paths that few tiles take, about
+/// half of its code: its instructions of tensor cores, and what two more parts
+/// of a weight add.
 TEST(Nvrtc, TheModelCountsTheTensorCoresOfAttention) {
-    CudaCase attention = cuda_case("attention", "softmax_j(q_i·k_j/√64, v_j)",
-                                   "q bf16[64], k bf16[64], v bf16[64]");
-    constexpr double pairs = 64, chunks = 4;
+    constexpr double pairs = 64;
     double modelled[2], found[2];
     for (const int k : {0, 1}) {
-        attention.product_error = k ? 5e-3 : 0;
+        const CudaCase attention = attention_of(64, k ? 5e-3 : 0);
         const cuda::Image image = compiled(attention, 64, 9);
         const cuda::PairCost cost =
             cuda::cost_of_pair(attention.graph, image.plan);
-        const std::vector<Loop> all = loops(image, "accumulate");
-        const auto chunk = std::ranges::find_if(
-            all, [](const Loop& loop) { return loop.count("HMMA") > 0; });
-        ASSERT_NE(chunk, all.end());
-        const Loop& tile = *std::next(chunk);
-        EXPECT_EQ(cost.tensor * pairs,
-                  tile.count("HMMA") + (chunks - 1) * chunk->count("HMMA"));
+        const Loop tile = smallest_loop(image, "accumulate", "HMMA");
+        EXPECT_EQ(cost.tensor * pairs, tile.count("HMMA"));
         modelled[k] = (cost.single + cost.overhead) * pairs;
-        found[k] = tile.size + (chunks - 1) * chunk->size;
+        found[k] = tile.size;
         EXPECT_LT(modelled[k], found[k]);
         EXPECT_GT(modelled[k], found[k] / 3) << cuda::print(cost);
     }
@@ -277,25 +278,28 @@ TEST(Nvrtc, CompilesFewInstructionsForAGaussian) {
     EXPECT_LE(instruction_count(image, "prepare"), 230);
 }
 
-/// 64 weights of a thread times its share of the values, 16 components each of
-/// keys and queries: of weights of one bfloat16, or of three.
+/// A thread's products of keys and queries, and of values and weights of one
+/// bfloat16 or three: 64 pairs of 64 components, or 32 of 128. Keys and values
+/// are copied as they lie, and values turned as they are read, two tiles of
+/// components at a time.
 TEST(Nvrtc, AttentionMultipliesOnTensorCores) {
-    CudaCase attention = cuda_case("attention", "softmax_j(q_i·k_j/√64, v_j)",
-                                   "q bf16[64], k bf16[64], v bf16[64]");
-    for (const auto& [product_error, parts] : {std::pair(0.0, 3), {5e-3, 1}}) {
-        attention.product_error = product_error;
-        for (const int major : {8, 9, 10, 12}) {
-            const cuda::Image image = compiled(attention, 64, major);
-            EXPECT_EQ(image.plan.weight_parts, parts);
-            const cuda::Resources* kernel = image.resources_of("accumulate");
-            EXPECT_EQ(kernel->spill_stores + kernel->spill_loads, 0) << major;
-            EXPECT_LE(kernel->registers, 255) << major;
-            EXPECT_EQ(smallest_loop(image, "accumulate", "HMMA").count("HMMA"),
-                      16);
-            EXPECT_EQ(instruction_count(image, "accumulate", "HMMA"),
-                      16 + 64 * parts);
-        }
-    }
+    for (const int length : {64, 128})
+        for (const auto& [product_error, parts] :
+             {std::pair(0.0, 3), {5e-3, 1}})
+            for (const int major : {8, 9, 10, 12}) {
+                const cuda::Image image = compiled(
+                    attention_of(length, product_error), length, major);
+                EXPECT_TRUE(image.plan.copies);
+                EXPECT_EQ(image.plan.weight_parts, parts);
+                const cuda::Resources* kernel =
+                    image.resources_of("accumulate");
+                EXPECT_EQ(kernel->spill_stores + kernel->spill_loads, 0)
+                    << length << " of sm_" << major << "0";
+                const Loop tile = smallest_loop(image, "accumulate", "HMMA");
+                EXPECT_EQ(tile.count("HMMA"), 64 + 64 * parts);
+                EXPECT_EQ(tile.count("LDSM"), length / 4);
+                EXPECT_EQ(tile.count("LDGSTS"), 2 * length / 32);
+            }
 }
 
 /// As PTX, which takes no ptxas.

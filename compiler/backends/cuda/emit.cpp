@@ -65,6 +65,8 @@ std::string frame_of(const ir::Graph& graph, const Plan& plan) {
         writer.take().append(device::call).append(device::memory);
     if (is_tiled(plan))
         text.append(device::four);
+    if (plan.copies)
+        text.append(device::stored);
     return text;
 }
 
@@ -101,6 +103,7 @@ void write_wide_constants(Writer& writer, const Plan& plan, const Wide& wide) {
     writer.constant("value_parts", plan.value_parts);
     writer.constant("tiles_held", plan.tiles_held);
     writer.constant("is_softmax", wide.is_softmax);
+    writer.constant("values_are_f16", plan.copies && wide.stored == DType::F16);
     // After the maximum and the sum of weights.
     writer.constant("first_sum", wide.is_softmax ? 2 : 0);
 }
@@ -135,6 +138,20 @@ std::string product_of(Multiply multiply) {
     internal_error("a way to multiply without a case");
 }
 
+std::string wide_of(const Plan& plan) {
+    std::string text(device::value_tiles);
+    if (plan.copies)
+        text.append(device::copies)
+            .append(device::values_stored)
+            .append(device::wide)
+            .append(device::tiles_ahead);
+    else
+        text.append(device::values_parts)
+            .append(device::wide)
+            .append(device::tiles_by_turns);
+    return text.append(device::wide_kernel);
+}
+
 std::string loops_of(const Reduction& reduction, const Plan& plan) {
     if (reduction.monoids.empty())
         return std::string(device::values);
@@ -142,7 +159,8 @@ std::string loops_of(const Reduction& reduction, const Plan& plan) {
     if (is_tiled(plan))
         loops.append(device::columns)
             .append(product_of(plan.multiply))
-            .append(plan.is_wide() ? device::wide : device::pairs);
+            .append(plan.is_wide() ? wide_of(plan)
+                                   : std::string(device::pairs));
     else
         loops.append(device::rows);
     return loops.append(device::finish);
@@ -162,7 +180,7 @@ std::int64_t slots_of(const Record& state) {
 }
 
 /// How the loops over tiles read vectors: those of a product, and values.
-void write_vectors(Writer& writer, const Reduction& reduction,
+void write_vectors(Writer& writer, const Reduction& reduction, const Plan& plan,
                    std::int32_t open) {
     const auto& [product, wide] = std::tie(reduction.product, reduction.wide);
     std::vector<ir::ValueId> rows, columns;
@@ -187,6 +205,12 @@ void write_vectors(Writer& writer, const Reduction& reduction,
     }
     if (wide)
         write(of_column, wide->value, "value");
+    if (plan.copies) {
+        write_stored(writer, reduction.graph, of_column, product->right,
+                     "right", open);
+        write_stored(writer, reduction.graph, of_column, wide->value, "value",
+                     open);
+    }
 }
 
 std::string formula_functions(const Reduction& reduction, const Plan& plan,
@@ -218,7 +242,7 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
     write_load_point(writer, reduction.graph, sites, Axes::I, open);
     write_load_point(writer, reduction.graph, sites, Axes::J, open);
     if (is_tiled(plan))
-        write_vectors(writer, reduction, open);
+        write_vectors(writer, reduction, plan, open);
     if (reduction.wide)
         write_pair_weight(writer, reduction.graph, *reduction.wide,
                           packed_leaves(reduction));

@@ -9,7 +9,7 @@ namespace {
 using Json = nlohmann::json;
 
 // A field that is added to one of them is added below.
-static_assert(sizeof(Shape) == 40 && sizeof(Plan) == 52);
+static_assert(sizeof(Shape) == 40 && sizeof(Plan) == 56);
 
 template <class Shape, class Visit>
 void visit_shape(Shape& shape, Visit visit) {
@@ -33,6 +33,7 @@ template <class Plan, class Visit> void visit_plan(Plan& plan, Visit visit) {
     visit("expands", plan.expands);
     visit("weight_parts", plan.weight_parts);
     visit("value_parts", plan.value_parts);
+    visit("copies", plan.copies);
     visit("warp_tiles", plan.warp_tiles);
     visit("tiles_held", plan.tiles_held);
     visit("shared_bytes", plan.shared_bytes);

@@ -200,6 +200,7 @@ double PairCost::rate(const Card& card, bool with_overhead) const {
     const double clocks = std::max(
         {(single + (with_overhead ? overhead : 0)) / card.instructions,
          special / card.special, wide / card.wide,
+         with_overhead ? shared / card.shared : 0,
          tensor / card.tensor / (with_overhead ? card.tensor_share : 1),
          1 / card.instructions});
     const double computed = card.multiprocessors * card.hertz / clocks;

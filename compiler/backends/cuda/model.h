@@ -20,6 +20,7 @@ struct Card {
     /// Benchmarking and Dissecting the Nvidia Hopper GPU Architecture (2024).
     double tensor_share = 0.62;
     double bytes = 4.8e12; ///< of its memory, a second
+    double shared = 128;   ///< bytes of shared memory
 };
 
 /// Of one pair of points.
@@ -31,7 +32,8 @@ struct PairCost {
     /// For columns from and to shared memory, for factors of fewer bits, and
     /// for loops.
     double overhead = 0;
-    double bytes = 0; ///< written, where there is no reduction
+    double bytes = 0;  ///< written, where there is no reduction
+    double shared = 0; ///< bytes of shared memory that tensor cores multiply
 
     /// Pairs a second that a card can compute: with the overhead, or by the
     /// formula's own instructions alone.

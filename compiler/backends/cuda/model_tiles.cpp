@@ -31,6 +31,9 @@ bool has_two_parts(Multiply multiply) {
     return multiply == Multiply::Tf32x3 || multiply == Multiply::Bf16x3;
 }
 
+/// To copy eight components, of which a step takes 16.
+constexpr double to_copy = 16, components_copied = 8;
+
 /// For four components of a column, from memory to shared memory.
 double to_bring(const Plan& plan) {
     constexpr double load = 22, place = 8, pack = 12, centre = 20;
@@ -44,12 +47,14 @@ void add_product(const Product& product, const Plan& plan, PairCost& cost) {
     const double chunks =
         std::ceil(double(product.components) / double(plan.chunk));
     const double depth = chunks * plan.chunk;
-    const double groups = plan.tile_columns * plan.chunk / group / plan.threads;
+    const double of_thread =
+        double(plan.tile_columns) * plan.chunk / plan.threads;
+    const double brought = plan.copies ? of_thread / components_copied * to_copy
+                                       : of_thread / group * to_bring(plan);
     // One chunk is no loop, and begins with its first products.
     const bool is_unrolled = plan.multiply == Multiply::Fma && chunks == 1;
     constexpr double chunk_loop = 16;
-    cost.overhead +=
-        chunks * (groups * to_bring(plan) + chunk_loop) / thread.pairs;
+    cost.overhead += chunks * (brought + chunk_loop) / thread.pairs;
     cost.overhead += is_unrolled ? 0 : begin_of_product;
     if (plan.expands) {
         cost.single += 1; // the norm
@@ -75,6 +80,10 @@ void add_product(const Product& product, const Plan& plan, PairCost& cost) {
     if (is_tf32) // each of a lane's words, in three instructions
         loads += steps * 3 * (4 * plan.warp_tiles + thread.columns);
     cost.overhead += loads / thread.pairs;
+    // A lane's words of 16 rows and of 8 columns.
+    cost.shared += steps * parts *
+                   (16 * plan.warp_tiles + 8 * thread.columns / 2) /
+                   thread.pairs;
 }
 
 /// Pairs of parts whose products are added.
@@ -85,6 +94,14 @@ double products_of_parts(const Plan& plan) {
         for (int w = 0; w < plan.weight_parts; ++w)
             products += p + w <= smallest;
     return products;
+}
+
+/// By one thread: whole vectors, or two columns of four components.
+double to_bring_values(double tiles, const Plan& plan) {
+    const double of_thread = plan.tile_columns * tiles * 8 / plan.threads;
+    return plan.copies
+               ? of_thread / components_copied * to_copy
+               : of_thread / (2 * group) * (60 + 21.0 * plan.value_parts);
 }
 
 void add_wide(const Wide& wide, const Plan& plan, PairCost& cost) {
@@ -99,13 +116,16 @@ void add_wide(const Wide& wide, const Plan& plan, PairCost& cost) {
         cost.special += 1;
     }
     const double split = 0.5 * plan.weight_parts + 2 * (plan.weight_parts - 1);
-    const double loads =
-        plan.tile_columns / 16.0 * tiles * plan.value_parts / thread.pairs;
-    // Two columns of four components.
-    const double brought = plan.tile_columns / 2.0 * tiles * 8 / group *
-                           (84 + 16.0 * plan.value_parts) / plan.threads;
-    const double held = thread.rows * tiles * 2 * 15 / plan.tiles_held;
-    cost.overhead += split + loads + (brought + held) / thread.pairs;
+    const double words =
+        plan.tile_columns / 16.0 * tiles * plan.value_parts; // two of each
+    const double loads = words / 2; // those of two tiles
+    // Of a row: lanes' maxima to one, and what that means for the last one.
+    const double rows = wide.is_softmax ? 40 * thread.rows : 0;
+    const double held = thread.rows * tiles * 2 * 7 / plan.tiles_held;
+    cost.overhead +=
+        split +
+        (loads + rows + held + to_bring_values(tiles, plan)) / thread.pairs;
+    cost.shared += words * 8 / thread.pairs;
 }
 
 } // namespace

@@ -32,6 +32,9 @@ constexpr std::int64_t long_column = 32;
 /// Of a block of tiles of pairs: the more rows, the less bringing columns is of
 /// a pair. So many threads may have 255 registers each.
 constexpr std::int32_t most_threads = 256;
+/// Of a block that copies whole vectors: of fewer threads, each would copy more
+/// than by parts of vectors.
+constexpr std::int32_t least_copying = 128;
 /// Shared memory of a block that asks for it, on all cards of 8.0 and later:
 /// the least of them (8.6) gives 99 KB.
 constexpr std::int64_t most_shared = 96 * 1024;
@@ -136,7 +139,8 @@ std::int64_t bytes_beside(const Plan& plan, const Reduction& reduction) {
     const std::int64_t column =
         (reduction.sites.column.record.bytes() / 16 + 1) * 16;
     const std::int64_t task = 8 * (std::int64_t(graph.arguments.size()) + 16);
-    return (column + 8 * (addresses + 1)) * plan.tile_columns + task;
+    const std::int64_t address = 8 * (addresses + 1) * (plan.copies ? 2 : 1);
+    return (column + address) * plan.tile_columns + task;
 }
 
 /// Of a tile of pairs; see device/product_*.cuh.
@@ -237,6 +241,24 @@ std::int32_t parts_of(double tolerance) {
                                                      : 3;
 }
 
+/// Whether what tensor cores multiply is stored so: keys, and values. Weights
+/// of one half cannot be beyond it, as those of a softmax are not.
+bool multiplies_stored(const Plan& plan, const Wide& wide) {
+    const bool stores_keys =
+        plan.multiply == Multiply::Bf16 || plan.multiply == Multiply::F16;
+    const bool stores_values = wide.stored == DType::BF16 ||
+                               (wide.stored == DType::F16 && wide.is_softmax &&
+                                plan.weight_parts == 1);
+    return stores_keys && stores_values;
+}
+
+/// Of a tile; see device/values_*.cuh.
+std::int64_t bytes_of_values(const Plan& plan, const Wide& wide) {
+    const std::int64_t tiles = (wide.components + 7) / 8;
+    return plan.copies ? ((tiles | 1) * plan.tile_columns + 1) * 16
+                       : tiles * 8 * plan.tile_columns * 2 * plan.value_parts;
+}
+
 /// Weights times values on tensor cores, where they pay and fit.
 std::optional<Plan> plan_of_wide(const ir::Graph& graph,
                                  std::int32_t width_block, double tolerance) {
@@ -272,12 +294,22 @@ std::optional<Plan> plan_of_wide(const ir::Graph& graph,
     if (words_of(reduction.sites.row.record) * 2 * plan.warp_tiles >
         registers_beside)
         return std::nullopt;
-    const std::int64_t values = (wide->components + 7) / 8 * 8 *
-                                plan.tile_columns * 2 * plan.value_parts;
-    return with_threads(plan, most_shared, [&](const Plan& tried) {
-        return values + bytes_beside(tried, reduction) +
-               (multiplies ? bytes_of_product(tried, *product) : 0);
-    });
+    const auto fitting = [&](const Plan& of) {
+        return with_threads(of, most_shared, [&](const Plan& tried) {
+            return bytes_of_values(tried, *wide) +
+                   bytes_beside(tried, reduction) +
+                   (multiplies ? bytes_of_product(tried, *product) : 0);
+        });
+    };
+    if (multiplies_stored(plan, *wide)) {
+        Plan copying = plan;
+        copying.copies = true;
+        copying.chunk = std::int32_t((product->components + 15) / 16 * 16);
+        const auto fits = fitting(copying);
+        if (fits && fits->threads >= least_copying)
+            return fits;
+    }
+    return fitting(plan);
 }
 
 } // namespace

@@ -44,8 +44,12 @@ struct Plan {
     bool expands = false;
 
     /// Sums of weighted vectors are products of matrices (wide.h), on tensor
-    /// cores: weights and values are sums of so many bfloat16; 0: they are not.
+    /// cores: weights and values are sums of so many bfloat16 (or one half,
+    /// where `copies` and values are so); 0: they are not.
     std::int32_t weight_parts = 0, value_parts = 0;
+    /// Columns' factors and values are of 16 bits and multiplied as they are
+    /// stored: they are copied while others are multiplied.
+    bool copies = false;
     /// Of 16 rows that a warp multiplies, on tensor cores.
     std::int32_t warp_tiles = 2;
     /// Tiles whose sums are float32, before they are added in double.

@@ -200,6 +200,16 @@ Code PointReader::has_four(const Code& d) const {
     return less(d + whole(3), components_of_part());
 }
 
+Code PointReader::stored(ValueId id) const {
+    const Node& node = graph_[id];
+    const Code count = node.first == open_ ? components_of_part()
+                                           : whole(components_of(node.type));
+    return Code(Kind::Object,
+                "{" + addresses_.at(node.first).text() + ", " +
+                    field_of_operand(node.first, "component").text() + ", " +
+                    count.text() + "}");
+}
+
 std::optional<Code> read_constant(const Sites& sites, ValueId id,
                                   const Component& at) {
     const Constant* constant = sites.constant(id);

@@ -59,6 +59,8 @@ public:
     /// bf16, as an object Four; of the one of open width, where it has them.
     Code load_four(ir::ValueId id, const Code& d) const;
     Code has_four(const Code& d) const;
+    /// Where the components of an argument lie, as an object Stored.
+    Code stored(ir::ValueId id) const;
 
 private:
     void declare(ir::ValueId id);

@@ -174,6 +174,21 @@ void write_components(Writer& writer, const Graph& graph, const Sites& sites,
     write_four(writer, graph, address, vector, side, open);
 }
 
+void write_stored(Writer& writer, const Graph& graph,
+                  const PointAddress& address, ValueId vector,
+                  const std::string& side, std::int32_t open) {
+    const Signature signature{
+        "Stored",
+        side + "_stored",
+        {{"Call", By::Constant, "call"},
+         {"Place", By::Constant, "place"},
+         {address.record().name(), By::Constant, "address"}}};
+    writer.function(signature, [&] {
+        const PointReader reader(graph, writer, address, open);
+        writer.give(reader.stored(vector));
+    });
+}
+
 std::optional<Product> find_product(const Graph& graph) {
     std::optional<Product> longest;
     if (graph.real != DType::F32)

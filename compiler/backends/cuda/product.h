@@ -41,4 +41,10 @@ void write_components(Writer& writer, const ir::Graph& graph,
                       ir::ValueId vector, const std::string& side,
                       std::int32_t open);
 
+/// side_stored: where the components of an argument lie that stores 16 bits,
+/// an object Stored of device/stored.cuh.
+void write_stored(Writer& writer, const ir::Graph& graph,
+                  const PointAddress& address, ir::ValueId vector,
+                  const std::string& side, std::int32_t open);
+
 } // namespace tilefold::cuda

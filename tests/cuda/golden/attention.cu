@@ -21,6 +21,7 @@ constexpr int weight_parts = 3;
 constexpr int value_parts = 2;
 constexpr int tiles_held = 64;
 constexpr int is_softmax = 1;
+constexpr int values_are_f16 = 0;
 constexpr int first_sum = 2;
 constexpr int warp_tiles = 2;
 constexpr int left_words = 32;

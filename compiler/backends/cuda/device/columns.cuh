@@ -2,20 +2,31 @@
 // are brought some components at a time: found once, read often.
 
 /// Of the columns [first, first + count), behind which the last one stands.
+static __device__ __forceinline__ void
+find_addresses(const Call& call, const Task& task, long long first, int count,
+               ColumnAddress (&addresses)[tile_columns]) {
+#pragma unroll 1
+    for (int k = threadIdx.x; k < tile_columns; k += threads)
+        addresses[k] = column_address(
+            call, task.place,
+            column_number(call, first + min(k, count - 1)));
+}
+static __device__ __forceinline__ void
+load_columns(const Call& call, const Constants& constants, const Task& task,
+             long long first, int count, Column (&tile)[tile_columns]) {
+#pragma unroll 1
+    for (int k = threadIdx.x; k < count; k += threads)
+        tile[k] = load_column(call, constants, task.place,
+                              column_number(call, first + k));
+}
+
 /// Threads may read `addresses` then, and `tile` after their next barrier.
 static __device__ __forceinline__ void
 find_columns(const Call& call, const Constants& constants, const Task& task,
              long long first, int count,
              ColumnAddress (&addresses)[tile_columns],
              Column (&tile)[tile_columns]) {
-#pragma unroll 1
-    for (int k = threadIdx.x; k < tile_columns; k += threads)
-        addresses[k] = column_address(
-            call, task.place,
-            column_number(call, first + min(k, count - 1)));
+    find_addresses(call, task, first, count, addresses);
     __syncthreads(); // the last tile has been read
-#pragma unroll 1
-    for (int k = threadIdx.x; k < count; k += threads)
-        tile[k] = load_column(call, constants, task.place,
-                              column_number(call, first + k));
+    load_columns(call, constants, task, first, count, tile);
 }

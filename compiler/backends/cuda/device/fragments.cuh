@@ -1,8 +1,9 @@
 // compiler/backends/cuda/device/fragments.cuh - products of a warp, 16 or 32 rows
-// and 64 columns, as tiles of 16 × 8, and the order in which factors lie in shared memory: that of
-// the lanes that multiply them, so that a lane reads its words of a step side
-// by side. A step is of 8 words of a point, `left_words` and `right_words` of
-// which lie in shared memory: a component each, or two of 16 bits.
+// and 64 columns, as tiles of 16 × 8, and the order in which factors lie in
+// shared memory: that of the lanes that multiply them, so that a lane reads its
+// words of a step side by side. A step is of 8 words of a point, `left_words`
+// and `right_words` of which lie in shared memory: a component each, or two of
+// 16 bits.
 
 constexpr int thread_rows = 2 * warp_tiles, thread_columns = 16, row_lanes = 4;
 
@@ -17,6 +18,9 @@ static __device__ __forceinline__ int tile_column(int c) {
     return c / 2 * 8 + int(threadIdx.x) % 4 * 2 + c % 2;
 }
 
+/// From a word of a point to the next.
+constexpr unsigned left_apart = 2;
+
 /// Of the first word of a lane, in a step of 16 rows or of 8 columns. Places
 /// have no sign: dividing them by powers of two is a shift then.
 static __device__ __forceinline__ unsigned
@@ -27,20 +31,19 @@ static __device__ __forceinline__ unsigned
 right_step(unsigned tile, unsigned step, unsigned lane) {
     return ((tile * (right_words / 8) + step) * 32 + lane) * 2;
 }
-/// Of a word of a point.
+/// Of a word of a point. The terms of a sum come in any order, so that a lane's
+/// two words of a point are neighbours: the 8 words of a step lie side by side,
+/// those of the left at every second place.
 static __device__ __forceinline__ unsigned left_place(unsigned row,
                                                       unsigned word) {
-    return left_step(row / 16, word / 8, row % 8 * 4 + word % 4) +
-           row / 8 % 2 + word / 4 % 2 * 2;
+    return left_step(row / 16, word / 8, row % 8 * 4 + word % 8 / 2) +
+           row / 8 % 2 + word % 2 * left_apart;
 }
 static __device__ __forceinline__ unsigned right_place(unsigned column,
                                                        unsigned word) {
-    return right_step(column / 8, word / 8, column % 8 * 4 + word % 4) +
-           word / 4 % 2;
+    return right_step(column / 8, word / 8, column % 8 * 4 + word % 8 / 2) +
+           word % 2;
 }
-
-/// From a word to the next of the same four of a point.
-constexpr unsigned left_apart = 4, right_apart = 2;
 
 struct __align__(16) FourWords {
     unsigned at[4];

@@ -23,28 +23,36 @@ static __device__ __forceinline__ float upper_of(unsigned word) {
     return __uint_as_float(word & 0xffff0000u);
 }
 
-template <class Side>
-static __device__ __forceinline__ void put_words(Side& side, unsigned place,
-                                                 unsigned apart,
-                                                 const Four& four) {
+/// Four components as two words; of a part 1, what part 0 leaves of them.
+static __device__ __forceinline__ TwoWords words_of(Four& four) {
+    TwoWords words;
 #pragma unroll
     for (int w = 0; w < group / 2; ++w) {
-        const float lower = four.at[2 * w], upper = four.at[2 * w + 1];
-        const unsigned high = packed(lower, upper);
-        side.at[0][place + apart * w] = high;
-        if (factor_parts == 2)
-            side.at[factor_parts - 1][place + apart * w] =
-                packed(lower - lower_of(high), upper - upper_of(high));
+        float& lower = four.at[2 * w];
+        float& upper = four.at[2 * w + 1];
+        words.at[w] = packed(lower, upper);
+        lower -= lower_of(words.at[w]);
+        upper -= upper_of(words.at[w]);
     }
+    return words;
 }
 static __device__ __forceinline__ void put_left(Left& left, unsigned row,
-                                                unsigned d, const Four& four) {
-    put_words(left, left_place(row, d / 2), left_apart, four);
+                                                unsigned d, Four four) {
+#pragma unroll
+    for (int p = 0; p < factor_parts; ++p) {
+        const TwoWords words = words_of(four);
+        unsigned* place = left.at[p] + left_place(row, d / 2);
+        place[0] = words.at[0];
+        place[left_apart] = words.at[1];
+    }
 }
-static __device__ __forceinline__ void put_right(Right& right,
-                                                 unsigned column, unsigned d,
-                                                 const Four& four) {
-    put_words(right, right_place(column, d / 2), right_apart, four);
+static __device__ __forceinline__ void
+put_right(Right& right, unsigned column, unsigned d, Four four) {
+#pragma unroll
+    for (int p = 0; p < factor_parts; ++p)
+        *reinterpret_cast<TwoWords*>(right.at[p] +
+                                     right_place(column, d / 2)) =
+            words_of(four);
 }
 
 static __device__ __forceinline__ void

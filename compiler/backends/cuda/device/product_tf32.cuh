@@ -20,10 +20,7 @@ static __device__ __forceinline__ void put_left(Left& left, unsigned row,
 static __device__ __forceinline__ void put_right(Right& right,
                                                  unsigned column, unsigned d,
                                                  const Four& four) {
-    float* place = right.at + right_place(column, d);
-#pragma unroll
-    for (int q = 0; q < group; ++q)
-        place[right_apart * q] = four.at[q];
+    *reinterpret_cast<Four*>(right.at + right_place(column, d)) = four;
 }
 
 /// To the nearest of 11 bits, and the rest.

@@ -54,4 +54,28 @@ ptx_mma_f16(float& c0, float& c1, float& c2, float& c3, const unsigned (&a)[4],
         : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+/// Starts to copy 16 bytes from memory to shared memory, both at addresses that
+/// 16 divides. They are there when the thread has waited.
+static __device__ __forceinline__ void ptx_copy_16(void* to,
+                                                   const char* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :
+                 : "r"(unsigned(__cvta_generic_to_shared(to))), "l"(from)
+                 : "memory");
+}
+static __device__ __forceinline__ void ptx_wait_for_copies() {
+    asm volatile("cp.async.wait_all;" : : : "memory");
+}
+/// Four matrices of 8 × 8 numbers of 16 bits in shared memory: lane 8 m + k says
+/// where row k of matrix m lies. Of each, lane 4 g + t gets column g of the rows
+/// 2t and 2t + 1.
+static __device__ __forceinline__ void
+ptx_load_transposed(const void* row, unsigned& a, unsigned& b, unsigned& c,
+                    unsigned& d) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 "
+                 "{%0,%1,%2,%3}, [%4];"
+                 : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                 : "r"(unsigned(__cvta_generic_to_shared(row)))
+                 : "memory");
+}
 #endif

@@ -1,0 +1,39 @@
+// compiler/backends/cuda/device/tiles_by_turns.cuh - the loop over tiles of columns,
+// where a thread brings their vectors and then computes.
+//
+//   values into shared memory
+//   scores of 16 or 32 rows and all columns of the tile    a warp
+//   softmax: the rows' maxima, and weights relative to them
+//   weights times values, added to sums in registers
+
+struct Shared {
+    Vectors vectors;
+    ValueTile values;
+    ColumnAddress addresses[tile_columns];
+    Column tile[tile_columns];
+    Task task;
+};
+
+/// Of a task's columns; `rows` are those of the task's state then.
+static __device__ __forceinline__ void
+add_columns(const Call& call, const Constants& constants,
+            const Row (&row)[thread_rows], Shared& shared, Rows& rows) {
+    auto& [vectors, values, addresses, tile, task] = shared;
+    int tiles = 0;
+    long long first = task.first_column;
+    do {
+        const int count =
+            int(min(task.last_column - first, (long long)tile_columns));
+        if (count > 0) {
+            find_columns(call, constants, task, first, count, addresses, tile);
+            bring_values(call, constants, task, addresses, values);
+            float score[thread_rows][thread_columns];
+            multiply_tile(call, constants, task, addresses, vectors, score);
+            weigh_tile(constants, row, tile, vectors, count, score, rows);
+            add_values(score, values, rows.sum);
+        }
+        first += tile_columns;
+        if (++tiles % tiles_held == 0 || first >= task.last_column)
+            hold_sums(call, task, rows);
+    } while (first < task.last_column);
+}

@@ -27,15 +27,20 @@ std::uint64_t mixed(std::uint64_t x) {
     return x ^ (x >> 32);
 }
 
-/// A number in [1/16, 1), which every float dtype holds, or a small integer.
+/// A number in [1/16, 1) that the dtype holds: of 6 bits, of 20 where it is no
+/// half, so that sums of shorter factors have something to add; or a small
+/// integer.
 double number_of(const ir::Argument& argument, std::int64_t batch,
                  std::int64_t point, std::int64_t component) {
     std::uint64_t seed = std::hash<std::string>()(argument.name);
     for (std::int64_t word : {batch, point, component})
         seed = mixed(seed + std::uint64_t(word) + 1);
+    const bool is_half =
+        argument.dtype == DType::F16 || argument.dtype == DType::BF16;
     switch (kind_of(argument.dtype)) {
     case DTypeKind::Float:
-        return double(4 + seed % 60) / 64;
+        return double(4 + seed % 60) / 64 +
+               (is_half ? 0 : double(seed >> 40 & 0x3fff) / 0x1p20);
     case DTypeKind::Signed:
         return double(seed % 9) - 3;
     case DTypeKind::Unsigned:

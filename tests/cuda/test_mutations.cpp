@@ -144,9 +144,10 @@ constexpr Mutation wide_mutations[] = {
     {attention, tokens, "v / 2 * 8 + int(threadIdx.x) % 4 * 2 + v % 2", "v"},
     // Values as sums of bfloat16.
     {attention, floats, "__syncthreads(); // the last tile has been read", ""},
-    {attention, floats, "addresses[column + 1]", "addresses[column]"},
-    {attention, floats, "column / 8 % 2", "column / 4 % 2"},
-    {attention, floats, "lower.at[q + k] -=", "lower.at[q] -="},
+    {attention, floats, "k % 2 + k / 2 * 8", "k / 2 * 8"},
+    {attention, floats, "k / 2 * 8", "k / 2 * 4"},
+    {attention, floats, "columns[2 * half]", "columns[half]"},
+    {attention, floats, "lower -= lower_bfloat(word)", "lower -= lower"},
     {attention, floats, "block % 8 * 4 +", "block % 4 * 8 +"},
     {attention, floats, "tile / value_block * 8 + g", "g"},
     {attention, floats, "tile % value_block", "0"},

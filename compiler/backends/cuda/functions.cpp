@@ -208,6 +208,8 @@ void write_result(Writer& writer, const Reduction& reduction, bool is_open) {
         Values values(graph, writer, leaves);
         Scene here{writer, values};
         scene = &here;
+        for (const auto& monoid : reduction.monoids)
+            monoid->begin_result(here);
         write_components(writer, values, out, is_open);
     });
 }

@@ -40,6 +40,8 @@ public:
     virtual void fold(Scene& scene) = 0;
     /// scene.state ⊕= from
     virtual void merge(Scene& scene, const Code& from) = 0;
+    /// What all components of the result take, before them.
+    virtual void begin_result(Scene&) {}
     /// A component of the result, in the node's dtype. `terms`, a Long: how
     /// many were added.
     virtual Code result(Scene& scene, const Component& at,

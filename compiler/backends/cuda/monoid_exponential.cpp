@@ -113,8 +113,18 @@ public:
             });
     }
 
+    /// One quotient for all components, where float32 does not show it.
+    void begin_result(Scene& scene) override {
+        if (softmax_ && result_kind() == Kind::Float)
+            inverse_ = scene.writer.let("inverse",
+                                        number(Kind::Double, 1) /
+                                            state(scene.state, weight_));
+    }
+
     Code result(Scene& scene, const Component& at, const Code&) override {
         const Code weight = state(scene.state, weight_);
+        if (inverse_)
+            return as(result_kind(), state(scene.state, sum_, at) * *inverse_);
         if (softmax_)
             return as(result_kind(), state(scene.state, sum_, at) / weight);
         return as(result_kind(), state(scene.state, maximum_) +
@@ -147,6 +157,7 @@ private:
     std::int64_t components_ = 1;
     Slot running_{}, total_{}, weighted_{}; ///< of a tile
     Slot maximum_{}, weight_{}, sum_{};     ///< of a row
+    std::optional<Code> inverse_;           ///< of its weight
 };
 
 } // namespace

@@ -45,6 +45,8 @@ constexpr std::int64_t tile_bytes = 16 * 1024;
 constexpr std::int64_t least_components = 24;
 constexpr std::int64_t least_of_distances = 32;
 constexpr std::int64_t least_of_expanded = 8;
+/// Of factors that are sums of fewer bits, on tensor cores.
+constexpr std::int64_t least_of_parts = 8;
 using ir::expansion_error;
 /// Components of values whose sums are held in registers: of 16 rows a warp;
 /// of 32; and one by one.
@@ -117,7 +119,7 @@ Multiply multiply_of(const Product& product, double tolerance) {
             return Multiply::F16;
     }
     const double own = product.is_distance ? expansion_error : 0;
-    if (length >= least_components)
+    if (length >= least_of_parts)
         for (Multiply way : {Multiply::Bf16x3, Multiply::Tf32x3})
             if (tolerance >= error_of(way) + own)
                 return way;

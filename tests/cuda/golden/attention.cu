@@ -215,11 +215,12 @@ static __device__ __forceinline__ void
 write_result(const Call& call, const Constants& constants, const Place& place,
         long long i, long long number, long long terms, const State& state) {
     char* out = place.out + number * call.out_row;
+    const double inverse = 1.0 / state.weight;
     #pragma unroll
     for (int d = 0; d < 8; ++d) {
         if (d < place.components) {
-            write(call, out + d * call.out_component, float(state.sum[d] /
-                state.weight));
+            write(call, out + d * call.out_component, float(state.sum[d] *
+                inverse));
         }
     }
 }

@@ -85,6 +85,7 @@ std::vector<const char*> kernels_of(const Shape& shape) {
 /// The attribute of a kernel whose blocks have more shared memory than is
 /// common.
 constexpr int most_dynamic_shared = 8;
+constexpr int success = 0;
 
 } // namespace
 
@@ -96,25 +97,31 @@ Module::Module(const Device& device, Image image,
     : device_(device), image_(std::move(image)) {
     const Device::Current current(device);
     const Driver& driver = device.driver();
-    driver.check(driver.cuModuleLoadData(&loaded_.handle, image_.code.data()),
-                 ("a kernel for " + image_.architecture).c_str());
+    for (const auto& code : image_.codes)
+        driver.check(driver.cuModuleLoadData(
+                         &loaded_.handles.emplace_back(nullptr), code.data()),
+                     ("a kernel for " + image_.architecture).c_str());
     for (const char* kernel : kernels)
         find(kernel);
 }
 
 Module::Loaded::~Loaded() {
-    if (!handle)
-        return;
     const Device::Current current(device);
-    device.driver().cuModuleUnload(handle);
+    for (ModuleHandle handle : handles)
+        if (handle)
+            device.driver().cuModuleUnload(handle);
 }
 
 void Module::find(const char* kernel) {
     const Driver& driver = device_.driver();
     Kernel found;
-    driver.check(
-        driver.cuModuleGetFunction(&found.function, loaded_.handle, kernel),
-        kernel);
+    int status = 0;
+    for (ModuleHandle handle : loaded_.handles) {
+        status = driver.cuModuleGetFunction(&found.function, handle, kernel);
+        if (status == success)
+            break;
+    }
+    driver.check(status, kernel);
     if (std::string_view(kernel) == "accumulate")
         found.shared_bytes = unsigned(image_.shape.shared_bytes);
     if (found.shared_bytes > common_shared)

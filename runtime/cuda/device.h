@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tilefold::cuda {
 
@@ -79,13 +80,13 @@ private:
     void find(const char* kernel);
     struct Loaded { ///< unloaded with it
         const Device& device;
-        ModuleHandle handle = nullptr;
+        std::vector<ModuleHandle> handles; ///< by program
         ~Loaded();
     };
 
     const Device& device_;
     Image image_;
-    Loaded loaded_{device_};
+    Loaded loaded_{device_, {}};
     std::map<std::string, Kernel, std::less<>> kernels_;
 };
 

@@ -9,6 +9,9 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <future>
+#include <iterator>
 
 namespace tilefold::cuda {
 namespace {
@@ -183,6 +186,33 @@ private:
     Program program_ = nullptr;
 };
 
+struct Compiled {
+    std::vector<std::byte> code;
+    std::vector<Resources> resources;
+};
+
+/// The programs beside each other: one in this thread.
+template <class Library>
+std::vector<Compiled>
+compile_all(const Library& library, const std::vector<std::string>& sources,
+            const std::vector<std::string>& options, bool ptx) {
+    const auto compile = [&](const std::string& source) {
+        Compilation compilation(library, source);
+        std::vector<Resources> resources =
+            read_resources(compilation.run(options));
+        return Compiled{compilation.code(ptx), std::move(resources)};
+    };
+    std::vector<std::future<Compiled>> others;
+    for (std::size_t k = 1; k < sources.size(); ++k)
+        others.push_back(
+            std::async(std::launch::async, compile, std::cref(sources[k])));
+    std::vector<Compiled> all;
+    all.push_back(compile(sources[0]));
+    for (std::future<Compiled>& other : others)
+        all.push_back(other.get());
+    return all;
+}
+
 } // namespace
 
 Nvrtc::Nvrtc(NvrtcPlaces places) : places_(std::move(places)) {}
@@ -241,9 +271,12 @@ Image Nvrtc::compile(const Emitted& emitted, const Plan& plan, int major,
         options.emplace_back("--minimal"); // no textures, no vector types
     if (!image.is_ptx)
         options.emplace_back("--ptxas-options=-v");
-    Compilation compilation(with, emitted.source.text());
-    image.resources = read_resources(compilation.run(options));
-    image.code = compilation.code(image.is_ptx);
+    for (Compiled& compiled :
+         compile_all(with, emitted.source.programs(), options, image.is_ptx)) {
+        image.codes.push_back(std::move(compiled.code));
+        std::ranges::move(compiled.resources,
+                          std::back_inserter(image.resources));
+    }
     image.shape = emitted.shape;
     image.plan = plan;
     image.compiler = version();

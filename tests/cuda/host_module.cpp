@@ -48,7 +48,8 @@ void write_kernels(std::ostream& out, std::size_t number,
         out << "#define " << kernel << " " << prefix << kernel << "\n";
     out << "namespace " << prefix << "space {\n"
         << source.emitted.source.frame << source.emitted.source.formula
-        << source.emitted.source.loops;
+        << source.emitted.source.tasks << source.emitted.source.loops
+        << source.emitted.source.ends;
     for (const std::string& kernel : kernels_of(source.emitted)) {
         const bool is_shared = shares && kernel == "accumulate";
         const std::string start =

@@ -33,7 +33,7 @@ public:
         image_.architecture = "sm_90";
         const std::string text = host_.image_of(0);
         const auto* bytes = reinterpret_cast<const std::byte*>(text.c_str());
-        image_.code.assign(bytes, bytes + text.size() + 1);
+        image_.codes = {{bytes, bytes + text.size() + 1}};
     }
 
     const cuda::Image& image() const { return image_; }

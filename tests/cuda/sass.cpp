@@ -18,7 +18,7 @@
 namespace tilefold::tests {
 namespace {
 
-std::string disassembled(const cuda::Image& image) {
+std::string disassembled(const std::vector<std::byte>& code) {
     std::string tool;
     for (const std::string& folder : package_folders())
         if (const std::string path = folder + "/nvidia/cu13/bin/nvdisasm";
@@ -31,8 +31,8 @@ std::string disassembled(const cuda::Image& image) {
     if (const int made = mkstemp(file.data()); made < 0)
         throw std::runtime_error("no temporary file");
     std::ofstream(file, std::ios::binary)
-        .write(reinterpret_cast<const char*>(image.code.data()),
-               std::streamsize(image.code.size()));
+        .write(reinterpret_cast<const char*>(code.data()),
+               std::streamsize(code.size()));
     std::FILE* pipe = popen((tool + " -c '" + file + "'").c_str(), "r");
     std::string text;
     char buffer[4096];
@@ -40,6 +40,13 @@ std::string disassembled(const cuda::Image& image) {
         text.append(buffer, read);
     pclose(pipe);
     std::filesystem::remove(file);
+    return text;
+}
+
+std::string disassembled(const cuda::Image& image) {
+    std::string text;
+    for (const auto& code : image.codes)
+        text += disassembled(code);
     return text;
 }
 

@@ -238,7 +238,8 @@ TEST(CudaImage, IsTheSameWhenItIsReadBack) {
     cuda::Image image;
     image.shape = {true, true, false, 7, 5, 2048, 3};
     image.plan = {64, 2, 32, 8, 1};
-    image.code = {std::byte(1), std::byte(0), std::byte(255)};
+    image.codes = {{std::byte(1), std::byte(0), std::byte(255)},
+                   {std::byte(7)}};
     image.architecture = "sm_90";
     image.compiler = "NVRTC 13.0";
     image.compile_milliseconds = 41.5;
@@ -250,12 +251,12 @@ TEST(CudaImage, IsTheSameWhenItIsReadBack) {
     EXPECT_EQ(read.plan, image.plan);
     EXPECT_EQ(read.shape.shared_bytes, 2048);
     EXPECT_EQ(read.resources, image.resources);
-    EXPECT_EQ(read.code, image.code);
+    EXPECT_EQ(read.codes, image.codes);
 }
 
 TEST(CudaImage, IsNoneWhereBytesAreMissing) {
     cuda::Image image;
-    image.code = {std::byte(1)};
+    image.codes = {{std::byte(1)}, {std::byte(2)}};
     const std::vector<std::byte> bytes = serialise(image);
     for (std::size_t size = 0; size < bytes.size(); ++size) {
         cuda::Image read;

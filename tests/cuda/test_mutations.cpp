@@ -163,9 +163,10 @@ std::string mutated(std::string text, const Mutation& mutation) {
     return text.replace(at, std::string(mutation.from).size(), mutation.to);
 }
 
-/// Of the formula's functions, else of the loops, else of what both call.
+/// Of the formula's functions, else of the kernels, else of what both call.
 void mutate(cuda::Source& source, const Mutation& mutation) {
-    for (std::string* part : {&source.formula, &source.loops, &source.frame})
+    for (std::string* part : {&source.formula, &source.tasks, &source.loops,
+                              &source.ends, &source.frame})
         if (part->find(mutation.from) != std::string::npos) {
             *part = mutated(*part, mutation);
             return;

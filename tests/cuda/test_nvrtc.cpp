@@ -62,7 +62,7 @@ TEST(Nvrtc, CompilesTheBenchmarksForEveryCardWithoutASpill) {
         for (const int major : {8, 9, 10, 12}) {
             const cuda::Image image = compiled(each, 64, major);
             EXPECT_FALSE(image.is_ptx);
-            EXPECT_FALSE(image.code.empty());
+            EXPECT_FALSE(image.codes.empty());
             const cuda::Resources* loop = image.resources_of(
                 image.shape.reduces ? "accumulate" : "dense");
             ASSERT_TRUE(loop) << each.name;
@@ -338,7 +338,7 @@ TEST(Nvrtc, AcceptsEveryFormula) {
         "n i8, x f32"));
     for (const CudaCase& each : cases) {
         const cuda::Image image = compiled(each, each.width, 19);
-        EXPECT_FALSE(image.code.empty()) << each.name;
+        EXPECT_FALSE(image.codes.empty()) << each.name;
     }
 }
 
@@ -346,14 +346,14 @@ TEST(Nvrtc, MakesPtxForACardThatItDoesNotKnow) {
     const cuda::Image image = compiled(gaussian(3), 1, 19, 5);
     EXPECT_TRUE(image.is_ptx);
     EXPECT_EQ(image.architecture, "compute_121");
-    EXPECT_NE(std::string(reinterpret_cast<const char*>(image.code.data()))
+    EXPECT_NE(std::string(reinterpret_cast<const char*>(image.codes[0].data()))
                   .find(".entry accumulate"),
               std::string::npos);
 }
 
 TEST(Nvrtc, GivesTheSameBytesAgain) {
-    EXPECT_EQ(compiled(gaussian(3), 1, 9).code,
-              compiled(gaussian(3), 1, 9).code);
+    EXPECT_EQ(compiled(gaussian(3), 1, 9).codes,
+              compiled(gaussian(3), 1, 9).codes);
 }
 
 TEST(Nvrtc, SaysWhereItWasLookedFor) {

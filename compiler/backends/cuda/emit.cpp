@@ -155,15 +155,21 @@ std::string wide_of(const Plan& plan) {
 std::string loops_of(const Reduction& reduction, const Plan& plan) {
     if (reduction.monoids.empty())
         return std::string(device::values);
-    std::string loops(device::task);
-    if (is_tiled(plan))
-        loops.append(device::columns)
-            .append(product_of(plan.multiply))
-            .append(plan.is_wide() ? wide_of(plan)
-                                   : std::string(device::pairs));
-    else
-        loops.append(device::rows);
-    return loops.append(device::finish);
+    if (!is_tiled(plan))
+        return std::string(device::rows);
+    return std::string(device::columns) + product_of(plan.multiply) +
+           (plan.is_wide() ? wide_of(plan) : std::string(device::pairs));
+}
+
+std::string ends_of(const Reduction& reduction) {
+    std::string ends;
+    if (!reduction.monoids.empty())
+        ends.append(device::finish);
+    if (reduction.sites.constants_size)
+        ends.append(device::prepare);
+    if (reduction.sites.folds_rows)
+        ends.append(device::fold_rows);
+    return ends;
 }
 
 /// So that a column is read by few wide instructions.
@@ -255,6 +261,12 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
 
 } // namespace
 
+std::vector<std::string> Source::programs() const {
+    if (ends.empty())
+        return {common() + loops};
+    return {common() + loops, common() + ends};
+}
+
 Emitted emit(const ir::Graph& graph, const Plan& plan) {
     check_operations(graph);
     const std::int32_t open = open_argument(graph);
@@ -264,13 +276,13 @@ Emitted emit(const ir::Graph& graph, const Plan& plan) {
     const Sites& sites = reduction.sites;
     Emitted emitted;
     const bool reduces = !reduction.monoids.empty();
-    emitted.source = {functions_of(graph, plan), frame_of(graph, plan),
-                      formula_functions(reduction, plan, open),
-                      loops_of(reduction, plan)};
-    if (sites.constants_size)
-        emitted.source.loops.append(device::prepare);
-    if (sites.folds_rows)
-        emitted.source.loops.append(device::fold_rows);
+    Source& source = emitted.source;
+    source.functions = functions_of(graph, plan);
+    source.frame = frame_of(graph, plan);
+    source.formula = formula_functions(reduction, plan, open);
+    source.tasks = reduces ? std::string(device::task) : "";
+    source.loops = loops_of(reduction, plan);
+    source.ends = ends_of(reduction);
     emitted.shape.reduces = reduces;
     emitted.shape.folds_rows = sites.folds_rows;
     emitted.shape.is_open = open >= 0;

@@ -7,17 +7,25 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tilefold::cuda {
 
-/// CUDA C++ without an #include, in parts to be compiled as one.
+/// CUDA C++ without an #include, in parts.
 struct Source {
     std::string functions; ///< of the language: mathematics, integers
     std::string frame;     ///< the call, and how memory is read
     std::string formula;   ///< what this graph alone brings along
-    std::string loops;     ///< the kernels
+    std::string tasks;     ///< how work is cut into tasks
+    std::string loops;     ///< the kernels over pairs
+    std::string ends;      ///< those before and after
 
-    std::string text() const { return functions + frame + formula + loops; }
+    std::string text() const { return common() + loops + ends; }
+    /// The same as one or two, which compile beside each other.
+    std::vector<std::string> programs() const;
+
+private:
+    std::string common() const { return functions + frame + formula + tasks; }
 };
 
 /// What the caller must know to launch the kernels.

@@ -31,10 +31,11 @@ std::vector<Resources> read_resources(std::string_view log);
 struct Image {
     Shape shape;
     Plan plan;
-    std::vector<std::byte> code; ///< cubin, or PTX with its final 0
-    bool is_ptx = false;         ///< for a card newer than the compiler
-    std::string architecture;    ///< "sm_90", "compute_120"
-    std::string compiler;        ///< "NVRTC 13.0"
+    /// Of each program: cubin, or PTX with its final 0.
+    std::vector<std::vector<std::byte>> codes;
+    bool is_ptx = false;      ///< for a card newer than the compiler
+    std::string architecture; ///< "sm_90", "compute_120"
+    std::string compiler;     ///< "NVRTC 13.0"
     double compile_milliseconds = 0;
     std::vector<Resources> resources; ///< by kernel; none of PTX
 

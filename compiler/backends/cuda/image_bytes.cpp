@@ -81,7 +81,24 @@ Json header_of(const Image& image) {
     header["shape"] = std::move(shape);
     header["plan"] = std::move(plan);
     header["kernels"] = std::move(kernels);
+    header["codes"] = Json::array();
+    for (const auto& code : image.codes)
+        header["codes"].push_back(code.size());
     return header;
+}
+
+/// False where the bytes are not as many as the header says.
+bool read_codes(const Json& header, std::span<const std::byte> bytes,
+                Image& image) {
+    for (const std::size_t size :
+         header.at("codes").get<std::vector<std::size_t>>()) {
+        if (size == 0 || size > bytes.size())
+            return false;
+        const auto code = bytes.first(size);
+        image.codes.emplace_back(code.begin(), code.end());
+        bytes = bytes.subspan(size);
+    }
+    return bytes.empty() && !image.codes.empty();
 }
 
 void read_header(const Json& header, Image& image) {
@@ -95,20 +112,22 @@ void read_header(const Json& header, Image& image) {
 } // namespace
 
 std::vector<std::byte> serialise(const Image& image) {
-    return with_header(header_of(image), std::as_bytes(std::span(image.code)));
+    std::vector<std::byte> codes;
+    for (const auto& code : image.codes)
+        codes.insert(codes.end(), code.begin(), code.end());
+    return with_header(header_of(image), codes);
 }
 
 bool deserialise(std::span<const std::byte> bytes, Image& image) {
     const auto read = split_header(bytes);
-    if (!read || read->code.empty())
+    if (!read)
         return false;
     try {
         read_header(read->header, image);
+        return read_codes(read->header, read->code, image);
     } catch (const Json::exception&) {
         return false;
     }
-    image.code.assign(read->code.begin(), read->code.end());
-    return true;
 }
 
 } // namespace tilefold::cuda

@@ -116,9 +116,9 @@ public:
     /// One quotient for all components, where float32 does not show it.
     void begin_result(Scene& scene) override {
         if (softmax_ && result_kind() == Kind::Float)
-            inverse_ = scene.writer.let("inverse",
-                                        number(Kind::Double, 1) /
-                                            state(scene.state, weight_));
+            inverse_ =
+                scene.writer.let("inverse", number(Kind::Double, 1) /
+                                                state(scene.state, weight_));
     }
 
     Code result(Scene& scene, const Component& at, const Code&) override {

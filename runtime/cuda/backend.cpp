@@ -112,13 +112,14 @@ public:
         : driver_path_(*options.cuda_driver), tolerance_(*options.tolerance),
           images_(options, folders, counters), counters_(counters) {}
 
-    DeviceKernelPointer kernel(int device, const Program& program,
+    DeviceKernelPointer kernel(int number, const Program& program,
                                std::int64_t width,
                                std::string_view formula) override {
         const ir::Graph& graph = program.graph;
-        const Plan plan = choose_plan(graph, width_block_of(width), tolerance_);
+        const Plan plan = choose_plan(graph, width_block_of(width), tolerance_,
+                                      has_tensor_cores(device(number).major()));
         return find(
-            device, formula, ir::print(graph, ir::Names::Numbers), print(plan),
+            number, formula, ir::print(graph, ir::Names::Numbers), print(plan),
             [&](const Capability& of) {
                 return images_.compiler().compile(graph, plan, of.major,
                                                   of.minor);
@@ -308,7 +309,8 @@ std::vector<Stage> Backend::explain(const Program& program, std::int64_t width,
                                     std::string_view architecture) {
     const Capability capability = parse_architecture(architecture);
     const Plan plan =
-        choose_plan(program.graph, width_block_of(width), tolerance_);
+        choose_plan(program.graph, width_block_of(width), tolerance_,
+                    has_tensor_cores(capability.major));
     try {
         const Image image = images_.compiler().compile(
             program.graph, plan, capability.major, capability.minor);

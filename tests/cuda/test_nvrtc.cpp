@@ -22,11 +22,11 @@ cuda::Nvrtc& nvrtc() {
 
 cuda::Image compiled(const CudaCase& of, std::int32_t width, int major,
                      int minor = 0) {
-    return nvrtc().compile(of.graph,
-                           cuda::choose_plan(of.graph,
-                                             cuda::width_block_of(width),
-                                             of.product_error),
-                           major, minor);
+    return nvrtc().compile(
+        of.graph,
+        cuda::choose_plan(of.graph, cuda::width_block_of(width),
+                          of.product_error, cuda::has_tensor_cores(major)),
+        major, minor);
 }
 
 /// "x f32[D], y f32[D], b f32, l f64"
@@ -327,6 +327,18 @@ TEST(Nvrtc, AttentionMultipliesOnTensorCores) {
                 EXPECT_EQ(tile.count("LDSM"), length / 4);
                 EXPECT_EQ(tile.count("LDGSTS"), 2 * length / 32);
             }
+}
+
+TEST(Nvrtc, CardsWithoutTensorCoresMultiplyInRegisters) {
+    CudaCase far = gaussian(64);
+    far.product_error = 1e-5;
+    for (const CudaCase& each : {far, attention_of(64, 5e-3)}) {
+        const cuda::Image image = compiled(each, 64, 7, 5);
+        EXPECT_FALSE(image.is_ptx);
+        EXPECT_FALSE(image.plan.is_wide());
+        EXPECT_LE(image.shape.shared_bytes, cuda::common_shared);
+        EXPECT_EQ(instruction_count(image, "accumulate", "HMMA"), 0);
+    }
 }
 
 /// As PTX, which takes no ptxas.

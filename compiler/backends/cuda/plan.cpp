@@ -107,19 +107,20 @@ double error_of(Multiply multiply) {
 namespace {
 
 /// The least exact way that is exact enough.
-Multiply multiply_of(const Product& product, double tolerance) {
+Multiply multiply_of(const Product& product, double tolerance,
+                     bool tensor_cores) {
     const auto stored = [&](DType dtype) {
         return product.left_dtype == dtype && product.right_dtype == dtype;
     };
     const std::int64_t length = product.components;
-    if (!product.is_distance && length >= 16) {
+    if (tensor_cores && !product.is_distance && length >= 16) {
         if (stored(DType::BF16))
             return Multiply::Bf16;
         if (stored(DType::F16))
             return Multiply::F16;
     }
     const double own = product.is_distance ? expansion_error : 0;
-    if (length >= least_of_parts)
+    if (tensor_cores && length >= least_of_parts)
         for (Multiply way : {Multiply::Bf16x3, Multiply::Tf32x3})
             if (tolerance >= error_of(way) + own)
                 return way;
@@ -174,13 +175,14 @@ std::optional<Plan> with_threads(Plan plan, std::int64_t most,
 
 /// Tiles of pairs, where they pay and fit.
 std::optional<Plan> plan_of_tiles(const Reduction& reduction,
-                                  std::int32_t width_block, double tolerance) {
+                                  std::int32_t width_block, double tolerance,
+                                  bool tensor_cores) {
     if (!reduction.product || reduction.monoids.empty())
         return std::nullopt;
     const Product& product = *reduction.product;
     Plan plan;
     plan.width_block = width_block;
-    plan.multiply = multiply_of(product, tolerance);
+    plan.multiply = multiply_of(product, tolerance, tensor_cores);
     if (plan.multiply == Multiply::Alone)
         return std::nullopt;
     const bool is_fma = plan.multiply == Multiply::Fma;
@@ -279,7 +281,7 @@ std::optional<Plan> plan_of_wide(const ir::Graph& graph,
     plan.warp_tiles = wide->components > most_of_two_tiles ? 1 : 2;
     const auto product = find_product(graph);
     if (product && product->components >= least_of_expanded) {
-        plan.multiply = multiply_of(*product, tolerance);
+        plan.multiply = multiply_of(*product, tolerance, true);
         plan.expands = product->is_distance;
         plan.chunk =
             plan.multiply == Multiply::Tf32x3 && product->components % 16 != 0
@@ -317,18 +319,20 @@ std::optional<Plan> plan_of_wide(const ir::Graph& graph,
 } // namespace
 
 Plan choose_plan(const ir::Graph& graph, std::int32_t width_block,
-                 double tolerance) {
+                 double tolerance, bool tensor_cores) {
     const std::int32_t width = open_argument(graph) < 0 ? 1 : width_block;
     if (chooses_pairs(graph))
         return plan_of_rows(graph, std::min(width_block, most_accumulators));
-    if (const auto wide =
-            plan_of_wide(of_width(graph, width_block), width, tolerance))
+    const auto wide = tensor_cores ? plan_of_wide(of_width(graph, width_block),
+                                                  width, tolerance)
+                                   : std::nullopt;
+    if (wide)
         return *wide;
     if (width > most_accumulators)
-        return choose_plan(graph, most_accumulators, tolerance);
+        return choose_plan(graph, most_accumulators, tolerance, tensor_cores);
     const auto tiles =
         plan_of_tiles(Reduction(of_width(graph, width_block), {true, false}),
-                      width, tolerance);
+                      width, tolerance, tensor_cores);
     return tiles ? *tiles : plan_of_rows(graph, width_block);
 }
 

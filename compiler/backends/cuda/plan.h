@@ -77,9 +77,16 @@ std::int32_t width_block_of(std::int64_t width);
 /// into blocks of `width_block`. Throws Error(CudaCannot) where no plan fits
 /// shared memory.
 /// `tolerance`: the error of products, relative to |x| |y|, up to which fewer
-/// bits are used; 0: exact as float32 is.
+/// bits are used; 0: exact as float32 is. `tensor_cores`: has_tensor_cores() of
+/// the card.
 Plan choose_plan(const ir::Graph& graph, std::int32_t width_block,
-                 double tolerance = 0);
+                 double tolerance = 0, bool tensor_cores = true);
+
+/// Whether cards of compute capability `major`.x have tensor cores that
+/// multiply bfloat16 and tf32, as those from 8.0 on.
+inline bool has_tensor_cores(int major) {
+    return major >= 8;
+}
 
 /// A plan of the same results that takes fewer registers; none where there is
 /// no such.

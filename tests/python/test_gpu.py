@@ -140,6 +140,37 @@ def test_products_are_as_exact_as_asked(formula, tolerance, multiply):
     assert (there[0] == exact[0]).all() == (tolerance == 0)
 
 
+TOKENS = numbers(2, 70, 3, 24, seed=8, dtype="f2")  # of batches, q k v, d
+
+
+def _from_an_odd_address(array):
+    memory = np.empty(array.size + 1, array.dtype)[1:].reshape(array.shape)
+    memory[...] = array
+    return memory
+
+
+@pytest.mark.usefixtures("driver")
+@pytest.mark.parametrize(
+    "lay_out",
+    [np.asarray, np.ascontiguousarray, np.asfortranarray, _from_an_odd_address],
+    ids=["views of one", "contiguous", "column-major", "odd address"],
+)
+@pytest.mark.parametrize(("tolerance", "copies"), [(0, 0), (4e-3, 1)])
+def test_attention_reads_halves_however_they_lie(lay_out, tolerance, copies):
+    formula = "softmax_j(where(j <= i, q_i·k_j/√24, -inf), v_j)"
+    arrays = {name: lay_out(TOKENS[:, :, n]) for n, name in enumerate("qkv")}
+    session = tilefold.Session(fake_gpu.settings(tolerance=tolerance))
+    text = tilefold.explain(formula, arrays, gpu="sm_90", session=session)
+    assert f" copies={copies}" in text
+    given = {name: fake_gpu.Array(each) for name, each in arrays.items()}
+    out = fake_gpu.numpy(tilefold.reduce(formula, session=session, **given))
+    q, k, v = (each.astype("f8") for each in arrays.values())
+    weights = np.tril(np.exp(q @ k.swapaxes(1, 2) / np.sqrt(24)))
+    wanted = weights @ v / weights.sum(axis=2, keepdims=True)
+    error = np.abs(out - wanted).max() / np.abs(wanted).max()
+    assert error < (2e-6 if tolerance == 0 else 1e-3)
+
+
 @pytest.mark.usefixtures("driver")
 def test_values_of_wide_sums_are_as_exact_as_asked():
     formula, given = "sum_j exp(-|x_i - y_j|²) b_j", {"x": X, "y": Y, "b": W}

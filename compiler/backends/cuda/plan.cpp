@@ -370,7 +370,8 @@ std::string print(const Plan& plan) {
                       entry("expands", plan.expands)) +
            (plan.is_wide() ? " " + entry("weight_parts", plan.weight_parts) +
                                  " " + entry("value_parts", plan.value_parts) +
-                                 " " + entry("warp_tiles", plan.warp_tiles)
+                                 " " + entry("warp_tiles", plan.warp_tiles) +
+                                 " " + entry("copies", plan.copies)
                            : "");
 }
 

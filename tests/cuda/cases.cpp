@@ -226,6 +226,8 @@ std::vector<CudaCase> product_cases() {
         {gaussian, "x f32[9], y f32[9], b f32, l f64", 1e-6, 2e-5},
         {gaussian, "x f32[16], y f32[16], b f32, l f64", 1e-5, 2e-4},
         {"sum_j exp(x_i·y_j) b_j", "x f32[11], y f32[11], b f32", 1e-5, 2e-5},
+        {"sum_j exp(x_i·y_j/9) b_j", "x f32[40], y f16[40], b f32", 5e-3, 1e-2},
+        {gaussian, "x f32[24], y f32[24], b f32, l f64", 5e-3, 5e-2},
         {gaussian, "x f32[40], y f32[40], b f32, l f64", 1e-6, 2e-5},
         {gaussian, "x f32[64], y f32[64], b f32, l f64", 1e-5, 2e-4},
         {gaussian, "x f32[27], y f16[27], b f32, l f64", 1e-5, 2e-4},

@@ -130,6 +130,7 @@ std::string product_of(Multiply multiply) {
         text.append(device::fragments).append(device::product_tf32);
         return text.append(device::vectors);
     case Multiply::Bf16x3:
+    case Multiply::Bf16x1:
     case Multiply::Bf16:
     case Multiply::F16:
         text.append(device::fragments).append(device::product_half);

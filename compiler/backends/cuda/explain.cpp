@@ -39,7 +39,7 @@ std::string accuracy_of(const Plan& plan) {
         std::snprintf(error, sizeof error, "%.0e", typical);
         text += "\n  " + what + error;
     };
-    if (plan.multiply == Multiply::Tf32x3 || plan.multiply == Multiply::Bf16x3)
+    if (error_of(plan.multiply) > 0)
         say("inner products on tensor cores: an error of |x| |y| of ",
             error_of(plan.multiply));
     if (plan.expands)
@@ -48,7 +48,7 @@ std::string accuracy_of(const Plan& plan) {
     if (plan.is_wide() && plan.weight_parts < 3)
         say("weights of sums of vectors: an error of ",
             error_of(plan.weight_parts == 2 ? Multiply::Bf16x3
-                                            : Multiply::Bf16));
+                                            : Multiply::Bf16x1));
     return text.empty() ? text : text + "\n";
 }
 

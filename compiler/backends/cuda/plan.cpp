@@ -79,6 +79,8 @@ std::string_view spelling_of(Multiply multiply) {
         return "tf32x3";
     case Multiply::Bf16x3:
         return "bf16x3";
+    case Multiply::Bf16x1:
+        return "bf16x1";
     case Multiply::Bf16:
         return "bf16";
     case Multiply::F16:
@@ -91,15 +93,15 @@ double error_of(Multiply multiply) {
     switch (multiply) {
     case Multiply::Alone:
     case Multiply::Fma:
+    case Multiply::Bf16:
+    case Multiply::F16:
         return 0;
     case Multiply::Tf32x3:
         return 1e-7;
     case Multiply::Bf16x3:
         return 3e-6;
-    case Multiply::Bf16:
+    case Multiply::Bf16x1:
         return 4e-3;
-    case Multiply::F16:
-        return 5e-4;
     }
     internal_error("a way to multiply without a case");
 }
@@ -121,7 +123,8 @@ Multiply multiply_of(const Product& product, double tolerance,
     }
     const double own = product.is_distance ? expansion_error : 0;
     if (tensor_cores && length >= least_of_parts)
-        for (Multiply way : {Multiply::Bf16x3, Multiply::Tf32x3})
+        for (Multiply way :
+             {Multiply::Bf16x1, Multiply::Bf16x3, Multiply::Tf32x3})
             if (tolerance >= error_of(way) + own)
                 return way;
     const bool expands = product.is_distance && tolerance >= expansion_error;
@@ -152,8 +155,9 @@ std::int64_t bytes_of_product(const Plan& plan, const Product& product) {
         (product.components + plan.chunk - 1) / plan.chunk * plan.chunk;
     const std::int64_t points = plan.block_rows() + 8;
     const bool is_fma = plan.multiply == Multiply::Fma;
-    const bool is_half =
-        plan.multiply == Multiply::Bf16 || plan.multiply == Multiply::F16;
+    const bool is_half = plan.multiply == Multiply::Bf16x1 ||
+                         plan.multiply == Multiply::Bf16 ||
+                         plan.multiply == Multiply::F16;
     const std::int64_t bytes = is_half ? 2 : 4;
     const std::int64_t left = depth * (plan.block_rows() + 4 * is_fma) * bytes;
     const std::int64_t right =
@@ -240,7 +244,7 @@ Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
 
 /// The bfloat16 that make a factor: 8 bits each.
 std::int32_t parts_of(double tolerance) {
-    return tolerance >= error_of(Multiply::Bf16)     ? 1
+    return tolerance >= error_of(Multiply::Bf16x1)   ? 1
            : tolerance >= error_of(Multiply::Bf16x3) ? 2
                                                      : 3;
 }

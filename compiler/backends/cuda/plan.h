@@ -22,8 +22,9 @@ enum class Multiply : std::uint8_t {
     Fma,    ///< in tiles of pairs, float32
     Tf32x3, ///< tensor cores, factors as sums of two of 11 bits: 1e-7
     Bf16x3, ///< tensor cores, factors as sums of two of 8 bits: 3e-6
-    Bf16,   ///< tensor cores: exact of bf16 factors, else 4e-3
-    F16,    ///< tensor cores: exact of f16 factors, else 5e-4
+    Bf16x1, ///< tensor cores, factors rounded to 8 bits: 4e-3
+    Bf16,   ///< tensor cores, of stored bf16: exact
+    F16,    ///< tensor cores, of stored f16: exact
 };
 std::string_view spelling_of(Multiply multiply);
 double error_of(Multiply multiply);

@@ -1,5 +1,5 @@
 // softmax_j(q_i·k_j/√64, v_j)
-// threads=256 rows_per_thread=1 tile_columns=64 columns_unrolled=4 width_block=8 multiply=f16 chunk=16 expands=0 weight_parts=3 value_parts=2 warp_tiles=2
+// threads=256 rows_per_thread=1 tile_columns=64 columns_unrolled=4 width_block=8 multiply=f16 chunk=16 expands=0 weight_parts=3 value_parts=2 warp_tiles=2 copies=0
 constexpr int threads = 256;
 constexpr int rows_per_thread = 1;
 constexpr int tile_columns = 64;

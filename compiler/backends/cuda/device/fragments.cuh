@@ -51,3 +51,11 @@ struct __align__(16) FourWords {
 struct __align__(8) TwoWords {
     unsigned at[2];
 };
+
+/// The two bfloat16 of a word.
+static __device__ __forceinline__ float lower_bfloat(unsigned word) {
+    return __uint_as_float(word << 16);
+}
+static __device__ __forceinline__ float upper_bfloat(unsigned word) {
+    return __uint_as_float(word & 0xffff0000u);
+}

@@ -12,17 +12,10 @@ struct __align__(16) Right {
     unsigned at[factor_parts][tile_columns * right_words];
 };
 
-/// The nearest two to a word, and what they are.
+/// The nearest two to a word.
 static __device__ __forceinline__ unsigned packed(float lower, float upper) {
     return is_f16 ? ptx_two_f16(lower, upper) : ptx_two_bf16(lower, upper);
 }
-static __device__ __forceinline__ float lower_of(unsigned word) {
-    return __uint_as_float(word << 16);
-}
-static __device__ __forceinline__ float upper_of(unsigned word) {
-    return __uint_as_float(word & 0xffff0000u);
-}
-
 /// Four components as two words; of a part 1, what part 0 leaves of them.
 static __device__ __forceinline__ TwoWords words_of(Four& four) {
     TwoWords words;
@@ -31,8 +24,8 @@ static __device__ __forceinline__ TwoWords words_of(Four& four) {
         float& lower = four.at[2 * w];
         float& upper = four.at[2 * w + 1];
         words.at[w] = packed(lower, upper);
-        lower -= lower_of(words.at[w]);
-        upper -= upper_of(words.at[w]);
+        lower -= lower_bfloat(words.at[w]);
+        upper -= upper_bfloat(words.at[w]);
     }
     return words;
 }

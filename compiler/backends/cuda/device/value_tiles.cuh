@@ -4,10 +4,3 @@
 constexpr int value_tiles = (wide_components + 7) / 8;
 constexpr int value_columns = 2 * value_tiles; // of a thread
 constexpr int column_steps = tile_columns / 16;
-
-static __device__ __forceinline__ float lower_bfloat(unsigned word) {
-    return __uint_as_float(word << 16);
-}
-static __device__ __forceinline__ float upper_bfloat(unsigned word) {
-    return __uint_as_float(word & 0xffff0000u);
-}

@@ -4,7 +4,7 @@
 
 /// Two tiles of components, which one instruction reads.
 constexpr int together = 2;
-/// 8 components more than an even number of these: 8 columns' lie in different
+/// An odd number of 16 bytes: the same components of 8 columns lie in different
 /// banks.
 constexpr unsigned value_stride = (value_tiles | 1) * 8;
 

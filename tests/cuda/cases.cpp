@@ -291,6 +291,8 @@ std::vector<CudaCase> wide_cases() {
          2e-3, 56},
         {"softmax_j(99 where(j < 9, -inf, q_i·k_j), v_j)",
          "k f16[16], q f16[16], v f16[16]", 5e-3, 2e-3, 16},
+        {"softmax_j(-9|x_i - y_j|², b_j)", "x f32[3], y f32[3], b f16[10]", 0,
+         4e-6, 10},
         {"sum_j exp(q_i·k_j/8) v_j", "q bf16[32], k bf16[32], v bf16[32]", 0,
          4e-6, 32},
         {"sum_j exp(q_i·k_j/8) v_j", "k f16[32], q f16[32], v f16[24]", 5e-3,

@@ -155,13 +155,14 @@ def _from_an_odd_address(array):
     [np.asarray, np.ascontiguousarray, np.asfortranarray, _from_an_odd_address],
     ids=["views of one", "contiguous", "column-major", "odd address"],
 )
-@pytest.mark.parametrize(("tolerance", "copies"), [(0, 0), (4e-3, 1)])
-def test_attention_reads_halves_however_they_lie(lay_out, tolerance, copies):
+@pytest.mark.parametrize(("tolerance", "parts"), [(0, 2), (4e-3, 1)])
+def test_attention_reads_halves_however_they_lie(lay_out, tolerance, parts):
     formula = "softmax_j(where(j <= i, q_i·k_j/√24, -inf), v_j)"
     arrays = {name: lay_out(TOKENS[:, :, n]) for n, name in enumerate("qkv")}
     session = tilefold.Session(fake_gpu.settings(tolerance=tolerance))
     text = tilefold.explain(formula, arrays, gpu="sm_90", session=session)
-    assert f" copies={copies}" in text
+    assert f" weight_parts={parts} " in text
+    assert " copies=1" in text
     given = {name: fake_gpu.Array(each) for name, each in arrays.items()}
     out = fake_gpu.numpy(tilefold.reduce(formula, session=session, **given))
     q, k, v = (each.astype("f8") for each in arrays.values())

@@ -103,7 +103,7 @@ void write_wide_constants(Writer& writer, const Plan& plan, const Wide& wide) {
     writer.constant("value_parts", plan.value_parts);
     writer.constant("tiles_held", plan.tiles_held);
     writer.constant("is_softmax", wide.is_softmax);
-    writer.constant("values_are_f16", plan.copies && wide.stored == DType::F16);
+    writer.constant("halves", plan.halves);
     // After the maximum and the sum of weights.
     writer.constant("first_sum", wide.is_softmax ? 2 : 0);
 }

@@ -33,6 +33,7 @@ template <class Plan, class Visit> void visit_plan(Plan& plan, Visit visit) {
     visit("expands", plan.expands);
     visit("weight_parts", plan.weight_parts);
     visit("value_parts", plan.value_parts);
+    visit("halves", plan.halves);
     visit("copies", plan.copies);
     visit("warp_tiles", plan.warp_tiles);
     visit("tiles_held", plan.tiles_held);

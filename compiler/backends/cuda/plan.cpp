@@ -249,15 +249,27 @@ std::int32_t parts_of(double tolerance) {
                                                      : 3;
 }
 
-/// Whether what tensor cores multiply is stored so: keys, and values. Weights
-/// of one half cannot be beyond it, as those of a softmax are not.
+/// Weights of a softmax are at most 1, so that halves hold them: two are 22
+/// bits. Those of a sum may be beyond any half.
+void choose_parts(const Wide& wide, double tolerance, Plan& plan) {
+    plan.halves = wide.is_softmax && wide.stored == DType::F16;
+    if (plan.halves) {
+        plan.weight_parts = tolerance >= half_error ? 1 : 2;
+        plan.value_parts = 1;
+        return;
+    }
+    plan.weight_parts = parts_of(tolerance);
+    plan.value_parts = wide.stored == DType::BF16 ? 1
+                       : wide.stored == DType::F16
+                           ? std::min(plan.weight_parts, 2)
+                           : plan.weight_parts;
+}
+
+/// Whether what tensor cores multiply is stored so: keys, and values.
 bool multiplies_stored(const Plan& plan, const Wide& wide) {
     const bool stores_keys =
         plan.multiply == Multiply::Bf16 || plan.multiply == Multiply::F16;
-    const bool stores_values = wide.stored == DType::BF16 ||
-                               (wide.stored == DType::F16 && wide.is_softmax &&
-                                plan.weight_parts == 1);
-    return stores_keys && stores_values;
+    return stores_keys && (wide.stored == DType::BF16 || plan.halves);
 }
 
 /// Of a tile; see device/values_*.cuh.
@@ -275,11 +287,7 @@ std::optional<Plan> plan_of_wide(const ir::Graph& graph,
         return std::nullopt;
     Plan plan;
     plan.width_block = width_block;
-    plan.weight_parts = parts_of(tolerance);
-    plan.value_parts = wide->stored == DType::BF16 ? 1
-                       : wide->stored == DType::F16
-                           ? std::min(plan.weight_parts, 2)
-                           : plan.weight_parts;
+    choose_parts(*wide, tolerance, plan);
     plan.rows_per_thread = 1;
     plan.tile_columns = 64;
     plan.warp_tiles = wide->components > most_of_two_tiles ? 1 : 2;
@@ -375,7 +383,8 @@ std::string print(const Plan& plan) {
            (plan.is_wide() ? " " + entry("weight_parts", plan.weight_parts) +
                                  " " + entry("value_parts", plan.value_parts) +
                                  " " + entry("warp_tiles", plan.warp_tiles) +
-                                 " " + entry("copies", plan.copies)
+                                 " " + entry("halves", plan.halves) + " " +
+                                 entry("copies", plan.copies)
                            : "");
 }
 

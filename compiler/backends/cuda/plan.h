@@ -28,6 +28,8 @@ enum class Multiply : std::uint8_t {
 };
 std::string_view spelling_of(Multiply multiply);
 double error_of(Multiply multiply);
+/// Of weights of one half; of two, they are as exact as an exponential.
+inline constexpr double half_error = 5e-4;
 
 struct Plan {
     std::int32_t threads = 128;        ///< of a block
@@ -45,9 +47,10 @@ struct Plan {
     bool expands = false;
 
     /// Sums of weighted vectors are products of matrices (wide.h), on tensor
-    /// cores: weights and values are sums of so many bfloat16 (or one half,
-    /// where `copies` and values are so); 0: they are not.
+    /// cores: weights and values are sums of so many bfloat16; 0: they are not.
     std::int32_t weight_parts = 0, value_parts = 0;
+    /// They are sums of halves: of a softmax, whose values are stored so.
+    bool halves = false;
     /// Columns' factors and values are of 16 bits and multiplied as they are
     /// stored: they are copied while others are multiplied.
     bool copies = false;

@@ -1,31 +1,31 @@
 // softmax_j(q_i·k_j/√64, v_j)
-// threads=256 rows_per_thread=1 tile_columns=64 columns_unrolled=4 width_block=8 multiply=f16 chunk=16 expands=0 weight_parts=3 value_parts=2 warp_tiles=2 copies=0
+// threads=256 rows_per_thread=1 tile_columns=64 columns_unrolled=4 width_block=8 multiply=f16 chunk=64 expands=0 weight_parts=2 value_parts=1 warp_tiles=2 halves=1 copies=1
 constexpr int threads = 256;
 constexpr int rows_per_thread = 1;
 constexpr int tile_columns = 64;
 constexpr int columns_unrolled = 4;
 constexpr int block_rows = 256;
-constexpr int shared_bytes = 41272;
+constexpr int shared_bytes = 47944;
 constexpr int folds_rows = 0;
 constexpr int chooses = 0;
 constexpr int components = 64;
 constexpr int depth = 64;
-constexpr int chunk = 16;
+constexpr int chunk = 64;
 constexpr int squares = 0;
 constexpr int expands = 0;
 constexpr int clamps = 0;
 constexpr int terms = 1;
 constexpr int is_f16 = 1;
 constexpr int wide_components = 8;
-constexpr int weight_parts = 3;
-constexpr int value_parts = 2;
+constexpr int weight_parts = 2;
+constexpr int value_parts = 1;
 constexpr int tiles_held = 64;
 constexpr int is_softmax = 1;
-constexpr int values_are_f16 = 0;
+constexpr int halves = 1;
 constexpr int first_sum = 2;
 constexpr int warp_tiles = 2;
 constexpr int left_words = 32;
-constexpr int right_words = 8;
+constexpr int right_words = 32;
 
 struct Constants {
     float div_3;
@@ -152,6 +152,18 @@ value_four(const Call& call, const Constants& constants, const Place& place,
         four.at[q] = value_component(call, constants, place, address, d + q);
     }
     return four;
+}
+
+static __device__ __forceinline__ Stored
+right_stored(const Call& call, const Place& place,
+        const ColumnAddress& address) {
+    return {address.k, call.operands[1].component, 64};
+}
+
+static __device__ __forceinline__ Stored
+value_stored(const Call& call, const Place& place,
+        const ColumnAddress& address) {
+    return {address.v, call.operands[2].component, place.components};
 }
 
 // One pair: column `k` of the tile.

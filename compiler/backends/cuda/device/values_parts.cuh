@@ -1,5 +1,5 @@
 // compiler/backends/cuda/device/values_parts.cuh - the values of a tile of columns
-// in shared memory, each the sum of `value_parts` bfloat16.
+// in shared memory, each the sum of `value_parts` bfloat16, or a half.
 //
 // A word has two columns of a component, and lies where the lane reads it that
 // multiplies it with weights: the words of `together` tiles side by side. So
@@ -68,10 +68,7 @@ put_values(ValueTile& values, unsigned step, unsigned t, unsigned d,
                 for (int half = 0; half < 2; ++half) {
                     float& lower = columns[2 * half].at[q + k];
                     float& upper = columns[2 * half + 1].at[q + k];
-                    const unsigned word = ptx_two_bf16(lower, upper);
-                    words.at[k][half] = word;
-                    lower -= lower_bfloat(word);
-                    upper -= upper_bfloat(word);
+                    words.at[k][half] = next_part(lower, upper);
                 }
             *reinterpret_cast<ValueWords*>(values.at[p] + place) = words;
         }

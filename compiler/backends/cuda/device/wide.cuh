@@ -3,22 +3,17 @@
 // tensor cores. What a thread keeps, and what it does with a tile.
 //
 // Weights lie in the registers of the lanes that multiply them. A weight is the
-// sum of `weight_parts` bfloat16, or one half, a value that of `value_parts`; of
-// the parts' products those are added whose size is at least that of the
-// smallest parts. Dao: FlashAttention-2 (2023).
+// sum of `weight_parts` bfloat16, a value that of `value_parts`, or both are so
+// of halves; of the parts' products those are added whose size is at least that
+// of the smallest parts. Dao: FlashAttention-2 (2023).
 
 constexpr int smallest_part =
     (value_parts > weight_parts ? value_parts : weight_parts) - 1;
 
-static __device__ __forceinline__ unsigned weight_words(float lower,
-                                                        float upper) {
-    return values_are_f16 ? ptx_two_f16(lower, upper)
-                          : ptx_two_bf16(lower, upper);
-}
 static __device__ __forceinline__ void
 multiply_weights(float& c0, float& c1, float& c2, float& c3,
                  const unsigned (&a)[4], const unsigned (&b)[2]) {
-    if (values_are_f16)
+    if (halves)
         ptx_mma_f16(c0, c1, c2, c3, a, b);
     else
         ptx_mma_bf16(c0, c1, c2, c3, a, b);
@@ -38,12 +33,8 @@ add_values(const float (&weight)[thread_rows][thread_columns],
                 const int r = 2 * m + q % 2, c = 4 * s + q / 2 * 2;
                 float lower = weight[r][c], upper = weight[r][c + 1];
 #pragma unroll
-                for (int p = 0; p < weight_parts; ++p) {
-                    const unsigned word = weight_words(lower, upper);
-                    x[p][m].at[q] = word;
-                    lower -= lower_bfloat(word);
-                    upper -= upper_bfloat(word);
-                }
+                for (int p = 0; p < weight_parts; ++p)
+                    x[p][m].at[q] = next_part(lower, upper);
             }
 #pragma unroll
         for (int n = 0; n < value_tiles; n += together)
@@ -90,9 +81,10 @@ static __device__ __forceinline__ void begin_rows(Rows& rows) {
     }
 }
 
-/// Of a half, weights are at most 2^15: those of 2^-29 of the largest have all
-/// their bits then, and those of 2^-39 some. Sums of weights are as much larger.
-constexpr float weight_exponent = values_are_f16 ? 15.0f : 0.0f;
+/// Of halves, weights are at most 2^15: those of 2^-29 of the largest have all
+/// bits of the first then, and those of 2^-39 some. Their sums are as much
+/// larger.
+constexpr float weight_exponent = halves ? 15.0f : 0.0f;
 
 /// Scores to weights, relative to the largest score so far.
 static __device__ __forceinline__ void

@@ -4,6 +4,7 @@
 
 #include "compiler/backends/cuda/image.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/parameters.h"
 
 #include <map>
 #include <span>
@@ -65,6 +66,8 @@ public:
 
     const Image& image() const { return image_; }
     const Device& device() const { return device_; }
+    /// Of its calls.
+    KeptParameters& kept() const { return kept_; }
     /// Queues a kernel of blocks of the plan's threads; nothing waits.
     /// `work`: blocks that have something to do; no more are started than run
     /// at the same time.
@@ -88,6 +91,7 @@ private:
     Image image_;
     Loaded loaded_{device_, {}};
     std::map<std::string, Kernel, std::less<>> kernels_;
+    mutable KeptParameters kept_;
 };
 
 /// Memory from the device's pool, in the order of a stream: taken and given

@@ -191,7 +191,8 @@ struct Compiled {
     std::vector<Resources> resources;
 };
 
-/// The programs beside each other: one in this thread.
+/// The programs beside each other: one in this thread, and all where there is
+/// no thread to be had.
 template <class Library>
 std::vector<Compiled>
 compile_all(const Library& library, const std::vector<std::string>& sources,
@@ -204,8 +205,8 @@ compile_all(const Library& library, const std::vector<std::string>& sources,
     };
     std::vector<std::future<Compiled>> others;
     for (std::size_t k = 1; k < sources.size(); ++k)
-        others.push_back(
-            std::async(std::launch::async, compile, std::cref(sources[k])));
+        others.push_back(std::async(std::launch::async | std::launch::deferred,
+                                    compile, std::cref(sources[k])));
     std::vector<Compiled> all;
     all.push_back(compile(sources[0]));
     for (std::future<Compiled>& other : others)

@@ -58,10 +58,37 @@ void Run::fill_segments() {
     call_.states = call_.run * runs_;
 }
 
-void Run::take_numbers() {
-    places_.take(numbers_.bytes().size());
-    constants_ =
-        places_.take(std::size_t(shape().constants * call_.batches) * 8);
+/// Those of the module's last call, where they are the same.
+void Run::take_parameters() {
+    std::string key = KeptParameters::key_of(job_, numbers_, stream_);
+    if (!key.empty())
+        parameters_ = module_.kept().find(key);
+    const bool is_kept = parameters_ != nullptr;
+    if (!is_kept)
+        parameters_ = make_parameters();
+    const char* memory = parameters_->data();
+    call_.literals = reinterpret_cast<const double*>(memory);
+    call_.row_index = numbers_.rows(memory);
+    call_.column_index = numbers_.columns(memory);
+    call_.row_tiles = numbers_.row_tiles(memory);
+    call_.intervals = numbers_.intervals(memory);
+    call_.constants = parameters_->constants();
+    fill_operands(job_.operands);
+    if (is_kept)
+        return;
+    if (shape().constants)
+        launch("prepare", call_.batches);
+    if (!key.empty())
+        module_.kept().keep(std::move(key), parameters_);
+}
+
+std::shared_ptr<const Parameters> Run::make_parameters() {
+    const std::vector<char>& bytes = numbers_.bytes();
+    auto made = std::make_shared<const Parameters>(
+        module_.device(), bytes.size(),
+        std::size_t(shape().constants * call_.batches) * 8, stream_);
+    copy(made->data(), bytes.data(), bytes.size(), "the parameters");
+    return made;
 }
 
 void Run::take_states() {
@@ -79,31 +106,17 @@ void Run::take_states() {
 
 void Run::take_memory() {
     memory_.emplace(module_.device(), places_.size(), stream_,
-                    shape().reduces ? "the reduction's state"
-                                    : "the parameters");
-    copy(0, numbers_.bytes().data(), numbers_.bytes().size(), "the parameters");
-    const char* memory = memory_->data();
-    call_.literals = doubles(0);
-    call_.row_index = numbers_.rows(memory);
-    call_.column_index = numbers_.columns(memory);
-    call_.row_tiles = numbers_.row_tiles(memory);
-    call_.intervals = numbers_.intervals(memory);
-    call_.constants = doubles(constants_);
-    call_.state = doubles(state_);
-    fill_operands(job_.operands);
-    if (shape().constants)
-        launch("prepare", call_.batches);
+                    "the reduction's state");
+    call_.state = state(state_);
 }
 
 /// From pageable memory: copied away when the call returns.
-void Run::copy(std::size_t place, const void* from, std::size_t bytes,
+void Run::copy(char* to, const void* from, std::size_t bytes,
                const char* what) {
     if (bytes == 0)
         return;
-    driver().check(driver().cuMemcpyHtoDAsync(
-                       DevicePointer(reinterpret_cast<std::uintptr_t>(
-                           memory_->data() + place)),
-                       from, bytes, stream_),
+    const DevicePointer pointer(reinterpret_cast<std::uintptr_t>(to));
+    driver().check(driver().cuMemcpyHtoDAsync(pointer, from, bytes, stream_),
                    what);
 }
 
@@ -113,7 +126,7 @@ void Run::fill_operands(std::span<const DeviceOperand> operands) {
     for (std::size_t k = 0; k < operands.size(); ++k) {
         const DeviceOperand& from = operands[k];
         Operand& to = call_.operands[k];
-        to.base = from.host_bytes ? memory_->data() + numbers_.parameter(k)
+        to.base = from.host_bytes ? parameters_->data() + numbers_.parameter(k)
                                   : from.data;
         to.stride = from.stride;
         to.component = from.component;
@@ -123,9 +136,9 @@ void Run::fill_operands(std::span<const DeviceOperand> operands) {
 }
 
 void Run::begin() {
-    take_numbers();
     take_states();
     take_memory();
+    take_parameters();
 }
 
 void Run::accumulate(Interval columns,
@@ -148,7 +161,7 @@ void Run::accumulate(Interval columns,
 /// Every `group` neighbouring states of a run become one.
 void Run::merge_states(std::size_t place, std::int64_t group) {
     const std::int64_t left = ceiling(call_.run, group);
-    call_.merged = doubles(place);
+    call_.merged = state(place);
     call_.group = group;
     launch("merge_states", ceiling(left * runs_, plan().threads));
     call_.state = call_.merged;
@@ -174,10 +187,11 @@ const double* Run::fold() {
 }
 
 void Run::finish_folded(std::span<const double> states, std::int64_t count) {
-    take_numbers();
     state_ = places_.take(states.size_bytes());
     take_memory();
-    copy(state_, states.data(), states.size_bytes(), "states of rows");
+    take_parameters();
+    copy(memory_->data() + state_, states.data(), states.size_bytes(),
+         "states of rows");
     call_.run = call_.group = count;
     call_.states = count * runs_;
     launch("finish", ceiling(runs_, plan().threads));

@@ -7,6 +7,7 @@
 #include "runtime/cuda/numbers.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -15,10 +16,10 @@ namespace tilefold::cuda {
 
 void run(const Module& module, const Job& job, StreamHandle stream);
 
-/// The kernels of a call, or of some of its rows, step by step. All that they
-/// need lies in one piece of memory, since to take and give back each part by
-/// itself would cost more than a small kernel: the first step takes it, and it
-/// is given back, in the order of the stream, at the end.
+/// The kernels of a call, or of some of its rows, step by step. Their states
+/// lie in one piece of memory, since to take and give back each by itself would
+/// cost more than a small kernel: the first step takes it, and it is given
+/// back, in the order of the stream, at the end.
 class Run {
 public:
     /// Both outlive it.
@@ -49,18 +50,18 @@ private:
     void launch(const char* kernel, std::int64_t blocks) {
         module_.launch(kernel, blocks, &call_, stream_);
     }
-    double* doubles(std::size_t place) {
+    double* state(std::size_t place) {
         return reinterpret_cast<double*>(memory_->data() + place);
     }
     std::size_t bytes_of(std::int64_t states) const;
 
     void fill_sizes();
     void fill_segments();
-    void take_numbers();
+    void take_parameters();
+    std::shared_ptr<const Parameters> make_parameters();
     void take_states();
     void take_memory();
-    void copy(std::size_t place, const void* from, std::size_t bytes,
-              const char* what);
+    void copy(char* to, const void* from, std::size_t bytes, const char* what);
     void fill_operands(std::span<const DeviceOperand> operands);
     void merge_states(std::size_t place, std::int64_t group);
     void write_pairs();
@@ -70,9 +71,10 @@ private:
     StreamHandle stream_;
     ChosenTiles tiles_; ///< of chosen pairs; else none
     Numbers numbers_;
-    Places places_;
+    std::shared_ptr<const Parameters> parameters_;
+    Places places_; ///< of states
     std::optional<StreamMemory> memory_;
-    std::size_t constants_ = 0, state_ = 0;
+    std::size_t state_ = 0;
     std::vector<std::size_t> merged_; ///< by how often states were merged
     std::size_t folded_ = 0;          ///< one state a run
     std::int64_t runs_ = 1;

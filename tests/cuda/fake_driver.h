@@ -10,6 +10,7 @@ struct FakeDriver {
     long long refuses_images = 0; ///< as a card of another architecture
     long long invalid_images = 0; ///< that it refuses, of those that follow
     long long refuses_pinned = 0; ///< memory of the host
+    long long skips = 0;          ///< whether kernels do nothing
     const char* missing = "";     ///< an entry point that it does not have
     long long order = 0;          ///< of a block's threads
     // What it saw.

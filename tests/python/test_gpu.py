@@ -172,6 +172,32 @@ def test_attention_reads_halves_however_they_lie(lay_out, tolerance, parts):
     assert error < (2e-6 if tolerance == 0 else 1e-3)
 
 
+def test_the_same_parameters_are_sent_once(driver, gpu_session, monkeypatch):
+    """A kernel less, on the default stream; others may end."""
+    formula = "sum_j exp(-c*|x_i - y_j|²) b_j"
+    kernel = tilefold.compile(formula, session=gpu_session)
+    arrays = {"x": X, "y": Y, "b": B}
+    there = {name: fake_gpu.array(each) for name, each in arrays.items()}
+
+    def launches(c):
+        before = driver.launches
+        out = kernel(there, c=c)
+        on_host = c.memory if isinstance(c, fake_gpu.Array) else c
+        wanted = tilefold.reduce(formula, arrays, c=on_host)
+        agree([fake_gpu.numpy(out)], [wanted])
+        return driver.launches - before
+
+    monkeypatch.setattr(fake_gpu.cuda, "current", 0)
+    assert [launches(c) for c in (2, 2, 2, 3, 2)] == [3, 2, 2, 3, 3]
+    on_device = fake_gpu.array(np.float32(2))
+    assert [launches(on_device), launches(on_device)] == [3, 3]
+    on_device.memory[...] = 5
+    assert launches(on_device) == 3
+    assert launches(2) == 2
+    monkeypatch.setattr(fake_gpu.cuda, "current", 77)
+    assert [launches(2), launches(2)] == [3, 3]
+
+
 @pytest.mark.usefixtures("driver")
 def test_values_of_wide_sums_are_as_exact_as_asked():
     formula, given = "sum_j exp(-|x_i - y_j|²) b_j", {"x": X, "y": Y, "b": W}

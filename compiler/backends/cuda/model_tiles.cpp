@@ -31,7 +31,7 @@ bool has_two_parts(Multiply multiply) {
     return multiply == Multiply::Tf32x3 || multiply == Multiply::Bf16x3;
 }
 
-/// To copy eight components, of which a step takes 16.
+/// For eight components that are copied.
 constexpr double to_copy = 16, components_copied = 8;
 
 /// For four components of a column, from memory to shared memory.

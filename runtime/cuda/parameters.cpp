@@ -1,0 +1,79 @@
+// runtime/cuda/parameters.cpp - see parameters.h.
+
+#include "runtime/cuda/parameters.h"
+
+#include "runtime/cuda/device.h"
+
+#include <algorithm>
+
+namespace tilefold::cuda {
+
+Parameters::Parameters(const Device& device, std::size_t numbers,
+                       std::size_t constants, StreamHandle stream)
+    : device_(device), constants_(padded(numbers)),
+      memory_(std::make_unique<StreamMemory>(device, constants_ + constants,
+                                             stream, "the parameters")) {}
+
+Parameters::~Parameters() {
+    const Device::Current current(device_);
+    memory_.reset();
+}
+
+char* Parameters::data() const {
+    return memory_->data();
+}
+
+double* Parameters::constants() const {
+    return reinterpret_cast<double*>(data() + constants_);
+}
+
+namespace {
+
+constexpr std::size_t most_kept = 4096;
+
+/// A parameter has no stride from point to point.
+bool is_on_device(const DeviceOperand& operand) {
+    return operand.stride == 0 && operand.host_bytes == 0;
+}
+
+template <class T> void append(std::string& key, const T& value) {
+    key.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+} // namespace
+
+std::string KeptParameters::key_of(const Job& job, const Numbers& numbers,
+                                   StreamHandle stream) {
+    std::string key;
+    if (stream || numbers.bytes().empty() ||
+        numbers.bytes().size() > most_kept ||
+        std::ranges::any_of(job.operands, is_on_device))
+        return key;
+    key.assign(numbers.bytes().begin(), numbers.bytes().end());
+    append(key, job.batch);
+    append(key, job.width);
+    for (const DeviceOperand& operand : job.operands) {
+        append(key, operand.host_bytes);
+        if (operand.host_bytes == 0)
+            continue;
+        append(key, operand.host_before);
+        append(key, operand.component);
+        append(key, operand.column);
+        append(key, operand.batch);
+    }
+    return key;
+}
+
+std::shared_ptr<const Parameters> KeptParameters::find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    return key == key_ ? parameters_ : nullptr;
+}
+
+void KeptParameters::keep(std::string key,
+                          std::shared_ptr<const Parameters> parameters) {
+    const std::lock_guard lock(mutex_);
+    key_ = std::move(key);
+    std::swap(parameters_, parameters); // the old ones go after the lock
+}
+
+} // namespace tilefold::cuda

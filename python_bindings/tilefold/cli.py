@@ -185,7 +185,14 @@ def _described(name: str, dtype: str, shape: str) -> Any:
     """float32[1000,3]: zeros of that type and shape, one element stored."""
     extents = tuple(int(part) for part in shape.split(",") if part.strip())
     try:
+        if dtype == "bfloat16":
+            import ml_dtypes  # noqa: F401 - NumPy knows it then
         return np.broadcast_to(np.zeros((), dtype), extents)
+    except ImportError as error:
+        raise _UsageError(
+            f"{name}: NumPy has bfloat16 from the package ml_dtypes: "
+            "pip install ml_dtypes"
+        ) from error
     except TypeError as error:
         raise _UsageError(f"{name}: unknown type '{dtype}'") from error
 

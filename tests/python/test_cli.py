@@ -105,6 +105,20 @@ def test_errors_are_told_and_exit_with_1(arguments, message):
     assert done.stderr == message
 
 
+def test_bfloat16_is_described_where_numpy_can_have_it(tmp_path):
+    explained = ["explain", "sum_j x_i·x_j", "x=bfloat16[9,16]"]
+    done = tilefold(*explained)
+    assert done.returncode == 0, done.stderr
+    assert "x: bf16[16]" in done.stdout
+    (tmp_path / "ml_dtypes.py").write_text("raise ImportError")
+    done = tilefold(*explained, PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "tilefold: x: NumPy has bfloat16 from the package ml_dtypes: "
+        "pip install ml_dtypes\n"
+    )
+
+
 def test_files_that_are_missing_or_hold_several_arrays(tmp_path):
     done = tilefold("run", "sum_j x_j", "x=missing.npy")
     assert done.returncode == 1

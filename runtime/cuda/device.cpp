@@ -62,6 +62,14 @@ Device::Current::Current(const Device& device) : driver_(device.driver_) {
     driver_.check(driver_.cuCtxPushCurrent(device.context_), "its context");
 }
 
+void Device::give_back(const std::function<void()>& give) const noexcept {
+    try {
+        const Current current(*this);
+        give();
+    } catch (const tilefold::Error&) {
+    }
+}
+
 Device::Current::~Current() {
     ContextHandle popped = nullptr;
     driver_.cuCtxPopCurrent(&popped);
@@ -106,10 +114,11 @@ Module::Module(const Device& device, Image image,
 }
 
 Module::Loaded::~Loaded() {
-    const Device::Current current(device);
-    for (ModuleHandle handle : handles)
-        if (handle)
-            device.driver().cuModuleUnload(handle);
+    device.give_back([&] {
+        for (ModuleHandle handle : handles)
+            if (handle)
+                device.driver().cuModuleUnload(handle);
+    });
 }
 
 void Module::find(const char* kernel) {

@@ -6,6 +6,7 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/parameters.h"
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -42,6 +43,10 @@ public:
     private:
         const Driver& driver_;
     };
+
+    /// Does what gives something back, in the context; nothing where the driver
+    /// has gone before, as when a process ends, and everything with it.
+    void give_back(const std::function<void()>& give) const noexcept;
 
 private:
     const Driver& driver_;

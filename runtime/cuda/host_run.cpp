@@ -363,8 +363,7 @@ Station::Station(const Device& device) : device_(device) {
 }
 
 Station::~Station() {
-    const Device::Current current(device_);
-    parts_.reset();
+    device_.give_back([&] { parts_.reset(); });
 }
 
 void run_from_host(const HostCall& call, std::span<const Sharer> sharers,

@@ -15,8 +15,7 @@ Parameters::Parameters(const Device& device, std::size_t numbers,
                                              stream, "the parameters")) {}
 
 Parameters::~Parameters() {
-    const Device::Current current(device_);
-    memory_.reset();
+    device_.give_back([&] { memory_.reset(); });
 }
 
 char* Parameters::data() const {

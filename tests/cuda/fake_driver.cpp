@@ -25,9 +25,9 @@
 
 namespace {
 
-constexpr int success = 0, invalid = 1, out_of_memory = 2, no_device = 100,
-              no_binary = 209, invalid_image = 200, not_found = 500,
-              invalid_handle = 400, launch_failed = 719;
+constexpr int success = 0, invalid = 1, out_of_memory = 2, deinitialised = 4,
+              no_device = 100, no_binary = 209, invalid_image = 200,
+              not_found = 500, invalid_handle = 400, launch_failed = 719;
 
 struct FakeModule {
     void* library;
@@ -201,6 +201,8 @@ int cuDevicePrimaryCtxRelease(int) {
 }
 int cuCtxPushCurrent(void* context) {
     LOCKED;
+    if (tilefold_fake_driver.gone)
+        return deinitialised;
     ++tilefold_fake_driver.contexts;
     return context == &tilefold_fake_driver ? success : invalid;
 }

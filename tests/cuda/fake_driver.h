@@ -11,6 +11,7 @@ struct FakeDriver {
     long long invalid_images = 0; ///< that it refuses, of those that follow
     long long refuses_pinned = 0; ///< memory of the host
     long long skips = 0;          ///< whether kernels do nothing
+    long long gone = 0;           ///< whether it has ended, with its process
     const char* missing = "";     ///< an entry point that it does not have
     long long order = 0;          ///< of a block's threads
     // What it saw.

@@ -208,6 +208,19 @@ TEST_F(FakeDriverTest, AsksForTheSharedMemoryOfABlock) {
                   "'tilefold doctor'");
 }
 
+/// As at the end of a process, where static objects outlive it.
+TEST_F(FakeDriverTest, MayGoBeforeWhatWasTakenOfIt) {
+    {
+        const Loaded loaded("sum_j exp(-|x_i - y_j|²/2l²) b_j",
+                            "x f32[3], y f32[3], b f32, l f64");
+        const cuda::Module module(device_, loaded.image());
+        cuda::run(module, job_of(loaded), nullptr);
+        EXPECT_GT(fake().used, 0) << "the parameters are kept";
+        fake().gone = 1;
+    }
+    EXPECT_EQ(fake().used, 0);
+}
+
 std::string opening_message() {
     return message_of([] { cuda::Driver(TILEFOLD_FAKE_DRIVER); });
 }

@@ -1,6 +1,12 @@
 // compiler/backends/cuda/device/columns.cuh - the columns of a tile whose vectors
 // are brought some components at a time: found once, read often.
 
+/// How many columns the tile has that begins at `first`.
+static __device__ __forceinline__ int columns_from(const Task& task,
+                                                   long long first) {
+    return int(min(task.last_column - first, (long long)tile_columns));
+}
+
 /// Of the columns [first, first + count), behind which the last one stands.
 static __device__ __forceinline__ void
 find_addresses(const Call& call, const Task& task, long long first, int count,

@@ -59,3 +59,25 @@ static __device__ __forceinline__ float lower_bfloat(unsigned word) {
 static __device__ __forceinline__ float upper_bfloat(unsigned word) {
     return __uint_as_float(word & 0xffff0000u);
 }
+
+/// The nearest two of 16 bits to a word, halves or bfloat16, and what is left.
+template <int halves_not_bfloats>
+static __device__ __forceinline__ unsigned next_part(float& lower,
+                                                     float& upper) {
+    const unsigned word = halves_not_bfloats ? ptx_two_f16(lower, upper)
+                                             : ptx_two_bf16(lower, upper);
+    lower -= halves_not_bfloats ? half_to_float((unsigned short)word)
+                                : lower_bfloat(word);
+    upper -= halves_not_bfloats ? half_to_float((unsigned short)(word >> 16))
+                                : upper_bfloat(word);
+    return word;
+}
+template <int halves_not_bfloats>
+static __device__ __forceinline__ void
+multiply_words(float& c0, float& c1, float& c2, float& c3,
+               const unsigned (&a)[4], const unsigned (&b)[2]) {
+    if (halves_not_bfloats)
+        ptx_mma_f16(c0, c1, c2, c3, a, b);
+    else
+        ptx_mma_bf16(c0, c1, c2, c3, a, b);
+}

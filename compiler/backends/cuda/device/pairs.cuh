@@ -43,8 +43,7 @@ accumulate(const __grid_constant__ Call call) {
         }
         for (long long first = task.first_column; first < task.last_column;
              first += tile_columns) {
-            const int count =
-                int(min(task.last_column - first, (long long)tile_columns));
+            const int count = columns_from(task, first);
             find_columns(call, constants, task, first, count, addresses, tile);
             float product[thread_rows][thread_columns];
             multiply_tile(call, constants, task, addresses, vectors, product);

@@ -12,21 +12,12 @@ struct __align__(16) Right {
     unsigned at[factor_parts][tile_columns * right_words];
 };
 
-/// The nearest two to a word.
-static __device__ __forceinline__ unsigned packed(float lower, float upper) {
-    return is_f16 ? ptx_two_f16(lower, upper) : ptx_two_bf16(lower, upper);
-}
 /// Four components as two words; of a part 1, what part 0 leaves of them.
 static __device__ __forceinline__ TwoWords words_of(Four& four) {
     TwoWords words;
 #pragma unroll
-    for (int w = 0; w < group / 2; ++w) {
-        float& lower = four.at[2 * w];
-        float& upper = four.at[2 * w + 1];
-        words.at[w] = packed(lower, upper);
-        lower -= lower_bfloat(words.at[w]);
-        upper -= upper_bfloat(words.at[w]);
-    }
+    for (int w = 0; w < group / 2; ++w)
+        words.at[w] = next_part<is_f16>(four.at[2 * w], four.at[2 * w + 1]);
     return words;
 }
 static __device__ __forceinline__ void put_left(Left& left, unsigned row,
@@ -46,15 +37,6 @@ put_right(Right& right, unsigned column, unsigned d, Four four) {
         *reinterpret_cast<TwoWords*>(right.at[p] +
                                      right_place(column, d / 2)) =
             words_of(four);
-}
-
-static __device__ __forceinline__ void
-multiply_half(float& c0, float& c1, float& c2, float& c3,
-              const unsigned (&a)[4], const unsigned (&b)[2]) {
-    if (is_f16)
-        ptx_mma_f16(c0, c1, c2, c3, a, b);
-    else
-        ptx_mma_bf16(c0, c1, c2, c3, a, b);
 }
 
 static __device__ __forceinline__ void
@@ -87,10 +69,10 @@ multiply(const Left& left, const Right& right, unsigned from,
                 float& c2 = product[2 * m + 1][2 * n];
                 float& c3 = product[2 * m + 1][2 * n + 1];
                 if (terms == 3) {
-                    multiply_half(c0, c1, c2, c3, x[low][m].at, y[0].at);
-                    multiply_half(c0, c1, c2, c3, x[0][m].at, y[low].at);
+                    multiply_words<is_f16>(c0, c1, c2, c3, x[low][m].at, y[0].at);
+                    multiply_words<is_f16>(c0, c1, c2, c3, x[0][m].at, y[low].at);
                 }
-                multiply_half(c0, c1, c2, c3, x[0][m].at, y[0].at);
+                multiply_words<is_f16>(c0, c1, c2, c3, x[0][m].at, y[0].at);
             }
         }
     }

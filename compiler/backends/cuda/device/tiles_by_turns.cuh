@@ -14,26 +14,18 @@ struct Shared {
     Task task;
 };
 
-/// Of a task's columns; `rows` are those of the task's state then.
 static __device__ __forceinline__ void
-add_columns(const Call& call, const Constants& constants,
-            const Row (&row)[thread_rows], Shared& shared, Rows& rows) {
+begin_columns(const Call&, const Constants&, Shared&) {}
+
+static __device__ __forceinline__ void
+add_tile(const Call& call, const Constants& constants, long long first, int,
+         const Row (&row)[thread_rows], Shared& shared, Rows& rows) {
     auto& [vectors, values, addresses, tile, task] = shared;
-    int tiles = 0;
-    long long first = task.first_column;
-    do {
-        const int count =
-            int(min(task.last_column - first, (long long)tile_columns));
-        if (count > 0) {
-            find_columns(call, constants, task, first, count, addresses, tile);
-            bring_values(call, constants, task, addresses, values);
-            float score[thread_rows][thread_columns];
-            multiply_tile(call, constants, task, addresses, vectors, score);
-            weigh_tile(constants, row, tile, vectors, count, score, rows);
-            add_values(score, values, rows.sum);
-        }
-        first += tile_columns;
-        if (++tiles % tiles_held == 0 || first >= task.last_column)
-            hold_sums(call, task, rows);
-    } while (first < task.last_column);
+    const int count = columns_from(task, first);
+    find_columns(call, constants, task, first, count, addresses, tile);
+    bring_values(call, constants, task, addresses, values);
+    float score[thread_rows][thread_columns];
+    multiply_tile(call, constants, task, addresses, vectors, score);
+    weigh_tile(constants, row, tile, vectors, count, score, rows);
+    add_values(score, values, rows.sum);
 }

@@ -68,7 +68,7 @@ put_values(ValueTile& values, unsigned step, unsigned t, unsigned d,
                 for (int half = 0; half < 2; ++half) {
                     float& lower = columns[2 * half].at[q + k];
                     float& upper = columns[2 * half + 1].at[q + k];
-                    words.at[k][half] = next_part(lower, upper);
+                    words.at[k][half] = next_part<halves>(lower, upper);
                 }
             *reinterpret_cast<ValueWords*>(values.at[p] + place) = words;
         }

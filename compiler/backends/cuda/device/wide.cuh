@@ -10,15 +10,6 @@
 constexpr int smallest_part =
     (value_parts > weight_parts ? value_parts : weight_parts) - 1;
 
-static __device__ __forceinline__ void
-multiply_weights(float& c0, float& c1, float& c2, float& c3,
-                 const unsigned (&a)[4], const unsigned (&b)[2]) {
-    if (halves)
-        ptx_mma_f16(c0, c1, c2, c3, a, b);
-    else
-        ptx_mma_bf16(c0, c1, c2, c3, a, b);
-}
-
 /// sum += weight * value
 static __device__ __forceinline__ void
 add_values(const float (&weight)[thread_rows][thread_columns],
@@ -34,7 +25,7 @@ add_values(const float (&weight)[thread_rows][thread_columns],
                 float lower = weight[r][c], upper = weight[r][c + 1];
 #pragma unroll
                 for (int p = 0; p < weight_parts; ++p)
-                    x[p][m].at[q] = next_part(lower, upper);
+                    x[p][m].at[q] = next_part<halves>(lower, upper);
             }
 #pragma unroll
         for (int n = 0; n < value_tiles; n += together)
@@ -49,7 +40,7 @@ add_values(const float (&weight)[thread_rows][thread_columns],
 #pragma unroll
                         for (int m = 0; m < warp_tiles; ++m)
                             if (p + w <= smallest_part)
-                                multiply_weights(
+                                multiply_words<halves>(
                                     sum[2 * m][2 * (n + k)],
                                     sum[2 * m][2 * (n + k) + 1],
                                     sum[2 * m + 1][2 * (n + k)],

@@ -4,6 +4,24 @@
 
 static_assert(sizeof(Shared) <= shared_bytes, "");
 
+/// Of a task's columns; `rows` are those of the task's state then.
+static __device__ __forceinline__ void
+add_columns(const Call& call, const Constants& constants,
+            const Row (&row)[thread_rows], Shared& shared, Rows& rows) {
+    const Task& task = shared.task;
+    long long first = task.first_column;
+    if (first < task.last_column)
+        begin_columns(call, constants, shared);
+    int tiles = 0;
+    do {
+        if (first < task.last_column)
+            add_tile(call, constants, first, tiles, row, shared, rows);
+        first += tile_columns;
+        if (++tiles % tiles_held == 0 || first >= task.last_column)
+            hold_sums(call, task, rows);
+    } while (first < task.last_column);
+}
+
 extern "C" __global__ void __launch_bounds__(threads)
 accumulate(const __grid_constant__ Call call) {
     DYNAMIC_SHARED(Shared, shared);

@@ -177,6 +177,45 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
     plan.depth = demand.longest > constants::deep ? constants::depth : 0;
 }
 
+/// Of a Zen 4, where a broadcast that several vectors of rows share costs as
+/// much as a sum, and one that an instruction reads itself costs nothing: tiles
+/// of one vector of rows. On both of two cores, G pairs/s, Gaussian sum:
+///   D=3 f32   1x1 stage 8: 11.3   10: 11.0   16: 10.2   2x1 stage 16: 9.2
+///   D=5 f32   1x1 stage 8: 9.2    10: 9.2    16: 8.8    2x1 stage 16: 7.5
+///   D=3 f64   1x1 stage 8: 4.5    10: 4.4    16: 4.3    2x1 stage 24: 4.1
+///   D=5 f64   1x1 stage 8: 3.7    10: 3.9    16: 3.7    2x1 stage 24: 2.9
+///   D=6, 16, 64 f32   1x16: 7.9, 4.7, 1.55   1x12: 7.7, 4.6, 1.52
+///                     1x8: 7.2, 4.2, 1.28    4x6: 7.2, 4.0, 1.25
+/// Logsumexp   1x4: 8.9   1x8: 8.7   4x1: 8.2   2x2: 8.0
+/// The largest |x - y|² of D=3, and the column of the smallest:
+///   1x2: 26.1, 19.1   1x4: 26.4, 18.6   1x8: 26.6, 18.2   4x2: 24.7, 19.3
+/// The gradient of the D=3 sum by x:
+///   1x1 stage 12: 8.1   stage 16: 8.0   1x8: 7.6   1x4: 7.2   2x2: 7.0
+/// The 10 nearest of D=16, 64   1x12: 3.4, 1.4   4x6: 3.5, 1.2
+std::vector<Tile> tiles_of_halves(const Demand& demand, const Plan& plan) {
+    if (demand.looped && demand.listed)
+        return {{1, 12, 0}, {1, 16, 0}, {4, 4, 0},
+                {4, 6, 0},  {1, 8, 0},  {4, 2, 0}};
+    if (demand.looped)
+        return {{1, 16, 0}, {1, 12, 0}, {1, 8, 0},
+                {4, 6, 0},  {4, 4, 0},  {2, 6, 0}};
+    if (demand.rescaled)
+        return {{1, 4, 0}, {1, 8, 0}, {4, 1, 0},
+                {2, 2, 0}, {2, 1, 0}, {4, 2, 0}};
+    if (demand.extremes)
+        return {{1, 2, 0}, {1, 4, 0}, {1, 8, 0},
+                {4, 2, 0}, {1, 1, 8}, {4, 1, 0}};
+    if (demand.vectors)
+        return {{1, 1, 12}, {1, 1, 16}, {1, 8, 0},
+                {1, 4, 0},  {2, 2, 0},  {2, 1, 0}};
+    const bool crowded = demand.row_registers + demand.accumulators > 4;
+    if (crowded && plan.lanes == 8)
+        return {{1, 1, 10}, {1, 1, 12}, {1, 1, 8},
+                {1, 1, 16}, {1, 4, 0},  {2, 1, 24}};
+    return {{1, 1, 8}, {1, 1, 10}, {1, 1, 12},
+            {1, 4, 0}, {1, 8, 0},  {2, 1, 16}};
+}
+
 /// Tiles by demand, best first. Measured with 20,000 × 20,000 points on one
 /// core of a Zen 5 (G pairs/s), Gaussian sum:
 ///   D=3 f32   4x1 stage 16: 13.0   2x1 stage 10: 12.1   4x1 plain: 10.0
@@ -214,6 +253,9 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
         return {{1, 1, 0}};
     if (demand.folded)
         return {{1, 1, 0}, {2, 1, 0}, {1, 2, 0}};
+    if (row_of(plan.isa).halves &&
+        (demand.looped || !(demand.listed || demand.wide)))
+        return tiles_of_halves(demand, plan);
     if (demand.looped)
         return many_registers
                    ? std::vector<Tile>{{4, 6, 0}, {2, 10, 0}, {4, 4, 0},
@@ -392,8 +434,8 @@ constexpr double block_share = 0.25;
 
 double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
     // Three of a core's four vector pipes are kept busy at 4 GHz: a D = 3
-    // Gaussian of 17 slots takes 0.074 ns, by this model 0.09.
-    constexpr double slots_per_nanosecond = 3 * 4;
+    // Gaussian of 17 slots takes 0.074 ns, by this model 0.09; on a Zen 4 0.18.
+    const double slots_per_nanosecond = row_of(plan.isa).halves ? 6 : 12;
     // Without AVX-512's table and scaling a power takes more: a Zen 3 needs
     // 0.37 ns for that Gaussian, 1.35 in f64.
     const double without_table = graph.real == DType::F32 ? 18 : 46;

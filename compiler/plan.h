@@ -29,7 +29,7 @@ struct IsaRow {
     Isa isa;
     std::string_view spelling;
     std::int32_t vector_bytes, registers;
-    bool masks, bytes8, bf16, blocks;
+    bool masks, bytes8, bf16, blocks, halves;
     const char* triple;
     const char* cpu;
     const char* features;

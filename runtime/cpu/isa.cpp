@@ -34,6 +34,7 @@ bool runs(Isa isa) {
         return __builtin_cpu_supports("x86-64-v4") &&
                __builtin_cpu_supports("avx512vnni");
     case Isa::X86_64_V4_BF16:
+    case Isa::Zen4:
         return runs(Isa::X86_64_V4_VNNI) &&
                __builtin_cpu_supports("avx512bf16");
     case Isa::X86_64_V4_AMX:
@@ -44,16 +45,41 @@ bool runs(Isa isa) {
     return false;
 }
 
+namespace {
+
+struct Model {
+    unsigned family = 0, model = 0, stepping = 0;
+};
+
+std::optional<Model> model_of_processor() {
+    unsigned word = 0, unused = 0;
+    if (__get_cpuid(1, &word, &unused, &unused, &unused) == 0)
+        return std::nullopt;
+    return Model{(word >> 8 & 15) + (word >> 20 & 255),
+                 (word >> 4 & 15) | (word >> 12 & 240), word & 15};
+}
+
+/// Zen 3 is of this family too, but has no AVX-512.
+bool is_zen4() {
+    constexpr unsigned zen3_and_4 = 25;
+    const std::optional<Model> model = model_of_processor();
+    return __builtin_cpu_is("amd") && model && model->family == zen3_and_4;
+}
+
 /// Two products of bf16 cost as much as one fma on Zen 4 and 5, but three on
 /// Sapphire Rapids: scores of 64 components at 1.15 G pairs/s against 2.03.
-static bool bf16_pays() {
-    return __builtin_cpu_is("amd");
+bool pays(const IsaRow& row) {
+    if (row.halves)
+        return is_zen4();
+    return !row.bf16 || row.blocks || __builtin_cpu_is("amd");
 }
+
+} // namespace
 
 std::optional<Isa> host_isa() {
     std::optional<Isa> best;
     for (const IsaRow& row : isa_rows())
-        if ((!row.bf16 || row.blocks || bf16_pays()) && runs(row.isa))
+        if (pays(row) && runs(row.isa))
             best = row.isa;
     return best;
 }
@@ -72,12 +98,10 @@ std::string processor() {
     };
     if (ask(0))
         append({word[1], word[3], word[2]});
-    if (ask(1)) {
-        const unsigned family = (word[0] >> 8 & 15) + (word[0] >> 20 & 255);
-        const unsigned model = (word[0] >> 4 & 15) | (word[0] >> 12 & 240);
-        text += " " + std::to_string(family) + "/" + std::to_string(model) +
-                "/" + std::to_string(word[0] & 15) + " ";
-    }
+    if (const std::optional<Model> model = model_of_processor())
+        text += " " + std::to_string(model->family) + "/" +
+                std::to_string(model->model) + "/" +
+                std::to_string(model->stepping) + " ";
     for (unsigned leaf = 0x80000002; leaf <= 0x80000004 && ask(leaf); ++leaf)
         append({word[0], word[1], word[2], word[3]});
     return text;

@@ -178,7 +178,9 @@ Program compile(const ast::Formula& formula,
     if (options.purpose.axis == Axes::None)
         return compile(std::move(graph), names, options);
     const Graph whole = of_one_width(graph, arguments);
-    auto one = for_one_point(whole, options.purpose.axis);
+    // What the pairs of a row would compute, all columns of the one row will.
+    auto one =
+        for_one_point(checked(canonicalise(whole)), options.purpose.axis);
     if (!one)
         return compile(std::move(graph), names, options);
     Program program = compile(checked(*std::move(one)), names, options);

@@ -160,6 +160,11 @@ llvm::Function* ModuleWriter::strided_load(DType from, DType to) {
 
 namespace {
 
+/// From what is read to what is asked for. One point with 10⁷ columns, 160 MB,
+/// takes 8.2 ms on one core of a Zen 4; without this, or without what
+/// Pack::fill asks for, 12 ms; without both 17.
+constexpr std::int64_t bytes_ahead = 16 << 10;
+
 /// Whole vectors of points, or the first `points` of one under a mask.
 void split_components(const Lanes& lanes, DType dtype, int components,
                       Value* place, Value* points, Value* out, Value* run) {
@@ -174,6 +179,8 @@ void split_components(const Lanes& lanes, DType dtype, int components,
                           : nullptr;
         Value* part = lanes.byte_offset(
             place, std::int64_t(c) * width * std::int64_t(size_of(dtype)));
+        if (!points)
+            lanes.prefetch(lanes.byte_offset(part, bytes_ahead));
         parts.push_back(load_elements(lanes, dtype, dtype, part, mask));
     }
     Value* all = llvm::concatenateVectors(b, parts);

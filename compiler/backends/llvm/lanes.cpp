@@ -125,6 +125,13 @@ void Lanes::store(Value* value, Value* pointer) const {
     b.CreateAlignedStore(value, pointer, llvm::Align(size));
 }
 
+void Lanes::prefetch(Value* pointer) const {
+    constexpr unsigned reads = 0, second_cache = 2, data = 1;
+    b.CreateIntrinsic(llvm::Intrinsic::prefetch, {pointer->getType()},
+                      {pointer, b.getInt32(reads), b.getInt32(second_cache),
+                       b.getInt32(data)});
+}
+
 Value* Lanes::broadcast(DType dtype, Value* pointer) const {
     Value* scalar = b.CreateAlignedLoad(stored(dtype), pointer,
                                         llvm::Align(size_of(dtype)));

@@ -48,6 +48,9 @@ public:
     /// Lanes at `pointer`, which is aligned to the vector.
     llvm::Value* load(DType dtype, llvm::Value* pointer) const;
     void store(llvm::Value* value, llvm::Value* pointer) const;
+    /// Asks for the line at `pointer`, which need not exist, from memory to the
+    /// second cache.
+    void prefetch(llvm::Value* pointer) const;
     /// One element at `pointer` in every lane.
     llvm::Value* broadcast(DType dtype, llvm::Value* pointer) const;
 

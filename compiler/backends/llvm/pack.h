@@ -106,6 +106,15 @@ private:
                      llvm::Value* count, llvm::Value* scratch,
                      llvm::Value* width, ConstantLeaves& constants) const;
     void place(ir::ValueId id);
+    /// An array whose next points are asked for, `step` bytes a component.
+    struct Fetched {
+        Source source;
+        std::int64_t components;
+        llvm::Value* step;
+    };
+    std::vector<Fetched> fetched(Lanes& lanes, llvm::Value* call) const;
+    void prefetch(Lanes& lanes, const std::vector<Fetched>& arrays,
+                  llvm::Value* first, llvm::Value* point) const;
 
     ModuleWriter& writer_;
     Packed values_;

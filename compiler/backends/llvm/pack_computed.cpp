@@ -14,6 +14,8 @@ using llvm::Value;
 
 namespace {
 
+constexpr std::int64_t line = 64; // bytes, of a cache
+
 /// Packed values of a run, lanes over its points; what is packed already is
 /// a leaf, and so are the constants.
 class RunLeaves : public Leaves {
@@ -130,6 +132,46 @@ void Pack::fill_points(Lanes& lanes, const FunctionTable& functions,
     });
 }
 
+/// The arrays of vectors that are short, or of numbers.
+std::vector<Pack::Fetched> Pack::fetched(Lanes& lanes, Value* call) const {
+    auto& b = lanes.b;
+    std::vector<Fetched> arrays;
+    for (ValueId id : values_.leaves) {
+        const ir::Node& node = writer_.graph[id];
+        if (node.op != ir::Op::Argument || node.type.rows == dynamic ||
+            components_of(node.type) > writer_.plan.unroll)
+            continue;
+        const Source source = source_of(lanes, id, call);
+        const std::int64_t components = components_of(node.type);
+        const DType stored =
+            writer_.graph.arguments[std::size_t(node.first)].dtype;
+        const auto size = std::int64_t(size_of(stored));
+        Value* is_usual = b.CreateICmpEQ(source.step, lanes.constant(size));
+        arrays.push_back(
+            {source, components,
+             b.CreateSelect(is_usual, lanes.constant(line), source.step)});
+    }
+    return arrays;
+}
+
+/// Asks for the points of the next run of `capacity` that lie where `points`
+/// of a vector from `point` on do in this one, while these are computed: memory
+/// and ports are busy at once. Arrays of the usual order have as many lines of
+/// cache there as components, all others one for each of them, or more.
+void Pack::prefetch(Lanes& lanes, const std::vector<Fetched>& arrays,
+                    Value* first, Value* point) const {
+    auto& b = lanes.b;
+    Value* next =
+        b.CreateAdd(b.CreateAdd(first, point), lanes.constant(capacity_));
+    for (const Fetched& array : arrays) {
+        Value* place = b.CreatePtrAdd(array.source.base,
+                                      b.CreateMul(next, array.source.stride));
+        for (std::int64_t k = 0; k < array.components; ++k)
+            lanes.prefetch(b.CreatePtrAdd(
+                place, b.CreateMul(array.step, lanes.constant(k))));
+    }
+}
+
 void Pack::fill(Lanes& lanes, const FunctionTable& functions, Value* call,
                 Value* first, Value* count, Value* scratch, Value* width,
                 ConstantLeaves& constants) const {
@@ -155,8 +197,10 @@ void Pack::fill(Lanes& lanes, const FunctionTable& functions, Value* call,
         values.scalars_in_groups(left, count, begin,
                                  [&](ValueId id) { store(id, {}); }))
         return;
+    const std::vector<Fetched> arrays = fetched(lanes, call);
     lanes.loop(lanes.constant(0), count, lanes.constant(lanes.width()),
                [&](Value* point) {
+                   prefetch(lanes, arrays, first, point);
                    leaves.begin(point);
                    values.forget();
                    for (ValueId id : left) {

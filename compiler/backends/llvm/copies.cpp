@@ -25,6 +25,18 @@ Value* whole_runs(const Lanes& scalar, Value* count, Value* stride,
     return b.CreateSelect(are_neighbours, whole, scalar.constant(0));
 }
 
+/// Of a run that has `whole` elements in whole vectors copies the last vector,
+/// some of which is there. Gives where the elements begin that are left then.
+Value* finish_run(const Lanes& scalar, Value* whole, Value* count,
+                  const std::function<void(Value* first)>& copy) {
+    auto& b = scalar.b;
+    Value* is_run = b.CreateAnd(b.CreateICmpSLT(b.getInt64(0), whole),
+                                b.CreateICmpSLT(whole, count));
+    scalar.when(is_run,
+                [&] { copy(b.CreateSub(count, b.getInt64(run_lanes))); });
+    return b.CreateSelect(is_run, count, whole);
+}
+
 std::string pair_name(std::string_view verb, DType from, DType to) {
     return std::string(verb) + "_" + std::string(spelling_of(from)) + "_" +
            std::string(spelling_of(to));
@@ -56,7 +68,8 @@ public:
                    [&](Value* k) { copy(wide_, k); });
         vectors = has_masks_ && size_of(from_) >= 4
                       ? copy_rest(vectors, in_order)
-                      : copy_last(vectors, in_order);
+                      : finish_run(scalar_, vectors, in_order,
+                                   [&](Value* k) { copy(wide_, k); });
         scalar_.loop(vectors, in_order, b.getInt64(1),
                      [&](Value* k) { copy(scalar_, k); });
         copy_listed(b.CreateSelect(listed, count_, zero));
@@ -90,17 +103,6 @@ private:
             Value* place = place_of(b.CreateAdd(first_, whole));
             b.CreateMaskedStore(load_elements(wide_, from_, to_, place, mask),
                                 target(whole), llvm::Align(1), mask);
-        });
-        return b.CreateSelect(is_run, count, whole);
-    }
-
-    /// The same without a mask, of a run that has `whole` elements: its last
-    /// ones, some of which are there.
-    Value* copy_last(Value* whole, Value* count) const {
-        Value* is_run = b.CreateAnd(b.CreateICmpSLT(b.getInt64(0), whole),
-                                    b.CreateICmpSLT(whole, count));
-        wide_.when(is_run, [&] {
-            copy(wide_, b.CreateSub(count, b.getInt64(run_lanes)));
         });
         return b.CreateSelect(is_run, count, whole);
     }
@@ -279,6 +281,7 @@ void write_strided_store(ModuleWriter& writer, llvm::IRBuilder<>& b,
     Value* plain = b.CreateSelect(accumulate, zero, count);
     Value* vectors = whole_runs(scalar, plain, stride, dtype);
     scalar.loop(zero, vectors, b.getInt64(run_lanes), write(run_lanes, false));
+    vectors = finish_run(scalar, vectors, plain, write(run_lanes, false));
     scalar.loop(vectors, plain, b.getInt64(1), write(1, false));
     scalar.loop(zero, b.CreateSelect(accumulate, count, zero), b.getInt64(1),
                 write(1, true));

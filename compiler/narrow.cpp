@@ -49,7 +49,11 @@ bool weighs_by_blocks(const ir::Graph& graph, ValueId reduce,
     const Node& node = graph[reduce];
     const bool is_softmax =
         row_of(ir::Reduction(node.first)).monoid == ir::Monoid::SoftMax;
-    if (!is_softmax || !row_of(plan.isa).blocks || graph.real != DType::F32)
+    // Two products of bf16 take lanes as long as one of float32: only weights
+    // of one part gain by them.
+    const IsaRow& isa = row_of(plan.isa);
+    const bool gains = isa.blocks || (isa.bf16 && plan.weight_parts == 1);
+    if (!is_softmax || !gains || graph.real != DType::F32)
         return false;
     const ValueId id = node.operands[1];
     const Node& values = graph[id];

@@ -38,8 +38,9 @@ struct Words {
 std::map<ir::ValueId, Words> find_words(const ir::Graph& graph,
                                         const Plan& plan);
 
-/// Whether blocks take the weighted sums of a softmax, a Reduce node: of bf16
-/// values of columns that nothing else reads.
+/// Whether the weighted sums of a softmax, a Reduce node, are products of bf16
+/// matrices, by blocks or in lanes: of bf16 values of columns that nothing else
+/// reads.
 bool weighs_by_blocks(const ir::Graph& graph, ir::ValueId reduce,
                       const Plan& plan);
 /// … those of any.

@@ -368,8 +368,9 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
     plan.parts = parts.factors;
     if (!multiplies_by_parts(graph, plan))
         plan.parts = 0;
-    if (weighs_by_blocks(graph, plan))
-        plan.weight_parts = parts.weights;
+    plan.weight_parts = parts.weights;
+    if (!weighs_by_blocks(graph, plan))
+        plan.weight_parts = Parts().weights;
     std::vector<Plan> plans;
     const Demand demand = demand_of(graph, plan);
     for (const Tile& tile : tiles_for(demand, plan)) {
@@ -453,10 +454,11 @@ double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
 
 double nanoseconds_per_component(const ir::Graph& graph, const Plan& plan) {
     // An fma, or as much of a product of matrices.
-    double nanoseconds = 1.0 / 6 / plan.lanes;
+    const IsaRow& isa = row_of(plan.isa);
+    double nanoseconds = 1.0 / (isa.halves ? 3 : 6) / plan.lanes;
     for (ir::ValueId id = 0; id < graph.nodes.size(); ++id)
         if (graph[id].op == ir::Op::Reduce && weighs_by_blocks(graph, id, plan))
-            nanoseconds *= block_share;
+            nanoseconds *= isa.blocks ? block_share : 0.5;
     return nanoseconds;
 }
 

@@ -266,7 +266,7 @@ std::vector<Plan> tried_plans(const TestFormula& formula, Isa isa) {
         plans.push_back(plans.front());
         plans.back().parts = 2;
     }
-    if (row_of(isa).blocks && is_narrow(formula) &&
+    if (row_of(isa).bf16 && is_narrow(formula) &&
         formula.text.starts_with("softmax_j"))
         for (const std::int32_t parts : {2, 1}) {
             plans.push_back(plans.front());

@@ -161,6 +161,8 @@ def test_attention_of_bf16(
     )
 
 
+#: Where weights of so few parts are faster than those of float32.
+MOST_ROUNDED_PARTS = {"x86-64-v4-amx": 2, "x86-64-v4-bf16": 1, "znver4": 1}
 ALLOWED = [(1e-6, 3, 1e-6), (1e-5, 2, 1e-5), (4e-3, 1, 2e-3)]
 
 
@@ -178,9 +180,8 @@ def test_weights_are_as_exact_as_asked(
     error = formula(given).double() / wanted - 1
     assert error.abs().max() < worst
     assert error.mean().abs() < worst / 10
-    by_blocks = isa == "x86-64-v4-amx"
     told = f" weight_parts={parts}" in formula.plans(given)[0]
-    assert told == (by_blocks and parts < 3)
+    assert told == (parts <= MOST_ROUNDED_PARTS.get(isa, 0))
 
 
 @pytest.mark.parametrize("parts", [1, 2])

@@ -46,7 +46,8 @@ public:
         place_memory();
         auto& b = entry_.b;
         const std::int64_t depth = depth_of_blocks();
-        if (depth > 0)
+        const bool has_unit = depth > 0 && row_of(writer_.plan.isa).blocks;
+        if (has_unit)
             emit_shapes(entry_.lanes, depth);
         Value* rows = b.CreateSub(entry_.argument(2), i0());
         rows_.fill(entry_.lanes, entry_.functions, entry_.call, i0(), rows,
@@ -62,7 +63,7 @@ public:
             where_pairs_count(entry_.lanes.constant(0), rows, panel, count,
                               tiles, [&] { write_panel(panel, rows, count); });
         });
-        if (depth > 0)
+        if (has_unit)
             emit_release(entry_.lanes);
         entry_.finish();
     }

@@ -121,6 +121,89 @@ private:
     const BlockProduct& product_;
 };
 
+/// The same by lanes, of words of bf16: a row of A is broadcast word by word.
+class LaneProduct {
+public:
+    LaneProduct(const Lanes& lanes, const BlockProduct& product)
+        : lanes_(lanes), b_(lanes.b), product_(product),
+          sum_(lanes.type(DType::F32)),
+          halves_(llvm::FixedVectorType::get(
+              llvm::Type::getBFloatTy(b_.getContext()), 2 * side)) {}
+
+    void write() {
+        lanes_.loop(lanes_.constant(0), product_.rows, lanes_.constant(side),
+                    [&](Value* row) {
+                        for (int n = 0; n < product_.vectors; ++n)
+                            write_rows(row, n);
+                    });
+    }
+
+private:
+    /// 16 rows from `row` on of vector n.
+    void write_rows(Value* row, int n) {
+        std::vector<Value*> sums;
+        for (int m = 0; m < side; ++m) {
+            sums.push_back(lanes_.variable(sum_));
+            b_.CreateStore(product_.starts
+                               ? llvm::Constant::getNullValue(sum_)
+                               : lanes_.load(DType::F32, place(row, m, n)),
+                           sums.back());
+        }
+        lanes_.loop(lanes_.constant(0), product_.steps, lanes_.constant(1),
+                    [&](Value* step) {
+                        for (const auto& factors : product_.factors)
+                            add(factors, row, n, step, sums);
+                    });
+        for (int m = 0; m < side; ++m)
+            lanes_.store(b_.CreateLoad(sum_, sums[std::size_t(m)]),
+                         place(row, m, n));
+    }
+
+    void add(const BlockProduct::Factors& factors, Value* row, int n,
+             Value* step, const std::vector<Value*>& sums) {
+        Value* a = lanes_.at(factors.a, row, 0, product_.a_stride);
+        a = lanes_.at(a, step, 0, 4 * product_.depth);
+        for (Value* matrix : factors.b) {
+            Value* b = lanes_.at(matrix, step, 0, product_.b_step);
+            lanes_.loop(lanes_.constant(0), lanes_.constant(product_.depth),
+                        lanes_.constant(1), [&](Value* word) {
+                            add_word(
+                                lanes_.at(a, word, 0, 4),
+                                lanes_.at(lanes_.byte_offset(b, n * row_bytes),
+                                          word, 0, stride()),
+                                sums);
+                        });
+        }
+    }
+
+    void add_word(Value* a, Value* b, const std::vector<Value*>& sums) {
+        Value* column =
+            b_.CreateAlignedLoad(halves_, b, llvm::Align(row_bytes));
+        for (int m = 0; m < side; ++m) {
+            Value* word = lanes_.broadcast(
+                DType::I32,
+                lanes_.byte_offset(a, std::int64_t(m) * product_.a_stride));
+            Value* sum = sums[std::size_t(m)];
+            b_.CreateStore(b_.CreateIntrinsic(
+                               llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
+                               {b_.CreateLoad(sum_, sum), column,
+                                b_.CreateBitCast(word, halves_)}),
+                           sum);
+        }
+    }
+
+    std::int64_t stride() const { return product_.vectors * row_bytes; }
+    Value* place(Value* row, int m, int vector) {
+        return lanes_.byte_offset(lanes_.at(product_.c, row, m, stride()),
+                                  vector * row_bytes);
+    }
+
+    const Lanes& lanes_;
+    llvm::IRBuilder<>& b_;
+    const BlockProduct& product_;
+    llvm::Type *sum_, *halves_;
+};
+
 } // namespace
 
 /// Sums and rows of B are whole; rows of A are a step long, and so many rows
@@ -148,7 +231,10 @@ void emit_shapes(const Lanes& lanes, std::int64_t depth) {
 }
 
 void emit_product(const Lanes& lanes, const BlockProduct& product) {
-    Product(lanes, product).write();
+    if (row_of(lanes.isa()).blocks)
+        Product(lanes, product).write();
+    else
+        LaneProduct(lanes, product).write();
 }
 
 void emit_release(const Lanes& lanes) {

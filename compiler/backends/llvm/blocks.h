@@ -6,6 +6,9 @@
 // another, over up to 16 words of each: 8 or 4 cycles' work of the vector units
 // in one. Four blocks of sums are in registers at a time, since two operands
 // then serve four products.
+//
+// Where there is no such unit but AVX512-BF16, products of bf16 are made of its
+// instruction for lanes, with 16 vectors of sums in registers.
 #pragma once
 
 #include "compiler/backends/llvm/lanes.h"

@@ -6,6 +6,7 @@
 
 #include "block.h"
 #include "pack_stream.h"
+#include "processor.h"
 #include "tile.h"
 
 namespace ceiling {
@@ -50,34 +51,35 @@ void accumulate_stream(const Problem<T>& problem, Range rows, Range columns,
     }
 }
 
-/// Packs columns for tile_panel(): count x d, then zeros up to a whole tile.
+/// Packs columns for tile_panel(): count x d, then zeros up to `padded`.
 template <class T>
-int pack_panel(const Problem<T>& problem, std::ptrdiff_t first, int count, T* y,
-               T* b) {
-    const int padded = (count + TileColumns - 1) / TileColumns * TileColumns;
+void pack_panel(const Problem<T>& problem, std::ptrdiff_t first, int count,
+                int padded, T* y, T* b) {
     const std::ptrdiff_t d = problem.d;
     const T* source = problem.y + first * d;
     for (std::ptrdiff_t k = 0; k < padded * d; ++k)
         y[k] = k < count * d ? source[k] : T(0);
     for (int j = 0; j < padded; ++j)
         b[j] = j < count ? problem.b[first + j] : T(0);
-    return padded;
 }
 
-template <class T>
+template <class T, int Vectors, int Columns>
 void accumulate_tiles(const Problem<T>& problem, Range rows, Range columns,
                       T* scratch, double* sums) {
-    const int height = TileVectors * Lanes<T>::Width;
+    const int height = Vectors * Lanes<T>::Width;
+    const int panel = MostPanelColumns / Columns * Columns;
     const std::ptrdiff_t d = problem.d;
     const std::ptrdiff_t tiles = pack_rows(problem, rows, height, scratch);
     T* b = scratch + BlockRows * d;
-    T* y = b + TilePanelColumns;
+    T* y = b + MostPanelColumns;
     for (std::ptrdiff_t j = columns.begin; j < columns.end;) {
-        const int count = int(smaller(TilePanelColumns, columns.end - j));
-        const int padded = pack_panel(problem, j, count, y, b);
+        const int count = int(smaller(panel, columns.end - j));
+        const int padded = (count + Columns - 1) / Columns * Columns;
+        pack_panel(problem, j, count, padded, y, b);
         for (std::ptrdiff_t i = 0; i < tiles; ++i)
-            tile_panel<T>(scratch + i * height * d, y, b, padded, d,
-                          problem.scale, sums + i * height);
+            tile_panel<T, Vectors, Columns>(scratch + i * height * d, y, b,
+                                            padded, d, problem.scale,
+                                            sums + i * height);
         j += count;
     }
 }
@@ -87,7 +89,7 @@ void accumulate_tiles(const Problem<T>& problem, Range rows, Range columns,
 template <class T> std::size_t scratch_size(std::ptrdiff_t d) {
     if (d == 3)
         return 3 * BlockRows + StreamSize;
-    return BlockRows * d + TilePanelColumns * (d + 1);
+    return BlockRows * d + MostPanelColumns * (d + 1);
 }
 
 template <class T>
@@ -95,8 +97,12 @@ void accumulate(const Problem<T>& problem, Range rows, Range columns,
                 T* scratch, double* sums) {
     if (problem.d == 3)
         accumulate_stream(problem, rows, columns, scratch, sums);
+    else if (is_zen4())
+        accumulate_tiles<T, 1, LowTileColumns>(problem, rows, columns, scratch,
+                                               sums);
     else
-        accumulate_tiles(problem, rows, columns, scratch, sums);
+        accumulate_tiles<T, TileVectors, TileColumns>(problem, rows, columns,
+                                                      scratch, sums);
 }
 
 template std::size_t scratch_size<float>(std::ptrdiff_t);

@@ -34,7 +34,7 @@ public:
           rows_(writer, writer.sites.rows, Axes::I, writer.plan.row_block, 0,
                 Order::Tiles, writer.plan.row_vectors * writer.plan.lanes),
           parts_(writer, rows_.end()),
-          kept_(find_kept(writer, bodies(), parts_.end())),
+          kept_(find_kept(writer, bodies(), parts_.end() + read_ahead)),
           columns_(writer, writer.sites.columns, Axes::J,
                    writer.plan.panel + margin * writer.plan.columns,
                    kept_.end() + read_ahead, Order::Points, 1, entry_.width),
@@ -281,20 +281,26 @@ private:
     /// Hands columns [first, end), whose scalars are kept, to a reduction.
     void take(std::size_t number, Value* row, Value* panel, Value* first,
               Value* end) {
+        const Slots& slots = reductions_[number];
         const auto body = [&](Tile& tile) {
             tile.first = first;
             tile.end = end;
             const WeightedBlocks blocks = blocks_of(number);
             if (blocks.values)
                 tile.blocks = &blocks;
-            reductions_[number].monoid->take(
+            const bool stages =
+                may_run_ahead() && values_.unrolled(slots.monoid->components());
+            slots.monoid->take(
                 tile, [&](int step, const std::function<void()>& each) {
-                    each_step(first, end, step,
-                              [&](Value* column, int columns) {
-                                  tile.column = column;
-                                  tile.columns = columns;
-                                  each();
-                              });
+                    llvm::Instruction* branch =
+                        each_step(first, end, stages ? 1 : step,
+                                  [&](Value* column, int columns) {
+                                      tile.column = column;
+                                      tile.columns = columns;
+                                      each();
+                                  });
+                    if (stages)
+                        request_stages(*branch, writer_.plan.stage);
                     values_.forget();
                 });
         };
@@ -391,10 +397,15 @@ private:
                         [&](Tile& tile) { reductions_[k].monoid->step(tile); },
                         column, columns);
             });
-        // Stages read columns beyond the panel: as far as there is memory.
-        if (writer_.plan.stage && kept_.deep.empty() && kept_.blocks.empty() &&
-            !by_tiles() && columns_.is_by_components())
+        if (may_run_ahead() && !by_tiles())
             request_stages(*branch, writer_.plan.stage);
+    }
+
+    /// Whether the plan has stages, and there is memory where they read beyond
+    /// the first and the last column of a tile.
+    bool may_run_ahead() const {
+        return writer_.plan.stage && kept_.deep.empty() &&
+               kept_.blocks.empty() && columns_.is_by_components();
     }
 
     void keep_scalars(int columns) {

@@ -13,6 +13,7 @@
 
 #include "candidates.h"
 #include "nearest.h"
+#include "processor.h"
 #include "tile.h"
 
 namespace ceiling {
@@ -20,12 +21,11 @@ namespace ceiling {
 namespace {
 
 using L = Lanes<float>;
-using Tile = __m512[TileColumns][TileVectors];
-
 constexpr float Infinity = __builtin_inff();
 
 static_assert(NearestRows == 16 * TileVectors);
 static_assert(NearestGroup % TileColumns == 0);
+static_assert(NearestGroup % LowTileColumns == 0);
 
 struct Smallest {
     static constexpr float Identity = Infinity;
@@ -53,30 +53,32 @@ void pack_rows(const NearestProblem& problem, std::ptrdiff_t first,
 }
 
 /// The squares of one coordinate; y_k of columns that follow one another.
-template <bool Begin>
-CEILING_INLINE void add_coordinate(const float* x, const float* y, Tile& tile) {
-    __m512 row[TileVectors];
+template <bool Begin, int Vectors, int Columns>
+CEILING_INLINE void add_coordinate(const float* x, const float* y,
+                                   __m512 (&tile)[Columns][Vectors]) {
+    __m512 row[Vectors];
 #pragma GCC unroll 8
-    for (int r = 0; r < TileVectors; ++r)
+    for (int r = 0; r < Vectors; ++r)
         row[r] = L::load(x + 16 * r);
-#pragma GCC unroll 8
-    for (int c = 0; c < TileColumns; ++c) {
+#pragma GCC unroll 16
+    for (int c = 0; c < Columns; ++c) {
         const __m512 coordinate = L::all(y[c]);
 #pragma GCC unroll 8
-        for (int r = 0; r < TileVectors; ++r) {
+        for (int r = 0; r < Vectors; ++r) {
             const __m512 t = L::sub(row[r], coordinate);
             tile[c][r] = Begin ? L::mul(t, t) : L::fma(t, t, tile[c][r]);
         }
     }
 }
 
-/// best = join(best, squares of a group); D is d, or 0 for any.
-template <class Extreme, int D>
+/// best = join(best, squares of a group) for some vectors of rows; D is d, or 0
+/// for any.
+template <class Extreme, int D, int Vectors, int Columns>
 CEILING_INLINE void scan(const float* x, const float* group, std::ptrdiff_t d,
-                         __m512 (&best)[TileVectors]) {
+                         __m512* best) {
 #pragma GCC unroll 1
-    for (int j = 0; j < NearestGroup; j += TileColumns, group += TileColumns) {
-        Tile tile;
+    for (int j = 0; j < NearestGroup; j += Columns, group += Columns) {
+        __m512 tile[Columns][Vectors];
         add_coordinate<true>(x, group, tile);
         if constexpr (D == 3) {
             add_coordinate<false>(x + NearestRows, group + NearestGroup, tile);
@@ -88,12 +90,24 @@ CEILING_INLINE void scan(const float* x, const float* group, std::ptrdiff_t d,
                 add_coordinate<false>(x + k * NearestRows,
                                       group + k * NearestGroup, tile);
         }
+#pragma GCC unroll 16
+        for (int c = 0; c < Columns; ++c)
 #pragma GCC unroll 8
-        for (int c = 0; c < TileColumns; ++c)
-#pragma GCC unroll 8
-            for (int r = 0; r < TileVectors; ++r)
+            for (int r = 0; r < Vectors; ++r)
                 best[r] = Extreme::join(best[r], tile[c][r]);
     }
+}
+
+/// The same for all rows of a block.
+template <class Extreme, int D>
+CEILING_INLINE void scan_rows(const float* x, const float* group,
+                              std::ptrdiff_t d, bool low,
+                              __m512 (&best)[TileVectors]) {
+    if (low)
+        for (int r = 0; r < TileVectors; ++r)
+            scan<Extreme, D, 1, LowTileColumns>(x + 16 * r, group, d, best + r);
+    else
+        scan<Extreme, D, TileVectors, TileColumns>(x, group, d, best);
 }
 
 /// Calls each(g, extremes of the group g) for all groups.
@@ -101,14 +115,16 @@ template <class Extreme, class Each>
 CEILING_INLINE void scan_groups(const NearestProblem& problem, const float* x,
                                 Each each) {
     const std::ptrdiff_t stride = NearestGroup * problem.d;
+    const bool low = is_zen4();
     for (std::ptrdiff_t g = 0; g < problem.count(); ++g) {
         __m512 best[TileVectors];
         for (auto& v : best)
             v = L::all(Extreme::Identity);
         if (problem.d == 3)
-            scan<Extreme, 3>(x, problem.groups + g * stride, 3, best);
+            scan_rows<Extreme, 3>(x, problem.groups + g * stride, 3, low, best);
         else
-            scan<Extreme, 0>(x, problem.groups + g * stride, problem.d, best);
+            scan_rows<Extreme, 0>(x, problem.groups + g * stride, problem.d,
+                                  low, best);
         each(g, best);
     }
 }

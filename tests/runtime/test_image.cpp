@@ -88,6 +88,12 @@ TEST(Isa, ThisMachineRunsTheBestItReports) {
     EXPECT_TRUE(cpu::runs(Isa::X86_64_V3));
 }
 
+TEST(Isa, OfAmdFamily25WhatHasAvx512IsAZen4) {
+    const bool is_zen4 = cpu::processor().starts_with("AuthenticAMD 25/") &&
+                         cpu::runs(Isa::X86_64_V4);
+    EXPECT_EQ(*cpu::host_isa() == Isa::Zen4, is_zen4);
+}
+
 Key key_of(std::uint64_t number) {
     return {{number, ~number}};
 }

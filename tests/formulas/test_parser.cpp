@@ -2,7 +2,7 @@
 #include "formulas/parser.h"
 #include "tests/formulas/vocabulary.h"
 
-#include <chrono>
+#include <ctime>
 #include <gtest/gtest.h>
 
 namespace tilefold::tests {
@@ -182,8 +182,7 @@ TEST(Limits, LeaveRoomForLongFormulas) {
 }
 
 TEST(Limits, TakeNoTimeToReach) {
-    using Clock = std::chrono::steady_clock;
-    const auto begin = Clock::now();
+    const std::clock_t begin = std::clock(); // of this process alone
     for (const std::string_view part :
          {"(", ")",  "|",      "| ",    "x ", "x|",     "x_i^2 ", "a/", "2",
           ".", "1e", "sum_j ", "a_j/(", "k(", "with ",  ",",      "[",  "ᵢ",
@@ -196,7 +195,7 @@ TEST(Limits, TakeNoTimeToReach) {
             EXPECT_EQ(error.family(), Family::Formula);
         }
     }
-    EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
+    EXPECT_LT(std::clock() - begin, 10 * CLOCKS_PER_SEC);
 }
 
 } // namespace tilefold::tests

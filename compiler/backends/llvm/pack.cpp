@@ -14,10 +14,8 @@ using llvm::Value;
 
 namespace {
 
-constexpr std::int64_t line = 64; // bytes
-
 std::int64_t aligned(std::int64_t bytes) {
-    return (bytes + line - 1) / line * line;
+    return (bytes + line_bytes - 1) / line_bytes * line_bytes;
 }
 
 } // namespace
@@ -66,7 +64,7 @@ void Pack::place(ValueId id) {
         end_per_width_ += bytes;
         if (place.order == Order::Points) {
             place.component = size;
-            end_ += capacity_ * line; // each point begins a cache line
+            end_ += capacity_ * line_bytes; // each point begins a cache line
         }
         places_[id] = place;
         return;
@@ -117,8 +115,8 @@ Value* Pack::run_of(const Lanes& lanes, const Place& place) const {
         return lanes.constant(place.run);
     auto& b = lanes.b;
     Value* bytes = b.CreateMul(width_, lanes.constant(place.component));
-    return b.CreateAnd(b.CreateAdd(bytes, lanes.constant(line - 1)),
-                       lanes.constant(-line));
+    return b.CreateAnd(b.CreateAdd(bytes, lanes.constant(line_bytes - 1)),
+                       lanes.constant(-line_bytes));
 }
 
 /// The axis' list of points; null: all in order.

@@ -15,6 +15,9 @@
 
 namespace tilefold::llvm_backend {
 
+/// Of a cache.
+inline constexpr std::int64_t line_bytes = 64;
+
 /// How the long vectors of a part lie.
 enum class Order : std::uint8_t { Components, Tiles, Points };
 

@@ -14,8 +14,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr std::int64_t line = 64; // bytes, of a cache
-
 /// Packed values of a run, lanes over its points; what is packed already is
 /// a leaf, and so are the constants.
 class RunLeaves : public Leaves {
@@ -147,9 +145,9 @@ std::vector<Pack::Fetched> Pack::fetched(Lanes& lanes, Value* call) const {
             writer_.graph.arguments[std::size_t(node.first)].dtype;
         const auto size = std::int64_t(size_of(stored));
         Value* is_usual = b.CreateICmpEQ(source.step, lanes.constant(size));
-        arrays.push_back(
-            {source, components,
-             b.CreateSelect(is_usual, lanes.constant(line), source.step)});
+        arrays.push_back({source, components,
+                          b.CreateSelect(is_usual, lanes.constant(line_bytes),
+                                         source.step)});
     }
     return arrays;
 }

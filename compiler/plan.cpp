@@ -70,6 +70,9 @@ struct Demand {
     bool vectors = false; ///< a pair has vectors, as gradients of kernels do
     bool powers = false;  ///< … an exponential: a long chain of operations
     std::int64_t accumulators = 0;
+
+    /// Whether stages of several vectors would not fit registers.
+    bool is_crowded() const { return row_registers + accumulators > 4; }
 };
 
 bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
@@ -213,8 +216,7 @@ std::vector<Tile> tiles_of_halves(const Demand& demand, const Plan& plan) {
     if (demand.vectors)
         return {{1, 1, 12}, {1, 1, 16}, {1, 8, 0},
                 {1, 4, 0},  {2, 2, 0},  {2, 1, 0}};
-    const bool crowded = demand.row_registers + demand.accumulators > 4;
-    if (crowded && plan.lanes == 8)
+    if (demand.is_crowded() && plan.lanes == 8)
         return {{1, 1, 10}, {1, 1, 12}, {1, 1, 8},
                 {1, 1, 16}, {1, 4, 0},  {2, 1, 24}};
     return {{1, 1, 8}, {1, 1, 10}, {1, 1, 12},
@@ -306,11 +308,10 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
                                        {2, 1, 0},  {4, 1, 0}, {1, 2, 0}}
                    : std::vector<Tile>{{2, 2, 0},  {1, 4, 0}, {2, 1, 0},
                                        {1, 1, 16}, {4, 1, 0}, {1, 2, 0}};
-    const bool crowded = demand.row_registers + demand.accumulators > 4;
     if (plan.lanes == 8)
         return {{2, 1, 24}, {2, 1, 16}, {1, 1, 12},
                 {2, 1, 0},  {4, 1, 0},  {2, 2, 0}};
-    if (crowded)
+    if (demand.is_crowded())
         return {{2, 1, 16}, {2, 1, 12}, {1, 1, 12},
                 {2, 1, 0},  {4, 1, 0},  {2, 2, 0}};
     return {{2, 1, 16}, {4, 1, 16}, {2, 1, 10},

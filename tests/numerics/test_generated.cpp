@@ -269,9 +269,21 @@ std::vector<Plan> tried_plans(const TestFormula& formula, Isa isa) {
     if (row_of(isa).bf16 && is_narrow(formula) &&
         formula.text.starts_with("softmax_j"))
         for (const std::int32_t parts : {2, 1}) {
+            if (parts > 1 && !row_of(isa).blocks)
+                continue; // lanes take weights of one part
             plans.push_back(plans.front());
             plans.back().weight_parts = parts;
         }
+    if (formula.text.starts_with("logsumexp_j")) {
+        // Stages that read many vectors beyond little memory.
+        Plan plan = plans.front();
+        plan.row_vectors = 8;
+        plan.row_block = row_multiple(plan);
+        plan.columns = 1;
+        plan.panel = plan.k_tile = 32;
+        plan.stage = 4;
+        plans.push_back(plan);
+    }
     return plans;
 }
 

@@ -22,8 +22,13 @@ using llvm::Value;
 
 namespace {
 
-/// Bytes that stages may read before and after the packed columns.
-constexpr std::int64_t read_ahead = margin * 16 * 8;
+/// Bytes that stages may read before and after packed columns, and the vectors
+/// of pairs that are kept.
+std::int64_t read_ahead(const ModuleWriter& writer) {
+    const std::int64_t kept = writer.plan.row_vectors * writer.plan.lanes *
+                              std::int64_t(size_of(writer.graph.real));
+    return margin * std::max<std::int64_t>(16 * 8, kept);
+}
 
 /// accumulate under way.
 class Accumulate {
@@ -34,10 +39,11 @@ public:
           rows_(writer, writer.sites.rows, Axes::I, writer.plan.row_block, 0,
                 Order::Tiles, writer.plan.row_vectors * writer.plan.lanes),
           parts_(writer, rows_.end()),
-          kept_(find_kept(writer, bodies(), parts_.end() + read_ahead)),
+          kept_(find_kept(writer, bodies(), parts_.end() + read_ahead(writer))),
           columns_(writer, writer.sites.columns, Axes::J,
                    writer.plan.panel + margin * writer.plan.columns,
-                   kept_.end() + read_ahead, Order::Points, 1, entry_.width),
+                   kept_.end() + read_ahead(writer), Order::Points, 1,
+                   entry_.width),
           guard_(entry_), leaves_(entry_, rows_, columns_, kept_, scratch()),
           values_(writer.graph, entry_.lanes, entry_.functions,
                   writer.plan.unroll, entry_.width, leaves_) {}
@@ -160,7 +166,7 @@ private:
     /// Accumulators that do not fit registers follow the packed columns.
     void place_memory() {
         Layout& layout = writer_.layout;
-        std::int64_t fixed = columns_.end() + read_ahead;
+        std::int64_t fixed = columns_.end() + read_ahead(writer_);
         std::int64_t per_width = columns_.end_per_width();
         for (const Slots& slots : reductions_) {
             memory_.push_back({fixed, per_width});

@@ -3,6 +3,7 @@
 // chapter 18.
 
 #include "compiler/backends/llvm/blocks.h"
+#include "compiler/backends/llvm/words.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -22,6 +23,18 @@ constexpr int first_a = 4, first_b = 6;
 /// Steps after which sums go back to memory, so that what B has of them stays
 /// in the first cache.
 constexpr std::int64_t part = 8;
+
+/// From row to row of B and of C.
+std::int64_t stride_of(const BlockProduct& product) {
+    return product.vectors * row_bytes;
+}
+
+/// Of row `row` + m of C.
+Value* sums_at(const Lanes& lanes, const BlockProduct& product, Value* row,
+               int m, int vector) {
+    return lanes.byte_offset(lanes.at(product.c, row, m, stride_of(product)),
+                             vector * row_bytes);
+}
 
 class Product {
 public:
@@ -110,10 +123,9 @@ private:
                            {number(block), place, lanes_.constant(stride)});
     }
     Value* number(int block) { return b_.getInt8(std::uint8_t(block)); }
-    std::int64_t stride() const { return product_.vectors * row_bytes; }
+    std::int64_t stride() const { return stride_of(product_); }
     Value* sums(Value* row, int m, int vector) {
-        return lanes_.byte_offset(
-            lanes_.at(product_.c, row, m * side, stride()), vector * row_bytes);
+        return sums_at(lanes_, product_, row, m * side, vector);
     }
 
     const Lanes& lanes_;
@@ -126,9 +138,7 @@ class LaneProduct {
 public:
     LaneProduct(const Lanes& lanes, const BlockProduct& product)
         : lanes_(lanes), b_(lanes.b), product_(product),
-          sum_(lanes.type(DType::F32)),
-          halves_(llvm::FixedVectorType::get(
-              llvm::Type::getBFloatTy(b_.getContext()), 2 * side)) {}
+          sum_(lanes.type(DType::F32)) {}
 
     void write() {
         lanes_.loop(lanes_.constant(0), product_.rows, lanes_.constant(side),
@@ -144,10 +154,12 @@ private:
         std::vector<Value*> sums;
         for (int m = 0; m < side; ++m) {
             sums.push_back(lanes_.variable(sum_));
-            b_.CreateStore(product_.starts
-                               ? llvm::Constant::getNullValue(sum_)
-                               : lanes_.load(DType::F32, place(row, m, n)),
-                           sums.back());
+            b_.CreateStore(
+                product_.starts
+                    ? llvm::Constant::getNullValue(sum_)
+                    : lanes_.load(DType::F32,
+                                  sums_at(lanes_, product_, row, m, n)),
+                sums.back());
         }
         lanes_.loop(lanes_.constant(0), product_.steps, lanes_.constant(1),
                     [&](Value* step) {
@@ -156,7 +168,7 @@ private:
                     });
         for (int m = 0; m < side; ++m)
             lanes_.store(b_.CreateLoad(sum_, sums[std::size_t(m)]),
-                         place(row, m, n));
+                         sums_at(lanes_, product_, row, m, n));
     }
 
     void add(const BlockProduct::Factors& factors, Value* row, int n,
@@ -170,38 +182,30 @@ private:
                             add_word(
                                 lanes_.at(a, word, 0, 4),
                                 lanes_.at(lanes_.byte_offset(b, n * row_bytes),
-                                          word, 0, stride()),
+                                          word, 0, stride_of(product_)),
                                 sums);
                         });
         }
     }
 
     void add_word(Value* a, Value* b, const std::vector<Value*>& sums) {
-        Value* column =
-            b_.CreateAlignedLoad(halves_, b, llvm::Align(row_bytes));
+        const Words pairs{.stored = DType::BF16, .other = DType::BF16};
+        Value* column = lanes_.load(DType::I32, b);
         for (int m = 0; m < side; ++m) {
             Value* word = lanes_.broadcast(
                 DType::I32,
                 lanes_.byte_offset(a, std::int64_t(m) * product_.a_stride));
             Value* sum = sums[std::size_t(m)];
-            b_.CreateStore(b_.CreateIntrinsic(
-                               llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
-                               {b_.CreateLoad(sum_, sum), column,
-                                b_.CreateBitCast(word, halves_)}),
+            b_.CreateStore(add_words(lanes_, pairs, b_.CreateLoad(sum_, sum),
+                                     column, word),
                            sum);
         }
-    }
-
-    std::int64_t stride() const { return product_.vectors * row_bytes; }
-    Value* place(Value* row, int m, int vector) {
-        return lanes_.byte_offset(lanes_.at(product_.c, row, m, stride()),
-                                  vector * row_bytes);
     }
 
     const Lanes& lanes_;
     llvm::IRBuilder<>& b_;
     const BlockProduct& product_;
-    llvm::Type *sum_, *halves_;
+    llvm::Type* sum_;
 };
 
 } // namespace

@@ -294,6 +294,15 @@ private:
             const WeightedBlocks blocks = blocks_of(number);
             if (blocks.values)
                 tile.blocks = &blocks;
+            tile.at_columns = [&](Value* column, int columns,
+                                  const std::function<void()>& at) {
+                values_.forget();
+                leaves_.begin_columns(column);
+                tile.column = column;
+                tile.columns = columns;
+                at();
+                values_.forget();
+            };
             const bool stages =
                 may_run_ahead() && values_.unrolled(slots.monoid->components());
             slots.monoid->take(

@@ -198,6 +198,25 @@ llvm::Instruction* Lanes::loop(Value* from, Value* to, Value* step,
     return branch;
 }
 
+Value* Lanes::bits(Value* truth) const {
+    const auto count = unsigned(truth->getType()->getPrimitiveSizeInBits());
+    return b.CreateZExt(b.CreateBitCast(truth, b.getIntNTy(count)),
+                        b.getInt64Ty());
+}
+
+void Lanes::each_bit(Value* bits,
+                     const std::function<void(Value*)>& body) const {
+    Value* left_at = variable(bits->getType());
+    b.CreateStore(bits, left_at);
+    Value* count = b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, bits);
+    loop(constant(0), count, constant(1), [&](Value*) {
+        Value* left = b.CreateLoad(bits->getType(), left_at);
+        body(b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, b.getTrue()));
+        b.CreateStore(b.CreateAnd(left, b.CreateSub(left, constant(1))),
+                      left_at);
+    });
+}
+
 llvm::Instruction* Lanes::when(Value* condition,
                                const std::function<void()>& then) const {
     llvm::Function* function = b.GetInsertBlock()->getParent();

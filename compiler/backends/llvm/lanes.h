@@ -88,6 +88,11 @@ public:
     llvm::Instruction*
     loop(llvm::Value* from, llvm::Value* to, llvm::Value* step,
          const std::function<void(llvm::Value*)>& body) const;
+    /// Truth as an i64, of at most 64 lanes; the first is the lowest bit.
+    llvm::Value* bits(llvm::Value* truth) const;
+    /// body(number) for each bit that is set, from the lowest on.
+    void each_bit(llvm::Value* bits,
+                  const std::function<void(llvm::Value*)>& body) const;
     /// Returns the branch around `then`.
     llvm::Instruction* when(llvm::Value* condition,
                             const std::function<void()>& then) const;

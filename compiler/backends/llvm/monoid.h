@@ -13,6 +13,7 @@
 #include "compiler/backends/llvm/module.h"
 #include "compiler/backends/llvm/weighted.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -75,6 +76,11 @@ struct Tile {
     llvm::Value* list = nullptr;
     /// Columns of a tile of columns, in the panel.
     llvm::Value *first = nullptr, *end = nullptr;
+    /// Runs a body for some of them: `columns` from `column` on, which become
+    /// the tile's. What is read of any beyond `end` means nothing.
+    std::function<void(llvm::Value* column, int columns,
+                       const std::function<void()>& body)>
+        at_columns = {};
     const WeightedBlocks* blocks = nullptr; ///< where they take weighted sums
 };
 

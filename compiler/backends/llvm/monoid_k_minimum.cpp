@@ -8,10 +8,17 @@
 // size: keys, which sort as the values do (numbers, NaN, empty), and codes: the
 // column in the panel, or -1 - p for what was in place p of the state. A column
 // is compared with the worst; only where some lane is better (rare after the
-// first few hundred columns) does it sink into the list, below equal keys.
+// first few hundred columns) is it noted as a candidate, of that lane alone.
+// When a lane has many, those of all lanes sink into their lists together,
+// below equal keys: mostly one lane of a column is better, and the candidates
+// of a lane are next to those of another lane's columns.
 
 #include "compiler/backends/llvm/monoid.h"
 
+#include <llvm/Analysis/VectorUtils.h>
+
+#include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace tilefold::llvm_backend {
@@ -29,56 +36,64 @@ public:
         fields_ = {{DType::F64, k_, empty}, {DType::I64, k_, -1}};
     }
 
-    std::int64_t list_vectors(const Plan&) const override { return 2 * k_; }
+    /// Of each row vector: keys and codes of the list and of candidates; how
+    /// many candidates each lane has; the keys of some columns; the queue.
+    std::int64_t list_vectors(const Plan& plan) const override {
+        const std::int64_t most_queued =
+            plan.k_tile / plan.columns *
+                ((plan.columns + together - 1) / together) +
+            plan.columns;
+        return 2 * (k_ + room) + 1 + together +
+               (most_queued * entry_bytes + plan.lanes - 1) / plan.lanes;
+    }
 
     void start(Tile& tile) override {
         auto& b = tile.lanes.b;
+        Value* nothing = tile.lanes.number(
+            graph_.real, std::numeric_limits<double>::quiet_NaN());
         for (int r = 0; r < tile.rows; ++r) {
-            const StateRows& state = *tile.state[std::size_t(r)];
-            each_place(tile.lanes, [&](Component k) {
-                Value* x = tile.lanes.as(graph_.real, state.load(smallest, k));
-                Value* empty = b.CreateICmpSLT(
-                    state.load(where, k), tile.lanes.number(DType::I64, 0));
-                store(tile, keys, r, k,
-                      b.CreateSelect(empty, splat(tile, empty_key()),
-                                     key_of(tile, x)));
-                Value* code = b.CreateNot(k.runtime); // -1 - k
-                store(tile, codes, r, k,
-                      tile.lanes.splat(b.CreateTrunc(code, element(tile))));
-            });
-            b.CreateStore(b.getFalse(), has_new(tile, r));
-            refresh_worst(tile, r);
+            b.CreateStore(nothing, bound(tile, r));
+            b.CreateStore(tile.lanes.constant(0), length(tile, r));
+            forget_candidates(tile, r);
+            read_list(tile, r);
         }
     }
 
-    /// One branch for all cells of the step, then one for each.
+    bool by_tiles(const Plan&) const override { return true; }
+
+    /// Columns, some together, of which one is better in a lane are queued,
+    /// without a branch, which would be mispredicted after a tile's work.
     void step(Tile& tile) override {
         auto& b = tile.lanes.b;
-        Value* any = nullptr;
-        each_cell(tile, [&](int r, int j) {
-            Value* better = is_better(tile, r, j);
-            any = any ? b.CreateOr(any, better) : better;
-        });
-        tile.lanes.when(b.CreateOrReduce(any), [&] {
-            each_cell(tile, [&](int r, int j) {
-                tile.lanes.when(b.CreateOrReduce(is_better(tile, r, j)), [&] {
-                    Value* column =
-                        b.CreateAdd(tile.column, tile.lanes.constant(j));
-                    sink(
-                        tile, r, key_of(tile, read(tile, 0, {}, r, j)),
-                        tile.lanes.splat(b.CreateTrunc(column, element(tile))));
-                    b.CreateStore(b.getTrue(), has_new(tile, r));
-                    refresh_worst(tile, r);
-                });
+        for (int j = 0; j < tile.columns; j += together)
+            for (int r = 0; r < tile.rows; ++r) {
+                const int count = std::min(together, tile.columns - j);
+                Value* least = least_of(tile, r, j, count);
+                Value* column =
+                    b.CreateAdd(tile.column, tile.lanes.constant(j));
+                queue(tile, r, column, tile.lanes.constant(count),
+                      b.CreateOrReduce(is_better(tile, r, least)));
+            }
+    }
+
+    void take(Tile& tile, const EachStep&) override {
+        for (int r = 0; r < tile.rows; ++r) {
+            tile.lanes.when(is_short(tile, r), [&] {
+                tile.lanes.when(has_candidates(tile, r, 0),
+                                [&] { take_candidates(tile, r); });
             });
-        });
+            tile.lanes.when(is_short(tile, r), [&] {
+                bring_back(tile, r);
+                find_bound(tile, r);
+                read_list(tile, r);
+            });
+            take_queue(tile, r);
+        }
     }
 
     void finish(Tile& tile) override {
-        auto& b = tile.lanes.b;
         for (int r = 0; r < tile.rows; ++r)
-            tile.lanes.when(b.CreateLoad(b.getInt1Ty(), has_new(tile, r)),
-                            [&] { write_back(tile, r); });
+            bring_back(tile, r);
     }
 
     void merge(Evaluator& values, const FunctionTable&, StateRows& into,
@@ -105,15 +120,84 @@ public:
 private:
     enum Part : int { keys, codes };
 
-    template <class Body> static void each_cell(Tile& tile, Body body) {
-        for (int j = 0; j < tile.columns; ++j)
-            for (int r = 0; r < tile.rows; ++r)
-                body(r, j);
-    }
-    Value* is_better(Tile& tile, int r, int j) {
+    Value* is_better(Tile& tile, int r, Value* x) {
         auto& b = tile.lanes.b;
-        return b.CreateFCmpULT(read(tile, 0, {}, r, j),
-                               b.CreateLoad(real(tile), worst_of(tile, r)));
+        return b.CreateFCmpULT(x, b.CreateLoad(real(tile), worst_of(tile, r)));
+    }
+    /// Whether a lane's list has empty places.
+    Value* is_short(Tile& tile, int r) const {
+        auto& b = tile.lanes.b;
+        return b.CreateOrReduce(b.CreateICmpEQ(
+            load(tile, keys, r, last_place(tile)), splat(tile, empty_key())));
+    }
+    /// NaN where the first column is, which is better than nothing; of the
+    /// others it is passed over, which only takes an empty place, and then all
+    /// are better.
+    Value* least_of(Tile& tile, int r, int first, int count) {
+        Value* least = read(tile, 0, {}, r, first);
+        for (int j = first + 1; j < first + count; ++j)
+            least = tile.lanes.smaller(read(tile, 0, {}, r, j), least);
+        return least;
+    }
+
+    /// While the list has empty places: as many columns as it has places are at
+    /// most the worst of so many minima of groups. Listing these bounds what is
+    /// looked for; then the list is to be read again.
+    void find_bound(Tile& tile, int r) {
+        if (k_ > most_bounded)
+            return;
+        auto& b = tile.lanes.b;
+        const int group = group_size();
+        Value* whole = b.CreateSub(tile.end, tile.lanes.constant(group - 1));
+        tile.lanes.loop(
+            tile.first, whole, tile.lanes.constant(group), [&](Value* column) {
+                tile.at_columns(column, group, [&] {
+                    add_to_all(tile, r, least_of(tile, r, 0, group));
+                    take_many(tile, r);
+                });
+            });
+        take_candidates(tile, r);
+        Value* worst = load(tile, keys, r, last_place(tile));
+        Value* is_number = b.CreateICmpSLT(worst, splat(tile, nan_key()));
+        Value* above = b.CreateAdd(worst, splat(tile, 1));
+        b.CreateStore(value_of(tile, b.CreateSelect(is_number, above, worst)),
+                      bound(tile, r));
+    }
+    /// Columns of a group, of which there are then more than places.
+    int group_size() const {
+        return int(std::bit_floor(std::clamp<std::uint64_t>(
+            2 * most_bounded / std::uint64_t(k_), 2, 8)));
+    }
+
+    /// `count` columns from `column` on, if `better`, an i1.
+    void queue(Tile& tile, int r, Value* column, Value* count, Value* better) {
+        auto& b = tile.lanes.b;
+        Value* number = b.CreateLoad(b.getInt64Ty(), length(tile, r));
+        Value* both = b.CreateOr(
+            b.CreateShl(column, tile.lanes.constant(count_bits)), count);
+        b.CreateStore(b.CreateTrunc(both, b.getInt32Ty()),
+                      queue_place(tile, r, number));
+        b.CreateStore(b.CreateAdd(number, b.CreateZExt(better, b.getInt64Ty())),
+                      length(tile, r));
+    }
+    void take_queue(Tile& tile, int r) {
+        auto& b = tile.lanes.b;
+        const auto constant = [&](std::int64_t n) {
+            return tile.lanes.constant(n);
+        };
+        Value* queued = b.CreateLoad(b.getInt64Ty(), length(tile, r));
+        tile.lanes.loop(constant(0), queued, constant(1), [&](Value* number) {
+            Value* both = b.CreateSExt(
+                b.CreateLoad(b.getInt32Ty(), queue_place(tile, r, number)),
+                b.getInt64Ty());
+            Value* count = b.CreateAnd(both, constant((1 << count_bits) - 1));
+            tile.at_columns(b.CreateAShr(both, constant(count_bits)), together,
+                            [&] {
+                                note(tile, r, count);
+                                take_many(tile, r);
+                            });
+        });
+        b.CreateStore(constant(0), length(tile, r));
     }
 
     llvm::Type* element(Tile& tile) const {
@@ -153,8 +237,7 @@ private:
     }
 
     Value* list_address(Tile& tile, Part part, int r, Component k) const {
-        const std::int64_t bytes =
-            tile.lanes.width() * std::int64_t(size_of(graph_.real));
+        const std::int64_t bytes = vector_bytes(tile);
         Value* place =
             tile.lanes.byte_offset(tile.list, (part * tile.rows + r) * bytes);
         return tile.lanes.at(place, k.runtime, 0, 2 * tile.rows * bytes);
@@ -168,30 +251,201 @@ private:
         tile.lanes.b.CreateAlignedStore(value, list_address(tile, part, r, k),
                                         alignment(tile));
     }
+    std::int64_t vector_bytes(Tile& tile) const {
+        return tile.lanes.width() * std::int64_t(size_of(graph_.real));
+    }
     llvm::Align alignment(Tile& tile) const {
-        return llvm::Align(std::uint64_t(tile.lanes.width()) *
-                           size_of(graph_.real));
+        return llvm::Align(std::uint64_t(vector_bytes(tile)));
     }
 
-    /// The candidate sinks from the first place to where it belongs, and what
-    /// comes after it moves down by one.
-    void sink(Tile& tile, int r, Value* key, Value* code) {
+    /// Columns that are looked at together, and candidates that sink together;
+    /// candidates of a lane that are many; room for these and what one step may
+    /// add.
+    static constexpr int together = 4;
+    static constexpr std::int64_t many = 12;
+    static constexpr std::int64_t room = many + together;
+    static_assert(room % together == 0);
+    /// Places of lists that minima of groups bound.
+    static constexpr std::int64_t most_bounded = 64;
+    /// Of an entry of the queue, and the bits of its count of columns.
+    static constexpr std::int64_t entry_bytes = 4;
+    static constexpr int count_bits = 3;
+
+    /// These follow the lists.
+    Value* counts(Tile& tile, int r) const {
+        return list_address(tile, keys, r, {0, tile.lanes.constant(k_ + room)});
+    }
+    Value* values_of_columns(Tile& tile) const {
+        return tile.lanes.byte_offset(counts(tile, 0),
+                                      tile.rows * vector_bytes(tile));
+    }
+    Value* queue_place(Tile& tile, int r, Value* number) const {
+        Value* queue = tile.lanes.byte_offset(
+            counts(tile, 0), tile.rows * (1 + together) * vector_bytes(tile));
+        return tile.lanes.at(
+            queue,
+            tile.lanes.b.CreateMul(number, tile.lanes.constant(tile.rows)), r,
+            entry_bytes);
+    }
+    void forget_candidates(Tile& tile, int r) {
         auto& b = tile.lanes.b;
-        llvm::Type* type = key->getType();
-        Value* key_at = tile.lanes.variable(type);
-        Value* code_at = tile.lanes.variable(type);
-        b.CreateStore(key, key_at);
-        b.CreateStore(code, code_at);
+        b.CreateAlignedStore(splat(tile, 0), counts(tile, r), alignment(tile));
+        b.CreateStore(tile.lanes.constant(0), most_candidates(tile, r));
+    }
+
+    /// What is better of the first `count` of the tile's columns becomes a
+    /// candidate.
+    void note(Tile& tile, int r, Value* count) {
+        auto& b = tile.lanes.b;
+        std::vector<Value*> better;
+        for (int j = 0; j < tile.columns; ++j) {
+            Value* x = read(tile, 0, {}, r, j);
+            better.push_back(is_better(tile, r, x));
+            b.CreateAlignedStore(x,
+                                 tile.lanes.byte_offset(values_of_columns(tile),
+                                                        j * vector_bytes(tile)),
+                                 alignment(tile));
+        }
+        Value* cells = tile.lanes.bits(llvm::concatenateVectors(b, better));
+        const std::int64_t bits = 64;
+        Value* lanes =
+            b.CreateMul(count, tile.lanes.constant(tile.lanes.width()));
+        Value* there =
+            b.CreateLShr(tile.lanes.constant(-1),
+                         b.CreateSub(tile.lanes.constant(bits), lanes));
+        tile.lanes.each_bit(b.CreateAnd(cells, there),
+                            [&](Value* cell) { note_cell(tile, r, cell); });
+    }
+
+    /// `cell` counts the lanes of the tile's columns.
+    void note_cell(Tile& tile, int r, Value* cell) {
+        auto& b = tile.lanes.b;
+        const std::int64_t size = std::int64_t(size_of(graph_.real));
+        const std::int64_t width = tile.lanes.width();
+        Value* lane = b.CreateAnd(cell, tile.lanes.constant(width - 1));
+        const auto of_lane = [&](Value* vector) {
+            return tile.lanes.at(vector, lane, 0, size);
+        };
+        Value* x =
+            b.CreateLoad(element(tile),
+                         tile.lanes.at(values_of_columns(tile), cell, 0, size));
+        Value* column = b.CreateAdd(
+            b.CreateUDiv(cell, tile.lanes.constant(width)), tile.column);
+        Value* count_at = of_lane(counts(tile, r));
+        Value* count =
+            b.CreateSExt(b.CreateLoad(element(tile), count_at), b.getInt64Ty());
+        const Component free = candidate(tile, count);
+        b.CreateStore(x, of_lane(list_address(tile, keys, r, free)));
+        b.CreateStore(b.CreateTrunc(column, element(tile)),
+                      of_lane(list_address(tile, codes, r, free)));
+        count = b.CreateAdd(count, tile.lanes.constant(1));
+        b.CreateStore(b.CreateTrunc(count, element(tile)), count_at);
+        Value* most = most_candidates(tile, r);
+        b.CreateStore(
+            b.CreateBinaryIntrinsic(llvm::Intrinsic::smax,
+                                    b.CreateLoad(b.getInt64Ty(), most), count),
+            most);
+    }
+
+    /// A candidate of every lane, of no column.
+    void add_to_all(Tile& tile, int r, Value* x) {
+        auto& b = tile.lanes.b;
+        Value* most = most_candidates(tile, r);
+        Value* count = b.CreateLoad(b.getInt64Ty(), most);
+        store(tile, keys, r, candidate(tile, count), x);
+        count = b.CreateAdd(count, tile.lanes.constant(1));
+        b.CreateStore(count, most);
+        b.CreateAlignedStore(
+            tile.lanes.splat(b.CreateTrunc(count, element(tile))),
+            counts(tile, r), alignment(tile));
+    }
+
+    Component candidate(Tile& tile, Value* number) const {
+        return {0, tile.lanes.b.CreateAdd(number, tile.lanes.constant(k_))};
+    }
+    /// Whether a lane has more than so many.
+    Value* has_candidates(Tile& tile, int r, std::int64_t count) {
+        auto& b = tile.lanes.b;
+        return b.CreateICmpSGT(
+            b.CreateLoad(b.getInt64Ty(), most_candidates(tile, r)),
+            tile.lanes.constant(count));
+    }
+    void take_many(Tile& tile, int r) {
+        tile.lanes.when(has_candidates(tile, r, many),
+                        [&] { take_candidates(tile, r); });
+    }
+
+    /// All candidates into the lists.
+    void take_candidates(Tile& tile, int r) {
+        auto& b = tile.lanes.b;
+        Value* count = b.CreateAlignedLoad(splat(tile, 0)->getType(),
+                                           counts(tile, r), alignment(tile));
+        Value* most = b.CreateLoad(b.getInt64Ty(), most_candidates(tile, r));
+        tile.lanes.loop(
+            tile.lanes.constant(0), most, tile.lanes.constant(together),
+            [&](Value* from) {
+                std::vector<Candidate> some;
+                for (int n = 0; n < together; ++n) {
+                    Value* number = b.CreateAdd(from, tile.lanes.constant(n));
+                    const Component k = candidate(tile, number);
+                    Value* is_there = b.CreateICmpSGT(
+                        count,
+                        tile.lanes.splat(b.CreateTrunc(number, element(tile))));
+                    Value* x =
+                        b.CreateBitCast(load(tile, keys, r, k), real(tile));
+                    some.push_back({b.CreateSelect(is_there, key_of(tile, x),
+                                                   splat(tile, empty_key())),
+                                    load(tile, codes, r, k)});
+                }
+                sink(tile, r, some);
+            });
+        b.CreateStore(b.getTrue(), has_new(tile, r));
+        forget_candidates(tile, r);
+        refresh_worst(tile, r);
+    }
+
+    /// What is new since the list was read, to the state.
+    void bring_back(Tile& tile, int r) {
+        auto& b = tile.lanes.b;
+        tile.lanes.when(has_candidates(tile, r, 0),
+                        [&] { take_candidates(tile, r); });
+        tile.lanes.when(b.CreateLoad(b.getInt1Ty(), has_new(tile, r)),
+                        [&] { write_back(tile, r); });
+    }
+
+    struct Candidate {
+        Value *key, *code;
+    };
+
+    /// Candidates sink from the first place to where they belong, and what
+    /// comes after moves down; an empty one stays above nothing.
+    void sink(Tile& tile, int r, const std::vector<Candidate>& some) {
+        auto& b = tile.lanes.b;
+        llvm::Type* type = splat(tile, 0)->getType();
+        std::vector<Candidate> held_at;
+        for (const Candidate& candidate : some) {
+            held_at.push_back(
+                {tile.lanes.variable(type), tile.lanes.variable(type)});
+            b.CreateStore(candidate.key, held_at.back().key);
+            b.CreateStore(candidate.code, held_at.back().code);
+        }
         each_place(tile.lanes, [&](Component k) {
-            Value* held = b.CreateLoad(type, key_at);
-            Value* held_code = b.CreateLoad(type, code_at);
-            Value* y = load(tile, keys, r, k);
-            Value* y_code = load(tile, codes, r, k);
-            Value* first = b.CreateICmpSLT(key, y); // and in all places after
-            store(tile, keys, r, k, b.CreateSelect(first, held, y));
-            store(tile, codes, r, k, b.CreateSelect(first, held_code, y_code));
-            b.CreateStore(b.CreateSelect(first, y, held), key_at);
-            b.CreateStore(b.CreateSelect(first, y_code, held_code), code_at);
+            Candidate y = {load(tile, keys, r, k), load(tile, codes, r, k)};
+            for (std::size_t n = 0; n < some.size(); ++n) {
+                const Candidate at = held_at[n];
+                const Candidate held = {b.CreateLoad(type, at.key),
+                                        b.CreateLoad(type, at.code)};
+                // And in all places after.
+                Value* first = b.CreateICmpSLT(some[n].key, y.key);
+                const auto exchange = [&](Value* in, Value*& place, Value* to) {
+                    b.CreateStore(b.CreateSelect(first, place, in), to);
+                    place = b.CreateSelect(first, in, place);
+                };
+                exchange(held.key, y.key, at.key);
+                exchange(held.code, y.code, at.code);
+            }
+            store(tile, keys, r, k, y.key);
+            store(tile, codes, r, k, y.code);
         });
     }
 
@@ -259,15 +513,55 @@ private:
                    [&](Value* index) { body({0, index}); });
     }
 
+    /// The list as the state has it.
+    void read_list(Tile& tile, int r) {
+        auto& b = tile.lanes.b;
+        const StateRows& state = *tile.state[std::size_t(r)];
+        each_place(tile.lanes, [&](Component k) {
+            Value* x = tile.lanes.as(graph_.real, state.load(smallest, k));
+            Value* empty = b.CreateICmpSLT(state.load(where, k),
+                                           tile.lanes.number(DType::I64, 0));
+            store(tile, keys, r, k,
+                  b.CreateSelect(empty, splat(tile, empty_key()),
+                                 key_of(tile, x)));
+            Value* code = b.CreateNot(k.runtime); // -1 - k
+            store(tile, codes, r, k,
+                  tile.lanes.splat(b.CreateTrunc(code, element(tile))));
+        });
+        b.CreateStore(b.getFalse(), has_new(tile, r));
+        refresh_worst(tile, r);
+    }
+
+    Component last_place(Tile& tile) const {
+        return {0, tile.lanes.constant(k_ - 1)};
+    }
     void refresh_worst(Tile& tile, int r) {
-        const Component last{0, tile.lanes.constant(k_ - 1)};
-        tile.lanes.b.CreateStore(value_of(tile, load(tile, keys, r, last)),
-                                 worst_of(tile, r));
+        auto& b = tile.lanes.b;
+        Value* key = load(tile, keys, r, last_place(tile));
+        Value* empty = b.CreateICmpEQ(key, splat(tile, empty_key()));
+        Value* unlisted = b.CreateLoad(real(tile), bound(tile, r));
+        b.CreateStore(b.CreateSelect(empty, unlisted, value_of(tile, key)),
+                      worst_of(tile, r));
     }
 
     llvm::Type* real(Tile& tile) const { return tile.lanes.type(graph_.real); }
     Value* worst_of(Tile& tile, int r) {
         return place(tile, 0, {}, r, real(tile));
+    }
+
+    /// What is better than nothing, of an empty place: NaN, or a number.
+    Value* bound(Tile& tile, int r) {
+        return place(tile, 3, {}, r, real(tile));
+    }
+
+    /// How many columns are queued.
+    Value* length(Tile& tile, int r) {
+        return place(tile, 4, {}, r, tile.lanes.b.getInt64Ty());
+    }
+
+    /// How many candidates the lane with most has.
+    Value* most_candidates(Tile& tile, int r) {
+        return place(tile, 2, {}, r, tile.lanes.b.getInt64Ty());
     }
 
     /// Whether the panel has a column in the list.

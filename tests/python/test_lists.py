@@ -1,0 +1,107 @@
+# tests/python/test_lists.py - the K smallest of many columns, in any order.
+"""Lists bound what they look for by what they have seen: orders of columns in
+which each, or none, is better than all before, and ties, and NaN, must give
+what a stable sort gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from instruction_sets import HERE
+
+import tilefold
+
+ROWS = 37
+ORDERS = {
+    "rising": np.sort,
+    "falling": lambda values: np.sort(values)[..., ::-1],
+    "any": lambda values: values,
+    "equal": lambda values: np.round(values * 2),
+}
+
+
+def smallest(values: np.ndarray, count: int) -> np.ndarray:
+    """Where they are, NaN last, -1 where there are no more."""
+    found = np.argsort(values, axis=1, kind="stable")[:, :count]
+    wanted = np.full((len(values), count), -1)
+    wanted[:, : found.shape[1]] = found
+    return wanted
+
+
+def check(
+    columns: np.ndarray, count: int, options: tilefold.Options | None = None
+) -> None:
+    """Of |x - y|: each row shifts what the columns are."""
+    x = np.linspace(0, 0.1, ROWS).astype(columns.dtype)
+    found = tilefold.reduce(
+        f"argkmin_j((y_j - x_i)·(y_j - x_i), {count})",
+        x=x,
+        y=columns,
+        options=options or tilefold.Options(),
+    )
+    difference = columns[None] - x[:, None]
+    wanted = smallest(difference * difference, count)
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("count", [1, 10, 33, 64, 65, 300])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_any_order_of_columns(order, count, dtype):
+    columns = np.random.default_rng(count).random(5003) * 50
+    check(ORDERS[order](columns).astype(dtype), count)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 9, 10, 11, 255, 256, 257, 2049])
+@pytest.mark.parametrize("count", [1, 10, 40])
+def test_as_many_columns_as_places_or_fewer(columns, count):
+    y = np.random.default_rng(columns).random(columns, np.float32) * 50
+    check(y, count)
+
+
+@pytest.mark.parametrize("isa", HERE)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_nan_comes_last(isa, dtype):
+    y = np.random.default_rng(0).random(3001) * 50
+    y[::3] = np.nan
+    y[5::7] = np.inf
+    y[4:1500] = np.nan
+    check(y.astype(dtype), 12, tilefold.Options(isa=isa))
+    y[8:] = np.nan
+    check(y.astype(dtype), 12, tilefold.Options(isa=isa))
+
+
+@pytest.mark.parametrize("isa", HERE)
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 6, 7, 12, 16])
+@pytest.mark.parametrize("k_tile", [1, 13, 64, 250])
+def test_any_plan(isa, columns, k_tile):
+    """Of which some have tiles that their steps do not divide."""
+    lanes = 8 if isa == "x86-64-v3" else 16
+    plan = (
+        f"isa={isa} nest=reduce lanes={lanes} row_vectors=2 columns={columns} "
+        f"panel={columns * 100} row_block=1024 unroll=5 depth=0 "
+        f"k_tile={k_tile} stage=0"
+    )
+    y = np.random.default_rng(1).random(1009, np.float32) * 50
+    check(np.round(y * 4) / 4, 9, tilefold.Options(plan=plan))
+
+
+def test_ranges_leave_some_lists_short():
+    """Many short runs of columns, of which some rows see few."""
+    rng = np.random.default_rng(2)
+    x, y = rng.random((300, 3)), rng.random((4000, 3))
+    columns = np.sort(rng.choice(4001, 90, replace=False))
+    ranges = tilefold.Ranges(
+        [0, 5, 90, 300], columns, rng.random((3, 89)) < [[0.05], [0.5], [0.9]]
+    )
+    found = tilefold.reduce(
+        "argkmin_j(|x_i - y_j|², 300)", x=x, y=y, ranges=ranges
+    )
+    squares = ((x[:, None] - y) ** 2).sum(-1)
+    for row, square, met in zip(
+        found, squares, ranges.mask(300, 4000), strict=True
+    ):
+        places = np.flatnonzero(met)
+        order = places[np.argsort(square[places], kind="stable")[:300]]
+        np.testing.assert_array_equal(row[: len(order)], order)
+        assert (row[len(order) :] == -1).all()

@@ -15,6 +15,8 @@ using ir::ValueId;
 namespace {
 
 constexpr std::int64_t most_components = 33025; // * 255² fits 31 bits
+/// Places of a list that many of 10,000 columns get into.
+constexpr std::int64_t most_sieved = 32;
 
 bool is_narrow(DType dtype) {
     return dtype == DType::I8 || dtype == DType::U8 || dtype == DType::BF16;
@@ -85,22 +87,51 @@ bool is_by_component(const ir::Graph& graph, ValueId id, std::int32_t unroll) {
             }));
 }
 
-bool multiplies_by_parts(const ir::Graph& graph, ValueId id, const Plan& plan) {
+/// A long vector of rows or columns, not of narrow numbers.
+static bool is_long_factor(const ir::Graph& graph, ValueId id,
+                           const Plan& plan) {
     constexpr std::int32_t least_components = 32;
-    const Node& node = graph[id];
-    const auto is_factor = [&](ValueId factor) {
-        const Node& vector = graph[factor];
-        const bool is_words =
-            vector.op == Op::Argument &&
-            is_narrow(graph.arguments[std::size_t(vector.first)].dtype);
-        return !is_words && vector.type.axes != Axes::IJ &&
-               vector.type.rows >= least_components &&
-               is_by_component(graph, factor, plan.unroll);
-    };
+    const Node& vector = graph[id];
+    const bool is_words =
+        vector.op == Op::Argument &&
+        is_narrow(graph.arguments[std::size_t(vector.first)].dtype);
+    return !is_words && vector.type.axes != Axes::IJ &&
+           vector.type.rows >= least_components &&
+           is_by_component(graph, id, plan.unroll);
+}
+
+static bool are_long_factors(const ir::Graph& graph, const Node& node,
+                             const Plan& plan) {
+    return node.type.axes == Axes::IJ &&
+           std::ranges::all_of(node.inputs(), [&](ValueId factor) {
+               return is_long_factor(graph, factor, plan);
+           });
+}
+
+bool multiplies_by_parts(const ir::Graph& graph, ValueId id, const Plan& plan) {
     return plan.parts > 0 && row_of(plan.isa).blocks &&
            plan.nest == Nest::Reduce && graph.real == DType::F32 &&
-           node.op == Op::Dot && node.type.axes == Axes::IJ &&
-           std::ranges::all_of(node.inputs(), is_factor);
+           graph[id].op == Op::Dot && are_long_factors(graph, graph[id], plan);
+}
+
+ValueId sieved_distance(const ir::Graph& graph, const Plan& plan) {
+    ValueId found = ir::no_value;
+    if (!plan.sieve || !row_of(plan.isa).bf16 || graph.real != DType::F32)
+        return found;
+    for (const Node& node : graph.nodes) {
+        if (node.op != Op::Reduce)
+            continue;
+        const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
+        const ValueId body = node.operands[0];
+        const bool sieved =
+            found == ir::no_value && monoid == ir::Monoid::KMinimum &&
+            node.third <= most_sieved && graph[body].op == Op::SqDist &&
+            are_long_factors(graph, graph[body], plan);
+        if (!sieved)
+            return ir::no_value;
+        found = body;
+    }
+    return found;
 }
 
 /// All products of a kernel have steps of one depth, since shapes of blocks are

@@ -55,4 +55,9 @@ bool is_by_component(const ir::Graph& graph, ir::ValueId id,
 bool multiplies_by_parts(const ir::Graph& graph, ir::ValueId id,
                          const Plan& plan);
 
+/// The squared distance of float32 vectors of which a list of the smallest is
+/// kept, where the plan has products of bf16 say which may be small; no_value
+/// where there is none.
+ir::ValueId sieved_distance(const ir::Graph& graph, const Plan& plan);
+
 } // namespace tilefold

@@ -391,10 +391,17 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
         plan.weight_parts = Parts().weights;
     std::vector<Plan> plans;
     const Demand demand = demand_of(graph, plan);
-    for (const Tile& tile : tiles_for(demand, plan)) {
-        set_tile(plan, tile, demand, size_of(graph.real));
-        plans.push_back(plan);
-    }
+    const auto add = [&] {
+        for (const Tile& tile : tiles_for(demand, plan)) {
+            set_tile(plan, tile, demand, size_of(graph.real));
+            plans.push_back(plan);
+        }
+    };
+    plan.sieve = 1;
+    if (sieved_distance(graph, plan) != ir::no_value)
+        add();
+    plan.sieve = 0;
+    add();
     return plans;
 }
 
@@ -493,6 +500,8 @@ std::string print(const Plan& plan) {
         text << " parts=" << plan.parts;
     if (plan.weight_parts != Parts().weights)
         text << " weight_parts=" << plan.weight_parts;
+    if (plan.sieve != 0)
+        text << " sieve=" << plan.sieve;
     return text.str();
 }
 
@@ -516,6 +525,7 @@ constexpr Field fields[] = {
     {"stage", &Plan::stage, 0, 64},
     {"parts", &Plan::parts, 0, 2},
     {"weight_parts", &Plan::weight_parts, 1, 3},
+    {"sieve", &Plan::sieve, 0, 1},
 };
 
 [[noreturn]] void bad_plan(std::string_view part, std::string_view why) {

@@ -69,6 +69,9 @@ struct Plan {
     /// Those that the weights of a softmax are cut into, where the matrix unit
     /// takes their sums: all bits of one are 3.
     std::int32_t weight_parts = 3;
+    /// Whether lists of the smallest distances are of columns that products of
+    /// bf16 let pass.
+    std::int32_t sieve = 0;
     /// Cycles of a stage when the loop over columns is software-pipelined;
     /// 0: it is not.
     std::int32_t stage = 0;

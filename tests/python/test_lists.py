@@ -105,3 +105,65 @@ def test_ranges_leave_some_lists_short():
         order = places[np.argsort(square[places], kind="stable")[:300]]
         np.testing.assert_array_equal(row[: len(order)], order)
         assert (row[len(order) :] == -1).all()
+
+
+def points(kind: str, count: int, d: int, rng: np.random.Generator):
+    """What rounding to bf16 may put in another order."""
+    x = rng.random((count, d))
+    if kind == "far":
+        x += 1000
+    elif kind == "clusters":
+        x = x / 100 + rng.integers(0, 3, (count, 1)) * 50
+    elif kind == "grid":
+        x = np.round(x)
+    elif kind == "tiny":
+        x *= 1e-20
+    elif kind == "subnormal":
+        x *= 1e-38
+    elif kind == "huge":
+        x *= 1e19
+    elif kind == "an outlier":
+        x[count // 2] *= 1e6
+    elif kind == "same":
+        x[:] = x[0]
+    elif kind == "no numbers":
+        x[:: count // 5] = np.nan
+        x[1 :: count // 7] = np.inf
+        x[2 :: count // 7, 3] = -np.inf
+    return x.astype(np.float32)
+
+
+SIEVES = [isa for isa in HERE if "bf16" in isa or isa == "znver4"]
+
+
+@pytest.mark.parametrize("isa", SIEVES)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "cube",
+        "far",
+        "clusters",
+        "grid",
+        "tiny",
+        "subnormal",
+        "huge",
+        "an outlier",
+        "same",
+        "no numbers",
+    ],
+)
+@pytest.mark.parametrize(
+    ("d", "count"), [(32, 10), (33, 1), (64, 32), (100, 7), (257, 3)]
+)
+def test_a_sieve_changes_nothing(isa, kind, d, count):
+    rng = np.random.default_rng(d)
+    x, y = (points(kind, n, d, rng) for n in (301, 3001))
+    x[5] = y[2900]
+    formula = tilefold.compile(f"argkmin_j(|x_i - y_j|², {count})")
+    plan = formula.plans(x=x, y=y, options=tilefold.Options(isa=isa))[0]
+    assert " sieve=1" in plan
+    found, wanted = (
+        formula(x=x, y=y, options=tilefold.Options(plan=text))
+        for text in (plan, plan.replace(" sieve=1", ""))
+    )
+    np.testing.assert_array_equal(found, wanted)

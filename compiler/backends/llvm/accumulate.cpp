@@ -9,6 +9,7 @@
 #include "compiler/backends/llvm/blocks.h"
 #include "compiler/backends/llvm/guard.h"
 #include "compiler/backends/llvm/parts.h"
+#include "compiler/backends/llvm/sieve.h"
 #include "compiler/backends/llvm/software_pipeline.h"
 #include "compiler/backends/llvm/tile_leaves.h"
 
@@ -38,8 +39,8 @@ public:
           entry_(writer, "accumulate", "pnnnnpnp", writer.plan.lanes),
           rows_(writer, writer.sites.rows, Axes::I, writer.plan.row_block, 0,
                 Order::Tiles, writer.plan.row_vectors * writer.plan.lanes),
-          parts_(writer, rows_.end()),
-          kept_(find_kept(writer, bodies(), parts_.end() + read_ahead(writer))),
+          parts_(writer, rows_.end()), sieve_(writer, parts_.end()),
+          kept_(find_kept(writer, bodies(), sieve_.end() + read_ahead(writer))),
           columns_(writer, writer.sites.columns, Axes::J,
                    writer.plan.panel + margin * writer.plan.columns,
                    kept_.end() + read_ahead(writer), Order::Points, 1,
@@ -59,6 +60,7 @@ public:
         rows_.fill(entry_.lanes, entry_.functions, entry_.call, i0(), rows,
                    scratch(), entry_.width, *entry_.constants);
         parts_.keep_rows(entry_, rows_, rows, scratch());
+        sieve_.keep_rows(entry_, rows_, rows, scratch());
         Value* j1 = entry_.argument(4);
         Value* step = entry_.lanes.constant(writer_.plan.panel);
         entry_.lanes.loop(entry_.argument(3), j1, step, [&](Value* panel) {
@@ -89,7 +91,7 @@ private:
         for (const auto& [id, words] : writer_.words)
             if (words.depth > 0)
                 return words.depth;
-        return 0;
+        return sieve_.depth();
     }
     bool weighs_by_blocks(ValueId reduce) const {
         return tilefold::weighs_by_blocks(writer_.graph, reduce, writer_.plan);
@@ -121,6 +123,7 @@ private:
         columns_.fill(entry_.lanes, entry_.functions, entry_.call, panel, count,
                       scratch(), entry_.width, *entry_.constants);
         parts_.keep_columns(entry_, columns_, count, scratch());
+        sieve_.keep_columns(entry_, columns_, count, scratch());
         transpose_all_values(count);
         Value* step = entry_.lanes.constant(tile_rows());
         entry_.lanes.loop(
@@ -272,6 +275,17 @@ private:
 
     /// Columns [first, end): a tile of them, or all where nothing takes tiles.
     void write_column_tile(Value* row, Value* panel, Value* first, Value* end) {
+        if (!sieve_.exists())
+            return write_all_columns(row, panel, first, end);
+        Value* all = nullptr;
+        run(0, row, panel, [&](Tile& tile) { all = sifted().wants_all(tile); });
+        entry_.lanes.when(all,
+                          [&] { write_all_columns(row, panel, first, end); });
+        entry_.lanes.when(entry_.b.CreateNot(all),
+                          [&] { write_sieved(row, panel, first, end); });
+    }
+
+    void write_all_columns(Value* row, Value* panel, Value* first, Value* end) {
         leaves_.begin_column_tile(first);
         for (const auto& [id, offset] : kept_.blocks.offsets)
             write_blocks(id, row, first, end);
@@ -282,6 +296,65 @@ private:
                 take(k, row, panel, first, end);
         leaves_.show_scalars(false);
         values_.forget();
+    }
+
+    Sifted& sifted() { return *reductions_[0].monoid->sifted(); }
+
+    /// The only reduction takes what passes, computed one by one.
+    void write_sieved(Value* row, Value* panel, Value* first, Value* end) {
+        sieve_.multiply(entry_, row, first, end, scratch());
+        const auto sift = [&](Tile& tile) {
+            std::vector<Sieve::Limits> limits;
+            for (int r = 0; r < tile.rows; ++r)
+                limits.push_back(sieve_.limits(
+                    entry_, row, r, sifted().worst(tile, r), scratch()));
+            each_step(first, end, 1, [&](Value* column, int) {
+                tile.column = column;
+                for (int r = 0; r < tile.rows; ++r)
+                    sifted().sift(tile, r,
+                                  sieve_.passes(entry_, limits[std::size_t(r)],
+                                                r, first, column, scratch()));
+            });
+            leaves_.begin_column_tile(first);
+            for (int r = 0; r < tile.rows; ++r)
+                take_passed(tile, r, first);
+        };
+        run(0, row, panel, sift);
+    }
+
+    /// First all distances, some columns side by side, since each is one long
+    /// chain; then they are kept, and no branch waits for such a chain.
+    void take_passed(Tile& tile, int r, Value* first) {
+        auto& b = entry_.b;
+        const Lanes& lanes = entry_.lanes;
+        constexpr int together = 4;
+        const ValueId body = writer_.graph[reduction(0)].operands[0];
+        Value* count = sifted().passed(tile, r);
+        Value* zero = lanes.constant(0);
+        Value* last = b.CreateSub(count, lanes.constant(1));
+        lanes.loop(zero, count, lanes.constant(together), [&](Value* number) {
+            std::vector<Value*> columns;
+            for (int n = 0; n < together; ++n) {
+                Value* there =
+                    entry_.least(b.CreateAdd(number, lanes.constant(n)), last);
+                columns.push_back(sifted().passed_column(tile, r, there));
+            }
+            values_.forget();
+            leaves_.begin_listed(columns, b.CreateAdd(first, number));
+            run_contractions(reduction(0), together);
+            for (int n = 0; n < together; ++n)
+                lanes.store(values_.value(body, {}, r, n),
+                            leaves_.scalar_address(body, r, n));
+        });
+        leaves_.show_scalars(true);
+        lanes.loop(zero, count, lanes.constant(1), [&](Value* number) {
+            at_columns(tile, b.CreateAdd(first, number), 1, [&] {
+                tile.column = sifted().passed_column(tile, r, number);
+                sifted().take_passed(tile, r);
+            });
+        });
+        leaves_.show_scalars(false);
+        sifted().forget_passed(tile, r);
     }
 
     /// Hands columns [first, end), whose scalars are kept, to a reduction.
@@ -295,13 +368,8 @@ private:
             if (blocks.values)
                 tile.blocks = &blocks;
             tile.at_columns = [&](Value* column, int columns,
-                                  const std::function<void()>& at) {
-                values_.forget();
-                leaves_.begin_columns(column);
-                tile.column = column;
-                tile.columns = columns;
-                at();
-                values_.forget();
+                                  const std::function<void()>& body) {
+                at_columns(tile, column, columns, body);
             };
             const bool stages =
                 may_run_ahead() && values_.unrolled(slots.monoid->components());
@@ -320,6 +388,16 @@ private:
                 });
         };
         run(number, row, panel, body, nullptr, writer_.plan.columns);
+    }
+
+    void at_columns(Tile& tile, Value* column, int columns,
+                    const std::function<void()>& body) {
+        values_.forget();
+        leaves_.begin_columns(column);
+        tile.column = column;
+        tile.columns = columns;
+        body();
+        values_.forget();
     }
 
     /// Columns [from, to), `columns` at a time and the rest one by one.
@@ -398,13 +476,17 @@ private:
         return product;
     }
 
+    void run_contractions(ValueId reduce, int columns) {
+        for (ValueId operand : writer_.graph[reduce].inputs())
+            values_.run_contractions(operand, writer_.plan.row_vectors,
+                                     columns);
+    }
+
     void write_steps(Value* row, Value* panel, Value* from, Value* to) {
         llvm::Instruction* branch = each_step(
             from, to, writer_.plan.columns, [&](Value* column, int columns) {
                 for (ValueId id : writer_.sites.reductions)
-                    for (ValueId operand : writer_.graph[id].inputs())
-                        values_.run_contractions(
-                            operand, writer_.plan.row_vectors, columns);
+                    run_contractions(id, columns);
                 keep_scalars(columns);
                 for (std::size_t k = 0; k < reductions_.size(); ++k)
                     run(
@@ -479,6 +561,7 @@ private:
     Entry entry_;
     Pack rows_;
     FactorParts parts_;
+    Sieve sieve_;
     KeptValues kept_;
     Pack columns_;
     TileGuard guard_;

@@ -89,6 +89,26 @@ struct Tile {
 using EachStep =
     std::function<void(int step, const std::function<void()>& body)>;
 
+/// Of a reduction that need not see values that are not small: a tile of
+/// columns passes either as ever, by step and take, or by these.
+class Sifted {
+public:
+    virtual ~Sifted() = default;
+    /// Whether it needs all columns of the tile, an i1.
+    virtual llvm::Value* wants_all(Tile& tile) = 0;
+    /// What a value must be less than, of a row vector.
+    virtual llvm::Value* worst(Tile& tile, int r) = 0;
+    /// Of the tile's one column: lanes whose value may be.
+    virtual void sift(Tile& tile, int r, llvm::Value* passes) = 0;
+    /// How many columns passed, and one of them, in the panel.
+    virtual llvm::Value* passed(Tile& tile, int r) = 0;
+    virtual llvm::Value* passed_column(Tile& tile, int r,
+                                       llvm::Value* number) = 0;
+    /// Takes the tile's one column, and, after all, forgets those that passed.
+    virtual void take_passed(Tile& tile, int r) = 0;
+    virtual void forget_passed(Tile& tile, int r) = 0;
+};
+
 /// A reduction of the graph as code. One object per Reduce node.
 class MonoidWriter {
 public:
@@ -113,6 +133,7 @@ public:
     /// and `take` takes them, a tile of columns (Plan::k_tile) at once.
     virtual bool by_tiles(const Plan&) const { return false; }
     virtual void take(Tile&, const EachStep&) {}
+    virtual Sifted* sifted() { return nullptr; } ///< itself, where it is one
     virtual void finish(Tile& tile) = 0;
     /// into ⊕= from. `values` serves for loops over components, and knows the
     /// constants of the call.

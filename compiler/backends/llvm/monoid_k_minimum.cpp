@@ -28,7 +28,7 @@ using llvm::Value;
 
 enum : int { smallest, where };
 
-class KMinimum : public MonoidWriter {
+class KMinimum : public MonoidWriter, public Sifted {
 public:
     KMinimum(const ir::Graph& graph, ir::ValueId reduce)
         : MonoidWriter(graph, reduce), k_(node().third) {
@@ -40,9 +40,10 @@ public:
     /// many candidates each lane has; the keys of some columns; the queue.
     std::int64_t list_vectors(const Plan& plan) const override {
         const std::int64_t most_queued =
-            plan.k_tile / plan.columns *
-                ((plan.columns + together - 1) / together) +
-            plan.columns;
+            plan.sieve ? plan.k_tile
+                       : plan.k_tile / plan.columns *
+                                 ((plan.columns + together - 1) / together) +
+                             plan.columns;
         return 2 * (k_ + room()) + 1 + together +
                (most_queued * entry_bytes + plan.lanes - 1) / plan.lanes;
     }
@@ -89,6 +90,36 @@ public:
             });
             take_queue(tile, r);
         }
+    }
+
+    Sifted* sifted() override { return this; }
+    Value* wants_all(Tile& tile) override {
+        Value* any = tile.lanes.b.getFalse();
+        for (int r = 0; r < tile.rows; ++r)
+            any = tile.lanes.b.CreateOr(any, is_short(tile, r));
+        return any;
+    }
+    Value* worst(Tile& tile, int r) override {
+        return tile.lanes.b.CreateLoad(real(tile), worst_of(tile, r));
+    }
+    void sift(Tile& tile, int r, Value* passes) override {
+        queue(tile, r, tile.column, tile.lanes.constant(1),
+              tile.lanes.b.CreateOrReduce(passes));
+    }
+    Value* passed(Tile& tile, int r) override {
+        return tile.lanes.b.CreateLoad(tile.lanes.b.getInt64Ty(),
+                                       length(tile, r));
+    }
+    Value* passed_column(Tile& tile, int r, Value* number) override {
+        return tile.lanes.b.CreateAShr(queued(tile, r, number),
+                                       tile.lanes.constant(count_bits));
+    }
+    void take_passed(Tile& tile, int r) override {
+        note(tile, r, tile.lanes.constant(1));
+        take_many(tile, r);
+    }
+    void forget_passed(Tile& tile, int r) override {
+        tile.lanes.b.CreateStore(tile.lanes.constant(0), length(tile, r));
     }
 
     void finish(Tile& tile) override {
@@ -180,24 +211,30 @@ private:
         b.CreateStore(b.CreateAdd(number, b.CreateZExt(better, b.getInt64Ty())),
                       length(tile, r));
     }
+    /// An entry: a column, and in the last bits how many.
+    Value* queued(Tile& tile, int r, Value* number) const {
+        auto& b = tile.lanes.b;
+        return b.CreateSExt(
+            b.CreateLoad(b.getInt32Ty(), queue_place(tile, r, number)),
+            b.getInt64Ty());
+    }
     void take_queue(Tile& tile, int r) {
         auto& b = tile.lanes.b;
         const auto constant = [&](std::int64_t n) {
             return tile.lanes.constant(n);
         };
-        Value* queued = b.CreateLoad(b.getInt64Ty(), length(tile, r));
-        tile.lanes.loop(constant(0), queued, constant(1), [&](Value* number) {
-            Value* both = b.CreateSExt(
-                b.CreateLoad(b.getInt32Ty(), queue_place(tile, r, number)),
-                b.getInt64Ty());
-            Value* count = b.CreateAnd(both, constant((1 << count_bits) - 1));
-            tile.at_columns(b.CreateAShr(both, constant(count_bits)), together,
-                            [&] {
-                                note(tile, r, count);
-                                take_many(tile, r);
-                            });
-        });
-        b.CreateStore(constant(0), length(tile, r));
+        tile.lanes.loop(
+            constant(0), passed(tile, r), constant(1), [&](Value* number) {
+                Value* entry = queued(tile, r, number);
+                Value* count =
+                    b.CreateAnd(entry, constant((1 << count_bits) - 1));
+                tile.at_columns(b.CreateAShr(entry, constant(count_bits)),
+                                together, [&] {
+                                    note(tile, r, count);
+                                    take_many(tile, r);
+                                });
+            });
+        forget_passed(tile, r);
     }
 
     llvm::Type* element(Tile& tile) const {
@@ -276,7 +313,8 @@ private:
 
     /// These follow the lists.
     Value* counts(Tile& tile, int r) const {
-        return list_address(tile, keys, r, {0, tile.lanes.constant(k_ + room())});
+        return list_address(tile, keys, r,
+                            {0, tile.lanes.constant(k_ + room())});
     }
     Value* values_of_columns(Tile& tile) const {
         return tile.lanes.byte_offset(counts(tile, 0),

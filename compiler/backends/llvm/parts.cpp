@@ -15,35 +15,36 @@ constexpr int parts = 2;
 constexpr std::int64_t vector_bytes = 64;
 constexpr std::int64_t numbers_of_word = 2;
 
-std::int64_t up_to(std::int64_t number, std::int64_t multiple) {
-    return (number + multiple - 1) / multiple * multiple;
-}
-
 /// The bits of h and l, of lanes.
 std::array<Value*, parts> parts_of(const Lanes& lanes, Value* x) {
-    auto& b = lanes.b;
-    const auto count = unsigned(lanes.width());
-    auto* halves = llvm::FixedVectorType::get(
-        llvm::Type::getBFloatTy(b.getContext()), count);
-    auto* bits = llvm::FixedVectorType::get(b.getInt16Ty(), count);
     std::array<Value*, parts> all{};
     for (Value*& part : all) {
-        Value* nearest = b.CreateFPTrunc(x, halves);
-        x = b.CreateFSub(x, b.CreateFPExt(nearest, lanes.type(DType::F32)));
-        part = b.CreateBitCast(nearest, bits);
+        const NearestBf16 nearest(lanes, x);
+        x = lanes.b.CreateFSub(x, nearest.value);
+        part = nearest.bits;
     }
     return all;
 }
 
-/// Bits of two numbers as words.
+} // namespace
+
+NearestBf16::NearestBf16(const Lanes& lanes, Value* x) {
+    auto& b = lanes.b;
+    const auto count = unsigned(lanes.width());
+    auto* halves = llvm::FixedVectorType::get(
+        llvm::Type::getBFloatTy(b.getContext()), count);
+    Value* nearest = b.CreateFPTrunc(x, halves);
+    bits = b.CreateBitCast(nearest,
+                           llvm::FixedVectorType::get(b.getInt16Ty(), count));
+    value = b.CreateFPExt(nearest, lanes.type(DType::F32));
+}
+
 Value* words_of(const Lanes& lanes, Value* even, Value* odd) {
     auto& b = lanes.b;
     llvm::Type* words = lanes.type(DType::I32);
     Value* upper = b.CreateShl(b.CreateZExt(odd, words), 16);
     return b.CreateOr(upper, b.CreateZExt(even, words));
 }
-
-} // namespace
 
 FactorParts::FactorParts(const ModuleWriter& writer, std::int64_t offset)
     : writer_(writer), end_(offset) {

@@ -14,6 +14,19 @@
 
 namespace tilefold::llvm_backend {
 
+/// number, rounded up to a multiple.
+constexpr std::int64_t up_to(std::int64_t number, std::int64_t multiple) {
+    return (number + multiple - 1) / multiple * multiple;
+}
+
+/// Of lanes of float32, and its bits.
+struct NearestBf16 {
+    NearestBf16(const Lanes& lanes, llvm::Value* x);
+    llvm::Value *bits, *value;
+};
+/// Bits of two numbers as words.
+llvm::Value* words_of(const Lanes& lanes, llvm::Value* even, llvm::Value* odd);
+
 /// The parts of the factors of a kernel's products, in scratch: of all rows of
 /// a block, and of the columns of a panel.
 class FactorParts {

@@ -47,6 +47,7 @@ Kept find_deep(const ModuleWriter& writer, std::int64_t offset) {
             terms_of(writer.graph, node) > plan.depth &&
             !writer.words_of(node.operands[0]) &&
             !multiplies_by_parts(writer.graph, id, plan) &&
+            id != sieved_distance(writer.graph, plan) &&
             std::ranges::all_of(node.inputs(), is_packed))
             keep(deep, writer, id, plan.panel);
     }
@@ -191,7 +192,10 @@ Value* TileLeaves::read_row(ValueId id, Component component, int r) {
 }
 
 Value* TileLeaves::read_column(ValueId id, Component component, int column) {
-    Value* point = entry_.b.CreateAdd(column_, entry_.lanes.constant(column));
+    Value* point =
+        listed_.empty()
+            ? entry_.b.CreateAdd(column_, entry_.lanes.constant(column))
+            : listed_[std::size_t(column)];
     return entry_.lanes.broadcast(
         entry_.writer.packed_dtype(id),
         columns_.address(entry_.lanes, scratch_, id, component, point));

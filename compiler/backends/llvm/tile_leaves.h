@@ -56,7 +56,15 @@ public:
     void begin_tile(llvm::Value* row);
     /// The tile of columns from `first` of the panel on.
     void begin_column_tile(llvm::Value* first) { first_ = first; }
-    void begin_columns(llvm::Value* column) { column_ = column; }
+    void begin_columns(llvm::Value* column) {
+        column_ = column;
+        listed_.clear();
+    }
+    /// Columns that need not be neighbours; their scalars lie from `place` on.
+    void begin_listed(std::vector<llvm::Value*> columns, llvm::Value* place) {
+        column_ = place;
+        listed_ = std::move(columns);
+    }
     void show_scalars(bool shown) { shown_ = shown; }
 
     /// Where the tile's sums by blocks lie, a deep contraction's, and a scalar.
@@ -92,6 +100,7 @@ private:
     llvm::Value* row_ = nullptr;
     llvm::Value* first_ = nullptr;
     llvm::Value* column_ = nullptr;
+    std::vector<llvm::Value*> listed_ = {};
     std::map<std::tuple<ir::ValueId, std::int64_t, int>, llvm::Value*>
         in_registers_;
 };

@@ -1,14 +1,11 @@
-// compiler/plan.cpp - the cost model's choice of loops, and plans as text.
+// compiler/plan.cpp - the cost model's choice of loops.
 
 #include "compiler/plan.h"
 
 #include "compiler/narrow.h"
-#include "formulas/diagnostic.h"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
-#include <sstream>
 
 namespace tilefold {
 namespace {
@@ -90,11 +87,6 @@ bool multiplies_by_parts(const ir::Graph& graph, const Plan& plan) {
         if (multiplies_by_parts(graph, id, plan))
             return true;
     return false;
-}
-
-bool is_power_of_pairs(const ir::Node& node) {
-    return node.type.axes == Axes::IJ &&
-           (node.op == ir::Op::Exp || node.op == ir::Op::Exp2);
 }
 
 Demand demand_of(const ir::Graph& graph, const Plan& plan) {
@@ -332,6 +324,11 @@ std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
 
 } // namespace
 
+bool is_power_of_pairs(const ir::Node& node) {
+    return node.type.axes == Axes::IJ &&
+           (node.op == ir::Op::Exp || node.op == ir::Op::Exp2);
+}
+
 std::int32_t row_multiple(const Plan& plan) {
     return std::lcm(row_chunk, plan.lanes * plan.row_vectors);
 }
@@ -403,197 +400,6 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
     plan.sieve = 0;
     add();
     return plans;
-}
-
-namespace {
-
-double slots_of(const ir::Graph& graph, Axes axes);
-
-/// Issue slots of a value on `axes`, those of a pair, for a vector of pairs.
-double slots_of(const ir::Graph& graph, const ir::Node& node, Axes axes) {
-    const double components = std::max(1, node.type.rows);
-    if (node.op == ir::Op::Reduce) {
-        const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
-        if (node.fold)
-            return slots_of(node.fold->accumulate, Axes::I);
-        return components * (monoid >= ir::Monoid::LogSumExp ? 16 : 2);
-    }
-    if (node.op <= ir::Op::Reduce || node.type.axes != axes)
-        return 0;
-    const ir::OpRow& row = row_of(node.op);
-    const bool folds = row.shape != ir::ShapeRule::Elementwise &&
-                       row.shape != ir::ShapeRule::Cross &&
-                       row.shape != ir::ShapeRule::Outer &&
-                       row.shape != ir::ShapeRule::Gather;
-    const double terms =
-        folds ? std::max(1, graph[node.operands[0]].type.rows) : 1;
-    return components * terms * row.cost;
-}
-
-/// Powers of two of a pair: of exponentials, and of sums of them.
-double powers_of(const ir::Graph& graph) {
-    double powers = 0;
-    for (const ir::Node& node : graph.nodes) {
-        if (node.op == ir::Op::Reduce) {
-            const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
-            powers += monoid == ir::Monoid::LogSumExp ||
-                      monoid == ir::Monoid::SoftMax;
-        } else if (is_power_of_pairs(node)) {
-            powers += std::max(1, node.type.rows);
-        }
-    }
-    return powers;
-}
-
-double slots_of(const ir::Graph& graph, Axes axes) {
-    double slots = 0;
-    for (const ir::Node& node : graph.nodes)
-        slots += slots_of(graph, node, axes);
-    return slots;
-}
-
-/// Of the lanes' time that a product takes by blocks: a quarter while another
-/// thread keeps the core busy, a tenth where none does.
-constexpr double block_share = 0.25;
-
-} // namespace
-
-double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
-    // Three of a core's four vector pipes are kept busy at 4 GHz: a D = 3
-    // Gaussian of 17 slots takes 0.074 ns, by this model 0.09; on a Zen 4 0.18.
-    const double slots_per_nanosecond = row_of(plan.isa).halves ? 6 : 12;
-    // Without AVX-512's table and scaling a power takes more: a Zen 3 needs
-    // 0.37 ns for that Gaussian, 1.35 in f64.
-    const double without_table = graph.real == DType::F32 ? 18 : 46;
-    double slots = 1 + slots_of(graph, Axes::IJ);
-    if (!row_of(plan.isa).masks)
-        slots += without_table * powers_of(graph);
-    const std::map<ir::ValueId, Words> words = find_words(graph, plan);
-    for (const ir::Node& node : graph.nodes) {
-        const auto found = words.find(node.operands[0]);
-        if (node.arity == 2 && found != words.end() && found->second.depth > 0)
-            slots -= (1 - block_share) * slots_of(graph, node, Axes::IJ);
-    }
-    return slots / slots_per_nanosecond / plan.lanes;
-}
-
-double nanoseconds_per_component(const ir::Graph& graph, const Plan& plan) {
-    // An fma, or as much of a product of matrices.
-    const IsaRow& isa = row_of(plan.isa);
-    double nanoseconds = 1.0 / (isa.halves ? 3 : 6) / plan.lanes;
-    for (ir::ValueId id = 0; id < graph.nodes.size(); ++id)
-        if (graph[id].op == ir::Op::Reduce && weighs_by_blocks(graph, id, plan))
-            nanoseconds *= isa.blocks ? block_share : 0.5;
-    return nanoseconds;
-}
-
-std::string print(const Plan& plan) {
-    std::ostringstream text;
-    text << "isa=" << spelling_of(plan.isa)
-         << " nest=" << (plan.nest == Nest::Reduce ? "reduce" : "values")
-         << " lanes=" << plan.lanes << " row_vectors=" << plan.row_vectors
-         << " columns=" << plan.columns << " panel=" << plan.panel
-         << " row_block=" << plan.row_block << " unroll=" << plan.unroll
-         << " depth=" << plan.depth << " k_tile=" << plan.k_tile
-         << " stage=" << plan.stage;
-    if (plan.parts != 0)
-        text << " parts=" << plan.parts;
-    if (plan.weight_parts != Parts().weights)
-        text << " weight_parts=" << plan.weight_parts;
-    if (plan.sieve != 0)
-        text << " sieve=" << plan.sieve;
-    return text.str();
-}
-
-namespace {
-
-/// One `key=value` of a plan's text.
-struct Field {
-    std::string_view key;
-    std::int32_t Plan::* member;
-    std::int32_t least, most;
-};
-constexpr Field fields[] = {
-    {"lanes", &Plan::lanes, 1, 64},
-    {"row_vectors", &Plan::row_vectors, 1, 16},
-    {"columns", &Plan::columns, 1, 16},
-    {"panel", &Plan::panel, 1, 4096},
-    {"row_block", &Plan::row_block, 1, 8192},
-    {"unroll", &Plan::unroll, 4, 64},
-    {"depth", &Plan::depth, 0, 65536},
-    {"k_tile", &Plan::k_tile, 1, 4096},
-    {"stage", &Plan::stage, 0, 64},
-    {"parts", &Plan::parts, 0, 2},
-    {"weight_parts", &Plan::weight_parts, 1, 3},
-    {"sieve", &Plan::sieve, 0, 1},
-};
-
-[[noreturn]] void bad_plan(std::string_view part, std::string_view why) {
-    fail(Code::BadPlan, {std::string(part), std::string(why)});
-}
-
-void set_number(Plan& plan, std::string_view key, std::string_view value) {
-    const auto* field =
-        std::find_if(std::begin(fields), std::end(fields),
-                     [&](const Field& f) { return f.key == key; });
-    if (field == std::end(fields))
-        bad_plan(key, "no such key");
-    std::int32_t number = 0;
-    const auto [end, error] =
-        std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error != std::errc() || end != value.data() + value.size() ||
-        number < field->least || number > field->most)
-        bad_plan(value, std::string("not a number from ") +
-                            std::to_string(field->least) + " to " +
-                            std::to_string(field->most));
-    plan.*(field->member) = number;
-}
-
-void set_field(Plan& plan, std::string_view key, std::string_view value) {
-    if (key == "isa") {
-        if (!parse_isa(value, plan.isa))
-            bad_plan(value, "no such instruction set");
-    } else if (key == "nest") {
-        if (value != "reduce" && value != "values")
-            bad_plan(value, "reduce or values expected");
-        plan.nest = value == "reduce" ? Nest::Reduce : Nest::Values;
-    } else {
-        set_number(plan, key, value);
-    }
-}
-
-/// What the backend relies on.
-void check_whole(const Plan& plan) {
-    const std::int32_t bytes = row_of(plan.isa).vector_bytes;
-    if (plan.lanes != bytes / 4 && plan.lanes != bytes / 8)
-        bad_plan("lanes", "one vector of f32 or f64 expected");
-    if (plan.parts == 1)
-        bad_plan("parts", "0 or 2 expected");
-    if (plan.panel % plan.columns != 0)
-        bad_plan("panel", "a multiple of columns expected");
-    if (const std::int32_t rows = row_multiple(plan); plan.row_block % rows)
-        bad_plan("row_block",
-                 "a multiple of " + std::to_string(rows) + " expected");
-}
-
-} // namespace
-
-Plan parse_plan(std::string_view text) {
-    Plan plan;
-    bool has_isa = false; // no default runs on every processor
-    std::istringstream words{std::string(text)};
-    for (std::string word; words >> word;) {
-        const std::size_t equals = word.find('=');
-        if (equals == std::string::npos)
-            bad_plan(word, "key=value expected");
-        const std::string_view key = std::string_view(word).substr(0, equals);
-        set_field(plan, key, std::string_view(word).substr(equals + 1));
-        has_isa |= key == "isa";
-    }
-    if (!has_isa)
-        bad_plan("isa", "missing: " + isa_spellings());
-    check_whole(plan);
-    return plan;
 }
 
 } // namespace tilefold

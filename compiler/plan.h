@@ -103,6 +103,9 @@ Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
 std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
                                   const Parts& parts = {});
 
+/// An exponential of pairs: a long chain of operations.
+bool is_power_of_pairs(const ir::Node& node);
+
 /// The model's estimate of one pair's time on one core.
 double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan);
 /// What a component more takes, of a width that is left open.

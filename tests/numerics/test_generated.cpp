@@ -109,6 +109,10 @@ std::vector<TestFormula> long_vectors() {
          3e-6},
         {"sum_j (|x_i - y_j|²/9 - exp(x_i·y_j/99)*[max(y_j), min(x_i)])",
          {vector("x", I, 13), vector("y", J, 13)}},
+        {"kmin_j(|x_i - y_j|², 3)",
+         {vector("x", I, 45, f32), vector("y", J, 45, f32)},
+         Mode::Reduce,
+         1e-6},
     };
 }
 

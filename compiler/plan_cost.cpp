@@ -1,0 +1,97 @@
+// compiler/plan_cost.cpp - what a pair takes, by the cost model.
+
+#include "compiler/plan.h"
+
+#include "compiler/narrow.h"
+
+#include <algorithm>
+
+namespace tilefold {
+namespace {
+
+double slots_of(const ir::Graph& graph, Axes axes);
+
+/// Issue slots of a value on `axes`, those of a pair, for a vector of pairs.
+double slots_of(const ir::Graph& graph, const ir::Node& node, Axes axes) {
+    const double components = std::max(1, node.type.rows);
+    if (node.op == ir::Op::Reduce) {
+        const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
+        if (node.fold)
+            return slots_of(node.fold->accumulate, Axes::I);
+        return components * (monoid >= ir::Monoid::LogSumExp ? 16 : 2);
+    }
+    if (node.op <= ir::Op::Reduce || node.type.axes != axes)
+        return 0;
+    const ir::OpRow& row = row_of(node.op);
+    const bool folds = row.shape != ir::ShapeRule::Elementwise &&
+                       row.shape != ir::ShapeRule::Cross &&
+                       row.shape != ir::ShapeRule::Outer &&
+                       row.shape != ir::ShapeRule::Gather;
+    const double terms =
+        folds ? std::max(1, graph[node.operands[0]].type.rows) : 1;
+    return components * terms * row.cost;
+}
+
+/// Powers of two of a pair: of exponentials, and of sums of them.
+double powers_of(const ir::Graph& graph) {
+    double powers = 0;
+    for (const ir::Node& node : graph.nodes) {
+        if (node.op == ir::Op::Reduce) {
+            const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
+            powers += monoid == ir::Monoid::LogSumExp ||
+                      monoid == ir::Monoid::SoftMax;
+        } else if (is_power_of_pairs(node)) {
+            powers += std::max(1, node.type.rows);
+        }
+    }
+    return powers;
+}
+
+double slots_of(const ir::Graph& graph, Axes axes) {
+    double slots = 0;
+    for (const ir::Node& node : graph.nodes)
+        slots += slots_of(graph, node, axes);
+    return slots;
+}
+
+/// Of the lanes' time that a product takes by blocks: a quarter while another
+/// thread keeps the core busy, a tenth where none does.
+constexpr double block_share = 0.25;
+/// … that distances take of which a sieve computes few: of D=64 on a Zen 4,
+/// with all that a list takes, 0.8 (for D=128, 0.7), by the ports 0.5.
+constexpr double sieve_share = 0.75;
+
+} // namespace
+
+double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
+    // Three of a core's four vector pipes are kept busy at 4 GHz: a D = 3
+    // Gaussian of 17 slots takes 0.074 ns, by this model 0.09; on a Zen 4 0.18.
+    const double slots_per_nanosecond = row_of(plan.isa).halves ? 6 : 12;
+    // Without AVX-512's table and scaling a power takes more: a Zen 3 needs
+    // 0.37 ns for that Gaussian, 1.35 in f64.
+    const double without_table = graph.real == DType::F32 ? 18 : 46;
+    double slots = 1 + slots_of(graph, Axes::IJ);
+    if (!row_of(plan.isa).masks)
+        slots += without_table * powers_of(graph);
+    const std::map<ir::ValueId, Words> words = find_words(graph, plan);
+    if (const ir::ValueId id = sieved_distance(graph, plan); id != ir::no_value)
+        slots -= (1 - sieve_share) * slots_of(graph, graph[id], Axes::IJ);
+    for (const ir::Node& node : graph.nodes) {
+        const auto found = words.find(node.operands[0]);
+        if (node.arity == 2 && found != words.end() && found->second.depth > 0)
+            slots -= (1 - block_share) * slots_of(graph, node, Axes::IJ);
+    }
+    return slots / slots_per_nanosecond / plan.lanes;
+}
+
+double nanoseconds_per_component(const ir::Graph& graph, const Plan& plan) {
+    // An fma, or as much of a product of matrices.
+    const IsaRow& isa = row_of(plan.isa);
+    double nanoseconds = 1.0 / (isa.halves ? 3 : 6) / plan.lanes;
+    for (ir::ValueId id = 0; id < graph.nodes.size(); ++id)
+        if (graph[id].op == ir::Op::Reduce && weighs_by_blocks(graph, id, plan))
+            nanoseconds *= isa.blocks ? block_share : 0.5;
+    return nanoseconds;
+}
+
+} // namespace tilefold

@@ -140,18 +140,22 @@ private:
     }
 
     /// `body`, unless masks prove that none of these pairs counts: `rows`
-    /// rows from row `row` of the block on, `count` columns of the panel.
-    void where_pairs_count(Value* row, Value* rows, Value* panel, Value* count,
-                           Value* tiles, const std::function<void()>& body) {
+    /// rows from row `row` of the block on, `count` columns from `first_column`
+    /// on; else so many tiles are noted as left out.
+    void where_pairs_count(Value* row, Value* rows, Value* first_column,
+                           Value* count, Value* tiles,
+                           const std::function<void()>& body) {
         if (!guard_.exists())
             return body();
         auto& b = entry_.b;
         Value* first = b.CreateAdd(i0(), row);
-        Value* counts = guard_.may_count(first, b.CreateAdd(first, rows), panel,
-                                         b.CreateAdd(panel, count));
+        Value* counts =
+            guard_.may_count(first, b.CreateAdd(first, rows), first_column,
+                             b.CreateAdd(first_column, count));
         entry_.lanes.when(counts, body);
-        entry_.lanes.when(b.CreateNot(counts),
-                          [&] { guard_.note(false, tiles); });
+        if (tiles)
+            entry_.lanes.when(b.CreateNot(counts),
+                              [&] { guard_.note(false, tiles); });
     }
 
     Value* i0() { return entry_.argument(1); }
@@ -262,8 +266,13 @@ private:
             write_deep(id, count);
         if (by_tiles())
             entry_.lanes.loop(zero, count, tile, [&](Value* first) {
-                Value* end = entry_.b.CreateAdd(first, tile);
-                write_column_tile(row, panel, first, entry_.least(end, count));
+                Value* end =
+                    entry_.least(entry_.b.CreateAdd(first, tile), count);
+                where_pairs_count(row, entry_.lanes.constant(tile_rows()),
+                                  entry_.b.CreateAdd(panel, first),
+                                  entry_.b.CreateSub(end, first), nullptr, [&] {
+                                      write_column_tile(row, panel, first, end);
+                                  });
             });
         else
             write_column_tile(row, panel, zero, count);

@@ -322,6 +322,7 @@ std::vector<CudaCase> chosen_cases() {
         {"argmin_j |x_i - y_j|²", "x f32[3], y f32[3]"},
         {"argmin_j where(a_i < b_j, inf, inf)", "a f32, b f32"},
         {"argkmin_j(|x_i - y_j|², 3)", "x f32[2], y f32[2]"},
+        {"argkmin_j(|x_i - y_j|², 3)", "x f32[20], y f32[20]"},
         {"mean_j a_i*b_j", "a f32, b f32"},
         {"softmax_j(a_i*b_j, c_j)", "a f32, b f32, c f32[9]"},
         {"sum_ij a_i*b_j", "a f64, b f64"},

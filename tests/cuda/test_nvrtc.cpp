@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include <algorithm>
 #include <iterator>
 
@@ -84,6 +86,32 @@ TEST(Nvrtc, APairTakesTheInstructionsOfTheModel) {
     for (const int major : {8, 9, 10, 12}) {
         EXPECT_LE(instructions_per_pair(3, major), 9.5) << major;
         EXPECT_LE(instructions_per_pair(16, major), 36) << major;
+    }
+}
+
+/// The ten nearest: a bound of the distance, and behind a branch, for few
+/// pairs, the distance. A column of the tile has both.
+TEST(Nvrtc, ABoundTakesHalfOfADistance) {
+    const CudaCase knn =
+        cuda_case("knn", "argkmin_j(|x_i - y_j|², 10)", "x f32[64], y f32[64]");
+    for (const int major : {8, 9, 10, 12}) {
+        const cuda::Image image = compiled(knn, 1, major);
+        const cuda::Resources* kernel = image.resources_of("accumulate");
+        EXPECT_EQ(kernel->spill_stores + kernel->spill_loads, 0) << major;
+        const int columns = image.plan.columns_unrolled;
+        constexpr int distance = 2 * 64;
+        std::optional<Loop> tile;
+        for (const Loop& loop : loops(image, "accumulate"))
+            if (loop.count("FFMA") >= columns * 2 * 63 &&
+                (!tile || loop.size < tile->size))
+                tile = loop;
+        ASSERT_TRUE(tile) << major;
+        EXPECT_LE(tile->count("FFMA"), columns * (65 + distance / 2)) << major;
+        EXPECT_LE(tile->count("FADD"), columns * (3 + distance / 2)) << major;
+        EXPECT_LE(tile->count("LDS"), columns * 17) << major;
+        const cuda::PairCost cost = cuda::cost_of_pair(knn.graph, image.plan);
+        EXPECT_NEAR(cost.single + cost.overhead, 65 + 3 + 17, 3)
+            << cuda::print(cost);
     }
 }
 

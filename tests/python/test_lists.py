@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fake_gpu import settings
 from instruction_sets import HERE
 
 import tilefold
@@ -107,51 +108,34 @@ def test_ranges_leave_some_lists_short():
         assert (row[len(order) :] == -1).all()
 
 
+KINDS = {
+    "cube": lambda x, rng: x,
+    "far": lambda x, rng: x + 1000,
+    "clusters": lambda x, rng: x / 100 + rng.integers(0, 3, (len(x), 1)) * 50,
+    "grid": lambda x, rng: np.round(x),
+    "tiny": lambda x, rng: x * 1e-17,
+    "subnormal": lambda x, rng: x * 1e-38,
+    "huge": lambda x, rng: x * 1e19,
+    "an outlier": lambda x, rng: x * np.where(np.eye(1, len(x)) > 0, 1e6, 1).T,
+    "same": lambda x, rng: x[:1].repeat(len(x), 0),
+    "no numbers": lambda x, rng: np.where(
+        rng.random(x.shape) < 0.002,
+        rng.choice([np.nan, np.inf, -np.inf], x.shape),
+        x,
+    ),
+}
+
+
 def points(kind: str, count: int, d: int, rng: np.random.Generator):
-    """What rounding to bf16 may put in another order."""
-    x = rng.random((count, d))
-    if kind == "far":
-        x += 1000
-    elif kind == "clusters":
-        x = x / 100 + rng.integers(0, 3, (count, 1)) * 50
-    elif kind == "grid":
-        x = np.round(x)
-    elif kind == "tiny":
-        x *= 1e-20
-    elif kind == "subnormal":
-        x *= 1e-38
-    elif kind == "huge":
-        x *= 1e19
-    elif kind == "an outlier":
-        x[count // 2] *= 1e6
-    elif kind == "same":
-        x[:] = x[0]
-    elif kind == "no numbers":
-        x[:: count // 5] = np.nan
-        x[1 :: count // 7] = np.inf
-        x[2 :: count // 7, 3] = -np.inf
-    return x.astype(np.float32)
+    """What roundings may put in another order."""
+    return KINDS[kind](rng.random((count, d)), rng).astype(np.float32)
 
 
 SIEVES = [isa for isa in HERE if "bf16" in isa or isa == "znver4"]
 
 
 @pytest.mark.parametrize("isa", SIEVES)
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "cube",
-        "far",
-        "clusters",
-        "grid",
-        "tiny",
-        "subnormal",
-        "huge",
-        "an outlier",
-        "same",
-        "no numbers",
-    ],
-)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("d", "count"), [(32, 10), (33, 1), (64, 32), (100, 7), (257, 3)]
 )
@@ -165,5 +149,23 @@ def test_a_sieve_changes_nothing(isa, kind, d, count):
     found, wanted = (
         formula(x=x, y=y, options=tilefold.Options(plan=text))
         for text in (plan, plan.replace(" sieve=1", ""))
+    )
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.usefixtures("driver")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("d", "count"), [(16, 5), (40, 10)])
+def test_a_bound_changes_nothing_on_a_gpu(kind, d, count):
+    """Of kernels that run on the host."""
+    rng = np.random.default_rng(d)
+    x, y = (points(kind, n, d, rng) for n in (70, 900))
+    x[5] = y[800]
+    text = f"argkmin_j(|x_i - y_j|², {count})"
+    session = tilefold.Session(settings(devices="cuda:0"))
+    found = tilefold.compile(text, session=session)(x=x, y=y)
+    plain = "x86-64-v3"
+    wanted = tilefold.reduce(
+        text, x=x, y=y, options=tilefold.Options(isa=plain)
     )
     np.testing.assert_array_equal(found, wanted)

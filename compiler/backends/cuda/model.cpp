@@ -2,6 +2,7 @@
 
 #include "compiler/backends/cuda/model.h"
 
+#include "compiler/backends/cuda/bounded.h"
 #include "compiler/backends/cuda/model_tiles.h"
 #include "compiler/backends/cuda/reduction.h"
 #include "compiler/split.h"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
 namespace tilefold::cuda {
 namespace {
@@ -120,7 +122,7 @@ public:
     Counter(const ir::Graph& graph, PairCost& cost)
         : graph_(graph), cost_(cost) {}
 
-    /// `elsewhere`: what the loops compute themselves.
+    /// `elsewhere`: what the loops compute themselves, or seldom.
     void add_pairs(const std::vector<ValueId>& elsewhere = {}) {
         const Split parts = split(graph_);
         const std::vector<bool> is_fused = fused(graph_, parts);
@@ -170,6 +172,15 @@ private:
     PairCost& cost_;
 };
 
+/// Values of few pairs: of those that a bound lets pass.
+std::vector<ValueId> rare(const ir::Graph& graph) {
+    std::vector<ValueId> values;
+    for (const Node& node : graph.nodes)
+        if (node.op == Op::Reduce && has_bound(node))
+            values.push_back(node.operands[0]);
+    return values;
+}
+
 } // namespace
 
 PairCost cost_of_pair(const ir::Graph& graph, const Plan& plan) {
@@ -177,7 +188,9 @@ PairCost cost_of_pair(const ir::Graph& graph, const Plan& plan) {
         of_width(graph, plan.width_block),
         {plan.multiply != Multiply::Alone, plan.is_wide()});
     PairCost cost;
-    Counter(reduction.graph, cost).add_pairs(computed_by_tiles(reduction));
+    std::vector<ValueId> elsewhere = computed_by_tiles(reduction);
+    std::ranges::copy(rare(reduction.graph), std::back_inserter(elsewhere));
+    Counter(reduction.graph, cost).add_pairs(elsewhere);
     if (reduction.product || reduction.wide) {
         add_tiles(reduction, plan, cost);
         return cost;

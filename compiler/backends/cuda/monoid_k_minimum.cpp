@@ -7,6 +7,7 @@
 // columns, does it sink into the list. There is no partial list: a tile adds
 // to the row's.
 
+#include "compiler/backends/cuda/bounded.h"
 #include "compiler/backends/cuda/monoid.h"
 
 #include <cmath>
@@ -49,21 +50,17 @@ public:
         });
     }
 
+    /// Where a bound is at hand, a value is computed only if that allows it to
+    /// be better, as it does if it is NaN.
     void add(Scene& scene) override {
+        if (!has_bound(node()))
+            return add_value(scene);
         Writer& writer = scene.writer;
-        const Code x = writer.let("x", read(scene, 0, {}, real()));
-        const Component last{k_ - 1, {}};
-        const Code worst = partial(scene, value_, last);
-        const Code room =
-            equal(partial(scene, column_, last), Code(Kind::Int, "no_column"));
-        writer.when(either(undercuts(x, worst), room), [&] {
-            writer.run("sink", {array(scene.partial, partial_record_, value_),
-                                array(scene.partial, partial_record_, column_),
-                                x, scene.column});
-            writer.set(partial(scene, changed_), number(Kind::Truth, 1));
-        });
+        const Code least = writer.let("least", read(scene, 1, {}, real()));
+        const Code allowed = negated(less_equal(worst(scene), least));
+        writer.when(either(allowed, has_room(scene)),
+                    [&] { add_value(scene); });
     }
-
     void fold(Scene& scene) override {
         scene.writer.when(partial(scene, changed_), [&] { write_back(scene); });
     }
@@ -88,6 +85,24 @@ public:
     }
 
 private:
+    Code worst(Scene& scene) const {
+        return partial(scene, value_, {k_ - 1, {}});
+    }
+    Code has_room(Scene& scene) const {
+        return equal(partial(scene, column_, {k_ - 1, {}}),
+                     Code(Kind::Int, "no_column"));
+    }
+    void add_value(Scene& scene) {
+        Writer& writer = scene.writer;
+        const Code x = writer.let("x", read(scene, 0, {}, real()));
+        writer.when(either(undercuts(x, worst(scene)), has_room(scene)), [&] {
+            writer.run("sink", {array(scene.partial, partial_record_, value_),
+                                array(scene.partial, partial_record_, column_),
+                                x, scene.column});
+            writer.set(partial(scene, changed_), number(Kind::Truth, 1));
+        });
+    }
+
     /// Last place first: what was in a place of the row's list is in the same
     /// place of the tile's, or in a later one.
     void write_back(Scene& scene) {

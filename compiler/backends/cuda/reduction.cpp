@@ -2,6 +2,7 @@
 
 #include "compiler/backends/cuda/reduction.h"
 
+#include "compiler/backends/cuda/bounded.h"
 #include "compiler/build.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ std::vector<ir::ValueId> vectors_of(const std::optional<Product>& product,
 } // namespace
 
 Reduction::Reduction(ir::Graph of, Loops loops)
-    : graph(std::move(of)),
+    : graph(loops.multiply || loops.widen ? std::move(of) : bounded(of)),
       product(loops.multiply ? find_product(graph) : std::nullopt),
       wide(loops.widen ? find_wide(graph) : std::nullopt),
       sites(graph, vectors_of(product, wide)) {

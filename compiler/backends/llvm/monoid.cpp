@@ -98,7 +98,8 @@ Value* MonoidWriter::place(Tile& tile, int which, Component component, int r,
 
 void MonoidWriter::update(Tile& tile, const EachStep& each_step,
                           llvm::Type* type, const Address& address,
-                          const First& first, const Next& next) {
+                          const First& first, const Next& next,
+                          const Last& last) {
     auto& b = tile.lanes.b;
     // Beside accumulators, a vector of each row and of two columns; a power of
     // two, since that is what divides most widths.
@@ -127,7 +128,10 @@ void MonoidWriter::update(Tile& tile, const EachStep& each_step,
             });
         });
         each([&](Component k, int r, Value*& sum) {
-            b.CreateStore(b.CreateLoad(type, sum), address(k, r));
+            Value* place = address(k, r);
+            b.CreateStore(
+                last(b.CreateLoad(type, sum), b.CreateLoad(type, place), r),
+                place);
         });
     });
 }

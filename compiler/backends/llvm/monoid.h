@@ -167,14 +167,17 @@ protected:
     /// are unrolled, else `tile.memory`.
     llvm::Value* place(Tile& tile, int which, Component component, int r,
                        llvm::Type* type);
-    /// Every accumulator in memory becomes first(it, r), then, for each column,
-    /// next(it, k, r, j). Some components of all rows are in registers at a
+    /// A register of each accumulator in memory starts as first(it, r), becomes
+    /// next(register, k, r, j) for each column, and the accumulator at last
+    /// last(register, it, r). Some components of all rows are in registers at a
     /// time, while the columns of a tile pass. `address`: of (k, r).
     using Address = std::function<llvm::Value*(Component, int)>;
     using First = std::function<llvm::Value*(llvm::Value*, int)>;
     using Next = std::function<llvm::Value*(llvm::Value*, Component, int, int)>;
+    using Last = std::function<llvm::Value*(llvm::Value*, llvm::Value*, int)>;
     void update(Tile& tile, const EachStep& each_step, llvm::Type* type,
-                const Address& address, const First& first, const Next& next);
+                const Address& address, const First& first, const Next& next,
+                const Last& last);
 
     const ir::Graph& graph_;
     ir::ValueId reduce_;

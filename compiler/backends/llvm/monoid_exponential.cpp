@@ -20,7 +20,7 @@ using llvm::Value;
 
 enum : int { maximum, total, weighted };
 /// Accumulators of a tile beside total and weighted.
-enum : int { running = 3, initial = 4, rescaled = 5 };
+enum : int { running = 3, initial = 4, rescaled = 5, tile_total = 6 };
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double log2_e = 0x1.71547652b82fep+0;
@@ -85,6 +85,8 @@ public:
             for (int r = 0; r < tile.rows; ++r)
                 add(tile, r, levels[std::size_t(r)]);
         });
+        for (int r = 0; r < tile.rows; ++r)
+            join_total(tile, r, shrink[std::size_t(r)]);
         if (!wide)
             return;
         if (!tile.blocks)
@@ -216,7 +218,18 @@ private:
         levels.push_back(finite(tile.lanes, m));
         shrink.push_back(power(tile.lanes, before, levels.back()));
         b.CreateStore(m, scalar(tile, rescaled, r));
-        multiply(tile, scalar(tile, total, r), shrink.back());
+        b.CreateStore(tile.lanes.number(graph_.real, 0),
+                      scalar(tile, tile_total, r));
+    }
+
+    /// Σ exp(f - m) of the tile of columns, to that of those before.
+    void join_total(Tile& tile, int r, Value* shrink) {
+        auto& b = tile.lanes.b;
+        const auto load = [&](int which) {
+            return b.CreateLoad(type(tile.lanes), scalar(tile, which, r));
+        };
+        b.CreateStore(tile.lanes.fma(load(total), shrink, load(tile_total)),
+                      scalar(tile, total, r));
     }
 
     /// Adds the pairs of row vector r.
@@ -230,7 +243,7 @@ private:
                              : tile.lanes.b.CreateFAdd(sum, terms.back());
                 tile.lanes.b.CreateStore(sum, place);
             };
-            add_to(scalar(tile, total, r),
+            add_to(scalar(tile, tile_total, r),
                    has_weights() ? read(tile, 1, {}, r, j) : nullptr);
             if (softmax_ && !keeps_terms(tile))
                 tile.values.each_component(components_, [&](Component k) {
@@ -260,19 +273,19 @@ private:
     /// Σ w exp(f - m) of sums in memory, by the exponentials kept there.
     void add_wide(Tile& tile, const EachStep& each_step,
                   const std::vector<Value*>& shrink) {
-        auto& b = tile.lanes.b;
         update(
             tile, each_step, type(tile.lanes),
             [&](Component k, int r) { return vector(tile, k, r); },
-            [&](Value* sum, int r) {
-                return b.CreateFMul(sum, shrink[std::size_t(r)]);
-            },
+            [&](Value*, int) { return tile.lanes.number(graph_.real, 0); },
             [&](Value* sum, Component k, int r, int j) {
                 Value* weight =
                     tile.blocks
                         ? tile.blocks->weight(number(tile), r)
                         : tile.lanes.load(graph_.real, weight_at(tile, r, j));
                 return tile.lanes.fma(weight, read(tile, 1, k, r, j), sum);
+            },
+            [&](Value* sum, Value* before, int r) {
+                return tile.lanes.fma(before, shrink[std::size_t(r)], sum);
             });
     }
 

@@ -49,7 +49,8 @@ public:
             [](Value* sum, int) { return sum; },
             [&](Value* sum, Component k, int r, int j) {
                 return combined(tile.lanes, sum, term(tile, k, r, j));
-            });
+            },
+            [](Value* sum, Value*, int) { return sum; });
     }
 
     void step(Tile& tile) override {

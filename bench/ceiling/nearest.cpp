@@ -6,10 +6,12 @@
 #include "nearest.h"
 #include "call.h"
 #include "panels.h"
+#include "sieve.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace ceiling {
 
@@ -68,9 +70,10 @@ void plain_nearest(const NearestProblem& p, std::ptrdiff_t i,
 }
 
 /// kernel(begin, scratch) for blocks of rows, or plain(i) for each row; sets
-/// `groups` of the problem before.
-template <class Kernel, class Plain>
-void run(NearestProblem& p, int asked, Kernel kernel, Plain plain) {
+/// `groups` of the problem before, and then calls prepare().
+template <class Prepare, class Kernel, class Plain>
+void run(NearestProblem& p, int asked, Prepare prepare, Kernel kernel,
+         Plain plain) {
     const int threads = threads_of(asked);
     if (!all_finite(p.x, p.n * p.d) || !all_finite(p.y, p.m * p.d)) {
         for_blocks(threads, p.n, 1, 0,
@@ -84,11 +87,42 @@ void run(NearestProblem& p, int asked, Kernel kernel, Plain plain) {
                    pack_transposed(p.y, p.m, p.d, NearestGroup, begin, end,
                                    groups.get());
                });
+    prepare();
     for_blocks(threads, p.n, NearestRows, nearest_scratch(p),
                [&](std::ptrdiff_t begin, std::ptrdiff_t, float* scratch) {
                    kernel(begin, scratch);
                });
 }
+
+/// The sieve of a problem whose groups are packed.
+class Sieve {
+public:
+    explicit Sieve(const NearestProblem& p)
+        : words_(aligned<std::uint32_t>(p.count() * NearestGroup *
+                                        sieve_words(p.d))),
+          halves_(aligned<float>(p.count() * NearestGroup)),
+          sieve_{words_.get(), halves_.get(), 0, 0} {
+        const std::ptrdiff_t step = NearestGroup * sieve_words(p.d);
+        for (std::ptrdiff_t g = 0; g < p.count(); ++g)
+            pack_sieve(p, g, words_.get() + g * step,
+                       halves_.get() + g * NearestGroup, sieve_.length,
+                       sieve_.error);
+    }
+    const NearestSieve* get() const { return &sieve_; }
+    /// Squares of what is larger may be no numbers.
+    static bool helps(const NearestProblem& p) {
+        const auto is_small = [](float x) { return std::fabs(x) < 1e15f; };
+        return p.d >= SieveLeastCoordinates &&
+               __builtin_cpu_supports("avx512bf16") &&
+               std::all_of(p.x, p.x + p.n * p.d, is_small) &&
+               std::all_of(p.y, p.y + p.m * p.d, is_small);
+    }
+
+private:
+    Aligned<std::uint32_t> words_;
+    Aligned<float> halves_;
+    NearestSieve sieve_;
+};
 
 bool is_bad(const NearestProblem& p, const void* out) {
     return p.n < 0 || p.m < 1 || p.d < 1 || !p.y || (p.n > 0 && (!p.x || !out));
@@ -108,7 +142,7 @@ int tilefold_ceiling_argmin_f32(std::int64_t n, std::int64_t m, std::int64_t d,
         return TilefoldCeilingBadArgument;
     return guarded([&] {
         run(
-            p, threads,
+            p, threads, [] {},
             [&](std::ptrdiff_t i, float* s) { argmin_rows(p, i, s, out + i); },
             [&](std::ptrdiff_t i) { out[i] = plain_argmin(p, i); });
     });
@@ -122,7 +156,7 @@ int tilefold_ceiling_max_f32(std::int64_t n, std::int64_t m, std::int64_t d,
         return TilefoldCeilingBadArgument;
     return guarded([&] {
         run(
-            p, threads,
+            p, threads, [] {},
             [&](std::ptrdiff_t i, float* s) { max_rows(p, i, s, out + i); },
             [&](std::ptrdiff_t i) { out[i] = plain_max(p, i); });
     });
@@ -136,8 +170,13 @@ int tilefold_ceiling_nearest_f32(std::int64_t n, std::int64_t m, std::int64_t d,
     if (is_bad(p, out) || count < 1 || count > MostNearest || count > m)
         return TilefoldCeilingBadArgument;
     return guarded([&] {
+        std::optional<Sieve> sieve;
         run(
             p, threads,
+            [&] {
+                if (Sieve::helps(p))
+                    p.sieve = sieve.emplace(p).get();
+            },
             [&](std::ptrdiff_t i, float* s) {
                 nearest_rows(p, i, count, s, out + i * count);
             },

@@ -11,7 +11,9 @@ extern "C" {
 /// x is (n, d), y (m, d), row-major and dense, d >= 1, m >= 1. Differences are
 /// exact and squares are added coordinate by coordinate in float.
 ///
-/// The port bound is 2 d + 1 operations for 16 pairs (nearest_avx512.cpp).
+/// The port bound is 2 d + 1 operations for 16 pairs (nearest_avx512.cpp); of
+/// the nearest of 32 coordinates and more, where there are products of bf16,
+/// d / 2 + 1, which take Intel's one port (sieve_avx512.cpp).
 
 /// out_i = the place of the smallest |x_i - y_j|^2, of equal ones the first; of
 /// the first NaN, if there is one.
@@ -38,11 +40,14 @@ constexpr int NearestRows = 64;  // of a block: four vectors
 constexpr int NearestGroup = 48; // columns whose smallest is kept
 constexpr int MostNearest = 16;
 
+struct NearestSieve; // sieve.h
+
 /// A call; `groups` is y packed by pack_transposed() in groups of NearestGroup.
 /// All coordinates are finite.
 struct NearestProblem {
     std::ptrdiff_t n, m, d;
     const float *x, *y, *groups;
+    const NearestSieve* sieve = nullptr; ///< where products of bf16 come first
 
     std::ptrdiff_t count() const { // of groups
         return (m + NearestGroup - 1) / NearestGroup;

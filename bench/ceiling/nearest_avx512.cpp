@@ -14,6 +14,7 @@
 #include "candidates.h"
 #include "nearest.h"
 #include "processor.h"
+#include "sieve.h"
 #include "tile.h"
 
 namespace ceiling {
@@ -193,10 +194,11 @@ void order_all(const NearestProblem& problem, std::ptrdiff_t i, float limit,
 } // namespace
 
 std::size_t nearest_scratch(const NearestProblem& problem) {
-    // x, the minima of all groups, and as many events as minima or, at another
-    // time, two numbers for each column.
+    // x, and its words, the minima of all groups, and as many events as minima
+    // or, at another time, two numbers for each column.
     const std::ptrdiff_t columns = problem.count() * NearestGroup;
-    return NearestRows * (problem.d + problem.count()) + 2 * columns + 32;
+    return NearestRows * (2 * problem.d + 1 + problem.count()) + 2 * columns +
+           32;
 }
 
 void argmin_rows(const NearestProblem& problem, std::ptrdiff_t first,
@@ -259,25 +261,36 @@ void max_rows(const NearestProblem& problem, std::ptrdiff_t first,
 void nearest_rows(const NearestProblem& problem, std::ptrdiff_t first,
                   std::ptrdiff_t count, float* scratch, std::int64_t* out) {
     const std::ptrdiff_t groups = problem.count();
-    float* minima = scratch + NearestRows * problem.d;
+    auto* words =
+        reinterpret_cast<std::uint32_t*>(scratch + NearestRows * problem.d);
+    float* minima = scratch + NearestRows * (2 * problem.d + 1);
     auto* events =
         reinterpret_cast<std::int32_t*>(minima + NearestRows * groups);
     pack_rows(problem, first, scratch);
-    scan_groups<Smallest>(
-        problem, scratch, [&](std::ptrdiff_t g, __m512(&best)[TileVectors]) {
-            for (int r = 0; r < TileVectors; ++r)
-                _mm512_store_ps(minima + g * NearestRows + 16 * r, best[r]);
-        });
-    alignas(64) float limits[NearestRows];
+    Widening by;
+    if (problem.sieve)
+        by = sieve_minima(problem, scratch, words, minima);
+    else
+        scan_groups<Smallest>(
+            problem, scratch,
+            [&](std::ptrdiff_t g, __m512(&best)[TileVectors]) {
+                for (int r = 0; r < TileVectors; ++r)
+                    _mm512_store_ps(minima + g * NearestRows + 16 * r, best[r]);
+            });
+    alignas(64) float limits[NearestRows], of_groups[NearestRows];
     for (int r = 0; r < TileVectors; ++r)
         _mm512_store_ps(
             limits + 16 * r,
             count <= 10
                 ? threshold<10>(minima + 16 * r, groups, count)
                 : threshold<MostNearest>(minima + 16 * r, groups, count));
+    if (problem.sieve) {
+        widen(by, limits, limits);
+        widen(by, limits, of_groups);
+    }
     const std::ptrdiff_t rows = smaller(NearestRows, problem.n - first);
-    const std::ptrdiff_t found =
-        list_groups(minima, groups, rows, limits, events);
+    const std::ptrdiff_t found = list_groups(
+        minima, groups, rows, problem.sieve ? of_groups : limits, events);
     Lists lists;
     for (std::ptrdiff_t k = 0; k < found; ++k) {
         const std::ptrdiff_t row = events[k] % NearestRows;

@@ -169,3 +169,26 @@ def test_a_bound_changes_nothing_on_a_gpu(kind, d, count):
         text, x=x, y=y, options=tilefold.Options(isa=plain)
     )
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("isa", SIEVES)
+@pytest.mark.parametrize("rounded", ["rows", "columns"])
+def test_a_sieve_allows_for_all_that_rounding_does(isa, rounded):
+    """Every coordinate of one side is rounded by half a step, away from the
+    nearest column; the first row, from which all are counted, is 0."""
+    half_step, little = 2.0**-8, 2.0**-16
+    row, near = 1 + half_step - little, 1.5  # the row becomes 1
+    if rounded == "columns":
+        row, near = 1.0, 1.5 - half_step + little  # the column 1.5
+    far = row - (near - row + little)
+    x = np.full((40, 64), row, np.float32)
+    x[0] = 0
+    y = np.full((3000, 64), far, np.float32)
+    y[2001] = near
+    found = tilefold.reduce(
+        "argkmin_j(|x_i - y_j|², 1)",
+        x=x,
+        y=y,
+        options=tilefold.Options(isa=isa),
+    )
+    assert (found[1:] == 2001).all()

@@ -127,7 +127,7 @@ Value* Sieve::row_part(const Lanes& lanes, Value* scratch, Value* row, int r,
                              (part * vectors + r) * vector_bytes);
 }
 
-/// The first row, and zeros.
+/// The first row, without what is no finite number, and zeros.
 void Sieve::keep_centre(Entry& entry, const Pack& rows, Value* scratch) const {
     const Lanes& lanes = entry.lanes;
     Value* zero = lanes.constant(0);
@@ -137,16 +137,17 @@ void Sieve::keep_centre(Entry& entry, const Pack& rows, Value* scratch) const {
                                    llvm::Align(4));
     };
     llvm::Type* number = lanes.b.getFloatTy();
+    Value* none = llvm::Constant::getNullValue(number);
     lanes.loop(
         zero, lanes.constant(components_), lanes.constant(1), [&](Value* k) {
-            store(k,
-                  lanes.b.CreateLoad(number, rows.address(lanes, scratch, row_,
-                                                          {0, k}, zero)));
+            Value* x = lanes.b.CreateLoad(
+                number, rows.address(lanes, scratch, row_, {0, k}, zero));
+            Value* is_finite =
+                lanes.b.CreateFCmpOEQ(lanes.b.CreateFSub(x, x), none);
+            store(k, lanes.b.CreateSelect(is_finite, x, none));
         });
     lanes.loop(lanes.constant(components_), lanes.constant(stride_ / 2),
-               lanes.constant(1), [&](Value* k) {
-                   store(k, llvm::Constant::getNullValue(number));
-               });
+               lanes.constant(1), [&](Value* k) { store(k, none); });
 }
 
 /// Words of all rows of a tile lie side by side.

@@ -1,8 +1,8 @@
 # tests/python/test_lists.py - the K smallest of many columns, in any order.
 """Lists bound what they look for by what they have seen: orders of columns in
 which each, or none, is better than all before, and ties, and NaN, must give
-# ruff: noqa: ARG005 - every kind of points is made alike
 what a stable sort gives."""
+# ruff: noqa: ARG005 - every kind of points is made alike
 
 from __future__ import annotations
 

@@ -6,6 +6,8 @@ what a stable sort gives."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -169,6 +171,22 @@ def test_a_bound_changes_nothing_on_a_gpu(kind, d, count):
     wanted = tilefold.reduce(
         text, x=x, y=y, options=tilefold.Options(isa=plain)
     )
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("isa", SIEVES)
+@pytest.mark.parametrize("k_tile", [1, 13, 250])
+@pytest.mark.parametrize("d", [33, 200])
+def test_a_sieve_in_any_tile_of_columns(isa, k_tile, d):
+    """Falling distances: every column passes."""
+    y = np.sort(np.random.default_rng(3).random(1009, np.float32))[::-1]
+    x, y = np.zeros((70, d), np.float32), np.repeat(y[:, None], d, 1)
+    formula = tilefold.compile("argkmin_j(|x_i - y_j|², 9)")
+    plan = formula.plans(x=x, y=y, options=tilefold.Options(isa=isa))[0]
+    plan = re.sub("k_tile=[0-9]+", f"k_tile={k_tile}", plan)
+    assert " sieve=1" in plan
+    found = formula(x=x, y=y, options=tilefold.Options(plan=plan))
+    wanted = np.broadcast_to(np.arange(1008, 999, -1), (70, 9))
     np.testing.assert_array_equal(found, wanted)
 
 

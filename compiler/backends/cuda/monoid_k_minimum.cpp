@@ -61,6 +61,7 @@ public:
         writer.when(either(allowed, has_room(scene)),
                     [&] { add_value(scene); });
     }
+
     void fold(Scene& scene) override {
         scene.writer.when(partial(scene, changed_), [&] { write_back(scene); });
     }

@@ -5,6 +5,7 @@
 // better than the worst of its list, rare after the first few hundred columns,
 // is queued; lists then look at the queue alone.
 
+#include "compiler/backends/llvm/parts.h"
 #include "compiler/backends/llvm/smallest_lists.h"
 
 #include <algorithm>
@@ -25,15 +26,13 @@ public:
         fields_ = {{DType::F64, k_, empty}, {DType::I64, k_, -1}};
     }
 
-    /// The lists, and the queue.
+    /// The lists, and the queue: at most an entry for each column of a tile,
+    /// which has whole squares where blocks multiply.
     std::int64_t list_vectors(const Plan& plan) const override {
-        const std::int64_t most_queued =
-            plan.sieve ? plan.k_tile
-                       : plan.k_tile / plan.columns *
-                                 ((plan.columns + together - 1) / together) +
-                             plan.columns;
-        return lists_.vectors() +
-               (most_queued * entry_bytes + plan.lanes - 1) / plan.lanes;
+        const std::int64_t bytes = whole_squares(plan.k_tile) * entry_bytes;
+        const std::int64_t of_vector =
+            plan.lanes * std::int64_t(size_of(graph_.real));
+        return lists_.vectors() + up_to(bytes, of_vector) / of_vector;
     }
 
     void start(Tile& tile) override {

@@ -13,7 +13,6 @@ namespace {
 
 constexpr int parts = 2;
 constexpr std::int64_t vector_bytes = 64;
-constexpr std::int64_t numbers_of_word = 2;
 
 /// The bits of h and l, of lanes.
 std::array<Value*, parts> parts_of(const Lanes& lanes, Value* x) {

@@ -19,6 +19,9 @@ constexpr std::int64_t up_to(std::int64_t number, std::int64_t multiple) {
     return (number + multiple - 1) / multiple * multiple;
 }
 
+/// bf16 in a word of 32 bits.
+inline constexpr std::int64_t numbers_of_word = 2;
+
 /// Of lanes of float32, and its bits.
 struct NearestBf16 {
     NearestBf16(const Lanes& lanes, llvm::Value* x);

@@ -14,7 +14,6 @@ using llvm::Value;
 namespace {
 
 constexpr std::int64_t vector_bytes = 64;
-constexpr std::int64_t numbers_of_word = 2;
 /// Of what is found by a few roundings and only has to be no smaller.
 constexpr double upwards = 1 + 0x1p-10;
 /// Products below the normal numbers are lost: so much of a thousand.

@@ -40,14 +40,14 @@ Kept find_deep(const ModuleWriter& writer, std::int64_t offset) {
         return holds(sites.rows.leaves) || holds(sites.rows.computed) ||
                holds(sites.columns.leaves) || holds(sites.columns.computed);
     };
+    const ValueId sieved = sieved_distance(writer.graph, plan);
     for (ValueId id = 0; plan.depth && id < writer.graph.nodes.size(); ++id) {
         const Node& node = writer.graph[id];
         if (is_contraction(node.op) && node.type.rank == 0 &&
             node.type.axes == Axes::IJ &&
             terms_of(writer.graph, node) > plan.depth &&
             !writer.words_of(node.operands[0]) &&
-            !multiplies_by_parts(writer.graph, id, plan) &&
-            id != sieved_distance(writer.graph, plan) &&
+            !multiplies_by_parts(writer.graph, id, plan) && id != sieved &&
             std::ranges::all_of(node.inputs(), is_packed))
             keep(deep, writer, id, plan.panel);
     }

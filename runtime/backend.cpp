@@ -66,6 +66,16 @@ private:
     const tilefold_llvm_backend& library_;
 };
 
+tilefold_helpers helpers_of(Crew& crew) {
+    const auto together = [](void* owner, std::int32_t helpers,
+                             void (*share)(void*), void* context) {
+        // Nothing forks inside, so that no help is lost.
+        (void)static_cast<Crew*>(owner)->together(
+            helpers, [=] { share(context); }, [] {});
+    };
+    return {&crew, together};
+}
+
 } // namespace
 
 std::string backend_path() {
@@ -80,12 +90,13 @@ const tilefold_llvm_backend& Backend::library() {
     return *library_;
 }
 
-Artifact Backend::compile(const CompileRequest& request) {
+Artifact Backend::compile(const CompileRequest& request, Crew& crew) {
+    crew.start(); // while the library is loaded
     const tilefold_llvm_backend& with = library();
     Reply reply(with);
-    reply.require_success(
-        with.compile(request.graph.data(), request.graph.size(),
-                     request.plan.data(), request.plan.size(), &reply.bytes));
+    reply.require_success(with.compile(
+        request.graph.data(), request.graph.size(), request.plan.data(),
+        request.plan.size(), helpers_of(crew), &reply.bytes));
     Artifact artifact;
     if (!deserialise(reinterpret_cast<const std::byte*>(reply.bytes.data),
                      reply.bytes.size, artifact))

@@ -5,6 +5,7 @@
 #include "compiler/artifact.h"
 #include "compiler/backends/llvm/factory.h"
 #include "compiler/pipeline.h"
+#include "runtime/threads.h"
 
 #include <mutex>
 #include <string>
@@ -16,9 +17,10 @@ namespace tilefold {
 /// loaded it stays: LLVM cannot be unloaded.
 class Backend {
 public:
-    /// Throws CompilerMissing where the library cannot be loaded or is of
-    /// another version, InternalError for what the compiler reports.
-    Artifact compile(const CompileRequest& request);
+    /// With the help of `crew`. Throws CompilerMissing where the library cannot
+    /// be loaded or is of another version, InternalError for what the compiler
+    /// reports.
+    Artifact compile(const CompileRequest& request, Crew& crew);
     /// `what`: "llvm" or "asm".
     std::string explain(const CompileRequest& request, const char* what);
 

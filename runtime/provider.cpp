@@ -19,8 +19,8 @@ std::string first_line(const std::string& text) {
 
 } // namespace
 
-KernelProvider::KernelProvider(const Options& options)
-    : log_(*options.log), perf_map_(perf_map_wanted()),
+KernelProvider::KernelProvider(const Options& options, Crew& crew)
+    : crew_(crew), log_(*options.log), perf_map_(perf_map_wanted()),
       disk_(*options.cache_directory, *options.cache_size) {}
 
 KernelPointer KernelProvider::kernel(const Program& program,
@@ -84,7 +84,7 @@ Artifact KernelProvider::compile(const Program& program,
                                  std::string_view formula, DiskMiss miss) {
     auto start = std::chrono::steady_clock::now();
     CompileRequest request = request_of(program);
-    Artifact artifact = backend_.compile(request);
+    Artifact artifact = backend_.compile(request, crew_);
     std::chrono::duration<double, std::milli> taken =
         std::chrono::steady_clock::now() - start;
     ++compiles_;

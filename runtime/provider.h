@@ -16,8 +16,8 @@ namespace tilefold {
 /// Thread-safe. Callers are inside the session's gate.
 class KernelProvider {
 public:
-    /// `options` as resolved.
-    explicit KernelProvider(const Options& options);
+    /// `options` as resolved; the `crew` helps to compile.
+    KernelProvider(const Options& options, Crew& crew);
 
     /// `formula` names the program in the log. Throws Error.
     KernelPointer kernel(const Program& program, std::string_view formula);
@@ -44,6 +44,7 @@ private:
     void log(std::string_view formula, double milliseconds,
              DiskMiss miss) const;
 
+    Crew& crew_;
     bool log_;
     bool perf_map_;
     KernelCache<LoadedKernel> memory_;

@@ -12,7 +12,7 @@
 namespace tilefold::detail {
 
 SessionState::SessionState(const Options& given)
-    : options(resolve(given)), crew(*options.threads), provider(options),
+    : options(resolve(given)), crew(*options.threads), provider(options, crew),
       devices(options) {
     enlist();
 }

@@ -18,6 +18,10 @@ public:
 
     int threads() const { return threads_; }
 
+    /// Starts the threads, if none was needed yet: a new one may take
+    /// milliseconds to be given a processor.
+    void start();
+
     /// Runs `share` on the calling thread and, as they become free, on up to
     /// `helpers` others at the same time. Returns when all that began it
     /// have returned: `share` must be written so that it ends when there is

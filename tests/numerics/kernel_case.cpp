@@ -75,7 +75,7 @@ const Artifact& artifact_of(const Program& program) {
     const auto* backend = tilefold_llvm_get_backend();
     const bool failed =
         backend->compile(request.graph.data(), request.graph.size(),
-                         request.plan.data(), request.plan.size(), &bytes);
+                         request.plan.data(), request.plan.size(), {}, &bytes);
     const std::string text(bytes.data, bytes.size);
     if (failed || !deserialise(reinterpret_cast<std::byte*>(bytes.data),
                                bytes.size, place->second))

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <gtest/gtest.h>
 #include <mutex>
+#include <sched.h>
 #include <set>
 #include <thread>
 
@@ -46,6 +47,23 @@ TEST(Crew, RunsAsManyThreadsAsAsked) {
         EXPECT_EQ(threads_met(crew), std::size_t(threads));
         EXPECT_EQ(threads_met(crew), std::size_t(threads));
     }
+}
+
+TEST(Crew, HelpersMayRunWhereTheCallerMay) {
+    cpu_set_t allowed;
+    ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    Crew crew(4);
+    crew.start();
+    std::atomic<int> others = 0;
+    auto share = [&] {
+        cpu_set_t own;
+        if (sched_getaffinity(0, sizeof own, &own) ||
+            !CPU_EQUAL(&own, &allowed))
+            ++others;
+        std::this_thread::sleep_for(20ms); // so that all take part
+    };
+    EXPECT_TRUE(crew.together(3, share, [] {}));
+    EXPECT_EQ(others, 0);
 }
 
 TEST(Crew, ServesSeveralCallersAtOnce) {

@@ -7,12 +7,22 @@
 
 extern "C" {
 
-inline constexpr std::int32_t tilefold_llvm_abi = 1;
+inline constexpr std::int32_t tilefold_llvm_abi = 2;
 
 /// Bytes owned by the library; give them back through `release`.
 struct tilefold_bytes {
     char* data;
     std::size_t size;
+};
+
+/// Threads of the caller that may help. `together` runs share(context) on the
+/// calling thread and on up to `helpers` others, as they become free, and
+/// returns when all that began it have returned: one alone must be able to do
+/// it all, and nothing may be thrown. Null: nobody helps.
+struct tilefold_helpers {
+    void* owner;
+    void (*together)(void* owner, std::int32_t helpers, void (*share)(void*),
+                     void* context);
 };
 
 struct tilefold_llvm_backend {
@@ -22,7 +32,7 @@ struct tilefold_llvm_backend {
     /// a message in `result`.
     std::int32_t (*compile)(const char* graph, std::size_t graph_size,
                             const char* plan, std::size_t plan_size,
-                            tilefold_bytes* result);
+                            tilefold_helpers helpers, tilefold_bytes* result);
     /// The same as text: `what` is "llvm" (IR) or "asm".
     std::int32_t (*explain)(const char* graph, std::size_t graph_size,
                             const char* plan, std::size_t plan_size,

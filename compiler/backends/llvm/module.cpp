@@ -35,8 +35,10 @@ bool has_many_sines(const ir::Graph& graph, const Plan& plan) {
 
 ModuleWriter::ModuleWriter(const ir::Graph& graph, const Plan& plan,
                            Portion portion)
-    : graph(graph), plan(plan), has_pairs(portion != Portion::Rest),
-      has_rest(portion != Portion::Pairs),
+    : graph(graph), plan(plan),
+      has_pairs(portion == Portion::Whole || portion == Portion::Pairs),
+      has_rest(portion == Portion::Whole || portion == Portion::Rest),
+      has_shared(portion == Portion::Whole || portion == Portion::Shared),
       sites(find_sites(graph, plan.nest == Nest::Values)),
       words(find_words(graph, plan)), calls_sines(has_many_sines(graph, plan)),
       context_(std::make_unique<llvm::LLVMContext>()),
@@ -133,9 +135,9 @@ llvm::Function* ModuleWriter::shared(const std::string& name,
     llvm::Function* function = declare(name, parameters, result);
     function->setVisibility(llvm::GlobalValue::HiddenVisibility);
     function->addFnAttr(llvm::Attribute::NoInline);
-    if (!has_rest) {
-        borrowed.push_back([=](ModuleWriter& rest) {
-            rest.shared(name, parameters, body, result);
+    if (!has_shared) {
+        borrowed.emplace(name, [=](ModuleWriter& its) {
+            its.shared(name, parameters, body, result);
         });
         return function;
     }

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,14 +42,14 @@ llvm::Type* as_lanes(const Lanes& lanes, llvm::Type* type);
 llvm::Value* load_elements(const Lanes& lanes, DType from, DType to,
                            llvm::Value* pointer, llvm::Value* mask = nullptr);
 
-/// Which functions of an image a module holds. The one with the loop over pairs
-/// takes as long to compile as all others together, or longer.
-enum class Portion { Whole, Pairs, Rest };
+/// Which functions of an image a module holds: all, the one with the loop over
+/// pairs, the other entries, or one that entries share.
+enum class Portion { Whole, Pairs, Rest, Shared };
 
 class ModuleWriter;
-/// Functions that a module of pairs alone calls: each is written into the one
-/// of the rest.
-using Borrowed = std::vector<std::function<void(ModuleWriter& rest)>>;
+/// Functions that a module calls and does not hold, by name: what writes each
+/// into a module of its own.
+using Borrowed = std::map<std::string, std::function<void(ModuleWriter&)>>;
 
 class ModuleWriter {
 public:
@@ -56,7 +57,7 @@ public:
 
     const ir::Graph& graph;
     const Plan plan;
-    const bool has_pairs, has_rest; ///< of the portion
+    const bool has_pairs, has_rest, has_shared; ///< of the portion
     const Sites sites;
     const std::map<ir::ValueId, Words> words; ///< vectors packed as words
     const bool calls_sines; ///< by sine(), else they are written in place

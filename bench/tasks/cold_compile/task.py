@@ -1,8 +1,9 @@
 # bench/tasks/cold_compile/task.py - the first call of a formula nobody met.
 """From the call to its result, 1,000 × 1,000 points, with an empty cache, in
 a process that is running: it has compiled another formula before, so that
-threads and compiler are there, and with them functions that all kernels share. "First in its process" is the same without
-that other formula, and holds the loading of LLVM."""
+threads and compiler are there, and the functions that all kernels share. "First
+in its process" is the same without that other formula, and holds the loading of
+LLVM."""
 
 from __future__ import annotations
 

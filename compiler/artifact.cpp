@@ -36,6 +36,7 @@ void visit_entries(Entries& entries, Visit visit) {
     visit("init", entries.init);
     visit("accumulate", entries.accumulate);
     visit("merge", entries.merge);
+    visit("fold", entries.fold);
     visit("finalise", entries.finalise);
     visit("zip", entries.zip);
     visit("dense", entries.dense);

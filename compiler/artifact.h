@@ -18,8 +18,8 @@ namespace tilefold {
 struct Entries {
     static constexpr std::uint64_t absent = ~std::uint64_t(0);
     std::uint64_t prepare = absent, init = absent, accumulate = absent,
-                  merge = absent, finalise = absent, zip = absent,
-                  dense = absent;
+                  merge = absent, fold = absent, finalise = absent,
+                  zip = absent, dense = absent;
 };
 
 /// What the caller allocates and how it may cut the work.

@@ -59,6 +59,10 @@ typedef void tilefold_accumulate(const tilefold_call* call, std::int64_t i0,
 typedef void tilefold_merge(const tilefold_call* call, double* into,
                             const double* from, std::int64_t stride,
                             std::int64_t rows);
+/// Rows [0, rows) onto row 0; others mean nothing afterwards. Only of sums and
+/// the like: by merge() else, the upper half onto the lower.
+typedef void tilefold_fold(const tilefold_call* call, double* state,
+                           std::int64_t stride, std::int64_t rows);
 /// The epilogue: results of rows [i0, i1) to call->out.
 typedef void tilefold_finalise(const tilefold_call* call, std::int64_t i0,
                                std::int64_t i1, const double* state,

@@ -14,6 +14,7 @@ struct Kernel {
     tilefold_init* init = nullptr;
     tilefold_accumulate* accumulate = nullptr;
     tilefold_merge* merge = nullptr;
+    tilefold_fold* fold = nullptr;
     tilefold_finalise* finalise = nullptr;
     tilefold_zip* zip = nullptr;
     tilefold_dense* dense = nullptr;

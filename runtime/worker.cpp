@@ -196,8 +196,10 @@ bool Worker::reduce(const Piece& piece, std::int64_t number) {
     return true;
 }
 
-/// Rows [0, rows) to row 0: the upper half onto the lower, until one is left.
+/// Rows [0, rows) to row 0.
 void Worker::fold_rows(double* state, std::int64_t rows) {
+    if (kernel_.fold)
+        return kernel_.fold(&call_, state, cut_.block, rows);
     while (rows > 1) {
         std::int64_t half = (rows + 1) / 2;
         kernel_.merge(&call_, state, state + half, cut_.block, rows - half);

@@ -13,28 +13,34 @@ namespace {
 using L = Lanes<float>;
 using Vector = L::Vector;
 
-/// The sine of r + q pi or the cosine, where `half` is 0 or 1/2: x is reduced
-/// to [-pi/2, pi/2] by three parts of pi, then an odd polynomial of degree 9.
-CEILING_INLINE Vector sine(Vector x, Vector half) {
-    const Vector turns =
-        L::fma(x, L::all(0x1.45f306p-2f), L::sub(L::zero(), half));
-    const Vector q = _mm512_roundscale_ps(turns, _MM_FROUND_TO_NEAREST_INT |
-                                                     _MM_FROUND_NO_EXC);
-    const Vector whole = _mm512_add_ps(q, half);
-    Vector r = _mm512_fnmadd_ps(whole, L::all(3.140625f), x);
-    r = _mm512_fnmadd_ps(whole, L::all(0x1.fb4p-11f), r);
-    r = _mm512_fnmadd_ps(whole, L::all(0x1.4442d2p-24f), r);
-    const Vector s = L::mul(r, r);
-    Vector p = L::fma(s, L::all(2.6083159809786593541503e-06f),
-                      L::all(-0.0001981069071916863322258f));
-    p = L::fma(p, s, L::all(0.00833307858556509017944336f));
-    p = L::fma(p, s, L::all(-0.166666597127914428710938f));
-    const Vector result = L::fma(L::mul(p, s), r, r);
+/// The sine, or where `half` is 1/2 the cosine, of eight: x is reduced to
+/// [-pi/2, pi/2] by two parts of pi, then an odd polynomial of degree 9. The
+/// lowest bit of a sum with `magic` is that of the whole number in it.
+CEILING_INLINE __m256 sine(__m256 narrow, double half) {
+    const auto all = [](double value) { return _mm512_set1_pd(value); };
+    const __m512d magic = all(0x1.8p52);
+    const __m512d x = _mm512_cvtps_pd(narrow);
+    const __m512d turns = _mm512_add_pd(
+        _mm512_fmadd_pd(x, all(0x1.45f306dc9c883p-2), all(half)), magic);
+    const __m512d q = _mm512_sub_pd(_mm512_sub_pd(turns, magic), all(half));
+    __m512d r = _mm512_fnmadd_pd(q, all(0x1.921fb54442d18p+1), x);
+    r = _mm512_fnmadd_pd(q, all(0x1.1a62633145c07p-53), r);
+    const __m512d s = _mm512_mul_pd(r, r);
+    __m512d p = _mm512_fmadd_pd(s, all(0x1.5dbdeb3b6c3eap-19),
+                                all(-0x1.9f6ffe8b33f80p-13));
+    p = _mm512_fmadd_pd(p, s, all(0x1.110ed37e708dap-7));
+    p = _mm512_fmadd_pd(p, s, all(-0x1.55554bc82c016p-3));
+    const __m512d result = _mm512_mul_pd(r, _mm512_fmadd_pd(p, s, all(1)));
     // (-1)^q, and once more for the cosine: cos(r + (q + 1/2) pi).
-    const __m512i odd =
-        _mm512_slli_epi32(_mm512_cvtps_epi32(_mm512_add_ps(whole, half)), 31);
-    return _mm512_castsi512_ps(
-        _mm512_xor_si512(_mm512_castps_si512(result), odd));
+    const __m512i odd = _mm512_slli_epi64(_mm512_castpd_si512(turns), 63);
+    return _mm512_cvtpd_ps(_mm512_castsi512_pd(
+        _mm512_xor_si512(_mm512_castpd_si512(result), odd)));
+}
+
+CEILING_INLINE Vector sine(Vector x, float half) {
+    const __m256 low = sine(_mm512_castps512_ps256(x), half);
+    const __m256 high = sine(_mm512_extractf32x8_ps(x, 1), half);
+    return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
 }
 
 CEILING_INLINE Vector exponential(Vector x, float factor) {
@@ -54,7 +60,7 @@ CEILING_INLINE Vector sigmoid(Vector x) {
 
 template <class F>
 CEILING_INLINE void over(float* x, std::ptrdiff_t rows, F statement) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (std::ptrdiff_t k = 0; k < rows; ++k)
         _mm512_store_ps(x + 16 * k, statement(L::load(x + 16 * k)));
 }
@@ -68,7 +74,7 @@ void multiply(float* x, std::ptrdiff_t rows, float constant) {
 }
 
 void sine(float* x, std::ptrdiff_t rows, float half) {
-    over(x, rows, [&](Vector v) { return sine(v, L::all(half)); });
+    over(x, rows, [&](Vector v) { return sine(v, half); });
 }
 
 void exponential(float* x, std::ptrdiff_t rows, float factor) {

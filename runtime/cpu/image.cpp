@@ -50,6 +50,7 @@ Kernel entries_of(const Artifact& artifact, std::byte* code) {
     kernel.accumulate =
         entry<tilefold_accumulate>(artifact, code, at.accumulate);
     kernel.merge = entry<tilefold_merge>(artifact, code, at.merge);
+    kernel.fold = entry<tilefold_fold>(artifact, code, at.fold);
     kernel.finalise = entry<tilefold_finalise>(artifact, code, at.finalise);
     kernel.zip = entry<tilefold_zip>(artifact, code, at.zip);
     kernel.dense = entry<tilefold_dense>(artifact, code, at.dense);

@@ -15,7 +15,7 @@ enum class EmulatedWork : std::int64_t { Reduce, Zip, Dense };
 struct EmulatedRun {
     std::int64_t code, literals, operands; ///< bytes, doubles, arrays
     /// Offsets of the entries in the code; those of the other nest are unset.
-    std::uint64_t prepare, init, accumulate, merge, finalise, zip, dense;
+    std::uint64_t prepare, init, accumulate, merge, fold, finalise, zip, dense;
     EmulatedWork work;
     std::int64_t rows, columns, width;
     std::int64_t slots, stride; ///< of a state

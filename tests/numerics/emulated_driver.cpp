@@ -218,6 +218,17 @@ private:
                                           rows);
     }
 
+    void fold(double* state, std::int64_t left) {
+        if (run_.fold != ~std::uint64_t(0))
+            return entry<tilefold_fold>(run_.fold)(&call_, state, run_.stride,
+                                                   left);
+        while (left > 1) {
+            const std::int64_t half = (left + 1) / 2;
+            merge(state, state + half, left - half);
+            left = half;
+        }
+    }
+
     void finalise(std::int64_t i0, std::int64_t i1, const double* state) {
         entry<tilefold_finalise>(run_.finalise)(&call_, i0, i1, state,
                                                 run_.stride, scratch_->data());
@@ -247,11 +258,7 @@ private:
                 finalise(i0, i1, doubles(whole));
                 continue;
             }
-            for (std::int64_t left = i1 - i0; left > 1;) {
-                const std::int64_t half = (left + 1) / 2;
-                merge(doubles(whole), doubles(whole) + half, left - half);
-                left = half;
-            }
+            fold(doubles(whole), i1 - i0);
             merge(doubles(folded), doubles(whole), 1);
         }
         if (run_.folds_rows)

@@ -144,6 +144,7 @@ struct Run {
     }
 
     void reduce(Cut cut);
+    void fold(double* state, std::int64_t left);
     void accumulate(std::int64_t i0, std::int64_t i1, std::int64_t j0,
                     std::int64_t j1, Cut cut, char* state);
     void values();
@@ -164,6 +165,18 @@ void Run::accumulate(std::int64_t i0, std::int64_t i1, std::int64_t j0,
     for (std::int64_t j = j0; j < j1; j += step)
         accumulate(&call, i0, i1, j, std::min(j1, j + step),
                    reinterpret_cast<double*>(state), stride(), scratch->data());
+}
+
+void Run::fold(double* state, std::int64_t left) {
+    if (artifact.entries.fold != Entries::absent)
+        return code.entry<tilefold_fold>(artifact.entries.fold)(&call, state,
+                                                                stride(), left);
+    auto* merge = code.entry<tilefold_merge>(artifact.entries.merge);
+    while (left > 1) {
+        const std::int64_t half = (left + 1) / 2;
+        merge(&call, state, state + half, stride(), left - half);
+        left = half;
+    }
 }
 
 void Run::reduce(Cut cut) {
@@ -189,12 +202,7 @@ void Run::reduce(Cut cut) {
             merge(&call, state_of(whole), state_of(part), stride(), i1 - i0);
         }
         if (program.folds_rows) {
-            for (std::int64_t left = i1 - i0; left > 1;) {
-                const std::int64_t half = (left + 1) / 2;
-                merge(&call, state_of(whole), state_of(whole) + half, stride(),
-                      left - half);
-                left = half;
-            }
+            fold(state_of(whole), i1 - i0);
             merge(&call, state_of(folded), state_of(whole), stride(), 1);
         } else {
             finalise(&call, i0, i1, state_of(whole), stride(), scratch->data());
@@ -227,6 +235,7 @@ void Run::emulate(Cut cut, const std::vector<Filled>& filled) {
     run.init = entries.init;
     run.accumulate = entries.accumulate;
     run.merge = entries.merge;
+    run.fold = entries.fold;
     run.finalise = entries.finalise;
     run.zip = entries.zip;
     run.dense = entries.dense;

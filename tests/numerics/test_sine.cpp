@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <random>
 
@@ -80,6 +82,31 @@ TEST_P(Sine, OfFarNumbersAmongNearOnes) {
     x[20] = -3e13f; // beyond what is computed in place
     x[37] = std::numeric_limits<float>::max();
     expect_within(1, x);
+}
+
+/// In a chain so long that a function of the image takes strips of numbers.
+TEST_P(Sine, OfAStripIsTheSame) {
+    std::vector<float> x = near_numbers();
+    x.resize(2000);
+    for (float far : {1e10f, -3e13f, std::numeric_limits<float>::max(),
+                      std::numeric_limits<float>::infinity(), -0.0f,
+                      std::numeric_limits<float>::quiet_NaN()})
+        x.push_back(far);
+    std::vector<float> halves;
+    for (float number : x)
+        halves.push_back(0.5f * number);
+    for (const std::string name : {"sin", "cos"}) {
+        const std::vector<float> wanted = evaluate(name + "(x_i)", halves);
+        const std::vector<float> got =
+            evaluate("where(sin(exp(x_i)) > 2, 1, " + name + "(0.5*x_i))", x);
+        for (std::size_t k = 0; k < x.size(); ++k)
+            EXPECT_TRUE(std::isnan(wanted[k])
+                            ? std::isnan(got[k])
+                            : std::bit_cast<std::uint32_t>(got[k]) ==
+                                  std::bit_cast<std::uint32_t>(wanted[k]))
+                << name << " of " << halves[k];
+        EXPECT_EQ(std::signbit(got[2004]), name == "sin");
+    }
 }
 
 TEST_P(Sine, OfWhatIsNoNumber) {

@@ -225,10 +225,7 @@ public:
         char* scratch = aligned(scratch_.data());
         kernel_.init(&call_, state, block_);
         kernel_.accumulate(&call_, 0, rows_, 0, 1, state, block_, scratch);
-        for (std::int64_t rows = rows_; rows > 1; rows = (rows + 1) / 2) {
-            const std::int64_t half = (rows + 1) / 2;
-            kernel_.merge(&call_, state, state + half, block_, rows - half);
-        }
+        kernel_.fold(&call_, state, block_, rows_);
         kernel_.finalise(&call_, 0, 1, state, block_, scratch);
     }
 

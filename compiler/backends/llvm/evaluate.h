@@ -137,7 +137,8 @@ private:
     std::vector<std::vector<ir::ValueId>>
     groups_below(std::span<const ir::ValueId> roots, int rank) const;
     void
-    in_strips(std::size_t groups, llvm::Value* count,
+    in_strips(const std::vector<std::vector<ir::ValueId>>& groups,
+              const Handed& handed, llvm::Value* count,
               const std::function<void(std::size_t group, llvm::Value* turn,
                                        llvm::Value* at)>& body);
     llvm::Value*

@@ -24,7 +24,13 @@ constexpr std::int64_t strip = 32; // vectors
 
 /// Issue slots of a loop's body, and of a chain that is worth cutting; of what
 /// costs little enough to go with any function.
-constexpr int body_slots = 16, long_chain = 96, light = 4;
+constexpr int body_slots = 16, long_chain = 48, light = 4;
+
+/// Whether a function of the image computes it, a strip at a time.
+bool is_sine(const Node& node) {
+    return (node.op == ir::Op::Sin || node.op == ir::Op::Cos) &&
+           node.type.dtype == DType::F32;
+}
 
 int slots_of(const Node& node) {
     if (node.op == ir::Op::IntPow)
@@ -64,13 +70,16 @@ Evaluator::groups_below(std::span<const ValueId> roots, int rank) const {
             return;
         const int cost = slots_of(node);
         all_slots += cost;
-        if (cost > light) {
-            if (slots > 0 && slots + cost > body_slots) {
-                groups.emplace_back();
-                slots = 0;
-            }
-            slots += cost;
+        const auto& group = groups.back();
+        const bool is_alone =
+            is_sine(node) || (!group.empty() && is_sine(graph_[group.back()]));
+        if ((is_alone && !group.empty()) ||
+            (cost > light && slots > 0 && slots + cost > body_slots)) {
+            groups.emplace_back();
+            slots = 0;
         }
+        if (cost > light)
+            slots += cost;
         groups.back().push_back(at);
     };
     for (ValueId root : roots)
@@ -122,6 +131,25 @@ public:
                 values_.remember(
                     values_.cell_of(one.id, of, row_, column_),
                     values_.lanes_.load(dtype_of(one.id), address(one, at)));
+    }
+    /// Where all that a group does is a sine of what it finds, by a call for
+    /// `count` turns instead of a loop.
+    bool call(const std::vector<ValueId>& group, Value* count) const {
+        const Node& node = values_.graph_[group.front()];
+        if (group.size() > 1 || !is_sine(node) || !values_.functions_.sines)
+            return false;
+        const auto of = [&](ValueId id) {
+            return std::ranges::find(handed_, id, &One::id);
+        };
+        const auto x = of(node.operands[0]), result = of(group.front());
+        if (x == handed_.end() || result == handed_.end() ||
+            x->memory != result->memory)
+            return false;
+        auto& lanes = values_.lanes_;
+        values_.functions_.sines(
+            node.op == ir::Op::Sin ? External::Sin : External::Cos, x->memory,
+            lanes.b.CreateMul(count, lanes.constant(lanes.width())));
+        return true;
     }
     /// … and leaves its own.
     void write(std::size_t group, Component of, Value* at) const {
@@ -175,10 +203,11 @@ private:
     std::vector<One> handed_;
 };
 
-/// Runs `count` turns in strips, and of each strip a loop for every group:
-/// `body` with the group's number and that of the turn.
+/// Runs `count` turns in strips, and of each strip a loop for every group, or a
+/// call: `body` with the group's number and that of the turn.
 void Evaluator::in_strips(
-    std::size_t groups, Value* count,
+    const std::vector<std::vector<ValueId>>& groups, const Handed& handed,
+    Value* count,
     const std::function<void(std::size_t group, Value* turn, Value* at)>&
         body) {
     auto& b = lanes_.b;
@@ -187,11 +216,12 @@ void Evaluator::in_strips(
     lanes_.loop(zero, count, size, [&](Value* first) {
         Value* turns = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
                                                b.CreateSub(count, first), size);
-        for (std::size_t group = 0; group < groups; ++group)
-            lanes_.loop(zero, turns, lanes_.constant(1), [&](Value* at) {
-                Scope scope(*this);
-                body(group, b.CreateAdd(first, at), at);
-            });
+        for (std::size_t group = 0; group < groups.size(); ++group)
+            if (!handed.call(groups[group], turns))
+                lanes_.loop(zero, turns, lanes_.constant(1), [&](Value* at) {
+                    Scope scope(*this);
+                    body(group, b.CreateAdd(first, at), at);
+                });
     });
 }
 
@@ -211,7 +241,7 @@ Value* Evaluator::contract_in_groups(ValueId id, Component of,
     b.CreateStore(lanes_.number(node.type.dtype, start_of(node.op)), sum);
     groups.push_back({id});
     const Handed handed(*this, groups, row, column);
-    in_strips(groups.size(), lanes_.constant(terms_of(graph_, node)),
+    in_strips(groups, handed, lanes_.constant(terms_of(graph_, node)),
               [&](std::size_t group, Value* turn, Value* at) {
                   const Component component{0, turn};
                   handed.read(group, component, at);
@@ -243,7 +273,7 @@ bool Evaluator::scalars_in_groups(std::span<const ValueId> roots, Value* count,
     const Handed handed(*this, groups, 0, 0);
     Value* width = lanes_.constant(lanes_.width());
     Value* above = lanes_.constant(lanes_.width() - 1);
-    in_strips(groups.size(), b.CreateSDiv(b.CreateAdd(count, above), width),
+    in_strips(groups, handed, b.CreateSDiv(b.CreateAdd(count, above), width),
               [&](std::size_t group, Value* turn, Value* at) {
                   begin(b.CreateMul(turn, width));
                   handed.read(group, {}, at);

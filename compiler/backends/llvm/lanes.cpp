@@ -103,7 +103,23 @@ Value* Lanes::count_from(Value* first) const {
 }
 
 Value* Lanes::first_lanes(Value* count) const {
-    return b.CreateICmpSLT(count_from(constant(0)), splat(count));
+    if (width_ == 1)
+        return b.CreateICmpSLT(constant(0), count);
+    // 32 bits a lane: those of an I64 would fill two registers.
+    llvm::SmallVector<std::uint32_t, 64> numbers;
+    for (int lane = 0; lane < width_; ++lane)
+        numbers.push_back(std::uint32_t(lane));
+    Value* most =
+        b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, constant(width_));
+    return b.CreateICmpSLT(llvm::ConstantDataVector::get(context(), numbers),
+                           splat(b.CreateTrunc(most, b.getInt32Ty())));
+}
+
+Value* Lanes::rotated(Value* value, int by) const {
+    llvm::SmallVector<int, 64> from;
+    for (int lane = 0; lane < width_; ++lane)
+        from.push_back((lane + by) % width_);
+    return b.CreateShuffleVector(value, from);
 }
 
 Value* Lanes::load(DType dtype, Value* pointer) const {

@@ -42,7 +42,7 @@ public:
     llvm::Value* as(DType dtype, llvm::Value* value) const;
     /// first, first + 1, … as I64 lanes.
     llvm::Value* count_from(llvm::Value* first) const;
-    /// Truth lanes: the first `count` hold.
+    /// Truth lanes: the first `count` hold; more than -2^31, an i64.
     llvm::Value* first_lanes(llvm::Value* count) const;
 
     /// Lanes at `pointer`, which is aligned to the vector.
@@ -80,6 +80,8 @@ public:
     llvm::Value* larger(llvm::Value* bound, llvm::Value* x) const;
     llvm::Value* smaller(llvm::Value* bound, llvm::Value* x) const;
 
+    /// Lane k is what lane k + `by` was, from the first on again.
+    llvm::Value* rotated(llvm::Value* value, int by) const;
     /// As many rows as there are lanes become columns.
     void transpose(std::vector<llvm::Value*>& rows) const;
 

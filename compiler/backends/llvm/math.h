@@ -24,6 +24,9 @@ struct FunctionTable {
     /// The sine or cosine of lanes of F32 by a function of the image; empty
     /// where it is written in place.
     std::function<llvm::Value*(External function, llvm::Value* x)> sine = {};
+    /// The same of `count` numbers in memory, whole vectors, in place.
+    std::function<void(External function, llvm::Value* x, llvm::Value* count)>
+        sines = {};
 };
 
 /// 2^x, within 1.1 ulp for F32 and F64; 0 for -inf, inf for inf, NaN for NaN.

@@ -161,6 +161,23 @@ llvm::Function* ModuleWriter::sine(External which) {
     return shared(which == External::Sin ? "sine" : "cosine", "vp", body, 'v');
 }
 
+llvm::Function* ModuleWriter::sines(External which) {
+    const auto body = [which](ModuleWriter& writer, llvm::IRBuilder<>& b,
+                              llvm::Function* function) {
+        Lanes lanes = writer.lanes(b, writer.plan.lanes);
+        const auto load = [&](int k) {
+            return writer.function_pointer(b, function->getArg(2), k);
+        };
+        lanes.loop(lanes.constant(0), function->getArg(1),
+                   lanes.constant(lanes.width()), [&](Value* k) {
+                       Value* place = lanes.at(function->getArg(0), k, 0, 4);
+                       Value* x = lanes.load(DType::F32, place);
+                       lanes.store(emit_sine(lanes, {load}, which, x), place);
+                   });
+    };
+    return shared(which == External::Sin ? "sines" : "cosines", "pnp", body);
+}
+
 Value* ModuleWriter::field(llvm::IRBuilder<>& b, Value* call,
                            std::size_t offset, bool is_pointer) const {
     Value* place = b.CreatePtrAdd(call, b.getInt64(offset));

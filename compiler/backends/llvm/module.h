@@ -111,6 +111,8 @@ public:
     llvm::Function* interleaved_load(DType dtype, int components);
     /// v(v x, p call): the sine or cosine.
     llvm::Function* sine(External function);
+    /// void(p x, n count, p call): of numbers in memory, in place.
+    llvm::Function* sines(External function);
     /// void(p list, n first, n count, p out): the points' numbers, as I64.
     llvm::Function* count_points();
     /// void(p values, n count, p out, n stride, n accumulate)

@@ -97,6 +97,33 @@ public:
         });
     }
 
+    bool has_fold() const override { return true; }
+
+    void fold(Evaluator& values,
+              const std::function<StateRows(Value*)>& rows_from,
+              Value* rows) override {
+        Lanes& lanes = values.lanes();
+        auto& b = lanes.b;
+        Value* zero = lanes.constant(0);
+        values.each_component(components_, [&](Component k) {
+            Value* sum = lanes.variable(lanes.type(state_));
+            Value* none = lanes.number(state_, identity());
+            b.CreateStore(none, sum);
+            const auto add = [&](Value* x) {
+                Value* old = b.CreateLoad(lanes.type(state_), sum);
+                b.CreateStore(combined(lanes, old, x), sum);
+            };
+            lanes.loop(
+                zero, rows, lanes.constant(lanes.width()), [&](Value* row) {
+                    Value* is_row = lanes.first_lanes(b.CreateSub(rows, row));
+                    add(lanes.select(is_row, rows_from(row).load(0, k), none));
+                });
+            for (int half = lanes.width() / 2; half > 0; half /= 2)
+                add(lanes.rotated(b.CreateLoad(lanes.type(state_), sum), half));
+            rows_from(zero).store(0, k, b.CreateLoad(lanes.type(state_), sum));
+        });
+    }
+
     Value* result(Lanes& lanes, const FunctionTable&, StateRows& state,
                   Component component, Value* terms) override {
         Value* sum = state.load(0, component);

@@ -28,6 +28,9 @@ Entry::Entry(ModuleWriter& writer, const std::string& name,
         functions.sine = [this](External which, Value* x) -> Value* {
             return b.CreateCall(this->writer.sine(which), {x, call});
         };
+    functions.sines = [this](External which, Value* x, Value* count) {
+        b.CreateCall(this->writer.sines(which), {x, count, call});
+    };
     if (has_width(writer.graph))
         width = writer.field(b, call, offsetof(tilefold_call, width), false);
     constants = std::make_unique<ConstantLeaves>(writer, lanes, call);

@@ -123,6 +123,7 @@ Entries entries_of(const Image& image) {
     entries.init = find("init");
     entries.accumulate = find("accumulate");
     entries.merge = find("merge");
+    entries.fold = find("fold");
     entries.finalise = find("finalise");
     entries.zip = find("zip");
     entries.dense = find("dense");

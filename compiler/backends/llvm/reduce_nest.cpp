@@ -68,6 +68,21 @@ void write_merge(ModuleWriter& writer, const std::vector<Slots>& reductions) {
     entry.finish();
 }
 
+void write_fold(ModuleWriter& writer, const std::vector<Slots>& reductions) {
+    Entry entry(writer, "fold", "ppnn", writer.plan.lanes);
+    Evaluator values(writer.graph, entry.lanes, entry.functions,
+                     writer.plan.unroll, entry.width, *entry.constants);
+    for (const Slots& slots : reductions)
+        slots.monoid->fold(
+            values,
+            [&](Value* row) {
+                return rows_of(entry, slots, entry.argument(1),
+                               entry.argument(2), row);
+            },
+            entry.argument(3));
+    entry.finish();
+}
+
 /// What an epilogue reads: constants, packed row values, reduced results.
 class EpilogueLeaves : public Leaves {
 public:
@@ -182,6 +197,13 @@ double packing_nanoseconds(const ModuleWriter& writer, Axes axis) {
     return element_nanoseconds * double(elements);
 }
 
+/// Whether rows are merged, too.
+bool is_folded(const ir::Graph& graph) {
+    return std::ranges::any_of(graph.nodes, [](const ir::Node& node) {
+        return node.op == Op::Reduce && Axes(node.second) == Axes::IJ;
+    });
+}
+
 } // namespace
 
 std::vector<Slots> make_slots(ModuleWriter& writer) {
@@ -226,6 +248,11 @@ void write_reduce_nest(ModuleWriter& writer) {
         return;
     write_init(writer, reductions);
     write_merge(writer, reductions);
+    if (is_folded(writer.graph) &&
+        std::ranges::all_of(reductions, [](const Slots& slots) {
+            return slots.monoid->has_fold();
+        }))
+        write_fold(writer, reductions);
     write_finalise(writer, reductions);
 }
 

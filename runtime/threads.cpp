@@ -16,12 +16,14 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <exception>
 #include <mutex>
 #include <sched.h>
+#include <thread>
 
 namespace tilefold {
 namespace {
@@ -52,18 +54,23 @@ public:
         closed_ = true;
     }
 
-    /// Whether all helpers have left within 50 ms.
+    /// Whether all helpers have left within 50 ms. They are at their last
+    /// pieces when the caller has none left, and waking it would take longer.
     bool all_left() {
+        const auto end = std::chrono::steady_clock::now() + patience;
+        while (inside_ > 0 && std::chrono::steady_clock::now() < end)
+            std::this_thread::yield();
         std::unique_lock lock(mutex_);
         return left_.wait_for(lock, std::chrono::milliseconds(50),
                               [this] { return inside_ == 0; });
     }
 
 private:
+    static constexpr std::chrono::microseconds patience{100};
     const std::function<void()>& share_;
     std::mutex mutex_;
     std::condition_variable left_;
-    int inside_ = 0;
+    std::atomic<int> inside_ = 0; ///< changes under the mutex
     bool closed_ = false;
 };
 

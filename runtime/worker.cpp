@@ -196,7 +196,8 @@ bool Worker::reduce(const Piece& piece, std::int64_t number) {
     return true;
 }
 
-/// Rows [0, rows) to row 0.
+/// Rows [0, rows) to row 0: by the kernel, or the upper half onto the lower,
+/// until one is left.
 void Worker::fold_rows(double* state, std::int64_t rows) {
     if (kernel_.fold)
         return kernel_.fold(&call_, state, cut_.block, rows);

@@ -9,7 +9,6 @@
 #include "formulas/diagnostic.h"
 
 #include <llvm/Config/llvm-config.h>
-#include <llvm/Support/raw_ostream.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -45,10 +44,7 @@ std::string explain_text(std::string_view graph_text,
     optimise(*written.module, *machine, plan.isa);
     if (what == "asm")
         return emit_assembly(*written.module, *machine);
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    written.module->print(stream, nullptr);
-    return text;
+    return text_of(*written.module);
 }
 
 /// Hands `text` over; the caller gives it back through release().

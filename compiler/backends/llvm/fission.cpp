@@ -5,7 +5,8 @@
 // ahead a few hundred instructions: of thirty functions in one loop, hardly
 // two turns overlap. So the loop is cut after every function or so, and what
 // the next loop needs is kept in the first cache, for a strip of components or
-// points at a time. (Loop fission, or distribution: Kennedy, McKinley, 1990.)
+// points at a time. A sine is all of its loop, which is a function of the image
+// then. (Loop fission, or distribution: Kennedy, McKinley, 1990.)
 
 #include "compiler/backends/llvm/evaluate.h"
 

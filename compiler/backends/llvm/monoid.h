@@ -141,10 +141,10 @@ public:
                        StateRows& into, StateRows& from) = 0;
     /// Whether fold() does what merges of halves would.
     virtual bool has_fold() const { return false; }
-    /// Rows [0, rows) onto row 0: `at` is the vector of rows from one on, of
-    /// which lanes beyond the last row mean nothing.
-    virtual void fold(Evaluator&, const std::function<StateRows(llvm::Value*)>&,
-                      llvm::Value*) {}
+    /// Rows [0, rows) onto row 0. `rows_from` gives a vector of rows, of which
+    /// lanes beyond the last row mean nothing.
+    using RowsFrom = std::function<StateRows(llvm::Value* row)>;
+    virtual void fold(Evaluator&, const RowsFrom&, llvm::Value* /*rows*/) {}
     /// Component of the finished result, in the node's dtype. `terms`: how
     /// many were added, I64 scalar.
     virtual llvm::Value* result(Lanes& lanes, const FunctionTable& functions,

@@ -99,8 +99,7 @@ public:
 
     bool has_fold() const override { return true; }
 
-    void fold(Evaluator& values,
-              const std::function<StateRows(Value*)>& rows_from,
+    void fold(Evaluator& values, const RowsFrom& rows_from,
               Value* rows) override {
         Lanes& lanes = values.lanes();
         auto& b = lanes.b;

@@ -20,13 +20,6 @@
 namespace tilefold::llvm_backend {
 namespace {
 
-std::string text_of(const llvm::Module& module) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    module.print(stream, nullptr);
-    return text;
-}
-
 Written taken_from(ModuleWriter& writer) {
 #ifndef NDEBUG
     std::string broken;
@@ -47,7 +40,7 @@ Object object_of(const Written& written, Isa isa) {
 }
 
 /// Objects of functions that kernels share, by their LLVM IR: a process meets
-/// few, again and again, and each is a sixth of what a small kernel takes.
+/// few, again and again, and each is a tenth of what a small kernel takes.
 class KnownObjects {
 public:
     Object object_of(const Written& written, Isa isa) {

@@ -143,6 +143,13 @@ llvm::SmallVector<char, 0> emit_object(llvm::Module& module,
     return emit(module, machine, llvm::CodeGenFileType::ObjectFile);
 }
 
+std::string text_of(const llvm::Module& module) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module.print(stream, nullptr);
+    return text;
+}
+
 std::string emit_assembly(llvm::Module& module, llvm::TargetMachine& machine) {
     const auto text =
         emit(module, machine, llvm::CodeGenFileType::AssemblyFile);

@@ -22,6 +22,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, Isa isa);
 /// A relocatable ELF object.
 llvm::SmallVector<char, 0> emit_object(llvm::Module& module,
                                        llvm::TargetMachine& machine);
+std::string text_of(const llvm::Module& module); ///< as LLVM IR
 std::string emit_assembly(llvm::Module& module, llvm::TargetMachine& machine);
 
 } // namespace tilefold::llvm_backend

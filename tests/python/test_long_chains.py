@@ -235,6 +235,28 @@ def test_a_chain_of_points_hands_on_what_later_loops_read(dtype: str) -> None:
     assert found == (e > 1.9 * s).any()
 
 
+@pytest.mark.parametrize("points", [1, 16, 37, 512, 700])
+@pytest.mark.parametrize("first", ["sin(0.5*x_i)", "cos(x_i + 1)"])
+def test_a_sine_that_pairs_and_later_loops_read(
+    first: str, points: int
+) -> None:
+    random = np.random.default_rng(points)
+    x = random.standard_normal(points).astype("f4")
+    y = random.standard_normal(37).astype("f4")
+    text = (
+        "sum_j |a - y_j| |c + y_j| |d - y_j| with "
+        f"a = {first}, c = cos(sin(exp(a))), d = sin(c + a)"
+    )
+    wide = x.astype(np.float64)
+    a = np.sin(0.5 * wide) if "sin" in first else np.cos(wide + 1)
+    c = np.cos(np.sin(np.exp(a)))
+    d = np.sin(c + a)
+    a, c, d = a[:, None], c[:, None], d[:, None]
+    wanted = (abs(a - y) * abs(c + y) * abs(d - y)).sum(1)
+    found = tilefold.reduce(text, x=x, y=y)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
 def test_vectors_that_are_read_twice_at_every_step_take_no_longer() -> None:
     """Below a chain of numbers: 2⁶⁰ paths, 60 values."""
     steps = ", ".join(f"v{k + 1} = 0.5 v{k}*v{k} + 0.1 v{k}" for k in range(60))

@@ -93,9 +93,10 @@ Evaluator::groups_below(std::span<const ValueId> roots, int rank) const {
 /// Values that loops hand to later ones, in memory for a strip.
 class Evaluator::Handed {
 public:
+    /// `roots` are wanted by more than later groups.
     Handed(Evaluator& values, const std::vector<std::vector<ValueId>>& groups,
-           int row, int column)
-        : values_(values), row_(row), column_(column) {
+           std::span<const ValueId> roots, int row, int column)
+        : values_(values), roots_(roots), row_(row), column_(column) {
         std::map<ValueId, std::size_t> made, last;
         for (std::size_t g = 0; g < groups.size(); ++g)
             for (ValueId id : groups[g])
@@ -133,11 +134,12 @@ public:
                     values_.cell_of(one.id, of, row_, column_),
                     values_.lanes_.load(dtype_of(one.id), address(one, at)));
     }
-    /// Where all that a group does is a sine of what it finds, by a call for
-    /// `count` turns instead of a loop.
+    /// Where all that a group does is a sine of what it finds, for later groups
+    /// alone, by a call for `count` turns instead of a loop.
     bool call(const std::vector<ValueId>& group, Value* count) const {
         const Node& node = values_.graph_[group.front()];
-        if (group.size() > 1 || !is_sine(node) || !values_.functions_.sines)
+        if (group.size() > 1 || !is_sine(node) || !values_.functions_.sines ||
+            std::ranges::count(roots_, group.front()))
             return false;
         const auto of = [&](ValueId id) {
             return std::ranges::find(handed_, id, &One::id);
@@ -200,6 +202,7 @@ private:
     }
 
     Evaluator& values_;
+    std::span<const ValueId> roots_;
     int row_, column_;
     std::vector<One> handed_;
 };
@@ -241,7 +244,7 @@ Value* Evaluator::contract_in_groups(ValueId id, Component of,
     Value* sum = lanes_.variable(type);
     b.CreateStore(lanes_.number(node.type.dtype, start_of(node.op)), sum);
     groups.push_back({id});
-    const Handed handed(*this, groups, row, column);
+    const Handed handed(*this, groups, {}, row, column);
     in_strips(groups, handed, lanes_.constant(terms_of(graph_, node)),
               [&](std::size_t group, Value* turn, Value* at) {
                   const Component component{0, turn};
@@ -271,7 +274,7 @@ bool Evaluator::scalars_in_groups(std::span<const ValueId> roots, Value* count,
     if (groups.back().empty())
         groups.pop_back();
     auto& b = lanes_.b;
-    const Handed handed(*this, groups, 0, 0);
+    const Handed handed(*this, groups, roots, 0, 0);
     Value* width = lanes_.constant(lanes_.width());
     Value* above = lanes_.constant(lanes_.width() - 1);
     in_strips(groups, handed, b.CreateSDiv(b.CreateAdd(count, above), width),

@@ -30,18 +30,6 @@ void visit_fields(Layout& layout, Visit visit) {
     visit("lanes", layout.lanes);
 }
 
-template <typename Entries, typename Visit>
-void visit_entries(Entries& entries, Visit visit) {
-    visit("prepare", entries.prepare);
-    visit("init", entries.init);
-    visit("accumulate", entries.accumulate);
-    visit("merge", entries.merge);
-    visit("fold", entries.fold);
-    visit("finalise", entries.finalise);
-    visit("zip", entries.zip);
-    visit("dense", entries.dense);
-}
-
 Json header_of(const Artifact& artifact) {
     Json layout = Json::object(), entries = Json::object();
     visit_fields(artifact.layout, [&](const char* name, const auto& value) {

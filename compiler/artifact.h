@@ -22,6 +22,19 @@ struct Entries {
                   zip = absent, dense = absent;
 };
 
+/// visit(name, offset) for every entry; the name is that of the function.
+template <typename Some, typename Visit>
+void visit_entries(Some& entries, Visit visit) {
+    visit("prepare", entries.prepare);
+    visit("init", entries.init);
+    visit("accumulate", entries.accumulate);
+    visit("merge", entries.merge);
+    visit("fold", entries.fold);
+    visit("finalise", entries.finalise);
+    visit("zip", entries.zip);
+    visit("dense", entries.dense);
+}
+
 /// What the caller allocates and how it may cut the work.
 struct Layout {
     std::int64_t constants = 0;       ///< doubles behind call->constants

@@ -153,10 +153,8 @@ llvm::Function* ModuleWriter::sine(External which) {
     const auto body = [which](ModuleWriter& writer, llvm::IRBuilder<>& b,
                               llvm::Function* function) {
         Lanes lanes = writer.lanes(b, writer.plan.lanes);
-        const auto load = [&](int k) {
-            return writer.function_pointer(b, function->getArg(1), k);
-        };
-        b.CreateRet(emit_sine(lanes, {load}, which, function->getArg(0)));
+        b.CreateRet(emit_sine(lanes, writer.functions(b, function->getArg(1)),
+                              which, function->getArg(0)));
     };
     return shared(which == External::Sin ? "sine" : "cosine", "vp", body, 'v');
 }
@@ -165,14 +163,12 @@ llvm::Function* ModuleWriter::sines(External which) {
     const auto body = [which](ModuleWriter& writer, llvm::IRBuilder<>& b,
                               llvm::Function* function) {
         Lanes lanes = writer.lanes(b, writer.plan.lanes);
-        const auto load = [&](int k) {
-            return writer.function_pointer(b, function->getArg(2), k);
-        };
+        const FunctionTable table = writer.functions(b, function->getArg(2));
         lanes.loop(lanes.constant(0), function->getArg(1),
                    lanes.constant(lanes.width()), [&](Value* k) {
                        Value* place = lanes.at(function->getArg(0), k, 0, 4);
                        Value* x = lanes.load(DType::F32, place);
-                       lanes.store(emit_sine(lanes, {load}, which, x), place);
+                       lanes.store(emit_sine(lanes, table, which, x), place);
                    });
     };
     return shared(which == External::Sin ? "sines" : "cosines", "pnp", body);
@@ -200,6 +196,10 @@ Value* ModuleWriter::function_pointer(llvm::IRBuilder<>& b, Value* call,
     layout.uses_functions = true;
     Value* table = field(b, call, offsetof(tilefold_call, functions), true);
     return field(b, table, std::size_t(entry) * sizeof(void*), true);
+}
+
+FunctionTable ModuleWriter::functions(llvm::IRBuilder<>& b, Value* call) {
+    return {[this, &b, call](int k) { return function_pointer(b, call, k); }};
 }
 
 llvm::Type* as_lanes(const Lanes& lanes, llvm::Type* type) {

@@ -100,6 +100,8 @@ public:
     /// A function pointer out of call->functions; notes that it is used.
     llvm::Value* function_pointer(llvm::IRBuilder<>& b, llvm::Value* call,
                                   int entry);
+    /// What `b`'s function may call; `b` and the writer outlive it.
+    FunctionTable functions(llvm::IRBuilder<>& b, llvm::Value* call);
 
     /// void(p base, n stride, p list, n first, n count, p out, n padded):
     /// count elements of points first… (or list[first]…) to `out` in the

@@ -21,9 +21,7 @@ Entry::Entry(ModuleWriter& writer, const std::string& name,
     : writer(writer), b(writer.module().getContext()),
       lanes(writer.lanes(b, lane_count)),
       function(writer.begin(b, name, parameters)), call(function->getArg(0)) {
-    functions.load = [this](int k) {
-        return this->writer.function_pointer(b, call, k);
-    };
+    functions = writer.functions(b, call);
     if (writer.calls_sines)
         functions.sine = [this](External which, Value* x) -> Value* {
             return b.CreateCall(this->writer.sine(which), {x, call});

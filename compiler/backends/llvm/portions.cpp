@@ -107,19 +107,12 @@ Layout joined(Layout layout, const Layout& other) {
 }
 
 Entries entries_of(const Image& image) {
-    const auto find = [&](const char* name) {
-        const auto found = image.functions.find(name);
-        return found == image.functions.end() ? Entries::absent : found->second;
-    };
     Entries entries;
-    entries.prepare = find("prepare");
-    entries.init = find("init");
-    entries.accumulate = find("accumulate");
-    entries.merge = find("merge");
-    entries.fold = find("fold");
-    entries.finalise = find("finalise");
-    entries.zip = find("zip");
-    entries.dense = find("dense");
+    visit_entries(entries, [&](const char* name, std::uint64_t& at) {
+        const auto found = image.functions.find(name);
+        if (found != image.functions.end())
+            at = found->second;
+    });
     return entries;
 }
 

@@ -3,6 +3,7 @@
 #include "compiler/plan.h"
 
 #include "compiler/narrow.h"
+#include "compiler/tiles.h"
 
 #include <algorithm>
 #include <numeric>
@@ -11,7 +12,10 @@ namespace tilefold {
 namespace {
 
 constexpr IsaRow machines[] = {
-#define ISA(name, ...) {Isa::name, __VA_ARGS__},
+#define ISA(name, spelling, bytes, vectors, masks, bytes8, bf16, blocks,       \
+            ports, ...)                                                        \
+    {Isa::name, spelling, bytes,  vectors,      masks,                         \
+     bytes8,    bf16,     blocks, Ports::ports, __VA_ARGS__},
 #include "compiler/isa.def"
 #undef ISA
 };
@@ -47,13 +51,16 @@ constexpr std::int32_t deep = 192;
 /// E=64 columns, of both cores, G pairs/s: 1.28 (32: 1.22, 128: 1.16).
 constexpr std::int32_t k_tile = 64;
 /// Lists of the smallest are read and written once a panel, which is therefore
-/// long, and look at so many bytes of pairs at once, which stay in L1.
+/// long, and look at so many bytes of pairs at once, which stay in L1: twice as
+/// many where it has 48 KiB. The 10 nearest of D=3 on a Zen 5, one core: 12.2 G
+/// pairs/s (16 KiB: 11.8).
 constexpr std::int32_t listed_panel = 2048;
-constexpr std::int32_t listed_bytes = 16 << 10;
-/// A softmax of 64 components folds as many sums into double once a panel; of
+constexpr std::int32_t listed_bytes = 16 << 10, listed_bytes_zen5 = 32 << 10;
+/// A softmax of 64 components folds as many sums into double once a panel. Of
 /// bf16, D=64, both cores of a Zen 4, G pairs/s: 1.00 (256, 64: 0.94; 1024, 64:
-/// 0.97). Sums of tiles are joined in float32, where 256 terms one by one would
-/// be as far from exact.
+/// 0.97); of f32, one core of a Zen 5: 0.925 (256, 64: 0.902; 1024, 64: 0.921).
+/// Sums of tiles are joined in float32, where 256 terms one by one would be as
+/// far from exact.
 /// Of 512 components it is 2% slower.
 constexpr Panels attention = {1024, 128};
 constexpr std::int64_t attention_width = 128;
@@ -86,6 +93,31 @@ struct Demand {
 
     /// Whether stages of several vectors would not fit registers.
     bool is_crowded() const { return row_registers + accumulators > 4; }
+    Work work(Nest nest) const {
+        if (nest == Nest::Values)
+            return Work::Values;
+        if (folded)
+            return Work::Fold;
+        if (looped && rescaled && wide)
+            return Work::LongSoftmax;
+        if (looped)
+            return listed ? Work::LongList : Work::Long;
+        if (blocks)
+            return Work::Blocks;
+        if (rescaled)
+            return Work::Softmax;
+        if (listed)
+            return Work::List;
+        if (wide)
+            return Work::Wide;
+        if (extremes)
+            return Work::Extreme;
+        if (vectors)
+            return accumulators > 4 ? Work::Gradients : Work::Gradient;
+        if (!powers || accumulators > 2)
+            return Work::Plain;
+        return is_crowded() ? Work::Crowded : Work::Short;
+    }
 };
 
 bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
@@ -158,17 +190,16 @@ Plan base_plan(const ir::Graph& graph, Nest nest, Isa isa) {
     return plan;
 }
 
-/// R × J, and the cycles of a stage (0: columns run one by one).
-struct Tile {
-    std::int32_t row_vectors, columns, stage;
-};
-
 Panels panels_for(const Demand& demand, const Plan& plan, std::size_t size) {
     const std::int32_t row_bytes =
         plan.row_vectors * plan.lanes * std::int32_t(size);
+    const Ports ports = row_of(plan.isa).ports;
     if (demand.listed)
-        return {constants::listed_panel, constants::listed_bytes / row_bytes};
-    if (demand.rescaled && demand.wide && row_of(plan.isa).halves &&
+        return {constants::listed_panel,
+                (ports == Ports::Apart ? constants::listed_bytes_zen5
+                                       : constants::listed_bytes) /
+                    row_bytes};
+    if (demand.rescaled && demand.wide && ports != Ports::Shared &&
         demand.longest <= constants::attention_width)
         return constants::attention;
     return {size == sizeof(double) ? constants::panel_f64 : constants::panel,
@@ -198,149 +229,6 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
     plan.row_block =
         fitting(constants::row_block, constants::row_bytes, row_multiple(plan));
     plan.depth = demand.longest > constants::deep ? constants::depth : 0;
-}
-
-/// Of a Zen 4, where a broadcast that several vectors of rows share costs as
-/// much as a sum, and one that an instruction reads itself costs nothing: tiles
-/// of one vector of rows. On both of two cores, G pairs/s, Gaussian sum:
-///   D=3 f32   1x1 stage 8: 11.3   10: 11.0   16: 10.2   2x1 stage 16: 9.2
-///   D=5 f32   1x1 stage 8: 9.2    10: 9.2    16: 8.8    2x1 stage 16: 7.5
-///   D=3 f64   1x1 stage 8: 4.5    10: 4.4    16: 4.3    2x1 stage 24: 4.1
-///   D=5 f64   1x1 stage 8: 3.7    10: 3.9    16: 3.7    2x1 stage 24: 2.9
-///   D=6, 16, 64 f32   1x16: 7.9, 4.7, 1.55   1x12: 7.7, 4.6, 1.52
-///                     1x8: 7.2, 4.2, 1.28    4x6: 7.2, 4.0, 1.25
-/// Logsumexp   1x4 stage 8: 9.4   10: 9.1   1x4: 8.8   4x1: 8.2   2x2: 8.0
-///             of f64   1x4 stage 12: 4.0   16: 3.9   8: 3.8   1x4: 3.8
-///             2x2: 3.3
-/// The largest |x - y|² of D=3, and the column of the smallest:
-///   1x2: 26.1, 19.1   1x4: 26.4, 18.6   1x8: 26.6, 18.2   4x2: 24.7, 19.3
-/// The gradient of the D=3 sum by x:
-///   1x1 stage 12: 8.1   stage 16: 8.0   1x8: 7.6   1x4: 7.2   2x2: 7.0
-/// The 10 nearest of D=16, 64   1x16: 4.9, 1.5   1x12: 4.7, 1.5   4x6: 4.1, 1.3
-/// Attention of D=64, bf16 and f32, and logsumexp of D=64, ms:
-///   1x8: 32.2, 41.8, 28.7   1x16: 32.5, 42.1, 25.6   1x12: 32.4, …, 25.2
-std::vector<Tile> tiles_of_halves(const Demand& demand, const Plan& plan) {
-    if (demand.looped && demand.rescaled && demand.wide)
-        return {{1, 8, 0}, {1, 16, 0}, {1, 12, 0},
-                {4, 6, 0}, {4, 4, 0},  {2, 6, 0}};
-    if (demand.looped)
-        return {{1, 16, 0}, {1, 12, 0}, {1, 8, 0},
-                {4, 6, 0},  {4, 4, 0},  {2, 6, 0}};
-    if (demand.rescaled && plan.lanes == 8)
-        return {{1, 4, 12}, {1, 4, 16}, {1, 8, 8},
-                {1, 4, 0},  {4, 1, 0},  {2, 2, 0}};
-    if (demand.rescaled)
-        return {{1, 4, 8}, {1, 8, 8}, {1, 8, 0},
-                {1, 4, 0}, {4, 1, 0}, {2, 2, 0}};
-    if (demand.extremes)
-        return {{1, 2, 0}, {1, 4, 0}, {1, 8, 0},
-                {4, 2, 0}, {1, 1, 8}, {4, 1, 0}};
-    if (demand.vectors)
-        return {{1, 1, 12}, {1, 1, 16}, {1, 8, 0},
-                {1, 4, 0},  {2, 2, 0},  {2, 1, 0}};
-    if (demand.is_crowded() && plan.lanes == 8)
-        return {{1, 1, 10}, {1, 1, 12}, {1, 1, 8},
-                {1, 1, 16}, {1, 4, 0},  {2, 1, 24}};
-    return {{1, 1, 8}, {1, 1, 10}, {1, 1, 12},
-            {1, 4, 0}, {1, 8, 0},  {2, 1, 16}};
-}
-
-/// Tiles by demand, best first. Measured with 20,000 × 20,000 points on one
-/// core of a Zen 5 (G pairs/s), Gaussian sum:
-///   D=3 f32   4x1 stage 16: 13.0   2x1 stage 10: 12.1   4x1 plain: 10.0
-///   D=3 f64   2x1 stage 16: 4.5    4x1 plain: 3.9
-///   D=16 f32  4x6: 5.4   2x10: 5.3   4x4: 5.1   1x12: 4.4
-///   D=64 f32  4x6: 1.74  2x10: 1.69  4x4: 1.51  1x12: 1.30
-///   sum, D=5, E=3 (?)    4x4: 7.0   2x8: 6.9  1x16: 6.6 2x4: 6.5
-/// A bounding box of 16 differences, a fold of 32 numbers, runs at 0.29 in any
-/// tile, and compiles in 0.28 s (1x1), 0.38 s (2x1) or 1.1 s (4x4).
-/// On both cores of a Sapphire Rapids, which takes 9 and 10.5 cycles for 16 and
-/// 8 pairs of the D=3 sum where its ports are always busy:
-///   D=3 f32   2x1 stage 16: 9.9   2x1 stage 24: 9.4   4x1 stage 16: 9.0
-///   D=5 f32   2x1 stage 16: 7.2   2x1 stage 24: 6.5   1x1 stage 16: 6.3
-///   D=3 f64   2x1 stage 24: 3.8   1x1 stage 12: 3.4   2x1 stage 16: 3.1
-/// On one of them, where that sum runs at 5.2: gradients of the D=3 Gaussian
-/// sum by x, then with the value, then by l too:
-///   2x2: 4.3, 3.9, 3.4   1x4: 4.1, 3.7, 3.5   2x1: 4.1, 3.7, 3.3
-///   1x1 stage 12: 3.9, 3.8, 3.6               2x1 stage 12: 1.3, 1.2, 1.1
-/// On both, the largest |x - y|² of D=3, and the column of the smallest:
-///   4x2: 19.7, 10.6   2x2: 18.9, 10.4   4x1: -, 10.4
-///   2x1 stage 16: 16.6, 10.1
-/// Logsumexp, D=3:
-///   2x2: 7.9   4x1: 7.8   2x4: 7.6   4x2: 7.7   1x4: 7.6   1x8: 7.4
-/// Gaussian sums of E=4, 16, 64 and 256 columns, D=3:
-///   4x1: 6.0, 4.0, 1.28, 0.44   4x2: 5.1, 3.9, 1.22, 0.43
-///   2x2: 4.7, 4.2, 1.19, 0.41   2x4: 4.5, 4.0, 1.18, 0.41
-/// On one core of a Zen 3 (AVX2), the mean of Gaussian sums of D=1 to 5, two of
-/// other kernels and one of a kernel and a product:
-///   f32  1x1 stage 6: 2.30   8: 2.58   10: 2.51   12: 2.43   plain: 2.03
-///   f64  1x1 stage 8: 0.53   10: 0.73  12: 0.75   16: 0.76   plain: 0.55
-///   2x1 plain: 2.03, 0.60   2x1 stage 12: 2.28, 0.63
-/// The 10 nearest of D=3, on both cores of a Zen 4:
-///   AVX-512   1x16: 14.1   1x8: 13.9   1x4: 13.5   4x4: 12.0   2x4: 11.7
-///   AVX2      1x4: 9.0   1x8: 8.8   2x4: 8.7   1x16: 8.7   4x4: 8.6
-std::vector<Tile> tiles_for(const Demand& demand, const Plan& plan) {
-    const bool many_registers = row_of(plan.isa).registers >= 32;
-    if (plan.nest == Nest::Values)
-        return {{1, 1, 0}};
-    if (demand.folded)
-        return {{1, 1, 0}, {2, 1, 0}, {1, 2, 0}};
-    if (row_of(plan.isa).halves &&
-        (demand.looped || !(demand.listed || demand.wide)))
-        return tiles_of_halves(demand, plan);
-    if (demand.looped)
-        return many_registers
-                   ? std::vector<Tile>{{4, 6, 0}, {2, 10, 0}, {4, 4, 0},
-                                       {2, 6, 0}, {1, 12, 0}, {1, 8, 0}}
-                   : std::vector<Tile>{{2, 4, 0}, {1, 8, 0}, {1, 4, 0},
-                                       {1, 6, 0}, {3, 4, 0}, {2, 3, 0}};
-    if (demand.blocks)
-        return {{2, 2, 0}, {2, 4, 0}, {4, 2, 0},
-                {2, 1, 0}, {4, 1, 0}, {1, 4, 0}};
-    if (demand.rescaled)
-        return many_registers
-                   ? std::vector<Tile>{{2, 2, 0}, {4, 1, 0}, {2, 4, 0},
-                                       {4, 2, 0}, {1, 4, 0}, {1, 8, 0}}
-                   : std::vector<Tile>{{1, 4, 0}, {2, 1, 0}, {4, 1, 0},
-                                       {2, 2, 0}, {2, 4, 0}, {1, 8, 0}};
-    if (demand.listed && many_registers)
-        return {{1, 16, 0}, {1, 8, 0}, {4, 4, 0},
-                {2, 8, 0},  {2, 4, 0}, {1, 4, 0}};
-    if (demand.wide)
-        return {{4, 1, 0}, {4, 2, 0}, {2, 2, 0},
-                {2, 4, 0}, {2, 8, 0}, {1, 8, 0}};
-    if (demand.listed)
-        return {{1, 4, 0}, {1, 8, 0}, {2, 4, 0},
-                {2, 6, 0}, {4, 4, 0}, {2, 8, 0}};
-    if (!many_registers && demand.powers && !demand.vectors &&
-        !demand.extremes && demand.accumulators <= 2)
-        return {{1, 1, plan.lanes == 8 ? 8 : 12},
-                {2, 1, 0},
-                {1, 1, 0},
-                {4, 1, 0},
-                {2, 2, 0},
-                {1, 4, 0}};
-    if (!many_registers)
-        return {{2, 1, 0}, {1, 1, 0}, {4, 1, 0},
-                {2, 2, 0}, {1, 2, 0}, {1, 4, 0}};
-    if (demand.extremes)
-        return {{4, 2, 0}, {2, 2, 0}, {4, 1, 0},
-                {2, 4, 0}, {1, 4, 0}, {2, 1, 16}};
-    // x - y lives from a pair's start to its end: stages would spill it.
-    if (demand.vectors)
-        return demand.accumulators > 4
-                   ? std::vector<Tile>{{1, 1, 12}, {1, 4, 0}, {2, 2, 0},
-                                       {2, 1, 0},  {4, 1, 0}, {1, 2, 0}}
-                   : std::vector<Tile>{{2, 2, 0},  {1, 4, 0}, {2, 1, 0},
-                                       {1, 1, 16}, {4, 1, 0}, {1, 2, 0}};
-    if (plan.lanes == 8)
-        return {{2, 1, 24}, {2, 1, 16}, {1, 1, 12},
-                {2, 1, 0},  {4, 1, 0},  {2, 2, 0}};
-    if (demand.is_crowded())
-        return {{2, 1, 16}, {2, 1, 12}, {1, 1, 12},
-                {2, 1, 0},  {4, 1, 0},  {2, 2, 0}};
-    return {{2, 1, 16}, {4, 1, 16}, {2, 1, 10},
-            {1, 1, 8},  {4, 1, 0},  {2, 2, 0}};
 }
 
 } // namespace
@@ -410,7 +298,8 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
     std::vector<Plan> plans;
     const Demand demand = demand_of(graph, plan);
     const auto add = [&] {
-        for (const Tile& tile : tiles_for(demand, plan)) {
+        for (const Tile& tile :
+             tiles_for(demand.work(nest), row_of(isa), graph.real)) {
             set_tile(plan, tile, demand, size_of(graph.real));
             plans.push_back(plan);
         }

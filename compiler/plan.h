@@ -25,11 +25,14 @@ enum class Isa : std::uint8_t {
 #include "compiler/isa.def"
 #undef ISA
 };
+/// What sums and products of registers go through.
+enum class Ports : std::uint8_t { Shared, Halves, Apart };
 struct IsaRow {
     Isa isa;
     std::string_view spelling;
     std::int32_t vector_bytes, registers;
-    bool masks, bytes8, bf16, blocks, halves;
+    bool masks, bytes8, bf16, blocks;
+    Ports ports;
     const char* triple;
     const char* cpu;
     const char* features;

@@ -65,8 +65,10 @@ constexpr double sieve_share = 0.75;
 
 double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
     // Three of a core's four vector pipes are kept busy at 4 GHz: a D = 3
-    // Gaussian of 17 slots takes 0.074 ns, by this model 0.09; on a Zen 4 0.18.
-    const double slots_per_nanosecond = row_of(plan.isa).halves ? 6 : 12;
+    // Gaussian of 17 slots takes 0.072 ns on a Zen 5, by this model 0.09; on a
+    // Zen 4 0.18.
+    const double slots_per_nanosecond =
+        row_of(plan.isa).ports == Ports::Halves ? 6 : 12;
     // Without AVX-512's table and scaling a power takes more: a Zen 3 needs
     // 0.37 ns for that Gaussian, 1.35 in f64.
     const double without_table = graph.real == DType::F32 ? 18 : 46;
@@ -87,7 +89,8 @@ double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
 double nanoseconds_per_component(const ir::Graph& graph, const Plan& plan) {
     // An fma, or as much of a product of matrices.
     const IsaRow& isa = row_of(plan.isa);
-    double nanoseconds = 1.0 / (isa.halves ? 3 : 6) / plan.lanes;
+    double nanoseconds =
+        1.0 / (isa.ports == Ports::Halves ? 3 : 6) / plan.lanes;
     for (ir::ValueId id = 0; id < graph.nodes.size(); ++id)
         if (graph[id].op == ir::Op::Reduce && weighs_by_blocks(graph, id, plan))
             nanoseconds *= isa.blocks ? block_share : 0.5;

@@ -21,8 +21,8 @@ class Options:
     cache_size: TILEFOLD_CACHE_SIZE in bytes, else 1 GiB.
     isa: TILEFOLD_ISA, else the best of this processor;
         "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni",
-        "x86-64-v4-bf16", "znver4" or "x86-64-v4-amx"; "aarch64"
-        for `explain` alone.
+        "x86-64-v4-bf16", "znver4", "znver5" or "x86-64-v4-amx";
+        "aarch64" for `explain` alone.
     log: TILEFOLD_LOG; True writes a line for each compile to stderr.
     plan: forces the loops; the text that `explain` prints.
     tune: TILEFOLD_TUNE; True times the plans that the cost model likes

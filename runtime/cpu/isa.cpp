@@ -35,6 +35,7 @@ bool runs(Isa isa) {
                __builtin_cpu_supports("avx512vnni");
     case Isa::X86_64_V4_BF16:
     case Isa::Zen4:
+    case Isa::Zen5:
         return runs(Isa::X86_64_V4_VNNI) &&
                __builtin_cpu_supports("avx512bf16");
     case Isa::X86_64_V4_AMX:
@@ -59,19 +60,24 @@ std::optional<Model> model_of_processor() {
                  (word >> 4 & 15) | (word >> 12 & 240), word & 15};
 }
 
-/// Zen 3 is of this family too, but has no AVX-512.
-bool is_zen4() {
-    constexpr unsigned zen3_and_4 = 25;
+bool is_amd(unsigned family) {
     const std::optional<Model> model = model_of_processor();
-    return __builtin_cpu_is("amd") && model && model->family == zen3_and_4;
+    return __builtin_cpu_is("amd") && model && model->family == family;
 }
 
 /// Two products of bf16 cost as much as one fma on Zen 4 and 5, but three on
 /// Sapphire Rapids: scores of 64 components at 1.15 G pairs/s against 2.03.
 bool pays(const IsaRow& row) {
-    if (row.halves)
-        return is_zen4();
-    return !row.bf16 || row.blocks || __builtin_cpu_is("amd");
+    constexpr unsigned zen3_and_4 = 25, zen5 = 26; // Zen 3 has no AVX-512
+    switch (row.ports) {
+    case Ports::Halves:
+        return is_amd(zen3_and_4);
+    case Ports::Apart:
+        return is_amd(zen5);
+    case Ports::Shared:
+        return !row.bf16 || row.blocks || __builtin_cpu_is("amd");
+    }
+    return false;
 }
 
 } // namespace

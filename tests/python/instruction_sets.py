@@ -15,6 +15,7 @@ ALL = [
     "x86-64-v4-vnni",
     "x86-64-v4-bf16",
     "znver4",
+    "znver5",
     "x86-64-v4-amx",
 ]
 

@@ -162,7 +162,12 @@ def test_attention_of_bf16(
 
 
 #: Where weights of so few parts are faster than those of float32.
-MOST_ROUNDED_PARTS = {"x86-64-v4-amx": 2, "x86-64-v4-bf16": 1, "znver4": 1}
+MOST_ROUNDED_PARTS = {
+    "x86-64-v4-amx": 2,
+    "x86-64-v4-bf16": 1,
+    "znver4": 1,
+    "znver5": 1,
+}
 ALLOWED = [(1e-6, 3, 1e-6), (1e-5, 2, 1e-5), (4e-3, 1, 2e-3)]
 
 

@@ -463,7 +463,7 @@ CALLS = [
         "UnknownTarget",
         "unknown instruction set 'z80'\n"
         "use one of x86-64-v3, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16, "
-        "znver4, x86-64-v4-amx, aarch64",
+        "znver4, znver5, x86-64-v4-amx, aarch64",
     ),
     (lambda _: tilefold.Options(plan="nonsense"), "BadPlan", None),
     (

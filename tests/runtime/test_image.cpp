@@ -88,10 +88,13 @@ TEST(Isa, ThisMachineRunsTheBestItReports) {
     EXPECT_TRUE(cpu::runs(Isa::X86_64_V3));
 }
 
-TEST(Isa, OfAmdFamily25WhatHasAvx512IsAZen4) {
-    const bool is_zen4 = cpu::processor().starts_with("AuthenticAMD 25/") &&
-                         cpu::runs(Isa::X86_64_V4);
-    EXPECT_EQ(*cpu::host_isa() == Isa::Zen4, is_zen4);
+TEST(Isa, OfAmdFamilies25And26WhatHasAvx512IsAZen4Or5) {
+    const auto is_of = [](const char* family) {
+        return cpu::processor().starts_with(family) &&
+               cpu::runs(Isa::X86_64_V4);
+    };
+    EXPECT_EQ(*cpu::host_isa() == Isa::Zen4, is_of("AuthenticAMD 25/"));
+    EXPECT_EQ(*cpu::host_isa() == Isa::Zen5, is_of("AuthenticAMD 26/"));
 }
 
 Key key_of(std::uint64_t number) {

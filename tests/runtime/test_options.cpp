@@ -186,7 +186,8 @@ TEST_F(OptionsTest, ThatMakeNoSenseAreNamed) {
     EXPECT_EQ(message_of({}),
               "unknown instruction set 'sparc'\n"
               "use one of x86-64-v3, x86-64-v4, "
-              "x86-64-v4-vnni, x86-64-v4-bf16, znver4, x86-64-v4-amx, aarch64");
+              "x86-64-v4-vnni, x86-64-v4-bf16, znver4, znver5, x86-64-v4-amx, "
+              "aarch64");
 }
 
 TEST_F(OptionsTest, DefaultThreadsFollowTheAffinity) {

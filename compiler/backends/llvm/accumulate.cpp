@@ -11,6 +11,7 @@
 #include "compiler/backends/llvm/parts.h"
 #include "compiler/backends/llvm/sieve.h"
 #include "compiler/backends/llvm/software_pipeline.h"
+#include "compiler/backends/llvm/stages.h"
 #include "compiler/backends/llvm/tile_leaves.h"
 
 #include <algorithm>

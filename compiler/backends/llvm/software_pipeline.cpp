@@ -14,6 +14,8 @@
 
 #include "compiler/backends/llvm/software_pipeline.h"
 
+#include "compiler/backends/llvm/stages.h"
+
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -35,45 +37,6 @@ namespace {
 
 constexpr char metadata_name[] = "tilefold.stages";
 
-/// Cycles until a result can be used (Zen 4 and 5, Golden Cove within one).
-int latency_of(const Instruction& instruction) {
-    if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
-        switch (call->getIntrinsicID()) {
-        case llvm::Intrinsic::x86_avx512_mask_reduce_ps_512:
-        case llvm::Intrinsic::x86_avx512_mask_reduce_pd_512:
-            return 6;
-        case llvm::Intrinsic::x86_avx512_permvar_sf_512:
-        case llvm::Intrinsic::x86_avx512_vpermi2var_pd_512:
-            return 5;
-        case llvm::Intrinsic::sqrt:
-            return 16;
-        default:
-            return 4;
-        }
-    switch (instruction.getOpcode()) {
-    case Instruction::FDiv:
-        return 13;
-    case Instruction::FMul:
-        return 4;
-    case Instruction::BitCast:
-        return 0;
-    default:
-        return 3;
-    }
-}
-
-/// A loop that meets the requirements, taken apart.
-struct Loop {
-    BasicBlock* block = nullptr;
-    BasicBlock* preheader = nullptr;
-    BasicBlock* exit = nullptr;
-    PHINode* index = nullptr;
-    std::vector<PHINode*> carried;
-    Instruction* next = nullptr; ///< index + step
-    Value* limit = nullptr;      ///< while next < limit
-    int latency = 0;             ///< of a stage
-};
-
 bool is_pure(const Instruction& instruction) {
     if (llvm::isa<llvm::LoadInst>(instruction))
         return true;
@@ -81,7 +44,7 @@ bool is_pure(const Instruction& instruction) {
            !instruction.mayHaveSideEffects();
 }
 
-int requested_latency(const BasicBlock& block) {
+int requested_cycles(const BasicBlock& block) {
     const llvm::MDNode* node =
         block.getTerminator()->getMetadata(metadata_name);
     if (!node)
@@ -94,9 +57,9 @@ int requested_latency(const BasicBlock& block) {
 /// Fills in `loop` from its block; false where a requirement fails.
 bool take_apart(BasicBlock& block, Loop& loop) {
     loop.block = &block;
-    loop.latency = requested_latency(block);
+    loop.cycles = requested_cycles(block);
     auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
-    if (!loop.latency || !branch || !branch->isConditional() ||
+    if (!loop.cycles || !branch || !branch->isConditional() ||
         branch->getSuccessor(0) != &block)
         return false;
     loop.exit = branch->getSuccessor(1);
@@ -118,127 +81,6 @@ bool take_apart(BasicBlock& block, Loop& loop) {
            std::all_of(block.begin(), block.end(), [](Instruction& i) {
                return i.isTerminator() || llvm::isa<PHINode>(i) || is_pure(i);
            });
-}
-
-/// The cut: which stage each operation belongs to.
-class Stages {
-public:
-    Stages(const Loop& loop, int latency) : loop_(&loop), latency_(latency) {
-        for (Instruction& instruction : *loop.block)
-            if (is_staged(instruction))
-                assign(instruction);
-        for (auto& [instruction, stage] : stage_) {
-            (void)instruction;
-            last_ = std::max(last_, stage);
-        }
-        last_ = std::min<int>(last_, margin);
-        for (auto& [instruction, stage] : stage_)
-            stage = pinned_.count(instruction) ? last_ : std::min(stage, last_);
-        for (Instruction& instruction : llvm::reverse(*loop.block))
-            if (fuses(instruction))
-                stage_[&instruction] = stage_.at(
-                    llvm::cast<Instruction>(*instruction.user_begin()));
-    }
-
-    int last() const { return last_; }
-    /// Registers for what one stage makes and a later one reads.
-    int travelling() const {
-        int count = 0;
-        for (const auto& [instruction, stage] : stage_) {
-            int longest = 0;
-            for (const llvm::User* user : instruction->users())
-                if (const auto found =
-                        stage_.find(llvm::cast<Instruction>(user));
-                    found != stage_.end())
-                    longest = std::max(longest, found->second - stage);
-            count += longest;
-        }
-        return count;
-    }
-    /// Whether it has a stage; else it is remade wherever it is used.
-    bool has(const Instruction* instruction) const {
-        return stage_.count(instruction) != 0;
-    }
-    int of(const Instruction* instruction) const {
-        return stage_.at(instruction);
-    }
-
-    /// Loads, broadcasts and addresses are remade by each stage that reads
-    /// them: a broadcast from memory costs nothing where it is an operand.
-    bool is_staged(const Instruction& instruction) const {
-        return !llvm::isa<PHINode>(instruction) &&
-               instruction.getType()->isVectorTy() &&
-               !llvm::isa<llvm::LoadInst>(instruction) &&
-               !llvm::isa<llvm::ShuffleVectorInst>(instruction) &&
-               !llvm::isa<llvm::InsertElementInst>(instruction);
-    }
-
-private:
-    /// Whether it becomes one operation with the one that reads it: a product
-    /// with a sum, a comparison with a choice (a largest value; and masks of
-    /// lanes are no values of AVX2, to be kept for a later stage).
-    bool fuses(const Instruction& instruction) const {
-        if (!instruction.hasOneUse())
-            return false;
-        const auto* user =
-            llvm::dyn_cast<Instruction>(*instruction.user_begin());
-        if (!user || user->getParent() != loop_->block || !is_staged(*user))
-            return false;
-        if (instruction.getType()->getScalarType()->isIntegerTy(1))
-            return true;
-        return instruction.getOpcode() == Instruction::FMul &&
-               (user->getOpcode() == Instruction::FAdd ||
-                user->getOpcode() == Instruction::FSub);
-    }
-
-    void assign(Instruction& instruction) {
-        int ready = 0;
-        for (Value* operand : instruction.operands()) {
-            const auto* from = llvm::dyn_cast<Instruction>(operand);
-            if (!from || from->getParent() != loop_->block)
-                continue;
-            if (pinned_.count(from) || is_carried(from))
-                pinned_.insert(&instruction);
-            if (const auto found = ready_.find(from); found != ready_.end())
-                ready = std::max(ready, found->second);
-        }
-        stage_[&instruction] = ready / latency_;
-        ready_[&instruction] =
-            ready + (fuses(instruction) ? 0 : latency_of(instruction));
-    }
-
-    bool is_carried(const Instruction* instruction) const {
-        return std::find(loop_->carried.begin(), loop_->carried.end(),
-                         instruction) != loop_->carried.end();
-    }
-
-    const Loop* loop_;
-    int latency_;
-    std::map<const Instruction*, int> stage_;
-    std::map<const Instruction*, int> ready_;
-    std::set<const Instruction*> pinned_;
-    int last_ = 0;
-};
-
-/// With few registers, a cut at a place where many values are in use costs more
-/// than stages gain: of those up to half as long again, the stages between
-/// which the fewest values travel. (A D=3 Gaussian in f64 on a Zen 3 beside
-/// one without stages: 1.5 times as fast with 19 cycles, 0.9 with 20.)
-Stages stages_of(const Loop& loop, int registers) {
-    Stages best(loop, loop.latency);
-    const int longest =
-        registers < 32 ? loop.latency + loop.latency / 2 : loop.latency;
-    int least = best.travelling();
-    for (int latency = loop.latency + 1; latency <= longest; ++latency) {
-        Stages stages(loop, latency);
-        if (stages.last() == 0)
-            break;
-        if (const int count = stages.travelling(); count < least) {
-            least = count;
-            best = std::move(stages);
-        }
-    }
-    return best;
 }
 
 /// Writes the new loop beside the old one and takes its place.
@@ -430,10 +272,10 @@ private:
 
 } // namespace
 
-void request_stages(Instruction& branch, int latency) {
+void request_stages(Instruction& branch, int cycles) {
     auto& context = branch.getContext();
     auto* number = llvm::ConstantInt::get(llvm::Type::getInt64Ty(context),
-                                          std::uint64_t(latency));
+                                          std::uint64_t(cycles));
     branch.setMetadata(
         metadata_name,
         llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(number)));
@@ -447,7 +289,7 @@ void cut_into_stages(llvm::Function& function, int registers) {
             loops.push_back(loop);
     }
     for (const Loop& loop : loops) {
-        const Stages stages = stages_of(loop, registers);
+        const Stages stages = choose_stages(loop, registers);
         if (stages.last() > 0)
             Cutter(loop, stages).cut();
     }

@@ -19,20 +19,15 @@
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
 
-#include <cstdint>
-
 namespace tilefold::llvm_backend {
 
-/// Most stages a loop is cut into beyond its first.
-inline constexpr std::int64_t margin = 8;
-
-/// Asks for the loop that ends in `branch` to be cut into stages of about
-/// `latency` cycles.
-void request_stages(llvm::Instruction& branch, int latency);
+/// Asks for the loop that ends in `branch` to be cut into stages of so many
+/// cycles, or more: see stages.h.
+void request_stages(llvm::Instruction& branch, int cycles);
 
 /// Cuts every loop of `function` that was asked for. Loops must be in
 /// simplified form (a preheader, an exit of their own). `registers`: of
-/// vectors; where there are few, stages may be half as long again.
+/// vectors.
 void cut_into_stages(llvm::Function& function, int registers);
 
 } // namespace tilefold::llvm_backend

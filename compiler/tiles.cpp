@@ -46,6 +46,7 @@ Work likeness(Work work) {
     switch (work) {
     case Work::LongSoftmax:
     case Work::LongList:
+    case Work::LongLocation:
         return Work::Long;
     case Work::Gradients:
         return Work::Gradient;
@@ -60,6 +61,7 @@ Work likeness(Work work) {
     case Work::List:
     case Work::Wide:
     case Work::Extreme:
+    case Work::Location:
     case Work::Gradient:
     case Work::Short:
         return work;

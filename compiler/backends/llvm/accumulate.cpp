@@ -549,8 +549,19 @@ private:
                                 entry_.argument(5), entry_.argument(6), point,
                                 first);
             tile.state.push_back(&states.back());
+            tile.points.push_back(point);
             tile.index_base.push_back(index_base(number, point));
         }
+        if (kept_.deep.empty() && kept_.blocks.empty() &&
+            columns_.is_by_components())
+            tile.across = [&](Value* of_row, Value* at, Component component) {
+                AcrossLeaves leaves(entry_, rows_, columns_, scratch(), of_row,
+                                    at);
+                Evaluator values(writer_.graph, entry_.lanes, entry_.functions,
+                                 writer_.plan.unroll, entry_.width, leaves);
+                return values.value(
+                    writer_.graph[reduction(number)].operands[0], component);
+            };
         body(tile);
     }
 

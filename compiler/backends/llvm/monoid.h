@@ -69,7 +69,14 @@ struct Tile {
     /// By row vector: number that an index counts from (0, or i * M where
     /// both axes are reduced).
     std::vector<llvm::Value*> index_base = {};
-    std::vector<StateRows*> state = {}; ///< by row vector, of this monoid
+    std::vector<StateRows*> state = {};    ///< by row vector, of this monoid
+    std::vector<llvm::Value*> points = {}; ///< its first row, in the block
+    /// The body's component of the pairs of one row, in the block, and of
+    /// columns of the panel from `column` on, a multiple of the lanes, which
+    /// run over them; null where vectors do not lie so.
+    std::function<llvm::Value*(llvm::Value* row, llvm::Value* column,
+                               Component component)>
+        across = {};
     /// Memory for accumulators that do not fit registers, and for the monoid's
     /// list.
     llvm::Value* memory = nullptr;

@@ -201,4 +201,16 @@ Value* TileLeaves::read_column(ValueId id, Component component, int column) {
         columns_.address(entry_.lanes, scratch_, id, component, point));
 }
 
+Value* AcrossLeaves::read(ValueId id, Component component, int row,
+                          int column) {
+    if (entry_.constants->has(id))
+        return entry_.constants->read(id, component, row, column);
+    if (columns_.has(id))
+        return columns_.read_points(entry_.lanes, scratch_, id, component,
+                                    column_);
+    return entry_.lanes.broadcast(
+        entry_.writer.packed_dtype(id),
+        rows_.address(entry_.lanes, scratch_, id, component, row_));
+}
+
 } // namespace tilefold::llvm_backend

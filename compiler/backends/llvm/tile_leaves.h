@@ -105,4 +105,25 @@ private:
         in_registers_;
 };
 
+/// What the pairs of one row read, lanes over columns.
+class AcrossLeaves : public Leaves {
+public:
+    AcrossLeaves(Entry& entry, const Pack& rows, const Pack& columns,
+                 llvm::Value* scratch, llvm::Value* row, llvm::Value* column)
+        : entry_(entry), rows_(rows), columns_(columns), scratch_(scratch),
+          row_(row), column_(column) {}
+
+    bool has(ir::ValueId id) const override {
+        return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
+    }
+    llvm::Value* read(ir::ValueId id, Component component, int row,
+                      int column) override;
+
+private:
+    Entry& entry_;
+    const Pack& rows_;
+    const Pack& columns_;
+    llvm::Value *scratch_, *row_, *column_;
+};
+
 } // namespace tilefold::llvm_backend

@@ -175,13 +175,22 @@ struct Avx512 {
     }
 };
 
-Value* exp2_by_table(Lanes& lanes, Value* u, ir::Sign) {
-    const bool single = lanes.dtype_of(u) == DType::F32;
-    const Avx512 cpu{lanes, single};
+/// 2^u = 2^floor(u) entry (1 + f q)
+struct TableParts {
+    Value *entry, *f, *q;
+};
+
+TableParts parts_by_table(Lanes& lanes, const Avx512& cpu, Value* u) {
     Value* entry = cpu.look_up(cpu.bits(cpu.add_down(u, cpu.magic())));
     Value* f = cpu.reduce(u);
-    Value* q =
-        single ? horner(lanes, table_f32, f) : horner(lanes, table_f64, f);
+    return {entry, f,
+            cpu.single ? horner(lanes, table_f32, f)
+                       : horner(lanes, table_f64, f)};
+}
+
+Value* exp2_by_table(Lanes& lanes, Value* u, ir::Sign) {
+    const Avx512 cpu{lanes, lanes.dtype_of(u) == DType::F32};
+    const auto [entry, f, q] = parts_by_table(lanes, cpu, u);
     Value* e = lanes.fma(lanes.b.CreateFMul(entry, f), q, entry);
     return cpu.scale(e, u);
 }
@@ -338,6 +347,18 @@ Value* in_registers(Lanes& lanes, Value* x, ir::Sign sign, const Ways& ways) {
 Value* emit_exp2(Lanes& lanes, Value* x, ir::Sign sign) {
     return in_registers(lanes, x, sign,
                         {exp2_by_table, exp2_by_eighths, exp2_by_polynomial});
+}
+
+Value* emit_exp2_added(Lanes& lanes, Value* x, Value* sum) {
+    const IsaRow& isa = row_of(lanes.isa());
+    const DType dtype = lanes.dtype_of(x);
+    if (!isa.masks ||
+        lanes.width() * std::int64_t(size_of(dtype)) != isa.vector_bytes)
+        return lanes.b.CreateFAdd(sum, emit_exp2(lanes, x));
+    const Avx512 cpu{lanes, dtype == DType::F32};
+    const auto [entry, f, q] = parts_by_table(lanes, cpu, x);
+    Value* rest = lanes.fma(f, q, lanes.number(dtype, 1));
+    return lanes.fma(cpu.scale(entry, x), rest, sum);
 }
 
 namespace {

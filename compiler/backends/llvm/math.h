@@ -33,6 +33,9 @@ struct FunctionTable {
 /// `sign`: what is known of x.
 llvm::Value* emit_exp2(Lanes& lanes, llvm::Value* x,
                        ir::Sign sign = ir::Sign::Unknown);
+/// sum + 2^x, for an operation less than one after the other; of 2^x, what is
+/// within 5% of the smallest normal number may be 0.
+llvm::Value* emit_exp2_added(Lanes& lanes, llvm::Value* x, llvm::Value* sum);
 /// e^x, likewise.
 llvm::Value* emit_exp(Lanes& lanes, llvm::Value* x, ir::Sign sign);
 /// The sine or cosine (`function`) of F32 within 0.6 ulp, of F64 SLEEF's.

@@ -193,12 +193,14 @@ private:
         return lanes.select(is_finite, m, lanes.number(dtype, 0));
     }
 
+    /// (x - level) log2 e
+    Value* exponent(Lanes& lanes, Value* x, Value* level) const {
+        return lanes.b.CreateFMul(lanes.b.CreateFSub(x, level),
+                                  lanes.number(lanes.dtype_of(x), log2_e));
+    }
     /// exp(x - level)
     Value* power(Lanes& lanes, Value* x, Value* level) const {
-        Value* exponent =
-            lanes.b.CreateFMul(lanes.b.CreateFSub(x, level),
-                               lanes.number(lanes.dtype_of(x), log2_e));
-        return emit_exp2(lanes, exponent);
+        return emit_exp2(lanes, exponent(lanes, x, level));
     }
 
     void multiply(Tile& tile, Value* place, Value* factor) const {
@@ -234,6 +236,8 @@ private:
 
     /// Adds the pairs of row vector r.
     void add(Tile& tile, int r, Value* level) {
+        if (!softmax_ && !has_weights())
+            return add_powers(tile, r, level);
         std::vector<Value*> terms;
         for (int j = 0; j < tile.columns; ++j) {
             terms.push_back(power(tile.lanes, read(tile, 0, {}, r, j), level));
@@ -252,6 +256,17 @@ private:
         }
         if (keeps_terms(tile))
             keep(tile, r, terms);
+    }
+
+    /// … whose terms nothing else needs.
+    void add_powers(Tile& tile, int r, Value* level) {
+        Value* place = scalar(tile, tile_total, r);
+        Value* sum = tile.lanes.b.CreateLoad(type(tile.lanes), place);
+        for (int j = 0; j < tile.columns; ++j)
+            sum = emit_exp2_added(
+                tile.lanes,
+                exponent(tile.lanes, read(tile, 0, {}, r, j), level), sum);
+        tile.lanes.b.CreateStore(sum, place);
     }
 
     void keep(Tile& tile, int r, std::vector<Value*>& terms) {

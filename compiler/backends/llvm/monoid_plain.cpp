@@ -23,6 +23,8 @@ public:
         if (partial_ == DType::I64)
             state_ = DType::I64;
         flags_nan_ = extreme && partial_ != DType::I64;
+        adds_powers_ = monoid_ == Monoid::Add && is_only_here(body()) &&
+                       graph[body()].op == ir::Op::Exp2;
         fields_ = {{state_, components_, identity()}};
     }
 
@@ -61,6 +63,10 @@ public:
             Value* sum = tile.lanes.b.CreateLoad(type(tile), place);
             std::vector<Value*> terms;
             for (int j = 0; j < tile.columns; ++j) {
+                if (adds_powers_) {
+                    sum = power_added(tile, sum, k, r, j);
+                    continue;
+                }
                 terms.push_back(term(tile, k, r, j));
                 sum = flags_nan(tile)
                           ? more_extreme(tile.lanes, terms.back(), sum)
@@ -202,6 +208,23 @@ private:
         b.CreateStore(all, flag);
     }
 
+    bool is_only_here(ir::ValueId id) const {
+        const auto reads = [&](const ir::Node& node) {
+            return std::ranges::count(node.inputs(), id);
+        };
+        std::ptrdiff_t readers = 0;
+        for (const ir::Node& node : graph_.nodes)
+            readers += reads(node);
+        return readers == 1;
+    }
+    Value* power_added(Tile& tile, Value* sum, Component k, int r,
+                       int j) const {
+        const ir::ValueId exponent = graph_[body()].operands[0];
+        return emit_exp2_added(
+            tile.lanes,
+            tile.lanes.as(graph_.real, tile.values.value(exponent, k, r, j)),
+            sum);
+    }
     Value* term(Tile& tile, Component k, int r, int j) const {
         return tile.lanes.as(partial_, tile.values.value(body(), k, r, j));
     }
@@ -227,6 +250,8 @@ private:
     /// Of a panel, and of a row: integers stay integers where nothing is added.
     DType partial_ = graph_.real, state_ = DType::F64;
     bool flags_nan_ = false;
+    bool adds_powers_ =
+        false; ///< a sum of exponentials that nothing else reads
 };
 
 } // namespace

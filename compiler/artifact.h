@@ -19,7 +19,7 @@ struct Entries {
     static constexpr std::uint64_t absent = ~std::uint64_t(0);
     std::uint64_t prepare = absent, init = absent, accumulate = absent,
                   merge = absent, fold = absent, finalise = absent,
-                  zip = absent, dense = absent;
+                  reduce = absent, zip = absent, dense = absent;
 };
 
 /// visit(name, offset) for every entry; the name is that of the function.
@@ -31,6 +31,7 @@ void visit_entries(Some& entries, Visit visit) {
     visit("merge", entries.merge);
     visit("fold", entries.fold);
     visit("finalise", entries.finalise);
+    visit("reduce", entries.reduce);
     visit("zip", entries.zip);
     visit("dense", entries.dense);
 }

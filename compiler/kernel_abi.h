@@ -67,6 +67,10 @@ typedef void tilefold_fold(const tilefold_call* call, double* state,
 typedef void tilefold_finalise(const tilefold_call* call, std::int64_t i0,
                                std::int64_t i1, const double* state,
                                std::int64_t stride, char* scratch);
+/// Results of rows [i0, i1) from all columns, at most Layout::panel of them, to
+/// call->out; at most Layout::row_block rows.
+typedef void tilefold_reduce(const tilefold_call* call, std::int64_t i0,
+                             std::int64_t i1, char* scratch);
 /// The pair term at (row k, column k) for k in [k0, k1), to call->out.
 typedef void tilefold_zip(const tilefold_call* call, std::int64_t k0,
                           std::int64_t k1, char* scratch);

@@ -56,10 +56,18 @@ ir::Pairs pairs_of(const Graph& graph) {
 
 Plan plan_of(const Graph& graph, const CompileOptions& options,
              const Sizes& sizes) {
-    const Nest nest = find_reduction_node(graph) ? Nest::Reduce : Nest::Values;
-    if (!options.plan)
-        return choose_plan(graph, nest, options.isa, sizes);
-    if (options.plan->nest != nest)
+    const bool reduces = find_reduction_node(graph) != nullptr;
+    const bool has_rows = reduces && has_rows_nest(graph);
+    if (!options.plan) {
+        const bool is_for_rows = has_rows && sizes.most_columns > 0;
+        return choose_plan(graph,
+                           is_for_rows ? Nest::Rows
+                           : reduces   ? Nest::Reduce
+                                       : Nest::Values,
+                           options.isa, sizes);
+    }
+    const Nest nest = options.plan->nest;
+    if ((nest == Nest::Values) == reduces || (nest == Nest::Rows && !has_rows))
         fail(Code::BadPlan, {"nest", "not the one that the formula needs"});
     return *options.plan;
 }
@@ -149,10 +157,9 @@ Program compile(Graph graph, std::span<const std::string> names,
     Sizes sizes;
     sizes.tolerance = options.tolerance;
     if (!program.folds_rows) {
-        sizes.most_rows =
-            program.swapped ? options.purpose.most_j : options.purpose.most_i;
-        sizes.few_columns =
-            options.purpose.axis == (program.swapped ? Axes::I : Axes::J);
+        const Purpose& purpose = options.purpose;
+        sizes.most_rows = program.swapped ? purpose.most_j : purpose.most_i;
+        sizes.most_columns = program.swapped ? purpose.most_i : purpose.most_j;
     }
     program.plan = plan_of(graph, options, sizes);
     program.key = key_of(graph, program.plan);

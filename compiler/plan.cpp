@@ -47,6 +47,8 @@ constexpr std::int32_t unroll = 5;
 /// at 0.012 (0.004; 0.014).
 constexpr std::int32_t depth = 96;
 constexpr std::int32_t deep = 192;
+/// Columns that fill stages of a loop.
+constexpr std::int32_t filling = 32;
 /// Columns whose scalars stay in L1 beside what sums of vectors read. A sum of
 /// E=64 columns, of both cores, G pairs/s: 1.28 (32: 1.22, 128: 1.16).
 constexpr std::int32_t k_tile = 64;
@@ -257,6 +259,49 @@ const IsaRow& row_of(Isa isa) {
     return machines[std::size_t(isa)];
 }
 
+std::string_view spelling_of(Nest nest) {
+    switch (nest) {
+    case Nest::Reduce:
+        return "reduce";
+    case Nest::Rows:
+        return "rows";
+    case Nest::Values:
+        return "values";
+    }
+    return "";
+}
+
+bool has_rows_nest(const ir::Graph& graph) {
+    const auto is_for_rows = [&](const ir::Node& node) {
+        if (node.op == ir::Op::Index)
+            return false; // tiles may be left out, whose rows have a result
+        if (node.op != ir::Op::Reduce)
+            return true;
+        const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
+        return Axes(node.second) == Axes::J && node.pairs == ir::Pairs::All &&
+               monoid != ir::Monoid::KMinimum &&
+               monoid != ir::Monoid::UserDefined && node.type.rows != dynamic &&
+               node.type.rows <= constants::unroll;
+    };
+    // What is made of reductions reads no rows beside them.
+    std::vector<bool> reduced(graph.nodes.size());
+    const auto is_made_of_reductions = [&](ir::ValueId id) {
+        const ir::Node& node = graph[id];
+        reduced[id] = node.op == ir::Op::Reduce;
+        for (ir::ValueId operand : node.inputs())
+            reduced[id] = reduced[id] || reduced[operand];
+        return node.op == ir::Op::Reduce || !reduced[id] ||
+               std::ranges::all_of(node.inputs(), [&](ir::ValueId operand) {
+                   return reduced[operand] ||
+                          graph[operand].type.axes == Axes::None;
+               });
+    };
+    for (ir::ValueId id = 0; id < graph.nodes.size(); ++id)
+        if (!is_for_rows(graph[id]) || !is_made_of_reductions(id))
+            return false;
+    return reduced[graph.result];
+}
+
 std::string_view spelling_of(Isa isa) {
     return row_of(isa).spelling;
 }
@@ -284,7 +329,10 @@ Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
     const auto fits = std::ranges::find_if(plans, [&](const Plan& plan) {
         const bool low = sizes.most_rows == 0 ||
                          plan.lanes * (plan.row_vectors - 1) < sizes.most_rows;
-        return low && !(sizes.few_columns && plan.stage > 0);
+        const bool filled = sizes.most_columns == 0 ||
+                            sizes.most_columns >= constants::filling ||
+                            plan.stage == 0;
+        return low && filled;
     });
     return fits == plans.end() ? plans.front() : *fits;
 }

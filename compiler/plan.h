@@ -46,8 +46,13 @@ std::string isa_spellings(); ///< all, for a message: "x86-64-v3, …"
 /// Which family of entries an image holds.
 enum class Nest : std::uint8_t {
     Reduce, ///< prepare init accumulate merge finalise
+    Rows,   ///< prepare reduce: the same without a state, of a panel of columns
     Values, ///< prepare zip dense: the result as it stands, for each pair
 };
+std::string_view spelling_of(Nest nest);
+/// Whether reductions of the (oriented) graph may be computed so: their
+/// accumulators are registers, and nothing but they make the result.
+bool has_rows_nest(const ir::Graph& graph);
 
 struct Plan {
     Isa isa = Isa::X86_64_V4;
@@ -89,9 +94,9 @@ std::int32_t row_multiple(const Plan& plan);
 
 /// What a plan may take for granted of a call's sizes.
 struct Sizes {
-    std::int32_t most_rows = 0; ///< 0: any number
-    bool few_columns = false;   ///< too few to fill stages of a loop
-    double tolerance = 0;       ///< error of products of float32 vectors
+    std::int32_t most_rows = 0;    ///< 0: any number
+    std::int32_t most_columns = 0; ///< 0: any number
+    double tolerance = 0;          ///< error of products of float32 vectors
 };
 /// How the matrix unit multiplies float32: fields of a plan.
 struct Parts {

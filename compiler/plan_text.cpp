@@ -13,12 +13,11 @@ namespace tilefold {
 std::string print(const Plan& plan) {
     std::ostringstream text;
     text << "isa=" << spelling_of(plan.isa)
-         << " nest=" << (plan.nest == Nest::Reduce ? "reduce" : "values")
-         << " lanes=" << plan.lanes << " row_vectors=" << plan.row_vectors
-         << " columns=" << plan.columns << " panel=" << plan.panel
-         << " row_block=" << plan.row_block << " unroll=" << plan.unroll
-         << " depth=" << plan.depth << " k_tile=" << plan.k_tile
-         << " stage=" << plan.stage;
+         << " nest=" << spelling_of(plan.nest) << " lanes=" << plan.lanes
+         << " row_vectors=" << plan.row_vectors << " columns=" << plan.columns
+         << " panel=" << plan.panel << " row_block=" << plan.row_block
+         << " unroll=" << plan.unroll << " depth=" << plan.depth
+         << " k_tile=" << plan.k_tile << " stage=" << plan.stage;
     if (plan.parts != 0)
         text << " parts=" << plan.parts;
     if (plan.weight_parts != Parts().weights)
@@ -77,9 +76,12 @@ void set_field(Plan& plan, std::string_view key, std::string_view value) {
         if (!parse_isa(value, plan.isa))
             bad_plan(value, "no such instruction set");
     } else if (key == "nest") {
-        if (value != "reduce" && value != "values")
-            bad_plan(value, "reduce or values expected");
-        plan.nest = value == "reduce" ? Nest::Reduce : Nest::Values;
+        const auto nests = {Nest::Reduce, Nest::Rows, Nest::Values};
+        const auto* nest = std::ranges::find(
+            nests, value, [](Nest one) { return spelling_of(one); });
+        if (nest == nests.end())
+            bad_plan(value, "reduce, rows or values expected");
+        plan.nest = *nest;
     } else {
         set_number(plan, key, value);
     }

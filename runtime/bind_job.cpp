@@ -222,6 +222,12 @@ void JobBinder::bind_reduction() {
     if (!program_.single_column)
         require(columns());
     job.columns = program_.single_column ? 1 : columns().count();
+    const Plan& plan = program_.plan;
+    if (plan.nest == Nest::Rows && job.columns > plan.panel)
+        fail(Code::BadPlan,
+             {"nest", "rows of at most " + std::to_string(plan.panel) +
+                          " columns, and these have " +
+                          std::to_string(job.columns)});
     bind_lists(!program_.single_column);
 }
 
@@ -282,10 +288,10 @@ void JobBinder::bind_values() {
 void JobBinder::bind_sizes() {
     if (want_ != Want::Result)
         bind_values();
-    else if (program_.plan.nest == Nest::Reduce)
-        bind_reduction();
-    else
+    else if (program_.plan.nest == Nest::Values)
         bind_map();
+    else
+        bind_reduction();
 }
 
 /// Ranges choose points by their numbers on the axes.

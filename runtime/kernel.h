@@ -16,6 +16,7 @@ struct Kernel {
     tilefold_merge* merge = nullptr;
     tilefold_fold* fold = nullptr;
     tilefold_finalise* finalise = nullptr;
+    tilefold_reduce* reduce = nullptr;
     tilefold_zip* zip = nullptr;
     tilefold_dense* dense = nullptr;
 

@@ -98,8 +98,9 @@ double pairs_of(const Readings& readings, const Lengths& lengths) {
 
 /// An axis of so few points, and another of so many, that a kernel with lanes
 /// over the many pays although it reads them again for each of the few.
+constexpr std::int32_t few = 4;
 Axes few_of(const Lengths& lengths) {
-    constexpr std::int64_t few = 4, many = 1 << 17;
+    constexpr std::int64_t many = 1 << 17;
     const auto is_few = [](std::int64_t these, std::int64_t others) {
         return these >= 1 && these <= few && others >= many;
     };
@@ -139,13 +140,15 @@ bool vectors_adjoin(const Readings& readings) {
 Purpose few_points(const Lengths& lengths, double pairs) {
     Purpose purpose;
     purpose.axis = few_of(lengths);
-    if (pairs < pairs_worth_a_kernel)
+    if (pairs < pairs_worth_a_kernel && purpose.axis == Axes::None)
         return purpose;
-    const auto most = [](std::int64_t points) {
+    const auto most = [&](Axes axis, std::int64_t points) {
+        if (purpose.axis == axis)
+            return few;
         return points <= 16 ? 16 : points <= 32 ? 32 : 0;
     };
-    purpose.most_i = most(lengths.i);
-    purpose.most_j = most(lengths.j);
+    purpose.most_i = most(Axes::I, lengths.i);
+    purpose.most_j = most(Axes::J, lengths.j);
     return purpose;
 }
 

@@ -175,6 +175,11 @@ void Worker::merge_tree(double* states, std::int64_t distance,
 }
 
 bool Worker::reduce(const Piece& piece, std::int64_t number) {
+    if (kernel_.reduce) {
+        kernel_.reduce(&call_, piece.i0, piece.i1, scratch_);
+        return went_on(double(piece.i1 - piece.i0) *
+                       double(piece.j1 - piece.j0));
+    }
     if (cut_.parts == 1) {
         if (!accumulate(piece, state_))
             return false;

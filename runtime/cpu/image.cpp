@@ -52,6 +52,7 @@ Kernel entries_of(const Artifact& artifact, std::byte* code) {
     kernel.merge = entry<tilefold_merge>(artifact, code, at.merge);
     kernel.fold = entry<tilefold_fold>(artifact, code, at.fold);
     kernel.finalise = entry<tilefold_finalise>(artifact, code, at.finalise);
+    kernel.reduce = entry<tilefold_reduce>(artifact, code, at.reduce);
     kernel.zip = entry<tilefold_zip>(artifact, code, at.zip);
     kernel.dense = entry<tilefold_dense>(artifact, code, at.dense);
     return kernel;

@@ -147,6 +147,7 @@ struct Run {
     void fold(double* state, std::int64_t left);
     void accumulate(std::int64_t i0, std::int64_t i1, std::int64_t j0,
                     std::int64_t j1, Cut cut, char* state);
+    void reduce_rows();
     void values();
     void emulate(Cut cut, const std::vector<Filled>& filled);
     /// Columns of one of `count` segments, in whole panels.
@@ -210,6 +211,13 @@ void Run::reduce(Cut cut) {
     }
     if (program.folds_rows)
         finalise(&call, 0, 1, state_of(folded), stride(), scratch->data());
+}
+
+void Run::reduce_rows() {
+    const auto entry = code.entry<tilefold_reduce>(artifact.entries.reduce);
+    const std::int64_t block = artifact.layout.row_block;
+    for (std::int64_t i = 0; i < rows; i += block)
+        entry(&call, i, std::min(rows, i + block), scratch->data());
 }
 
 void Run::values() {
@@ -332,7 +340,14 @@ bool can_run(Isa isa) {
 
 std::vector<Plan> plans_of(const TestFormula& formula, Isa isa) {
     const Program program = program_of(formula, isa, nullptr);
-    return enumerate_plans(program.graph, program.plan.nest, isa);
+    std::vector<Plan> plans =
+        enumerate_plans(program.graph, program.plan.nest, isa);
+    if (isa != Isa::AArch64 && has_rows_nest(program.graph)) {
+        plans.push_back(choose_plan(program.graph, Nest::Rows, isa));
+        plans.push_back(
+            choose_plan(program.graph, Nest::Rows, isa, {.most_columns = 1}));
+    }
+    return plans;
 }
 
 template <class T>
@@ -424,10 +439,17 @@ double run_case(const TestFormula& formula, Isa isa, const Plan* plan,
     run.call.functions =
         math_functions(artifact.layout.real, artifact.layout.lanes);
     run.code.entry<tilefold_prepare>(artifact.entries.prepare)(&run.call);
-    if (program.plan.nest == Nest::Reduce)
+    switch (program.plan.nest) {
+    case Nest::Reduce:
         run.reduce(cut);
-    else
+        break;
+    case Nest::Rows:
+        run.reduce_rows();
+        break;
+    case Nest::Values:
         run.values();
+        break;
+    }
     return largest_error(run, expected(program, run, filled, formula));
 }
 

@@ -59,17 +59,17 @@ public:
         Value* zero = b.getInt64(0);
         Value* listed = b.CreateIsNotNull(list_);
         Value* in_order = b.CreateSelect(listed, zero, count_);
-        if (has_masks_)
-            write_masked_zeros();
-        else
-            write_zeros();
+        const bool masks_rest = has_masks_ && size_of(from_) >= 4;
         Value* vectors = whole_runs(scalar_, in_order, stride_, from_);
+        if (!has_masks_)
+            write_zeros();
+        else if (!masks_rest)
+            write_zeros_from(count_);
         wide_.loop(zero, vectors, b.getInt64(run_lanes),
                    [&](Value* k) { copy(wide_, k); });
-        vectors = has_masks_ && size_of(from_) >= 4
-                      ? copy_rest(vectors, in_order)
-                      : finish_run(scalar_, vectors, in_order,
-                                   [&](Value* k) { copy(wide_, k); });
+        vectors = masks_rest ? copy_rest(vectors, in_order)
+                             : finish_run(scalar_, vectors, in_order,
+                                          [&](Value* k) { copy(wide_, k); });
         scalar_.loop(vectors, in_order, b.getInt64(1),
                      [&](Value* k) { copy(scalar_, k); });
         copy_listed(b.CreateSelect(listed, count_, zero));
@@ -91,8 +91,9 @@ private:
                              llvm::Align(size_of(to_)));
     }
 
-    /// What is left of a run after `whole` elements, under a mask. Gives where
-    /// the elements begin that are left then: of no run, at 0.
+    /// What is left of a run after `whole` elements, under a mask, and zeros
+    /// after it. Gives where the elements begin that are left then: of no run,
+    /// at 0.
     Value* copy_rest(Value* whole, Value* count) const {
         Value* is_run = b.CreateAnd(
             b.CreateICmpEQ(stride_,
@@ -101,10 +102,25 @@ private:
         wide_.when(is_run, [&] {
             Value* mask = wide_.first_lanes(b.CreateSub(count, whole));
             Value* place = place_of(b.CreateAdd(first_, whole));
-            b.CreateMaskedStore(load_elements(wide_, from_, to_, place, mask),
-                                target(whole), llvm::Align(1), mask);
+            store_padded(load_elements(wide_, from_, to_, place, mask), whole);
         });
+        write_zeros_from(b.CreateSelect(
+            is_run, b.CreateAdd(whole, wide_.constant(run_lanes)), count_));
         return b.CreateSelect(is_run, count, whole);
+    }
+
+    /// A vector at element k, up to the last of all. What is read soon is not
+    /// handed on by a store under a mask, which is therefore for the rest.
+    void store_padded(Value* vector, Value* k) const {
+        Value* left = b.CreateSub(padded_, k);
+        Value* fits = b.CreateICmpSGE(left, wide_.constant(run_lanes));
+        wide_.when(fits, [&] {
+            b.CreateAlignedStore(vector, target(k), llvm::Align(size_of(to_)));
+        });
+        wide_.when(b.CreateNot(fits), [&] {
+            b.CreateMaskedStore(vector, target(k), llvm::Align(1),
+                                wide_.first_lanes(left));
+        });
     }
 
     void copy_listed(Value* count) const {
@@ -118,11 +134,9 @@ private:
         return llvm::Constant::getNullValue(as_lanes(some, some.stored(to_)));
     }
 
-    void write_masked_zeros() const {
-        wide_.loop(count_, padded_, wide_.constant(run_lanes), [&](Value* k) {
-            b.CreateMaskedStore(zeros(wide_), target(k), llvm::Align(1),
-                                wide_.first_lanes(b.CreateSub(padded_, k)));
-        });
+    void write_zeros_from(Value* first) const {
+        wide_.loop(first, padded_, wide_.constant(run_lanes),
+                   [&](Value* k) { store_padded(zeros(wide_), k); });
     }
 
     /// From the last whole vector on, before elements are copied there.

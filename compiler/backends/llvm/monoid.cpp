@@ -30,6 +30,8 @@ Value* StateRows::address(int field, Component component) const {
 }
 
 Value* StateRows::load(int field, Component component) const {
+    if (held_)
+        return held_->at({field, component.fixed});
     llvm::Type* type = lanes_.type(fields_[std::size_t(field)].dtype);
     Value* place = address(field, component);
     if (mask_)
@@ -40,6 +42,10 @@ Value* StateRows::load(int field, Component component) const {
 }
 
 void StateRows::store(int field, Component component, Value* value) const {
+    if (held_) {
+        held_->at({field, component.fixed}) = value;
+        return;
+    }
     Value* place = address(field, component);
     if (mask_)
         lanes_.b.CreateMaskedStore(value, place, llvm::Align(state_bytes),

@@ -27,6 +27,9 @@ struct Field {
     double identity = 0;         ///< unless identity() says otherwise
 };
 
+/// State elements of a vector of rows in registers, by field and component.
+using HeldState = std::map<std::pair<int, std::int64_t>, llvm::Value*>;
+
 /// Loads and stores state elements of one vector of rows.
 class StateRows {
 public:
@@ -36,6 +39,9 @@ public:
               llvm::Value* first_slot)
         : lanes_(lanes), fields_(fields), state_(state), stride_(stride),
           row_(row), first_slot_(first_slot) {}
+    /// Of fixed components, which are all in `held`.
+    StateRows(Lanes& lanes, const std::vector<Field>& fields, HeldState& held)
+        : lanes_(lanes), fields_(fields), held_(&held) {}
 
     llvm::Value* load(int field, Component component = {}) const;
     void store(int field, Component component, llvm::Value* value) const;
@@ -50,10 +56,9 @@ private:
 
     Lanes& lanes_;
     const std::vector<Field>& fields_;
-    llvm::Value* state_;
-    llvm::Value* stride_;
-    llvm::Value* row_;
-    llvm::Value* first_slot_;
+    HeldState* held_ = nullptr; ///< null: in memory, as follows
+    llvm::Value *state_ = nullptr, *stride_ = nullptr, *row_ = nullptr;
+    llvm::Value* first_slot_ = nullptr;
     llvm::Value* mask_ = nullptr;
 };
 

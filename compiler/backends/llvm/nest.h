@@ -48,6 +48,8 @@ llvm::Value* first_slot(Entry& entry, const Slots& slots);
 /// accumulate (pairs); init, merge, finalise (the rest).
 void write_reduce_nest(ModuleWriter& writer);
 void write_accumulate(ModuleWriter& writer, std::vector<Slots>& reductions);
+/// reduce (pairs).
+void write_rows_nest(ModuleWriter& writer);
 /// dense (pairs); zip (the rest).
 void write_values_nest(ModuleWriter& writer);
 
@@ -72,6 +74,37 @@ private:
 
     ModuleWriter& writer_;
     std::int64_t capacity_, offset_, bytes_ = 0, bytes_per_width_ = 0;
+};
+
+/// What is made of reductions reads: constants, their results, and row values
+/// that a pack may have, where there is one.
+class EpilogueLeaves : public Leaves {
+public:
+    using StateOf = std::function<StateRows(const Slots& slots)>;
+    EpilogueLeaves(Entry& entry, const std::vector<Slots>& reductions,
+                   StateOf state_of)
+        : entry_(entry), reductions_(reductions),
+          state_of_(std::move(state_of)) {}
+    /// Its values at lanes `point`.
+    void read_rows(const Pack& pack, llvm::Value* scratch, llvm::Value* point) {
+        pack_ = &pack;
+        scratch_ = scratch;
+        point_ = point;
+    }
+
+    bool has(ir::ValueId id) const override;
+    llvm::Value* read(ir::ValueId id, Component component, int row,
+                      int column) override;
+
+private:
+    llvm::Value* reduced(ir::ValueId id, Component component);
+    llvm::Value* terms(ir::ValueId id);
+
+    Entry& entry_;
+    const std::vector<Slots>& reductions_;
+    StateOf state_of_;
+    const Pack* pack_ = nullptr;
+    llvm::Value *scratch_ = nullptr, *point_ = nullptr;
 };
 
 /// Whether some value has `dynamic` width.

@@ -157,7 +157,7 @@ void Pack::load_components(Lanes& lanes, ValueId id, const Source& source,
 
 /// Points whose few components are neighbours, as in an array of the usual
 /// order, are read in whole vectors and shuffled apart. Gives the number of
-/// points that were.
+/// points that were, with the zeros that fill up the last vector.
 Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
                               Value* first, Value* count,
                               Value* scratch) const {
@@ -183,7 +183,8 @@ Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
                  {lanes.at(source.base, first, 0, size * components), done,
                   address(lanes, scratch, id, {}, lanes.constant(0)),
                   lanes.constant(places_.at(id).component)});
-    return done;
+    return b.CreateAnd(b.CreateAdd(done, lanes.constant(lanes.width() - 1)),
+                       lanes.constant(-lanes.width()));
 }
 
 /// Some points of a tile, which begins at `point` of the part.
@@ -325,15 +326,22 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
     if (writer_.words_of(id))
         return load_words(lanes, id, source, first, count, scratch);
     if (order == Order::Components) {
+        // Lanes of a whole tile read beyond the last point: zeros.
+        const std::int64_t tile = std::max<std::int64_t>(tile_, lanes.width());
+        Value* padded = b.CreateMul(
+            b.CreateUDiv(b.CreateAdd(count, lanes.constant(tile - 1)),
+                         lanes.constant(tile)),
+            lanes.constant(tile));
         Value* done =
             load_interleaved(lanes, id, source, first, count, scratch);
-        // Lanes of a whole tile read beyond the last point: zeros.
-        Value* padded = b.CreateAnd(b.CreateAdd(count, lanes.constant(63)),
-                                    lanes.constant(~std::int64_t(63)));
-        return load_components(lanes, id, source, b.CreateAdd(first, done),
-                               b.CreateSub(count, done),
-                               b.CreateSub(padded, done), scratch, zero,
-                               components, done);
+        Value* left = b.CreateSub(padded, done);
+        return load_components(
+            lanes, id, source, b.CreateAdd(first, done),
+            b.CreateBinaryIntrinsic(llvm::Intrinsic::smax,
+                                    b.CreateSub(count, done), zero),
+            left, scratch, zero,
+            b.CreateSelect(b.CreateICmpSGT(left, zero), components, zero),
+            done);
     }
     if (order == Order::Points)
         return load_points(lanes, id, source, first, count, scratch,

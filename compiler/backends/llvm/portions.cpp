@@ -122,10 +122,17 @@ Written write(const ir::Graph& graph, const Plan& plan, Portion portion) {
     ModuleWriter writer(graph, plan, portion);
     if (writer.has_rest)
         write_prepare(writer);
-    if (plan.nest == Nest::Reduce)
+    switch (plan.nest) {
+    case Nest::Reduce:
         write_reduce_nest(writer);
-    else
+        break;
+    case Nest::Rows:
+        write_rows_nest(writer);
+        break;
+    case Nest::Values:
         write_values_nest(writer);
+        break;
+    }
     return taken_from(writer);
 }
 

@@ -83,62 +83,6 @@ void write_fold(ModuleWriter& writer, const std::vector<Slots>& reductions) {
     entry.finish();
 }
 
-/// What an epilogue reads: constants, packed row values, reduced results.
-class EpilogueLeaves : public Leaves {
-public:
-    EpilogueLeaves(Entry& entry, const Pack& pack,
-                   const std::vector<Slots>& reductions, Value* scratch,
-                   Value* point, Value* row)
-        : entry_(entry), pack_(pack), reductions_(reductions),
-          scratch_(scratch), point_(point), row_(row) {}
-
-    bool has(ValueId id) const override {
-        return entry_.constants->has(id) || pack_.has(id) ||
-               entry_.writer.graph[id].op == Op::Reduce;
-    }
-
-    Value* read(ValueId id, Component component, int row, int column) override {
-        if (entry_.constants->has(id))
-            return entry_.constants->read(id, component, row, column);
-        const ir::Graph& graph = entry_.writer.graph;
-        if (graph[id].op == Op::Reduce)
-            return reduced(id, component);
-        return entry_.lanes.load(
-            entry_.writer.packed_dtype(id),
-            pack_.address(entry_.lanes, scratch_, id, component, point_));
-    }
-
-private:
-    Value* reduced(ValueId id, Component component) {
-        const auto& order = entry_.writer.sites.reductions;
-        const auto place = std::find(order.begin(), order.end(), id);
-        const Slots& slots = reductions_[std::size_t(place - order.begin())];
-        StateRows state = rows_of(entry_, slots, entry_.argument(3),
-                                  entry_.argument(4), row_);
-        return slots.monoid->result(entry_.lanes, entry_.functions, state,
-                                    component, terms(id));
-    }
-
-    /// How many terms a result has: M, or N * M over both axes.
-    Value* terms(ValueId id) {
-        const auto field = [&](std::size_t offset) {
-            return entry_.writer.field(entry_.b, entry_.call, offset, false);
-        };
-        Value* columns = field(offsetof(tilefold_call, columns));
-        if (Axes(entry_.writer.graph[id].second) != Axes::IJ)
-            return columns;
-        return entry_.b.CreateMul(field(offsetof(tilefold_call, rows)),
-                                  columns);
-    }
-
-    Entry& entry_;
-    const Pack& pack_;
-    const std::vector<Slots>& reductions_;
-    Value* scratch_;
-    Value* point_;
-    Value* row_;
-};
-
 void write_finalise(ModuleWriter& writer,
                     const std::vector<Slots>& reductions) {
     Entry entry(writer, "finalise", "pnnpnp", writer.plan.lanes);
@@ -161,8 +105,12 @@ void write_finalise(ModuleWriter& writer,
             pack.fill(entry.lanes, entry.functions, entry.call, first, count,
                       scratch, entry.width, *entry.constants);
             each_vector(entry, count, [&](Value* point) {
-                EpilogueLeaves leaves(entry, pack, reductions, scratch, point,
-                                      b.CreateAdd(start, point));
+                EpilogueLeaves leaves(entry, reductions, [&](const Slots& of) {
+                    return rows_of(entry, of, entry.argument(3),
+                                   entry.argument(4),
+                                   b.CreateAdd(start, point));
+                });
+                leaves.read_rows(pack, scratch, point);
                 Evaluator values(writer.graph, entry.lanes, entry.functions,
                                  writer.plan.unroll, entry.width, leaves);
                 results.evaluate(entry, values, scratch, point);
@@ -204,7 +152,55 @@ bool is_folded(const ir::Graph& graph) {
     });
 }
 
+/// What calls are cut by.
+void write_costs(ModuleWriter& writer) {
+    Layout& layout = writer.layout;
+    layout.row_multiple = row_multiple(writer.plan);
+    layout.nanoseconds = nanoseconds_per_pair(writer.graph, writer.plan);
+    if (has_width(writer.graph))
+        layout.nanoseconds_per_width =
+            nanoseconds_per_component(writer.graph, writer.plan);
+    layout.row_nanoseconds = packing_nanoseconds(writer, Axes::I);
+    layout.column_nanoseconds = packing_nanoseconds(writer, Axes::J);
+}
+
 } // namespace
+
+bool EpilogueLeaves::has(ValueId id) const {
+    return entry_.constants->has(id) || (pack_ && pack_->has(id)) ||
+           entry_.writer.graph[id].op == Op::Reduce;
+}
+
+Value* EpilogueLeaves::read(ValueId id, Component component, int row,
+                            int column) {
+    if (entry_.constants->has(id))
+        return entry_.constants->read(id, component, row, column);
+    if (entry_.writer.graph[id].op == Op::Reduce)
+        return reduced(id, component);
+    return entry_.lanes.load(
+        entry_.writer.packed_dtype(id),
+        pack_->address(entry_.lanes, scratch_, id, component, point_));
+}
+
+Value* EpilogueLeaves::reduced(ValueId id, Component component) {
+    const auto& order = entry_.writer.sites.reductions;
+    const auto place = std::find(order.begin(), order.end(), id);
+    const Slots& slots = reductions_[std::size_t(place - order.begin())];
+    StateRows state = state_of_(slots);
+    return slots.monoid->result(entry_.lanes, entry_.functions, state,
+                                component, terms(id));
+}
+
+/// How many terms a result has: M, or N * M over both axes.
+Value* EpilogueLeaves::terms(ValueId id) {
+    const auto field = [&](std::size_t offset) {
+        return entry_.writer.field(entry_.b, entry_.call, offset, false);
+    };
+    Value* columns = field(offsetof(tilefold_call, columns));
+    if (Axes(entry_.writer.graph[id].second) != Axes::IJ)
+        return columns;
+    return entry_.b.CreateMul(field(offsetof(tilefold_call, rows)), columns);
+}
 
 std::vector<Slots> make_slots(ModuleWriter& writer) {
     std::vector<Slots> reductions;
@@ -232,16 +228,17 @@ Value* first_slot(Entry& entry, const Slots& slots) {
     return slot;
 }
 
+void write_rows_nest(ModuleWriter& writer) {
+    std::vector<Slots> reductions = make_slots(writer);
+    writer.layout.slots = 0; // in registers
+    write_costs(writer);
+    if (writer.has_pairs)
+        write_accumulate(writer, reductions);
+}
+
 void write_reduce_nest(ModuleWriter& writer) {
     std::vector<Slots> reductions = make_slots(writer);
-    const Plan& plan = writer.plan;
-    writer.layout.row_multiple = row_multiple(plan);
-    writer.layout.nanoseconds = nanoseconds_per_pair(writer.graph, plan);
-    if (has_width(writer.graph))
-        writer.layout.nanoseconds_per_width =
-            nanoseconds_per_component(writer.graph, plan);
-    writer.layout.row_nanoseconds = packing_nanoseconds(writer, Axes::I);
-    writer.layout.column_nanoseconds = packing_nanoseconds(writer, Axes::J);
+    write_costs(writer);
     if (writer.has_pairs)
         write_accumulate(writer, reductions);
     if (!writer.has_rest)

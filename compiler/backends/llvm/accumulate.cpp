@@ -114,8 +114,14 @@ void Accumulate::write_rows(Value* rows) {
     const auto field = [&](std::size_t offset, bool is_pointer) {
         return writer_.field(b, entry_.call, offset, is_pointer);
     };
-    write_panel(entry_.lanes.constant(0), rows,
-                field(offsetof(tilefold_call, columns), false));
+    Value* count = field(offsetof(tilefold_call, columns), false);
+    Value* zero = entry_.lanes.constant(0);
+    if (reads_in_place()) {
+        leaves_.read_in_place(count);
+        write_row_tiles(rows, zero, count);
+    } else {
+        write_panel(zero, rows, count);
+    }
     Value* stride = field(offsetof(tilefold_call, out_row), false);
     Value* out = field(offsetof(tilefold_call, out), true);
     results_->store(entry_, scratch(), rows,
@@ -128,6 +134,10 @@ void Accumulate::write_panel(Value* panel, Value* rows, Value* count) {
     parts_.keep_columns(entry_, columns_, count, scratch());
     sieve_.keep_columns(entry_, columns_, count, scratch());
     transpose_all_values(count);
+    write_row_tiles(rows, panel, count);
+}
+
+void Accumulate::write_row_tiles(Value* rows, Value* panel, Value* count) {
     Value* step = entry_.lanes.constant(tile_rows());
     entry_.lanes.loop(entry_.lanes.constant(0), rows, step, [&](Value* row) {
         Value* left = entry_.b.CreateSub(rows, row);
@@ -138,6 +148,21 @@ void Accumulate::write_panel(Value* panel, Value* rows, Value* count) {
                               write_tile(row, panel, count);
                           });
     });
+}
+
+bool Accumulate::reads_in_place() const {
+    const auto is_plain = [&](ValueId id) {
+        const ir::Node& node = writer_.graph[id];
+        return node.op == ir::Op::Argument &&
+               writer_.graph.arguments[std::size_t(node.first)].dtype ==
+                   node.type.dtype &&
+               writer_.packed_dtype(id) == node.type.dtype &&
+               node.type.dtype != DType::Bool &&
+               components_of(node.type) <= writer_.plan.unroll;
+    };
+    const Packed& columns = writer_.sites.columns;
+    return !keeps_state_ && columns.computed.empty() &&
+           std::ranges::all_of(columns.leaves, is_plain);
 }
 
 void Accumulate::where_pairs_count(Value* row, Value* rows, Value* first_column,
@@ -333,7 +358,7 @@ void Accumulate::run(std::size_t number, Value* row, Value* panel,
         tile.points.push_back(point);
         tile.index_base.push_back(index_base(number, point));
     }
-    if (kept_.deep.empty() && kept_.blocks.empty() &&
+    if (!reads_in_place() && kept_.deep.empty() && kept_.blocks.empty() &&
         columns_.is_by_components())
         tile.across = [&](Value* of_row, Value* at, Component component) {
             AcrossLeaves leaves(entry_, rows_, columns_, scratch(), of_row, at);

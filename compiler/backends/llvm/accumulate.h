@@ -50,6 +50,10 @@ private:
     }
 
     void write_panel(Value* panel, Value* rows, Value* count);
+    void write_row_tiles(Value* rows, Value* panel, Value* count);
+    /// Whether columns are few arrays of the computing dtype, which need not be
+    /// packed.
+    bool reads_in_place() const;
 
     /// `body`, unless masks prove that none of these pairs counts: `rows`
     /// rows from row `row` of the block on, `count` columns from `first_column`

@@ -196,9 +196,43 @@ Value* TileLeaves::read_column(ValueId id, Component component, int column) {
         listed_.empty()
             ? entry_.b.CreateAdd(column_, entry_.lanes.constant(column))
             : listed_[std::size_t(column)];
+    if (last_)
+        return read_in_place(id, component, point);
     return entry_.lanes.broadcast(
         entry_.writer.packed_dtype(id),
         columns_.address(entry_.lanes, scratch_, id, component, point));
+}
+
+void TileLeaves::read_in_place(Value* count) {
+    auto& b = entry_.b;
+    last_ = b.CreateSub(count, entry_.lanes.constant(1));
+    for (ValueId id : entry_.writer.sites.columns.leaves) {
+        const auto field = [&](OperandField which) {
+            return entry_.writer.operand_field(
+                b, entry_.call, entry_.writer.graph[id].first, which);
+        };
+        sources_[id] = {field(OperandField::Base), field(OperandField::Stride),
+                        field(OperandField::Component)};
+    }
+}
+
+Value* TileLeaves::read_in_place(ValueId id, Component component,
+                                 Value* column) {
+    auto& b = entry_.b;
+    const Source& source = sources_.at(id);
+    if (entry_.writer.plan.stage > 0) {
+        column = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, column,
+                                         entry_.lanes.constant(0));
+        column = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, column, last_);
+    }
+    Value* place = b.CreatePtrAdd(
+        b.CreatePtrAdd(
+            source.base,
+            b.CreateMul(source.step, entry_.lanes.constant(component.fixed))),
+        b.CreateMul(column, source.stride));
+    return entry_.lanes.splat(b.CreateAlignedLoad(
+        entry_.lanes.element(entry_.writer.packed_dtype(id)), place,
+        llvm::Align(1)));
 }
 
 Value* AcrossLeaves::read(ValueId id, Component component, int row,

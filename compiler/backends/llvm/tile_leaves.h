@@ -66,6 +66,9 @@ public:
         listed_ = std::move(columns);
     }
     void show_scalars(bool shown) { shown_ = shown; }
+    /// Columns, `count` of them, are read where the call has them. Stages may
+    /// ask for some beyond either end.
+    void read_in_place(llvm::Value* count);
 
     /// Where the tile's sums by blocks lie, a deep contraction's, and a scalar.
     llvm::Value* first_sum(ir::ValueId id) const {
@@ -90,6 +93,8 @@ private:
     llvm::Value* load_row(ir::ValueId id, Component component, int r);
     llvm::Value* read_row(ir::ValueId id, Component component, int r);
     llvm::Value* read_column(ir::ValueId id, Component component, int column);
+    llvm::Value* read_in_place(ir::ValueId id, Component component,
+                               llvm::Value* column);
 
     Entry& entry_;
     const Pack& rows_;
@@ -101,6 +106,12 @@ private:
     llvm::Value* first_ = nullptr;
     llvm::Value* column_ = nullptr;
     std::vector<llvm::Value*> listed_ = {};
+    /// An array on the columns' axis, of columns that are read in place.
+    struct Source {
+        llvm::Value *base, *stride, *step;
+    };
+    std::map<ir::ValueId, Source> sources_;
+    llvm::Value* last_ = nullptr; ///< column in place
     std::map<std::tuple<ir::ValueId, std::int64_t, int>, llvm::Value*>
         in_registers_;
 };

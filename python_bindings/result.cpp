@@ -2,6 +2,7 @@
 #include "python_bindings/result.h"
 
 #include "formulas/diagnostic.h"
+#include "python_bindings/array_memory.h"
 #include "python_bindings/device_array.h"
 #include "python_bindings/element_types.h"
 #include "python_bindings/python_state.h"
@@ -28,17 +29,21 @@ std::string size_text(double bytes) {
     return text;
 }
 
-[[noreturn]] void out_of_memory(DType dtype, const Extents& shape) {
+double bytes_of(DType dtype, const Extents& shape) {
     double bytes = double(size_of(dtype));
-    std::string text;
-    for (std::int64_t extent : shape) {
+    for (std::int64_t extent : shape)
         bytes *= double(extent);
+    return bytes;
+}
+
+[[noreturn]] void out_of_memory(DType dtype, const Extents& shape) {
+    std::string text;
+    for (std::int64_t extent : shape)
         text += (text.empty() ? "" : ", ") + std::to_string(extent);
-    }
     if (shape.size() == 1)
         text += ",";
     fail(Code::OutOfMemory,
-         {"a result of shape (" + text + ")", size_text(bytes),
+         {"a result of shape (" + text + ")", size_text(bytes_of(dtype, shape)),
           "reduce over an axis, or take fewer points"});
 }
 
@@ -137,8 +142,12 @@ void Result::allocate_numpy(DType dtype, const Extents& shape,
         fail(Code::UnsupportedDType, {"the result", numpy_name(dtype)});
     nb::object extents = shape_object(shape);
     PyObject* values[] = {nullptr, extents.ptr(), element};
-    object_ = nb::steal(PyObject_Vectorcall(
-        state.empty, values + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
+    {
+        const LargeArrays memory(bytes_of(dtype, shape) * (is_complex ? 2 : 1));
+        object_ = nb::steal(
+            PyObject_Vectorcall(state.empty, values + 1,
+                                2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
+    }
     if (!object_) {
         PyErr_Clear();
         out_of_memory(dtype, shape);

@@ -208,7 +208,7 @@ MUTANTS = [
     ),
     Mutant(
         "the last columns of a panel are left out",
-        _BACKEND + "accumulate.cpp",
+        _BACKEND + "column_tiles.cpp",
         "loop(whole, to, 1);",
         "loop(whole, whole, 1);",
         "test_numerics",

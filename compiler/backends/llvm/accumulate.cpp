@@ -117,7 +117,7 @@ void Accumulate::write_rows(Value* rows) {
     Value* count = field(offsetof(tilefold_call, columns), false);
     Value* zero = entry_.lanes.constant(0);
     if (reads_in_place()) {
-        leaves_.read_in_place(count);
+        leaves_.read_in_place();
         write_row_tiles(rows, zero, count);
     } else {
         write_panel(zero, rows, count);

@@ -110,19 +110,18 @@ void Accumulate::take(std::size_t number, Value* row, Value* panel,
         };
         const bool stages =
             may_run_ahead() && values_.unrolled(slots.monoid->components());
-        slots.monoid->take(tile,
-                           [&](int step, const std::function<void()>& each) {
-                               llvm::Instruction* branch =
-                                   each_step(first, end, stages ? 1 : step,
-                                             [&](Value* column, int columns) {
-                                                 tile.column = column;
-                                                 tile.columns = columns;
-                                                 each();
-                                             });
-                               if (stages)
-                                   request_stages(*branch, writer_.plan.stage);
-                               values_.forget();
-                           });
+        slots.monoid->take(tile, [&](int step,
+                                     const std::function<void()>& each) {
+            llvm::Instruction* branch = each_step(
+                first, end, stages ? 1 : step, [&](Value* column, int columns) {
+                    tile.column = column;
+                    tile.columns = columns;
+                    each();
+                });
+            if (stages)
+                request_stages(*branch, writer_.plan.stage, reads_in_place());
+            values_.forget();
+        });
     };
     run(number, row, panel, body, nullptr, writer_.plan.columns);
 }
@@ -227,7 +226,7 @@ void Accumulate::write_steps(Value* row, Value* panel, Value* from, Value* to) {
                     column, columns);
         });
     if (may_run_ahead() && !by_tiles())
-        request_stages(*branch, writer_.plan.stage);
+        request_stages(*branch, writer_.plan.stage, reads_in_place());
 }
 
 bool Accumulate::may_run_ahead() const {

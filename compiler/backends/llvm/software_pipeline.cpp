@@ -44,20 +44,23 @@ bool is_pure(const Instruction& instruction) {
            !instruction.mayHaveSideEffects();
 }
 
-int requested_cycles(const BasicBlock& block) {
+void take_request(const BasicBlock& block, Loop& loop) {
     const llvm::MDNode* node =
         block.getTerminator()->getMetadata(metadata_name);
     if (!node)
-        return 0;
-    const auto* constant =
-        llvm::mdconst::extract<llvm::ConstantInt>(node->getOperand(0));
-    return int(constant->getSExtValue());
+        return;
+    const auto number = [&](unsigned k) {
+        return llvm::mdconst::extract<llvm::ConstantInt>(node->getOperand(k))
+            ->getSExtValue();
+    };
+    loop.cycles = int(number(0));
+    loop.stays_inside = number(1) != 0;
 }
 
 /// Fills in `loop` from its block; false where a requirement fails.
 bool take_apart(BasicBlock& block, Loop& loop) {
     loop.block = &block;
-    loop.cycles = requested_cycles(block);
+    take_request(block, loop);
     auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
     if (!loop.cycles || !branch || !branch->isConditional() ||
         branch->getSuccessor(0) != &block)
@@ -138,7 +141,8 @@ private:
         return travelled(instruction, stage - stages_.of(instruction));
     }
 
-    /// The column that `stage` works on: k - stage * step.
+    /// The column that `stage` works on: k - stage * step. What keeps it inside
+    /// cannot stand in the loop before: there, no column is outside.
     Value* column(int stage) {
         Value*& known = columns_[stage];
         if (!known) {
@@ -146,8 +150,24 @@ private:
             Value* behind = at_start.CreateMul(
                 step(), at_start.getInt64(std::uint64_t(stage)));
             known = at_start.CreateSub(k_, behind);
+            if (loop_.stays_inside)
+                known = inside(at_start, known, stage);
         }
         return known;
+    }
+
+    Value* inside(llvm::IRBuilder<>& b, Value* column, int stage) {
+        if (stage < stages_.last())
+            column = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, column,
+                                             b.CreateSub(loop_.limit, step()));
+        if (stage > 0)
+            column =
+                b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, column, start());
+        return column;
+    }
+
+    Value* start() const {
+        return loop_.index->getIncomingValueForBlock(loop_.preheader);
     }
 
     Value* clone(Instruction& instruction, int stage) {
@@ -209,15 +229,14 @@ private:
         b_.SetInsertPoint(outer_);
         Value* depth =
             b_.CreateMul(step(), b_.getInt64(std::uint64_t(stages_.last())));
-        Value* start = loop_.index->getIncomingValueForBlock(loop_.preheader);
         llvm::IRBuilder<> before(loop_.preheader->getTerminator());
-        first_->addIncoming(start, loop_.preheader);
-        first_->addIncoming(before.CreateAdd(start, step_times(before)),
+        first_->addIncoming(start(), loop_.preheader);
+        first_->addIncoming(before.CreateAdd(start(), step_times(before)),
                             latch_);
         filled_->addIncoming(b_.getFalse(), loop_.preheader);
         filled_->addIncoming(b_.getTrue(), latch_);
         Value* end =
-            b_.CreateAdd(b_.CreateSelect(filled_, loop_.limit, start), depth);
+            b_.CreateAdd(b_.CreateSelect(filled_, loop_.limit, start()), depth);
         b_.CreateBr(body_);
         b_.SetInsertPoint(body_);
         k_->addIncoming(first_, outer_);
@@ -272,13 +291,15 @@ private:
 
 } // namespace
 
-void request_stages(Instruction& branch, int cycles) {
+void request_stages(Instruction& branch, int cycles, bool stays_inside) {
     auto& context = branch.getContext();
-    auto* number = llvm::ConstantInt::get(llvm::Type::getInt64Ty(context),
-                                          std::uint64_t(cycles));
+    const auto number = [&](int value) {
+        return llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(
+            llvm::Type::getInt64Ty(context), std::uint64_t(value)));
+    };
     branch.setMetadata(
         metadata_name,
-        llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(number)));
+        llvm::MDNode::get(context, {number(cycles), number(stays_inside)}));
 }
 
 void cut_into_stages(llvm::Function& function, int registers) {

@@ -11,7 +11,8 @@
 // Requirements on a loop, else it is left as it is:
 //  1. one block, no store, no call but of intrinsics without memory;
 //  2. loads may run ahead of the first and beyond the last column by
-//     `margin` columns: what they read there is used by nothing;
+//     `margin` columns, or the first and the last are read again instead: what
+//     is read there is used by nothing;
 //  3. values carried round the loop (accumulators) are updated in the last
 //     stage only.
 #pragma once
@@ -22,8 +23,9 @@
 namespace tilefold::llvm_backend {
 
 /// Asks for the loop that ends in `branch` to be cut into stages of so many
-/// cycles, or more: see stages.h.
-void request_stages(llvm::Instruction& branch, int cycles);
+/// cycles, or more: see stages.h. `stays_inside`: no column is read beyond
+/// either end.
+void request_stages(llvm::Instruction& branch, int cycles, bool stays_inside);
 
 /// Cuts every loop of `function` that was asked for. Loops must be in
 /// simplified form (a preheader, an exit of their own). `registers`: of

@@ -26,6 +26,7 @@ struct Loop {
     llvm::Instruction* next = nullptr; ///< index + step
     llvm::Value* limit = nullptr;      ///< while next < limit
     int cycles = 0;                    ///< of a stage, at least
+    bool stays_inside = false;         ///< reads nothing beyond either end
 };
 
 /// Most stages a loop is cut into beyond its first.

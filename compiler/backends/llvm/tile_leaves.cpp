@@ -196,20 +196,18 @@ Value* TileLeaves::read_column(ValueId id, Component component, int column) {
         listed_.empty()
             ? entry_.b.CreateAdd(column_, entry_.lanes.constant(column))
             : listed_[std::size_t(column)];
-    if (last_)
+    if (!sources_.empty())
         return read_in_place(id, component, point);
     return entry_.lanes.broadcast(
         entry_.writer.packed_dtype(id),
         columns_.address(entry_.lanes, scratch_, id, component, point));
 }
 
-void TileLeaves::read_in_place(Value* count) {
-    auto& b = entry_.b;
-    last_ = b.CreateSub(count, entry_.lanes.constant(1));
+void TileLeaves::read_in_place() {
     for (ValueId id : entry_.writer.sites.columns.leaves) {
         const auto field = [&](OperandField which) {
             return entry_.writer.operand_field(
-                b, entry_.call, entry_.writer.graph[id].first, which);
+                entry_.b, entry_.call, entry_.writer.graph[id].first, which);
         };
         sources_[id] = {field(OperandField::Base), field(OperandField::Stride),
                         field(OperandField::Component)};
@@ -220,11 +218,6 @@ Value* TileLeaves::read_in_place(ValueId id, Component component,
                                  Value* column) {
     auto& b = entry_.b;
     const Source& source = sources_.at(id);
-    if (entry_.writer.plan.stage > 0) {
-        column = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, column,
-                                         entry_.lanes.constant(0));
-        column = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, column, last_);
-    }
     Value* place = b.CreatePtrAdd(
         b.CreatePtrAdd(
             source.base,

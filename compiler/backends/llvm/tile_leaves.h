@@ -66,9 +66,8 @@ public:
         listed_ = std::move(columns);
     }
     void show_scalars(bool shown) { shown_ = shown; }
-    /// Columns, `count` of them, are read where the call has them. Stages may
-    /// ask for some beyond either end.
-    void read_in_place(llvm::Value* count);
+    /// Columns are read where the call has them.
+    void read_in_place();
 
     /// Where the tile's sums by blocks lie, a deep contraction's, and a scalar.
     llvm::Value* first_sum(ir::ValueId id) const {
@@ -111,7 +110,6 @@ private:
         llvm::Value *base, *stride, *step;
     };
     std::map<ir::ValueId, Source> sources_;
-    llvm::Value* last_ = nullptr; ///< column in place
     std::map<std::tuple<ir::ValueId, std::int64_t, int>, llvm::Value*>
         in_registers_;
 };

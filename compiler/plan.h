@@ -80,7 +80,7 @@ struct Plan {
     /// Whether lists of the smallest distances are of columns that products of
     /// bf16 let pass.
     std::int32_t sieve = 0;
-    /// Cycles of a stage when the loop over columns is software-pipelined;
+    /// Least cycles of a stage when the loop over columns is software-pipelined;
     /// 0: it is not.
     std::int32_t stage = 0;
 

@@ -42,6 +42,8 @@ std::string explain_text(std::string_view graph_text,
     const Written written = write(graph, plan, Portion::Whole);
     const auto machine = make_machine(plan.isa);
     optimise(*written.module, *machine, plan.isa);
+    if (plan.stage)
+        without_scheduling(*written.context);
     if (what == "asm")
         return emit_assembly(*written.module, *machine);
     return text_of(*written.module);

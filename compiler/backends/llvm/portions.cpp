@@ -150,6 +150,8 @@ Artifact make_image(const ir::Graph& graph, const Plan& plan,
         write_function(writer);
         portions.push_back(taken_from(writer));
     }
+    if (plan.stage)
+        without_scheduling(*portions.front().context);
     for (const Written& portion : std::span(portions).subspan(1))
         without_strength_reduction(*portion.context);
     std::vector<Object> objects(portions.size());

@@ -94,9 +94,8 @@ public:
 
     void cut() {
         make_blocks();
-        for (Instruction& instruction : *loop_.block)
-            if (stages_.has(&instruction))
-                clone(instruction, stages_.of(&instruction));
+        for (Instruction* instruction : stages_.order())
+            clone(*instruction, stages_.of(instruction));
         close_body();
         replace();
     }

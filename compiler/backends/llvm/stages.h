@@ -36,10 +36,15 @@ inline constexpr std::int64_t margin = 8;
 /// are remade wherever they are used, and cost nothing as operands.
 class Stages {
 public:
-    Stages(std::map<const llvm::Instruction*, int> stages, int last)
-        : stages_(std::move(stages)), last_(last) {}
+    Stages(std::map<const llvm::Instruction*, int> stages,
+           std::vector<llvm::Instruction*> order, int last)
+        : stages_(std::move(stages)), order_(std::move(order)), last_(last) {}
 
     int last() const { return last_; }
+    /// As they are best done: row by row, of a row the last stage first, so
+    /// that it has read what travels to it before the next takes that one's
+    /// register.
+    const std::vector<llvm::Instruction*>& order() const { return order_; }
     bool has(const llvm::Instruction* instruction) const {
         return stages_.count(instruction) != 0;
     }
@@ -49,11 +54,12 @@ public:
 
 private:
     std::map<const llvm::Instruction*, int> stages_;
+    std::vector<llvm::Instruction*> order_;
     int last_;
 };
 
-/// The best stages of one length, at most twice that asked for. `registers`: of
-/// vectors.
+/// As many as `registers` (of vectors) suffice for, of the length asked for or
+/// longer, but for a last operation before an exponential.
 Stages choose_stages(const Loop& loop, int registers);
 
 } // namespace tilefold::llvm_backend

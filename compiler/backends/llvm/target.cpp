@@ -107,18 +107,27 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, Isa isa) {
 namespace {
 
 /// Refuses a pass of code generation that has no switch of its own.
-class NoStrengthReduction : public llvm::OptPassGate {
+class Without : public llvm::OptPassGate {
 public:
+    explicit Without(llvm::StringRef pass) : pass_(pass) {}
     bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override {
-        return pass != "Loop Strength Reduction";
+        return pass != pass_;
     }
     bool isEnabled() const override { return true; }
+
+private:
+    llvm::StringRef pass_;
 };
 
 } // namespace
 
 void without_strength_reduction(llvm::LLVMContext& context) {
-    static NoStrengthReduction gate;
+    static Without gate("Loop Strength Reduction");
+    context.setOptPassGate(gate);
+}
+
+void without_scheduling(llvm::LLVMContext& context) {
+    static Without gate("machine-scheduler");
     context.setOptPassGate(gate);
 }
 

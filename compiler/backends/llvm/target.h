@@ -17,6 +17,10 @@ std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa);
 /// Code of `context` is compiled without strength reduction of addresses, which
 /// pays in loops over components alone and takes a fifth of the time.
 void without_strength_reduction(llvm::LLVMContext& context);
+/// Code of `context` is compiled in the order its instructions have, as loops
+/// in stages want it: where registers are few, moving them costs moves and
+/// spills.
+void without_scheduling(llvm::LLVMContext& context);
 /// Runs the short list of passes on `module`, for the `machine` of `isa`.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, Isa isa);
 /// A relocatable ELF object.

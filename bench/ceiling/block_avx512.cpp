@@ -7,6 +7,7 @@
 #include "block.h"
 #include "pack_stream.h"
 #include "processor.h"
+#include "rows_stream.h"
 #include "tile.h"
 
 namespace ceiling {
@@ -44,7 +45,12 @@ void accumulate_stream(const Problem<T>& problem, Range rows, Range columns,
         const T zeros[3] = {};
         const int padded =
             pack_stream(problem.y + 3 * j, problem.b + j, count, zeros, packed);
-        for (std::ptrdiff_t v = 0; v < vectors; ++v)
+        std::ptrdiff_t v = 0;
+        for (; is_zen5() && v + StreamRows <= vectors; v += StreamRows)
+            stream_rows<T, StreamRows>(scratch + 3 * L::Width * v,
+                                       problem.scale, packed, count,
+                                       sums + L::Width * v);
+        for (; v < vectors; ++v)
             stream(row_of<T>(scratch + 3 * L::Width * v, problem.scale, L::Q),
                    packed, padded, sums + L::Width * v);
         j += count;

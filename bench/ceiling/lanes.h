@@ -143,16 +143,23 @@ template <> struct Lanes<double> {
     }
 };
 
+/// w 2^f, as in the preface.
+template <class T>
+CEILING_INLINE typename Lanes<T>::Vector power(typename Lanes<T>::Vector f,
+                                               typename Lanes<T>::Vector w) {
+    using L = Lanes<T>;
+    auto q = L::all(L::Q[L::Degree - 1]);
+    for (int k = L::Degree - 2; k >= 0; --k)
+        q = L::fma(q, f, L::all(L::Q[k]));
+    return L::fma(L::mul(w, f), q, w);
+}
+
 /// exp2(u) for u <= 0, as in the preface.
 template <class T>
 CEILING_INLINE typename Lanes<T>::Vector exp2(typename Lanes<T>::Vector u) {
     using L = Lanes<T>;
-    auto f = L::fraction(u);
-    auto w = L::look_up(L::add_down(u, L::all(L::Magic)));
-    auto q = L::all(L::Q[L::Degree - 1]);
-    for (int k = L::Degree - 2; k >= 0; --k)
-        q = L::fma(q, f, L::all(L::Q[k]));
-    return L::scale(L::fma(L::mul(w, f), q, w), u);
+    const auto w = L::look_up(L::add_down(u, L::all(L::Magic)));
+    return L::scale(power<T>(L::fraction(u), w), u);
 }
 
 } // namespace ceiling

@@ -80,8 +80,8 @@ struct Plan {
     /// Whether lists of the smallest distances are of columns that products of
     /// bf16 let pass.
     std::int32_t sieve = 0;
-    /// Least cycles of a stage when the loop over columns is software-pipelined;
-    /// 0: it is not.
+    /// Least cycles of a stage when the loop over columns is
+    /// software-pipelined; 0: it is not.
     std::int32_t stage = 0;
 
     friend bool operator==(const Plan&, const Plan&) = default;

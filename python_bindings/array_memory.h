@@ -5,7 +5,8 @@
 // when the array goes. So the memory of large results is kept for the next one
 // of the size, and lent to the system meanwhile (MADV_FREE), which takes it
 // where memory is short. 10^7 results of one term each take 4 ms so, 7 ms
-// otherwise; a matrix of 5,000 x 5,000 pairs 5 ms and 11 (two cores of a Zen 5).
+// otherwise; a matrix of 5,000 x 5,000 pairs 5 ms and 11 (two cores of a Zen
+// 5).
 //
 // NumPy calls what is here to make and free an array's memory (NEP 49): the
 // array is like any other, and owns it.

@@ -47,8 +47,8 @@ template <class T>
 std::vector<T> run_map(const TestFormula& formula, Isa isa,
                        const std::vector<T>& values);
 
-/// The plans enumerate_plans offers for the formula, and two for rows of at most
-/// a panel of columns, where it has such.
+/// The plans enumerate_plans offers for the formula, and two for rows of at
+/// most a panel of columns, where it has such.
 std::vector<Plan> plans_of(const TestFormula& formula, Isa isa);
 
 /// Whether this processor runs `isa`.

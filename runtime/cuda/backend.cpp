@@ -166,8 +166,10 @@ public:
         const Device::Current current(this->device(device));
         const std::int64_t threads = gather_plan().threads;
         static_cast<const GatherKernel&>(*kernel).module.launch(
-            "gather", (call.written.count + threads - 1) / threads, &call,
-            handle_of(stream));
+            "gather",
+            {.x = (call.written.count + threads - 1) / threads,
+             .strides = true},
+            &call, handle_of(stream));
     }
 
     void finish(int device, Stream stream) override {

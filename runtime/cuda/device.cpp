@@ -78,9 +78,7 @@ Device::Current::~Current() {
 namespace {
 
 std::vector<const char*> kernels_of(const Shape& shape) {
-    std::vector<const char*> kernels;
-    if (shape.constants)
-        kernels.push_back("prepare");
+    std::vector<const char*> kernels = {"prepare"};
     if (shape.reduces)
         kernels.insert(kernels.end(), {"accumulate", "finish"});
     else
@@ -150,20 +148,24 @@ void Module::find(const char* kernel) {
     kernels_.emplace(kernel, found);
 }
 
-void Module::launch(const char* kernel, std::int64_t work, void* argument,
+void Module::launch(const char* kernel, Grid grid, void* argument,
                     StreamHandle stream) const {
-    if (work <= 0)
+    if (grid.x <= 0 || grid.y <= 0 || grid.z <= 0)
         return;
     const auto found = kernels_.find(std::string_view(kernel));
     if (found == kernels_.end())
         internal_error(std::string("no kernel ") + kernel);
-    const auto blocks = unsigned(std::min(work, found->second.resident));
+    if (grid.strides)
+        grid.x = std::min(grid.x, found->second.resident);
+    constexpr std::int64_t most_in_x = 0x7fffffff;
+    if (grid.x > most_in_x || grid.y > most_blocks || grid.z > most_blocks)
+        internal_error("a grid that no device takes");
     void* arguments[] = {argument};
     const Driver& driver = device_.driver();
-    driver.check(driver.cuLaunchKernel(found->second.function, blocks, 1, 1,
-                                       unsigned(image_.plan.threads), 1, 1,
-                                       found->second.shared_bytes, stream,
-                                       arguments, nullptr),
+    driver.check(driver.cuLaunchKernel(
+                     found->second.function, unsigned(grid.x), unsigned(grid.y),
+                     unsigned(grid.z), unsigned(image_.plan.threads), 1, 1,
+                     found->second.shared_bytes, stream, arguments, nullptr),
                  kernel);
 }
 

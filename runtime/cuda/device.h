@@ -57,6 +57,15 @@ private:
     int major_ = 0, minor_ = 0, multiprocessors_ = 0;
 };
 
+/// Blocks of a launch. Where they `stride`, no more are started in x than run
+/// at the same time: each goes on with what lies a grid further.
+struct Grid {
+    std::int64_t x = 1, y = 1, z = 1;
+    bool strides = false;
+};
+/// Most in y, and in z.
+inline constexpr std::int64_t most_blocks = 65535;
+
 /// An image in a device. Throws Error(DeviceFailed) where it is for another
 /// one.
 class Module {
@@ -74,9 +83,7 @@ public:
     /// Of its calls.
     KeptParameters& kept() const { return kept_; }
     /// Queues a kernel of blocks of the plan's threads; nothing waits.
-    /// `work`: blocks that have something to do; no more are started than run
-    /// at the same time.
-    void launch(const char* kernel, std::int64_t work, void* argument,
+    void launch(const char* kernel, Grid grid, void* argument,
                 StreamHandle stream) const;
 
 private:

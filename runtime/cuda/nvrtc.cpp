@@ -195,12 +195,14 @@ struct Compiled {
 /// no thread to be had.
 template <class Library>
 std::vector<Compiled>
-compile_all(const Library& library, const std::vector<std::string>& sources,
+compile_all(const Library& library, const std::vector<SourceProgram>& sources,
             const std::vector<std::string>& options, bool ptx) {
-    const auto compile = [&](const std::string& source) {
-        Compilation compilation(library, source);
-        std::vector<Resources> resources =
-            read_resources(compilation.run(options));
+    const auto compile = [&](const SourceProgram& source) {
+        std::vector<std::string> own = options;
+        if (source.is_plain && library.major >= 13)
+            own.emplace_back("--Ofast-compile=min");
+        Compilation compilation(library, source.text);
+        std::vector<Resources> resources = read_resources(compilation.run(own));
         return Compiled{compilation.code(ptx), std::move(resources)};
     };
     std::vector<std::future<Compiled>> others;

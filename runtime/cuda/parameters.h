@@ -14,22 +14,26 @@ namespace tilefold::cuda {
 class Device;
 class StreamMemory;
 
-/// Numbers, as `Numbers` has them, and behind them the constants that the
-/// kernel `prepare` leaves there. Given back in the order of the stream.
+/// Numbers, as `Numbers` has them, and behind them what the kernel `prepare`
+/// leaves there: constants, and the batches' offsets. Given back in the order
+/// of the stream.
 class Parameters {
 public:
+    /// Of so many bytes each.
     Parameters(const Device& device, std::size_t numbers, std::size_t constants,
-               StreamHandle stream);
+               std::size_t offsets, StreamHandle stream);
     ~Parameters();
     Parameters(const Parameters&) = delete;
     Parameters& operator=(const Parameters&) = delete;
 
     char* data() const;
     double* constants() const;
+    long long* offsets() const; ///< null where there are none
 
 private:
     const Device& device_;
-    std::size_t constants_;
+    std::size_t constants_, offsets_; ///< where they begin
+    bool has_offsets_;
     std::unique_ptr<StreamMemory> memory_;
 };
 
@@ -39,8 +43,8 @@ private:
 /// their order. Thread-safe.
 class KeptParameters {
 public:
-    /// What the constants are a function of; empty: they are not of the host's
-    /// numbers alone, or too large to keep.
+    /// What they are a function of; empty: they are not of the host's numbers
+    /// and of strides alone, or too large to keep.
     static std::string key_of(const Job& job, const Numbers& numbers,
                               StreamHandle stream);
 

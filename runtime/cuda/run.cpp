@@ -46,8 +46,8 @@ void Run::fill_sizes() {
 
 void Run::fill_segments() {
     const bool chooses = !job_.chosen.empty();
-    call_.row_blocks = chooses ? std::int64_t(tiles_.rows.size())
-                               : ceiling(call_.rows, plan().block_rows());
+    row_blocks_ = chooses ? std::int64_t(tiles_.rows.size())
+                          : ceiling(call_.rows, plan().block_rows());
     if (!chooses) {
         const Segments segments = job_.segments.value_or(
             segments_of(plan(), call_.rows, runs_, call_.columns));
@@ -73,11 +73,12 @@ void Run::take_parameters() {
     call_.row_tiles = numbers_.row_tiles(memory);
     call_.intervals = numbers_.intervals(memory);
     call_.constants = parameters_->constants();
+    call_.offsets = parameters_->offsets();
     fill_operands(job_.operands);
     if (is_kept)
         return;
-    if (shape().constants)
-        launch("prepare", call_.batches);
+    if (shape().constants || call_.offsets)
+        launch("prepare", {.x = call_.batches, .strides = true}, 1);
     if (!key.empty())
         module_.kept().keep(std::move(key), parameters_);
 }
@@ -86,7 +87,10 @@ std::shared_ptr<const Parameters> Run::make_parameters() {
     const std::vector<char>& bytes = numbers_.bytes();
     auto made = std::make_shared<const Parameters>(
         module_.device(), bytes.size(),
-        std::size_t(shape().constants * call_.batches) * 8, stream_);
+        std::size_t(shape().constants * call_.batches) * 8,
+        call_.batches > 1 ? std::size_t(shape().offsets() * call_.batches) * 8
+                          : 0,
+        stream_);
     copy(made->data(), bytes.data(), bytes.size(), "the parameters");
     return made;
 }
@@ -108,6 +112,19 @@ void Run::take_memory() {
     memory_.emplace(module_.device(), places_.size(), stream_,
                     "the reduction's state");
     call_.state = state(state_);
+}
+
+void Run::launch(const char* kernel, Grid grid, std::int64_t runs) {
+    for (call_.first_run = 0; call_.first_run < runs;
+         call_.first_run += most_blocks) {
+        grid.z = std::min<std::int64_t>(runs - call_.first_run, most_blocks);
+        module_.launch(kernel, grid, &call_, stream_);
+    }
+}
+
+/// A thread for each of `count`.
+Grid Run::striding(std::int64_t count) const {
+    return {.x = ceiling(count, plan().threads), .strides = true};
 }
 
 /// From pageable memory: copied away when the call returns.
@@ -146,15 +163,15 @@ void Run::accumulate(Interval columns,
     fill_operands(operands);
     call_.first_column = columns.first;
     call_.columns = columns.size();
-    call_.met_segments = call_.segments;
+    std::int64_t segments = call_.segments;
     if (columns.size() < job_.columns) {
         call_.first_segment = columns.first / call_.segment;
-        call_.met_segments = columns.last == job_.columns
-                                 ? call_.segments - call_.first_segment
-                                 : columns.size() / call_.segment;
+        segments = columns.last == job_.columns
+                       ? call_.segments - call_.first_segment
+                       : columns.size() / call_.segment;
     }
-    launch("accumulate", call_.row_blocks * call_.met_segments *
-                             (job_.chosen.empty() ? runs_ : call_.parts));
+    launch("accumulate", {.x = row_blocks_, .y = segments},
+           job_.chosen.empty() ? runs_ : call_.parts);
     call_.columns = job_.columns;
 }
 
@@ -163,7 +180,8 @@ void Run::merge_states(std::size_t place, std::int64_t group) {
     const std::int64_t left = ceiling(call_.run, group);
     call_.merged = state(place);
     call_.group = group;
-    launch("merge_states", ceiling(left * runs_, plan().threads));
+    call_.groups = left;
+    launch("merge_states", striding(left), runs_);
     call_.state = call_.merged;
     call_.run = left;
     call_.states = left * runs_;
@@ -176,7 +194,7 @@ void Run::finish() {
         merge_states(place, merge_group);
     call_.group = shape().folds_rows ? call_.run : call_.segments;
     const std::int64_t kept = shape().folds_rows ? 1 : call_.rows;
-    launch("finish", ceiling(kept * runs_, plan().threads));
+    launch("finish", striding(kept), runs_);
 }
 
 const double* Run::fold() {
@@ -194,16 +212,21 @@ void Run::finish_folded(std::span<const double> states, std::int64_t count) {
          "states of rows");
     call_.run = call_.group = count;
     call_.states = count * runs_;
-    launch("finish", ceiling(runs_, plan().threads));
+    launch("finish", striding(1), runs_);
 }
 
 void Run::write_pairs() {
-    const bool dense = job_.pairs == Pairs::Dense;
-    if (!dense) // (k, k), wherever a piece begins
-        call_.first_column = call_.first_row;
-    const std::int64_t pairs =
-        call_.rows * (dense ? call_.columns : 1) * call_.batches;
-    launch(dense ? "dense" : "zip", ceiling(pairs, plan().threads));
+    if (job_.pairs == Pairs::Zip) {
+        call_.first_column = call_.first_row; // (k, k), wherever a piece begins
+        return launch("zip", striding(call_.rows), runs_);
+    }
+    const std::int64_t columns =
+        std::int64_t(plan().threads) * plan().columns_unrolled;
+    launch("dense",
+           {.x = ceiling(call_.columns, columns),
+            .y = std::min(ceiling(call_.rows, plan().rows_per_thread),
+                          most_blocks)},
+           runs_);
 }
 
 void run(const Module& module, const Job& job, StreamHandle stream) {

@@ -47,9 +47,9 @@ private:
     const Shape& shape() const { return module_.image().shape; }
     const Plan& plan() const { return module_.image().plan; }
     const Driver& driver() const { return module_.device().driver(); }
-    void launch(const char* kernel, std::int64_t blocks) {
-        module_.launch(kernel, blocks, &call_, stream_);
-    }
+    /// Of `runs`, as many at a time as a grid has.
+    void launch(const char* kernel, Grid grid, std::int64_t runs);
+    Grid striding(std::int64_t count) const;
     double* state(std::size_t place) {
         return reinterpret_cast<double*>(memory_->data() + place);
     }
@@ -77,7 +77,7 @@ private:
     std::size_t state_ = 0;
     std::vector<std::size_t> merged_; ///< by how often states were merged
     std::size_t folded_ = 0;          ///< one state a run
-    std::int64_t runs_ = 1;
+    std::int64_t runs_ = 1, row_blocks_ = 0;
     Call call_{};
 };
 

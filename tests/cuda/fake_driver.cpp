@@ -253,22 +253,28 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int,
     *blocks = 2;
     return success;
 }
-int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned,
-                   unsigned, unsigned, unsigned, unsigned shared, void* stream,
+int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned,
+                   unsigned, unsigned, unsigned shared, void* stream,
                    void** arguments, void**) {
     LOCKED;
     FakeDriver& driver = tilefold_fake_driver;
     ++driver.launches;
     driver.stream = stream;
-    if (blocks > driver.largest_grid)
-        driver.largest_grid = blocks;
+    if (x > driver.largest_grid)
+        driver.largest_grid = x;
+    constexpr unsigned most_in_x = 0x7fffffff, most = 65535;
     if (driver.contexts < 1 || int(shared) > driver.shared)
+        return invalid;
+    if (x == 0 || y == 0 || z == 0 || x > most_in_x || y > most || z > most)
         return invalid;
     if (driver.skips)
         return success;
-    auto* run = reinterpret_cast<int (*)(const void*, unsigned, int)>(function);
-    const auto launch = [run, blocks](const void* argument) {
-        return run(argument, blocks, int(tilefold_fake_driver.order))
+    using Grid = unsigned[3];
+    auto* run =
+        reinterpret_cast<int (*)(const void*, const Grid*, int)>(function);
+    const auto launch = [run, x, y, z](const void* argument) {
+        const Grid grid = {x, y, z};
+        return run(argument, &grid, int(tilefold_fake_driver.order))
                    ? launch_failed
                    : success;
     };

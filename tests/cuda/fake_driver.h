@@ -20,7 +20,7 @@ struct FakeDriver {
     long long pinned = 0; ///< blocks of the host's memory
     int contexts = 0;     ///< pushed and not popped
     long long launches = 0, loads = 0, waits = 0;
-    unsigned largest_grid = 0;
+    unsigned largest_grid = 0;    ///< its blocks in x
     int most_shared = 99 * 1024;  ///< that a block may ask for
     int shared = 48 * 1024;       ///< that one may have
     const void* stream = nullptr; ///< of the last launch

@@ -50,8 +50,8 @@ void write_source(std::ostream& out, const std::string& source) {
     const std::vector<std::string> names = kernels_of(source);
     for (std::size_t k = 0; k + 1 < names.size(); k += 2)
         out << "extern \"C\" int run_" << names[k]
-            << "(const void* call, unsigned blocks, int order) {\n"
-            << "    return tilefold_shim::launch(threads, blocks, order, "
+            << "(const void* call, const unsigned (*grid)[3], int order) {\n"
+            << "    return tilefold_shim::launch(threads, *grid, order, "
             << start << ", " << stop << ", [&] { " << names[k]
             << "(*static_cast<const " << names[k + 1] << "*>(call)); });\n}\n";
     out << "}\n";

@@ -19,9 +19,7 @@ std::string prefix_of(std::size_t number) {
 }
 
 std::vector<std::string> kernels_of(const cuda::Emitted& emitted) {
-    std::vector<std::string> names;
-    if (emitted.shape.constants)
-        names.push_back("prepare");
+    std::vector<std::string> names = {"prepare"};
     if (emitted.shape.reduces)
         names.insert(names.end(), {"accumulate", "finish"});
     else
@@ -57,8 +55,8 @@ void write_kernels(std::ostream& out, std::size_t number,
         const std::string stop =
             is_shared ? "__stop_" + section : std::string("nullptr");
         out << "extern \"C\" int run_" << prefix << kernel
-            << "(const void* call, unsigned blocks, int order) {\n"
-            << "    return tilefold_shim::launch(threads, blocks, order, "
+            << "(const void* call, const unsigned (*grid)[3], int order) {\n"
+            << "    return tilefold_shim::launch(threads, *grid, order, "
             << start << ", " << stop << ", [&] {\n        " << kernel
             << "(*static_cast<const Call*>(call));\n    });\n}\n";
     }
@@ -113,13 +111,14 @@ std::string HostModule::image_of(std::size_t number) const {
 }
 
 bool HostModule::run(std::size_t number, const std::string& kernel,
-                     const cuda::Call& call, unsigned blocks, int order) const {
+                     const cuda::Call& call, const Blocks& blocks,
+                     int order) const {
     const std::string name = "run_" + prefix_of(number) + kernel;
-    using Run = int(const void*, unsigned, int);
+    using Run = int(const void*, const unsigned*, int);
     auto* run = reinterpret_cast<Run*>(dlsym(library_, name.c_str()));
     if (!run)
         throw std::runtime_error("no kernel " + name);
-    return run(&call, blocks, order) == 0;
+    return run(&call, blocks.data(), order) == 0;
 }
 
 } // namespace tilefold::tests

@@ -5,6 +5,7 @@
 #include "compiler/backends/cuda/call.h"
 #include "compiler/backends/cuda/emit.h"
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@ struct HostKernels {
     cuda::Emitted emitted;
     cuda::Plan plan;
 };
+
+/// Of a grid: x, y, z.
+using Blocks = std::array<unsigned, 3>;
 
 class HostModule {
 public:
@@ -29,7 +33,7 @@ public:
     /// Runs a kernel of source `number`. `order`: of the threads; 0 forwards,
     /// 1 backwards, else shuffled. False where threads part at a barrier.
     bool run(std::size_t number, const std::string& kernel,
-             const cuda::Call& call, unsigned blocks, int order) const;
+             const cuda::Call& call, const Blocks& blocks, int order) const;
 
     /// What the fake driver takes for source `number`'s machine code.
     std::string image_of(std::size_t number) const;

@@ -119,10 +119,16 @@ public:
           order_(order) {}
 
     void operator()(const std::string& kernel, const cuda::Call& call,
-                    unsigned blocks = 0) const {
-        if (!module_.run(number_, kernel, call, blocks ? blocks : blocks_,
-                         order_))
+                    const Blocks& blocks) const {
+        if (!module_.run(number_, kernel, call, blocks, order_))
             throw std::runtime_error("threads part at a barrier of " + kernel);
+    }
+    /// One that strides over its work; of each run by itself.
+    void operator()(const std::string& kernel, cuda::Call& call) const {
+        for (call.first_run = 0; call.first_run < call.parts * call.batches;
+             ++call.first_run)
+            (*this)(kernel, call, {blocks_, 1, 1});
+        call.first_run = 0;
     }
     const cuda::Shape& shape() const { return kernels_.emitted.shape; }
     const cuda::Plan& plan() const { return kernels_.plan; }
@@ -182,19 +188,19 @@ struct Chosen {
 
 /// All columns; of several segments, the first ones and the last one by
 /// themselves, as where columns come in pieces.
-void accumulate(const Launch& launch, const cuda::Call& of_all) {
+void accumulate(const Launch& launch, const cuda::Call& of_all,
+                std::int64_t row_blocks, std::int64_t runs) {
     cuda::Call call = of_all;
-    call.met_segments = std::max(1ll, call.segments - 1);
+    long long segments = std::max(1ll, call.segments - 1);
     while (call.first_segment < call.segments) {
-        call.met_segments =
-            std::min(call.met_segments, call.segments - call.first_segment);
-        const long long last =
-            (call.first_segment + call.met_segments) * call.segment;
+        segments = std::min(segments, call.segments - call.first_segment);
+        const long long last = (call.first_segment + segments) * call.segment;
         call.first_column =
             std::min(call.first_segment * call.segment, of_all.columns);
         call.columns = std::min(last, of_all.columns) - call.first_column;
-        launch("accumulate", call);
-        call.first_segment += call.met_segments;
+        launch("accumulate", call,
+               {unsigned(row_blocks), unsigned(segments), unsigned(runs)});
+        call.first_segment += segments;
     }
 }
 
@@ -206,9 +212,9 @@ void reduce(const Launch& launch, const Chosen& chosen, cuda::Call& call) {
         std::max<std::int64_t>(1, (tiles + call.segments - 1) / call.segments) *
         tile;
     const std::int64_t block = launch.plan().block_rows();
-    call.row_blocks = (call.rows + block - 1) / block;
+    std::int64_t row_blocks = (call.rows + block - 1) / block;
     if (chosen.any) {
-        call.row_blocks = std::int64_t(chosen.tiles.rows.size());
+        row_blocks = std::int64_t(chosen.tiles.rows.size());
         call.row_tiles = chosen.tiles.rows.data();
         call.intervals = chosen.tiles.intervals.data();
     }
@@ -220,7 +226,7 @@ void reduce(const Launch& launch, const Chosen& chosen, cuda::Call& call) {
     };
     auto states = std::make_unique<Guarded>(bytes(call.states), Flush::Back, 8);
     call.state = reinterpret_cast<double*>(states->data());
-    accumulate(launch, call);
+    accumulate(launch, call, row_blocks, chosen.any ? call.parts : runs);
     constexpr std::int64_t group = 5;
     while (launch.shape().folds_rows && call.run > group) {
         const std::int64_t left = (call.run + group - 1) / group;
@@ -228,6 +234,7 @@ void reduce(const Launch& launch, const Chosen& chosen, cuda::Call& call) {
             std::make_unique<Guarded>(bytes(left * runs), Flush::Back, 8);
         call.merged = reinterpret_cast<double*>(merged->data());
         call.group = group;
+        call.groups = left;
         launch("merge_states", call);
         states = std::move(merged);
         call.state = call.merged;
@@ -236,6 +243,17 @@ void reduce(const Launch& launch, const Chosen& chosen, cuda::Call& call) {
     }
     call.group = launch.shape().folds_rows ? call.run : call.segments;
     launch("finish", call);
+}
+
+/// The pair term as it stands; all batches at once.
+void write_pairs(const Launch& launch, bool dense, const cuda::Call& call) {
+    const long long columns =
+        (long long)launch.plan().threads * launch.plan().columns_unrolled;
+    const unsigned blocks = unsigned((call.columns + columns - 1) / columns);
+    if (!dense)
+        launch("zip", call, {2, 1, unsigned(call.batches)});
+    else if (blocks)
+        launch("dense", call, {blocks, 2, unsigned(call.batches)});
 }
 
 /// A reader for the interpreter, of one batch.
@@ -331,12 +349,16 @@ std::string run_kernels(const HostModule& module, std::size_t number,
     call.out_column = results.components * results.size;
     call.out_row = call.out_column * (pairs ? sizes.columns : 1);
     call.out_batch[cuda::batch_dimensions - 1] = results.bytes(1);
-    if (launch.shape().constants)
-        launch("prepare", call, unsigned(sizes.batches));
+    const Guarded offsets(
+        std::size_t(launch.shape().offsets() * sizes.batches) * 8, Flush::Back,
+        8);
+    if (sizes.batches > 1)
+        call.offsets = reinterpret_cast<long long*>(offsets.data());
+    launch("prepare", call, {unsigned(sizes.batches), 1, 1});
     if (launch.shape().reduces)
         reduce(launch, Chosen(of, sizes, launch.plan().block_rows()), call);
     else
-        launch(pairs ? "dense" : "zip", call);
+        write_pairs(launch, pairs, call);
     return {out.data(), out.size()};
 }
 

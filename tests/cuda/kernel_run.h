@@ -24,7 +24,7 @@ struct RunSizes {
     std::int64_t rows = 1, columns = 1;
     std::int64_t batches = 1;
     std::int64_t segments = 1;
-    unsigned blocks = 2; ///< of the grid: tasks are strided over it
+    unsigned blocks = 2; ///< of a grid that strides over its work
 };
 
 /// The small blocks that the host runs: as the model's, but for 32 or 64

@@ -83,6 +83,14 @@ static inline double __longlong_as_double(long long x) {
 /// As on the device: results below the smallest normal number are 0.
 #define DYNAMIC_SHARED(Type, name) __shared__ Type name
 
+using SharedAddress = const char*;
+static inline SharedAddress ptx_shared_address(const void* of) {
+    return static_cast<const char*>(of);
+}
+template <class T> static inline T ptx_load_shared(SharedAddress at) {
+    return *reinterpret_cast<const T*>(at);
+}
+
 static inline float ptx_ex2(float x) {
     const float y = std::exp2(x);
     return y < 0x1p-126f ? 0 : y;
@@ -250,13 +258,16 @@ static inline bool run_block(unsigned threads, int order) {
 
 /// 0, or 1 where threads of a block do not meet at one barrier. Shared memory
 /// is [shared, shared_end).
-static inline int launch(unsigned threads, unsigned blocks, int order,
+static inline int launch(unsigned threads, const unsigned (&grid)[3], int order,
                          char* shared, char* shared_end,
                          const std::function<void()>& kernel) {
     block.kernel = &kernel;
-    gridDim.x = blocks;
+    gridDim = {grid[0], grid[1], grid[2]};
+    const unsigned blocks = grid[0] * grid[1] * grid[2];
     for (unsigned k = 0; k < blocks; ++k) {
-        blockIdx.x = order == 1 ? blocks - 1 - k : k;
+        const unsigned number = order == 1 ? blocks - 1 - k : k;
+        blockIdx = {number % grid[0], number / grid[0] % grid[1],
+                    number / grid[0] / grid[1]};
         std::memset(shared, 0xff, std::size_t(shared_end - shared));
         if (!run_block(threads, order))
             return 1;

@@ -40,24 +40,28 @@ constexpr const char* floats = "q bf16[32], k bf16[32], v f32[100]";
 constexpr const char* halves = "x bf16[40], y bf16[40], b f32";
 
 constexpr Mutation mutations[] = {
-    // The task is replaced while threads still read it; read before it is
-    // there; the tile likewise.
+    // The tile is replaced while threads still read it; read before it is
+    // there; the task and offsets likewise.
     {gaussian, points, barrier, "", 0},
     {gaussian, points, barrier, "", 1},
     {gaussian, points, barrier, "", 2},
-    {gaussian, points, barrier, "", 3},
+    {gaussian, points, "__syncthreads(); // the offsets are there", ""},
+    {gaussian, points, "+ offset_of(call, batch, operand)", ""},
+    {gaussian, points, "offset_of(call, run.batch, operand_count)", "0"},
+    {gaussian, points, "offset += at.rest", "offset += at.whole"},
     {gaussian, points, "column.y[d]", "column.y[2 - d]"},
     {gaussian, points, "call.operands[3].component",
      "call.operands[2].component"},
     {nearest, "x f32[3], y f32[3]", "first + k)", "first + count - 1 - k)"},
-    {gaussian, points, "task.first_row + r * threads + threadIdx.x",
-     "task.first_row + r + threadIdx.x", 2},
-    {gaussian, points, "at * call.segments", "at"},
+    {gaussian, points, "r * threads + threadIdx.x", "r + threadIdx.x"},
+    {gaussian, points, "+ row) * call.segments", "+ row)"},
     {gaussian, points, "first + call.group", "first + 1"},
-    {gaussian, points, "segment = of_segments.rest", "segment = 0"},
-    {gaussian, points, "if (s == r)\n                    own",
-     "if (s == r + 1)\n                    own"},
-    {gaussian, points, "of_rows.rest", "of_rows.whole"},
+    {gaussian, points, "return blockIdx.y * call.segment", "return 0"},
+    {gaussian, points, "state[s - 1] = state[s]", "state[s] = state[s]"},
+    {gaussian, points, "row[s - 1] = row[s]", "row[s] = row[s]"},
+    {gaussian, "x f32[16], y f32[16], b f32, l f64",
+     "at + u * int(sizeof(Column))", "at"},
+    {gaussian, points, "(before + row) * call.group", "row * call.group"},
     {nearest, "x f32[3], y f32[3]", "tile[k] = load",
      "tile[count - 1 - k] = load"},
     {nearest, "x f32[3], y f32[3]", "first + partial.column", "partial.column"},
@@ -68,7 +72,7 @@ constexpr Mutation mutations[] = {
      "(call.first_row + row) * call.all_columns", "row"},
     // Columns in pieces.
     {gaussian, points, "column_number(call, first + k)", "first + k"},
-    {gaussian, points, "call.first_segment + segment", "segment"},
+    {gaussian, points, "call.first_segment + blockIdx.y", "blockIdx.y"},
     {nearest, "x f32[3], y f32[3]", "before + call.first_column", "before"},
     {"softmax_j(x_i·y_j, b_j)", "x f32[3], y f32[3], b f32[2]",
      "place + (k + 2) * stride", "place + (k + 1) * stride"},
@@ -77,8 +81,12 @@ constexpr Mutation mutations[] = {
     {"argkmin_j(|x_i - y_j|², 3)", "x f32[3], y f32[3]",
      "sink(partial.value, partial.column, x, k)",
      "sink(partial.value, partial.column, x, 0)"},
-    {"exp(-|x_i - y_j|²)", "x f32[3], y f32[3]", "column * call.out_column",
-     "column * call.out_row"},
+    {"exp(-|x_i - y_j|²)", "x f32[3], y f32[3]", "first * call.out_column",
+     "first * call.out_row"},
+    {"exp(-|x_i - y_j|²)", "x f32[3], y f32[3]", "c * threads * call",
+     "c * call"},
+    {"exp(-|x_i - y_j|²)", "x f32[3], y f32[3]", "gridDim.y * rows_per_thread",
+     "2 * gridDim.y * rows_per_thread"},
 };
 
 constexpr Mutation tile_mutations[] = {
@@ -88,7 +96,7 @@ constexpr Mutation tile_mutations[] = {
     {gaussian, long_points, barrier, "", 1, 3e-7},
     {gaussian, long_points, barrier, "", 3},
     {gaussian, long_points, barrier, "", 4},
-    {gaussian, long_points, barrier, "", 5},
+    {gaussian, long_points, "columns + tile_columns - 1", "columns"},
     {gaussian, long_points, "if (from)\n            __syncthreads();", ""},
     {gaussian, long_points, "min(k, count - 1)", "min(k, count)"},
     {gaussian, long_points, "addresses[column]", "addresses[0]"},
@@ -209,13 +217,13 @@ bool is_caught(const HostModule& module, std::size_t number, const CudaCase& of,
 }
 
 constexpr Mutation chosen_mutations[] = {
-    {gaussian, points, "call.intervals[interval].first",
-     "call.intervals[task.first_interval].first", 0, 0, Mode::Chosen},
-    {gaussian, points, "return chooses ? task.last_row : call.rows",
+    {gaussian, points, "call.intervals[k].first",
+     "call.intervals[task.rows.first_interval].first", 0, 0, Mode::Chosen},
+    {gaussian, points, "return chooses ? task.rows.last : call.rows",
      "return call.rows", 0, 0, Mode::Chosen},
-    {gaussian, points, "of_tiles.whole) * call.rows", "of_tiles.whole)", 0, 0,
+    {gaussian, points, "task.place.batch * call.parts + ", "", 0, 0,
      Mode::Chosen},
-    {gaussian, points, "call.intervals[interval].last", "call.columns", 0, 0,
+    {gaussian, points, "call.intervals[k].last", "call.columns", 0, 0,
      Mode::Chosen},
 };
 

@@ -61,6 +61,7 @@ std::string frame_of(const ir::Graph& graph, const Plan& plan) {
     writer.constant("operand_count",
                     std::max<std::int64_t>(std::int64_t(operands), 1));
     writer.constant("width_block", plan.width_block);
+    writer.constant("is_open", open_argument(graph) >= 0);
     std::string text =
         writer.take().append(device::call).append(device::memory);
     if (is_tiled(plan))
@@ -166,8 +167,7 @@ std::string ends_of(const Reduction& reduction) {
     std::string ends;
     if (!reduction.monoids.empty())
         ends.append(device::finish);
-    if (reduction.sites.constants_size)
-        ends.append(device::prepare);
+    ends.append(device::prepare);
     if (reduction.sites.folds_rows)
         ends.append(device::fold_rows);
     return ends;
@@ -262,10 +262,11 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
 
 } // namespace
 
-std::vector<std::string> Source::programs() const {
-    if (ends.empty())
-        return {common() + loops};
-    return {common() + loops, common() + ends};
+std::vector<SourceProgram> Source::programs() const {
+    std::vector<SourceProgram> programs = {{common() + loops, plain_loops}};
+    if (!ends.empty())
+        programs.push_back({common() + ends});
+    return programs;
 }
 
 Emitted emit(const ir::Graph& graph, const Plan& plan) {
@@ -284,6 +285,7 @@ Emitted emit(const ir::Graph& graph, const Plan& plan) {
     source.tasks = reduces ? std::string(device::task) : "";
     source.loops = loops_of(reduction, plan);
     source.ends = ends_of(reduction);
+    source.plain_loops = !is_tiled(plan);
     emitted.shape.reduces = reduces;
     emitted.shape.folds_rows = sites.folds_rows;
     emitted.shape.is_open = open >= 0;

@@ -5,11 +5,20 @@
 #include "compiler/backends/cuda/plan.h"
 #include "compiler/ir.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace tilefold::cuda {
+
+/// What a compiler is given at a time.
+struct SourceProgram {
+    std::string text;
+    /// As it is written it is nearly what shall run: the passes that take long
+    /// gain nothing.
+    bool is_plain = true;
+};
 
 /// CUDA C++ without an #include, in parts.
 struct Source {
@@ -19,10 +28,11 @@ struct Source {
     std::string tasks;     ///< how work is cut into tasks
     std::string loops;     ///< the kernels over pairs
     std::string ends;      ///< those before and after
+    bool plain_loops = true;
 
     std::string text() const { return common() + loops + ends; }
     /// The same as one or two, which compile beside each other.
-    std::vector<std::string> programs() const;
+    std::vector<SourceProgram> programs() const;
 
 private:
     std::string common() const { return functions + frame + formula + tasks; }
@@ -37,6 +47,11 @@ struct Shape {
     std::int64_t slots = 0;        ///< 8-byte slots of a state
     std::int64_t shared_bytes = 0; ///< that the launch of `accumulate` gives
     std::int32_t operands = 0;
+
+    /// Of a batch, in call.offsets: a kernel has one operand at least.
+    std::int64_t offsets() const {
+        return std::max<std::int64_t>(operands, 1) + 1;
+    }
 };
 
 struct Emitted {

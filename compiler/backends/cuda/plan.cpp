@@ -21,12 +21,16 @@ constexpr std::int64_t registers = 160;
 constexpr std::int32_t most_rows = 8;
 /// Where pairs are chosen: tiles of a few hundred rows are common.
 constexpr std::int32_t most_chosen_rows = 2;
-/// Pairs in the body of the innermost loop. Its own instructions are 3% of a
-/// short pair's then; more of them take ptxas longer than they save.
+/// Pairs in the body of the innermost loop, where there are fewer rows: its own
+/// instructions are 3% of a short pair's then. With most rows they are 5% of
+/// those of one column, which compiles in 10 ms less than two do.
 constexpr std::int32_t pairs_unrolled = 16;
 /// Of columns of more words, whose pairs take long enough to compile anyhow.
 constexpr std::int32_t more_pairs_unrolled = 24;
 constexpr std::int64_t short_column = 12;
+/// Of a block where nothing is reduced, and of the columns of its threads.
+constexpr std::int32_t rows_of_values = 16;
+constexpr std::int64_t registers_of_values = 40;
 /// Words of a column from which on fewer are unrolled: they fill registers.
 constexpr std::int64_t long_column = 32;
 /// Of a block of tiles of pairs: the more rows, the less bringing columns is of
@@ -208,10 +212,31 @@ std::optional<Plan> plan_of_tiles(const Reduction& reduction,
     });
 }
 
+/// The pair term as it stands: a row is loaded for all columns of a thread.
+Plan plan_of_values(const Sites& sites) {
+    Plan plan;
+    plan.rows_per_thread = rows_of_values;
+    const auto most = registers_of_values /
+                      std::max<std::int64_t>(words_of(sites.column.record), 1);
+    plan.columns_unrolled = std::int32_t(std::clamp<std::int64_t>(most, 1, 4));
+    return plan;
+}
+
+/// Of columns of so many words.
+std::int32_t columns_unrolled(std::int32_t rows, std::int64_t words) {
+    if (words > long_column)
+        return 2;
+    if (words > short_column)
+        return std::min(more_pairs_unrolled / rows, 8);
+    return rows == most_rows ? 1 : std::min(pairs_unrolled / rows, 8);
+}
+
 /// Pair by pair, in registers of rows.
 Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
     const Reduction reduction(of_width(graph, width_block), {});
     const Sites& sites = reduction.sites;
+    if (reduction.monoids.empty())
+        return plan_of_values(sites);
     Plan plan;
     plan.width_block = open_argument(graph) < 0 ? 1 : width_block;
     const std::int64_t row = words_of(sites.row.record) +
@@ -232,13 +257,7 @@ Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
                    std::to_string((most_shared - 1024) / 4) +
                    " float32 components");
     plan.columns_unrolled =
-        words_of(sites.column.record) > long_column
-            ? 2
-            : std::min((words_of(sites.column.record) > short_column
-                            ? more_pairs_unrolled
-                            : pairs_unrolled) /
-                           plan.rows_per_thread,
-                       8);
+        columns_unrolled(plan.rows_per_thread, words_of(sites.column.record));
     return plan;
 }
 

@@ -36,6 +36,8 @@ struct Plan {
     std::int32_t rows_per_thread = 4;  ///< held in registers
     std::int32_t tile_columns = 128;   ///< in shared memory at a time
     std::int32_t columns_unrolled = 4; ///< iterations of the loop over them
+    // Where nothing is reduced, a thread holds `columns_unrolled` columns in
+    // registers instead, and meets `rows_per_thread` rows with them.
     /// Components that a graph with an open width is compiled for; a call of
     /// another width runs as several parts. 1 for any other graph.
     std::int32_t width_block = 1;

@@ -230,8 +230,6 @@ std::optional<Code> read_packed(const Packed& packed, const Code& object,
 
 void write_compute_constants(Writer& writer, const ir::Graph& graph,
                              const Sites& sites) {
-    if (sites.constants.empty())
-        return;
     const Signature signature{"void",
                               "compute_constants",
                               {{"Call", By::Constant, "call"},

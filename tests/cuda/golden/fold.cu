@@ -1,9 +1,9 @@
 // fold_j(a_i b_j, [0, inf], add, join) with add(s, f) = [s[0] + f, min(s[1], f)], join(s, t) = [s[0] + t[0], min(s[1], t[1])]
-// threads=128 rows_per_thread=8 tile_columns=128 columns_unrolled=2 width_block=1
+// threads=128 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1
 constexpr int threads = 128;
 constexpr int rows_per_thread = 8;
 constexpr int tile_columns = 128;
-constexpr int columns_unrolled = 2;
+constexpr int columns_unrolled = 1;
 constexpr int block_rows = 1024;
 constexpr int shared_bytes = 4240;
 constexpr int folds_rows = 0;

@@ -1,9 +1,9 @@
 // sum_j exp(-|x_i - y_j|²/2l²) b_j
-// threads=128 rows_per_thread=8 tile_columns=128 columns_unrolled=2 width_block=1
+// threads=128 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1
 constexpr int threads = 128;
 constexpr int rows_per_thread = 8;
 constexpr int tile_columns = 128;
-constexpr int columns_unrolled = 2;
+constexpr int columns_unrolled = 1;
 constexpr int block_rows = 1024;
 constexpr int shared_bytes = 7328;
 constexpr int folds_rows = 0;

@@ -1,11 +1,11 @@
 // exp(-|x_i - y_j|²/2l²)
-// threads=128 rows_per_thread=8 tile_columns=128 columns_unrolled=2 width_block=1
+// threads=128 rows_per_thread=16 tile_columns=128 columns_unrolled=4 width_block=1
 constexpr int threads = 128;
-constexpr int rows_per_thread = 8;
+constexpr int rows_per_thread = 16;
 constexpr int tile_columns = 128;
-constexpr int columns_unrolled = 2;
-constexpr int block_rows = 1024;
-constexpr int shared_bytes = 4248;
+constexpr int columns_unrolled = 4;
+constexpr int block_rows = 2048;
+constexpr int shared_bytes = 0;
 constexpr int folds_rows = 0;
 constexpr int chooses = 0;
 

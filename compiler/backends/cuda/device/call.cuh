@@ -39,6 +39,7 @@ struct Call {
     const long long* row_index;    // listed rows; null: 0, 1, 2 …
     const long long* column_index; // listed columns; null: 0, 1, 2 …
     const double* literals;        // by slot
+    long long* offsets; // `prepare` lists them; null: there is one batch
     const RowTile* row_tiles;      // of chosen pairs
     const ColumnInterval* intervals;
     char* out;
@@ -47,13 +48,14 @@ struct Call {
     long long first_row, first_column; // among those of all pieces
     long long all_columns;             // of all pieces
     long long batches, parts, segments;
-    long long first_segment, met_segments; // that `accumulate` meets
-    long long row_blocks; // as many rows as a block takes; or row_tiles
+    long long first_run;     // of the launch: a batch and a part of it each
+    long long first_segment; // of the launch
     long long batch[batch_dimensions]; // extents, outermost first
     long long segment;  // columns of a segment, a multiple of the tile's
     long long states;   // stride of `state`
     long long group;    // states that `merge` or `finish` makes one
     long long run;      // states of one (batch, part), which are merged
+    long long groups;   // of a run, that `merge` makes of them
     long long out_row, out_column, out_component;
     long long out_batch[batch_dimensions];
     long long accumulate; // 1: add to what `out` holds

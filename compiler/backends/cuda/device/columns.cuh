@@ -1,10 +1,21 @@
 // compiler/backends/cuda/device/columns.cuh - the columns of a tile whose vectors
 // are brought some components at a time: found once, read often.
 
+/// Not inlined, so that nothing of it stays in the loops' registers.
+static __device__ __noinline__ void find_task_of_tiles(const Call& call,
+                                                       Task& task) {
+    find_task(call, task);
+}
+
+/// Of the block.
+static __device__ __forceinline__ int count_tiles(const Call& call) {
+    const long long columns = last_column_of(call) - first_column_of(call);
+    return int((columns + tile_columns - 1) / tile_columns);
+}
 /// How many columns the tile has that begins at `first`.
-static __device__ __forceinline__ int columns_from(const Task& task,
+static __device__ __forceinline__ int columns_from(const Call& call,
                                                    long long first) {
-    return int(min(task.last_column - first, (long long)tile_columns));
+    return int(min(last_column_of(call) - first, (long long)tile_columns));
 }
 
 /// Of the columns [first, first + count), behind which the last one stands.

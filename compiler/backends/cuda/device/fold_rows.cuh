@@ -5,20 +5,17 @@
 /// stride is as many as there are.
 extern "C" __global__ void __launch_bounds__(threads)
 merge_states(const __grid_constant__ Call call) {
-    const long long groups =
-        divided(call.run + call.group - 1, call.group).whole;
-    const long long results = groups * call.parts * call.batches;
+    const Place place = find_place(call, find_run(call));
+    const Constants constants = load_constants(call, place);
+    const long long run = call.first_run + blockIdx.z;
+    const long long groups = call.groups;
     const long long step = (long long)gridDim.x * threads;
     for (long long k = (long long)blockIdx.x * threads + threadIdx.x;
-         k < results; k += step) {
-        const Quotient of_groups = divided(k, groups);
-        const long long run = of_groups.whole, group = of_groups.rest;
-        const Place place = find_run(call, run);
-        const Constants constants = load_constants(call, place);
-        const long long first = run * call.run + group * call.group;
+         k < groups; k += step) {
+        const long long first = run * call.run + k * call.group;
         const long long last =
-            run * call.run + min((group + 1) * call.group, call.run);
-        store_state(call.merged + k, results,
+            run * call.run + min((k + 1) * call.group, call.run);
+        store_state(call.merged + run * groups + k, call.groups * call.parts * call.batches,
                     merged_states(call, constants, first, last));
     }
 }

@@ -21,7 +21,21 @@ static __device__ __noinline__ Quotient divided(long long a, long long b) {
     return result;
 }
 
-/// A batch, and a part of the width: where the arrays of both begin.
+/// A batch, and a part of the width.
+struct Run {
+    long long batch, part;
+};
+
+/// The run of a block, whose third coordinate is its number in the launch.
+static __device__ __forceinline__ Run find_run(const Call& call) {
+    const long long number = call.first_run + blockIdx.z;
+    if (!is_open)
+        return {number, 0};
+    const Quotient of_parts = divided(number, call.parts);
+    return {of_parts.whole, of_parts.rest};
+}
+
+/// Where the arrays of a run begin.
 struct Place {
     long long batch, first_component;
     int components; // of an open width that the part has
@@ -29,28 +43,32 @@ struct Place {
     char* out;
 };
 
-static __device__ __forceinline__ Place
-find_place(const Call& call, long long batch, long long part) {
-    Place place;
-    place.batch = batch;
-    place.first_component = part * width_block;
+/// Bytes from the first batch of an operand, or of the results, to `batch`.
+static __device__ __forceinline__ long long
+offset_of(const Call& call, long long batch, int array) {
+    return call.offsets ? call.offsets[batch * (operand_count + 1) + array] : 0;
+}
+static __device__ __forceinline__ const char*
+array_of(const Call& call, long long batch, int operand) {
+    return call.operands[operand].base + offset_of(call, batch, operand);
+}
+
+static __device__ __forceinline__ void find_part(const Call& call, Run run,
+                                                 Place& place) {
+    place.batch = run.batch;
+    place.first_component = run.part * width_block;
     place.components = int(min(call.width - place.first_component,
                                (long long)width_block));
-    place.out = call.out + place.first_component * call.out_component;
+}
+
+static __device__ __forceinline__ Place find_place(const Call& call, Run run) {
+    Place place;
+    find_part(call, run, place);
+    place.out = call.out + place.first_component * call.out_component +
+                offset_of(call, run.batch, operand_count);
 #pragma unroll
     for (int k = 0; k < operand_count; ++k)
-        place.array[k] = call.operands[k].base;
-    if (call.batches == 1)
-        return place;
-#pragma unroll 1
-    for (int d = batch_dimensions - 1; d >= 0; --d) {
-        const Quotient at = divided(batch, call.batch[d]);
-        batch = at.whole;
-        place.out += at.rest * call.out_batch[d];
-#pragma unroll
-        for (int k = 0; k < operand_count; ++k)
-            place.array[k] += at.rest * call.operands[k].batch[d];
-    }
+        place.array[k] = array_of(call, run.batch, k);
     return place;
 }
 

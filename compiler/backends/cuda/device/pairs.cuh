@@ -23,61 +23,56 @@ extern "C" __global__ void __launch_bounds__(threads, threads > 128 ? 2 : 0)
 accumulate(const __grid_constant__ Call call) {
     DYNAMIC_SHARED(Shared, shared);
     auto& [vectors, addresses, tile, task] = shared;
-    const long long tasks = count_tasks(call);
-    for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
-        __syncthreads(); // the last task is done
-        if (threadIdx.x == 0)
-            task = find_task(call, number);
-        __syncthreads();
-        const Constants constants = load_constants(call, task.place);
-        bring_left(call, constants, task, vectors);
-        Row row[thread_rows];
-        State state[thread_rows];
+    find_task_of_tiles(call, task);
+    __syncthreads();
+    const Constants constants = load_constants(call, task.place);
+    bring_left(call, constants, task, vectors);
+    Row row[thread_rows];
+    State state[thread_rows];
 #pragma unroll
-        for (int r = 0; r < thread_rows; ++r) {
-            const long long at =
-                min(task.first_row + block_row(r), call.rows - 1);
-            row[r] = load_row(call, constants, task.place,
-                              row_number(call, at));
-            identity(constants, state[r]);
-        }
-        for (long long first = task.first_column; first < task.last_column;
-             first += tile_columns) {
-            const int count = columns_from(task, first);
-            find_columns(call, constants, task, first, count, addresses, tile);
-            float product[thread_rows][thread_columns];
-            multiply_tile(call, constants, task, addresses, vectors, product);
-            Partial partial[thread_rows];
+    for (int r = 0; r < thread_rows; ++r) {
+        const long long at =
+            min(first_row_of(task) + block_row(r), call.rows - 1);
+        row[r] =
+            load_row(call, constants, task.place, row_number(call, at));
+        identity(constants, state[r]);
+    }
+    const int tiles = count_tiles(call);
+#pragma unroll 1
+    for (int number = 0; number < tiles; ++number) {
+        const long long first = first_column_of(call) + (long long)number * tile_columns;
+        const int count = columns_from(call, first);
+        find_columns(call, constants, task, first, count, addresses, tile);
+        float product[thread_rows][thread_columns];
+        multiply_tile(call, constants, task, addresses, vectors, product);
+        Partial partial[thread_rows];
+#pragma unroll
+        for (int r = 0; r < thread_rows; ++r)
+            begin(constants, state[r], partial[r]);
+#pragma unroll
+        for (int c = 0; c < thread_columns; ++c) {
+            const int k = tile_column(c);
+            if (k >= count)
+                continue;
+            const Column column = tile[k];
 #pragma unroll
             for (int r = 0; r < thread_rows; ++r)
-                begin(constants, state[r], partial[r]);
-#pragma unroll
-            for (int c = 0; c < thread_columns; ++c) {
-                const int k = tile_column(c);
-                if (k >= count)
-                    continue;
-                const Column column = tile[k];
-#pragma unroll
-                for (int r = 0; r < thread_rows; ++r)
-                    add(constants, row[r], column, k,
-                        finished(product[r][c], vectors, k), partial[r]);
-            }
-#pragma unroll
-            for (int r = 0; r < thread_rows; ++r) {
-                const long long at = task.first_row + block_row(r);
-                fold(constants, partial[r], pair_number(call, at, first),
-                     state[r]);
-            }
+                add(constants, row[r], column, k,
+                    finished(product[r][c], vectors, k), partial[r]);
         }
 #pragma unroll
-        for (int r = 0; r < thread_rows; ++r) {
+        for (int r = 0; r < thread_rows; ++r)
+            fold(constants, partial[r],
+                 pair_number(call, first_row_of(task) + block_row(r), first),
+                 state[r]);
+    }
+#pragma unroll
+    for (int r = 0; r < thread_rows; ++r) {
 #pragma unroll 1
-            for (int apart = 1; apart < row_lanes; apart *= 2)
-                merge(constants, state_of_lane(state[r], apart), state[r]);
-            const long long at = task.first_row + block_row(r);
-            if (at < call.rows && threadIdx.x % row_lanes == 0)
-                store_state(call.state + task.first_state + at * call.segments,
-                            call.states, state[r]);
-        }
+        for (int apart = 1; apart < row_lanes; apart *= 2)
+            merge(constants, state_of_lane(state[r], apart), state[r]);
+        const long long at = first_row_of(task) + block_row(r);
+        if (at < call.rows && threadIdx.x % row_lanes == 0)
+            store_state(state_of(call, task, at), call.states, state[r]);
     }
 }

@@ -9,6 +9,44 @@
     extern __shared__ __align__(16) char dynamic_shared[];                     \
     Type& name = *reinterpret_cast<Type*>(dynamic_shared)
 
+/// Where something lies within shared memory.
+using SharedAddress = unsigned;
+static __device__ __forceinline__ SharedAddress
+ptx_shared_address(const void* of) {
+    SharedAddress address;
+    asm("{\n\t.reg .u64 at;\n\tcvta.to.shared.u64 at, %1;\n\t"
+        "cvt.u32.u64 %0, at;\n\t}"
+        : "=r"(address)
+        : "l"(of));
+    return address;
+}
+/// What lies there, of a size and an alignment that 8 divides, or 16.
+template <class T>
+static __device__ __forceinline__ T ptx_load_shared(SharedAddress at) {
+    union Words {
+        unsigned word[sizeof(T) / 4];
+        T value;
+        __device__ Words() {}
+    } words;
+    constexpr int step = sizeof(T) % 16 == 0 ? 4 : 2;
+#pragma unroll
+    for (int k = 0; k < int(sizeof(T) / 4); k += step) {
+        unsigned(&word)[sizeof(T) / 4] = words.word;
+        if (step == 4)
+            asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(word[k]), "=r"(word[k + 1]),
+                           "=r"(word[k + 2]), "=r"(word[k + 3])
+                         : "r"(at + k * 4)
+                         : "memory");
+        else
+            asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
+                         : "=r"(word[k]), "=r"(word[k + 1])
+                         : "r"(at + k * 4)
+                         : "memory");
+    }
+    return words.value;
+}
+
 /// 2^x within 2^-22; 0 where that is below the smallest normal number.
 static __device__ __forceinline__ float ptx_ex2(float x) {
     float y;

@@ -8,100 +8,133 @@
 //       partials over the tile, then into the states
 //     states to memory, where `finish` merges the segments in their order
 
-/// Columns of a task whose pairs are all met, or of one of its intervals. Read
-/// where they are needed: registers are for rows.
-static __device__ __forceinline__ long long
-first_column_of(const Call& call, const Task& task, long long interval) {
-    return chooses ? call.intervals[interval].first : task.first_column;
-}
-static __device__ __forceinline__ long long
-last_column_of(const Call& call, const Task& task, long long interval) {
-    return chooses ? call.intervals[interval].last : task.last_column;
-}
-static __device__ __forceinline__ long long last_row_of(const Call& call,
-                                                        const Task& task) {
-    return chooses ? task.last_row : call.rows;
-}
-
 struct Shared {
     Column tile[tile_columns];
-    Task task; // of the block: no thread needs registers for it
+    Task task;
 };
 static_assert(sizeof(Shared) <= shared_bytes, "");
+
+/// The thread's own row `r`.
+static __device__ __forceinline__ long long own_row(const Task& task, int r) {
+    return first_row_of(task) + r * threads + threadIdx.x;
+}
+
+// The code of one row is there once, however many a thread holds: they move up,
+// and the next one comes last.
+static __device__ __forceinline__ void
+load_rows(const Call& call, const Constants& constants, const Task& task,
+          Row (&row)[rows_per_thread]) {
+#pragma unroll 1
+    for (int r = 0; r < rows_per_thread; ++r) {
+        const long long at =
+            min(own_row(task, r), last_row_of(call, task) - 1);
+#pragma unroll
+        for (int s = 1; s < rows_per_thread; ++s)
+            row[s - 1] = row[s];
+        row[rows_per_thread - 1] =
+            load_row(call, constants, task.place, row_number(call, at));
+    }
+}
+static __device__ __forceinline__ void
+store_states(const Call& call, const Task& task,
+             State (&state)[rows_per_thread]) {
+#pragma unroll 1
+    for (int r = 0; r < rows_per_thread; ++r) {
+        const long long at = own_row(task, r);
+        if (at < last_row_of(call, task))
+            store_state(state_of(call, task, at), call.states, state[0]);
+#pragma unroll
+        for (int s = 1; s < rows_per_thread; ++s)
+            state[s - 1] = state[s];
+    }
+}
+
+/// The pairs of the rows with `count` columns, the first of which is column k of
+/// the tile and lies at `at`.
+template <int count>
+static __device__ __forceinline__ void
+add_columns(const Constants& constants, const Row (&row)[rows_per_thread],
+            SharedAddress at, int k, Partial (&partial)[rows_per_thread]) {
+#pragma unroll
+    for (int u = 0; u < count; ++u) {
+        const Column column =
+            ptx_load_shared<Column>(at + u * int(sizeof(Column)));
+#pragma unroll
+        for (int r = 0; r < rows_per_thread; ++r)
+            add(constants, row[r], column, k + u, partial[r]);
+    }
+}
+
+/// A loop that counts by the column's address takes an instruction less than one
+/// that counts columns.
+static __device__ __forceinline__ void
+add_tile(const Constants& constants, const Row (&row)[rows_per_thread],
+         const Column (&tile)[tile_columns], int count,
+         Partial (&partial)[rows_per_thread]) {
+    constexpr int size = sizeof(Column);
+    const int grouped = count / columns_unrolled * columns_unrolled;
+    SharedAddress at = ptx_shared_address(tile);
+    const SharedAddress end_of_groups = at + grouped * size;
+    const SharedAddress end = at + count * size;
+    int k = 0;
+#pragma unroll 1
+    for (; at != end_of_groups;
+         at += columns_unrolled * size, k += columns_unrolled)
+        add_columns<columns_unrolled>(constants, row, at, k, partial);
+    if (columns_unrolled == 1)
+        return;
+#pragma unroll 1
+    for (; at != end; at += size, ++k)
+        add_columns<1>(constants, row, at, k, partial);
+}
+
+/// The columns [first, last).
+static __device__ __forceinline__ void
+add_interval(const Call& call, const Constants& constants,
+             const Row (&row)[rows_per_thread], long long first, long long last,
+             Shared& shared, State (&state)[rows_per_thread]) {
+    auto& [tile, task] = shared;
+#pragma unroll 1
+    for (; first < last; first += tile_columns) {
+        const int count = int(min(last - first, (long long)tile_columns));
+        __syncthreads(); // the last tile has been read
+#pragma unroll 1
+        for (int k = threadIdx.x; k < count; k += threads)
+            tile[k] = load_column(call, constants, task.place,
+                                  column_number(call, first + k));
+        __syncthreads();
+        Partial partial[rows_per_thread];
+#pragma unroll
+        for (int r = 0; r < rows_per_thread; ++r)
+            begin(constants, state[r], partial[r]);
+        add_tile(constants, row, tile, count, partial);
+#pragma unroll
+        for (int r = 0; r < rows_per_thread; ++r)
+            fold(constants, partial[r],
+                 pair_number(call, own_row(task, r), first), state[r]);
+    }
+}
 
 extern "C" __global__ void __launch_bounds__(threads)
 accumulate(const __grid_constant__ Call call) {
     DYNAMIC_SHARED(Shared, shared);
-    auto& [tile, task] = shared;
-    const long long tasks = count_tasks(call);
-    for (long long number = blockIdx.x; number < tasks; number += gridDim.x) {
-        __syncthreads(); // the last task is done
-        if (threadIdx.x == 0)
-            task = find_task(call, number);
-        __syncthreads();
-        const Constants constants = load_constants(call, task.place);
-        Row row[rows_per_thread];
-        State state[rows_per_thread];
-        // The code of one row is there once, however many a thread holds.
-#pragma unroll 1
-        for (int r = 0; r < rows_per_thread; ++r) {
-            const long long at = task.first_row + r * threads + threadIdx.x;
-            const long long inside = min(at, last_row_of(call, task) - 1);
-            const Row next = load_row(call, constants, task.place,
-                                      row_number(call, inside));
+    const Task& task = shared.task;
+    find_task(call, shared.task);
+    __syncthreads();
+    const Constants constants = load_constants(call, task.place);
+    Row row[rows_per_thread];
+    load_rows(call, constants, task, row);
+    State state[rows_per_thread];
 #pragma unroll
-            for (int s = 0; s < rows_per_thread; ++s)
-                if (s == r)
-                    row[s] = next;
-        }
-#pragma unroll
-        for (int r = 0; r < rows_per_thread; ++r)
-            identity(constants, state[r]);
-        const long long last_interval = chooses ? task.last_interval : 1;
-        for (long long interval = chooses ? task.first_interval : 0;
-             interval < last_interval; ++interval) {
-            for (long long first = first_column_of(call, task, interval);
-                 first < last_column_of(call, task, interval);
-                 first += tile_columns) {
-                const int count =
-                    int(min(last_column_of(call, task, interval) - first,
-                            (long long)tile_columns));
-                __syncthreads(); // the last tile has been read
-#pragma unroll 1
-                for (int k = threadIdx.x; k < count; k += threads)
-                    tile[k] = load_column(call, constants, task.place,
-                                          column_number(call, first + k));
-                __syncthreads();
-                Partial partial[rows_per_thread];
-#pragma unroll
-                for (int r = 0; r < rows_per_thread; ++r)
-                    begin(constants, state[r], partial[r]);
-#pragma unroll columns_unrolled
-                for (int k = 0; k < count; ++k) {
-                    const Column column = tile[k];
-#pragma unroll
-                    for (int r = 0; r < rows_per_thread; ++r)
-                        add(constants, row[r], column, k, partial[r]);
-                }
-#pragma unroll
-                for (int r = 0; r < rows_per_thread; ++r) {
-                    const long long at = task.first_row + r * threads + threadIdx.x;
-                    fold(constants, partial[r], pair_number(call, at, first),
-                         state[r]);
-                }
-            }
-        }
-#pragma unroll 1
-        for (int r = 0; r < rows_per_thread; ++r) {
-            const long long at = task.first_row + r * threads + threadIdx.x;
-            State own = state[0];
-#pragma unroll
-            for (int s = 1; s < rows_per_thread; ++s)
-                if (s == r)
-                    own = state[s];
-            if (at < last_row_of(call, task))
-                store_state(call.state + task.first_state + at * call.segments,
-                            call.states, own);
-        }
-    }
+    for (int r = 0; r < rows_per_thread; ++r)
+        identity(constants, state[r]);
+    if (!chooses)
+        add_interval(call, constants, row, first_column_of(call),
+                     last_column_of(call), shared, state);
+    else
+        for (long long k = task.rows.first_interval;
+             k < task.rows.last_interval; ++k)
+            add_interval(call, constants, row, call.intervals[k].first,
+                         call.intervals[k].last, shared, state);
+    store_states(call, task, state);
 }

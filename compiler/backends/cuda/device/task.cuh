@@ -1,60 +1,50 @@
-// compiler/backends/cuda/device/task.cuh - the units of work of a reduction:
-// rows of one batch, and a segment of the columns that they meet.
+// compiler/backends/cuda/device/task.cuh - what a block of threads computes: rows
+// of one run, and a segment of the columns that they meet. Its coordinates are
+// the rows, the segment and the run, in the launch.
 
-/// Rows and columns of one unit of work.
 struct Task {
-    Place place;
-    long long first_row, last_row, first_column, last_column;
-    long long first_interval, last_interval; // of chosen pairs
-    long long first_state; // of row 0
+    Place place;  // without `out`
+    RowTile rows; // of chosen pairs
 };
 
-/// Of run `number`: a batch and a part of it.
-static __device__ __forceinline__ Place find_run(const Call& call,
-                                                 long long number) {
-    const Quotient of_parts = divided(number, call.parts);
-    return find_place(call, of_parts.whole, of_parts.rest);
-}
-
-/// A row tile of chosen pairs, and a part of the width.
-static __device__ __forceinline__ Task find_chosen_task(const Call& call,
-                                                        long long number) {
-    const Quotient of_tiles = divided(number, call.row_blocks);
-    const RowTile tile = call.row_tiles[of_tiles.rest];
-    Task task;
-    task.place = find_place(call, tile.batch, of_tiles.whole);
-    task.first_row = tile.first;
-    task.last_row = tile.last;
-    task.first_column = task.last_column = 0;
-    task.first_interval = tile.first_interval;
-    task.last_interval = tile.last_interval;
-    task.first_state =
-        (tile.batch * call.parts + of_tiles.whole) * call.rows;
-    return task;
-}
-static __device__ __forceinline__ long long count_tasks(const Call& call) {
-    return chooses ? call.row_blocks * call.parts
-                   : call.row_blocks * call.met_segments * call.parts *
-                         call.batches;
-}
-
-/// Neighbouring tasks read the same columns.
-static __device__ __forceinline__ Task find_task(const Call& call,
-                                                 long long number) {
+/// By the threads of a block, which may read it after their next barrier.
+static __device__ __forceinline__ void find_task(const Call& call, Task& task) {
+    Run run = find_run(call);
     if (chooses)
-        return find_chosen_task(call, number);
-    const Quotient of_blocks = divided(number, call.row_blocks);
-    const Quotient of_segments = divided(of_blocks.whole, call.met_segments);
-    const long long run = of_segments.whole, segment = of_segments.rest;
-    Task task;
-    task.place = find_run(call, run);
-    task.first_row = of_blocks.rest * block_rows;
-    task.last_row = call.rows;
-    task.first_state =
-        run * call.rows * call.segments + call.first_segment + segment;
-    task.first_column = segment * call.segment;
-    task.last_column = min(task.first_column + call.segment, call.columns);
-    return task;
+        run = {call.row_tiles[blockIdx.x].batch, call.first_run + blockIdx.z};
+#pragma unroll 1
+    for (int k = threadIdx.x; k < operand_count; k += threads)
+        task.place.array[k] = array_of(call, run.batch, k);
+    if (threadIdx.x > 0)
+        return;
+    find_part(call, run, task.place);
+    if (chooses)
+        task.rows = call.row_tiles[blockIdx.x];
+}
+
+// Computed where they are needed: registers are for rows.
+static __device__ __forceinline__ long long first_row_of(const Task& task) {
+    return chooses ? task.rows.first : (long long)blockIdx.x * block_rows;
+}
+static __device__ __forceinline__ long long last_row_of(const Call& call,
+                                                        const Task& task) {
+    return chooses ? task.rows.last : call.rows;
+}
+static __device__ __forceinline__ long long first_column_of(const Call& call) {
+    return blockIdx.y * call.segment;
+}
+static __device__ __forceinline__ long long last_column_of(const Call& call) {
+    return min(first_column_of(call) + call.segment, call.columns);
+}
+
+/// Of a row: where its state of the block's segment lies.
+static __device__ __forceinline__ double*
+state_of(const Call& call, const Task& task, long long row) {
+    const long long run =
+        chooses ? task.place.batch * call.parts + call.first_run + blockIdx.z
+                : call.first_run + blockIdx.z;
+    return call.state + (run * call.rows + row) * call.segments +
+           call.first_segment + blockIdx.y;
 }
 
 /// Of the pair of a row with column `column`, among all that a result is of.

@@ -16,15 +16,15 @@ static __device__ __forceinline__ void
 begin_tile(const Call& call, const Constants& constants, long long first,
            const ColumnAddress (&addresses)[tile_columns], Shared& shared) {
     load_columns(call, constants, shared.task, first,
-                 columns_from(shared.task, first), shared.tile);
+                 columns_from(call, first), shared.tile);
     copy_right(call, shared.task, addresses, shared.vectors.right);
 }
 
 /// Before the first tile of a task's columns.
 static __device__ __forceinline__ void
 begin_columns(const Call& call, const Constants& constants, Shared& shared) {
-    const long long first = shared.task.first_column;
-    find_addresses(call, shared.task, first, columns_from(shared.task, first),
+    const long long first = first_column_of(call);
+    find_addresses(call, shared.task, first, columns_from(call, first),
                    shared.addresses[0]);
     __syncthreads();
     begin_tile(call, constants, first, shared.addresses[0], shared);
@@ -44,13 +44,13 @@ add_tile(const Call& call, const Constants& constants, long long first,
     copy_values(call, task, addresses, values);
     float score[thread_rows][thread_columns] = {};
     multiply(vectors.left, vectors.right, 0, score);
-    weigh_tile(constants, row, tile, vectors, columns_from(task, first), score,
+    weigh_tile(constants, row, tile, vectors, columns_from(call, first), score,
                rows);
-    if (next < task.last_column)
-        find_addresses(call, task, next, columns_from(task, next), ahead);
+    if (next < last_column_of(call))
+        find_addresses(call, task, next, columns_from(call, next), ahead);
     ptx_wait_for_copies();
     __syncthreads(); // values are there, and the keys have been read
-    if (next < task.last_column)
+    if (next < last_column_of(call))
         begin_tile(call, constants, next, ahead, shared);
     add_values(score, values, rows.sum);
 }

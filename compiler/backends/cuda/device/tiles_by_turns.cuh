@@ -21,7 +21,7 @@ static __device__ __forceinline__ void
 add_tile(const Call& call, const Constants& constants, long long first, int,
          const Row (&row)[thread_rows], Shared& shared, Rows& rows) {
     auto& [vectors, values, addresses, tile, task] = shared;
-    const int count = columns_from(task, first);
+    const int count = columns_from(call, first);
     find_columns(call, constants, task, first, count, addresses, tile);
     bring_values(call, constants, task, addresses, values);
     float score[thread_rows][thread_columns];

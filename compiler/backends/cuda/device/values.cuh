@@ -1,44 +1,48 @@
 // compiler/backends/cuda/device/values.cuh - the pair term as it stands: of
 // pairs (row k, column k), or of all rows and columns.
 
-static __device__ __forceinline__ void
-write_one(const Call& call, const Constants& constants, const Place& place,
-          long long row, long long column, char* out) {
-    const long long i = row_number(call, row);
-    const long long j = column_number(call, column);
-    write_value(call, constants, load_row(call, constants, place, i),
-                load_column(call, constants, place, j), out);
-}
-
 extern "C" __global__ void __launch_bounds__(threads)
 zip(const __grid_constant__ Call call) {
-    const long long total = call.rows * call.batches;
-    const long long step = (long long)gridDim.x * threads;
-    for (long long k = (long long)blockIdx.x * threads + threadIdx.x; k < total;
-         k += step) {
-        const Quotient of_rows = divided(k, call.rows);
-        const long long row = of_rows.rest;
-        const Place place = find_place(call, of_rows.whole, 0);
-        const Constants constants = load_constants(call, place);
-        write_one(call, constants, place, row, row,
-                  place.out + row * call.out_row);
-    }
-}
-
-/// Neighbouring threads write neighbouring columns.
-extern "C" __global__ void __launch_bounds__(threads)
-dense(const __grid_constant__ Call call) {
-    const long long pairs = call.rows * call.columns;
+    const Place place = find_place(call, find_run(call));
+    const Constants constants = load_constants(call, place);
     const long long step = (long long)gridDim.x * threads;
     for (long long k = (long long)blockIdx.x * threads + threadIdx.x;
-         k < pairs * call.batches; k += step) {
-        const Quotient of_pairs = divided(k, pairs);
-        const Quotient of_columns = divided(of_pairs.rest, call.columns);
-        const long long row = of_columns.whole, column = of_columns.rest;
-        const Place place = find_place(call, of_pairs.whole, 0);
-        const Constants constants = load_constants(call, place);
-        write_one(call, constants, place, row, column,
-                  place.out + row * call.out_row +
-                      column * call.out_column);
+         k < call.rows; k += step)
+        write_value(
+            call, constants,
+            load_row(call, constants, place, row_number(call, k)),
+            load_column(call, constants, place, column_number(call, k)),
+            place.out + k * call.out_row);
+}
+
+/// A thread holds some columns and meets the rows of its block with them;
+/// neighbouring threads write neighbouring columns.
+extern "C" __global__ void __launch_bounds__(threads)
+dense(const __grid_constant__ Call call) {
+    const Place place = find_place(call, find_run(call));
+    const Constants constants = load_constants(call, place);
+    const long long first =
+        (long long)blockIdx.x * (threads * columns_unrolled) + threadIdx.x;
+    Column column[columns_unrolled];
+#pragma unroll
+    for (int c = 0; c < columns_unrolled; ++c)
+        column[c] = load_column(
+            call, constants, place,
+            column_number(call, min(first + c * threads, call.columns - 1)));
+    const long long step = (long long)gridDim.y * rows_per_thread;
+    for (long long begun = (long long)blockIdx.y * rows_per_thread;
+         begun < call.rows; begun += step) {
+        const long long last = min(begun + rows_per_thread, call.rows);
+#pragma unroll 1
+        for (long long i = begun; i < last; ++i) {
+            const Row row =
+                load_row(call, constants, place, row_number(call, i));
+            char* out = place.out + i * call.out_row + first * call.out_column;
+#pragma unroll
+            for (int c = 0; c < columns_unrolled; ++c)
+                if (first + c * threads < call.columns)
+                    write_value(call, constants, row, column[c],
+                                out + c * threads * call.out_column);
+        }
     }
 }

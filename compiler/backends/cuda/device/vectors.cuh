@@ -77,7 +77,7 @@ static __device__ __forceinline__ Four left_of(const Call& call,
     const Place& place = task.place;
     const RowAddress address = row_address(
         call, place,
-        row_number(call, min(task.first_row + row, call.rows - 1)));
+        row_number(call, min(first_row_of(task) + row, call.rows - 1)));
     return four_of(
         int(d),
         [&](int at) { return left_four(call, constants, place, address, at); },

@@ -118,12 +118,12 @@ static __device__ __forceinline__ void
 hold_sums(const Call& call, const Task& task, Rows& rows) {
 #pragma unroll
     for (int r = 0; r < thread_rows; ++r) {
-        const long long at = task.first_row + block_row(r);
+        const long long at = first_row_of(task) + block_row(r);
         const double shrink =
             is_softmax ? relative_weight(double(rows.held[r]),
                                          double(rows.maximum[r]))
                        : 1.0;
-        double* place = call.state + task.first_state + at * call.segments;
+        double* place = state_of(call, task, at);
         if (at < call.rows)
 #pragma unroll
             for (int v = 0; v < value_columns; ++v) {
@@ -153,8 +153,8 @@ store_weights(const Call& call, const Task& task, const Rows& rows) {
 #pragma unroll
         for (int apart = 1; apart < row_lanes; apart *= 2)
             weight += of_lane(weight, apart);
-        const long long at = task.first_row + block_row(r);
-        double* place = call.state + task.first_state + at * call.segments;
+        const long long at = first_row_of(task) + block_row(r);
+        double* place = state_of(call, task, at);
         if (at < call.rows && threadIdx.x % row_lanes == 0) {
             place[0] = double(rows.maximum[r]);
             place[call.states] = weight;

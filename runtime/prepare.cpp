@@ -158,13 +158,16 @@ CallShape shape_of(const Readings& readings, const Lengths& lengths,
                    std::span<const Location> devices, Mode mode,
                    const BindOptions& options, const Options& session) {
     CallShape call{readings, lengths, mode, {}, false, devices};
+    const bool flattens = mode == Mode::Reduce && !options.i && !options.j &&
+                          options.sum_batch.empty();
+    if (flattens && !devices.empty())
+        call.purpose.adjoin = vectors_adjoin(readings);
     if (mode == Mode::Values || !devices.empty())
         return call;
     const double pairs = pairs_of(readings, lengths);
     call.tuned = session.tune.value_or(false) && !session.plan &&
                  pairs >= pairs_worth_tuning;
-    if (mode == Mode::Reduce && !options.i && !options.j &&
-        options.sum_batch.empty()) {
+    if (flattens) {
         call.purpose = few_points(lengths, pairs);
         call.purpose.adjoin = vectors_adjoin(readings);
     }

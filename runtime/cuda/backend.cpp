@@ -30,14 +30,42 @@ Streamed handle_of(Stream stream) {
     return static_cast<Streamed>(stream);
 }
 
-/// A module, and how many literals its graph has.
+/// An image of a program, in a device.
 class Kernel final : public DeviceKernel {
 public:
-    Kernel(const Device& device, Image image, std::size_t literals)
-        : module(device, std::move(image)), literals(literals) {}
+    Kernel(const Device& device, Image image)
+        : module(device, std::move(image)) {}
 
     const Module module;
+};
+
+/// A program's kernels in a device, by plan: each is made by the first call of
+/// sizes that it is for.
+class Kernels final : public DeviceKernel {
+public:
+    using Make = std::function<DeviceKernelPointer(const Plan&)>;
+
+    Kernels(Plans plans, std::size_t literals, Make make)
+        : literals(literals), plans_(std::move(plans)), make_(std::move(make)) {
+    }
+
+    const Module& module_for(const tilefold::Job& job) const {
+        const Plan& plan =
+            plans_.of({job.rows, job.columns, job.batches->count()});
+        const std::lock_guard lock(mutex_);
+        DeviceKernelPointer& made = &plan == &plans_.many ? many_ : few_;
+        if (!made)
+            made = make_(plan);
+        return static_cast<const Kernel&>(*made).module;
+    }
+
     const std::size_t literals;
+
+private:
+    const Plans plans_;
+    const Make make_;
+    mutable std::mutex mutex_;
+    mutable DeviceKernelPointer many_, few_;
 };
 
 class GatherKernel final : public DeviceKernel {
@@ -115,25 +143,22 @@ public:
     DeviceKernelPointer kernel(int number, const Program& program,
                                std::int64_t width,
                                std::string_view formula) override {
-        const ir::Graph& graph = program.graph;
-        const Plan plan = choose_plan(graph, width_block_of(width), tolerance_,
-                                      has_tensor_cores(device(number).major()));
-        return find(
-            number, formula, ir::print(graph, ir::Names::Numbers), print(plan),
-            [&](const Capability& of) {
-                return images_.compiler().compile(graph, plan, of.major,
-                                                  of.minor);
-            },
-            [&](const Device& on, Image image) {
-                return std::make_shared<const Kernel>(on, std::move(image),
-                                                      graph.literals.size());
+        Plans plans =
+            choose_plans(program.graph, width_block_of(width), tolerance_,
+                         has_tensor_cores(device(number).major()));
+        return std::make_shared<const Kernels>(
+            std::move(plans), program.graph.literals.size(),
+            [this, number, graph = program.graph,
+             formula = std::string(formula)](const Plan& plan) {
+                return kernel_of(number, graph, plan, formula);
             });
     }
 
     void run(const DeviceKernel& kernel, const tilefold::Job& job,
              std::span<const Bytes> on_host, Stream stream) override {
-        const auto& own = static_cast<const Kernel&>(kernel);
-        cuda::run(own.module, job, own.literals, on_host, handle_of(stream));
+        const auto& own = static_cast<const Kernels&>(kernel);
+        cuda::run(own.module_for(job), job, own.literals, on_host,
+                  handle_of(stream));
     }
 
     void run_from_host(std::span<const DeviceKernelPointer> kernels,
@@ -184,6 +209,19 @@ public:
     std::vector<std::string> describe() override;
 
 private:
+    DeviceKernelPointer kernel_of(int number, const ir::Graph& graph,
+                                  const Plan& plan, std::string_view formula) {
+        return find(
+            number, formula, ir::print(graph, ir::Names::Numbers), print(plan),
+            [&](const Capability& of) {
+                return images_.compiler().compile(graph, plan, of.major,
+                                                  of.minor);
+            },
+            [](const Device& on, Image image) {
+                return std::make_shared<const Kernel>(on, std::move(image));
+            });
+    }
+
     const Driver& driver() {
         const std::lock_guard lock(mutex_);
         if (!driver_)
@@ -296,7 +334,8 @@ void Backend::run_from_host(std::span<const DeviceKernelPointer> kernels,
     std::vector<std::unique_ptr<Station>> stations;
     std::vector<Sharer> sharers;
     for (const DeviceKernelPointer& kernel : kernels) {
-        const Module& module = static_cast<const Kernel&>(*kernel).module;
+        const Module& module =
+            static_cast<const Kernels&>(*kernel).module_for(job);
         stations.push_back(take_station(module.device().number()));
         sharers.push_back({&module, stations.back().get()});
     }

@@ -34,8 +34,8 @@ inline std::int64_t ceiling(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
-/// Neighbouring states that one thread makes one.
-inline constexpr std::int64_t merge_group = 64;
+/// Neighbouring states that the lanes of a warp make one.
+inline constexpr std::int64_t most_merged = 1024;
 
 /// How the columns of a call become states that are merged.
 struct Segments {

@@ -6,6 +6,7 @@
 #include "formulas/diagnostic.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace tilefold::cuda {
 static_assert(most_batch_dimensions == batch_dimensions);
@@ -54,7 +55,8 @@ void Run::fill_segments() {
         call_.segments = segments.count;
         call_.segment = segments.columns;
     }
-    call_.run = call_.rows * call_.segments;
+    call_.run =
+        (shape().folds_blocks ? row_blocks_ : call_.rows) * call_.segments;
     call_.states = call_.run * runs_;
 }
 
@@ -95,14 +97,20 @@ std::shared_ptr<const Parameters> Run::make_parameters() {
     return made;
 }
 
+/// Whether there is one state for each result, which its block has in the end.
+bool Run::ends_in_blocks() const {
+    return plan().lanes != Lanes::Rows && call_.segments == 1 &&
+           (!shape().folds_rows || row_blocks_ == 1);
+}
+
 void Run::take_states() {
-    if (!shape().reduces)
+    if (!shape().reduces || call_.finishes)
         return;
     state_ = places_.take(bytes_of(call_.states));
     if (!shape().folds_rows)
         return;
-    for (std::int64_t run = call_.run; run > merge_group;) {
-        run = ceiling(run, merge_group);
+    for (std::int64_t run = call_.run; run > most_merged;) {
+        run = ceiling(run, most_merged);
         merged_.push_back(places_.take(bytes_of(run * runs_)));
     }
     folded_ = places_.take(bytes_of(runs_));
@@ -122,9 +130,18 @@ void Run::launch(const char* kernel, Grid grid, std::int64_t runs) {
     }
 }
 
-/// A thread for each of `count`.
-Grid Run::striding(std::int64_t count) const {
-    return {.x = ceiling(count, plan().threads), .strides = true};
+/// A thread for each of `count`, or some.
+Grid Run::striding(std::int64_t count, std::int64_t threads) const {
+    return {.x = ceiling(count * threads, plan().threads), .strides = true};
+}
+
+/// A result, or what takes its place, from so many states.
+Grid Run::merging(std::int64_t results, std::int64_t states) {
+    constexpr std::int64_t least = 4, most_lanes = 32; // of a lane; of a warp
+    call_.group = states;
+    call_.lanes = std::int64_t(std::bit_floor(std::uint64_t(
+        std::clamp<std::int64_t>(states / least, 1, most_lanes))));
+    return striding(results, call_.lanes);
 }
 
 /// From pageable memory: copied away when the call returns.
@@ -179,9 +196,8 @@ void Run::accumulate(Interval columns,
 void Run::merge_states(std::size_t place, std::int64_t group) {
     const std::int64_t left = ceiling(call_.run, group);
     call_.merged = state(place);
-    call_.group = group;
     call_.groups = left;
-    launch("merge_states", striding(left), runs_);
+    launch("merge_states", merging(left, group), runs_);
     call_.state = call_.merged;
     call_.run = left;
     call_.states = left * runs_;
@@ -191,15 +207,16 @@ void Run::finish() {
     if (!shape().reduces)
         return write_pairs();
     for (const std::size_t place : merged_)
-        merge_states(place, merge_group);
-    call_.group = shape().folds_rows ? call_.run : call_.segments;
-    const std::int64_t kept = shape().folds_rows ? 1 : call_.rows;
-    launch("finish", striding(kept), runs_);
+        merge_states(place, most_merged);
+    launch("finish",
+           shape().folds_rows ? merging(1, call_.run)
+                              : merging(call_.rows, call_.segments),
+           runs_);
 }
 
 const double* Run::fold() {
     for (const std::size_t place : merged_)
-        merge_states(place, merge_group);
+        merge_states(place, most_merged);
     merge_states(folded_, call_.run);
     return call_.state;
 }
@@ -210,9 +227,9 @@ void Run::finish_folded(std::span<const double> states, std::int64_t count) {
     take_parameters();
     copy(memory_->data() + state_, states.data(), states.size_bytes(),
          "states of rows");
-    call_.run = call_.group = count;
+    call_.run = count;
     call_.states = count * runs_;
-    launch("finish", striding(1), runs_);
+    launch("finish", merging(1, count), runs_);
 }
 
 void Run::write_pairs() {
@@ -229,13 +246,18 @@ void Run::write_pairs() {
            runs_);
 }
 
+void Run::compute() {
+    call_.finishes = shape().reduces && ends_in_blocks();
+    begin();
+    if (shape().reduces)
+        accumulate({0, job_.columns}, job_.operands);
+    if (!call_.finishes)
+        finish();
+}
+
 void run(const Module& module, const Job& job, StreamHandle stream) {
     const Device::Current current(module.device());
-    Run run(module, job, stream);
-    run.begin();
-    if (module.image().shape.reduces)
-        run.accumulate({0, job.columns}, job.operands);
-    run.finish();
+    Run(module, job, stream).compute();
 }
 
 } // namespace tilefold::cuda

@@ -28,6 +28,8 @@ public:
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
 
+    /// All of it.
+    void compute();
     /// Memory, parameters and constants.
     void begin();
     /// Of a reduction: some columns, whose first one a segment begins with.
@@ -49,7 +51,9 @@ private:
     const Driver& driver() const { return module_.device().driver(); }
     /// Of `runs`, as many at a time as a grid has.
     void launch(const char* kernel, Grid grid, std::int64_t runs);
-    Grid striding(std::int64_t count) const;
+    Grid striding(std::int64_t count, std::int64_t threads = 1) const;
+    Grid merging(std::int64_t results, std::int64_t states);
+    bool ends_in_blocks() const;
     double* state(std::size_t place) {
         return reinterpret_cast<double*>(memory_->data() + place);
     }

@@ -9,6 +9,7 @@
 #include "tests/numerics/guarded.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -130,6 +131,8 @@ public:
             (*this)(kernel, call, {blocks_, 1, 1});
         call.first_run = 0;
     }
+    /// Of a grid of one block, blocks write their results where they can.
+    bool finishes_at_once() const { return blocks_ == 1; }
     const cuda::Shape& shape() const { return kernels_.emitted.shape; }
     const cuda::Plan& plan() const { return kernels_.plan; }
 
@@ -219,7 +222,12 @@ void reduce(const Launch& launch, const Chosen& chosen, cuda::Call& call) {
         call.intervals = chosen.tiles.intervals.data();
     }
     const std::int64_t runs = call.parts * call.batches;
-    call.run = call.rows * call.segments;
+    const bool folds = launch.shape().folds_rows;
+    call.run =
+        (launch.shape().folds_blocks ? row_blocks : call.rows) * call.segments;
+    call.finishes = launch.finishes_at_once() &&
+                    launch.plan().lanes != cuda::Lanes::Rows &&
+                    call.segments == 1 && (!folds || row_blocks == 1);
     call.states = call.run * runs;
     const auto bytes = [&](std::int64_t states) {
         return std::size_t(states * launch.shape().slots) * 8;
@@ -227,21 +235,25 @@ void reduce(const Launch& launch, const Chosen& chosen, cuda::Call& call) {
     auto states = std::make_unique<Guarded>(bytes(call.states), Flush::Back, 8);
     call.state = reinterpret_cast<double*>(states->data());
     accumulate(launch, call, row_blocks, chosen.any ? call.parts : runs);
+    if (call.finishes)
+        return;
     constexpr std::int64_t group = 5;
-    while (launch.shape().folds_rows && call.run > group) {
+    while (folds && call.run > group) {
         const std::int64_t left = (call.run + group - 1) / group;
         auto merged =
             std::make_unique<Guarded>(bytes(left * runs), Flush::Back, 8);
         call.merged = reinterpret_cast<double*>(merged->data());
         call.group = group;
         call.groups = left;
+        call.lanes = 2;
         launch("merge_states", call);
         states = std::move(merged);
         call.state = call.merged;
         call.run = left;
         call.states = left * runs;
     }
-    call.group = launch.shape().folds_rows ? call.run : call.segments;
+    call.group = folds ? call.run : call.segments;
+    call.lanes = std::int64_t(std::bit_floor(std::uint64_t(call.segments)));
     launch("finish", call);
 }
 
@@ -296,16 +308,18 @@ double tolerance_of(const CudaCase& of) {
 } // namespace
 
 HostKernels small_kernels(const CudaCase& of) {
-    cuda::Plan plan = cuda::choose_plan(
+    const cuda::Plans plans = cuda::choose_plans(
         of.graph, cuda::width_block_of(of.width), of.product_error);
-    const bool is_tiled =
-        plan.multiply != cuda::Multiply::Alone || plan.is_wide();
-    plan.threads = is_tiled ? 64 : 32; // two warps, which nothing joins
+    cuda::Plan plan = of.few_rows && plans.few ? *plans.few : plans.many;
+    const bool is_tiled = plan.is_tiled();
+    const bool has_rows = plan.lanes == cuda::Lanes::Rows;
+    const bool is_single = !is_tiled && has_rows && !of.folds_rows();
+    plan.threads = is_single ? 32 : 64; // two warps, which nothing joins
     if (is_tiled) // the plan may have taken half as many threads
         plan.shared_bytes *= 2;
     plan.tiles_held = 2;
     if (!is_tiled)
-        plan.tile_columns = std::min(plan.tile_columns, 16);
+        plan.tile_columns = has_rows ? std::min(plan.tile_columns, 16) : 96;
     return {cuda::emit(of.graph, plan), plan};
 }
 
@@ -341,7 +355,9 @@ std::string run_kernels(const HostModule& module, std::size_t number,
     if (launch.shape().is_open)
         call.parts = (of.width + launch.plan().width_block - 1) /
                      launch.plan().width_block;
-    call.segments = cuda::chooses_pairs(of.graph) ? 1 : sizes.segments;
+    const bool is_one_segment = cuda::chooses_pairs(of.graph) ||
+                                launch.plan().lanes == cuda::Lanes::Points;
+    call.segments = is_one_segment ? 1 : sizes.segments;
     std::fill(std::begin(call.batch), std::end(call.batch), 1);
     call.batch[cuda::batch_dimensions - 1] = sizes.batches;
     const bool pairs = of.graph[of.graph.result].type.axes == Axes::IJ;

@@ -1,8 +1,8 @@
 // tests/cuda/shim.h - runs emitted CUDA C++ on the host: every thread of a
 // block is a fibre, and a barrier is where fibres change places.
 //
-//  1. A block's threads run in one of several orders; a kernel that is free of
-//     races gives the same bits in each.
+//  1. A block's threads run in one of several orders, warp by warp in some; a
+//     kernel that is free of races gives the same bits in each.
 //  2. All threads of a block meet at the same barrier, or the launch fails.
 //  3. Shared memory is NaN when a block begins.
 //  4. What the lanes of a warp do together waits until all 32 are there.
@@ -225,8 +225,9 @@ static inline bool lanes_meet(const std::vector<unsigned>& lanes) {
 }
 
 /// Runs one warp after the other, each as far as it comes alone, those first
-/// whose lanes are.
-static inline void run_warps(const std::vector<unsigned>& numbers) {
+/// whose lanes are. `from_barrier`: none has gone on from there.
+static inline void run_warps(const std::vector<unsigned>& numbers,
+                             bool from_barrier) {
     std::vector<unsigned> begun(numbers.size() / 32 + 1);
     for (unsigned number : numbers) {
         if (begun[number / 32]++)
@@ -235,6 +236,8 @@ static inline void run_warps(const std::vector<unsigned>& numbers) {
         for (unsigned k : numbers)
             if (k / 32 == number / 32)
                 lanes.push_back(k);
+        if (from_barrier)
+            resume(lanes);
         while (lanes_meet(lanes))
             resume(lanes);
     }
@@ -245,9 +248,13 @@ static inline bool run_block(unsigned threads, int order) {
     begin(threads);
     block.copies_late = order > 0;
     const std::vector<unsigned> numbers = order_of(threads, order);
+    // In the first order all threads go on from a barrier before a warp does
+    // something together; in others a warp may be far ahead of the next.
+    const bool by_warps = order > 0;
     for (;;) {
-        resume(numbers);
-        run_warps(numbers);
+        if (!by_warps)
+            resume(numbers);
+        run_warps(numbers, by_warps);
         for (int line : block.waits_at)
             if (line != block.waits_at[0] || line < 0)
                 return false;

@@ -104,7 +104,7 @@ TEST_F(FakeDriverTest, SumsOverColumnsOnTheCallersStream) {
         }
 }
 
-TEST_F(FakeDriverTest, FoldsRowsInGroups) {
+TEST_F(FakeDriverTest, FoldsRows) {
     const Loaded loaded("sum_ij exp(-|x_i - y_j|²/2l²)",
                         "x f32[3], y f32[3], l f64");
     const cuda::Module module(device_, loaded.image());
@@ -114,8 +114,22 @@ TEST_F(FakeDriverTest, FoldsRowsInGroups) {
         for (std::int64_t j = 0; j < columns; ++j)
             sum += weight(&x_[std::size_t(3 * i)], &y_[std::size_t(3 * j)], l_);
     EXPECT_NEAR(out_[0], sum, 1e-6 * sum);
-    // prepare; accumulate; 210 states become 4, and 4 one
-    EXPECT_EQ(fake().launches, 4);
+    // prepare; accumulate, to a state for each block; finish
+    EXPECT_EQ(fake().launches, 3);
+}
+
+TEST_F(FakeDriverTest, OneBlockNeedsNoSecondKernel) {
+    const Loaded loaded("sum_i |x_i|²", "x f32[3]");
+    const cuda::Module module(device_, loaded.image());
+    cuda::Job job = job_of(loaded);
+    job.columns = 1;
+    cuda::run(module, job, nullptr);
+    double sum = 0;
+    for (float each : x_)
+        sum += double(each) * double(each);
+    EXPECT_NEAR(out_[0], sum, 1e-6 * sum);
+    EXPECT_EQ(fake().launches, 1);
+    EXPECT_EQ(fake().used, 0) << "no state was stored";
 }
 
 TEST_F(FakeDriverTest, WritesAKernelMatrixAndItsDiagonal) {
@@ -249,8 +263,8 @@ TEST_F(FakeDriverTest, SaysWhyItCannotBeUsed) {
 
 TEST(CudaImage, IsTheSameWhenItIsReadBack) {
     cuda::Image image;
-    image.shape = {true, true, false, 7, 5, 2048, 3};
-    image.plan = {64, 2, 32, 8, 1};
+    image.shape = {true, true, true, false, 7, 5, 2048, 3};
+    image.plan = {64, cuda::Lanes::Columns, 2, 32, 8, 1};
     image.codes = {{std::byte(1), std::byte(0), std::byte(255)},
                    {std::byte(7)}};
     image.architecture = "sm_90";
@@ -293,6 +307,14 @@ TEST(CudaSegments, AreAFunctionOfSizesAlone) {
     EXPECT_EQ(count(500 * 512, 1'000'000), 5);
     EXPECT_EQ(cuda::segments_of(plan, 1, 500, 1'000'000).count, 5);
     EXPECT_EQ(cuda::segments_of(plan, 1, 1, 100).columns, 128);
+    // Where there are few tasks, a segment is a tile.
+    EXPECT_EQ(count(4 * 512, 4096), 32);
+    plan.lanes = cuda::Lanes::Columns; // blocks of 4 rows
+    plan.tile_columns = 1024;
+    EXPECT_EQ(count(1000, 1000), 1);
+    EXPECT_EQ(count(1, 10'000'000), 1024);
+    EXPECT_EQ(count(16, 10'000'000), 256);
+    EXPECT_EQ(count(1, 10'000), 10);
 }
 
 } // namespace

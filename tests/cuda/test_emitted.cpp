@@ -22,7 +22,8 @@ RunSizes sizes_of(const CudaCase& of, RunSizes sizes) {
 }
 
 /// Compiles all in one go, runs all.
-void expect_agreement(const std::vector<CudaCase>& cases) {
+void expect_agreement(const std::vector<CudaCase>& cases,
+                      std::int64_t most_rows = 131) {
     std::vector<HostKernels> kernels;
     for (const CudaCase& c : cases)
         kernels.push_back(small_kernels(c));
@@ -33,6 +34,8 @@ void expect_agreement(const std::vector<CudaCase>& cases) {
     };
     for (std::size_t k = 0; k < cases.size(); ++k)
         for (const RunSizes& some : all) {
+            if (some.rows > most_rows)
+                continue;
             const RunSizes sizes = sizes_of(cases[k], some);
             const auto run = [&](int order) {
                 return run_kernels(module, k, cases[k], kernels[k], sizes,
@@ -71,6 +74,22 @@ TEST(Emitted, SumsOfWeightedVectorsAgree) {
 
 TEST(Emitted, ChosenPairsAgree) {
     expect_agreement(chosen_cases());
+}
+
+std::vector<CudaCase> of_few_rows(std::vector<CudaCase> cases) {
+    std::erase_if(cases, [](const CudaCase& each) {
+        return std::ranges::none_of(each.graph.nodes, [](const ir::Node& node) {
+            return node.op == ir::Op::Reduce;
+        });
+    });
+    for (CudaCase& each : cases)
+        each.few_rows = true;
+    return cases;
+}
+
+TEST(Emitted, KernelsForFewRowsAgree) {
+    for (const auto& all : {formula_cases(), edge_cases(), random_cases(7, 8)})
+        expect_agreement(of_few_rows(all), 7);
 }
 
 TEST(Emitted, EdgesOfReductionsAgree) {

@@ -21,6 +21,7 @@ struct Mutation {
     int number = 0;
     double product_error = 0;
     Mode mode = Mode::Reduce;
+    bool few_rows = false;
 };
 
 constexpr const char* barrier = "__syncthreads();";
@@ -47,13 +48,14 @@ constexpr Mutation mutations[] = {
     {gaussian, points, barrier, "", 2},
     {gaussian, points, "__syncthreads(); // the offsets are there", ""},
     {gaussian, points, "+ offset_of(call, batch, operand)", ""},
-    {gaussian, points, "offset_of(call, run.batch, operand_count)", "0"},
+    {gaussian, points, "offset_of(call, place.batch, operand_count)", "0"},
     {gaussian, points, "offset += at.rest", "offset += at.whole"},
     {gaussian, points, "column.y[d]", "column.y[2 - d]"},
     {gaussian, points, "call.operands[3].component",
      "call.operands[2].component"},
     {nearest, "x f32[3], y f32[3]", "first + k)", "first + count - 1 - k)"},
-    {gaussian, points, "r * threads + threadIdx.x", "r + threadIdx.x"},
+    {gaussian, points, "r * threads + int(threadIdx.x)",
+     "r + int(threadIdx.x)"},
     {gaussian, points, "+ row) * call.segments", "+ row)"},
     {gaussian, points, "first + call.group", "first + 1"},
     {gaussian, points, "return blockIdx.y * call.segment", "return 0"},
@@ -61,7 +63,7 @@ constexpr Mutation mutations[] = {
     {gaussian, points, "row[s - 1] = row[s]", "row[s] = row[s]"},
     {gaussian, "x f32[16], y f32[16], b f32, l f64",
      "at + u * int(sizeof(Column))", "at"},
-    {gaussian, points, "(before + row) * call.group", "row * call.group"},
+    {gaussian, points, "(before + min(row, kept - 1))", "min(row, kept - 1)"},
     {nearest, "x f32[3], y f32[3]", "tile[k] = load",
      "tile[count - 1 - k] = load"},
     {nearest, "x f32[3], y f32[3]", "first + partial.column", "partial.column"},
@@ -89,6 +91,51 @@ constexpr Mutation mutations[] = {
      "2 * gridDim.y * rows_per_thread"},
 };
 
+constexpr const char* squares = "sum_ij |x_i - y_j|²";
+
+/// Of few rows, by a plan for them.
+constexpr Mutation few(const char* formula, const char* from, const char* to) {
+    const char* both = "x f32[3], y f32[3]";
+    return {formula,
+            formula == gaussian ? points : both,
+            from,
+            to,
+            0,
+            0,
+            Mode::Reduce,
+            true};
+}
+
+constexpr Mutation merge_mutations[] = {
+    few(gaussian, "merge_lanes(constants, state, 32)",
+        "merge_lanes(constants, state, 16)"),
+    few(gaussian, "__syncthreads();\n    if (threadIdx.x > 0)",
+        "if (threadIdx.x > 0)"),
+    few(gaussian, "of_warps[warp]", "of_warps[0]"),
+    few(gaussian, "shared.of_warps[r]", "shared.of_warps[0]"),
+    few(gaussian, "if (begun + u * threads < count)", "if (true)"),
+    {gaussian, long_points, "begun += step", "begun += step + 1", 0, 0,
+     Mode::Reduce, true},
+    few(gaussian, "row >= call.rows", "row > call.rows"),
+    {gaussian, points, "state[s - 1] = state[s]", "state[s] = state[s]", 1, 0,
+     Mode::Reduce, true},
+    few(nearest, "add(constants, row[r], column[u], begun + u * threads,",
+        "add(constants, row[r], column[u], begun,"),
+    few(squares, "call.segments + call.first_segment +", "call.segments +"),
+    few(squares, "blockIdx.x * call.segments +", "blockIdx.x +"),
+    few(squares, "run * call.groups + k,", "k,"),
+    {squares, "x f32[3], y f32[3]", "own_row(task, r) >= last_row_of",
+     "own_row(task, r) > last_row_of"},
+    {squares, "x f32[3], y f32[3]", "merge(constants, state[r], state[0])",
+     "merge(constants, state[r], state[r])"},
+    {squares, "x f32[3], y f32[3]", "first + threadIdx.x % lanes", "first"},
+    {squares, "x f32[40], y f32[40]", "first_row_of(task) + block_row(r) >=",
+     "first_row_of(task) + block_row(r) >"},
+    {"sum_i |x_i|²", "x f32[3]", "begun + u * threads < count", "true"},
+    {"sum_i |x_i|²", "x f32[3]", "first + min(begun", "min(begun"},
+    {"argmax_i |x_i|²", "x f32[3]", "pair_number(call, first, 0)", "0"},
+};
+
 constexpr Mutation tile_mutations[] = {
     // Tiles of pairs. The columns' addresses are read before they are there,
     // the centre likewise; the task and the chunk as above.
@@ -102,7 +149,7 @@ constexpr Mutation tile_mutations[] = {
     {gaussian, long_points, "addresses[column]", "addresses[0]"},
     {gaussian, long_points, "r / 4 * 16", "r / 4 * 8"},
     {gaussian, long_points, "columns[c / 4].at[c % 4]", "columns[0].at[c % 4]"},
-    {gaussian, long_points, "state_of_lane(state[r], apart)", "state[r]"},
+    {gaussian, long_points, "merge_lanes(constants, state[r], row_lanes);", ""},
     {gaussian, long_points, "k >= count", "k > count"},
     {gaussian, long_points, "norm_of(four, norm[n])", "norm_of(four, 0.0f)", 0,
      1e-6},
@@ -176,7 +223,7 @@ std::string mutated(std::string text, const Mutation& mutation) {
 
 /// Of the formula's functions, else of the kernels, else of what both call.
 void mutate(cuda::Source& source, const Mutation& mutation) {
-    for (std::string* part : {&source.formula, &source.tasks, &source.loops,
+    for (std::string* part : {&source.formula, &source.loops, &source.tasks,
                               &source.ends, &source.frame})
         if (part->find(mutation.from) != std::string::npos) {
             *part = mutated(*part, mutation);
@@ -188,9 +235,10 @@ void mutate(cuda::Source& source, const Mutation& mutation) {
 /// Whether any size shows that something is wrong.
 bool is_wrong(const HostModule& module, std::size_t number, const CudaCase& of,
               const HostKernels& kernels) {
-    for (const RunSizes& sizes :
-         {RunSizes{3, 70, 1, 3, 1}, RunSizes{300, 20, 2, 2, 2},
-          RunSizes{40, 150, 1, 1, 2}}) {
+    for (RunSizes sizes : {RunSizes{3, 70, 1, 3, 1}, RunSizes{300, 20, 2, 2, 2},
+                           RunSizes{40, 150, 1, 1, 2}}) {
+        if (of.single_column)
+            sizes.columns = 1;
         const std::string results =
             run_kernels(module, number, of, kernels, sizes, 0);
         if (!compare(of, sizes, results).empty() ||
@@ -241,6 +289,7 @@ void expect_caught(std::span<const Mutation> mutations) {
     for (const Mutation& mutation : mutations) {
         cases.push_back(case_of(mutation));
         cases.back().product_error = mutation.product_error;
+        cases.back().few_rows = mutation.few_rows;
         if (mutation.arguments == tokens || mutation.arguments == biases)
             cases.back().width = 16;
         if (mutation.arguments == floats)
@@ -263,6 +312,10 @@ void expect_caught(std::span<const Mutation> mutations) {
 
 TEST(CudaMutations, AreCaught) {
     expect_caught(mutations);
+}
+
+TEST(CudaMutations, OfStatesThatAreMergedAreCaught) {
+    expect_caught(merge_mutations);
 }
 
 TEST(CudaMutations, OfTilesOfPairsAreCaught) {

@@ -15,11 +15,6 @@ namespace {
 
 using ir::Op;
 
-/// Whether warps compute tiles of pairs.
-bool is_tiled(const Plan& plan) {
-    return plan.multiply != Multiply::Alone || plan.is_wide();
-}
-
 /// What this backend has no code for.
 void check_operations(const ir::Graph& graph) {
     for (const ir::Node& node : graph.nodes) {
@@ -40,8 +35,9 @@ bool uses(const ir::Graph& graph, const std::vector<Op>& ops) {
 
 std::string functions_of(const ir::Graph& graph, const Plan& plan) {
     std::string text;
-    text.append(device::ptx).append(device::math).append(device::whole);
-    if (is_tiled(plan))
+    text.append(device::ptx).append(device::ptx_shuffle);
+    text.append(device::math).append(device::whole);
+    if (plan.is_tiled())
         text.append(device::ptx_warp);
     if (uses(graph, {Op::Rand, Op::Randn}))
         text.append(device::random);
@@ -64,7 +60,7 @@ std::string frame_of(const ir::Graph& graph, const Plan& plan) {
     writer.constant("is_open", open_argument(graph) >= 0);
     std::string text =
         writer.take().append(device::call).append(device::memory);
-    if (is_tiled(plan))
+    if (plan.is_tiled())
         text.append(device::four);
     if (plan.copies)
         text.append(device::stored);
@@ -80,6 +76,8 @@ void write_constants(Writer& writer, const Plan& plan, const Sites& sites,
     writer.constant("block_rows", plan.block_rows());
     writer.constant("shared_bytes", plan.shared_bytes);
     writer.constant("folds_rows", sites.folds_rows);
+    writer.constant("folds_blocks", folds_blocks(graph, sites));
+    writer.constant("shares_rows", plan.lanes == Lanes::Columns);
     writer.constant("chooses", chooses_pairs(graph));
 }
 
@@ -157,8 +155,17 @@ std::string wide_of(const Plan& plan) {
 std::string loops_of(const Reduction& reduction, const Plan& plan) {
     if (reduction.monoids.empty())
         return std::string(device::values);
-    if (!is_tiled(plan))
-        return std::string(device::rows);
+    std::string loops;
+    switch (plan.lanes) {
+    case Lanes::Rows:
+        break;
+    case Lanes::Columns:
+        return loops.append(device::own_rows).append(device::few_rows);
+    case Lanes::Points:
+        return loops.append(device::points);
+    }
+    if (!plan.is_tiled())
+        return loops.append(device::own_rows).append(device::rows);
     return std::string(device::columns) + product_of(plan.multiply) +
            (plan.is_wide() ? wide_of(plan) : std::string(device::pairs));
 }
@@ -229,7 +236,7 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
         write_product_constants(writer, plan, *reduction.product);
     if (reduction.wide)
         write_wide_constants(writer, plan, *reduction.wide);
-    if (is_tiled(plan))
+    if (plan.is_tiled())
         write_fragment_constants(writer, plan, reduction.product);
     writer.blank();
     writer.record(sites.constants_record);
@@ -248,7 +255,7 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
     write_load_constants(writer, sites);
     write_load_point(writer, reduction.graph, sites, Axes::I, open);
     write_load_point(writer, reduction.graph, sites, Axes::J, open);
-    if (is_tiled(plan))
+    if (plan.is_tiled())
         write_vectors(writer, reduction, plan, open);
     if (reduction.wide)
         write_pair_weight(writer, reduction.graph, *reduction.wide,
@@ -282,12 +289,14 @@ Emitted emit(const ir::Graph& graph, const Plan& plan) {
     source.functions = functions_of(graph, plan);
     source.frame = frame_of(graph, plan);
     source.formula = formula_functions(reduction, plan, open);
-    source.tasks = reduces ? std::string(device::task) : "";
+    if (reduces)
+        source.tasks.append(device::task).append(device::block);
     source.loops = loops_of(reduction, plan);
     source.ends = ends_of(reduction);
-    source.plain_loops = !is_tiled(plan);
+    source.plain_loops = !plan.is_tiled();
     emitted.shape.reduces = reduces;
     emitted.shape.folds_rows = sites.folds_rows;
+    emitted.shape.folds_blocks = folds_blocks(graph, sites);
     emitted.shape.is_open = open >= 0;
     emitted.shape.constants = sites.constants_size;
     emitted.shape.slots = slots_of(reduction.state);
@@ -299,8 +308,8 @@ Emitted emit(const ir::Graph& graph, const Plan& plan) {
 std::string all_functions() {
     std::string text;
     for (std::string_view part :
-         {device::ptx, device::ptx_warp, device::math, device::whole,
-          device::random, device::special})
+         {device::ptx, device::ptx_shuffle, device::ptx_warp, device::math,
+          device::whole, device::random, device::special})
         text.append(part);
     return text;
 }

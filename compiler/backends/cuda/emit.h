@@ -42,6 +42,7 @@ private:
 struct Shape {
     bool reduces = true; ///< accumulate, merge_states, finish; or zip, dense
     bool folds_rows = false;
+    bool folds_blocks = false;     ///< to a state for each block
     bool is_open = false;          ///< a width is cut into parts
     std::int64_t constants = 0;    ///< doubles of call.constants
     std::int64_t slots = 0;        ///< 8-byte slots of a state

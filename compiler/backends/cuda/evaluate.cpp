@@ -2,6 +2,8 @@
 
 #include "compiler/backends/cuda/evaluate.h"
 
+#include "compiler/backends/cuda/instructions.h"
+
 #include "formulas/diagnostic.h"
 
 #include <cmath>
@@ -19,6 +21,8 @@ namespace {
 constexpr std::size_t longest_inside = 56;
 /// Components up to which lists are written out.
 constexpr std::int64_t most_written_out = 8;
+/// Instructions of a loop that is unrolled: NVRTC takes 0.1 ms for each.
+constexpr double most_weight = 1024;
 
 /// How many terms a contraction adds.
 std::int64_t terms_of(const ir::Graph& graph, const Node& node) {
@@ -319,6 +323,26 @@ void Values::hoist_scalars(ValueId root) {
     walk(root);
 }
 
+/// Instructions of a component, but for what is known already.
+double Values::weight_of(ValueId root) const {
+    if (leaves_(root, {0, {}}))
+        return 0;
+    std::set<ValueId> seen;
+    double weight = 0;
+    const std::function<void(ValueId)> walk = [&](ValueId id) {
+        if (!seen.insert(id).second || graph_[id].type.rank == 0 ||
+            leaves_(id, {0, {}}))
+            return;
+        weight += instructions_of(graph_[id].op).single;
+        for (ValueId operand : graph_[id].inputs())
+            walk(operand);
+    };
+    for (ValueId operand : graph_[root].inputs())
+        walk(operand);
+    walk(root);
+    return weight;
+}
+
 void Values::each_component(ValueId root, std::int64_t count,
                             const std::function<void(Component)>& body) {
     if (!leaves_(root, {0, {}}))
@@ -329,7 +353,12 @@ void Values::each_component(ValueId root, std::int64_t count,
         return;
     }
     const std::size_t mark = log_.size();
-    writer_.loop("d", count, [&](const Code& d) { body({0, d}); });
+    const double weight = std::max(weight_of(root), 1.0);
+    writer_.loop(
+        "d", count, [&](const Code& d) { body({0, d}); },
+        weight * double(count) <= most_weight
+            ? Writer::most_unrolled
+            : std::max(1, int(most_weight / 4 / weight)));
     forget_since(mark);
 }
 

@@ -64,6 +64,7 @@ private:
     Code operand(ir::ValueId id, std::size_t number, const Component& at);
     void hoist_scalars(ir::ValueId root);
     bool joins(ir::ValueId root) const;
+    double weight_of(ir::ValueId root) const;
     Code named(ir::ValueId id, const Component& at, const Code& code);
     void forget_since(std::size_t mark);
 

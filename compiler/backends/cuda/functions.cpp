@@ -221,8 +221,7 @@ void write_reduce_functions(Writer& writer, const Reduction& reduction,
     write_steps(writer, reduction);
     write_state_access(writer, reduction.state, true);
     write_state_access(writer, reduction.state, false);
-    if (reduction.product && !reduction.wide)
-        write_state_of_lane(writer, reduction.state);
+    write_state_of_lane(writer, reduction.state);
     write_result(writer, reduction, is_open);
 }
 

@@ -9,12 +9,13 @@ namespace {
 using Json = nlohmann::json;
 
 // A field that is added to one of them is added below.
-static_assert(sizeof(Shape) == 40 && sizeof(Plan) == 56);
+static_assert(sizeof(Shape) == 40 && sizeof(Plan) == 60);
 
 template <class Shape, class Visit>
 void visit_shape(Shape& shape, Visit visit) {
     visit("reduces", shape.reduces);
     visit("folds_rows", shape.folds_rows);
+    visit("folds_blocks", shape.folds_blocks);
     visit("is_open", shape.is_open);
     visit("constants", shape.constants);
     visit("slots", shape.slots);
@@ -24,6 +25,7 @@ void visit_shape(Shape& shape, Visit visit) {
 
 template <class Plan, class Visit> void visit_plan(Plan& plan, Visit visit) {
     visit("threads", plan.threads);
+    visit("lanes", plan.lanes);
     visit("rows_per_thread", plan.rows_per_thread);
     visit("tile_columns", plan.tile_columns);
     visit("columns_unrolled", plan.columns_unrolled);

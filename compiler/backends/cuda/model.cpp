@@ -3,6 +3,7 @@
 #include "compiler/backends/cuda/model.h"
 
 #include "compiler/backends/cuda/bounded.h"
+#include "compiler/backends/cuda/instructions.h"
 #include "compiler/backends/cuda/model_tiles.h"
 #include "compiler/backends/cuda/reduction.h"
 #include "compiler/split.h"
@@ -19,36 +20,9 @@ using ir::Node;
 using ir::Op;
 using ir::ValueId;
 
-struct Instructions {
-    double single = 0, special = 0, wide = 0;
-};
-
-Instructions instructions_of(Op op) {
-    switch (op) {
-#define INSTRUCTIONS(name, single, special, wide)                              \
-    case Op::name:                                                             \
-        return {single, special, wide};
-#include "compiler/backends/cuda/instructions.def"
-#undef INSTRUCTIONS
-    case Op::Argument:
-    case Op::Literal:
-    case Op::Constant:
-    case Op::Index:
-    case Op::Slice:
-    case Op::Concat:
-    case Op::Broadcast:
-    case Op::Complex:
-    case Op::Iota:
-    case Op::IntPow:
-    case Op::Reduce:
-        break;
-    }
-    return {};
-}
-
 /// Of one component of what a reduction is given. Merging tiles into states is
 /// not counted: it comes once in some hundred pairs.
-Instructions instructions_of(ir::Monoid monoid) {
+Instructions instructions_of_term(ir::Monoid monoid) {
     switch (monoid) {
     case ir::Monoid::Add:
     case ir::Monoid::Multiply:
@@ -153,9 +127,9 @@ private:
         const double components = double(components_of(
             monoid == ir::Monoid::SoftMax ? term.type
                                           : graph_[node.operands[0]].type));
-        const Instructions each = instructions_of(monoid);
+        const Instructions each = instructions_of_term(monoid);
         add(each, 1, graph_.real);
-        add(instructions_of(ir::Monoid::Add), components - 1, graph_.real);
+        add(instructions_of_term(ir::Monoid::Add), components - 1, graph_.real);
     }
 
     void add(const Instructions& each, double count, DType dtype) {

@@ -3,6 +3,7 @@
 
 #include "compiler/backends/cuda/plan.h"
 
+#include "compiler/backends/cuda/instructions.h"
 #include "compiler/backends/cuda/reduction.h"
 #include "compiler/backends/cuda/refuse.h"
 #include "compiler/build.h"
@@ -28,6 +29,18 @@ constexpr std::int32_t pairs_unrolled = 16;
 /// Of columns of more words, whose pairs take long enough to compile anyhow.
 constexpr std::int32_t more_pairs_unrolled = 24;
 constexpr std::int64_t short_column = 12;
+/// Points that a thread takes before their sum goes on in double, and columns.
+constexpr std::int32_t points_of_thread = 16, columns_of_thread = 8;
+/// Of a row or column, of which several are loaded at a time, and instructions
+/// of one.
+constexpr double most_ahead = 16;
+constexpr std::int64_t most_words_ahead = 4, most_words_held = 64;
+/// Rows that threads share: fewer than half of a block's own; of those that are
+/// multiplied in tiles, one sixteenth. And, where columns are many enough, all
+/// of so few pairs that they would be a few blocks' work.
+constexpr std::int64_t few_rows = 256, few_of_tiles = 16;
+constexpr std::int64_t least_shared_columns = 256;
+constexpr double few_pairs = 1 << 24;
 /// Of a block where nothing is reduced, and of the columns of its threads.
 constexpr std::int32_t rows_of_values = 16;
 constexpr std::int64_t registers_of_values = 40;
@@ -93,6 +106,18 @@ std::string_view spelling_of(Multiply multiply) {
     internal_error("a way to multiply without a case");
 }
 
+std::string_view spelling_of(Lanes lanes) {
+    switch (lanes) {
+    case Lanes::Rows:
+        return "rows";
+    case Lanes::Columns:
+        return "columns";
+    case Lanes::Points:
+        return "points";
+    }
+    internal_error("lanes without a case");
+}
+
 double error_of(Multiply multiply) {
     switch (multiply) {
     case Multiply::Alone:
@@ -138,19 +163,41 @@ Multiply multiply_of(const Product& product, double tolerance,
     return length >= least ? Multiply::Fma : Multiply::Alone;
 }
 
+std::int64_t bytes_of_task(const Reduction& reduction) {
+    return 8 * (std::int64_t(reduction.graph.arguments.size()) + 16);
+}
+
+/// Of a tile's columns, in shared memory.
+std::int64_t bytes_of_columns(const Plan& plan, const Reduction& reduction) {
+    return (reduction.sites.column.record.bytes() / 16 + 1) * 16 *
+           plan.tile_columns;
+}
+
+/// Warps of a block whose states become one.
+std::int64_t warps_folded(const Plan& plan, const Reduction& reduction) {
+    return folds_blocks(reduction.graph, reduction.sites) ? plan.threads / 32
+                                                          : 1;
+}
+
+/// Of the states of so many threads.
+std::int64_t bytes_of_states(const Reduction& reduction, std::int64_t count) {
+    std::int64_t slots = 0;
+    for (const Field& field : reduction.state.fields())
+        slots += std::max<std::int64_t>(field.length, 1);
+    return (slots + 1) * 8 * count;
+}
+
 /// What lies in shared memory beside products: a tile's columns and where their
-/// vectors lie, and the task.
+/// vectors lie, the states of warps, and the task.
 std::int64_t bytes_beside(const Plan& plan, const Reduction& reduction) {
-    const ir::Graph& graph = reduction.graph;
     const auto addresses =
-        std::ranges::count_if(graph.nodes, [](const ir::Node& node) {
+        std::ranges::count_if(reduction.graph.nodes, [](const ir::Node& node) {
             return node.op == ir::Op::Argument && node.type.axes == Axes::J;
         });
-    const std::int64_t column =
-        (reduction.sites.column.record.bytes() / 16 + 1) * 16;
-    const std::int64_t task = 8 * (std::int64_t(graph.arguments.size()) + 16);
     const std::int64_t address = 8 * (addresses + 1) * (plan.copies ? 2 : 1);
-    return (column + address) * plan.tile_columns + task;
+    return bytes_of_columns(plan, reduction) + address * plan.tile_columns +
+           bytes_of_states(reduction, warps_folded(plan, reduction)) +
+           bytes_of_task(reduction);
 }
 
 /// Of a tile of pairs; see device/product_*.cuh.
@@ -222,6 +269,87 @@ Plan plan_of_values(const Sites& sites) {
     return plan;
 }
 
+/// Points that are loaded before the first of them is met: so many where that
+/// takes few registers and little computing.
+std::int32_t loaded_ahead(const ir::Graph& graph, Axes axis,
+                          const Record& record, std::int32_t most) {
+    double computed = 0;
+    for (const ir::Node& node : graph.nodes)
+        if (node.type.axes == axis)
+            computed += instructions_of(node.op).single *
+                        double(components_of(node.type));
+    return words_of(record) <= most_words_ahead && computed <= most_ahead ? most
+                                                                          : 1;
+}
+
+/// Points of one axis, which are folded.
+Plan plan_of_points(const Reduction& reduction) {
+    Plan plan;
+    plan.lanes = Lanes::Points;
+    plan.threads = 256;
+    plan.tile_columns = plan.threads * points_of_thread;
+    plan.rows_per_thread = 1;
+    plan.columns_unrolled =
+        loaded_ahead(reduction.graph, Axes::I, reduction.sites.row.record, 4);
+    plan.shared_bytes =
+        std::int32_t(bytes_of_task(reduction) +
+                     bytes_of_states(reduction, plan.threads / 32));
+    return plan;
+}
+
+/// Few rows, which all threads have; none where columns are too long for
+/// registers.
+std::optional<Plan> plan_of_columns(const ir::Graph& graph,
+                                    std::int32_t width_block) {
+    const Reduction reduction(of_width(graph, width_block), {});
+    const std::int64_t words = words_of(reduction.sites.column.record);
+    if (words > most_words_held)
+        return std::nullopt;
+    Plan plan;
+    plan.lanes = Lanes::Columns;
+    plan.width_block = open_argument(graph) < 0 ? 1 : width_block;
+    plan.tile_columns = plan.threads * columns_of_thread;
+    const std::int64_t row = words_of(reduction.sites.row.record) +
+                             words_of(reduction.partial) +
+                             words_of(reduction.state);
+    plan.rows_per_thread = most_rows;
+    const auto bytes = [&] {
+        return bytes_of_task(reduction) +
+               bytes_of_states(reduction,
+                               plan.threads / 32 * plan.rows_per_thread);
+    };
+    while (plan.rows_per_thread > 1 &&
+           (row * plan.rows_per_thread > registers || bytes() > common_shared))
+        plan.rows_per_thread /= 2;
+    plan.columns_unrolled =
+        loaded_ahead(reduction.graph, Axes::J, reduction.sites.column.record,
+                     plan.rows_per_thread == 1 ? 4 : 2);
+    plan.shared_bytes = std::int32_t(bytes());
+    return plan;
+}
+
+/// Whether a plan for rows would leave most threads, or most of a card, without
+/// work.
+bool are_few(const Points& points, bool is_tiled) {
+    if (points.columns < least_shared_columns)
+        return false;
+    const double pairs =
+        double(points.rows) * double(points.columns) * double(points.batches);
+    return points.rows <= (is_tiled ? few_of_tiles : few_rows) ||
+           (!is_tiled && pairs <= few_pairs);
+}
+
+bool is_of_points(const ir::Graph& graph) {
+    return std::ranges::any_of(graph.nodes,
+                               [](const ir::Node& node) {
+                                   return node.op == ir::Op::Reduce &&
+                                          Axes(node.second) == Axes::IJ;
+                               }) &&
+           std::ranges::none_of(graph.nodes, [](const ir::Node& node) {
+               return contains(node.type.axes, Axes::J);
+           });
+}
+
 /// Of columns of so many words.
 std::int32_t columns_unrolled(std::int32_t rows, std::int64_t words) {
     if (words > long_column)
@@ -242,14 +370,18 @@ Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
     const std::int64_t row = words_of(sites.row.record) +
                              words_of(reduction.partial) +
                              words_of(reduction.state);
-    plan.rows_per_thread = chooses_pairs(graph) ? most_chosen_rows : most_rows;
+    const bool chooses = chooses_pairs(graph);
+    plan.threads = chooses ? 128 : 64;
+    plan.rows_per_thread = chooses ? most_chosen_rows : most_rows;
     while (plan.rows_per_thread > 1 && row * plan.rows_per_thread > registers)
         plan.rows_per_thread /= 2;
     const std::int64_t column = (sites.column.record.bytes() + 15) / 16 * 16;
     while (plan.tile_columns > 1 && column * plan.tile_columns > tile_bytes)
         plan.tile_columns /= 2;
-    plan.shared_bytes =
-        std::int32_t(std::min(bytes_beside(plan, reduction), most_shared + 1));
+    plan.shared_bytes = std::int32_t(
+        std::min(bytes_of_columns(plan, reduction) + bytes_of_task(reduction) +
+                     bytes_of_states(reduction, warps_folded(plan, reduction)),
+                 most_shared + 1));
     if (plan.shared_bytes > most_shared)
         refuse("columns of " + std::to_string(column) +
                    " bytes, more than shared memory holds",
@@ -347,29 +479,45 @@ std::optional<Plan> plan_of_wide(const ir::Graph& graph,
     return fitting(plan);
 }
 
-} // namespace
-
-Plan choose_plan(const ir::Graph& graph, std::int32_t width_block,
-                 double tolerance, bool tensor_cores) {
+/// For any number of rows.
+Plan plan_of_many(const ir::Graph& graph, std::int32_t width_block,
+                  double tolerance, bool tensor_cores) {
     const std::int32_t width = open_argument(graph) < 0 ? 1 : width_block;
-    if (chooses_pairs(graph))
-        return plan_of_rows(graph, std::min(width_block, most_accumulators));
     const auto wide = tensor_cores ? plan_of_wide(of_width(graph, width_block),
                                                   width, tolerance)
                                    : std::nullopt;
     if (wide)
         return *wide;
     if (width > most_accumulators)
-        return choose_plan(graph, most_accumulators, tolerance, tensor_cores);
+        return plan_of_many(graph, most_accumulators, tolerance, tensor_cores);
     const auto tiles =
         plan_of_tiles(Reduction(of_width(graph, width_block), {true, false}),
                       width, tolerance, tensor_cores);
     return tiles ? *tiles : plan_of_rows(graph, width_block);
 }
 
+} // namespace
+
+Plans choose_plans(const ir::Graph& graph, std::int32_t width_block,
+                   double tolerance, bool tensor_cores) {
+    const std::int32_t held = std::min(width_block, most_accumulators);
+    if (chooses_pairs(graph))
+        return {plan_of_rows(graph, held), {}};
+    if (is_of_points(graph))
+        return {plan_of_points(Reduction(of_width(graph, held), {})), {}};
+    Plans plans{plan_of_many(graph, width_block, tolerance, tensor_cores), {}};
+    if (std::ranges::count(graph.nodes, ir::Op::Reduce, &ir::Node::op) > 0)
+        plans.few = plan_of_columns(graph, held);
+    return plans;
+}
+
+const Plan& Plans::of(const Points& points) const {
+    return few && are_few(points, many.is_tiled()) ? *few : many;
+}
+
 std::optional<Plan> leaner_plan(const ir::Graph& graph, const Plan& plan) {
     Plan leaner = plan;
-    if (plan.is_wide())
+    if (plan.is_wide() || plan.lanes == Lanes::Points)
         return std::nullopt;
     if (plan.multiply == Multiply::Alone && plan.rows_per_thread > 1) {
         leaner.rows_per_thread /= 2;
@@ -390,6 +538,9 @@ std::string print(const Plan& plan) {
         return std::string(key) + "=" + std::to_string(value);
     };
     return entry("threads", plan.threads) + " " +
+           (plan.lanes == Lanes::Rows
+                ? ""
+                : "lanes=" + std::string(spelling_of(plan.lanes)) + " ") +
            entry("rows_per_thread", plan.rows_per_thread) + " " +
            entry("tile_columns", plan.tile_columns) + " " +
            entry("columns_unrolled", plan.columns_unrolled) + " " +

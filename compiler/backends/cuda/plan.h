@@ -31,8 +31,22 @@ double error_of(Multiply multiply);
 /// Of weights of one half; of two, they are as exact as an exponential.
 inline constexpr double half_error = 5e-4;
 
+/// What the threads of a block share among themselves.
+enum class Lanes : std::uint8_t {
+    Rows,    ///< each has rows of its own, and meets all columns of a tile
+    Columns, ///< few rows, which all have: each meets different columns
+    Points,  ///< of one axis, which are folded: there is one column
+};
+std::string_view spelling_of(Lanes lanes);
+
+/// Points of a call.
+struct Points {
+    std::int64_t rows = std::int64_t(1) << 30, columns = rows, batches = 1;
+};
+
 struct Plan {
-    std::int32_t threads = 128;        ///< of a block
+    std::int32_t threads = 128; ///< of a block
+    Lanes lanes = Lanes::Rows;
     std::int32_t rows_per_thread = 4;  ///< held in registers
     std::int32_t tile_columns = 128;   ///< in shared memory at a time
     std::int32_t columns_unrolled = 4; ///< iterations of the loop over them
@@ -64,8 +78,13 @@ struct Plan {
     std::int32_t shared_bytes = 0;
 
     bool is_wide() const { return weight_parts > 0; }
+    /// Whether warps compute tiles of pairs.
+    bool is_tiled() const { return multiply != Multiply::Alone || is_wide(); }
     std::int32_t block_rows() const {
-        return is_wide() ? threads / 2 * warp_tiles : threads * rows_per_thread;
+        return lanes == Lanes::Columns  ? rows_per_thread
+               : lanes == Lanes::Points ? tile_columns
+               : is_wide()              ? threads / 2 * warp_tiles
+                                        : threads * rows_per_thread;
     }
 
     friend bool operator==(const Plan&, const Plan&) = default;
@@ -79,14 +98,26 @@ inline constexpr std::int32_t width_blocks[] = {1, 8, 32, 64, 128};
 /// The smallest of them that holds `width`, or the largest.
 std::int32_t width_block_of(std::int64_t width);
 
-/// The plan for the (oriented) graph, whose open width, if it has one, is cut
-/// into blocks of `width_block`. Throws Error(CudaCannot) where no plan fits
-/// shared memory.
-/// `tolerance`: the error of products, relative to |x| |y|, up to which fewer
-/// bits are used; 0: exact as float32 is. `tensor_cores`: has_tensor_cores() of
-/// the card.
-Plan choose_plan(const ir::Graph& graph, std::int32_t width_block,
-                 double tolerance = 0, bool tensor_cores = true);
+/// What calls of a graph run by, whatever their sizes.
+struct Plans {
+    Plan many;               ///< rows
+    std::optional<Plan> few; ///< rows, or few pairs in all
+
+    const Plan& of(const Points& points) const;
+};
+
+/// For the (oriented) graph, whose open width, if it has one, is cut into
+/// blocks of `width_block`. Throws Error(CudaCannot) where no plan fits shared
+/// memory. `tolerance`: the error of products, relative to |x| |y|, up to which
+/// fewer bits are used; 0: exact as float32 is. `tensor_cores`:
+/// has_tensor_cores() of the card.
+Plans choose_plans(const ir::Graph& graph, std::int32_t width_block,
+                   double tolerance = 0, bool tensor_cores = true);
+/// That for many rows.
+inline Plan choose_plan(const ir::Graph& graph, std::int32_t width_block,
+                        double tolerance = 0, bool tensor_cores = true) {
+    return choose_plans(graph, width_block, tolerance, tensor_cores).many;
+}
 
 /// Whether cards of compute capability `major`.x have tensor cores that
 /// multiply bfloat16 and tf32, as those from 8.0 on.

@@ -44,6 +44,10 @@ bool chooses_pairs(const ir::Graph& graph) {
     });
 }
 
+bool folds_blocks(const ir::Graph& graph, const Sites& sites) {
+    return sites.folds_rows && !chooses_pairs(graph);
+}
+
 std::int32_t open_argument(const ir::Graph& graph) {
     const auto place =
         std::ranges::find(graph.arguments, dynamic, &ir::Argument::rows);

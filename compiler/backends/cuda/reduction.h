@@ -34,6 +34,8 @@ struct Reduction {
 
 /// Whether reductions meet the pairs alone that a call chooses.
 bool chooses_pairs(const ir::Graph& graph);
+/// Whether rows are folded, those of a block to one state.
+bool folds_blocks(const ir::Graph& graph, const Sites& sites);
 /// The argument whose width is open, or -1.
 std::int32_t open_argument(const ir::Graph& graph);
 /// The graph with that width; the graph itself where none is open.

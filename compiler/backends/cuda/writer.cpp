@@ -285,8 +285,12 @@ void Writer::give(const Code& value) {
 }
 
 void Writer::loop(std::string_view hint, std::int64_t count,
-                  const std::function<void(Code)>& body) {
-    line(count <= most_unrolled ? "#pragma unroll" : "#pragma unroll 4");
+                  const std::function<void(Code)>& body,
+                  std::int64_t unrolled) {
+    constexpr std::int64_t of_more = 4;
+    line(count <= unrolled
+             ? "#pragma unroll"
+             : "#pragma unroll " + std::to_string(std::min(unrolled, of_more)));
     scopes_.emplace_back();
     const Code index(Kind::Int, name(hint));
     const std::string& k = index.text();

@@ -91,8 +91,10 @@ public:
     void give(const Code& value); ///< return value;
 
     /// for (int hint = 0; hint < count; ++hint), unrolled where it is short.
+    /// `unrolled`: iterations of a body that takes long to compile.
     void loop(std::string_view hint, std::int64_t count,
-              const std::function<void(Code)>& body);
+              const std::function<void(Code)>& body,
+              std::int64_t unrolled = most_unrolled);
     /// for (int hint = threadIdx.x; hint < count; hint += threads)
     void share(std::string_view hint, std::int64_t count,
                const std::function<void(Code)>& body);

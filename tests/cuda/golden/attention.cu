@@ -5,8 +5,10 @@ constexpr int rows_per_thread = 1;
 constexpr int tile_columns = 64;
 constexpr int columns_unrolled = 4;
 constexpr int block_rows = 256;
-constexpr int shared_bytes = 47944;
+constexpr int shared_bytes = 48032;
 constexpr int folds_rows = 0;
+constexpr int folds_blocks = 0;
+constexpr int shares_rows = 0;
 constexpr int chooses = 0;
 constexpr int components = 64;
 constexpr int depth = 64;
@@ -220,6 +222,18 @@ store_state(double* place, long long stride, const State& state) {
     for (int k = 0; k < 8; ++k) {
         put(place + (k + 2) * stride, state.sum[k]);
     }
+}
+
+static __device__ __forceinline__ State
+state_of_lane(const State& state, int apart) {
+    State other;
+    other.maximum = of_lane(state.maximum, apart);
+    other.weight = of_lane(state.weight, apart);
+    #pragma unroll
+    for (int k = 0; k < 8; ++k) {
+        other.sum[k] = of_lane(state.sum[k], apart);
+    }
+    return other;
 }
 
 // Of point i, to row `number` of the results.

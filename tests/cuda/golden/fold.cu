@@ -1,12 +1,14 @@
 // fold_j(a_i b_j, [0, inf], add, join) with add(s, f) = [s[0] + f, min(s[1], f)], join(s, t) = [s[0] + t[0], min(s[1], t[1])]
-// threads=128 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1
-constexpr int threads = 128;
+// threads=64 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1
+constexpr int threads = 64;
 constexpr int rows_per_thread = 8;
 constexpr int tile_columns = 128;
 constexpr int columns_unrolled = 1;
-constexpr int block_rows = 1024;
-constexpr int shared_bytes = 4240;
+constexpr int block_rows = 512;
+constexpr int shared_bytes = 2216;
 constexpr int folds_rows = 0;
+constexpr int folds_blocks = 0;
+constexpr int shares_rows = 0;
 constexpr int chooses = 0;
 
 struct Constants {
@@ -127,6 +129,16 @@ store_state(double* place, long long stride, const State& state) {
     for (int k = 0; k < 2; ++k) {
         put(place + k * stride, state.folded[k]);
     }
+}
+
+static __device__ __forceinline__ State
+state_of_lane(const State& state, int apart) {
+    State other;
+    #pragma unroll
+    for (int k = 0; k < 2; ++k) {
+        other.folded[k] = of_lane(state.folded[k], apart);
+    }
+    return other;
 }
 
 // Of point i, to row `number` of the results.

@@ -1,12 +1,14 @@
 // sum_j exp(-|x_i - y_j|²/2l²) b_j
-// threads=128 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1
-constexpr int threads = 128;
+// threads=64 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1
+constexpr int threads = 64;
 constexpr int rows_per_thread = 8;
 constexpr int tile_columns = 128;
 constexpr int columns_unrolled = 1;
-constexpr int block_rows = 1024;
-constexpr int shared_bytes = 7328;
+constexpr int block_rows = 512;
+constexpr int shared_bytes = 4272;
 constexpr int folds_rows = 0;
+constexpr int folds_blocks = 0;
+constexpr int shares_rows = 0;
 constexpr int chooses = 0;
 
 struct Constants {
@@ -120,6 +122,13 @@ load_state(const double* place, long long stride, State& state) {
 static __device__ __forceinline__ void
 store_state(double* place, long long stride, const State& state) {
     put(place + 0 * stride, state.sum);
+}
+
+static __device__ __forceinline__ State
+state_of_lane(const State& state, int apart) {
+    State other;
+    other.sum = of_lane(state.sum, apart);
+    return other;
 }
 
 // Of point i, to row `number` of the results.

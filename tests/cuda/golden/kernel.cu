@@ -7,6 +7,8 @@ constexpr int columns_unrolled = 4;
 constexpr int block_rows = 2048;
 constexpr int shared_bytes = 0;
 constexpr int folds_rows = 0;
+constexpr int folds_blocks = 0;
+constexpr int shares_rows = 0;
 constexpr int chooses = 0;
 
 struct Constants {

@@ -1,12 +1,14 @@
 // argkmin_j(|x_i - y_j|², 10)
-// threads=128 rows_per_thread=2 tile_columns=128 columns_unrolled=8 width_block=1
-constexpr int threads = 128;
+// threads=64 rows_per_thread=2 tile_columns=128 columns_unrolled=8 width_block=1
+constexpr int threads = 64;
 constexpr int rows_per_thread = 2;
 constexpr int tile_columns = 128;
 constexpr int columns_unrolled = 8;
-constexpr int block_rows = 256;
-constexpr int shared_bytes = 4240;
+constexpr int block_rows = 128;
+constexpr int shared_bytes = 2360;
 constexpr int folds_rows = 0;
+constexpr int folds_blocks = 0;
+constexpr int shares_rows = 0;
 constexpr int chooses = 0;
 
 struct Constants {
@@ -153,6 +155,20 @@ store_state(double* place, long long stride, const State& state) {
     for (int k = 0; k < 10; ++k) {
         put(place + (k + 10) * stride, state.index[k]);
     }
+}
+
+static __device__ __forceinline__ State
+state_of_lane(const State& state, int apart) {
+    State other;
+    #pragma unroll
+    for (int k = 0; k < 10; ++k) {
+        other.value[k] = of_lane(state.value[k], apart);
+    }
+    #pragma unroll
+    for (int k = 0; k < 10; ++k) {
+        other.index[k] = of_lane(state.index[k], apart);
+    }
+    return other;
 }
 
 // Of point i, to row `number` of the results.

@@ -1,12 +1,14 @@
 // argmin_j |x_i - y_j|²
-// threads=128 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1
-constexpr int threads = 128;
+// threads=64 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1
+constexpr int threads = 64;
 constexpr int rows_per_thread = 8;
 constexpr int tile_columns = 128;
 constexpr int columns_unrolled = 1;
-constexpr int block_rows = 1024;
-constexpr int shared_bytes = 4240;
+constexpr int block_rows = 512;
+constexpr int shared_bytes = 2216;
 constexpr int folds_rows = 0;
+constexpr int folds_blocks = 0;
+constexpr int shares_rows = 0;
 constexpr int chooses = 0;
 
 struct Constants {
@@ -125,6 +127,14 @@ static __device__ __forceinline__ void
 store_state(double* place, long long stride, const State& state) {
     put(place + 0 * stride, state.best);
     put(place + 1 * stride, state.index);
+}
+
+static __device__ __forceinline__ State
+state_of_lane(const State& state, int apart) {
+    State other;
+    other.best = of_lane(state.best, apart);
+    other.index = of_lane(state.index, apart);
+    return other;
 }
 
 // Of point i, to row `number` of the results.

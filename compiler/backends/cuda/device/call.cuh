@@ -59,5 +59,7 @@ struct Call {
     long long out_row, out_column, out_component;
     long long out_batch[batch_dimensions];
     long long accumulate; // 1: add to what `out` holds
+    long long finishes;   // 1: `accumulate` writes the results
+    long long lanes; // that merge the states of a result: a power of 2, at most 32
     Operand operands[operand_count];
 };

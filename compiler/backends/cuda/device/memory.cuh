@@ -61,15 +61,19 @@ static __device__ __forceinline__ void find_part(const Call& call, Run run,
                                (long long)width_block));
 }
 
+static __device__ __forceinline__ Place with_results(const Call& call,
+                                                     Place place) {
+    place.out = call.out + place.first_component * call.out_component +
+                offset_of(call, place.batch, operand_count);
+    return place;
+}
 static __device__ __forceinline__ Place find_place(const Call& call, Run run) {
     Place place;
     find_part(call, run, place);
-    place.out = call.out + place.first_component * call.out_component +
-                offset_of(call, run.batch, operand_count);
 #pragma unroll
     for (int k = 0; k < operand_count; ++k)
         place.array[k] = array_of(call, run.batch, k);
-    return place;
+    return with_results(call, place);
 }
 
 /// Where an operand's point lies.

@@ -14,6 +14,7 @@ struct Shared {
     ColumnAddress addresses[tile_columns];
     Column tile[tile_columns];
     Task task;
+    State of_warps[folds_blocks ? threads / 32 : 1];
 };
 static_assert(sizeof(Shared) <= shared_bytes, "");
 
@@ -22,7 +23,7 @@ static_assert(sizeof(Shared) <= shared_bytes, "");
 extern "C" __global__ void __launch_bounds__(threads, threads > 128 ? 2 : 0)
 accumulate(const __grid_constant__ Call call) {
     DYNAMIC_SHARED(Shared, shared);
-    auto& [vectors, addresses, tile, task] = shared;
+    auto& [vectors, addresses, tile, task, of_warps] = shared;
     find_task_of_tiles(call, task);
     __syncthreads();
     const Constants constants = load_constants(call, task.place);
@@ -66,11 +67,20 @@ accumulate(const __grid_constant__ Call call) {
                  pair_number(call, first_row_of(task) + block_row(r), first),
                  state[r]);
     }
+    if (folds_blocks) {
+#pragma unroll
+        for (int r = 0; r < thread_rows; ++r) {
+            if (first_row_of(task) + block_row(r) >= call.rows)
+                identity(constants, state[r]);
+            if (r > 0)
+                merge(constants, state[r], state[0]);
+        }
+        merge_block(constants, state[0], of_warps);
+        return store_block(call, constants, task, state[0]);
+    }
 #pragma unroll
     for (int r = 0; r < thread_rows; ++r) {
-#pragma unroll 1
-        for (int apart = 1; apart < row_lanes; apart *= 2)
-            merge(constants, state_of_lane(state[r], apart), state[r]);
+        merge_lanes(constants, state[r], row_lanes);
         const long long at = first_row_of(task) + block_row(r);
         if (at < call.rows && threadIdx.x % row_lanes == 0)
             store_state(state_of(call, task, at), call.states, state[r]);

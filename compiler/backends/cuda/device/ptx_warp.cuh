@@ -1,19 +1,10 @@
-// compiler/backends/cuda/device/ptx_warp.cuh - what the 32 lanes of a warp do
-// together: shuffles, and products on tensor cores. As in ptx.cuh, a host has
-// functions of the same names.
+// compiler/backends/cuda/device/ptx_warp.cuh - products of a warp on
+// tensor cores. As in ptx.cuh, a host has functions of the same names.
 //
 // Lane l = 4 g + t holds of a tile of 16 × 8 sums c0, c1 at (g, 2t), (g, 2t+1)
 // and c2, c3 at (g+8, 2t), (g+8, 2t+1).
 
 #ifndef TILEFOLD_HOST
-/// What the lane has whose number differs in the bits `apart`.
-template <class T> __device__ __forceinline__ T of_lane(T value, int apart) {
-    return __shfl_xor_sync(0xffffffffu, value, apart);
-}
-template <>
-__device__ __forceinline__ bool of_lane<bool>(bool value, int apart) {
-    return __shfl_xor_sync(0xffffffffu, int(value), apart) != 0;
-}
 /// Two numbers of 16 bits to a word, each the nearest.
 static __device__ __forceinline__ unsigned ptx_two_bf16(float lower,
                                                         float upper) {

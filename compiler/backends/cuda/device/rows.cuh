@@ -11,43 +11,9 @@
 struct Shared {
     Column tile[tile_columns];
     Task task;
+    State of_warps[folds_blocks ? threads / 32 : 1];
 };
 static_assert(sizeof(Shared) <= shared_bytes, "");
-
-/// The thread's own row `r`.
-static __device__ __forceinline__ long long own_row(const Task& task, int r) {
-    return first_row_of(task) + r * threads + threadIdx.x;
-}
-
-// The code of one row is there once, however many a thread holds: they move up,
-// and the next one comes last.
-static __device__ __forceinline__ void
-load_rows(const Call& call, const Constants& constants, const Task& task,
-          Row (&row)[rows_per_thread]) {
-#pragma unroll 1
-    for (int r = 0; r < rows_per_thread; ++r) {
-        const long long at =
-            min(own_row(task, r), last_row_of(call, task) - 1);
-#pragma unroll
-        for (int s = 1; s < rows_per_thread; ++s)
-            row[s - 1] = row[s];
-        row[rows_per_thread - 1] =
-            load_row(call, constants, task.place, row_number(call, at));
-    }
-}
-static __device__ __forceinline__ void
-store_states(const Call& call, const Task& task,
-             State (&state)[rows_per_thread]) {
-#pragma unroll 1
-    for (int r = 0; r < rows_per_thread; ++r) {
-        const long long at = own_row(task, r);
-        if (at < last_row_of(call, task))
-            store_state(state_of(call, task, at), call.states, state[0]);
-#pragma unroll
-        for (int s = 1; s < rows_per_thread; ++s)
-            state[s - 1] = state[s];
-    }
-}
 
 /// The pairs of the rows with `count` columns, the first of which is column k of
 /// the tile and lies at `at`.
@@ -93,7 +59,7 @@ static __device__ __forceinline__ void
 add_interval(const Call& call, const Constants& constants,
              const Row (&row)[rows_per_thread], long long first, long long last,
              Shared& shared, State (&state)[rows_per_thread]) {
-    auto& [tile, task] = shared;
+    auto& [tile, task, of_warps] = shared;
 #pragma unroll 1
     for (; first < last; first += tile_columns) {
         const int count = int(min(last - first, (long long)tile_columns));
@@ -136,5 +102,9 @@ accumulate(const __grid_constant__ Call call) {
              k < task.rows.last_interval; ++k)
             add_interval(call, constants, row, call.intervals[k].first,
                          call.intervals[k].last, shared, state);
-    store_states(call, task, state);
+    if (!folds_blocks)
+        return store_states(call, task, state);
+    merge_rows(constants, call, task, state);
+    merge_block(constants, state[0], shared.of_warps);
+    store_block(call, constants, task, state[0]);
 }

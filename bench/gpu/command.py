@@ -95,6 +95,9 @@ def _run_case(
             continue
         try:
             rows[name] = _examine(case, problem, prepare(problem, card), card)
+            limit = case.limit_of(name)
+            if limit and "rate" in rows[name]:
+                rows[name]["share of the limit"] = rows[name]["rate"] / limit
         except Absent as reason:
             rows[name] = {"status": "absent", "reason": str(reason)}
         except Exception as error:
@@ -114,10 +117,8 @@ def _examine(
     samples = _samples(contest, card)
     median = statistics.median(samples)
     rate = problem.pairs / median
-    row |= {"seconds": {"median": median, "samples": samples}, "rate": rate}
-    if case.limit:
-        row["share of the limit"] = rate / case.limit
-    return row
+    times = {"median": median, "samples": samples}
+    return row | {"seconds": times, "rate": rate}
 
 
 def _samples(contest: Contest, card: Card, count: int = 9) -> list[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bench.attention import AttentionProblem
 from bench.case import Absent
 from bench.gpu import own, torch_contenders
 from bench.gpu.contest import MOST_PAIRS, Contest
@@ -44,6 +45,9 @@ def cupy_chunked(problem: Any, _: Card) -> Contest:
 
 CONTENDERS: dict[str, Callable[[Any, Card], Contest]] = {
     "tilefold": own.tilefold_formula,
+    "tilefold_tf32x3": own.with_tolerance(4e-7, GaussianProblem),
+    "tilefold_bf16x3": own.with_tolerance(1e-5, GaussianProblem),
+    "tilefold_bf16": own.with_tolerance(5e-3, AttentionProblem),
     "tilefold_bound": own.tilefold_bound,
     "pykeops": torch_contenders.pykeops_genred,
     "torch_chunked": torch_contenders.torch_chunked,

@@ -16,12 +16,18 @@ from bench.matrices import TEXT, MatrixProblem
 from bench.statements import StatementProblem
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bench.card import Card
 
+LEAST_LENGTH = 8  # of vectors that tensor cores multiply
 
-def tilefold_formula(problem: Any, card: Card) -> Contest:
+
+def tilefold_formula(
+    problem: Any, card: Card, tolerance: float = 0.0
+) -> Contest:
     """A compiled formula, or a lazy kernel."""
-    options = tilefold.Options(stream=0)
+    options = tilefold.Options(stream=0, tolerance=tolerance)
     if isinstance(problem, MatrixProblem):
         return _matrix(problem, card, options)
     formula = tilefold.compile(problem.text)
@@ -41,6 +47,25 @@ def tilefold_formula(problem: Any, card: Card) -> Contest:
         for name, value in _host(problem).items()
     }
     return Contest(lambda: formula(given, options=options), card.get)
+
+
+def with_tolerance(
+    tolerance: float, kind: type
+) -> Callable[[Any, Card], Contest]:
+    """The same of long vectors, by products of that error."""
+
+    def prepare(problem: Any, card: Card) -> Contest:
+        if type(problem) is not kind or _length_of(problem) < LEAST_LENGTH:
+            raise Absent("of long vectors' products only")
+        return tilefold_formula(problem, card, tolerance)
+
+    return prepare
+
+
+def _length_of(problem: Any) -> int:
+    """Components of its vectors."""
+    points = _host(problem).get("x", _host(problem).get("q"))
+    return int(np.shape(points)[-1])
 
 
 def tilefold_bound(problem: Any, card: Card) -> Contest:

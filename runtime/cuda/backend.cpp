@@ -349,18 +349,19 @@ void Backend::run_from_host(std::span<const DeviceKernelPointer> kernels,
 std::vector<Stage> Backend::explain(const Program& program, std::int64_t width,
                                     std::string_view architecture) {
     const Capability capability = parse_architecture(architecture);
-    const Plan plan =
-        choose_plan(program.graph, width_block_of(width), tolerance_,
-                    has_tensor_cores(capability.major));
+    const auto& [plan, few] =
+        choose_plans(program.graph, width_block_of(width), tolerance_,
+                     has_tensor_cores(capability.major));
     try {
         const Image image = images_.compiler().compile(
             program.graph, plan, capability.major, capability.minor);
-        return cuda::explain(program.graph, image.plan, image);
+        return cuda::explain(program.graph, image.plan, few, image);
     } catch (const Error& error) {
         if (error.code() != tilefold::Code::NvrtcMissing &&
             error.code() != tilefold::Code::NvrtcTooOld)
             throw;
-        return cuda::explain(program.graph, plan, std::string(error.what()));
+        return cuda::explain(program.graph, plan, few,
+                             std::string(error.what()));
     }
 }
 

@@ -124,6 +124,29 @@ def test_a_case_of_the_benchmark_is_right(case, card, gpu_session, monkeypatch):
     assert problem.error(contest.result(contest.run())) <= chosen.tolerance
 
 
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        ("tilefold_tf32x3", "gaussian_d64"),
+        ("tilefold_bf16x3", "gaussian_d16"),
+        ("tilefold_bf16", "attention_d64"),
+    ],
+)
+@pytest.mark.usefixtures("driver")
+def test_a_tolerance_is_a_contender(name, case, card, gpu_session, monkeypatch):
+    compiled = tilefold.compile
+    monkeypatch.setattr(
+        tilefold, "compile", lambda text: compiled(text, session=gpu_session)
+    )
+    chosen = select([case])[0]
+    problem = chosen.problem(True)
+    contest = CONTENDERS[name](problem, card)
+    assert problem.error(contest.result(contest.run())) <= chosen.tolerance
+    assert chosen.limit_of(name) >= chosen.limit
+    with pytest.raises(Absent, match="of long vectors"):
+        CONTENDERS[name](select(["nearest_d64"])[0].problem(True), card)
+
+
 TENSORS = [name for name in CONTENDERS if "tilefold" not in name]
 TENSORS.remove("cupy_chunked")
 

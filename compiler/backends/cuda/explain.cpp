@@ -54,9 +54,17 @@ std::string accuracy_of(const Plan& plan) {
     return text.empty() ? text : text + "\n";
 }
 
+std::string text_of(const Plan& plan, const std::optional<Plan>& few) {
+    std::string text = print(plan) + accuracy_of(plan);
+    if (few)
+        text += "\nof few rows, or few pairs in all: " + print(*few);
+    return text;
+}
+
 std::vector<Stage> stages(const ir::Graph& graph, const Plan& plan,
+                          const std::optional<Plan>& few,
                           std::string resources) {
-    return {{"CUDA plan", print(plan) + accuracy_of(plan)},
+    return {{"CUDA plan", text_of(plan, few)},
             {"CUDA C++", emit(graph, plan).source.text()},
             {"registers", std::move(resources)},
             {std::string("expected on an ") + Card().name,
@@ -66,13 +74,14 @@ std::vector<Stage> stages(const ir::Graph& graph, const Plan& plan,
 } // namespace
 
 std::vector<Stage> explain(const ir::Graph& graph, const Plan& plan,
-                           const Image& image) {
-    return stages(graph, plan, resources_of(image));
+                           const std::optional<Plan>& few, const Image& image) {
+    return stages(graph, plan, few, resources_of(image));
 }
 
 std::vector<Stage> explain(const ir::Graph& graph, const Plan& plan,
+                           const std::optional<Plan>& few,
                            const std::string& why) {
-    return stages(graph, plan, "not compiled: " + why);
+    return stages(graph, plan, few, "not compiled: " + why);
 }
 
 } // namespace tilefold::cuda

@@ -105,6 +105,17 @@ public:
                 add(graph_[id]);
     }
 
+    /// Of points that are met once.
+    void add_points() {
+        for (const Node& node : graph_.nodes)
+            if (node.type.axes == Axes::I || node.op == Op::Reduce)
+                add(node);
+        for (const ir::Argument& argument : graph_.arguments)
+            if (argument.axes == Axes::I)
+                cost_.bytes += double(argument.rows) * argument.columns *
+                               double(size_of(argument.dtype));
+    }
+
 private:
     void add(const Node& node) {
         if (node.op == Op::Reduce)
@@ -155,6 +166,9 @@ std::vector<ValueId> rare(const ir::Graph& graph) {
     return values;
 }
 
+/// Of finding a point, and its share of making the states of threads one.
+constexpr double instructions_of_point = 24;
+
 } // namespace
 
 PairCost cost_of_pair(const ir::Graph& graph, const Plan& plan) {
@@ -162,6 +176,11 @@ PairCost cost_of_pair(const ir::Graph& graph, const Plan& plan) {
         of_width(graph, plan.width_block),
         {plan.multiply != Multiply::Alone, plan.is_wide()});
     PairCost cost;
+    if (plan.lanes == Lanes::Points) {
+        Counter(reduction.graph, cost).add_points();
+        cost.overhead = instructions_of_point;
+        return cost;
+    }
     std::vector<ValueId> elsewhere = computed_by_tiles(reduction);
     std::ranges::copy(rare(reduction.graph), std::back_inserter(elsewhere));
     Counter(reduction.graph, cost).add_pairs(elsewhere);
@@ -206,7 +225,7 @@ std::string print(const PairCost& cost, const Card& card) {
                   "instructions%s allow; not measured\n",
                   cost.single, cost.special, cost.wide, cost.tensor,
                   cost.overhead, expected, expected / limit, limit,
-                  cost.bytes > 0 ? " and its results" : "");
+                  cost.bytes > 0 ? " and its memory" : "");
     return text;
 }
 

@@ -32,7 +32,7 @@ struct PairCost {
     /// For columns from and to shared memory, for factors of fewer bits, and
     /// for loops.
     double overhead = 0;
-    double bytes = 0;  ///< written, where there is no reduction
+    double bytes = 0;  ///< of memory, of results or of points, for each pair
     double shared = 0; ///< bytes of shared memory that tensor cores multiply
 
     /// Pairs a second that a card can compute: with the overhead, or by the

@@ -45,9 +45,8 @@ class Kernels final : public DeviceKernel {
 public:
     using Make = std::function<DeviceKernelPointer(const Plan&)>;
 
-    Kernels(Plans plans, std::size_t literals, Make make)
-        : literals(literals), plans_(std::move(plans)), make_(std::move(make)) {
-    }
+    Kernels(const Plans& plans, std::size_t literals, Make make)
+        : literals(literals), plans_(plans), make_(std::move(make)) {}
 
     const Module& module_for(const tilefold::Job& job) const {
         const Plan& plan =
@@ -143,11 +142,11 @@ public:
     DeviceKernelPointer kernel(int number, const Program& program,
                                std::int64_t width,
                                std::string_view formula) override {
-        Plans plans =
+        const Plans plans =
             choose_plans(program.graph, width_block_of(width), tolerance_,
                          has_tensor_cores(device(number).major()));
         return std::make_shared<const Kernels>(
-            std::move(plans), program.graph.literals.size(),
+            plans, program.graph.literals.size(),
             [this, number, graph = program.graph,
              formula = std::string(formula)](const Plan& plan) {
                 return kernel_of(number, graph, plan, formula);

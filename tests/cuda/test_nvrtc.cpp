@@ -75,6 +75,61 @@ TEST(Nvrtc, CompilesTheBenchmarksForEveryCardWithoutASpill) {
         }
 }
 
+cuda::Image compiled_for_few(const CudaCase& of, int major) {
+    return nvrtc().compile(of.graph, *cuda::choose_plans(of.graph, 8).few,
+                           major, 0);
+}
+
+TEST(Nvrtc, KernelsOfFewRowsSpillNothing) {
+    for (const CudaCase& each : benchmarks()) {
+        if (!cuda::choose_plans(each.graph, 8).few)
+            continue;
+        for (const int major : {8, 9, 10, 12}) {
+            const cuda::Image image = compiled_for_few(each, major);
+            EXPECT_EQ(image.plan.lanes, cuda::Lanes::Columns);
+            const cuda::Resources* loop = image.resources_of("accumulate");
+            EXPECT_EQ(loop->spill_stores + loop->spill_loads, 0)
+                << each.name << " sm_" << major << "0: " << print(image.plan);
+            EXPECT_LE(image.shape.shared_bytes, cuda::common_shared);
+        }
+    }
+}
+
+/// A column is loaded, its address found, for eight rows.
+TEST(Nvrtc, APairOfFewRowsTakesLittleMore) {
+    for (const int major : {8, 9, 10, 12}) {
+        const cuda::Image image = compiled_for_few(gaussian(3), major);
+        const Loop loop = innermost_loop(image, "accumulate", "MUFU.EX2");
+        EXPECT_LE(double(loop.size) / loop.count("MUFU.EX2"), 15) << major;
+    }
+}
+
+/// An H200's memory takes as long as 28 instructions of each element that is
+/// written; those of 10 components are 23 by the formula alone.
+TEST(Nvrtc, AnElementOfAKernelMatrixTakesFewInstructions) {
+    for (const auto& [d, most] : {std::pair(2, 28), std::pair(10, 64)}) {
+        const std::string vector = " f32[" + std::to_string(d) + "]";
+        const CudaCase matrix =
+            cuda_case("matrix", "exp(-|x_i - y_j|²/2l²)",
+                      "x" + vector + ", y" + vector + ", l f64");
+        for (const int major : {8, 9, 10, 12}) {
+            const Loop loop =
+                innermost_loop(compiled(matrix, 1, major), "dense", "MUFU.EX2");
+            EXPECT_LE(double(loop.size) / loop.count("MUFU.EX2"), most)
+                << major;
+        }
+    }
+}
+
+/// Statements on one axis: a loop over points, whose sum needs no other.
+TEST(Nvrtc, ChainsOfStatementsAreNotUnrolled) {
+    const CudaCase chain = cuda_case(
+        "chain", "sum_j sum(exp(sin(1.1cos(x_j + 0.2)) - 0.1))", "x f32[16]");
+    const cuda::Image image = compiled(chain, 1, 9);
+    EXPECT_EQ(image.plan.lanes, cuda::Lanes::Points);
+    EXPECT_LE(instruction_count(image, "accumulate"), 1200);
+}
+
 /// Of a Gaussian: a pair is one exponential.
 double instructions_per_pair(int dimensions, int major) {
     const cuda::Image image = compiled(gaussian(dimensions), 1, major);

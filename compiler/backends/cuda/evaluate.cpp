@@ -22,7 +22,7 @@ constexpr std::size_t longest_inside = 56;
 /// Components up to which lists are written out.
 constexpr std::int64_t most_written_out = 8;
 /// Instructions of a loop that is unrolled: NVRTC takes 0.1 ms for each.
-constexpr double most_weight = 1024;
+constexpr double most_weight = 512;
 
 /// How many terms a contraction adds.
 std::int64_t terms_of(const ir::Graph& graph, const Node& node) {

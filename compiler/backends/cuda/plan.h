@@ -47,8 +47,10 @@ struct Points {
 struct Plan {
     std::int32_t threads = 128; ///< of a block
     Lanes lanes = Lanes::Rows;
-    std::int32_t rows_per_thread = 4;  ///< held in registers
-    std::int32_t tile_columns = 128;   ///< in shared memory at a time
+    std::int32_t rows_per_thread = 4; ///< held in registers
+    /// In shared memory at a time; of few rows, or of points, those that become
+    /// a float32 sum before they are added in double.
+    std::int32_t tile_columns = 128;
     std::int32_t columns_unrolled = 4; ///< iterations of the loop over them
     // Where nothing is reduced, a thread holds `columns_unrolled` columns in
     // registers instead, and meets `rows_per_thread` rows with them.

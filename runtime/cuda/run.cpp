@@ -99,8 +99,9 @@ std::shared_ptr<const Parameters> Run::make_parameters() {
 
 /// Whether there is one state for each result, which its block has in the end.
 bool Run::ends_in_blocks() const {
-    return plan().lanes != Lanes::Rows && call_.segments == 1 &&
-           (!shape().folds_rows || row_blocks_ == 1);
+    return call_.segments == 1 &&
+           (shape().folds_blocks ? row_blocks_ == 1
+                                 : plan().lanes == Lanes::Columns);
 }
 
 void Run::take_states() {

@@ -225,9 +225,10 @@ void reduce(const Launch& launch, const Chosen& chosen, cuda::Call& call) {
     const bool folds = launch.shape().folds_rows;
     call.run =
         (launch.shape().folds_blocks ? row_blocks : call.rows) * call.segments;
-    call.finishes = launch.finishes_at_once() &&
-                    launch.plan().lanes != cuda::Lanes::Rows &&
-                    call.segments == 1 && (!folds || row_blocks == 1);
+    call.finishes = launch.finishes_at_once() && call.segments == 1 &&
+                    (launch.shape().folds_blocks
+                         ? row_blocks == 1
+                         : launch.plan().lanes == cuda::Lanes::Columns);
     call.states = call.run * runs;
     const auto bytes = [&](std::int64_t states) {
         return std::size_t(states * launch.shape().slots) * 8;

@@ -14,6 +14,7 @@ GAUSSIAN = "sum_j exp(-|x_i - y_j|²/2l²) b_j"
 
 X, Y, B = numbers(50, 3), numbers(60, 3, seed=1), numbers(60, seed=2)
 W = numbers(60, 11, seed=3)
+MANY = numbers(5000, 3, seed=4)
 SMALL = np.random.default_rng(5).integers(-9, 9, (60, 3)).astype(np.int8)
 
 
@@ -45,6 +46,12 @@ FORMULAS = {
         {"x": X.astype("f2"), "y": Y.astype("f2"), "b": B, "l": 1},
     ),
     "bytes": ("sum_j (x_i·y_j)²", {"x": SMALL[:20], "y": SMALL}),
+    "few rows": (GAUSSIAN, {"x": X[:3], "y": MANY, "b": MANY[:, 0], "l": 1}),
+    "few nearest": ("argkmin_j(|x_i - y_j|, 4)", {"x": X[:3], "y": MANY}),
+    "few in all": ("max_ij x_i·y_j", {"x": X[:3], "y": MANY}),
+    "few wide": ("softmax_j(x_i·y_j, y_j)", {"x": X[:3], "y": MANY}),
+    "one axis": ("sum_i exp(-|x_i|²)", {"x": MANY}),
+    "largest of one axis": ("argmax_i |x_i|", {"x": MANY}),
     "nearest": ("argmin_j(|x_i - y_j|)", {"x": X, "y": Y}),
     "nearest 4": ("argkmin_j(|x_i - y_j|, 4)", {"x": X, "y": Y}),
     "largest": ("max_i(x_i·y_j)", {"x": X, "y": Y}),
@@ -196,6 +203,27 @@ def test_the_same_parameters_are_sent_once(driver, gpu_session, monkeypatch):
     assert launches(2) == 2
     monkeypatch.setattr(fake_gpu.cuda, "current", 77)
     assert [launches(2), launches(2)] == [3, 3]
+
+
+def test_a_small_call_is_one_kernel(driver, gpu_session, monkeypatch):
+    def launches(formula, **arrays):
+        given = {name: on_device(value) for name, value in arrays.items()}
+        formula(given)  # parameters are on the device then
+        before = driver.launches
+        formula(given)
+        return driver.launches - before
+
+    monkeypatch.setattr(fake_gpu.cuda, "current", 0)
+    few = tilefold.compile(GAUSSIAN, session=gpu_session)
+    x, y, b = MANY[:40], MANY[:700], MANY[:700, 1].copy()
+    assert launches(few, x=x, y=y, b=b, l=0.5) == 1
+    assert launches(few, x=x, y=y[:30], b=b[:30], l=0.5) == 2
+    summed = tilefold.compile("sum_j sum(sin(x_j) + 2)", session=gpu_session)
+    compiled = gpu_session.stats().compiles
+    arrays = [numbers(n, 16) for n in range(4, 14)]
+    assert all(launches(summed, x=array) == 1 for array in arrays)
+    assert gpu_session.stats().compiles == compiled + 1
+    assert launches(summed, x=numbers(5000, 16)) == 2
 
 
 @pytest.mark.usefixtures("driver")

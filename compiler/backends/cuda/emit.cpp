@@ -193,6 +193,13 @@ std::int64_t slots_of(const Record& state) {
     return slots;
 }
 
+/// States that `finish` loads at a time: waiting for one by one would take
+/// longer than all else.
+std::int64_t states_ahead(const Record& state) {
+    constexpr std::int64_t most_slots = 4, most = 4;
+    return slots_of(state) <= most_slots ? most : 1;
+}
+
 /// How the loops over tiles read vectors: those of a product, and values.
 void write_vectors(Writer& writer, const Reduction& reduction, const Plan& plan,
                    std::int32_t open) {
@@ -232,6 +239,8 @@ std::string formula_functions(const Reduction& reduction, const Plan& plan,
     Writer writer;
     const Sites& sites = reduction.sites;
     write_constants(writer, plan, sites, reduction.graph);
+    if (!reduction.monoids.empty())
+        writer.constant("states_ahead", states_ahead(reduction.state));
     if (reduction.product)
         write_product_constants(writer, plan, *reduction.product);
     if (reduction.wide)

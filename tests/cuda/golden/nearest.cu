@@ -10,6 +10,7 @@ constexpr int folds_rows = 0;
 constexpr int folds_blocks = 0;
 constexpr int shares_rows = 0;
 constexpr int chooses = 0;
+constexpr int states_ahead = 4;
 
 struct Constants {
 };

@@ -9,10 +9,18 @@ static __device__ __forceinline__ State merged_states(const Call& call,
     State state;
     identity(constants, state);
 #pragma unroll 1
-    for (long long at = first + threadIdx.x % lanes; at < last; at += lanes) {
-        State next;
-        load_state(call.state + at, call.states, next);
-        merge(constants, next, state);
+    for (long long at = first + threadIdx.x % lanes; at < last;
+         at += lanes * states_ahead) {
+        State next[states_ahead]; // loaded beside each other
+#pragma unroll
+        for (int u = 0; u < states_ahead; ++u) {
+            identity(constants, next[u]);
+            if (at + u * lanes < last)
+                load_state(call.state + at + u * lanes, call.states, next[u]);
+        }
+#pragma unroll
+        for (int u = 0; u < states_ahead; ++u)
+            merge(constants, next[u], state);
     }
     merge_lanes(constants, state, lanes);
     return state;

@@ -314,7 +314,7 @@ HostKernels small_kernels(const CudaCase& of) {
     cuda::Plan plan = of.few_rows && plans.few ? *plans.few : plans.many;
     const bool is_tiled = plan.is_tiled();
     const bool has_rows = plan.lanes == cuda::Lanes::Rows;
-    const bool is_single = !is_tiled && has_rows && !of.folds_rows();
+    const bool is_single = !is_tiled && has_rows && !cuda::folds_rows(of.graph);
     plan.threads = is_single ? 32 : 64; // two warps, which nothing joins
     if (is_tiled) // the plan may have taken half as many threads
         plan.shared_bytes *= 2;

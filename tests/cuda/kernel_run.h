@@ -5,7 +5,6 @@
 #include "compiler/backends/reference/interpreter.h"
 #include "tests/cuda/host_module.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -20,12 +19,6 @@ struct CudaCase {
     bool single_column = false;
     double product_error = 0; ///< that the plan may have; see choose_plan
     bool few_rows = false;    ///< that the plan is for
-
-    bool folds_rows() const {
-        return std::ranges::any_of(graph.nodes, [](const ir::Node& node) {
-            return node.op == ir::Op::Reduce && Axes(node.second) == Axes::IJ;
-        });
-    }
 };
 
 struct RunSizes {

@@ -76,7 +76,7 @@ void write_constants(Writer& writer, const Plan& plan, const Sites& sites,
     writer.constant("block_rows", plan.block_rows());
     writer.constant("shared_bytes", plan.shared_bytes);
     writer.constant("folds_rows", sites.folds_rows);
-    writer.constant("folds_blocks", folds_blocks(graph, sites));
+    writer.constant("folds_blocks", folds_blocks(graph));
     writer.constant("shares_rows", plan.lanes == Lanes::Columns);
     writer.constant("chooses", chooses_pairs(graph));
 }
@@ -305,7 +305,7 @@ Emitted emit(const ir::Graph& graph, const Plan& plan) {
     source.plain_loops = !plan.is_tiled();
     emitted.shape.reduces = reduces;
     emitted.shape.folds_rows = sites.folds_rows;
-    emitted.shape.folds_blocks = folds_blocks(graph, sites);
+    emitted.shape.folds_blocks = folds_blocks(graph);
     emitted.shape.is_open = open >= 0;
     emitted.shape.constants = sites.constants_size;
     emitted.shape.slots = slots_of(reduction.state);

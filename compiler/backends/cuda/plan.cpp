@@ -91,11 +91,7 @@ bool are_few(const Points& points, bool is_tiled) {
 }
 
 bool is_of_points(const ir::Graph& graph) {
-    return std::ranges::any_of(graph.nodes,
-                               [](const ir::Node& node) {
-                                   return node.op == ir::Op::Reduce &&
-                                          Axes(node.second) == Axes::IJ;
-                               }) &&
+    return folds_rows(graph) &&
            std::ranges::none_of(graph.nodes, [](const ir::Node& node) {
                return contains(node.type.axes, Axes::J);
            });

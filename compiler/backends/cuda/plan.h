@@ -41,7 +41,7 @@ std::string_view spelling_of(Lanes lanes);
 
 /// Points of a call.
 struct Points {
-    std::int64_t rows = std::int64_t(1) << 30, columns = rows, batches = 1;
+    std::int64_t rows = 1, columns = 1, batches = 1;
 };
 
 struct Plan {

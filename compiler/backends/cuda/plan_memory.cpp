@@ -10,6 +10,11 @@ std::int64_t words_of(const Record& record) {
     return (record.bytes() + 3) / 4;
 }
 
+std::int64_t words_of_row(const Reduction& reduction) {
+    return words_of(reduction.sites.row.record) + words_of(reduction.partial) +
+           words_of(reduction.state);
+}
+
 std::int64_t bytes_of_task(const Reduction& reduction) {
     return 8 * (std::int64_t(reduction.graph.arguments.size()) + 16);
 }
@@ -20,8 +25,7 @@ std::int64_t bytes_of_columns(const Plan& plan, const Reduction& reduction) {
 }
 
 std::int64_t warps_folded(const Plan& plan, const Reduction& reduction) {
-    return folds_blocks(reduction.graph, reduction.sites) ? plan.threads / 32
-                                                          : 1;
+    return folds_blocks(reduction.graph) ? plan.threads / 32 : 1;
 }
 
 std::int64_t bytes_of_states(const Reduction& reduction, std::int64_t count) {

@@ -17,6 +17,8 @@ constexpr std::int32_t most_accumulators = 32;
 
 /// Of 4 bytes: registers.
 std::int64_t words_of(const Record& record);
+/// Of a row, its partials and its states.
+std::int64_t words_of_row(const Reduction& reduction);
 
 // Bytes of shared memory.
 std::int64_t bytes_of_task(const Reduction& reduction);

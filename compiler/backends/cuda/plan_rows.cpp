@@ -81,9 +81,7 @@ Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
         return plan_of_values(sites);
     Plan plan;
     plan.width_block = open_argument(graph) < 0 ? 1 : width_block;
-    const std::int64_t row = words_of(sites.row.record) +
-                             words_of(reduction.partial) +
-                             words_of(reduction.state);
+    const std::int64_t row = words_of_row(reduction);
     const bool chooses = chooses_pairs(graph);
     plan.threads = chooses ? 128 : 64;
     plan.rows_per_thread = chooses ? most_chosen_rows : most_rows;
@@ -117,9 +115,7 @@ std::optional<Plan> plan_of_columns(const ir::Graph& graph,
     plan.lanes = Lanes::Columns;
     plan.width_block = open_argument(graph) < 0 ? 1 : width_block;
     plan.tile_columns = plan.threads * columns_of_thread;
-    const std::int64_t row = words_of(reduction.sites.row.record) +
-                             words_of(reduction.partial) +
-                             words_of(reduction.state);
+    const std::int64_t row = words_of_row(reduction);
     plan.rows_per_thread = most_rows;
     const auto bytes = [&] {
         return bytes_of_task(reduction) +

@@ -119,10 +119,7 @@ std::optional<Plan> plan_of_tiles(const Reduction& reduction,
     plan.chunk = halves || product.components % 16 == 0 ? 16 : 8;
     plan.rows_per_thread = 1;
     plan.tile_columns = 64;
-    const std::int64_t beside = words_of(reduction.sites.row.record) +
-                                words_of(reduction.partial) +
-                                words_of(reduction.state);
-    if (beside * (is_fma ? 8 : 4) > registers_beside)
+    if (words_of_row(reduction) * (is_fma ? 8 : 4) > registers_beside)
         return std::nullopt;
     const std::int64_t most = is_fma ? common_shared : most_shared;
     return with_threads(plan, most, [&](const Plan& tried) {

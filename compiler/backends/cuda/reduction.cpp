@@ -44,8 +44,14 @@ bool chooses_pairs(const ir::Graph& graph) {
     });
 }
 
-bool folds_blocks(const ir::Graph& graph, const Sites& sites) {
-    return sites.folds_rows && !chooses_pairs(graph);
+bool folds_rows(const ir::Graph& graph) {
+    return std::ranges::any_of(graph.nodes, [](const ir::Node& node) {
+        return node.op == ir::Op::Reduce && Axes(node.second) == Axes::IJ;
+    });
+}
+
+bool folds_blocks(const ir::Graph& graph) {
+    return folds_rows(graph) && !chooses_pairs(graph);
 }
 
 std::int32_t open_argument(const ir::Graph& graph) {

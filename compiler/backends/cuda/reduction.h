@@ -34,8 +34,10 @@ struct Reduction {
 
 /// Whether reductions meet the pairs alone that a call chooses.
 bool chooses_pairs(const ir::Graph& graph);
-/// Whether rows are folded, those of a block to one state.
-bool folds_blocks(const ir::Graph& graph, const Sites& sites);
+/// Whether reductions are over both axes; and leave one state of a block's
+/// rows.
+bool folds_rows(const ir::Graph& graph);
+bool folds_blocks(const ir::Graph& graph);
 /// The argument whose width is open, or -1.
 std::int32_t open_argument(const ir::Graph& graph);
 /// The graph with that width; the graph itself where none is open.

@@ -57,22 +57,15 @@ accumulate(const __grid_constant__ Call call) {
     Row row[rows_per_thread];
     load_rows(call, constants, task, row);
     State state[rows_per_thread];
-#pragma unroll
-    for (int r = 0; r < rows_per_thread; ++r)
-        identity(constants, state[r]);
+    begin_states(constants, state);
     const long long last = last_column_of(call);
 #pragma unroll 1
     for (long long first = first_column_of(call); first < last;
          first += tile_columns) {
         Partial partial[rows_per_thread];
-#pragma unroll
-        for (int r = 0; r < rows_per_thread; ++r)
-            begin(constants, state[r], partial[r]);
+        begin_tile(constants, state, partial);
         add_tile(call, constants, task, row, first, last, partial);
-#pragma unroll
-        for (int r = 0; r < rows_per_thread; ++r)
-            fold(constants, partial[r],
-                 pair_number(call, own_row(task, r), first), state[r]);
+        fold_tile(call, constants, task, partial, first, state);
     }
     if (folds_blocks) {
         merge_rows(constants, call, task, state);
@@ -84,8 +77,6 @@ accumulate(const __grid_constant__ Call call) {
     for (int r = 0; r < rows_per_thread; ++r) {
         merge_block(constants, state[0], shared.of_warps[r]);
         store_row(call, constants, task, own_row(task, r), state[0]);
-#pragma unroll
-        for (int s = 1; s < rows_per_thread; ++s)
-            state[s - 1] = state[s];
+        move_up(state);
     }
 }

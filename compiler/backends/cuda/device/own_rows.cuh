@@ -9,6 +9,12 @@ static __device__ __forceinline__ long long own_row(const Task& task, int r) {
 
 // The code of one row is there once, however many a thread holds: they move up,
 // and the next one comes last.
+template <class T>
+static __device__ __forceinline__ void move_up(T (&held)[rows_per_thread]) {
+#pragma unroll
+    for (int s = 1; s < rows_per_thread; ++s)
+        held[s - 1] = held[s];
+}
 static __device__ __forceinline__ void
 load_rows(const Call& call, const Constants& constants, const Task& task,
           Row (&row)[rows_per_thread]) {
@@ -16,9 +22,7 @@ load_rows(const Call& call, const Constants& constants, const Task& task,
     for (int r = 0; r < rows_per_thread; ++r) {
         const long long at =
             min(own_row(task, r), last_row_of(call, task) - 1);
-#pragma unroll
-        for (int s = 1; s < rows_per_thread; ++s)
-            row[s - 1] = row[s];
+        move_up(row);
         row[rows_per_thread - 1] =
             load_row(call, constants, task.place, row_number(call, at));
     }
@@ -31,10 +35,32 @@ store_states(const Call& call, const Task& task,
         const long long at = own_row(task, r);
         if (at < last_row_of(call, task))
             store_state(state_of(call, task, at), call.states, state[0]);
-#pragma unroll
-        for (int s = 1; s < rows_per_thread; ++s)
-            state[s - 1] = state[s];
+        move_up(state);
     }
+}
+
+static __device__ __forceinline__ void
+begin_states(const Constants& constants, State (&state)[rows_per_thread]) {
+#pragma unroll
+    for (int r = 0; r < rows_per_thread; ++r)
+        identity(constants, state[r]);
+}
+static __device__ __forceinline__ void
+begin_tile(const Constants& constants, const State (&state)[rows_per_thread],
+           Partial (&partial)[rows_per_thread]) {
+#pragma unroll
+    for (int r = 0; r < rows_per_thread; ++r)
+        begin(constants, state[r], partial[r]);
+}
+/// Of a tile whose columns count from `first`.
+static __device__ __forceinline__ void
+fold_tile(const Call& call, const Constants& constants, const Task& task,
+          const Partial (&partial)[rows_per_thread], long long first,
+          State (&state)[rows_per_thread]) {
+#pragma unroll
+    for (int r = 0; r < rows_per_thread; ++r)
+        fold(constants, partial[r],
+             pair_number(call, own_row(task, r), first), state[r]);
 }
 
 /// Those of the rows, in the first of them.

@@ -70,14 +70,9 @@ add_interval(const Call& call, const Constants& constants,
                                   column_number(call, first + k));
         __syncthreads();
         Partial partial[rows_per_thread];
-#pragma unroll
-        for (int r = 0; r < rows_per_thread; ++r)
-            begin(constants, state[r], partial[r]);
+        begin_tile(constants, state, partial);
         add_tile(constants, row, tile, count, partial);
-#pragma unroll
-        for (int r = 0; r < rows_per_thread; ++r)
-            fold(constants, partial[r],
-                 pair_number(call, own_row(task, r), first), state[r]);
+        fold_tile(call, constants, task, partial, first, state);
     }
 }
 
@@ -91,9 +86,7 @@ accumulate(const __grid_constant__ Call call) {
     Row row[rows_per_thread];
     load_rows(call, constants, task, row);
     State state[rows_per_thread];
-#pragma unroll
-    for (int r = 0; r < rows_per_thread; ++r)
-        identity(constants, state[r]);
+    begin_states(constants, state);
     if (!chooses)
         add_interval(call, constants, row, first_column_of(call),
                      last_column_of(call), shared, state);

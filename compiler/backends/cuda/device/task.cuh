@@ -9,9 +9,9 @@ struct Task {
 
 /// By the threads of a block, which may read it after their next barrier.
 static __device__ __forceinline__ void find_task(const Call& call, Task& task) {
-    Run run = find_run(call);
-    if (chooses)
-        run = {call.row_tiles[blockIdx.x].batch, call.first_run + blockIdx.z};
+    const Run run = chooses ? Run{call.row_tiles[blockIdx.x].batch,
+                                  call.first_run + blockIdx.z}
+                            : find_run(call);
 #pragma unroll 1
     for (int k = threadIdx.x; k < operand_count; k += threads)
         task.place.array[k] = array_of(call, run.batch, k);

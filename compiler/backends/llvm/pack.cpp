@@ -54,11 +54,12 @@ Order Pack::order_of(ValueId id) const {
                : order_;
 }
 
-/// Values of dynamic width come last; there is at most one.
+/// Values of dynamic width come last: an argument, and what is made of it once
+/// a point. Each begins where the ones before it end at the call's width.
 void Pack::place(ValueId id) {
     const Type& type = writer_.graph[id].type;
     const auto size = std::int64_t(size_of(writer_.packed_dtype(id)));
-    Place place{order_of(id), end_, capacity_ * size, 0};
+    Place place{order_of(id), end_, end_per_width_, capacity_ * size, 0};
     std::int64_t bytes = capacity_ * size;
     if (type.rows == dynamic) {
         end_per_width_ += bytes;
@@ -99,6 +100,8 @@ Value* Pack::address(const Lanes& lanes, Value* scratch, ValueId id,
     const Place& place = places_.at(id);
     Value* row = lanes.byte_offset(scratch, place.offset + component.fixed *
                                                                place.component);
+    if (place.offset_per_width)
+        row = lanes.at(row, width_, 0, place.offset_per_width);
     if (component.runtime)
         row = lanes.at(row, component.runtime, 0, place.component);
     if (place.order == Order::Components)

@@ -27,8 +27,8 @@ class ConstantLeaves;
 class Pack {
 public:
     /// `offset`: where the part begins in scratch, a multiple of 64. `tile`:
-    /// its points, where the order is Tiles; `width`: call->width, where it is
-    /// Points and the graph needs it.
+    /// its points, where the order is Tiles; `width`: call->width, where values
+    /// of that width are packed.
     Pack(ModuleWriter& writer, const Packed& values, Axes axis,
          std::int64_t capacity, std::int64_t offset,
          Order order = Order::Components, std::int64_t tile = 1,
@@ -36,7 +36,8 @@ public:
 
     bool has(ir::ValueId id) const { return places_.count(id) != 0; }
     std::int64_t end() const { return end_; } ///< offset after the part …
-    std::int64_t end_per_width() const { return end_per_width_; } ///< … too
+    /// … plus this times call->width
+    std::int64_t end_per_width() const { return end_per_width_; }
     std::int64_t capacity() const { return capacity_; }
     /// Bytes from tile to tile, or point to point, of a value that lies so.
     std::int64_t run(ir::ValueId id) const { return places_.at(id).run; }
@@ -63,7 +64,9 @@ private:
     /// Where a value's points and components lie; strides in bytes.
     struct Place {
         Order order = Order::Components;
-        std::int64_t offset = 0, component = 0;
+        std::int64_t offset = 0;           ///< the first one's …
+        std::int64_t offset_per_width = 0; ///< … plus this times call->width
+        std::int64_t component = 0;
         /// From tile to tile, or point to point; 0: as call->width says.
         std::int64_t run = 0;
     };

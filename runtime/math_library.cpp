@@ -30,6 +30,12 @@ extern "C" {
     SYMBOL(name, d8, "Sleef_" stem "d8" error "avx512f")
 #define OF_Sleef10InDouble(name, stem) OF_SLEEF_IN_DOUBLE(name, stem, "_u10")
 #define OF_Sleef15InDouble(name, stem) OF_SLEEF_IN_DOUBLE(name, stem, "_u15")
+#define OF_Sleef10InRanges(name, stem)                                         \
+    SYMBOL(name, scalar, "Sleef_" stem "_u10")                                 \
+    SYMBOL(name, f8, "tilefold_in_ranges_" stem "_f8")                         \
+    SYMBOL(name, d4, "tilefold_in_ranges_" stem "_d4")                         \
+    SYMBOL(name, f16, "tilefold_in_ranges_" stem "_f16")                       \
+    SYMBOL(name, d8, "tilefold_in_ranges_" stem "_d8")
 #define OF_Special(name, symbol)                                               \
     SYMBOL(name, scalar, "tilefold_special_" #symbol "_scalar")                \
     SYMBOL(name, f8, "tilefold_special_" #symbol "_f8")                        \

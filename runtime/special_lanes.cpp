@@ -36,6 +36,7 @@ using D8 = double __attribute__((vector_size(64)));
 #define IS_Sleef10(arity, symbol)
 #define IS_Sleef15(arity, symbol)
 #define IS_Sleef10InDouble(arity, symbol)
+#define IS_Sleef10InRanges(arity, symbol)
 #define IS_Sleef15InDouble(arity, symbol)
 #define IS_Special(arity, symbol) SPECIAL(arity, symbol)
 

@@ -21,6 +21,7 @@
     extern "C" double libm_##name(TAKES_##arity) __asm__(symbol);
 #define OF_Sleef10(name, arity, symbol) DECLARE(name, arity, symbol)
 #define OF_Sleef10InDouble(name, arity, symbol) DECLARE(name, arity, symbol)
+#define OF_Sleef10InRanges(name, arity, symbol) DECLARE(name, arity, symbol)
 #define OF_Sleef15InDouble(name, arity, symbol) DECLARE(name, arity, symbol)
 #define OF_Special(name, arity, symbol)
 #define EXTERNAL(name, arity, library, symbol) OF_##library(name, arity, symbol)
@@ -28,6 +29,7 @@
 #undef EXTERNAL
 #undef OF_Sleef10
 #undef OF_Sleef10InDouble
+#undef OF_Sleef10InRanges
 #undef OF_Sleef15InDouble
 #undef OF_Special
 
@@ -68,6 +70,7 @@ template <class Function> const void* address(Function* function) {
         address(&libm_##name),
 #define OF_Sleef10(name, arity) ROW(name, arity)
 #define OF_Sleef10InDouble(name, arity) ROW(name, arity)
+#define OF_Sleef10InRanges(name, arity) ROW(name, arity)
 #define OF_Sleef15InDouble(name, arity) ROW(name, arity)
 #define OF_Special(name, arity) nullptr, nullptr,
 

@@ -119,11 +119,12 @@ struct Run {
     const Program& program;
     const Artifact& artifact;
     Code code;
-    std::int64_t rows, columns, width;
-    Flush flush;
-    std::vector<tilefold_operand> operands;
-    std::vector<double> constants;
-    std::unique_ptr<Guarded> out, scratch;
+    std::int64_t rows = 0, columns = 0, width = 1;
+    Flush flush = Flush::Front;
+    unsigned char poison = 0xff;
+    std::vector<tilefold_operand> operands = {};
+    std::vector<double> constants = {};
+    std::unique_ptr<Guarded> out = nullptr, scratch = nullptr;
     std::int64_t tiles[2] = {0, 0};
     tilefold_call call{};
 
@@ -188,15 +189,16 @@ void Run::reduce(Cut cut) {
     auto* merge = code.entry<tilefold_merge>(artifact.entries.merge);
     auto* finalise = code.entry<tilefold_finalise>(artifact.entries.finalise);
     const std::int64_t segment = this->segment(cut.segments);
-    Guarded whole(state_bytes(), flush, 64);
-    Guarded folded(state_bytes(), flush, 64); // rows of all blocks as one
+    Guarded whole(state_bytes(), flush, 64, poison);
+    Guarded folded(state_bytes(), flush, 64,
+                   poison); // rows of all blocks as one
     init(&call, state_of(folded), stride());
     for (std::int64_t i0 = 0; i0 < std::max<std::int64_t>(rows, 1);
          i0 += artifact.layout.row_block) {
         const std::int64_t i1 = std::min(rows, i0 + artifact.layout.row_block);
         init(&call, state_of(whole), stride());
         for (std::int64_t j = 0; j < columns; j += segment) {
-            Guarded part(state_bytes(), flush, 64);
+            Guarded part(state_bytes(), flush, 64, poison);
             init(&call, state_of(part), stride());
             accumulate(i0, i1, j, std::min(columns, j + segment), cut,
                        part.data());
@@ -385,72 +387,113 @@ template std::vector<float> run_map(const TestFormula&, Isa,
 template std::vector<double> run_map(const TestFormula&, Isa,
                                      const std::vector<double>&);
 
+namespace {
+
+/// A formula on random data.
+class Case {
+public:
+    /// `poison`: what scratch and states hold before.
+    Case(const TestFormula& formula, Isa isa, const Plan* plan, std::int64_t n,
+         std::int64_t m, Flush flush, unsigned seed,
+         unsigned char poison = 0xff)
+        : formula_(formula), program_(program_of(formula, isa, plan)),
+          run_{program_, artifact_of(program_),
+               Code(artifact_of(program_).code)} {
+        std::mt19937 random(seed);
+        for (const TestArgument& a : formula.arguments)
+            filled_.push_back(fill(
+                a,
+                a.axes == Axes::None ? 1 : (contains(a.axes, Axes::I) ? n : m),
+                flush, random));
+        run_.rows = program_.swapped ? m : n;
+        run_.columns = program_.single_column ? 1 : (program_.swapped ? n : m);
+        run_.width = width_of(program_, formula);
+        run_.flush = flush;
+        run_.poison = poison;
+        make_memory();
+        make_call();
+    }
+
+    void run(Cut cut) {
+        if (program_.plan.isa == Isa::AArch64)
+            return run_.emulate(cut, filled_);
+        run_.code.entry<tilefold_prepare>(run_.artifact.entries.prepare)(
+            &run_.call);
+        switch (program_.plan.nest) {
+        case Nest::Reduce:
+            return run_.reduce(cut);
+        case Nest::Rows:
+            return run_.reduce_rows();
+        case Nest::Values:
+            return run_.values();
+        }
+    }
+
+    double error() const {
+        return largest_error(run_, expected(program_, run_, filled_, formula_));
+    }
+    std::string bytes() const { return {run_.out->data(), run_.out->size()}; }
+
+private:
+    std::int64_t result_bytes() const {
+        return std::int64_t(size_of(program_.result.dtype));
+    }
+
+    void make_memory() {
+        const Layout& layout = run_.artifact.layout;
+        run_.constants.resize(std::size_t(layout.constants));
+        const std::int64_t columns =
+            program_.result.axes == Axes::IJ ? run_.columns : 1;
+        const std::int64_t kept =
+            program_.result.axes == Axes::None ? 1 : run_.rows * columns;
+        run_.out = std::make_unique<Guarded>(
+            std::size_t(kept * run_.components() * result_bytes()), run_.flush);
+        run_.scratch = std::make_unique<Guarded>(
+            std::size_t(layout.scratch + layout.scratch_per_width * run_.width),
+            run_.flush, 64, run_.poison);
+    }
+
+    void make_call() {
+        for (std::int32_t place : program_.argument_order)
+            run_.operands.push_back(filled_[std::size_t(place)].operand);
+        tilefold_call& call = run_.call;
+        call.operands = run_.operands.data();
+        call.tiles = run_.tiles;
+        call.literals = program_.graph.literals.data();
+        call.constants = run_.constants.data();
+        call.rows = run_.rows;
+        call.columns = run_.columns;
+        call.width = run_.width;
+        call.out = run_.out->data();
+        call.out_row = run_.components() * result_bytes();
+        call.out_component = result_bytes();
+        const Layout& layout = run_.artifact.layout;
+        if (program_.plan.isa != Isa::AArch64)
+            call.functions = math_functions(layout.real, layout.lanes);
+    }
+
+    const TestFormula& formula_;
+    const Program program_;
+    std::vector<Filled> filled_;
+    Run run_;
+};
+
+} // namespace
+
 double run_case(const TestFormula& formula, Isa isa, const Plan* plan,
                 std::int64_t n, std::int64_t m, Flush flush, Cut cut,
                 unsigned seed) {
-    const Program program = program_of(formula, isa, plan);
-    const Artifact& artifact = artifact_of(program);
-    std::mt19937 random(seed);
-    std::vector<Filled> filled;
-    for (const TestArgument& a : formula.arguments)
-        filled.push_back(fill(
-            a, a.axes == Axes::None ? 1 : (contains(a.axes, Axes::I) ? n : m),
-            flush, random));
-    Run run{program,
-            artifact,
-            Code(artifact.code),
-            program.swapped ? m : n,
-            program.single_column ? 1 : (program.swapped ? n : m),
-            width_of(program, formula),
-            flush,
-            {},
-            {},
-            {},
-            {},
-            {}};
-    for (std::int32_t place : program.argument_order)
-        run.operands.push_back(filled[std::size_t(place)].operand);
-    run.constants.resize(std::size_t(artifact.layout.constants));
-    const bool pairs = program.result.axes == Axes::IJ;
-    const std::int64_t kept = program.result.axes == Axes::None
-                                  ? 1
-                                  : run.rows * (pairs ? run.columns : 1);
-    const auto size = std::int64_t(size_of(program.result.dtype));
-    run.out = std::make_unique<Guarded>(
-        std::size_t(kept * run.components() * size), flush);
-    run.scratch = std::make_unique<Guarded>(
-        std::size_t(artifact.layout.scratch +
-                    artifact.layout.scratch_per_width * run.width),
-        flush, 64);
-    run.call.operands = run.operands.data();
-    run.call.tiles = run.tiles;
-    run.call.literals = program.graph.literals.data();
-    run.call.constants = run.constants.data();
-    run.call.rows = run.rows;
-    run.call.columns = run.columns;
-    run.call.width = run.width;
-    run.call.out = run.out->data();
-    run.call.out_row = run.components() * size;
-    run.call.out_component = size;
-    if (isa == Isa::AArch64) {
-        run.emulate(cut, filled);
-        return largest_error(run, expected(program, run, filled, formula));
-    }
-    run.call.functions =
-        math_functions(artifact.layout.real, artifact.layout.lanes);
-    run.code.entry<tilefold_prepare>(artifact.entries.prepare)(&run.call);
-    switch (program.plan.nest) {
-    case Nest::Reduce:
-        run.reduce(cut);
-        break;
-    case Nest::Rows:
-        run.reduce_rows();
-        break;
-    case Nest::Values:
-        run.values();
-        break;
-    }
-    return largest_error(run, expected(program, run, filled, formula));
+    Case one(formula, isa, plan, n, m, flush, seed);
+    one.run(cut);
+    return one.error();
+}
+
+std::string run_bytes(const TestFormula& formula, Isa isa, const Plan* plan,
+                      std::int64_t n, std::int64_t m, unsigned char poison,
+                      Cut cut) {
+    Case one(formula, isa, plan, n, m, Flush::Front, 1, poison);
+    one.run(cut);
+    return one.bytes();
 }
 
 } // namespace tilefold::test

@@ -42,6 +42,11 @@ double run_case(const TestFormula& formula, Isa isa, const Plan* plan,
                 std::int64_t n, std::int64_t m, Flush flush, Cut cut = {},
                 unsigned seed = 1);
 
+/// The bytes of the results, where scratch and states held `poison` before.
+std::string run_bytes(const TestFormula& formula, Isa isa, const Plan* plan,
+                      std::int64_t n, std::int64_t m, unsigned char poison,
+                      Cut cut = {});
+
 /// A map over points (Mode::Values, one scalar argument) at these values.
 template <class T>
 std::vector<T> run_map(const TestFormula& formula, Isa isa,

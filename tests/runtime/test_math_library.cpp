@@ -22,6 +22,7 @@ constexpr External externals[] = {
 #define STEM_Sleef10(symbol) symbol
 #define STEM_Sleef15(symbol) symbol
 #define STEM_Sleef10InDouble(symbol) symbol
+#define STEM_Sleef10InRanges(symbol) symbol
 #define STEM_Sleef15InDouble(symbol) symbol
 #define STEM_Special(symbol) #symbol
 #define EXTERNAL(name, arity, library, symbol) {STEM_##library(symbol), arity},

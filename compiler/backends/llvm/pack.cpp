@@ -65,7 +65,7 @@ void Pack::place(ValueId id) {
         end_per_width_ += bytes;
         if (place.order == Order::Points) {
             place.component = size;
-            end_ += capacity_ * line_bytes; // each point begins a cache line
+            end_ += capacity_ * run_multiple(size);
         }
         places_[id] = place;
         return;
@@ -79,8 +79,9 @@ void Pack::place(ValueId id) {
         place.run = place.component * components;
         bytes = (capacity_ + tile_ - 1) / tile_ * place.run;
     } else if (place.order == Order::Points) {
+        const std::int64_t multiple = run_multiple(size);
         place.component = size;
-        place.run = aligned(components * size);
+        place.run = (components * size + multiple - 1) / multiple * multiple;
         bytes = capacity_ * place.run;
     }
     end_ += aligned(bytes);
@@ -117,9 +118,16 @@ Value* Pack::run_of(const Lanes& lanes, const Place& place) const {
     if (place.run)
         return lanes.constant(place.run);
     auto& b = lanes.b;
+    const std::int64_t multiple = run_multiple(place.component);
     Value* bytes = b.CreateMul(width_, lanes.constant(place.component));
-    return b.CreateAnd(b.CreateAdd(bytes, lanes.constant(line_bytes - 1)),
-                       lanes.constant(-line_bytes));
+    return b.CreateAnd(b.CreateAdd(bytes, lanes.constant(multiple - 1)),
+                       lanes.constant(-multiple));
+}
+
+/// Of the bytes of a point whose components lie in a run: it begins a cache
+/// line, and its last vector is whole. A power of two.
+std::int64_t Pack::run_multiple(std::int64_t element_bytes) const {
+    return std::max(line_bytes, writer_.plan.lanes * element_bytes);
 }
 
 /// The axis' list of points; null: all in order.
@@ -310,12 +318,53 @@ void Pack::load_words(Lanes& lanes, ValueId id, const Source& source,
         });
 }
 
+/// `count` points with those that fill up a tile, and a vector.
+Value* Pack::padded(Lanes& lanes, Value* count) const {
+    auto& b = lanes.b;
+    const std::int64_t tile = std::max<std::int64_t>(tile_, lanes.width());
+    Value* above = b.CreateAdd(count, lanes.constant(tile - 1));
+    return b.CreateMul(b.CreateUDiv(above, lanes.constant(tile)),
+                       lanes.constant(tile));
+}
+
+/// Zeros in the last tile, which has less than its points.
+void Pack::clear_rest(Lanes& lanes, ValueId id, Value* count, Value* scratch,
+                      std::int64_t components) const {
+    auto& b = lanes.b;
+    const DType dtype = writer_.packed_dtype(id);
+    Value* end = padded(lanes, count);
+    const std::int64_t tile = std::max<std::int64_t>(tile_, lanes.width());
+    Value* whole = b.CreateMul(b.CreateUDiv(count, lanes.constant(tile)),
+                               lanes.constant(tile));
+    lanes.loop(whole, end, lanes.constant(lanes.width()), [&](Value* point) {
+        lanes.loop(lanes.constant(0), lanes.constant(components),
+                   lanes.constant(1), [&](Value* k) {
+                       lanes.store(lanes.number(dtype, 0),
+                                   address(lanes, scratch, id, {0, k}, point));
+                   });
+    });
+}
+
+/// Zeros in the points that fill up the last vector of them.
+void Pack::clear_points(Lanes& lanes, ValueId id, Value* count, Value* scratch,
+                        Value* components) const {
+    const DType dtype = writer_.packed_dtype(id);
+    lanes.loop(count, padded(lanes, count), lanes.constant(1), [&](Value* k) {
+        lanes.loop(lanes.constant(0), components, lanes.constant(lanes.width()),
+                   [&](Value* run) {
+                       lanes.store(lanes.number(dtype, 0),
+                                   address(lanes, scratch, id, {0, run}, k));
+                   });
+    });
+}
+
 void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
                      Value* count, Value* scratch, Value* width) const {
     auto& b = lanes.b;
     const Node& node = writer_.graph[id];
     Value* zero = lanes.constant(0);
     if (node.op == Op::Index) {
+        clear_rest(lanes, id, count, scratch, 1);
         b.CreateCall(writer_.count_points(),
                      {list_of(lanes, call), first, count,
                       address(lanes, scratch, id, {}, zero)});
@@ -326,18 +375,15 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
                             ? width
                             : lanes.constant(components_of(node.type));
     const Order order = places_.at(id).order;
-    if (writer_.words_of(id))
+    if (const Words* words = writer_.words_of(id)) {
+        if (order == Order::Tiles)
+            clear_rest(lanes, id, count, scratch, words->packed());
         return load_words(lanes, id, source, first, count, scratch);
+    }
     if (order == Order::Components) {
-        // Lanes of a whole tile read beyond the last point: zeros.
-        const std::int64_t tile = std::max<std::int64_t>(tile_, lanes.width());
-        Value* padded = b.CreateMul(
-            b.CreateUDiv(b.CreateAdd(count, lanes.constant(tile - 1)),
-                         lanes.constant(tile)),
-            lanes.constant(tile));
         Value* done =
             load_interleaved(lanes, id, source, first, count, scratch);
-        Value* left = b.CreateSub(padded, done);
+        Value* left = b.CreateSub(padded(lanes, count), done);
         return load_components(
             lanes, id, source, b.CreateAdd(first, done),
             b.CreateBinaryIntrinsic(llvm::Intrinsic::smax,
@@ -346,9 +392,12 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
             b.CreateSelect(b.CreateICmpSGT(left, zero), components, zero),
             done);
     }
-    if (order == Order::Points)
-        return load_points(lanes, id, source, first, count, scratch,
-                           components);
+    if (order == Order::Points) {
+        load_points(lanes, id, source, first, count, scratch, components);
+        if (!values_.computed.empty()) // whose lanes are points, perhaps
+            clear_points(lanes, id, count, scratch, components);
+        return;
+    }
     Value* tile = lanes.constant(tile_);
     lanes.loop(zero, count, tile, [&](Value* point) {
         Value* left = b.CreateSub(count, point);

@@ -45,7 +45,9 @@ public:
     bool is_by_components() const;
 
     /// Reads points [first, first + count) of the arguments and computes what
-    /// is made of them; elements up to the capacity are zero or harmless.
+    /// is made of them. Lanes beyond the last point, up to a tile and a vector,
+    /// are zero, or computed from zeros: nothing depends on what the memory
+    /// held before.
     void fill(Lanes& lanes, const FunctionTable& functions, llvm::Value* call,
               llvm::Value* first, llvm::Value* count, llvm::Value* scratch,
               llvm::Value* width, ConstantLeaves& constants) const;
@@ -71,12 +73,18 @@ private:
         std::int64_t run = 0;
     };
     llvm::Value* run_of(const Lanes& lanes, const Place& place) const;
+    std::int64_t run_multiple(std::int64_t element_bytes) const;
     /// An argument as the call has it.
     struct Source {
         llvm::Function* load;
         llvm::Value *base, *stride, *step, *list;
     };
     llvm::Value* list_of(Lanes& lanes, llvm::Value* call) const;
+    llvm::Value* padded(Lanes& lanes, llvm::Value* count) const;
+    void clear_rest(Lanes& lanes, ir::ValueId id, llvm::Value* count,
+                    llvm::Value* scratch, std::int64_t components) const;
+    void clear_points(Lanes& lanes, ir::ValueId id, llvm::Value* count,
+                      llvm::Value* scratch, llvm::Value* components) const;
     Source source_of(Lanes& lanes, ir::ValueId id, llvm::Value* call) const;
     void load_leaf(Lanes& lanes, ir::ValueId id, llvm::Value* call,
                    llvm::Value* first, llvm::Value* count, llvm::Value* scratch,

@@ -191,12 +191,13 @@ void Pack::fill(Lanes& lanes, const FunctionTable& functions, Value* call,
     const auto begin = [&](Value* point) { leaves.begin(point); };
     const auto are_scalars = std::ranges::all_of(
         left, [&](ValueId id) { return writer_.graph[id].type.rank == 0; });
+    Value* end = padded(lanes, count);
     if (are_scalars &&
-        values.scalars_in_groups(left, count, begin,
+        values.scalars_in_groups(left, end, begin,
                                  [&](ValueId id) { store(id, {}); }))
         return;
     const std::vector<Fetched> arrays = fetched(lanes, call);
-    lanes.loop(lanes.constant(0), count, lanes.constant(lanes.width()),
+    lanes.loop(lanes.constant(0), end, lanes.constant(lanes.width()),
                [&](Value* point) {
                    prefetch(lanes, arrays, first, point);
                    leaves.begin(point);

@@ -7,7 +7,8 @@
 // operations are right to 0.6 ulp, the sign of 0 included. SLEEF's of 0.9 ulp,
 // in pairs of float32, takes longer: on a Zen 3 sin(x_i) is 1.31 ns an element
 // with it, 0.77 with this. Beyond `farthest`, where x/pi runs out of bits, and
-// for infinities the vector is left to SLEEF.
+// for infinities a lane is left to SLEEF; the others keep what they have, since
+// a number's sine is not to depend on what lies beside it.
 
 #include "compiler/backends/llvm/math.h"
 
@@ -72,12 +73,14 @@ Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
         return functions.sine(function, x);
     auto& b = lanes.b;
     Value* result = lanes.variable(x->getType());
-    b.CreateStore(near_sine(lanes, x, function == External::Cos), result);
+    Value* near = near_sine(lanes, x, function == External::Cos);
+    b.CreateStore(near, result);
     Value* size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
     Value* is_near = // or NaN
-        lanes.all(b.CreateFCmpULE(size, lanes.number(dtype, farthest)));
-    lanes.when_rare(b.CreateNot(is_near),
-                    [&] { b.CreateStore(by_library(), result); });
+        b.CreateFCmpULE(size, lanes.number(dtype, farthest));
+    lanes.when_rare(b.CreateNot(lanes.all(is_near)), [&] {
+        b.CreateStore(lanes.select(is_near, near, by_library()), result);
+    });
     return b.CreateLoad(x->getType(), result);
 }
 

@@ -5,12 +5,11 @@
                           x=x, y=y, b=b, l=0.5)
 
 The N×M matrix is never stored. Importing does nothing else: threads, files
-and the default `Session` come with the first call.
+and the default `Session` come with the first call, and the modules
+`tilefold.trace`, `tilefold.torch` and others when they are first named.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+import typing as _typing
 
 from tilefold._core import (
     Bound,
@@ -46,7 +45,7 @@ from tilefold.quantization import Quantized, quantize
 from tilefold.ranges import Ranges
 from tilefold.roles import Pm, Vi, Vj
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from tilefold.lazy_value import Lazy
 
 __all__ = [
@@ -88,10 +87,34 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """`Lazy`, which is imported where it is wanted."""
+# Modules that are imported where they are wanted.
+_MODULES = (
+    "benchmark",
+    "cli",
+    "doctor",
+    "lazy_value",
+    "solve",
+    "torch",
+    "trace",
+)
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """`Lazy` and the modules that are imported where they are wanted."""
     if name == "Lazy":
         from tilefold.lazy_value import Lazy
 
         return Lazy
-    raise AttributeError(f"module 'tilefold' has no attribute {name!r}")
+    missing = f"module 'tilefold' has no attribute {name!r}"
+    if name not in _MODULES:
+        raise AttributeError(missing)
+    import importlib
+
+    try:
+        return importlib.import_module(f"tilefold.{name}")
+    except ModuleNotFoundError as error:  # as of torch, which is optional
+        raise AttributeError(f"{missing}: {error}") from error
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "Lazy", *_MODULES})

@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 AUDIT = """
 import json, sys, threading
@@ -91,3 +93,60 @@ def test_the_version_is_told_once():
         check=True,
     )
     assert done.stdout == f"tilefold {tilefold.__version__}\n"
+
+
+NAMES = """
+import re, types
+import tilefold
+for name in dir(tilefold):
+    if name.startswith("_") or name in tilefold.__all__:
+        continue
+    value = getattr(tilefold, name)
+    assert isinstance(value, types.ModuleType), name
+    assert value.__name__ == f"tilefold.{name}", name
+for dotted in NAMED:
+    value = tilefold
+    for part in dotted.split("."):
+        value = getattr(value, part)
+try:
+    tilefold.Any
+except AttributeError as error:
+    print(error)
+"""
+
+
+def named_in_documents() -> set[str]:
+    """What documents, docstrings and comments call tilefold.…"""
+    root = Path(__file__).parents[2]
+    package = root / "python_bindings" / "tilefold"
+    files = [
+        *package.glob("*.py"),
+        *root.glob("*.md"),
+        *root.glob("[a-z]*/*.md"),
+        *root.glob("python_bindings/*.cpp"),
+    ]
+    names = {
+        name
+        for path in files
+        for name in re.findall(
+            r"`+tilefold\.((?:[a-zA-Z]\w*\.)*[a-zA-Z]\w*)[(`]",
+            path.read_text(encoding="utf-8"),
+        )
+    }
+    assert {"trace", "solve.SolveInfo", "torch"} <= names
+    return names - {"py"}
+
+
+def test_what_is_named_is_there_after_a_plain_import():
+    """And nothing else is but the modules of the package."""
+    program = NAMES.replace("NAMED", repr(sorted(named_in_documents())))
+    assert run(program).stdout == ("module 'tilefold' has no attribute 'Any'\n")
+
+
+def test_a_module_that_lacks_its_library_is_no_attribute(tmp_path):
+    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError('no torch')")
+    done = run(
+        "import tilefold; print(hasattr(tilefold, 'torch'))",
+        PYTHONPATH=str(tmp_path),
+    )
+    assert done.stdout == "False\n"

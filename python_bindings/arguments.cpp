@@ -12,6 +12,7 @@
 #include "python_bindings/tensors.h"
 
 #include <string>
+#include <utility>
 
 namespace tilefold::python {
 
@@ -202,7 +203,8 @@ void Arguments::meet(const View& view, const ArrayKind& kind) {
 }
 
 /// The codes, and two parameters by which the compiler reads them.
-void Arguments::add_quantized(std::string_view name, PyObject* value) {
+void Arguments::add_quantized(std::string_view name, PyObject* value,
+                              std::optional<Axes> declared) {
     for (const auto& [attribute, suffix] :
          {std::pair("codes", ""), std::pair("per_step", "#per_step"),
           std::pair("zero", "#zero")}) {
@@ -211,6 +213,7 @@ void Arguments::add_quantized(std::string_view name, PyObject* value) {
         Pin& pin = next_pin();
         nb::object array = nb::handle(value).attr(attribute);
         argument.view = view_of(name, array.ptr(), pin, wanted_);
+        argument.declared = std::exchange(declared, std::nullopt);
         meet(argument.view, array_kind(Py_TYPE(array.ptr())));
         pin.take_object(std::move(array));
     }
@@ -256,8 +259,9 @@ void Arguments::add(std::string_view name, PyObject* value) {
         kind = &array_kind(Py_TYPE(value));
     }
     if (kind->access == Access::Quantized) {
+        const std::optional<Axes> declared = argument.declared;
         views_.pop_back();
-        return add_quantized(name, value);
+        return add_quantized(name, value, declared);
     }
     if (PyComplex_Check(value))
         return add_complex_number(name, value);

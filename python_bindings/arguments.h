@@ -8,6 +8,7 @@
 #include <nanobind/nanobind.h>
 
 #include <deque>
+#include <optional>
 #include <string>
 
 #include <boost/container/small_vector.hpp>
@@ -96,7 +97,8 @@ private:
     static constexpr std::size_t inline_pins = 6;
 
     Pin& next_pin();
-    void add_quantized(std::string_view name, PyObject* value);
+    void add_quantized(std::string_view name, PyObject* value,
+                       std::optional<Axes> declared);
     void add_complex_number(std::string_view name, PyObject* value);
     void add_imaginary(std::string_view name);
     void join(std::string_view name, const ArrayKind& kind);

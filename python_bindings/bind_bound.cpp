@@ -160,7 +160,7 @@ nb::object bind_call(const FormulaHandle& formula, PyObject* positional,
 
 void bind_bound(nb::module_& module) {
     nb::class_<BoundCall>(module, "Bound", nb::type_slots(bound_slots),
-                          class_doc)
+                          nb::is_weak_referenceable(), class_doc)
         .def_prop_ro("out", &BoundCall::out,
                      nb::sig("def out(self) -> typing.Any"),
                      "The array that calls write to; a tuple of several.")

@@ -375,22 +375,26 @@ nb::object typed_text(const FormulaHandle& handle) {
                                           "surrogatepass"));
 }
 
-/// A formula and its derivatives as text, numbers and names.
+/// A formula and its derivatives as text, numbers and names, and its session.
 nb::object reduce_to_text(const FormulaHandle& handle) {
     nb::list steps;
     for (const DerivationStep& step : handle.formula.derivation())
         steps.append(nb::make_tuple(int(step.kind), step.names, step.seed,
                                     step.keeps_values));
+    nb::object session = handle.session == default_session()
+                             ? nb::none()
+                             : nb::cast(handle.session);
     return nb::make_tuple(nb::type<FormulaHandle>(),
-                          nb::make_tuple(typed_text(handle), steps));
+                          nb::make_tuple(typed_text(handle), steps, session));
 }
 
 using PickledStep =
     std::tuple<int, std::vector<std::string>, std::string, bool>;
 
 void make_formula(FormulaHandle* self, nb::handle text,
-                  const std::vector<PickledStep>& derivation) {
-    FormulaHandle handle = compile(text, nullptr);
+                  const std::vector<PickledStep>& derivation,
+                  const std::shared_ptr<SessionHandle>& session) {
+    FormulaHandle handle = compile(text, session);
     Derivation steps;
     for (const auto& [kind, names, seed, value] : derivation)
         steps.push_back({DerivationStep::Kind(kind), names, value, seed});
@@ -511,15 +515,16 @@ void bind_pair_term(nb::class_<FormulaHandle>& formula) {
 
 void bind_formula(nb::module_& module) {
     nb::class_<FormulaHandle> formula(module, "Formula",
-                                      nb::type_slots(formula_slots), class_doc);
+                                      nb::type_slots(formula_slots),
+                                      nb::is_weak_referenceable(), class_doc);
     bind_pair_term(formula);
     formula
         .def("__init__", &make_formula, nb::arg("text"),
              nb::arg("derivation") = std::vector<PickledStep>(),
-             nb::sig(
-                 "def __init__(self, text: str | bytes, derivation: "
-                 "typing.Sequence[tuple[int, list[str], str, bool]] = ...) -> "
-                 "None"))
+             nb::arg("session").none() = nb::none(),
+             nb::sig("def __init__(self, text: str | bytes, derivation: "
+                     "typing.Sequence[tuple[int, list[str], str, bool]] = ..., "
+                     "session: Session | None = None) -> None"))
         .def_prop_ro("text", &typed_text, nb::sig("def text(self) -> str"),
                      "As typed.")
         .def_prop_ro("names", &free_names,

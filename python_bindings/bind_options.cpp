@@ -85,30 +85,50 @@ Text plan_text(const OptionsHandle& self) {
 }
 
 template <class Value>
-void append(std::string& text, const char* name,
-            const std::optional<Value>& value) {
-    if (!value)
-        return;
-    nb::object object = nb::cast(*value);
-    text += (text.empty() ? "" : ", ") + std::string(name) + "=" +
-            nb::repr(object).c_str();
+void put(nb::dict& settings, const char* name,
+         const std::optional<Value>& value) {
+    if (value)
+        settings[name] = *value;
+}
+
+/// What was set and is text or a number, by the keywords of the constructor.
+nb::dict settings_of(const OptionsHandle& self) {
+    const Options& options = self.options;
+    nb::dict settings;
+    put(settings, "threads", options.threads);
+    put(settings, "cache_directory", options.cache_directory);
+    put(settings, "cache_size", options.cache_size);
+    put(settings, "isa", isa_text(self));
+    put(settings, "log", options.log);
+    put(settings, "plan", plan_text(self));
+    put(settings, "tune", options.tune);
+    put(settings, "cuda_driver", options.cuda_driver);
+    put(settings, "nvrtc", options.nvrtc);
+    put(settings, "tolerance", options.tolerance);
+    put(settings, "devices", options.devices);
+    put(settings, "device_bytes", options.device_bytes);
+    return settings;
 }
 
 std::string repr(const OptionsHandle& self) {
     std::string text;
-    append(text, "threads", self.options.threads);
-    append(text, "cache_directory", self.options.cache_directory);
-    append(text, "cache_size", self.options.cache_size);
-    append(text, "isa", isa_text(self));
-    append(text, "log", self.options.log);
-    append(text, "plan", plan_text(self));
-    append(text, "tune", self.options.tune);
-    append(text, "cuda_driver", self.options.cuda_driver);
-    append(text, "nvrtc", self.options.nvrtc);
-    append(text, "tolerance", self.options.tolerance);
-    append(text, "devices", self.options.devices);
-    append(text, "device_bytes", self.options.device_bytes);
+    for (const auto [name, value] : settings_of(self))
+        text += (text.empty() ? "" : ", ") + nb::cast<std::string>(name) + "=" +
+                nb::repr(value).c_str();
     return "tilefold.Options(" + text + ")";
+}
+
+/// A call of the class, which takes keywords only.
+nb::tuple reduce_to_settings(const OptionsHandle& self) {
+    nb::dict settings = settings_of(self);
+    if (self.progress.is_valid())
+        settings["progress"] = self.progress;
+    if (self.stream.is_valid())
+        settings["stream"] = self.stream;
+    const nb::object partial =
+        nb::module_::import_("functools")
+            .attr("partial")(nb::type<OptionsHandle>(), **settings);
+    return nb::make_tuple(partial, nb::tuple());
 }
 
 constexpr const char* class_doc =
@@ -153,12 +173,14 @@ constexpr const char* class_doc =
     "    there in pieces, while the ones before are computed, and results\n"
     "    come back: neither has to fit a GPU's memory.\n"
     "device_bytes: TILEFOLD_DEVICE_BYTES, else 256 MiB, of each such GPU.\n\n"
-    "Raises `ArgumentError` for a value that is not one of these.";
+    "Picklable, where the progress callback is. Raises `ArgumentError` for a\n"
+    "value that is not one of these.";
 
 } // namespace
 
 void bind_options(nb::module_& module) {
-    nb::class_<OptionsHandle>(module, "Options", class_doc)
+    nb::class_<OptionsHandle>(module, "Options", nb::is_weak_referenceable(),
+                              class_doc)
         .def("__init__", &set_options, nb::kw_only(),
              nb::arg("threads") = nb::none(),
              nb::arg("cache_directory") = nb::none(),
@@ -207,7 +229,9 @@ void bind_options(nb::module_& module) {
         .def_prop_ro(
             "device_bytes",
             [](const OptionsHandle& o) { return o.options.device_bytes; })
-        .def("__repr__", &repr);
+        .def("__repr__", &repr)
+        .def("__reduce__", &reduce_to_settings,
+             nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
 }
 
 } // namespace tilefold::python

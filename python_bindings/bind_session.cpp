@@ -29,6 +29,16 @@ OptionsHandle resolved(const SessionHandle& self) {
     return {self.session().options(), nb::borrow(self.progress()), {}};
 }
 
+/// The default one, or its settings: a process that reads several with the
+/// same ones shares one session.
+nb::tuple reduce_to_options(const Shared& self) {
+    const nb::module_ core = nb::module_::import_("tilefold._core");
+    if (self == default_session())
+        return nb::make_tuple(core.attr("default_session"), nb::tuple());
+    return nb::make_tuple(core.attr("_session_with"),
+                          nb::make_tuple(self->settings()));
+}
+
 std::string print(const Statistics& s) {
     char text[200];
     std::snprintf(text, sizeof text,
@@ -77,10 +87,12 @@ void bind_session(nb::module_& module) {
     bind_statistics(module);
     bind_cache(module);
     nb::class_<SessionHandle>(
-        module, "Session",
+        module, "Session", nb::is_weak_referenceable(),
         "Owns threads, options and compiled kernels.\n\n"
         "Calls that name no session share one, made when it is first needed.\n"
-        "A session may be used from several threads.")
+        "A session may be used from several threads. Pickled are its "
+        "settings:\n"
+        "sessions of the same settings that a process reads are one.")
         .def(nb::new_(&make_session), nb::arg("options").none() = nb::none())
         .def_prop_ro("options", &resolved, "As resolved.")
         .def_prop_ro(
@@ -90,9 +102,12 @@ void bind_session(nb::module_& module) {
              [](const SessionHandle& self) {
                  return self.session().describe_gpus();
              })
-        .def("stats", [](const SessionHandle& self) {
-            return self.session().statistics();
-        });
+        .def("stats",
+             [](const SessionHandle& self) {
+                 return self.session().statistics();
+             })
+        .def("__reduce__", &reduce_to_options,
+             nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
     module.def(
         "stats",
         [](const Shared& session) {
@@ -101,6 +116,7 @@ void bind_session(nb::module_& module) {
         nb::arg("session").none() = nb::none(),
         "Counters of `session`, or of the default one.");
     module.def("default_session", &default_session);
+    module.def("_session_with", &session_with, nb::arg("options"));
 }
 
 } // namespace tilefold::python

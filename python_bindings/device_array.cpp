@@ -132,7 +132,8 @@ DeviceArray::DeviceArray(const Bound& bound, void* stream, DType dtype,
       memory_(owner_.allocate(bytes_of(shape, type_), stream)) {}
 
 void bind_device_array(nb::module_& module) {
-    nb::class_<DeviceArray>(module, "DeviceArray", class_doc)
+    nb::class_<DeviceArray>(module, "DeviceArray", nb::is_weak_referenceable(),
+                            class_doc)
         .def_prop_ro("shape", &shape_of,
                      nb::sig("def shape(self) -> tuple[int, ...]"))
         .def_prop_ro("dtype", &dtype_name, "As NumPy names it.")

@@ -7,6 +7,23 @@
 
 #include <nanobind/nanobind.h>
 
+namespace {
+
+namespace nb = nanobind;
+
+/// A function of a module by its name, as pickle has functions of Python.
+nb::object name_of(nb::handle function) {
+    return function.attr("__name__");
+}
+
+/// joblib sends `tilefold.reduce` to its workers.
+void make_functions_picklable(const nb::module_& module) {
+    nb::module_::import_("copyreg").attr("pickle")(module.attr("reduce").type(),
+                                                   module.attr("_name_of"));
+}
+
+} // namespace
+
 NB_MODULE(_core, module) {
     using namespace tilefold::python;
     // Types and functions live as long as the process, on purpose.
@@ -24,4 +41,7 @@ NB_MODULE(_core, module) {
     bind_neighbors(module);
     bind_ranges(module);
     bind_solve(module);
+    module.def("_name_of", &name_of,
+               nb::sig("def _name_of(function: object) -> str"));
+    make_functions_picklable(module);
 }

@@ -57,7 +57,7 @@ bool OptionsHandle::changes_session() const {
 
 SessionHandle::SessionHandle(const OptionsHandle& settings)
     : session_(std::make_shared<Session>(with_packages(settings.options))),
-      progress_(settings.progress) {}
+      settings_(settings) {}
 
 std::shared_ptr<const Session>
 SessionHandle::with(const OptionsHandle& settings) {
@@ -81,6 +81,29 @@ std::shared_ptr<SessionHandle> default_session() {
     if (!*session)
         *session = std::make_shared<SessionHandle>(OptionsHandle{});
     return *session;
+}
+
+std::shared_ptr<SessionHandle> session_with(const OptionsHandle& settings) {
+    constexpr std::size_t most_kept = 16;
+    static std::mutex mutex;
+    static auto* kept = new std::vector<std::shared_ptr<SessionHandle>>;
+    const auto is_same = [&](const std::shared_ptr<SessionHandle>& session) {
+        return session->settings().options == settings.options &&
+               session->progress().is(settings.progress);
+    };
+    {
+        std::lock_guard lock(mutex);
+        const auto known = std::ranges::find_if(*kept, is_same);
+        if (known != kept->end())
+            return *known;
+    }
+    auto session = std::make_shared<SessionHandle>(settings);
+    std::vector<std::shared_ptr<SessionHandle>> gone; // outlives the lock
+    std::lock_guard lock(mutex);
+    if (kept->size() >= most_kept)
+        gone.swap(*kept);
+    kept->push_back(session);
+    return session;
 }
 
 } // namespace tilefold::python

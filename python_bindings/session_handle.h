@@ -29,7 +29,9 @@ public:
     explicit SessionHandle(const OptionsHandle& settings);
 
     const Session& session() const { return *session_; }
-    nb::handle progress() const { return progress_; }
+    nb::handle progress() const { return settings_.progress; }
+    /// As it was given, which another process resolves for itself.
+    const OptionsHandle& settings() const { return settings_; }
     /// The session for a call with `settings`: this one, or one of its own
     /// for each set of options; the last few are kept.
     std::shared_ptr<const Session> with(const OptionsHandle& settings);
@@ -38,7 +40,7 @@ private:
     static constexpr std::size_t most_variants = 16;
 
     std::shared_ptr<const Session> session_;
-    nb::object progress_;
+    OptionsHandle settings_;
     std::mutex mutex_;
     using Variant = std::pair<Options, std::shared_ptr<const Session>>;
     std::vector<Variant> variants_;
@@ -46,6 +48,8 @@ private:
 
 /// The session of calls that name none; made at its first use.
 std::shared_ptr<SessionHandle> default_session();
+/// One for all that ask for the same settings; the last few are kept.
+std::shared_ptr<SessionHandle> session_with(const OptionsHandle& settings);
 
 void bind_options(nb::module_& module);
 void bind_session(nb::module_& module);

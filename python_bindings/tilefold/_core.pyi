@@ -55,7 +55,8 @@ class Options:
         come back: neither has to fit a GPU's memory.
     device_bytes: TILEFOLD_DEVICE_BYTES, else 256 MiB, of each such GPU.
 
-    Raises `ArgumentError` for a value that is not one of these.
+    Picklable, where the progress callback is. Raises `ArgumentError` for a
+    value that is not one of these.
     """
 
     def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None, cuda_driver: str | None = None, nvrtc: str | None = None, tolerance: float | None = None, devices: str | None = None, device_bytes: int | None = None) -> None: ...
@@ -97,6 +98,8 @@ class Options:
     def device_bytes(self) -> int | None: ...
 
     def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 class Statistics:
     """Counters since a session began."""
@@ -160,7 +163,8 @@ class Session:
     Owns threads, options and compiled kernels.
 
     Calls that name no session share one, made when it is first needed.
-    A session may be used from several threads.
+    A session may be used from several threads. Pickled are its settings:
+    sessions of the same settings that a process reads are one.
     """
 
     def __init__(self, options: Options | None = None) -> None: ...
@@ -176,10 +180,14 @@ class Session:
 
     def stats(self) -> Statistics: ...
 
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
 def stats(session: Session | None = None) -> Statistics:
     """Counters of `session`, or of the default one."""
 
 def default_session() -> Session: ...
+
+def _session_with(options: Options) -> Session: ...
 
 class Bound:
     """
@@ -268,7 +276,7 @@ class Formula:
     def __call__(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Any:
         """The formula of these arrays; keywords as the class says."""
 
-    def __init__(self, text: str | bytes, derivation: Sequence[tuple[int, list[str], str, bool]] = ...) -> None: ...
+    def __init__(self, text: str | bytes, derivation: Sequence[tuple[int, list[str], str, bool]] = ..., session: Session | None = None) -> None: ...
 
     def _evaluate(self, arguments: dict[str, Any], want: str, i: Any, j: Any, settings: dict[str, Any]) -> Any: ...
 
@@ -427,4 +435,8 @@ class _Ranges:
     @property
     def pairs(self) -> float: ...
 
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
 def _solve(product: Formula, pair: Formula, arguments: dict[str, Any], side: str, settings: dict[str, Any], options: dict[str, Any]) -> tuple[Any, int, list[float], bool, int, str]: ...
+
+def _name_of(function: object) -> str: ...

@@ -35,7 +35,14 @@ class Clusters:
     `points`: the points in that order.
     """
 
-    __slots__ = ("centroids", "offsets", "order", "points", "radii")
+    __slots__ = (
+        "__weakref__",
+        "centroids",
+        "offsets",
+        "order",
+        "points",
+        "radii",
+    )
 
     def __init__(
         self, points: Any, size: float | None = None, labels: Any = None

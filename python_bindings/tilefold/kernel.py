@@ -88,7 +88,7 @@ class Kernel:
     Results belong to the library of the arrays.
     """
 
-    __slots__ = ("_pair", "_transposed")
+    __slots__ = ("__weakref__", "_pair", "_transposed")
     __array_ufunc__ = None  # NumPy leaves b @ K to __rmatmul__
     __hash__ = None  # type: ignore[assignment]
 

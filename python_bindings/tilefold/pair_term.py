@@ -40,6 +40,9 @@ class PairTerm:
             self.shape = formula._kernel_shape(arguments, settings)
         self.derived: dict[tuple[str, int, int, str], _core.Formula] = {}
 
+    def __reduce__(self) -> Any:
+        return PairTerm, (self.formula, self.arguments, self.settings)
+
     def around(
         self, reduction: str, axes: int, count: int = 0, weights: str = ""
     ) -> _core.Formula:

@@ -27,7 +27,7 @@ class Quantized:
     of shape (D,) or (1,): half a step.
     """
 
-    __slots__ = ("codes", "per_step", "step", "zero")
+    __slots__ = ("__weakref__", "codes", "per_step", "step", "zero")
 
     def __init__(self, codes: Any, step: Any, zero: Any) -> None:
         self.codes = np.asarray(codes)

@@ -32,7 +32,7 @@ class Ranges:
     Raises `ArgumentError`.
     """
 
-    __slots__ = ("_lists", "batch")
+    __slots__ = ("__weakref__", "_lists", "batch")
 
     def __init__(self, i: Any, j: Any, visit: Any) -> None:
         rows, columns = _intervals("i", i), _intervals("j", j)

@@ -11,7 +11,7 @@ __all__ = ["Pm", "Role", "Vi", "Vj"]
 class Role:
     """An argument and the axes it is declared on: 0 none, 1 i, 2 j."""
 
-    __slots__ = ("axes", "value")
+    __slots__ = ("__weakref__", "axes", "value")
 
     def __init__(self, value: Any, axes: int) -> None:
         self.value = value

@@ -86,7 +86,7 @@ class Traced:
     the arguments it takes.
     """
 
-    __slots__ = ("marked", "rank", "sources")
+    __slots__ = ("__weakref__", "marked", "rank", "sources")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(

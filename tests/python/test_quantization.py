@@ -53,6 +53,13 @@ def test_kernels_of_codes():
     )
 
 
+def test_codes_whose_axis_is_declared():
+    u, v = tilefold.Vi(tilefold.quantize(X)), tilefold.Vj(tilefold.quantize(Y))
+    found = tilefold.reduce("sum_j |u - v|²", u=u, v=v)
+    wanted = tilefold.reduce("sum_j |u_i - v_j|²", u=u.value, v=v.value)
+    np.testing.assert_array_equal(found, wanted)
+
+
 def test_codes_beside_numbers():
     x = tilefold.quantize(X, bits=16)
     found = tilefold.reduce("sum_j x_i·y_j", x=x, y=Y)

@@ -21,6 +21,14 @@ std::optional<std::string> variable(const char* name) {
     return value && *value ? std::optional<std::string>(value) : std::nullopt;
 }
 
+/// A path as shells read it: ~ and ~/… are at home.
+std::optional<std::string> expanded(std::optional<std::string> path) {
+    const bool at_home = path && (*path == "~" || path->starts_with("~/"));
+    if (const auto home = at_home ? variable("HOME") : std::nullopt)
+        path->replace(0, 1, *home);
+    return path;
+}
+
 std::optional<std::int64_t>
 number_variable(const char* name, std::int64_t least, const char* cure) {
     std::optional<std::string> text = variable(name);
@@ -139,8 +147,8 @@ Isa isa_of(const Options& given) {
 Options resolve(const Options& given) {
     Options resolved = given;
     resolved.threads = threads_of(given);
-    if (!given.cache_directory)
-        resolved.cache_directory = cache_directory();
+    resolved.cache_directory =
+        expanded(given.cache_directory.value_or(cache_directory()));
     resolved.cache_size = cache_size(given);
     resolved.isa = isa_of(given);
     if (!given.log)
@@ -150,8 +158,10 @@ Options resolve(const Options& given) {
     if (!given.cuda_driver)
         resolved.cuda_driver =
             variable("TILEFOLD_CUDA_DRIVER").value_or("libcuda.so.1");
+    resolved.cuda_driver = expanded(resolved.cuda_driver);
     if (!given.nvrtc)
         resolved.nvrtc = variable("TILEFOLD_NVRTC");
+    resolved.nvrtc = expanded(resolved.nvrtc);
     resolved.tolerance = tolerance_of(given);
     if (!given.devices)
         resolved.devices = variable("TILEFOLD_DEVICES").value_or("");

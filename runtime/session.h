@@ -19,7 +19,7 @@
 namespace tilefold {
 
 /// Settings of a Session; unset ones come from the environment, else from
-/// the defaults in parentheses.
+/// the defaults in parentheses. A path may begin with ~, the home folder.
 struct Options {
     /// TILEFOLD_NUM_THREADS (smaller of affinity and cgroup quota).
     std::optional<int> threads;

@@ -91,7 +91,9 @@ __all__ = [
 _MODULES = (
     "benchmark",
     "cli",
+    "described",
     "doctor",
+    "files",
     "lazy_value",
     "solve",
     "torch",

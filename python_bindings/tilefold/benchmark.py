@@ -27,12 +27,34 @@ def run(arguments: Sequence[str]) -> int:
     Returns its exit code: 1 if a contender was wrong or failed, 2 for a
     wrong command line. Raises NoCheckout.
     """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument(SOURCE, type=Path)
+    parser = _parser()
     options, rest = parser.parse_known_args(arguments)
-    checkout = find_checkout(options.source)
+    try:
+        checkout = find_checkout(options.source)
+    except NoCheckout:
+        if {"-h", "--help"}.isdisjoint(rest):
+            raise
+        parser.print_help()
+        return 0
     command = [sys.executable, "-m", "bench", *rest]
     return subprocess.call(command, cwd=checkout)
+
+
+def _parser() -> argparse.ArgumentParser:
+    """What is known of the command line without a checkout."""
+    parser = argparse.ArgumentParser(
+        prog="tilefold bench",
+        usage="tilefold bench [--source FOLDER] [TASK or CASE …] [OPTION …]",
+        description="Times tilefold beside others. The benchmark is not part "
+        "of the package: run this inside a clone of tilefold, where --help "
+        "tells its options, or name one.",
+        add_help=False,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        SOURCE, type=Path, metavar="FOLDER", help="a clone of tilefold"
+    )
+    return parser
 
 
 def find_checkout(given: Path | None) -> Path:

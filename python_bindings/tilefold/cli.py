@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tilefold
-from tilefold import _core, benchmark
+from tilefold import _core, benchmark, files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if words[:1] == ["bench"]:  # its options are those of the checkout
             return benchmark.run(words[1:])
-        options = _parser().parse_args(words)
+        options = _parsed(words)
         return int(options.command(options) or 0)
     except KeyboardInterrupt:
         print("tilefold: interrupted", file=sys.stderr)
@@ -47,13 +47,56 @@ class _UsageError(Exception):
     """An argument of the command line that cannot be read."""
 
 
-_TOLD = (tilefold.Error, OSError, benchmark.NoCheckout, _UsageError)
+_TOLD = (
+    tilefold.Error,
+    OSError,
+    MemoryError,
+    benchmark.NoCheckout,
+    files.FileError,
+    _UsageError,
+)
 
 
 # ---- the command line -------------------------------------------------------
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parsed(words: list[str]) -> argparse.Namespace:
+    """Options and arrays in any order, after the command."""
+    parser, commands = _parser()
+    command = commands.get(words[0]) if words else None
+    if command is None:  # --help, --version, or no command that there is
+        return parser.parse_args(words)
+    return command.parse_intermixed_args(_told_apart(words[1:]))
+
+
+# A formula such as -|x_i|, where an option would have letters: -o, -q.
+_MINUS = re.compile(r"-(?![-ohq])(?=.*[^\w.-]|.*_)|-[ohq]_")
+
+
+def _told_apart(words: list[str]) -> list[str]:
+    """Words of which argparse knows what is an option and what is not.
+
+    `--check` gets its number of rows, so that no other word is taken for it.
+    A formula that begins with a minus sign gets a space before it.
+    """
+    apart = []
+    plain = False
+    for word, following in zip(words, [*words, ""][1:], strict=True):
+        if word == "--" and not plain:
+            plain = True
+        elif word == "--check" and not plain and not following.isdecimal():
+            apart.append("--check=64")
+        elif _MINUS.match(word) or (plain and word.startswith("-")):
+            apart.append(f" {word}")
+        else:
+            apart.append(word)
+    return apart
+
+
+def _parser() -> tuple[
+    argparse.ArgumentParser, dict[str, argparse.ArgumentParser]
+]:
+    """That of the program, and those of its commands."""
     parser = argparse.ArgumentParser(
         prog="tilefold",
         description="Formulas over pairs of points, reduced in tiles.",
@@ -68,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_explain(commands)
     _add_cache(commands)
     _add_plain(commands)
-    return parser
+    return parser, dict(commands.choices)
 
 
 def _add_formula(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +120,9 @@ def _add_formula(parser: argparse.ArgumentParser) -> None:
         "arrays",
         nargs="*",
         metavar="NAME=VALUE",
-        help="x.npy, d.npz:b, a number, or a type and shape: float32[1000,3]",
+        help="a file (x.npy, d.npz:b, d.csv:lon,lat, d.parquet:lon,lat), a "
+        "number or several (0.5, 1,2,3, 1+2j), or a type and shape: "
+        "float32[1000,3]",
     )
     parser.add_argument("--threads", type=int, metavar="N")
     parser.add_argument("--isa", metavar="ISA", help="x86-64-v3 …")
@@ -98,12 +143,20 @@ def _add_formula(parser: argparse.ArgumentParser) -> None:
 def _add_run(commands: Any) -> None:
     run = commands.add_parser("run", help="compute a formula")
     _add_formula(run)
-    run.add_argument("-o", "--output", metavar="FILE.npy")
+    run.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="out.npy, .npz, .csv or .parquet; - is the standard output",
+    )
+    run.add_argument(
+        "--format",
+        choices=files.FORMATS,
+        help="of the output (as the file's name ends; csv for -)",
+    )
     run.add_argument(
         "--check",
-        nargs="?",
         type=int,
-        const=64,
         metavar="ROWS",
         help="recompute some rows in float64 and print the error",
     )
@@ -115,7 +168,11 @@ def _add_run(commands: Any) -> None:
 
 def _add_explain(commands: Any) -> None:
     explain = commands.add_parser(
-        "explain", help="print every stage from the reading to the assembly"
+        "explain",
+        help="print every stage from the reading to the assembly",
+        description="Prints every stage from the reading to the assembly. "
+        "Arrays may be described, as float32[1000,3] or by the type of one "
+        "point, f32[3]; what is not given is guessed, and the guess is told.",
     )
     _add_formula(explain)
     explain.add_argument(
@@ -148,11 +205,9 @@ def _add_plain(commands: Any) -> None:
 
 # ---- arguments --------------------------------------------------------------
 
-_DESCRIBED = re.compile(r"([a-z]+\d*)\[([\d, ]*)\]")
-
 
 def _read_arguments(texts: Sequence[str]) -> dict[str, Any]:
-    """`x=x.npy b=d.npz:b l=0.5` to arrays and numbers."""
+    """`x=x.npy b=d.npz:b l=0.5` to arrays, numbers and types of points."""
     arrays: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -160,62 +215,40 @@ def _read_arguments(texts: Sequence[str]) -> dict[str, Any]:
             raise _UsageError(f"'{text}' is not NAME=VALUE")
         if name in arrays:
             raise _UsageError(f"'{name}' is given twice")
-        arrays[name] = _read_value(name, value)
+        try:
+            arrays[name] = _read_value(value)
+        except (files.FileError, _UsageError) as error:
+            raise _UsageError(f"{name}: {error}") from error
     return arrays
 
 
-def _read_value(name: str, text: str) -> Any:
+def _read_value(text: str) -> Any:
+    numbers = [_number(part) for part in text.split(",")]
+    if None not in numbers:
+        return numbers[0] if len(numbers) == 1 else np.array(numbers)
+    if files.is_file(text):
+        return files.read(text)
+    from tilefold.described import Unknown, described
+
     try:
-        return float(text)
-    except ValueError:
-        pass
-    if described := _DESCRIBED.fullmatch(text):
-        return _described(name, *described.groups())
-    path, colon, member = text.rpartition(":")
-    if colon and path.endswith(".npz"):
-        return _read_member(name, path, member)
-    if not text.endswith((".npy", ".npz")):
+        found = described(text)
+    except Unknown as error:
+        raise _UsageError(str(error)) from error
+    if found is None:
         raise _UsageError(
-            f"{name}='{text}' is neither a number nor a file x.npy or d.npz:b"
+            f"'{text}' is neither a number (0.5, 1,2,3, 1+2j), nor a type "
+            "(float32[1000,3]), nor a file (x.npy, d.npz:b, d.csv, d.parquet)"
         )
-    return _read_file(name, text)
+    return found
 
 
-def _described(name: str, dtype: str, shape: str) -> Any:
-    """float32[1000,3]: zeros of that type and shape, one element stored."""
-    extents = tuple(int(part) for part in shape.split(",") if part.strip())
-    try:
-        if dtype == "bfloat16":
-            import ml_dtypes  # noqa: F401 - NumPy knows it then
-        return np.broadcast_to(np.zeros((), dtype), extents)
-    except ImportError as error:
-        raise _UsageError(
-            f"{name}: NumPy has bfloat16 from the package ml_dtypes: "
-            "pip install ml_dtypes"
-        ) from error
-    except TypeError as error:
-        raise _UsageError(f"{name}: unknown type '{dtype}'") from error
-
-
-def _read_file(name: str, path: str) -> Any:
-    try:
-        loaded = np.load(path, mmap_mode="r")
-    except ValueError as error:
-        raise _UsageError(f"{name}: {path}: {error}") from error
-    if isinstance(loaded, np.lib.npyio.NpzFile):
-        members = ", ".join(f"{path}:{member}" for member in loaded.files)
-        raise _UsageError(f"{name}: which array of {path}? {members}")
-    return loaded
-
-
-def _read_member(name: str, path: str, member: str) -> Any:
-    with np.load(path) as archive:
-        if member not in archive.files:
-            raise _UsageError(
-                f"{name}: no '{member}' in {path}, which has "
-                + ", ".join(archive.files)
-            )
-        return archive[member]
+def _number(text: str) -> float | complex | None:
+    for kind in (float, complex):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return None
 
 
 # ---- commands ---------------------------------------------------------------
@@ -223,6 +256,12 @@ def _read_member(name: str, path: str, member: str) -> Any:
 
 def _run(options: argparse.Namespace) -> int:
     arrays = _read_arguments(options.arrays)
+    for name, value in arrays.items():
+        if hasattr(value, "array"):
+            raise _UsageError(
+                f"{name}: {value} is the type of one point, for 'tilefold "
+                "explain'; give an array, or a type and shape: float32[1000,3]"
+            )
     session = tilefold.Session(_settings(options))
     formula = tilefold.compile(options.formula, session=session)
     with _Bar(quiet=options.quiet) as bar:
@@ -230,7 +269,10 @@ def _run(options: argparse.Namespace) -> int:
         progress = tilefold.Options(progress=bar.update)
         result = np.asarray(formula(arrays, options=progress))
         seconds = time.perf_counter() - start
-    _deliver(result, options.output)
+    if options.output:
+        files.write(result, options.output, options.format)
+    else:
+        print(result)
     if not options.quiet:
         rate = formula._pairs(arrays) / seconds
         print(_summary(result, seconds, rate, session), file=sys.stderr)
@@ -250,13 +292,6 @@ def _settings(options: argparse.Namespace) -> tilefold.Options:
     )
 
 
-def _deliver(result: Any, path: str | None) -> None:
-    if path:
-        np.save(path, result)
-    else:
-        print(result)
-
-
 def _summary(
     result: Any, seconds: float, rate: float, session: tilefold.Session
 ) -> str:
@@ -271,16 +306,25 @@ def _summary(
 
 
 def _explain(options: argparse.Namespace) -> int:
-    arrays = _read_arguments(options.arrays)
-    given: dict[str, Any] = {"options": _settings(options)}
+    from tilefold.described import guessed
+
+    settings: dict[str, Any] = {"options": _settings(options)}
+    formula = tilefold.compile(options.formula)
+    arrays, guess = guessed(formula, _read_arguments(options.arrays), settings)
     if options.gpu or options.architecture:
-        given["gpu"] = options.architecture or "sm_90"
-    print(tilefold.explain(options.formula, arrays, **given))
+        settings["gpu"] = options.architecture or "sm_90"
+    if guess:
+        print(
+            f"guessed: {guess}; declare what differs, as in x=f32[3]",
+            file=sys.stderr,
+        )
+    print(formula.explain(arrays, **settings))
     return 0
 
 
 def _cache(options: argparse.Namespace) -> int:
-    directory = options.directory or tilefold.Session().options.cache_directory
+    settings = tilefold.Options(cache_directory=options.directory)
+    directory = tilefold.Session(settings).options.cache_directory
     if options.action == "path":
         print(directory or "none: kernels stay in memory")
     elif options.action == "clear":

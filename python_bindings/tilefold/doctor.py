@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,17 +59,47 @@ def _cache(directory: str) -> Finding:
     if not directory:
         return "cache", "none: kernels stay in memory", True
     path = Path(directory)
-    if not path.exists():
-        return "cache", f"{directory} (not there yet)", True
+    there = path.is_dir()
+    reason = _why_not_written(path)
+    if reason and not there:
+        return (
+            "cache",
+            f"{directory} cannot be made: {reason}; {_ELSEWHERE}",
+            False,
+        )
+    if not there:
+        return "cache", f"{directory} (not there yet, but can be made)", True
     entries = _core.list_cache(directory, True)
     damaged = sum(not entry.valid for entry in entries)
     size = sum(entry.bytes for entry in entries) / 2**20
     text = f"{directory}: {len(entries)} kernels, {size:.1f} MiB"
-    if not os.access(directory, os.W_OK):
-        text += ", read-only"
+    if reason:
+        text += f", and no more: {reason}; {_ELSEWHERE}"
     if damaged:
         text += f", {damaged} damaged (run 'tilefold cache clear')"
-    return "cache", text, not damaged
+    return "cache", text, not damaged and not reason
+
+
+_ELSEWHERE = "set TILEFOLD_CACHE_DIR to a folder that can be written"
+
+
+def _why_not_written(folder: Path) -> str:
+    """What the system says of a file that a cache would keep; "" if nothing.
+
+    Leaves nothing behind.
+    """
+    made = [part for part in (folder, *folder.parents) if not part.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(1))
+    except OSError as error:
+        return error.strerror or str(error)
+    finally:
+        for part in made:
+            with contextlib.suppress(OSError):
+                part.rmdir()
+    return ""
 
 
 def _kernel() -> Finding:

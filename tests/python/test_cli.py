@@ -64,6 +64,39 @@ def test_run_prints_without_an_output_file():
     assert (done.returncode, done.stdout, done.stderr) == (0, "0.0\n", "")
 
 
+ORDERS = [
+    "run FORMULA x y b l -o OUT --threads 2",
+    "run -o OUT FORMULA x y b l",
+    "run FORMULA -o OUT x y b l",
+    "run FORMULA x --threads 2 y -o OUT b l",
+    "run --check FORMULA -o OUT x y b l",
+    "run FORMULA x y b -o OUT --check l",
+    "run FORMULA --check 7 x y b l -o OUT",
+    "run --threads 2 -o OUT -- FORMULA x y b l",
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_options_and_arrays_in_any_order(files, tmp_path, order):
+    given = dict(zip("xybl", files, strict=True))
+    given |= {"FORMULA": TEXT, "OUT": tmp_path / "out.npy"}
+    done = tilefold(*(given.get(word, word) for word in order.split()))
+    assert done.returncode == 0, done.stderr
+    p = Points()
+    out = np.load(tmp_path / "out.npy")
+    np.testing.assert_allclose(out, p.matrix @ p.b, rtol=1e-11)
+    assert ("largest relative error" in done.stderr) == ("--check" in order)
+
+
+@pytest.mark.parametrize(
+    "words", [["-x_i"], ["-o", "-", "--", "-x_i"], ["-|x_i|", "-o", "-"]]
+)
+def test_a_formula_may_begin_with_a_minus(words):
+    done = tilefold("run", "-q", *words, "x=float64[2]")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout in ("[-0. -0.]\n", "-0.0\n-0.0\n")
+
+
 def test_options_reach_the_session(files):
     done = tilefold(
         "run", "-q", TEXT, *files, "--threads", "1", "--isa", "x86-64-v3"
@@ -89,7 +122,24 @@ ERRORS = [
     (["run", "sum_j x_j", "x=1", "x=2"], "tilefold: 'x' is given twice\n"),
     (
         ["run", "sum_j x_j", "x=abc"],
-        "tilefold: x='abc' is neither a number nor a file x.npy or d.npz:b\n",
+        "tilefold: x: 'abc' is neither a number (0.5, 1,2,3, 1+2j), nor a type "
+        "(float32[1000,3]), nor a file (x.npy, d.npz:b, d.csv, d.parquet)\n",
+    ),
+    (
+        ["run", "sum_j x_j", "x=1,2,"],
+        "tilefold: x: '1,2,' is neither a number (0.5, 1,2,3, 1+2j), nor a "
+        "type (float32[1000,3]), nor a file (x.npy, d.npz:b, d.csv, "
+        "d.parquet)\n",
+    ),
+    (
+        ["run", "sum_j x_j", "x=f32[3]"],
+        "tilefold: x: f32[3] is the type of one point, for 'tilefold explain';"
+        " give an array, or a type and shape: float32[1000,3]\n",
+    ),
+    (
+        ["run", "sum_j x_j", "x=float32[99999999999999999999]"],
+        "tilefold: x: no array has the shape (99999999999999999999,): Maximum "
+        "allowed dimension exceeded\n",
     ),
     (
         ["run", "sum_j x_j", "x=float33[3]"],
@@ -132,24 +182,15 @@ def test_files_that_are_missing_or_hold_several_arrays(tmp_path):
     )
     done = tilefold("run", "sum_j x_j", f"x={path}:c")
     assert done.stderr == f"tilefold: x: no 'c' in {path}, which has a, b\n"
+    np.savez(path, a=np.ones(2))
+    done = tilefold("run", "-q", "sum_j x_j", f"x={path}")
+    assert (done.returncode, done.stdout) == (0, "2.0\n")
 
 
 def test_a_wrong_command_line_exits_with_2():
     done = tilefold("runn")
     assert done.returncode == 2
     assert "invalid choice: 'runn'" in done.stderr
-
-
-def test_explain_takes_types_in_place_of_arrays():
-    done = tilefold(
-        "explain", TEXT, "x=float32[1000,3]", "y=float32[2000,3]",
-        "b=float32[2000]", "l=0.5",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    titles = [
-        line for line in done.stdout.splitlines() if line.startswith("── ")
-    ]
-    assert len(titles) >= 5
 
 
 def test_formulas_lists_the_language():
@@ -209,6 +250,58 @@ NUMBERS = [
 ]
 
 
+def cache_found(directory, **environment: str) -> tuple[str, int]:
+    """What doctor says of a cache, and its exit code."""
+    done = tilefold("doctor", TILEFOLD_CACHE_DIR=str(directory), **environment)
+    [line] = [part for part in done.stdout.splitlines() if "cache" in part]
+    return line, done.returncode
+
+
+def test_doctor_tries_whether_the_cache_can_be_written(tmp_path):
+    new = tmp_path / "a" / "b"
+    assert cache_found(new) == (
+        f"ok   cache     {new} (not there yet, but can be made)",
+        0,
+    )
+    assert not (tmp_path / "a").exists()
+    assert cache_found(tmp_path) == (
+        f"ok   cache     {tmp_path}: 0 kernels, 0.0 MiB",
+        0,
+    )
+    assert list(tmp_path.iterdir()) == []
+    cure = "set TILEFOLD_CACHE_DIR to a folder that can be written"
+    (tmp_path / "file").touch()
+    for path, reason in [
+        (tmp_path / "file", "File exists"),
+        (tmp_path / "file" / "a", "Not a directory"),
+        (Path("/proc/none"), "No such file or directory"),
+    ]:
+        line, code = cache_found(path)
+        assert line == f"BAD  cache     {path} cannot be made: {reason}; {cure}"
+        assert code == 1
+    line, code = cache_found("/proc")  # nobody writes there
+    assert line.startswith("BAD  cache     /proc: 0 kernels, 0.0 MiB, and no ")
+    assert line.endswith(cure)
+    assert code == 1
+
+
+def test_folders_at_home(tmp_path):
+    home = {"HOME": str(tmp_path), "TILEFOLD_CACHE_DIR": "~/kept"}
+    assert tilefold("cache", "path", **home).stdout == f"{tmp_path}/kept\n"
+    assert cache_found("~/kept", HOME=str(tmp_path))[0] == (
+        f"ok   cache     {tmp_path}/kept (not there yet, but can be made)"
+    )
+    done = tilefold("cache", "path", "--directory", "~/other", **home)
+    assert done.stdout == f"{tmp_path}/other\n"
+    np.save(tmp_path / "x.npy", np.ones(3))
+    done = tilefold(
+        "run", "-q", "2*x_i", "x=~/x.npy", "-o", "~/out.npy", **home
+    )
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), [2, 2, 2])
+    assert list((tmp_path / "kept").iterdir())
+
+
 def test_doctor(tmp_path):
     done = tilefold(
         "doctor",
@@ -263,6 +356,18 @@ def test_bench_without_a_checkout_says_where_to_get_one(tmp_path):
     )
     done = tilefold("bench", "--source", tmp_path, cwd=CHECKOUT)
     assert done.stderr.startswith(f"tilefold: no source checkout in {tmp_path}")
+
+
+def test_help_of_bench_is_there_without_a_checkout(tmp_path):
+    for word in ("-h", "--help"):
+        done = tilefold("bench", word, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("usage: tilefold bench [--source FOLDER]")
+        assert "run this inside a clone of tilefold" in (
+            " ".join(done.stdout.split())
+        )
+    done = tilefold("bench", "--help", cwd=CHECKOUT)
+    assert "--quick" in done.stdout
 
 
 def test_bench_passes_a_wrong_command_line_on():

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,30 @@ def test_blocks_of_a_document_run_in_order(path):
             assert doctest.DocTestRunner().run(parsed).failed == 0
         else:
             exec(compile(block, str(path), "exec"), scope)
+
+
+def command_lines() -> list[str]:
+    """Those in the list of features."""
+    text = FEATURES.read_text(encoding="utf-8")
+    lines = re.search(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return lines[1].splitlines()
+
+
+@pytest.mark.parametrize("line", command_lines())
+def test_a_command_line_of_the_features_runs(line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scope = names()
+    for name in "xyb":
+        np.save(f"{name}.npy", scope[name])
+    np.savez("d.npz", y=scope["y"], b=scope["b"])
+    np.savez("one.npz", scope["b"])
+    np.savetxt(
+        "table.csv", scope["x"], delimiter=",", header="lon,lat,w", comments=""
+    )
+    tilefold.files.write(scope["y"], "out.parquet")
+    program, *words = shlex.split(line, comments=True)
+    assert program == "tilefold"
+    assert tilefold.cli.main(words) == 0
 
 
 @pytest.mark.parametrize(

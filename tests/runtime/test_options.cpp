@@ -142,6 +142,26 @@ TEST_F(OptionsTest, CacheFollowsXdgAndDoesWithoutAHome) {
     EXPECT_EQ(resolve({}).cache_directory, "");
 }
 
+TEST_F(OptionsTest, PathsMayBeAtHome) {
+    environment.set("TILEFOLD_CACHE_DIR", "~/kept");
+    environment.set("TILEFOLD_CUDA_DRIVER", "~/libcuda.so");
+    environment.set("TILEFOLD_NVRTC", "~/libnvrtc.so");
+    Options options = resolve({});
+    EXPECT_EQ(options.cache_directory, "/home/somebody/kept");
+    EXPECT_EQ(options.cuda_driver, "/home/somebody/libcuda.so");
+    EXPECT_EQ(options.nvrtc, "/home/somebody/libnvrtc.so");
+    Options given;
+    given.cache_directory = "~";
+    EXPECT_EQ(resolve(given).cache_directory, "/home/somebody");
+    given.cache_directory = "/a/~/b";
+    EXPECT_EQ(resolve(given).cache_directory, "/a/~/b");
+    given.cache_directory = "~other";
+    EXPECT_EQ(resolve(given).cache_directory, "~other");
+    environment.set("HOME", nullptr);
+    given.cache_directory = "~/kept";
+    EXPECT_EQ(resolve(given).cache_directory, "~/kept");
+}
+
 std::string message_of(const Options& given) {
     try {
         resolve(given);

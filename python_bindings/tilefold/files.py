@@ -1,0 +1,303 @@
+# python_bindings/tilefold/files.py - arrays in files, for the command line.
+"""Arrays from and to .npy, .npz, .csv and .parquet, by the path's ending.
+
+`d.npz:b` is one array of an archive, `d.csv:lon,lat` and `d.parquet:lon,lat`
+are columns of a table. A table is an array of shape (N, D), or (N,) where one
+column is read; a first line of a CSV file that holds no numbers names them.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Put = Callable[[BinaryIO], None]
+
+__all__ = ["FORMATS", "FileError", "is_file", "read", "write"]
+
+
+class FileError(Exception):
+    """A file that cannot be read as an array, or written: what to do."""
+
+
+def is_file(text: str) -> bool:
+    """Whether a text is the path of a file that holds arrays, or of a part."""
+    return _split(text) is not None
+
+
+def read(text: str) -> Any:
+    """The array of PATH or PATH:PART. Raises FileError, OSError."""
+    found = _split(text)
+    if found is None:
+        raise FileError(f"{text}: {_KNOWN}")
+    path, part = found
+    try:
+        return _FORMATS[path.suffix][0](path, part)
+    except (FileError, OSError):
+        raise
+    except Exception as error:  # what libraries raise of a broken file
+        reason = " ".join(str(error).split()) or type(error).__name__
+        if "pickle" in reason:  # NumPy's guess of anything else
+            reason = "there is no array of numbers in it"
+        raise FileError(f"{path}: {reason}") from error
+
+
+def write(result: Any, path: str, form: str | None = None) -> None:
+    """Writes an array; "-" is the standard output. Raises FileError, OSError.
+
+    The path's ending says the form, unless `form` does: "npy", "npz", "csv"
+    or "parquet"; on the standard output, it is "csv" otherwise.
+    """
+    target = Path(path).expanduser()
+    ending = f".{form}" if form else ".csv" if path == "-" else target.suffix
+    if ending not in _FORMATS:
+        raise FileError(f"{path}: {_KNOWN}, or name it with --format")
+    put = _FORMATS[ending][1](np.asarray(result))  # checked before it is opened
+    if path == "-":
+        put(sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        return
+    with target.open("wb") as file:
+        put(file)
+
+
+def _split(text: str) -> tuple[Path, str] | None:
+    """PATH:PART to both; None where the ending is not a known one."""
+    for path, part in ((text, ""), text.rpartition(":")[::2]):
+        whole = Path(path).expanduser()
+        if whole.suffix in _FORMATS:
+            return whole, part
+    return None
+
+
+# ---- NumPy's own ------------------------------------------------------------
+
+
+def _read_npy(path: Path, part: str) -> Any:
+    if part:
+        raise FileError(f"{path} holds one array; leave ':{part}' away")
+    array = np.load(path, mmap_mode="r" if os.path.getsize(path) else None)
+    if isinstance(array, np.lib.npyio.NpzFile):
+        raise FileError(f"{path} is an archive; name it {path.stem}.npz")
+    return array
+
+
+def _read_npz(path: Path, part: str) -> Any:
+    with path.open("rb") as file:
+        archive = np.load(file)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise FileError(f"{path} is no archive; name it {path.stem}.npy")
+        names = archive.files
+        if part and part not in names:
+            raise FileError(f"no '{part}' in {path}, which has " + _list(names))
+        if not part and len(names) != 1:
+            members = _list([f"{path}:{name}" for name in names])
+            raise FileError(f"which array of {path}? {members}")
+        return archive[part or names[0]]
+
+
+def _npy(array: Any) -> Put:
+    return lambda file: np.lib.format.write_array(
+        file, array, allow_pickle=False
+    )
+
+
+def _npz(array: Any) -> Put:
+    return lambda file: np.savez(file, result=array)
+
+
+# ---- CSV --------------------------------------------------------------------
+
+
+def _read_csv(path: Path, part: str) -> Any:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file)
+        first = next((row for row in rows if any(map(str.strip, row))), None)
+        lines = rows.line_num
+    if first is None:
+        raise FileError(f"{path} is empty")
+    names = [cell.strip().lstrip("# ") for cell in first]
+    named = not all(_is_number(cell) for cell in first)
+    if not named:
+        names = [str(number) for number in range(len(first))]
+    chosen = _columns(path, names, part)
+    table = _numbers(
+        path,
+        delimiter=",",
+        encoding="utf-8-sig",
+        quotechar='"',
+        comments=None,
+        ndmin=2,
+        skiprows=lines if named else 0,
+        usecols=chosen,
+    ).reshape(-1, len(chosen))
+    return table[:, 0] if len(chosen) == 1 else table
+
+
+def _numbers(path: Path, **settings: Any) -> Any:
+    """Whole numbers, real ones or complex ones: the first that all are."""
+    for dtype in (np.int64, np.float64):
+        try:
+            with warnings.catch_warnings():
+                # NumPy reads 1.5 as a whole number, and says so.
+                warnings.simplefilter("error", DeprecationWarning)
+                warnings.filterwarnings("ignore", message=".*no data")
+                return np.loadtxt(path, dtype=dtype, **settings)
+        except (ValueError, DeprecationWarning):
+            pass
+    try:
+        return np.loadtxt(path, dtype=np.complex128, **settings)
+    except ValueError as error:
+        text = str(error).replace("complex128", "a number")
+        raise ValueError(text) from error
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        complex(cell.strip())
+    except ValueError:
+        return False
+    return True
+
+
+def _csv(array: Any) -> Put:
+    if array.ndim > 2:
+        raise FileError(
+            f"a result of shape {array.shape} has no rows and columns: "
+            "write .npy or .npz"
+        )
+    rows = _rows(array)
+
+    def put(file: BinaryIO) -> None:
+        for row in rows:  # as text that reads back to the same numbers
+            file.write(",".join(map(_spelled, row)).encode() + b"\n")
+
+    return put
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, np.complexfloating):
+        return str(value).strip("()")
+    return str(int(value)) if isinstance(value, np.bool_) else str(value)
+
+
+# ---- Parquet ----------------------------------------------------------------
+
+
+def _parquet() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.compute
+        import pyarrow.parquet
+    except ImportError as error:
+        raise FileError(
+            "Parquet files are read and written by the package pyarrow: "
+            "pip install pyarrow"
+        ) from error
+    return pyarrow
+
+
+def _read_parquet(path: Path, part: str) -> Any:
+    arrow = _parquet()
+    with arrow.parquet.ParquetFile(path) as file:
+        names = list(file.schema_arrow.names)
+        chosen = [names[k] for k in _columns(path, names, part)]
+        table = file.read(columns=chosen)
+    columns = [_column(arrow, path, name, table[name]) for name in chosen]
+    return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+
+def _column(arrow: Any, path: Path, name: str, column: Any) -> Any:
+    """Of shape (N,), or (N, D) where each value is a list of D numbers."""
+    if column.null_count:
+        raise FileError(
+            f"{path}: {column.null_count} values of '{name}' are missing"
+        )
+    kind = column.type
+    width = 1
+    if arrow.types.is_fixed_size_list(kind):
+        width = kind.list_size
+    elif arrow.types.is_list(kind) or arrow.types.is_large_list(kind):
+        lengths = np.unique(arrow.compute.list_value_length(column))
+        if len(lengths) > 1:
+            raise FileError(f"{path}: lists of '{name}' differ in length")
+        width = int(lengths[0]) if len(lengths) else 1
+    else:
+        return _numeric(arrow, path, name, column, kind).to_numpy()
+    flat = arrow.compute.list_flatten(column)
+    values = _numeric(arrow, path, name, flat, kind.value_type).to_numpy()
+    return values.reshape(-1, width)
+
+
+def _numeric(arrow: Any, path: Path, name: str, column: Any, kind: Any) -> Any:
+    types = arrow.types
+    is_number = types.is_integer(kind) or types.is_floating(kind)
+    if not (is_number or types.is_boolean(kind)):
+        raise FileError(f"{path}: '{name}' is {kind}, and no number")
+    if column.null_count:
+        raise FileError(
+            f"{path}: {column.null_count} values of '{name}' are missing"
+        )
+    return column
+
+
+def _table(array: Any) -> Put:
+    arrow = _parquet()
+    if array.ndim > 2 or array.dtype.kind == "c":
+        raise FileError(
+            f"a result {array.dtype} of shape {array.shape} is no table of "
+            "real numbers: write .npy or .npz"
+        )
+    rows = _rows(array)
+    names = ["result"]
+    if array.ndim == 2:
+        names = [f"result{k}" for k in range(rows.shape[1])]
+    columns = [np.ascontiguousarray(column) for column in rows.T]
+    table = arrow.table(dict(zip(names, columns, strict=True)))
+    return lambda file: arrow.parquet.write_table(table, file)
+
+
+# ---- what both have ---------------------------------------------------------
+
+
+def _columns(path: Path, names: Sequence[str], part: str) -> list[int]:
+    """The numbers of the columns that `part` names; of all for ""."""
+    if not part:
+        return list(range(len(names)))
+    chosen = []
+    for name in part.split(","):
+        if name not in names:
+            raise FileError(f"no '{name}' in {path}, which has " + _list(names))
+        if names.count(name) > 1:
+            raise FileError(f"{path} has several columns '{name}'")
+        chosen.append(names.index(name))
+    return chosen
+
+
+def _rows(array: Any) -> Any:
+    """A number as one row of one column, numbers as rows of one column."""
+    return array if array.ndim == 2 else array.reshape(-1, 1)
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(names) or "nothing"
+
+
+# How each is read, and what makes a writer of an array, by the ending.
+_FORMATS: dict[str, tuple[Callable[[Path, str], Any], Callable[[Any], Put]]] = {
+    ".npy": (_read_npy, _npy),
+    ".npz": (_read_npz, _npz),
+    ".csv": (_read_csv, _csv),
+    ".parquet": (_read_parquet, _table),
+}
+FORMATS = [ending[1:] for ending in _FORMATS]
+_KNOWN = "a file of arrays ends in " + ", ".join(_FORMATS)

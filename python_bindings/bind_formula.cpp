@@ -2,6 +2,7 @@
 #include "formulas/parser.h"
 #include "python_bindings/call.h"
 #include "python_bindings/derive.h"
+#include "python_bindings/element_types.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/kernel_shape.h"
 #include "python_bindings/result.h"
@@ -203,14 +204,6 @@ nb::tuple tuple_of(const Extents& extents) {
     return nb::tuple(all);
 }
 
-nb::tuple shape_of_kernel(const FormulaHandle& handle, nb::dict arguments,
-                          nb::dict settings) {
-    Call call;
-    call.read(arguments.ptr(), settings.ptr());
-    return tuple_of(
-        kernel_shape(formula_for(handle, call), call.arguments.views()));
-}
-
 /// Fails where a call would before it runs.
 void check_call(const FormulaHandle& handle, nb::dict arguments,
                 nb::dict settings) {
@@ -219,14 +212,17 @@ void check_call(const FormulaHandle& handle, nb::dict arguments,
     formula_for(handle, call).bind(call.arguments.views(), options_of(call));
 }
 
-/// (batch dimensions, points of i, points of j, components), -1 for none.
-nb::tuple shape_of_value(const FormulaHandle& handle, nb::dict arguments) {
+/// (batch dimensions, points of i, points of j, components, dtype), -1 for
+/// none.
+nb::tuple shape_of_value(const FormulaHandle& handle, nb::dict arguments,
+                         nb::dict settings) {
     Call call;
-    call.read(arguments.ptr(), nullptr);
+    call.read(arguments.ptr(), settings.ptr());
     const ValueShape shape =
-        value_shape(handle.formula, call.arguments.views());
+        value_shape(formula_for(handle, call), call.arguments.views());
     return nb::make_tuple(tuple_of(shape.batch), shape.i, shape.j,
-                          shape.components);
+                          shape.components,
+                          numpy_name(shape.dtype, shape.is_complex));
 }
 
 double count_pairs(const FormulaHandle& handle, nb::dict arguments) {
@@ -325,10 +321,14 @@ std::string diagonal_text(const FormulaHandle& handle) {
     return diagonal(handle.formula);
 }
 
-std::string combined_text(const FormulaHandle& a, const FormulaHandle& b,
-                          const std::string& operation, const Renamed& renamed,
-                          bool reflected) {
-    return combine(a.formula, b.formula, operation, renamed, reflected);
+using NamedTerm = std::tuple<std::string, FormulaHandle, Renamed>;
+
+std::string substituted_text(const FormulaHandle& handle,
+                             const std::vector<NamedTerm>& terms) {
+    std::vector<Operand> operands;
+    for (const auto& [name, term, renamed] : terms)
+        operands.push_back({name, term.formula, renamed});
+    return substitute(handle.formula, operands);
 }
 
 std::string applied_text(const FormulaHandle& handle,
@@ -348,12 +348,6 @@ bool formula_reads_index(const FormulaHandle& handle, int axis) {
 
 std::string transposed_text(const FormulaHandle& handle) {
     return transpose(handle.formula);
-}
-
-std::string derived_text(const FormulaHandle& handle,
-                         const std::string& reduction, int axes,
-                         std::int64_t count, const std::string& weights) {
-    return derive(handle.formula, {reduction, Axes(axes), count, weights});
 }
 
 nb::str repr(const FormulaHandle& handle) {
@@ -482,25 +476,21 @@ void bind_pair_term(nb::class_<FormulaHandle>& formula) {
                      "typing.Any"),
              nb::arg("arguments"), nb::arg("want"), nb::arg("i").none(),
              nb::arg("j").none(), nb::arg("settings"))
-        .def("_kernel_shape", &shape_of_kernel,
-             nb::sig("def _kernel_shape(self, arguments: "
-                     "dict[str, typing.Any], settings: "
-                     "dict[str, typing.Any]) -> tuple[int, ...]"))
         .def("_check_call", &check_call,
              nb::sig("def _check_call(self, arguments: "
                      "dict[str, typing.Any], settings: "
                      "dict[str, typing.Any]) -> None"))
         .def("_value_shape", &shape_of_value,
              nb::sig("def _value_shape(self, arguments: "
+                     "dict[str, typing.Any], settings: "
                      "dict[str, typing.Any]) -> "
-                     "tuple[tuple[int, ...], int, int, int]"))
+                     "tuple[tuple[int, ...], int, int, int, str]"))
         .def("_pairs", &count_pairs,
              nb::sig("def _pairs(self, arguments: "
                      "dict[str, typing.Any]) -> float"))
-        .def("_derive", &derived_text, nb::arg("reduction"), nb::arg("axes"),
-             nb::arg("count"), nb::arg("weights"))
-        .def("_combine", &combined_text, nb::arg("other"), nb::arg("operation"),
-             nb::arg("renamed"), nb::arg("reflected"))
+        .def("_substitute", &substituted_text, nb::arg("terms"),
+             nb::sig("def _substitute(self, terms: typing.Sequence[tuple[str, "
+                     "Formula, dict[str, str]]]) -> str"))
         .def("_select", &selected_text, nb::arg("axis"), nb::arg("renamed"),
              nb::arg("list"), nb::arg("start"), nb::arg("step"))
         .def("_reads_index", &formula_reads_index, nb::arg("axis"))

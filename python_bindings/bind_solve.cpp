@@ -1,14 +1,18 @@
 // python_bindings/bind_solve.cpp - linear systems with kernels.
+#include "compiler/roles.h"
 #include "python_bindings/call.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/kernel_shape.h"
 #include "python_bindings/result.h"
+#include "runtime/bind_shapes.h"
 #include "runtime/kernel_solve.h"
 
 #include <nanobind/stl/string.h>
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tilefold::python {
@@ -52,28 +56,50 @@ Method method_of(nb::handle value) {
          {"method", "'" + name + "'", "pass 'cg', 'minres' or 'auto'"});
 }
 
+/// None where nothing is said.
+std::optional<std::int64_t> count_of(const char* name, nb::handle value,
+                                     const char* cure) {
+    std::int64_t count = 0;
+    if (value.is_none())
+        return std::nullopt;
+    if (!nb::try_cast<std::int64_t>(value, count))
+        fail(Code::BadOption, {name, type_of(value), cure});
+    return count;
+}
+
 SolveOptions options_of(nb::dict given) {
     SolveOptions options;
     options.ridge = number_of("ridge", given["ridge"]);
     options.rtol = number_of("rtol", given["rtol"]);
     options.preconditioner = preconditioner_of(given["preconditioner"]);
     options.method = method_of(given["method"]);
-    nb::object maxiter = given["maxiter"];
-    std::int64_t count = 0;
-    if (!maxiter.is_none()) {
-        if (!nb::try_cast<std::int64_t>(maxiter, count))
-            fail(Code::BadOption, {"maxiter", type_of(maxiter),
-                                   "pass a whole number, 1 or above"});
-        options.maxiter = count;
-    }
+    options.maxiter = count_of("maxiter", given["maxiter"],
+                               "pass a whole number, 1 or above");
     check_options(options);
     return options;
 }
 
-std::vector<NamedView> without(const Call& call, const std::string& name) {
+LogdetOptions logdet_options_of(nb::dict given) {
+    LogdetOptions options;
+    options.ridge = number_of("ridge", given["ridge"]);
+    options.preconditioner = preconditioner_of(given["preconditioner"]);
+    options.maxiter = count_of("maxiter", given["maxiter"],
+                               "pass a whole number, 1 or above");
+    options.probes =
+        count_of("probes", given["probes"], "pass a whole number, 2 or above")
+            .value_or(options.probes);
+    options.seed = std::uint64_t(
+        count_of("seed", given["seed"], "pass a whole number").value_or(0));
+    check_options(options);
+    return options;
+}
+
+std::vector<NamedView> without(std::span<const NamedView> arguments,
+                               std::string_view name) {
+    const std::string imaginary = std::string(name) += imaginary_suffix;
     std::vector<NamedView> views;
-    for (const NamedView& view : call.arguments.views())
-        if (view.name != name)
+    for (const NamedView& view : arguments)
+        if (view.name != name && view.name != imaginary)
             views.push_back(view);
     return views;
 }
@@ -85,44 +111,113 @@ nb::list list_of(const std::vector<double>& numbers) {
     return list;
 }
 
+/// The formulas of K · b, of K or its real parts, and of its imaginary parts.
+struct Formulas {
+    const FormulaHandle& product;
+    const FormulaHandle& pair;
+    const FormulaHandle* imaginary; ///< null: K is real
+
+    SystemFormulas in(const Call& call) const {
+        SystemFormulas formulas{formula_for(product, call),
+                                formula_for(pair, call)};
+        if (imaginary)
+            formulas.imaginary = formula_for(*imaginary, call);
+        return formulas;
+    }
+};
+
+/// The shape of K. Throws where its values are vectors.
+Extents shape_of(const Formula& pair, std::span<const NamedView> arguments) {
+    Extents shape = kernel_shape(pair, arguments);
+    if (const ValueShape value = value_shape(pair, arguments);
+        value.components >= 0) {
+        shape.push_back(value.components);
+        fail(Code::SolveVectors, {spelling_of(shape)});
+    }
+    return shape;
+}
+
 /// (x, iterations, residuals, converged, rank, warning)
 nb::object solve(const FormulaHandle& product, const FormulaHandle& pair,
-                 nb::dict arguments, const std::string& side, nb::dict settings,
-                 nb::dict given) {
+                 const FormulaHandle* imaginary, nb::dict arguments,
+                 const std::string& side, nb::dict settings, nb::dict given) {
     const SolveOptions options = options_of(given);
     Call call;
     call.read_for_elements(arguments, settings);
-    const Formula term = formula_for(pair, call);
-    const Formula formula = formula_for(product, call);
-    const Extents shape = kernel_shape(term, without(call, side));
+    SystemFormulas formulas = Formulas{product, pair, imaginary}.in(call);
+    const auto views = call.arguments.views();
+    const Extents shape = shape_of(formulas.pair, without(views, side));
     const Poll poll = poll_of(product, call);
     std::optional<KernelSystem> system;
     Solution solution;
     {
         nb::gil_scoped_release released;
-        system.emplace(formula, term, shape, call.arguments.views(), side);
+        system.emplace(std::move(formulas), shape, views, side);
         solution = system->solve(options, poll);
     }
     Result x;
-    x.allocate(call.arguments.kind(), system->dtype(), system->shape());
-    system->store(solution, x.output());
+    x.allocate(call.arguments.kind(), system->dtype(), system->shape(),
+               system->is_complex());
+    system->store(solution, x.output(), x.imaginary());
     return nb::make_tuple(x.take(), solution.iterations,
                           list_of(solution.residuals),
                           solution.worst() == Outcome::Converged, solution.rank,
                           system->warning(solution, options));
 }
 
+/// (value, error, probes, steps, rank, quadratics or None, warning)
+nb::object log_determinant(const FormulaHandle& product,
+                           const FormulaHandle& pair,
+                           const FormulaHandle* imaginary, nb::dict arguments,
+                           const std::string& side, nb::dict settings,
+                           nb::dict given) {
+    const LogdetOptions options = logdet_options_of(given);
+    Call call;
+    call.read_for_elements(arguments, settings);
+    SystemFormulas formulas = Formulas{product, pair, imaginary}.in(call);
+    const auto given_views = call.arguments.views();
+    std::vector<NamedView> views(given_views.begin(), given_views.end());
+    const Extents shape = shape_of(formulas.pair, without(views, side));
+    const bool has_side = arguments.contains(side.c_str());
+    const std::vector<double> zeros(has_side ? 0 : std::size_t(shape.front()));
+    if (!has_side)
+        views.push_back(
+            {side, View::of(zeros.data(), DType::F64, {shape.front()}), {}});
+    const Poll poll = poll_of(product, call);
+    LogDeterminant found;
+    {
+        nb::gil_scoped_release released;
+        found = KernelSystem(std::move(formulas), shape, views, side)
+                    .log_determinant(options, poll);
+    }
+    return nb::make_tuple(
+        found.value, found.error, found.probes, found.steps, found.rank,
+        found.is_exact() ? nb::object(list_of(found.quadratics)) : nb::none(),
+        warning_of(found));
+}
+
 } // namespace
 
 void bind_solve(nb::module_& module) {
     module.def("_solve", &solve, nb::arg("product"), nb::arg("pair"),
-               nb::arg("arguments"), nb::arg("side"), nb::arg("settings"),
-               nb::arg("options"),
+               nb::arg("imaginary").none(), nb::arg("arguments"),
+               nb::arg("side"), nb::arg("settings"), nb::arg("options"),
                nb::sig("def _solve(product: Formula, pair: Formula, "
+                       "imaginary: Formula | None, "
                        "arguments: dict[str, typing.Any], side: str, "
                        "settings: dict[str, typing.Any], "
                        "options: dict[str, typing.Any]) -> "
                        "tuple[typing.Any, int, list[float], bool, int, str]"));
+    module.def(
+        "_log_determinant", &log_determinant, nb::arg("product"),
+        nb::arg("pair"), nb::arg("imaginary").none(), nb::arg("arguments"),
+        nb::arg("side"), nb::arg("settings"), nb::arg("options"),
+        nb::sig("def _log_determinant(product: Formula, pair: Formula, "
+                "imaginary: Formula | None, "
+                "arguments: dict[str, typing.Any], side: str, "
+                "settings: dict[str, typing.Any], "
+                "options: dict[str, typing.Any]) -> "
+                "tuple[float, float, int, int, int, list[float] | None, str]"));
 }
 
 } // namespace tilefold::python

@@ -5,7 +5,6 @@
 // 2. Trees are built, never text: print() spells them.
 #include "python_bindings/derive.h"
 
-#include "formulas/diagnostic.h"
 #include "formulas/parser.h"
 
 #include <algorithm>
@@ -79,44 +78,6 @@ NodeId add(ast::Formula& tree, Node node) {
     return NodeId(tree.nodes.size() - 1);
 }
 
-NodeId weighted(ast::Formula& tree, const Around& around) {
-    if (around.weights.empty())
-        return tree.root;
-    Node weights;
-    weights.kind = Kind::Variable;
-    weights.name = around.weights;
-    weights.axes = ast::Axes(around.axes);
-    Node product;
-    product.kind = Kind::Apply;
-    product.name = "*";
-    product.children = {tree.root, add(tree, std::move(weights))};
-    return add(tree, std::move(product));
-}
-
-} // namespace
-
-std::string derive(const Formula& pair, const Around& around) {
-    ast::Formula tree = pair.tree();
-    for (const Node& node : tree.nodes)
-        if (node.kind == Kind::Reduce)
-            fail(Code::KernelReduces, {tree.text, node.span});
-    SpellRoles(tree, pair.names()).run();
-    Node reduce;
-    reduce.kind = Kind::Reduce;
-    reduce.name = around.reduction;
-    reduce.axes = ast::Axes(around.axes);
-    reduce.children = {weighted(tree, around)};
-    if (around.count) {
-        Node count;
-        count.value = double(around.count);
-        reduce.children.push_back(add(tree, std::move(count)));
-    }
-    tree.root = add(tree, std::move(reduce));
-    return print(tree);
-}
-
-namespace {
-
 /// Gives the arguments and definitions of a tree other names.
 class Rename {
 public:
@@ -160,10 +121,12 @@ Renamed clashing_definitions(const ast::Formula& tree,
     Renamed renamed;
     for (const ast::Definition& definition : tree.definitions) {
         std::string name = definition.name;
-        for (int number = 2; is_used(other, name); ++number)
+        if (!is_used(other, name))
+            continue;
+        for (int number = 2; is_used(other, name) || is_used(tree, name);
+             ++number)
             name = definition.name + std::to_string(number);
-        if (name != definition.name)
-            renamed[definition.name] = name;
+        renamed[definition.name] = name;
     }
     return renamed;
 }
@@ -185,19 +148,28 @@ NodeId adopt(ast::Formula& tree, ast::Formula other) {
 
 } // namespace
 
-std::string combine(const Formula& a, const Formula& b,
-                    const std::string& operation, const Renamed& renamed,
-                    bool reflected) {
-    ast::Formula tree = spelled(a), other = spelled(b);
-    Rename(other, renamed).run();
-    Rename(other, clashing_definitions(other, tree)).run();
-    Node node;
-    node.kind = Kind::Apply;
-    node.name = operation;
-    node.children = {tree.root, adopt(tree, std::move(other))};
-    if (reflected)
-        std::swap(node.children[0], node.children[1]);
-    tree.root = add(tree, std::move(node));
+std::string substitute(const Formula& formula,
+                       std::span<const Operand> operands) {
+    ast::Formula tree = spelled(formula);
+    const std::size_t own = tree.nodes.size();
+    for (const Operand& operand : operands) {
+        ast::Formula term = spelled(operand.pair);
+        Rename(term, operand.renamed).run();
+        Rename(term, clashing_definitions(term, tree)).run();
+        Rename(tree, clashing_definitions(tree, term)).run();
+        const NodeId root = adopt(tree, std::move(term));
+        const auto meant = [&](NodeId id) {
+            const Node& node = tree.nodes[id];
+            return id < own && node.kind == Kind::Name &&
+                           node.name == operand.name
+                       ? root
+                       : id;
+        };
+        for (std::size_t id = 0; id < own; ++id)
+            for (NodeId& child : tree.nodes[id].children)
+                child = meant(child);
+        tree.root = meant(tree.root);
+    }
     return print(tree);
 }
 

@@ -1,36 +1,32 @@
-// python_bindings/derive.h - formulas around a kernel's pair term: what
-// `K @ b` and `K.sum(1)` compute.
+// python_bindings/derive.h - formulas made of a kernel's pair term: what
+// `K @ b`, `K.sum(1)` and `2*K` compute.
 #pragma once
 
 #include "runtime/session.h"
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace tilefold::python {
 
-/// What is put around the pair term.
-struct Around {
-    std::string reduction;  ///< "sum", "argkmin"
-    Axes axes = Axes::J;    ///< reduced
-    std::int64_t count = 0; ///< the K of kmin and argkmin; 0: none
-    std::string weights;    ///< name of a factor on `axes`; "": none
-};
-
-/// The text of `reduction_axes (pair term) weights_axes`, roles spelled out.
-/// Throws Error(KernelReduces) if `pair` has a reduction of its own.
-std::string derive(const Formula& pair, const Around& around);
-
 /// `wish`, or the first of wish1, wish2 … that `pair` does not use, for an
 /// argument of ours.
 std::string unused_name(const Formula& pair, const std::string& wish);
-/// The text of `a operator b`, or `b operator a` if `reflected`: b's
-/// arguments take the names in `renamed`.
 using Renamed = std::map<std::string, std::string>;
-std::string combine(const Formula& a, const Formula& b,
-                    const std::string& operation, const Renamed& renamed,
-                    bool reflected);
+/// A pair term that stands for a name of another formula; its arguments take
+/// the names in `renamed`.
+struct Operand {
+    std::string name;
+    Formula pair;
+    Renamed renamed;
+};
+/// The text of `formula`, in which names stand for pair terms: of
+/// "sum_j(f*b_j)" and a term f, or "f + max(g, 0)". Definitions of one name
+/// stay apart.
+std::string substitute(const Formula& formula,
+                       std::span<const Operand> operands);
 /// The text of `function(pair term)`.
 std::string applied(const Formula& pair, const std::string& function);
 /// Which rows of an axis are read, by names of arguments: those in the array

@@ -2,8 +2,10 @@
 #include "python_bindings/kernel_shape.h"
 
 #include "compiler/roles.h"
+#include "compiler/vocabulary.h"
 #include "formulas/diagnostic.h"
 #include "formulas/parser.h"
+#include "python_bindings/derive.h"
 #include "runtime/bind_shapes.h"
 
 #include <algorithm>
@@ -35,14 +37,22 @@ Readings read_all(const Formula& pair, std::span<const NamedView> arguments) {
 }
 
 /// The passes without LLVM: microseconds.
-Result result_of(const Formula& pair, std::span<const NamedView> arguments,
+Result result_of(const ast::Formula& pair, std::span<const NamedView> arguments,
                  const Readings& readings) {
     std::vector<ArgumentType> types;
     for (std::size_t k = 0; k < readings.size(); ++k)
         types.push_back({std::string(readings[k].name), arguments[k].declared,
                          readings[k].dtype, readings[k].rank, readings[k].rows,
                          readings[k].columns});
-    return compile(pair.tree(), types, Mode::Values, {}).result;
+    return compile(pair, types, Mode::Values, {}).result;
+}
+
+/// Of an array that holds both parts: it has single or double numbers.
+DType dtype_of_parts(DType real, DType imaginary) {
+    const auto is_single = [](DType dtype) {
+        return kind_of(dtype) == DTypeKind::Float && dtype != DType::F64;
+    };
+    return is_single(real) && is_single(imaginary) ? DType::F32 : DType::F64;
 }
 
 } // namespace
@@ -54,14 +64,25 @@ ValueShape value_shape(const Formula& pair,
             fail(Code::KernelReduces, {pair.text(), node.span});
     Readings readings = read_all(pair, arguments);
     const Lengths lengths = lengths_of(readings);
-    ValueShape shape{batch_shape(readings), lengths.i, lengths.j, -1};
-    try {
-        const Result result = result_of(pair, arguments, readings);
+    ValueShape shape{batch_shape(readings), lengths.i, lengths.j};
+    const auto take = [&](const Result& result) {
+        shape.dtype = result.dtype;
         if (result.rank == 1)
             shape.components = result.rows;
+    };
+    const auto part = [&](const char* name) {
+        return result_of(parse(applied(pair, name), vocabulary()), arguments,
+                         readings);
+    };
+    try {
+        take(result_of(pair.tree(), arguments, readings));
     } catch (const Error& error) {
-        if (error.code() == Code::ComplexResult) // has the same shape
+        if (error.code() == Code::ComplexResult) {
+            take(part("real"));
+            shape.dtype = dtype_of_parts(shape.dtype, part("imag").dtype);
+            shape.is_complex = true;
             return shape;
+        }
         BindOptions options;
         options.want = Want::Dense;
         pair.bind(arguments, options); // says it better where it can

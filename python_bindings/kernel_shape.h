@@ -8,11 +8,13 @@
 
 namespace tilefold::python {
 
-/// How many values a formula without a reduction has.
+/// How many values a formula without a reduction has, and of which type.
 struct ValueShape {
     Extents batch;
     std::int64_t i = -1, j = -1;  ///< points; -1 where no array is on the axis
     std::int64_t components = -1; ///< of a value; -1: it is a scalar
+    DType dtype = DType::F64;     ///< of a complex value, that of its parts
+    bool is_complex = false;
 };
 
 /// Throws what Formula::bind would throw of names, shapes and dtypes.

@@ -20,6 +20,7 @@
 #include <Eigen/Core>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace tilefold {
@@ -125,6 +126,28 @@ void PivotedCholesky::apply(std::span<const double> in, std::span<double> out,
     factors_->inner.solveInPlace(inner);
     to.noalias() = l * inner;
     to = (from - to) / factors_->shift;
+}
+
+void PivotedCholesky::colour(std::span<const double> inner,
+                             std::span<double> values,
+                             std::int64_t columns) const {
+    const Eigen::MatrixXd& l = factors_->l;
+    Eigen::Map<const RowMajor> from(inner.data(), l.cols(), columns);
+    Eigen::Map<RowMajor> to(values.data(), l.rows(), columns);
+    to *= std::sqrt(factors_->shift);
+    to.noalias() += l * from;
+}
+
+double PivotedCholesky::shift() const {
+    return factors_->shift;
+}
+
+double PivotedCholesky::log_determinant() const {
+    // det(shift + L Lᵀ) = det(shift + Lᵀ L) shift^(size - rank)
+    const Eigen::MatrixXd& l = factors_->l;
+    const auto& factor = factors_->inner.matrixLLT();
+    return 2 * factor.diagonal().array().log().sum() +
+           double(l.rows() - l.cols()) * std::log(factors_->shift);
 }
 
 } // namespace tilefold

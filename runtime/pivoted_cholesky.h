@@ -34,6 +34,12 @@ public:
     /// out = (L Lᵀ + shift)⁻¹ in; both row-major, `size` rows of `columns`.
     void apply(std::span<const double> in, std::span<double> out,
                std::int64_t columns) const;
+    /// values = √shift values + L inner: of independent numbers, `size` and
+    /// rank() rows of them, vectors with the covariance L Lᵀ + shift.
+    void colour(std::span<const double> inner, std::span<double> values,
+                std::int64_t columns) const;
+    double shift() const;
+    double log_determinant() const; ///< of L Lᵀ + shift
 
 private:
     struct Factors;

@@ -7,18 +7,21 @@ reduced like any other; a transpose only exchanges the axes.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from tilefold import _core
-from tilefold.errors import ConvergenceWarning
-from tilefold.pair_term import PairTerm, any_requires_grad, spelled, unused
-from tilefold.slices import chosen, is_integer, listed, numbers_of, split
+from tilefold.linear_systems import LinearSystems
+from tilefold.operations import Operations
+from tilefold.pair_term import PairTerm
+from tilefold.reductions import Reductions, one_point_axis
+from tilefold.slices import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from typing_extensions import Self
 
     from tilefold.lazy_value import Lazy
     from tilefold.neighbors import Neighbors
@@ -81,16 +84,25 @@ def _traced(
     return trace(function, given)
 
 
-class Kernel:
-    """A lazy matrix of shape (N, M), or (…, N, M) in batches.
+class Kernel(Reductions, LinearSystems, Operations):
+    """A lazy matrix of shape (N, M).
 
     Made by `tilefold.kernel`. Rows are the points of i, columns those of j.
+    Batch dimensions come first, as in (B, N, M); where the values of pairs
+    are vectors their components come last, as in (N, M, E). Indexing and
+    reductions count these axes as NumPy does, and arrays broadcast with them;
+    only `T`, `K @ b` and `diag` are of i and j whatever else there is.
+
+    NumPy's and PyTorch's functions of single values make another kernel, of
+    one formula: `np.exp(-K)`, `np.where(K > 0.5, K, 0)`, `u[:, None] * K * v`.
     Results belong to the library of the arrays.
+
+    SciPy takes a kernel of NumPy arrays for a linear operator:
+
+        values, vectors = scipy.sparse.linalg.eigsh(K, k=5)
     """
 
     __slots__ = ("__weakref__", "_pair", "_transposed")
-    __array_ufunc__ = None  # NumPy leaves b @ K to __rmatmul__
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, pair: PairTerm, transposed: bool = False) -> None:
         self._pair = pair
@@ -100,21 +112,50 @@ class Kernel:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(N, M), after the batch dimensions."""
-        *batch, rows, columns = self._pair.shape
-        if self._transposed:
-            rows, columns = columns, rows
-        return (*batch, rows, columns)
+        """(N, M), after batch dimensions and before components."""
+        width = self._pair.components
+        ends = () if width is None else (width,)
+        return (*self._pair.batch, *self._matrix_shape, *ends)
 
     @property
     def ndim(self) -> int:
-        """2, and one more for each batch dimension."""
-        return len(self._pair.shape)
+        """2, and one more for each batch dimension and for components."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many numbers the whole array would have."""
+        size = 1
+        for extent in self.shape:
+            size *= extent
+        return size
+
+    @property
+    def dtype(self) -> Any:
+        """Of the values: NumPy's dtype, of tensors PyTorch's."""
+        return self._pair.library_dtype()
 
     @property
     def T(self) -> Kernel:  # noqa: N802
-        """The transpose; nothing is computed."""
+        """I and j exchanged, in each batch; nothing is computed."""
         return Kernel(self._pair, not self._transposed)
+
+    @property
+    def H(self) -> Kernel:  # noqa: N802
+        """The conjugate transpose; nothing is computed."""
+        return self.conj().T if self._pair.is_complex else self.T
+
+    @property
+    def real(self) -> Kernel:
+        """The real parts, lazily."""
+        return self._like(self._pair.parts()[0]) if self._is_complex else self
+
+    @property
+    def imag(self) -> Kernel:
+        """The imaginary parts, lazily."""
+        if not self._is_complex:
+            return 0 * self
+        return self._like(self._pair.parts()[1])
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -129,9 +170,14 @@ class Kernel:
     # ---- products -----------------------------------------------------------
 
     def __matmul__(self, vector: Any) -> Any:
-        """K @ b: (N,) for b of shape (M,), (N, E) for (M, E)."""
-        if isinstance(vector, Kernel):
+        """K @ b: (N,) for b of shape (M,), (N, E) for (M, E).
+
+        Of a kernel of vectors, Σ_j K[i, j] b[j]: (N, E) for b of shape (M,).
+        """
+        if isinstance(vector, Operations) or hasattr(vector, "spelled_matrix"):
             _core.fail("KernelProduct")
+        if self._pair.components is not None:
+            self._refuse_two_readings(vector)
         name = self._pair.formula._unused_name()
         formula = self._pair.around("sum", self._columns, weights=name)
         arguments = {**self._pair.arguments, name: vector}
@@ -139,9 +185,63 @@ class Kernel:
 
     def __rmatmul__(self, vector: Any) -> Any:
         """B @ K: (M,) for b of shape (N,), (E, M) for (E, N)."""
+        if hasattr(vector, "spelled_matrix"):
+            _core.fail("KernelProduct")
+        if self._pair.components is not None:
+            _core.fail(
+                "KernelVectorProduct",
+                "b @ K",
+                self.shape,
+                "(K * b[:, None, None]).sum(-3)",
+                "(K * b[:, None]).sum(-2)",
+            )
         if np.ndim(vector) < 2:
             return self.T @ vector
+        if not hasattr(vector, "swapaxes"):
+            vector = np.asarray(vector)
         return (self.T @ vector.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+    def _refuse_two_readings(self, vector: Any) -> None:
+        """NumPy would sum over the components where those are as many."""
+        if self._matrix_shape[1] == self._pair.components:
+            one = "b[:, None]" if np.ndim(vector) < 2 else "b"
+            _core.fail(
+                "KernelVectorProduct",
+                "K @ b",
+                self.shape,
+                f"(K * {one}).sum(-2)",
+                "(K * b).sum(-1)",
+            )
+
+    # As scipy.sparse.linalg.LinearOperator has them.
+
+    def dot(self, other: Any) -> Any:
+        """K @ other."""
+        return self @ other
+
+    def matvec(self, x: Any) -> Any:
+        """K @ x, for x of shape (M,) or (M, 1)."""
+        return self @ x
+
+    def matmat(self, x: Any) -> Any:
+        """K @ x, for x of shape (M, E)."""
+        return self @ x
+
+    def rmatvec(self, x: Any) -> Any:
+        """K.H @ x, for x of shape (N,) or (N, 1)."""
+        return self.H @ x
+
+    def rmatmat(self, x: Any) -> Any:
+        """K.H @ x, for x of shape (N, E)."""
+        return self.H @ x
+
+    def adjoint(self) -> Kernel:
+        """The conjugate transpose: K.H."""
+        return self.H
+
+    def transpose(self) -> Kernel:
+        """The transpose: K.T."""
+        return self.T
 
     # ---- algebra ------------------------------------------------------------
 
@@ -149,97 +249,25 @@ class Kernel:
         """The pair term whose rows are the kernel's."""
         return self._pair.transposed() if self._transposed else self._pair
 
-    def _combined(
-        self, operation: str, other: Any, reflected: bool = False
-    ) -> Kernel:
-        """One fused kernel of two, or of one and a number."""
-        if hasattr(other, "spelled_matrix"):
-            other = kernel(other)
-        if not isinstance(other, Kernel) and np.ndim(other) > 0:
-            _core.fail("KernelScalar", np.shape(other))
-        mine = self._upright()
-        if isinstance(other, Kernel):
-            theirs: Any = other._upright()
-            if mine.settings.get("ranges") is not theirs.settings.get("ranges"):
-                _core.fail("RangesDiffer")
-        else:
-            theirs = mine.with_term(*spelled(other, mine.arguments))
-        return Kernel(mine.combined(operation, theirs, reflected))
+    @classmethod
+    def _of_pair(cls, pair: PairTerm) -> Self:
+        return cls(pair)
 
-    def __add__(self, other: Any) -> Kernel:
-        return self._combined("+", other)
+    def _like(self, pair: PairTerm) -> Kernel:
+        """Another kernel that is read as this one."""
+        return Kernel(pair, self._transposed)
 
-    def __radd__(self, other: Any) -> Kernel:
-        return self._combined("+", other)
-
-    def __sub__(self, other: Any) -> Kernel:
-        return self._combined("-", other)
-
-    def __rsub__(self, other: Any) -> Kernel:
-        return self._combined("-", other, reflected=True)
-
-    def __mul__(self, other: Any) -> Kernel:
-        return self._combined("*", other)
-
-    def __rmul__(self, other: Any) -> Kernel:
-        return self._combined("*", other)
-
-    def __truediv__(self, other: Any) -> Kernel:
-        return self._combined("/", other)
-
-    def __rtruediv__(self, other: Any) -> Kernel:
-        return self._combined("/", other, reflected=True)
-
-    def __pow__(self, other: Any) -> Kernel:
-        return self._combined("^", other)
-
-    def __neg__(self) -> Kernel:
-        return self._combined("*", -1.0)
+    @property
+    def _is_complex(self) -> bool:
+        return self._pair.is_complex
 
     def add_diag(self, values: Any) -> Kernel:
-        """K + diag(values), still lazy: a number, or shape (N,)."""
-        mine = self._upright()
-        name = unused("s", mine.arguments)
-        text = f"where(i == j, {name}{'_i' if np.ndim(values) else ''}, 0)"
-        return Kernel(mine.combined("+", mine.with_term(text, {name: values})))
+        """K + diag(values), still lazy: a number, or shape (N,) or (…, N)."""
+        from tilefold.expression import with_diagonal  # only where it is wanted
 
-    # ---- reductions ---------------------------------------------------------
+        return Kernel(with_diagonal(self._upright(), values))
 
-    def sum(self, axis: int | None = None) -> Any:
-        """Sums over i (axis 0), j (axis 1) or both (None)."""
-        return self._reduce("sum", self._both_or(axis, "sum"))
-
-    def mean(self, axis: int | None = None) -> Any:
-        """Averages over i (axis 0), j (axis 1) or both (None)."""
-        return self._reduce("mean", self._both_or(axis, "mean"))
-
-    def max(self, axis: int | None = None) -> Any:
-        """The largest value over an axis; NaN where any is."""
-        return self._reduce("max", self._both_or(axis, "max"))
-
-    def min(self, axis: int | None = None) -> Any:
-        """The smallest value over an axis; NaN where any is."""
-        return self._reduce("min", self._both_or(axis, "min"))
-
-    def logsumexp(self, axis: int | None = None) -> Any:
-        """Log Σ exp(K) over an axis, without overflow."""
-        return self._reduce("logsumexp", self._both_or(axis, "logsumexp"))
-
-    def argmin(self, axis: int) -> Any:
-        """Where the first smallest value along an axis is, int64."""
-        return self._reduce("argmin", self._axes(axis, "argmin"))
-
-    def argmax(self, axis: int) -> Any:
-        """Where the first largest value along an axis is, int64."""
-        return self._reduce("argmax", self._axes(axis, "argmax"))
-
-    def kmin(self, k: int, axis: int) -> Any:
-        """The `k` smallest values along an axis, ascending: (N, k)."""
-        return self._reduce("kmin", self._axes(axis, "kmin"), k)
-
-    def argkmin(self, k: int, axis: int) -> Any:
-        """Where the `k` smallest values along an axis are: (N, k), int64."""
-        return self._reduce("argkmin", self._axes(axis, "argkmin"), k)
+    # ---- the best, and the near ---------------------------------------------
 
     def topk(self, k: int, axis: int, largest: bool = True) -> tuple[Any, Any]:
         """The `k` largest (or smallest) values along an axis, and where.
@@ -267,93 +295,41 @@ class Kernel:
         """
         from tilefold.neighbors import neighbors  # only where it is wanted
 
-        by_rows = self._axes(axis, "radius_neighbors") == J
+        if self.ndim != 2:
+            _core.fail("NeighborsShape", self.shape)
+        by_rows = one_point_axis(self, "radius_neighbors", axis) == J
         pair = self._pair if by_rows else self._pair.transposed()
         return neighbors(pair, radius, return_distance)
-
-    # ---- linear systems ----------------------------------------------------
-
-    def solve(
-        self,
-        b: Any,
-        ridge: Any = 0.0,
-        rtol: float = 1e-6,
-        maxiter: int | None = None,
-        preconditioner: str | None = "auto",
-        info: bool = False,
-        method: str = "cg",
-    ) -> Any:
-        """Solves (K + ridge·I) x = b, for a symmetric K.
-
-        b has shape (N,) or (N, E), and so has x. K is square and symmetric,
-        which is not checked. `method` is "cg", conjugate gradients, for a
-        positive definite matrix; "minres", minimal residuals, for any
-        symmetric one and a ridge of any sign; or "auto", the first until it
-        meets an indefinite matrix, and then the second. An iteration takes
-        one product with K, of all columns together; there are at most
-        `maxiter` (min(10 N, 1000) unless given), until
-        |b - (K + ridge·I) x| <= rtol |b| for each column. Vectors are kept in
-        double precision.
-
-        `preconditioner` is "cholesky" (up to 100 rows of K, chosen by
-        pivoting; "pivoted_cholesky" is the same), "nystrom" (as many, spread
-        evenly), None, or "auto": "cholesky" with "cg" for 500 points and more
-        with a ridge, else None. Both suppose that K itself is positive, up to
-        small eigenvalues. `info=True` gives (x, info), a
-        `tilefold.solve.SolveInfo`.
-
-        Warns with `ConvergenceWarning` where the residual stays larger.
-        PyTorch records it, for tensors that require grad. Raises
-        `ShapeError`, `ArgumentError`.
-        """
-        options = {
-            "rtol": rtol,
-            "maxiter": maxiter,
-            "preconditioner": preconditioner,
-            "method": method,
-        }
-        if any_requires_grad([b, ridge, *self._pair.arguments.values()]):
-            from tilefold import torch  # only where it is there already
-
-            x, found, warning = torch.solve(self, b, ridge, options)
-        else:
-            from tilefold.solve import solve  # only where it is wanted
-
-            x, found, warning = solve(self, b, ridge, options)
-        if warning:
-            warnings.warn(warning, ConvergenceWarning, stacklevel=2)
-        return (x, found) if info else x
 
     # ---- elements -----------------------------------------------------------
 
     def diag(self) -> Any:
-        """K[k, k] for all k, in O(N): shape (N,)."""
-        if self.shape[-1] != self.shape[-2]:
+        """K[k, k] for all k, in O(N): shape (N,), (…, N) in batches."""
+        height, width = self._matrix_shape
+        if height != width:
             _core.fail("KernelNotSquare", self.shape)
         return self._pair.diagonal()
+
+    def trace(self) -> Any:
+        """The sum of the diagonal."""
+        return self.diag().sum(len(self._pair.batch))
 
     def dense(self) -> Any:
         """The whole matrix as an array."""
         return self._values(None, None)
 
     def __getitem__(self, index: Any) -> Any:
-        """Elements as NumPy indexes them; blocks of rows and columns lazily.
+        """As NumPy indexes an array of the same shape; blocks stay lazy.
 
         `K[3]`, `K[:, 3]` and the pairs `K[i, j]` are arrays. `K[2:9]`,
         `K[rows]`, `K[mask]` and `K[2:9, columns]` are kernels on the points
-        chosen, for `K[:1000] @ b`; `.dense()` makes an array of one.
+        chosen, for `K[:1000] @ b`; `.dense()` makes an array of one. So are
+        some batches or one of a kernel (B, N, M), `K[2]`, and components of
+        one of vectors (N, M, E), `K[..., 0]`.
         """
-        rows, columns = split(index)
-        if not isinstance(rows, slice) and not isinstance(columns, slice):
-            return self._pairs(rows, columns)
-        if is_integer(rows):
-            return self._block(listed(rows, self.shape[-2]), columns, -2)
-        if is_integer(columns):
-            return self._block(rows, listed(columns, self.shape[-1]), -1)
-        pair = self._pair.selected(
-            I + J - self._columns, chosen(rows, self.shape[-2])
-        ).selected(self._columns, chosen(columns, self.shape[-1]))
-        return Kernel(pair, self._transposed)
+        from tilefold.indexing import indexed  # only where it is wanted
+
+        return indexed(self, index)
 
     # ---- what it is not -----------------------------------------------------
 
@@ -369,57 +345,48 @@ class Kernel:
     # ---- helpers ------------------------------------------------------------
 
     def _refuse(self, code: str) -> NoReturn:
-        size = float(self._pair.item_size())
-        for extent in self.shape:
-            size *= extent
+        size = float(self._pair.item_size()) * self.size
         _core.fail(code, self.shape, _size_text(size))
 
     @property
+    def _matrix_shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, columns = self._pair.points
+        return (columns, rows) if self._transposed else (rows, columns)
+
+    @property
     def _columns(self) -> int:
+        """The formula's axis of the columns."""
         return I if self._transposed else J
 
-    def _axes(self, axis: Any, reduction: str) -> int:
-        """0 or 1 (or -2, -1) of the matrix to i or j of the formula."""
-        last = (self.ndim - 1, -1)
-        first = (self.ndim - 2, -2)
-        if not is_integer(axis) or axis not in last + first:
-            _core.fail("KernelAxis", reduction, axis)
-        return self._columns if axis in last else I + J - self._columns
-
-    def _both_or(self, axis: Any, reduction: str) -> int:
-        return I + J if axis is None else self._axes(axis, reduction)
-
-    def _reduce(self, reduction: str, axes: int, count: int = 0) -> Any:
-        formula = self._pair.around(reduction, axes, count)
-        return formula(self._pair.arguments, **self._pair.settings)
-
-    def _block(self, rows: Any, columns: Any, single: int) -> Any:
-        """A dense row (single = -2) or column (-1), or a part of it."""
-        values = self._values(
-            numbers_of(rows, self.shape[-2]),
-            numbers_of(columns, self.shape[-1]),
-        )
-        return values[..., 0, :] if single == -2 else values[..., 0]
+    @property
+    def _rows(self) -> int:
+        return I + J - self._columns
 
     def _values(self, rows: Any, columns: Any) -> Any:
         """Dense, for lists of row numbers; None for all."""
         if not self._transposed:
-            return self._pair.evaluate("dense", rows, columns)
-        return self._pair.evaluate("dense", columns, rows).swapaxes(-1, -2)
+            return self._pair.elements("dense", rows, columns)
+        values = self._pair.elements("dense", columns, rows)
+        first = len(self._pair.batch)
+        return values.swapaxes(first, first + 1)
 
-    def _pairs(self, rows: Any, columns: Any) -> Any:
+    def _elements(self, rows: Any, columns: Any) -> Any:
         """K[i, j] for lists or numbers i and j, paired as in NumPy."""
-        i = listed(rows, self.shape[-2])
-        j = listed(columns, self.shape[-1])
-        if i.shape != j.shape and i.size != 1 and j.size != 1:
+        height, width = self._matrix_shape
+        i, j = listed(rows, height), listed(columns, width)
+        try:
+            i, j = np.broadcast_arrays(i, j)
+        except ValueError:
             _core.fail("KernelPairs", i.size, j.size)
-        i, j = np.broadcast_arrays(i, j)
         if self._transposed:
             i, j = j, i
-        values = self._pair.evaluate("pairs", i.ravel(), j.ravel())
+        values = self._pair.elements("pairs", i.ravel(), j.ravel())
+        place = len(self._pair.batch)
         if i.ndim == 0:
-            return values[..., 0]
-        return values.reshape(tuple(values.shape[:-1]) + i.shape)
+            return values[(slice(None),) * place + (0,)]
+        shape = tuple(values.shape)
+        return values.reshape(shape[:place] + i.shape + shape[place + 1 :])
 
 
 def _size_text(size: float) -> str:

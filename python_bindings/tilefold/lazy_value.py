@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tilefold import _core
+from tilefold.expression import Shape, is_array, placed
 from tilefold.kernel import Kernel, kernel
+from tilefold.operations import ATTRIBUTES, METHODS, method_call, of_torch
 from tilefold.pair_term import unrecorded
-from tilefold.trace import _FOLDS, Source, Traced
+from tilefold.trace import Source, Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -76,11 +78,12 @@ class Lazy(Traced):
     Made by `tilefold.lazy` and by operations of such values with others and
     with numbers, arrays that `lazy` takes without an axis, and, where there
     are components, arrays of shape (D,). An axis that it does not depend on
-    has length 1.
+    has length 1. A value that depends on i and j is a matrix, and answers as
+    a `tilefold.Kernel` does: arrays broadcast with it as in NumPy.
 
-    The last axis of an (N, M, D) value holds components: `sum`, `max`,
-    `min` and `norm` of `axis=-1` combine them at each pair, `[k]` takes one,
-    and `x @ y` is the inner product. Reductions over the axes of N and M,
+    The last axis of an (N, M, D) value holds components: `sum`, `mean`, `max`,
+    `min` and `norm` of `axis=-1` combine them at each pair, `[..., k]` takes
+    one, and `x @ y` is the inner product. Reductions over the axes of N and M,
     `K @ b`, and all else that a `tilefold.Kernel` has, compute.
     """
 
@@ -118,31 +121,47 @@ class Lazy(Traced):
     @classmethod
     def apply(cls, name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:
         """As of traced values; products and reductions of matrices, too."""
-        if name in ("matmul", "rmatmul"):
-            a, b = args if name == "matmul" else args[::-1]
+        if name in ("matmul", "rmatmul", "dot"):
+            a, b = args[::-1] if name == "rmatmul" else args
             if _is_matrix(a) or _is_matrix(b):
                 return _matrix_product(a, b)
-        elif name in _REDUCTIONS:
-            return getattr(args[0], name)(*args[1:], **kwargs)
-        elif name not in _JOINS and name not in _FOLDS:
-            _require_axes(args)
+        elif name in METHODS and isinstance(args[0], Lazy):
+            method, rest, given = method_call(name, args, kwargs)
+            return getattr(args[0], method)(*rest, **given)
+        elif name in ATTRIBUTES:
+            return getattr(args[0], name)
+        elif name not in _JOINS:
+            shape = _shape_of_matrix(args)
+            if shape is None:
+                _require_axes(args)
+            else:
+                args = [_beside(value, shape) for value in args]
+        if any(isinstance(value, Kernel) for value in args):
+            return Kernel.apply(name, args, kwargs)
         if name in _POWERS and isinstance(args[1], (float, np.floating)):
             args = (args[0], cls.literal(args[1]))
         return super().apply(name, args, kwargs)
+
+    @classmethod
+    def __torch_function__(
+        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        name = function.__name__.strip("_")
+        return cls.apply(name, args, of_torch(name, args, kwargs or {}))
 
     # ---- what it is ---------------------------------------------------------
 
     def _measure(self) -> None:
         text, arguments = self.spelled()
         with unrecorded():
-            self._value_shape = _core.compile(text)._value_shape(arguments)
+            self._value_shape = _core.compile(text)._value_shape(arguments, {})
 
     @property
     def shape(self) -> tuple[int, ...]:
         """(N, M), (N, M, D) of vectors; batch dimensions come first."""
         if not self._value_shape:
             self._measure()
-        batch, rows, columns, components = self._value_shape
+        batch, rows, columns, components, _ = self._value_shape
         ends = (components,) if self.rank else ()
         return (*batch, max(rows, 1), max(columns, 1), *ends)
 
@@ -152,12 +171,29 @@ class Lazy(Traced):
         return len(self.shape)
 
     @property
+    def size(self) -> int:
+        """How many numbers the whole array would have."""
+        size = 1
+        for extent in self.shape:
+            size *= extent
+        return size
+
+    @property
+    def dtype(self) -> Any:
+        """Of the values: NumPy's dtype, of tensors PyTorch's."""
+        return self._kernel().dtype
+
+    @property
     def T(self) -> Kernel:  # noqa: N802
         """The transpose; nothing is computed."""
         return self._kernel().T
 
     def __repr__(self) -> str:
         return f"tilefold.Lazy of shape {self.shape}: {self.spelled()[0]}"
+
+    def _is_matrix(self) -> bool:
+        """Whether it depends on i and on j."""
+        return _axes_of([self]) == {"i", "j"}
 
     def _kernel(self) -> Kernel:
         """The value as a matrix that is made once."""
@@ -186,24 +222,21 @@ class Lazy(Traced):
     # ---- components ---------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Any:
-        """Components of vectors; rows, columns and elements of scalars."""
-        if not self.rank:
-            return self._kernel()[index]
-        if isinstance(index, tuple):
-            points, last = index[:-1], index[-1]
-            if all(part is Ellipsis or part == slice(None) for part in points):
-                index = last
-        return super().__getitem__(index)
+        """As a kernel is indexed; components of vectors stay lazy."""
+        parts = index if isinstance(index, tuple) else (index,)
+        if self.rank and _of_components(parts, self.ndim):
+            return super().__getitem__(parts[-1])
+        if not self._is_matrix():
+            _core.fail("LazyPoint", repr(index), self.shape)
+        return self._kernel()[index]
 
     def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Any:
-        """Over the components, or over points: which one the axis says."""
+        """Over the components, lazily, or over points, which computes."""
         axis = kwargs.get("dim", kwargs.get("axis", axis))
-        if isinstance(axis, tuple) and len(axis) == 1:
+        if isinstance(axis, (tuple, list)) and len(axis) == 1:
             axis = axis[0]
         if self.rank and axis in (-1, self.ndim - 1):
             return super()._fold(name, -1, {**kwargs, "dim": -1})
-        if name == "norm":
-            _core.fail("LazyNorm", axis, self.shape)
         return self._reduced(name, (), axis, kwargs)
 
     # ---- reductions ---------------------------------------------------------
@@ -211,16 +244,40 @@ class Lazy(Traced):
     def _reduced(
         self, name: str, before: Any, axis: Any, kwargs: Mapping[str, Any]
     ) -> Any:
-        surplus = [key for key in kwargs if key not in ("axis", "dim")]
+        given = {
+            key: value
+            for key, value in kwargs.items()
+            if key not in ("axis", "dim")
+        }
+        axis = kwargs.get("dim", axis)
+        if "keepdim" in given:
+            given["keepdims"] = given.pop("keepdim")
+        surplus = [key for key in given if key not in ("keepdims", "ddof")]
         if surplus:
             _core.fail("TracedFunction", f"{name}(…, {surplus[0]}=…)")
-        axis = kwargs.get("dim", axis)
-        if self.rank:
-            if axis is None:
-                _core.fail("LazyBoth", name, self.shape)
-            if isinstance(axis, int) and axis < 0:
-                axis += self.ndim
-        return getattr(self._kernel(), name)(*before, axis)
+        return getattr(self._kernel(), name)(*before, axis=axis, **given)
+
+    def mean(self, axis: Any = None, **kwargs: Any) -> Any:
+        """The average over points, or of the components."""
+        if self.rank and axis in (-1, self.ndim - 1):
+            return self.apply(
+                "div", (self.sum(axis, **kwargs), self.shape[-1]), {}
+            )
+        return self._reduced("mean", (), axis, kwargs)
+
+    def norm(self, order: Any = None, axis: Any = None, **kwargs: Any) -> Any:
+        """The Euclidean norm of the components, or along points."""
+        axis = kwargs.pop("dim", axis)
+        order = kwargs.pop("p", kwargs.pop("ord", order))
+        if self.rank and axis in (-1, self.ndim - 1):
+            return super().norm(order, axis, **kwargs)
+        if not self._is_matrix():
+            _core.fail("LazyNorm", axis, self.shape)
+        return self._kernel().norm(order, axis, **kwargs)
+
+    def softmax(self, axis: Any = None, values: Any = None) -> Any:
+        """As of a kernel, over an axis of points."""
+        return self._kernel().softmax(axis, values)
 
     def kmin(self, k: int, axis: Any = None, **kwargs: Any) -> Any:
         """The `k` smallest values along an axis of points, ascending."""
@@ -252,14 +309,69 @@ class Lazy(Traced):
 
     def _refuse(self, method: str, code: str) -> NoReturn:
         """In the words of a kernel where it is one."""
-        if not self.rank and min(self.shape) > 1:
+        if self._is_matrix():
             getattr(self._kernel(), method)()
         _core.fail(code)
 
 
 _POWERS = {"pow", "power", "float_power"}
 _JOINS = {"concatenate", "hstack", "cat", "stack"}
-_REDUCTIONS = ("mean", "logsumexp", "argmin", "argmax")
+_REDUCTIONS = (
+    "argmax", "argmin", "logsumexp", "prod", "any", "all", "count", "var",
+    "std",
+)  # fmt: skip
+
+
+def _axes_of(operands: Any) -> set[str]:
+    """Those that some of the values depend on."""
+    return {
+        source.axis
+        for value in operands
+        if isinstance(value, Lazy)
+        for source in value.sources.values()
+    } - {""}
+
+
+def _shape_of_matrix(operands: Any) -> Shape | None:
+    """What arrays broadcast with; None where an axis has no points yet."""
+    values = [value for value in operands if isinstance(value, Lazy)]
+    if _axes_of(values) != {"i", "j"}:
+        return None
+    widths = [value.shape[-1] for value in values if value.rank]
+    rows, columns = (
+        max(value.shape[place - value.rank] for value in values)
+        for place in (-2, -1)
+    )
+    return Shape(rows, columns, max(widths, default=None))
+
+
+def _beside(value: Any, shape: Shape) -> Any:
+    """An array as it broadcasts with a matrix."""
+    if isinstance(value, (list, tuple)) and any(
+        isinstance(part, Traced) for part in value
+    ):
+        return value  # components side by side
+    if isinstance(value, (Lazy, Kernel)) or not is_array(value):
+        return value
+    dimensions = np.ndim(value)
+    if dimensions > 2 + (shape.components is not None):
+        return by_shape(value)  # a batch, which says its axis
+    return placed(Lazy, value, shape)
+
+
+def _of_components(parts: tuple[Any, ...], ndim: int) -> bool:
+    """Whether an index takes all points, and something of the components."""
+    if not parts or parts[-1] is Ellipsis or _is_all(parts[-1]):
+        return False
+    points = parts[:-1]
+    dots = sum(part is Ellipsis for part in points)
+    return (dots == 1 or len(parts) == ndim) and all(
+        part is Ellipsis or _is_all(part) for part in points
+    )
+
+
+def _is_all(part: Any) -> bool:
+    return isinstance(part, slice) and part == slice(None)
 
 
 def _require_axes(operands: Any) -> None:
@@ -302,20 +414,8 @@ def _install() -> None:
         reduce.__doc__ = getattr(Kernel, name).__doc__
         return reduce
 
-    def operator(name: str) -> Callable[..., Any]:
-        traced = getattr(Traced, name)
-
-        def operate(self: Lazy, other: Any) -> Any:
-            if isinstance(other, Kernel):
-                return getattr(self._kernel(), name)(other)
-            return traced(self, other)
-
-        return operate
-
     for name in _REDUCTIONS:
         setattr(Lazy, name, reduction(name))
-    for name in ("__add__", "__sub__", "__mul__", "__truediv__"):
-        setattr(Lazy, name, operator(name))
 
 
 _install()

@@ -6,22 +6,19 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tilefold import _core
-from tilefold.errors import Error
-from tilefold.slices import is_integer, selected
+from tilefold.slices import of_batch, selected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Sequence
     from contextlib import AbstractContextManager
 
-
-class Term(NamedTuple):
-    """A number or a diagonal that a kernel is combined with."""
-
-    formula: _core.Formula
-    arguments: dict[str, Any]
+# The bits of an axis, as formulas spell them.
+_AXES = {1: "i", 2: "j", 3: "ij"}
 
 
 class PairTerm:
@@ -37,34 +34,79 @@ class PairTerm:
         self.arguments = arguments
         self.settings = settings
         with unrecorded():
-            self.shape = formula._kernel_shape(arguments, settings)
-        self.derived: dict[tuple[str, int, int, str], _core.Formula] = {}
+            self.batch, rows, columns, components, self.dtype = (
+                formula._value_shape(arguments, settings)
+            )
+        self.points = (max(rows, 0), max(columns, 0))
+        self.components = components if components >= 0 else None
+        self.derived: dict[tuple[Any, ...], _core.Formula] = {}
 
     def __reduce__(self) -> Any:
         return PairTerm, (self.formula, self.arguments, self.settings)
 
+    @property
+    def is_complex(self) -> bool:
+        """Whether its values are complex."""
+        return self.dtype.startswith("complex")
+
     def around(
-        self, reduction: str, axes: int, count: int = 0, weights: str = ""
+        self,
+        reduction: str,
+        axes: int,
+        count: int = 0,
+        weights: str = "",
+        apart: bool = False,
     ) -> _core.Formula:
-        """The formula of a reduction of the pair term."""
-        key = (reduction, axes, count, weights)
+        """The formula of a reduction of the pair term.
+
+        `weights` names an argument on the axis: a factor, or, `apart`, the
+        second operand of the reduction.
+        """
+        key = (reduction, axes, count, weights, apart)
         if key not in self.derived:
-            self.derived[key] = self.compiled(self.formula._derive(*key))
+            on = _AXES[axes]
+            text = f"{reduction}_{on}(operand"
+            if weights:
+                text += f"{', ' if apart else '*'}{weights}_{on}"
+            text += f", {count})" if count else ")"
+            self.derived[key] = self.inside(text)
         return self.derived[key]
+
+    def inside(self, text: str) -> _core.Formula:
+        """The formula in which the name `operand` stands for the pair term."""
+        skeleton = self.compiled(text)
+        operands: list[tuple[str, _core.Formula, dict[str, str]]] = [
+            ("operand", self.formula, {})
+        ]
+        return self.compiled(skeleton._substitute(operands))
+
+    def elements(self, want: str, i: Any = None, j: Any = None) -> Any:
+        """As `evaluate`, recorded by PyTorch where it records."""
+        if not any_requires_grad(self.arguments.values()):
+            return self.evaluate(want, i, j)
+        from tilefold import torch  # only where it is there already
+
+        return torch.elements(self, want, i, j)
 
     def evaluate(self, want: str, i: Any = None, j: Any = None) -> Any:
         """The pair term itself: "diag", "pairs" or "dense"."""
         rest = (self.arguments, want, i, j, self.settings)
-        try:
+        if not self.is_complex:
             return self.formula._evaluate(*rest)
-        except Error as error:
-            if error.code != "ComplexResult":
-                raise
         real, imaginary = (
-            self.compiled(self.formula._applied(part))._evaluate(*rest)
-            for part in ("real", "imag")
+            part.formula._evaluate(*rest) for part in self.parts()
         )
         return real + 1j * imaginary
+
+    def parts(self) -> tuple[PairTerm, PairTerm]:
+        """The real and the imaginary part of a complex pair term."""
+        real, imaginary = (
+            PairTerm(
+                self.inside(f"{part}(operand)"), self.arguments, self.settings
+            )
+            for part in ("real", "imag")
+        )
+        return real, imaginary
 
     def compiled(self, text: str) -> _core.Formula:
         """A formula in the kernel's session."""
@@ -78,34 +120,6 @@ class PairTerm:
             settings["ranges"] = settings["ranges"].T
         return PairTerm(formula, self.arguments, settings)
 
-    def combined(
-        self,
-        operation: str,
-        other: PairTerm | Term,
-        reflected: bool = False,
-    ) -> PairTerm:
-        """Both pair terms in one; equal arrays under one name stay one.
-
-        `reflected`: the other is the first operand.
-        """
-        arguments = dict(self.arguments)
-        renamed = {}
-        for name, value in other.arguments.items():
-            free, number = name, 2
-            while free in arguments and arguments[free] is not value:
-                free, number = f"{name}{number}", number + 1
-            arguments[free] = value
-            if free != name:
-                renamed[name] = free
-        text = self.formula._combine(
-            other.formula, operation, renamed, reflected
-        )
-        return PairTerm(self.compiled(text), arguments, self.settings)
-
-    def with_term(self, text: str, arguments: dict[str, Any]) -> Term:
-        """A term to combine with, in the kernel's session."""
-        return Term(self.compiled(text), arguments)
-
     def selected(self, axis: int, index: Any) -> PairTerm:
         """The pair term on some points of an axis; None: on all."""
         if index is None:
@@ -115,6 +129,16 @@ class PairTerm:
         text, arguments = selected(self.formula, self.arguments, axis, index)
         return PairTerm(self.compiled(text), arguments, self.settings)
 
+    def of_batch(self, parts: Sequence[Any]) -> PairTerm:
+        """The pair term in some batches: an index for each dimension."""
+        if self.settings.get("ranges") is not None:
+            _core.fail("RangesOfElements")
+        arguments = {
+            name: of_batch(value, parts, self.batch)
+            for name, value in self.arguments.items()
+        }
+        return PairTerm(self.formula, arguments, self.settings)
+
     def diagonal(self) -> Any:
         """The pair term at (k, k)."""
         if not any_requires_grad(self.arguments.values()):
@@ -122,32 +146,34 @@ class PairTerm:
         formula = self.compiled(self.formula._diagonal())
         return formula(self.arguments, **self.settings)
 
-    def item_size(self) -> int:
-        """Bytes of an element, as far as the arrays say."""
-        sizes = [
-            value.dtype.itemsize
+    def torch(self) -> Any:
+        """PyTorch, where an argument is a tensor; else None."""
+        torch = sys.modules.get("torch")
+        found = torch is not None and any(
+            isinstance(_bare(value), torch.Tensor)
             for value in self.arguments.values()
-            if getattr(value, "ndim", None)
-        ]
-        return max(sizes, default=8)
+        )
+        return torch if found else None
+
+    def library_dtype(self) -> Any:
+        """Of the values: NumPy's dtype, or PyTorch's where a tensor is met."""
+        if torch := self.torch():
+            return getattr(torch, self.dtype)
+        if self.dtype == "bfloat16":
+            import ml_dtypes  # which has made the arrays
+
+            return np.dtype(ml_dtypes.bfloat16)
+        return np.dtype(self.dtype)
+
+    def item_size(self) -> int:
+        """Bytes of an element."""
+        bits = self.dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
+        return int(bits) // 8 if bits else 1
 
 
-def unused(name: str, arguments: Mapping[str, Any]) -> str:
-    """`name`, or the first of name2, name3 … that no argument has."""
-    free, number = name, 2
-    while free in arguments:
-        free, number = f"{name}{number}", number + 1
-    return free
-
-
-def spelled(
-    value: Any, arguments: Mapping[str, Any]
-) -> tuple[str, dict[str, Any]]:
-    """A number as a term: whole ones as typed, others as parameters."""
-    if is_integer(value) and abs(int(value)) <= 64:
-        return str(int(value)), {}
-    name = unused("s", arguments)
-    return name, {name: value}
+def _bare(value: Any) -> Any:
+    """Without the role it was declared with."""
+    return getattr(value, "value", value)
 
 
 def unrecorded() -> AbstractContextManager[Any]:
@@ -163,7 +189,6 @@ def any_requires_grad(values: Iterable[Any]) -> bool:
         torch is not None
         and torch.is_grad_enabled()
         and any(
-            getattr(getattr(value, "value", value), "requires_grad", False)
-            for value in values
+            getattr(_bare(value), "requires_grad", False) for value in values
         )
     )

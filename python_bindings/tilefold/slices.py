@@ -10,7 +10,7 @@ array of numbers.
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,17 @@ from tilefold import _core
 from tilefold.quantization import Quantized
 from tilefold.roles import Role
 
-__all__ = ["chosen", "is_integer", "listed", "numbers_of", "selected", "split"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "chosen",
+    "is_integer",
+    "listed",
+    "numbers_of",
+    "of_batch",
+    "selected",
+]
 
 I, J = 1, 2  # noqa: E741 - the bits of an axis
 CPU = 1  # as DLPack numbers devices
@@ -107,21 +117,42 @@ def _forward(index: slice) -> Any:
     return np.arange(index.start, stop, index.step)
 
 
+def of_batch(value: Any, parts: Sequence[Any], batch: Sequence[int]) -> Any:
+    """An argument in some batches: `parts` has an index for each dimension.
+
+    One that is broadcast along a dimension of `batch` stays so.
+    """
+    if isinstance(value, Role):
+        return Role(of_batch(value.value, parts, batch), value.axes)
+    if isinstance(value, Quantized):
+        codes = of_batch(value.codes, parts, batch)
+        return Quantized(codes, value.step, value.zero)
+    if np.ndim(value) <= 2:
+        return value
+    if not hasattr(value, "__dlpack__"):
+        value = np.asarray(value)
+    own = value.ndim - 2
+    indices = tuple(
+        _of_extent(part, size, value.shape[k])
+        for k, (part, size) in enumerate(
+            zip(parts[-own:], batch[-own:], strict=True)
+        )
+    )
+    return value[indices]
+
+
+def _of_extent(part: Any, size: int, extent: int) -> Any:
+    """The index where a dimension of `size` has `extent` in an argument."""
+    if extent != size:  # the same in every batch
+        return 0 if is_integer(part) else slice(None)
+    if isinstance(part, slice) and part.step is not None and part.step < 0:
+        return np.arange(*part.indices(size))  # which tensors take, too
+    return part
+
+
 def is_integer(value: Any) -> bool:
     """A whole number, and no truth value."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def split(index: Any) -> tuple[Any, Any]:
-    """K[index] to its rows and columns."""
-    parts = list(index) if isinstance(index, tuple) else [index]
-    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
-    if len(dots) > 1 or len(parts) - len(dots) > 2:
-        _core.fail("KernelIndex", index)
-    missing = [slice(None)] * (2 - len(parts) + len(dots))
-    place = dots[0] if dots else len(parts)
-    rows, columns = parts[:place] + missing + parts[place + len(dots) :]
-    return rows, columns
 
 
 def listed(index: Any, size: int) -> np.ndarray[Any, np.dtype[np.int64]]:

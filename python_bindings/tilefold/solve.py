@@ -12,7 +12,7 @@ from tilefold import _core
 if TYPE_CHECKING:
     from tilefold.kernel import Kernel
 
-__all__ = ["SolveInfo"]
+__all__ = ["LogdetInfo", "SolveInfo"]
 
 
 class SolveInfo(NamedTuple):
@@ -30,22 +30,119 @@ class SolveInfo(NamedTuple):
     rank: int
 
 
+class LogdetInfo(NamedTuple):
+    """How a log determinant was found.
+
+    `error` is the standard error of the estimate, of the probes and of what
+    the quadrature leaves; 0 where the matrix was factored. `probes`, `steps`
+    of Lanczos' method and the `rank` of the preconditioner are 0 then, too.
+    """
+
+    error: float
+    probes: int
+    steps: int
+    rank: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether the matrix was factored."""
+        return self.steps == 0
+
+
 def solve(
     kernel: Kernel, side: Any, ridge: Any, options: dict[str, Any]
 ) -> tuple[Any, SolveInfo, str]:
-    """The solution, how it went, and what to warn of it."""
-    pair = kernel._pair
-    if hasattr(ridge, "detach"):
-        ridge = ridge.detach()  # a number now; its graph is not looked at
-    name = pair.formula._unused_name()
+    """The solution, how it went, and what to warn of."""
+    formulas, arguments, name = _system(kernel)
     x, iterations, residuals, converged, rank, warning = _core._solve(
-        pair.around("sum", kernel._columns, weights=name),
-        pair.formula,
-        {**pair.arguments, name: side},
+        *formulas,
+        {**arguments, name: side},
         name,
-        pair.settings,
-        {"ridge": ridge, **options},
+        kernel._pair.settings,
+        {"ridge": _number(ridge), **options},
     )
     shape = () if x.ndim == 1 else (-1,)
     found = np.array(residuals).reshape(shape)
     return x, SolveInfo(iterations, found, converged, rank), warning
+
+
+def log_determinant(
+    kernel: Kernel, side: Any, ridge: Any, options: dict[str, Any]
+) -> tuple[float, list[float] | None, LogdetInfo, str]:
+    """The value, bᴴ A⁻¹ b by columns, how it went, and what to warn of.
+
+    The second is None unless the matrix was factored.
+    """
+    formulas, arguments, name = _system(kernel)
+    if side is not None:
+        arguments = {**arguments, name: side}
+    value, error, probes, steps, rank, quadratics, warning = (
+        _core._log_determinant(
+            *formulas,
+            arguments,
+            name,
+            kernel._pair.settings,
+            {"ridge": _number(ridge), **options},
+        )
+    )
+    is_exact = quadratics is not None
+    info = LogdetInfo(error, 0 if is_exact else probes, steps, rank)
+    return value, quadratics, info, warning
+
+
+def inv_quad_logdet(
+    kernel: Kernel,
+    side: Any,
+    ridge: Any,
+    solving: dict[str, Any],
+    options: dict[str, Any] | None,
+) -> tuple[Any, Any, LogdetInfo | None, str]:
+    """bᵀ A⁻¹ b by columns, log det A, how that went, and what to warn of."""
+    value, quadratics, info, warning = 0.0, None, None, ""
+    if options is not None:
+        value, quadratics, info, warning = log_determinant(
+            kernel, side, ridge, options
+        )
+    columns: Any = np.zeros(())
+    if side is not None and quadratics is not None:
+        columns = np.array(quadratics).reshape(() if np.ndim(side) < 2 else -1)
+    elif side is not None:
+        x, _, told = solve(kernel, side, ridge, solving)
+        if not hasattr(side, "conj"):
+            side = np.asarray(side)
+        columns = (_number(side).conj() * x).sum(0).real
+        warning = warning or told
+    return (
+        _like(kernel, columns), _like(kernel, np.float64(value)), info, warning
+    )  # fmt: skip
+
+
+def _system(
+    kernel: Kernel,
+) -> tuple[tuple[Any, Any, Any], dict[str, Any], str]:
+    """Formulas of K b, of K and of its imaginary parts; arguments; b's name."""
+    pair = kernel._pair
+    name = pair.formula._unused_name()
+    if not pair.is_complex:
+        product = pair.around("sum", kernel._columns, weights=name)
+        return (product, pair.formula, None), pair.arguments, name
+    upright = kernel._upright()  # the transpose of a Hermitian one is another
+    real, imaginary = upright.parts()
+    product = upright.around("sum", 2, weights=name)
+    formulas = (product, real.formula, imaginary.formula)
+    return formulas, upright.arguments, name
+
+
+def _number(value: Any) -> Any:
+    """A number now; its graph is not looked at."""
+    return value.detach() if hasattr(value, "detach") else value
+
+
+def _like(kernel: Kernel, value: Any) -> Any:
+    """Numbers as the library of the kernel's arrays has them."""
+    torch = kernel._pair.torch()
+    if torch is None:
+        return value[()]
+    dtype = kernel._pair.library_dtype()
+    real = {torch.complex64: torch.float32, torch.float32: torch.float32}
+    return torch.as_tensor(value, dtype=real.get(dtype, torch.float64))

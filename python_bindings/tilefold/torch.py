@@ -17,6 +17,7 @@ import torch
 from tilefold.kernel import Kernel
 from tilefold.pair_term import PairTerm
 from tilefold.roles import Role
+from tilefold.solve import log_determinant
 from tilefold.solve import solve as solve_without_record
 
 if TYPE_CHECKING:
@@ -54,6 +55,56 @@ def solve(
         system, side, ridge, *values
     )
     return x, system.info, system.warning
+
+
+def inv_quad_logdet(
+    kernel: Any,
+    side: Any,
+    ridge: Any,
+    solving: dict[str, Any],
+    options: dict[str, Any] | None,
+) -> tuple[Any, Any, Any, str]:
+    """What `tilefold.solve.inv_quad_logdet` gives, recorded."""
+    dtype = kernel.real.dtype
+    if not dtype.is_floating_point or dtype.itemsize < 4:
+        dtype = torch.float64
+    value, info, warning = torch.zeros((), dtype=dtype), None, ""
+    columns = torch.zeros((), dtype=dtype)
+    if options is not None:
+        value, info, warning = _log_determinant(kernel, ridge, options)
+    if side is not None:
+        x, _, told = solve(kernel, side, ridge, solving)
+        columns = (torch.as_tensor(side).conj() * x).sum(0).real
+        warning = warning or told
+    return columns, value.to(dtype), info, warning
+
+
+def _log_determinant(
+    kernel: Any, ridge: Any, options: dict[str, Any]
+) -> tuple[Any, Any, str]:
+    """The value, how it went, and what to warn of."""
+    pair = kernel._pair
+    values, roles = _without_roles(pair.arguments)
+    record = _Record(pair.formula, list(pair.arguments), roles, pair.settings)
+    system = _System(record, kernel._transposed, options)
+    value = _LogDeterminant.apply(  # type: ignore[no-untyped-call]
+        system, ridge, *values
+    )
+    return value, system.info, system.warning
+
+
+def elements(pair: PairTerm, want: str, i: Any, j: Any) -> Any:
+    """What `PairTerm.evaluate` gives, recorded."""
+    if pair.is_complex:
+        real, imaginary = (elements(part, want, i, j) for part in pair.parts())
+        return torch.complex(real, imaginary)
+    chosen = pair.selected(1, i).selected(2, j)
+    if want == "pairs":
+        return chosen.diagonal()
+    values, roles = _without_roles(chosen.arguments)
+    names = list(chosen.arguments)
+    record = _Record(chosen.formula, names, roles, chosen.settings)
+    return _Dense.apply(record, *values)  # type: ignore[no-untyped-call]
 
 
 def _evaluate(
@@ -162,21 +213,105 @@ class _Evaluate(torch.autograd.Function):
         for name, cotangent in zip(
             _seed_names(record, seed, len(cotangents)), cotangents, strict=True
         ):
-            arguments[name] = cotangent.resolve_conj().contiguous()
+            arguments[name] = _plain(cotangent).contiguous()
         formula = record.formula.grad(needed, cotangent=seed)
         gradients = formula(arguments, **record.settings)
-        if len(needed) == 1:
-            gradients = (gradients,)
-        found = dict(zip(needed, gradients, strict=True))
+        found = _by_name(needed, gradients)
         return None, *(
             _where(found.get(name), value)
             for name, value in zip(record.names, values, strict=True)
         )
 
 
+def _plain(value: Any) -> Any:
+    """Without the lazy signs that views may have."""
+    return value.resolve_conj().resolve_neg()
+
+
 def _where(gradient: Any, value: Any) -> Any:
     """On the tensor's device: it may be a parameter of the CPU."""
     return gradient if gradient is None else gradient.to(value.device)
+
+
+class _Dense(torch.autograd.Function):
+    """All values of a pair term as a node of PyTorch's graph.
+
+    Of f(x_i, y_j), with the cotangents G, the gradients are those of
+    Σ_ij f(x_i, y_j)·G[i, j], a formula with G as a table.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, record: _Record, *values: Any) -> Any:
+        """The values, of shape (…, N, M) or (…, N, M, E)."""
+        ctx.record = record
+        _save(ctx, values)
+        result = record.formula._evaluate(
+            record.arguments(values), "dense", None, None, record.settings
+        )
+        if not result.is_floating_point():
+            ctx.mark_non_differentiable(result)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, cotangent: Any) -> Any:
+        """The gradients by the tensors that require them."""
+        record = ctx.record
+        values = _saved(ctx)
+        arguments = record.arguments(values)
+        needs = ctx.needs_input_grad[1:]
+        needed = [
+            name for name, need in zip(record.names, needs, strict=True) if need
+        ]
+        pair = PairTerm(record.formula, arguments, record.settings)
+        found = _of_values(pair, needed, cotangent)
+        return None, *(
+            _where(found.get(name), value)
+            for name, value in zip(record.names, values, strict=True)
+        )
+
+
+def _of_values(
+    pair: PairTerm, needed: list[str], weights: Any
+) -> dict[str, Any]:
+    """The gradients of Σ_ij f(x_i, y_j)·weights[…, i, j] by arguments."""
+    if weights.numel() == 0:
+        return {name: torch.zeros_like(_bare(pair, name)) for name in needed}
+    form, tables = _weighted(pair, _plain(weights))
+    seed = _Record(pair.formula, [], [], {}).seed()
+    formula = pair.inside(f"sum_ij({form})").grad(needed, cotangent=seed)
+    arguments = {**pair.arguments, **tables, seed: 1.0}
+    return _by_name(needed, formula(arguments, **pair.settings))
+
+
+def _bare(pair: PairTerm, name: str) -> Any:
+    """An argument without the role it was declared with."""
+    value = pair.arguments[name]
+    return value.value if isinstance(value, Role) else value
+
+
+def _weighted(pair: PairTerm, weights: Any) -> tuple[str, dict[str, Any]]:
+    """The pair term times weights[…, i, j], and the arguments that takes."""
+    free = pair.formula._unused_name
+    table, width = free("G"), free("w")
+    rows, columns = pair.points
+    arguments = {table: weights}
+    if pair.components is None:
+        # A table of one row is read as a vector, one of one element as such.
+        place = f"{table}[j]" if columns > 1 else table
+        place = f"{table}[i, j]" if rows > 1 else place
+        return f"operand*{place}", arguments
+    arguments[table] = weights.flatten(-3, -2)
+    if rows * columns == 1:
+        return f"operand·{table}", arguments
+    arguments[width] = columns
+    return f"operand·{table}[i*{width} + j]", arguments
+
+
+def _by_name(needed: list[str], gradients: Any) -> dict[str, Any]:
+    """What a formula of gradients gave: one array, or several."""
+    if len(needed) == 1:
+        gradients = (gradients,)
+    return dict(zip(needed, gradients, strict=True))
 
 
 class _System:
@@ -203,8 +338,8 @@ class _System:
 class _Solve(torch.autograd.Function):
     """A linear system as a node of PyTorch's graph.
 
-    Of x = A⁻¹ b, the gradient by b is A⁻¹ g, for A is symmetric, and that by
-    A is -(A⁻¹ g) xᵀ, of which kernels only take the product with dA.
+    Of x = A⁻¹ b, the gradient by b is A⁻¹ g, for A is Hermitian, and that by
+    A is -(A⁻¹ g) xᴴ, of which kernels only take the product with dA.
     """
 
     @staticmethod
@@ -217,6 +352,7 @@ class _Solve(torch.autograd.Function):
         )
         x = torch.as_tensor(x)  # where the ridge is all that is a tensor
         ctx.system = system
+        ctx.real_side = not torch.is_complex(torch.as_tensor(side))
         _save(ctx, [x, ridge, *values])
         return x
 
@@ -226,7 +362,7 @@ class _Solve(torch.autograd.Function):
         system = ctx.system
         x, ridge, *values = _saved(ctx)
         kernel = system.kernel(values)
-        adjoint = kernel.solve(cotangent, ridge, **system.options)
+        adjoint = kernel.solve(_plain(cotangent), ridge, **system.options)
         _, by_side, by_ridge, *by_values = ctx.needs_input_grad
         names = system.record.names
         needed = [
@@ -235,10 +371,100 @@ class _Solve(torch.autograd.Function):
         found = _by_arguments(kernel, needed, -adjoint, x) if needed else {}
         return (
             None,
-            adjoint if by_side else None,
-            -(adjoint * x).sum() if by_ridge else None,
+            _as_real(adjoint, ctx.real_side) if by_side else None,
+            -(adjoint.conj() * x).sum().real if by_ridge else None,
             *(found.get(name) for name in names),
         )
+
+
+class _LogDeterminant(torch.autograd.Function):
+    """log det(K + ridge) as a node of PyTorch's graph.
+
+    Its gradient by A is A⁻¹. Of a matrix that was factored, that is the
+    cotangent of all its values; else tr(A⁻¹ dA) is the mean of (A⁻¹ z)ᴴ dA z
+    for vectors z of random signs.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, system: _System, ridge: Any, *values: Any) -> Any:
+        """The value; the arguments are saved."""
+        value, _, system.info, system.warning = log_determinant(
+            system.kernel(values), None, ridge, system.options
+        )
+        ctx.system = system
+        _save(ctx, [ridge, *values])
+        return torch.tensor(value, dtype=torch.float64)
+
+    @staticmethod
+    def backward(ctx: Any, cotangent: Any) -> Any:
+        """The gradients by the ridge and the kernel's arguments."""
+        system = ctx.system
+        ridge, *values = _saved(ctx)
+        kernel = system.kernel(values)
+        _, by_ridge, *by_values = ctx.needs_input_grad
+        names = system.record.names
+        needed = [
+            name for name, need in zip(names, by_values, strict=True) if need
+        ]
+        if system.info.exact:
+            found, trace = _by_inverse(kernel, ridge, needed, cotangent)
+        else:
+            found, trace = _by_probes(system, kernel, ridge, needed, cotangent)
+        return (
+            None,
+            cotangent * trace if by_ridge else None,
+            *(found.get(name) for name in names),
+        )
+
+
+def _as_real(gradient: Any, real: bool) -> Any:
+    """Of a real tensor, of which a complex kernel made a complex one."""
+    return gradient.real if real and gradient.is_complex() else gradient
+
+
+def _by_inverse(
+    kernel: Any, ridge: Any, needed: list[str], cotangent: Any
+) -> tuple[dict[str, Any], Any]:
+    """The gradients by arguments, and the trace of A⁻¹."""
+    pair = kernel._upright()
+    dense = Kernel(pair).dense()
+    wide = dense.to(torch.promote_types(dense.dtype, torch.float64))
+    identity = torch.eye(len(wide), dtype=wide.dtype)
+    inverse = torch.linalg.inv(wide + ridge * identity)
+    # tr(A⁻¹ dA) = Σ_ij conj(A⁻¹)_ij dA_ij, which is real.
+    weights = (cotangent * inverse.mH).conj().mT
+    if not pair.is_complex:
+        found = _of_values(pair, needed, weights.to(dense.dtype))
+        return found, inverse.diagonal().sum()
+    parts = [
+        _of_values(part, needed, weight.to(dense.real.dtype))
+        for part, weight in zip(
+            pair.parts(), (weights.real, weights.imag), strict=True
+        )
+    ]
+    found = {name: parts[0][name] + parts[1][name] for name in needed}
+    return found, inverse.diagonal().sum().real
+
+
+def _by_probes(
+    system: _System, kernel: Any, ridge: Any, needed: list[str], cotangent: Any
+) -> tuple[dict[str, Any], Any]:
+    """Estimates of the same, by vectors of signs."""
+    count, seed = (system.options[name] for name in ("probes", "seed"))
+    generator = torch.Generator().manual_seed(seed)
+    signs = torch.randint(0, 2, (len(kernel), count), generator=generator)
+    probes = (2 * signs - 1).to(kernel.real.dtype)
+    solved = kernel.solve(
+        probes,
+        ridge,
+        rtol=1e-5,
+        preconditioner=system.options["preconditioner"],
+    )
+    found = {}
+    if needed:
+        rows = cotangent * solved / count
+        found = _by_arguments(kernel, needed, rows.to(solved.dtype), probes)
+    return found, (solved.conj() * probes).sum().real / count
 
 
 def _by_arguments(
@@ -252,9 +478,7 @@ def _by_arguments(
     gradients = formula.grad(needed, cotangent=seed)(
         {**pair.arguments, name: columns, seed: rows}, **pair.settings
     )
-    if len(needed) == 1:
-        gradients = (gradients,)
-    return dict(zip(needed, gradients, strict=True))
+    return _by_name(needed, gradients)
 
 
 def _seed_names(record: _Record, seed: str, count: int) -> list[str]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["Source", "Traced", "trace"]
+__all__ = ["Source", "Traced", "is_function", "trace"]
 
 # As in formulas/lexer.h; each operation doubles a text that it uses twice.
 _LONGEST = 100_000
@@ -122,6 +122,8 @@ class Traced:
             return cls("(0 == 0)" if value else "(0 == 1)", 0, {})
         if isinstance(value, (int, float, np.integer, np.floating)):
             return cls.literal(value)
+        if isinstance(value, (complex, np.complexfloating)):
+            return cls.parameter(value)
         if isinstance(value, (list, tuple)):
             return concatenated([cls.of(part) for part in value])
         if np.ndim(value) > 2 or not hasattr(value, "shape"):
@@ -343,6 +345,13 @@ def concatenated(parts: list[Any]) -> Any:
     return parts[0].made(f"[{form}]", parts, 1)
 
 
+def _quotient(a: Traced, operation: str, b: Traced) -> Traced:
+    """Component by component; formulas divide no number by a vector."""
+    if a.rank < b.rank and operation == "/":
+        return a.made("({0} * inv({1}))", [a, b], b.rank)
+    return _binary(a, operation, b)
+
+
 def _function(name: str) -> Callable[..., Traced]:
     def call(*operands: Traced) -> Traced:
         form = ", ".join(f"{{{k}}}" for k in range(len(operands)))
@@ -379,7 +388,9 @@ _FUNCTIONS: dict[str, Callable[..., Traced]] = {
             "exp", "exp2", "log", "log1p", "expm1", "sqrt", "rsqrt", "sign",
             "floor", "ceil", "round", "where", "sin", "cos", "tan", "asin",
             "acos", "atan", "atan2", "sinh", "cosh", "tanh", "erf", "sigmoid",
-            "relu", "softplus", "cross", "abs",
+            "relu", "softplus", "cross", "abs", "real", "imag", "angle",
+            "conj", "log2", "log10", "erfc", "lgamma", "digamma", "sinc",
+            "silu", "gelu", "logaddexp",
         )
     },
     **{
@@ -389,14 +400,15 @@ _FUNCTIONS: dict[str, Callable[..., Traced]] = {
             "arcsin": "asin", "arccos": "acos", "arctan": "atan",
             "arctan2": "atan2", "minimum": "min", "maximum": "max",
             "fmod": "mod", "remainder": "mod", "mod": "mod",
-            "expit": "sigmoid",
+            "expit": "sigmoid", "conjugate": "conj", "trunc": "trunc",
+            "fix": "trunc", "gammaln": "lgamma", "psi": "digamma",
         }.items()
     },
     **{
         there: _operator(here)
         for there, here in {
             "add": "+", "sub": "-", "subtract": "-", "mul": "*",
-            "multiply": "*", "div": "/", "divide": "/", "true_divide": "/",
+            "multiply": "*",
             "floordiv": "//", "floor_divide": "//",
             "lt": "<", "less": "<", "le": "<=", "less_equal": "<=",
             "gt": ">", "greater": ">", "ge": ">=", "greater_equal": ">=",
@@ -405,6 +417,9 @@ _FUNCTIONS: dict[str, Callable[..., Traced]] = {
             "or_": "or", "logical_or": "or", "bitwise_or": "or",
         }.items()
     },
+    "div": _operator("/", _quotient),
+    "divide": _operator("/", _quotient),
+    "true_divide": _operator("/", _quotient),
     "matmul": _operator("@", _product),
     "dot": _operator("@", _product),
     "inner": _operator("@", _product),
@@ -416,7 +431,7 @@ _FUNCTIONS: dict[str, Callable[..., Traced]] = {
     "negative": _template("(-{0})"),
     "positive": _template("{0}"),
     "square": _template("({0}*{0})"),
-    "reciprocal": _template("(1/{0})"),
+    "reciprocal": _template("inv({0})"),
     "logical_not": _template("(not {0})"),
     "invert": _template("(not {0})"),
     "clip": _clamp,
@@ -441,6 +456,11 @@ _FOLDS = {
     "sum", "max", "amax", "min", "amin", "norm", "vector_norm", "linalg_norm",
     "linalg_vector_norm",
 }  # fmt: skip
+
+
+def is_function(name: str) -> bool:
+    """Whether a function of NumPy or PyTorch has a meaning in a formula."""
+    return name in _FUNCTIONS
 
 
 def _install_operators() -> None:

@@ -174,16 +174,91 @@ def test_a_tensor_that_requires_grad_is_not_written_into():
     assert caught.value.code == "RequiresGrad"
     assert str(caught.value) == (
         "'x' requires a gradient, which this result does not have\n"
-        "pass x.detach(); calls without 'out', K @ b, reductions and "
-        "K.diag() have gradients"
+        "pass x.detach(); calls without 'out' have gradients, and so has what "
+        "a kernel computes"
     )
 
 
-def test_dense_blocks_are_not_recorded():
+ELEMENTS = {
+    "all": lambda k: k.dense() if hasattr(k, "dense") else k,
+    "transposed": lambda k: k.T.dense() if hasattr(k, "dense") else k.T,
+    "a row": lambda k: k[2],
+    "a part of a row": lambda k: k[-1, 1:4],
+    "a column": lambda k: k[:, 3],
+    "a transposed row": lambda k: k.T[1],
+    "pairs": lambda k: k[[1, 2, 2], [3, 0, 0]],
+    "pairs in a table": lambda k: k[[[1], [2]], [[3, 0]]],
+    "an element": lambda k: k[2, 4],
+    "a block": lambda k: (
+        k[1:4][:, [0, 2]].dense() if hasattr(k, "dense") else k[1:4][:, [0, 2]]
+    ),
+    "one by one": lambda k: (
+        k[2:3, [1]].dense() if hasattr(k, "dense") else k[2:3, [1]]
+    ),
+    "none": lambda k: k[:0].dense() if hasattr(k, "dense") else k[:0],
+}
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_elements(name):
     x, y = tensors((5, 3), (6, 3))
-    kernel = tilefold.kernel("exp(-|x_i - y_j|²)", x=x, y=y)
-    with pytest.raises(tilefold.DTypeError, match="requires a gradient"):
-        kernel.dense()
+    l = scale()
+    kernel = tilefold.kernel("exp(-|x_i - y_j|²/2l²)", x=x, y=y, l=l)
+    found = ELEMENTS[name](kernel)
+    wanted = ELEMENTS[name](gaussian(x, y, l))
+    torch.testing.assert_close(found, wanted)
+    for a, w in zip(
+        torch.autograd.grad(found.sin().sum(), (x, y, l)),
+        torch.autograd.grad(wanted.sin().sum(), (x, y, l)),
+        strict=True,
+    ):
+        torch.testing.assert_close(a, w)
+
+
+DENSE = {
+    "numbers": "exp(-|x_i - y_j|²)",
+    "vectors": "(x_i - y_j)*exp(-|x_i - y_j|²)",
+    "vectors of one component": "[exp(-|x_i - y_j|²)]",
+    "index symbols": "(i + 2*j)*exp(-|x_i - y_j|²)",
+    "names that are taken": "exp(-|x_i - y_j|²) + G*w with G = 2|x_i|, w = 3",
+}
+
+
+@pytest.mark.parametrize("name", DENSE)
+def test_gradcheck_of_all_values(name):
+    x, y = tensors((3, 3), (4, 3))
+
+    def values(x, y):
+        return tilefold.kernel(DENSE[name], x=x, y=y).dense()
+
+    assert torch.autograd.gradcheck(values, (x, y))
+    assert torch.autograd.gradgradcheck(values, (x, y))
+    batch = torch.stack([x.detach(), 2 * x.detach()]).requires_grad_()
+    assert torch.autograd.gradcheck(values, (batch, y))
+
+
+def test_one_array_on_both_axes_and_complex_values():
+    (x,) = tensors((4, 3))
+    for text in ("exp(-|x_i - x_j|²)", "exp(im*x_i·x_j)"):
+
+        def values(x, text=text):
+            kernel = tilefold.kernel(text, x=x)
+            return kernel.dense(), kernel[1], kernel[[0, 1], [2, 2]]
+
+        assert torch.autograd.gradcheck(values, (x,))
+    z = torch.randn(3, dtype=torch.complex128).requires_grad_()
+    assert torch.autograd.gradcheck(
+        lambda z: tilefold.kernel("z_i*z_j*z_i", z=z).dense(), (z,)
+    )
+
+
+def test_values_that_have_no_gradient():
+    x, y = tensors((5, 3), (6, 3))
+    kernel = tilefold.kernel("x_i[0] < y_j[1]", x=x, y=y)
+    assert not kernel.dense().requires_grad
+    with torch.no_grad():
+        same = tilefold.kernel("exp(-|x_i - y_j|²)", x=x, y=y)
+        assert not same.dense().requires_grad
 
 
 def test_an_input_changed_in_place_before_backward_is_an_error():

@@ -356,7 +356,7 @@ REFUSALS = [
         tilefold.ShapeError,
         "a kernel of shape (2, 5, 5) has batch dimensions, which are not "
         "solved with\n"
-        "make a kernel of each batch, and solve with one after the other",
+        "solve with one batch after the other, as in K[0].solve(b)",
     ),
     (
         lambda k, b: k.solve(b[:7]),

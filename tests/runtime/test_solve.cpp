@@ -286,7 +286,7 @@ TEST_F(KernelSolve, SolvesWithTheMatrixOfAPairTerm) {
     const Formula pair = session.formula("exp(-|x_i - x_j|²)");
     Values<double> x({80, 3}), b({80, 2}, 2), found({80, 2}), image({80, 2});
     const NamedView arguments[] = {named("x", x), named("b", b)};
-    const KernelSystem system(product, pair, {80, 80}, arguments, "b");
+    const KernelSystem system({product, pair}, {80, 80}, arguments, "b");
     SolveOptions options{0.1, 1e-10, {}, Preconditioner::Cholesky};
     int polls = 0;
     const Solution solution =

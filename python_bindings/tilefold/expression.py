@@ -1,0 +1,240 @@
+# python_bindings/tilefold/expression.py - what NumPy's functions make of
+# kernels: one formula.
+"""`Expression`: a value computed of kernels, numbers and arrays, pair by pair.
+
+Arrays broadcast with kernels as they would in NumPy: of a kernel of shape
+(N, M), one of shape (N, 1) goes with the rows and one of shape (M,) or (1, M)
+with the columns, so that `u[:, None] * K * v` is diag(u) K diag(v), and one
+formula still. No array of all pairs is read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilefold import _core
+from tilefold.pair_term import PairTerm
+from tilefold.quantization import Quantized
+from tilefold.roles import Role
+from tilefold.slices import is_integer
+from tilefold.trace import Source, Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["Expression", "Shape", "applied", "placed", "with_diagonal"]
+
+_LARGEST_LITERAL = 64
+_POWERS = {"pow", "power", "float_power"}
+# They would put components side by side, where NumPy means whole matrices.
+_JOINS = {"concatenate", "hstack", "cat", "stack"}
+
+
+class _Term(Source):
+    """A pair term where a formula has a name."""
+
+    def __init__(self, pair: PairTerm) -> None:
+        super().__init__(pair, "operand")
+
+    def identity(self) -> object:
+        """One pair term is one, however often it is met."""
+        return id(self.value)
+
+
+class Expression(Traced):
+    """A traced value whose arguments may be kernels."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of_pair(cls, pair: PairTerm) -> Expression:
+        """A pair term as an operand."""
+        return cls.from_source(_Term(pair), int(pair.components is not None))
+
+    @classmethod
+    def of_number(cls, number: Any) -> Expression:
+        """Small whole numbers as typed, others as parameters."""
+        if isinstance(number, (bool, np.bool_)):
+            truth: Expression = cls.of(number)
+            return truth
+        if is_integer(number) and abs(int(number)) <= _LARGEST_LITERAL:
+            return cls.literal(number)
+        return cls.parameter(number, "s")
+
+    def fused(self) -> PairTerm:
+        """One pair term of all; equal arrays under one name stay one.
+
+        Its settings are those of the first; of all, the ranges are the same.
+        """
+        terms = [s.value for s in self.sources.values() if isinstance(s, _Term)]
+        arguments, renamed = _merged(terms)
+        text, given = self.spelled(arguments)
+        pairs = {
+            name: value
+            for name, value in given.items()
+            if isinstance(value, PairTerm)
+        }
+        for name in pairs:
+            del given[name]
+        skeleton = terms[0].compiled(text)
+        operands = [
+            (name, pair.formula, renamed[id(pair)])
+            for name, pair in pairs.items()
+        ]
+        fused = terms[0].compiled(skeleton._substitute(operands))
+        return PairTerm(fused, given, terms[0].settings)
+
+
+def _merged(
+    terms: Sequence[PairTerm],
+) -> tuple[dict[str, Any], dict[int, dict[str, str]]]:
+    """The arguments of all, and the names that some have of each now."""
+    arguments: dict[str, Any] = {}
+    renamed: dict[int, dict[str, str]] = {}
+    for term in terms:
+        if id(term) in renamed:
+            continue
+        if term.settings.get("ranges") is not terms[0].settings.get("ranges"):
+            _core.fail("RangesDiffer")
+        names = renamed[id(term)] = {}
+        for name, value in term.arguments.items():
+            free, number = name, 2
+            while free in arguments and arguments[free] is not value:
+                free, number = f"{name}{number}", number + 1
+            arguments[free] = value
+            if free != name:
+                names[name] = free
+    return arguments, renamed
+
+
+def applied(name: str, operands: Sequence[Any], kwargs: Any) -> PairTerm:
+    """What a function of NumPy, PyTorch or the operators makes of pair terms.
+
+    `operands` are pair terms, numbers, and arrays that broadcast with them.
+    """
+    if name in _JOINS:
+        _core.fail("TracedFunction", f"{name} of kernels")
+    pairs = [value for value in operands if isinstance(value, PairTerm)]
+    shape = Shape.of(pairs)
+
+    def operand(value: Any) -> Any:
+        if value is None:  # of clip
+            return value
+        if isinstance(value, PairTerm):
+            return Expression.of_pair(value)
+        if isinstance(value, (float, np.floating)) and name in _POWERS:
+            return Expression.literal(value)
+        if not is_array(value):
+            return Expression.of_number(value)
+        return placed(Expression, value, shape)
+
+    given = [operand(value) for value in operands]
+    named = {
+        key: operand(value) if key in _BOUNDS else value
+        for key, value in kwargs.items()
+    }
+    value: Expression = Expression.apply(name, given, named)
+    return value.fused()
+
+
+_BOUNDS = {"min", "max", "a_min", "a_max"}
+
+
+def with_diagonal(pair: PairTerm, values: Any) -> PairTerm:
+    """The pair term plus a number, or one for each point, where i is j."""
+    operand = Expression.of_pair(pair)
+    if np.ndim(values) == 0:
+        added = Expression.of_number(values)
+    elif np.ndim(values) == 1:
+        added = Expression.from_source(Source(values, "s", "i"), 0)
+    else:
+        if not hasattr(values, "shape"):
+            values = np.asarray(values)
+        vector = Expression.from_source(Source(values[..., None], "s", "i"), 1)
+        added = vector.made("{0}[0]", [vector], 0)
+    form = "({0} + where(i == j, {1}, 0))"
+    return operand.made(form, [operand, added], operand.rank).fused()
+
+
+# ---- arrays that broadcast ---------------------------------------------------
+
+
+class Shape:
+    """Of values of pairs: batches, points on i and j, components or None."""
+
+    __slots__ = ("columns", "components", "rows")
+
+    def __init__(
+        self, rows: int | None, columns: int | None, components: int | None
+    ) -> None:
+        self.rows = rows
+        self.columns = columns
+        self.components = components
+
+    @classmethod
+    def of(cls, pairs: Iterable[PairTerm]) -> Shape:
+        """That of the first, with the components that any has."""
+        pairs = list(pairs)
+        widths = [p.components for p in pairs if p.components is not None]
+        return cls(*pairs[0].points, max(widths, default=None))
+
+    def __str__(self) -> str:
+        ends = () if self.components is None else (self.components,)
+        return f"(…, {', '.join(map(str, (self.rows, self.columns, *ends)))})"
+
+
+def is_array(value: Any) -> bool:
+    """An array of at least one dimension, a list of numbers, or a tensor."""
+    if isinstance(value, (Role, Quantized)):
+        _core.fail("TracedValue", type(value).__name__)
+    if not hasattr(value, "shape") and not isinstance(value, (list, tuple)):
+        return False
+    return np.ndim(value) > 0
+
+
+def placed(kind: type[Traced], value: Any, shape: Shape) -> Any:
+    """An array as the argument on i, on j or on neither that its shape says.
+
+    Its axes are those of NumPy's broadcasting, from the last one: components
+    (where the values have some), columns, rows, batches.
+    """
+    if not hasattr(value, "shape"):
+        value = np.asarray(value)
+    given = tuple(value.shape)
+    has_components = shape.components is not None
+    least = 2 + has_components
+    if len(given) < least:
+        value = value[(None,) * (least - len(given))]
+    extents = [shape.rows, shape.columns]
+    extents += [shape.components] if has_components else []
+    met = tuple(value.shape[-least:])
+    for extent, known in zip(met, extents, strict=True):
+        if extent not in (1, known):
+            _core.fail("KernelBroadcast", given, str(shape))
+    if met[0] != 1 and met[1] != 1:
+        _core.fail("KernelMatrix", given)
+    axis = "i" if met[0] != 1 else "j" if met[1] != 1 else ""
+    return _on_axis(kind, value, axis, has_components)
+
+
+def _on_axis(
+    kind: type[Traced], value: Any, axis: str, has_components: bool
+) -> Any:
+    """Of an array with an axis for rows, for columns, and for components."""
+    if not has_components:
+        value = value[..., None]
+    # Without the axis that has one point: (…, N, D), or (…, 1, D), which no
+    # number of points is taken for.
+    value = value[..., 0, :] if axis != "j" else value[..., 0, :, :]
+    is_batch = value.ndim > 2
+    if value.shape[-1] == 1 and not is_batch:
+        number = value[..., 0] if axis else value[0, 0]
+        return kind.from_source(Source(number, "w", axis), 0)
+    vector = kind.from_source(Source(value, "w", axis), 1)
+    if value.shape[-1] > 1:
+        return vector
+    if not axis:  # a parameter of one component is a number
+        return kind.from_source(Source(value, "w", axis), 0)
+    return vector.made("{0}[0]", [vector], 0)

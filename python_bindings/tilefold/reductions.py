@@ -1,0 +1,289 @@
+# python_bindings/tilefold/reductions.py - kernels reduced over their axes.
+"""One rule of axes, NumPy's: those of `K.shape`, counted from either end.
+
+They are the batch dimensions, i and j (of a transpose j and i), and the
+components where values are vectors. A formula reduces over i, j or both; what
+it gives is an array, and its library reduces that over batches and components
+where they are named, too. Over the components alone, a kernel stays lazy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tilefold import _core
+from tilefold.slices import is_integer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Reductions", "one_point_axis"]
+
+# What becomes of partial results over the axes that are left: a method of
+# arrays; those that are not here reduce over i and j only.
+_AFTERWARDS = {
+    "sum": "sum", "mean": "mean", "max": "amax", "min": "amin",
+    "prod": "prod", "any": "any", "all": "all", "count": "sum",
+}  # fmt: skip
+# Of the components of a value, by functions of the formula.
+_COMPONENTS = {
+    "sum": "sum({0})", "max": "max({0})", "min": "min({0})",
+    "mean": "sum({0})/{n}", "norm": "norm({0})",
+    "argmin": "argmin({0})", "argmax": "argmax({0})",
+}  # fmt: skip
+_OF_CONDITIONS = ("any", "all", "count")
+
+
+class Reductions:
+    """Those of a kernel, as methods.
+
+    `axis` is an axis of `shape`, several, or None for all; `keepdims` leaves
+    axes of one in their place.
+    """
+
+    __slots__ = ()
+
+    def sum(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """The sum over an axis, several, or all (None)."""
+        return _reduced(self, "sum", axis, keepdims)
+
+    def mean(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """The average over an axis, several, or all (None)."""
+        return _reduced(self, "mean", axis, keepdims)
+
+    def prod(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """The product over an axis, several, or all (None)."""
+        return _reduced(self, "prod", axis, keepdims)
+
+    def max(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """The largest value over an axis; NaN where any is."""
+        return _reduced(self, "max", axis, keepdims)
+
+    def min(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """The smallest value over an axis; NaN where any is."""
+        return _reduced(self, "min", axis, keepdims)
+
+    def any(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Whether any value over an axis is true, or not 0."""
+        return _reduced(self, "any", axis, keepdims)
+
+    def all(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Whether all values over an axis are true, or not 0."""
+        return _reduced(self, "all", axis, keepdims)
+
+    def count(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """How many values over an axis are true, or not 0: int64."""
+        return _reduced(self, "count", axis, keepdims)
+
+    def logsumexp(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Log Σ exp(K) over an axis, without overflow."""
+        return _reduced(self, "logsumexp", axis, keepdims)
+
+    def var(
+        self, axis: Any = None, ddof: float = 0, keepdims: bool = False
+    ) -> Any:
+        """The variance: Σ |K - mean|² / (n - ddof), of n values."""
+        return _spread(self, "var", axis, ddof, keepdims)
+
+    def std(
+        self, axis: Any = None, ddof: float = 0, keepdims: bool = False
+    ) -> Any:
+        """The root of the variance."""
+        return _spread(self, "std", axis, ddof, keepdims)
+
+    def norm(
+        self, order: Any = None, axis: Any = None, keepdims: bool = False
+    ) -> Any:
+        """The Euclidean norm over an axis, Frobenius' over both (None)."""
+        return _norm(self, order, axis, keepdims)
+
+    def argmin(self, axis: int, keepdims: bool = False) -> Any:
+        """Where the first smallest value along an axis is, int64."""
+        return _best(self, "argmin", axis, 0, keepdims)
+
+    def argmax(self, axis: int, keepdims: bool = False) -> Any:
+        """Where the first largest value along an axis is, int64."""
+        return _best(self, "argmax", axis, 0, keepdims)
+
+    def kmin(self, k: int, axis: int) -> Any:
+        """The `k` smallest values along an axis, ascending: (N, k)."""
+        return _best(self, "kmin", axis, k)
+
+    def argkmin(self, k: int, axis: int) -> Any:
+        """Where the `k` smallest values along an axis are: (N, k), int64."""
+        return _best(self, "argkmin", axis, k)
+
+    def softmax(self, axis: int, values: Any = None) -> Any:
+        """exp(K) / Σ exp(K) over an axis of points, without overflow.
+
+        A kernel, for which log Σ exp(K) is computed at once. With `values` of
+        the points on the axis, (M,) or (M, E) for axis 1, their means with
+        these weights: (N,) or (N, E), in one pass.
+        """
+        return _softmax(self, axis, values)
+
+
+def _reduced(
+    kernel: Any, name: str, axis: Any = None, keepdims: bool = False
+) -> Any:
+    """A reduction over one axis, several, or all: None."""
+    axes = positions(kernel, name, axis)
+    points = [a for a in axes if _bits(kernel, a)]
+    rest = [a for a in axes if not _bits(kernel, a)]
+    if not points:
+        return _of_components(kernel, name, axes, keepdims)
+    if rest and name not in _AFTERWARDS:
+        _core.fail("KernelPointAxes", name, kernel.shape, described(kernel))
+    pair = kernel._pair
+    if name in _OF_CONDITIONS and pair.dtype != "bool":
+        from tilefold.expression import applied  # only where it is wanted
+
+        pair = applied("ne", (pair, 0), {})
+    summed: Any = None
+    if name == "sum" and not pair.is_complex:
+        summed = tuple(a for a in rest if a < len(pair.batch)) or None
+    formula = pair.around(name, sum(_bits(kernel, a) for a in points))
+    settings = {**pair.settings, "sum_batch": summed}
+    result = formula(pair.arguments, **settings)
+    gone = [*points, *(summed or ())]
+    for a in sorted(set(rest) - set(gone), reverse=True):
+        result = _afterwards(result, name, a - sum(g < a for g in gone))
+    return _kept(kernel, result, axes) if keepdims else result
+
+
+def _spread(
+    kernel: Any, name: str, axis: Any, ddof: Any, keepdims: bool
+) -> Any:
+    """`var` and `std`, of n - ddof in place of n values."""
+    result = _reduced(kernel, name, axis, keepdims)
+    if ddof == 0:
+        return result
+    count = 1
+    for place in positions(kernel, name, axis):
+        count *= kernel.shape[place]
+    ratio = count / (count - ddof) if count > ddof else float("nan")
+    return result * (ratio if name == "var" else ratio**0.5)
+
+
+def _norm(kernel: Any, order: Any, axis: Any, keepdims: bool) -> Any:
+    """Of the components, or of what lies along other axes."""
+    places = positions(kernel, "norm", axis)
+    # Of a whole matrix, NumPy's 2-norm is the largest singular value.
+    if order not in ((None, "fro") if len(places) > 1 else (None, 2)):
+        _core.fail("TracedFunction", f"norm of order {order}")
+    if places == [kernel.ndim - 1] and kernel._pair.components is not None:
+        return _of_components(kernel, "norm", places, keepdims)
+    return (abs(kernel) ** 2).sum(tuple(places), keepdims) ** 0.5
+
+
+def _softmax(kernel: Any, axis: Any, values: Any) -> Any:
+    """Weights, or means with them."""
+    bits = one_point_axis(kernel, "softmax", axis)
+    if values is None:
+        return (kernel - kernel.logsumexp(axis, keepdims=True)).exp()
+    pair = kernel._pair
+    name = pair.formula._unused_name("v")
+    formula = pair.around("softmax", bits, weights=name, apart=True)
+    return formula({**pair.arguments, name: values}, **pair.settings)
+
+
+def _best(
+    kernel: Any, name: str, axis: Any, count: int = 0, keepdims: bool = False
+) -> Any:
+    """Argmin and the like, over one axis: of points, or of components."""
+    place = one_axis(kernel, name, axis)
+    bits = _bits(kernel, place)
+    if bits:
+        pair = kernel._pair
+        formula = pair.around(name, bits, count)
+        result = formula(pair.arguments, **pair.settings)
+        return _kept(kernel, result, [place]) if keepdims else result
+    return _of_components(kernel, name, [place], keepdims)
+
+
+def _of_components(
+    kernel: Any, name: str, axes: Sequence[int], keepdims: bool
+) -> Any:
+    """Still lazy: of the components of each pair alone."""
+    shape = kernel.shape
+    is_components = kernel._pair.components is not None and list(axes) == [
+        len(shape) - 1
+    ]
+    if not is_components or name not in _COMPONENTS:
+        _core.fail("KernelPointAxes", name, shape, described(kernel))
+    from tilefold.expression import Expression  # only where it is wanted
+
+    pair = kernel._pair
+    operand = Expression.of_pair(pair)
+    form = _COMPONENTS[name].replace("{n}", str(pair.components))
+    if keepdims:
+        form = f"[{form}]"
+    value = operand.made(form, [operand], int(keepdims))
+    return kernel._like(value.fused())
+
+
+def _afterwards(result: Any, name: str, axis: int) -> Any:
+    method = _AFTERWARDS[name]
+    if not hasattr(result, method):  # NumPy's arrays have max, and no amax
+        method = name
+    return getattr(result, method)(axis)
+
+
+def _kept(kernel: Any, result: Any, axes: Sequence[int]) -> Any:
+    """The result with an axis of one where one was reduced."""
+    shape = [1 if a in axes else n for a, n in enumerate(kernel.shape)]
+    return result.reshape(tuple(shape))
+
+
+# ---- axes -------------------------------------------------------------------
+
+
+def positions(kernel: Any, name: str, axis: Any) -> list[int]:
+    """The axes that are meant, ascending, from 0; None: all."""
+    ndim = kernel.ndim
+    given = range(ndim) if axis is None else axis
+    places = list(given) if isinstance(given, (tuple, list, range)) else [given]
+    for place in places:
+        if not is_integer(place) or not -ndim <= place < ndim:
+            _fail(kernel, name, place)
+    found = sorted({int(place) % ndim for place in places})
+    if len(found) != len(places) or not places:
+        _fail(kernel, name, axis)
+    return found
+
+
+def one_axis(kernel: Any, name: str, axis: Any) -> int:
+    """One axis, of points or components."""
+    if not is_integer(axis):
+        _fail(kernel, name, axis)
+    return positions(kernel, name, axis)[0]
+
+
+def one_point_axis(kernel: Any, name: str, axis: Any) -> int:
+    """The bit of the formula's axis: i or j."""
+    bits = _bits(kernel, one_axis(kernel, name, axis))
+    if not bits:
+        _fail(kernel, name, axis)
+    return bits
+
+
+def _bits(kernel: Any, place: int) -> int:
+    """Of i and j as formulas count them, 0 for other axes."""
+    first = len(kernel._pair.batch)
+    if place == first:
+        return int(kernel._rows)
+    return int(kernel._columns) if place == first + 1 else 0
+
+
+def _fail(kernel: Any, name: str, axis: Any) -> Any:
+    _core.fail("KernelAxis", name, axis, kernel.shape, described(kernel))
+
+
+def described(kernel: Any) -> str:
+    """What each axis is: "axis 0 is i, 1 is j"."""
+    names = ["a batch dimension"] * len(kernel._pair.batch)
+    names += ["j", "i"] if kernel._transposed else ["i", "j"]
+    if kernel._pair.components is not None:
+        names.append("the components")
+    parts = [f"{place} is {name}" for place, name in enumerate(names)]
+    return "axis " + ", ".join(parts[:-1]) + " and " + parts[-1]

@@ -78,13 +78,7 @@ class Expression(Traced):
         }
         for name in pairs:
             del given[name]
-        skeleton = terms[0].compiled(text)
-        operands = [
-            (name, pair.formula, renamed[id(pair)])
-            for name, pair in pairs.items()
-        ]
-        fused = terms[0].compiled(skeleton._substitute(operands))
-        return PairTerm(fused, given, terms[0].settings)
+        return _substituted(text, pairs, renamed, given)
 
 
 def _merged(
@@ -109,11 +103,64 @@ def _merged(
     return arguments, renamed
 
 
+def _substituted(
+    text: str,
+    pairs: dict[str, PairTerm],
+    renamed: dict[int, dict[str, str]],
+    arguments: dict[str, Any],
+) -> PairTerm:
+    """The formula `text`, in which names stand for pair terms."""
+    first = next(iter(pairs.values()))
+    operands = [
+        (name, pair.formula, renamed[id(pair)]) for name, pair in pairs.items()
+    ]
+    formula = first.compiled(first.compiled(text)._substitute(operands))
+    return PairTerm(formula, arguments, first.settings)
+
+
+# Operators of two numbers, which are most of what is done with kernels.
+_ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+
+
+def _arithmetic(name: str, operands: Sequence[Any]) -> PairTerm | None:
+    """What `applied` gives, at half the cost; None: it is another case."""
+    pairs = [value for value in operands if type(value) is PairTerm]
+    if name not in _ARITHMETIC or any(p.components is not None for p in pairs):
+        return None
+    arguments, renamed = _merged(pairs)
+    named: dict[str, PairTerm] = {}
+    spelled = []
+    for value in operands:
+        if type(value) is PairTerm:
+            free = _unused("operand", {**arguments, **named})
+            named[free] = value
+        elif type(value) is int and abs(value) <= _LARGEST_LITERAL:
+            free = f"({value})"
+        elif type(value) in (int, float):
+            free = _unused("s", arguments)
+            arguments[free] = value
+        else:
+            return None
+        spelled.append(free)
+    text = f" {_ARITHMETIC[name]} ".join(spelled)
+    return _substituted(text, named, renamed, arguments)
+
+
+def _unused(name: str, taken: dict[str, Any]) -> str:
+    free, number = name, 0
+    while free in taken:
+        number += 1
+        free = f"{name}{number}"
+    return free
+
+
 def applied(name: str, operands: Sequence[Any], kwargs: Any) -> PairTerm:
     """What a function of NumPy, PyTorch or the operators makes of pair terms.
 
     `operands` are pair terms, numbers, and arrays that broadcast with them.
     """
+    if not kwargs and (plain := _arithmetic(name, operands)):
+        return plain
     if name in _JOINS:
         _core.fail("TracedFunction", f"{name} of kernels")
     pairs = [value for value in operands if isinstance(value, PairTerm)]
@@ -189,9 +236,9 @@ def is_array(value: Any) -> bool:
     """An array of at least one dimension, a list of numbers, or a tensor."""
     if isinstance(value, (Role, Quantized)):
         _core.fail("TracedValue", type(value).__name__)
-    if not hasattr(value, "shape") and not isinstance(value, (list, tuple)):
-        return False
-    return np.ndim(value) > 0
+    if hasattr(value, "shape"):
+        return len(value.shape) > 0
+    return isinstance(value, (list, tuple))
 
 
 def placed(kind: type[Traced], value: Any, shape: Shape) -> Any:

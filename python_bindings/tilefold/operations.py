@@ -247,9 +247,11 @@ def _kernels(values: Sequence[Any]) -> list[Any]:
 
 def _operand(value: Any) -> Any:
     """A kernel or a lazy matrix as its pair term."""
+    if isinstance(value, Operations):
+        return value._upright()
     if hasattr(value, "spelled_matrix"):
-        value = value._kernel()
-    return value._upright() if isinstance(value, Operations) else value
+        return value._kernel()._upright()
+    return value
 
 
 def _dot(a: Any, b: Any) -> Any:

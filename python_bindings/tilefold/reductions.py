@@ -127,6 +127,10 @@ def _reduced(
     kernel: Any, name: str, axis: Any = None, keepdims: bool = False
 ) -> Any:
     """A reduction over one axis, several, or all: None."""
+    bits = 0 if keepdims else _of_matrix(kernel, axis)
+    if bits and name not in _OF_CONDITIONS:
+        pair = kernel._pair
+        return pair.around(name, bits)(pair.arguments, **pair.settings)
     axes = positions(kernel, name, axis)
     points = [a for a in axes if _bits(kernel, a)]
     rest = [a for a in axes if not _bits(kernel, a)]
@@ -191,10 +195,13 @@ def _best(
     kernel: Any, name: str, axis: Any, count: int = 0, keepdims: bool = False
 ) -> Any:
     """Argmin and the like, over one axis: of points, or of components."""
+    pair = kernel._pair
+    bits = 0 if axis is None or keepdims else _of_matrix(kernel, axis)
+    if bits:
+        return pair.around(name, bits, count)(pair.arguments, **pair.settings)
     place = one_axis(kernel, name, axis)
     bits = _bits(kernel, place)
     if bits:
-        pair = kernel._pair
         formula = pair.around(name, bits, count)
         result = formula(pair.arguments, **pair.settings)
         return _kept(kernel, result, [place]) if keepdims else result
@@ -250,6 +257,18 @@ def positions(kernel: Any, name: str, axis: Any) -> list[int]:
     if len(found) != len(places) or not places:
         _fail(kernel, name, axis)
     return found
+
+
+def _of_matrix(kernel: Any, axis: Any) -> int:
+    """The bits of the axes where a matrix has no others; 0: look closer."""
+    pair = kernel._pair
+    if pair.batch or pair.components is not None:
+        return 0
+    if axis is None:
+        return 3
+    if type(axis) is int and -2 <= axis < 2:
+        return int(kernel._columns if axis % 2 else kernel._rows)
+    return 0
 
 
 def one_axis(kernel: Any, name: str, axis: Any) -> int:

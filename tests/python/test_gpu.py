@@ -122,6 +122,33 @@ def test_chosen_rows_keep_their_numbers(rows, gpu_session):
         np.testing.assert_allclose(out, on_host.dense()[chosen], atol=1e-6)
 
 
+@pytest.mark.usefixtures("driver")
+def test_matrices_answer_as_on_the_host(gpu_session):
+    """Functions, arrays that broadcast, batches, components."""
+    text = "exp(-|x_i - y_j|²)"
+    batches = np.stack([X, 2 * X]).astype("float32")
+    rows, columns = numbers(len(X)), numbers(len(Y), seed=3)
+    there = {"x": fake_gpu.array(batches), "y": fake_gpu.array(Y)}
+    kernel = tilefold.kernel(text, there, session=gpu_session)
+    host = tilefold.kernel(text, x=batches, y=Y)
+    on_device = fake_gpu.array(rows)[:, None], fake_gpu.array(columns)
+
+    def made(kernel, u, v):
+        yield (u * kernel * v).sum(2)
+        yield np.exp(-kernel)[1].max(0)
+        yield kernel[0] @ v
+        yield kernel[:, 3]
+
+    on_host = made(host, rows[:, None], columns)
+    for found, wanted in zip(made(kernel, *on_device), on_host, strict=True):
+        agree([fake_gpu.numpy(found)], [wanted])
+    vectors = "(x_i - y_j)*exp(-|x_i - y_j|²)"
+    kernel = tilefold.kernel(vectors, there, session=gpu_session)
+    host = tilefold.kernel(vectors, x=batches, y=Y)
+    found = kernel[1, ..., 2].sum(1)
+    agree([fake_gpu.numpy(found)], [host[1, ..., 2].sum(1)])
+
+
 LONG = {
     "x": numbers(50, 40),
     "y": numbers(60, 40, seed=6),

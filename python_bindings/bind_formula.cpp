@@ -416,8 +416,8 @@ constexpr const char* class_doc =
 
 constexpr const char* gradient_doc =
     "The gradient by one argument, or by several: a formula.\n\n"
-    "    f.grad(\"x\")(x=x, y=y, b=b, grad=g)\n"
-    "    dx, dl = f.grad([\"x\", \"l\"])(x=x, y=y, b=b, grad=g)\n\n"
+    "    f.grad(\"x\")(x=x, y=y, b=b, l=l, grad=g)\n"
+    "    dx, dl = f.grad([\"x\", \"l\"])(x=x, y=y, b=b, l=l, grad=g)\n\n"
     "Takes the arguments of the formula and `grad=`, the cotangent of its\n"
     "result: an array of its shape, or one number for all; 1 if left away\n"
     "for a scalar result. Each gradient has the shape of its argument; with\n"

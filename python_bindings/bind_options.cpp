@@ -136,7 +136,7 @@ constexpr const char* class_doc =
     "What is left out comes from the environment, else from the default:\n\n"
     "threads: TILEFOLD_NUM_THREADS, else the cores this process may use.\n"
     "cache_directory: TILEFOLD_CACHE_DIR, else tilefold/ in the XDG cache\n"
-    "    directory; \"\" keeps kernels in memory only.\n"
+    "    directory; may begin with ~; \"\" keeps kernels in memory only.\n"
     "cache_size: TILEFOLD_CACHE_SIZE in bytes, else 1 GiB.\n"
     "isa: TILEFOLD_ISA, else the best of this processor;\n"
     "    \"x86-64-v3\", \"x86-64-v4\", \"x86-64-v4-vnni\",\n"

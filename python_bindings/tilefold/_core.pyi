@@ -17,7 +17,7 @@ class Options:
 
     threads: TILEFOLD_NUM_THREADS, else the cores this process may use.
     cache_directory: TILEFOLD_CACHE_DIR, else tilefold/ in the XDG cache
-        directory; "" keeps kernels in memory only.
+        directory; may begin with ~; "" keeps kernels in memory only.
     cache_size: TILEFOLD_CACHE_SIZE in bytes, else 1 GiB.
     isa: TILEFOLD_ISA, else the best of this processor;
         "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni",
@@ -336,8 +336,8 @@ class Formula:
         """
         The gradient by one argument, or by several: a formula.
 
-            f.grad("x")(x=x, y=y, b=b, grad=g)
-            dx, dl = f.grad(["x", "l"])(x=x, y=y, b=b, grad=g)
+            f.grad("x")(x=x, y=y, b=b, l=l, grad=g)
+            dx, dl = f.grad(["x", "l"])(x=x, y=y, b=b, l=l, grad=g)
 
         Takes the arguments of the formula and `grad=`, the cotangent of its
         result: an array of its shape, or one number for all; 1 if left away

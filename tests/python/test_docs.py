@@ -2,12 +2,17 @@
 from __future__ import annotations
 
 import doctest
+import importlib
+import inspect
 import re
 import shlex
+import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse.linalg
 
 import tilefold
 
@@ -92,6 +97,42 @@ def test_a_command_line_of_the_features_runs(line, tmp_path, monkeypatch):
 def test_the_example_of_a_docstring_runs(documented):
     example = CALL.search(documented.__doc__)[0]
     assert eval(example, names()).shape == (50,)
+
+
+INDENTED = re.compile(r"(?:^    .+\n?)+", re.MULTILINE)
+DOCUMENTED = {
+    "kernel": tilefold.kernel,
+    "Kernel": tilefold.Kernel,
+    "Kernel.inv_quad_logdet": tilefold.Kernel.inv_quad_logdet,
+    "lazy": tilefold.lazy,
+    "Formula.grad": tilefold.Formula.grad,
+    "Bound": tilefold.Bound,
+    "files": tilefold.files,
+    "lazy module": sys.modules["tilefold.lazy"],
+    "expression": importlib.import_module("tilefold.expression"),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_examples_of_docstrings_run(name):
+    text = inspect.cleandoc(DOCUMENTED[name].__doc__)
+    scope = names()
+    x, b, c = scope["x"], scope["b"], scope["c"]
+    scope |= {
+        "K": tilefold.kernel("exp(-|x_i - x_j|²)", x=x),
+        "scipy": scipy,
+        "f": tilefold.compile("sum_j exp(-|x_i - y_j|²/2l²) b_j"),
+        "g": c,
+        "u": c,
+        "v": c,
+        "noise": 0.1,
+    }
+    if name == "Kernel.inv_quad_logdet":
+        scope["y"] = c
+    if name.startswith("lazy"):
+        scope["b"] = b
+    for block in INDENTED.findall(text):
+        exec(compile(textwrap.dedent(block), name, "exec"), scope)
 
 
 def formulas_of_features() -> list[str]:

@@ -165,6 +165,7 @@ def applied(name: str, operands: Sequence[Any], kwargs: Any) -> PairTerm:
         _core.fail("TracedFunction", f"{name} of kernels")
     pairs = [value for value in operands if isinstance(value, PairTerm)]
     shape = Shape.of(pairs)
+    require_one_reading(name, shape, [p.components is None for p in pairs])
 
     def operand(value: Any) -> Any:
         if value is None:  # of clip
@@ -230,6 +231,30 @@ class Shape:
     def __str__(self) -> str:
         ends = () if self.components is None else (self.components,)
         return f"(…, {', '.join(map(str, (self.rows, self.columns, *ends)))})"
+
+
+def require_one_reading(
+    name: str, shape: Shape, are_numbers: Sequence[bool]
+) -> None:
+    """Refuses a matrix of numbers that NumPy would match with components.
+
+    It goes with each component otherwise, where NumPy has no reading.
+    """
+    rows, columns, width = shape.rows, shape.columns, shape.components
+    if width is None or not any(are_numbers) or (rows == columns == 1):
+        return
+
+    def fits(a: int | None, b: int | None) -> bool:
+        return a == b or 1 in (a, b)
+
+    if fits(rows, columns) and fits(columns, width):
+        _core.fail(
+            "KernelVectorProduct",
+            f"{name} with a kernel of shape {(rows, columns)}",
+            (rows, columns, width),
+            "it of V.dense() and K.dense()[..., None]",
+            "of V.dense() and K.dense()",
+        )
 
 
 def is_array(value: Any) -> bool:

@@ -29,8 +29,8 @@ _ALL = slice(None)
 
 def indexed(kernel: Kernel, index: Any) -> Any:
     """An array, or a kernel of what is chosen."""
-    parts = _expanded(index, kernel.ndim)
-    _check(parts, index, len(kernel._pair.batch))
+    parts, dots = _expanded(index, kernel.ndim)
+    _check(parts, dots, index, len(kernel._pair.batch))
     batches = parts[: len(kernel._pair.batch)]
     rows, columns, *components = parts[len(batches) :]
     if any(not _is_all(part) for part in batches):
@@ -56,8 +56,11 @@ def indexed(kernel: Kernel, index: Any) -> Any:
     return kernel._like(pair.selected(kernel._columns, chosen(columns, width)))
 
 
-def _expanded(index: Any, ndim: int) -> list[Any]:
-    """An index for each axis: a whole number, a slice, or an array."""
+def _expanded(index: Any, ndim: int) -> tuple[list[Any], int]:
+    """An index for each axis: a whole number, a slice, or an array.
+
+    And before which axis the dots stand, -1 where there are none.
+    """
     parts = list(index) if isinstance(index, tuple) else [index]
     dots = [k for k, part in enumerate(parts) if part is Ellipsis]
     if len(dots) > 1 or len(parts) - len(dots) > ndim:
@@ -65,7 +68,7 @@ def _expanded(index: Any, ndim: int) -> list[Any]:
     missing = [_ALL] * (ndim - len(parts) + len(dots))
     place = dots[0] if dots else len(parts)
     parts = parts[:place] + missing + parts[place + len(dots) :]
-    return [_plain(part, index) for part in parts]
+    return [_plain(part, index) for part in parts], place if dots else -1
 
 
 def _plain(part: Any, index: Any) -> Any:
@@ -83,8 +86,11 @@ def _plain(part: Any, index: Any) -> Any:
     return numbers
 
 
-def _check(parts: Sequence[Any], index: Any, batches: int) -> None:
-    """Refuses what NumPy would pair up or move to the front."""
+def _check(parts: Sequence[Any], dots: int, index: Any, batches: int) -> None:
+    """Refuses what NumPy would pair up or move to the front.
+
+    Dots between two of them move them, too, even where they stand for no axis.
+    """
     lists = [k for k, part in enumerate(parts) if isinstance(part, np.ndarray)]
     pairs = [batches, batches + 1]
     if len(lists) > 1 and lists != pairs:
@@ -92,7 +98,10 @@ def _check(parts: Sequence[Any], index: Any, batches: int) -> None:
     if lists and lists != pairs and any(parts[k].ndim > 1 for k in lists):
         _refuse(index)
     fixed = [k for k, part in enumerate(parts) if not isinstance(part, slice)]
-    if lists and fixed != list(range(fixed[0], fixed[-1] + 1)):
+    if lists and (
+        fixed != list(range(fixed[0], fixed[-1] + 1))
+        or fixed[0] < dots <= fixed[-1]
+    ):
         _core.fail("KernelLists", _spelled(index))
 
 

@@ -91,7 +91,8 @@ class Kernel(Reductions, LinearSystems, Operations):
     Batch dimensions come first, as in (B, N, M); where the values of pairs
     are vectors their components come last, as in (N, M, E). Indexing and
     reductions count these axes as NumPy does, and arrays broadcast with them;
-    only `T`, `K @ b` and `diag` are of i and j whatever else there is.
+    only `T`, `K @ b` and `diag` are of i and j whatever else there is, and a
+    kernel of numbers beside one of vectors goes with each component.
 
     NumPy's and PyTorch's functions of single values make another kernel, of
     one formula: `np.exp(-K)`, `np.where(K > 0.5, K, 0)`, `u[:, None] * K * v`.

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tilefold import _core
-from tilefold.expression import Shape, is_array, placed
+from tilefold.expression import Shape, is_array, placed, require_one_reading
 from tilefold.kernel import Kernel, kernel
 from tilefold.operations import ATTRIBUTES, METHODS, method_call, of_torch
 from tilefold.pair_term import unrecorded
+from tilefold.slices import is_integer
 from tilefold.trace import Source, Traced
 
 if TYPE_CHECKING:
@@ -135,6 +136,8 @@ class Lazy(Traced):
             if shape is None:
                 _require_axes(args)
             else:
+                matrices = [not value.rank for value in args if _is_full(value)]
+                require_one_reading(name, shape, matrices)
                 args = [_beside(value, shape) for value in args]
         if any(isinstance(value, Kernel) for value in args):
             return Kernel.apply(name, args, kwargs)
@@ -225,7 +228,9 @@ class Lazy(Traced):
         """As a kernel is indexed; components of vectors stay lazy."""
         parts = index if isinstance(index, tuple) else (index,)
         if self.rank and _of_components(parts, self.ndim):
-            return super().__getitem__(parts[-1])
+            if _is_plain(parts[-1]) or not self._is_matrix():
+                return super().__getitem__(parts[-1])
+            return kernel(self)[index]
         if not self._is_matrix():
             _core.fail("LazyPoint", repr(index), self.shape)
         return self._kernel()[index]
@@ -332,6 +337,10 @@ def _axes_of(operands: Any) -> set[str]:
     } - {""}
 
 
+def _is_full(value: Any) -> bool:
+    return isinstance(value, Lazy) and value._is_matrix()
+
+
 def _shape_of_matrix(operands: Any) -> Shape | None:
     """What arrays broadcast with; None where an axis has no points yet."""
     values = [value for value in operands if isinstance(value, Lazy)]
@@ -353,10 +362,14 @@ def _beside(value: Any, shape: Shape) -> Any:
         return value  # components side by side
     if isinstance(value, (Lazy, Kernel)) or not is_array(value):
         return value
-    dimensions = np.ndim(value)
-    if dimensions > 2 + (shape.components is not None):
-        return by_shape(value)  # a batch, which says its axis
-    return placed(Lazy, value, shape)
+    given = _shape(value)
+    if shape.components is not None or len(given) <= 2:
+        return placed(Lazy, value, shape)
+    # Of shape (…, N, 1, D) or (…, 1, M, D), with components; or a batch of
+    # what broadcasts.
+    if given[-2] in (1, shape.rows) and given[-1] in (1, shape.columns):
+        _core.fail("LazyNoAxis", given)
+    return by_shape(value)
 
 
 def _of_components(parts: tuple[Any, ...], ndim: int) -> bool:
@@ -368,6 +381,13 @@ def _of_components(parts: tuple[Any, ...], ndim: int) -> bool:
     return (dots == 1 or len(parts) == ndim) and all(
         part is Ellipsis or _is_all(part) for part in points
     )
+
+
+def _is_plain(part: Any) -> bool:
+    """A component, or those from one to another."""
+    if isinstance(part, slice):
+        return part.step in (None, 1)
+    return is_integer(part)
 
 
 def _is_all(part: Any) -> bool:

@@ -106,6 +106,56 @@ def test_indexing_four_axes(name):
         close(value[index], dense[index])
 
 
+def any_index(random, size):
+    """A number, a slice, a list, a mask or a column of numbers."""
+    bound = int(random.integers(-size, size))
+    kind = random.choice(6, p=[0.3, 0.35, 0.15, 0.1, 0.05, 0.05])
+    if kind == 0:
+        return bound
+    if kind == 1:
+        ends = random.integers(-size - 1, size + 2, 2).tolist()
+        first, last = (None if random.random() < 0.3 else e for e in ends)
+        return slice(first, last, random.choice([1, 2, -1, -2]).item())
+    if kind == 2:
+        return random.integers(-size, size, random.integers(4)).tolist()
+    if kind == 3:
+        return random.random(size) < 0.5
+    if kind == 4:
+        return random.integers(-size, size, (2, 1))
+    return slice(None)
+
+
+def test_random_indices_are_numpys_or_refused():
+    """And nearly all that NumPy takes are taken."""
+    random = np.random.default_rng(6)
+    arrays = [make() for make in (MATRICES | TENSORS).values()]
+    taken = known = 0
+    for _ in range(1500):
+        value, dense = arrays[random.integers(len(arrays))]
+        index = [
+            any_index(random, size)
+            for size in dense.shape[: random.integers(dense.ndim + 1)]
+        ]
+        if random.random() < 0.3:
+            place = int(random.integers(len(index) + 1))
+            sizes = dense.shape[dense.ndim - (len(index) - place) :]
+            after = [any_index(random, n) for n in sizes if place < len(index)]
+            index = [*index[:place], ..., *after]
+        try:
+            wanted = dense[tuple(index)]
+        except IndexError:
+            wanted = None
+        known += wanted is not None
+        try:
+            found = value[tuple(index)]
+        except tilefold.Error:
+            continue
+        assert wanted is not None
+        close(found, wanted)
+        taken += 1
+    assert taken > 0.8 * known
+
+
 def test_masks(any_shape):
     value, dense = any_shape
     mask = np.arange(len(dense)) != 1
@@ -156,7 +206,12 @@ def test_what_does_not_index(name):
 
 @pytest.mark.parametrize(
     "index",
-    [([0, 1], [1, 2]), ([0, 1], slice(None), 2), (0, slice(None), [1, 2])],
+    [
+        ([0, 1], [1, 2]),
+        ([0, 1], slice(None), 2),
+        (0, slice(None), [1, 2]),
+        (0, ..., 1, [1, 2]),  # dots between them, which stand for nothing
+    ],
 )
 def test_what_numpy_would_pair_or_move(index):
     value, dense = TENSORS["batches"]()

@@ -154,6 +154,31 @@ def test_arrays_broadcast_with_more_axes(name, shape):
     close(array - value, array - dense)
 
 
+def test_numbers_beside_vectors_go_with_each_component():
+    for vectors_of in ("vectors", "lazy vectors"):
+        value, dense = TENSORS[vectors_of]()
+        numbers, one = MATRICES[
+            "kernel" if vectors_of == "vectors" else "lazy"
+        ]()
+        close(value * numbers, dense * one[..., None])
+        close(numbers - value, one[..., None] - dense)
+    # NumPy has another reading where there are as many rows, columns and
+    # components; the cure has both.
+    x = X[:E]
+    vectors_of = tilefold.kernel("exp(-|x_i - x_j|²)*[x_i[0], 1, 2]", x=x)
+    numbers = tilefold.kernel("exp(-|x_i - x_j|²)*x_i[0]", x=x)
+    xi, xj = tilefold.lazy(x, axis="i"), tilefold.lazy(x, axis="j")
+    lazy = np.stack([(xi - xj).sum(-1), xi[..., 0], xj[..., 1]], -1)
+    for v, k in ((vectors_of, numbers), (lazy, (xi * xj).sum(-1))):
+        with pytest.raises(tilefold.ShapeError) as caught:
+            v * k
+        assert str(caught.value) == (
+            "'mul with a kernel of shape (3, 3)' of a kernel of shape (3, 3, 3)"
+            " can be read two ways\nwrite it of V.dense() and "
+            "K.dense()[..., None] or of V.dense() and K.dense()"
+        )
+
+
 def test_a_scaled_kernel_is_one_formula():
     session = tilefold.Session(tilefold.Options(cache_directory=""))
     kernel = tilefold.kernel(GAUSSIAN, x=X, y=Y, session=session)

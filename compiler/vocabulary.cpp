@@ -128,6 +128,12 @@ Vocabulary::Arity reduction_arity(std::string_view stem) {
     return {};
 }
 
+bool is_linear_reduction(std::string_view stem) {
+    const auto found = find_reduction(stem);
+    return found && ir::row_of(*found).monoid == ir::Monoid::Add &&
+           ir::row_of(*found).result == ir::ReductionResult::Real;
+}
+
 std::vector<std::string> all_names() {
     std::vector<std::string> names;
     for (const ir::OpRow& row : ir::all_op_rows())
@@ -198,7 +204,8 @@ std::vector<Sugar> parse_sugar() {
 } // namespace
 
 const Vocabulary& vocabulary() {
-    static const Vocabulary tables{function_arity, reduction_arity, all_names,
+    static const Vocabulary tables{function_arity,     reduction_arity,
+                                   all_names,          is_linear_reduction,
                                    operation_of_keops, reduction_of_keops};
     return tables;
 }
@@ -242,15 +249,31 @@ const Sugar* find_sugar(std::string_view spelling) {
     return found == all.end() ? nullptr : &*found;
 }
 
-std::string_view resolve_name(std::string_view text) {
+namespace {
+
+/// Null: `text` is no name of the catalogue.
+const NamedFormula* find_named_alone(std::string_view text) {
     constexpr std::string_view blanks = " \t\r\n";
     const std::size_t first = text.find_first_not_of(blanks);
     if (first == std::string_view::npos)
-        return text;
+        return nullptr;
     const std::size_t last = text.find_last_not_of(blanks);
-    const NamedFormula* named =
-        find_named(text.substr(first, last + 1 - first));
+    return find_named(text.substr(first, last + 1 - first));
+}
+
+} // namespace
+
+std::string_view resolve_name(std::string_view text) {
+    const NamedFormula* named = find_named_alone(text);
     return named ? named->formula : text;
+}
+
+ast::Formula parse_or_resolve(std::string_view text) {
+    const NamedFormula* named = find_named_alone(text);
+    ast::Formula formula = parse(named ? named->formula : text, vocabulary());
+    if (named)
+        formula.named = named->name;
+    return formula;
 }
 
 const ReductionSugar* find_reduction_sugar(std::string_view stem) {

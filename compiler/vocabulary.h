@@ -26,6 +26,9 @@ struct Sugar {
 /// `text`.
 std::string_view resolve_name(std::string_view text);
 
+/// What a user asks for: a formula, or one of the catalogue by its name.
+ast::Formula parse_or_resolve(std::string_view text);
+
 /// One enumerator per row of derivatives.def.
 enum class DerivativeFunction : std::uint8_t {
 #define DERIVATIVE(name, ...) name,

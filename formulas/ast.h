@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tilefold::ast {
@@ -60,6 +61,9 @@ struct Definition {
 /// A parsed formula. Children always precede their parents in `nodes`.
 struct Formula {
     std::string text; ///< as typed
+    /// The formula of catalogue.def that `text` is, where it was asked for by
+    /// name.
+    std::string_view named;
     std::vector<Node> nodes;
     NodeId root = 0;
     /// `k(x, y) = …`: the head's parameters name the i- and the j-variable.

@@ -3,6 +3,7 @@
 
 #include "formulas/excerpt.h"
 #include "formulas/names.h"
+#include "formulas/notations.h"
 #include "formulas/parser.h"
 #include "formulas/symbols.h"
 #include "formulas/utf8.h"
@@ -50,7 +51,10 @@ private:
     void name();
     void name_symbol(const Letter& letter);
     void superscript();
+    void lowered();
     bool symbol();
+    void check_brace() const;
+    void check_brace_below(std::string_view reduction) const;
     void compatible_symbol();
 
     Token& push(TokenKind kind, std::size_t begin);
@@ -129,8 +133,7 @@ void Lexer::token() {
     case utf8::Position::Superscript:
         return superscript();
     case utf8::Position::Subscript:
-        refuse(Code::StraySubscript, at_, subscripts(at_),
-               {std::string(text_.substr(at_, subscripts(at_) - at_))});
+        return lowered();
     case utf8::Position::Line:
         return compatible_symbol();
     }
@@ -171,6 +174,8 @@ void Lexer::check_number_end(std::size_t begin) {
     const bool based = text_.substr(begin, at_ - begin) == "0" &&
                        (next == 'x' || next == 'X' || next == 'b') &&
                        is_digit(byte(at_ + 1));
+    if (text_.substr(begin, at_ + 2 - begin) == "1_{")
+        refuse(Code::Indicator, begin, at_ + 2, {"1{"});
     if (next == '.' || next == '_' || based) {
         std::size_t end = at_ + 1;
         while (is_digit(byte(end)) || byte(end) == '.' || byte(end) == '_' ||
@@ -286,6 +291,46 @@ void Lexer::superscript() {
     token.name = name ? normalise_name(raised) : "";
 }
 
+/// After a name it is read with it; after a bar or a bracket it is a notation
+/// that the parser has an answer to.
+void Lexer::lowered() {
+    const std::size_t begin = at_;
+    at_ = subscripts(at_);
+    const std::string_view typed = text_.substr(begin, at_ - begin);
+    const TokenKind before =
+        tokens_.empty() || space_ ? TokenKind::End : tokens_.back().kind;
+    if (before != TokenKind::Bar && before != TokenKind::DoubleBar &&
+        before != TokenKind::RightParen && before != TokenKind::RightBracket)
+        refuse(Code::StraySubscript, begin, at_, {std::string(typed)});
+    push(TokenKind::Lowered, begin).name = fold_name(typed).substr(1);
+}
+
+/// `1{i≠j}` and `sum_{j≠i}` are met often.
+void Lexer::check_brace() const {
+    if (tokens_.empty() || space_ || byte(at_) != '{')
+        return;
+    const Token& before = tokens_.back();
+    if (before.kind == TokenKind::Number && before.value == 1)
+        refuse(Code::Indicator, before.span.begin, at_ + 1, {"1{"});
+    if (before.kind == TokenKind::Name && before.name.ends_with('_'))
+        check_brace_below(before.name.starts_with("Sigma")
+                              ? "sum"
+                              : before.name.substr(0, before.name.size() - 1));
+}
+
+void Lexer::check_brace_below(std::string_view reduction) const {
+    const std::size_t end = std::min(text_.find('}', at_), text_.size());
+    const auto meant =
+        meant_below(reduction, text_.substr(at_ + 1, end - at_ - 1));
+    if (!meant)
+        return;
+    const std::size_t begin = tokens_.back().span.begin;
+    const std::size_t after = std::min(end + 1, text_.size());
+    refuse(meant->code, begin, after,
+           {shorten(text_.substr(begin, after - begin), shown_columns),
+            meant->text});
+}
+
 /// A symbol of tokens.def; throws for a refused one, false: none is here.
 bool Lexer::symbol() {
     const std::string_view rest = text_.substr(at_);
@@ -293,6 +338,7 @@ bool Lexer::symbol() {
     const Refused* bad = find_refused(rest);
     if (bad != nullptr &&
         (found == nullptr || bad->text.size() > found->text.size())) {
+        check_brace();
         std::size_t end = at_ + bad->text.size();
         if (bad->text == "\\")
             while (end < text_.size() && utf8::starts_name(character(end).code))

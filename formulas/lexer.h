@@ -16,6 +16,7 @@ enum class TokenKind : std::uint8_t {
     Number,      ///< value
     Name,        ///< name, axes
     Superscript, ///< value, or name where it is one: `x²`, `xⁿ`
+    Lowered,     ///< name: `1` of `‖v‖₁`, which only messages speak of
     End,
 };
 

@@ -192,4 +192,22 @@ std::optional<std::string> nearest_name(std::string_view name,
     return nearest;
 }
 
+std::optional<std::string> names_like(std::string_view name,
+                                      std::span<const std::string> names) {
+    constexpr std::size_t shortest = 4; // that says what is meant
+    std::vector<std::string_view> found;
+    for (const std::string& candidate : names)
+        if (name.size() >= shortest && candidate.starts_with(name) &&
+            candidate != name)
+            found.push_back(candidate);
+    if (found.empty())
+        return nearest_name(name, names);
+    std::string text(found[0]);
+    for (std::size_t k = 1; k < found.size(); ++k) {
+        text += k + 1 == found.size() ? " or " : ", ";
+        text += found[k];
+    }
+    return text;
+}
+
 } // namespace tilefold

@@ -34,4 +34,9 @@ std::string_view subscript(ast::Axes axes);
 std::optional<std::string> nearest_name(std::string_view name,
                                         std::span<const std::string> names);
 
+/// "matern12, matern32 or matern52" for `matern`: the names that begin with
+/// it; else the nearest, if any.
+std::optional<std::string> names_like(std::string_view name,
+                                      std::span<const std::string> names);
+
 } // namespace tilefold

@@ -17,11 +17,19 @@ namespace {
 constexpr int quoted_columns = 60; // of a part of the formula in a message
 
 bool opens(TokenKind kind) {
-    return kind == TokenKind::LeftParen || kind == TokenKind::LeftBracket;
+    return kind == TokenKind::LeftParen || kind == TokenKind::LeftBracket ||
+           kind == TokenKind::LeftAngle;
 }
 
 bool closes(TokenKind kind) {
-    return kind == TokenKind::RightParen || kind == TokenKind::RightBracket;
+    return kind == TokenKind::RightParen || kind == TokenKind::RightBracket ||
+           kind == TokenKind::RightAngle;
+}
+
+/// Binds more loosely than a product, which needs parentheses around it.
+bool loosens(TokenKind kind) {
+    return kind == TokenKind::Not ||
+           (level(kind) != Level::None && level(kind) != Level::Product);
 }
 
 bool separates(TokenKind kind) {
@@ -72,18 +80,33 @@ NodeId Parser::parse_body(std::size_t end) {
     return root;
 }
 
-/// Which parentheses hold a comma: `softmax_j (s, v)` is a call.
+/// What stands in each parenthesis: `softmax_j (s, v)` is a call, and
+/// `m_j (x_j - x_i)` a product.
 void Parser::find_groups() {
-    has_comma_.assign(tokens_.size(), false);
-    std::vector<std::size_t> open;
+    struct Open {
+        std::size_t at;
+        bool in_bars;
+    };
+    std::vector<Open> open;
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
         const TokenKind kind = tokens_[at].kind;
-        if (opens(kind))
-            open.push_back(at);
-        else if (closes(kind) && !open.empty())
+        if (opens(kind)) {
+            open.push_back({at, false});
+            groups_[at] = {};
+            continue;
+        }
+        if (open.empty())
+            continue;
+        Group& group = groups_[open.back().at];
+        if (closes(kind)) {
+            group.closing = at;
             open.pop_back();
-        else if (kind == TokenKind::Comma && !open.empty())
-            has_comma_[open.back()] = true;
+        } else if (kind == TokenKind::Bar || kind == TokenKind::DoubleBar) {
+            open.back().in_bars ^= true;
+        } else {
+            group.has_comma |= kind == TokenKind::Comma;
+            group.is_sum |= !open.back().in_bars && loosens(kind);
+        }
     }
 }
 
@@ -96,6 +119,7 @@ void Parser::find_definitions() {
         depth += opens(kind) ? 1 : closes(kind) && depth > 0 ? -1 : 0;
         if (depth != 0)
             continue;
+        check_where_definition(at);
         const bool first = definitions_.empty();
         if (first ? kind == TokenKind::With : separates(kind)) {
             definitions_.push_back(at + 1);
@@ -173,10 +197,11 @@ void Parser::parse_definition() {
     definition.body = parse_expression();
     parameters_.clear();
     pending_.erase(name.name);
-    if (definition.is_function)
-        functions_[name.name] = definition.parameters.size();
-    else
-        values_.insert(name.name);
+    Defined defined;
+    defined.body = definition.body;
+    defined.axes = axes_read(definition.body);
+    defined.parameters = definition.parameters.size();
+    (definition.is_function ? functions_ : values_)[name.name] = defined;
     tree_.formula().definitions.push_back(std::move(definition));
 }
 

@@ -30,6 +30,9 @@ struct Vocabulary {
     std::function<Arity(std::string_view)> reduction;
     /// Names to offer when an unknown one is met ("did you mean …").
     std::function<std::vector<std::string>()> names;
+    /// Whether a factor that is the same for all terms of a reduction may stand
+    /// inside or outside (sum, mean); may be unset.
+    std::function<bool(std::string_view)> is_linear = {};
     /// The spelling here of a KeOps operation ("Exp": "exp", "Mult": "*") and
     /// of a KeOps reduction ("ArgKMin": "argkmin"); empty where there is none.
     /// Only parse_keops asks; may be unset.

@@ -18,6 +18,7 @@ NodeId Parser::parse_logical(Level wanted) {
     const std::size_t begin = at_;
     NodeId left = operand();
     while (level(peek().kind) == wanted) {
+        check_condition_continues();
         const auto name = spelling(take().kind);
         const NodeId right = operand();
         left = tree_.apply(name, {left, right}, span_from(begin));
@@ -41,6 +42,7 @@ NodeId Parser::parse_comparison() {
     NodeId left = parse_sum();
     std::optional<NodeId> chain;
     while (level(peek().kind) == Level::Comparison) {
+        check_condition_continues();
         const auto name = spelling(take().kind);
         const NodeId right = parse_sum();
         const Span span = span_from(begin);
@@ -60,6 +62,7 @@ NodeId Parser::parse_sum() {
         const auto name = spelling(take().kind);
         const NodeId right = parse_signed_term();
         check_no_mod(right);
+        check_euler(left, right);
         left = tree_.apply(name, {left, right}, span_from(begin));
     }
     return left;
@@ -81,9 +84,22 @@ NodeId Parser::parse_signed_term() {
 
 /// `sum_j a_j + c`: the term ended inside a reduction.
 void Parser::check_sum_continues() const {
+    if (prefix_end_ == at_ && tokens_[at_ - 1].kind == TokenKind::Name &&
+        is_reserved(tokens_[at_ - 1])) // sum_j exp -r
+        fail(Code::FunctionNeedsParentheses, place(tokens_[at_ - 1].span),
+             {text_of(tokens_[at_ - 1])});
     if (prefix_end_ == at_)
         fail(Code::SumAfterReduction, place(peek().span),
              {text_of(tokens_[prefix_token_])});
+}
+
+/// `sum_j a_j < c`, `any_j a_j and c`: the condition began inside a reduction.
+void Parser::check_condition_continues() const {
+    if (prefix_end_ != at_)
+        return;
+    check_angle_bracket(at_);
+    fail(Code::ConditionAfterReduction, place(peek().span),
+         {text_of(tokens_[prefix_token_]), std::string(spelling(peek().kind))});
 }
 
 void Parser::check_no_mod(NodeId term) const {

@@ -1,5 +1,6 @@
 // formulas/parser_names.cpp - names, calls, and names nobody knows.
 #include "formulas/names.h"
+#include "formulas/notations.h"
 #include "formulas/parser_state.h"
 #include "formulas/symbols.h"
 
@@ -39,7 +40,7 @@ NodeId Parser::parse_name() {
     const Token& token = peek();
     const bool called = peek(1).kind == TokenKind::LeftParen;
     if (token.axes != Axes::None) {
-        if (called)
+        if (called && !is_factor_before_group(token))
             unknown_reduction(token);
         return parse_variable(token);
     }
@@ -56,7 +57,21 @@ NodeId Parser::parse_name() {
     return tree_.add(std::move(node));
 }
 
+/// `m_j (x_j - x_i)` is a product. What has no need of the parenthesis, or
+/// holds a comma or a number alone, was meant as a call.
+bool Parser::is_factor_before_group(const Token& token) const {
+    check_foreign_reduction(token);
+    const Group& group = groups_.at(at_ + 1);
+    const bool alone = group.closing == at_ + 3 || group.closing == at_ + 2;
+    if (token.axes == Axes::IJ || group.has_comma ||
+        (alone && peek(2).kind != TokenKind::Name))
+        return false;
+    return peek(1).space_before || group.is_sum;
+}
+
 NodeId Parser::parse_variable(const Token& token) {
+    if (token.axes == Axes::IJ && token.name == "delta")
+        fail(Code::KroneckerDelta, place(token.span), {text_of(token)});
     if (token.axes == Axes::IJ)
         fail(Code::BothAxes, place(token.span), {text_of(token)});
     check_value_name(token);
@@ -77,17 +92,28 @@ NodeId Parser::parse_call(const Token& token) {
     const bool hidden = std::ranges::count(parameters_, token.name) != 0;
     if (hidden || (!local && !is_known_function(token)))
         unknown_function(token);
-    const std::string name = token.kind == TokenKind::Mod ? "mod" : token.name;
+    const std::string name = local ? token.name : function_name(token);
     Vocabulary::Arity arity;
     if (local)
-        arity.least = arity.most = static_cast<int>(defined->second);
+        arity.least = arity.most = static_cast<int>(defined->second.parameters);
     else
         arity = vocabulary_.function(name);
     take();
     auto arguments = parse_arguments(TokenKind::RightParen);
     check_arity(text_of(token), arity, arguments.size(), span_from(begin));
-    return mark_grouped(
-        tree_.apply(name, std::move(arguments), span_from(begin)));
+    const NodeId call =
+        mark_grouped(tree_.apply(name, std::move(arguments), span_from(begin)));
+    if (!local)
+        check_exponential(call);
+    return call;
+}
+
+/// The function of the language that a name calls: `ln` is log.
+std::string Parser::function_name(const Token& token) const {
+    if (token.kind == TokenKind::Mod)
+        return "mod";
+    const std::string_view alias = find_alias(token.name);
+    return alias.empty() ? token.name : std::string(alias);
 }
 
 /// The bare name of a definition, as `caller` takes it.
@@ -158,6 +184,12 @@ void Parser::check_arity(std::string_view name, Vocabulary::Arity arity,
     const auto given = static_cast<int>(count);
     if (given >= arity.least && given <= arity.most)
         return;
+    const std::string alternative = named_alternative(name, count);
+    const std::string call = arity.weak ? named_call(name) : "";
+    if (!alternative.empty())
+        fail(Code::OtherArity, place(span),
+             {std::string(name), count_arguments(arity), std::to_string(given),
+              alternative + (call.empty() ? "" : " or " + call)});
     fail(Code::WrongArity, place(span),
          {std::string(name), count_arguments(arity), std::to_string(given),
           placeholders(arity.least)});
@@ -165,19 +197,21 @@ void Parser::check_arity(std::string_view name, Vocabulary::Arity arity,
 
 /// Of the language; a named formula is hidden by a definition of its name.
 bool Parser::is_known_function(const Token& token) const {
-    if (token.kind == TokenKind::Mod)
-        return vocabulary_.function("mod").least >= 0;
     if (token.symbolic)
         return false;
-    const Vocabulary::Arity arity = vocabulary_.function(token.name);
-    const bool hidden = arity.weak && (values_.contains(token.name) ||
-                                       pending_.contains(token.name));
+    const std::string name = function_name(token);
+    const Vocabulary::Arity arity = vocabulary_.function(name);
+    const bool weak = arity.weak || name != token.name;
+    const bool hidden =
+        weak && token.kind == TokenKind::Name &&
+        (values_.contains(token.name) || pending_.contains(token.name));
     return arity.least >= 0 && !hidden;
 }
 
 /// A function whose name means nothing else.
 bool Parser::is_reserved(const Token& token) const {
-    return is_known_function(token) && !vocabulary_.function(token.name).weak;
+    return is_known_function(token) && find_alias(token.name).empty() &&
+           !vocabulary_.function(token.name).weak;
 }
 
 bool Parser::is_local(const std::string& name) const {
@@ -186,6 +220,8 @@ bool Parser::is_local(const std::string& name) const {
 
 void Parser::unknown_function(const Token& token) const {
     const std::string name = text_of(token);
+    if (name == "i" || name == "j")
+        fail(Code::IndexCalled, place(token.span), {name});
     if (pending_.contains(token.name))
         fail(Code::RecursiveDefinition, place(token.span), {name});
     if (vocabulary_.reduction(token.name).least >= 0 && !token.symbolic)
@@ -196,7 +232,7 @@ void Parser::unknown_function(const Token& token) const {
             known.push_back(other);
     for (const auto& [other, parameters] : functions_)
         known.push_back(other);
-    std::optional<std::string> nearest = nearest_name(name, known);
+    std::optional<std::string> nearest = names_like(name, known);
     const std::string_view synonym = find_synonym(name);
     if (vocabulary_.function(synonym).least >= 0)
         nearest = synonym;
@@ -205,8 +241,21 @@ void Parser::unknown_function(const Token& token) const {
     fail(Code::UnknownFunction, place(token.span), {name});
 }
 
+/// A reduction that has another name here, or no equivalent.
+void Parser::check_foreign_reduction(const Token& token) const {
+    if (is_order_statistic(token.name))
+        fail(Code::OrderStatistic, place(token.span),
+             {text_of(token), std::string(subscript(token.axes))});
+    const std::string meant = meant_reduction(token.name, vocabulary_);
+    if (!meant.empty())
+        fail(Code::MisspeltReduction, place(token.span),
+             {text_of(token), meant + std::string(subscript(token.axes))});
+}
+
 void Parser::unknown_reduction(const Token& token) const {
     const std::string name = text_of(token);
+    if (token.axes == Axes::IJ && token.name == "delta")
+        fail(Code::KroneckerDelta, place(token.span), {name});
     std::vector<std::string> known;
     for (const std::string& other : vocabulary_.names())
         if (vocabulary_.reduction(other).least >= 0)

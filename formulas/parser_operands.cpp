@@ -1,6 +1,7 @@
 // formulas/parser_operands.cpp - numbers, groups, bars, lists, subscripts,
 // and what to say where none of them stands.
 #include "formulas/parser_state.h"
+#include "formulas/readings.h"
 
 namespace tilefold {
 
@@ -8,13 +9,16 @@ using ast::Kind;
 using ast::Node;
 using ast::NodeId;
 
-/// An operand with its subscripts; `2[a, b]` is a product with a list.
+/// An operand with its subscripts; `2[a, b]` is a product with a list, and so
+/// is `[i ≠ j] [j < k]`.
 NodeId Parser::parse_postfix() {
     const std::size_t begin = at_;
     NodeId operand = parse_atom();
     const bool number =
         tree_[operand].kind == Kind::Number && !is_grouped(operand);
     while (next_is(TokenKind::LeftBracket) && !number && prefix_end_ != at_) {
+        if (is_bracketed_condition(operand) && !is_fixed_subscript())
+            break;
         if (call_end_ == at_)
             fail(Code::SubscriptAfterReduction, place(peek().span),
                  {text_of(tokens_[call_token_])});
@@ -38,6 +42,8 @@ NodeId Parser::parse_gather(NodeId operand, std::size_t begin) {
     std::vector<NodeId> children = parse_arguments(TokenKind::RightBracket);
     if (children.size() > 2)
         fail(Code::BadSubscript, place(tokens_[opening].span));
+    for (const NodeId subscript : children)
+        check_condition_subscript(operand, subscript);
     children.insert(children.begin(), operand);
     return tree_.apply("gather", std::move(children), span_from(begin));
 }
@@ -96,6 +102,8 @@ NodeId Parser::parse_atom() {
         return parse_bars();
     if (next_is(TokenKind::LeftBracket))
         return parse_list();
+    if (next_is(TokenKind::LeftAngle))
+        return parse_inner_product();
     // mod is an operator, and the name of a function.
     if (next_is(TokenKind::Mod) && peek(1).kind == TokenKind::LeftParen)
         return parse_name();
@@ -108,7 +116,17 @@ NodeId Parser::parse_group() {
     take();
     const NodeId inside = parse_expression();
     expect_closing(opening, TokenKind::RightParen);
+    check_positive_part(opening);
     return mark_grouped(inside);
+}
+
+/// `⟨x, y⟩`
+NodeId Parser::parse_inner_product() {
+    const std::size_t opening = at_;
+    const auto operands = parse_arguments(TokenKind::RightAngle);
+    if (operands.size() != 2)
+        fail(Code::AngleBracket, place(span_from(opening)));
+    return mark_grouped(tree_.apply("⟨⟩", operands, span_from(opening)));
 }
 
 NodeId Parser::parse_bars() {
@@ -126,11 +144,14 @@ NodeId Parser::parse_bars() {
     const NodeId inside = parse_expression();
     context_.open_bars.pop_back();
     context_.stop_axes = stop_axes;
+    if (is_condition(tree_[inside]) || !next_is(bar))
+        check_bar_is_or(opening);
     if (next_is(TokenKind::Comma))
         unexpected(at_);
     if (!next_is(bar))
         fail_unclosed_bar(opening);
     take();
+    check_norm_order(opening);
     const Node& node = tree_[inside];
     if (!is_grouped(inside) && node.kind == Kind::Apply &&
         node.name == "norm") {
@@ -141,6 +162,7 @@ NodeId Parser::parse_bars() {
 }
 
 void Parser::fail_unclosed_bar(std::size_t opening) const {
+    check_bar_is_or(opening);
     const Token& bar = tokens_[opening];
     fail(Code::UnclosedBar, place(bar.span), {std::string(spelling(bar.kind))});
 }
@@ -207,7 +229,8 @@ void Parser::expect_closing(std::size_t opening, TokenKind closing) {
         take();
         return;
     }
-    if (next_is(TokenKind::RightParen) || next_is(TokenKind::RightBracket))
+    if (next_is(TokenKind::RightParen) || next_is(TokenKind::RightBracket) ||
+        next_is(TokenKind::RightAngle))
         fail(Code::MismatchedClosing, place(peek().span),
              {"'" + text_of(peek()) + "'", opened, wanted});
     unexpected(at_);
@@ -219,13 +242,17 @@ void Parser::unexpected(std::size_t at) const {
     const TokenKind kind = token.kind;
     const std::string text = text_of(token);
     Code code = Code::UnexpectedToken;
+    check_angle_bracket(at);
+    if (kind == TokenKind::Lowered)
+        fail(Code::StraySubscript, place(token.span), {text});
     if (kind == TokenKind::Assign)
         code = Code::SingleEquals;
     else if (kind == TokenKind::Comma)
         code = Code::CommaInParentheses;
     else if (kind == TokenKind::If || kind == TokenKind::Else)
         code = Code::PythonConditional;
-    else if (kind == TokenKind::RightParen || kind == TokenKind::RightBracket)
+    else if (kind == TokenKind::RightParen || kind == TokenKind::RightBracket ||
+             kind == TokenKind::RightAngle)
         code = Code::StrayClosing;
     fail(code, place(token.span), {"'" + text + "'"});
 }
@@ -233,9 +260,9 @@ void Parser::unexpected(std::size_t at) const {
 void Parser::expected_value() const {
     const Token& found = peek();
     const bool end = found.kind == TokenKind::End;
-    if (found.kind == TokenKind::Assign)
-        unexpected(at_);
-    if (found.kind == TokenKind::If || found.kind == TokenKind::Else)
+    check_angle_bracket(at_);
+    if (found.kind == TokenKind::Assign || found.kind == TokenKind::If ||
+        found.kind == TokenKind::Else || found.kind == TokenKind::Lowered)
         unexpected(at_);
     const bool start = at_ == 0;
     const std::string where =

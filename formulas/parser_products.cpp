@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace tilefold {
 
@@ -16,6 +17,20 @@ namespace {
 bool is_division(const Token& token) {
     return token.kind == TokenKind::Slash ||
            token.kind == TokenKind::FloorDivide;
+}
+
+/// Whether `x^n/d` may mean x^(n/d): 3/2, but not the 2/2 and 2/9 of squares
+/// over a number, nor 4/6, which nobody writes for 2/3.
+bool may_be_fraction(double n, bool negative, double d) {
+    if (n == 1)
+        return d != 1;
+    const bool whole = n == std::floor(n) && d == std::floor(d);
+    constexpr double longest = 1e9; // of a number that gcd takes
+    if (!whole || n < 1 || d < 2 || n > longest || d > longest)
+        return false;
+    const bool square = n == 2 && !negative;
+    return std::gcd(std::int64_t(n), std::int64_t(d)) == 1 &&
+           (!square || d == 3);
 }
 
 } // namespace
@@ -38,6 +53,10 @@ NodeId Parser::parse_product() {
         left = tree_.apply(spelling(operation.kind), {left, right},
                            span_from(begin));
         previous = &operation;
+        if (starts_factor()) { // after a divisor that ended
+            const NodeId factor = parse_juxtaposition(nullptr);
+            left = tree_.multiply_implicitly(left, factor, span_from(begin));
+        }
     }
     return left;
 }
@@ -69,6 +88,8 @@ NodeId Parser::parse_juxtaposition(const Token* divided_by) {
     NodeId left = parse_power();
     while (starts_factor()) {
         check_factor_of_reduction();
+        if (divided_by != nullptr && ends_divisor(*divided_by, left))
+            break;
         check_factor_follows(divided_by, left);
         const NodeId right = parse_power();
         if (divided_by != nullptr)
@@ -78,11 +99,21 @@ NodeId Parser::parse_juxtaposition(const Token* divided_by) {
     return left;
 }
 
+/// `D/2 log(x)` is (D/2) log(x): after a number and a space, a call is no part
+/// of the divisor.
+bool Parser::ends_divisor(const Token& divided_by, NodeId left) const {
+    return divided_by.kind == TokenKind::Slash && peek().space_before &&
+           tree_[left].kind == Kind::Number && !is_grouped(left) &&
+           next_is(TokenKind::Name) && peek().axes == ast::Axes::None &&
+           peek(1).kind == TokenKind::LeftParen;
+}
+
 /// Whether the token at `at` can only begin an operand.
 bool Parser::starts_operand(std::size_t at) const {
     const TokenKind kind = tokens_[std::min(at, tokens_.size() - 1)].kind;
     return kind == TokenKind::Number || kind == TokenKind::Name ||
-           kind == TokenKind::LeftParen || kind == TokenKind::Root;
+           kind == TokenKind::LeftParen || kind == TokenKind::LeftAngle ||
+           kind == TokenKind::Root;
 }
 
 bool Parser::starts_factor() const {
@@ -147,7 +178,7 @@ NodeId Parser::parse_power() {
     if (next_is(TokenKind::Root))
         return parse_root();
     const std::size_t begin = at_;
-    const NodeId base = parse_postfix();
+    const NodeId base = parse_transposes(parse_postfix(), begin);
     const bool superscript = next_is(TokenKind::Superscript);
     if (!superscript && !next_is(TokenKind::Caret))
         return base;
@@ -165,6 +196,22 @@ NodeId Parser::parse_power() {
     if (next_is(TokenKind::LeftBracket))
         fail(Code::SubscriptAfterPower, place(peek().span));
     return tree_.apply("^", {base, exponent}, span_from(begin));
+}
+
+/// `xᵀ`, `x^⊤`; `x^T` is a power until it is known that no T is given.
+NodeId Parser::parse_transposes(NodeId base, std::size_t begin) {
+    for (;;) {
+        const bool caret =
+            next_is(TokenKind::Caret) && peek(1).kind == TokenKind::Transpose;
+        if (!caret && !next_is(TokenKind::Transpose))
+            break;
+        check_call_continues("^");
+        at_ += caret ? 2 : 1;
+        base = tree_.apply("ᵀ", {base}, span_from(begin));
+    }
+    if (tree_[base].name == "ᵀ" && next_is(TokenKind::LeftBracket))
+        fail(Code::SubscriptAfterPower, place(peek().span));
+    return base;
 }
 
 NodeId Parser::parse_superscript() {
@@ -204,6 +251,12 @@ NodeId Parser::parse_exponent_operand() {
     const bool bar = next_is(TokenKind::Bar) || next_is(TokenKind::DoubleBar);
     if (bar || next_is(TokenKind::Root) || is_reduction(at_))
         fail(Code::ExponentNotSimple, place(peek().span));
+    // (x - y)^T (x - y): a name, unless a definition makes it a function.
+    if (next_is(TokenKind::Name) && peek().name == "T" && !peek().symbolic &&
+        peek().axes == ast::Axes::None && !functions_.contains("T")) {
+        const Token& name = take();
+        return tree_.name(name.name, name.span);
+    }
     return parse_postfix();
 }
 
@@ -215,15 +268,30 @@ void Parser::check_exponent_end(std::size_t caret, NodeId exponent) const {
         fail(Code::ExponentRunsOn,
              place({tokens_[caret].span.begin, peek().span.end}),
              {"^" + text_of(tokens_[caret + 1]) + text_of(peek())});
-    const Node& node = tree_[exponent];
-    if (node.kind == Kind::Number && node.value == 1 &&
-        next_is(TokenKind::Slash) && peek(1).kind == TokenKind::Number)
-        fail(Code::FractionalExponent,
-             place({tokens_[caret].span.begin, peek(1).span.end}),
-             {caret + 2 < at_ ? "-1" : "1", text_of(peek(1))});
+    check_fraction(caret, exponent);
 }
 
-/// `√` takes one number, name, parenthesis, norm or call.
+/// Refuses `x^3/2` and `x^p/2`, where the exponent may be the quotient.
+void Parser::check_fraction(std::size_t caret, NodeId exponent) const {
+    const Token& divisor = peek(1);
+    if (!next_is(TokenKind::Slash) || divisor.kind != TokenKind::Number)
+        return;
+    bool negative = false;
+    for (std::size_t at = caret + 1; level(tokens_[at].kind) == Level::Sum;
+         ++at)
+        negative ^= tokens_[at].kind == TokenKind::Minus;
+    const Node& node = tree_[exponent];
+    if (node.kind == Kind::Number
+            ? !may_be_fraction(node.value, negative, divisor.value)
+            : !is_simple(exponent))
+        return;
+    fail(Code::FractionalExponent,
+         place({tokens_[caret].span.begin, divisor.span.end}),
+         {(negative ? "-" : "") + reading(exponent), text_of(divisor)});
+}
+
+/// `√` takes one number, name, parenthesis, norm or call, and no more: `√5 r`
+/// is (√5) r. In √2π the root is as often meant to go on.
 NodeId Parser::parse_root() {
     const Nesting nesting(*this);
     const std::size_t begin = at_;
@@ -232,8 +300,12 @@ NodeId Parser::parse_root() {
         next_is(TokenKind::Root) ? parse_root() : parse_postfix();
     if (next_is(TokenKind::Superscript) || next_is(TokenKind::Caret))
         fail(Code::RootThenPower, place(peek().span));
-    if (is_simple(operand) && starts_factor())
-        fail(Code::RootRunsOn, place(span_from(begin)), {reading(operand)});
+    if (tree_[operand].kind == Kind::Number && !is_grouped(operand) &&
+        next_is(TokenKind::Name) && peek().name == "pi" &&
+        peek().axes == ast::Axes::None)
+        fail(Code::RootRunsOn,
+             place({tokens_[begin].span.begin, peek().span.end}),
+             {reading(operand)});
     return tree_.apply("sqrt", {operand}, span_from(begin));
 }
 

@@ -46,10 +46,45 @@ bool Parser::reduction_follows(std::size_t at, Axes axes) const {
 NodeId Parser::parse_reduction() {
     const Token& name = tokens_[at_];
     take();
-    if (next_is(TokenKind::LeftParen) &&
-        (!peek().space_before || has_comma_[at_]))
-        return parse_reduction_call(name);
-    return parse_reduction_prefix(name);
+    const bool group = next_is(TokenKind::LeftParen);
+    const bool has_comma = group && groups_.at(at_).has_comma;
+    if (!group || (peek().space_before && !has_comma))
+        return parse_reduction_prefix(name);
+    return is_scaled_call(name) ? parse_scaled_reduction(name)
+                                : parse_reduction_call(name);
+}
+
+/// `sum_j(f)*2`, where both readings are one number if 2 is one for all j.
+bool Parser::is_scaled_call(const Token& name) const {
+    const Group& group = groups_.at(at_);
+    if (!vocabulary_.is_linear || !vocabulary_.is_linear(name.name) ||
+        group.has_comma || group.closing == 0)
+        return false;
+    const TokenKind next = tokens_[group.closing + 1].kind;
+    const bool scales = next == TokenKind::Star || next == TokenKind::Slash ||
+                        next == TokenKind::Dot || next == TokenKind::At;
+    return scales && !reduction_follows(group.closing + 2, name.axes);
+}
+
+/// Reads `sum_j(f)*2` as `sum_j (f)*2`, and refuses what else may be meant.
+NodeId Parser::parse_scaled_reduction(const Token& name) {
+    const std::size_t operation = groups_.at(at_).closing + 1;
+    const NodeId node = parse_reduction_prefix(name);
+    NodeId body = tree_[node].children[0];
+    while (!is_grouped(body)) {
+        const Node& product = tree_[body];
+        const bool scales = product.name == "*" || product.name == "/" ||
+                            product.name == "·" || product.name == "@";
+        if (!scales || product.implicit ||
+            axes_read(product.children[1]) != Axes::None)
+            fail(Code::ProductAfterReduction, place(tokens_[operation].span),
+                 {text_of(name),
+                  " " + std::string(spelling(tokens_[operation].kind)) + " "});
+        body = product.children[0];
+    }
+    prefix_end_ = 0; // a call: what follows is added to its result
+    scaled_end_ = at_;
+    return node;
 }
 
 NodeId Parser::make_reduction(const Token& name, std::vector<NodeId> children) {
@@ -67,7 +102,7 @@ NodeId Parser::make_reduction(const Token& name, std::vector<NodeId> children) {
 }
 
 std::size_t Parser::parameters_of(NodeId function) const {
-    return functions_.at(tree_[function].name);
+    return functions_.at(tree_[function].name).parameters;
 }
 
 /// accumulate(state, term), merge(state, state), finalise(state): the first
@@ -115,8 +150,10 @@ NodeId Parser::parse_reduction_prefix(const Token& name) {
     const auto token = static_cast<std::size_t>(&name - tokens_.data());
     const bool bar = next_is(TokenKind::Bar) || next_is(TokenKind::DoubleBar);
     if (!starts_operand(at_) && !next_is(TokenKind::LeftBracket) &&
-        level(peek().kind) != Level::Sum && (!bar || closes_bar()))
+        level(peek().kind) != Level::Sum && (!bar || closes_bar())) {
+        check_angle_bracket(at_);
         fail(Code::EmptyReduction, place(name.span), {text_of(name)});
+    }
     const Nesting nesting(*this);
     const Axes outer_axes = context_.stop_axes;
     const std::size_t outer = context_.reduction;
@@ -162,6 +199,10 @@ void Parser::check_factor_of_reduction() const {
 /// `1/sum_j a_j * c_i`: is c_i below the line? `1/sum_j a_j * b_j` is clear.
 void Parser::check_denominator(const Token& division, NodeId right) const {
     const Node& reduction = tree_[right];
+    if (scaled_end_ == at_)
+        fail(Code::ProductInDenominator,
+             place({division.span.begin, reduction.span.end}),
+             {text_of(tokens_[prefix_token_]), "*"});
     if (reduction.kind != Kind::Reduce || prefix_end_ != at_)
         return;
     NodeId body = reduction.children[0];
@@ -170,7 +211,7 @@ void Parser::check_denominator(const Token& division, NodeId right) const {
         if (is_grouped(body) || node.kind != Kind::Apply || node.implicit ||
             (node.name != "*" && node.name != "/"))
             return;
-        if (!depends_on(node.children[1], reduction.axes))
+        if (!overlap(axes_read(node.children[1]), reduction.axes))
             fail(Code::ProductInDenominator,
                  place({division.span.begin, node.span.end}),
                  {text_of(tokens_[prefix_token_]), node.name});
@@ -178,29 +219,35 @@ void Parser::check_denominator(const Token& division, NodeId right) const {
     }
 }
 
-bool Parser::depends_on(NodeId id, Axes axes) const {
+/// The axes that a value may differ on, as far as names tell.
+Axes Parser::axes_read(NodeId id) const {
     const Node& node = tree_[id];
+    const auto in = [&](const auto& defined) {
+        const auto found = defined.find(node.name);
+        return found == defined.end() ? Axes::None : found->second.axes;
+    };
     switch (node.kind) {
     case Kind::Number:
     case Kind::Function:
-        return false;
+        return Axes::None;
     case Kind::Name:
         // A formula without subscripts has y on j, a head names its own.
-        return values_.contains(node.name) || node.name == "x" ||
-               node.name == "y" || tree_.formula().head.has_value();
+        if (node.name == "x" || node.name == "y" || tree_.formula().head)
+            return Axes::IJ;
+        return in(values_);
     case Kind::Variable:
     case Kind::Index:
-        return overlap(node.axes, axes);
+        return node.axes;
     case Kind::Apply:
     case Kind::Subscript:
     case Kind::List:
     case Kind::Reduce:
-        for (const NodeId child : node.children)
-            if (depends_on(child, axes))
-                return true;
-        return false;
+        break;
     }
-    return false;
+    Axes axes = node.kind == Kind::Apply ? in(functions_) : Axes::None;
+    for (const NodeId child : node.children)
+        axes = both(axes, axes_read(child));
+    return axes;
 }
 
 } // namespace tilefold

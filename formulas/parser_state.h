@@ -77,6 +77,23 @@ private:
     void check_defined_name(const Token& token) const;
     NodeId parse_body(std::size_t end);
 
+    // parser_notations.cpp: what other notations mean, and what to write
+    void check_where_definition(std::size_t at) const;
+    void check_bar_is_or(std::size_t opening) const;
+    std::optional<std::size_t> find_beside(std::size_t at, int step,
+                                           TokenKind wanted) const;
+    void check_angle_bracket(std::size_t at) const;
+    void check_norm_order(std::size_t opening) const;
+    void check_positive_part(std::size_t opening) const;
+    bool is_bracketed_condition(NodeId id) const;
+    void check_condition_subscript(NodeId operand, NodeId subscript) const;
+    void check_exponential(NodeId call);
+    void check_euler(NodeId left, NodeId right) const;
+    void check_phase(NodeId term) const;
+    struct Factors;
+    Factors factors_of(NodeId term) const;
+    std::string typed(std::size_t first, std::size_t last) const;
+
     // parser_levels.cpp: or, and, not, comparisons, sums
     NodeId parse_expression();
     NodeId parse_logical(Level wanted);
@@ -85,6 +102,7 @@ private:
     NodeId parse_sum();
     NodeId parse_signed_term();
     void check_sum_continues() const;
+    void check_condition_continues() const;
     void check_no_mod(NodeId term) const;
 
     // parser_products.cpp: products, juxtaposition, powers, roots
@@ -96,8 +114,11 @@ private:
     NodeId parse_exponent_operand();
     NodeId parse_superscript();
     NodeId parse_root();
+    NodeId parse_transposes(NodeId base, std::size_t begin);
     void check_chain(const Token& previous, const Token& next) const;
     void check_exponent_end(std::size_t caret, NodeId exponent) const;
+    void check_fraction(std::size_t caret, NodeId exponent) const;
+    bool ends_divisor(const Token& divided_by, NodeId left) const;
     void check_factor_follows(const Token* divided_by, NodeId left) const;
     void check_divided_factors(const Token& divided_by, NodeId left,
                                NodeId right) const;
@@ -107,6 +128,8 @@ private:
 
     // parser_reductions.cpp
     bool is_reduction(std::size_t at) const;
+    bool is_scaled_call(const Token& name) const;
+    NodeId parse_scaled_reduction(const Token& name);
     bool reduction_follows(std::size_t at, ast::Axes axes) const;
     NodeId parse_reduction();
     NodeId parse_reduction_call(const Token& name);
@@ -117,7 +140,7 @@ private:
     void check_call_continues(std::string_view operation) const;
     void check_factor_of_reduction() const;
     void check_denominator(const Token& division, NodeId right) const;
-    bool depends_on(NodeId id, ast::Axes axes) const;
+    ast::Axes axes_read(NodeId id) const;
 
     // parser_operands.cpp: atoms, groups, bars, lists, subscripts
     NodeId parse_postfix();
@@ -128,6 +151,7 @@ private:
     NodeId parse_atom();
     NodeId parse_group();
     NodeId parse_bars();
+    NodeId parse_inner_product();
     NodeId parse_list();
     /// `values`: so many are expressions, the rest name definitions.
     std::vector<NodeId>
@@ -144,17 +168,20 @@ private:
     // parser_names.cpp: names, calls, unknown functions
     NodeId parse_name();
     NodeId parse_variable(const Token& token);
+    bool is_factor_before_group(const Token& token) const;
     NodeId parse_function(std::string_view caller);
     NodeId parse_call(const Token& token);
     void check_bare_name(const Token& token) const;
     void check_value_name(const Token& token) const;
     void check_arity(std::string_view name, Vocabulary::Arity arity,
                      std::size_t count, Span span) const;
+    std::string function_name(const Token& token) const;
     bool is_known_function(const Token& token) const;
     bool is_reserved(const Token& token) const;
     bool is_local(const std::string& name) const;
     [[noreturn]] void unknown_function(const Token& token) const;
     [[noreturn]] void unknown_reduction(const Token& token) const;
+    void check_foreign_reduction(const Token& token) const;
 
     const Token& peek(std::size_t ahead = 0) const;
     const Token& take() { return tokens_[at_++]; }
@@ -178,17 +205,32 @@ private:
 
     /// Nodes written in parentheses, or as calls: never ambiguous.
     std::vector<bool> grouped_;
-    /// For a parenthesis: a comma stands directly in it.
-    std::vector<bool> has_comma_;
+    /// Of an opening parenthesis or bracket: what stands directly in it,
+    /// outside bars.
+    struct Group {
+        std::size_t closing = 0; ///< its token; 0: none
+        bool has_comma = false;
+        bool is_sum = false; ///< `a - b`, `a < b`, `a and b`
+    };
+    std::map<std::size_t, Group> groups_;
     /// Where the last unparenthesised reduction, and the last call of one
     /// with a single argument, ended; and their tokens.
     std::size_t prefix_end_ = 0, prefix_token_ = 0;
     std::size_t call_end_ = 0, call_token_ = 0;
+    std::size_t scaled_end_ = 0; ///< of the last `sum_j(f)*2`
 
     std::vector<std::size_t> definitions_; ///< the tokens that start one
     std::set<std::string> pending_;        ///< not defined yet
-    std::map<std::string, std::size_t> functions_; ///< defined: parameters
-    std::set<std::string> values_;
+    /// What is defined: the axes its body reads; of a function, how many
+    /// parameters it has.
+    struct Defined {
+        NodeId body = 0;
+        ast::Axes axes = ast::Axes::None;
+        std::size_t parameters = 0;
+        bool is_exponent = false; ///< looked through as one
+    };
+    std::map<std::string, Defined> functions_;
+    std::map<std::string, Defined> values_;
     std::vector<std::string> parameters_; ///< of the definition we are in
 };
 

@@ -35,6 +35,7 @@ private:
     bool is_closed(NodeId id) const;
     std::string operand(NodeId id) const;
     std::string left_operand(const Node& parent) const;
+    std::string factor(NodeId id, const Node& parent) const;
     std::string subscripted(NodeId id) const;
     std::string apply(const Node& node) const;
     std::string prefix(const Node& node) const;
@@ -53,9 +54,9 @@ bool is_name(const Node& node) {
 
 /// Written as `name(…)`.
 bool is_call(const Node& node) {
-    const bool prefix =
-        node.children.size() == 1 &&
-        (node.name == "neg" || node.name == "not" || node.name == "norm");
+    const bool prefix = node.children.size() == 1 &&
+                        (node.name == "neg" || node.name == "not" ||
+                         node.name == "norm" || node.name == "ᵀ");
     const bool power = node.children.size() == 2 && node.name == "^";
     return node.kind == Kind::Apply && !prefix && !power && !is_infix(node);
 }
@@ -93,7 +94,16 @@ std::string Printer::operand(NodeId id) const {
 
 std::string Printer::left_operand(const Node& parent) const {
     const NodeId left = parent.children[0];
-    return chains(formula_[left], parent) ? any(left) : operand(left);
+    return chains(formula_[left], parent) ? any(left) : factor(left, parent);
+}
+
+/// An operand of a product: i alone may be taken for the imaginary unit.
+std::string Printer::factor(NodeId id, const Node& parent) const {
+    const bool product = parent.name == "*" || parent.name == "/" ||
+                         parent.name == "·" || parent.name == "@" ||
+                         parent.name == "neg";
+    return product && formula_[id].kind == Kind::Index ? in_parentheses(any(id))
+                                                       : operand(id);
 }
 
 /// What stands before `[`: after a number it would start a list.
@@ -131,7 +141,11 @@ std::string Printer::apply(const Node& node) const {
         return juxtaposition(node);
     if (is_infix(node))
         return left_operand(node) + " " + node.name + " " +
-               operand(node.children[1]);
+               factor(node.children[1], node);
+    if (node.name == "⟨⟩")
+        return "⟨" + list(node) + "⟩";
+    if (node.name == "ᵀ")
+        return operand(node.children[0]) + "ᵀ";
     if (is_call(node))
         return node.name + in_parentheses(list(node));
     return node.name == "^" ? power(node) : prefix(node);
@@ -144,13 +158,16 @@ std::string Printer::prefix(const Node& node) const {
     const bool bare = is_apply(inside, node.name, 1) ||
                       (node.name == "neg" && is_apply(inside, "^", 2));
     return (node.name == "neg" ? "-" : "not ") +
-           (bare ? any(inside) : operand(inside));
+           (bare ? any(inside) : factor(inside, node));
 }
 
 /// Bars directly inside bars would be one norm, and a bar after a factor
-/// without an operator would close them.
+/// without an operator would close them; bars around a condition are refused
+/// after another one.
 std::string Printer::norm(NodeId inside) const {
     const Node& node = formula_[inside];
+    if (is_condition(node))
+        return "norm" + in_parentheses(any(inside));
     const bool bare = (is_closed(inside) && !is_apply(inside, "norm", 1)) ||
                       (is_infix(node) && !node.implicit);
     return "|" + (bare ? any(inside) : in_parentheses(any(inside))) + "|";
@@ -207,6 +224,13 @@ bool is_infix(const Node& node) {
     };
     return node.kind == Kind::Apply && node.children.size() == 2 &&
            std::ranges::count(operators, node.name) != 0;
+}
+
+bool is_condition(const Node& node) {
+    constexpr std::string_view names[] = {
+        "<", "<=", ">", ">=", "==", "!=", "and", "or", "not"};
+    return node.kind == Kind::Apply &&
+           std::ranges::count(names, node.name) != 0;
 }
 
 std::string number_text(double value) {

@@ -101,7 +101,11 @@ std::string Reader::apply(const Node& node) const {
             return bar + any(operands[0]) + bar;
         if (node.name == "sqrt")
             return "√" + tight(operands[0]);
+        if (node.name == "ᵀ")
+            return tight(operands[0]) + "ᵀ";
     }
+    if (node.name == "⟨⟩")
+        return "⟨" + list(node) + "⟩";
     return shown(node.name) + "(" + list(node) + ")";
 }
 
@@ -129,7 +133,8 @@ std::string Reader::flat(NodeId id, const Node& parent) const {
 /// An operand of a power, a root or a subscript.
 std::string Reader::tight(NodeId id) const {
     const Node& node = formula_[id];
-    const bool open = is_apply(node, "^") || is_apply(node, "sqrt");
+    const bool open =
+        is_apply(node, "^") || is_apply(node, "sqrt") || is_apply(node, "ᵀ");
     return open ? "(" + any(id) + ")" : any(id);
 }
 

@@ -10,6 +10,9 @@ namespace tilefold {
 /// An operator between two operands, not a call nor a power.
 bool is_infix(const ast::Node& node);
 
+/// A comparison, `and`, `or` or `not`.
+bool is_condition(const ast::Node& node);
+
 /// The shortest decimal text that reads back as `value`.
 std::string number_text(double value);
 

@@ -1,7 +1,9 @@
 // formulas/symbols.cpp - the rows of tokens.def, as tables.
 #include "formulas/symbols.h"
 
+#include <algorithm>
 #include <iterator>
+#include <span>
 
 namespace tilefold {
 
@@ -43,6 +45,21 @@ constexpr Synonym synonyms[] = {
 #include "formulas/tokens.def"
 };
 
+constexpr Synonym aliases[] = {
+#define ALIAS(name, target) {name, target},
+#include "formulas/tokens.def"
+};
+
+constexpr Synonym reduction_synonyms[] = {
+#define REDUCTION_SYNONYM(name, target) {name, target},
+#include "formulas/tokens.def"
+};
+
+std::string_view look_up(std::span<const Synonym> rows, std::string_view name) {
+    const auto found = std::ranges::find(rows, name, &Synonym::name);
+    return found == rows.end() ? "" : found->target;
+}
+
 bool is_word(std::string_view text) {
     return !text.empty() && text[0] >= 'a' && text[0] <= 'z';
 }
@@ -80,10 +97,15 @@ std::optional<TokenKind> find_word(std::string_view word) {
 }
 
 std::string_view find_synonym(std::string_view name) {
-    for (const Synonym& synonym : synonyms)
-        if (synonym.name == name)
-            return synonym.target;
-    return "";
+    return look_up(synonyms, name);
+}
+
+std::string_view find_alias(std::string_view name) {
+    return look_up(aliases, name);
+}
+
+std::string_view find_reduction_synonym(std::string_view name) {
+    return look_up(reduction_synonyms, name);
 }
 
 std::string_view spelling(TokenKind kind) {

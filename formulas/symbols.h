@@ -33,8 +33,14 @@ const Refused* find_refused(std::string_view text);
 /// The token of a reserved word.
 std::optional<TokenKind> find_word(std::string_view word);
 
+/// The function that a name calls as well: "log" for "ln"; empty: none.
+std::string_view find_alias(std::string_view name);
+
 /// The name of ours for a function known under another name elsewhere, as
 /// "log" for "ln"; empty: none.
 std::string_view find_synonym(std::string_view name);
+
+/// The same of a reduction, in small letters: "mean" for "avg".
+std::string_view find_reduction_synonym(std::string_view name);
 
 } // namespace tilefold

@@ -63,8 +63,8 @@ std::shared_ptr<Parsed> SessionState::parsed(std::string_view text) {
             return found->second;
     }
     Gate::Pass inside(making);
-    auto parsed = std::make_shared<Parsed>(
-        parse(resolve_name(text), vocabulary()), Derivation{}, mutex_);
+    auto parsed =
+        std::make_shared<Parsed>(parse_or_resolve(text), Derivation{}, mutex_);
     std::lock_guard lock(mutex_);
     if (formulas_.size() >= most_formulas)
         formulas_.clear();

@@ -58,7 +58,8 @@ std::vector<NodeId> Grower::several(int count, int depth) {
 NodeId Grower::leaf() {
     // Functions and reductions may also be the names of arguments.
     constexpr const char* names[] = {"l",    "sigma_f", "pi",  "max",
-                                     "mean", "lambda",  "x_0", "e"};
+                                     "mean", "lambda",  "x_0", "e",
+                                     "N",    "T",       "im"};
     constexpr const char* arrays[] = {"x", "y", "x_train", "b", "sum_of"};
     constexpr double values[] = {0, 1, 2, 0.5, 1e-7, 3e20, 64, 0.1};
     Node node;
@@ -90,10 +91,10 @@ NodeId Grower::leaf() {
 NodeId Grower::apply(int depth) {
     constexpr const char* infix[] = {
         "+", "-", "*",  "*",  "/",  "/",  "mod", "·",  "@", "^",
-        "<", ">", "<=", ">=", "==", "!=", "and", "or", "*",
+        "<", ">", "<=", ">=", "==", "!=", "and", "or", "*", "⟨⟩",
     };
-    constexpr const char* unary[] = {"neg",  "not", "norm",
-                                     "sqrt", "exp", "sin"};
+    constexpr const char* unary[] = {"neg", "not", "norm", "sqrt",
+                                     "exp", "sin", "cos",  "ᵀ"};
     Node node;
     node.kind = Kind::Apply;
     switch (choose(has_function_ ? 5 : 4)) {

@@ -28,7 +28,10 @@ constexpr const char* pieces[] = {
     "[0:3]",  "[-1]",       " ",          " ",     " ",      "\n",     "\t",
     "\u00a0", "∞",          "π",          "if",    "'",      "\\frac", "{",
     "}",      "−",          "½",          "foo(",  "foo_j(", "2j",     "_i",
-    "距離",   "Exp(",       "SqDist(",
+    "距離",   "Exp(",       "SqDist(",    "ᵀ",     "^T",     "⟨",      "⟩",
+    "m_j",    "(i≠j)",      "[i≠j]",      "ln(",   "N",      "√5",     "3/2",
+    "/2",     "sum_{j≠i}",  "1{",         "₁",     "_1",     "_+",     "where",
+    "δ_ij",   "avg_j(",     "exp(i*",     "cos(",  "im",     "i*sin(", "π",
 };
 
 std::string token_soup(Random& random) {

@@ -27,7 +27,8 @@ const Table functions = {
     {"pad", {3, 3}},       {"vjp", {3, 3}},        {"jvp", {3, 3}},
     {"jacobian", {2, 2}},  {"divergence", {2, 2}}, {"laplacian", {2, 2}},
     {"gather", {2, 3}},    {"outer", {2, 2}},      {"onehot", {2, 2}},
-    {"tensordot", {6, 7}},
+    {"tensordot", {6, 7}}, {"sigmoid", {1, 1}},    {"cosine", {3, 3, true}},
+    {"atan", {1, 1}},
 };
 
 const Table reductions = {
@@ -88,6 +89,9 @@ const Vocabulary& vocabulary() {
             return look_up(reductions, name);
         };
         made.names = all_names;
+        made.is_linear = [](std::string_view name) {
+            return name == "sum" || name == "mean";
+        };
         made.keops_operation = [](std::string_view name) {
             const auto found = keops_operations.find(name);
             return found == keops_operations.end() ? "" : found->second;

@@ -107,14 +107,15 @@ std::string with_a_number(Random& random, const std::string& text) {
 
 /// An operand inside an operation, a reduction, or many of them.
 std::string wrapped(Random& random, const std::string& text) {
-    constexpr const char* heads[] = {"(",       "-(",         "exp(",
-                                     "|",       "sqrt(",      "sum_j(",
-                                     "sum_i(",  "sum_ij(",    "logsumexp_j(",
-                                     "mean_j(", "[",          "norm(",
-                                     "not (",   "grad(",      "laplacian(",
-                                     "var_j(",  "std_i(",     "argmin_j(",
-                                     "min(",    "argkmin_j(", "kmin_j(",
-                                     "jvp(",    "divergence("};
+    constexpr const char* heads[] = {"(",       "-(",          "exp(",
+                                     "|",       "sqrt(",       "sum_j(",
+                                     "sum_i(",  "sum_ij(",     "logsumexp_j(",
+                                     "mean_j(", "[",           "norm(",
+                                     "not (",   "grad(",       "laplacian(",
+                                     "var_j(",  "std_i(",      "argmin_j(",
+                                     "min(",    "argkmin_j(",  "kmin_j(",
+                                     "jvp(",    "divergence(", "(i≠j) (",
+                                     "ln("};
     constexpr const char* ends[] = {")", ")", ", x_i)", ", 3)",
                                     "|", "]", ")²",     ", y_j)"};
     const int at_most[] = {1, 1, 1, 2, 3, 30, 300, 1100};

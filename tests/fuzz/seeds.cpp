@@ -43,7 +43,9 @@ void add_tokens(std::vector<std::string>& words) {
 #define SPELLING(kind, spelling) words.emplace_back(spelling);
 #define LETTER(symbol, name) words.emplace_back(symbol);
 #define REFUSED(spelling, code) words.emplace_back(spelling);
+#define ALIAS(name, target) words.emplace_back(name);
 #define SYNONYM(name, target) words.emplace_back(name);
+#define REDUCTION_SYNONYM(name, target) words.emplace_back(name);
 #include "formulas/tokens.def"
 }
 
@@ -73,13 +75,14 @@ Seeds read_seeds() {
     add_tokens(all.words);
     add_names(all.words);
     for (const char* word :
-         {"x_i",   "x_j",       "y_j",  "y_i",   "b_j",     "l",    "A",
-          "i",     "j",         "xᵢ",   "yⱼ",    "0",       "1",    "2",
-          "3",     "0.5",       "1e-3", "1e308", "1e999",   "²",    "⁻¹",
-          "^2",    "^-3",       "[0]",  "[-1]",  "[0:2]",   "[1:]", "pi",
-          "inf",   "_i",        "_j",   "_ij",   " ",       "\n",   "k(u,v)",
-          "with",  " with ",    "u",    "v",     "k(u,v)=", "x_i)", ", x_i)",
-          "Vi(3)", "Var(0,3,0)"})
+         {"x_i",   "x_j",        "y_j",  "y_i",   "b_j",     "l",     "A",
+          "i",     "j",          "xᵢ",   "yⱼ",    "0",       "1",     "2",
+          "3",     "0.5",        "1e-3", "1e308", "1e999",   "²",     "⁻¹",
+          "^2",    "^-3",        "[0]",  "[-1]",  "[0:2]",   "[1:]",  "pi",
+          "inf",   "_i",         "_j",   "_ij",   " ",       "\n",    "k(u,v)",
+          "with",  " with ",     "u",    "v",     "k(u,v)=", "x_i)",  ", x_i)",
+          "Vi(3)", "Var(0,3,0)", "^T",   "N",     "M",       "D",     "(i≠j)",
+          "[i≠j]", "3/2",        "1{",   "_1",    "_+",      "{j≠i}", "im"})
         all.words.emplace_back(word);
     return all;
 }

@@ -176,11 +176,8 @@ void GraphBuild::check_reduction_axes() const {
 
 void GraphBuild::check_given(const NameUse& use) const {
     const std::string& name = use.name.name;
-    if (use.is_constant || arguments_.contains(name))
-        return;
-    if (name == "e")
-        refuse(Code::ConstantE, use.name.span, {});
-    refuse(Code::MissingArgument, use.name.span, {name});
+    if (!use.is_constant && !arguments_.contains(name))
+        refuse_missing(use);
 }
 
 /// A formula without subscripts is about x and y.
@@ -209,12 +206,29 @@ ir::Graph GraphBuild::run() {
     return widen_linear_argument(graph);
 }
 
+namespace {
+
+/// Which nodes a value is computed from: a graph that grows has others, too.
+std::vector<bool> used_by(const ir::Graph& graph, ValueId result) {
+    std::vector<bool> used(graph.nodes.size(), false);
+    used[result] = true;
+    for (ValueId id = result; id < graph.nodes.size(); --id)
+        if (used[id])
+            for (ValueId input : graph[id].inputs())
+                used[input] = true;
+    return used;
+}
+
+} // namespace
+
 /// All reductions are over the same axes, and nothing else is left on them.
 void GraphBuild::check_reductions(const ir::Graph& graph,
                                   ValueId result) const {
     const ir::Node* first = nullptr;
-    for (const ir::Node& node : graph.nodes) {
-        if (node.op != Op::Reduce)
+    const std::vector<bool> used = used_by(graph, result);
+    for (ValueId id = 0; id < graph.nodes.size(); ++id) {
+        const ir::Node& node = graph[id];
+        if (node.op != Op::Reduce || !used[id])
             continue;
         if (first && first->second != node.second)
             refuse(
@@ -263,6 +277,8 @@ ValueId GraphBuild::evaluate(Scope& scope, NodeId root) {
                    {std::to_string(ir::most_nodes)});
         scope.values[id] = value_of(scope, node, id);
     }
+    if (scope.rows.contains(root))
+        refuse(Code::TransposeAlone, span_of(scope, scope.formula[root]), {});
     return scope.values.at(root);
 }
 
@@ -271,6 +287,8 @@ Span GraphBuild::span_of(const Scope& scope, const ast::Node& node) const {
 }
 
 ValueId GraphBuild::value_of(Scope& scope, const ast::Node& node, NodeId id) {
+    if (reads_row(scope, node) && node.name != "ᵀ")
+        return of_row(scope, node);
     switch (node.kind) {
     case Kind::Number:
         return number(scope, node, id);
@@ -321,6 +339,10 @@ ValueId GraphBuild::name(Scope& scope, const ast::Node& node) {
     if (scope.call && find_constant(node.name, value))
         return builder_.constant(value);
     const NameUse& use = uses_.at(node.name);
+    if (use.is_constant && node.name == transpose_exponent)
+        return ir::no_value; // as_row() asks for none
+    if (use.is_constant && is_size(node.name))
+        return size(node.name, span_of(scope, node));
     if (use.is_constant && node.name == imaginary_unit)
         return complex(builder_.constant(0), builder_.constant(1),
                        span_of(scope, node));
@@ -377,7 +399,7 @@ GraphBuild::Scope GraphBuild::inner_of(const Scope& scope) {
         inner.bound = scope.bound;
         inner.call = scope.call;
         inner.rule = scope.rule;
-        inner.is_named = scope.is_named;
+        inner.caller = scope.caller;
     }
     return inner;
 }
@@ -393,11 +415,13 @@ ValueId GraphBuild::call(Scope& scope, const ast::Node& node,
 
 ValueId GraphBuild::sugar(Scope& scope, const ast::Node& node,
                           const Sugar& sugar) {
+    // Inside a function of sugar.def, a named formula's call is the one known.
+    const Caller caller{sugar, node, scope};
     Scope inner{.formula = sugar.body,
                 .call = span_of(scope, node),
                 .depth = scope.depth + 1,
                 .rule = scope.rule,
-                .is_named = sugar.is_named};
+                .caller = &caller};
     for (std::size_t k = 0; k < sugar.parameters.size(); ++k)
         inner.bound[sugar.parameters[k]] = scope.values.at(node.children.at(k));
     return evaluate(inner, sugar.body.root);

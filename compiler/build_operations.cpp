@@ -67,8 +67,12 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
     const std::string& name = node.name;
     if (const ast::Definition* definition = find_definition(scope, name))
         return call(scope, node, *definition);
+    if (is_transpose(scope, node))
+        return as_row(scope, node);
+    if (const ValueId value = masked(scope, node, span); value != ir::no_value)
+        return value;
     if (name == "*")
-        return product(node, operands[0], operands[1], span);
+        return product(scope, node, operands[0], operands[1], span);
     if (name == "/")
         return quotient(scope, operands[0], operands[1], span);
     if (name == "^" || name == "pow")
@@ -79,6 +83,8 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
         return dot(operands[0], operands[1], span);
     if (name == "@")
         return matrix_product(operands[0], operands[1], span);
+    if (name == "⟨⟩")
+        return inner_product(operands[0], operands[1], span);
     if (const auto function = find_derivative(name))
         return derivative(scope, node, *function);
     if (const ComplexFunctionRow* row = find_complex_function(name))
@@ -126,9 +132,10 @@ void GraphBuild::keep_whole(Op op, std::span<ValueId> operands, Span span) {
     }
 }
 
-ValueId GraphBuild::product(const ast::Node& node, ValueId a, ValueId b,
-                            Span span) {
+ValueId GraphBuild::product(const Scope& scope, const ast::Node& node,
+                            ValueId a, ValueId b, Span span) {
     const Type &left = builder_.type(a), &right = builder_.type(b);
+    check_matrix(scope, node, left, right, span);
     if (node.implicit && left.rank == 1 && right.rank == 1 &&
         (is_long_vector(left) || is_long_vector(right)))
         refuse(Code::VectorProduct, span,
@@ -140,8 +147,10 @@ ValueId GraphBuild::quotient(const Scope& scope, ValueId a, ValueId b,
                              Span span) {
     const Type& divisor = builder_.type(b);
     if (builder_.type(a).rank == 0 && is_long_vector(divisor) &&
-        !scope.acts_by_component())
+        !scope.acts_by_component()) {
+        check_scale(scope, span);
         refuse(Code::ScalarOverVector, span, {std::to_string(divisor.rows)});
+    }
     return operation(Op::Div, {a, b}, span);
 }
 
@@ -150,8 +159,11 @@ ValueId GraphBuild::quotient(const Scope& scope, ValueId a, ValueId b,
 ValueId GraphBuild::power(Scope& scope, const ast::Node& node, ValueId base,
                           Span span) {
     const Type& type = builder_.type(base);
-    if (is_long_vector(type) && node.name == "^" && !scope.acts_by_component())
+    if (is_long_vector(type) && node.name == "^" &&
+        !scope.acts_by_component()) {
+        check_scale(scope, span);
         refuse(Code::VectorPower, span, {std::to_string(type.rows)});
+    }
     const auto exponent = literal_of(scope.formula, node.children[1]);
     if (exponent && *exponent == std::floor(*exponent) &&
         std::abs(*exponent) <= largest_int_pow)
@@ -230,6 +242,7 @@ ValueId GraphBuild::gather(Scope& scope, const ast::Node& node,
     if (operands.size() == 3 && table.rank == 1)
         refuse(Code::ExpectedMatrix, span,
                {"a subscript of two numbers", describe(table)});
+    check_points(operands, span);
     const std::int32_t lengths[] = {table.rows, table.columns};
     for (std::size_t k = 1; k < operands.size(); ++k)
         if (const auto value = literal_of(scope.formula, node.children[k]))
@@ -347,9 +360,11 @@ ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
                                counted ? scope.rule->count : 0, span,
                                scope.rule->pairs);
     const std::int64_t k = counted ? count_of(scope, node) : 0;
+    Axes over = axes_of(node.axes);
+    if (operands.size() == 1 && merge_reductions(*reduction, over, operands[0]))
+        return this->reduction(*reduction, over, operands, k, span, pairs_);
     check_not_reduced(operands, node, span);
-    return this->reduction(*reduction, axes_of(node.axes), operands, k, span,
-                           pairs_);
+    return this->reduction(*reduction, over, operands, k, span, pairs_);
 }
 
 /// The number of chosen pairs differs from point to point: a mean of them is

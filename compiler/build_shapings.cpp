@@ -26,6 +26,27 @@ void GraphBuild::refuse_shape(const ast::Node& node, std::string found,
            {node.name, std::move(found), std::move(expected)});
 }
 
+/// Speaks of the call that the user wrote: onehot(c_j, K), whose body is of
+/// arange.
+void GraphBuild::refuse_size(const Scope& scope, const ast::Node& node,
+                             std::size_t operand) const {
+    const ast::Node& child = scope.formula[node.children[operand]];
+    if (scope.caller) {
+        const Caller& caller = *scope.caller;
+        const auto& names = caller.sugar.parameters;
+        const auto place = std::ranges::find(names, child.name);
+        if (place != names.end())
+            refuse_size(caller.scope, caller.node,
+                        std::size_t(place - names.begin()));
+    }
+    refuse(Code::NotAnInteger, span_of(scope, child),
+           {"a size given to " + node.name,
+            "'" +
+                scope.formula.text.substr(child.span.begin,
+                                          child.span.end - child.span.begin) +
+                "'"});
+}
+
 /// A whole number of the text, or one that a definition or a rule passes on.
 std::int64_t GraphBuild::whole_operand(Scope& scope, const ast::Node& node,
                                        std::size_t operand) const {
@@ -39,13 +60,8 @@ std::int64_t GraphBuild::whole_operand(Scope& scope, const ast::Node& node,
         literal ? builder_.graph().literals[std::size_t(number.first)]
                 : number.value;
     if ((!literal && number.op != Op::Constant) || value != std::floor(value) ||
-        std::abs(value) > 1e9) {
-        const Span at = scope.formula[node.children[operand]].span;
-        refuse(Code::NotAnInteger, span_of(scope, node),
-               {"a size given to " + node.name,
-                "'" + scope.formula.text.substr(at.begin, at.end - at.begin) +
-                    "'"});
-    }
+        std::abs(value) > 1e9)
+        refuse_size(scope, node, operand);
     return std::int64_t(negated ? -value : value);
 }
 

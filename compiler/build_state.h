@@ -14,6 +14,7 @@
 #include "compiler/vocabulary.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ public:
 
 private:
     using Values = std::map<ast::NodeId, ir::ValueId>;
+    struct Caller;
 
     /// A body being evaluated.
     struct Scope {
@@ -59,11 +61,29 @@ private:
         Values values = {};
         /// Of a rule of reductions.def.
         const Bindings* rule = nullptr;
-        /// The body is catalogue.def's: refused is what a user's would be.
-        bool is_named = false;
+        /// Whose body is evaluated, and the call of it; see Caller.
+        const Caller* caller = nullptr;
+        /// Nodes whose vectors are rows, made by a transpose.
+        std::set<ast::NodeId> rows = {};
 
+        /// What catalogue.def says is refused as a user's text would be.
+        bool is_named() const { return caller && caller->sugar.is_named; }
         /// sugar.def and the rules act by component and have one reading.
-        bool acts_by_component() const { return call && !is_named; }
+        bool acts_by_component() const { return call && !is_named(); }
+    };
+
+    /// The innermost call of a function of sugar.def or catalogue.def.
+    struct Caller {
+        const Sugar& sugar;
+        const ast::Node& node; ///< the call
+        const Scope& scope;    ///< it stands in
+    };
+
+    /// A value with a condition as a factor: `value` where it holds, else 0.
+    /// No value: of the condition alone, or where there is none.
+    struct Masked {
+        ir::ValueId condition = ir::no_value;
+        ir::ValueId value = ir::no_value;
     };
 
     // build.cpp: arguments, names, definitions, the finished formula
@@ -87,6 +107,29 @@ private:
     ir::ValueId sugar(Scope& scope, const ast::Node& node, const Sugar& sugar);
     const ast::Definition* find_definition(const Scope& scope,
                                            const std::string& name) const;
+
+    // build_notations.cpp
+    ir::ValueId size(const std::string& name, Span span);
+    std::int32_t components_of_points(Span span) const;
+    bool is_transpose(const Scope& scope, const ast::Node& node) const;
+    ir::ValueId as_row(Scope& scope, const ast::Node& node);
+    static ast::NodeId id_of(const Scope& scope, const ast::Node& node);
+    bool reads_row(const Scope& scope, const ast::Node& node) const;
+    ir::ValueId of_row(Scope& scope, const ast::Node& node);
+    ir::ValueId inner_product(ir::ValueId a, ir::ValueId b, Span span);
+    Masked masked_operand(const Scope& scope, ast::NodeId child) const;
+    ir::ValueId masked(Scope& scope, const ast::Node& node, Span span);
+    bool merge_reductions(ir::Reduction reduction, Axes& over,
+                          ir::ValueId& body);
+
+    // build_refusals.cpp
+    [[noreturn]] void refuse_missing(const NameUse& use) const;
+    void check_points(std::span<const ir::ValueId> operands, Span span) const;
+    void check_matrix(const Scope& scope, const ast::Node& node, Type left,
+                      Type right, Span span) const;
+    void check_scale(const Scope& scope, Span span) const;
+    void check_scale(const Sugar& sugar, const std::string& name,
+                     const Type& type, Span span) const;
 
     // build_complex.cpp
     bool is_complex(ir::ValueId id) const;
@@ -142,6 +185,8 @@ private:
 
     // build_shapings.cpp
     ir::ValueId shaping(Scope& scope, const ast::Node& node, Shaping shaping);
+    [[noreturn]] void refuse_size(const Scope& scope, const ast::Node& node,
+                                  std::size_t operand) const;
     std::int64_t whole_operand(Scope& scope, const ast::Node& node,
                                std::size_t operand) const;
     std::vector<std::int64_t> whole_list(Scope& scope, const ast::Node& node,
@@ -179,8 +224,8 @@ private:
                     std::span<ir::ValueId> operands);
     ir::ValueId apply(Scope& scope, const ast::Node& node);
     void keep_whole(ir::Op op, std::span<ir::ValueId> operands, Span span);
-    ir::ValueId product(const ast::Node& node, ir::ValueId a, ir::ValueId b,
-                        Span span);
+    ir::ValueId product(const Scope& scope, const ast::Node& node,
+                        ir::ValueId a, ir::ValueId b, Span span);
     ir::ValueId quotient(const Scope& scope, ir::ValueId a, ir::ValueId b,
                          Span span);
     ir::ValueId power(Scope& scope, const ast::Node& node, ir::ValueId base,
@@ -237,6 +282,7 @@ private:
     std::span<const ArgumentType> seeds_;
     std::map<ast::NodeId, ir::ValueId> slots_;
     std::map<std::string, ir::ValueId> definitions_; ///< values, once made
+    std::map<ir::ValueId, Masked> masks_;
     /// By value: a Reduce it depends on, or no_value.
     std::vector<ir::ValueId> reduced_;
     std::size_t steps_ = 0;

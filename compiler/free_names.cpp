@@ -4,6 +4,7 @@
 #include "compiler/roles.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numbers>
@@ -56,8 +57,10 @@ private:
             if (!seen.insert(id).second)
                 continue;
             const ast::Node& node = formula_[id];
+            if (node.kind == Kind::Apply && node.name == "^")
+                exponents_.insert(node.children[1]);
             if (node.kind == Kind::Name || node.kind == Kind::Variable)
-                add(node, parameters);
+                add(node, id, parameters);
             if (node.kind == Kind::Apply || node.kind == Kind::Function)
                 use_definition(node.name);
             path.insert(path.end(), node.children.begin(), node.children.end());
@@ -74,7 +77,16 @@ private:
         return false;
     }
 
-    void add(const ast::Node& node,
+    /// Every T is the exponent of a power.
+    bool is_constant(const ast::Node& node, NodeId id) const {
+        double value = 0;
+        if (node.name == transpose_exponent)
+            return exponents_.contains(id);
+        return find_constant(node.name, value) || node.name == imaginary_unit ||
+               is_size(node.name);
+    }
+
+    void add(const ast::Node& node, NodeId id,
              const std::vector<std::string>& parameters) {
         const bool bare = node.kind == Kind::Name;
         if (bare && (std::ranges::count(parameters, node.name) != 0 ||
@@ -84,13 +96,12 @@ private:
         const auto [place, is_new] = uses_.emplace(
             node.name, NameUse{{node.name, axes, node.span}, false, bare});
         FreeName& known = place->second.name;
+        const bool constant = axes == Axes::None && is_constant(node, id);
         if (is_new) {
-            double value = 0;
-            place->second.is_constant =
-                axes == Axes::None && (find_constant(node.name, value) ||
-                                       node.name == imaginary_unit);
+            place->second.is_constant = constant;
             return;
         }
+        place->second.is_constant &= constant;
         if ((axes == Axes::None) != (known.axes == Axes::None))
             mixed_roles(node, known);
         known.axes = known.axes | axes;
@@ -128,6 +139,7 @@ private:
     bool plain_;
     std::map<std::string, NameUse> uses_;
     std::set<std::string> used_;
+    std::set<NodeId> exponents_;
     std::vector<const ast::Definition*> pending_;
 };
 
@@ -161,6 +173,18 @@ bool find_constant(std::string_view name, double& value) {
             return true;
         }
     return false;
+}
+
+std::vector<PointArray> arrays_of_points(std::vector<PointArray> arrays) {
+    const auto is_usual = [](const PointArray& array) {
+        return array.name == "x" || array.name == "y";
+    };
+    std::erase_if(arrays, [](const PointArray& array) {
+        return array.axes == Axes::None;
+    });
+    if (std::ranges::any_of(arrays, is_usual))
+        std::erase_if(arrays, std::not_fn(is_usual));
+    return arrays;
 }
 
 bool lacks_subscripts(const Formula& formula) {

@@ -22,9 +22,29 @@ std::vector<NameUse> names_read(const ast::Formula& formula);
 /// No name carries a subscript, and no head says what x and y are.
 bool lacks_subscripts(const ast::Formula& formula);
 
-/// The value of pi or inf; beside these, `im` is a constant.
+/// The value of pi or inf; beside these, `im`, the sizes and the T of a
+/// transpose are constants.
 bool find_constant(std::string_view name, double& value);
 inline constexpr std::string_view imaginary_unit = "im";
+
+/// N, M and D: the points on i and on j, and the components of a point, where
+/// no argument has the name.
+inline bool is_size(std::string_view name) {
+    return name == "N" || name == "M" || name == "D";
+}
+
+/// An array on i or j, and how many components its points have.
+struct PointArray {
+    std::string name;
+    Axes axes = Axes::None;
+    std::int32_t components = 1;
+};
+
+/// Those of `arrays` that D speaks of: x and y, or all where there is neither.
+std::vector<PointArray> arrays_of_points(std::vector<PointArray> arrays);
+
+/// `x^T` is a transpose where no argument T is given.
+inline constexpr std::string_view transpose_exponent = "T";
 
 /// The argument "z#im" has the imaginary parts of the complex array "z".
 inline constexpr std::string_view imaginary_suffix = "#im";

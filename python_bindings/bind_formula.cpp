@@ -204,6 +204,13 @@ nb::tuple tuple_of(const Extents& extents) {
     return nb::tuple(all);
 }
 
+std::string text_with_sizes(const FormulaHandle& handle, nb::dict arguments,
+                            nb::dict settings) {
+    Call call;
+    call.read(arguments.ptr(), settings.ptr());
+    return with_sizes(formula_for(handle, call), call.arguments.views());
+}
+
 /// Fails where a call would before it runs.
 void check_call(const FormulaHandle& handle, nb::dict arguments,
                 nb::dict settings) {
@@ -476,6 +483,10 @@ void bind_pair_term(nb::class_<FormulaHandle>& formula) {
                      "typing.Any"),
              nb::arg("arguments"), nb::arg("want"), nb::arg("i").none(),
              nb::arg("j").none(), nb::arg("settings"))
+        .def("_with_sizes", &text_with_sizes,
+             nb::sig("def _with_sizes(self, arguments: "
+                     "dict[str, typing.Any], settings: "
+                     "dict[str, typing.Any]) -> str"))
         .def("_check_call", &check_call,
              nb::sig("def _check_call(self, arguments: "
                      "dict[str, typing.Any], settings: "

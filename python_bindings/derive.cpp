@@ -18,6 +18,11 @@ using ast::Kind;
 using ast::Node;
 using ast::NodeId;
 
+/// A parameter of the definition whose body it stands in.
+bool is_bound(const std::string& name, const ast::Definition* inside) {
+    return inside && std::ranges::count(inside->parameters, name) != 0;
+}
+
 /// Writes x as x_i where the formula reads it on i by convention or head.
 class SpellRoles {
 public:
@@ -38,13 +43,6 @@ private:
             spell(node);
         for (NodeId child : node.children)
             walk(child, inside);
-    }
-
-    static bool is_bound(const std::string& name,
-                         const ast::Definition* inside) {
-        return inside &&
-               std::find(inside->parameters.begin(), inside->parameters.end(),
-                         name) != inside->parameters.end();
     }
 
     void spell(Node& node) {
@@ -257,6 +255,29 @@ std::string unused_name(const Formula& pair, const std::string& wish) {
     for (int number = 1; is_used(pair.tree(), name); ++number)
         name = wish + std::to_string(number);
     return name;
+}
+
+std::string with_numbers(const Formula& pair,
+                         const std::map<std::string, double>& numbers) {
+    ast::Formula tree = spelled(pair);
+    std::vector<std::pair<NodeId, const ast::Definition*>> path = {
+        {tree.root, nullptr}};
+    for (const ast::Definition& definition : tree.definitions)
+        path.emplace_back(definition.body, &definition);
+    while (!path.empty()) {
+        const auto [id, inside] = path.back();
+        path.pop_back();
+        Node& node = tree.nodes[id];
+        const auto number = numbers.find(node.name);
+        if (node.kind == Kind::Name && number != numbers.end() &&
+            !is_bound(node.name, inside)) {
+            node = Node{};
+            node.value = number->second;
+        }
+        for (NodeId child : node.children)
+            path.emplace_back(child, inside);
+    }
+    return print(tree);
 }
 
 } // namespace tilefold::python

@@ -38,6 +38,9 @@ struct Chosen {
 /// have other names there, and index symbols still are the numbers of rows.
 std::string select(const Formula& pair, Axes axis, const Renamed& renamed,
                    const Chosen& chosen);
+/// The text with numbers in place of names that are no arguments: N, M and D.
+std::string with_numbers(const Formula& pair,
+                         const std::map<std::string, double>& numbers);
 /// Whether the formula reads the index symbol of an axis.
 bool reads_index(const Formula& pair, Axes axis);
 /// The text of the pair term with i and j exchanged.

@@ -9,6 +9,7 @@
 #include "runtime/bind_shapes.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,43 @@ ValueShape value_shape(const Formula& pair,
         throw;
     }
     return shape;
+}
+
+namespace {
+
+bool is_given(std::span<const NamedView> arguments, const std::string& name) {
+    return std::ranges::any_of(arguments, [&](const NamedView& argument) {
+        return normalise_name(argument.name) == name;
+    });
+}
+
+double components_of(const Formula& pair, std::span<const NamedView> arguments,
+                     const Readings& readings) {
+    std::vector<PointArray> arrays;
+    for (std::size_t k = 0; k < readings.size(); ++k)
+        arrays.push_back({normalise_name(arguments[k].name),
+                          axes_of(pair, arguments[k]), readings[k].rows});
+    return arrays_of_points(std::move(arrays)).at(0).components;
+}
+
+} // namespace
+
+std::string with_sizes(const Formula& pair,
+                       std::span<const NamedView> arguments) {
+    std::map<std::string, double> numbers;
+    for (const NameUse& use : names_read(pair.tree()))
+        if (use.is_constant && is_size(use.name.name) &&
+            !is_given(arguments, use.name.name))
+            numbers[use.name.name] = 0;
+    if (numbers.empty())
+        return {};
+    const Readings readings = read_all(pair, arguments);
+    const Lengths lengths = lengths_of(readings);
+    for (auto& [name, value] : numbers)
+        value = name == "N"   ? double(lengths.i)
+                : name == "M" ? double(lengths.j)
+                              : components_of(pair, arguments, readings);
+    return with_numbers(pair, numbers);
 }
 
 Extents kernel_shape(const Formula& pair,

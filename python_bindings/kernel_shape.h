@@ -21,6 +21,11 @@ struct ValueShape {
 ValueShape value_shape(const Formula& pair,
                        std::span<const NamedView> arguments);
 
+/// The text of a pair term with its own numbers in place of N, M and D, so
+/// that they stay what they are on a part of the matrix; empty: it reads none.
+std::string with_sizes(const Formula& pair,
+                       std::span<const NamedView> arguments);
+
 /// (…, N, M) of the pair term `pair`. Throws as value_shape().
 Extents kernel_shape(const Formula& pair, std::span<const NamedView> arguments);
 

@@ -140,6 +140,27 @@ void explain_shape_error(const Parsed& formula, const Readings& readings,
             rows_for_parameter(formula, reading, reading.view->shape[0]);
 }
 
+/// … or where it was given a number for each batch.
+void explain_batch_of_numbers(const Parsed& formula, const Readings& readings) {
+    const Extents batch = batch_shape(readings);
+    for (const Reading& reading : readings) {
+        Extents shape = reading.view->shape;
+        while (!shape.empty() && shape.back() == 1)
+            shape.pop_back();
+        const bool fits_points =
+            std::ranges::any_of(readings, [&](const Reading& other) {
+                return other.axes != Axes::None && other.rows == reading.rows;
+            });
+        if (reading.axes != Axes::None || shape.empty() || shape != batch ||
+            fits_points)
+            continue;
+        shape.resize(batch.size() + 2, 1);
+        fail(Code::BatchOfNumbers, place_of(formula, reading),
+             {std::string(reading.name), spelling_of(reading.view->shape),
+              spelling_of(shape)});
+    }
+}
+
 PreparedPointer prepare(const FormulaState& formula,
                         std::span<const NamedView> arguments,
                         const CallShape& call) {
@@ -149,8 +170,10 @@ PreparedPointer prepare(const FormulaState& formula,
         prepared = tilefold::prepare(
             formula, types_of(*formula.parsed, arguments, readings), call);
     } catch (const Error& error) {
-        if (error.family() == Family::Shape)
+        if (error.family() == Family::Shape) {
+            explain_batch_of_numbers(*formula.parsed, readings);
             explain_shape_error(*formula.parsed, readings, call.lengths);
+        }
         throw;
     }
     prepared->ambiguous_parameters =

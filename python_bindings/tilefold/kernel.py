@@ -14,7 +14,7 @@ import numpy as np
 from tilefold import _core
 from tilefold.linear_systems import LinearSystems
 from tilefold.operations import Operations
-from tilefold.pair_term import PairTerm
+from tilefold.pair_term import PairTerm, unrecorded
 from tilefold.reductions import Reductions, one_point_axis
 from tilefold.slices import listed
 
@@ -73,7 +73,12 @@ def kernel(
         settings["session"] = session
     if ranges is not None:
         settings["ranges"] = ranges
-    return Kernel(PairTerm(formula, given, settings))
+    pair = PairTerm(formula, given, settings)
+    with unrecorded():
+        text = formula._with_sizes(given, settings)
+    if text:  # N, M and D are those of this matrix, not of its parts
+        pair = PairTerm(pair.compiled(text), given, settings)
+    return Kernel(pair)
 
 
 def _traced(

@@ -119,10 +119,10 @@ TEST(NamedFormulas, AreInlined) {
 TEST(NamedFormulas, PointAtTheCall) {
     EXPECT_EQ(
         refusal("1 + gaussian(x_i, y_j, l)", "x f64[3], y f64[3], l f64[3]"),
-        "a power of a vector of 3 components\n"
+        "'gaussian' takes one number as l, not 3\n"
         "  1 + gaussian(x_i, y_j, l)\n"
         "      ^~~~~~~~~~~~~~~~~~~~~\n"
-        "write |v|² for the squared norm, v*v for the squares of components");
+        "for a length scale per dimension write gaussian(x_i/l, y_j/l, 1)");
     EXPECT_EQ(refusal("energy(x_i, y_j)", "x f64[3], y f64[2]"),
               "'-' of a vector of 3 components and a vector of 2 components: "
               "the numbers of components differ\n"

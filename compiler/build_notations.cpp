@@ -1,0 +1,248 @@
+// compiler/build_notations.cpp - notations of mathematics that are more than
+// an operation: sizes, transposes, conditions as factors.
+
+#include "compiler/build_state.h"
+#include "formulas/readings.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tilefold {
+
+using ast::Kind;
+using ir::Op;
+using ir::ValueId;
+
+namespace {
+
+bool is_column(const Type& type) {
+    return type.rank == 1;
+}
+
+/// Of a value that is 1 or 0 by what it says of the operands.
+bool is_condition(const ir::Node& node) {
+    return node.type.rank == 0 &&
+           (node.op == Op::Less || node.op == Op::LessEqual ||
+            node.op == Op::Equal || node.op == Op::NotEqual ||
+            node.op == Op::And || node.op == Op::Or || node.op == Op::Not);
+}
+
+/// "x with 3, y with 2"
+std::string listed(const std::vector<PointArray>& arrays) {
+    std::string text;
+    for (const PointArray& array : arrays)
+        text += (text.empty() ? "" : ", ") + array.name + " with " +
+                std::to_string(array.components);
+    return text;
+}
+
+} // namespace
+
+/// N and M are numbers of a call; D is part of the types.
+ValueId GraphBuild::size(const std::string& name, Span span) {
+    if (name == "D")
+        return builder_.constant(components_of_points(span));
+    const Axes axis = name == "N" ? Axes::I : Axes::J;
+    const bool counted = std::ranges::any_of(uses_, [&](const auto& use) {
+        return contains(use.second.name.axes, axis);
+    });
+    if (!counted)
+        refuse(Code::SizeOfAxis, span, {name, std::string(spelling_of(axis))});
+    return length_of(builder_, axis);
+}
+
+std::int32_t GraphBuild::components_of_points(Span span) const {
+    std::vector<PointArray> arrays;
+    for (const std::string& name : names_)
+        if (const auto known = arguments_.find(name); known != arguments_.end())
+            arrays.push_back({name, known->second.axes, known->second.rows});
+    arrays = arrays_of_points(std::move(arrays));
+    if (arrays.empty())
+        refuse(Code::SizeOfNothing, span, {});
+    const PointArray& first = arrays[0];
+    const auto same = [&](const PointArray& array) {
+        return array.components == first.components;
+    };
+    if (!std::ranges::all_of(arrays, same))
+        refuse(Code::SizesDiffer, span,
+               {listed(arrays),
+                first.name + (contains(first.axes, Axes::I) ? "_i" : "_j")});
+    return first.components;
+}
+
+/// `xᵀ`, and `x^T` where no T is given.
+bool GraphBuild::is_transpose(const Scope& scope, const ast::Node& node) const {
+    if (node.kind != Kind::Apply || node.name == "ᵀ")
+        return node.kind == Kind::Apply;
+    if (node.name != "^")
+        return false;
+    const ast::Node& exponent = scope.formula[node.children[1]];
+    const auto use = uses_.find(exponent.name);
+    return exponent.kind == Kind::Name && exponent.name == transpose_exponent &&
+           use != uses_.end() && use->second.is_constant &&
+           !scope.bound.contains(exponent.name) &&
+           !find_definition(scope, exponent.name);
+}
+
+/// A value is a row where its node is in `scope.rows`.
+ValueId GraphBuild::as_row(Scope& scope, const ast::Node& node) {
+    const ast::NodeId child = node.children[0];
+    const ValueId value = scope.values.at(child);
+    const Type type = builder_.type(value);
+    const Span span = span_of(scope, node);
+    const std::string text = print_reading(scope.formula, child);
+    if (type.rank == 2)
+        refuse(Code::TransposedMatrix, span, {text});
+    if (type.rank == 0 && node.name == "^")
+        refuse(Code::TransposedScalar, span, {text});
+    if (type.rank == 1 && !scope.rows.contains(child))
+        scope.rows.insert(id_of(scope, node));
+    return value;
+}
+
+ast::NodeId GraphBuild::id_of(const Scope& scope, const ast::Node& node) {
+    return ast::NodeId(&node - scope.formula.nodes.data());
+}
+
+bool GraphBuild::reads_row(const Scope& scope, const ast::Node& node) const {
+    return std::ranges::any_of(node.children, [&](ast::NodeId child) {
+        return scope.rows.contains(child);
+    });
+}
+
+/// What is made of a row: a product with a column is a number, one with a
+/// matrix or a number is a row.
+ValueId GraphBuild::of_row(Scope& scope, const ast::Node& node) {
+    const Span span = span_of(scope, node);
+    const auto value = [&](std::size_t k) {
+        return scope.values.at(node.children[k]);
+    };
+    const auto is_row = [&](std::size_t k) {
+        return scope.rows.contains(node.children[k]);
+    };
+    const auto row = [&](Op op, std::initializer_list<ValueId> operands) {
+        scope.rows.insert(id_of(scope, node));
+        return operation(op, operands, span);
+    };
+    const std::string& name = node.name;
+    if (node.kind != Kind::Apply || node.children.size() > 2)
+        refuse(Code::TransposeAlone, span, {});
+    if (name == "neg")
+        return row(Op::Neg, {value(0)});
+    const bool sum = name == "+" || name == "-";
+    if (sum && is_row(0) && is_row(1))
+        return row(name == "+" ? Op::Add : Op::Sub, {value(0), value(1)});
+    const bool product =
+        name == "*" || name == "·" || name == "@" || name == "/";
+    if (!product || (name == "/" && !is_row(0)))
+        refuse(Code::TransposeAlone, span, {});
+    const Type left = builder_.type(value(0)), right = builder_.type(value(1));
+    if (right.rank == 0)
+        return row(name == "/" ? Op::Div : Op::Mul, {value(0), value(1)});
+    if (name != "/" && is_row(1) && left.rank == 0)
+        return row(Op::Mul, {value(0), value(1)});
+    if (name == "/" || is_row(1))
+        refuse(Code::TransposeProduct, span,
+               {print_reading(scope.formula, node.children[0]),
+                print_reading(scope.formula, node.children[1])});
+    if (is_column(right))
+        return operation(Op::Dot, {value(0), value(1)}, span);
+    return row(Op::VecMat, {value(0), value(1)});
+}
+
+/// `⟨x, y⟩`: of complex vectors it is written in two ways.
+ValueId GraphBuild::inner_product(ValueId a, ValueId b, Span span) {
+    if (is_complex(a) || is_complex(b))
+        refuse(Code::ComplexInnerProduct, span, {});
+    return dot(a, b, span);
+}
+
+/// An operand that is a condition, alone or as `[c]`; or one that a condition
+/// was a factor of.
+GraphBuild::Masked GraphBuild::masked_operand(const Scope& scope,
+                                              ast::NodeId child) const {
+    ValueId value = scope.values.at(child);
+    const ast::Node& node = scope.formula[child];
+    if (node.kind == Kind::List && node.children.size() == 1 &&
+        is_condition(builder_[scope.values.at(node.children[0])]))
+        value = scope.values.at(node.children[0]);
+    if (is_condition(builder_[value]))
+        return {value, ir::no_value};
+    const auto known = masks_.find(value);
+    return known == masks_.end() ? Masked{ir::no_value, value} : known->second;
+}
+
+/// `[c] f/r` is f/r where c holds and 0 elsewhere, whatever f/r is there. No
+/// value: no condition is a factor.
+ValueId GraphBuild::masked(Scope& scope, const ast::Node& node, Span span) {
+    const std::string& name = node.name;
+    const bool quotient = name == "/", negative = name == "neg";
+    if (scope.rule ||
+        !(name == "*" || name == "·" || name == "@" || quotient || negative))
+        return ir::no_value;
+    Masked left = masked_operand(scope, node.children[0]);
+    if (negative && left.value == ir::no_value)
+        return ir::no_value;
+    Masked right;
+    if (!negative)
+        right = masked_operand(scope, node.children[1]);
+    if (quotient && right.condition != ir::no_value) // a divisor is a number
+        right = {ir::no_value, scope.values.at(node.children[1])};
+    const ValueId conditions[] = {left.condition, right.condition};
+    const bool contracts = name == "·" || name == "@";
+    if (std::ranges::count(conditions, ir::no_value) == 2 ||
+        (contracts &&
+         (left.value == ir::no_value || right.value == ir::no_value)))
+        return ir::no_value;
+    const ValueId condition = left.condition == ir::no_value ? right.condition
+                              : right.condition == ir::no_value
+                                  ? left.condition
+                                  : builder_.apply(Op::And, conditions, span);
+    const ValueId one = builder_.constant(1);
+    const auto number = [&](ValueId id) {
+        return id == ir::no_value ? one : id;
+    };
+    const ValueId value =
+        negative ? operation(Op::Neg, {left.value}, span)
+        : quotient
+            ? this->quotient(scope, number(left.value), right.value, span)
+        : left.value == ir::no_value  ? number(right.value)
+        : right.value == ir::no_value ? left.value
+        : name == "*" ? product(scope, node, left.value, right.value, span)
+        : name == "·" ? dot(left.value, right.value, span)
+                      : matrix_product(left.value, right.value, span);
+    const ValueId result =
+        operation(Op::Where, {condition, value, builder_.constant(0)}, span);
+    masks_[result] = {condition, value};
+    return result;
+}
+
+/// sum_i sum_j f is sum_ij f, and max_i max_j f is max_ij f.
+bool GraphBuild::merge_reductions(ir::Reduction reduction, Axes& over,
+                                  ValueId& body) {
+    using ir::Reduction;
+    if (is_complex(body)) {
+        Axes both = over;
+        ValueId real = real_part(body), imaginary = imaginary_part(body);
+        if (!merge_reductions(reduction, both, real) ||
+            !merge_reductions(reduction, over, imaginary))
+            return false;
+        body = complex(real, imaginary, builder_[body].span);
+        return true;
+    }
+    const ir::Node& inner = builder_[body];
+    const bool merges =
+        reduction == Reduction::Sum || reduction == Reduction::Mean ||
+        reduction == Reduction::Prod || reduction == Reduction::Max ||
+        reduction == Reduction::Min || reduction == Reduction::Any ||
+        reduction == Reduction::All || reduction == Reduction::LogSumExp;
+    if (!merges || inner.op != Op::Reduce ||
+        Reduction(inner.first) != reduction || inner.inputs().size() != 1 ||
+        (Axes(inner.second) & over) != Axes::None || inner.pairs != pairs_)
+        return false;
+    over = over | Axes(inner.second);
+    body = inner.operands[0];
+    return true;
+}
+
+} // namespace tilefold

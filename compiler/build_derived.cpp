@@ -409,6 +409,7 @@ ValueId GraphBuild::jacobian(ValueId f, ValueId x, Span span) {
     if (builder_.type(f).rank == 0)
         return gradient_at(f, x, one);
     std::vector<ValueId> rows;
+    check_written_out(builder_.type(f).rows, span);
     for (std::int64_t k = 0; k < builder_.type(f).rows; ++k)
         rows.push_back(
             gradient_at(builder_.slice(f, k, k + 1, true, span), x, one));
@@ -429,6 +430,7 @@ ValueId GraphBuild::divergence(ValueId v, ValueId x, Span span) {
         const ValueId slope = forward(builder_, v, std::span(&moving, 1));
         return slope == no_value ? builder_.constant(0) : slope;
     }
+    check_written_out(point.rows, span);
     ValueId all = builder_.constant(0);
     for (std::int64_t k = 0; k < point.rows; ++k) {
         const ValueId component = builder_.slice(v, k, k + 1, true, span);

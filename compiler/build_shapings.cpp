@@ -20,6 +20,12 @@ using Numbers = std::vector<std::int64_t>;
 
 } // namespace
 
+void GraphBuild::check_written_out(std::int64_t count, Span span) const {
+    if (count < 1 || count > most_components)
+        refuse(Code::VectorTooLong, span,
+               {std::to_string(count), std::to_string(most_components)});
+}
+
 void GraphBuild::refuse_shape(const ast::Node& node, std::string found,
                               std::string expected, Span span) const {
     refuse(Code::ShapingOperand, span,
@@ -135,9 +141,7 @@ ValueId GraphBuild::arange(Scope& scope, const ast::Node& node, Span span) {
     const std::int64_t count = type.rank == 0
                                    ? whole_operand(scope, node, 0)
                                    : std::int64_t(type.rows) * type.columns;
-    if (count < 1 || count > most_components)
-        refuse(Code::VectorTooLong, span,
-               {std::to_string(count), std::to_string(most_components)});
+    check_written_out(count, span);
     return builder_.iota(count, span);
 }
 
@@ -167,9 +171,7 @@ ValueId GraphBuild::pad(Scope& scope, const ast::Node& node, Span span) {
 
 ValueId GraphBuild::repeated(Scope& scope, const ast::Node& node, Span span) {
     const std::int64_t count = whole_operand(scope, node, 1);
-    if (count < 1 || count > most_components)
-        refuse(Code::VectorTooLong, span,
-               {std::to_string(count), std::to_string(most_components)});
+    check_written_out(count, span);
     const ValueId value = scope.values.at(node.children[0]);
     return builder_.broadcast(value, count, span);
 }

@@ -184,6 +184,8 @@ private:
     void expect_argument(ir::ValueId x, const ast::Node& node, Span span);
 
     // build_shapings.cpp
+    /// As many components may be made one by one.
+    void check_written_out(std::int64_t count, Span span) const;
     ir::ValueId shaping(Scope& scope, const ast::Node& node, Shaping shaping);
     [[noreturn]] void refuse_size(const Scope& scope, const ast::Node& node,
                                   std::size_t operand) const;

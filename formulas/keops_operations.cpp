@@ -192,6 +192,9 @@ NodeId KeopsParser::parse_element(std::string_view name, std::size_t begin) {
 NodeId KeopsParser::parse_zero(std::size_t begin) {
     expect(TokenKind::LeftParen);
     const std::int64_t count = parse_integer("Zero");
+    if (count < 1)
+        fail(Code::KTooSmall, place(tokens_[begin].span),
+             {"Zero", std::to_string(count)});
     expect(TokenKind::RightParen);
     const Span span = span_from(begin);
     if (count == 1)

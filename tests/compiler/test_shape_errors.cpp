@@ -66,6 +66,17 @@ TEST(Refusals, ScalarsOverVectors) {
               "no error");
 }
 
+TEST(Refusals, DerivativesOfTooManyComponents) {
+    EXPECT_EQ(refusal("laplacian(|x_i|², x_i)", "x f32[5000]"),
+              "a vector of 5000 components is written out here, where 1 to "
+              "4096 may be\n"
+              "  laplacian(|x_i|², x_i)\n"
+              "  ^~~~~~~~~~~~~~~~~~~~~~\n"
+              "the gradient by a table has as many components as the table");
+    EXPECT_EQ(refusal("jacobian(2x_i, x_i)", "x f32[2147483647]").substr(0, 33),
+              "a vector of 2147483647 components");
+}
+
 TEST(Refusals, LengthsThatDiffer) {
     EXPECT_EQ(refusal("sum_j |x_i - y_j|²", "x f32[3], y f32[1]"),
               "'-' of a vector of 3 components and a vector of 1 component: "

@@ -114,10 +114,18 @@ std::vector<NamedRow> named_formulas() {
     return rows;
 }
 
-/// A pair term in KeOps spelling as this language writes it.
+/// A formula in KeOps spelling as this language writes it.
 std::string natural_spelling(const std::string& formula,
-                             const std::vector<std::string>& aliases) {
-    return print(parse_keops(formula, aliases, {}, vocabulary()).formula);
+                             const std::vector<std::string>& aliases,
+                             const std::string& reduction, int axis,
+                             const std::string& formula2, int opt_arg) {
+    if (axis != 0 && axis != 1)
+        fail(Code::KernelAxis, {"natural_spelling", std::to_string(axis)});
+    KeopsReduction reduced{
+        reduction, axis == 0 ? ast::Axes::I : ast::Axes::J, formula2, {}};
+    if (opt_arg != 0)
+        reduced.count = opt_arg;
+    return print(parse_keops(formula, aliases, reduced, vocabulary()).formula);
 }
 
 std::vector<std::pair<std::string, Rows>> language() {
@@ -137,10 +145,21 @@ std::vector<std::pair<std::string, Rows>> language() {
 void bind_language(nb::module_& module) {
     module.def("language", &language,
                "(title, [(spelling, meaning), …]) for each table.");
-    module.def("natural_spelling", &natural_spelling, nb::arg("formula"),
-               nb::arg("aliases"),
-               "A pair term in KeOps spelling, with its aliases, as a formula "
-               "of this\nlanguage.");
+    module.def(
+        "natural_spelling", &natural_spelling, nb::arg("formula"),
+        nb::arg("aliases"), nb::kw_only(), nb::arg("reduction") = "",
+        nb::arg("axis") = 1, nb::arg("formula2") = "", nb::arg("opt_arg") = 0,
+        "A formula in KeOps spelling as one of this language.\n\n"
+        "`formula` and `aliases` are those of Genred, as in\n\n"
+        "    natural_spelling(\"Exp(-SqDist(x,y)*g)*b\",\n"
+        "                     [\"x = Vi(3)\", \"y = Vj(3)\", \"g = Pm(1)\", "
+        "\"b = Vj(1)\"],\n"
+        "                     reduction=\"Sum\", axis=1)\n\n"
+        "Without a `reduction` it is a pair term, a kernel. `axis` is reduced: "
+        "0 "
+        "is i,\n1 is j; `formula2` and `opt_arg` are the weights and the K of "
+        "the reductions\nthat take them. Raises `FormulaError` for what has no "
+        "equivalent.");
     module.def("_tables", &tables,
                "The rows of the compiler's tables, by table and column.");
     module.def("named_formulas", &named_formulas,

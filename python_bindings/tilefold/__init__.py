@@ -20,6 +20,7 @@ from tilefold._core import (
     Statistics,
     compile,  # noqa: A004
     explain,
+    natural_spelling,
     reduce,
     stats,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "explain",
     "kernel",
     "lazy",
+    "natural_spelling",
     "quantize",
     "radius_neighbors",
     "reduce",

@@ -406,10 +406,19 @@ def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, *, gpu:
 def language() -> list[tuple[str, list[tuple[str, str]]]]:
     """(title, [(spelling, meaning), …]) for each table."""
 
-def natural_spelling(formula: str, aliases: Sequence[str]) -> str:
+def natural_spelling(formula: str, aliases: Sequence[str], *, reduction: str = '', axis: int = 1, formula2: str = '', opt_arg: int = 0) -> str:
     """
-    A pair term in KeOps spelling, with its aliases, as a formula of this
-    language.
+    A formula in KeOps spelling as one of this language.
+
+    `formula` and `aliases` are those of Genred, as in
+
+        natural_spelling("Exp(-SqDist(x,y)*g)*b",
+                         ["x = Vi(3)", "y = Vj(3)", "g = Pm(1)", "b = Vj(1)"],
+                         reduction="Sum", axis=1)
+
+    Without a `reduction` it is a pair term, a kernel. `axis` is reduced: 0 is i,
+    1 is j; `formula2` and `opt_arg` are the weights and the K of the reductions
+    that take them. Raises `FormulaError` for what has no equivalent.
     """
 
 def _tables() -> dict[str, list[dict[str, str]]]:

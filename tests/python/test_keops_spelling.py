@@ -163,3 +163,37 @@ def test_refusals(text, message):
     with pytest.raises(tilefold.Error) as caught:
         tilefold.reduce(text, used)
     assert str(caught.value).startswith(message)
+
+
+REDUCTIONS = {
+    ("Sum", 1, "", 0): lambda k, b: k @ b,
+    ("Sum", 0, "", 0): lambda k, b: (k * b).sum(0),
+    ("LogSumExp", 1, "", 0): lambda k, b: np.log(np.exp(k * b).sum(1)),
+    ("SumSoftMaxWeight", 1, "b", 0): lambda k, b: (
+        (np.exp(k * b) @ b) / np.exp(k * b).sum(1)
+    ),
+    ("KMin", 1, "", 2): lambda k, b: np.sort(k * b, 1)[:, :2],
+    ("ArgMin", 1, "", 0): lambda k, b: (k * b).argmin(1),
+}
+
+
+@pytest.mark.parametrize("how", REDUCTIONS, ids=[r[0] for r in REDUCTIONS])
+def test_a_reduction_as_genred_takes_it(how):
+    operation, axis, weights, count = how
+    text = tilefold.natural_spelling(
+        "Exp(-SqDist(x,y)*g)*b",
+        ["x = Vi(6)", "y = Vj(6)", "g = Pm(1)", "b = Vj(1)"],
+        reduction=operation,
+        axis=axis,
+        formula2=weights,
+        opt_arg=count,
+    )
+    right = rng.random(M)
+    out = tilefold.reduce(text, x=x[:, 0], y=y[0], g=0.5, b=right)
+    dense = np.exp(-0.5 * ((x - y) ** 2).sum(-1))
+    np.testing.assert_allclose(out, REDUCTIONS[how](dense, right), 1e-12)
+
+
+def test_there_are_two_axes():
+    with pytest.raises(tilefold.ArgumentError, match="no axis 2"):
+        tilefold.natural_spelling("x", ["x = Vi(3)"], reduction="Sum", axis=2)

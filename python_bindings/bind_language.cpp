@@ -114,6 +114,13 @@ std::vector<NamedRow> named_formulas() {
     return rows;
 }
 
+Rows other_names() {
+    return {
+#define ALIAS(name, function) {name, function},
+#include "formulas/tokens.def"
+    };
+}
+
 /// A formula in KeOps spelling as this language writes it.
 std::string natural_spelling(const std::string& formula,
                              const std::vector<std::string>& aliases,
@@ -132,6 +139,7 @@ std::vector<std::pair<std::string, Rows>> language() {
     return {
         {"operations", described(ir::all_op_rows())},
         {"functions made of them", functions()},
+        {"other names of functions", other_names()},
         {"derivatives", described(all_derivative_rows())},
         {"functions of shapes", described(all_shaping_rows())},
         {"reductions, with _i, _j or _ij", described(ir::all_reduction_rows())},

@@ -43,6 +43,16 @@ CASES = {
         {"x": X[:150], "y": LONG},
         200,
     ),
+    "sizes": (
+        "sum_j exp(-|x_i - y_j|²) (i + N)/M",
+        {"x": X[:150], "y": LONG},
+        200,
+    ),
+    "condition as a factor": (
+        "sum_j [i ≠ j] 1/|x_i - x_j|",
+        {"x": X[:150]},
+        200,
+    ),
     "numbers of columns": ("argmin_j|x_i - y_j|", {"x": X, "y": LONG}, 400),
     "numbers of pairs": ("argmin_ij|x_i - y_j|", {"x": X, "y": LONG}, 400),
     "both axes": ("sum_ij exp(-|x_i - y_j|²)", {"x": X, "y": LONG}, 400),

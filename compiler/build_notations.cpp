@@ -15,10 +15,6 @@ using ir::ValueId;
 
 namespace {
 
-bool is_column(const Type& type) {
-    return type.rank == 1;
-}
-
 /// Of a value that is 1 or 0 by what it says of the operands.
 bool is_condition(const ir::Node& node) {
     return node.type.rank == 0 &&
@@ -114,40 +110,55 @@ bool GraphBuild::reads_row(const Scope& scope, const ast::Node& node) const {
 /// matrix or a number is a row.
 ValueId GraphBuild::of_row(Scope& scope, const ast::Node& node) {
     const Span span = span_of(scope, node);
-    const auto value = [&](std::size_t k) {
-        return scope.values.at(node.children[k]);
-    };
-    const auto is_row = [&](std::size_t k) {
-        return scope.rows.contains(node.children[k]);
-    };
-    const auto row = [&](Op op, std::initializer_list<ValueId> operands) {
-        scope.rows.insert(id_of(scope, node));
-        return operation(op, operands, span);
-    };
     const std::string& name = node.name;
-    if (node.kind != Kind::Apply || node.children.size() > 2)
-        refuse(Code::TransposeAlone, span, {});
-    if (name == "neg")
-        return row(Op::Neg, {value(0)});
-    const bool sum = name == "+" || name == "-";
-    if (sum && is_row(0) && is_row(1))
-        return row(name == "+" ? Op::Add : Op::Sub, {value(0), value(1)});
+    const auto& children = node.children;
     const bool product =
         name == "*" || name == "·" || name == "@" || name == "/";
-    if (!product || (name == "/" && !is_row(0)))
+    if (node.kind == Kind::Apply && product)
+        return row_product(scope, node);
+    const bool sum = name == "+" || name == "-";
+    const bool rows = std::ranges::all_of(children, [&](ast::NodeId child) {
+        return scope.rows.contains(child);
+    });
+    if (node.kind != Kind::Apply || !rows || !(sum || name == "neg"))
         refuse(Code::TransposeAlone, span, {});
-    const Type left = builder_.type(value(0)), right = builder_.type(value(1));
-    if (right.rank == 0)
-        return row(name == "/" ? Op::Div : Op::Mul, {value(0), value(1)});
-    if (name != "/" && is_row(1) && left.rank == 0)
-        return row(Op::Mul, {value(0), value(1)});
-    if (name == "/" || is_row(1))
+    scope.rows.insert(id_of(scope, node));
+    if (name == "neg") {
+        const Masked row = masked_operand(scope, children[0]);
+        return where_holds(row.condition, operation(Op::Neg, {row.value}, span),
+                           span);
+    }
+    return operation(
+        name == "+" ? Op::Add : Op::Sub,
+        {scope.values.at(children[0]), scope.values.at(children[1])}, span);
+}
+
+ValueId GraphBuild::row_product(Scope& scope, const ast::Node& node) {
+    const Span span = span_of(scope, node);
+    const ast::NodeId first = node.children[0], second = node.children[1];
+    const bool quotient = node.name == "/";
+    const bool left_row = scope.rows.contains(first);
+    const bool right_row = scope.rows.contains(second);
+    const Masked left = masked_operand(scope, first);
+    const Masked right = quotient
+                             ? Masked{ir::no_value, scope.values.at(second)}
+                             : masked_operand(scope, second);
+    const ValueId a = or_one(left.value), b = or_one(right.value);
+    const std::uint8_t rank_a = builder_.type(a).rank,
+                       rank_b = builder_.type(b).rank;
+    const bool scales = left_row ? rank_b == 0 : rank_a == 0 && !quotient;
+    const bool multiplies = left_row && !right_row && !quotient;
+    if (!scales && !multiplies)
         refuse(Code::TransposeProduct, span,
-               {print_reading(scope.formula, node.children[0]),
-                print_reading(scope.formula, node.children[1])});
-    if (is_column(right))
-        return operation(Op::Dot, {value(0), value(1)}, span);
-    return row(Op::VecMat, {value(0), value(1)});
+               {print_reading(scope.formula, first),
+                print_reading(scope.formula, second)});
+    const Op op = scales        ? quotient ? Op::Div : Op::Mul
+                  : rank_b == 1 ? Op::Dot
+                                : Op::VecMat;
+    if (op != Op::Dot)
+        scope.rows.insert(id_of(scope, node));
+    return where_holds(joint_condition(left, right, span),
+                       operation(op, {a, b}, span), span);
 }
 
 /// `⟨x, y⟩`: of complex vectors it is written in two ways.
@@ -172,49 +183,56 @@ GraphBuild::Masked GraphBuild::masked_operand(const Scope& scope,
     return known == masks_.end() ? Masked{ir::no_value, value} : known->second;
 }
 
-/// `[c] f/r` is f/r where c holds and 0 elsewhere, whatever f/r is there. No
-/// value: no condition is a factor.
-ValueId GraphBuild::masked(Scope& scope, const ast::Node& node, Span span) {
-    const std::string& name = node.name;
-    const bool quotient = name == "/", negative = name == "neg";
-    if (scope.rule ||
-        !(name == "*" || name == "·" || name == "@" || quotient || negative))
-        return ir::no_value;
-    Masked left = masked_operand(scope, node.children[0]);
-    if (negative && left.value == ir::no_value)
-        return ir::no_value;
-    Masked right;
-    if (!negative)
-        right = masked_operand(scope, node.children[1]);
-    if (quotient && right.condition != ir::no_value) // a divisor is a number
-        right = {ir::no_value, scope.values.at(node.children[1])};
-    const ValueId conditions[] = {left.condition, right.condition};
-    const bool contracts = name == "·" || name == "@";
-    if (std::ranges::count(conditions, ir::no_value) == 2 ||
-        (contracts &&
-         (left.value == ir::no_value || right.value == ir::no_value)))
-        return ir::no_value;
-    const ValueId condition = left.condition == ir::no_value ? right.condition
-                              : right.condition == ir::no_value
-                                  ? left.condition
-                                  : builder_.apply(Op::And, conditions, span);
-    const ValueId one = builder_.constant(1);
-    const auto number = [&](ValueId id) {
-        return id == ir::no_value ? one : id;
-    };
-    const ValueId value =
-        negative ? operation(Op::Neg, {left.value}, span)
-        : quotient
-            ? this->quotient(scope, number(left.value), right.value, span)
-        : left.value == ir::no_value  ? number(right.value)
-        : right.value == ir::no_value ? left.value
-        : name == "*" ? product(scope, node, left.value, right.value, span)
-        : name == "·" ? dot(left.value, right.value, span)
-                      : matrix_product(left.value, right.value, span);
+ValueId GraphBuild::or_one(ValueId value) {
+    return value == ir::no_value ? builder_.constant(1) : value;
+}
+
+/// No value where neither has one.
+ValueId GraphBuild::joint_condition(const Masked& a, const Masked& b,
+                                    Span span) {
+    if (a.condition == ir::no_value || b.condition == ir::no_value)
+        return a.condition == ir::no_value ? b.condition : a.condition;
+    return builder_.apply(Op::And, {a.condition, b.condition}, span);
+}
+
+/// 0 where the condition, if there is one, does not hold.
+ValueId GraphBuild::where_holds(ValueId condition, ValueId value, Span span) {
+    if (condition == ir::no_value)
+        return value;
     const ValueId result =
         operation(Op::Where, {condition, value, builder_.constant(0)}, span);
     masks_[result] = {condition, value};
     return result;
+}
+
+/// `[c] f/r` is f/r where c holds and 0 elsewhere, whatever f/r is there. No
+/// value: no condition is a factor.
+ValueId GraphBuild::masked(Scope& scope, const ast::Node& node, Span span) {
+    const std::string& name = node.name;
+    const bool contracts = name == "·" || name == "@";
+    const bool known = contracts || name == "*" || name == "/" || name == "neg";
+    if (scope.rule || !known)
+        return ir::no_value;
+    const Masked left = masked_operand(scope, node.children[0]);
+    Masked right;
+    if (name == "/") // a divisor is a number
+        right.value = scope.values.at(node.children[1]);
+    else if (name != "neg")
+        right = masked_operand(scope, node.children[1]);
+    const ValueId condition = joint_condition(left, right, span);
+    const bool lone = left.value == ir::no_value || right.value == ir::no_value;
+    if (condition == ir::no_value || (contracts && lone) ||
+        (name == "neg" && left.value == ir::no_value))
+        return ir::no_value;
+    const ValueId a = left.value, b = right.value;
+    const ValueId value = name == "neg" ? operation(Op::Neg, {a}, span)
+                          : name == "/" ? quotient(scope, or_one(a), b, span)
+                          : a == ir::no_value ? or_one(b)
+                          : b == ir::no_value ? a
+                          : name == "*"       ? product(scope, node, a, b, span)
+                          : name == "·"       ? dot(a, b, span)
+                                              : matrix_product(a, b, span);
+    return where_holds(condition, value, span);
 }
 
 /// sum_i sum_j f is sum_ij f, and max_i max_j f is max_ij f.

@@ -116,8 +116,13 @@ private:
     static ast::NodeId id_of(const Scope& scope, const ast::Node& node);
     bool reads_row(const Scope& scope, const ast::Node& node) const;
     ir::ValueId of_row(Scope& scope, const ast::Node& node);
+    ir::ValueId row_product(Scope& scope, const ast::Node& node);
     ir::ValueId inner_product(ir::ValueId a, ir::ValueId b, Span span);
     Masked masked_operand(const Scope& scope, ast::NodeId child) const;
+    ir::ValueId or_one(ir::ValueId value);
+    ir::ValueId joint_condition(const Masked& a, const Masked& b, Span span);
+    ir::ValueId where_holds(ir::ValueId condition, ir::ValueId value,
+                            Span span);
     ir::ValueId masked(Scope& scope, const ast::Node& node, Span span);
     bool merge_reductions(ir::Reduction reduction, Axes& over,
                           ir::ValueId& body);

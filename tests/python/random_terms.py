@@ -331,6 +331,11 @@ class Leaves:
             numbers = np.swapaxes(numbers, ROWS, COLUMNS)
         self.case.traits.add("index symbol")
         on = frozenset(axis)
+        if self.one_in(3):  # counted from the end, by the size of the axis
+            self.case.traits.add("size")
+            text = f"({axis} - {'N' if axis == I else 'M'})"
+            numbers -= self.points[axis]
+            return Term(text, Bounded(numbers), 0, "real", on, names=on)
         return Term(axis, Bounded(numbers), 0, "integer", on, names=on)
 
     def unit(self) -> float:

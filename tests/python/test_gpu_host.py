@@ -49,7 +49,7 @@ CASES = {
         200,
     ),
     "condition as a factor": (
-        "sum_j [i ≠ j] 1/|x_i - x_j|",
+        "sum_j [i ≠ j]/|x_i - x_j|",
         {"x": X[:150]},
         200,
     ),

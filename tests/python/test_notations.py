@@ -110,6 +110,9 @@ READ = {
     "⟨x_i, y_j⟩": x @ y.T,
     "⟨x_i - y_j, A @ y_j⟩²": np.einsum("ijk,jk->ij", difference, y @ A.T) ** 2,
     "sum_j ⟨c_i, b_j⟩": c * b.sum(),
+    "sum_j [i≠j] x_i^T A x_j/|x_i-x_j|": (inverse * (x @ A @ x.T)).sum(1),
+    "sum_j -x_i^T*[i≠j]*x_j*c_j": -(off * (x @ x.T)) @ c,
+    "sum_j c_j*(i≠j)*x_i^T x_j/|x_i-x_j|": (inverse * (x @ x.T)) @ c,
     # sizes
     "sum_j exp(-|x_i-y_j|²) b_j/M": K @ b / M,
     "sum_j(exp(-|x_i-y_j|²))/M": K.mean(1),

@@ -161,7 +161,13 @@ def test_the_cases_cover_the_language():
     wanted |= {f"argument on {a} of rank {r}" for a in "ij" for r in (0, 1)}
     wanted |= {f"argument on none of rank {r}" for r in (0, 1, 2)}
     wanted |= {f"reduce over {axes}" for axes in ("i", "j", "ij")}
-    wanted |= {"map over i", "map over j", "kernel over ij", "index symbol"}
+    wanted |= {
+        "map over i",
+        "map over j",
+        "kernel over ij",
+        "index symbol",
+        "size",
+    }
     wanted |= {"argument on both axes", "subscript", "list"}
     wanted |= {"two reductions", "after a reduction"}
     assert traits >= wanted

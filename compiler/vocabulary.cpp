@@ -131,7 +131,7 @@ Vocabulary::Arity reduction_arity(std::string_view stem) {
 bool is_linear_reduction(std::string_view stem) {
     const auto found = find_reduction(stem);
     return found && ir::row_of(*found).monoid == ir::Monoid::Add &&
-           ir::row_of(*found).result == ir::ReductionResult::Real;
+           ir::row_of(*found).result != ir::ReductionResult::Index;
 }
 
 std::vector<std::string> all_names() {

@@ -66,7 +66,8 @@ bool Parser::is_scaled_call(const Token& name) const {
     return scales && !reduction_follows(group.closing + 2, name.axes);
 }
 
-/// Reads `sum_j(f)*2` as `sum_j (f)*2`, and refuses what else may be meant.
+/// Reads `sum_j(f)*2` as `sum_j (f)*2`, and refuses what else may be meant. A
+/// name may turn out to be on j: then this is the only reading.
 NodeId Parser::parse_scaled_reduction(const Token& name) {
     const std::size_t operation = groups_.at(at_).closing + 1;
     const NodeId node = parse_reduction_prefix(name);
@@ -84,6 +85,7 @@ NodeId Parser::parse_scaled_reduction(const Token& name) {
     }
     prefix_end_ = 0; // a call: what follows is added to its result
     scaled_end_ = at_;
+    scaled_by_ = spelling(tokens_[operation].kind);
     return node;
 }
 
@@ -202,7 +204,7 @@ void Parser::check_denominator(const Token& division, NodeId right) const {
     if (scaled_end_ == at_)
         fail(Code::ProductInDenominator,
              place({division.span.begin, reduction.span.end}),
-             {text_of(tokens_[prefix_token_]), "*"});
+             {text_of(tokens_[prefix_token_]), scaled_by_});
     if (reduction.kind != Kind::Reduce || prefix_end_ != at_)
         return;
     NodeId body = reduction.children[0];

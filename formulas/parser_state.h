@@ -218,6 +218,7 @@ private:
     std::size_t prefix_end_ = 0, prefix_token_ = 0;
     std::size_t call_end_ = 0, call_token_ = 0;
     std::size_t scaled_end_ = 0; ///< of the last `sum_j(f)*2`
+    std::string scaled_by_;      ///< its first operator
 
     std::vector<std::size_t> definitions_; ///< the tokens that start one
     std::set<std::string> pending_;        ///< not defined yet

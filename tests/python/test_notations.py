@@ -265,3 +265,12 @@ def test_sizes_in_recorded_tensors():
     torch.testing.assert_close(
         kernel[:2] @ torch.ones(N, dtype=t.dtype), want[:2]
     )
+
+
+@pytest.mark.parametrize("text", ["sum_j (u·w)*b", "sum_j(u·w)*b"])
+def test_a_declared_factor_is_inside_the_sum(text):
+    """A bare name may be an array on j: tilefold.Vj says so."""
+    out = tilefold.reduce(
+        text, u=tilefold.Vi(x), w=tilefold.Vj(y), b=tilefold.Vj(b)
+    )
+    np.testing.assert_allclose(out, x @ y.T @ b, 1e-10)

@@ -17,6 +17,13 @@ namespace {
 
 constexpr int quoted_columns = 60; // of a part of the formula in a message
 
+bool ends_operand(TokenKind kind) {
+    return kind == TokenKind::Name || kind == TokenKind::Number ||
+           kind == TokenKind::RightParen || kind == TokenKind::RightBracket ||
+           kind == TokenKind::Superscript || kind == TokenKind::Transpose ||
+           kind == TokenKind::Bar || kind == TokenKind::DoubleBar;
+}
+
 /// The norm of an order p: a power of the sum of powers.
 std::string power_sum(const std::string& inside, const std::string& p) {
     return "sum([pow(abs(" + inside + "), " + p + ")])^(1/" + p + ")";
@@ -55,16 +62,18 @@ void Parser::check_where_definition(std::size_t at) const {
 
 /// `(a < b) | (b < c)`: a bar after a condition, or between parentheses.
 void Parser::check_bar_is_or(std::size_t opening) const {
-    if (opening == 0 || level(tokens_[opening - 1].kind) != Level::None)
+    if (opening == 0 || !ends_operand(tokens_[opening - 1].kind))
         return;
     bool meant = tokens_[opening - 1].kind == TokenKind::RightParen &&
                  tokens_[opening + 1].kind == TokenKind::LeftParen;
-    for (const TokenKind kind :
-         {TokenKind::Less, TokenKind::LessEqual, TokenKind::Greater,
-          TokenKind::GreaterEqual, TokenKind::Equal, TokenKind::NotEqual}) {
-        const auto before = find_beside(opening, -1, kind);
-        const auto comma = find_beside(opening, -1, TokenKind::Comma);
-        meant |= before && (!comma || *comma < *before);
+    int depth = 0;
+    for (std::size_t at = opening; at > 0 && depth >= 0 && !meant; --at) {
+        const TokenKind kind = tokens_[at - 1].kind;
+        if (depth == 0 && kind == TokenKind::Comma)
+            break;
+        depth += kind == TokenKind::RightParen;
+        depth -= kind == TokenKind::LeftParen;
+        meant = depth == 0 && level(kind) == Level::Comparison;
     }
     if (meant)
         fail(Code::BarIsOr, place(tokens_[opening].span),

@@ -9,12 +9,24 @@
 #include <xxhash.h>
 
 namespace tilefold::tests {
+namespace {
+
+/// Empty: all cases run.
+std::string sample() {
+    const char* word = std::getenv("TILEFOLD_SAMPLE");
+    return word && std::string_view(word) != "all" ? word : "";
+}
+
+} // namespace
+
+bool is_whole_sample() {
+    return sample().empty();
+}
 
 bool in_sample(double share, std::string_view name) {
-    const char* word = std::getenv("TILEFOLD_SAMPLE");
-    if (!word || !*word || std::string_view(word) == "all")
+    if (is_whole_sample())
         return true;
-    const std::string text = std::string(word) + "/" + std::string(name);
+    const std::string text = sample() + "/" + std::string(name);
     return std::ldexp(double(XXH3_64bits(text.data(), text.size())), -64) <
            share;
 }

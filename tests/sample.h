@@ -9,6 +9,8 @@
 
 namespace tilefold::tests {
 
+/// Whether all cases run.
+bool is_whole_sample();
 /// Whether the case of this name runs, of which so large a `share` does.
 bool in_sample(double share, std::string_view name);
 

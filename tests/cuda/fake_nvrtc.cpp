@@ -3,6 +3,7 @@
 // fake driver loads.
 
 #include "tests/cuda/fake_image.h"
+#include "tests/cuda/host_compiler.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -38,7 +39,7 @@ std::vector<std::string> kernels_of(const std::string& source) {
 void write_source(std::ostream& out, const std::string& source) {
     const bool shares =
         source.find("DYNAMIC_SHARED(Shared") != std::string::npos;
-    out << "#include \"" TILEFOLD_SHIM "\"\n"
+    out << "#include \"shim.h\"\n"
         << "#undef __shared__\n#define __shared__ static "
            "__attribute__((used, section(\"kernelshared\")))\n";
     if (shares)
@@ -89,12 +90,6 @@ std::string resources_of(const Program& program,
     return log;
 }
 
-std::string folder_of_its_own() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "fake-nvrtc-XXXXXX").string();
-    return mkdtemp(name.data()) ? name : "";
-}
-
 } // namespace
 
 extern "C" {
@@ -129,24 +124,14 @@ int nvrtcCompileProgram(Program* program, int count,
     for (const std::string option : std::vector(options, options + count))
         if (option.starts_with("--gpu-architecture="))
             architecture = option.substr(option.find('=') + 1);
-    const std::string folder = folder_of_its_own();
-    {
-        std::ofstream out(folder + "/kernels.cpp");
-        write_source(out, program->source);
-    }
-    const std::string command = TILEFOLD_HOST_COMPILER
-                                " -std=c++17 -O1 -fno-strict-aliasing -w "
-                                "-shared -fPIC -fvisibility=default "
-                                "-ftrivial-auto-var-init=pattern -o '" +
-                                folder + "/kernels.so' '" + folder +
-                                "/kernels.cpp' 2> '" + folder + "/log'";
-    const bool compiled = std::system(command.c_str()) == 0;
+    const std::filesystem::path folder = tilefold::tests::make_folder();
+    std::ostringstream source;
+    write_source(source, program->source);
+    const bool compiled =
+        tilefold::tests::compile_for_host(folder, source.str(), program->log);
     if (compiled) {
-        program->image =
-            image_of(text_of(folder + "/kernels.so"), architecture);
+        program->image = image_of(text_of(folder / "kernels.so"), architecture);
         program->log = resources_of(*program, architecture);
-    } else {
-        program->log = text_of(folder + "/log");
     }
     std::filesystem::remove_all(folder);
     return compiled ? success : compilation_failed;

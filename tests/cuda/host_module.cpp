@@ -2,10 +2,11 @@
 
 #include "tests/cuda/host_module.h"
 
+#include "tests/cuda/host_compiler.h"
+
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 
@@ -65,35 +66,16 @@ void write_kernels(std::ostream& out, std::size_t number,
         out << "#undef " << kernel << "\n";
 }
 
-std::string text_of(const std::filesystem::path& path) {
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
-
 } // namespace
 
 HostModule::HostModule(const std::vector<HostKernels>& sources) {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "tilefold-XXXXXX").string();
-    if (!mkdtemp(name.data()))
-        throw std::runtime_error("no temporary folder");
-    folder_ = name;
-    {
-        std::ofstream out(folder_ + "/kernels.cpp");
-        out << "#include \"" TILEFOLD_SHIM "\"\n" << cuda::all_functions();
-        for (std::size_t k = 0; k < sources.size(); ++k)
-            write_kernels(out, k, sources[k]);
-    }
-    // Local variables that nobody has set are no number either.
-    const std::string command = std::string(TILEFOLD_HOST_COMPILER) +
-                                " -std=c++17 -O1 -fno-strict-aliasing -w "
-                                "-shared -fPIC -fvisibility=default "
-                                "-ftrivial-auto-var-init=pattern -o '" +
-                                folder_ + "/kernels.so' '" + folder_ +
-                                "/kernels.cpp' 2> '" + folder_ + "/log'";
-    if (std::system(command.c_str()) != 0)
-        throw std::runtime_error(text_of(folder_ + "/log"));
+    folder_ = make_folder().string();
+    std::ostringstream out;
+    out << "#include \"shim.h\"\n" << cuda::all_functions();
+    for (std::size_t k = 0; k < sources.size(); ++k)
+        write_kernels(out, k, sources[k]);
+    if (std::string log; !compile_for_host(folder_, out.str(), log))
+        throw std::runtime_error(log);
     library_ = dlopen((folder_ + "/kernels.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library_)
         throw std::runtime_error(dlerror());

@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include <setjmp.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -123,10 +124,18 @@ namespace tilefold_shim {
 
 constexpr std::size_t stack_bytes = 256 * 1024;
 
-/// The fibres of the one block that runs.
+/// Where a fibre goes on. It is begun by ucontext and changes places by
+/// _longjmp, which asks nothing of the kernel: swapcontext's two calls for the
+/// signals took half of the tests' time.
+struct Place {
+    jmp_buf registers;
+};
+
+/// The fibres of the one block that runs; each runs block after block.
 struct Block {
-    ucontext_t scheduler;
-    std::vector<ucontext_t> fibres;
+    Place scheduler;
+    std::vector<Place> fibres;
+    std::vector<bool> is_begun; ///< by fibre
     /// Line of a barrier; 0: done; negative: of all that a warp has done
     /// together, the number.
     std::vector<int> waits_at;
@@ -144,15 +153,21 @@ struct Block {
 };
 static Block block;
 
+/// Goes on where the fibre is resumed.
+static __attribute__((noinline)) void leave_fibre() {
+    if (_setjmp(block.fibres[block.current].registers) == 0)
+        _longjmp(block.scheduler.registers, 1);
+}
+
 static inline void barrier(int line) {
     block.waits_at[block.current] = line;
-    swapcontext(&block.fibres[block.current], &block.scheduler);
+    leave_fibre();
 }
 
 /// Until all lanes of the warp are here as often.
 static inline void meet_warp() {
     block.waits_at[block.current] = --block.exchanges[block.current];
-    swapcontext(&block.fibres[block.current], &block.scheduler);
+    leave_fibre();
 }
 
 /// Shows the lane's values to its warp; then `read` reads those of any lane.
@@ -169,8 +184,31 @@ static inline auto exchanged(const double (&own)[N], const Read& read) {
 }
 
 static void fibre_main() {
-    (*block.kernel)();
-    block.waits_at[block.current] = 0;
+    for (;;) {
+        (*block.kernel)();
+        block.waits_at[block.current] = 0;
+        leave_fibre();
+    }
+}
+
+static void begin_fibre(unsigned number) {
+    ucontext_t start;
+    getcontext(&start);
+    start.uc_stack.ss_sp = block.stacks + number * stack_bytes;
+    start.uc_stack.ss_size = stack_bytes;
+    makecontext(&start, fibre_main, 0);
+    block.is_begun[number] = true;
+    setcontext(&start);
+}
+
+/// Until the fibre leaves.
+static __attribute__((noinline)) void resume_fibre(unsigned number) {
+    block.current = threadIdx.x = number;
+    if (_setjmp(block.scheduler.registers) != 0)
+        return;
+    if (block.is_begun[number])
+        _longjmp(block.fibres[number].registers, 1);
+    begin_fibre(number);
 }
 
 static inline std::vector<unsigned> order_of(unsigned threads, int order) {
@@ -191,30 +229,23 @@ static inline void begin(unsigned threads) {
     if (block.stacks_size < size) {
         if (block.stacks)
             munmap(block.stacks, block.stacks_size);
+        block.is_begun.clear();
         block.stacks = static_cast<char*>(
             mmap(nullptr, size, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
         block.stacks_size = size;
     }
     block.fibres.resize(threads);
+    block.is_begun.resize(threads);
     block.waits_at.assign(threads, 0);
     block.exchanges.assign(threads, 0);
     block.shown.assign(threads, {});
     block.begun.assign(threads, {});
-    for (unsigned k = 0; k < threads; ++k) {
-        getcontext(&block.fibres[k]);
-        block.fibres[k].uc_stack.ss_sp = block.stacks + k * stack_bytes;
-        block.fibres[k].uc_stack.ss_size = stack_bytes;
-        block.fibres[k].uc_link = &block.scheduler;
-        makecontext(&block.fibres[k], fibre_main, 0);
-    }
 }
 
 static inline void resume(const std::vector<unsigned>& numbers) {
-    for (unsigned k : numbers) {
-        block.current = threadIdx.x = k;
-        swapcontext(&block.scheduler, &block.fibres[k]);
-    }
+    for (unsigned k : numbers)
+        resume_fibre(k);
 }
 
 static inline bool lanes_meet(const std::vector<unsigned>& lanes) {
@@ -276,8 +307,10 @@ static inline int launch(unsigned threads, const unsigned (&grid)[3], int order,
         blockIdx = {number % grid[0], number / grid[0] % grid[1],
                     number / grid[0] / grid[1]};
         std::memset(shared, 0xff, std::size_t(shared_end - shared));
-        if (!run_block(threads, order))
+        if (!run_block(threads, order)) {
+            block.is_begun.clear(); // none ends what it is in
             return 1;
+        }
     }
     return 0;
 }

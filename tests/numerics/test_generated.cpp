@@ -4,6 +4,7 @@
 
 #include "tests/numerics/emulator.h"
 #include "tests/numerics/kernel_case.h"
+#include "tests/sample.h"
 
 #include <gtest/gtest.h>
 
@@ -306,6 +307,8 @@ TEST_P(Generated, AgreesWithTheInterpreter) {
             const std::int64_t tile = plan.lanes * plan.row_vectors;
             const std::int64_t panel = plan.panel;
             unsigned seed = 1;
+            if (!tests::in_sample(0.15, formula.text + print(plan)))
+                continue;
             for (std::int64_t n : {std::int64_t(0), std::int64_t(1), tile - 1,
                                    tile, tile + 1, 2 * tile + 1})
                 for (std::int64_t m :
@@ -329,6 +332,8 @@ TEST_P(Emulated, AgreesWithTheInterpreter) {
         GTEST_SKIP() << missing;
     const Isa isa = Isa::AArch64;
     const TestFormula formula = formulas()[GetParam()];
+    if (!tests::in_sample(0.2, formula.text))
+        return;
     const std::vector<Plan> plans = tried_plans(formula, isa);
     const Plan &best = plans.front(), &last = plans.back();
     const std::int64_t tile = best.lanes * best.row_vectors;

@@ -153,7 +153,7 @@ def test_batches():
     x, y = _random.random((4, 1, 6, 2)), _random.random((3, 7, 2))
     kernel = tilefold.kernel(PAIR, x=x, y=y, l=1)
     dense = gaussian(x, y, 1)
-    out = kernel[1:5, [6, 0]]
+    out = kernel[..., 1:5, [6, 0]]
     assert out.shape == (4, 3, 4, 2)
     np.testing.assert_allclose(out.dense(), dense[..., 1:5, [6, 0]])
     np.testing.assert_allclose(kernel[..., :3].sum(-1), dense[..., :3].sum(-1))

@@ -2,6 +2,7 @@
 // a graph is built, by the rows of complex.def.
 
 #include "compiler/build_state.h"
+#include "compiler/composites.h"
 #include "compiler/differentiate.h"
 
 #include <algorithm>
@@ -143,6 +144,14 @@ ValueId GraphBuild::operation(Op op, std::span<const ValueId> operands,
         kinds += is_complex(id) ? 'z' : 'r';
     const ComplexParts* parts =
         kinds.find('z') == std::string::npos ? nullptr : find_parts(op, kinds);
+    const ast::Formula* body = parts ? nullptr : find_composite(op);
+    if (body && kinds.find('z') != std::string::npos) {
+        Bindings bindings;
+        bindings.span = span;
+        for (std::size_t k = 0; k < operands.size(); ++k)
+            bindings.values[std::string(letters[k])] = operands[k];
+        return tilefold::expand(builder_, *body, bindings);
+    }
     if (!parts)
         return builder_.apply(op, operands, span);
     return expand_parts(*parts, bind_parts(operands, span));

@@ -2,6 +2,7 @@
 
 #include "compiler/pipeline.h"
 
+#include "compiler/composites.h"
 #include "compiler/hash.h"
 #include "compiler/passes.h"
 #include "compiler/roles.h"
@@ -142,7 +143,7 @@ Program compile(Graph graph, std::span<const std::string> names,
                 const CompileOptions& options) {
     Program program;
     program.result = result_of(graph);
-    graph = checked(simplify(graph));
+    graph = checked(simplify(lower_composites(graph)));
     ir::Oriented oriented = orient(graph);
     graph = checked(oriented.graph);
     graph = checked(canonicalise(graph));

@@ -6,6 +6,7 @@
 #include "compiler/whole.h"
 
 #include <cmath>
+#include <numbers>
 
 namespace tilefold::ir {
 namespace {
@@ -55,6 +56,20 @@ double larger(double a, double b) {
 
 double sign(double a) {
     return std::isnan(a) ? a : double((a > 0) - (a < 0));
+}
+
+double sigmoid(double a) {
+    return 1 / (1 + std::exp(-a));
+}
+
+double log_add_exp(double a, double b) {
+    const double apart = a == b ? 0 : std::abs(a - b);
+    return larger(a, b) + std::log1p(std::exp(-apart));
+}
+
+/// The share of the normal distribution below `a`.
+double normal_below(double a) {
+    return std::erfc(-a / std::numbers::sqrt2) / 2;
 }
 
 /// std::lgamma writes a global.
@@ -119,6 +134,11 @@ double evaluate(Op op, const double* x) {
     case Op::Tanh: return std::tanh(x[0]);
     case Op::Erf: return std::erf(x[0]);
     case Op::Erfc: return std::erfc(x[0]);
+    case Op::Sigmoid: return sigmoid(x[0]);
+    case Op::Softplus: return log_add_exp(x[0], 0);
+    case Op::LogAddExp: return log_add_exp(x[0], x[1]);
+    case Op::Silu: return x[0] > -1000 ? x[0] * sigmoid(x[0]) : 0 * x[0];
+    case Op::Gelu: return x[0] > -100 ? x[0] * normal_below(x[0]) : 0 * x[0];
     case Op::Lgamma: return log_gamma(x[0]);
     case Op::Polygamma: return special::polygamma(x[0], x[1]);
     case Op::BesselJ: return special::bessel_j(x[0], x[1]);

@@ -58,6 +58,7 @@ constexpr Case cases[] = {
     {"elementary", "sum_j (log(1 + abs(a_i)) + atan2(a_i, b_j) + tanh(b_j) + erf(a_i b_j))", "a f64, b f64"},
     {"rounding", "sum_j (floor(a_i/b_j) + mod(a_i, 3) + round(b_j) * sign(a_i) + ceil(b_j))", "a f64, b f64"},
     {"sugar", "sum_j (relu(a_i) * sigmoid(b_j) + softplus(a_i*b_j) + clamp(a_i, -1, 1))", "a f32, b f32"},
+    {"composites", "sum_j (logaddexp(a_i, b_j) + silu(a_i*b_j) + gelu(b_j))", "a f32, b f64"},
     {"powers", "sum_j (a_i^3 * b_j^-2 + abs(a_i)^0.5 + abs(b_j)^p)", "a f32, b f32, p f64"},
     {"constants", "sum_j (exp(-pi*|x_i - y_j|²) + where(a_j, 0, -inf))", "x f32[3], y f32[3], a bool"},
     {"half", "sum_j exp(-|x_i - y_j|²) b_j", "x f16[3], y bf16[3], b f16"},

@@ -1,6 +1,7 @@
 // tests/compiler/test_passes.cpp - each rule of the passes before and after,
 // and what holds of every pass.
 
+#include "compiler/composites.h"
 #include "compiler/passes.h"
 #include "compiler/split.h"
 #include "tests/compiler/cases.h"
@@ -38,7 +39,7 @@ ir::Graph as_it_is(const ir::Graph& graph) {
 }
 
 ir::Graph oriented(const ir::Graph& graph) {
-    return ir::orient(ir::simplify(graph)).graph;
+    return ir::orient(ir::simplify(lower_composites(graph))).graph;
 }
 
 TEST(Simplify, EveryRule) {
@@ -61,7 +62,8 @@ std::vector<Case> every_case() {
 
 TEST(Passes, KeepEveryInvariant) {
     for (const Case& c : every_case())
-        for (Pass pass : {ir::simplify, ir::canonicalise, oriented})
+        for (Pass pass :
+             {lower_composites, ir::simplify, ir::canonicalise, oriented})
             ir::verify(pass(graph_of(c.formula, c.arguments)));
 }
 
@@ -69,7 +71,7 @@ TEST(Passes, KeepTheNumbers) {
     for (const Case& c : every_case()) {
         const ir::Graph graph = graph_of(c.formula, c.arguments);
         const auto wanted = all_results(graph, 1);
-        for (Pass pass : {ir::simplify, ir::canonicalise})
+        for (Pass pass : {lower_composites, ir::simplify, ir::canonicalise})
             EXPECT_EQ(difference(wanted, all_results(pass(graph), 1), 1e-12),
                       "")
                 << c.name << ": " << c.formula;

@@ -2,6 +2,7 @@
 
 #include "tests/cuda/cases.h"
 
+#include "compiler/composites.h"
 #include "compiler/passes.h"
 #include "tests/compiler/cases.h"
 #include "tests/compiler/random_graph.h"
@@ -16,7 +17,8 @@ using ir::Op;
 using ir::ValueId;
 
 CudaCase canonical(std::string name, const ir::Graph& graph) {
-    const ir::Oriented oriented = ir::orient(ir::simplify(graph));
+    const ir::Oriented oriented =
+        ir::orient(ir::simplify(lower_composites(graph)));
     return {std::move(name), ir::canonicalise(oriented.graph), 2, 0,
             oriented.single_column};
 }

@@ -39,6 +39,7 @@ CASES = {
     "sum_j (sin(z_i)*cos(w_j))": (np.sin(zi) * np.cos(wj)).sum(1),
     "sum_j (sinh(z_i)*cosh(w_j))": (np.sinh(zi) * np.cosh(wj)).sum(1),
     "sum_j tanh(z_i + w_j)": np.tanh(zi + wj).sum(1),
+    "sum_j sigmoid(z_i + w_j)": (1 / (1 + np.exp(-zi - wj))).sum(1),
     "sum_j |z_i - w_j|": abs(zi - wj).sum(1),
     "sum_j |z_i - w_j|²": (abs(zi - wj) ** 2).sum(1),
     "sum_j |Z_i - W_j|²": (abs(D) ** 2).sum((1, 2)),

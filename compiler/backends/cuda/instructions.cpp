@@ -24,6 +24,11 @@ Instructions instructions_of(Op op) {
     case Op::Iota:
     case Op::IntPow:
     case Op::Reduce:
+    case Op::Sigmoid:
+    case Op::Softplus:
+    case Op::LogAddExp:
+    case Op::Silu:
+    case Op::Gelu:
         break;
     }
     return {};

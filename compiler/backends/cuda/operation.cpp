@@ -249,7 +249,12 @@ Code operation(Op op, DType dtype, DType real, std::span<const Code> operands) {
     case Op::Gather:
     case Op::GatherRow:
     case Op::GatherElement:
-        break; // by evaluate.cpp
+    case Op::Sigmoid:
+    case Op::Softplus:
+    case Op::LogAddExp:
+    case Op::Silu:
+    case Op::Gelu:
+        break; // by evaluate.cpp, or of composites.def
     }
     internal_error(std::string(ir::mnemonic(op)) + " is not elementwise");
 }

@@ -95,6 +95,8 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
         return gather(scope, node, operands, span);
     if (const auto op = find_operation(name, operands.size())) {
         keep_whole(*op, operands, span);
+        if (*op == Op::Polygamma)
+            check_order(operands[0], span);
         keep_zeros(scope, node, operands);
         return squared(*op, operands, span);
     }
@@ -130,6 +132,22 @@ void GraphBuild::keep_whole(Op op, std::span<ValueId> operands, Span span) {
         if (exact)
             id = builder_.whole(number, negated);
     }
+}
+
+/// What is computed, or comes with the call, gives NaN where it is no order.
+void GraphBuild::check_order(ValueId order, Span span) const {
+    const bool negated = builder_[order].op == Op::Neg;
+    const ir::Node& number =
+        builder_[negated ? builder_[order].operands[0] : order];
+    if (number.op != Op::Literal && number.op != Op::Constant)
+        return;
+    const double size =
+        number.op == Op::Constant
+            ? number.value
+            : builder_.graph().literals[std::size_t(number.first)];
+    const double value = negated ? -size : size;
+    if (value != std::floor(value) || value < 0)
+        refuse(Code::PolygammaOrder, span, {number_text(value)});
 }
 
 ValueId GraphBuild::product(const Scope& scope, const ast::Node& node,

@@ -230,6 +230,7 @@ private:
     void keep_zeros(const Scope& scope, const ast::Node& node,
                     std::span<ir::ValueId> operands);
     ir::ValueId apply(Scope& scope, const ast::Node& node);
+    void check_order(ir::ValueId order, Span span) const;
     void keep_whole(ir::Op op, std::span<ir::ValueId> operands, Span span);
     ir::ValueId product(const Scope& scope, const ast::Node& node,
                         ir::ValueId a, ir::ValueId b, Span span);

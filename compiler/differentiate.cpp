@@ -19,16 +19,19 @@ using ir::Pairs;
 using ir::Reduction;
 using ir::ValueId;
 
-/// By value: whether it depends on one of `leaves`.
+/// By value: whether it moves with one of `leaves`.
 std::vector<bool> dependents(const Builder& builder, ValueId last,
                              std::span<const ValueId> leaves) {
     std::vector<bool> depends(last + 1);
     for (ValueId leaf : leaves)
         if (leaf <= last)
             depends[leaf] = true;
-    for (ValueId id = 0; id <= last; ++id)
-        for (ValueId input : builder[id].inputs())
-            depends[id] = depends[id] || depends[input];
+    for (ValueId id = 0; id <= last; ++id) {
+        const Node& node = builder[id];
+        for (std::size_t k = 0; k < node.arity; ++k)
+            depends[id] = depends[id] || (depends[node.operands[k]] &&
+                                          !adds_nothing(node.op, k));
+    }
     return depends;
 }
 
@@ -87,6 +90,21 @@ void expect_rules(const Builder& builder, const Node& node) {
     if (!has_rules(Reduction(node.first)))
         fail(Code::NoDerivative, {builder.formula(), node.span},
              {spelling_of_reduction(node)});
+}
+
+/// What an operand of `node` adds; no_value for nothing.
+ValueId by_rule(Builder& builder, const Rule& rule, const Bindings& bindings,
+                const Node& node) {
+    switch (rule.kind) {
+    case Rule::Kind::Zero:
+        return no_value;
+    case Rule::Kind::Formula:
+        return expand(builder, rule.formula, bindings);
+    case Rule::Kind::None:
+        fail(Code::NoOrderDerivative, {builder.formula(), node.span},
+             {std::string(row_of(node.op).spelling)});
+    }
+    internal_error("a rule without a case");
 }
 
 /// d(base^n)
@@ -210,8 +228,8 @@ private:
         const Rules& rules = partials_of(node.op);
         const Bindings bound = bindings_of(node, id, g);
         for (std::size_t k = 0; k < node.arity; ++k)
-            if (rules[k] && active_[node.operands[k]])
-                add(node.operands[k], expand(builder_, *rules[k], bound),
+            if (active_[node.operands[k]])
+                add(node.operands[k], by_rule(builder_, rules[k], bound, node),
                     domain);
     }
 
@@ -221,8 +239,8 @@ private:
         const Rules& rules = adjoints_of(Reduction(node.first));
         const Bindings bound = bindings_of_reduction(builder_, node, id, g);
         for (std::size_t k = 0; k < node.arity; ++k)
-            if (rules.size() > k && rules[k] && active_[node.operands[k]])
-                add(node.operands[k], expand(builder_, *rules[k], bound),
+            if (rules.size() > k && active_[node.operands[k]])
+                add(node.operands[k], by_rule(builder_, rules[k], bound, node),
                     {domain.axes | bound.over, bound.pairs});
     }
 
@@ -285,8 +303,10 @@ public:
     }
 
     ValueId run() {
+        const std::vector<bool> below =
+            ir::reached(builder_.graph(), std::span(&result_, 1));
         for (ValueId id = 0; id <= result_; ++id)
-            if (tangents_[id] == no_value)
+            if (below[id] && tangents_[id] == no_value)
                 tangents_[id] = tangent(id);
         return tangents_[result_];
     }
@@ -337,10 +357,10 @@ private:
         ValueId all = no_value;
         for (std::size_t k = 0; k < node.arity; ++k) {
             const ValueId moving = tangents_[node.operands[k]];
-            if (rules[k] && moving != no_value)
-                all = plus(
-                    builder_, all,
-                    expand(builder_, *rules[k], bindings_of(node, id, moving)));
+            if (moving != no_value)
+                all = plus(builder_, all,
+                           by_rule(builder_, rules[k],
+                                   bindings_of(node, id, moving), node));
         }
         return all;
     }
@@ -351,11 +371,12 @@ private:
         ValueId all = no_value;
         for (std::size_t k = 0; k < node.arity; ++k) {
             const ValueId moving = tangents_[node.operands[k]];
-            if (rules.size() > k && rules[k] && moving != no_value)
+            if (rules.size() > k && moving != no_value)
                 all = plus(
                     builder_, all,
-                    expand(builder_, *rules[k],
-                           bindings_of_reduction(builder_, node, id, moving)));
+                    by_rule(builder_, rules[k],
+                            bindings_of_reduction(builder_, node, id, moving),
+                            node));
         }
         if (all == no_value)
             return all;

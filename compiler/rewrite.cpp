@@ -23,10 +23,6 @@ bool jumps(Op op) {
     case Op::Ceil:
     case Op::Trunc:
     case Op::Polygamma:
-    case Op::BesselJ:
-    case Op::BesselY:
-    case Op::BesselI:
-    case Op::BesselK:
     case Op::Round:
     case Op::Less:
     case Op::LessEqual:

@@ -7,7 +7,7 @@
 namespace tilefold {
 namespace {
 
-/// In the place of rules: what has it is not differentiated.
+/// In the place of a rule: it is not differentiated by that operand.
 constexpr std::string_view no_rule = "none";
 
 std::string_view trimmed(std::string_view text) {
@@ -17,16 +17,18 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-/// "g*b; 0"
+/// "g*b; 0; none"
 Rules parse_rules(std::string_view text) {
     Rules rules;
-    while (!text.empty() && text != no_rule) {
+    while (!text.empty()) {
         const std::size_t end = std::min(text.find(';'), text.size());
         const std::string_view rule = trimmed(text.substr(0, end));
         if (rule == "0")
-            rules.emplace_back();
+            rules.push_back({Rule::Kind::Zero, {}});
+        else if (rule == no_rule)
+            rules.push_back({Rule::Kind::None, {}});
         else
-            rules.emplace_back(parse(rule, vocabulary()));
+            rules.push_back({Rule::Kind::Formula, parse(rule, vocabulary())});
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return rules;
@@ -77,6 +79,10 @@ const Rules& tangents_of(ir::Op op) {
 
 bool has_rules(ir::Reduction reduction) {
     return row_of(reduction).adjoints != no_rule;
+}
+
+bool adds_nothing(ir::Op op, std::size_t operand) {
+    return has_row(op) && partials_of(op)[operand].kind == Rule::Kind::Zero;
 }
 
 const Rules& adjoints_of(ir::Reduction reduction) {

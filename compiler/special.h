@@ -1,15 +1,18 @@
 // compiler/special.h - rare functions on doubles, by Boost.Math: the reference
 // of every backend, and what kernels call lane by lane.
 //
-// The order n is rounded down to a whole number. None throws: poles and
-// arguments outside the domain give infinities or NaN. Safe on any thread.
+// Orders n of at most 1000 in magnitude; beyond them the result is NaN. None
+// throws: poles are infinities, what is outside the domain is NaN. Safe on any
+// thread.
 #pragma once
 
 namespace tilefold::special {
 
-/// Derivative n + 1 of log |Γ(x)|, n >= 0; digamma for n = 0.
+/// Derivative n + 1 of log |Γ(x)|, n >= 0; digamma for n = 0. NaN where n is
+/// not whole.
 double polygamma(double n, double x) noexcept;
-/// Bessel functions of whole order n: J, Y (x > 0), I and K (x > 0).
+/// Bessel functions of real order n: J and I (of x < 0 where n is whole), Y and
+/// K (x > 0).
 double bessel_j(double n, double x) noexcept;
 double bessel_y(double n, double x) noexcept;
 double bessel_i(double n, double x) noexcept;

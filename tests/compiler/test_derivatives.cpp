@@ -120,7 +120,7 @@ TEST(Derivatives, EveryRowHasARuleForEachOperand) {
         EXPECT_EQ(tangents_of(op).size(), std::size_t(row.arity)) << row.name;
     }
     for (std::size_t k = 0; k < ir::all_reduction_rows().size(); ++k)
-        EXPECT_NE(adjoints_of(ir::Reduction(k)).empty(),
+        EXPECT_NE(adjoints_of(ir::Reduction(k))[0].kind == Rule::Kind::None,
                   has_rules(ir::Reduction(k)))
             << ir::all_reduction_rows()[k].name;
 }

@@ -99,8 +99,7 @@ private:
             return argument(name, 0, axes, DType::Bool);
         if (row.result == ir::ResultRule::Whole)
             return argument(name, 0, axes, DType::I32);
-        const bool order = number == 0 && (row.name.starts_with("Bessel") ||
-                                           op_ == Op::Polygamma);
+        const bool order = number == 0 && op_ == Op::Polygamma;
         return argument(name, 0, axes, order ? DType::I8 : DType::F32);
     }
 

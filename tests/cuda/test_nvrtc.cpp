@@ -444,8 +444,9 @@ TEST(Nvrtc, AcceptsEveryFormula) {
     std::vector<CudaCase> cases = formula_cases();
     cases.push_back(cuda_case(
         "special",
-        "sum_j polygamma(n_j, x_i) besseli(n_j, x_i) besselk(n_j, x_i)",
-        "n i8, x f32"));
+        "sum_j (polygamma(n_j, x_i) besseli(o_j, x_i) besselk(o_j, x_i) + "
+        "besselj(o_j, x_i) bessely(o_j, x_i))",
+        "n i8, o f32, x f32"));
     for (const CudaCase& each : cases) {
         if (!tests::in_sample(0.3, each.name))
             continue;

@@ -8,6 +8,7 @@ A `Meaning` says what operands a row takes and what it gives. Operands:
     positive   above 0.1                     nonzero   0.1 or more from 0
     unit       inside (-1, 1)                truth     a truth value
     order      a whole number, written out   tangible  inside (-1.2, 1.2)
+    degree     any number, written out
     vector, vector3, matrix                  scalar    any, of rank 0
     scalar nonzero …                         the same, of rank 0
 
@@ -188,10 +189,10 @@ OPERATIONS = {
     "Gelu": of("small", lambda x: x * special.ndtr(x)),
     "Lgamma": of("positive", special.gammaln, step=4),
     "Polygamma": of("order, positive", special.polygamma, step=4),
-    "BesselJ": of("order, any", special.jv, step=4),
-    "BesselY": of("order, positive", special.yv, step=4),
-    "BesselI": of("order, small", special.iv),
-    "BesselK": of("order, positive", special.kv),
+    "BesselJ": of("degree, positive", special.jv, step=4),
+    "BesselY": of("degree, positive", special.yv, step=4),
+    "BesselI": of("degree, positive", special.iv),
+    "BesselK": of("degree, positive", special.kv),
     "Dot": whole("vector, vector", dot),
     "SqDist": whole("vector, vector", squared_distance),
     "SqNorm": whole("vector", lambda a: dot(a, a)),

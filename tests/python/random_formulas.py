@@ -57,7 +57,7 @@ def fits(name: str, meaning: Meaning, rank: int) -> bool:
     if not meaning.by_component:
         return (name in ("Cross", "normalize")) if rank else name not in VECTORS
     scalar = any(
-        wanted.startswith(("scalar", "order"))
+        wanted.startswith(("scalar", "order", "degree"))
         for wanted in meaning.operands[:1]
     )
     return rank == 0 or not scalar
@@ -156,6 +156,8 @@ class Generator(Leaves):
             rank, words = 0, words[1:] or ["any"]
         if words[0] == "order":
             return self.number(self.below(4))
+        if words[0] == "degree":
+            return self.number(self.choose([0, 1, 2, 3, 0.5, 1.25, 2.5]))
         if words[0] == "truth":
             return self.truth(rank, length, depth)
         if words[0] == "vector3":

@@ -1,119 +1,220 @@
-// compiler/backends/cuda/device/special.cuh - rare functions, in double. The
-// order n is rounded down to a whole number; beyond ±1000 the result is NaN.
+// compiler/backends/cuda/device/special.cuh - rare functions, in double. Orders
+// beyond ±1000 give NaN, and so does one of polygamma that is not whole.
 
 static __device__ bool is_order(double n) {
-    return fabs(floor(n)) <= 1000.0;
+    return fabs(n) <= 1000.0;
+}
+static __device__ bool is_whole_order(double n) {
+    return floor(n) == n;
 }
 /// -1 where a function of odd order changes its sign.
 static __device__ double order_sign(int order) {
     return order % 2 != 0 ? -1.0 : 1.0;
 }
 
-/// J of a negative order or argument is ±J of the positive ones.
-static __device__ double bessel_j(double n, double x) {
-    if (!is_order(n) || is_nan(x))
-        return not_a_number<double>();
-    const int order = int(floor(n));
-    double value = jn(order < 0 ? -order : order, fabs(x));
-    if (order < 0)
-        value *= order_sign(order);
-    return x < 0.0 ? value * order_sign(order) : value;
-}
-static __device__ double bessel_y(double n, double x) {
-    if (!is_order(n) || is_nan(x) || x < 0.0)
-        return not_a_number<double>();
-    if (x == 0.0)
-        return -infinity<double>();
-    const int order = int(floor(n));
-    const double value = yn(order < 0 ? -order : order, x);
-    return order < 0 ? value * order_sign(order) : value;
-}
-/// By Miller's recurrence from above, which e^x = I_0 + 2 I_1 + 2 I_2 + …
-/// scales: all of its terms are positive. Below 1e-7, by the series' first.
-static __device__ double bessel_i_of(int order, double x) {
-    if (x == 0.0 || x > 1e5)
-        return x > 0.0 ? infinity<double>() : order == 0 ? 1.0 : 0.0;
-    if (x < 1e-7)
-        return exp(order * log(0.5 * x) - lgamma(order + 1.0));
-    double above = 0.0, here = 1e-200, sum = 0.0, result = 0.0;
-    for (int k = order + 30 + int(sqrt(80.0 * x)); k > 0; --k) {
-        const double below = above + 2.0 * k / x * here;
-        if (k == order)
-            result = here;
-        sum += 2.0 * here;
-        above = here;
-        here = below;
-        if (here > 1e200) {
-            above *= 1e-200;
-            here *= 1e-200;
-            sum *= 1e-200;
-            result *= 1e-200;
-        }
-    }
-    if (order == 0)
-        result = here;
-    return result / (sum + here) * exp(0.5 * x) * exp(0.5 * x);
-}
-static __device__ double bessel_i(double n, double x) {
-    if (!is_order(n) || is_nan(x))
-        return not_a_number<double>();
-    const int order = int(fabs(floor(n)));
-    const double value = bessel_i_of(order, fabs(x));
-    return x < 0.0 ? value * order_sign(order) : value;
+/// sin(πn) and cos(πn), exact where n is a multiple of 1/2.
+static __device__ void half_turns(double n, double& sine, double& cosine) {
+    constexpr double pi = 3.14159265358979324;
+    const double at = n - 2.0 * rint(0.5 * n), quarters = rint(2.0 * at);
+    const double rest = pi * (at - 0.5 * quarters);
+    const double s = sin(rest), c = cos(rest);
+    const int turn = int(quarters) & 3;
+    sine = turn == 0 ? s : turn == 1 ? c : turn == 2 ? -s : -c;
+    cosine = turn == 0 ? c : turn == 1 ? -s : turn == 2 ? -c : s;
 }
 
-/// K_0 and K_1 times e^(x/2): the series of K_0, or the trapezium rule for
-/// the integral of exp(-x cosh t) cosh(n t), which converges geometrically.
-static __device__ void first_bessel_k(double x, double& k0, double& k1) {
-    if (x <= 2.0) {
-        const double square = 0.25 * x * x;
-        double term = 1.0, harmonic = 0.0, i0 = 1.0, sum = 0.0;
-        for (int k = 1; k < 20; ++k) {
-            term *= square / (double(k) * k);
-            harmonic += 1.0 / k;
-            i0 += term;
-            sum += term * harmonic;
-        }
-        const double scale = exp(0.5 * x);
-        const double i1 = bessel_i_of(1, x);
-        const double value =
-            sum - (log(0.5 * x) + 0.57721566490153286) * i0;
-        k1 = (1.0 / x - i1 * value) / i0 * scale;
-        k0 = value * scale;
-        return;
-    }
-    const double step = fmin(0.25, 0.7 / sqrt(x));
-    k0 = k1 = 0.5;
-    for (int k = 1; k < 200; ++k) {
-        const double half = sinh(0.5 * step * k);
+/// I_(n+1)/I_n with sign 1, J_(n+1)/J_n with sign -1, by their recurrence
+/// from `terms` orders above.
+static __device__ double ratio_of_orders(double n, double x, double sign,
+                                         int terms) {
+    double ratio = 0.0;
+    for (int k = terms; k > 0; --k)
+        ratio = 1.0 / (2.0 * (n + k) / x + sign * ratio);
+    return ratio;
+}
+
+/// K_n and K_(n+1) times e^x for 0 <= n < 1: the trapezium rule for the
+/// integral of exp(-x cosh t) cosh(n t), which converges geometrically.
+static __device__ void first_bessel_k(double n, double x, double& here,
+                                      double& above) {
+    const double step = fmin(0.2, 0.6 / sqrt(x));
+    here = above = 0.5;
+    for (int k = 1; k < 10000; ++k) {
+        const double t = step * k, half = sinh(0.5 * t);
         const double exponent = 2.0 * x * half * half;
-        if (exponent > 745.0)
+        if (exponent > 745.0 || exponent > 50.0 + (n + 1.0) * t)
             break;
         const double weight = exp(-exponent);
-        k0 += weight;
-        k1 += weight * (1.0 + 2.0 * half * half);
+        here += weight * cosh(n * t);
+        above += weight * cosh((n + 1.0) * t);
     }
-    k0 *= step * exp(-0.5 * x);
-    k1 *= step * exp(-0.5 * x);
+    here *= step;
+    above *= step;
 }
+
+/// Times e^x and 1e-250 to the power of `scales`.
+struct BesselK {
+    double here, above; // of the order, and of the next
+    int scales;
+};
+static __device__ BesselK scaled_bessel_k(double n, double x) {
+    const double whole = floor(n);
+    BesselK k{0.0, 0.0, 0};
+    first_bessel_k(n - whole, x, k.here, k.above);
+    for (double order = n - whole; order < n - 0.5; order += 1.0) {
+        const double next = k.here + 2.0 * (order + 1.0) / x * k.above;
+        k.here = k.above;
+        k.above = next;
+        if (k.above > 1e250) {
+            k.here *= 1e-250;
+            k.above *= 1e-250;
+            ++k.scales;
+        }
+    }
+    return k;
+}
+/// value * exp(exponent) * 1e250^scales, where parts of it may be too large.
+static __device__ double unscaled(double value, double exponent, int scales) {
+    const int count = scales < 0 ? -scales : scales;
+    const double scale = scales < 0 ? 1e-250 : 1e250;
+    const double part = exp(exponent / (2 * count + 2));
+    value *= part;
+    for (int k = 0; k < count; ++k)
+        value = value * part * scale * part;
+    return value * part;
+}
+
 static __device__ double bessel_k(double n, double x) {
+    n = fabs(n);
     if (!is_order(n) || is_nan(x) || x < 0.0)
         return not_a_number<double>();
     if (x == 0.0)
         return infinity<double>();
-    if (x > 1400.0)
+    if (x > 1500.0)
         return 0.0;
-    const int order = int(fabs(floor(n)));
-    double below, here;
-    first_bessel_k(x, below, here);
-    if (order == 0)
-        here = below;
-    for (int k = 1; k < order; ++k) {
-        const double above = below + 2.0 * k / x * here;
-        below = here;
-        here = above;
+    const BesselK k = scaled_bessel_k(n, x);
+    return unscaled(k.here, -x, k.scales);
+}
+static __device__ double bessel_i_of_positive(double n, double x) {
+    if (x > 1e5)
+        return infinity<double>();
+    const BesselK k = scaled_bessel_k(n, x);
+    const int terms = 40 + int(sqrt(80.0 * x));
+    const double ratio = ratio_of_orders(n, x, 1.0, terms);
+    return unscaled(1.0 / (x * (k.above + ratio * k.here)), x, -k.scales);
+}
+
+/// (x/2)^n / Γ(n + 1) towards x = 0.
+static __device__ double first_kind_at_0(double n) {
+    if (n >= 0.0 || is_whole_order(n))
+        return n == 0.0 ? 1.0 : 0.0;
+    return order_sign(int(floor(-n))) * infinity<double>();
+}
+static __device__ double bessel_i(double n, double x) {
+    const bool whole = is_whole_order(n);
+    if (!is_order(n) || is_nan(x) || (x < 0.0 && !whole))
+        return not_a_number<double>();
+    if (x == 0.0)
+        return first_kind_at_0(n);
+    double value = bessel_i_of_positive(fabs(n), fabs(x));
+    if (whole)
+        return x < 0.0 ? value * order_sign(int(n)) : value;
+    if (n < 0.0 && x < infinity<double>()) {
+        double sine, cosine;
+        half_turns(-n, sine, cosine);
+        value += 0.636619772367581343 * sine * bessel_k(n, x);
     }
-    return here * exp(-0.5 * x);
+    return value;
+}
+
+/// J and Y of the orders n and n + 1 for 0 <= n < 1: the trapezium rule for
+/// Sommerfeld's integral of exp(ix cosh t - nt) along the path of steepest
+/// descent, t = s + i atan(sinh s), which converges geometrically.
+struct BesselJY {
+    double j, y, next_j, next_y;
+};
+static __device__ void add_hankel(double n, double s, double turn,
+                                  double weight, double slope, double& real,
+                                  double& imaginary) {
+    const double even = cosh(n * s) * cos(n * turn);
+    const double odd = sinh(n * s) * sin(n * turn);
+    real += weight * (even - odd * slope);
+    imaginary += weight * (odd + even * slope);
+}
+static __device__ BesselJY first_bessel_jy(double n, double x) {
+    // Beyond 1e16 the sum is its first term, of no order.
+    const bool is_far = x > 1e16;
+    const double step =
+        is_far ? 1.77245385090551603 / sqrt(x) : fmin(0.12, 0.4 / sqrt(x));
+    double a = 0.5, b = 0.5, next_a = 0.5, next_b = 0.5;
+    for (int k = 1; !is_far && k < 10000; ++k) {
+        const double s = step * k, height = sinh(s), slope = 1.0 / cosh(s);
+        const double exponent = x * height * height * slope;
+        if (exponent > 745.0 || exponent > 50.0 + (n + 1.0) * s)
+            break;
+        const double weight = exp(-exponent), turn = atan(height);
+        add_hankel(n, s, turn, weight, slope, a, b);
+        add_hankel(n + 1.0, s, turn, weight, slope, next_a, next_b);
+    }
+    // The phase x - nπ/2, and that less another π/2.
+    double sine, cosine;
+    half_turns(0.5 * n, sine, cosine);
+    const double c = cos(x) * cosine + sin(x) * sine;
+    const double s = sin(x) * cosine - cos(x) * sine;
+    const double scale = 0.636619772367581343 * step;
+    return {scale * (b * c + a * s), scale * (b * s - a * c),
+            scale * (next_b * s - next_a * c),
+            scale * (-next_b * c - next_a * s)};
+}
+static __device__ BesselJY bessel_jy(double n, double x) {
+    const double whole = floor(n);
+    BesselJY all = first_bessel_jy(n - whole, x);
+    for (double order = n - whole; order < n - 0.5; order += 1.0) {
+        const double factor = 2.0 * (order + 1.0) / x;
+        const double y = factor * all.next_y - all.y;
+        all = {all.next_j, all.next_y, factor * all.next_j - all.j,
+               is_nan(y) ? -infinity<double>() : y}; // once it is too large
+    }
+    if (x < n || x < 1.5) {
+        // Of J_(n+1) Y_n - J_n Y_(n+1) = 2/(πx), which cancels nothing here.
+        const double ratio =
+            ratio_of_orders(n, x, -1.0, 60 + int(15.0 * cbrt(n)));
+        const double both = ratio * all.y - all.next_y;
+        all.j = all.next_y > -1e307 ? 0.636619772367581343 / (x * both) : 0.0;
+    }
+    return all;
+}
+/// Of n and -n from those of |n|.
+static __device__ double bessel_j(double n, double x) {
+    const bool whole = is_whole_order(n);
+    if (!is_order(n) || is_nan(x) || (x < 0.0 && !whole))
+        return not_a_number<double>();
+    if (x == 0.0)
+        return first_kind_at_0(n);
+    if (whole) {
+        const double sign = (n < 0.0) != (x < 0.0) ? order_sign(int(n)) : 1.0;
+        return sign * jn(int(fabs(n)), fabs(x));
+    }
+    if (x == infinity<double>())
+        return 0.0;
+    const BesselJY both = bessel_jy(fabs(n), x);
+    double sine, cosine;
+    half_turns(-n, sine, cosine);
+    return n < 0.0 ? cosine * both.j - sine * both.y : both.j;
+}
+static __device__ double bessel_y(double n, double x) {
+    if (!is_order(n) || is_nan(x) || x < 0.0)
+        return not_a_number<double>();
+    double sine, cosine;
+    half_turns(n < 0.0 ? -n : 0.0, sine, cosine);
+    if (x == 0.0)
+        return cosine == 0.0 ? 0.0 : -cosine * infinity<double>();
+    if (is_whole_order(n) && x != infinity<double>())
+        return cosine * yn(int(fabs(n)), x);
+    if (x == infinity<double>())
+        return 0.0;
+    const BesselJY both = bessel_jy(fabs(n), x);
+    return n < 0.0 ? sine * both.j + cosine * both.y : both.y;
 }
 
 /// n! / x^(n + 1)
@@ -169,12 +270,14 @@ static __device__ double cotangent_derivative(int n, double x) {
         value = fma(value, cotangent, factors[k]);
     return value;
 }
-/// NaN at poles, of a negative order, and of an order above 64 where x < 0.
+/// NaN at poles, of an order that is negative or not whole, and of an order
+/// above 64 where x < 0.
 static __device__ double polygamma(double n, double x) {
     const bool is_pole = x <= 0.0 && floor(x) == x;
-    if (!is_order(n) || floor(n) < 0.0 || is_pole || !(fabs(x) < 1e300))
+    if (!is_order(n) || !is_whole_order(n) || n < 0.0 || is_pole ||
+        !(fabs(x) < 1e300))
         return not_a_number<double>();
-    const int order = int(floor(n));
+    const int order = int(n);
     if (x > 0.0)
         return polygamma_of_positive(order, x);
     if (order > 64)

@@ -43,6 +43,25 @@ std::optional<double> literal_of(const ast::Formula& formula, ast::NodeId id) {
     return std::nullopt;
 }
 
+/// Whether a sum of integers may leave int64. Those of at most 16 bits take
+/// 2^47 terms for it.
+bool sums_may_wrap(const ir::Builder& builder, ValueId id, int depth = 0) {
+    constexpr int furthest = 8; // what is deeper may be
+    if (builder.type(id).dtype != DType::I64 || depth == furthest)
+        return depth == furthest;
+    const ir::Node& node = builder[id];
+    if (node.op == Op::Argument)
+        return size_of(
+                   builder.graph().arguments[std::size_t(node.first)].dtype) >
+               2;
+    const bool picks = node.op == Op::Slice || node.op == Op::Concat ||
+                       node.op == Op::Broadcast || node.op == Op::Where;
+    const auto inputs = node.inputs();
+    return !picks || std::ranges::any_of(inputs, [&](ValueId input) {
+        return sums_may_wrap(builder, input, depth + 1);
+    });
+}
+
 } // namespace
 
 /// The zeros of `where` are part of the formula, not numbers of the call: what
@@ -398,12 +417,36 @@ ValueId GraphBuild::reduction(ir::Reduction reduction, Axes over,
             reduction, over, {operands.begin(), operands.end()}, span, pairs);
     const bool divides =
         pairs != ir::Pairs::All && reduction == ir::Reduction::Mean;
+    if (reduction == ir::Reduction::Sum && sums_may_wrap(builder_, operands[0]))
+        return guarded_sum(over, operands[0], span, pairs);
     if (!divides)
         return builder_.reduce(reduction, over, operands, k, span, pairs);
     const ValueId sum =
         builder_.reduce(ir::Reduction::Sum, over, operands, k, span, pairs);
     return builder_.apply(
         Op::Div, {sum, tilefold::count_of(builder_, over, pairs)}, span);
+}
+
+/// Σ f of integers, in int64; where that has wrapped, as the same sum in
+/// float64 says, int64's largest or least number.
+ValueId GraphBuild::guarded_sum(Axes over, ValueId f, Span span,
+                                ir::Pairs pairs) {
+    const ValueId one = builder_.constant(1);
+    const ValueId real = builder_.apply(Op::Mul, {f, one}, span);
+    const auto summed = [&](ValueId term) {
+        return builder_.reduce(ir::Reduction::Sum, over, std::span(&term, 1), 0,
+                               span, pairs);
+    };
+    const ValueId wrapped = summed(f), rough = summed(real);
+    const ValueId excess = builder_.apply(Op::Sub, {rough, wrapped});
+    const auto limit = [&](double value) { return builder_.constant(value); };
+    const ValueId below = builder_.apply(Op::Less, {excess, limit(-0x1p63)});
+    const ValueId above = builder_.apply(Op::Less, {limit(0x1p63), excess});
+    const ValueId least = builder_.whole_constant(-0x1p63);
+    const ValueId most = builder_.whole_constant(0x1p63);
+    const ValueId not_above =
+        builder_.apply(Op::Where, {above, most, wrapped}, span);
+    return builder_.apply(Op::Where, {below, least, not_above}, span);
 }
 
 ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,

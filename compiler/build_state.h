@@ -257,6 +257,8 @@ private:
     ir::ValueId reduction(ir::Reduction reduction, Axes over,
                           std::span<const ir::ValueId> operands, std::int64_t k,
                           Span span, ir::Pairs pairs);
+    ir::ValueId guarded_sum(Axes over, ir::ValueId f, Span span,
+                            ir::Pairs pairs);
     ir::ValueId reduction_sugar(Scope& scope, const ast::Node& node,
                                 const ReductionSugar& sugar);
     std::int64_t count_of(Scope& scope, const ast::Node& node) const;

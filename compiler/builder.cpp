@@ -218,6 +218,10 @@ ValueId Builder::constant(double value) {
     return intern(node);
 }
 
+ValueId Builder::whole_constant(double value) {
+    return whole(constant(value), false);
+}
+
 ValueId Builder::index(Axes axis, Span span) {
     Node node;
     node.op = Op::Index;

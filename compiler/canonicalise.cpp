@@ -88,8 +88,10 @@ ValueId reduction(R& r, const Node& n) {
     for (auto part : {&Factors::numerators, &Factors::denominators})
         for (ValueId id : inside.*part)
             rest = rest | r.axes(id);
-    outside.numerators.push_back(
-        r.make_reduction(n, product_of(r, inside, rest)));
+    const ValueId body = product_of(r, inside, rest);
+    if (r.type(body).dtype != r.type(n.operands[0]).dtype)
+        return no; // it is as exact as it was, and no integers wrap
+    outside.numerators.push_back(r.make_reduction(n, body));
     return product_of(r, outside, kept);
 }
 

@@ -64,6 +64,9 @@ std::optional<FlatPoints> flatten_points(const Graph& graph) {
         made.push_back(id == sum ? operands[0]
                                  : builder.rebuild(node, operands));
     }
+    // Integers of points, unlike those of components, are added in int64.
+    if (builder.type(made[graph.result]) != graph[graph.result].type)
+        return std::nullopt;
     return FlatPoints{builder.finish(made[graph.result]), width};
 }
 

@@ -306,6 +306,12 @@ DType dtype_of_reduction(const Inference& at, ReductionResult result) {
         return DType::I64;
     case ReductionResult::Truth:
         return DType::Bool;
+    case ReductionResult::Exact:
+        return is_exact(at.operand(0)) ? DType::F64 : at.graph.real;
+    case ReductionResult::Total:
+        if (is_integer(at.operand(0)) || is_truth(at.operand(0)))
+            return DType::I64;
+        return is_exact(at.operand(0)) ? DType::F64 : at.graph.real;
     }
     internal_error("a reduction's result without a case");
 }

@@ -35,9 +35,11 @@ enum class Op : std::uint8_t {
     /// first: slot; a run-time number, F64. second 1: a whole one, I64; -1:
     /// minus that.
     Literal,
-    Constant, ///< value: a compile-time number (0 and 1 of rules), F64
-    Index,    ///< the symbol i or j (type.axes), an I64
-    IntPow,   ///< operand 0 to the integer power `first`
+    /// value: a compile-time number (0 and 1 of rules), F64. second: a whole
+    /// one, I64, or the nearest there is.
+    Constant,
+    Index,  ///< the symbol i or j (type.axes), an I64
+    IntPow, ///< operand 0 to the integer power `first`
     /// Components [first, second) of operand 0; rank 0 if third. Of a scalar:
     /// [0, 1), the vector of its one component.
     Slice,
@@ -45,8 +47,9 @@ enum class Op : std::uint8_t {
     Broadcast, ///< the scalar operand 0 as a vector of `first` components
     Complex,   ///< real and imaginary part; only while a graph is built
     Iota,      ///< the vector 0, 1, …, `first` - 1 of I64
-    /// first: Reduction; second: Axes reduced; third: K; fold: of Fold. Real
-    /// results have the computing dtype; K-results are vectors of K components.
+    /// first: Reduction; second: Axes reduced; third: K; fold: of Fold. Sums of
+    /// integers wrap: a builder guards them. K-results are vectors of K
+    /// components.
     /// An index over both axes is row * columns + column. Over chosen pairs,
     /// the result keeps the other axis even where the operands do not have it.
     /// The operands of a Fold are its terms, its initial state, and what its
@@ -112,7 +115,14 @@ enum class RangeRule : std::uint8_t {
     Product,
     Negated,
 };
-enum class ReductionResult : std::uint8_t { Body, Real, Index, Truth };
+enum class ReductionResult : std::uint8_t {
+    Body,
+    Real,
+    Index,
+    Truth,
+    Exact,
+    Total,
+};
 
 /// One row of ops.def.
 struct OpRow {
@@ -259,6 +269,8 @@ public:
     /// The literal `value`, a whole number, or minus that, as an I64.
     ValueId whole(ValueId value, bool negated);
     ValueId constant(double value);
+    /// As an I64: the nearest there is.
+    ValueId whole_constant(double value);
     ValueId index(Axes axis, Span span = {});
     /// Any node of ops.def.
     ValueId apply(Op op, std::span<const ValueId> operands, Span span = {});
@@ -296,6 +308,7 @@ public:
     const Type& type(ValueId id) const { return graph_.nodes[id].type; }
     const std::string& formula() const { return formula_; }
     Graph& graph() { return graph_; }
+    const Graph& graph() const { return graph_; }
     /// Keeps what `result` reaches, renumbers, and hands the graph over.
     Graph finish(ValueId result);
 

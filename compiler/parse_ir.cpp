@@ -240,6 +240,7 @@ private:
             node.first = argument_number(words[0]);
         } else if (node.op == Op::Constant) {
             node.value = number<double>(words[0]);
+            node.second = words.size() > 1;
         } else if (node.op == Op::Reduce) {
             node.third = number<std::int64_t>(words[0]);
         } else {

@@ -110,7 +110,8 @@ private:
             return text + " " + std::to_string(node.first) +
                    (node.second ? ", " + std::to_string(node.second) : "");
         case Op::Constant:
-            return text + " " + number(node.value);
+            return text + " " + number(node.value) +
+                   (node.second ? ", whole" : "");
         case Op::Index:
             return text;
         case Op::Iota:

@@ -39,7 +39,7 @@ memory_for(const BoundState& bound, const View& results, std::int64_t sums) {
         if (!memory)
             memory = std::make_unique<BoundState::Sums>();
         memory->results.resize(std::size_t(bytes));
-        memory->sums.assign(std::size_t(sums), 0.0);
+        memory->sums.reset(std::size_t(sums), results.dtype);
         return memory;
     } catch (const std::bad_alloc&) {
         fail(Code::OutOfMemory,
@@ -113,10 +113,10 @@ void run_batch_sum(const BoundState& bound, const Output& out,
         bound, Output::of(memory->results.data(), dtype, bound.shape), false);
     bound.session->run(bound, job, options.poll);
     each_element(bound.shape, strides_of_sums(bound), [&](std::int64_t at) {
-        memory->sums[std::size_t(at)] += element_at(result, dtype);
+        memory->sums.add(std::size_t(at), result);
         result += size_of(dtype);
     });
-    store_sums(memory->sums, out, options.accumulate);
+    memory->sums.store(out, options.accumulate);
     bound.spare_sums.give(std::move(memory));
 }
 

@@ -2,10 +2,12 @@
 
 #include "runtime/element.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace tilefold {
 namespace {
@@ -103,14 +105,39 @@ void store_element(double value, DType dtype, void* address) {
     }
 }
 
-void store_sums(std::span<const double> sums, const Output& out,
-                bool accumulate) {
+void ElementSums::reset(std::size_t count, DType dtype) {
+    dtype_ = dtype;
+    if (is_whole())
+        wholes_.assign(count, 0);
+    else
+        reals_.assign(count, 0.0);
+}
+
+void ElementSums::add(std::size_t sum, const void* address) {
+    if (is_whole())
+        wholes_[sum] += Whole(load<std::int64_t>(address));
+    else
+        reals_[sum] += element_at(address, dtype_);
+}
+
+void ElementSums::store(const Output& out, bool accumulate) const {
     auto* data = static_cast<char*>(out.data);
-    const double* sum = sums.data();
+    std::size_t number = 0;
     each_element(out.shape, out.strides, [&](std::int64_t offset) {
-        const double before =
-            accumulate ? element_at(data + offset, out.dtype) : 0;
-        store_element(*sum++ + before, out.dtype, data + offset);
+        char* place = data + offset;
+        const std::size_t k = number++;
+        if (!is_whole() || out.dtype != DType::I64) {
+            const double before = accumulate ? element_at(place, out.dtype) : 0;
+            const double sum = is_whole() ? double(wholes_[k]) : reals_[k];
+            return store_element(sum + before, out.dtype, place);
+        }
+        constexpr Whole least = std::numeric_limits<std::int64_t>::min();
+        constexpr Whole most = std::numeric_limits<std::int64_t>::max();
+        const std::int64_t before =
+            accumulate ? std::int64_t(load<std::int64_t>(place)) : 0;
+        const auto sum =
+            std::int64_t(std::clamp(wholes_[k] + before, least, most));
+        std::memcpy(place, &sum, sizeof sum);
     });
 }
 

@@ -5,7 +5,9 @@
 #include "compiler/types.h"
 #include "runtime/view.h"
 
-#include <span>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace tilefold {
 
@@ -35,8 +37,24 @@ void each_element(const Extents& shape, const Extents& strides, Visit visit) {
     }
 }
 
-/// Writes numbers, in the order of C, to `out`, or adds them to it.
-void store_sums(std::span<const double> sums, const Output& out,
-                bool accumulate);
+/// Sums of elements: of real numbers in double precision in the order in which
+/// they come, of integers exactly, up to the ends of int64.
+class ElementSums {
+public:
+    /// `count` sums of nothing, of elements of `dtype`.
+    void reset(std::size_t count, DType dtype);
+    void add(std::size_t sum, const void* address);
+    /// Writes them, in the order of C, to `out`, or adds them to it.
+    void store(const Output& out, bool accumulate) const;
+
+private:
+    using Whole = __int128;
+
+    bool is_whole() const { return dtype_ == DType::I64; }
+
+    DType dtype_ = DType::F64;
+    std::vector<double> reals_;
+    std::vector<Whole> wholes_; ///< of I64
+};
 
 } // namespace tilefold

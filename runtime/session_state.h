@@ -3,6 +3,7 @@
 
 #include "runtime/bind_shapes.h"
 #include "runtime/devices.h"
+#include "runtime/element.h"
 #include "runtime/fork.h"
 #include "runtime/gate.h"
 #include "runtime/indices.h"
@@ -113,7 +114,7 @@ public:
     Extents sum_shape;
     struct Sums {
         std::vector<std::byte> results; ///< before they are summed
-        std::vector<double> sums;
+        ElementSums sums;
     };
     mutable Spare<Sums> spare_sums;
     /// Set where one kernel does not do: then only session, parsed and

@@ -203,10 +203,13 @@ private:
         if (!bound_.location.is_host())
             return gather_on_device(number);
         const std::int64_t elements = out.elements();
-        sums_.assign(std::size_t(elements), 0.0);
-        if (prepared_.results[number].sweep >= 0 && elements > 0)
+        const int sweep = prepared_.results[number].sweep;
+        sums_.reset(std::size_t(elements),
+                    sweep < 0 ? out.dtype
+                              : left_[std::size_t(sweep)].view.dtype);
+        if (sweep >= 0 && elements > 0)
             add_batches(number);
-        store_sums(sums_, out, accumulate_);
+        sums_.store(out, accumulate_);
     }
 
     void gather_on_device(std::size_t number) {
@@ -258,12 +261,11 @@ private:
                      [&](std::int64_t to) { places_.push_back(to); });
         std::size_t batch = 0;
         each_element(shape, left.view.strides, [&](std::int64_t from) {
-            double* to = sums_.data() + places_[batch++] * points * components;
+            auto to = std::size_t(places_[batch++] * points * components);
             for (std::int64_t p = 0; p < points; ++p)
                 for (std::int64_t c = 0; c < components; ++c)
-                    *to++ += element_at(source.base + from + p * source.point +
-                                            c * source.component,
-                                        left.view.dtype);
+                    sums_.add(to++, source.base + from + p * source.point +
+                                        c * source.component);
         });
     }
 
@@ -298,7 +300,7 @@ private:
     std::deque<Left> left_; ///< by kernel; readings point into it
     std::deque<BoundState> kernels_;
     std::vector<Extents> batch_strides_; ///< by result
-    std::vector<double> sums_;           ///< of one result
+    ElementSums sums_;                   ///< of one result
     std::vector<std::int64_t> places_;   ///< of the batches in them
 };
 

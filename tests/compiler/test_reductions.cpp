@@ -35,10 +35,11 @@ protected:
         const double one = 1, initial = 0;
         accumulator.reset(std::span(&initial, 1));
         for (std::size_t k = 0; k < values.size(); ++k)
-            accumulator.add(std::span(&values[k], 1), std::span(&one, 1),
+            accumulator.add(std::span(&values[k], 1), std::span(&one, 1), {},
                             std::int64_t(k));
         double result = 0;
-        accumulator.finish(std::span(&result, 1));
+        std::int64_t whole = 0;
+        accumulator.finish(std::span(&result, 1), std::span(&whole, 1));
         return result;
     }
 };

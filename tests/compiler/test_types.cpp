@@ -59,7 +59,15 @@ TEST(Types, IntegersAndTruthValuesKeepTheirKind) {
 TEST(Types, ReductionsHaveTheirResults) {
     constexpr std::string_view xy = "x f32, y f32";
     EXPECT_EQ(type_of("sum_j x_i*y_j", xy), "f32 {i}");
-    EXPECT_EQ(type_of("sum_j where(x_i < y_j, i-j, 1)", xy), "f32 {i}");
+    EXPECT_EQ(type_of("sum_j where(x_i < y_j, i-j, 1)", xy), "f64 {i}");
+    EXPECT_EQ(type_of("sum_j n_j", "n i8"), "i64 {}");
+    EXPECT_EQ(type_of("sum_j (n_i == n_j)", "n i8"), "i64 {i}");
+    EXPECT_EQ(type_of("mean_j n_j", "n i8"), "f64 {}");
+    EXPECT_EQ(type_of("prod_j n_j", "n i8"), "f64 {}");
+    EXPECT_EQ(type_of("mean_j (n_i == n_j)", "n i8"), "f32 {i}");
+    EXPECT_EQ(type_of("sum_j n_i*n_j", "n i8"), "f64 {i}");
+    EXPECT_EQ(type_of("sum_j sum(n_j)", "n i8[3]"), "f64 {}");
+    EXPECT_EQ(type_of("sum_j n_i·n_j", "n i8[3]"), "f32 {i}");
     EXPECT_EQ(type_of("argmin_j x_i*y_j", xy), "i64 {i}");
     EXPECT_EQ(type_of("count_j(x_i < y_j)", xy), "i64 {i}");
     EXPECT_EQ(type_of("any_i(x_i < y_j)", xy), "bool {j}");

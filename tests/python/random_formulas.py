@@ -326,7 +326,9 @@ class Generator(Leaves):
     def reduced(
         self, name: str, axes: str, operands: list[Term], count: int
     ) -> Term:
-        numbers = [o.numbers.with_unit(self.unit()) for o in operands]
+        counts = name == "sum" and operands[0].kind in ("integer", "truth")
+        unit = 0.0 if counts else self.unit()
+        numbers = [o.numbers.with_unit(unit) for o in operands]
         points = np.broadcast_shapes(*(n.value.shape[:4] for n in numbers))
         numbers = [n.shaped(lambda v: along(v, axes, points)) for n in numbers]
         texts = [operand.text for operand in operands]
@@ -345,6 +347,8 @@ class Generator(Leaves):
             kind = "truth"
         if name in ("max", "min"):
             kind = operands[0].kind
+        if counts:
+            kind = "integer"
         text = f"({name}_{axes}({', '.join(texts)}))"
         term = self.made(text, result, kind, ("reductions", name), operands)
         return replace(term, axes=term.axes - set(axes))
@@ -359,7 +363,7 @@ class Generator(Leaves):
     def after(self, term: Term, axes: str) -> Term:
         """What is done with a reduction: nothing, or something with values on
         the axis that is kept, or with another reduction over the same axes."""
-        if term.kind != "real" or self.below(2):
+        if term.kind not in ("real", "integer") or self.below(2):
             return term
         kept = sorted({I, J} - set(axes))
         self.axes = [*kept, ""]

@@ -27,9 +27,8 @@ public:
           Record& state)
         : Monoid(graph, reduce, partial, state), monoid_(row().monoid) {
         const ir::Node& body = graph[node().operands[0]];
-        const bool extreme =
-            monoid_ == ir::Monoid::Maximum || monoid_ == ir::Monoid::Minimum;
-        if (extreme && result_kind() != Kind::Truth)
+        // Truth values are counted in the computing dtype.
+        if (body.type.dtype != DType::Bool)
             partial_kind_ = result_kind();
         if (partial_kind_ == Kind::Long)
             state_kind_ = Kind::Long;
@@ -112,13 +111,16 @@ private:
                               call(place.kind(), integers ? "min" : "smaller",
                                    {place, value}));
         default:
+            if (integers)
+                return writer.set(
+                    place, call(place.kind(), "wrapped_sum", {place, value}));
             return writer.add(place, value);
         }
     }
 
     ir::Monoid monoid_;
     std::int64_t components_ = 1;
-    /// Integers stay integers where nothing is added.
+    /// Integers stay integers.
     Kind partial_kind_ = real(), state_kind_ = Kind::Double;
     Slot partial_{}, state_{};
 };

@@ -2,6 +2,8 @@
 
 #include "compiler/backends/cuda/sites.h"
 
+#include "compiler/exact.h"
+
 #include <algorithm>
 #include <set>
 
@@ -12,27 +14,6 @@ using ir::Graph;
 using ir::Node;
 using ir::Op;
 using ir::ValueId;
-
-/// Constants beside an operand on an axis that is more exact than the
-/// computing dtype, and numbers that must be whole: read as they are.
-std::set<ValueId> exact_constants(const Graph& graph) {
-    const auto is_exact = [&](ValueId id) {
-        const Type& type = graph[id].type;
-        return type.axes != Axes::None &&
-               (type.dtype == DType::I64 ||
-                (type.dtype == DType::F64 && graph.real != DType::F64));
-    };
-    std::set<ValueId> exact;
-    for (const Node& node : graph.nodes) {
-        const auto inputs = node.inputs();
-        const bool whole = has_row(node.op) &&
-                           (row_of(node.op).result == ir::ResultRule::Whole ||
-                            row_of(node.op).result == ir::ResultRule::Gathered);
-        if (whole || std::ranges::any_of(inputs, is_exact))
-            exact.insert(inputs.begin(), inputs.end());
-    }
-    return exact;
-}
 
 Kind kind_read(const Graph& graph, ValueId id, const std::set<ValueId>& exact) {
     const DType dtype = graph[id].type.dtype;

@@ -80,7 +80,8 @@ std::optional<Wide> find_wide(const Graph& graph) {
             found->reduce = id;
     const ValueId user =
         found->is_softmax ? found->reduce : graph[found->reduce].operands[0];
-    if (is_read_by_pairs(graph, found->value, user))
+    if (graph[found->reduce].type.dtype != DType::F32 ||
+        is_read_by_pairs(graph, found->value, user))
         return std::nullopt;
     found->components = graph[found->value].type.rows;
     found->stored = stored_dtype(graph, found->value);

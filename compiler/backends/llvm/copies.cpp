@@ -309,8 +309,10 @@ void write_strided_store(ModuleWriter& writer, llvm::IRBuilder<>& b,
                 Value* old = b.CreateAlignedLoad(type, place, llvm::Align(1));
                 value = kind_of(dtype) == DTypeKind::Float
                             ? b.CreateFAdd(old, value)
-                            : (dtype == DType::Bool ? b.CreateOr(old, value)
-                                                    : b.CreateAdd(old, value));
+                        : dtype == DType::Bool
+                            ? b.CreateOr(old, value)
+                            : b.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat,
+                                                      old, value);
             }
             b.CreateAlignedStore(value, place, llvm::Align(1));
         };

@@ -18,12 +18,14 @@ public:
         : MonoidWriter(graph, reduce), monoid_(row().monoid) {
         const bool extreme =
             monoid_ == Monoid::Maximum || monoid_ == Monoid::Minimum;
-        if (extreme && node().type.dtype != DType::Bool)
+        // Truth values are counted in the computing dtype.
+        if (graph[body()].type.dtype != DType::Bool)
             partial_ = node().type.dtype;
         if (partial_ == DType::I64)
             state_ = DType::I64;
         flags_nan_ = extreme && partial_ != DType::I64;
         adds_powers_ = monoid_ == Monoid::Add && is_only_here(body()) &&
+                       partial_ == graph.real &&
                        graph[body()].op == ir::Op::Exp2;
         fields_ = {{state_, components_, identity()}};
     }
@@ -162,6 +164,8 @@ private:
     }
 
     Value* combined(Lanes& lanes, Value* a, Value* b) const {
+        if (state_ == DType::I64 && monoid_ == Monoid::Add)
+            return lanes.b.CreateAdd(a, b);
         if (state_ == DType::I64)
             return lanes.b.CreateBinaryIntrinsic(monoid_ == Monoid::Maximum
                                                      ? llvm::Intrinsic::smax
@@ -247,7 +251,7 @@ private:
     }
 
     Monoid monoid_;
-    /// Of a panel, and of a row: integers stay integers where nothing is added.
+    /// Of a panel, and of a row: integers stay integers.
     DType partial_ = graph_.real, state_ = DType::F64;
     bool flags_nan_ = false;
     bool adds_powers_ =

@@ -3,6 +3,7 @@
 #include "compiler/backends/llvm/sites.h"
 
 #include "compiler/backends/llvm/evaluate.h"
+#include "compiler/exact.h"
 #include "compiler/split.h"
 
 #include <algorithm>
@@ -56,26 +57,6 @@ Packed pack_of(const Graph& graph, const std::vector<ValueId>& crossing,
     return packed;
 }
 
-/// Constants beside an operand on an axis that is no real of the graph.
-void note_exact(const Graph& graph, const Node& node, Sites& sites) {
-    const auto is_exact = [&](ValueId id) {
-        const Type& type = graph[id].type;
-        return type.axes != Axes::None &&
-               (type.dtype == DType::I64 ||
-                (type.dtype == DType::F64 && graph.real != DType::F64));
-    };
-    const auto inputs = node.inputs();
-    const auto result = [&](ir::ResultRule rule) {
-        return has_row(node.op) && row_of(node.op).result == rule;
-    };
-    const bool whole =
-        result(ir::ResultRule::Whole) || result(ir::ResultRule::Gathered);
-    if (whole || std::any_of(inputs.begin(), inputs.end(), is_exact))
-        for (ValueId operand : inputs)
-            if (graph[operand].type.dtype == DType::F64)
-                sites.exact.insert(operand);
-}
-
 /// The values on {} that anything but prepare reads.
 void place_constants(const Graph& graph, const Split& parts, Sites& sites) {
     std::set<ValueId> on_call(parts.call.computed.begin(),
@@ -122,8 +103,7 @@ Sites find_sites(const Graph& graph, bool whole_is_pair_term) {
     for (ValueId id : parts.finish)
         if (is_leaf(graph[id]))
             sites.epilogue.leaves.push_back(id);
-    for (const Node& node : graph.nodes)
-        note_exact(graph, node, sites);
+    sites.exact = exact_constants(graph);
     place_constants(graph, parts, sites);
     return sites;
 }

@@ -3,6 +3,8 @@
 
 #include "compiler/backends/reference/accumulator.h"
 
+#include "compiler/whole.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,16 +26,19 @@ bool sorts_before(double a, double b) {
 
 Accumulator::Accumulator(const ir::Node& node, std::size_t components)
     : reduction_(ir::Reduction(node.first)), row_(ir::row_of(reduction_)),
-      dtype_(node.type.dtype), k_(std::size_t(node.third)), sums_(components),
-      extremes_(components), fold_(node.fold) {
+      dtype_(node.type.dtype), k_(std::size_t(node.third)), wholes_(components),
+      sums_(components), extremes_(components), fold_(node.fold) {
     if (fold_)
         accumulate_.emplace(fold_->accumulate);
     reset();
 }
 
+bool Accumulator::is_largest() const {
+    return row_.monoid == Monoid::Maximum || row_.monoid == Monoid::ArgMaximum;
+}
+
 double Accumulator::identity() const {
-    const bool largest =
-        row_.monoid == Monoid::Maximum || row_.monoid == Monoid::ArgMaximum;
+    const bool largest = is_largest();
     if (dtype_ == DType::Bool || row_.result == ir::ReductionResult::Truth)
         return !largest;
     if (dtype_ == DType::I64 && row_.finish == Finish::Plain)
@@ -44,6 +49,9 @@ double Accumulator::identity() const {
 void Accumulator::reset(std::span<const double> initial,
                         std::span<const double> given) {
     count_ = 0;
+    of_wholes_ = false;
+    std::fill(wholes_.begin(), wholes_.end(),
+              row_.monoid == Monoid::Add ? 0 : ir::saturated(identity()));
     std::fill(sums_.begin(), sums_.end(), row_.monoid == Monoid::Multiply);
     maximum_ = -infinity;
     weight_ = 0;
@@ -56,8 +64,12 @@ void Accumulator::reset(std::span<const double> initial,
 }
 
 void Accumulator::add(std::span<const double> first,
-                      std::span<const double> second, std::int64_t index) {
+                      std::span<const double> second,
+                      std::span<const std::int64_t> wholes,
+                      std::int64_t index) {
     ++count_;
+    if (dtype_ == DType::I64 && row_.finish == Finish::Plain && !wholes.empty())
+        return add_wholes(wholes);
     switch (row_.monoid) {
     case Monoid::Add:
         for (std::size_t k = 0; k < sums_.size(); ++k)
@@ -93,11 +105,21 @@ void Accumulator::add(std::span<const double> first,
     internal_error("a monoid without a case");
 }
 
+/// Sums wrap, as those of kernels do.
+void Accumulator::add_wholes(std::span<const std::int64_t> terms) {
+    of_wholes_ = true;
+    for (std::size_t k = 0; k < wholes_.size(); ++k)
+        wholes_[k] = row_.monoid == Monoid::Add
+                         ? std::int64_t(std::uint64_t(wholes_[k]) +
+                                        std::uint64_t(terms[k]))
+                     : is_largest() ? std::max(wholes_[k], terms[k])
+                                    : std::min(wholes_[k], terms[k]);
+}
+
 /// The first NaN wins, then the first of equals.
 void Accumulator::add_extreme(Extreme& extreme, double value,
                               std::int64_t index) const {
-    const bool largest =
-        row_.monoid == Monoid::Maximum || row_.monoid == Monoid::ArgMaximum;
+    const bool largest = is_largest();
     const bool beats = std::isnan(value) || (largest ? value > extreme.value
                                                      : value < extreme.value);
     if (extreme.index < 0 || (beats && !std::isnan(extreme.value)))
@@ -135,40 +157,39 @@ void Accumulator::add_smallest(double value, std::int64_t index) {
         smallest_.pop_back();
 }
 
-void Accumulator::finish(std::span<double> result) const {
+void Accumulator::finish(std::span<double> result,
+                         std::span<std::int64_t> wholes) const {
     for (std::size_t k = 0; k < result.size(); ++k) {
-        if (row_.monoid == Monoid::KMinimum) {
-            const bool padding = k >= smallest_.size();
-            result[k] = row_.finish == Finish::Indices
-                            ? (padding ? -1 : double(smallest_[k].second))
-                            : (padding ? infinity : smallest_[k].first);
-            continue;
-        }
-        if (row_.monoid == Monoid::UserDefined) {
-            result[k] = state_[k];
-            continue;
-        }
-        switch (row_.finish) {
-        case Finish::Plain:
-            result[k] =
-                row_.monoid == Monoid::Add || row_.monoid == Monoid::Multiply
-                    ? double(sums_[k])
-                    : extremes_[k].value;
-            break;
-        case Finish::OverCount:
-            result[k] = double(sums_[k] / count_);
-            break;
-        case Finish::Logarithm:
-            result[k] = double(maximum_ + std::log(sums_[k]));
-            break;
-        case Finish::OverWeight:
-            result[k] = double(sums_[k] / weight_);
-            break;
-        case Finish::Indices:
-            result[k] = double(extremes_[k].index);
-            break;
-        }
+        result[k] = of_wholes_ ? double(wholes_[k]) : result_of(k);
+        if (dtype_ == DType::I64)
+            wholes[k] = of_wholes_ ? wholes_[k] : ir::saturated(result[k]);
     }
+}
+
+double Accumulator::result_of(std::size_t k) const {
+    if (row_.monoid == Monoid::KMinimum) {
+        const bool padding = k >= smallest_.size();
+        return row_.finish == Finish::Indices
+                   ? (padding ? -1 : double(smallest_[k].second))
+                   : (padding ? infinity : smallest_[k].first);
+    }
+    if (row_.monoid == Monoid::UserDefined)
+        return state_[k];
+    const bool sums =
+        row_.monoid == Monoid::Add || row_.monoid == Monoid::Multiply;
+    switch (row_.finish) {
+    case Finish::Plain:
+        return sums ? double(sums_[k]) : extremes_[k].value;
+    case Finish::OverCount:
+        return double(sums_[k] / count_);
+    case Finish::Logarithm:
+        return double(maximum_ + std::log(sums_[k]));
+    case Finish::OverWeight:
+        return double(sums_[k] / weight_);
+    case Finish::Indices:
+        return double(extremes_[k].index);
+    }
+    internal_error("a finish without a case");
 }
 
 } // namespace tilefold::reference

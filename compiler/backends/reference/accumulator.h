@@ -21,11 +21,13 @@ public:
     /// what its graphs are given.
     void reset(std::span<const double> initial = {},
                std::span<const double> given = {});
-    /// One term: the operands' components and the index of the pair.
+    /// One term: the operands' components, the first's as integers where they
+    /// are, and the index of the pair.
     void add(std::span<const double> first, std::span<const double> second,
-             std::int64_t index);
-    /// The result over what was added since reset().
-    void finish(std::span<double> result) const;
+             std::span<const std::int64_t> wholes, std::int64_t index);
+    /// The result over what was added since reset(); of an I64, `wholes` is
+    /// exact.
+    void finish(std::span<double> result, std::span<std::int64_t> wholes) const;
 
 private:
     /// What Max, Min and their indices keep of one component.
@@ -34,7 +36,10 @@ private:
         std::int64_t index;
     };
 
+    bool is_largest() const;
+    void add_wholes(std::span<const std::int64_t> terms);
     void add_extreme(Extreme& extreme, double value, std::int64_t index) const;
+    double result_of(std::size_t component) const;
     void add_exponential(double score, std::span<const double> values);
     void add_smallest(double value, std::int64_t index);
     double identity() const;
@@ -44,6 +49,8 @@ private:
     DType dtype_;
     std::size_t k_ = 0;
     std::int64_t count_ = 0;
+    bool of_wholes_ = false; ///< a sum or an extreme of integers
+    std::vector<std::int64_t> wholes_;
     std::vector<long double> sums_;
     long double maximum_ = 0, weight_ = 0; ///< of exponentials
     std::vector<Extreme> extremes_;

@@ -107,12 +107,6 @@ private:
         cells(id)[k] = double(value);
     }
 
-    /// After its cells alone were set.
-    void round_to_whole(ValueId id) {
-        for (std::size_t k = 0; k < cells(id).size(); ++k)
-            set_whole(id, k, ir::saturated(cells(id)[k]));
-    }
-
     void compute(Axes level) { compute(levels_[std::size_t(level)]); }
 
     void compute(const std::vector<ValueId>& ids) {
@@ -138,11 +132,8 @@ private:
             for (j_ = j0; j_ < j1; ++j_)
                 accumulate_pair(over_j);
         }
-        for (auto& [id, accumulator] : reductions_) {
-            accumulator.finish(cells(id));
-            if (is_integer(id))
-                round_to_whole(id);
-        }
+        for (auto& [id, accumulator] : reductions_)
+            accumulator.finish(cells(id), wholes(id));
     }
 
     void accumulate_pair(bool over_j) {
@@ -156,13 +147,20 @@ private:
                                        ? i_
                                        : i_ * sizes_.columns + j_;
         for (auto& [id, accumulator] : reductions_)
-            accumulator.add(operand(id, 0), operand(id, 1), index);
+            accumulator.add(operand(id, 0), operand(id, 1), integers(id),
+                            index);
     }
 
     /// What an operand is now; nothing where the node has none.
     std::span<const double> operand(ValueId id, std::size_t k) {
         const Node& node = graph_[id];
         return k < node.arity ? cells(node.operands[k]) : std::span<double>();
+    }
+
+    /// The first operand, where it is integers.
+    std::span<const std::int64_t> integers(ValueId id) {
+        const ValueId first = graph_[id].operands[0];
+        return is_integer(first) ? wholes(first) : std::span<std::int64_t>();
     }
 
     void compute(ValueId id) {
@@ -178,6 +176,8 @@ private:
             return;
         case Op::Constant:
             result[0] = node.value;
+            if (is_integer(id))
+                set_whole(id, 0, ir::saturated(node.value));
             return;
         case Op::Index:
             set_whole(id, 0, node.type.axes == Axes::I ? i_ : j_);

@@ -138,6 +138,11 @@ static __device__ __forceinline__ void write(const Call& call, char* at,
     *place = call.accumulate ? T(*place + value) : value;
 }
 static __device__ __forceinline__ void write(const Call& call, char* at,
+                                             long long value) {
+    long long* place = reinterpret_cast<long long*>(at);
+    *place = call.accumulate ? whole_sum(*place, value) : value;
+}
+static __device__ __forceinline__ void write(const Call& call, char* at,
                                              bool value) {
     unsigned char* place = reinterpret_cast<unsigned char*>(at);
     *place = value || (call.accumulate && *place);

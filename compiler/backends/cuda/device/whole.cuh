@@ -12,6 +12,11 @@ static __device__ __forceinline__ long long whole_sum(long long a,
     const bool overflows = ((a ^ sum) & (b ^ sum)) < 0;
     return overflows ? (a < 0 ? least_whole : largest_whole) : sum;
 }
+/// A sum of many, whose parts may wrap.
+static __device__ __forceinline__ long long wrapped_sum(long long a,
+                                                        long long b) {
+    return (long long)((unsigned long long)a + (unsigned long long)b);
+}
 static __device__ __forceinline__ long long whole_difference(long long a,
                                                              long long b) {
     const long long rest =

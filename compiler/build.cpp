@@ -195,15 +195,19 @@ void GraphBuild::check_missing_y() const {
 ir::Graph GraphBuild::run() {
     read_arguments();
     Scope scope{.formula = formula_};
-    const ValueId result = evaluate(scope, formula_.root);
+    const ValueId value = evaluate(scope, formula_.root);
+    const ValueId result = bits_of(value);
     if (is_complex(result))
         refuse(Code::ComplexResult, formula_[formula_.root].span, {});
     if (builder_.type(result).rank == 2)
         builder_.slice(result, 0, 1, false, builder_[result].span);
+    const bool is_bits = is_unsigned(value);
     const ir::Graph graph = builder_.finish(result);
     check_reductions(graph, graph.result);
     check_axes(graph);
-    return widen_linear_argument(graph);
+    ir::Graph widened = widen_linear_argument(graph);
+    widened.is_unsigned = is_bits;
+    return widened;
 }
 
 namespace {
@@ -366,7 +370,13 @@ ValueId GraphBuild::index(const Scope& scope, const ast::Node& node) {
 /// Codes stand for (code - zero) * step: once a point, while it is packed.
 /// Divided by 1 / step, they become the computing dtype.
 ValueId GraphBuild::variable(const std::string& name, Axes read_on, Span span) {
-    const ValueId value = builder_.argument(arguments_.at(name), read_on, span);
+    const ir::Argument& argument = arguments_.at(name);
+    if (argument.dtype == DType::U64) {
+        ir::Argument bits = argument;
+        bits.dtype = DType::I64;
+        return unsigned_of_bits(builder_.argument(bits, read_on, span), span);
+    }
+    const ValueId value = builder_.argument(argument, read_on, span);
     const auto imaginary =
         arguments_.find(name + std::string(imaginary_suffix));
     if (imaginary != arguments_.end())

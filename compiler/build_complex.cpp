@@ -136,9 +136,11 @@ ValueId GraphBuild::expand_parts(const ComplexParts& parts,
                    bindings.span);
 }
 
-/// Builder::apply, where operands may be complex.
+/// Builder::apply, where operands may be complex or uint64.
 ValueId GraphBuild::operation(Op op, std::span<const ValueId> operands,
                               Span span) {
+    if (any_unsigned(operands))
+        return unsigned_operation(op, operands, span);
     std::string kinds;
     for (ValueId id : operands)
         kinds += is_complex(id) ? 'z' : 'r';

@@ -120,6 +120,12 @@ DerivedGraph GraphBuild::derive(const Derivation& derivation,
 /// A complex value is two results.
 GraphBuild::Results GraphBuild::results_of_value(ValueId value) {
     Results results;
+    if (is_unsigned(value)) {
+        results.values = {bits_of(value)};
+        results.types = {builder_.type(value)};
+        results.labels = {""};
+        return results;
+    }
     const ValueId parts[] = {real_part(value), imaginary_part(value)};
     for (ValueId part : parts) {
         if (part == no_value)
@@ -335,14 +341,15 @@ GraphBuild::Results GraphBuild::moved(const Results& results,
 }
 
 void GraphBuild::expect_argument(ValueId x, const ast::Node& node, Span span) {
-    const ir::Node& value = builder_[x];
+    const ir::Node& value = builder_[bits_of(x)];
     if (value.op != Op::Argument)
         refuse(Code::DerivativeTarget, span, {node.name});
     const ir::Argument& argument =
         builder_.graph().arguments[std::size_t(value.first)];
-    if (kind_of(argument.dtype) != DTypeKind::Float)
+    const DType dtype = is_unsigned(x) ? DType::U64 : argument.dtype;
+    if (kind_of(dtype) != DTypeKind::Float)
         refuse(Code::DerivativeByInteger, span,
-               {argument.name, std::string(spelling_of(argument.dtype))});
+               {argument.name, std::string(spelling_of(dtype))});
 }
 
 /// At one pair: nothing is summed but what a reduction inside f sums.

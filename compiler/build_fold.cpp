@@ -65,6 +65,10 @@ struct GraphBuild::FoldCall {
 };
 
 ValueId GraphBuild::fold(Scope& scope, const ast::Node& node) {
+    for (std::size_t k : {0, 1}) {
+        ValueId& value = scope.values.at(node.children[k]);
+        value = as_real(value);
+    }
     FoldCall call(
         scope, node,
         find_definition(scope, scope.formula[node.children.back()].name));

@@ -107,9 +107,12 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
     if (const auto function = find_derivative(name))
         return derivative(scope, node, *function);
     if (const ComplexFunctionRow* row = find_complex_function(name))
-        return complex_function(*row, operands[0], span);
-    if (const auto shaping = find_shaping(name))
+        return complex_function(*row, as_real(operands[0]), span);
+    if (const auto shaping = find_shaping(name)) {
+        for (ast::NodeId child : node.children)
+            scope.values.at(child) = as_real(scope.values.at(child));
         return this->shaping(scope, node, *shaping);
+    }
     if (name == "gather")
         return gather(scope, node, operands, span);
     if (const auto op = find_operation(name, operands.size())) {
@@ -124,8 +127,9 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
     internal_error("no meaning of '" + name + "'");
 }
 
-/// Beside 64-bit integers, a whole number of the text is one too. A text's
-/// number beyond 2^53 may have been rounded when it was read.
+/// Beside 64-bit integers, a whole number of the text is one too, as operands
+/// of `op` (of Where: elements of a list). A text's number beyond 2^53 may have
+/// been rounded when it was read.
 void GraphBuild::keep_whole(Op op, std::span<ValueId> operands, Span span) {
     const ir::ResultRule rule = row_of(op).result;
     const bool exact = rule == ir::ResultRule::Affine ||
@@ -133,7 +137,7 @@ void GraphBuild::keep_whole(Op op, std::span<ValueId> operands, Span span) {
                        rule == ir::ResultRule::Compare;
     const bool whole = rule == ir::ResultRule::Whole;
     if (!whole && !(exact && std::ranges::any_of(operands, [&](ValueId id) {
-                        return is_wide(builder_.graph(), id);
+                        return is_unsigned(id) || is_wide(builder_.graph(), id);
                     })))
         return;
     for (ValueId& id : operands) {
@@ -195,6 +199,7 @@ ValueId GraphBuild::quotient(const Scope& scope, ValueId a, ValueId b,
 /// run-time numbers.
 ValueId GraphBuild::power(Scope& scope, const ast::Node& node, ValueId base,
                           Span span) {
+    base = as_real(base);
     const Type& type = builder_.type(base);
     if (is_long_vector(type) && node.name == "^" &&
         !scope.acts_by_component()) {
@@ -262,9 +267,10 @@ ValueId GraphBuild::squared(Op op, std::span<const ValueId> operands,
     const bool scalars = std::ranges::all_of(
         operands, [&](ValueId id) { return builder_.type(id).rank == 0; });
     if (scalars && op == Op::SqNorm)
-        return builder_.int_pow(operands[0], 2, span);
+        return builder_.int_pow(as_real(operands[0]), 2, span);
     if (scalars && op == Op::SqDist)
-        return builder_.int_pow(operation(Op::Sub, operands, span), 2, span);
+        return builder_.int_pow(as_real(operation(Op::Sub, operands, span)), 2,
+                                span);
     if (scalars && row_of(op).shape == ir::ShapeRule::Fold)
         refuse(Code::ScalarFold, span, {std::string(row_of(op).spelling)});
     return operation(op, operands, span);
@@ -288,7 +294,11 @@ ValueId GraphBuild::gather(Scope& scope, const ast::Node& node,
     const Op op = operands.size() == 3 ? Op::GatherElement
                   : table.rank == 2    ? Op::GatherRow
                                        : Op::Gather;
-    return builder_.apply(op, operands, span);
+    const bool by_bits = is_unsigned(operands[0]);
+    for (ValueId& id : operands)
+        id = bits_of(id);
+    const ValueId found = builder_.apply(op, operands, span);
+    return by_bits ? real_of_table(found, span) : found;
 }
 
 double GraphBuild::fixed_index(double value, std::int32_t length,
@@ -303,6 +313,13 @@ double GraphBuild::fixed_index(double value, std::int32_t length,
 ValueId GraphBuild::subscript(Scope& scope, const ast::Node& node) {
     const ValueId vector = scope.values.at(node.children[0]);
     const Span span = span_of(scope, node);
+    if (is_unsigned(vector) && builder_.type(vector).rank == 2) {
+        const ValueId row = subscript(node, bits_of(vector), span);
+        return node.is_range ? row : real_of_table(row, span);
+    }
+    if (is_unsigned(vector))
+        return by_unsigned_parts(
+            vector, [&](ValueId part) { return subscript(node, part, span); });
     if (!is_complex(vector))
         return subscript(node, vector, span);
     const ValueId real = subscript(node, real_part(vector), span);
@@ -354,6 +371,10 @@ ValueId GraphBuild::list(Scope& scope, const ast::Node& node) {
     std::vector<ValueId> parts;
     for (ast::NodeId child : node.children)
         parts.push_back(scope.values.at(child));
+    keep_whole(Op::Where, parts, span);
+    make_alike(parts, "a list", span);
+    if (any_unsigned(parts))
+        return unsigned_list(parts, span);
     if (std::ranges::none_of(parts, [&](ValueId id) { return is_complex(id); }))
         return list(parts, span);
     std::vector<ValueId> imaginary;
@@ -368,6 +389,17 @@ ValueId GraphBuild::list(Scope& scope, const ast::Node& node) {
     }
     const ValueId real = list(parts, span);
     return complex(real, list(imaginary, span), span);
+}
+
+ValueId GraphBuild::unsigned_list(std::span<const ValueId> numbers, Span span) {
+    std::array<ValueId, 3> lists{};
+    for (std::size_t k = 0; k < lists.size(); ++k) {
+        std::vector<ValueId> parts;
+        for (ValueId number : numbers)
+            parts.push_back(builder_[number].operands[k]);
+        lists[k] = list(parts, span);
+    }
+    return builder_.unsigned_parts(lists, span);
 }
 
 ValueId GraphBuild::list(std::span<const ValueId> parts, Span span) {
@@ -409,6 +441,8 @@ ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
 ValueId GraphBuild::reduction(ir::Reduction reduction, Axes over,
                               std::span<const ValueId> operands, std::int64_t k,
                               Span span, ir::Pairs pairs) {
+    if (any_unsigned(operands))
+        return unsigned_reduction(reduction, over, operands, k, span, pairs);
     const bool by_parts = reduction == ir::Reduction::Sum ||
                           reduction == ir::Reduction::Mean ||
                           reduction == ir::Reduction::SoftMax;
@@ -451,7 +485,7 @@ ValueId GraphBuild::guarded_sum(Axes over, ValueId f, Span span,
 
 ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
                                     const ReductionSugar& sugar) {
-    const ValueId f = scope.values.at(node.children[0]);
+    const ValueId f = as_real(scope.values.at(node.children[0]));
     const Span span = span_of(scope, node);
     if (is_complex(f))
         refuse(Code::ComplexOperand, span, {});

@@ -13,6 +13,7 @@
 #include "compiler/roles.h"
 #include "compiler/vocabulary.h"
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -157,6 +158,27 @@ private:
                                   std::vector<ir::ValueId> operands, Span span,
                                   ir::Pairs pairs);
 
+    // build_unsigned.cpp
+    bool is_unsigned(ir::ValueId id) const;
+    bool any_unsigned(std::span<const ir::ValueId> operands) const;
+    ir::ValueId unsigned_of_bits(ir::ValueId bits, Span span);
+    ir::ValueId unsigned_of(ir::ValueId nearest, ir::ValueId less, Span span);
+    ir::ValueId as_real(ir::ValueId id);
+    ir::ValueId bits_of(ir::ValueId id) const;
+    ir::ValueId
+    by_unsigned_parts(ir::ValueId id,
+                      const std::function<ir::ValueId(ir::ValueId)>& change);
+    void make_literals_unsigned(std::span<ir::ValueId> operands, Span span);
+    void make_alike(std::span<ir::ValueId> operands, const std::string& what,
+                    Span span);
+    ir::ValueId unsigned_operation(ir::Op op,
+                                   std::span<const ir::ValueId> operands,
+                                   Span span);
+    ir::ValueId unsigned_reduction(ir::Reduction reduction, Axes over,
+                                   std::span<const ir::ValueId> operands,
+                                   std::int64_t k, Span span, ir::Pairs pairs);
+    ir::ValueId real_of_table(ir::ValueId found, Span span);
+
     // build_derived.cpp
     struct Results {
         std::vector<ir::ValueId> values;
@@ -253,6 +275,7 @@ private:
     ir::ValueId component(const ast::Node& node, ir::ValueId vector, Span span);
     ir::ValueId list(Scope& scope, const ast::Node& node);
     ir::ValueId list(std::span<const ir::ValueId> parts, Span span);
+    ir::ValueId unsigned_list(std::span<const ir::ValueId> numbers, Span span);
     ir::ValueId reduce(Scope& scope, const ast::Node& node);
     ir::ValueId reduction(ir::Reduction reduction, Axes over,
                           std::span<const ir::ValueId> operands, std::int64_t k,

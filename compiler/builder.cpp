@@ -308,6 +308,14 @@ ValueId Builder::complex(ValueId real, ValueId imaginary, Span span) {
     return rebuild(node, operands);
 }
 
+ValueId Builder::unsigned_parts(const std::array<ValueId, 3>& parts,
+                                Span span) {
+    Node node;
+    node.op = Op::Unsigned;
+    node.span = span;
+    return rebuild(node, parts);
+}
+
 ValueId Builder::broadcast(ValueId value, std::int64_t components, Span span) {
     Node node;
     node.op = Op::Broadcast;

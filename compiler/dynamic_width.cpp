@@ -111,7 +111,9 @@ Graph with_width(Graph graph, std::size_t argument, std::int32_t rows) {
     graph.arguments[argument].rows = rows;
     ir::Builder builder(graph.real);
     const std::vector<ValueId> made = builder.rebuild(graph);
-    return builder.finish(made[graph.result]);
+    Graph widened = builder.finish(made[graph.result]);
+    widened.is_unsigned = graph.is_unsigned;
+    return widened;
 }
 
 Graph widen_linear_argument(const Graph& graph) {

@@ -369,6 +369,12 @@ Type type_of_complex(const Inference& at) {
     return type;
 }
 
+Type type_of_unsigned(const Inference& at) {
+    Type type = at.operand(0);
+    type.dtype = DType::U64;
+    return type;
+}
+
 Type type_of_int_pow(const Inference& at) {
     Type type;
     type.axes = axes_of_operands(at);
@@ -385,6 +391,8 @@ bool is_wide(const Graph& graph, ValueId id) {
         const Node& node = graph[at];
         if (node.type.dtype != DType::I64 || node.op == Op::Reduce)
             return false;
+        if (node.op == Op::Constant)
+            return true;
         if (node.op == Op::Argument)
             return size_of(graph.arguments[std::size_t(node.first)].dtype) == 8;
         return std::ranges::any_of(node.inputs(), [&](ValueId input) {
@@ -403,11 +411,16 @@ void check_components(std::int64_t count, Place place, std::int64_t most) {
 Type infer_type(const Graph& graph, const Node& node,
                 std::string_view formula) {
     const Inference at{graph, node, formula};
-    for (ValueId operand : node.inputs())
+    for (ValueId operand : node.inputs()) {
         if (graph[operand].op == Op::Complex)
             fail(Code::ComplexOperand, {std::string(formula), node.span}, {});
+        if (graph[operand].op == Op::Unsigned)
+            internal_error("a uint64 that is not taken apart");
+    }
     if (node.op == Op::Complex)
         return type_of_complex(at);
+    if (node.op == Op::Unsigned)
+        return type_of_unsigned(at);
     if (node.op == Op::Argument)
         return type_of_argument(at);
     if (node.op == Op::Literal || node.op == Op::Constant)

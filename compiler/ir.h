@@ -46,7 +46,10 @@ enum class Op : std::uint8_t {
     Concat,    ///< operand 0's components, then operand 1's
     Broadcast, ///< the scalar operand 0 as a vector of `first` components
     Complex,   ///< real and imaginary part; only while a graph is built
-    Iota,      ///< the vector 0, 1, …, `first` - 1 of I64
+    /// A uint64 as I64: the nearest one, the number less 2^63, and its bits;
+    /// only while a graph is built.
+    Unsigned,
+    Iota, ///< the vector 0, 1, …, `first` - 1 of I64
     /// first: Reduction; second: Axes reduced; third: K; fold: of Fold. Sums of
     /// integers wrap: a builder guards them. K-results are vectors of K
     /// components.
@@ -204,6 +207,9 @@ struct Graph {
     std::vector<double> literals;
     std::vector<Node> nodes;
     ValueId result = no_value;
+    /// The result, an I64, is the bits of uint64 numbers. Of a graph as built;
+    /// passes do not keep it.
+    bool is_unsigned = false;
 
     const Node& operator[](ValueId id) const { return nodes[id]; }
 };
@@ -242,8 +248,9 @@ bool equal(const std::shared_ptr<const Fold>& a,
 Type infer_type(const Graph& graph, const Node& node,
                 std::string_view formula = {});
 
-/// Whether the I64 may be beyond what F64 holds: 64-bit integers of arrays and
-/// what is made of them; not index symbols, results of argmin, or literals.
+/// Whether the I64 may be beyond what F64 holds: 64-bit integers of arrays,
+/// constants, and what is made of them; not index symbols, results of argmin,
+/// or literals.
 bool is_wide(const Graph& graph, ValueId id);
 
 /// Throws Error(TooManyComponents) for a vector of more than `most`, by default
@@ -283,6 +290,8 @@ public:
     ValueId concat(ValueId a, ValueId b, Span span = {});
     /// A complex value: nothing but GraphBuild knows what to do with it.
     ValueId complex(ValueId real, ValueId imaginary, Span span = {});
+    /// A uint64: the same.
+    ValueId unsigned_parts(const std::array<ValueId, 3>& parts, Span span = {});
     /// The scalar `value` as a vector.
     ValueId broadcast(ValueId value, std::int64_t components, Span span = {});
     /// 0, 1, …, components - 1

@@ -46,7 +46,8 @@ void check_mode(const ast::Formula& formula, const Graph& graph, Mode mode) {
 /// As the user wrote the axes.
 Result result_of(const Graph& graph) {
     const Type& type = graph[graph.result].type;
-    return {type.axes, type.dtype, type.rank, type.rows};
+    return {type.axes, graph.is_unsigned ? DType::U64 : type.dtype, type.rank,
+            type.rows};
 }
 
 /// Those that its reductions meet: all of a sweep meet the same.

@@ -148,6 +148,7 @@ double evaluate(Op op, const double* x) {
     case Op::Argument: case Op::Literal: case Op::Constant: case Op::Index:
     case Op::IntPow: case Op::Slice: case Op::Concat: case Op::Broadcast:
     case Op::Complex:
+    case Op::Unsigned:
     case Op::Reduce: case Op::Outer: case Op::Iota: case Op::Gather:
     case Op::GatherRow: case Op::GatherElement:
     case Op::Dot: case Op::SqDist: case Op::SqNorm: case Op::CompSum:

@@ -85,6 +85,9 @@ void bind_batch_sum(BoundState& bound,
     if (bound.prepared->program.result.dtype == DType::Bool)
         fail(Code::SumBatchOf,
              {"true or false", "count, or use any and all of NumPy"});
+    if (bound.prepared->program.result.dtype == DType::U64)
+        fail(Code::SumBatchOf,
+             {"uint64 numbers", "sum the results, or pass int64 numbers"});
     bound.summed.assign(bound.batch_dimensions, false);
     for (std::int64_t d : dimensions) {
         if (d < 0 || d >= std::int64_t(bound.batch_dimensions) ||

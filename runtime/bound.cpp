@@ -56,12 +56,20 @@ Target target_of(const BoundState& bound, const Output& out, bool accumulate) {
     return target;
 }
 
+void check_accumulate(DType dtype, bool accumulate) {
+    if (accumulate && dtype == DType::U64)
+        fail(Code::BadOption,
+             {"accumulate", "used with a result of uint64",
+              "add the result to the array, or pass int64 numbers"});
+}
+
 namespace {
 
 void run_kernel(const BoundState& bound, const Output& out,
                 const RunOptions& options) {
     check_out(bound.shape, bound.prepared->program.result.dtype, bound.location,
               {bound.inputs.data(), bound.inputs.size()}, out);
+    check_accumulate(out.dtype, options.accumulate);
     if (!bound.location.is_host())
         return bound.session->run(
             bound, target_of(bound, out, options.accumulate), options.stream);

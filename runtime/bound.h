@@ -13,6 +13,10 @@ void check_out(const Extents& shape, DType dtype, const Location& location,
                std::span<const detail::BoundState::Input> inputs,
                const Output& out);
 
+/// Throws where results of `dtype` are added to an array and cannot be: uint64
+/// numbers would wrap.
+void check_accumulate(DType dtype, bool accumulate);
+
 /// Where the results of a kernel go.
 Target target_of(const detail::BoundState& bound, const Output& out,
                  bool accumulate);

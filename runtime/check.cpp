@@ -121,8 +121,13 @@ private:
                           std::int32_t r, std::int32_t c) {
             return read(sample, number, point, r, c);
         };
-        return reference::evaluate(program_.graph, sizes, reader, {&row, 1},
-                                   {&column, reduces() ? 0u : 1u});
+        std::vector<double> numbers =
+            reference::evaluate(program_.graph, sizes, reader, {&row, 1},
+                                {&column, reduces() ? 0u : 1u});
+        for (double& number : numbers) // of bits as an int64
+            if (program_.result.dtype == DType::U64 && number < 0)
+                number += 0x1p64;
+        return numbers;
     }
 
     static bool is_chosen(const TileList& list, std::int64_t row,

@@ -126,6 +126,11 @@ void ElementSums::store(const Output& out, bool accumulate) const {
     each_element(out.shape, out.strides, [&](std::int64_t offset) {
         char* place = data + offset;
         const std::size_t k = number++;
+        if (is_whole() && out.dtype == DType::U64) { // by its bits
+            const auto bits = std::uint64_t(wholes_[k]);
+            std::memcpy(place, &bits, sizeof bits);
+            return;
+        }
         if (!is_whole() || out.dtype != DType::I64) {
             const double before = accumulate ? element_at(place, out.dtype) : 0;
             const double sum = is_whole() ? double(wholes_[k]) : reals_[k];

@@ -114,10 +114,16 @@ private:
         const Output& out = outs_[std::size_t(found)];
         const Type& type = prepared_.types[std::size_t(found)];
         const bool same = std::ranges::equal(out.shape, left.view.shape) &&
-                          out.dtype == left.view.dtype &&
+                          holds(out.dtype, left.view.dtype) &&
                           part.type.axes == type.axes &&
                           part.type.rank == type.rank;
         return same ? found : -1;
+    }
+
+    /// Whether a result may be written as `left`: kernels leave the bits of
+    /// uint64 numbers.
+    static bool holds(DType result, DType left) {
+        return result == left || (result == DType::U64 && left == DType::I64);
     }
 
     void* allocate(Left& left) const {
@@ -360,6 +366,8 @@ void run_sweeps(const BoundState& bound, std::span<const Output> outs,
         check_out(sweeps.results[r].shape, sweeps.results[r].dtype,
                   bound.location, {sweeps.inputs.data(), sweeps.inputs.size()},
                   outs[r]);
+    for (const Output& out : outs)
+        check_accumulate(out.dtype, options.accumulate);
     // A device's memory is that of one stream, for one run.
     if (!bound.location.is_host())
         return SweepRun(bound, outs, options).run({});

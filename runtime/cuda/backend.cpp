@@ -97,6 +97,7 @@ GatherType type_of(DType dtype) {
     case DType::F64:
         return gather_f64;
     case DType::I64:
+    case DType::U64: // the bits of one
         return gather_i64;
     case DType::Bool:
         return gather_bool;
@@ -108,7 +109,6 @@ GatherType type_of(DType dtype) {
     case DType::U8:
     case DType::U16:
     case DType::U32:
-    case DType::U64:
         break;
     }
     internal_error("no result is " + std::string(spelling_of(dtype)));

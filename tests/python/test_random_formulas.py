@@ -114,7 +114,10 @@ def check_value(tried: Case) -> None:
         f"{dtype}: {tried.describe()}"
     )
     if "int" in dtype:  # an infinity is the end of int64
-        tried.wanted.value = np.clip(tried.wanted.value, -(2.0**63), 2.0**63)
+        least, most = (
+            (0, 2.0**64) if dtype == "uint64" else (-(2.0**63), 2.0**63)
+        )
+        tried.wanted.value = np.clip(tried.wanted.value, least, most)
     wrong = differences(got, tried.wanted, dtype)
     assert not wrong.any(), (
         f"{tried.describe()}\ngot {got[wrong][:5]}, "

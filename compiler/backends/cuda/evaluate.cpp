@@ -119,6 +119,7 @@ Code Values::compute(ValueId id, const Component& at) {
     case Op::Literal:
     case Op::Index:
     case Op::Complex:
+    case Op::Unsigned:
     case Op::Reduce:
         internal_error(std::string(ir::mnemonic(node.op)) + " is a leaf");
     default:

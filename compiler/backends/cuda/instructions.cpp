@@ -21,6 +21,7 @@ Instructions instructions_of(Op op) {
     case Op::Concat:
     case Op::Broadcast:
     case Op::Complex:
+    case Op::Unsigned:
     case Op::Iota:
     case Op::IntPow:
     case Op::Reduce:

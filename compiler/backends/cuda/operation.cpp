@@ -234,6 +234,7 @@ Code operation(Op op, DType dtype, DType real, std::span<const Code> operands) {
     case Op::Concat:
     case Op::Broadcast:
     case Op::Complex:
+    case Op::Unsigned:
     case Op::Reduce:
     case Op::Dot:
     case Op::SqDist:

@@ -331,6 +331,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Concat:
     case Op::Broadcast:
     case Op::Complex:
+    case Op::Unsigned:
     case Op::Reduce:
     case Op::Dot:
     case Op::SqDist:

@@ -64,6 +64,19 @@ def test_division_by_zero_is_zero():
         np.testing.assert_array_equal(kernel.dense(), np.zeros((a.size, 1)))
 
 
+@pytest.mark.parametrize("columns", [1, 3, 17, 300])
+def test_sums_of_quotients(columns):
+    """Lanes and stages that are filled with zeros divide nothing by them."""
+    a, b = np.arange(5) + 7, (np.arange(columns) % 3 + 1).astype(np.int32)
+    for text, wanted in [
+        ("mean_j (a_i // b_j)", (a[:, None] // b).mean(1)),
+        ("sum_j (a_i // b_j)", (a[:, None] // b).sum(1)),
+        ("sum_j (a_i mod b_j)", (a[:, None] % b).sum(1)),
+        ("max_j (b_j // a_i)", (b // a[:, None]).max(1)),
+    ]:
+        np.testing.assert_allclose(tilefold.reduce(text, a=a, b=b), wanted)
+
+
 @pytest.mark.parametrize("divisor", [3, -3, 7, 10**6, 2**31 - 1])
 def test_small_integers_divide_exactly(divisor):
     n = 300

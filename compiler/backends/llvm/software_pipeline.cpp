@@ -37,10 +37,12 @@ namespace {
 
 constexpr char metadata_name[] = "tilefold.stages";
 
+/// It may be done of the zeros, too, that stages are filled with: a division
+/// would trap.
 bool is_pure(const Instruction& instruction) {
     if (llvm::isa<llvm::LoadInst>(instruction))
         return true;
-    return !instruction.mayReadOrWriteMemory() &&
+    return !instruction.isIntDivRem() && !instruction.mayReadOrWriteMemory() &&
            !instruction.mayHaveSideEffects();
 }
 

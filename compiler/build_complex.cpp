@@ -136,9 +136,13 @@ ValueId GraphBuild::expand_parts(const ComplexParts& parts,
                    bindings.span);
 }
 
-/// Builder::apply, where operands may be complex or uint64.
-ValueId GraphBuild::operation(Op op, std::span<const ValueId> operands,
+/// Builder::apply, where operands may be complex or uint64, or of one component
+/// beside more.
+ValueId GraphBuild::operation(Op op, std::span<const ValueId> given,
                               Span span) {
+    std::vector<ValueId> operands(given.begin(), given.end());
+    if (row_of(op).shape == ir::ShapeRule::Elementwise)
+        spread_single(op, operands, span);
     if (any_unsigned(operands))
         return unsigned_operation(op, operands, span);
     std::string kinds;

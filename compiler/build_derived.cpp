@@ -366,9 +366,12 @@ ValueId GraphBuild::gradient_at(ValueId f, ValueId x, ValueId cotangent) {
 ValueId GraphBuild::derivative(Scope& scope, const ast::Node& node,
                                DerivativeFunction function) {
     const Span span = span_of(scope, node);
-    const ValueId f = scope.values.at(node.children[0]);
+    ValueId f = scope.values.at(node.children[0]);
     const ValueId x = scope.values.at(node.children[1]);
     expect_argument(x, node, span);
+    if (function == DerivativeFunction::Gradient ||
+        function == DerivativeFunction::Laplacian)
+        f = as_scalar(f, span);
     if (is_complex(f))
         refuse(Code::ComplexOperand, span, {});
     const Type type = builder_.type(f);

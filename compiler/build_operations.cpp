@@ -64,6 +64,45 @@ bool sums_may_wrap(const ir::Builder& builder, ValueId id, int depth = 0) {
 
 } // namespace
 
+/// The component of a vector that has one; any other value as it is.
+ValueId GraphBuild::as_scalar(ValueId id, Span span) {
+    const Type type = builder_.type(id);
+    if (type.rank != 1 || type.rows != 1)
+        return id;
+    const auto first = [&](ValueId part) {
+        return builder_.slice(part, 0, 1, true, span);
+    };
+    if (is_unsigned(id))
+        return by_unsigned_parts(id, first);
+    if (!is_complex(id))
+        return first(id);
+    const ValueId real = first(real_part(id));
+    return complex(real, first(imaginary_part(id)), span);
+}
+
+/// Beside a longer vector, one of one component is a scalar. Points of i and of
+/// j have as many components as each other: a sum or difference of others is a
+/// mistake, which is left to be refused.
+void GraphBuild::spread_single(Op op, std::span<ValueId> operands, Span span) {
+    const bool any_long = std::ranges::any_of(operands, [&](ValueId id) {
+        return is_long_vector(builder_.type(id));
+    });
+    const bool are_points =
+        (op == Op::Add || op == Op::Sub) &&
+        std::ranges::all_of(operands,
+                            [&](ValueId id) {
+                                return builder_[bits_of(real_part(id))].op ==
+                                       Op::Argument;
+                            }) &&
+        builder_.type(operands[0]).axes != Axes::None &&
+        builder_.type(operands[1]).axes != Axes::None &&
+        builder_.type(operands[0]).axes != builder_.type(operands[1]).axes;
+    if (!any_long || are_points)
+        return;
+    for (ValueId& id : operands)
+        id = as_scalar(id, span);
+}
+
 /// The zeros of `where` are part of the formula, not numbers of the call: what
 /// a mask gives elsewhere says what it leaves out.
 void GraphBuild::keep_zeros(const Scope& scope, const ast::Node& node,
@@ -177,8 +216,8 @@ ValueId GraphBuild::product(const Scope& scope, const ast::Node& node,
                             ValueId a, ValueId b, Span span) {
     const Type &left = builder_.type(a), &right = builder_.type(b);
     check_matrix(scope, node, left, right, span);
-    if (node.implicit && left.rank == 1 && right.rank == 1 &&
-        (is_long_vector(left) || is_long_vector(right)))
+    if (node.implicit && left.rank == 1 && right.rank == 1 && left.rows != 1 &&
+        right.rows != 1)
         refuse(Code::VectorProduct, span,
                {components(left), components(right)});
     return operation(Op::Mul, {a, b}, span);
@@ -187,7 +226,7 @@ ValueId GraphBuild::product(const Scope& scope, const ast::Node& node,
 ValueId GraphBuild::quotient(const Scope& scope, ValueId a, ValueId b,
                              Span span) {
     const Type& divisor = builder_.type(b);
-    if (builder_.type(a).rank == 0 && is_long_vector(divisor) &&
+    if (!is_long_vector(builder_.type(a)) && is_long_vector(divisor) &&
         !scope.acts_by_component()) {
         check_scale(scope, span);
         refuse(Code::ScalarOverVector, span, {std::to_string(divisor.rows)});
@@ -238,6 +277,10 @@ ValueId GraphBuild::norm(ValueId a, Span span) {
 }
 
 ValueId GraphBuild::dot(ValueId a, ValueId b, Span span) {
+    if (builder_.type(a).rank == 0 || builder_.type(b).rank == 0) {
+        a = as_scalar(a, span);
+        b = as_scalar(b, span);
+    }
     const Type &left = builder_.type(a), &right = builder_.type(b);
     if (left.rank == 0 && right.rank == 0)
         return operation(Op::Mul, {a, b}, span);
@@ -279,6 +322,8 @@ ValueId GraphBuild::squared(Op op, std::span<const ValueId> operands,
 /// `a[k_i]`, `A[r_i]`, `A[r_i, c_j]`. A number of the text is checked here.
 ValueId GraphBuild::gather(Scope& scope, const ast::Node& node,
                            std::span<ValueId> operands, Span span) {
+    for (ValueId& index : operands.subspan(1))
+        index = as_scalar(index, span);
     const Type table = builder_.type(operands[0]);
     if (table.rank == 0)
         refuse(Code::ExpectedVector, span, {"a subscript", "a scalar"});
@@ -424,6 +469,7 @@ ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
     for (std::size_t k = 0; k < node.children.size() - counted; ++k)
         operands.push_back(scope.values.at(node.children[k]));
     const Span span = span_of(scope, node);
+    scalars_of(*reduction, operands, span);
     if (scope.rule)
         return this->reduction(*reduction, scope.rule->over, operands,
                                counted ? scope.rule->count : 0, span,
@@ -434,6 +480,29 @@ ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
         return this->reduction(*reduction, over, operands, k, span, pairs_);
     check_not_reduced(operands, node, span);
     return this->reduction(*reduction, over, operands, k, span, pairs_);
+}
+
+/// Scores and weights are scalars.
+void GraphBuild::scalars_of(ir::Reduction reduction,
+                            std::span<ValueId> operands, Span span) {
+    switch (row_of(reduction).monoid) {
+    case ir::Monoid::LogSumExp:
+        for (ValueId& id : operands)
+            id = as_scalar(id, span);
+        return;
+    case ir::Monoid::SoftMax:
+    case ir::Monoid::KMinimum:
+        operands[0] = as_scalar(operands[0], span);
+        return;
+    case ir::Monoid::Add:
+    case ir::Monoid::Multiply:
+    case ir::Monoid::Maximum:
+    case ir::Monoid::Minimum:
+    case ir::Monoid::ArgMaximum:
+    case ir::Monoid::ArgMinimum:
+    case ir::Monoid::UserDefined:
+        return;
+    }
 }
 
 /// The number of chosen pairs differs from point to point: a mean of them is

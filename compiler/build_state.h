@@ -251,6 +251,8 @@ private:
     // build_operations.cpp
     void keep_zeros(const Scope& scope, const ast::Node& node,
                     std::span<ir::ValueId> operands);
+    ir::ValueId as_scalar(ir::ValueId id, Span span);
+    void spread_single(ir::Op op, std::span<ir::ValueId> operands, Span span);
     ir::ValueId apply(Scope& scope, const ast::Node& node);
     void check_order(ir::ValueId order, Span span) const;
     void keep_whole(ir::Op op, std::span<ir::ValueId> operands, Span span);
@@ -277,6 +279,8 @@ private:
     ir::ValueId list(std::span<const ir::ValueId> parts, Span span);
     ir::ValueId unsigned_list(std::span<const ir::ValueId> numbers, Span span);
     ir::ValueId reduce(Scope& scope, const ast::Node& node);
+    void scalars_of(ir::Reduction reduction, std::span<ir::ValueId> operands,
+                    Span span);
     ir::ValueId reduction(ir::Reduction reduction, Axes over,
                           std::span<const ir::ValueId> operands, std::int64_t k,
                           Span span, ir::Pairs pairs);

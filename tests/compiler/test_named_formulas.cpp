@@ -128,7 +128,8 @@ TEST(NamedFormulas, PointAtTheCall) {
               "the numbers of components differ\n"
               "  energy(x_i, y_j)\n"
               "  ^~~~~~~~~~~~~~~~\n"
-              "components must agree, or one operand must be a scalar");
+              "components must agree, or one operand must be a scalar, such "
+              "as a component, v[0]");
 }
 
 TEST(NamedFormulas, GiveWayToNamesOfTheFormula) {

@@ -193,7 +193,8 @@ TEST(Refusals, PointAtTheCallOfTheLanguagesOwnFunctions) {
               "the numbers of components differ\n"
               "  sum_j clamp(x_i, y_j, 1)\n"
               "        ^~~~~~~~~~~~~~~~~~\n"
-              "components must agree, or one operand must be a scalar");
+              "components must agree, or one operand must be a scalar, such "
+              "as a component, v[0]");
 }
 
 } // namespace

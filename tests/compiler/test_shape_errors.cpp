@@ -83,13 +83,15 @@ TEST(Refusals, LengthsThatDiffer) {
               "the numbers of components differ\n"
               "  sum_j |x_i - y_j|²\n"
               "         ^~~~~~~~~\n"
-              "components must agree, or one operand must be a scalar");
+              "components must agree, or one operand must be a scalar, such "
+              "as a component, v[0]");
     EXPECT_EQ(refusal("sum_j A @ y_j", "A f64[2,3], y f32[2]"),
               "'@' of a matrix of 2 × 3 components and a vector of 2 "
               "components: the numbers of components differ\n"
               "  sum_j A @ y_j\n"
               "        ^~~~~~~\n"
-              "components must agree, or one operand must be a scalar");
+              "components must agree, or one operand must be a scalar, such "
+              "as a component, v[0]");
     EXPECT_EQ(refusal("sum_j y_j @ A", "A f64[2,3], y f32[3]").substr(0, 34),
               "'@' of a vector of 3 components an");
 }

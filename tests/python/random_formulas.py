@@ -183,8 +183,24 @@ class Generator(Leaves):
         for k, wanted in enumerate(meaning.operands):
             # A scalar goes with a vector, after the first operand.
             own = rank and (k == 0 or self.below(3) > 0)
+            # A vector of one component goes with a longer one as well; a sum
+            # of points of i and of j does not.
+            single = (
+                rank
+                and not own
+                and meaning.by_component
+                and name not in ("Add", "Sub")
+                and self.one_in(3)
+            )
+            if single:
+                self.case.traits.add("one component")
             operands.append(
-                self.operand(wanted, 1 if own else 0, length, depth - 1)
+                self.operand(
+                    wanted,
+                    1 if own or single else 0,
+                    1 if single else length,
+                    depth - 1,
+                )
             )
         return self.apply(table, name, operands)
 

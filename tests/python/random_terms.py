@@ -258,9 +258,10 @@ class Leaves:
         )
 
     def matrix(self, rows: int, columns: int) -> Term:
-        """A parameter; of one row it would be a vector."""
+        """A parameter; of one row it would be a vector. One of uint64 is a
+        table and nothing else."""
         name = f"m{len(self.terms)}"
-        dtype = self.choose(self.dtypes)
+        dtype = self.choose([d for d in self.dtypes if d != "u64"] or ["f64"])
         values = self.array_numbers([rows, columns], dtype)
         values = self.laid_out(values, self.choose(LAYOUTS))
         self.case.traits |= {f"dtype {dtype}", "argument on none of rank 2"}

@@ -172,7 +172,7 @@ def test_the_cases_cover_the_language():
         "size",
     }
     wanted |= {"argument on both axes", "subscript", "list"}
-    wanted |= {"two reductions", "after a reduction"}
+    wanted |= {"two reductions", "after a reduction", "one component"}
     assert traits >= wanted
     sizes = {size for tried in cases for size in tried.wanted.value.shape}
     assert {0, 1} <= sizes

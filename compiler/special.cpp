@@ -1,12 +1,27 @@
-// compiler/special.cpp - Boost.Math with errors as infinities and NaN.
+// compiler/special.cpp - Bessel and polygamma functions of every double.
+//
+// Boost.Math has Bessel functions of any order, but where orders or numbers are
+// extreme it throws whatever its policy says, gives NaN, loses digits, or
+// iterates a million times; it is asked where it does none of these. Elsewhere:
+//
+//  1. Towards 0, J and I are the first term of their series. Y and K of x < 2
+//     are by Temme's series (J. Comput. Phys. 19, 1975).
+//  2. From 25 on, orders below 2 have Hankel's expansion (DLMF 10.17, 10.40).
+//  3. Higher orders follow by the recurrence (DLMF 10.6.1, 10.29.1): upwards,
+//     which is stable for Y and K, and for J while n < x.
+//  4. Beyond 700, what I and K have in common with exp(x) is kept apart, and
+//     beyond 1500 I is infinite and K is 0 for all orders.
 
 #include "compiler/special.h"
 
 #include <boost/math/special_functions/bessel.hpp>
-#include <boost/math/special_functions/polygamma.hpp>
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
 
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 namespace tilefold::special {
 namespace {
@@ -26,90 +41,395 @@ using Quiet = policies::policy<
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double pi = 3.14159265358979324;
 /// Beyond, recurrences would take too long, and nobody asks.
 constexpr double highest_order = 1000;
+/// Below, what half of a number is may be flushed to 0.
+constexpr double tiny = 1e-290;
+constexpr double near = 2, far = 25, exponential = 700, farthest = 1500;
 
-/// `function(n, x)`, with an int for a whole order, of an order that is not
-/// absurd and a finite x.
-template <class Function>
-double of_order(double n, double x, double at_infinity,
-                Function function) noexcept {
-    if (!(std::abs(n) <= highest_order) || std::isnan(x))
-        return nan;
-    if (std::isinf(x))
-        return at_infinity;
-    return std::floor(n) == n ? function(int(n), x) : function(n, x);
+bool is_whole(double n) {
+    return std::floor(n) == n;
 }
 
-/// J or I of an order that is not whole is real for x >= 0 only. Towards 0 it
-/// is (x/2)^n / Γ(n + 1).
-template <class Function>
-double of_first_kind(double n, double x, double at_infinity,
-                     Function function) noexcept {
-    const bool is_whole = std::floor(n) == n;
-    if (!is_whole && x < 0)
-        return nan;
-    if (!is_whole && n < 0 && x == 0)
-        return std::fmod(std::floor(-n), 2) == 0 ? infinity : -infinity;
-    return of_order(n, x, at_infinity, function);
+bool is_odd(double n) {
+    return std::fmod(n, 2) != 0;
 }
 
-/// The same of a function of x > 0 that has a pole at 0.
-template <class Function>
-double of_positive(double n, double x, double at_0,
-                   Function function) noexcept {
-    if (x < 0)
-        return nan;
-    return of_order(n, x, 0, [&](auto order, double at) {
-        return at == 0 ? at_0 : function(order, at);
-    });
+/// NaN of an order that is absurd, and of x < 0 where that is not real.
+bool is_outside(double n, double x, bool takes_negative) {
+    return !(std::abs(n) <= highest_order) || std::isnan(x) ||
+           (x < 0 && !takes_negative);
 }
 
-/// Y towards 0. Of -n it is sin(nπ) J + cos(nπ) Y of n.
-double bessel_y_at_0(double n) {
-    if (n >= 0)
-        return -infinity;
-    const double turns = std::fmod(-n, 2); // of π
-    if (turns == 0.5 || turns == 1.5)
+/// 0 times infinity is 0.
+double product(double a, double b) {
+    return a == 0 ? 0 : a * b;
+}
+
+/// value * 2^exponent, which may be beyond all doubles.
+struct Scaled {
+    double value;
+    int exponent;
+};
+Scaled sum_of(Scaled a, Scaled b) {
+    if (a.exponent < b.exponent)
+        std::swap(a, b);
+    return {a.value + std::ldexp(b.value, b.exponent - a.exponent), a.exponent};
+}
+Scaled negative(Scaled a) {
+    return {-a.value, a.exponent};
+}
+double unscaled(Scaled a) {
+    return std::ldexp(a.value, a.exponent);
+}
+Scaled exponential_of(double x) {
+    constexpr double log_2 = 0x1.62e42fee00000p-1, rest = 0x1.a39ef35793c76p-33;
+    const double whole = std::rint(x / (log_2 + rest));
+    return {std::exp((x - whole * log_2) - whole * rest), int(whole)};
+}
+
+/// sin(πn) and cos(πn), exact where n is a multiple of 1/2.
+struct Turn {
+    double sine, cosine;
+};
+Turn half_turns(double n) {
+    const double at = n - 2 * std::rint(n / 2), quarters = std::rint(2 * at);
+    const double rest = pi * (at - quarters / 2);
+    const double s = std::sin(rest), c = std::cos(rest);
+    switch (int(quarters) & 3) {
+    case 0:
+        return {s, c};
+    case 1:
+        return {c, -s};
+    case 2:
+        return {-s, -c};
+    default:
+        return {-c, s};
+    }
+}
+
+/// A function of an order and of the next.
+struct Orders {
+    double order, here, above;
+};
+
+/// Of the order `n` from those below, until it is infinite; `sign`: of the
+/// recurrence.
+double recurred(double n, double x, Orders from, double sign) {
+    while (from.order < n - 0.5 && std::isfinite(from.here)) {
+        const double next =
+            2 * (from.order + 1) / x * from.above + sign * from.here;
+        from = {from.order + 1, from.above, next};
+    }
+    return from.here;
+}
+
+/// 1/Γ(1 + n) of |n| <= 1/2 is even + n*odd.
+struct InverseGamma {
+    double even = 0, odd = 0;
+
+    explicit InverseGamma(double n) {
+        // clang-format off
+        constexpr double terms[] = { // from the last one on
+            7.78226343990507125e-12, 1.04342671169110051e-10,
+            -1.18127457048702014e-9, 5.00200764446922293e-9,
+            6.11609510448141582e-9, -2.0563384169776071e-7,
+            1.13302723198169588e-6, -1.25049348214267066e-6,
+            -2.01348547807882387e-5, 1.28050282388116186e-4,
+            -2.15241674114950973e-4, -1.16516759185906511e-3,
+            7.21894324666309954e-3, -9.62197152787697356e-3,
+            -4.21977345555443367e-2, 0.16653861138229149,
+            -4.20026350340952355e-2, -0.655878071520253881,
+            0.577215664901532861, 1};
+        // clang-format on
+        for (std::size_t k = 0; k < std::size(terms); k += 2) {
+            odd = odd * n * n + terms[k];
+            even = even * n * n + terms[k + 1];
+        }
+    }
+};
+
+/// K of the orders n and n + 1 for |n| <= 1/2 and x < 2; with sign -1, -Y of
+/// them.
+Orders by_temme(double n, double x, double sign) {
+    const InverseGamma inverse(n);
+    const double scale = sign > 0 ? 0.5 : 1 / pi;
+    const double height = std::log(2.0) - std::log(x), e = n * height;
+    const double half_turn = std::sin(pi * n / 2);
+    const double r = sign > 0 || n == 0 ? 0 : 2 * half_turn * half_turn / n;
+    const double turn = n == 0 ? 1 : pi * n / std::sin(pi * n);
+    double f = 2 * scale * turn *
+               (inverse.even * (n == 0 ? height : std::sinh(e) / n) -
+                inverse.odd * std::cosh(e));
+    double p = scale * std::exp(e) / (inverse.even + n * inverse.odd);
+    double q = scale * std::exp(-e) / (inverse.even - n * inverse.odd);
+    double here = f + r * q, above = p, factor = 1;
+    for (int k = 1; k < 40 && std::abs(factor) > 1e-20; ++k) {
+        f = (k * f + p + q) / (k * k - n * n);
+        p /= k - n;
+        q /= k + n;
+        factor *= sign * x * x / (4 * k);
+        here += factor * (f + r * q);
+        above += factor * (p - k * (f + r * q));
+    }
+    return {n, here, 2 * above / x};
+}
+
+/// The even and the odd terms of Hankel's expansion, for n >= 0 and x beyond
+/// 25, where n < 2 or x is beyond n².
+struct Expansion {
+    double even = 1, odd = 0;
+
+    /// `sign`: of even terms, -1 in those of J and Y.
+    Expansion(double n, double x, double sign) {
+        double term = 1;
+        for (int k = 1; k < 60 && std::abs(term) > 1e-18; ++k) {
+            const double root = 2 * k - 1;
+            term *= (4 * n * n - root * root) / (k * 8 * x);
+            (k % 2 ? odd : even) += k % 4 < 2 ? term : sign * term;
+        }
+    }
+};
+
+struct BesselJY {
+    double j, y;
+};
+BesselJY expanded(double n, double x) {
+    const Expansion sums(n, x, -1);
+    const auto [sine, cosine] = half_turns(n / 2 + 0.25);
+    const double c = std::cos(x) * cosine + std::sin(x) * sine;
+    const double s = std::sin(x) * cosine - std::cos(x) * sine;
+    const double size = std::sqrt(2 / pi) / std::sqrt(x);
+    return {size * (sums.even * c - sums.odd * s),
+            size * (sums.even * s + sums.odd * c)};
+}
+
+/// (x/2)^n / Γ(n + 1), to which J and I tend towards 0, of an order that is not
+/// whole.
+double first_term(double n, double x) {
+    if (n > 2 || (x == 0 && n > 0))
         return 0;
-    return turns > 0.5 && turns < 1.5 ? infinity : -infinity;
+    if (n < -2 || x == 0)
+        return is_odd(std::floor(-n)) ? -infinity : infinity;
+    const double root = std::exp(n / 2 * (std::log(x) - std::log(2.0)));
+    return root / std::tgamma(n + 1) * root;
+}
+
+/// Of an order that is not negative or whole, and x > 0.
+double positive_j(double n, double x) {
+    if (x < tiny)
+        return first_term(n, x);
+    if (x < far || n >= x)
+        return boost::math::cyl_bessel_j(n, x, Quiet());
+    if (x > n * n)
+        return expanded(n, x).j;
+    const double first = n - std::floor(n);
+    return recurred(
+        n, x, {first, expanded(first, x).j, expanded(first + 1, x).j}, -1);
+}
+
+/// Of an order that is not negative, and x > 0.
+double positive_y(double n, double x) {
+    if (x < near)
+        return -recurred(n, x, by_temme(n - std::rint(n), x, -1), -1);
+    if (x >= far && x > n * n)
+        return expanded(n, x).y;
+    const double first = n - std::floor(n);
+    const auto of = [&](double order) {
+        return x < far ? boost::math::cyl_neumann(order, x, Quiet())
+                       : expanded(order, x).y;
+    };
+    return recurred(n, x, {first, of(first), of(first + 1)}, -1);
+}
+
+/// K of the orders n and n + 1, times exp(x) and 2^-exponent.
+struct ScaledK {
+    double here, above;
+    int exponent = 0;
+};
+ScaledK scaled_k(double n, double x) {
+    const double first = n - std::floor(n);
+    const auto of = [&](double order) {
+        const Expansion sums(order, x, 1);
+        return std::sqrt(pi / 2 / x) * (sums.even + sums.odd);
+    };
+    ScaledK k{of(first), of(first + 1)};
+    for (double order = first; order < n - 0.5; ++order) {
+        const double next = 2 * (order + 1) / x * k.above + k.here;
+        k = {k.above, next, k.exponent};
+        if (next > 0x1p500)
+            k = {k.here * 0x1p-500, next * 0x1p-500, k.exponent + 500};
+    }
+    return k;
+}
+
+/// Of an order that is not negative, and x > 0.
+double positive_k(double n, double x) {
+    if (x < near)
+        return recurred(n, x, by_temme(n - std::rint(n), x, 1), 1);
+    if (x < exponential) {
+        const double first = n - std::floor(n);
+        const auto of = [&](double order) {
+            return boost::math::cyl_bessel_k(order, x, Quiet());
+        };
+        return recurred(n, x, {first, of(first), of(first + 1)}, 1);
+    }
+    const ScaledK k = scaled_k(n, x);
+    const Scaled e = exponential_of(-x);
+    return std::ldexp(k.here * e.value, k.exponent + e.exponent);
+}
+
+/// Of an order that is not negative, and x from 700 on: by the ratio of I of
+/// n + 1 and n, from far above, and the Wronskian (DLMF 10.28.2).
+double far_i(double n, double x) {
+    double ratio = 0;
+    for (int k = 40 + int(std::sqrt(80 * x)); k > 0; --k)
+        ratio = 1 / (2 * (n + k) / x + ratio);
+    const ScaledK k = scaled_k(n, x);
+    const Scaled e = exponential_of(x);
+    return std::ldexp(e.value / (x * (k.above + ratio * k.here)),
+                      e.exponent - k.exponent);
+}
+
+/// n!/x^(n + 1)
+Scaled factorial_power(int n, double x) {
+    int exponent = 0;
+    const double fraction = std::frexp(x, &exponent);
+    Scaled power{1 / fraction, -exponent * (n + 1)};
+    for (int k = 1; k <= n; ++k) {
+        power.value *= k / fraction;
+        if (power.value > 0x1p500)
+            power = {power.value * 0x1p-500, power.exponent + 500};
+    }
+    return power;
+}
+
+/// n! Σ_k 1/(x + k)^(n + 1) over k >= 0, for n >= 1 and x > 0: terms until they
+/// are negligible, or the Euler-Maclaurin formula holds for the others (DLMF
+/// 25.11(iii)).
+Scaled sum_of_powers(int n, double x) {
+    constexpr double negligible = 1e-18;
+    // clang-format off
+    constexpr double bernoulli[] = {
+        1.0/6, -1.0/30, 1.0/42, -1.0/30, 5.0/66, -691.0/2730,
+        7.0/6, -3617.0/510, 43867.0/798, -174611.0/330};
+    // clang-format on
+    double sum = 0, at = x, term = 1; // relative to the first
+    for (int k = 1; at < 16 + n && term > negligible; ++k) {
+        sum += term;
+        at = x + k;
+        term = std::pow(x / at, n + 1);
+    }
+    if (term > negligible) {
+        sum += term * (at / n + 0.5);
+        double factor = term * at / n;
+        for (int k = 0; k < int(std::size(bernoulli)); ++k) {
+            const double above = 2 * k + n;
+            factor *=
+                above * (above + 1) / ((2 * k + 1) * (2 * k + 2) * at * at);
+            sum += bernoulli[k] * factor;
+        }
+    }
+    const Scaled first = factorial_power(n, x);
+    return {first.value * sum, first.exponent};
+}
+
+double positive_polygamma(int n, double x) {
+    if (n == 0)
+        return boost::math::digamma(x, Quiet());
+    if (n == 1)
+        return boost::math::trigamma(x, Quiet());
+    const double sum = unscaled(sum_of_powers(n, x));
+    return is_odd(n) ? sum : -sum;
+}
+
+/// π cot(πx)
+double cotangent(double x) {
+    const double from_whole = x - std::rint(x), size = std::abs(from_whole);
+    const double value =
+        size > 0.25 ? std::tan(pi * (0.5 - size)) : 1 / std::tan(pi * size);
+    return std::copysign(pi * value, from_whole);
+}
+
+/// Of x < 0 by reflection: what sum_of_powers() has for k >= 0, summed over all
+/// whole k, is the derivative of order n of the cotangent.
+double negative_polygamma(int n, double x) {
+    if (n == 0)
+        return positive_polygamma(n, 1 - x) - cotangent(x);
+    const double from_whole = x - std::rint(x), size = std::abs(from_whole);
+    const Scaled above = sum_of_powers(n, size);
+    const Scaled below = sum_of_powers(n, 1 - size);
+    const Scaled mirrored = negative(sum_of_powers(n, 1 - x));
+    if (is_odd(n))
+        return unscaled(sum_of(sum_of(above, below), mirrored));
+    const Scaled both = sum_of(negative(above), below);
+    return unscaled(sum_of(from_whole < 0 ? negative(both) : both, mirrored));
 }
 
 } // namespace
 
 double polygamma(double n, double x) noexcept {
-    if (std::floor(n) != n)
+    const bool is_pole = x <= 0 && is_whole(x);
+    if (!is_whole(n) || n < 0 || is_outside(n, x, true) || is_pole)
         return nan;
-    return of_order(n, x, nan, [](auto order, double at) {
-        return order < 0 ? nan
-                         : boost::math::polygamma(int(order), at, Quiet());
-    });
+    if (std::isinf(x))
+        return n == 0 ? infinity : 0;
+    return x > 0 ? positive_polygamma(int(n), x)
+                 : negative_polygamma(int(n), x);
 }
 
 double bessel_j(double n, double x) noexcept {
-    return of_first_kind(n, x, 0, [](auto order, double at) {
-        return boost::math::cyl_bessel_j(order, at, Quiet());
-    });
+    if (is_outside(n, x, is_whole(n)))
+        return nan;
+    if (std::isinf(x))
+        return 0;
+    if (is_whole(n))
+        return boost::math::cyl_bessel_j(int(n), x, Quiet());
+    if (n > 0)
+        return positive_j(n, x);
+    if (x < tiny)
+        return first_term(n, x);
+    const auto [sine, cosine] = half_turns(-n);
+    return cosine * positive_j(-n, x) - product(sine, positive_y(-n, x));
 }
 
 double bessel_y(double n, double x) noexcept {
-    return of_positive(n, x, bessel_y_at_0(n), [](auto order, double at) {
-        return boost::math::cyl_neumann(order, at, Quiet());
-    });
+    if (is_outside(n, x, false))
+        return nan;
+    if (std::isinf(x))
+        return 0;
+    const auto [sine, cosine] = half_turns(n < 0 ? -n : 0);
+    if (x == 0)
+        return -product(cosine, infinity);
+    const double y = product(cosine, positive_y(std::abs(n), x));
+    return sine == 0 ? y : y + sine * positive_j(-n, x);
 }
 
 double bessel_i(double n, double x) noexcept {
-    const bool is_odd = std::fmod(n, 2) != 0;
-    const double far = x < 0 && is_odd ? -infinity : infinity;
-    return of_first_kind(n, x, far, [](auto order, double at) {
-        return boost::math::cyl_bessel_i(order, at, Quiet());
-    });
+    const bool whole = is_whole(n);
+    if (is_outside(n, x, whole))
+        return nan;
+    const double size = std::abs(x);
+    if (size >= exponential) {
+        const double value =
+            size > farthest ? infinity : far_i(std::abs(n), size);
+        return x < 0 && is_odd(n) ? -value : value;
+    }
+    if (!whole)
+        return x < tiny ? first_term(n, x)
+                        : boost::math::cyl_bessel_i(n, x, Quiet());
+    if (size < tiny)
+        return n == 0 ? 1 : std::abs(n) == 1 ? x / 2 : 0;
+    return boost::math::cyl_bessel_i(int(n), x, Quiet());
 }
 
 double bessel_k(double n, double x) noexcept {
-    return of_positive(n, x, infinity, [](auto order, double at) {
-        return boost::math::cyl_bessel_k(order, at, Quiet());
-    });
+    if (is_outside(n, x, false))
+        return nan;
+    if (x == 0)
+        return infinity;
+    return x > farthest ? 0 : positive_k(std::abs(n), x);
 }
 
 } // namespace tilefold::special

@@ -35,7 +35,25 @@ POINTS = np.array(
 def exact(name: str, order: float, x: float) -> float:
     """By mpmath: SciPy's lose digits where orders or numbers are large."""
     with mpmath.workdps(40):
+        if name == "besseli" and x < 1e-100:  # mpmath does not converge
+            return float(
+                (mpmath.mpf(x) / 2) ** order * mpmath.rgamma(order + 1)
+            )
+        if name == "besselk" and min(x, abs(order)) > 100:  # nor here
+            return float(exact_k(abs(order), x))
         return float(getattr(mpmath, name)(order, x))
+
+
+def exact_k(order, x):
+    """∫ exp(-x cosh t) cosh(nt) dt by the trapezium rule, which converges
+    geometrically."""
+    step, total, t = mpmath.mpf(1) / 64, mpmath.exp(-x) / 2, mpmath.mpf(0)
+    while True:
+        t += step
+        term = mpmath.exp(-x * mpmath.cosh(t)) * mpmath.cosh(order * t)
+        total += term
+        if t > mpmath.asinh(order / x) and term < total * mpmath.mpf(10) ** -20:
+            return total * step
 
 
 def reference(name, order, x, dtype):
@@ -103,11 +121,37 @@ def test_kernels_for_a_gpu_agree(name, dtype, gpu_session):
     assert not np.isnan(error).any()
 
 
-def values(name, orders, x, session=None):
+FAR_ORDERS = [0, 0.5, 1, 2, 30, 300.25, 999.5, 1000, 1e-12, 1e-5, -1e-9, -0.5,
+              -0.999, -3, -400.75]  # fmt: skip
+FAR_POINTS = [5e-324, 2e-310, 3e-308, 1e-300, 1e-200, 1e-20, 690, 720, 1200,
+              1499, 1501, 5e4, 1e6, 1e15]  # fmt: skip
+
+
+@pytest.mark.usefixtures("driver")
+@pytest.mark.parametrize("where", [*PORTABLE, "gpu"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_far_orders_and_numbers(name, where, gpu_session):
+    """Where powers, exponentials and half of a number leave the doubles."""
+    if where == "gpu":
+        found = values(name, FAR_ORDERS, FAR_POINTS, gpu_session)
+    else:
+        options = tilefold.Options(isa=where)
+        found = values(name, FAR_ORDERS, FAR_POINTS, None, options)
+    wanted = reference(name, FAR_ORDERS, FAR_POINTS, np.float64)
+    found = without_subnormals(found, np.float64)
+    orders, x = np.array(FAR_ORDERS)[:, None], np.array(FAR_POINTS)
+    error = error_of(name, found, wanted, orders, x)
+    assert np.nanmax(error) < 1e-12
+    assert not np.isnan(error).any()
+
+
+def values(name, orders, x, session=None, options=None):
     """On the CPU, or with a session, on the fake GPU."""
     orders, x = np.array(orders, float), np.array(x, float)
     if session is None:
-        return tilefold.kernel(f"{name}(n_i, x_j)", n=orders, x=x).dense()
+        return tilefold.kernel(
+            f"{name}(n_i, x_j)", n=orders, x=x, options=options
+        ).dense()
     kernel = tilefold.kernel(
         f"{name}(n_i, x_j)",
         n=fake_gpu.array(orders),
@@ -258,3 +302,110 @@ def test_an_order_of_polygamma_that_comes_with_the_call():
         found[:2], [special.digamma(0.5), special.polygamma(1, 1.0)]
     )
     assert np.isnan(found[2])
+
+
+ANY_NUMBERS = np.array(
+    [0, 5e-324, 1e-310, 1e-300, 0.3, 1, 1.5, 2, 7, 64, 65, 170, 171, 300.5, 700,
+     999.5, 1000, 1001, 3e4, 7e4, 1e8, 1e16, 9.3e18, 1e20, 1e300, np.inf,
+     np.nan, -0.0, -1e-300, -0.3, -1, -2.5, -64.5, -700.25, -1000, -9.3e18,
+     -1e300, -np.inf]
+)  # fmt: skip
+
+
+@pytest.mark.usefixtures("driver")
+@pytest.mark.parametrize("where", [*PORTABLE, "gpu"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", [*FUNCTIONS, "polygamma"])
+def test_arrays_of_any_numbers(name, dtype, where, gpu_session):
+    """Orders are any numbers, and so are the points: nothing is thrown through
+    a kernel, which would end the process."""
+    with np.errstate(over="ignore"):
+        numbers = ANY_NUMBERS.astype(dtype)
+    arrays = {"n": numbers, "x": numbers}
+    if where == "gpu":
+        arrays = {key: fake_gpu.array(value) for key, value in arrays.items()}
+        settings = {"session": gpu_session}
+    else:
+        settings = {"options": tilefold.Options(isa=where)}
+    found = tilefold.kernel(f"{name}(n_i, x_j)", arrays, **settings).dense()
+    found = fake_gpu.numpy(found) if where == "gpu" else found
+    n, x = numbers[:, None].astype(float), numbers.astype(float)
+    outside = ~(np.abs(n) <= 1000) | np.isnan(x)
+    if name == "polygamma":
+        outside |= (
+            (n < 0) | (n != np.floor(n)) | ((x <= 0) & (x == np.floor(x)))
+        )
+    elif name in ("besselj", "besseli"):
+        outside |= (x < 0) & (n != np.floor(n))
+    else:
+        outside |= x < 0
+    np.testing.assert_array_equal(np.isnan(found), outside)
+
+
+POLYGAMMA_ORDERS = [0, 1, 2, 3, 5, 10, 20, 63, 64, 65, 99, 171, 400, 1000]
+ROOT = 1.4616321449683622
+POLYGAMMA_POINTS = [1e-300, 1e-9, 0.1, 0.5, 1, ROOT, 3, 16.5, 150,
+                    1030, 1e6, 1e200, np.inf, -1e-9, -0.5, -1.25, -2.9, -20.5,
+                    -63.1, -1e6 - 0.3]  # fmt: skip
+
+
+@functools.cache
+def exact_polygamma(n, x):
+    if np.isinf(x):
+        return np.inf if n == 0 else 0.0
+    sign = (-1) ** (n + 1)
+    with mpmath.workdps(60 + 2 * n):
+        if n == 0:
+            return float(mpmath.digamma(x))
+        at, found = mpmath.mpf(x), mpmath.mpf(0)
+        if x < 0:  # all terms of both sides less those of 1 - x
+            size = at - mpmath.nint(at)
+            nearest = range(-300, 301) if n > 9 else None
+            if nearest is None:
+                cot = mpmath.diff(lambda t: mpmath.cot(mpmath.pi * t), size, n)
+                found = mpmath.pi * cot * (-1) ** n
+            else:
+                found = mpmath.fsum((size + k) ** (-n - 1) for k in nearest)
+                found *= mpmath.factorial(n)
+            at, found = 1 - at, found * sign
+            return float(found - hurwitz(n, at))
+        return float(sign * hurwitz(n, at))
+
+
+def hurwitz(n, x):
+    """n! Σ 1/(x + k)^(n + 1); mpmath's zeta loses digits of large x."""
+    terms = [(x + k) ** (-n - 1) for k in range(max(0, 60 + n - int(x)))]
+    at = x + len(terms)
+    terms += [at ** (-n) / n, at ** (-n - 1) / 2]
+    for k in range(1, 40):
+        factor = mpmath.bernoulli(2 * k) / mpmath.factorial(2 * k)
+        rising = mpmath.rf(n + 1, 2 * k - 1)
+        terms.append(factor * rising * at ** (-n - 2 * k))
+    return mpmath.fsum(terms) * mpmath.factorial(n)
+
+
+@pytest.mark.usefixtures("driver")
+@pytest.mark.parametrize("where", [*PORTABLE, "gpu"])
+def test_polygamma_of_any_order(where, gpu_session):
+    if where == "gpu":
+        found = values(
+            "polygamma", POLYGAMMA_ORDERS, POLYGAMMA_POINTS, gpu_session
+        )
+    else:
+        options = tilefold.Options(isa=where)
+        found = values(
+            "polygamma", POLYGAMMA_ORDERS, POLYGAMMA_POINTS, None, options
+        )
+    wanted = np.array(
+        [[exact_polygamma(n, x) for x in POLYGAMMA_POINTS]
+         for n in POLYGAMMA_ORDERS]
+    )  # fmt: skip
+    found = without_subnormals(found, np.float64)
+    wanted = without_subnormals(wanted, np.float64)
+    same = found == wanted
+    with np.errstate(all="ignore"):
+        error = np.where(same, 0, np.abs(found - wanted))
+        size = np.abs(wanted)
+    size[0, POLYGAMMA_POINTS.index(ROOT)] = 1  # a difference of such numbers
+    with np.errstate(all="ignore"):
+        assert np.all(error <= 2e-12 * size)

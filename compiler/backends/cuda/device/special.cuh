@@ -33,8 +33,59 @@ static __device__ double ratio_of_orders(double n, double x, double sign,
     return ratio;
 }
 
-/// K_n and K_(n+1) times e^x for 0 <= n < 1: the trapezium rule for the
-/// integral of exp(-x cosh t) cosh(n t), which converges geometrically.
+/// 1/Γ(1 + n) of |n| <= 1/2 is even + n*odd.
+static __device__ void inverse_gamma(double n, double& even, double& odd) {
+    constexpr double terms[] = {
+        7.78226343990507125e-12, 1.04342671169110051e-10,
+        -1.18127457048702014e-9, 5.00200764446922293e-9,
+        6.11609510448141582e-9, -2.0563384169776071e-7,
+        1.13302723198169588e-6, -1.25049348214267066e-6,
+        -2.01348547807882387e-5, 1.28050282388116186e-4,
+        -2.15241674114950973e-4, -1.16516759185906511e-3,
+        7.21894324666309954e-3, -9.62197152787697356e-3,
+        -4.21977345555443367e-2, 0.16653861138229149,
+        -4.20026350340952355e-2, -0.655878071520253881,
+        0.577215664901532861, 1.0};
+    even = odd = 0.0;
+    for (int k = 0; k < 20; k += 2) {
+        odd = odd * n * n + terms[k];
+        even = even * n * n + terms[k + 1];
+    }
+}
+/// K of the orders n and n + 1 for |n| <= 1/2 and x < 2; with sign -1, -Y of
+/// them. Temme's series, J. Comput. Phys. 19 (1975).
+struct Orders {
+    double order, here, above;
+};
+static __device__ Orders by_temme(double n, double x, double sign) {
+    constexpr double pi = 3.14159265358979324;
+    double even, odd;
+    inverse_gamma(n, even, odd);
+    const double scale = sign > 0.0 ? 0.5 : 1.0 / pi;
+    const double height = 0.693147180559945309 - log(x), e = n * height;
+    const double half_turn = sin(0.5 * pi * n);
+    const double r =
+        sign > 0.0 || n == 0.0 ? 0.0 : 2.0 * half_turn * half_turn / n;
+    const double turn = n == 0.0 ? 1.0 : pi * n / sin(pi * n);
+    double f =
+        2.0 * scale * turn *
+        (even * (n == 0.0 ? height : sinh(e) / n) - odd * cosh(e));
+    double p = scale * exp(e) / (even + n * odd);
+    double q = scale * exp(-e) / (even - n * odd);
+    double here = f + r * q, above = p, factor = 1.0;
+    for (int k = 1; k < 40 && fabs(factor) > 1e-20; ++k) {
+        f = (k * f + p + q) / (k * k - n * n);
+        p /= k - n;
+        q /= k + n;
+        factor *= sign * x * x / (4.0 * k);
+        here += factor * (f + r * q);
+        above += factor * (p - k * (f + r * q));
+    }
+    return {n, here, 2.0 * above / x};
+}
+
+/// K_n and K_(n+1) times e^x for 0 <= n < 1 and x from 2 on: the trapezium rule
+/// for the integral of exp(-x cosh t) cosh(n t), which converges geometrically.
 static __device__ void first_bessel_k(double n, double x, double& here,
                                       double& above) {
     const double step = fmin(0.2, 0.6 / sqrt(x));
@@ -58,10 +109,16 @@ struct BesselK {
     int scales;
 };
 static __device__ BesselK scaled_bessel_k(double n, double x) {
-    const double whole = floor(n);
     BesselK k{0.0, 0.0, 0};
-    first_bessel_k(n - whole, x, k.here, k.above);
-    for (double order = n - whole; order < n - 0.5; order += 1.0) {
+    double order = n - floor(n);
+    if (x < 2.0) {
+        const Orders first = by_temme(n - rint(n), x, 1.0);
+        order = first.order;
+        k = {first.here * exp(x), first.above * exp(x), 0};
+    } else {
+        first_bessel_k(order, x, k.here, k.above);
+    }
+    for (; order < n - 0.5; order += 1.0) {
         const double next = k.here + 2.0 * (order + 1.0) / x * k.above;
         k.here = k.above;
         k.above = next;
@@ -95,31 +152,45 @@ static __device__ double bessel_k(double n, double x) {
     const BesselK k = scaled_bessel_k(n, x);
     return unscaled(k.here, -x, k.scales);
 }
+
+/// (x/2)^n / Γ(n + 1), which is J and I of x < 1e-8 where n >= 0.
+constexpr double near_0 = 1e-8;
+static __device__ double first_kind_near_0(double n, double x) {
+    if (n == 0.0)
+        return 1.0;
+    if (n == 1.0)
+        return 0.5 * x;
+    const double root = exp(0.5 * n * (log(x) - 0.693147180559945309));
+    return x == 0.0 ? 0.0 : root / tgamma(n + 1.0) * root;
+}
 static __device__ double bessel_i_of_positive(double n, double x) {
-    if (x > 1e5)
+    if (x > 1500.0)
         return infinity<double>();
+    if (x < near_0)
+        return first_kind_near_0(n, x);
     const BesselK k = scaled_bessel_k(n, x);
     const int terms = 40 + int(sqrt(80.0 * x));
     const double ratio = ratio_of_orders(n, x, 1.0, terms);
     return unscaled(1.0 / (x * (k.above + ratio * k.here)), x, -k.scales);
 }
 
-/// (x/2)^n / Γ(n + 1) towards x = 0.
-static __device__ double first_kind_at_0(double n) {
-    if (n >= 0.0 || is_whole_order(n))
-        return n == 0.0 ? 1.0 : 0.0;
-    return order_sign(int(floor(-n))) * infinity<double>();
+/// J and I of a negative order that is not whole, of x < 1e-100.
+constexpr double near_pole = 1e-100;
+static __device__ double first_kind_near_pole(double n, double x) {
+    if (x == 0.0 || n < -4.0)
+        return order_sign(int(floor(-n))) * infinity<double>();
+    return first_kind_near_0(n, x);
 }
 static __device__ double bessel_i(double n, double x) {
     const bool whole = is_whole_order(n);
     if (!is_order(n) || is_nan(x) || (x < 0.0 && !whole))
         return not_a_number<double>();
-    if (x == 0.0)
-        return first_kind_at_0(n);
+    if (x < near_pole && n < 0.0 && !whole)
+        return first_kind_near_pole(n, x);
     double value = bessel_i_of_positive(fabs(n), fabs(x));
     if (whole)
         return x < 0.0 ? value * order_sign(int(n)) : value;
-    if (n < 0.0 && x < infinity<double>()) {
+    if (n < 0.0 && x <= 1500.0) {
         double sine, cosine;
         half_turns(-n, sine, cosine);
         value += 0.636619772367581343 * sine * bessel_k(n, x);
@@ -127,8 +198,8 @@ static __device__ double bessel_i(double n, double x) {
     return value;
 }
 
-/// J and Y of the orders n and n + 1 for 0 <= n < 1: the trapezium rule for
-/// Sommerfeld's integral of exp(ix cosh t - nt) along the path of steepest
+/// J and Y of the orders n and n + 1 for 0 <= n < 1 and x from 2 on: the
+/// trapezium rule for Sommerfeld's integral of exp(ix cosh t - nt) along the path of steepest
 /// descent, t = s + i atan(sinh s), which converges geometrically.
 struct BesselJY {
     double j, y, next_j, next_y;
@@ -167,20 +238,29 @@ static __device__ BesselJY first_bessel_jy(double n, double x) {
             scale * (-next_b * c - next_a * s)};
 }
 static __device__ BesselJY bessel_jy(double n, double x) {
-    const double whole = floor(n);
-    BesselJY all = first_bessel_jy(n - whole, x);
-    for (double order = n - whole; order < n - 0.5; order += 1.0) {
+    double order = n - floor(n);
+    BesselJY all{};
+    if (x < 2.0) {
+        const Orders first = by_temme(n - rint(n), x, -1.0);
+        order = first.order;
+        all = {0.0, -first.here, 0.0, -first.above};
+    } else {
+        all = first_bessel_jy(order, x);
+    }
+    for (; order < n - 0.5; order += 1.0) {
         const double factor = 2.0 * (order + 1.0) / x;
         const double y = factor * all.next_y - all.y;
         all = {all.next_j, all.next_y, factor * all.next_j - all.j,
                is_nan(y) ? -infinity<double>() : y}; // once it is too large
     }
-    if (x < n || x < 1.5) {
+    if (x < near_0) {
+        all.j = first_kind_near_0(n, x);
+    } else if (x < n || x < 2.0) {
         // Of J_(n+1) Y_n - J_n Y_(n+1) = 2/(πx), which cancels nothing here.
         const double ratio =
             ratio_of_orders(n, x, -1.0, 60 + int(15.0 * cbrt(n)));
         const double both = ratio * all.y - all.next_y;
-        all.j = all.next_y > -1e307 ? 0.636619772367581343 / (x * both) : 0.0;
+        all.j = is_nan(both) ? 0.0 : 0.636619772367581343 / (x * both);
     }
     return all;
 }
@@ -189,8 +269,8 @@ static __device__ double bessel_j(double n, double x) {
     const bool whole = is_whole_order(n);
     if (!is_order(n) || is_nan(x) || (x < 0.0 && !whole))
         return not_a_number<double>();
-    if (x == 0.0)
-        return first_kind_at_0(n);
+    if (x < near_pole && n < 0.0 && !whole)
+        return first_kind_near_pole(n, x);
     if (whole) {
         const double sign = (n < 0.0) != (x < 0.0) ? order_sign(int(n)) : 1.0;
         return sign * jn(int(fabs(n)), fabs(x));
@@ -200,7 +280,9 @@ static __device__ double bessel_j(double n, double x) {
     const BesselJY both = bessel_jy(fabs(n), x);
     double sine, cosine;
     half_turns(-n, sine, cosine);
-    return n < 0.0 ? cosine * both.j - sine * both.y : both.j;
+    if (n > 0.0)
+        return both.j;
+    return cosine * both.j - (sine == 0.0 ? 0.0 : sine * both.y);
 }
 static __device__ double bessel_y(double n, double x) {
     if (!is_order(n) || is_nan(x) || x < 0.0)
@@ -214,76 +296,117 @@ static __device__ double bessel_y(double n, double x) {
     if (x == infinity<double>())
         return 0.0;
     const BesselJY both = bessel_jy(fabs(n), x);
-    return n < 0.0 ? sine * both.j + cosine * both.y : both.y;
+    if (n > 0.0)
+        return both.y;
+    return sine * both.j + (cosine == 0.0 ? 0.0 : cosine * both.y);
 }
 
-/// n! / x^(n + 1)
-static __device__ double factorial_power(int n, double x) {
-    double value = 1.0 / x;
-    for (int k = 1; k <= n; ++k)
-        value *= k / x;
-    return value;
+/// value * 2^exponent, which may be beyond all doubles.
+struct Scaled {
+    double value;
+    int exponent;
+};
+static __device__ Scaled sum_of(Scaled a, Scaled b) {
+    if (a.exponent > b.exponent)
+        return {a.value + ldexp(b.value, b.exponent - a.exponent), a.exponent};
+    return {b.value + ldexp(a.value, a.exponent - b.exponent), b.exponent};
 }
-/// Of x > 0: steps up to where the asymptotic series holds.
-static __device__ double polygamma_of_positive(int n, double x) {
+static __device__ Scaled negative(Scaled a) {
+    return {-a.value, a.exponent};
+}
+/// n!/x^(n + 1)
+static __device__ Scaled factorial_power(int n, double x) {
+    int exponent = 0;
+    const double fraction = frexp(x, &exponent);
+    Scaled power = {1.0 / fraction, -exponent * (n + 1)};
+    for (int k = 1; k <= n; ++k) {
+        power.value *= k / fraction;
+        if (power.value > 1e150) {
+            power.value = ldexp(power.value, -400);
+            power.exponent += 400;
+        }
+    }
+    return power;
+}
+/// n! times the sum of 1/(x + k)^(n + 1) over k >= 0, for n >= 1 and x > 0:
+/// terms until they are negligible, or the Euler-Maclaurin formula holds for
+/// the others.
+static __device__ Scaled sum_of_powers(int n, double x) {
+    constexpr double negligible = 1e-18;
     constexpr double bernoulli[] = {
         1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730,
         7.0 / 6, -3617.0 / 510, 43867.0 / 798, -174611.0 / 330};
-    double sum = 0.0;
-    for (; x < 16.0 + n; x += 1.0)
-        sum += factorial_power(n, x);
-    // B (2k + n - 1)! / ((2k)! x^(2k + n)), and the terms before.
-    sum += 0.5 * factorial_power(n, x);
-    double factor = n == 0 ? 1.0 : factorial_power(n - 1, x);
-    if (n > 0)
-        sum += factor;
-    for (int k = 1; k <= 10; ++k) {
-        const double first = 2.0 * k + n - 2.0, second = first + 1.0;
-        const double counts = (first > 0.0 ? first : 1.0) * second;
-        factor *= counts / ((2.0 * k - 1.0) * (2.0 * k) * x * x);
-        sum += bernoulli[k - 1] * factor;
+    double sum = 0.0, at = x, term = 1.0; // relative to the first
+    for (int k = 1; at < 16.0 + n && term > negligible; ++k) {
+        sum += term;
+        at = x + k;
+        term = pow(x / at, double(n + 1));
     }
-    if (n == 0)
-        return log(x) - sum;
-    return n % 2 ? sum : -sum;
+    if (term > negligible) {
+        sum += term * (at / n + 0.5);
+        double factor = term * at / n;
+        for (int k = 0; k < 10; ++k) {
+            const double above = 2.0 * k + n;
+            factor *= above * (above + 1.0) /
+                      ((2.0 * k + 1.0) * (2.0 * k + 2.0) * at * at);
+            sum += bernoulli[k] * factor;
+        }
+    }
+    const Scaled first = factorial_power(n, x);
+    return {first.value * sum, first.exponent};
 }
-/// The derivative of order n of π cot(πx): a polynomial of the cotangent, by
-/// d cot(πx) = -π (1 + cot²). Its terms have one sign.
-static __device__ double cotangent_derivative(int n, double x) {
+static __device__ double digamma_of_positive(double x) {
+    constexpr double factors[] = {
+        1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132,
+        -691.0 / 32760, 1.0 / 12, -3617.0 / 8160, 43867.0 / 14364,
+        -174611.0 / 6600};
+    double sum = 0.0;
+    for (; x < 16.0; x += 1.0)
+        sum += 1.0 / x;
+    double power = 1.0;
+    sum += 0.5 / x;
+    for (int k = 0; k < 10; ++k) {
+        power /= x * x;
+        sum += factors[k] * power;
+    }
+    return log(x) - sum;
+}
+/// Of x < 0 by reflection: what sum_of_powers() has for k >= 0, summed over all
+/// whole k, is the derivative of order n of the cotangent.
+static __device__ double digamma_of_negative(double x) {
     constexpr double pi = 3.14159265358979324;
     const double at = x - rint(x), size = fabs(at);
-    const double of_size =
+    const double cotangent =
         size > 0.25 ? tan(pi * (0.5 - size)) : 1.0 / tan(pi * size);
-    const double cotangent = at < 0.0 ? -of_size : of_size;
-    double factors[67] = {0.0, pi};
-    for (int order = 1; order <= n; ++order) {
-        double next[67] = {};
-        for (int k = 1; k <= order; ++k) {
-            next[k - 1] -= pi * k * factors[k];
-            next[k + 1] -= pi * k * factors[k];
-        }
-        for (int k = 0; k <= order + 1; ++k)
-            factors[k] = next[k];
-    }
-    double value = 0.0;
-    for (int k = n + 1; k >= 0; --k)
-        value = fma(value, cotangent, factors[k]);
-    return value;
+    return digamma_of_positive(1.0 - x) +
+           (at < 0.0 ? pi * cotangent : -pi * cotangent);
 }
-/// NaN at poles, of an order that is negative or not whole, and of an order
-/// above 64 where x < 0.
+static __device__ Scaled polygamma_of_negative(int n, double x) {
+    const double at = x - rint(x), size = fabs(at);
+    const Scaled above = sum_of_powers(n, size);
+    const Scaled below = sum_of_powers(n, 1.0 - size);
+    const Scaled mirrored = negative(sum_of_powers(n, 1.0 - x));
+    if (n % 2)
+        return sum_of(sum_of(above, below), mirrored);
+    const Scaled both = sum_of(negative(above), below);
+    return sum_of(at < 0.0 ? negative(both) : both, mirrored);
+}
+/// NaN at poles, and of an order that is negative or not whole.
 static __device__ double polygamma(double n, double x) {
     const bool is_pole = x <= 0.0 && floor(x) == x;
-    if (!is_order(n) || !is_whole_order(n) || n < 0.0 || is_pole ||
-        !(fabs(x) < 1e300))
+    if (!is_order(n) || !is_whole_order(n) || n < 0.0 || is_pole || is_nan(x))
         return not_a_number<double>();
+    if (x == infinity<double>())
+        return n == 0.0 ? x : 0.0;
+    if (n == 0.0)
+        return x > 0.0 ? digamma_of_positive(x) : digamma_of_negative(x);
     const int order = int(n);
-    if (x > 0.0)
-        return polygamma_of_positive(order, x);
-    if (order > 64)
-        return not_a_number<double>();
-    const double mirrored = polygamma_of_positive(order, 1.0 - x);
-    return order_sign(order) * mirrored - cotangent_derivative(order, x);
+    if (x < 0.0) {
+        const Scaled sum = polygamma_of_negative(order, x);
+        return ldexp(sum.value, sum.exponent);
+    }
+    const Scaled sum = sum_of_powers(order, x);
+    return -order_sign(order) * ldexp(sum.value, sum.exponent);
 }
 
 static __device__ float bessel_i(float n, float x) {

@@ -278,6 +278,8 @@ private:
     ir::ValueId list(Scope& scope, const ast::Node& node);
     ir::ValueId list(std::span<const ir::ValueId> parts, Span span);
     ir::ValueId unsigned_list(std::span<const ir::ValueId> numbers, Span span);
+
+    // build_reductions.cpp
     ir::ValueId reduce(Scope& scope, const ast::Node& node);
     void scalars_of(ir::Reduction reduction, std::span<ir::ValueId> operands,
                     Span span);
@@ -324,6 +326,9 @@ private:
     std::vector<ir::ValueId> reduced_;
     std::size_t steps_ = 0;
 };
+
+/// A number, or minus a number, as typed.
+std::optional<double> literal_of(const ast::Formula& formula, ast::NodeId id);
 
 /// Evaluates a rule inside a growing graph.
 ir::ValueId expand(ir::Builder& builder, const ast::Formula& rule,

@@ -210,26 +210,16 @@ ir::Graph GraphBuild::run() {
     return widened;
 }
 
-namespace {
-
-/// Which nodes a value is computed from: a graph that grows has others, too.
-std::vector<bool> used_by(const ir::Graph& graph, ValueId result) {
-    std::vector<bool> used(graph.nodes.size(), false);
-    used[result] = true;
-    for (ValueId id = result; id < graph.nodes.size(); --id)
-        if (used[id])
-            for (ValueId input : graph[id].inputs())
-                used[input] = true;
-    return used;
-}
-
-} // namespace
-
-/// All reductions are over the same axes, and nothing else is left on them.
+/// A formula that reduces leaves one axis at most: `x_j + sum_j y_j` is one
+/// number a point of j, but `k_ij + sum_j k_ij` is N×M.
 void GraphBuild::check_reductions(const ir::Graph& graph,
                                   ValueId result) const {
+    if (graph[result].type.axes != Axes::IJ)
+        return;
+    const std::vector<bool> used =
+        ir::reached(graph, std::span(&result, 1),
+                    [&](ValueId id) { return graph[id].op == Op::Reduce; });
     const ir::Node* first = nullptr;
-    const std::vector<bool> used = used_by(graph, result);
     for (ValueId id = 0; id < graph.nodes.size(); ++id) {
         const ir::Node& node = graph[id];
         if (node.op != Op::Reduce || !used[id])
@@ -240,12 +230,10 @@ void GraphBuild::check_reductions(const ir::Graph& graph,
                 {spelling_of_reduction(*first), spelling_of_reduction(node)});
         first = first ? first : &node;
     }
-    if (!first)
-        return;
-    const Axes left = graph[result].type.axes & Axes(first->second);
-    if (left != Axes::None)
+    if (first)
         refuse(Code::AxisNotReduced, graph[result].span,
-               {std::string(spelling_of(left)), spelling_of_reduction(*first)});
+               {std::string(spelling_of(Axes(first->second))),
+                spelling_of_reduction(*first)});
 }
 
 /// Somebody says how many points there are on every axis that is counted.

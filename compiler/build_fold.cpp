@@ -76,7 +76,7 @@ ValueId GraphBuild::fold(Scope& scope, const ast::Node& node) {
     call.name = node.name + "_" + std::string(spelling_of(axes_of(node.axes)));
     check_state(call);
     const ValueId operands[] = {call.terms, call.initial};
-    check_not_reduced(operands, node, call.span);
+    check_not_reduced(call.initial, node, call.span);
     const Type state = builder_.type(call.initial);
     const Type term = builder_.type(call.terms);
     const FoldBody bodies[] = {fold_body(call, call.accumulate, term),
@@ -91,7 +91,8 @@ ValueId GraphBuild::fold(Scope& scope, const ast::Node& node) {
     if (graphs.given() != ir::no_value)
         all.push_back(graphs.given());
     const ValueId reduced =
-        builder_.fold(fold, axes_of(node.axes), all, call.span, pairs_);
+        builder_.fold(fold, axes_of(node.axes), all, call.span,
+                      pairs_met(std::span(&call.terms, 1), node, call.span));
     if (!call.finalise)
         return reduced;
     Scope inner = inner_of(scope);
@@ -163,7 +164,7 @@ FoldBody GraphBuild::fold_body(const FoldCall& call, ast::NodeId function,
 void GraphBuild::check_body(const FoldCall& call, const Scope& inner,
                             ast::NodeId function, ValueId result) {
     const ast::Node& name = inner.formula[function];
-    check_not_reduced(std::span(&result, 1), call.node, call.span);
+    check_not_reduced(result, call.node, call.span);
     if (is_complex(result))
         refuse(Code::ComplexOperand, span_of(call.scope, name), {});
     for (const auto& [id, value] : inner.values) {

@@ -235,32 +235,4 @@ ValueId GraphBuild::masked(Scope& scope, const ast::Node& node, Span span) {
     return where_holds(condition, value, span);
 }
 
-/// sum_i sum_j f is sum_ij f, and max_i max_j f is max_ij f.
-bool GraphBuild::merge_reductions(ir::Reduction reduction, Axes& over,
-                                  ValueId& body) {
-    using ir::Reduction;
-    if (is_complex(body)) {
-        Axes both = over;
-        ValueId real = real_part(body), imaginary = imaginary_part(body);
-        if (!merge_reductions(reduction, both, real) ||
-            !merge_reductions(reduction, over, imaginary))
-            return false;
-        body = complex(real, imaginary, builder_[body].span);
-        return true;
-    }
-    const ir::Node& inner = builder_[body];
-    const bool merges =
-        reduction == Reduction::Sum || reduction == Reduction::Mean ||
-        reduction == Reduction::Prod || reduction == Reduction::Max ||
-        reduction == Reduction::Min || reduction == Reduction::Any ||
-        reduction == Reduction::All || reduction == Reduction::LogSumExp;
-    if (!merges || inner.op != Op::Reduce ||
-        Reduction(inner.first) != reduction || inner.inputs().size() != 1 ||
-        (Axes(inner.second) & over) != Axes::None || inner.pairs != pairs_)
-        return false;
-    over = over | Axes(inner.second);
-    body = inner.operands[0];
-    return true;
-}
-
 } // namespace tilefold

@@ -59,8 +59,38 @@ ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
     Axes over = axes_of(node.axes);
     if (operands.size() == 1 && merge_reductions(*reduction, over, operands[0]))
         return this->reduction(*reduction, over, operands, k, span, pairs_);
-    check_not_reduced(operands, node, span);
-    return this->reduction(*reduction, over, operands, k, span, pairs_);
+    return this->reduction(*reduction, over, operands, k, span,
+                           pairs_met(operands, node, span));
+}
+
+/// sum_i sum_j f is sum_ij f, and max_i max_j f is max_ij f.
+bool GraphBuild::merge_reductions(ir::Reduction reduction, Axes& over,
+                                  ValueId& body) {
+    using ir::Reduction;
+    if (is_complex(body)) {
+        Axes both = over;
+        ValueId real = real_part(body), imaginary = imaginary_part(body);
+        if (!merge_reductions(reduction, both, real) ||
+            !merge_reductions(reduction, over, imaginary))
+            return false;
+        body = complex(real, imaginary, builder_[body].span);
+        return true;
+    }
+    const auto guarded = guarded_.find(body);
+    const ir::Node& inner =
+        builder_[guarded == guarded_.end() ? body : guarded->second];
+    const bool merges =
+        reduction == Reduction::Sum || reduction == Reduction::Mean ||
+        reduction == Reduction::Prod || reduction == Reduction::Max ||
+        reduction == Reduction::Min || reduction == Reduction::Any ||
+        reduction == Reduction::All || reduction == Reduction::LogSumExp;
+    if (!merges || inner.op != Op::Reduce ||
+        Reduction(inner.first) != reduction || inner.inputs().size() != 1 ||
+        (Axes(inner.second) & over) != Axes::None || inner.pairs != pairs_)
+        return false;
+    over = over | Axes(inner.second);
+    body = inner.operands[0];
+    return true;
 }
 
 /// Scores and weights are scalars.
@@ -130,7 +160,10 @@ ValueId GraphBuild::guarded_sum(Axes over, ValueId f, Span span,
     const ValueId most = builder_.whole_constant(0x1p63);
     const ValueId not_above =
         builder_.apply(Op::Where, {above, most, wrapped}, span);
-    return builder_.apply(Op::Where, {below, least, not_above}, span);
+    const ValueId result =
+        builder_.apply(Op::Where, {below, least, not_above}, span);
+    guarded_[result] = wrapped;
+    return result;
 }
 
 ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
@@ -139,11 +172,10 @@ ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
     const Span span = span_of(scope, node);
     if (is_complex(f))
         refuse(Code::ComplexOperand, span, {});
-    check_not_reduced(std::span(&f, 1), node, span);
     Bindings bindings;
     bindings.values["f"] = f;
     bindings.over = axes_of(node.axes);
-    bindings.pairs = pairs_;
+    bindings.pairs = pairs_met(std::span(&f, 1), node, span);
     bindings.values["n"] =
         tilefold::count_of(builder_, bindings.over, bindings.pairs);
     bindings.span = span;
@@ -175,8 +207,8 @@ std::int64_t GraphBuild::count_of(Scope& scope, const ast::Node& node) const {
     return std::int64_t(*value);
 }
 
-void GraphBuild::check_not_reduced(std::span<const ValueId> operands,
-                                   const ast::Node& node, Span span) {
+/// A reduction that the value is computed from, or no_value.
+ValueId GraphBuild::reduction_below(ValueId value) {
     const auto& nodes = builder_.graph().nodes;
     for (std::size_t k = reduced_.size(); k < nodes.size(); ++k) {
         ValueId reduced = nodes[k].op == Op::Reduce ? ValueId(k) : ir::no_value;
@@ -184,17 +216,47 @@ void GraphBuild::check_not_reduced(std::span<const ValueId> operands,
             reduced = reduced == ir::no_value ? reduced_[input] : reduced;
         reduced_.push_back(reduced);
     }
+    return reduced_[value];
+}
+
+/// A fold's functions and its initial state hold none.
+void GraphBuild::check_not_reduced(ValueId value, const ast::Node& outer,
+                                   Span span) {
+    const ValueId inner = reduction_below(value);
+    if (inner != ir::no_value)
+        refuse(
+            Code::ReductionInside, span_of_inner(inner, span),
+            {spelling_of_reduction(builder_[inner]),
+             outer.name + "_" + std::string(spelling_of(axes_of(outer.axes)))});
+}
+
+/// The reductions of tables have no place in the text.
+Span GraphBuild::span_of_inner(ValueId reduction, Span outer) const {
+    const Span span = builder_[reduction].span;
+    return span == Span{} ? outer : span;
+}
+
+/// The pairs that a reduction meets: those of the call. What other reductions
+/// have left on its axis alone, it meets once a point. A value that has none of
+/// the axis any more is a mistake.
+ir::Pairs GraphBuild::pairs_met(std::span<const ValueId> operands,
+                                const ast::Node& outer, Span span) {
+    Axes axes = Axes::None;
+    ValueId inner = ir::no_value;
     for (ValueId operand : operands) {
-        if (reduced_[operand] == ir::no_value)
-            continue;
-        const ir::Node& inner = nodes[reduced_[operand]];
-        const Axes axes = axes_of(node.axes);
-        const bool same = (Axes(inner.second) & axes) != Axes::None;
-        refuse(same ? Code::NestedReduction : Code::ReductionInside,
-               inner.span == Span{} ? span : inner.span,
-               {spelling_of_reduction(inner),
-                node.name + "_" + std::string(spelling_of(axes))});
+        axes = axes | builder_.type(operand).axes;
+        if (inner == ir::no_value)
+            inner = reduction_below(operand);
     }
+    if (inner == ir::no_value)
+        return pairs_;
+    const Axes over = axes_of(outer.axes);
+    if (const Axes gone = without(over, axes); gone != Axes::None)
+        refuse(Code::NestedReduction, span_of_inner(inner, span),
+               {spelling_of_reduction(builder_[inner]),
+                outer.name + "_" + std::string(spelling_of(over)),
+                std::string(spelling_of(gone))});
+    return axes == Axes::IJ ? pairs_ : ir::Pairs::All;
 }
 
 } // namespace tilefold

@@ -125,8 +125,6 @@ private:
     ir::ValueId where_holds(ir::ValueId condition, ir::ValueId value,
                             Span span);
     ir::ValueId masked(Scope& scope, const ast::Node& node, Span span);
-    bool merge_reductions(ir::Reduction reduction, Axes& over,
-                          ir::ValueId& body);
 
     // build_refusals.cpp
     [[noreturn]] void refuse_missing(const NameUse& use) const;
@@ -281,6 +279,8 @@ private:
 
     // build_reductions.cpp
     ir::ValueId reduce(Scope& scope, const ast::Node& node);
+    bool merge_reductions(ir::Reduction reduction, Axes& over,
+                          ir::ValueId& body);
     void scalars_of(ir::Reduction reduction, std::span<ir::ValueId> operands,
                     Span span);
     ir::ValueId reduction(ir::Reduction reduction, Axes over,
@@ -291,8 +291,12 @@ private:
     ir::ValueId reduction_sugar(Scope& scope, const ast::Node& node,
                                 const ReductionSugar& sugar);
     std::int64_t count_of(Scope& scope, const ast::Node& node) const;
-    void check_not_reduced(std::span<const ir::ValueId> operands,
-                           const ast::Node& node, Span span);
+    ir::ValueId reduction_below(ir::ValueId value);
+    Span span_of_inner(ir::ValueId reduction, Span outer) const;
+    void check_not_reduced(ir::ValueId value, const ast::Node& outer,
+                           Span span);
+    ir::Pairs pairs_met(std::span<const ir::ValueId> operands,
+                        const ast::Node& outer, Span span);
 
     // build_fold.cpp
     struct FoldCall;
@@ -322,6 +326,8 @@ private:
     std::map<ast::NodeId, ir::ValueId> slots_;
     std::map<std::string, ir::ValueId> definitions_; ///< values, once made
     std::map<ir::ValueId, Masked> masks_;
+    /// By result of guarded_sum(): the plain sum in it.
+    std::map<ir::ValueId, ir::ValueId> guarded_;
     /// By value: a Reduce it depends on, or no_value.
     std::vector<ir::ValueId> reduced_;
     std::size_t steps_ = 0;

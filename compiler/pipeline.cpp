@@ -184,6 +184,8 @@ Program compile(const ast::Formula& formula,
         with_one_component(checked(build(formula, arguments, pairs_of(mode))),
                            arguments, options.purpose);
     check_mode(formula, graph, mode);
+    if (!is_one_sweep(graph))
+        internal_error("reductions of reductions in one kernel");
     const std::vector<std::string> names = names_of(arguments);
     if (options.purpose.adjoin)
         if (auto flat = ir::flatten_points(graph)) {
@@ -250,6 +252,21 @@ bool may_be_complex(const ast::Formula& formula,
            });
 }
 
+/// Whether the text alone says that one kernel does: no reduction, or one that
+/// is the whole formula, and no derivative.
+bool is_plain(const ast::Formula& formula) {
+    std::size_t reductions = 0;
+    for (const ast::Node& node : formula.nodes) {
+        if (node.kind == ast::Kind::Apply && find_derivative(node.name))
+            return false;
+        reductions += node.kind == ast::Kind::Reduce;
+    }
+    const ast::Node& root = formula[formula.root];
+    return reductions == 0 ||
+           (reductions == 1 && root.kind == ast::Kind::Reduce &&
+            !find_reduction_sugar(root.name));
+}
+
 } // namespace
 
 bool needs_sweeps(const ast::Formula& formula, const Derivation& derivation,
@@ -258,14 +275,8 @@ bool needs_sweeps(const ast::Formula& formula, const Derivation& derivation,
         return !derivation.empty();
     if (may_be_complex(formula, arguments))
         return true;
-    const bool may_need =
-        std::ranges::any_of(formula.nodes, [](const ast::Node& node) {
-            return (node.kind == ast::Kind::Apply &&
-                    find_derivative(node.name)) ||
-                   (node.kind == ast::Kind::Reduce &&
-                    find_reduction_sugar(node.name));
-        });
-    return may_need && !is_one_sweep(build(formula, arguments, pairs_of(mode)));
+    return !is_plain(formula) &&
+           !is_one_sweep(build(formula, arguments, pairs_of(mode)));
 }
 
 CompileRequest request_of(const Program& program) {

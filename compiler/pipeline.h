@@ -115,8 +115,8 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
                              const CompileOptions& options);
 /// The same program by another plan of its nest.
 Program with_plan(const Program& program, const Plan& plan);
-/// Whether compile() cannot do it: derivatives are asked for, or one inside
-/// the formula, or a variance, makes one reduction need another.
+/// Whether compile() cannot do it: derivatives are asked for, or a reduction
+/// needs the result of another one, or is over other axes.
 bool needs_sweeps(const ast::Formula& formula, const Derivation& derivation,
                   std::span<const ArgumentType> arguments, Mode mode);
 

@@ -208,6 +208,8 @@ private:
             at += type.rows;
         }
         sweep.graph = graph.finish(joined);
+        for (const SweepPart& part : sweep.parts)
+            left_[part.name] = sweep.graph[sweep.graph.result].type.dtype;
         if (outputs.size() == 1)
             sweep.graph = widen_linear_argument(sweep.graph);
         all.sweeps.push_back(std::move(sweep));
@@ -239,11 +241,14 @@ private:
         return is_reduction(builder_[id]) && (!key || this->key(id) != *key);
     }
 
+    /// The dtype is what its sweep leaves behind, which may be another than in
+    /// the whole graph: numbers on {} that a sweep is given are float64 in it.
     ValueId temporary(Builder& graph, ValueId id) const {
         const Type& type = builder_.type(id);
-        return graph.argument({name_of(id), type.dtype, type.rank, type.rows,
-                               type.columns, type.axes},
-                              type.axes, builder_[id].span);
+        const DType dtype = left_.at(name_of(id));
+        return graph.argument(
+            {name_of(id), dtype, type.rank, type.rows, type.columns, type.axes},
+            type.axes, builder_[id].span);
     }
 
     static std::string name_of(ValueId id) { return "$" + std::to_string(id); }
@@ -255,6 +260,7 @@ private:
     std::map<Key, std::vector<ValueId>> groups_; ///< what each leaves behind
     std::vector<ValueId> maps_;
     std::map<ValueId, ResultPlace> places_;
+    std::map<std::string, DType> left_; ///< dtypes, by name of the part
 };
 
 } // namespace
@@ -265,16 +271,22 @@ Sweeps cut(Builder& builder, std::vector<ValueId> results) {
 }
 
 bool is_one_sweep(const ir::Graph& graph) {
+    const auto first = std::ranges::find_if(graph.nodes, is_reduction);
+    if (first == graph.nodes.end())
+        return true;
     std::vector<bool> reduced(graph.nodes.size());
     for (ValueId id = 0; id < graph.nodes.size(); ++id) {
         const Node& node = graph[id];
+        if (is_reduction(node) && node.second != first->second)
+            return false;
         for (ValueId input : node.inputs())
             reduced[id] = reduced[id] || reduced[input];
         if (is_reduction(node) && reduced[id])
             return false;
         reduced[id] = reduced[id] || is_reduction(node);
     }
-    return true;
+    const Axes left = graph[graph.result].type.axes & Axes(first->second);
+    return left == Axes::None;
 }
 
 } // namespace tilefold

@@ -45,7 +45,8 @@ struct Sweeps {
 /// Cuts what `results` reach (no_value: a zero).
 Sweeps cut(ir::Builder& builder, std::vector<ir::ValueId> results);
 
-/// Whether one kernel can compute the graph.
+/// Whether one kernel can compute the graph: its reductions are over the same
+/// axes, of which nothing is left, and none needs another.
 bool is_one_sweep(const ir::Graph& graph);
 
 } // namespace tilefold

@@ -43,7 +43,25 @@ bool Parser::reduction_follows(std::size_t at, Axes axes) const {
     return is_reduction(at) && overlap(tokens_[at].axes, axes);
 }
 
+/// `max_i a_i * min_j b_j`: is the second part of what the first is of? Right
+/// after the first it is, and of a sum both readings are one number.
+void Parser::check_inside_reduction() const {
+    if (context_.stop_axes == Axes::None)
+        return;
+    const Token& outer = tokens_[context_.reduction];
+    if (!vocabulary_.is_linear || vocabulary_.is_linear(outer.name))
+        return;
+    for (std::size_t at = context_.reduction + 1; at < at_; ++at) {
+        const TokenKind kind = tokens_[at].kind;
+        if (kind != TokenKind::Plus && kind != TokenKind::Minus &&
+            kind != TokenKind::Root)
+            fail(Code::ReductionAfterReduction, place(peek().span),
+                 {text_of(outer), text_of(peek())});
+    }
+}
+
 NodeId Parser::parse_reduction() {
+    check_inside_reduction();
     const Token& name = tokens_[at_];
     take();
     const bool group = next_is(TokenKind::LeftParen);

@@ -140,6 +140,7 @@ private:
     void check_call_continues(std::string_view operation) const;
     void check_factor_of_reduction() const;
     void check_denominator(const Token& division, NodeId right) const;
+    void check_inside_reduction() const;
     ast::Axes axes_read(NodeId id) const;
 
     // parser_operands.cpp: atoms, groups, bars, lists, subscripts

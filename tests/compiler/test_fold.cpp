@@ -152,13 +152,14 @@ TEST(FoldRefusals, VariablesInAFunction) {
 
 TEST(FoldRefusals, ReductionsInAFunction) {
     EXPECT_EQ(refusal("fold_j(x_j, 0, f) with f(a, b) = a + b + mean_j x_j"),
-              "'mean_j' stands inside 'fold_j', on the same axis\n"
+              "'mean_j' cannot stand in the functions or the initial state of "
+              "'fold_j'\n"
               "  fold_j(x_j, 0, f) with f(a, b) = a + b + mean_j x_j\n"
               "                                           ^~~~~~~~~~\n"
-              "compute the inner one first, or write it outside: (…)/(…)");
+              "compute it first and pass its result as an argument");
     EXPECT_EQ(
         refusal("fold_j(x_j, max_i x_i, f) with f(a, b) = a + b").substr(0, 45),
-        "'max_i' cannot stand inside 'fold_j'\n  fold_j");
+        "'max_i' cannot stand in the functions or the ");
 }
 
 TEST(FoldRefusals, Matrices) {

@@ -151,4 +151,86 @@ CASES = {
         ).sum(1),
         {"x": X, "y": Y, "b": B},
     ),
+    # ---- reductions of reductions -------------------------------------------
+    "hausdorff": Case(
+        "max_i min_j |x_i - y_j|²",
+        lambda x, y: squares(x, y).min(1)[0].max(),
+        {"x": X, "y": Y},
+    ),
+    "hausdorff of both": Case(
+        "max(max_i min_j d, max_j min_i d) with d = l*|x_i - y_j|²",
+        lambda x, y, l: torch.maximum(
+            (l * squares(x, y)).min(1)[0].max(),
+            (l * squares(x, y)).min(0)[0].max(),
+        ),
+        {"x": X, "y": Y, "l": SCALE},
+    ),
+    "squares of sums": Case(
+        "sum_i (sum_j exp(-|x_i - y_j|²/2l²) b_j)²",
+        lambda x, y, b, l: ((gaussian(x, y, l) @ b) ** 2).sum(),
+        {"x": X, "y": Y, "b": B, "l": SCALE},
+    ),
+    "logarithms of sums": Case(
+        "sum_i c_i log(sum_j exp(-|x_i - y_j|²/2l²))",
+        lambda x, y, c, l: c @ torch.log(gaussian(x, y, l).sum(1)),
+        {"x": X, "y": Y, "c": C, "l": SCALE},
+    ),
+    "the largest sum": Case(
+        "max_j sum_i exp(-|x_i - y_j|²/2l²)",
+        lambda x, y, l: gaussian(x, y, l).sum(0).max(),
+        {"x": X, "y": Y, "l": SCALE},
+    ),
+    "a sum of soft maxima": Case(
+        "sum_i |x_i[:2] - softmax_j(x_i·y_j/l, v_j)|²",
+        lambda x, y, v, l: (
+            (x[:, :2] - torch.softmax(x @ y.T / l, 1) @ v) ** 2
+        ).sum(),
+        {"x": X, "y": Y, "v": WIDE, "l": SCALE},
+    ),
+    "normalised by columns": Case(
+        "sum_j k/(sum_i k)*b_j with k = exp(-|x_i - y_j|²/2l²)",
+        lambda x, y, b, l: (
+            (gaussian(x, y, l) / gaussian(x, y, l).sum(0, keepdim=True)) @ b
+        ),
+        {"x": X, "y": Y, "b": B, "l": SCALE},
+    ),
+    "normalised by rows": Case(
+        "sum_j (k/(sum_j k))*y_j with k = exp(-|x_i - y_j|²/2l²)",
+        lambda x, y, l: (
+            (gaussian(x, y, l) / gaussian(x, y, l).sum(1, keepdim=True)) @ y
+        ),
+        {"x": X, "y": Y, "l": SCALE},
+    ),
+    "three levels": Case(
+        "logsumexp_i(c_i*log(sum_j b_j² k/(sum_i k)))"
+        " with k = exp(-|x_i - y_j|²/2l²)",
+        lambda x, y, b, c, l: torch.logsumexp(
+            c
+            * torch.log(
+                (b**2 * gaussian(x, y, l) / gaussian(x, y, l).sum(0)).sum(1)
+            ),
+            0,
+        ),
+        {"x": X, "y": Y, "b": B, "c": C, "l": SCALE},
+    ),
+    "centred": Case(
+        "l*x_i/(1 + max_i |x_i|) - mean_i(x_i)",
+        lambda x, l: l * x / (1 + x.norm(dim=1).max()) - x.mean(0),
+        {"x": X, "l": SCALE},
+    ),
+    "variance of sums": Case(
+        "var_i (sum_j exp(-|x_i - y_j|²/2l²) b_j)",
+        lambda x, y, b, l: (gaussian(x, y, l) @ b).var(correction=0),
+        {"x": X, "y": Y, "b": B, "l": SCALE},
+    ),
+    "smallest of smallest": Case(
+        "kmin_i(min_j |x_i - y_j|², 4)",
+        lambda x, y: torch.topk(squares(x, y).min(1)[0], 4, largest=False)[0],
+        {"x": X, "y": Y},
+    ),
+    "product of sums": Case(
+        "(sum_i x_i c_i)·(sum_j y_j b_j)*l",
+        lambda x, y, b, c, l: (c @ x) @ (b @ y) * l,
+        {"x": X, "y": Y, "b": B, "c": C, "l": SCALE},
+    ),
 }

@@ -102,6 +102,7 @@ class Generator(Leaves):
 
     def list(self, length: int, depth: int) -> Term:
         parts = [self.grow(0, length, depth - 2) for _ in range(length)]
+        parts = self.alike(parts)
         numbers = [part.numbers for part in parts]
         shape = np.broadcast_shapes(*(n.value.shape for n in numbers))
         values, errors = (
@@ -220,7 +221,20 @@ class Generator(Leaves):
         ]
         return self.apply(table, name, operands)
 
+    def alike(self, terms: list[Term]) -> list[Term]:
+        """A choice of uint64 and other whole numbers is refused: no integer
+        type holds both. Then all are real."""
+        whole = {"integer", "index", "truth"}
+        if "dtype u64" not in self.case.traits or len(terms) == 1:
+            return terms
+        return [
+            self.times(term, 1.5) if term.kind in whole else term
+            for term in terms
+        ]
+
     def apply(self, table: str, name: str, operands: list[Term]) -> Term:
+        if name in ("Where", "ifelse"):
+            operands = [operands[0], *self.alike(operands[1:])]
         meaning = (OPERATIONS if table == "operations" else SUGAR)[name]
         numbers = self.evaluate(table, name, meaning, operands)
         row = self.operations[name] if table == "operations" else {}
@@ -396,6 +410,29 @@ class Generator(Leaves):
             "operations", self.choose(["Add", "Mul"]), [term, other]
         )
 
+    def nested(self, axes: str) -> tuple[Term, str]:
+        """A reduction of a reduction, and the axes that nothing is left of: it
+        is over what the inner one keeps, or over the inner one's axis again."""
+        inner = self.reduce(self.reduction_name(), axes)
+        finite = np.isfinite(inner.numbers.value).all()
+        if inner.kind != "real" or not finite:
+            return inner, axes
+        (kept,) = {I, J} - {axes}
+        again = self.choose([kept, kept, axes])
+        if again not in inner.axes:
+            leaf = self.argument(again, 0)
+            way = self.choose(["Add", "Mul"])
+            inner = self.apply("operations", way, [inner, leaf])
+        inner = self.reaching(inner, again)
+        names = set(SMOOTH if self.smooth else REDUCTIONS)
+        name = self.choose(sorted(names - TRUTHS - {"softmax"}))
+        if name in SCALARS:
+            inner = self.scalar(inner)
+        inner = self.bounded(inner, 1.5 if name == "prod" else 20)
+        self.case.traits.add("nested reductions")
+        term = self.reduced(name, again, [inner], 1 + self.below(5))
+        return term, "ij" if again == kept else axes
+
     # ---- the whole ----------------------------------------------------------
 
     def finish(self) -> Case:
@@ -404,7 +441,11 @@ class Generator(Leaves):
             manner = "reduce"
         if manner == "reduce":
             axes = self.choose(["j", "j", "i", "ij"])
-            term = self.after(self.reduce(self.reduction_name(), axes), axes)
+            if axes != "ij" and self.one_in(4):
+                term, axes = self.nested(axes)
+            else:
+                term = self.reduce(self.reduction_name(), axes)
+            term = self.after(term, axes)
         elif manner == "map":
             axes = self.choose([I, J])
             self.axes = [axes, axes, ""]

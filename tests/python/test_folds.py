@@ -426,7 +426,7 @@ REFUSED = [
         "'f' and 'g' disagree",
     ),
     (
-        "NestedReduction",
+        "ReductionInside",
         "fold_j(x_j, 0, f) with f(a, b) = a + max_j x_j",
         "max_j",
     ),

@@ -74,31 +74,56 @@ void run_on_device(const BoundState& bound, const Output& out,
     backend.gather(bound.location.number, sums, options.stream);
 }
 
+void check_summed(DType dtype) {
+    if (dtype == DType::Bool)
+        fail(Code::SumBatchOf,
+             {"true or false", "count, or use any and all of NumPy"});
+    if (dtype == DType::U64)
+        fail(Code::SumBatchOf,
+             {"uint64 numbers", "sum the results, or pass int64 numbers"});
+}
+
+/// Which of `count` batch dimensions are summed.
+std::vector<bool> flags_of(std::span<const std::int64_t> dimensions,
+                           std::size_t count) {
+    std::vector<bool> summed(count, false);
+    for (std::int64_t d : dimensions) {
+        if (d < 0 || d >= std::int64_t(count) || summed[std::size_t(d)])
+            fail(Code::SumBatchAxis,
+                 {std::to_string(d), std::to_string(count)});
+        summed[std::size_t(d)] = true;
+    }
+    return summed;
+}
+
+Extents without_summed(const Extents& shape, const std::vector<bool>& summed) {
+    Extents left;
+    for (std::size_t d = 0; d < shape.size(); ++d)
+        if (d >= summed.size() || !summed[d])
+            left.push_back(shape[d]);
+    return left;
+}
+
 } // namespace
 
 void bind_batch_sum(BoundState& bound,
                     std::span<const std::int64_t> dimensions) {
-    if (bound.sweeps)
-        fail(Code::SumBatchOf, {"a derivative, or complex",
-                                "sum the results; the gradient of a sum takes "
-                                "the cotangent of the sum for every batch"});
-    if (bound.prepared->program.result.dtype == DType::Bool)
-        fail(Code::SumBatchOf,
-             {"true or false", "count, or use any and all of NumPy"});
-    if (bound.prepared->program.result.dtype == DType::U64)
-        fail(Code::SumBatchOf,
-             {"uint64 numbers", "sum the results, or pass int64 numbers"});
-    bound.summed.assign(bound.batch_dimensions, false);
-    for (std::int64_t d : dimensions) {
-        if (d < 0 || d >= std::int64_t(bound.batch_dimensions) ||
-            bound.summed[std::size_t(d)])
-            fail(Code::SumBatchAxis,
-                 {std::to_string(d), std::to_string(bound.batch_dimensions)});
-        bound.summed[std::size_t(d)] = true;
+    check_summed(bound.prepared->program.result.dtype);
+    bound.summed = flags_of(dimensions, bound.batch_dimensions);
+    bound.sum_shape = without_summed(bound.shape, bound.summed);
+}
+
+void sum_batches(detail::BoundSweeps& sweeps,
+                 std::span<const std::int64_t> dimensions) {
+    sweeps.summed = flags_of(dimensions, sweeps.batch.size());
+    for (detail::BoundSweeps::Result& result : sweeps.results) {
+        if (result.argument >= 0)
+            fail(Code::SumBatchOf,
+                 {"a derivative", "the gradient of a sum takes the cotangent "
+                                  "of the sum for every batch"});
+        check_summed(result.dtype);
+        result.shape = without_summed(result.shape, sweeps.summed);
     }
-    for (std::size_t d = 0; d < bound.shape.size(); ++d)
-        if (d >= bound.batch_dimensions || !bound.summed[d])
-            bound.sum_shape.push_back(bound.shape[d]);
 }
 
 void run_batch_sum(const BoundState& bound, const Output& out,

@@ -4,15 +4,20 @@
 #pragma once
 
 #include "runtime/session_state.h"
+#include "runtime/sweeps.h"
 
 #include <span>
 
 namespace tilefold {
 
 /// Throws SumBatchAxis for what is no batch dimension, or is named twice, and
-/// SumBatchOf for what is not one real number a point, or several.
+/// SumBatchOf for what has no sum.
 void bind_batch_sum(detail::BoundState& bound,
                     std::span<const std::int64_t> dimensions);
+/// The same of a call that takes several kernels, which sums where results are
+/// gathered; of derivatives it throws SumBatchOf, too.
+void sum_batches(detail::BoundSweeps& sweeps,
+                 std::span<const std::int64_t> dimensions);
 
 void run_batch_sum(const detail::BoundState& bound, const Output& out,
                    const RunOptions& options);

@@ -315,10 +315,11 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     bound->location = location;
     bound->indices = index_arrays(*bound->prepared, readings);
     check_indices(bound->indices);
-    if (bound->prepared->sweeps)
+    if (bound->prepared->sweeps) {
         bind_sweeps(*bound, readings, lengths, options);
-    else
-        fill_job(*bound, parsed, readings, lengths, options);
+        return bound;
+    }
+    fill_job(*bound, parsed, readings, lengths, options);
     if (!options.sum_batch.empty())
         bind_batch_sum(*bound, options.sum_batch);
     return bound;

@@ -1,14 +1,16 @@
-// runtime/sweeps.cpp - runs the kernels of a derivative in order.
+// runtime/sweeps.cpp - runs the kernels of a formula in order.
 //
 // 1. A kernel writes straight into a result where that is all it leaves
 //    behind; else into an array of its own, from which results are gathered.
 // 2. The gradient of an argument that was broadcast along batch dimensions is
-//    the sum over these, added in their order, in double precision.
+//    the sum over these, added in their order, in double precision; so are
+//    results of sum_batch.
 
 #include "runtime/sweeps.h"
 
 #include "compiler/roles.h"
 #include "formulas/diagnostic.h"
+#include "runtime/batch_sum.h"
 #include "runtime/bind_job.h"
 #include "runtime/bound.h"
 #include "runtime/element.h"
@@ -78,6 +80,7 @@ private:
         state.session = bound_.session;
         state.parsed = bound_.parsed;
         state.prepared = prepared_.kernels[number];
+        check_left(state.prepared->program);
         fill_job(state, *bound_.parsed, readings_, sweeps_.lengths,
                  {.ranges = sweeps_.ranges});
         Left& left = left_.emplace_back();
@@ -97,6 +100,17 @@ private:
         state.job.target = target_of(state, out, false);
         for (const SweepPart& part : prepared_.parts[number])
             add_reading(part, left);
+    }
+
+    /// What earlier kernels left is of the dtype that a kernel reads it as.
+    void check_left(const Program& program) const {
+        for (std::size_t k = 0; k < program.argument_order.size(); ++k) {
+            const std::int32_t place = program.argument_order[k];
+            if (place >= std::int32_t(sweeps_.arguments.size()) &&
+                readings_[std::size_t(place)].dtype !=
+                    program.graph.arguments[k].dtype)
+                internal_error("a sum between sweeps of another dtype");
+        }
     }
 
     /// The result that is all a kernel leaves, and may be written by it; or
@@ -128,8 +142,9 @@ private:
 
     void* allocate(Left& left) const {
         constexpr const char* what = "a sum between two sweeps over the pairs";
-        constexpr const char* cure =
-            "differentiate by fewer arguments at a time";
+        const char* cure = bound_.parsed->derivation().empty()
+                               ? "pass fewer batches at a time, or float32"
+                               : "differentiate by fewer arguments at a time";
         const std::int64_t count = left.view.elements();
         const std::size_t bytes = std::size_t(count) * size_of(left.view.dtype);
         if (!bound_.location.is_host()) {
@@ -289,6 +304,8 @@ private:
         std::int64_t stride = 1;
         for (std::size_t d = own.size(); d-- > 0;) {
             const std::size_t to = d + strides.size() - own.size();
+            if (!sweeps_.summed.empty() && sweeps_.summed[to])
+                continue;
             strides[to] = own[d] == 1 ? 0 : stride;
             stride *= own[d];
         }
@@ -356,6 +373,8 @@ void bind_sweeps(BoundState& bound, const Readings& readings,
                  bytes_of(argument.view.data, argument.view.dtype,
                           argument.view.shape, argument.view.strides),
                  argument.view.location});
+    if (!options.sum_batch.empty())
+        sum_batches(*sweeps, options.sum_batch);
     bound.sweeps = std::move(sweeps);
 }
 

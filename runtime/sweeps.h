@@ -1,5 +1,6 @@
 // runtime/sweeps.h - formulas that take several kernels, one after the other:
-// derivatives. What a kernel leaves behind is an array that later ones read.
+// derivatives, complex values, reductions of reductions. What a kernel leaves
+// behind is an array that later ones read.
 #pragma once
 
 #include "runtime/session_state.h"
@@ -37,7 +38,8 @@ public:
     boost::container::small_vector<BoundState::Input, 6> inputs;
     Lengths lengths;
     std::shared_ptr<const Ranges> ranges;
-    Extents batch; ///< of all arguments together
+    Extents batch;            ///< of all arguments together
+    std::vector<bool> summed; ///< of its dimensions, where any are
     std::vector<Result> results;
     /// The last run's, with all memory between the sweeps: a run that writes
     /// where that one wrote allocates nothing.

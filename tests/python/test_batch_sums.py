@@ -24,6 +24,9 @@ FORMULAS = {
     "sum_ij exp(-|x_i - y_j|²/l) b_j": (2,),
     "logsumexp_j (-|x_i - y_j|²/l)": (60,),
     "count_j (|x_i - y_j|² < l)": (60,),
+    "sum_j exp(im*|x_i - y_j|/l) b_j": (60, 2),
+    "var_j exp(-|x_i - y_j|²/l)": (60,),
+    "sum_i |sum_j exp(-|x_i - y_j|²/l) b_j|²": (),
 }
 
 
@@ -123,7 +126,6 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("sum_j x_i·y_j", "0", "sum_batch cannot be a str"),
     ("sum_j x_i·y_j", 0.0, "sum_batch cannot be a float"),
     ("any_j (x_i·y_j > 0)", 0, "this result is true or false"),
-    ("sum_j exp(im*x_i·y_j)", 0, "this result is a derivative, or complex"),
 ]
 
 

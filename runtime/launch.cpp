@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -157,7 +158,7 @@ bool run_wave(const Run& run, Draw& draw, Crew& crew, std::int64_t pieces) {
     };
     auto waiting = [&] { run.progress->poll_if_due(mode); };
     int helpers = int(std::min<std::int64_t>(pieces - 1, crew.threads() - 1));
-    return crew.together(helpers, share, waiting);
+    return crew.together(helpers, std::ref(share), std::ref(waiting));
 }
 
 void run_together(Run& run, Crew& crew) {

@@ -1,27 +1,31 @@
 // runtime/threads.cpp - a pool of threads for parties of work.
 //
-// A run needs no more than "this function on k threads at once". The pool is
-// Boost.Asio's, not oneTBB, for what a shared scheduler cannot promise.
-// Measured with oneTBB 2021.8, 8 threads asked on 2 cores:
-//  - in a child, 0 of 7 workers answered as soon as another thread or
-//    library of the parent had used the scheduler (tbb::finalize refuses);
-//  - finalize before the fork stops every run of other threads, and takes up
-//    to 4 ms;
-//  - the number of threads is the least that anyone in the process has set.
-// Here a fork needs no preparation, and the number asked is the number run.
+// A run needs no more than "this function on k threads at once". Neither
+// oneTBB nor Boost.Asio gives that as a run needs it:
+//  - oneTBB 2021.8: in a child, 0 of 7 workers answered as soon as another
+//    thread or library of the parent had used the scheduler; finalize before
+//    the fork stops every run of other threads; the number of threads is the
+//    least that anyone in the process has set;
+//  - Boost.Asio 1.74: where the system grants some threads and refuses others,
+//    the pool's constructor waits for ever, and posting allocates, which may
+//    fail when some helpers are called already.
+//
+// 1. A party lies on its caller's stack: calling for help allocates nothing.
+//    Threads find it in a list, and enter and leave it under one mutex.
+// 2. However its caller leaves together(), nobody enters the party any more,
+//    and all that did have left it.
+// 3. A fork needs no preparation: the child forgets the threads, the mutex and
+//    the list, and makes new ones.
 
 #include "runtime/threads.h"
 
 #include "runtime/options.h"
-
-#include <boost/asio/post.hpp>
-#include <boost/asio/thread_pool.hpp>
+#include "runtime/signals_blocked.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <exception>
 #include <mutex>
 #include <sched.h>
@@ -30,6 +34,23 @@
 
 namespace tilefold {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// How long a thread looks before it sleeps: waking one takes 50 µs, a tenth
+/// of what 10,000 batches of 30 × 30 points take, and the next call often
+/// follows soon.
+constexpr std::chrono::microseconds patience{100};
+constexpr std::chrono::milliseconds between_waits{50};
+constexpr std::chrono::seconds between_refusals{1};
+
+/// Until `found()` or out of patience. Yielding would hand the processor to
+/// whoever else looks for work so, as OpenBLAS' threads do, for milliseconds.
+template <class Found> void look(Found found) {
+    const auto end = Clock::now() + patience;
+    while (!found() && Clock::now() < end)
+        __builtin_ia32_pause();
+}
 
 /// To another processor, if the thread is on `processor`. A new thread begins
 /// on that of its creator, where Linux 6.18 lets it wait, for 2 to 4 ms, though
@@ -44,192 +65,252 @@ void leave(int processor) {
         sched_setaffinity(0, sizeof all, &all);
 }
 
-/// One call of together(); shared by its caller and whoever comes to help,
-/// be it too late.
-class Party {
-public:
-    explicit Party(const std::function<void()>& share) : share_(share) {}
+/// One call of together().
+struct Party {
+    explicit Party(const std::function<void()>& share) : share(share) {}
 
-    /// A helper's part, not on the caller's processor, where it would wait for
-    /// the caller; nothing once the party is closed.
-    void help() {
-        leave(processor_);
-        {
-            std::lock_guard lock(mutex_);
-            if (closed_)
-                return;
-            ++inside_;
-        }
-        share_();
-        std::lock_guard lock(mutex_);
-        if (--inside_ == 0)
-            left_.notify_all();
-    }
-
-    /// Nobody enters any more.
-    void close() {
-        std::lock_guard lock(mutex_);
-        closed_ = true;
-    }
-
-    /// Whether all helpers have left within 50 ms. They are at their last
-    /// pieces when the caller has none left, and waking it would take longer.
-    bool all_left() {
-        const auto end = std::chrono::steady_clock::now() + patience;
-        while (inside_ > 0 && std::chrono::steady_clock::now() < end)
-            __builtin_ia32_pause();
-        std::unique_lock lock(mutex_);
-        return left_.wait_for(lock, std::chrono::milliseconds(50),
-                              [this] { return inside_ == 0; });
-    }
-
-private:
-    static constexpr std::chrono::microseconds patience{100};
-    const std::function<void()>& share_;
-    const int processor_ = sched_getcpu();
-    std::mutex mutex_;
-    std::condition_variable left_;
-    std::atomic<int> inside_ = 0; ///< changes under the mutex
-    bool closed_ = false;
+    const std::function<void()>& share;
+    const int processor = sched_getcpu(); ///< the caller's
+    // Under the mutex of the Muster:
+    int wanted = 0; ///< helpers that may still enter
+    std::atomic<int> inside = 0;
+    std::exception_ptr error; ///< the first that a helper met
+    std::condition_variable left;
+    Party* next = nullptr; ///< behind it in the list
 };
 
-/// Where helpers look for the next party before they sleep: the next call often
-/// follows soon, and waking one takes 50 µs, a tenth of what 10,000 batches of
-/// 30 × 30 points take.
-class Offers {
+/// Parties that want helpers: first come, first served.
+class Waiting {
 public:
-    /// At most so many look at once: no more than there are processors.
-    explicit Offers(int most_looking) : most_looking_(most_looking) {}
-
-    /// To at most so many of those who look, each of whom will come. Gives how
-    /// many.
-    int make(const std::shared_ptr<Party>& party, int most) {
-        std::lock_guard lock(mutex_);
-        const int free = looking_ - int(open_.size());
-        const int taken = std::clamp(most, 0, std::max(free, 0));
-        open_.insert(open_.end(), std::size_t(taken), party);
-        any_ = !open_.empty();
-        return taken;
+    bool empty() const { return !first_; }
+    const Party& front() const { return *first_; }
+    void add(Party& party) {
+        Party** end = &first_;
+        while (*end)
+            end = &(*end)->next;
+        *end = &party;
     }
-
-    /// Null: none was offered for a while.
-    std::shared_ptr<Party> next() {
-        {
-            std::lock_guard lock(mutex_);
-            if (looking_ >= most_looking_)
-                return nullptr;
-            ++looking_;
-        }
-        // Yielding would hand the processor to whoever else looks for work so,
-        // as OpenBLAS' threads do, for milliseconds.
-        const auto end = std::chrono::steady_clock::now() + patience;
-        while (!any_ && std::chrono::steady_clock::now() < end)
-            __builtin_ia32_pause();
-        std::lock_guard lock(mutex_);
-        --looking_;
-        if (open_.empty())
-            return nullptr;
-        auto party = std::move(open_.back());
-        open_.pop_back();
-        any_ = !open_.empty();
+    /// Does nothing where it is not there.
+    void remove(const Party& party) {
+        for (Party** at = &first_; *at; at = &(*at)->next)
+            if (*at == &party) {
+                *at = party.next;
+                return;
+            }
+    }
+    /// One of the helpers that the first one wants.
+    Party& enter() {
+        Party& party = *first_;
+        ++party.inside;
+        if (--party.wanted == 0)
+            first_ = party.next;
         return party;
     }
 
 private:
-    static constexpr std::chrono::microseconds patience{100};
-    const int most_looking_;
-    std::mutex mutex_;
-    std::vector<std::shared_ptr<Party>> open_; ///< at most one for each
-    int looking_ = 0;
-    std::atomic<bool> any_ = false;
-};
-
-/// Signals sent to the process are for the program's own threads. Faults
-/// stay with the thread that caused them.
-class SignalsBlocked {
-public:
-    SignalsBlocked() {
-        sigset_t blocked;
-        sigfillset(&blocked);
-        for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
-            sigdelset(&blocked, fault);
-        pthread_sigmask(SIG_BLOCK, &blocked, &saved_);
-    }
-    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
-
-private:
-    sigset_t saved_;
+    Party* first_ = nullptr;
 };
 
 } // namespace
 
-/// The pool, started at the first need.
-struct Crew::Muster {
-    std::mutex mutex;
-    /// Outlives the pool, whose threads look at it.
-    Offers offers{usable_processors() - 1};
-    std::unique_ptr<boost::asio::thread_pool> pool;
+/// The helpers, and the parties that want some.
+class Crew::Muster {
+public:
+    explicit Muster(int helpers) : helpers_(std::size_t(helpers)) {}
+    ~Muster();
 
-    /// Helpers for a party: those who look for one, then those who sleep.
-    void call(const std::shared_ptr<Party>& party, int helpers, int threads) {
-        auto* those = started(threads);
-        if (!those)
-            return;
-        helpers -= offers.make(party, helpers);
-        for (int k = 0; k < helpers; ++k)
-            boost::asio::post(*those, [this, party] {
-                for (auto next = party; next; next = offers.next())
-                    next->help();
-            });
-    }
+    void start();
+    /// Calls helpers to a party, `count` at most.
+    void open(Party& party, int count);
+    /// Nobody enters it any more.
+    void close(Party& party);
+    /// Whether all helpers have left within 50 ms. They are at their last
+    /// pieces when the caller has none left, and waking it would take longer.
+    bool all_left(Party& party);
 
-    /// Null where the system refuses threads: the caller then works alone.
-    boost::asio::thread_pool* started(int threads) {
-        std::lock_guard lock(mutex);
-        if (!pool) {
-            const SignalsBlocked blocked;
-            try {
-                pool = std::make_unique<boost::asio::thread_pool>(
-                    std::size_t(threads));
-            } catch (const std::exception&) {
-                return nullptr;
-            }
-            const int here = sched_getcpu();
-            for (int k = 0; k < threads; ++k)
-                boost::asio::post(*pool, [here] { leave(here); });
-            sched_yield(); // to them
-        }
-        return pool.get();
-    }
+private:
+    using Lock = std::unique_lock<std::mutex>;
+
+    void work(int creators_processor);
+    void look_for_parties(Lock& lock);
+    void help(Lock& lock);
+
+    const std::size_t helpers_;
+    /// At most so many look at once: no more than there are processors.
+    const int most_looking_ = usable_processors() - 1;
+    std::mutex mutex_;
+    std::condition_variable called_;
+    Waiting parties_;
+    std::atomic<int> wanted_ = 0; ///< by all of them
+    int looking_ = 0;
+    bool ending_ = false;
+    std::vector<std::thread> threads_;
+    Clock::time_point next_try_; ///< to start those that are missing
 };
 
+Crew::Muster::~Muster() {
+    {
+        const std::lock_guard lock(mutex_);
+        ending_ = true;
+    }
+    called_.notify_all();
+    for (std::thread& thread : threads_)
+        thread.join();
+}
+
+void Crew::Muster::start() {
+    const std::lock_guard lock(mutex_);
+    if (threads_.size() == helpers_ || Clock::now() < next_try_)
+        return;
+    const SignalsBlocked blocked;
+    const int here = sched_getcpu();
+    try {
+        threads_.reserve(helpers_);
+        while (threads_.size() < helpers_)
+            threads_.emplace_back([this, here] { work(here); });
+    } catch (const std::exception&) { // of the system, or no memory
+        next_try_ = Clock::now() + between_refusals;
+    }
+    sched_yield(); // to them
+}
+
+void Crew::Muster::open(Party& party, int count) {
+    start();
+    int asleep = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        count = std::min(count, int(threads_.size()));
+        if (count <= 0)
+            return;
+        // Those who look come by themselves.
+        asleep = count - std::max(looking_ - wanted_, 0);
+        party.wanted = count;
+        parties_.add(party);
+        wanted_ += count;
+    }
+    for (; asleep > 0; --asleep)
+        called_.notify_one();
+}
+
+void Crew::Muster::close(Party& party) {
+    const std::lock_guard lock(mutex_);
+    wanted_ -= party.wanted;
+    party.wanted = 0;
+    parties_.remove(party);
+}
+
+bool Crew::Muster::all_left(Party& party) {
+    look([&] { return party.inside == 0; });
+    Lock lock(mutex_);
+    return party.left.wait_for(lock, between_waits,
+                               [&] { return party.inside == 0; });
+}
+
+/// A thread's life.
+void Crew::Muster::work(int creators_processor) {
+    leave(creators_processor);
+    Lock lock(mutex_);
+    while (!ending_) {
+        if (parties_.empty()) {
+            called_.wait(lock, [this] { return ending_ || !parties_.empty(); });
+            continue;
+        }
+        help(lock);
+        if (parties_.empty() && looking_ < most_looking_)
+            look_for_parties(lock);
+    }
+}
+
+void Crew::Muster::look_for_parties(Lock& lock) {
+    ++looking_;
+    lock.unlock();
+    look([this] { return wanted_ > 0; });
+    lock.lock();
+    --looking_;
+}
+
+/// In the first party, if there is one still when the thread has left the
+/// processor of its caller, where it would wait for the caller.
+void Crew::Muster::help(Lock& lock) {
+    const int processor = parties_.front().processor;
+    lock.unlock();
+    leave(processor);
+    lock.lock();
+    if (parties_.empty())
+        return;
+    Party& party = parties_.enter();
+    --wanted_;
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+        party.share();
+    } catch (...) {
+        error = std::current_exception();
+    }
+    lock.lock();
+    if (error && !party.error)
+        party.error = std::move(error);
+    if (--party.inside == 0)
+        party.left.notify_all();
+}
+
 Crew::Crew(int threads)
-    : threads_(std::max(threads, 1)), muster_(std::make_unique<Muster>()) {}
+    : threads_(std::max(threads, 1)),
+      muster_(std::make_unique<Muster>(threads_ - 1)) {}
 
 Crew::~Crew() = default;
 
 void Crew::start() {
     if (threads_ > 1)
-        muster_->started(threads_ - 1);
+        muster_->start();
 }
+
+/// The caller's side of a party, which ends with it.
+class Crew::Host {
+public:
+    Host(const std::unique_ptr<Muster>& muster, Party& party, int helpers)
+        : now_(muster), muster_(*muster), party_(party) {
+        if (helpers > 0)
+            muster_.open(party_, helpers);
+    }
+    ~Host() {
+        if (is_in_child())
+            return;
+        close();
+        while (!all_left())
+            ;
+    }
+    Host(const Host&) = delete;
+    Host& operator=(const Host&) = delete;
+
+    /// Callbacks may fork; in the child the helpers are gone.
+    bool is_in_child() const { return now_.get() != &muster_; }
+    void close() const { muster_.close(party_); }
+    bool all_left() const { return muster_.all_left(party_); }
+
+private:
+    const std::unique_ptr<Muster>& now_;
+    Muster& muster_;
+    Party& party_;
+};
 
 bool Crew::together(int helpers, const std::function<void()>& share,
                     const std::function<void()>& waiting) {
-    const Muster* muster = muster_.get();
-    const auto party = std::make_shared<Party>(share);
-    helpers = std::min(helpers, threads_ - 1);
-    if (helpers > 0)
-        muster_->call(party, helpers, threads_ - 1);
-    share();
-    // Callbacks may fork; in the child the helpers are gone.
-    if (muster_.get() != muster)
-        return false;
-    party->close();
-    while (!party->all_left()) {
-        waiting();
-        if (muster_.get() != muster)
+    Party party(share);
+    {
+        const Host host(muster_, party, std::min(helpers, threads_ - 1));
+        share();
+        if (host.is_in_child())
             return false;
+        host.close();
+        while (!host.all_left()) {
+            waiting();
+            if (host.is_in_child())
+                return false;
+        }
     }
+    if (party.error)
+        std::rethrow_exception(party.error);
     return true;
 }
 
@@ -237,7 +318,7 @@ void Crew::renew_in_child() {
     // Its mutex may be locked and its threads no longer exist: destroying it
     // would wait for ever.
     static_cast<void>(muster_.release());
-    muster_ = std::make_unique<Muster>();
+    muster_ = std::make_unique<Muster>(threads_ - 1);
 }
 
 } // namespace tilefold

@@ -9,6 +9,9 @@ namespace tilefold {
 /// Threads that help whoever calls together(). They start at the first need
 /// and wait for work until the Crew is destroyed. Any number of threads may
 /// call together() at once; they share the helpers.
+///
+/// Where the system refuses threads, the crew works with those it has, be it
+/// with none, and asks for the others again a second later.
 class Crew {
 public:
     explicit Crew(int threads); ///< helpers and one caller, at least 1
@@ -27,7 +30,11 @@ public:
     /// have returned: `share` must be written so that it ends when there is
     /// nothing left to do, and so that one thread alone could do it all.
     /// While only helpers still work, `waiting` is called on the calling
-    /// thread every 50 ms. Neither may throw.
+    /// thread every 50 ms.
+    ///
+    /// Allocates nothing and throws nothing of its own. What `share` throws,
+    /// on whichever thread, or `waiting`, is thrown here once nobody is inside
+    /// any more; of several, the caller's.
     /// False in a child that was forked inside: the helpers' work is lost.
     [[nodiscard]] bool together(int helpers, const std::function<void()>& share,
                                 const std::function<void()>& waiting);
@@ -36,7 +43,8 @@ public:
     void renew_in_child();
 
 private:
-    struct Muster;
+    class Muster;
+    class Host;
     int threads_;
     std::unique_ptr<Muster> muster_;
 };

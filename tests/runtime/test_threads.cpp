@@ -12,6 +12,8 @@
 #include <mutex>
 #include <sched.h>
 #include <set>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
 namespace tilefold::test {
@@ -104,6 +106,68 @@ TEST(Crew, CallsWaitingWhileOnlyHelpersWork) {
         EXPECT_EQ(std::this_thread::get_id(), caller);
         ++waited;
     }));
+}
+
+/// Two threads in a party, of which one throws while the other is inside: the
+/// other has left before anything is thrown on.
+class Thrower {
+public:
+    explicit Thrower(bool caller_throws) : caller_throws_(caller_throws) {}
+
+    std::string caught(Crew& crew) {
+        try {
+            (void)crew.together(1, [this] { share(); }, [] {});
+            return "nothing";
+        } catch (const std::runtime_error& error) {
+            return inside_ > 0 ? "somebody is inside" : error.what();
+        }
+    }
+
+private:
+    void share() {
+        const bool is_caller = std::this_thread::get_id() == caller_;
+        ++inside_;
+        ++met_;
+        while (met_ < 2)
+            std::this_thread::yield();
+        if (is_caller != caller_throws_)
+            std::this_thread::sleep_for(20ms);
+        --inside_;
+        if (is_caller == caller_throws_)
+            throw std::runtime_error(is_caller ? "caller" : "helper");
+    }
+
+    const bool caller_throws_;
+    const std::thread::id caller_ = std::this_thread::get_id();
+    std::atomic<int> inside_ = 0, met_ = 0;
+};
+
+TEST(Crew, WhatAShareThrowsIsThrownOnOnceAllHaveLeft) {
+    Crew crew(2);
+    for (int round = 0; round < 5; ++round) {
+        EXPECT_EQ(Thrower(true).caught(crew), "caller");
+        EXPECT_EQ(Thrower(false).caught(crew), "helper");
+    }
+    EXPECT_EQ(threads_met(crew), 2u);
+}
+
+TEST(Crew, WhatWaitingThrowsIsThrownOnOnceAllHaveLeft) {
+    Crew crew(2);
+    const std::thread::id caller = std::this_thread::get_id();
+    std::atomic<bool> is_in = false, has_left = false;
+    const auto share = [&] {
+        if (std::this_thread::get_id() == caller) {
+            while (!is_in)
+                std::this_thread::yield();
+            return;
+        }
+        is_in = true;
+        std::this_thread::sleep_for(120ms);
+        has_left = true;
+    };
+    const auto waiting = [] { throw std::runtime_error("enough"); };
+    EXPECT_THROW((void)crew.together(1, share, waiting), std::runtime_error);
+    EXPECT_TRUE(has_left);
 }
 
 /// A crew that a fork finds.

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <link.h>
+#include <new>
 #include <system_error>
 
 namespace tilefold {
@@ -55,9 +56,20 @@ public:
     Reply& operator=(const Reply&) = delete;
 
     std::string text() const { return {bytes.data, bytes.size}; }
-    void require_success(std::int32_t status) const {
-        if (status != 0)
+    void require(tilefold_outcome outcome) const {
+        switch (outcome) {
+        case tilefold_made:
+            return;
+        case tilefold_failed:
             internal_error("the compiler: " + text());
+        case tilefold_abandoned:
+            fail(Code::Cancelled, {"a part"});
+        case tilefold_too_large:
+            fail(Code::KernelTooLarge,
+                 {std::to_string(tilefold_most_instructions)});
+        case tilefold_no_memory:
+            throw std::bad_alloc();
+        }
     }
 
     tilefold_bytes bytes{nullptr, 0};
@@ -66,15 +78,29 @@ private:
     const tilefold_llvm_backend& library_;
 };
 
-tilefold_helpers helpers_of(Crew& crew) {
-    const auto together = [](void* owner, std::int32_t helpers,
-                             void (*share)(void*), void* context) {
-        // Nothing forks inside, so that no help is lost.
-        (void)static_cast<Crew*>(owner)->together(
-            helpers, [=] { share(context); }, [] {});
-    };
-    return {&crew, together};
-}
+/// As the library knows it; refers to it.
+struct Caller {
+    Crew* crew; ///< null: nobody helps
+    const Backend::IsAbandoned& is_abandoned;
+
+    operator tilefold_caller() {
+        const auto together = [](void* owner, std::int32_t helpers,
+                                 void (*share)(void*), void* context) {
+            // Nothing forks inside, so that no help is lost.
+            (void)static_cast<Caller*>(owner)->crew->together(
+                helpers, [=] { share(context); }, [] {});
+        };
+        const auto asked = [](void* owner) {
+            return static_cast<Caller*>(owner)->is_abandoned();
+        };
+        tilefold_caller caller{this, nullptr, nullptr};
+        if (crew)
+            caller.together = together;
+        if (is_abandoned)
+            caller.is_abandoned = asked;
+        return caller;
+    }
+};
 
 } // namespace
 
@@ -90,13 +116,14 @@ const tilefold_llvm_backend& Backend::library() {
     return *library_;
 }
 
-Artifact Backend::compile(const CompileRequest& request, Crew& crew) {
+Artifact Backend::compile(const CompileRequest& request, Crew& crew,
+                          const IsAbandoned& is_abandoned) {
     crew.start(); // while the library is loaded
     const tilefold_llvm_backend& with = library();
     Reply reply(with);
-    reply.require_success(with.compile(
-        request.graph.data(), request.graph.size(), request.plan.data(),
-        request.plan.size(), helpers_of(crew), &reply.bytes));
+    reply.require(with.compile(request.graph.data(), request.graph.size(),
+                               request.plan.data(), request.plan.size(),
+                               Caller{&crew, is_abandoned}, &reply.bytes));
     Artifact artifact;
     if (!deserialise(reinterpret_cast<const std::byte*>(reply.bytes.data),
                      reply.bytes.size, artifact))
@@ -104,12 +131,13 @@ Artifact Backend::compile(const CompileRequest& request, Crew& crew) {
     return artifact;
 }
 
-std::string Backend::explain(const CompileRequest& request, const char* what) {
+std::string Backend::explain(const CompileRequest& request, const char* what,
+                             const IsAbandoned& is_abandoned) {
     const tilefold_llvm_backend& with = library();
     Reply reply(with);
-    reply.require_success(with.explain(
-        request.graph.data(), request.graph.size(), request.plan.data(),
-        request.plan.size(), what, &reply.bytes));
+    reply.require(with.explain(request.graph.data(), request.graph.size(),
+                               request.plan.data(), request.plan.size(), what,
+                               Caller{nullptr, is_abandoned}, &reply.bytes));
     return reply.text();
 }
 

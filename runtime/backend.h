@@ -7,6 +7,7 @@
 #include "compiler/pipeline.h"
 #include "runtime/threads.h"
 
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -17,12 +18,18 @@ namespace tilefold {
 /// loaded it stays: LLVM cannot be unloaded.
 class Backend {
 public:
+    /// Whether nobody waits any more: asked on any thread. Null: somebody does.
+    using IsAbandoned = std::function<bool()>;
+
     /// With the help of `crew`. Throws CompilerMissing where the library cannot
-    /// be loaded or is of another version, InternalError for what the compiler
+    /// be loaded or is of another version, KernelTooLarge, OutOfMemory,
+    /// Cancelled where it is abandoned, InternalError for what the compiler
     /// reports.
-    Artifact compile(const CompileRequest& request, Crew& crew);
+    Artifact compile(const CompileRequest& request, Crew& crew,
+                     const IsAbandoned& is_abandoned = {});
     /// `what`: "llvm" or "asm".
-    std::string explain(const CompileRequest& request, const char* what);
+    std::string explain(const CompileRequest& request, const char* what,
+                        const IsAbandoned& is_abandoned = {});
 
 private:
     const tilefold_llvm_backend& library();

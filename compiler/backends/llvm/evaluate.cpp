@@ -2,6 +2,7 @@
 
 #include "compiler/backends/llvm/evaluate.h"
 
+#include "compiler/backends/llvm/caller.h"
 #include "formulas/diagnostic.h"
 
 #include <limits>
@@ -36,7 +37,10 @@ Evaluator::Cell Evaluator::cell_of(ValueId id, Component component, int row,
             contains(type.axes, Axes::J) ? column : -1};
 }
 
+/// A value is one instruction or more. Throws TooLarge.
 void Evaluator::remember(const Cell& cell, Value* value) {
+    if (++computed_ > tilefold_most_instructions)
+        throw TooLarge();
     memory_[cell] = value;
     log_.push_back(cell);
 }

@@ -161,6 +161,7 @@ private:
     std::vector<ir::Sign> signs_;
     std::map<Cell, llvm::Value*> memory_;
     std::vector<Cell> log_;
+    std::size_t computed_ = 0; ///< values so far
 };
 
 /// Number of components of a value: 1, its length, or rows * columns.

@@ -14,17 +14,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 
 namespace tilefold::llvm_backend {
 namespace {
 
 std::string compile_text(std::string_view graph_text,
                          std::string_view plan_text,
-                         const tilefold_helpers& helpers) {
+                         const tilefold_caller& caller) {
     const auto start = std::chrono::steady_clock::now();
     const ir::Graph graph = ir::parse_ir(graph_text);
     const Plan plan = parse_plan(plan_text);
-    Artifact artifact = make_image(graph, plan, helpers);
+    Artifact artifact = make_image(graph, plan, caller);
     artifact.compiler = "LLVM " LLVM_VERSION_STRING;
     artifact.compile_milliseconds =
         std::chrono::duration<double, std::milli>(
@@ -36,52 +37,64 @@ std::string compile_text(std::string_view graph_text,
 
 /// In one module, which reads better.
 std::string explain_text(std::string_view graph_text,
-                         std::string_view plan_text, std::string_view what) {
+                         std::string_view plan_text, std::string_view what,
+                         const tilefold_caller& caller) {
     const ir::Graph graph = ir::parse_ir(graph_text);
     const Plan plan = parse_plan(plan_text);
-    const Written written = write(graph, plan, Portion::Whole);
-    const auto machine = make_machine(plan.isa);
-    optimise(*written.module, *machine, plan.isa);
+    Written written = write(graph, plan, Portion::Whole, caller);
     if (plan.stage)
-        without_scheduling(*written.context);
-    if (what == "asm")
-        return emit_assembly(*written.module, *machine);
-    return text_of(*written.module);
+        written.gate->leave_out(scheduling);
+    auto machine = make_machine(plan.isa);
+    const auto text = [&] {
+        optimise(*written.module, *machine, plan.isa, caller);
+        return what == "asm" ? emit_assembly(*written.module, *machine)
+                             : text_of(*written.module);
+    };
+    return unless_early(text, written.module, written.context, machine);
 }
 
 /// Hands `text` over; the caller gives it back through release().
-std::int32_t hand_over(const std::string& text, std::int32_t status,
-                       tilefold_bytes* result) {
-    result->size = text.size();
+tilefold_outcome hand_over(std::string_view text, tilefold_outcome outcome,
+                           tilefold_bytes* result) {
     result->data = static_cast<char*>(std::malloc(text.size() + 1));
-    if (result->data)
-        std::memcpy(result->data, text.data(), text.size());
-    else
-        result->size = 0;
-    return status;
+    result->size = result->data ? text.size() : 0;
+    if (!result->data)
+        return tilefold_no_memory;
+    std::memcpy(result->data, text.data(), text.size());
+    return outcome;
 }
 
-template <class Work> std::int32_t guarded(tilefold_bytes* result, Work work) {
+template <class Work>
+tilefold_outcome guarded(tilefold_bytes* result, Work work) {
+    *result = {nullptr, 0};
     try {
-        return hand_over(work(), 0, result);
+        return hand_over(work(), tilefold_made, result);
+    } catch (const Abandoned&) {
+        return tilefold_abandoned;
+    } catch (const TooLarge&) {
+        return tilefold_too_large;
+    } catch (const std::bad_alloc&) {
+        return tilefold_no_memory;
     } catch (const std::exception& error) {
-        return hand_over(error.what(), 1, result);
+        return hand_over(error.what(), tilefold_failed, result);
     }
 }
 
-std::int32_t compile(const char* graph, std::size_t graph_size,
-                     const char* plan, std::size_t plan_size,
-                     tilefold_helpers helpers, tilefold_bytes* result) {
+tilefold_outcome compile(const char* graph, std::size_t graph_size,
+                         const char* plan, std::size_t plan_size,
+                         tilefold_caller caller, tilefold_bytes* result) {
     return guarded(result, [&] {
-        return compile_text({graph, graph_size}, {plan, plan_size}, helpers);
+        return compile_text({graph, graph_size}, {plan, plan_size}, caller);
     });
 }
 
-std::int32_t explain(const char* graph, std::size_t graph_size,
-                     const char* plan, std::size_t plan_size, const char* what,
-                     tilefold_bytes* result) {
+tilefold_outcome explain(const char* graph, std::size_t graph_size,
+                         const char* plan, std::size_t plan_size,
+                         const char* what, tilefold_caller caller,
+                         tilefold_bytes* result) {
     return guarded(result, [&] {
-        return explain_text({graph, graph_size}, {plan, plan_size}, what);
+        return explain_text({graph, graph_size}, {plan, plan_size}, what,
+                            caller);
     });
 }
 

@@ -7,7 +7,11 @@
 
 extern "C" {
 
-inline constexpr std::int32_t tilefold_llvm_abi = 2;
+inline constexpr std::int32_t tilefold_llvm_abi = 3;
+
+/// Most instructions of LLVM's of one module: 30 to 60 µs each (Zen 4), where
+/// no pass takes more than its share.
+inline constexpr std::size_t tilefold_most_instructions = 100'000;
 
 /// Bytes owned by the library; give them back through `release`.
 struct tilefold_bytes {
@@ -15,28 +19,41 @@ struct tilefold_bytes {
     std::size_t size;
 };
 
-/// Threads of the caller that may help. `together` runs share(context) on the
-/// calling thread and on up to `helpers` others, as they become free, and
-/// returns when all that began it have returned: one alone must be able to do
-/// it all, and nothing may be thrown. Null: nobody helps.
-struct tilefold_helpers {
+/// What a compile asks of its caller; each may be null. Nothing may be thrown.
+struct tilefold_caller {
     void* owner;
+    /// Runs share(context) on the calling thread and on up to `helpers` others,
+    /// as they become free, and returns when all that began it have returned:
+    /// one alone must be able to do it all. Null: nobody helps.
     void (*together)(void* owner, std::int32_t helpers, void (*share)(void*),
                      void* context);
+    /// Whether nobody waits for the result any more: asked between passes, on
+    /// any of these threads; from then on it is true.
+    bool (*is_abandoned)(void* owner);
+};
+
+/// How it ended. `result` holds what was asked for, a message where it failed,
+/// and nothing else.
+enum tilefold_outcome : std::int32_t {
+    tilefold_made,
+    tilefold_failed,
+    tilefold_abandoned,
+    tilefold_too_large, ///< more instructions than are compiled
+    tilefold_no_memory,
 };
 
 struct tilefold_llvm_backend {
     std::int32_t abi;    ///< tilefold_llvm_abi
     const char* version; ///< "22.1.0"
-    /// Printed graph and plan to a serialised Artifact. Returns 0, or 1 with
-    /// a message in `result`.
-    std::int32_t (*compile)(const char* graph, std::size_t graph_size,
-                            const char* plan, std::size_t plan_size,
-                            tilefold_helpers helpers, tilefold_bytes* result);
+    /// Printed graph and plan to a serialised Artifact.
+    tilefold_outcome (*compile)(const char* graph, std::size_t graph_size,
+                                const char* plan, std::size_t plan_size,
+                                tilefold_caller caller, tilefold_bytes* result);
     /// The same as text: `what` is "llvm" (IR) or "asm".
-    std::int32_t (*explain)(const char* graph, std::size_t graph_size,
-                            const char* plan, std::size_t plan_size,
-                            const char* what, tilefold_bytes* result);
+    tilefold_outcome (*explain)(const char* graph, std::size_t graph_size,
+                                const char* plan, std::size_t plan_size,
+                                const char* what, tilefold_caller caller,
+                                tilefold_bytes* result);
     void (*release)(tilefold_bytes bytes);
 };
 

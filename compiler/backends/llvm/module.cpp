@@ -41,8 +41,8 @@ ModuleWriter::ModuleWriter(const ir::Graph& graph, const Plan& plan,
       has_shared(portion == Portion::Whole || portion == Portion::Shared),
       sites(find_sites(graph, plan.nest == Nest::Values)),
       words(find_words(graph, plan)), calls_sines(has_many_sines(graph, plan)),
-      context_(std::make_unique<llvm::LLVMContext>()),
-      module_(std::make_unique<llvm::Module>("tilefold", *context_)) {
+      context_(new llvm::LLVMContext),
+      module_(new llvm::Module("tilefold", *context_)) {
     layout.constants = sites.constants_size;
     layout.lanes = plan.lanes;
     layout.real = graph.real;
@@ -65,11 +65,11 @@ DType ModuleWriter::packed_dtype(ir::ValueId id) const {
     return is_only_summed && graph.result != id ? DType::F32 : node.type.dtype;
 }
 
-std::unique_ptr<llvm::LLVMContext> ModuleWriter::take_context() {
+Owned<llvm::LLVMContext> ModuleWriter::take_context() {
     return std::move(context_);
 }
 
-std::unique_ptr<llvm::Module> ModuleWriter::take_module() {
+Owned<llvm::Module> ModuleWriter::take_module() {
     return std::move(module_);
 }
 

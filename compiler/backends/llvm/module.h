@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/artifact.h"
+#include "compiler/backends/llvm/caller.h"
 #include "compiler/backends/llvm/lanes.h"
 #include "compiler/backends/llvm/math.h"
 #include "compiler/backends/llvm/sites.h"
@@ -74,8 +75,8 @@ public:
     Borrowed borrowed;
 
     llvm::Module& module() { return *module_; }
-    std::unique_ptr<llvm::LLVMContext> take_context();
-    std::unique_ptr<llvm::Module> take_module();
+    Owned<llvm::LLVMContext> take_context();
+    Owned<llvm::Module> take_module();
 
     /// Starts an entry whose parameters are pointers ('p') and i64 ('n'); the
     /// builder stands in its first block.
@@ -125,8 +126,8 @@ private:
     llvm::Function* declare(const std::string& name,
                             std::string_view parameters, char result = 0);
 
-    std::unique_ptr<llvm::LLVMContext> context_;
-    std::unique_ptr<llvm::Module> module_;
+    Owned<llvm::LLVMContext> context_;
+    Owned<llvm::Module> module_;
 };
 
 } // namespace tilefold::llvm_backend

@@ -20,30 +20,51 @@
 namespace tilefold::llvm_backend {
 namespace {
 
-Written taken_from(ModuleWriter& writer) {
+/// Throws TooLarge.
+void check_size(const llvm::Module& module) {
+    std::size_t instructions = 0;
+    for (const llvm::Function& function : module)
+        instructions += function.getInstructionCount();
+    if (instructions > tilefold_most_instructions)
+        throw TooLarge();
+}
+
+/// Throws TooLarge; the writer is empty then, too.
+Written taken_from(ModuleWriter& writer, const tilefold_caller& caller) {
 #ifndef NDEBUG
     std::string broken;
     llvm::raw_string_ostream stream(broken);
     if (llvm::verifyModule(writer.module(), &stream))
         internal_error("emitted LLVM IR is broken: " + broken);
 #endif
-    return {writer.take_context(), writer.take_module(), writer.layout,
-            std::move(writer.borrowed)};
+    Written written{std::make_unique<PassGate>(caller), writer.take_context(),
+                    writer.take_module(), writer.layout,
+                    std::move(writer.borrowed)};
+    written.context->setOptPassGate(*written.gate);
+    unless_early([&] { check_size(*written.module); }, written.module,
+                 written.context);
+    return written;
 }
 
 using Object = llvm::SmallVector<char, 0>;
 
-Object object_of(const Written& written, Isa isa) {
-    const auto machine = make_machine(isa);
-    optimise(*written.module, *machine, isa);
-    return emit_object(*written.module, *machine);
+Object object_of(const Written& written, Isa isa,
+                 const tilefold_caller& caller) {
+    auto machine = make_machine(isa);
+    return unless_early(
+        [&] {
+            optimise(*written.module, *machine, isa, caller);
+            return emit_object(*written.module, *machine);
+        },
+        machine);
 }
 
 /// Objects of functions that kernels share, by their LLVM IR: a process meets
 /// few, again and again, and each is a tenth of what a small kernel takes.
 class KnownObjects {
 public:
-    Object object_of(const Written& written, Isa isa) {
+    Object object_of(const Written& written, Isa isa,
+                     const tilefold_caller& caller) {
         const std::string key =
             std::string(spelling_of(isa)) + text_of(*written.module);
         {
@@ -51,7 +72,7 @@ public:
             if (const auto known = objects_.find(key); known != objects_.end())
                 return known->second;
         }
-        Object made = llvm_backend::object_of(written, isa);
+        Object made = llvm_backend::object_of(written, isa, caller);
         std::lock_guard lock(mutex_);
         if (objects_.size() >= most)
             objects_.clear();
@@ -67,7 +88,7 @@ private:
 
 /// work(0) … work(count - 1), on as many threads as help.
 template <class Work>
-void each_at_once(const tilefold_helpers& helpers, std::size_t count,
+void each_at_once(const tilefold_caller& caller, std::size_t count,
                   const Work& work) {
     struct Shared {
         const Work& work;
@@ -87,9 +108,8 @@ void each_at_once(const tilefold_helpers& helpers, std::size_t count,
             }
         }
     };
-    if (helpers.together)
-        helpers.together(helpers.owner, std::int32_t(count) - 1, share,
-                         &shared);
+    if (caller.together)
+        caller.together(caller.owner, std::int32_t(count) - 1, share, &shared);
     else
         share(&shared);
     for (const auto& error : shared.errors)
@@ -116,49 +136,58 @@ Entries entries_of(const Image& image) {
     return entries;
 }
 
-} // namespace
-
-Written write(const ir::Graph& graph, const Plan& plan, Portion portion) {
-    ModuleWriter writer(graph, plan, portion);
+void write_entries(ModuleWriter& writer) {
     if (writer.has_rest)
         write_prepare(writer);
-    switch (plan.nest) {
+    switch (writer.plan.nest) {
     case Nest::Reduce:
-        write_reduce_nest(writer);
-        break;
+        return write_reduce_nest(writer);
     case Nest::Rows:
-        write_rows_nest(writer);
-        break;
+        return write_rows_nest(writer);
     case Nest::Values:
-        write_values_nest(writer);
-        break;
+        return write_values_nest(writer);
     }
-    return taken_from(writer);
 }
 
-Artifact make_image(const ir::Graph& graph, const Plan& plan,
-                    const tilefold_helpers& helpers) {
-    static KnownObjects known;
-    // The longest first.
-    std::vector<Written> portions;
-    portions.push_back(write(graph, plan, Portion::Pairs));
-    portions.push_back(write(graph, plan, Portion::Rest));
+} // namespace
+
+Written write(const ir::Graph& graph, const Plan& plan, Portion portion,
+              const tilefold_caller& caller) {
+    go_on(caller);
+    ModuleWriter writer(graph, plan, portion);
+    try {
+        write_entries(writer);
+    } catch (const EndsEarly&) {
+        writer.take_module().reset();
+        writer.take_context().reset();
+        throw;
+    }
+    return taken_from(writer, caller);
+}
+
+namespace {
+
+/// Those that know all of their functions, the longest first, then those that
+/// they borrow.
+void write_all(const ir::Graph& graph, const Plan& plan,
+               const tilefold_caller& caller, std::vector<Written>& portions) {
+    portions.push_back(write(graph, plan, Portion::Pairs, caller));
+    portions.push_back(write(graph, plan, Portion::Rest, caller));
     Borrowed borrowed = portions[0].borrowed;
     borrowed.merge(portions[1].borrowed);
     for (const auto& [name, write_function] : borrowed) {
         ModuleWriter writer(graph, plan, Portion::Shared);
         write_function(writer);
-        portions.push_back(taken_from(writer));
+        portions.push_back(taken_from(writer, caller));
     }
     if (plan.stage)
-        without_scheduling(*portions.front().context);
+        portions.front().gate->leave_out(scheduling);
     for (const Written& portion : std::span(portions).subspan(1))
-        without_strength_reduction(*portion.context);
-    std::vector<Object> objects(portions.size());
-    each_at_once(helpers, portions.size(), [&](std::size_t k) {
-        objects[k] = k < 2 ? object_of(portions[k], plan.isa)
-                           : known.object_of(portions[k], plan.isa);
-    });
+        portion.gate->leave_out(strength_reduction);
+}
+
+Artifact linked(std::span<const Written> portions,
+                std::span<const Object> objects) {
     Image image; // what others call, first
     for (std::size_t k = objects.size(); k-- > 0;)
         link_flat(objects[k], image);
@@ -169,6 +198,29 @@ Artifact make_image(const ir::Graph& graph, const Plan& plan,
     artifact.entries = entries_of(image);
     artifact.code = std::move(image.code);
     return artifact;
+}
+
+} // namespace
+
+Artifact make_image(const ir::Graph& graph, const Plan& plan,
+                    const tilefold_caller& caller) {
+    static KnownObjects known;
+    std::vector<Written> portions;
+    const auto compile = [&] {
+        write_all(graph, plan, caller, portions);
+        std::vector<Object> objects(portions.size());
+        each_at_once(caller, portions.size(), [&](std::size_t k) {
+            objects[k] = k < 2 ? object_of(portions[k], plan.isa, caller)
+                               : known.object_of(portions[k], plan.isa, caller);
+        });
+        return linked(portions, objects);
+    };
+    try {
+        return compile();
+    } catch (const EndsEarly&) {
+        portions.clear(); // nothing is under way in them
+        throw;
+    }
 }
 
 } // namespace tilefold::llvm_backend

@@ -3,24 +3,31 @@
 #pragma once
 
 #include "compiler/artifact.h"
-#include "compiler/backends/llvm/factory.h"
+#include "compiler/backends/llvm/caller.h"
 #include "compiler/backends/llvm/module.h"
+#include "compiler/backends/llvm/target.h"
+
+#include <memory>
 
 namespace tilefold::llvm_backend {
 
-/// A module and what the caller must know to run it. The context outlives the
-/// module.
+/// A module and what the caller must know to run it. Each outlives what
+/// follows it.
 struct Written {
-    std::unique_ptr<llvm::LLVMContext> context;
-    std::unique_ptr<llvm::Module> module;
+    std::unique_ptr<PassGate> gate;
+    Owned<llvm::LLVMContext> context;
+    Owned<llvm::Module> module;
     Layout layout;
     Borrowed borrowed;
 };
 
-Written write(const ir::Graph& graph, const Plan& plan, Portion portion);
+/// Throws TooLarge.
+Written write(const ir::Graph& graph, const Plan& plan, Portion portion,
+              const tilefold_caller& caller);
 
-/// All but what compiled it, and how long it took.
+/// All but what compiled it, and how long it took. Throws Abandoned and
+/// TooLarge.
 Artifact make_image(const ir::Graph& graph, const Plan& plan,
-                    const tilefold_helpers& helpers);
+                    const tilefold_caller& caller);
 
 } // namespace tilefold::llvm_backend

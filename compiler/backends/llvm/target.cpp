@@ -14,7 +14,7 @@
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/OptBisect.h>
+#include <llvm/IR/PassInstrumentation.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -50,7 +50,7 @@ void initialise_once(const llvm::Triple& triple) {
 
 } // namespace
 
-std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
+Owned<llvm::TargetMachine> make_machine(Isa isa) {
     const llvm::Triple triple(row_of(isa).triple);
     initialise_once(triple);
     std::string error;
@@ -60,7 +60,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(Isa isa) {
         internal_error(error);
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-    return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+    return Owned<llvm::TargetMachine>(target->createTargetMachine(
         triple, row_of(isa).cpu, row_of(isa).features, options,
         llvm::Reloc::PIC_, llvm::CodeModel::Small,
         llvm::CodeGenOptLevel::Default));
@@ -75,8 +75,10 @@ struct Analyses {
     llvm::CGSCCAnalysisManager components;
     llvm::ModuleAnalysisManager modules;
 
-    explicit Analyses(llvm::TargetMachine& machine) {
-        llvm::PassBuilder builder(&machine);
+    Analyses(llvm::TargetMachine& machine,
+             llvm::PassInstrumentationCallbacks& callbacks) {
+        llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(),
+                                  std::nullopt, &callbacks);
         builder.registerModuleAnalyses(modules);
         builder.registerCGSCCAnalyses(components);
         builder.registerFunctionAnalyses(functions);
@@ -87,10 +89,14 @@ struct Analyses {
 
 } // namespace
 
-void optimise(llvm::Module& module, llvm::TargetMachine& machine, Isa isa) {
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, Isa isa,
+              const tilefold_caller& caller) {
     module.setTargetTriple(machine.getTargetTriple());
     module.setDataLayout(machine.createDataLayout());
-    Analyses analyses(machine);
+    llvm::PassInstrumentationCallbacks callbacks;
+    callbacks.registerBeforeNonSkippedPassCallback(
+        [&](llvm::StringRef, const llvm::Any&) { go_on(caller); });
+    Analyses analyses(machine, callbacks);
     llvm::FunctionPassManager passes;
     passes.addPass(llvm::PromotePass());
     passes.addPass(llvm::EarlyCSEPass(true));
@@ -100,35 +106,9 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, Isa isa) {
     for (llvm::Function& function : module)
         if (!function.isDeclaration()) {
             passes.run(function, analyses.functions);
+            go_on(caller);
             cut_into_stages(function, row_of(isa).registers);
         }
-}
-
-namespace {
-
-/// Refuses a pass of code generation that has no switch of its own.
-class Without : public llvm::OptPassGate {
-public:
-    explicit Without(llvm::StringRef pass) : pass_(pass) {}
-    bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override {
-        return pass != pass_;
-    }
-    bool isEnabled() const override { return true; }
-
-private:
-    llvm::StringRef pass_;
-};
-
-} // namespace
-
-void without_strength_reduction(llvm::LLVMContext& context) {
-    static Without gate("Loop Strength Reduction");
-    context.setOptPassGate(gate);
-}
-
-void without_scheduling(llvm::LLVMContext& context) {
-    static Without gate("machine-scheduler");
-    context.setOptPassGate(gate);
 }
 
 namespace {
@@ -138,10 +118,10 @@ llvm::SmallVector<char, 0> emit(llvm::Module& module,
                                 llvm::CodeGenFileType kind) {
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
-    llvm::legacy::PassManager passes;
-    if (machine.addPassesToEmitFile(passes, stream, nullptr, kind, true))
+    Owned<llvm::legacy::PassManager> passes(new llvm::legacy::PassManager);
+    if (machine.addPassesToEmitFile(*passes, stream, nullptr, kind, true))
         internal_error("the target emits no files of this kind");
-    passes.run(module);
+    unless_early([&] { passes->run(module); }, passes);
     return bytes;
 }
 

@@ -7,6 +7,7 @@
 #include "formulas/parser.h"
 #include "python_bindings/call.h"
 #include "python_bindings/errors.h"
+#include "python_bindings/gil.h"
 
 #include <atomic>
 #include <utility>
@@ -23,7 +24,8 @@ public:
               nb::object keywords)
         : formula_(formula), keywords_(std::move(keywords)) {
         call_.read(positional, keywords_.ptr());
-        bind(formula_for(formula_, call_));
+        bound_.emplace(
+            bound_of(formula_for(formula_, call_), call_, options_of(call_)));
         results_.emplace(*bound_, call_, call_.arguments.stream().handle);
         out_ = results_->each([](Result& result) { return result.keep(); });
         run_ = {call_.accumulate, poll_of(formula_, call_)};
@@ -42,7 +44,7 @@ public:
         const CallStream stream = call_.arguments.stream();
         run_.stream = stream.handle;
         {
-            nb::gil_scoped_release released;
+            const WithoutGil released;
             bound_->run(results_->outputs(), run_);
             if (stream.is_unknown)
                 bound_->finish(stream.handle);
@@ -69,12 +71,6 @@ private:
     private:
         std::atomic<bool>& running_;
     };
-
-    void bind(const Formula& formula) {
-        nb::gil_scoped_release released;
-        bound_.emplace(
-            formula.bind(call_.arguments.views(), options_of(call_)));
-    }
 
     /// Libraries that may have copied the array take it anew.
     nb::object converted() {

@@ -58,6 +58,11 @@ void raise(const char* name, std::string_view message,
     PyErr_SetObject(type.ptr(), error.ptr());
 }
 
+/// Where an allocation failed that nobody has a better message for.
+void out_of_memory() {
+    raise("OutOfMemory", "out of memory", "", {}, "OutOfMemory");
+}
+
 Code code_of(std::string_view name) {
 #define DIAGNOSTIC(code, family, found, cure)                                  \
     if (name == #code)                                                         \
@@ -116,7 +121,7 @@ void set_current_error() noexcept {
             if (!(error.family() == Family::Cancelled && PyErr_Occurred()))
                 set_error(error);
         } catch (const std::bad_alloc&) {
-            raise("OutOfMemory", "out of memory", "", {}, "OutOfMemory");
+            out_of_memory();
         } catch (const std::exception& error) {
             raise("InternalError", error.what(), "", {}, "InternalError");
         }
@@ -135,6 +140,8 @@ void bind_errors(nb::module_& module) {
             } catch (const Error& error) {
                 if (!(error.family() == Family::Cancelled && PyErr_Occurred()))
                     set_error(error);
+            } catch (const std::bad_alloc&) {
+                out_of_memory();
             }
         });
     module.def("fail", &fail_with, nb::arg("code"), nb::arg("texts"),

@@ -4,6 +4,7 @@
 #include "python_bindings/derive.h"
 #include "python_bindings/element_types.h"
 #include "python_bindings/errors.h"
+#include "python_bindings/gil.h"
 #include "python_bindings/kernel_shape.h"
 #include "python_bindings/result.h"
 
@@ -139,11 +140,15 @@ nb::str explain(const FormulaHandle& handle, nb::args positional,
     Call call;
     call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
     const Formula formula = formula_for(handle, call);
-    const BindOptions options{.ranges = call.ranges};
-    const std::string text =
-        join(gpu.empty() ? formula.explain(call.arguments.views(), options)
-                         : formula.explain_for_gpu(call.arguments.views(), gpu,
-                                                   options));
+    std::string text;
+    {
+        const WithoutGil released;
+        const BindOptions options = options_of(call);
+        text =
+            join(gpu.empty() ? formula.explain(call.arguments.views(), options)
+                             : formula.explain_for_gpu(call.arguments.views(),
+                                                       gpu, options));
+    }
     return nb::str(text.data(), text.size());
 }
 
@@ -152,10 +157,14 @@ nb::list plans(const FormulaHandle& handle, nb::args positional,
                nb::kwargs keywords) {
     Call call;
     call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
+    const Formula formula = formula_for(handle, call);
+    std::vector<Plan> all;
+    {
+        const WithoutGil released;
+        all = formula.plans(call.arguments.views(), options_of(call));
+    }
     nb::list texts;
-    for (const Plan& plan :
-         formula_for(handle, call)
-             .plans(call.arguments.views(), {.ranges = call.ranges})) {
+    for (const Plan& plan : all) {
         const std::string text = print(plan);
         texts.append(nb::str(text.data(), text.size()));
     }
@@ -188,12 +197,12 @@ nb::object evaluate(const FormulaHandle& handle, nb::dict arguments,
                     const std::string& want, nb::object i, nb::object j,
                     nb::dict settings) {
     Pin i_pin, j_pin;
-    BindOptions options;
+    Call call;
+    call.read_for_elements(arguments, settings);
+    BindOptions options = options_of(call);
     options.want = want_of(want);
     options.i = rows_of(i, i_pin);
     options.j = rows_of(j, j_pin);
-    Call call;
-    call.read_for_elements(arguments, settings);
     return run_call(handle, call, options);
 }
 
@@ -216,7 +225,7 @@ void check_call(const FormulaHandle& handle, nb::dict arguments,
                 nb::dict settings) {
     Call call;
     call.read(arguments.ptr(), settings.ptr());
-    formula_for(handle, call).bind(call.arguments.views(), options_of(call));
+    bound_of(formula_for(handle, call), call, options_of(call));
 }
 
 /// (batch dimensions, points of i, points of j, components, dtype), -1 for
@@ -280,19 +289,14 @@ double check(const FormulaHandle& handle, nb::args positional,
     std::int64_t rows = take_rows(keywords);
     Call call;
     call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
-    Result result;
-    Bound bound = formula_for(handle, call)
-                      .bind(call.arguments.views(), options_of(call));
-    if (bound.results() > 1)
-        fail(Code::BadOption,
-             {"check", "used with a formula of several results",
-              "check each result by itself; of a complex one, real(…)"});
+    const Bound bound =
+        bound_of(formula_for(handle, call), call, options_of(call));
     if (!bound.location().is_host())
         fail(Code::HostOnly, {"check", spelling_of(bound.location())});
-    result.allocate(nullptr, bound.dtype(), bound.shape());
-    nb::gil_scoped_release released;
-    bound.run(result.output());
-    return bound.check(result.output(), rows);
+    const Results results(bound, call, nullptr);
+    const WithoutGil released;
+    bound.run(results.outputs(), {.poll = poll_of(handle, call)});
+    return bound.check(results.outputs(), rows, no_signal);
 }
 
 std::vector<std::pair<std::string, int>> free_names(const FormulaHandle& h) {

@@ -1,6 +1,7 @@
 // python_bindings/bind_neighbors.cpp - lists of the pairs within a radius.
 #include "python_bindings/call.h"
 #include "python_bindings/errors.h"
+#include "python_bindings/gil.h"
 #include "python_bindings/result.h"
 #include "runtime/neighbors.h"
 
@@ -38,9 +39,9 @@ nb::object neighbors(const FormulaHandle& pair, nb::dict arguments,
     const Poll poll = poll_of(pair, call);
     PairsWithin found;
     {
-        nb::gil_scoped_release released;
+        const WithoutGil released;
         found = pairs_within(term, call.arguments.views(), limit, with_values,
-                             poll);
+                             poll, no_signal);
     }
     const auto kind = call.arguments.kind();
     const std::int64_t rows = found.rows(), size = found.size();

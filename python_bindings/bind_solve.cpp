@@ -2,6 +2,7 @@
 #include "compiler/roles.h"
 #include "python_bindings/call.h"
 #include "python_bindings/errors.h"
+#include "python_bindings/gil.h"
 #include "python_bindings/kernel_shape.h"
 #include "python_bindings/result.h"
 #include "runtime/bind_shapes.h"
@@ -151,8 +152,8 @@ nb::object solve(const FormulaHandle& product, const FormulaHandle& pair,
     std::optional<KernelSystem> system;
     Solution solution;
     {
-        nb::gil_scoped_release released;
-        system.emplace(std::move(formulas), shape, views, side);
+        const WithoutGil released;
+        system.emplace(std::move(formulas), shape, views, side, no_signal);
         solution = system->solve(options, poll);
     }
     Result x;
@@ -186,8 +187,8 @@ nb::object log_determinant(const FormulaHandle& product,
     const Poll poll = poll_of(product, call);
     LogDeterminant found;
     {
-        nb::gil_scoped_release released;
-        found = KernelSystem(std::move(formulas), shape, views, side)
+        const WithoutGil released;
+        found = KernelSystem(std::move(formulas), shape, views, side, no_signal)
                     .log_determinant(options, poll);
     }
     return nb::make_tuple(

@@ -6,6 +6,7 @@
 
 #include "formulas/diagnostic.h"
 #include "python_bindings/errors.h"
+#include "python_bindings/gil.h"
 #include "python_bindings/python_state.h"
 #include "python_bindings/result.h"
 
@@ -69,7 +70,7 @@ Extents dimensions_of(PyObject* value) {
 /// What the waiting thread does every 50 ms: signals, then the progress
 /// callback. False with a Python error set.
 bool poll(nb::handle progress, double done, double total) {
-    nb::gil_scoped_acquire gil;
+    const GilAgain gil;
     if (PyErr_CheckSignals() != 0)
         return false;
     if (!progress.is_valid() || progress.is_none())
@@ -238,7 +239,7 @@ nb::object run_all(const Bound& bound, const Call& call, const RunOptions& run,
                    bool waits) {
     Results results(bound, call, run.stream);
     {
-        nb::gil_scoped_release released;
+        const WithoutGil released;
         bound.run(results.outputs(), run);
         if (waits)
             bound.finish(run.stream);
@@ -269,7 +270,19 @@ BindOptions options_of(const Call& call) {
     BindOptions options;
     options.ranges = call.ranges;
     options.sum_batch = {call.sum_batch.data(), call.sum_batch.size()};
+    options.goes_on = no_signal;
     return options;
+}
+
+bool no_signal() {
+    const GilAgain gil;
+    return PyErr_CheckSignals() == 0;
+}
+
+Bound bound_of(const Formula& formula, const Call& call,
+               const BindOptions& options) {
+    const WithoutGil released;
+    return formula.bind(call.arguments.views(), options);
 }
 
 nb::object run_call(const FormulaHandle& handle, const Call& call,
@@ -277,23 +290,19 @@ nb::object run_call(const FormulaHandle& handle, const Call& call,
     const Formula formula = formula_for(handle, call);
     const CallStream stream = call.arguments.stream();
     const RunOptions run{call.accumulate, poll_of(handle, call), stream.handle};
-    std::optional<Bound> bound;
-    {
-        nb::gil_scoped_release released;
-        bound.emplace(formula.bind(call.arguments.views(), options));
-    }
-    if (bound->results() > 1)
-        return run_all(*bound, call, run, stream.is_unknown);
+    const Bound bound = bound_of(formula, call, options);
+    if (bound.results() > 1)
+        return run_all(bound, call, run, stream.is_unknown);
     Result result;
     if (call.out)
         result.use(call.out, call.arguments.wanted());
     else
-        result.make(*bound, 0, call.arguments.kind(), stream.handle);
+        result.make(bound, 0, call.arguments.kind(), stream.handle);
     {
-        nb::gil_scoped_release released;
-        bound->run(result.output(), run);
+        const WithoutGil released;
+        bound.run(result.output(), run);
         if (stream.is_unknown)
-            bound->finish(stream.handle);
+            bound.finish(stream.handle);
     }
     return result.take();
 }

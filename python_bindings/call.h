@@ -88,8 +88,15 @@ Formula derived_as(Formula formula, const Derivation& derivation);
 /// `formula` in the session that the call names, or its own.
 Formula formula_for(const FormulaHandle& formula, const Call& call);
 
-/// Of a Result; they refer to the call.
+/// Of a Result; they refer to the call. Signals end what takes long.
 BindOptions options_of(const Call& call);
+
+/// Looks for signals; false with a Python error set. Takes the GIL itself.
+bool no_signal();
+
+/// formula.bind(arguments of the call, options), without the GIL.
+Bound bound_of(const Formula& formula, const Call& call,
+               const BindOptions& options);
 
 /// Binds, runs, and gives the result back.
 nb::object run_call(const FormulaHandle& formula, const Call& call,

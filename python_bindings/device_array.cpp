@@ -2,6 +2,7 @@
 #include "python_bindings/device_array.h"
 
 #include "python_bindings/element_types.h"
+#include "python_bindings/gil.h"
 #include "python_bindings/streams.h"
 
 #include <nanobind/stl/string.h>
@@ -39,7 +40,7 @@ template <class Managed> Managed* lend(nb::handle self) {
     managed->tensor.byte_offset = 0;
     managed->context = self.inc_ref().ptr();
     managed->deleter = [](Managed* lent) {
-        nb::gil_scoped_acquire gil;
+        const AnyGil gil;
         nb::handle(static_cast<PyObject*>(lent->context)).dec_ref();
         delete lent;
     };

@@ -163,12 +163,13 @@ void explain_batch_of_numbers(const Parsed& formula, const Readings& readings) {
 
 PreparedPointer prepare(const FormulaState& formula,
                         std::span<const NamedView> arguments,
-                        const CallShape& call) {
+                        const CallShape& call, const GoesOn& goes_on) {
     const Readings& readings = call.readings;
     std::shared_ptr<Prepared> prepared;
     try {
         prepared = tilefold::prepare(
-            formula, types_of(*formula.parsed, arguments, readings), call);
+            formula, types_of(*formula.parsed, arguments, readings), call,
+            goes_on);
     } catch (const Error& error) {
         if (error.family() == Family::Shape) {
             explain_batch_of_numbers(*formula.parsed, readings);
@@ -304,7 +305,7 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     signature.add_mode(call.mode, call.purpose, call.tuned);
     PreparedPointer prepared = all_known ? parsed.find(signature) : nullptr;
     if (!prepared) {
-        prepared = prepare(formula, arguments, call);
+        prepared = prepare(formula, arguments, call, options.goes_on);
         formula.parsed->keep(signature, prepared);
     }
     check_parameters(parsed, *prepared, readings, lengths);
@@ -314,7 +315,7 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     bound->prepared = std::move(prepared);
     bound->location = location;
     bound->indices = index_arrays(*bound->prepared, readings);
-    check_indices(bound->indices);
+    check_indices(bound->indices, options.goes_on);
     if (bound->prepared->sweeps) {
         bind_sweeps(*bound, readings, lengths, options);
         return bound;

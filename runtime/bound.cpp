@@ -65,6 +65,16 @@ void check_accumulate(DType dtype, bool accumulate) {
 
 namespace {
 
+/// Before anything of the work is done.
+GoesOn going_on_of(const BoundState& bound, const Poll& poll) {
+    if (!poll)
+        return {};
+    const double pairs = bound.sweeps ? double(bound.sweeps->lengths.i) *
+                                            double(bound.sweeps->lengths.j)
+                                      : pairs_of(bound.job, bound.cut);
+    return [&poll, pairs] { return poll(0, std::max(pairs, 1.0)); };
+}
+
 void run_kernel(const BoundState& bound, const Output& out,
                 const RunOptions& options) {
     check_out(bound.shape, bound.prepared->program.result.dtype, bound.location,
@@ -136,7 +146,7 @@ void Bound::run(std::span<const Output> outs, const RunOptions& options) const {
     if (outs.size() != results())
         internal_error("a result without an output");
     if (!state_->indices.empty() && state_->has_run.exchange(true))
-        check_indices(state_->indices);
+        check_indices(state_->indices, going_on_of(*state_, options.poll));
     if (state_->sweeps)
         run_sweeps(*state_, outs, options);
     else if (!state_->summed.empty())

@@ -1,5 +1,5 @@
-// runtime/cache.cpp - a future per key: the first to ask makes the kernel, the
-// others wait for it.
+// runtime/cache.cpp - a making per key: the first to ask sees to it, the others
+// wait for it.
 
 #include "runtime/cache.h"
 
@@ -7,52 +7,84 @@ namespace tilefold {
 
 template <class Kernel>
 typename KernelCache<Kernel>::Found
-KernelCache<Kernel>::get(const Key& key, const std::function<Pointer()>& make) {
-    std::promise<Pointer> promise;
-    {
-        std::unique_lock lock(mutex_);
-        if (Future* known = find(key)) {
-            Future future = *known;
-            lock.unlock();
-            return {future.get(), true};
-        }
-        add(key, promise.get_future().share());
-    }
+KernelCache<Kernel>::get(const Key& key, const Maker& maker) {
+    const auto [making, is_new] = join(key);
+    if (is_new)
+        make(key, *making, maker);
+    return {wait(key, *making, {}), !is_new};
+}
+
+template <class Kernel>
+typename KernelCache<Kernel>::Joined KernelCache<Kernel>::join(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    if (const Entry* known = find(key); known && known->making->join())
+        return {known->making, false};
+    auto making = std::make_shared<Making<Pointer>>();
+    making->join();
+    add({key, making});
+    return {making, true};
+}
+
+template <class Kernel>
+void KernelCache<Kernel>::make(const Key& key, Making<Pointer>& making,
+                               const Maker& maker) {
     try {
-        Pointer kernel = make();
-        promise.set_value(kernel);
-        return {kernel, false};
+        making.set(maker());
     } catch (...) {
-        forget(key);
-        promise.set_exception(std::current_exception());
+        forget(key, making);
+        making.set_error(std::current_exception());
+    }
+}
+
+template <class Kernel>
+typename KernelCache<Kernel>::Pointer
+KernelCache<Kernel>::wait(const Key& key, Making<Pointer>& making,
+                          const GoesOn& goes_on) {
+    try {
+        return making.wait(goes_on);
+    } catch (...) {
+        if (making.is_abandoned())
+            forget(key, making);
         throw;
     }
 }
 
 template <class Kernel>
-typename KernelCache<Kernel>::Future*
+const typename KernelCache<Kernel>::Entry*
 KernelCache<Kernel>::find(const Key& key) {
     auto found = by_key_.find(key);
     if (found == by_key_.end())
         return nullptr;
     entries_.splice(entries_.begin(), entries_, found->second);
-    return &found->second->future;
+    return &*found->second;
 }
 
-template <class Kernel>
-void KernelCache<Kernel>::add(const Key& key, Future future) {
-    entries_.push_front({key, std::move(future)});
-    by_key_[key] = entries_.begin();
+/// In the place of one of the same key.
+template <class Kernel> void KernelCache<Kernel>::add(Entry entry) {
+    if (auto old = by_key_.find(entry.key); old != by_key_.end()) {
+        entries_.erase(old->second);
+        by_key_.erase(old);
+    }
+    entries_.push_front(std::move(entry));
+    try {
+        by_key_[entries_.front().key] = entries_.begin();
+    } catch (...) {
+        entries_.pop_front();
+        throw;
+    }
     if (entries_.size() > most) {
         by_key_.erase(entries_.back().key);
         entries_.pop_back();
     }
 }
 
-template <class Kernel> void KernelCache<Kernel>::forget(const Key& key) {
-    std::lock_guard lock(mutex_);
+/// Another one may have come in its place.
+template <class Kernel>
+void KernelCache<Kernel>::forget(const Key& key,
+                                 const Making<Pointer>& making) {
+    const std::lock_guard lock(mutex_);
     auto found = by_key_.find(key);
-    if (found == by_key_.end())
+    if (found == by_key_.end() || found->second->making.get() != &making)
         return;
     entries_.erase(found->second);
     by_key_.erase(found);

@@ -4,10 +4,10 @@
 #include "compiler/pipeline.h"
 #include "runtime/cpu/image.h"
 #include "runtime/device_backend.h"
+#include "runtime/making.h"
 
 #include <cstdint>
 #include <functional>
-#include <future>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -34,21 +34,34 @@ public:
     /// Kernels kept, a few KB each.
     static constexpr std::size_t most = 1024;
 
+    using Maker = std::function<Pointer()>;
+
     struct Found {
         Pointer kernel;
         bool was_there = false;
     };
-    /// The kernel of `key`, made by `make` if need be: once, however many
+    /// The kernel of `key`, made here by `make` if need be: once, however many
     /// threads ask. What `make` throws reaches all of them, and the next
     /// call tries again.
-    Found get(const Key& key, const std::function<Pointer()>& make);
+    Found get(const Key& key, const Maker& make);
+
+    // The same in steps, where another thread makes it:
+
+    struct Joined {
+        std::shared_ptr<Making<Pointer>> making;
+        bool is_new = false; ///< the caller sees to it that it is made
+    };
+    Joined join(const Key& key);
+    void make(const Key& key, Making<Pointer>& making, const Maker& maker);
+    /// Once joined.
+    Pointer wait(const Key& key, Making<Pointer>& making,
+                 const GoesOn& goes_on);
 
     /// For fork(): nothing changes in between.
     void lock() { mutex_.lock(); }
     void unlock() { mutex_.unlock(); }
 
 private:
-    using Future = std::shared_future<Pointer>;
     struct KeyHash {
         std::size_t operator()(const Key& key) const {
             return std::size_t(key.words[0]);
@@ -56,13 +69,13 @@ private:
     };
     struct Entry {
         Key key;
-        Future future;
+        std::shared_ptr<Making<Pointer>> making;
     };
     using Entries = std::list<Entry>;
 
-    Future* find(const Key& key);
-    void add(const Key& key, Future future);
-    void forget(const Key& key);
+    const Entry* find(const Key& key);
+    void add(Entry entry);
+    void forget(const Key& key, const Making<Pointer>& making);
 
     std::mutex mutex_;
     Entries entries_; ///< used last comes first

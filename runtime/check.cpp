@@ -1,214 +1,275 @@
 // runtime/check.cpp - Bound::check: a sample of results, computed again by
 // the interpreter in double precision.
 //
-// The interpreter numbers points 0, 1, 2 … on both axes. Lists on a kept axis
-// are the points asked for; a list on the reduced axis is looked up when an
-// argument is read. To tell the two axes apart there, rows are numbered from
-// `first_row` on; index symbols would show that, and are refused.
+//  1. Rows are evenly spaced; of results that are summed over batches, and of
+//     gradients of what was broadcast along them, a row is the sum over its
+//     batches.
+//  2. Sweeps are checked one by one, each from what those before it left: to
+//     compute that again, too, would take every pair. So that nothing escapes,
+//     rows of what is left are compared as rows of results are.
+//  3. Errors are relative to the largest result; a complex one is as large as
+//     the larger of its parts.
 
-#include "compiler/backends/reference/interpreter.h"
 #include "formulas/diagnostic.h"
 #include "runtime/element.h"
-#include "runtime/session_state.h"
+#include "runtime/oracle.h"
+#include "runtime/sweeps.h"
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <functional>
+#include <span>
 
 namespace tilefold {
 namespace {
 
 using detail::BoundState;
 
-constexpr std::int64_t first_row = std::int64_t(1) << 48;
+double largest_magnitude(const Output& out, GoingOn& going_on, std::size_t axis,
+                         const char* at) {
+    if (axis == out.shape.size()) {
+        going_on.after(1);
+        const double magnitude = std::abs(element_at(at, out.dtype));
+        return std::isfinite(magnitude) ? magnitude : 0;
+    }
+    double largest = 0;
+    for (std::int64_t k = 0; k < out.shape[axis]; ++k)
+        largest =
+            std::max(largest, largest_magnitude(out, going_on, axis + 1,
+                                                at + k * out.strides[axis]));
+    return largest;
+}
 
-/// A result: its batch, and the row and column it is for.
-struct Sample {
-    std::int64_t batch = 0, row = 0, column = 0;
-};
+double largest_magnitude(const Output& out, GoingOn& going_on) {
+    return largest_magnitude(out, going_on, 0,
+                             static_cast<const char*>(out.data));
+}
 
-class Check {
+/// Differences of one result, or of the parts of a complex one.
+class Differences {
 public:
-    Check(const BoundState& bound, const Output& out)
-        : bound_(bound), job_(bound.job), out_(out),
-          program_(bound.prepared->program),
-          listed_columns_(reduces() && job_.column_index) {}
-
-    double run(std::int64_t rows) {
-        refuse_what_cannot_be_checked();
-        std::int64_t total = bound_.batches.count() * points();
-        std::int64_t count = std::min(std::max<std::int64_t>(rows, 1), total);
-        for (std::int64_t k = 0; k < count; ++k)
-            compare(sample(
-                std::int64_t(double(k) * double(total) / double(count))));
-        double scale =
-            largest_magnitude(0, static_cast<const char*>(out_.data));
-        return error_ == 0 ? 0 : error_ / (scale > 0 ? scale : 1);
+    void add(double found, double expected) {
+        const bool same =
+            found == expected || (std::isnan(found) && std::isnan(expected));
+        const double difference = std::abs(found - expected);
+        if (!same)
+            largest_ = std::isnan(difference) ? INFINITY
+                                              : std::max(largest_, difference);
+    }
+    double relative_to(double scale) const {
+        return largest_ == 0 ? 0 : largest_ / (scale > 0 ? scale : 1);
     }
 
 private:
-    bool reduces() const {
-        return job_.work == Work::Reduce || job_.work == Work::FoldRows;
+    double largest_ = 0;
+};
+
+/// Calls visit(k) for at most `rows` of `total` numbers, evenly spaced.
+template <class Visit>
+void sample(std::int64_t rows, std::int64_t total, Visit visit) {
+    const std::int64_t count = std::min(std::max<std::int64_t>(rows, 1), total);
+    for (std::int64_t k = 0; k < count; ++k)
+        visit(std::int64_t(double(k) * double(total) / double(count)));
+}
+
+/// Each batch's result, where batches are summed in groups: by batch in the
+/// order of C, the number of its group.
+using Groups = std::vector<std::int64_t>;
+
+std::vector<double> sum_of_group(const Oracle& oracle, const Groups& groups,
+                                 std::int64_t group, std::int64_t point) {
+    std::vector<double> sum;
+    for (std::size_t batch = 0; batch < groups.size(); ++batch) {
+        if (groups[batch] != group)
+            continue;
+        const auto values =
+            oracle.expected(oracle.sample(std::int64_t(batch), point));
+        sum.resize(values.size(), 0.0);
+        std::ranges::transform(sum, values, sum.begin(), std::plus());
+    }
+    return sum;
+}
+
+std::int64_t count_of(const Groups& groups) {
+    return groups.empty() ? 0 : std::ranges::max(groups) + 1;
+}
+
+/// Of the results of one kernel, as `out` has them.
+class KernelCheck {
+public:
+    KernelCheck(const BoundState& bound, const Output& out, GoingOn& going_on)
+        : bound_(bound), oracle_(bound, going_on), going_on_(going_on),
+          out_(out) {
+        std::size_t axis = 0;
+        for (std::size_t d = 0; d < bound.shape.size(); ++d) {
+            const bool is_summed = d < bound.summed.size() && bound.summed[d];
+            strides_.push_back(is_summed ? 0 : out.strides[axis++]);
+        }
     }
 
-    void refuse_what_cannot_be_checked() const {
-        bool lists =
-            listed_columns_ || (job_.work == Work::FoldRows && job_.row_index);
-        bool indices = std::ranges::any_of(
-            bound_.parsed->tree().nodes, [](const ast::Node& node) {
-                return node.kind == ast::Kind::Index;
-            });
-        if (lists && (indices || job_.work == Work::FoldRows))
-            fail(Code::BadOption,
-                 {"check", "used with listed points of a reduced axis here",
-                  "check the formula without the list"});
+    double run(std::int64_t rows) {
+        const Groups groups = groups_of_batches();
+        sample(rows, count_of(groups) * oracle_.points(),
+               [&](std::int64_t number) {
+                   compare(groups, number / oracle_.points(),
+                           number % oracle_.points());
+               });
+        return differences_.relative_to(largest_magnitude(out_, going_on_));
     }
 
-    /// Results of a batch, each of some components.
-    std::int64_t points() const {
-        if (job_.work == Work::FoldRows)
-            return 1;
-        return job_.work == Work::Dense ? job_.rows * job_.columns : job_.rows;
+private:
+    Groups groups_of_batches() const {
+        Extents shape, strides;
+        std::int64_t stride = 1;
+        for (std::size_t d = bound_.batch_dimensions; d-- > 0;) {
+            const bool is_summed = strides_[d] == 0 && !bound_.summed.empty();
+            shape.insert(shape.begin(), bound_.shape[d]);
+            strides.insert(strides.begin(), is_summed ? 0 : stride);
+            stride *= is_summed ? 1 : bound_.shape[d];
+        }
+        Groups groups;
+        each_element(shape, strides,
+                     [&](std::int64_t group) { groups.push_back(group); });
+        return groups;
     }
 
-    Sample sample(std::int64_t number) const {
-        std::int64_t point = number % points();
-        Sample sample{number / points(), point, point};
-        if (job_.work == Work::Dense)
-            sample = {sample.batch, point / job_.columns, point % job_.columns};
-        return sample;
-    }
-
-    static std::int64_t listed(const std::int64_t* list, std::int64_t k) {
-        return list ? list[k] : k;
-    }
-
-    /// Bytes from the first batch to `batch`, for strides[d * step + offset].
-    std::int64_t batch_offset(std::int64_t batch, std::size_t operand) const {
-        const Extents& extents = bound_.batches.extents;
-        std::int64_t offset = 0;
-        for (std::size_t d = extents.size(); d-- > 0; batch /= extents[d])
-            offset +=
-                batch % extents[d] *
-                bound_.batches.strides[d * bound_.operands.size() + operand];
-        return offset;
-    }
-
-    long double read(const Sample& sample, std::size_t number,
-                     std::int64_t point, std::int32_t row,
-                     std::int32_t column) const {
-        const tilefold_operand& from = bound_.operands[number];
-        if (listed_columns_)
-            point = point >= first_row ? point - first_row
-                                       : job_.column_index[point];
-        return exact_element_at(from.base + batch_offset(sample.batch, number) +
-                                    point * from.stride + row * from.component +
-                                    column * from.column,
-                                program_.graph.arguments[number].dtype);
-    }
-
-    std::vector<double> expected(const Sample& sample) const {
-        reference::Sizes sizes{job_.rows, job_.columns,
-                               std::int32_t(job_.width)};
-        std::int64_t row = listed(job_.row_index, sample.row) +
-                           (listed_columns_ ? first_row : 0);
-        std::int64_t column =
-            reduces() ? 0 : listed(job_.column_index, sample.column);
-        if (job_.chosen)
-            sizes.chosen = [this, &sample](std::int64_t r, std::int64_t c) {
-                return is_chosen(job_.chosen->list(sample.batch), r, c);
-            };
-        auto reader = [&](std::size_t number, std::int64_t point,
-                          std::int32_t r, std::int32_t c) {
-            return read(sample, number, point, r, c);
-        };
-        std::vector<double> numbers =
-            reference::evaluate(program_.graph, sizes, reader, {&row, 1},
-                                {&column, reduces() ? 0u : 1u});
-        for (double& number : numbers) // of bits as an int64
-            if (program_.result.dtype == DType::U64 && number < 0)
-                number += 0x1p64;
-        return numbers;
-    }
-
-    static bool is_chosen(const TileList& list, std::int64_t row,
-                          std::int64_t column) {
-        const auto place_in = [](std::span<const Interval> intervals,
-                                 std::int64_t point) {
-            const auto after = std::ranges::upper_bound(intervals, point, {},
-                                                        &Interval::first);
-            const bool found =
-                after != intervals.begin() && point < after[-1].last;
-            return found ? after - intervals.begin() - 1 : -1;
-        };
-        const auto tile = place_in(list.rows, row);
-        return tile >= 0 &&
-               place_in(list.columns_of(std::size_t(tile)), column) >= 0;
-    }
-
-    const char* place(const Sample& sample) const {
-        std::int64_t batch = sample.batch;
-        auto* at = static_cast<const char*>(out_.data);
+    /// Where the first component is.
+    const char* place(const Groups& groups, std::int64_t group,
+                      const Sample& sample) const {
+        std::int64_t batch = std::ranges::find(groups, group) - groups.begin();
+        const auto* at = static_cast<const char*>(out_.data);
         for (std::size_t d = bound_.batch_dimensions; d-- > 0;
              batch /= bound_.shape[d])
-            at += batch % bound_.shape[d] * out_.strides[d];
+            at += batch % bound_.shape[d] * strides_[d];
         if (bound_.row_axis >= 0)
-            at += sample.row * out_.strides[std::size_t(bound_.row_axis)];
+            at += sample.row * strides_[std::size_t(bound_.row_axis)];
         if (bound_.column_axis >= 0)
-            at += sample.column * out_.strides[std::size_t(bound_.column_axis)];
+            at += sample.column * strides_[std::size_t(bound_.column_axis)];
         return at;
     }
 
-    void compare(const Sample& sample) {
-        const char* at = place(sample);
-        std::int64_t component =
+    void compare(const Groups& groups, std::int64_t group, std::int64_t point) {
+        const char* at = place(groups, group, oracle_.sample(0, point));
+        const std::int64_t component =
             bound_.component_axis < 0
                 ? 0
-                : out_.strides[std::size_t(bound_.component_axis)];
-        for (double value : expected(sample)) {
-            double found = element_at(at, out_.dtype);
-            bool same =
-                found == value || (std::isnan(found) && std::isnan(value));
-            double difference = std::abs(found - value);
-            if (!same)
-                error_ = std::isnan(difference) ? INFINITY
-                                                : std::max(error_, difference);
+                : strides_[std::size_t(bound_.component_axis)];
+        for (double value : sum_of_group(oracle_, groups, group, point)) {
+            differences_.add(element_at(at, out_.dtype), value);
             at += component;
         }
     }
 
-    double largest_magnitude(std::size_t axis, const char* at) const {
-        if (axis == out_.shape.size()) {
-            double magnitude = std::abs(element_at(at, out_.dtype));
-            return std::isfinite(magnitude) ? magnitude : 0;
+    const BoundState& bound_;
+    const Oracle oracle_;
+    GoingOn& going_on_;
+    const Output& out_;
+    Extents strides_; ///< of `out`, by dimension of the kernel's results
+    Differences differences_;
+};
+
+/// Of the results of several sweeps, as `outs` has them.
+class SweepCheck {
+public:
+    SweepCheck(const BoundState& bound, std::span<const Output> outs,
+               const GoesOn& goes_on, GoingOn& going_on)
+        : bound_(bound), outs_(outs), going_on_(going_on),
+          trace_(bound, goes_on) {
+        for (std::size_t k = 0; k < trace_.kernels(); ++k)
+            oracles_.emplace_back(trace_.kernel(k), going_on);
+    }
+
+    double run(std::int64_t rows) {
+        double error = 0;
+        for (std::size_t k = 0; k < trace_.kernels(); ++k)
+            if (trace_.is_read_later(k))
+                error = std::max(error, KernelCheck(trace_.kernel(k),
+                                                    trace_.left(k), going_on_)
+                                            .run(rows));
+        for (std::size_t r = 0; r < outs_.size();) {
+            const std::size_t parts =
+                r + 1 < outs_.size() && is_imaginary(r + 1) ? 2 : 1;
+            error = std::max(error, error_of(r, parts, rows));
+            r += parts;
         }
-        double largest = 0;
-        for (std::int64_t k = 0; k < out_.shape[axis]; ++k)
-            largest = std::max(
-                largest,
-                largest_magnitude(axis + 1, at + k * out_.strides[axis]));
-        return largest;
+        return error;
+    }
+
+private:
+    bool is_imaginary(std::size_t result) const {
+        return bound_.sweeps->results[result].is_imaginary;
+    }
+
+    double error_of(std::size_t first, std::size_t parts, std::int64_t rows) {
+        Differences differences;
+        double scale = 0;
+        for (std::size_t r = first; r < first + parts; ++r) {
+            compare(r, rows, differences);
+            scale = std::max(scale, largest_magnitude(outs_[r], going_on_));
+        }
+        return differences.relative_to(scale);
+    }
+
+    void compare(std::size_t result, std::int64_t rows,
+                 Differences& differences) {
+        const Output& out = outs_[result];
+        const SweepTrace::Source source = trace_.source_of(result);
+        if (source.sweep < 0)
+            return each_element(out.shape, out.strides, [&](std::int64_t at) {
+                differences.add(number_at(out, at), 0);
+            });
+        const Oracle& oracle = oracles_[std::size_t(source.sweep)];
+        const std::int64_t points = oracle.points();
+        sample(rows, count_of(source.groups) * points,
+               [&](std::int64_t number) {
+                   const auto values = sum_of_group(
+                       oracle, source.groups, number / points, number % points);
+                   for (std::int64_t c = 0; c < source.components; ++c)
+                       differences.add(
+                           number_at(
+                               out,
+                               offset_of(out, number * source.components + c)),
+                           values[std::size_t(source.first + c)]);
+               });
+    }
+
+    static double number_at(const Output& out, std::int64_t offset) {
+        return element_at(static_cast<const char*>(out.data) + offset,
+                          out.dtype);
+    }
+
+    /// Of an element by its number in the order of C.
+    static std::int64_t offset_of(const Output& out, std::int64_t number) {
+        std::int64_t offset = 0;
+        for (std::size_t d = out.shape.size(); d-- > 0; number /= out.shape[d])
+            offset += number % out.shape[d] * out.strides[d];
+        return offset;
     }
 
     const BoundState& bound_;
-    const Job& job_;
-    const Output& out_;
-    const Program& program_;
-    bool listed_columns_;
-    double error_ = 0;
+    const std::span<const Output> outs_;
+    GoingOn& going_on_;
+    const SweepTrace trace_;
+    std::deque<Oracle> oracles_; ///< by kernel
 };
 
 } // namespace
 
-double Bound::check(const Output& out, std::int64_t rows) const {
+double Bound::check(std::span<const Output> outs, std::int64_t rows,
+                    const GoesOn& goes_on) const {
     require_host(state_->location, "check");
-    if (state_->sweeps) // every pair of the sweeps before would be needed
-        fail(Code::BadOption,
-             {"check", "used with a formula of several sweeps over the pairs",
-              "check the formula that is differentiated"});
-    if (!state_->summed.empty())
-        fail(Code::SumBatchOf,
-             {"to be checked batch by batch", "check without sum_batch"});
-    return Check(*state_, out).run(rows);
+    if (outs.size() != results())
+        internal_error("a result without an output");
+    GoingOn going_on(goes_on);
+    if (state_->sweeps)
+        return SweepCheck(*state_, outs, goes_on, going_on).run(rows);
+    return KernelCheck(*state_, outs[0], going_on).run(rows);
+}
+
+double Bound::check(const Output& out, std::int64_t rows,
+                    const GoesOn& goes_on) const {
+    return check(std::span(&out, 1), rows, goes_on);
 }
 
 } // namespace tilefold

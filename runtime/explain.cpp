@@ -62,17 +62,18 @@ std::vector<Stage> Formula::explain(std::span<const NamedView> arguments,
                                     const BindOptions& options) const {
     detail::SessionState& session = *state_->session;
     Gate::Pass inside(session.making);
+    const Asker asker{state_->session, session.making, options.goes_on};
     const Compilable what = compilable(*state_, arguments, options);
     CompileOptions how = session.compile_options();
     how.purpose = what.purpose;
-    return stages_of(*state_->parsed, what, how,
-                     [&](const Program& program, std::int64_t) {
-                         const CompileRequest request = request_of(program);
-                         KernelProvider& provider = session.provider;
-                         return std::vector<Stage>{
-                             {"LLVM IR", provider.explain(request, "llvm")},
-                             {"assembly", provider.explain(request, "asm")}};
-                     });
+    return stages_of(
+        *state_->parsed, what, how, [&](const Program& program, std::int64_t) {
+            const CompileRequest request = request_of(program);
+            KernelProvider& provider = session.provider;
+            return std::vector<Stage>{
+                {"LLVM IR", provider.explain(request, "llvm", asker)},
+                {"assembly", provider.explain(request, "asm", asker)}};
+        });
 }
 
 std::vector<Stage>

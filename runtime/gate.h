@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 namespace tilefold {
 
@@ -12,13 +13,30 @@ namespace tilefold {
 /// ever. Here they wait for a plain mutex, which a child can unlock.)
 class Gate {
 public:
-    /// Inside while it lives. Not to be nested.
+    /// Inside while it lives. May be handed to another thread. Whoever is
+    /// inside gets another one at once, closing gate or not.
     class Pass {
     public:
-        explicit Pass(Gate& gate) : gate_(gate) { gate_.enter(); }
-        ~Pass() { gate_.leave(); }
-        Pass(const Pass&) = delete;
+        explicit Pass(Gate& gate) : gate_(&gate) { gate.enter(); }
+        Pass(Pass&& other) noexcept
+            : gate_(std::exchange(other.gate_, nullptr)) {}
+        ~Pass() {
+            if (gate_)
+                gate_->leave();
+        }
         Pass& operator=(const Pass&) = delete;
+
+    private:
+        Gate* gate_;
+    };
+
+    /// Outside while it lives, of a thread that is inside.
+    class Break {
+    public:
+        explicit Break(Gate& gate) : gate_(gate) { gate_.leave(); }
+        ~Break() { gate_.enter(); }
+        Break(const Break&) = delete;
+        Break& operator=(const Break&) = delete;
 
     private:
         Gate& gate_;

@@ -5,6 +5,7 @@
 #include "compiler/pipeline.h"
 #include "runtime/bind_shapes.h"
 #include "runtime/parsed.h"
+#include "runtime/session.h"
 
 #include <span>
 #include <string>
@@ -29,7 +30,8 @@ struct IndexArray {
 std::vector<IndexArray> index_arrays(const Prepared& prepared,
                                      const Readings& readings);
 
-/// Throws where an element is no index of its table; one look at each.
-void check_indices(std::span<const IndexArray> arrays);
+/// Throws where an element is no index of its table; one look at each place in
+/// memory. Throws Error(Cancelled) where `goes_on` says so.
+void check_indices(std::span<const IndexArray> arrays, const GoesOn& goes_on);
 
 } // namespace tilefold

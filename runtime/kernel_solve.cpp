@@ -63,12 +63,17 @@ private:
 class PairTerm {
 public:
     PairTerm(const Formula& pair, std::span<const NamedView> arguments,
-             Clocked& clocked)
-        : pair_(pair), arguments_(arguments), clocked_(clocked) {}
+             const GoesOn& goes_on, Clocked& clocked)
+        : pair_(pair), arguments_(arguments), goes_on_(goes_on),
+          clocked_(clocked) {}
 
-    void diagonal(std::span<double> out) { evaluate({Want::Diag}, out); }
+    void diagonal(std::span<double> out) {
+        evaluate({.want = Want::Diag, .goes_on = goes_on_}, out);
+    }
     void row(std::int64_t number, std::span<double> out) {
-        evaluate({Want::Dense, Rows{&number, 1}}, out);
+        evaluate(
+            {.want = Want::Dense, .i = Rows{&number, 1}, .goes_on = goes_on_},
+            out);
     }
 
 private:
@@ -84,6 +89,7 @@ private:
 
     const Formula& pair_;
     std::span<const NamedView> arguments_;
+    const GoesOn& goes_on_;
     Clocked& clocked_;
     std::vector<std::byte> bytes_;
 };
@@ -111,10 +117,11 @@ public:
     /// `most`: products there may be.
     Matrix(const KernelSystem& system, const Poll& poll, double most)
         : system_(system), clocked_(poll, most),
-          real_(system.formulas_.pair, system.arguments_, clocked_),
+          real_(system.formulas_.pair, system.arguments_, system.goes_on_,
+                clocked_),
           imaginary_(system.is_hermitian() ? *system.formulas_.imaginary
                                            : system.formulas_.pair,
-                     system.arguments_, clocked_) {}
+                     system.arguments_, system.goes_on_, clocked_) {}
 
     /// Of `columns` columns, which refer to this.
     Products products(std::int64_t columns) {
@@ -163,7 +170,8 @@ private:
         }
         RunOptions run;
         run.poll = clocked_.inside();
-        system_.formulas_.product.bind(all).run(outs, run);
+        system_.formulas_.product.bind(all, {.goes_on = system_.goes_on_})
+            .run(outs, run);
         clocked_.product_done();
         clocked_.between();
     }
@@ -198,8 +206,8 @@ private:
 
 KernelSystem::KernelSystem(SystemFormulas formulas, const Extents& shape,
                            std::span<const NamedView> arguments,
-                           std::string_view side)
-    : formulas_(std::move(formulas)) {
+                           std::string_view side, const GoesOn& goes_on)
+    : formulas_(std::move(formulas)), goes_on_(goes_on) {
     const std::string imaginary = std::string(side) += imaginary_suffix;
     for (const NamedView& argument : arguments)
         if (argument.name == side)
@@ -219,7 +227,8 @@ KernelSystem::KernelSystem(SystemFormulas formulas, const Extents& shape,
     columns_ = given.size() == 2 ? given[1] : 1;
     if (rows_ == 0 || columns_ == 0)
         return;
-    const Bound bound = formulas_.product.bind(arguments);
+    const Bound bound =
+        formulas_.product.bind(arguments, {.goes_on = goes_on_});
     require_host(bound.location(), "solve");
     const DType result = bound.dtype();
     dtype_ = kind_of(result) == DTypeKind::Float ? result : DType::F64;

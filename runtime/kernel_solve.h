@@ -33,9 +33,11 @@ public:
     /// `shape` is that of K. `arguments` are those of the product; b among
     /// them, of shape (N,) or (N, E), is called `side`, and its imaginary
     /// parts, where it is complex, so with the suffix of those. Throws Error
-    /// where they do not fit.
+    /// where they do not fit. `goes_on` as of BindOptions, for what is computed
+    /// later, too.
     KernelSystem(SystemFormulas formulas, const Extents& shape,
-                 std::span<const NamedView> arguments, std::string_view side);
+                 std::span<const NamedView> arguments, std::string_view side,
+                 const GoesOn& goes_on = {});
 
     /// Of the solution: the shape of b, and the dtype of K · b where that is
     /// a float, else F64; of its parts where it is complex.
@@ -69,6 +71,7 @@ private:
     void join_columns(Solution& solution) const;
 
     SystemFormulas formulas_;
+    GoesOn goes_on_;
     std::vector<NamedView> arguments_; ///< of the pair term
     NamedView side_;
     std::optional<NamedView> imaginary_side_;

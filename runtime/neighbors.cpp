@@ -77,10 +77,12 @@ BindOptions dense_on_host() {
 class PairSearch {
 public:
     PairSearch(const Formula& pair, std::span<const NamedView> arguments,
-               double radius, bool with_values)
+               double radius, bool with_values, const GoesOn& goes_on)
         : pair_(pair), arguments_(arguments), radius_(radius),
           with_values_(with_values) {
-        const Bound all = pair.bind(arguments, dense_on_host());
+        BindOptions options = dense_on_host();
+        options.goes_on = goes_on;
+        const Bound all = pair.bind(arguments, options);
         require_host(all.location(), "a search for neighbors");
         const Extents& shape = all.shape();
         if (shape.size() != 2)
@@ -242,8 +244,9 @@ private:
 
 PairsWithin pairs_within(const Formula& pair,
                          std::span<const NamedView> arguments, double radius,
-                         bool with_values, const Poll& poll) {
-    return PairSearch(pair, arguments, radius, with_values).run(poll);
+                         bool with_values, const Poll& poll,
+                         const GoesOn& goes_on) {
+    return PairSearch(pair, arguments, radius, with_values, goes_on).run(poll);
 }
 
 std::int64_t PairsWithin::rows() const {

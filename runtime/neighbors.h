@@ -33,9 +33,10 @@ struct PairsWithin {
 /// All pairs whose value is at most `radius`; NaN is not. `pair` gives one
 /// number for each pair, without batches. Beside the result, each thread keeps
 /// the values of some 10⁵ pairs. Throws Error(NeighborsShape), and what
-/// binding and running throws.
+/// binding and running throws; `goes_on` as of BindOptions.
 PairsWithin pairs_within(const Formula& pair,
                          std::span<const NamedView> arguments, double radius,
-                         bool with_values, const Poll& poll = {});
+                         bool with_values, const Poll& poll = {},
+                         const GoesOn& goes_on = {});
 
 } // namespace tilefold

@@ -41,13 +41,15 @@ CallSizes sizes_for(const Program& program, const CallShape& call,
 
 /// The program's kernel, by the plan that is best for the call.
 void load(Prepared& prepared, const FormulaState& formula, Program program,
-          const CallShape& call, std::span<const std::int32_t> left = {}) {
+          const CallShape& call, const GoesOn& goes_on,
+          std::span<const std::int32_t> left = {}) {
     detail::SessionState& session = *formula.session;
     const std::string& text = formula.parsed->text();
     const std::int64_t width = width_for(program, call, left);
+    const Asker asker{formula.session, session.making, goes_on};
     if (call.tuned)
-        program =
-            tuned(session, program, sizes_for(program, call, width), text);
+        program = tuned(session, program, sizes_for(program, call, width), text,
+                        asker);
     prepared.program = std::move(program);
     if (!call.devices.empty()) { // which check indices by themselves
         for (const Location& device : call.devices)
@@ -55,7 +57,7 @@ void load(Prepared& prepared, const FormulaState& formula, Program program,
                 device.number, prepared.program, width, text));
         return;
     }
-    prepared.kernel = session.provider.kernel(prepared.program, text);
+    prepared.kernel = session.provider.kernel(prepared.program, text, asker);
     prepared.indices = tables_indexed(prepared.program);
     prepared.functions = functions_for(prepared.kernel->artifact.layout);
 }
@@ -67,7 +69,7 @@ CompileOptions options_for(const FormulaState& formula, const CallShape& call) {
 
 std::shared_ptr<const PreparedSweeps>
 prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
-               const CallShape& call) {
+               const CallShape& call, const GoesOn& goes_on) {
     auto sweeps = std::make_shared<PreparedSweeps>();
     CompileOptions options = options_for(formula, call);
     options.purpose = of_sweeps(call.purpose);
@@ -77,7 +79,7 @@ prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
     std::vector<std::int32_t> left;
     for (SweepProgram& one : programs.sweeps) {
         auto prepared = std::make_shared<Prepared>();
-        load(*prepared, formula, std::move(one.program), call, left);
+        load(*prepared, formula, std::move(one.program), call, goes_on, left);
         for (const SweepPart& part : one.parts)
             left.push_back(part.type.rows);
         sweeps->kernels.push_back(std::move(prepared));
@@ -183,18 +185,19 @@ Purpose of_sweeps(const Purpose& purpose) {
 
 std::shared_ptr<Prepared> prepare(const FormulaState& formula,
                                   std::span<const ArgumentType> types,
-                                  const CallShape& call) {
+                                  const CallShape& call,
+                                  const GoesOn& goes_on) {
     Gate::Pass inside(formula.session->making);
     const Parsed& parsed = *formula.parsed;
     auto prepared = std::make_shared<Prepared>();
     if (needs_sweeps(parsed.tree(), parsed.derivation(), types, call.mode)) {
-        prepared->sweeps = prepare_sweeps(formula, types, call);
+        prepared->sweeps = prepare_sweeps(formula, types, call, goes_on);
         return prepared;
     }
     CompileOptions options = options_for(formula, call);
     options.purpose = call.purpose;
     load(*prepared, formula, compile(parsed.tree(), types, call.mode, options),
-         call);
+         call, goes_on);
     return prepared;
 }
 

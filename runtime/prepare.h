@@ -28,6 +28,6 @@ Purpose of_sweeps(const Purpose& purpose);
 /// Everything of a Prepared but what concerns names. Throws Error.
 std::shared_ptr<Prepared> prepare(const detail::FormulaState& formula,
                                   std::span<const ArgumentType> types,
-                                  const CallShape& call);
+                                  const CallShape& call, const GoesOn& goes_on);
 
 } // namespace tilefold

@@ -4,6 +4,7 @@
 
 #include "compiler/hash.h"
 #include "formulas/diagnostic.h"
+#include "runtime/apart.h"
 #include "runtime/cpu/isa.h"
 #include "runtime/options.h"
 
@@ -17,6 +18,23 @@ std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
 
+/// Where it may take long, since a callback may fork.
+template <class Wait> auto wait_outside(const Asker& asker, const Wait& wait) {
+    if (!asker.goes_on)
+        return wait();
+    const Gate::Break outside(asker.gate);
+    return wait();
+}
+
+/// What a thread that compiles keeps, and leaves in the other order.
+struct Inside {
+    explicit Inside(const Asker& asker)
+        : session(asker.session), pass(asker.gate) {}
+
+    std::shared_ptr<void> session;
+    Gate::Pass pass;
+};
+
 } // namespace
 
 KernelProvider::KernelProvider(const Options& options, Crew& crew)
@@ -24,11 +42,15 @@ KernelProvider::KernelProvider(const Options& options, Crew& crew)
       disk_(*options.cache_directory, *options.cache_size) {}
 
 KernelPointer KernelProvider::kernel(const Program& program,
-                                     std::string_view formula) {
-    auto found = memory_.get(program.key,
-                             [&] { return load_or_compile(program, formula); });
-    memory_hits_ += found.was_there;
-    return found.kernel;
+                                     std::string_view formula,
+                                     const Asker& asker) {
+    const auto [making, is_new] = memory_.join(program.key);
+    memory_hits_ += !is_new;
+    if (is_new)
+        see_to(program, formula, asker, making);
+    return wait_outside(asker, [&] {
+        return memory_.wait(program.key, *making, asker.goes_on);
+    });
 }
 
 std::optional<Plan> KernelProvider::fastest_plan(const Key& program) {
@@ -57,23 +79,63 @@ void KernelProvider::keep_fastest_plan(const Key& program, const Plan& plan,
 }
 
 std::string KernelProvider::explain(const CompileRequest& request,
-                                    const char* what) {
-    return backend_.explain(request, what);
+                                    const char* what, const Asker& asker) {
+    if (!asker.goes_on)
+        return backend_.explain(request, what);
+    const auto making = std::make_shared<Making<std::string>>();
+    making->join();
+    run_apart([=, this, inside = Inside(asker)] {
+        try {
+            making->set(backend_.explain(
+                request, what, [&] { return making->is_abandoned(); }));
+        } catch (...) {
+            making->set_error(std::current_exception());
+        }
+    });
+    return wait_outside(asker, [&] { return making->wait(asker.goes_on); });
 }
 
-KernelPointer KernelProvider::load_or_compile(const Program& program,
-                                              std::string_view formula) {
+/// From disk at once; else compiled, which takes its time. What goes wrong is
+/// for those who wait.
+void KernelProvider::see_to(
+    const Program& program, std::string_view formula, const Asker& asker,
+    const std::shared_ptr<Making<KernelPointer>>& making) {
+    try {
+        DiskMiss miss{};
+        if (const KernelPointer found = from_disk(program, miss))
+            return memory_.make(program.key, *making, [&] { return found; });
+        auto make = [this, program, text = std::string(formula), miss, making] {
+            memory_.make(program.key, *making, [&] {
+                return loaded(program, compile(program, text, miss, [&] {
+                                  return making->is_abandoned();
+                              }));
+            });
+        };
+        if (!asker.goes_on)
+            return make();
+        run_apart([make = std::move(make), inside = Inside(asker)] { make(); });
+    } catch (...) {
+        memory_.make(program.key, *making, []() -> KernelPointer { throw; });
+    }
+}
+
+KernelPointer KernelProvider::from_disk(const Program& program,
+                                        DiskMiss& miss) {
     if (!cpu::runs(program.plan.isa))
         fail(Code::UnsupportedTarget,
              {std::string(spelling_of(program.plan.isa))});
-    DiskCache::Found found = disk_.load(program.key);
+    const DiskCache::Found found = disk_.load(program.key);
     Artifact artifact;
-    if (found.payload &&
-        deserialise(found.payload->data(), found.payload->size(), artifact))
-        ++disk_hits_;
-    else
-        artifact = compile(program, formula,
-                           found.payload ? DiskMiss::Damaged : found.miss);
+    miss = found.payload ? DiskMiss::Damaged : found.miss;
+    if (!found.payload ||
+        !deserialise(found.payload->data(), found.payload->size(), artifact))
+        return nullptr;
+    ++disk_hits_;
+    return loaded(program, std::move(artifact));
+}
+
+KernelPointer KernelProvider::loaded(const Program& program,
+                                     Artifact artifact) const {
     auto kernel = std::make_shared<const LoadedKernel>(std::move(artifact));
     if (perf_map_)
         cpu::write_perf_map(kernel->image, program.key.hex());
@@ -81,10 +143,11 @@ KernelPointer KernelProvider::load_or_compile(const Program& program,
 }
 
 Artifact KernelProvider::compile(const Program& program,
-                                 std::string_view formula, DiskMiss miss) {
+                                 std::string_view formula, DiskMiss miss,
+                                 const Backend::IsAbandoned& is_abandoned) {
     auto start = std::chrono::steady_clock::now();
     CompileRequest request = request_of(program);
-    Artifact artifact = backend_.compile(request, crew_);
+    Artifact artifact = backend_.compile(request, crew_, is_abandoned);
     std::chrono::duration<double, std::milli> taken =
         std::chrono::steady_clock::now() - start;
     ++compiles_;

@@ -5,22 +5,35 @@
 #include "runtime/backend.h"
 #include "runtime/cache.h"
 #include "runtime/disk_cache.h"
+#include "runtime/gate.h"
+#include "runtime/making.h"
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace tilefold {
 
-/// Thread-safe. Callers are inside the session's gate.
+/// Who asks for something that may have to be compiled: inside the gate of its
+/// session, which it leaves while it waits. Where it may stop waiting, a thread
+/// of its own compiles, which goes on as long as somebody waits, be it another.
+struct Asker {
+    std::shared_ptr<void> session; ///< what the provider is part of
+    Gate& gate;
+    const GoesOn& goes_on; ///< null: it waits, and compiles by itself
+};
+
+/// Thread-safe.
 class KernelProvider {
 public:
     /// `options` as resolved; the `crew` helps to compile.
     KernelProvider(const Options& options, Crew& crew);
 
     /// `formula` names the program in the log. Throws Error.
-    KernelPointer kernel(const Program& program, std::string_view formula);
+    KernelPointer kernel(const Program& program, std::string_view formula,
+                         const Asker& asker);
     /// What keep_fastest_plan() was told of a program, in this process or, on
     /// a processor like this one, in another.
     std::optional<Plan> fastest_plan(const Key& program);
@@ -28,7 +41,8 @@ public:
     void keep_fastest_plan(const Key& program, const Plan& plan,
                            std::string_view formula, double gain);
     /// The backend's view of a program: `what` is "llvm" or "asm".
-    std::string explain(const CompileRequest& request, const char* what);
+    std::string explain(const CompileRequest& request, const char* what,
+                        const Asker& asker);
     /// Everything but `runs`.
     Statistics statistics() const;
 
@@ -37,10 +51,14 @@ public:
     void unlock() { memory_.unlock(); }
 
 private:
-    KernelPointer load_or_compile(const Program& program,
-                                  std::string_view formula);
+    void see_to(const Program& program, std::string_view formula,
+                const Asker& asker,
+                const std::shared_ptr<Making<KernelPointer>>& making);
+    /// Null where it has to be compiled.
+    KernelPointer from_disk(const Program& program, DiskMiss& miss);
+    KernelPointer loaded(const Program& program, Artifact artifact) const;
     Artifact compile(const Program& program, std::string_view formula,
-                     DiskMiss miss);
+                     DiskMiss miss, const Backend::IsAbandoned& is_abandoned);
     void log(std::string_view formula, double milliseconds,
              DiskMiss miss) const;
 

@@ -77,6 +77,11 @@ struct Statistics {
     double compile_milliseconds = 0;
 };
 
+/// Asked on the calling thread every 50 ms while a formula is compiled or an
+/// array of indices is looked through; false cancels: Error(Cancelled) is
+/// thrown.
+using GoesOn = std::function<bool()>;
+
 /// What is computed of a formula.
 enum class Want : std::uint8_t {
     Result, ///< the formula: a reduction, or a map over points
@@ -102,6 +107,9 @@ struct BindOptions {
     std::span<const std::int64_t> sum_batch = {};
     /// With arrays of the host, by the CPU, whatever Options::devices are.
     bool on_host = false;
+    /// With it, kernels are compiled on a thread of their own, and a call that
+    /// is cancelled leaves that at once; it ends soon after.
+    GoesOn goes_on = {};
 };
 
 /// Called on the calling thread at least every 50 ms of a long run with the
@@ -159,7 +167,12 @@ public:
     const Artifact& artifact() const;
     /// Recomputes `rows` evenly spaced rows with the float64 interpreter and
     /// returns the largest error relative to the largest magnitude of `out`.
-    double check(const Output& out, std::int64_t rows) const;
+    /// Of several sweeps over the pairs, the rows of each, from what those
+    /// before it leave behind; relative to what it leaves, and to each result.
+    double check(const Output& out, std::int64_t rows,
+                 const GoesOn& goes_on = {}) const;
+    double check(std::span<const Output> outs, std::int64_t rows,
+                 const GoesOn& goes_on = {}) const;
 
 private:
     friend class Formula;

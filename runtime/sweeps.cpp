@@ -69,6 +69,29 @@ public:
                 gather(r);
     }
 
+    // For a check:
+
+    const BoundState& kernel(std::size_t number) const {
+        return kernels_[number];
+    }
+    Output left(std::size_t kernel) const {
+        const View& view = left_[kernel].view;
+        return {const_cast<void*>(view.data), view.dtype, view.shape,
+                view.strides};
+    }
+    /// By batch of a kernel, the number of the result's batch.
+    std::vector<std::int64_t> groups(std::size_t result) const {
+        const ResultPlace place = prepared_.results[result];
+        const Left& left = left_[std::size_t(place.sweep)];
+        const Extents shape(left.view.shape.begin(),
+                            left.view.shape.begin() +
+                                std::ptrdiff_t(left.batch));
+        std::vector<std::int64_t> groups;
+        each_element(shape, batch_strides_[result],
+                     [&](std::int64_t group) { groups.push_back(group); });
+        return groups;
+    }
+
 private:
     DeviceBackend& backend() const {
         return bound_.session->devices.of(bound_.location);
@@ -395,6 +418,61 @@ void run_sweeps(const BoundState& bound, std::span<const Output> outs,
         run = std::make_unique<SweepRun>(bound, outs, options);
     run->run(options.poll);
     sweeps.spare.give(std::move(run));
+}
+
+SweepTrace::SweepTrace(const BoundState& bound, const GoesOn& goes_on)
+    : bound_(bound) {
+    for (const BoundSweeps::Result& result : bound.sweeps->results) {
+        const View view = View::of(nullptr, result.dtype, result.shape);
+        results_.emplace_back(std::size_t(view.elements()) *
+                              size_of(view.dtype));
+        outs_.push_back(
+            Output::of(results_.back().data(), result.dtype, result.shape));
+    }
+    run_ = std::make_unique<SweepRun>(bound, outs_, RunOptions{});
+    Poll poll;
+    if (goes_on)
+        poll = [&goes_on](double, double) { return goes_on(); };
+    run_->run(poll);
+    for (std::size_t k = 0; k < kernels(); ++k)
+        left_.push_back(run_->left(k));
+    find_readers();
+}
+
+SweepTrace::~SweepTrace() = default;
+
+/// A kernel's arguments are those of the call, then parts of all kernels.
+void SweepTrace::find_readers() {
+    const PreparedSweeps& prepared = *bound_.prepared->sweeps;
+    const std::size_t given = bound_.sweeps->arguments.size();
+    std::vector<std::size_t> kernel_of;
+    for (std::size_t k = 0; k < kernels(); ++k)
+        kernel_of.insert(kernel_of.end(), prepared.parts[k].size(), k);
+    is_read_.assign(kernels(), false);
+    for (const PreparedPointer& kernel : prepared.kernels)
+        for (const std::int32_t place : kernel->program.argument_order)
+            if (place >= std::int32_t(given))
+                is_read_[kernel_of[std::size_t(place) - given]] = true;
+}
+
+std::size_t SweepTrace::kernels() const {
+    return bound_.prepared->sweeps->kernels.size();
+}
+
+const BoundState& SweepTrace::kernel(std::size_t number) const {
+    return run_->kernel(number);
+}
+
+SweepTrace::Source SweepTrace::source_of(std::size_t result) const {
+    const PreparedSweeps& prepared = *bound_.prepared->sweeps;
+    const ResultPlace place = prepared.results[result];
+    if (place.sweep < 0)
+        return {};
+    const Type& type = prepared.types[result];
+    const SweepPart& part =
+        prepared.parts[std::size_t(place.sweep)][std::size_t(place.part)];
+    return {place.sweep, part.first, type.rank == 0 ? 1 : type.rows,
+            run_->groups(result)};
 }
 
 } // namespace tilefold

@@ -5,6 +5,7 @@
 
 #include "runtime/session_state.h"
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,5 +56,37 @@ void bind_sweeps(detail::BoundState& bound, const Readings& readings,
 /// Checks the outputs, one for each result, and computes them.
 void run_sweeps(const detail::BoundState& bound, std::span<const Output> outs,
                 const RunOptions& options);
+
+/// A run of the sweeps with results in memory of its own, and what each left:
+/// to be checked. Refers to `bound`, whose arrays are the host's.
+class SweepTrace {
+public:
+    SweepTrace(const detail::BoundState& bound, const GoesOn& goes_on);
+    ~SweepTrace();
+
+    std::size_t kernels() const;
+    const detail::BoundState& kernel(std::size_t number) const;
+    const Output& left(std::size_t kernel) const { return left_[kernel]; }
+    bool is_read_later(std::size_t kernel) const { return is_read_[kernel]; }
+
+    /// Where a result comes from: some components of a sweep's (-1: it is
+    /// zero), which are summed over batches in groups: by batch of the sweep,
+    /// the number of the result's batch.
+    struct Source {
+        int sweep = -1;
+        std::int32_t first = 0, components = 1;
+        std::vector<std::int64_t> groups;
+    };
+    Source source_of(std::size_t result) const;
+
+private:
+    void find_readers();
+
+    const detail::BoundState& bound_;
+    std::vector<std::vector<std::byte>> results_;
+    std::vector<Output> outs_, left_;
+    std::unique_ptr<detail::SweepRun> run_;
+    std::vector<bool> is_read_; ///< by kernel
+};
 
 } // namespace tilefold

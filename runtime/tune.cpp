@@ -169,7 +169,8 @@ std::size_t race(std::vector<Contender>& contenders, Trial& trial, Crew& crew) {
 } // namespace
 
 Program tuned(detail::SessionState& session, const Program& program,
-              const CallSizes& sizes, std::string_view formula) {
+              const CallSizes& sizes, std::string_view formula,
+              const Asker& asker) {
     if (program.plan.nest != Nest::Reduce)
         return program;
     KernelProvider& provider = session.provider;
@@ -180,7 +181,7 @@ Program tuned(detail::SessionState& session, const Program& program,
     std::vector<Contender> contenders(plans.size());
     for (std::size_t k = 0; k < plans.size(); ++k)
         contenders[k].kernel =
-            provider.kernel(with_plan(program, plans[k]), formula);
+            provider.kernel(with_plan(program, plans[k]), formula, asker);
     Trial trial(program, sample_of(program.graph, sizes));
     const std::size_t best = race(contenders, trial, session.crew);
     provider.keep_fastest_plan(program.key, plans[best], formula,

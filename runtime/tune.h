@@ -21,6 +21,7 @@ inline constexpr double pairs_worth_tuning = 1 << 20;
 /// it has where none is faster by more than the clock's noise. `formula` names
 /// it in the log. Throws Error where a plan does not compile.
 Program tuned(detail::SessionState& session, const Program& program,
-              const CallSizes& sizes, std::string_view formula);
+              const CallSizes& sizes, std::string_view formula,
+              const Asker& asker);
 
 } // namespace tilefold

@@ -140,9 +140,7 @@ def test_refusals(text: str, dimensions: Any, message: str) -> None:
 
 
 def test_what_else_has_no_sum() -> None:
-    """Gradients, and checks of single rows."""
+    """Gradients."""
     formula = tilefold.compile("sum_j exp(-|x_i - y_j|²)")
     with pytest.raises(tilefold.ArgumentError, match="cotangent of the sum"):
         formula.grad("x")(x=X, y=Y, grad=1.0, sum_batch=0)
-    with pytest.raises(tilefold.ArgumentError, match="without sum_batch"):
-        formula.check(x=X, y=Y, sum_batch=0)

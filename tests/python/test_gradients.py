@@ -438,12 +438,6 @@ def test_other_sessions():
 REFUSALS = [
     (
         "BadOption",
-        lambda: tilefold.compile(GAUSSIAN).grad("x").check(POINTS, grad=1.0),
-        "the option check cannot be used with a formula of several sweeps "
-        "over the pairs\ncheck the formula that is differentiated",
-    ),
-    (
-        "BadOption",
         lambda: tilefold.compile(GAUSSIAN).grad(["x", "l"])(
             POINTS, grad=1.0, out=np.zeros((N, 3))
         ),

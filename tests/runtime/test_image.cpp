@@ -9,8 +9,10 @@
 
 #include <atomic>
 #include <fstream>
+#include <future>
 #include <gtest/gtest.h>
 #include <sstream>
+#include <string>
 #include <thread>
 #include <unistd.h>
 
@@ -129,6 +131,52 @@ TEST(KernelCache, AFailureReachesTheCallerAndIsForgotten) {
     auto make = [] { return std::make_shared<LoadedKernel>(artifact_42()); };
     EXPECT_FALSE(cache.get(key_of(1), make).was_there);
     EXPECT_TRUE(cache.get(key_of(1), make).was_there);
+}
+
+/// Joined once more, by a thread that waits as long as `goes_on` says.
+std::string waited(KernelCache<LoadedKernel>& cache, const GoesOn& goes_on) {
+    const auto [making, is_new] = cache.join(key_of(1));
+    EXPECT_FALSE(is_new);
+    try {
+        return run_42(
+                   cache.wait(key_of(1), *making, goes_on)->image.kernel()) ==
+                       42
+                   ? "42"
+                   : "wrong";
+    } catch (const Error& error) {
+        return std::string(error.code_name());
+    }
+}
+
+TEST(KernelCache, WhoeverLeavesTakesNothingFromThoseWhoWait) {
+    KernelCache<LoadedKernel> cache;
+    const auto [making, is_new] = cache.join(key_of(1));
+    ASSERT_TRUE(is_new);
+    const auto leaves = [] { return false; };
+    auto patient = std::async(
+        std::launch::async, [&] { return waited(cache, [] { return true; }); });
+    EXPECT_EQ(waited(cache, leaves), "Cancelled");
+    EXPECT_FALSE(making->is_abandoned());
+    cache.make(key_of(1), *making,
+               [] { return std::make_shared<LoadedKernel>(artifact_42()); });
+    EXPECT_EQ(patient.get(), "42");
+    EXPECT_EQ(waited(cache, leaves), "42"); // it is there
+}
+
+TEST(KernelCache, WhatNobodyWaitsForIsMadeAnew) {
+    KernelCache<LoadedKernel> cache;
+    const auto first = cache.join(key_of(1));
+    EXPECT_THROW(cache.wait(key_of(1), *first.making, [] { return false; }),
+                 Error);
+    EXPECT_TRUE(first.making->is_abandoned());
+    const auto second = cache.join(key_of(1));
+    EXPECT_TRUE(second.is_new);
+    // The first one ends late, and changes nothing.
+    cache.make(key_of(1), *first.making,
+               []() -> KernelPointer { throw std::range_error("abandoned"); });
+    cache.make(key_of(1), *second.making,
+               [] { return std::make_shared<LoadedKernel>(artifact_42()); });
+    EXPECT_EQ(waited(cache, {}), "42");
 }
 
 TEST(KernelCache, OldKernelsGoUnlessTheyAreHeld) {

@@ -89,6 +89,91 @@ TEST_F(ProcessTest, ForksDuringCompilesAndRunsDoNotHang) {
     EXPECT_EQ(failures, 0);
 }
 
+/// Formulas that take some tenths of a second to compile.
+class LongCompileTest : public ProcessTest {
+protected:
+    Values<double> sequences{{30, 12}, 3};
+    std::array<NamedView, 1> arguments{named("x", sequences)};
+    const char* formula = "sum_j softdtw(x_i, x_j, 0.5)";
+};
+
+TEST_F(LongCompileTest, IsLeftAtOnceAndEndsSoonAfter) {
+    const auto before = Clock::now();
+    Clock::time_point asked;
+    {
+        Session own(options());
+        EXPECT_EQ(message_of([&] {
+                      own.formula(formula).bind(
+                          arguments, {.goes_on = [&] {
+                              asked = Clock::now();
+                              return asked - before <
+                                     std::chrono::milliseconds(60);
+                          }});
+                  }),
+                  "cancelled after a part of the work");
+        EXPECT_EQ(own.statistics().compiles, 0);
+    }
+    if (!sanitized) {
+        EXPECT_LT(Clock::now() - asked, std::chrono::milliseconds(100));
+    }
+    Array out = session.formula(formula)(arguments);
+    EXPECT_EQ(out.shape[0], 30);
+}
+
+TEST_F(LongCompileTest, GoesOnWhileAnybodyWaits) {
+    Session own(options());
+    const Formula compiled = own.formula(formula);
+    std::atomic<bool> is_under_way = false;
+    std::thread patient([&] {
+        const Bound bound = compiled.bind(arguments, {.goes_on = [&] {
+                                              is_under_way = true;
+                                              return true;
+                                          }});
+        EXPECT_EQ(bound.shape()[0], 30);
+    });
+    while (!is_under_way)
+        std::this_thread::yield();
+    EXPECT_EQ(message_of([&] {
+                  compiled.bind(arguments, {.goes_on = [] { return false; }});
+              }),
+              "cancelled after a part of the work");
+    patient.join();
+    EXPECT_EQ(own.statistics().compiles, 1);
+}
+
+/// The child of a thread that waits, where another one waits, too.
+TEST_F(LongCompileTest, AForkMeanwhileLeavesBothWhole) {
+    auto own = std::make_unique<Session>(options(3));
+    const pid_t parent = getpid();
+    pid_t child = 0;
+    std::atomic<bool> other_waits = false, ended = false;
+    std::thread other([&, compiled = own->formula(formula)] {
+        compiled.bind(arguments,
+                      {.goes_on = [&] { return other_waits = true; }});
+        ended = true;
+    });
+    Array out;
+    {
+        const Formula compiled = own->formula(formula);
+        compiled.bind(arguments, {.goes_on = [&] {
+                          if (other_waits && child == 0 && getpid() == parent) {
+                              child = fork();
+                              alarm(child == 0 ? 30 : 0);
+                          }
+                          return true;
+                      }});
+        out = compiled(arguments);
+    }
+    if (getpid() != parent) {
+        own.reset();
+        _exit(out.shape[0] == 30 ? 7 : 1);
+    }
+    ASSERT_NE(child, 0);
+    EXPECT_EQ(wait_for(child), 7);
+    other.join();
+    EXPECT_TRUE(ended);
+}
+
 TEST_F(ProcessTest, AChildMayEndItsSession) {
     auto own = std::make_unique<Session>(options(3));
     own->formula(formula)(arguments);

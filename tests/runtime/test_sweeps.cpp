@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace tilefold::test {
 namespace {
@@ -64,6 +65,66 @@ TEST_F(SessionTest, GradientsHaveTheShapesOfTheirArguments) {
     EXPECT_EQ(all[2].shape, Shape({3, 6, 2}));
     EXPECT_EQ(all[3].shape, Shape({6, 1}));
     EXPECT_EQ(all[4].shape, Shape({}));
+}
+
+/// The error that check() sees of every result when nothing is wrong, and when
+/// one number of the result `spoilt` is.
+std::pair<double, double> errors(const Formula& formula,
+                                 std::span<const NamedView> given,
+                                 std::size_t spoilt, std::size_t element,
+                                 const BindOptions& options = {}) {
+    const Bound bound = formula.bind(given, options);
+    std::vector<std::vector<double>> memory;
+    std::vector<Output> outs;
+    for (std::size_t r = 0; r < bound.results(); ++r) {
+        const View view = View::of(nullptr, DType::F64, bound.shape(r));
+        memory.emplace_back(std::size_t(view.elements()));
+        outs.push_back(
+            Output::of(memory.back().data(), DType::F64, bound.shape(r)));
+    }
+    bound.run(outs);
+    const double before = bound.check(outs, 1000);
+    memory[spoilt][element] += 0.5;
+    return {before, bound.check(outs, 1000)};
+}
+
+TEST_F(SessionTest, ChecksSeeEveryNumberOfEveryResult) {
+    Values<double> x({4, 9, 2}), y({70, 2}, 2), b({70}, 3);
+    const std::array given{named("x", x), named("y", y), named("b", b)};
+    const std::vector<std::string> names{"x", "y", "b"};
+    const Formula f =
+        session.formula("logsumexp_j(b_j*x_i·y_j)").gradient(names, "g", true);
+    std::vector<NamedView> all(given.begin(), given.end());
+    all.push_back(named("g", 1.0));
+    const std::array<std::size_t, 4> sizes{36, 72, 140, 70};
+    for (std::size_t r = 0; r < sizes.size(); ++r)
+        for (std::size_t element : {std::size_t(0), sizes[r] - 1}) {
+            const auto [right, wrong] = errors(f, all, r, element);
+            EXPECT_LT(right, 1e-12);
+            EXPECT_GT(wrong, 1e-3) << r << " " << element;
+        }
+    const std::array<std::int64_t, 1> first{0};
+    for (std::size_t element : {0, 8}) {
+        const auto [right, wrong] =
+            errors(session.formula("sum_j b_j*x_i·y_j"), given, 0, element,
+                   {.sum_batch = first});
+        EXPECT_LT(right, 1e-12);
+        EXPECT_GT(wrong, 1e-3);
+    }
+}
+
+TEST_F(SessionTest, AChecksEndIsInTheCallersHands) {
+    Values<double> x({2000, 2});
+    const std::array given{named("x", x)};
+    for (const char* text : {"sum_j exp(-|x_i - x_j|²)", "var_j(x_i·x_j)"}) {
+        const Bound bound = session.formula(text).bind(given);
+        Values<double> out({2000});
+        bound.run(out.output());
+        int asked = 0;
+        const auto goes_on = [&] { return ++asked < 3; };
+        EXPECT_THROW(bound.check(out.output(), 2000, goes_on), Error);
+        EXPECT_EQ(asked, 3);
+    }
 }
 
 TEST_F(SessionTest, DerivativesAreKeptAndDifferentiatedAgain) {

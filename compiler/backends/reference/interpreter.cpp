@@ -137,6 +137,8 @@ private:
     }
 
     void accumulate_pair(bool over_j) {
+        if (sizes_.before_pair)
+            sizes_.before_pair();
         if (sizes_.chosen && !sizes_.chosen(i_, j_))
             return;
         if (over_j)

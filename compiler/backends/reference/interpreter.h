@@ -24,6 +24,8 @@ struct Sizes {
     std::int32_t width = 1;   ///< what `dynamic` stands for
     /// Whether reductions over chosen pairs meet (row, column).
     std::function<bool(std::int64_t, std::int64_t)> chosen = {};
+    /// Called for each pair that reductions may meet; ends it by throwing.
+    std::function<void()> before_pair = {};
 };
 
 /// The graph's result at each of `points` (row numbers of the kept axis i, as

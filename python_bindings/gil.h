@@ -1,0 +1,79 @@
+// python_bindings/gil.h - the GIL given up for long work, and taken back.
+//
+// A daemon thread may be at work when the interpreter ends. Python ends such a
+// thread where it next asks for the GIL, before 3.14 by pthread_exit(), which
+// unwinds its stack like an exception: through functions that may not throw,
+// which aborts the process, and by handlers that swallow it, which does, too.
+// Here it stops where it asks, for good, and the process ends without it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+namespace tilefold::python {
+
+/// Ends what the calling thread does: the interpreter is no more.
+[[noreturn]] inline void stop_for_good() {
+    for (;;)
+        pause();
+}
+
+/// take(), which takes the GIL.
+template <class Take> auto take_or_stop(const Take& take) noexcept {
+    try {
+        return take();
+    } catch (abi::__forced_unwind&) {
+        stop_for_good();
+    }
+}
+
+/// While one lives, the thread is without the GIL.
+class WithoutGil {
+public:
+    WithoutGil() : state_(PyEval_SaveThread()) {}
+    ~WithoutGil() {
+        take_or_stop([this] { PyEval_RestoreThread(state_); });
+    }
+    WithoutGil(const WithoutGil&) = delete;
+    WithoutGil& operator=(const WithoutGil&) = delete;
+
+private:
+    PyThreadState* state_;
+};
+
+/// While one lives, a thread that is without the GIL has it again. (By the
+/// thread's own state: to ask whether the interpreter is there, and then for a
+/// new one, would be a race.)
+class GilAgain {
+public:
+    GilAgain() {
+        PyThreadState* state = PyGILState_GetThisThreadState();
+        if (!state)
+            stop_for_good();
+        take_or_stop([state] { PyEval_RestoreThread(state); });
+    }
+    ~GilAgain() { PyEval_SaveThread(); }
+    GilAgain(const GilAgain&) = delete;
+    GilAgain& operator=(const GilAgain&) = delete;
+};
+
+/// While one lives, any thread has the GIL, whether it had it or not.
+class AnyGil {
+public:
+    AnyGil()
+        : state_(take_or_stop([] {
+              if (!Py_IsInitialized())
+                  stop_for_good();
+              return PyGILState_Ensure();
+          })) {}
+    ~AnyGil() { PyGILState_Release(state_); }
+    AnyGil(const AnyGil&) = delete;
+    AnyGil& operator=(const AnyGil&) = delete;
+
+private:
+    PyGILState_STATE state_;
+};
+
+} // namespace tilefold::python

@@ -6,12 +6,18 @@ from __future__ import annotations
 import collections
 import hashlib
 import os
+import signal
 import tempfile
 import time
 
 # Set before tilefold makes its default session; children inherit it.
 _CACHE = tempfile.TemporaryDirectory(prefix="tilefold-tests-")
 os.environ["TILEFOLD_CACHE_DIR"] = _CACHE.name
+
+# A shell that starts tests in the background lets them ignore SIGINT, and
+# their children do so, too.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402

@@ -1,6 +1,7 @@
 // python_bindings/bind_ranges.cpp - the chosen pairs behind tilefold.Ranges.
 #include "python_bindings/call.h"
 
+#include "formulas/diagnostic.h"
 #include "runtime/ranges.h"
 
 #include <nanobind/ndarray.h>
@@ -20,12 +21,27 @@ Interval interval_at(const Numbers& numbers, std::size_t k) {
     return {numbers(2 * k), numbers(2 * k + 1)};
 }
 
+/// What the numbers of one list count; an InternalError where it is not what
+/// the next one holds.
+void check_counts(const Numbers& counts, std::size_t all) {
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+        if (counts(k) < 0 || std::uint64_t(counts(k)) > all)
+            internal_error("lists of ranges that do not fit");
+        all -= std::size_t(counts(k));
+    }
+    if (all != 0)
+        internal_error("lists of ranges that do not fit");
+}
+
 /// Lists of all batches, one after the other: `tiles` in each; `rows`, two
 /// numbers a tile; `counts` of ranges in each tile; `columns`, two numbers a
 /// range.
 void make_ranges(RangesHandle* self, const std::vector<std::int64_t>& batch,
                  const Numbers& tiles, const Numbers& rows,
                  const Numbers& counts, const Numbers& columns) {
+    check_counts(tiles, rows.size() / 2);
+    check_counts(tiles, counts.size());
+    check_counts(counts, columns.size() / 2);
     std::vector<TileList> lists;
     std::size_t tile = 0, range = 0;
     for (std::size_t b = 0; b < tiles.size(); ++b) {

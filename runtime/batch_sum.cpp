@@ -32,9 +32,10 @@ Extents strides_of_sums(const BoundState& bound) {
 /// Memory for all results, and sums of 0.
 std::unique_ptr<BoundState::Sums>
 memory_for(const BoundState& bound, const View& results, std::int64_t sums) {
-    const std::int64_t bytes =
-        results.elements() * std::int64_t(size_of(results.dtype));
+    const double bytes = results.dense_bytes();
     try {
+        if (bytes > 0x1p62)
+            throw std::bad_alloc();
         auto memory = bound.spare_sums.take();
         if (!memory)
             memory = std::make_unique<BoundState::Sums>();
@@ -44,7 +45,7 @@ memory_for(const BoundState& bound, const View& results, std::int64_t sums) {
     } catch (const std::bad_alloc&) {
         fail(Code::OutOfMemory,
              {"the results before they are summed over batches",
-              std::to_string(bytes / 1'000'000) + " MB",
+              std::to_string(std::int64_t(bytes / 1e6)) + " MB",
               "pass fewer batches at a time, with accumulate=True"});
     }
 }

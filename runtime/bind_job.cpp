@@ -112,6 +112,7 @@ private:
     void bind_points_as_batches();
     void bind_ranges();
     void bind_shape();
+    void check_shape() const;
     void bind_lists(bool with_columns);
     const std::int64_t* bind_list(const AxisRows& axis,
                                   std::vector<std::int64_t>& resolved);
@@ -370,6 +371,19 @@ void JobBinder::bind_shape() {
     if (result.rank == 1)
         add_axis(bound_.component_axis,
                  result.rows == dynamic ? job.width : result.rows);
+    check_shape();
+}
+
+/// Arrays that are broadcast may be as long as anybody writes; the bytes of the
+/// results, be these summed or not, are counted by one integer.
+void JobBinder::check_shape() const {
+    double bytes = double(size_of(program_.result.dtype));
+    for (std::int64_t extent : bound_.shape)
+        bytes *= double(extent);
+    if (bytes < 0x1p63)
+        return;
+    fail(Code::OutOfMemory, {"a result of shape " + spelling_of(bound_.shape),
+                             "8 EiB or more", "pass fewer points at a time"});
 }
 
 } // namespace

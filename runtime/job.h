@@ -29,6 +29,7 @@ struct Batches {
     /// A parameter differs between batches: prepare() runs for each.
     bool moves_parameters = false;
 
+    /// The binder sees to it that it is one, whatever is broadcast.
     std::int64_t count() const {
         std::int64_t product = 1;
         for (std::int64_t extent : extents)

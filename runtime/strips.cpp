@@ -12,21 +12,26 @@ constexpr double most_pieces = 1024;
 
 void add_rows(std::vector<Strip>& strips, std::int64_t batch, Interval rows,
               std::span<const Interval> columns, std::int64_t block) {
-    for (std::int64_t at = rows.first; at < rows.last; at += block)
-        strips.push_back(
-            {batch, {at, std::min(at + block, rows.last)}, columns});
+    for (std::int64_t at = rows.first; at < rows.last;) {
+        const std::int64_t end = at + std::min(block, rows.last - at);
+        strips.push_back({batch, {at, end}, columns});
+        at = end;
+    }
 }
 
 void add_batch(std::vector<Strip>& strips, const Job& job, std::int64_t batch,
                std::int64_t block) {
     const TileList& list = job.chosen->list(batch);
+    const bool folds = job.work == Work::FoldRows;
     std::int64_t at = 0;
     for (std::size_t tile = 0; tile < list.rows.size(); ++tile) {
-        add_rows(strips, batch, {at, list.rows[tile].first}, {}, block);
+        if (!folds)
+            add_rows(strips, batch, {at, list.rows[tile].first}, {}, block);
         add_rows(strips, batch, list.rows[tile], list.columns_of(tile), block);
         at = list.rows[tile].last;
     }
-    add_rows(strips, batch, {at, job.rows}, {}, block);
+    if (!folds)
+        add_rows(strips, batch, {at, job.rows}, {}, block);
 }
 
 double nanoseconds(const Job& job, const Strip& strip) {

@@ -1,7 +1,8 @@
 // runtime/strips.h - how a job over chosen pairs is cut into pieces.
 //
 //  1. A strip is some rows of one tile, at most a block, and the columns that
-//     the tile meets; strips cover all rows. Rows of no tile have no columns.
+//     the tile meets; strips cover all rows, but where rows are folded only
+//     those of tiles. Rows of no tile have no columns.
 //  2. A piece is some strips; a piece of folded rows has them from one batch.
 //  3. The cut is a function of ranges, sizes and layout alone: any number of
 //     threads gives the same bits.

@@ -168,8 +168,15 @@ private:
         const char* cure = bound_.parsed->derivation().empty()
                                ? "pass fewer batches at a time, or float32"
                                : "differentiate by fewer arguments at a time";
-        const std::int64_t count = left.view.elements();
-        const std::size_t bytes = std::size_t(count) * size_of(left.view.dtype);
+        const double needed = left.view.dense_bytes();
+        const auto out_of_memory = [&] {
+            fail(Code::OutOfMemory,
+                 {what, std::to_string(std::int64_t(needed / 1e6)) + " MB",
+                  cure});
+        };
+        if (needed > 0x1p62)
+            out_of_memory();
+        const auto bytes = std::size_t(needed);
         if (!bound_.location.is_host()) {
             left.on_device = backend().allocate(bound_.location.number, bytes,
                                                 stream_, what, cure);
@@ -177,11 +184,10 @@ private:
         }
         try {
             left.bytes.resize(bytes);
-            return left.bytes.data();
         } catch (const std::bad_alloc&) {
-            fail(Code::OutOfMemory,
-                 {what, std::to_string(count / 125'000) + " MB", cure});
+            out_of_memory();
         }
+        return left.bytes.data();
     }
 
     /// Progress of all kernels together, each an equal share.

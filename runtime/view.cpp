@@ -2,6 +2,8 @@
 
 #include "runtime/view.h"
 
+#include <algorithm>
+
 namespace tilefold {
 
 std::string spelling_of(const Location& location) {
@@ -43,6 +45,8 @@ Output Output::of(void* data, DType dtype, const Extents& shape) {
 namespace {
 
 std::int64_t product(const Extents& shape) {
+    if (std::ranges::count(shape, 0) > 0) // the others may exceed any integer
+        return 0;
     std::int64_t product = 1;
     for (std::int64_t extent : shape)
         product *= extent;
@@ -53,6 +57,13 @@ std::int64_t product(const Extents& shape) {
 
 std::int64_t View::elements() const {
     return product(shape);
+}
+
+double View::dense_bytes() const {
+    double bytes = double(size_of(dtype));
+    for (std::int64_t extent : shape)
+        bytes *= double(extent);
+    return bytes;
 }
 
 std::int64_t Output::elements() const {

@@ -41,6 +41,8 @@ struct View {
     /// A C-contiguous array.
     static View of(const void* data, DType dtype, Extents shape);
     std::int64_t elements() const;
+    /// Of a C-contiguous array of its elements; may exceed any integer.
+    double dense_bytes() const;
 };
 
 /// An array that results are written to.

@@ -89,7 +89,8 @@ class Clusters:
         difference = self.centroids[:, None] - other.centroids[None]
         between = np.sqrt((difference**2).sum(-1))
         reach = distance + self.radii[:, None] + other.radii[None]
-        return self.ranges(other, between <= reach * (1 + 1e-12))
+        # What cannot be compared, since a square overflows, meets.
+        return self.ranges(other, ~(between > reach * (1 + 1e-12)))
 
     def ranges(self, other: Clusters, visit: Any) -> Ranges:
         """`Ranges` of the tiles; `visit` is bool (T, tiles of the other)."""
@@ -106,7 +107,7 @@ def _cells(points: Any, size: Any) -> Any:
         _core.fail("ClusterLabels", f"size {size}")
     if not np.isfinite(points).all():
         _core.fail("ClusterLabels", "points that are not finite")
-    cells = np.floor(points / size).astype(np.int64)
+    cells = np.floor(points / size).clip(-(2.0**62), 2.0**62).astype(np.int64)
     if not len(cells):
         return np.zeros(0, np.int64)
     _, numbers = np.unique(cells, axis=0, return_inverse=True)

@@ -64,13 +64,18 @@ class Ranges:
         starts = _integers("offsets", offsets)
         if starts.shape != (len(tiles) + 1,):
             _core.fail("RangesShape", "offsets", starts.shape)
-        counts = np.diff(starts)
-        if starts[0] != 0 or starts[-1] != len(met) or (counts < 0).any():
+        # Compared first: a difference may exceed any integer.
+        ascend = (starts[:-1] <= starts[1:]).all()
+        if starts[0] != 0 or starts[-1] != len(met) or not ascend:
             _core.fail("RangesOffsets", len(met))
         return cls._of(
             (),
             _core._Ranges(
-                (), np.array([len(tiles)]), tiles.ravel(), counts, met.ravel()
+                (),
+                np.array([len(tiles)]),
+                tiles.ravel(),
+                np.diff(starts),
+                met.ravel(),
             ),
         )
 
@@ -109,6 +114,8 @@ def _integers(name: str, values: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iu":
         _core.fail("RangesVisit", f"{array.dtype} as {name}")
+    if array.size and array.max() > np.iinfo(np.int64).max:
+        _core.fail("RangesVisit", f"{array.max()} as one of {name}")
     return np.ascontiguousarray(array, np.int64)
 
 

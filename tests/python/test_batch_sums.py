@@ -139,6 +139,23 @@ def test_refusals(text: str, dimensions: Any, message: str) -> None:
         tilefold.reduce(text, x=x, y=torch.tensor(Y), sum_batch=dimensions)
 
 
+def test_more_batches_than_an_integer_counts() -> None:
+    """Results are counted before they are summed."""
+    points = np.ones((60, 3))
+    x = np.broadcast_to(points, (2**31, 1, 60, 3))
+    y = np.broadcast_to(points, (2**31, 60, 3))
+    text = "sum_j exp(-|x_i - y_j|²)"
+    for options in ({"sum_batch": (0, 1)}, {"sum_batch": 0}, {}):
+        with pytest.raises(
+            tilefold.OutOfMemory, match="2147483648, 2147483648"
+        ):
+            tilefold.reduce(text, x=x, y=y, **options)
+    gradient = tilefold.compile(text).grad("x")
+    many = np.broadcast_to(points, (2**50, 60, 3))
+    with pytest.raises(tilefold.OutOfMemory):
+        gradient(x=points, y=many, grad=1.0)
+
+
 def test_what_else_has_no_sum() -> None:
     """Gradients."""
     formula = tilefold.compile("sum_j exp(-|x_i - y_j|²)")

@@ -287,6 +287,7 @@ def test_time_is_that_of_the_pairs_that_are_met() -> None:
 
 
 of_intervals = tilefold.Ranges.from_intervals
+FAR = 2**63 - 1
 MALFORMED = [
     (tilefold.Ranges, ([0, 5], [0, 7], [[True, True]]), "visit of the ranges"),
     (tilefold.Ranges, ([0, 5], [0, 7], [[1.0]]), "float64"),
@@ -302,6 +303,24 @@ MALFORMED = [
     (of_intervals, ([[0, 5]], [0, 2], [[0, 5], [4, 7]]), "overlap"),
     (of_intervals, ([[0, 5]], [0, 3], [[0, 5], [5, 7]]), "do not cut 2"),
     (of_intervals, ([[0, 5]], [0], [[0, 5]]), "offsets of the ranges has"),
+    # Differences that no integer holds:
+    (of_intervals, ([[0, 5], [5, 9]], [0, FAR, 1], [[0, 5]]), "do not cut 1"),
+    (of_intervals, ([[0, 5], [5, 9]], [0, -2, 1], [[0, 5]]), "do not cut 1"),
+    (
+        of_intervals,
+        ([[0, 5], [5, 7], [7, 9]], [0, FAR, -2, 1], [[0, 5]]),
+        "do not cut 1",
+    ),
+    (of_intervals, ([[0, -2]], [0, 1], [[0, 5]]), r"\[0, -2\)"),
+    (of_intervals, ([[FAR, -2]], [0, 1], [[0, 5]]), r"-2\)"),
+    (of_intervals, ([[0, 5]], [0, 1], [[-FAR - 1, FAR]]), "a range on j"),
+    (tilefold.Ranges, ([0, FAR, -2], [0, 7], [[True]] * 2), r"-2\)"),
+    (
+        tilefold.Ranges,
+        (np.array([0, 2**63 + 5], np.uint64), [0, 7], [[True]]),
+        "9223372036854775813 as one of i",
+    ),
+    (tilefold.Ranges, ([0, 2**64], [0, 7], [[True]]), "object as i"),
 ]
 
 
@@ -310,6 +329,27 @@ def test_malformed_ranges(make, given, text: str) -> None:
     """Ranges are checked when they are made."""
     with pytest.raises(tilefold.Error, match=text):
         make(*given)
+
+
+def test_ranges_that_end_at_the_last_integer() -> None:
+    """They are as good as any, for as many points."""
+    far = tilefold.Ranges([0, FAR], [0, FAR], [[True]])
+    assert far.T.pairs == far.pairs == float(FAR) ** 2
+    with pytest.raises(tilefold.ArgumentError, match=f"end at {FAR}, but"):
+        tilefold.reduce("sum_j x_i*y_j", x=np.ones(9), y=np.ones(4), ranges=far)
+    with pytest.raises(tilefold.ArgumentError, match=f"end at {FAR}, but"):
+        tilefold.reduce(
+            "sum_ij x_i*y_j", x=np.ones(9), y=np.ones(4), ranges=far
+        )
+
+
+def test_folded_rows_of_no_tile_take_no_time() -> None:
+    """Of 10^15 rows, five are met."""
+    x = np.broadcast_to(1.0, (10**15,))
+    few = tilefold.Ranges([10**14, 10**14 + 5], [0, 3], [[True]])
+    assert (
+        tilefold.reduce("sum_ij x_i*y_j", x=x, y=np.ones(4), ranges=few) == 15
+    )
 
 
 def test_ranges_that_do_not_suit_the_call() -> None:

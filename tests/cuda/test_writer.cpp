@@ -117,6 +117,19 @@ TEST(CudaText, ReadsAsGoldenFilesSay) {
     }
 }
 
+/// What writes it is C++ that sanitizers see, unlike what it has written.
+TEST(CudaText, IsWrittenForEveryCase) {
+    for (const auto& cases :
+         {formula_cases(), table_cases(), product_cases(), wide_cases(),
+          chosen_cases(), edge_cases(), random_cases(1, 40)})
+        for (CudaCase each : cases)
+            for (const bool few_rows : {false, true}) {
+                each.few_rows = few_rows;
+                const HostKernels kernels = small_kernels(each);
+                EXPECT_FALSE(kernels.emitted.source.loops.empty()) << each.name;
+            }
+}
+
 TEST(CudaText, HasNoInclude) {
     const CudaCase made = cuda_case("", "sum_j x_i·y_j", "x f32[3], y f32[3]");
     const std::string text =

@@ -480,6 +480,10 @@ private:
 
 } // namespace
 
+std::size_t image_bytes(const TestFormula& formula, Isa isa) {
+    return artifact_of(program_of(formula, isa, nullptr)).code.size();
+}
+
 double run_case(const TestFormula& formula, Isa isa, const Plan* plan,
                 std::int64_t n, std::int64_t m, Flush flush, Cut cut,
                 unsigned seed) {

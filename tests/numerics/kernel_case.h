@@ -42,6 +42,9 @@ double run_case(const TestFormula& formula, Isa isa, const Plan* plan,
                 std::int64_t n, std::int64_t m, Flush flush, Cut cut = {},
                 unsigned seed = 1);
 
+/// Compiles with the model's plan, for any processor; the bytes of the image.
+std::size_t image_bytes(const TestFormula& formula, Isa isa);
+
 /// The bytes of the results, where scratch and states held `poison` before.
 std::string run_bytes(const TestFormula& formula, Isa isa, const Plan* plan,
                       std::int64_t n, std::int64_t m, unsigned char poison,

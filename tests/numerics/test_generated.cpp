@@ -292,6 +292,20 @@ std::vector<Plan> tried_plans(const TestFormula& formula, Isa isa) {
     return plans;
 }
 
+/// What compiles is C++ that sanitizers see, unlike what it has compiled.
+class Compiled : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(Compiled, ForEveryProcessor) {
+    const TestFormula formula = formulas()[GetParam()];
+    for (const IsaRow& row : isa_rows())
+        if (tests::in_sample(0.3, formula.text + std::string(row.spelling)))
+            EXPECT_GT(image_bytes(formula, row.isa), 0)
+                << formula.text << " for " << row.spelling;
+}
+
+INSTANTIATE_TEST_SUITE_P(Formulas, Compiled,
+                         testing::Range<std::size_t>(0, formulas().size()));
+
 class Generated : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Generated, AgreesWithTheInterpreter) {

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import collections
-import hashlib
 import os
 import signal
 import tempfile
@@ -24,6 +23,7 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 import fake_gpu  # noqa: E402
+import sample  # noqa: E402
 import tilefold  # noqa: E402
 
 settings.register_profile("tilefold", deadline=None, max_examples=40)
@@ -31,34 +31,25 @@ settings.load_profile("tilefold")
 
 GAUSSIAN = "sum_j exp(-|x_i - y_j|²/2l²) b_j"
 
-#: A word that seeds the choice of cases, of which scripts/test makes another
-#: one each day; `all`: every case runs.
-SAMPLE = os.environ.get("TILEFOLD_SAMPLE", "all")
-_ALWAYS = 10  # cases of a test: of more a tenth runs
-
-
-def _number_of(name: str) -> float:
-    """From 0 to 1, by the sample's word."""
-    digest = hashlib.blake2b(f"{SAMPLE}/{name}".encode(), digest_size=8)
-    return int.from_bytes(digest.digest(), "big") / 2**64
+_ALWAYS = 10  # cases of a test that run in a sample; of more, a tenth
 
 
 def _of_the_sample(name: str, cases: list[pytest.Item]) -> list[pytest.Item]:
     """Of the cases of one test."""
     marker = cases[0].get_closest_marker("sample")
     if marker:
-        count = int(marker.args[0] * len(cases) + _number_of(name))
+        count = int(marker.args[0] * len(cases) + sample.number_of(name))
     else:
         beyond = max(len(cases) - _ALWAYS, 0)
         count = min(len(cases), _ALWAYS) + -(-beyond // 10)
-    return sorted(cases, key=lambda case: _number_of(case.nodeid))[:count]
+    return sorted(cases, key=lambda case: sample.number_of(case.nodeid))[:count]
 
 
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Leaves out the cases that are not of the sample."""
-    if SAMPLE == "all":
+    if sample.is_whole():
         return
     tests = collections.defaultdict(list)
     for item in items:
@@ -74,7 +65,7 @@ def pytest_collection_modifyitems(
 
 def pytest_report_header() -> str:
     """How to repeat what was chosen."""
-    return f"cases: TILEFOLD_SAMPLE={SAMPLE}"
+    return f"cases: TILEFOLD_SAMPLE={sample.SAMPLE}"
 
 
 class Points:

@@ -333,6 +333,7 @@ def test_progress_is_told():
     assert told == sorted(told)
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_a_call_costs_less_than_a_microsecond_beside_its_kernel(library):
     """One statement on (4, 16) numbers takes 0.3 µs, an addition of two small

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 AUDIT = """
 import json, sys, threading
 import numpy
@@ -69,6 +71,7 @@ def test_import_brings_only_tilefold():
     assert set(found["new"]) <= allowed
 
 
+@pytest.mark.timing
 def test_import_takes_a_small_part_of_what_numpy_takes(tmp_path):
     """From byte code, as installed packages are, whatever is set here.
 

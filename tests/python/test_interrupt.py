@@ -57,6 +57,7 @@ def seconds_to_stop(prepare: str, work: str, after: float = 0.5) -> float:
     return float(done.stdout)
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "text", ["sum_j exp(-|x_i - x_j|²)", "argkmin_j(|x_i - x_j|², 8)"]
 )
@@ -102,6 +103,7 @@ LONG = {
 }
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("what", LONG)
 def test_an_interrupt_stops_everything_long(what):
     assert fastest_stop(0.3, *LONG[what]) < 0.3

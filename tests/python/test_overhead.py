@@ -12,6 +12,7 @@ from conftest import GAUSSIAN, additions, cost
 LIMIT = 22
 
 
+@pytest.mark.timing
 def test_a_small_call_takes_microseconds(points):
     f = tilefold.compile(GAUSSIAN)
     x, y, b = points.x, points.y, points.b
@@ -20,6 +21,7 @@ def test_a_small_call_takes_microseconds(points):
     assert additions(lambda: tilefold.reduce(GAUSSIAN, **bind), LIMIT) <= LIMIT
 
 
+@pytest.mark.timing
 def test_a_small_call_with_tensors_takes_microseconds(points):
     torch = pytest.importorskip("torch")
     f = tilefold.compile(GAUSSIAN)
@@ -27,6 +29,7 @@ def test_a_small_call_with_tensors_takes_microseconds(points):
     assert additions(lambda: f(x=x, y=y, b=b, l=0.5), LIMIT) <= LIMIT
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_kernels_that_underflow_are_no_slower(dtype):
     """A narrow Gaussian of which most pairs are below the smallest number."""

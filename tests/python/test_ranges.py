@@ -267,6 +267,7 @@ def test_gradients(text: str) -> None:
         torch.testing.assert_close(found, expected, rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.timing
 def test_time_is_that_of_the_pairs_that_are_met() -> None:
     """A tenth of the tiles takes far less than all of them."""
     n = 20_000

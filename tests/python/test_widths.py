@@ -49,8 +49,8 @@ def points(columns: int, width: int) -> dict[str, np.ndarray]:
 def check(formula, compute, columns: int, width: int, dtype: str) -> None:
     given = points(columns, width)
     x, y, w, b = given.values()
-    K = np.exp(-((x[:, None] - y) ** 2).sum(-1))
-    wanted = sums(K, w, b)[formula]
+    gaussian = np.exp(-((x[:, None] - y) ** 2).sum(-1))
+    wanted = sums(gaussian, w, b)[formula]
     if "w_j" not in formula:
         del given["w"]
     found = compute({name: a.astype(dtype) for name, a in given.items()})

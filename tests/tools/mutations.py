@@ -4,23 +4,30 @@
 A mutant is one source file with one text replaced. Its object is compiled
 with the build's own command, put first on the link line of the test program
 (or in place of its twin in libtilefold_llvm.so), and the program, in a scratch
-folder, must then fail. Nothing in the tree or in the build is touched.
+folder, must then fail. Nothing in the tree or in the build is touched but
+BUILD_FOLDER/mutants, where sources have the same paths on every run, for
+ccache. As many mutants are tried at once as there are processors. Every run
+makes those that the table says and a tenth of the others: which ones, the word
+TILEFOLD_SAMPLE chooses. Where that is `all`, or not set, a run makes all.
 
-    python tests/tools/mutations.py BUILD_FOLDER [--all | --only WORD]
+    python tests/tools/mutations.py BUILD_FOLDER [--only WORD]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from mutants import MUTANTS, Mutant
+import sample
+from mutants import MUTANTS
 
 ROOT = Path(__file__).resolve().parents[2]
 TIME_LIMIT = 120  # seconds; a mutant that hangs is caught too
@@ -85,13 +92,15 @@ def check_texts() -> None:
             )
 
 
-def make(build: Build, mutant: Mutant, scratch: Path) -> Path:
+def make(build: Build, number: int, scratch: Path) -> Path:
     """The mutated test program, beside the libraries it loads."""
+    mutant = MUTANTS[number]
     source = ROOT / mutant.file
-    text = source.read_text()
-    copy = scratch / source.name
-    copy.write_text(text.replace(mutant.old, mutant.new))
-    built = scratch / "mutant.o"
+    folder = build.folder / "mutants" / str(number)
+    folder.mkdir(parents=True, exist_ok=True)
+    copy = folder / source.name
+    copy.write_text(source.read_text().replace(mutant.old, mutant.new))
+    built = folder / "mutant.o"
     build.compile(source, copy, built)
     program = scratch / mutant.program
     for library in (build.folder / "bin").glob("libtilefold*.so"):
@@ -106,46 +115,55 @@ def make(build: Build, mutant: Mutant, scratch: Path) -> Path:
     return program
 
 
-def is_caught(build: Build, mutant: Mutant) -> bool:
+def is_caught(build: Build, number: int) -> bool:
     with tempfile.TemporaryDirectory() as folder:
-        program = make(build, mutant, Path(folder))
-        command = [str(program), f"--gtest_filter={mutant.filter}"]
+        program = make(build, number, Path(folder))
         try:
             done = subprocess.run(
-                command, cwd=folder, capture_output=True, timeout=TIME_LIMIT
+                [program, f"--gtest_filter={MUTANTS[number].filter}"],
+                cwd=folder,
+                env=os.environ
+                | {"GTEST_FAIL_FAST": "1", "TILEFOLD_SAMPLE": "all"},
+                capture_output=True,
+                timeout=TIME_LIMIT,
             )
         except subprocess.TimeoutExpired:
             return True
         return done.returncode != 0
 
 
+def chosen(only: str) -> list[int]:
+    """The numbers of the mutants that this run makes."""
+    numbers = [k for k, mutant in enumerate(MUTANTS) if only in mutant.fault]
+    if only or sample.is_whole():
+        return numbers
+    others = [k for k in numbers if not MUTANTS[k].every_run]
+    others.sort(key=lambda k: sample.number_of(MUTANTS[k].fault))
+    kept = others[: -(-len(others) // 10)]
+    return [k for k in numbers if MUTANTS[k].every_run or k in kept]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=Path)
-    parser.add_argument(
-        "--all", action="store_true", help="not only the sample"
-    )
     parser.add_argument(
         "--only", default="", help="those whose fault says this"
     )
     options = parser.parse_args()
     check_texts()
     build = Build(options.build)
+    numbers = chosen(options.only)
     survivors = 0
-    chosen = [
-        mutant
-        for mutant in MUTANTS
-        if (options.all or options.only or mutant.every_run)
-        and options.only in mutant.fault
-    ]
-    for mutant in chosen:
-        caught = is_caught(build, mutant)
-        survivors += not caught
-        print(
-            f"{'caught' if caught else 'SURVIVED':8}  {mutant.fault}",
-            flush=True,
-        )
-    print(f"{len(chosen) - survivors} passed, {survivors} failed")
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        caught = pool.map(lambda number: is_caught(build, number), numbers)
+        for number, result in zip(numbers, caught, strict=True):
+            survivors += not result
+            print(
+                f"{'caught' if result else 'SURVIVED':8}  "
+                f"{MUTANTS[number].fault}",
+                flush=True,
+            )
+    print(f"{len(numbers) - survivors} passed, {survivors} failed")
     return 1 if survivors else 0
 
 

@@ -16,8 +16,11 @@ cmake --build "$folder"
 # process; forked children leave what their parents own.
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1
-# Left out: tests that fork a parent with threads. The allocator of g++ 12's
-# address sanitizer may be locked at the fork, and then is in the child for
-# ever. They run without sanitizers with all others.
+# Left out are tests that fork a parent with threads, which run without
+# sanitizers with all others: the allocator of g++ 12's address sanitizer may be
+# locked at the fork, and then is in the child for ever. So are tests of what
+# generated code computes, which sanitizers do not see; what generates it is
+# covered by test_compiler and by Emitting, which compile the same formulas.
 ctest --test-dir "$folder" --output-on-failure --parallel "$(nproc)" \
-    --exclude-regex '^ProcessTest\.|^Crew\.A(Child|Fork)'
+    --exclude-regex '^ProcessTest\.|^Crew\.A(Child|Fork)' \
+    --label-exclude generated

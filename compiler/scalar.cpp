@@ -137,8 +137,8 @@ double evaluate(Op op, const double* x) {
     case Op::Sigmoid: return sigmoid(x[0]);
     case Op::Softplus: return log_add_exp(x[0], 0);
     case Op::LogAddExp: return log_add_exp(x[0], x[1]);
-    case Op::Silu: return x[0] > -1000 ? x[0] * sigmoid(x[0]) : 0 * x[0];
-    case Op::Gelu: return x[0] > -100 ? x[0] * normal_below(x[0]) : 0 * x[0];
+    case Op::Silu: return x[0] < -1000 ? 0 : x[0] * sigmoid(x[0]);
+    case Op::Gelu: return x[0] < -100 ? 0 : x[0] * normal_below(x[0]);
     case Op::Lgamma: return log_gamma(x[0]);
     case Op::Polygamma: return special::polygamma(x[0], x[1]);
     case Op::BesselJ: return special::bessel_j(x[0], x[1]);

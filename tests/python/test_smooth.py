@@ -168,6 +168,12 @@ def test_derivatives_at_infinity(text, dtype, isa):
             np.testing.assert_array_equal(numbers, np.array(expected, dtype))
 
 
+@pytest.mark.parametrize("text", AT_INFINITY)
+def test_the_check_knows_them_at_infinity(text):
+    f = tilefold.compile(text)
+    assert f.check(a=np.array([-INF, -2000.0, 2000.0, INF])) < 1e-12
+
+
 def test_nan_stays_nan():
     a = np.array([np.nan])
     for text in AT_INFINITY:

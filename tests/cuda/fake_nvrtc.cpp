@@ -53,8 +53,9 @@ void write_source(std::ostream& out, const std::string& source) {
         out << "extern \"C\" int run_" << names[k]
             << "(const void* call, const unsigned (*grid)[3], int order) {\n"
             << "    return tilefold_shim::launch(threads, *grid, order, "
-            << start << ", " << stop << ", [&] { " << names[k]
-            << "(*static_cast<const " << names[k + 1] << "*>(call)); });\n}\n";
+            << start << ", " << stop << ", [](const void* to) { " << names[k]
+            << "(*static_cast<const " << names[k + 1]
+            << "*>(to)); }, call);\n}\n";
     out << "}\n";
 }
 

@@ -58,8 +58,8 @@ void write_kernels(std::ostream& out, std::size_t number,
         out << "extern \"C\" int run_" << prefix << kernel
             << "(const void* call, const unsigned (*grid)[3], int order) {\n"
             << "    return tilefold_shim::launch(threads, *grid, order, "
-            << start << ", " << stop << ", [&] {\n        " << kernel
-            << "(*static_cast<const Call*>(call));\n    });\n}\n";
+            << start << ", " << stop << ", [](const void* to) {\n        "
+            << kernel << "(*static_cast<const Call*>(to));\n    }, call);\n}\n";
     }
     out << "}\n";
     for (const std::string& kernel : kernels_of(source.emitted))

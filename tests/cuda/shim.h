@@ -18,10 +18,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <math.h>
 #include <numeric>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -149,7 +147,8 @@ struct Block {
     char* stacks = nullptr;
     std::size_t stacks_size = 0;
     unsigned current = 0;
-    const std::function<void()>* kernel = nullptr;
+    void (*kernel)(const void* call) = nullptr;
+    const void* call = nullptr;
 };
 static Block block;
 
@@ -185,7 +184,7 @@ static inline auto exchanged(const double (&own)[N], const Read& read) {
 
 static void fibre_main() {
     for (;;) {
-        (*block.kernel)();
+        block.kernel(block.call);
         block.waits_at[block.current] = 0;
         leave_fibre();
     }
@@ -217,9 +216,9 @@ static inline std::vector<unsigned> order_of(unsigned threads, int order) {
     if (order == 1)
         numbers = {numbers.rbegin(), numbers.rend()};
     if (order > 1) {
-        std::mt19937 random{unsigned(order)};
+        unsigned short state[3] = {0, 0, (unsigned short)(order)};
         for (unsigned k = threads; k > 1; --k)
-            std::swap(numbers[k - 1], numbers[random() % k]);
+            std::swap(numbers[k - 1], numbers[unsigned(nrand48(state)) % k]);
     }
     return numbers;
 }
@@ -298,8 +297,9 @@ static inline bool run_block(unsigned threads, int order) {
 /// is [shared, shared_end).
 static inline int launch(unsigned threads, const unsigned (&grid)[3], int order,
                          char* shared, char* shared_end,
-                         const std::function<void()>& kernel) {
-    block.kernel = &kernel;
+                         void (*kernel)(const void* call), const void* call) {
+    block.kernel = kernel;
+    block.call = call;
     gridDim = {grid[0], grid[1], grid[2]};
     const unsigned blocks = grid[0] * grid[1] * grid[2];
     for (unsigned k = 0; k < blocks; ++k) {

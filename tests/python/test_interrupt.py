@@ -194,7 +194,9 @@ def test_the_command_line_exits_with_130(tmp_path):
 def test_signals_reach_the_tests_of_a_shell_in_the_background():
     """Which lets its children ignore them."""
     program = (
-        "import conftest, signal\n"
+        "import signal, sys\n"
+        "sys.path.append('../tools')\n"
+        "import conftest\n"
         "handler = signal.getsignal(signal.SIGINT)\n"
         "assert handler is signal.default_int_handler, handler\n"
     )

@@ -76,6 +76,7 @@ def test_widths(formula, dtype, isa):
             )
 
 
+@pytest.mark.sample(0.2)
 @pytest.mark.usefixtures("driver")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("formula", FORMULAS)

@@ -11,6 +11,7 @@
 #include "runtime/indices.h"
 #include "runtime/prepare.h"
 #include "runtime/sweeps.h"
+#include "runtime/two_readings.h"
 
 #include <algorithm>
 
@@ -270,6 +271,29 @@ Readings read_all(const Parsed& formula, std::span<const NamedView> arguments,
     return readings;
 }
 
+/// Of the parameters, but those that are `tables`, or of the arrays.
+void check_batches(const Parsed& formula, const Readings& readings,
+                   const Ranges* ranges, bool parameters,
+                   std::span<const std::int32_t> tables) {
+    for (std::size_t k = 0; k < readings.size(); ++k) {
+        const int name = number_of(formula, readings[k].name);
+        if ((readings[k].axes == Axes::None) == parameters && name < of_codes &&
+            !seed_of(formula, name) &&
+            std::ranges::count(tables, std::int32_t(k)) == 0)
+            check_two_readings(readings, k, ranges);
+    }
+}
+
+Lengths lengths_of_call(const Readings& readings, const Ranges* ranges) {
+    try {
+        return lengths_of(readings);
+    } catch (const Error&) {
+        if (any_batch(readings, ranges))
+            explain_length(readings, ranges);
+        throw;
+    }
+}
+
 void check_parameters(const Parsed& formula, const Prepared& prepared,
                       const Readings& readings, const Lengths& lengths) {
     for (std::int32_t place : prepared.ambiguous_parameters) {
@@ -289,9 +313,13 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     const Parsed& parsed = *formula.parsed;
     Signature signature;
     bool all_known = true;
+    const Ranges* ranges = options.ranges.get();
     Readings readings =
-        read_all(parsed, arguments, options.ranges.get(), signature, all_known);
-    Lengths lengths = lengths_of(readings);
+        read_all(parsed, arguments, ranges, signature, all_known);
+    const bool batched = any_batch(readings, ranges);
+    Lengths lengths = lengths_of_call(readings, ranges);
+    if (batched)
+        check_batches(parsed, readings, ranges, false, {});
     const Location location = location_of(readings);
     std::span<const Location> devices;
     if (!location.is_host())
@@ -309,6 +337,8 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
         formula.parsed->keep(signature, prepared);
     }
     check_parameters(parsed, *prepared, readings, lengths);
+    if (batched)
+        check_batches(parsed, readings, ranges, true, tables_of(*prepared));
     auto bound = std::make_shared<BoundState>();
     bound->session = formula.session;
     bound->parsed = formula.parsed;

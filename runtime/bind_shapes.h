@@ -4,7 +4,8 @@
 //   parameter         one component: a scalar   (D,) (1, D) a vector
 //                     (R, C) a matrix   (…, 1, D) (…, R, C) a batch
 //
-// Leading batch dimensions broadcast as in NumPy, for every argument.
+// Leading batch dimensions broadcast as in NumPy, for every argument. A batch
+// of scalars ends in 1: (…, N, 1), (…, 1, 1); see two_readings.h.
 #pragma once
 
 #include "compiler/kernel_abi.h"

@@ -212,21 +212,30 @@ def with_diagonal(pair: PairTerm, values: Any) -> PairTerm:
 class Shape:
     """Of values of pairs: batches, points on i and j, components or None."""
 
-    __slots__ = ("columns", "components", "rows")
+    __slots__ = ("columns", "components", "has_batches", "rows")
 
     def __init__(
-        self, rows: int | None, columns: int | None, components: int | None
+        self,
+        rows: int | None,
+        columns: int | None,
+        components: int | None,
+        has_batches: bool = False,
     ) -> None:
         self.rows = rows
         self.columns = columns
         self.components = components
+        self.has_batches = has_batches
 
     @classmethod
     def of(cls, pairs: Iterable[PairTerm]) -> Shape:
         """That of the first, with the components that any has."""
         pairs = list(pairs)
         widths = [p.components for p in pairs if p.components is not None]
-        return cls(*pairs[0].points, max(widths, default=None))
+        return cls(
+            *pairs[0].points,
+            max(widths, default=None),
+            any(pair.batch for pair in pairs),
+        )
 
     def __str__(self) -> str:
         ends = () if self.components is None else (self.components,)
@@ -288,14 +297,12 @@ def placed(kind: type[Traced], value: Any, shape: Shape) -> Any:
     if met[0] != 1 and met[1] != 1:
         _core.fail("KernelMatrix", given)
     axis = "i" if met[0] != 1 else "j" if met[1] != 1 else ""
-    return _on_axis(kind, value, axis, has_components)
+    return _on_axis(kind, value, axis, shape)
 
 
-def _on_axis(
-    kind: type[Traced], value: Any, axis: str, has_components: bool
-) -> Any:
+def _on_axis(kind: type[Traced], value: Any, axis: str, shape: Shape) -> Any:
     """Of an array with an axis for rows, for columns, and for components."""
-    if not has_components:
+    if shape.components is None:
         value = value[..., None]
     # Without the axis that has one point: (…, N, D), or (…, 1, D), which no
     # number of points is taken for.
@@ -304,6 +311,8 @@ def _on_axis(
     if value.shape[-1] == 1 and not is_batch:
         number = value[..., 0] if axis else value[0, 0]
         return kind.from_source(Source(number, "w", axis), 0)
+    if shape.has_batches and axis and not is_batch:
+        value = value[None]  # the same for each: no batch of numbers
     vector = kind.from_source(Source(value, "w", axis), 1)
     if value.shape[-1] > 1:
         return vector

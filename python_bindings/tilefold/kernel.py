@@ -186,7 +186,8 @@ class Kernel(Reductions, LinearSystems, Operations):
             self._refuse_two_readings(vector)
         name = self._pair.formula._unused_name()
         formula = self._pair.around("sum", self._columns, weights=name)
-        arguments = {**self._pair.arguments, name: vector}
+        vectors = self._pair.of_every_batch(vector)
+        arguments = {**self._pair.arguments, name: vectors}
         return formula(arguments, **self._pair.settings)
 
     def __rmatmul__(self, vector: Any) -> Any:

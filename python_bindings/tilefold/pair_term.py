@@ -49,6 +49,17 @@ class PairTerm:
         """Whether its values are complex."""
         return self.dtype.startswith("complex")
 
+    def of_every_batch(self, vectors: Any) -> Any:
+        """A matrix (M, E) that meets all batches, as in NumPy.
+
+        As an argument it could be a batch of numbers as well.
+        """
+        if not self.batch or np.ndim(vectors) != 2:
+            return vectors
+        if not hasattr(vectors, "shape"):
+            vectors = np.asarray(vectors)
+        return vectors[None]
+
     def around(
         self,
         reduction: str,

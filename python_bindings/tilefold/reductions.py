@@ -188,6 +188,7 @@ def _softmax(kernel: Any, axis: Any, values: Any) -> Any:
     pair = kernel._pair
     name = pair.formula._unused_name("v")
     formula = pair.around("softmax", bits, weights=name, apart=True)
+    values = pair.of_every_batch(values)
     return formula({**pair.arguments, name: values}, **pair.settings)
 
 

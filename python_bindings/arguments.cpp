@@ -84,7 +84,9 @@ View view_of_converted(std::string_view name, PyObject* value, Pin& pin) {
     nb::object array = nb::steal(
         PyObject_CallFunctionObjArgs(python_state().asarray, value, nullptr));
     if (!array) {
-        PyErr_Clear();
+        nb::python_error error;
+        if (text_of(error.type().attr("__name__")).starts_with("Tracer"))
+            fail(Code::Tracer, {argument, type_of(value) + " of tracers"});
         fail(Code::UnsupportedDType,
              {argument, type_of(value) + " that is no array"});
     }
@@ -113,10 +115,12 @@ View view_by_kind(std::string_view name, PyObject* value, Pin& pin,
         return view_of_buffer(name, value, pin, writable);
     case Access::Masked:
         fail(Code::MaskedArray, {std::string(name)});
+    case Access::Tracer:
+        fail(Code::Tracer, {std::string(name), type_of(value)});
     case Access::Sparse:
         fail(Code::SparseArray, {std::string(name)});
     case Access::Exchange:
-        return view_of_exchange(name, value, *kind.exchange, pin);
+        return view_of_exchange(name, value, kind, pin);
     case Access::Dlpack:
         return view_of_dlpack(name, value, kind, pin, wanted);
     case Access::Role:

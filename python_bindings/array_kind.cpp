@@ -43,6 +43,40 @@ bool looks_sparse(nb::handle type) {
            (nb::hasattr(type, "tocoo") || nb::hasattr(type, "todense"));
 }
 
+/// Whether a type, or one it derives from, stands for arrays while a function
+/// is traced.
+bool is_tracer(nb::handle type) {
+    struct Row {
+        const char *library, *name;
+    };
+    constexpr Row rows[] = {{"jax", "Tracer"},
+                            {"torch", "FakeTensor"},
+                            {"torch", "FunctionalTensor"},
+                            {"torch", "Proxy"}};
+    for (nb::handle base : nb::tuple(type.attr("__mro__"))) {
+        const std::string library = library_of(base),
+                          name = text_of(base.attr("__name__"));
+        for (const Row& row : rows)
+            if (library == row.library && name == row.name)
+                return true;
+    }
+    return false;
+}
+
+/// torch.func's, functionalize's included: such a tensor has no memory, and its
+/// type is torch.Tensor.
+void find_tracers(ArrayKind& kind) {
+    if (kind.library != "torch")
+        return;
+    nb::object torch = nb::steal(PyImport_ImportModule("torch._C._functorch"));
+    if (!torch)
+        return PyErr_Clear();
+    nb::object function =
+        nb::getattr(torch, "is_functorch_wrapped_tensor", nb::none());
+    if (!function.is_none())
+        kind.is_tracer = function.release().ptr();
+}
+
 const dlpack::Exchange* exchange_of(nb::handle type) {
     if (!nb::hasattr(type, "__dlpack_c_exchange_api__"))
         return nullptr;
@@ -89,6 +123,8 @@ ArrayKind describe(PyTypeObject* pointer) {
     ArrayKind kind;
     if (type.ptr() == state.role) {
         kind.access = Access::Role;
+    } else if (is_tracer(type)) {
+        kind.access = Access::Tracer;
     } else if (nb::hasattr(type, "per_step")) {
         kind.access = Access::Quantized;
     } else if (is_subtype(pointer, state.ndarray)) {
@@ -110,6 +146,7 @@ ArrayKind describe(PyTypeObject* pointer) {
         kind.access = Access::Buffer;
     }
     find_current_stream(kind);
+    find_tracers(kind);
     return kind;
 }
 

@@ -17,6 +17,7 @@ namespace nb = nanobind;
 enum class Access : std::uint8_t {
     Buffer,    ///< the buffer protocol
     Masked,    ///< numpy.ma: refused
+    Tracer,    ///< stands for an array while a function is traced: refused
     Sparse,    ///< scipy.sparse and the like: refused
     Role,      ///< tilefold.Vi, Vj, Pm around a value
     Quantized, ///< tilefold.Quantized: codes, and how they are read
@@ -36,6 +37,9 @@ struct ArrayKind {
     /// Of a device's number, the stream that the library works on there; null
     /// where it has no such function.
     PyObject* current_stream = nullptr;
+    /// Tells of a value whether it is a tracer, where the type does not:
+    /// torch's function for its own; else null.
+    PyObject* is_tracer = nullptr;
 };
 
 const ArrayKind& array_kind(PyTypeObject* type);

@@ -81,6 +81,22 @@ bool gradients_are_recorded() {
     return !torch || nb::cast<bool>(torch.attr("is_grad_enabled")());
 }
 
+/// What has no memory to be asked for.
+void refuse_tracer(std::string_view name, PyObject* value,
+                   const ArrayKind& kind) {
+    if (!kind.is_tracer)
+        return;
+    PyObject* arguments[] = {nullptr, value};
+    nb::object answer = nb::steal(
+        PyObject_Vectorcall(kind.is_tracer, arguments + 1,
+                            1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
+    if (!answer)
+        return PyErr_Clear();
+    if (answer.ptr() == Py_True)
+        fail(Code::Tracer,
+             {std::string(name), "a tensor of torch.func's transforms"});
+}
+
 /// torch's views that are not what their memory says, and its gradients.
 void refuse_lazy(std::string_view name, PyObject* value) {
     const PythonState& state = python_state();
@@ -165,9 +181,11 @@ nb::object capsule_of(std::string_view name, PyObject* value,
 } // namespace
 
 View view_of_exchange(std::string_view name, PyObject* value,
-                      const dlpack::Exchange& exchange, Pin& pin) {
+                      const ArrayKind& kind, Pin& pin) {
+    const dlpack::Exchange& exchange = *kind.exchange;
     pin.lender = value;
     pin.name = name;
+    refuse_tracer(name, value, kind);
     refuse_lazy(name, value);
     pin.take_object(nb::borrow(value));
     dlpack::Tensor tensor;
@@ -180,6 +198,7 @@ View view_of_dlpack(std::string_view name, PyObject* value,
                     const ArrayKind& kind, Pin& pin, const Wanted& wanted) {
     pin.lender = value;
     pin.name = name;
+    refuse_tracer(name, value, kind);
     refuse_lazy(name, value);
     nb::object capsule = capsule_of(name, value, kind, wanted);
     if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {

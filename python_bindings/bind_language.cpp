@@ -121,6 +121,15 @@ Rows other_names() {
     };
 }
 
+/// Those of two points and no parameter.
+std::vector<std::string> named_distances() {
+    std::vector<std::string> names;
+    for (const NamedFormula& row : catalogue)
+        if (row.is_distance && row.parameters.empty())
+            names.emplace_back(row.name);
+    return names;
+}
+
 /// A formula in KeOps spelling as this language writes it.
 std::string natural_spelling(const std::string& formula,
                              const std::vector<std::string>& aliases,
@@ -173,6 +182,9 @@ void bind_language(nb::module_& module) {
     module.def("named_formulas", &named_formulas,
                "(name, formula, parameters, meaning, whether it reduces) for "
                "each row\nof the catalogue.");
+    module.def("named_distances", &named_distances,
+               "The distances of the catalogue that need nothing but two "
+               "points.");
 }
 
 } // namespace tilefold::python

@@ -9,6 +9,7 @@
 #include "runtime/neighbors.h"
 
 #include "formulas/diagnostic.h"
+#include "formulas/parser.h"
 #include "runtime/bind_shapes.h"
 #include "runtime/element.h"
 #include "runtime/session_state.h"
@@ -21,6 +22,7 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <type_traits>
 
@@ -29,6 +31,20 @@ namespace {
 
 constexpr std::int64_t panel_columns = 1 << 10;
 constexpr std::int64_t panel_pairs = 1 << 16;
+/// Of the largest value, by which that of a point and itself may be above
+/// others.
+constexpr double rounding = 1e-5;
+
+/// As the formula reads the argument.
+Axes axes_of(const Formula& pair, const NamedView& argument) {
+    if (argument.declared)
+        return *argument.declared;
+    const std::string name = normalise_name(argument.name);
+    for (const FreeName& known : pair.names())
+        if (known.name == name || name == known.name + "#im")
+            return known.axes;
+    return Axes::None;
+}
 
 std::int64_t block_rows(std::int64_t columns) {
     const std::int64_t wide = std::min(columns, panel_columns);
@@ -71,6 +87,86 @@ BindOptions dense_on_host() {
     return options;
 }
 
+/// The arguments of a pair term with a few points of the one array on i on both
+/// axes; none where it has other arrays, or reads numbers of points.
+std::vector<NamedView> few_points(const Formula& pair,
+                                  std::span<const NamedView> arguments) {
+    constexpr std::int64_t few = 16;
+    std::vector<NamedView> chosen(arguments.begin(), arguments.end());
+    NamedView* on_axis[2] = {nullptr, nullptr};
+    for (NamedView& argument : chosen) {
+        const Axes axes = axes_of(pair, argument);
+        for (int place : {0, 1}) {
+            if (!contains(axes, place == 0 ? Axes::I : Axes::J))
+                continue;
+            if (on_axis[place])
+                return {};
+            on_axis[place] = &argument;
+        }
+    }
+    const bool reads_numbers =
+        std::ranges::any_of(pair.tree().nodes, [](const ast::Node& node) {
+            return node.kind == ast::Kind::Index;
+        });
+    if (!on_axis[0] || !on_axis[1] || reads_numbers)
+        return {};
+    View& points = on_axis[0]->view;
+    if (points.shape.empty() || points.shape.size() > 2 || points.shape[0] < 2)
+        return {};
+    const std::int64_t step = std::max<std::int64_t>(points.shape[0] / few, 1);
+    points.shape[0] = std::min(points.shape[0], few);
+    points.strides[0] *= step;
+    on_axis[1]->view = points;
+    return chosen;
+}
+
+/// The pair term at each of `count` points with each, row by row; none where
+/// that gives no single number, as the array on j is of another kind.
+std::vector<double> values_of(const Formula& pair,
+                              std::span<const NamedView> arguments,
+                              const BindOptions& options) {
+    try {
+        const Bound bound = pair.bind(arguments, options);
+        if (bound.shape().size() != 2)
+            return {};
+        const std::size_t size = size_of(bound.dtype());
+        std::vector<std::byte> bytes(
+            std::size_t(bound.shape()[0] * bound.shape()[1]) * size);
+        bound.run(Output::of(bytes.data(), bound.dtype(), bound.shape()));
+        std::vector<double> values;
+        for (std::size_t at = 0; at < bytes.size(); at += size)
+            values.push_back(element_at(bytes.data() + at, bound.dtype()));
+        return values;
+    } catch (const Error& error) {
+        if (error.family() == Family::Shape || error.family() == Family::DType)
+            return {};
+        throw;
+    }
+}
+
+/// Throws where many values of a few pairs are below that of a point and
+/// itself, by more than `slack` of the largest. A few may be, of near points:
+/// sqrt(2 - 2x·y) of float32 is 3e-4 where it should be 0.
+void check_distance(const Formula& pair, std::span<const NamedView> arguments,
+                    const BindOptions& options, double slack) {
+    const std::vector<NamedView> few = few_points(pair, arguments);
+    if (few.empty())
+        return;
+    const std::vector<double> values = values_of(pair, few, options);
+    const auto count = std::size_t(std::lround(std::sqrt(values.size())));
+    double largest = 0;
+    for (double value : values)
+        if (std::isfinite(value))
+            largest = std::max(largest, std::abs(value));
+    std::size_t below = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < count; ++j)
+            below +=
+                values[i * count + i] > values[i * count + j] + slack * largest;
+    if (4 * below > count * count)
+        fail(Code::NeighborsNoDistance);
+}
+
 } // namespace
 
 /// One search; threads share it.
@@ -87,6 +183,9 @@ public:
         const Extents& shape = all.shape();
         if (shape.size() != 2)
             fail(Code::NeighborsShape, {spelling_of(shape)});
+        check_distance(pair, arguments, options,
+                       rounding +
+                           pair.state_->session->options.tolerance.value_or(0));
         rows_ = shape[0];
         columns_ = shape[1];
         height_ = block_rows(columns_);

@@ -430,6 +430,9 @@ def named_formulas() -> list[tuple[str, str, str, str, bool]]:
     of the catalogue.
     """
 
+def named_distances() -> list[str]:
+    """The distances of the catalogue that need nothing but two points."""
+
 def _neighbors(pair: Formula, arguments: dict[str, Any], radius: Any, with_values: bool, settings: dict[str, Any]) -> tuple[Any, Any, Any]: ...
 
 class _Ranges:

@@ -291,14 +291,17 @@ class Kernel(Reductions, LinearSystems, Operations):
     ) -> Neighbors:
         """Which pairs have a value of at most `radius`.
 
-        Of a kernel of distances. For each row (axis 1) the columns, or for
-        each column (axis 0) the rows, ascending: `Neighbors` of indptr
-        (N + 1,), indices (n,), int64, and distances (n,) where asked for,
-        else None. NaN is no neighbour.
+        Of a kernel of distances: one with values below those where points
+        coincide is refused, as far as a few points of its one array, or two,
+        tell. For each row (axis 1) the columns, or for each column (axis 0)
+        the rows, ascending: `Neighbors` of indptr (N + 1,), indices (n,),
+        int64, and distances (n,) where asked for, else None. NaN is no
+        neighbour.
 
         Threads evaluate blocks of some 10⁵ pairs and keep what they find:
         memory is that of the result, not N×M. Raises `ShapeError` where a
-        pair has no single value, or there are batches.
+        pair has no single value, or there are batches, `ArgumentError` for
+        what is no distance.
         """
         from tilefold.neighbors import neighbors  # only where it is wanted
 

@@ -37,7 +37,7 @@ def radius_neighbors(
     """For each point of x, the points of y at a distance of at most `radius`.
 
     x has shape (N, D) and y (M, D); without y, neighbours are among x, each
-    point its own. `metric` is a named formula of two points and nothing
+    point its own. `metric` is a named distance of two points and nothing
     else ("euclidean", "manhattan", "chebyshev", "haversine", …); other
     distances are kernels, which have the method
     `tilefold.Kernel.radius_neighbors`; see there for the result.
@@ -46,14 +46,10 @@ def radius_neighbors(
     """
     from tilefold.kernel import kernel
 
-    metrics = {
-        name: parameters
-        for name, _, parameters, _, reduces in _core.named_formulas()
-        if not reduces
-    }
-    if metrics.get(metric) != "":
-        known = ", ".join(name for name in metrics if not metrics[name])
-        _core.fail("BadOption", "metric", repr(metric), f"pass one of {known}")
+    known = _core.named_distances()
+    if metric not in known:
+        cure = f"pass one of {', '.join(known)}"
+        _core.fail("BadOption", "metric", repr(metric), cure)
     if y is None:
         distances = kernel(f"{metric}(x_i, x_j)", x=x)
     else:

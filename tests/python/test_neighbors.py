@@ -178,6 +178,71 @@ def test_a_progress_callback_can_stop_it():
     assert told
 
 
+NO_DISTANCE = (
+    "the neighbours of a kernel that is no distance: other values are below "
+    "those where points coincide\n"
+    "write a distance, as in |x_i - y_j|; of a similarity s that is at most 1, "
+    "take 1 - s"
+)
+
+
+@pytest.mark.parametrize("text", ["exp(-|x_i - y_j|²)", "1/|x_i - y_j|",
+                                  "-|x_i - y_j|", "x_i·y_j"])  # fmt: skip
+@pytest.mark.parametrize("axis", [0, 1])
+def test_what_is_no_distance_is_refused(text, axis):
+    """It would list the points that are far away."""
+    for arrays in (
+        {"x": X, "y": Y},
+        {"x": X.astype("f4"), "y": Y.astype("f4")},
+    ):
+        kernel = tilefold.kernel(text, arrays)
+        with pytest.raises(tilefold.ArgumentError) as caught:
+            kernel.radius_neighbors(0.5, axis)
+        assert str(caught.value) == NO_DISTANCE
+    one = tilefold.kernel(text.replace("y_j", "x_j"), x=torch.tensor(X))
+    with pytest.raises(tilefold.ArgumentError, match="no distance"):
+        one.radius_neighbors(0.5)
+
+
+DISTANCES = {
+    "1 - exp(-|x_i - y_j|²)": {},
+    "|x_i - y_j|²/2l²": {"l": 0.5},
+    "|(x_i - y_j)*s|": {"s": np.array([1.0, 2, 3])},
+    "|x_i - y_j| - r_j": {"r": Y[:, 0]},  # to spheres: points do not tell
+    "where(i == j, 0, 1) + |x_i - y_j|": {},
+}
+
+
+@pytest.mark.parametrize("text", DISTANCES)
+def test_what_may_be_a_distance_is_taken(text):
+    kernel = tilefold.kernel(text, DISTANCES[text], x=X, y=Y)
+    wanted = scipy.sparse.csr_matrix(kernel.dense() <= 0.3)
+    found = kernel.radius_neighbors(0.3)
+    np.testing.assert_array_equal(found.indices, wanted.indices)
+
+
+def test_a_distance_that_rounds_where_points_are_near_is_taken():
+    """Of float32 it may be 6e-4 where points coincide, and 0 where they nearly
+    do."""
+    random = np.random.default_rng(1)
+    x = np.repeat(random.standard_normal((8, 40)), 2, axis=0).astype("f4")
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    x[1::2] *= np.float32(1 + 2e-7)
+    kernel = tilefold.kernel("sqrt(max(2 - 2x_i·x_j, 0))", x=x)
+    dense = kernel.dense()
+    assert (dense.diagonal()[:, None] > dense + 1e-4).any()
+    found = kernel.radius_neighbors(0.01)
+    wanted = scipy.sparse.csr_matrix(dense <= 0.01)
+    np.testing.assert_array_equal(found.indices, wanted.indices)
+
+
+def test_the_cure_for_a_similarity_works():
+    kernel = tilefold.kernel("exp(-|x_i - y_j|²)", x=X, y=Y)
+    near = (1 - kernel).radius_neighbors(0.3)
+    wanted = scipy.sparse.csr_matrix(1 - kernel.dense() <= 0.3)
+    np.testing.assert_array_equal(near.indices, wanted.indices)
+
+
 REFUSALS = [
     (
         lambda: tilefold.radius_neighbors(X, Y, "far"),
@@ -211,6 +276,9 @@ def test_an_unknown_metric_names_the_known_ones():
     with pytest.raises(tilefold.ArgumentError) as caught:
         tilefold.radius_neighbors(X, Y, 1, metric="minkowski")
     text = str(caught.value)
+    for similarity in ("linear", "energy", "cosine_similarity", "student"):
+        with pytest.raises(tilefold.ArgumentError, match="pass one of eucl"):
+            tilefold.radius_neighbors(X, Y, 1, metric=similarity)
     assert text.startswith("the option metric cannot be 'minkowski'\npass one")
     assert "euclidean" in text
     assert "manhattan" in text

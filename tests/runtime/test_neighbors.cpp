@@ -54,7 +54,7 @@ TEST_F(Neighbors, AreThePairsOfADoubleLoop) {
 }
 
 TEST_F(Neighbors, WithoutValuesNoneAreKept) {
-    const Formula pair = session.formula("x_i*y_j");
+    const Formula pair = session.formula("|x_i - y_j|");
     const Values<float> x({5}), y({7}, 2);
     const NamedView arguments[] = {named("x", x), named("y", y)};
     PairsWithin found = pairs_within(pair, arguments, 9, false);

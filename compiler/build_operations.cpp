@@ -174,20 +174,25 @@ void GraphBuild::keep_whole(Op op, std::span<ValueId> operands, Span span) {
     }
 }
 
+/// The number that a formula says, also as -3 or 3/2.
+std::optional<double> GraphBuild::written_number(ValueId id) const {
+    const ir::Node& node = builder_[id];
+    if (node.op == Op::Constant)
+        return node.value;
+    if (node.op == Op::Literal)
+        return builder_.graph().literals[std::size_t(node.first)];
+    if (node.op != Op::Neg && node.op != Op::Div)
+        return std::nullopt;
+    const auto a = written_number(node.operands[0]);
+    const auto b = node.op == Op::Neg ? -1 : written_number(node.operands[1]);
+    return a && b && *b != 0 ? std::optional(*a / *b) : std::nullopt;
+}
+
 /// What is computed, or comes with the call, gives NaN where it is no order.
 void GraphBuild::check_order(ValueId order, Span span) const {
-    const bool negated = builder_[order].op == Op::Neg;
-    const ir::Node& number =
-        builder_[negated ? builder_[order].operands[0] : order];
-    if (number.op != Op::Literal && number.op != Op::Constant)
-        return;
-    const double size =
-        number.op == Op::Constant
-            ? number.value
-            : builder_.graph().literals[std::size_t(number.first)];
-    const double value = negated ? -size : size;
-    if (value != std::floor(value) || value < 0)
-        refuse(Code::PolygammaOrder, span, {number_text(value)});
+    const auto value = written_number(order);
+    if (value && (*value != std::floor(*value) || *value < 0))
+        refuse(Code::PolygammaOrder, span, {number_text(*value)});
 }
 
 ValueId GraphBuild::product(const Scope& scope, const ast::Node& node,
@@ -212,8 +217,8 @@ ValueId GraphBuild::quotient(const Scope& scope, ValueId a, ValueId b,
     return operation(Op::Div, {a, b}, span);
 }
 
-/// Whole exponents are part of the graph, ±1/2 is a root; all others are
-/// run-time numbers.
+/// Exponents that are whole or half of an odd number are part of the graph;
+/// all others are run-time numbers.
 ValueId GraphBuild::power(Scope& scope, const ast::Node& node, ValueId base,
                           Span span) {
     base = as_real(base);
@@ -223,13 +228,20 @@ ValueId GraphBuild::power(Scope& scope, const ast::Node& node, ValueId base,
         check_scale(scope, span);
         refuse(Code::VectorPower, span, {std::to_string(type.rows)});
     }
-    const auto exponent = literal_of(scope.formula, node.children[1]);
-    if (exponent && *exponent == std::floor(*exponent) &&
-        std::abs(*exponent) <= largest_int_pow)
-        return whole_power(base, std::int64_t(*exponent), span);
-    if (exponent && std::abs(*exponent) == 0.5)
-        return operation(*exponent > 0 ? Op::Sqrt : Op::Rsqrt, {base}, span);
-    return operation(Op::Pow, {base, scope.values.at(node.children[1])}, span);
+    const ValueId raised = scope.values.at(node.children[1]);
+    const auto exponent = written_number(raised);
+    if (!exponent || 2 * *exponent != std::floor(2 * *exponent) ||
+        std::abs(*exponent) > largest_int_pow)
+        return operation(Op::Pow, {base, raised}, span);
+    const double whole = std::trunc(*exponent);
+    if (whole == *exponent)
+        return whole_power(base, std::int64_t(whole), span);
+    const Op half = *exponent > 0 ? Op::Sqrt : Op::Rsqrt;
+    const ValueId root = operation(half, {base}, span);
+    if (whole == 0)
+        return root;
+    return operation(
+        Op::Mul, {whole_power(base, std::int64_t(whole), span), root}, span);
 }
 
 /// |v|² takes no root, so that its derivative has none either.

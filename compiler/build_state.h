@@ -252,6 +252,7 @@ private:
     ir::ValueId as_scalar(ir::ValueId id, Span span);
     void spread_single(ir::Op op, std::span<ir::ValueId> operands, Span span);
     ir::ValueId apply(Scope& scope, const ast::Node& node);
+    std::optional<double> written_number(ir::ValueId id) const;
     void check_order(ir::ValueId order, Span span) const;
     void keep_whole(ir::Op op, std::span<ir::ValueId> operands, Span span);
     ir::ValueId product(const Scope& scope, const ast::Node& node,

@@ -34,11 +34,21 @@ TEST(Build, ArgumentsOverrideConstants) {
     EXPECT_EQ(graph_of("e^(x_i)", "x f32, e f64").arguments.size(), 2u);
 }
 
-TEST(Build, WholeExponentsAreAttributesOthersAreNumbers) {
-    EXPECT_TRUE(graph_of("x_i^-3", "x f32").literals.empty());
-    EXPECT_TRUE(graph_of("x_i^0.5", "x f32").literals.empty());
-    EXPECT_EQ(graph_of("x_i^2.5", "x f32").literals.size(), 1u);
-    EXPECT_EQ(graph_of("x_i^65", "x f32").literals.size(), 1u);
+TEST(Build, WholeAndHalfExponentsArePartOfTheGraphOthersAreNumbers) {
+    for (const char* power :
+         {"x_i^-3", "x_i^0.5", "x_i^2.5", "x_i^(3/2)", "x_i^(-1/2)",
+          "pow(x_i, 2)", "x_i^p with p = -7/2"}) {
+        const ir::Graph graph = graph_of(power, "x f32");
+        EXPECT_TRUE(graph.literals.empty()) << power;
+        EXPECT_EQ(std::ranges::count(graph.nodes, ir::Op::Pow, &ir::Node::op),
+                  0)
+            << power;
+    }
+    for (const char* power : {"x_i^2.3", "x_i^65", "x_i^(1/3)", "x_i^(1/0)"})
+        EXPECT_EQ(std::ranges::count(graph_of(power, "x f32").nodes,
+                                     ir::Op::Pow, &ir::Node::op),
+                  1)
+            << power;
 }
 
 TEST(Build, ANameInGreekAndInAsciiIsOneName) {

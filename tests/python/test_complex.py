@@ -127,7 +127,7 @@ def test_any_layout() -> None:
 
 def test_kernels() -> None:
     """A complex kernel matrix: products, elements, slices."""
-    K = tilefold.kernel("exp(im*z_i*w_j)", z=z, w=w)  # noqa: N806
+    K = tilefold.kernel("exp(im*z_i*w_j)", z=z, w=w)
     dense = np.exp(1j * zi * wj)
     np.testing.assert_allclose(K.dense(), dense)
     np.testing.assert_allclose(K @ v, dense @ v)

@@ -5,19 +5,33 @@
 #include "compiler/narrow.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace tilefold {
 namespace {
 
-double slots_of(const ir::Graph& graph, Axes axes);
+/// What is counted of slots: those that are issued, or those of the code, where
+/// a loop over components stands once, and a function beyond `most` is called.
+struct Counting {
+    std::int32_t unroll = std::numeric_limits<std::int32_t>::max();
+    double most = std::numeric_limits<double>::infinity();
 
-/// Issue slots of a value on `axes`, those of a pair, for a vector of pairs.
-double slots_of(const ir::Graph& graph, const ir::Node& node, Axes axes) {
-    const double components = std::max(1, node.type.rows);
+    double turns(std::int32_t components) const {
+        return components > unroll ? 1 : std::max(1, components);
+    }
+};
+
+double slots_of(const ir::Graph& graph, Axes axes,
+                const Counting& counting = {});
+
+/// Slots of a value on `axes`, those of a pair, for a vector of pairs.
+double slots_of(const ir::Graph& graph, const ir::Node& node, Axes axes,
+                const Counting& counting = {}) {
+    const double components = counting.turns(node.type.rows);
     if (node.op == ir::Op::Reduce) {
         const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
         if (node.fold)
-            return slots_of(node.fold->accumulate, Axes::I);
+            return slots_of(node.fold->accumulate, Axes::I, counting);
         return components * (monoid >= ir::Monoid::LogSumExp ? 16 : 2);
     }
     if (node.op <= ir::Op::Reduce || node.type.axes != axes)
@@ -28,8 +42,8 @@ double slots_of(const ir::Graph& graph, const ir::Node& node, Axes axes) {
                        row.shape != ir::ShapeRule::Outer &&
                        row.shape != ir::ShapeRule::Gather;
     const double terms =
-        folds ? std::max(1, graph[node.operands[0]].type.rows) : 1;
-    return components * terms * row.cost;
+        folds ? counting.turns(graph[node.operands[0]].type.rows) : 1;
+    return components * terms * std::min(double(row.cost), counting.most);
 }
 
 /// Powers of two of a pair: of exponentials, and of sums of them.
@@ -47,10 +61,10 @@ double powers_of(const ir::Graph& graph) {
     return powers;
 }
 
-double slots_of(const ir::Graph& graph, Axes axes) {
+double slots_of(const ir::Graph& graph, Axes axes, const Counting& counting) {
     double slots = 0;
     for (const ir::Node& node : graph.nodes)
-        slots += slots_of(graph, node, axes);
+        slots += slots_of(graph, node, axes, counting);
     return slots;
 }
 
@@ -84,6 +98,11 @@ double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
             slots -= (1 - block_share) * slots_of(graph, node, Axes::IJ);
     }
     return slots / slots_per_nanosecond / plan.lanes;
+}
+
+double code_slots_of_pair(const ir::Graph& graph, const Plan& plan) {
+    constexpr double most = 32; // of code, a call takes as much
+    return slots_of(graph, Axes::IJ, {plan.unroll, most});
 }
 
 double nanoseconds_per_component(const ir::Graph& graph, const Plan& plan) {

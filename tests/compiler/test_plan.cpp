@@ -22,6 +22,30 @@ TEST(Plan, EveryPlanReadsBack) {
     }
 }
 
+/// Of a softdtw of so many components, the tiles of all plans.
+std::vector<std::int32_t> pairs_of_tiles(const std::string& reduction,
+                                         int components) {
+    const std::string type = "[" + std::to_string(components) + "]";
+    const ir::Graph graph = graph_of(reduction + " softdtw(x_i, y_j, 0.5)",
+                                     "x f32" + type + ", y f32" + type);
+    std::vector<std::int32_t> pairs;
+    for (const Plan& plan :
+         enumerate_plans(graph, Nest::Reduce, Isa::X86_64_V4))
+        pairs.push_back(plan.row_vectors * plan.columns);
+    return pairs;
+}
+
+TEST(Plan, ATileOfLongTermsIsSmall) {
+    for (const char* reduction : {"sum_j", "min_j", "argmin_j", "logsumexp_j"})
+        for (std::int32_t pairs : pairs_of_tiles(reduction, 6))
+            EXPECT_EQ(pairs, 1) << reduction;
+    EXPECT_EQ(pairs_of_tiles("argmin_j", 1).front(), 8);
+    // A loop over components stands in the code once.
+    const ir::Graph graph = graph_of("min_j |x_i - y_j|²", "x f32[3000], "
+                                                           "y f32[3000]");
+    EXPECT_GT(choose_plan(graph, Nest::Reduce, Isa::X86_64_V4).columns, 1);
+}
+
 std::string refusal(const std::string& text) {
     const std::string message = message_of([&] { parse_plan(text); });
     return message.substr(0, message.find('\n'));

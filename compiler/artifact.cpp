@@ -9,8 +9,6 @@
 namespace tilefold {
 namespace {
 
-using Json = nlohmann::json;
-
 /// Every field of a Layout but `real`, with its name in the header.
 template <typename Layout, typename Visit>
 void visit_fields(Layout& layout, Visit visit) {
@@ -30,36 +28,44 @@ void visit_fields(Layout& layout, Visit visit) {
     visit("lanes", layout.lanes);
 }
 
-Json header_of(const Artifact& artifact) {
-    Json layout = Json::object(), entries = Json::object();
-    visit_fields(artifact.layout, [&](const char* name, const auto& value) {
-        layout[name] = value;
-    });
-    layout["real"] = spelling_of(artifact.layout.real);
-    visit_entries(artifact.entries, [&](const char* name, std::uint64_t at) {
-        if (at != Entries::absent)
-            entries[name] = at;
-    });
-    return {{"layout", layout},
-            {"entries", entries},
-            {"compiler", artifact.compiler},
-            {"compile_milliseconds", artifact.compile_milliseconds}};
+std::string in_layout(const char* name) {
+    return std::string("layout.") + name;
 }
 
-/// Throws Json::exception where a field is missing or of another type.
-Artifact read_header(const Json& header) {
-    Artifact artifact;
-    const Json& layout = header.at("layout");
+std::string in_entries(const char* name) {
+    return std::string("entries.") + name;
+}
+
+Fields header_of(const Artifact& artifact) {
+    Fields header;
+    visit_fields(artifact.layout, [&](const char* name, const auto& value) {
+        header.set(in_layout(name), value);
+    });
+    header.set(in_layout("real"), spelling_of(artifact.layout.real));
+    visit_entries(artifact.entries, [&](const char* name, std::uint64_t at) {
+        if (at != Entries::absent)
+            header.set(in_entries(name), at);
+    });
+    header.set("compiler", artifact.compiler);
+    header.set("compile_milliseconds", artifact.compile_milliseconds);
+    return header;
+}
+
+/// False where the number type is none. Throws FieldError.
+bool read_header(const Fields& header, Artifact& artifact) {
     visit_fields(artifact.layout, [&](const char* name, auto& value) {
-        layout.at(name).get_to(value);
+        header.get(in_layout(name), value);
     });
-    const Json& entries = header.at("entries");
     visit_entries(artifact.entries, [&](const char* name, std::uint64_t& at) {
-        at = entries.value(name, Entries::absent);
+        at = Entries::absent;
+        if (header.has(in_entries(name)))
+            header.get(in_entries(name), at);
     });
-    header.at("compiler").get_to(artifact.compiler);
-    header.at("compile_milliseconds").get_to(artifact.compile_milliseconds);
-    return artifact;
+    header.get("compiler", artifact.compiler);
+    header.get("compile_milliseconds", artifact.compile_milliseconds);
+    std::string real;
+    header.get(in_layout("real"), real);
+    return parse_dtype(real, artifact.layout.real);
 }
 
 bool entries_lie_inside(const Artifact& artifact) {
@@ -82,17 +88,15 @@ bool deserialise(const std::byte* bytes, std::size_t size, Artifact& artifact) {
     if (!read)
         return false;
     try {
-        Artifact found = read_header(read->header);
-        if (!parse_dtype(
-                read->header.at("layout").at("real").get<std::string>(),
-                found.layout.real))
+        Artifact found;
+        if (!read_header(read->header, found))
             return false;
         found.code.assign(read->code.begin(), read->code.end());
         if (!entries_lie_inside(found))
             return false;
         artifact = std::move(found);
         return true;
-    } catch (const Json::exception&) {
+    } catch (const FieldError&) {
         return false;
     }
 }

@@ -12,10 +12,10 @@ constexpr std::size_t length_bytes = 8;
 
 } // namespace
 
-std::vector<std::byte> with_header(nlohmann::json header,
+std::vector<std::byte> with_header(Fields header,
                                    std::span<const std::byte> code) {
-    header["code_size"] = code.size();
-    const std::string text = header.dump();
+    header.set("code_size", code.size());
+    const std::string text = header.text();
     std::vector<std::byte> bytes;
     bytes.reserve(length_bytes + text.size() + code.size());
     for (std::size_t k = 0; k < length_bytes; ++k)
@@ -36,12 +36,18 @@ std::optional<HeadedBytes> split_header(std::span<const std::byte> bytes) {
     if (length > bytes.size())
         return std::nullopt;
     const auto* text = reinterpret_cast<const char*>(bytes.data());
-    HeadedBytes read{nlohmann::json::parse(text, text + length, nullptr, false),
-                     bytes.subspan(length)};
-    if (!read.header.is_object() ||
-        read.header.value("code_size", nlohmann::json()) != read.code.size())
+    std::optional<Fields> header = Fields::parse({text, std::size_t(length)});
+    std::size_t code_size = 0;
+    if (!header || !header->has("code_size"))
         return std::nullopt;
-    return read;
+    try {
+        header->get("code_size", code_size);
+    } catch (const FieldError&) {
+        return std::nullopt;
+    }
+    if (code_size != bytes.size() - length)
+        return std::nullopt;
+    return HeadedBytes{std::move(*header), bytes.subspan(length)};
 }
 
 } // namespace tilefold

@@ -1,8 +1,8 @@
 // compiler/headed_bytes.h - code behind a header, as bytes: the header's length
-// (8 bytes, little endian), the header as JSON, the code.
+// (8 bytes, little endian), the header's fields, the code.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include "compiler/fields.h"
 
 #include <cstddef>
 #include <optional>
@@ -12,15 +12,15 @@
 namespace tilefold {
 
 struct HeadedBytes {
-    nlohmann::json header;
+    Fields header;
     std::span<const std::byte> code; ///< in the bytes that were read
 };
 
 /// Adds the code's size to the header.
-std::vector<std::byte> with_header(nlohmann::json header,
+std::vector<std::byte> with_header(Fields header,
                                    std::span<const std::byte> code);
 /// Of what with_header() made; none where lengths do not agree, or where the
-/// header is no JSON object.
+/// header holds no fields.
 std::optional<HeadedBytes> split_header(std::span<const std::byte> bytes);
 
 } // namespace tilefold

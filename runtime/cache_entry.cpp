@@ -2,9 +2,11 @@
 
 #include "runtime/cache_entry.h"
 
+#include "compiler/fields.h"
+#include "formulas/utf8.h"
+
 #include <bit>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <xxhash.h>
 
 namespace tilefold {
@@ -23,11 +25,27 @@ XXH128_canonical_t checksum_of(std::span<const std::byte> bytes) {
     return canonical;
 }
 
-std::string text_of(const nlohmann::json& header, const char* field) {
-    auto found = header.find(field);
-    return found != header.end() && found->is_string()
-               ? found->get<std::string>()
-               : std::string();
+/// With a replacement character for each byte that is none of a character's:
+/// the notes are for people.
+std::string legible(const std::string& text) {
+    std::string whole;
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::size_t valid = utf8::first_invalid(rest);
+        whole += rest.substr(0, valid);
+        rest.remove_prefix(valid);
+        if (rest.empty())
+            break;
+        whole += "\ufffd";
+        rest.remove_prefix(1);
+    }
+    return whole;
+}
+
+/// Throws FieldError.
+std::string text_of(const Fields& header, const char* field) {
+    std::string text;
+    header.get(field, text);
+    return text;
 }
 
 /// The header's length, or none where it does not fit the bytes.
@@ -47,13 +65,13 @@ std::optional<std::size_t> header_length(std::span<const std::byte> bytes) {
 std::vector<std::byte> encode_entry(std::string_view key,
                                     const EntryNotes& notes,
                                     std::span<const std::byte> payload) {
-    nlohmann::json header{{"key", key},
-                          {"compiler", notes.compiler},
-                          {"isa", notes.isa},
-                          {"summary", notes.summary},
-                          {"bytes", payload.size()}};
-    std::string text =
-        header.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    Fields header;
+    header.set("key", key);
+    header.set("compiler", notes.compiler);
+    header.set("isa", notes.isa);
+    header.set("summary", legible(notes.summary));
+    header.set("bytes", payload.size());
+    const std::string text = header.text();
     std::uint64_t length = text.size();
     std::vector<std::byte> bytes;
     bytes.reserve(prefix + text.size() + payload.size() + checksum_size);
@@ -75,16 +93,22 @@ std::optional<DecodedEntry> decode_header(std::span<const std::byte> bytes) {
     if (!length)
         return std::nullopt;
     auto* text = reinterpret_cast<const char*>(bytes.data()) + prefix;
-    auto header = nlohmann::json::parse(text, text + *length, nullptr, false);
-    if (!header.is_object())
+    const std::optional<Fields> header = Fields::parse({text, *length});
+    if (!header)
         return std::nullopt;
     DecodedEntry entry;
-    entry.key = text_of(header, "key");
-    entry.notes = {text_of(header, "compiler"), text_of(header, "isa"),
-                   text_of(header, "summary")};
+    std::size_t size = 0;
+    try {
+        entry.key = text_of(*header, "key");
+        entry.notes = {text_of(*header, "compiler"), text_of(*header, "isa"),
+                       text_of(*header, "summary")};
+        header->get("bytes", size);
+    } catch (const FieldError&) {
+        return std::nullopt;
+    }
     std::size_t begin = prefix + *length;
     entry.payload = bytes.subspan(begin, bytes.size() - checksum_size - begin);
-    if (header.value("bytes", nlohmann::json()) != entry.payload.size())
+    if (size != entry.payload.size())
         return std::nullopt;
     return entry;
 }

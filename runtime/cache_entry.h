@@ -2,7 +2,7 @@
 //
 //   8   "tilefold"
 //   8   length of the header, little endian
-//   …   header: JSON {key, compiler, isa, summary, bytes}
+//   …   header: fields key, compiler, isa, summary, bytes
 //   …   payload, `bytes` long
 //   16  XXH3-128 of all that precedes
 #pragma once

@@ -6,8 +6,6 @@
 namespace tilefold::cuda {
 namespace {
 
-using Json = nlohmann::json;
-
 // A field that is added to one of them is added below.
 static_assert(sizeof(Shape) == 40 && sizeof(Plan) == 60);
 
@@ -60,41 +58,46 @@ void visit_image(Image& image, Visit visit) {
     visit("compile_milliseconds", image.compile_milliseconds);
 }
 
-auto writer_to(Json& json) {
-    return [&json](const char* name, const auto& value) { json[name] = value; };
+auto writer_to(Fields& fields, const std::string& place) {
+    return [&fields, place](const char* name, const auto& value) {
+        fields.set(place + name, value);
+    };
 }
 
-/// Throws Json::exception where a field is missing or of another type.
-auto reader_of(const Json& json) {
-    return
-        [&json](const char* name, auto& value) { json.at(name).get_to(value); };
+/// Throws FieldError.
+auto reader_of(const Fields& fields, const std::string& place) {
+    return [&fields, place](const char* name, auto& value) {
+        fields.get(place + name, value);
+    };
 }
 
-Json header_of(const Image& image) {
-    Json header = Json::object(), shape = Json::object(), plan = Json::object(),
-         kernels = Json::array();
-    visit_image(image, writer_to(header));
-    visit_shape(image.shape, writer_to(shape));
-    visit_plan(image.plan, writer_to(plan));
-    for (const Resources& each : image.resources) {
-        Json kernel = Json::object();
-        visit_resources(each, writer_to(kernel));
-        kernels.push_back(std::move(kernel));
-    }
-    header["shape"] = std::move(shape);
-    header["plan"] = std::move(plan);
-    header["kernels"] = std::move(kernels);
-    header["codes"] = Json::array();
-    for (const auto& code : image.codes)
-        header["codes"].push_back(code.size());
+/// Of one of several.
+std::string numbered(const char* name, std::size_t number) {
+    return name + std::to_string(number) + ".";
+}
+
+Fields header_of(const Image& image) {
+    Fields header;
+    visit_image(image, writer_to(header, ""));
+    visit_shape(image.shape, writer_to(header, "shape."));
+    visit_plan(image.plan, writer_to(header, "plan."));
+    header.set("kernels", image.resources.size());
+    for (std::size_t k = 0; k < image.resources.size(); ++k)
+        visit_resources(image.resources[k],
+                        writer_to(header, numbered("kernel", k)));
+    header.set("codes", image.codes.size());
+    for (std::size_t k = 0; k < image.codes.size(); ++k)
+        header.set(numbered("code", k) + "size", image.codes[k].size());
     return header;
 }
 
 /// False where the bytes are not as many as the header says.
-bool read_codes(const Json& header, std::span<const std::byte> bytes,
+bool read_codes(const Fields& header, std::span<const std::byte> bytes,
                 Image& image) {
-    for (const std::size_t size :
-         header.at("codes").get<std::vector<std::size_t>>()) {
+    std::size_t count = 0, size = 0;
+    header.get("codes", count);
+    for (std::size_t k = 0; k < count; ++k) {
+        header.get(numbered("code", k) + "size", size);
         if (size == 0 || size > bytes.size())
             return false;
         const auto code = bytes.first(size);
@@ -104,12 +107,15 @@ bool read_codes(const Json& header, std::span<const std::byte> bytes,
     return bytes.empty() && !image.codes.empty();
 }
 
-void read_header(const Json& header, Image& image) {
-    visit_image(image, reader_of(header));
-    visit_shape(image.shape, reader_of(header.at("shape")));
-    visit_plan(image.plan, reader_of(header.at("plan")));
-    for (const Json& kernel : header.at("kernels"))
-        visit_resources(image.resources.emplace_back(), reader_of(kernel));
+void read_header(const Fields& header, Image& image) {
+    visit_image(image, reader_of(header, ""));
+    visit_shape(image.shape, reader_of(header, "shape."));
+    visit_plan(image.plan, reader_of(header, "plan."));
+    std::size_t count = 0;
+    header.get("kernels", count);
+    for (std::size_t k = 0; k < count; ++k)
+        visit_resources(image.resources.emplace_back(),
+                        reader_of(header, numbered("kernel", k)));
 }
 
 } // namespace
@@ -128,7 +134,7 @@ bool deserialise(std::span<const std::byte> bytes, Image& image) {
     try {
         read_header(read->header, image);
         return read_codes(read->header, read->code, image);
-    } catch (const Json::exception&) {
+    } catch (const FieldError&) {
         return false;
     }
 }

@@ -29,7 +29,15 @@ std::string path_of_this_code() {
     return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
+/// LLVM's initialisers end the process where they are refused memory. Throws
+/// std::bad_alloc.
+void require_memory() {
+    constexpr std::size_t initialisers_bytes = std::size_t(16) << 20;
+    ::operator delete(::operator new(initialisers_bytes));
+}
+
 const tilefold_llvm_backend* open_library() {
+    require_memory();
     // Local: neither its symbols nor LLVM's are for anybody else.
     void* handle = dlopen(backend_path().c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)

@@ -2,11 +2,13 @@
 //
 // LLVM is built without exceptions: what is thrown through its functions runs
 // none of their destructors. Between passes they have nothing in hand, and that
-// is where Abandoned is thrown. Where memory runs out they may have anything:
-// objects of LLVM that such an exception passes are left as they are (Owned).
+// is where EndsEarly is thrown. Where memory runs out all the same (reserve.h)
+// they may have anything: objects of LLVM that such an exception passes are
+// left as they are (Owned).
 #pragma once
 
 #include "compiler/backends/llvm/factory.h"
+#include "compiler/backends/llvm/reserve.h"
 
 #include <exception>
 #include <memory>
@@ -20,8 +22,13 @@ struct Abandoned : EndsEarly {};
 /// More instructions than are compiled.
 struct TooLarge : EndsEarly {};
 
-/// Between passes; throws Abandoned.
+/// Memory was refused.
+struct Starved : EndsEarly {};
+
+/// Between passes; throws Abandoned, Starved.
 inline void go_on(const tilefold_caller& caller) {
+    if (!has_reserve())
+        throw Starved();
     if (caller.is_abandoned && caller.is_abandoned(caller.owner))
         throw Abandoned();
 }

@@ -68,11 +68,14 @@ template <class Work>
 tilefold_outcome guarded(tilefold_bytes* result, Work work) {
     *result = {nullptr, 0};
     try {
+        const Reserve reserve;
         return hand_over(work(), tilefold_made, result);
     } catch (const Abandoned&) {
         return tilefold_abandoned;
     } catch (const TooLarge&) {
         return tilefold_too_large;
+    } catch (const Starved&) {
+        return tilefold_no_memory;
     } catch (const std::bad_alloc&) {
         return tilefold_no_memory;
     } catch (const std::exception& error) {

@@ -25,8 +25,7 @@ struct Written {
 Written write(const ir::Graph& graph, const Plan& plan, Portion portion,
               const tilefold_caller& caller);
 
-/// All but what compiled it, and how long it took. Throws Abandoned and
-/// TooLarge.
+/// All but what compiled it, and how long it took. Throws EndsEarly.
 Artifact make_image(const ir::Graph& graph, const Plan& plan,
                     const tilefold_caller& caller);
 

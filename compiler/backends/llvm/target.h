@@ -42,7 +42,7 @@ private:
 };
 
 /// Runs the short list of passes on `module`, for the `machine` of `isa`.
-/// Throws Abandoned, as what follows does by the PassGate of the context.
+/// Throws EndsEarly, as what follows does by the PassGate of the context.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, Isa isa,
               const tilefold_caller& caller);
 /// A relocatable ELF object.

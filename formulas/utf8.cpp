@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <utf8proc.h>
 
 namespace tilefold::utf8 {
@@ -68,6 +69,8 @@ std::string nfkc(std::string_view text) {
                          UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT));
     const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(
         mapped, &std::free);
+    if (length == UTF8PROC_ERROR_NOMEM)
+        throw std::bad_alloc();
     if (length < 0)
         return std::string(text);
     return {reinterpret_cast<const char*>(mapped),

@@ -10,8 +10,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
-#include <random>
 #include <string_view>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,11 +93,14 @@ private:
 };
 
 std::string temporary_name() {
-    thread_local std::minstd_rand random(std::random_device{}());
+    std::timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now); // where there are no random numbers
+    auto number = std::uint64_t(now.tv_nsec) ^ std::uint64_t(gettid()) << 32;
+    static_cast<void>(getrandom(&number, sizeof number, GRND_NONBLOCK));
     char text[64];
-    std::snprintf(text, sizeof text, "%s%ld-%08x%08x", temporary_prefix.data(),
-                  static_cast<long>(getpid()), unsigned(random()),
-                  unsigned(random()));
+    std::snprintf(text, sizeof text, "%s%ld-%016llx", temporary_prefix.data(),
+                  static_cast<long>(getpid()),
+                  static_cast<unsigned long long>(number));
     return text;
 }
 

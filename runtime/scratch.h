@@ -29,7 +29,8 @@ private:
 
 /// The calling thread's own Scratch, which spares small runs every
 /// allocation; a fresh one while that is leased further up the stack (a
-/// progress callback may start a run of its own).
+/// progress callback may start a run of its own), or where there is no memory
+/// to note it.
 class ScratchLease {
 public:
     ScratchLease();
@@ -37,11 +38,12 @@ public:
     ScratchLease(const ScratchLease&) = delete;
     ScratchLease& operator=(const ScratchLease&) = delete;
 
-    std::byte* reserve(std::size_t bytes) { return scratch_->reserve(bytes); }
+    std::byte* reserve(std::size_t bytes);
 
 private:
+    struct Own;
+    Own* own_; ///< null: fresh_
     Scratch fresh_;
-    Scratch* scratch_;
 };
 
 /// Cuts one run of bytes into aligned pieces.

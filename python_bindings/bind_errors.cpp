@@ -1,8 +1,7 @@
 // python_bindings/bind_errors.cpp - Error to the classes of tilefold.errors,
 // and the rows of diagnostics.def for messages raised in Python.
 #include "python_bindings/errors.h"
-
-#include <nanobind/stl/string.h>
+#include "python_bindings/text_caster.h"
 
 #include <array>
 #include <string>

@@ -7,12 +7,12 @@
 #include "python_bindings/gil.h"
 #include "python_bindings/kernel_shape.h"
 #include "python_bindings/result.h"
+#include "python_bindings/session_caster.h"
+#include "python_bindings/text_caster.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -254,7 +254,14 @@ std::vector<std::string> names_in(nb::handle names) {
         all.push_back(nb::cast<std::string>(names));
         return all;
     }
-    if (!nb::try_cast<std::vector<std::string>>(names, all) || all.empty())
+    bool are_names = PySequence_Check(names.ptr()) != 0;
+    for (std::size_t k = 0; are_names && k < nb::len(names); ++k) {
+        const nb::object name = names[k];
+        are_names = PyUnicode_Check(name.ptr()) != 0;
+        if (are_names)
+            all.push_back(nb::cast<std::string>(name));
+    }
+    if (!are_names || all.empty())
         fail(Code::BadOption, {"names", text_of(names),
                                "pass the name of an argument, or several"});
     return all;

@@ -4,10 +4,10 @@
 #include "formulas/catalogue.h"
 #include "formulas/keops_syntax.h"
 #include "python_bindings/call.h"
+#include "python_bindings/text_caster.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 

@@ -1,11 +1,11 @@
 // python_bindings/bind_options.cpp - tilefold.Options.
 #include "python_bindings/session_handle.h"
+#include "python_bindings/text_caster.h"
 
 #include "formulas/diagnostic.h"
 #include "runtime/options.h"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <cmath>
 #include <optional>
@@ -16,6 +16,14 @@ namespace tilefold::python {
 namespace {
 
 using Text = std::optional<std::string>;
+/// As given: nanobind makes optional strings where nothing may be thrown.
+using GivenText = std::optional<nb::str>;
+
+Text copy_of(const GivenText& given) {
+    if (!given)
+        return std::nullopt;
+    return nb::cast<std::string>(*given);
+}
 
 Isa isa_of(const std::string& text) {
     Isa isa{};
@@ -39,11 +47,13 @@ std::optional<double> tolerance_of(const nb::object& given) {
 }
 
 void set_options(OptionsHandle* self, std::optional<int> threads,
-                 Text cache_directory, std::optional<std::int64_t> cache_size,
-                 const Text& isa, std::optional<bool> log, const Text& plan,
+                 const GivenText& cache_directory,
+                 std::optional<std::int64_t> cache_size, const GivenText& isa,
+                 std::optional<bool> log, const GivenText& plan,
                  std::optional<bool> tune, nb::object progress,
-                 nb::object stream, Text cuda_driver, Text nvrtc,
-                 const nb::object& tolerance, Text devices,
+                 nb::object stream, const GivenText& cuda_driver,
+                 const GivenText& nvrtc, const nb::object& tolerance,
+                 const GivenText& devices,
                  std::optional<std::int64_t> device_bytes) {
     if (threads && *threads < 1)
         fail(Code::BadOption,
@@ -53,20 +63,20 @@ void set_options(OptionsHandle* self, std::optional<int> threads,
                                "pass a number of bytes"});
     new (self) OptionsHandle;
     self->options.threads = threads;
-    self->options.cache_directory = std::move(cache_directory);
+    self->options.cache_directory = copy_of(cache_directory);
     self->options.cache_size = cache_size;
     if (isa)
-        self->options.isa = isa_of(*isa);
+        self->options.isa = isa_of(*copy_of(isa));
     self->options.log = log;
     if (plan)
-        self->options.plan = parse_plan(*plan);
+        self->options.plan = parse_plan(*copy_of(plan));
     self->options.tune = tune;
-    self->options.cuda_driver = std::move(cuda_driver);
-    self->options.nvrtc = std::move(nvrtc);
+    self->options.cuda_driver = copy_of(cuda_driver);
+    self->options.nvrtc = copy_of(nvrtc);
     self->options.tolerance = tolerance_of(tolerance);
-    if (devices)
-        parse_devices(*devices);
-    self->options.devices = std::move(devices);
+    self->options.devices = copy_of(devices);
+    if (self->options.devices)
+        parse_devices(*self->options.devices);
     self->options.device_bytes = device_bytes;
     self->progress = std::move(progress);
     self->stream = std::move(stream);

@@ -1,10 +1,10 @@
 // python_bindings/bind_session.cpp - tilefold.Session, its counters, and the
 // disk cache's list for the command line.
 #include "python_bindings/call.h"
+#include "python_bindings/session_caster.h"
+#include "python_bindings/text_caster.h"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdio>
@@ -19,9 +19,8 @@ Shared or_default(const Shared& session) {
     return session ? session : default_session();
 }
 
-std::shared_ptr<SessionHandle> make_session(const OptionsHandle* options) {
-    return std::make_shared<SessionHandle>(options ? *options
-                                                   : OptionsHandle{});
+void make_session(SessionHandle* self, const OptionsHandle* options) {
+    new (self) SessionHandle(options ? *options : OptionsHandle{});
 }
 
 /// The options as resolved: nothing is unset but a plan.
@@ -93,7 +92,7 @@ void bind_session(nb::module_& module) {
         "A session may be used from several threads. Pickled are its "
         "settings:\n"
         "sessions of the same settings that a process reads are one.")
-        .def(nb::new_(&make_session), nb::arg("options").none() = nb::none())
+        .def("__init__", &make_session, nb::arg("options").none() = nb::none())
         .def_prop_ro("options", &resolved, "As resolved.")
         .def_prop_ro(
             "threads",

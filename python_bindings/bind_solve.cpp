@@ -5,10 +5,9 @@
 #include "python_bindings/gil.h"
 #include "python_bindings/kernel_shape.h"
 #include "python_bindings/result.h"
+#include "python_bindings/text_caster.h"
 #include "runtime/bind_shapes.h"
 #include "runtime/kernel_solve.h"
-
-#include <nanobind/stl/string.h>
 
 #include <optional>
 #include <string>

@@ -10,7 +10,6 @@
 #include "python_bindings/python_state.h"
 #include "python_bindings/result.h"
 
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 namespace tilefold::python {

@@ -4,8 +4,7 @@
 #include "python_bindings/element_types.h"
 #include "python_bindings/gil.h"
 #include "python_bindings/streams.h"
-
-#include <nanobind/stl/string.h>
+#include "python_bindings/text_caster.h"
 
 #include <memory>
 #include <string>

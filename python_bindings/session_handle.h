@@ -24,7 +24,7 @@ struct OptionsHandle {
 };
 
 /// tilefold.Session. Shared by the formulas compiled in it.
-class SessionHandle {
+class SessionHandle : public std::enable_shared_from_this<SessionHandle> {
 public:
     explicit SessionHandle(const OptionsHandle& settings);
 

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <functional>
 
 namespace tilefold {
 namespace {
@@ -105,11 +106,13 @@ void KernelProvider::see_to(
         if (const KernelPointer found = from_disk(program, miss))
             return memory_.make(program.key, *making, [&] { return found; });
         auto make = [this, program, text = std::string(formula), miss, making] {
-            memory_.make(program.key, *making, [&] {
+            const auto maker = [&] {
                 return loaded(program, compile(program, text, miss, [&] {
                                   return making->is_abandoned();
                               }));
-            });
+            };
+            // By reference, which allocates nothing: here nobody catches.
+            memory_.make(program.key, *making, std::ref(maker));
         };
         if (!asker.goes_on)
             return make();

@@ -53,7 +53,7 @@ bool is_exact_once(const Type& type) {
     return type.axes == Axes::None && type.dtype != DType::F32;
 }
 bool is_exact(const Type& type) {
-    return type.dtype == DType::F64 || type.dtype == DType::I64;
+    return type.dtype != DType::F32;
 }
 bool is_integer(const Type& type) {
     return type.dtype == DType::I64;

@@ -53,7 +53,7 @@ TEST(Types, IntegersAndTruthValuesKeepTheirKind) {
     EXPECT_EQ(type_of("where(a_i, i, n_i)", "a bool, n i32"), "i64 {i}");
     EXPECT_EQ(type_of("where(a_i, a_i, not a_i)", "a bool"), "bool {i}");
     EXPECT_EQ(type_of("max_j n_j", "n i32"), "i64 {}");
-    EXPECT_EQ(type_of("a_i + a_i", "a bool"), "f32 {i}");
+    EXPECT_EQ(type_of("a_i + a_i", "a bool"), "f64 {i}");
 }
 
 TEST(Types, ReductionsHaveTheirResults) {
@@ -64,9 +64,11 @@ TEST(Types, ReductionsHaveTheirResults) {
     EXPECT_EQ(type_of("sum_j (n_i == n_j)", "n i8"), "i64 {i}");
     EXPECT_EQ(type_of("mean_j n_j", "n i8"), "f64 {}");
     EXPECT_EQ(type_of("prod_j n_j", "n i8"), "f64 {}");
-    EXPECT_EQ(type_of("mean_j (n_i == n_j)", "n i8"), "f32 {i}");
+    EXPECT_EQ(type_of("mean_j (n_i == n_j)", "n i8"), "f64 {i}");
     EXPECT_EQ(type_of("sum_j n_i*n_j", "n i8"), "f64 {i}");
     EXPECT_EQ(type_of("sum_j sum(n_j)", "n i8[3]"), "f64 {}");
+    EXPECT_EQ(type_of("sum_j sum(x_i == x_j)", "x f32[3]"), "f64 {i}");
+    EXPECT_EQ(type_of("sum_j x_j*(x_i < x_j)", "x f32"), "f32 {i}");
     EXPECT_EQ(type_of("sum_j n_i·n_j", "n i8[3]"), "f32 {i}");
     EXPECT_EQ(type_of("argmin_j x_i*y_j", xy), "i64 {i}");
     EXPECT_EQ(type_of("count_j(x_i < y_j)", xy), "i64 {i}");

@@ -23,6 +23,24 @@ def test_ones_are_counted(dtype):
     assert tilefold.reduce("mean_j n_j", n=ones) == 1
 
 
+COUNTS = {
+    "sum_j sum(x_i == y_j)": 2 * MANY,
+    "sum_j ((x_i[0] == y_j[0]) + (x_i[1] < y_j[1]))": MANY,
+    "sum_j (x_i[0] == y_j[0])²": MANY,
+    "sum_j abs(x_i[1] == y_j[1])": MANY,
+    "sum_j -(x_i[1] == y_j[1])": -MANY,
+    "mean_j sum(x_i == y_j)": 2,
+}
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize("formula", COUNTS)
+def test_truth_values_that_are_computed_with_are_counted(formula, dtype):
+    y = np.zeros((MANY, 2), dtype)
+    found = tilefold.reduce(formula, x=y[:2], y=y)
+    np.testing.assert_array_equal(found, COUNTS[formula])
+
+
 @pytest.mark.parametrize("isa", PORTABLE)
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integers_add_up_exactly(dtype, isa):

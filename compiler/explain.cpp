@@ -91,7 +91,10 @@ std::string expected(const Program& program) {
 
 /// The plan, what it should cost, and the others that were thought of.
 std::string plans(const Program& program) {
+    const PlanKindRow& kind = row_of(kind_of(program.graph, program.plan));
     std::string text = print(program.plan) + "\n" + expected(program);
+    text += "  of the kind " + std::string(kind.spelling) + ": " +
+            std::string(kind.doc) + "\n";
     for (const Plan& plan :
          enumerate_plans(program.graph, program.plan.nest, program.plan.isa,
                          parts_of(program.plan)))

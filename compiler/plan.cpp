@@ -20,6 +20,12 @@ constexpr IsaRow machines[] = {
 #undef ISA
 };
 
+constexpr PlanKindRow kinds[] = {
+#define PLAN_KIND(name, like, doc) {PlanKind::name, #name, PlanKind::like, doc},
+#include "compiler/plan_kinds.def"
+#undef PLAN_KIND
+};
+
 /// Columns of a panel and of a tile of columns, where vectors are short.
 struct Panels {
     std::int32_t panel, k_tile;
@@ -105,34 +111,35 @@ struct Demand {
     bool powers = false;  ///< … an exponential: a long chain of operations
     std::int64_t accumulators = 0;
 
+    bool takes_column_tiles() const { return wide || listed || rescaled; }
     /// Whether stages of several vectors would not fit registers.
     bool is_crowded() const { return row_registers + accumulators > 4; }
-    Work work(Nest nest) const {
+    PlanKind kind(Nest nest) const {
         if (nest == Nest::Values)
-            return Work::Values;
+            return PlanKind::Values;
         if (folded)
-            return Work::Fold;
+            return PlanKind::Fold;
         if (looped && rescaled && wide)
-            return Work::LongSoftmax;
+            return PlanKind::LongSoftmax;
         if (looped && extremes && located)
-            return Work::LongLocation;
+            return PlanKind::LongLocation;
         if (looped)
-            return listed ? Work::LongList : Work::Long;
+            return listed ? PlanKind::LongList : PlanKind::Long;
         if (blocks)
-            return Work::Blocks;
+            return PlanKind::Blocks;
         if (rescaled)
-            return Work::Softmax;
+            return PlanKind::Softmax;
         if (listed)
-            return Work::List;
+            return PlanKind::List;
         if (wide)
-            return Work::Wide;
+            return PlanKind::Wide;
         if (extremes)
-            return located ? Work::Location : Work::Extreme;
+            return located ? PlanKind::Location : PlanKind::Extreme;
         if (vectors)
-            return accumulators > 4 ? Work::Gradients : Work::Gradient;
+            return accumulators > 4 ? PlanKind::Gradients : PlanKind::Gradient;
         if (!powers || accumulators > 2)
-            return Work::Plain;
-        return is_crowded() ? Work::Crowded : Work::Short;
+            return PlanKind::Plain;
+        return is_crowded() ? PlanKind::Crowded : PlanKind::Short;
     }
 };
 
@@ -198,11 +205,11 @@ Demand demand_of(const ir::Graph& graph, const Plan& plan) {
 }
 
 /// Those of tiles.def whose code is not too long, or single vectors.
-std::vector<Tile> fitting_tiles(Work work, const ir::Graph& graph,
+std::vector<Tile> fitting_tiles(PlanKind kind, const ir::Graph& graph,
                                 const Plan& plan) {
     const double slots = code_slots_of_pair(graph, plan);
     std::vector<Tile> fitting;
-    for (const Tile& tile : tiles_for(work, row_of(plan.isa), graph.real))
+    for (const Tile& tile : tiles_for(kind, row_of(plan.isa), graph.real))
         if (tile.row_vectors * tile.columns * slots <= constants::tile_slots)
             fitting.push_back(tile);
     if (fitting.empty())
@@ -232,7 +239,7 @@ Panels panels_for(const Demand& demand, const Plan& plan, std::size_t size) {
     if (demand.rescaled && demand.wide && ports != Ports::Shared &&
         demand.longest <= constants::attention_width)
         return constants::attention;
-    if (demand.work(plan.nest) == Work::Location)
+    if (demand.kind(plan.nest) == PlanKind::Location)
         return {constants::listed_panel, constants::k_tile};
     return {size == sizeof(double) ? constants::panel_f64 : constants::panel,
             constants::k_tile};
@@ -292,15 +299,28 @@ const IsaRow& row_of(Isa isa) {
 }
 
 std::string_view spelling_of(Nest nest) {
-    switch (nest) {
-    case Nest::Reduce:
-        return "reduce";
-    case Nest::Rows:
-        return "rows";
-    case Nest::Values:
-        return "values";
-    }
-    return "";
+    constexpr std::string_view spellings[] = {
+#define NEST(name, spelling) spelling,
+#include "compiler/nests.def"
+#undef NEST
+    };
+    return spellings[std::size_t(nest)];
+}
+
+std::span<const PlanKindRow> plan_kind_rows() {
+    return kinds;
+}
+
+const PlanKindRow& row_of(PlanKind kind) {
+    return kinds[std::size_t(kind)];
+}
+
+PlanKind kind_of(const ir::Graph& graph, const Plan& plan) {
+    return demand_of(graph, plan).kind(plan.nest);
+}
+
+bool takes_column_tiles(const ir::Graph& graph, const Plan& plan) {
+    return demand_of(graph, plan).takes_column_tiles();
 }
 
 bool has_rows_nest(const ir::Graph& graph) {
@@ -385,7 +405,7 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
     std::vector<Plan> plans;
     const Demand demand = demand_of(graph, plan);
     const auto add = [&] {
-        for (const Tile& tile : fitting_tiles(demand.work(nest), graph, plan)) {
+        for (const Tile& tile : fitting_tiles(demand.kind(nest), graph, plan)) {
             set_tile(plan, tile, demand, size_of(graph.real));
             plans.push_back(plan);
         }

@@ -43,17 +43,40 @@ std::string_view spelling_of(Isa isa); ///< "x86-64-v4"
 bool parse_isa(std::string_view text, Isa& isa);
 std::string isa_spellings(); ///< all, for a message: "x86-64-v3, …"
 
-/// Which family of entries an image holds.
+/// Which family of entries an image holds; see nests.def.
 enum class Nest : std::uint8_t {
-    Reduce, ///< prepare init accumulate merge finalise
-    Rows,   ///< prepare reduce: the same without a state, of a panel of columns
-    Values, ///< prepare zip dense: the result as it stands, for each pair
+#define NEST(name, ...) name,
+#include "compiler/nests.def"
+#undef NEST
+};
+/// All, in order.
+inline constexpr Nest nests[] = {
+#define NEST(name, ...) Nest::name,
+#include "compiler/nests.def"
+#undef NEST
 };
 std::string_view spelling_of(Nest nest);
 /// Whether reductions of the (oriented) graph may be computed so: their
 /// accumulators are registers, and nothing but they make the result.
 bool has_rows_nest(const ir::Graph& graph);
 
+/// What decides the tile of a plan: how a pair's term is made, and what becomes
+/// of it; see plan_kinds.def.
+enum class PlanKind : std::uint8_t {
+#define PLAN_KIND(name, ...) name,
+#include "compiler/plan_kinds.def"
+#undef PLAN_KIND
+};
+struct PlanKindRow {
+    PlanKind kind;
+    std::string_view spelling;
+    PlanKind like; ///< whose tiles it has, where it has none of its own
+    std::string_view doc;
+};
+std::span<const PlanKindRow> plan_kind_rows();
+const PlanKindRow& row_of(PlanKind kind);
+
+/// Its numbers are rows of plan_fields.def.
 struct Plan {
     Isa isa = Isa::X86_64_V4;
     Nest nest = Nest::Reduce;
@@ -110,6 +133,11 @@ Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
 /// `parts`: where products may be multiplied so.
 std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
                                   const Parts& parts = {});
+
+/// Of what kind a plan of the (oriented) graph is.
+PlanKind kind_of(const ir::Graph& graph, const Plan& plan);
+/// Whether reductions take tiles of columns: `k_tile` is met.
+bool takes_column_tiles(const ir::Graph& graph, const Plan& plan);
 
 /// An exponential of pairs: a long chain of operations.
 bool is_power_of_pairs(const ir::Node& node);

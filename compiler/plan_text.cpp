@@ -6,48 +6,33 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <sstream>
 
 namespace tilefold {
 
-std::string print(const Plan& plan) {
-    std::ostringstream text;
-    text << "isa=" << spelling_of(plan.isa)
-         << " nest=" << spelling_of(plan.nest) << " lanes=" << plan.lanes
-         << " row_vectors=" << plan.row_vectors << " columns=" << plan.columns
-         << " panel=" << plan.panel << " row_block=" << plan.row_block
-         << " unroll=" << plan.unroll << " depth=" << plan.depth
-         << " k_tile=" << plan.k_tile << " stage=" << plan.stage;
-    if (plan.parts != 0)
-        text << " parts=" << plan.parts;
-    if (plan.weight_parts != Parts().weights)
-        text << " weight_parts=" << plan.weight_parts;
-    if (plan.sieve != 0)
-        text << " sieve=" << plan.sieve;
-    return text.str();
-}
-
 namespace {
+
+enum class Shown : std::uint8_t { Always, IfOn };
+constexpr std::optional<std::int32_t> None;
 
 /// One `key=value` of a plan's text.
 struct Field {
     std::string_view key;
     std::int32_t Plan::* member;
     std::int32_t least, most;
+    std::optional<std::int32_t> off;
+    Shown shown;
+
+    bool is_shown(const Plan& plan) const {
+        return shown == Shown::Always || plan.*member != off;
+    }
 };
 constexpr Field fields[] = {
-    {"lanes", &Plan::lanes, 1, 64},
-    {"row_vectors", &Plan::row_vectors, 1, 16},
-    {"columns", &Plan::columns, 1, 16},
-    {"panel", &Plan::panel, 1, 4096},
-    {"row_block", &Plan::row_block, 1, 8192},
-    {"unroll", &Plan::unroll, 4, 64},
-    {"depth", &Plan::depth, 0, 65536},
-    {"k_tile", &Plan::k_tile, 1, 4096},
-    {"stage", &Plan::stage, 0, 64},
-    {"parts", &Plan::parts, 0, 2},
-    {"weight_parts", &Plan::weight_parts, 1, 3},
-    {"sieve", &Plan::sieve, 0, 1},
+#define PLAN_FIELD(name, least, most, off, shown)                              \
+    {#name, &Plan::name, least, most, off, Shown::shown},
+#include "compiler/plan_fields.def"
+#undef PLAN_FIELD
 };
 
 [[noreturn]] void bad_plan(std::string_view part, std::string_view why) {
@@ -76,10 +61,9 @@ void set_field(Plan& plan, std::string_view key, std::string_view value) {
         if (!parse_isa(value, plan.isa))
             bad_plan(value, "no such instruction set");
     } else if (key == "nest") {
-        const auto nests = {Nest::Reduce, Nest::Rows, Nest::Values};
         const auto* nest = std::ranges::find(
             nests, value, [](Nest one) { return spelling_of(one); });
-        if (nest == nests.end())
+        if (nest == std::end(nests))
             bad_plan(value, "reduce, rows or values expected");
         plan.nest = *nest;
     } else {
@@ -102,6 +86,16 @@ void check_whole(const Plan& plan) {
 }
 
 } // namespace
+
+std::string print(const Plan& plan) {
+    std::ostringstream text;
+    text << "isa=" << spelling_of(plan.isa)
+         << " nest=" << spelling_of(plan.nest);
+    for (const Field& field : fields)
+        if (field.is_shown(plan))
+            text << ' ' << field.key << '=' << plan.*field.member;
+    return text.str();
+}
 
 Plan parse_plan(std::string_view text) {
     Plan plan;

@@ -14,15 +14,15 @@ enum class Vectors : std::uint8_t { Any, Few, Shared, Halves, Apart };
 enum class Numbers : std::uint8_t { Both, F32, F64 };
 
 struct Row {
-    Work work;
+    PlanKind kind;
     Vectors vectors;
     Numbers numbers;
     std::array<Tile, 6> tiles; ///< none from one of no row vectors on
 };
 
 constexpr Row table[] = {
-#define TILES(work, vectors, numbers, ...)                                     \
-    {Work::work, Vectors::vectors, Numbers::numbers, {{__VA_ARGS__}}},
+#define TILES(kind, vectors, numbers, ...)                                     \
+    {PlanKind::kind, Vectors::vectors, Numbers::numbers, {{__VA_ARGS__}}},
 #include "compiler/tiles.def"
 #undef TILES
 };
@@ -41,38 +41,10 @@ Vectors vectors_of(const IsaRow& isa) {
     internal_error("ports of no kind");
 }
 
-/// What a work that has no row is like.
-Work likeness(Work work) {
-    switch (work) {
-    case Work::LongSoftmax:
-    case Work::LongList:
-    case Work::LongLocation:
-        return Work::Long;
-    case Work::Gradients:
-        return Work::Gradient;
-    case Work::Plain:
-    case Work::Crowded:
-        return Work::Short;
-    case Work::Values:
-    case Work::Fold:
-    case Work::Long:
-    case Work::Blocks:
-    case Work::Softmax:
-    case Work::List:
-    case Work::Wide:
-    case Work::Extreme:
-    case Work::Location:
-    case Work::Gradient:
-    case Work::Short:
-        return work;
-    }
-    internal_error("no such work");
-}
-
-const Row* find_row(Work work, Vectors vectors, DType real) {
+const Row* find_row(PlanKind kind, Vectors vectors, DType real) {
     const Numbers numbers = real == DType::F32 ? Numbers::F32 : Numbers::F64;
     const auto* row = std::ranges::find_if(table, [&](const Row& candidate) {
-        return candidate.work == work && candidate.vectors == vectors &&
+        return candidate.kind == kind && candidate.vectors == vectors &&
                (candidate.numbers == Numbers::Both ||
                 candidate.numbers == numbers);
     });
@@ -81,17 +53,17 @@ const Row* find_row(Work work, Vectors vectors, DType real) {
 
 } // namespace
 
-std::span<const Tile> tiles_for(Work work, const IsaRow& isa, DType real) {
+std::span<const Tile> tiles_for(PlanKind kind, const IsaRow& isa, DType real) {
     const Vectors own = vectors_of(isa);
     const Vectors most = own == Vectors::Few ? own : Vectors::Shared;
     for (Vectors vectors : {own, most, Vectors::Any})
-        for (Work like : {work, likeness(work)})
+        for (PlanKind like : {kind, row_of(kind).like})
             if (const Row* row = find_row(like, vectors, real)) {
                 const auto end =
                     std::ranges::find(row->tiles, 0, &Tile::row_vectors);
                 return {row->tiles.begin(), end};
             }
-    internal_error("no tiles for this work");
+    internal_error("no tiles for this kind of plan");
 }
 
 } // namespace tilefold

@@ -107,6 +107,9 @@ TEST(Explain, ShowsThePlanAndTheOthers) {
                                 arguments("x f32, y f32"), Mode::Reduce, {});
     ASSERT_EQ(stages.back().name, "plan");
     EXPECT_TRUE(stages.back().text.starts_with("isa=x86-64-v4 nest=reduce"));
+    EXPECT_NE(stages.back().text.find("\n  of the kind Plain: no exponential, "
+                                      "or several sums of one\n"),
+              std::string::npos);
     EXPECT_NE(stages.back().text.find("\n  or isa="), std::string::npos);
 }
 

@@ -1,9 +1,12 @@
 // tests/compiler/test_plan.cpp - plans as text.
 
+#include "compiler/tiles.h"
 #include "tests/compiler/cases.h"
 #include "tests/compiler/support.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace tilefold::tests {
 namespace {
@@ -49,6 +52,23 @@ TEST(Plan, ATileOfLongTermsIsSmall) {
 std::string refusal(const std::string& text) {
     const std::string message = message_of([&] { parse_plan(text); });
     return message.substr(0, message.find('\n'));
+}
+
+TEST(Plan, HasATileOfItsKind) {
+    for (const Case& c : all_cases()) {
+        const ir::Graph graph = graph_of(c.formula, c.arguments);
+        for (const IsaRow& isa : isa_rows())
+            for (const Plan& plan :
+                 enumerate_plans(graph, Nest::Reduce, isa.isa)) {
+                const auto tiles =
+                    tiles_for(kind_of(graph, plan), isa, graph.real);
+                EXPECT_TRUE(std::ranges::any_of(tiles, [&](const Tile& tile) {
+                    return tile.row_vectors == plan.row_vectors &&
+                           tile.columns == plan.columns &&
+                           tile.stage == plan.stage;
+                })) << print(plan);
+            }
+    }
 }
 
 TEST(Plan, RefusesWhatIsNone) {

@@ -1,10 +1,12 @@
 // python_bindings/bind_language.cpp - the tables of the language as lists,
 // for `tilefold formulas`.
+#include "compiler/tiles.h"
 #include "compiler/vocabulary.h"
 #include "formulas/catalogue.h"
 #include "formulas/keops_syntax.h"
 #include "python_bindings/call.h"
 #include "python_bindings/text_caster.h"
+#include "runtime/scratch.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
@@ -12,6 +14,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -68,6 +71,60 @@ Rows named(bool reductions) {
 
 using Columns = std::map<std::string, std::string>;
 
+/// "4x1 2x1/16": vectors of rows by columns, and the cycles of a stage.
+std::string text_of(std::span<const Tile> tiles) {
+    std::string text;
+    for (const Tile& tile : tiles) {
+        text += (text.empty() ? "" : " ") + std::to_string(tile.row_vectors) +
+                "x" + std::to_string(tile.columns);
+        if (tile.stage)
+            text += "/" + std::to_string(tile.stage);
+    }
+    return text;
+}
+
+/// What each kind of plan has of each instruction set; those of one row of
+/// tiles.def have one number.
+std::vector<Columns> tiles() {
+    std::vector<Columns> all;
+    std::map<const Tile*, std::string> rows;
+    for (const PlanKindRow& kind : plan_kind_rows())
+        for (const IsaRow& isa : isa_rows())
+            for (const DType real : {DType::F32, DType::F64}) {
+                const auto tiles = tiles_for(kind.kind, isa, real);
+                const auto row =
+                    rows.try_emplace(tiles.data(), std::to_string(rows.size()));
+                all.push_back({{"kind", std::string(kind.spelling)},
+                               {"isa", std::string(isa.spelling)},
+                               {"real", std::string(spelling_of(real))},
+                               {"row", row.first->second},
+                               {"tiles", text_of(tiles)}});
+            }
+    return all;
+}
+
+/// What a compiler chooses from.
+void add_plans(std::map<std::string, std::vector<Columns>>& all) {
+    for (const PlanKindRow& row : plan_kind_rows())
+        all["plan kinds"].push_back({{"name", std::string(row.spelling)}});
+#define NEST(name, spelling) all["nests"].push_back({{"name", spelling}});
+#include "compiler/nests.def"
+#undef NEST
+#define PLAN_FIELD(name, least, most, off, ...)                                \
+    all["plan fields"].push_back({{"name", #name}, {"off", #off}});
+#include "compiler/plan_fields.def"
+#undef PLAN_FIELD
+    for (const IsaRow& row : isa_rows())
+        all["instruction sets"].push_back(
+            {{"name", std::string(row.spelling)},
+             {"bytes", std::to_string(row.vector_bytes)},
+             {"bf16", row.bf16 ? "yes" : ""},
+             {"blocks", row.blocks ? "yes" : ""}});
+    all["tiles"] = tiles();
+    all["limits"].push_back(
+        {{"name", "scratch"}, {"value", std::to_string(Scratch::kept)}});
+}
+
 /// The columns of a row that tests need, by name.
 std::map<std::string, std::vector<Columns>> tables() {
     std::map<std::string, std::vector<Columns>> all;
@@ -100,6 +157,7 @@ std::map<std::string, std::vector<Columns>> tables() {
 #define DTYPE(name, spelling, ...) dtypes.push_back({{"name", spelling}});
 #include "compiler/dtypes.def"
 #undef DTYPE
+    add_plans(all);
     return all;
 }
 

@@ -112,6 +112,7 @@ nb::object bind_call(const FormulaHandle& formula, PyObject* positional,
 
 void bind_bound(nb::module_& module);
 void bind_formula(nb::module_& module);
+void bind_kernels(nb::module_& module);
 void bind_language(nb::module_& module);
 void bind_neighbors(nb::module_& module);
 void bind_ranges(nb::module_& module);

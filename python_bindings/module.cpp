@@ -37,6 +37,7 @@ NB_MODULE(_core, module) {
     bind_bound(module);
     bind_device_array(module);
     bind_formula(module);
+    bind_kernels(module);
     bind_language(module);
     bind_neighbors(module);
     bind_ranges(module);

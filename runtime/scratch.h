@@ -10,6 +10,9 @@ namespace tilefold {
 /// 64-byte aligned bytes that grow on demand.
 class Scratch {
 public:
+    /// What a thread may keep after a run.
+    static constexpr std::size_t kept = std::size_t(1) << 20;
+
     /// At least `bytes`, contents undefined, valid until the next reserve()
     /// or trim(). Throws OutOfMemory.
     std::byte* reserve(std::size_t bytes);
@@ -17,9 +20,6 @@ public:
     void trim();
 
 private:
-    /// What a thread may keep after a run.
-    static constexpr std::size_t kept = std::size_t(1) << 20;
-
     struct Free {
         void operator()(std::byte* bytes) const;
     };

@@ -112,6 +112,26 @@ struct BindOptions {
     GoesOn goes_on = {};
 };
 
+/// A kernel of a call, and how the call is cut for it.
+struct KernelUse {
+    Plan plan;
+    PlanKind kind = PlanKind::Values;
+    bool takes_column_tiles = false;
+    Layout layout;
+    std::int64_t scratch = 0, state = 0; ///< bytes: of a thread, of a row
+    /// As the kernel sees them. Of one of several sweeps they are 0, and so is
+    /// all below.
+    std::int64_t rows = 0, columns = 0, width = 0;
+    std::int64_t batches = 0;
+    std::int64_t block = 0;         ///< rows of a state
+    std::int64_t row_pieces = 0;    ///< of a batch
+    std::int64_t column_pieces = 0; ///< of a piece of rows
+    std::int64_t strips = 0;        ///< of chosen pairs
+    bool folds_rows = false;
+    bool is_for_one_point = false; ///< of an axis of few
+    std::int32_t flat_width = 1;   ///< components that it takes for points
+};
+
 /// Called on the calling thread at least every 50 ms of a long run with the
 /// pairs done and to do; false cancels (run() then throws Error(Cancelled)).
 using Poll = std::function<bool(double done, double total)>;
@@ -165,6 +185,8 @@ public:
     /// The program and artifact behind it, for explain.
     const Program& program() const;
     const Artifact& artifact() const;
+    /// What its run calls, on the host.
+    std::vector<KernelUse> kernels() const;
     /// Recomputes `rows` evenly spaced rows with the float64 interpreter and
     /// returns the largest error relative to the largest magnitude of `out`.
     /// Of several sweeps over the pairs, the rows of each, from what those

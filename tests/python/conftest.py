@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import collections
+import json
 import os
 import signal
 import tempfile
@@ -66,6 +67,25 @@ def pytest_collection_modifyitems(
 def pytest_report_header() -> str:
     """How to repeat what was chosen."""
     return f"cases: TILEFOLD_SAMPLE={sample.SAMPLE}"
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter,
+) -> None:
+    """What tests say that they met, as a property: how often all of them did.
+
+    Properties come from other processes, too, where tests run in several.
+    """
+    met: collections.Counter[str] = collections.Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, value in getattr(report, "user_properties", []):
+                if name == "met" and report.when == "call":
+                    met.update(json.loads(value))
+    if met:
+        terminalreporter.section("met")
+        for what, count in sorted(met.items()):
+            terminalreporter.write_line(f"{count:7} {what}")
 
 
 class Points:

@@ -24,6 +24,7 @@ from matrices import (
     Y,
     close,
 )
+from random_indices import random_index
 
 
 @pytest.fixture(params=MATRICES)
@@ -106,25 +107,6 @@ def test_indexing_four_axes(name):
         close(value[index], dense[index])
 
 
-def any_index(random, size):
-    """A number, a slice, a list, a mask or a column of numbers."""
-    bound = int(random.integers(-size, size))
-    kind = random.choice(6, p=[0.3, 0.35, 0.15, 0.1, 0.05, 0.05])
-    if kind == 0:
-        return bound
-    if kind == 1:
-        ends = random.integers(-size - 1, size + 2, 2).tolist()
-        first, last = (None if random.random() < 0.3 else e for e in ends)
-        return slice(first, last, random.choice([1, 2, -1, -2]).item())
-    if kind == 2:
-        return random.integers(-size, size, random.integers(4)).tolist()
-    if kind == 3:
-        return random.random(size) < 0.5
-    if kind == 4:
-        return random.integers(-size, size, (2, 1))
-    return slice(None)
-
-
 def test_random_indices_are_numpys_or_refused():
     """And nearly all that NumPy takes are taken."""
     random = np.random.default_rng(6)
@@ -132,22 +114,14 @@ def test_random_indices_are_numpys_or_refused():
     taken = known = 0
     for _ in range(1500):
         value, dense = arrays[random.integers(len(arrays))]
-        index = [
-            any_index(random, size)
-            for size in dense.shape[: random.integers(dense.ndim + 1)]
-        ]
-        if random.random() < 0.3:
-            place = int(random.integers(len(index) + 1))
-            sizes = dense.shape[dense.ndim - (len(index) - place) :]
-            after = [any_index(random, n) for n in sizes if place < len(index)]
-            index = [*index[:place], ..., *after]
+        index = random_index(random, dense.shape, new_axes=False)
         try:
-            wanted = dense[tuple(index)]
+            wanted = dense[index]
         except IndexError:
             wanted = None
         known += wanted is not None
         try:
-            found = value[tuple(index)]
+            found = value[index]
         except tilefold.Error:
             continue
         assert wanted is not None

@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import sample
+
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[1]
-
-#: As in tests/python/conftest.py: `all`, or a word that seeds what is chosen.
-SAMPLE = os.environ.get("TILEFOLD_SAMPLE", "all")
 
 # A shell that starts tests in the background lets them ignore SIGINT, and
 # their children do so, too.
@@ -40,11 +39,11 @@ class Campaign:
 
     def some(self, whole: int) -> int:
         """Of so many trials: all of them, or about a tenth."""
-        return whole if SAMPLE == "all" else max(whole // 12, 2)
+        return whole if sample.is_whole() else max(whole // 12, 2)
 
     def run(self, victim: str, way: str, **settings: object) -> list[dict]:
         """A line for each trial: what was injected, and what followed."""
-        arguments = [victim, way, settings, str(self._folder), SAMPLE]
+        arguments = [victim, way, settings, str(self._folder), sample.SAMPLE]
         environment = os.environ | {
             "LD_PRELOAD": str(shim()),
             "TILEFOLD_CACHE_DIR": str(self._folder / "unused"),
@@ -85,7 +84,7 @@ def campaign(tmp_path: Path, request: pytest.FixtureRequest) -> Campaign:
 
 def pytest_report_header() -> str:
     """How to repeat what was chosen."""
-    return f"faults: TILEFOLD_SAMPLE={SAMPLE}"
+    return f"faults: TILEFOLD_SAMPLE={sample.SAMPLE}"
 
 
 def pytest_terminal_summary(

@@ -105,9 +105,12 @@ def test_a_full_disk(campaign):
 @pytest.mark.parametrize("victim", LONG)
 def test_an_interrupt_comes_at_any_time(campaign, victim):
     lines = campaign.run(
-        victim, "interruptions", times=campaign.some(6),
-        rounds=campaign.some(2), longest=0.03 if victim == "everything short" else 0.7,
-    )  # fmt: skip
+        victim,
+        "interruptions",
+        times=campaign.some(6),
+        rounds=campaign.some(2),
+        longest=0.03 if victim == "everything short" else 0.7,
+    )
     campaign.expect(
         f"interrupts, {victim}", lines, RIGHT | {"KeyboardInterrupt"}
     )

@@ -278,4 +278,12 @@ MUTANTS = [
         "test_numerics",
         "*Exponential*",
     ),
+    Mutant(
+        "vectors of open width lie in one place",
+        _BACKEND + "pack.cpp",
+        "if (place.offset_per_width)",
+        "if (place.offset_per_width < 0)",
+        "test_numerics",
+        "*Widths*",
+    ),
 ]

@@ -264,10 +264,18 @@ class Formula:
     ranges=None, sum_batch=None)` takes arrays by the names of the formula, or
     one mapping of them.
     Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (),
-    (D,) or (R, C). The result has NumPy's promotion of the arrays on i and
-    j, and belongs to their library: NumPy in, NumPy out; torch in, torch
-    out. `accumulate=True` adds to `out`. `ranges` says which pairs meet,
-    `sum_batch` the batch dimensions over which results are summed.
+    (D,), (R, C) or (..., R, C), with batch dimensions that broadcast; a
+    batch of numbers ends in 1. The result has NumPy's promotion of the
+    arrays on i and j, at least float32 (of float16 and bfloat16, too), and
+    so have gradients; what counts integers, or adds them up, is int64 or
+    float64. It belongs to their library: NumPy in, NumPy out; torch in,
+    torch out. `accumulate=True` adds to `out`. `ranges` says which pairs
+    meet, `sum_batch` the batch dimensions over which results are summed.
+
+        f = tilefold.compile("sum_j exp(-|x_i - y_j|²/2l²) b_j")
+        f(x=x.astype("float16"), y=y, b=b, l=l).dtype    # float64, as y's
+        clouds, lengths = np.stack([x, 2*x]), np.array([1, 2])
+        f(x=clouds, y=y, b=b, l=lengths.reshape(2, 1, 1))    # (2, 50)
 
     Thread-safe and picklable. Raises `ShapeError`, `DTypeError`,
     `ArgumentError`, `OutOfMemory`.
@@ -401,6 +409,12 @@ def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, *, gpu:
     Every stage from the reading to the assembly, as text.
 
     Takes what `reduce` takes; computes nothing.
+    """
+
+def _kernels(formula: Formula, arguments: dict[str, Any], settings: dict[str, Any], dense: bool = False) -> list[dict[str, Any]]:
+    """
+    The kernels that a call runs, or that make the formula's pairs dense, and
+    how the call is cut for them.
     """
 
 def language() -> list[tuple[str, list[tuple[str, str]]]]:

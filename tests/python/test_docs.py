@@ -105,6 +105,7 @@ DOCUMENTED = {
     "Kernel": tilefold.Kernel,
     "Kernel.inv_quad_logdet": tilefold.Kernel.inv_quad_logdet,
     "lazy": tilefold.lazy,
+    "Formula": tilefold.Formula,
     "Formula.grad": tilefold.Formula.grad,
     "Bound": tilefold.Bound,
     "files": tilefold.files,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from random_recipes import (
+    FLOOR,
     SHORT,
     WIDTHS,
     Arrays,
@@ -254,7 +255,7 @@ def with_rows(make: Maker, recipe: Recipe, width: int) -> Recipe:
         assert isinstance(inner, Result)
         factor = vector.of(a)
         return Result(
-            inner.value * factor, inner.scale * (np.abs(factor) + 1e-3)
+            inner.value * factor, inner.scale * (np.abs(factor) + FLOOR)
         )
 
     return make.recipe(
@@ -340,7 +341,7 @@ def of_one_axis(make: Maker) -> Recipe:
 
     def compute(a: Arrays) -> Result:
         values = part.of(a)
-        return Result(values.sum(), (np.abs(values) + 0.1).sum())
+        return Result(values.sum(), (np.abs(values) + FLOOR).sum())
 
     return make.recipe(f"sum_j sum({part.text})", compute)
 

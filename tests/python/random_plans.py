@@ -31,9 +31,13 @@ REALS = list(TOLERANCES)
 
 
 BYTES = {row["name"]: int(row["bytes"]) for row in TABLES["instruction sets"]}
-#: The row of tiles.def, by kind, instruction set and dtype.
+#: Rows of tiles.def, by the first kind and instruction set that have them.
+ROW_NAMES: dict[str, str] = {}
+for _row in TABLES["tiles"]:
+    ROW_NAMES.setdefault(_row["row"], f"{_row['kind']} of {_row['isa']}")
+#: The row, by kind, instruction set and dtype.
 TILE_ROWS = {
-    (row["kind"], row["isa"], row["real"]): row["row"]
+    (row["kind"], row["isa"], row["real"]): ROW_NAMES[row["row"]]
     for row in TABLES["tiles"]
 }
 #: Fields by which something is done or not, and the number by which it is not.
@@ -81,7 +85,11 @@ class Call:
     ) -> None:
         self.recipe, self.settings = recipe, settings
         self.rows, self.columns = sizes
-        self.batch, self.ranges = batch, None
+        # As many points as batches could be read in two ways.
+        while batch in sizes and batch:
+            batch += 1
+        self.batch = batch
+        self.ranges = None
         self.is_swapped = swap and not recipe.kernel
         text = swapped(recipe.text) if self.is_swapped else recipe.text
         self.text = text.replace("@", "")
@@ -135,7 +143,7 @@ class Call:
             import torch
 
             arrays = {
-                name: torch.from_numpy(np.ascontiguousarray(array))
+                name: torch.from_numpy(array.copy())
                 if isinstance(array, np.ndarray)
                 else array
                 for name, array in arrays.items()
@@ -235,7 +243,7 @@ def traits_of(use: dict[str, Any]) -> Counter[str]:
         f"kind {use['kind']}",
         f"nest {fields['nest']}",
         f"instruction set {fields['isa']}",
-        f"tile {row}: {tile}",
+        f"tile {row}, {real}: {tile}",
         *(
             f"{name} {'off' if fields.get(name, off) == off else 'on'}"
             for name, off in SWITCHES.items()

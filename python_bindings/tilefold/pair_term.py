@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilefold import _core
-from tilefold.slices import of_batch, selected
+from tilefold.slices import of_batch, of_every_batch, selected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -137,7 +137,8 @@ class PairTerm:
             return self
         if self.settings.get("ranges") is not None:
             _core.fail("RangesOfElements")
-        text, arguments = selected(self.formula, self.arguments, axis, index)
+        arguments = self._apart_from_batches()
+        text, arguments = selected(self.formula, arguments, axis, index)
         return PairTerm(self.compiled(text), arguments, self.settings)
 
     def of_batch(self, parts: Sequence[Any]) -> PairTerm:
@@ -146,9 +147,15 @@ class PairTerm:
             _core.fail("RangesOfElements")
         arguments = {
             name: of_batch(value, parts, self.batch)
-            for name, value in self.arguments.items()
+            for name, value in self._apart_from_batches().items()
         }
         return PairTerm(self.formula, arguments, self.settings)
+
+    def _apart_from_batches(self) -> dict[str, Any]:
+        """The arguments, so that none can be taken for a batch of numbers."""
+        if not self.batch:
+            return self.arguments
+        return of_every_batch(self.formula, self.arguments)
 
     def diagonal(self) -> Any:
         """The pair term at (k, k)."""

@@ -27,6 +27,7 @@ __all__ = [
     "listed",
     "numbers_of",
     "of_batch",
+    "of_every_batch",
     "selected",
 ]
 
@@ -139,6 +140,42 @@ def of_batch(value: Any, parts: Sequence[Any], batch: Sequence[int]) -> Any:
         )
     )
     return value[indices]
+
+
+def of_every_batch(
+    formula: _core.Formula,
+    arguments: dict[str, Any],
+    made: dict[tuple[int, bool], Any] | None = None,
+) -> dict[str, Any]:
+    """The arguments of a formula of which some have batches.
+
+    What has none is given one of 1: where there are fewer points or batches
+    than the caller had, it could be taken for a batch of numbers. `made` keeps
+    what has become of an array, so that it stays one.
+    """
+    made = {} if made is None else made
+    given = {}
+    for name, value in arguments.items():
+        axes = formula._axes_of(name)[1]
+        key = (id(value), axes > 0)
+        if key not in made:
+            made[key] = _in_a_batch(value, axes)
+        given[name] = made[key]
+    return given
+
+
+def _in_a_batch(value: Any, axes: int) -> Any:
+    """Of shape (N, D) on an axis, or (D,) on none: (1, N, D) and (1, D)."""
+    if isinstance(value, Role):
+        return Role(_in_a_batch(value.value, value.axes), value.axes)
+    if isinstance(value, Quantized):
+        codes = _in_a_batch(value.codes, axes)
+        return Quantized(codes, value.step, value.zero)
+    if np.ndim(value) != (2 if axes else 1):
+        return value
+    if not hasattr(value, "__dlpack__"):
+        value = np.asarray(value)
+    return value[None]
 
 
 def _of_extent(part: Any, size: int, extent: int) -> Any:

@@ -8,6 +8,7 @@ import scipy.sparse.linalg
 import torch
 
 import tilefold
+from conftest import gaussian
 from matrices import (
     GAUSSIAN,
     MATRICES,
@@ -128,6 +129,33 @@ def test_random_indices_are_numpys_or_refused():
         close(found, wanted)
         taken += 1
     assert taken > 0.8 * known
+
+
+def test_parts_of_batches_have_one_reading():
+    """As many points, or components of a parameter, as batches are left."""
+    x, y, scale = (
+        RANDOM.random((5, 4, 3)),
+        RANDOM.random((7, 3)),
+        np.arange(3.0),
+    )
+    text = "exp(-|(x_i - y_j)*s|²)"
+    value = tilefold.kernel(text, x=x, y=y, s=scale)
+    dense = gaussian(x * scale, y * scale, np.sqrt(0.5))
+    close(value[:3], dense[:3])
+    close(value[[4, 0, 1]][..., :3], dense[[4, 0, 1], :, :3])
+    close(value[..., 2:5][::2], dense[..., 2:5][::2])
+    close(value[:3, :3, :3].T, dense[:3, :3, :3].swapaxes(1, 2))
+    assert value[:3, :, :3].sum(2).shape == (3, 4)
+
+
+def test_kernels_with_and_without_batches_have_one_reading():
+    x, y = RANDOM.random((3, 4, 3)), RANDOM.random((3, 3))
+    one = tilefold.kernel(GAUSSIAN, x=x, y=y[None])
+    other = tilefold.kernel(GAUSSIAN, x=x[0], y=y)
+    dense = gaussian(x, y, 1)
+    close(one * other, dense * dense[0])
+    close(other + one, dense[0] + dense)
+    close(np.maximum(one, 2 * other), np.maximum(dense, 2 * dense[0]))
 
 
 def test_masks(any_shape):

@@ -32,8 +32,8 @@ struct PairsWithin {
 
 /// All pairs whose value is at most `radius`; NaN is not. `pair` gives one
 /// number for each pair, without batches, and is a distance: where it is of one
-/// array on i, and of one like it or itself on j, a few points of i tell. Beside
-/// the result, each thread keeps the values of some 10⁵ pairs. Throws
+/// array on i, and of one like it or itself on j, a few points of i tell.
+/// Beside the result, each thread keeps the values of some 10⁵ pairs. Throws
 /// Error(NeighborsShape, NeighborsNoDistance), and what binding and running
 /// throws; `goes_on` as of BindOptions.
 PairsWithin pairs_within(const Formula& pair,

@@ -21,7 +21,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "python")]
+TESTS = ROOT / "tests"
+sys.path[:0] = [str(ROOT), str(TESTS / "python"), str(TESTS / "tools")]
 
 import numpy as np  # noqa: E402
 from bench.card import Card, NoCard  # noqa: E402

@@ -25,6 +25,11 @@ B = _random.random(1500)
 GAUSSIAN = "sum_j exp(-|x_i - x_j|²) b_j"
 THREADS = 4
 
+# nanobind's table of its instances grows where nothing may be thrown, so that a
+# failure in that moment ends the process. Here it never grows again.
+_table = [tilefold.Options() for _ in range(1000)]
+del _table
+
 
 class Work:
     """A call and its right result, and what is around it."""

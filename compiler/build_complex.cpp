@@ -72,8 +72,6 @@ const FunctionParts& parts_of(const ComplexFunctionRow& row) {
     return all[std::size_t(&row - function_rows)];
 }
 
-constexpr std::string_view letters[] = {"a", "b", "c"};
-
 } // namespace
 
 std::span<const ComplexFunctionRow> all_complex_function_rows() {
@@ -116,7 +114,7 @@ Bindings GraphBuild::bind_parts(std::span<const ValueId> operands,
     Bindings bindings;
     bindings.span = span;
     for (std::size_t k = 0; k < operands.size(); ++k) {
-        const std::string letter(letters[k]);
+        const std::string letter = operand_letters[k];
         if (!is_complex(operands[k])) {
             bindings.values[letter] = operands[k];
             continue;
@@ -148,16 +146,11 @@ ValueId GraphBuild::operation(Op op, std::span<const ValueId> given,
     std::string kinds;
     for (ValueId id : operands)
         kinds += is_complex(id) ? 'z' : 'r';
-    const ComplexParts* parts =
-        kinds.find('z') == std::string::npos ? nullptr : find_parts(op, kinds);
-    const ast::Formula* body = parts ? nullptr : find_composite(op);
-    if (body && kinds.find('z') != std::string::npos) {
-        Bindings bindings;
-        bindings.span = span;
-        for (std::size_t k = 0; k < operands.size(); ++k)
-            bindings.values[std::string(letters[k])] = operands[k];
-        return tilefold::expand(builder_, *body, bindings);
-    }
+    if (kinds.find('z') == std::string::npos)
+        return builder_.apply(op, operands, span);
+    const ComplexParts* parts = find_parts(op, kinds);
+    if (!parts && is_composite(op))
+        return expand_composite(builder_, op, operands, span);
     if (!parts)
         return builder_.apply(op, operands, span);
     return expand_parts(*parts, bind_parts(operands, span));

@@ -31,6 +31,10 @@ struct Bindings {
     ir::Pairs pairs = ir::Pairs::All;
 };
 
+/// What operands are called in rules of complex.def, unsigned.def and
+/// composites.def.
+inline constexpr const char* operand_letters[] = {"a", "b", "c"};
+
 /// What complex.def says of the two parts of a result, or of its only one.
 struct ComplexParts {
     ast::Formula real;

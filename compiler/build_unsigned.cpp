@@ -48,7 +48,6 @@ const UnsignedParts* find_parts(Op op, std::string_view operands) {
     return nullptr;
 }
 
-constexpr const char* letters[] = {"a", "b", "c"};
 constexpr double half = 0x1p63;
 
 } // namespace
@@ -175,7 +174,7 @@ ValueId GraphBuild::unsigned_operation(Op op, std::span<const ValueId> operands,
                  : node.type.dtype == DType::I64  ? 'i'
                  : node.type.dtype == DType::Bool ? 't'
                                                   : 'r';
-        const std::string letter = letters[k];
+        const std::string letter = operand_letters[k];
         bindings.values[letter] = all[k];
         bindings.values[letter + "l"] = node.operands[0];
         bindings.values[letter + "b"] = node.operands[1];

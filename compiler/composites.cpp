@@ -25,9 +25,14 @@ std::map<Op, ast::Formula> parse_bodies() {
     return bodies;
 }
 
+const std::map<Op, ast::Formula>& bodies() {
+    static const std::map<Op, ast::Formula> all = parse_bodies();
+    return all;
+}
+
 bool has_composites(const Graph& graph) {
     return std::ranges::any_of(graph.nodes, [](const Node& node) {
-        return find_composite(node.op) ||
+        return is_composite(node.op) ||
                (node.fold && (has_composites(node.fold->accumulate) ||
                               has_composites(node.fold->merge)));
     });
@@ -41,22 +46,19 @@ lowered(const std::shared_ptr<const ir::Fold>& fold) {
                 : nullptr;
 }
 
-ValueId body_of(Builder& builder, const ast::Formula& body, const Node& node,
-                std::span<const ValueId> operands) {
-    Bindings bindings;
-    bindings.span = node.span;
-    constexpr const char* letters[] = {"a", "b"};
-    for (std::size_t k = 0; k < operands.size(); ++k)
-        bindings.values[letters[k]] = operands[k];
-    return expand(builder, body, bindings);
-}
-
 } // namespace
 
-const ast::Formula* find_composite(Op op) {
-    static const std::map<Op, ast::Formula> bodies = parse_bodies();
-    const auto found = bodies.find(op);
-    return found == bodies.end() ? nullptr : &found->second;
+bool is_composite(Op op) {
+    return bodies().contains(op);
+}
+
+ValueId expand_composite(Builder& builder, Op op,
+                         std::span<const ValueId> operands, Span span) {
+    Bindings bindings;
+    bindings.span = span;
+    for (std::size_t k = 0; k < operands.size(); ++k)
+        bindings.values[operand_letters[k]] = operands[k];
+    return expand(builder, bodies().at(op), bindings);
 }
 
 Graph lower_composites(const Graph& graph) {
@@ -70,9 +72,10 @@ Graph lower_composites(const Graph& graph) {
         for (ValueId input : node.inputs())
             operands.push_back(made[input]);
         node.fold = lowered(node.fold);
-        const ast::Formula* body = find_composite(node.op);
-        made.push_back(body ? body_of(builder, *body, node, operands)
-                            : builder.rebuild(node, operands));
+        made.push_back(
+            is_composite(node.op)
+                ? expand_composite(builder, node.op, operands, node.span)
+                : builder.rebuild(node, operands));
         if (builder.type(made.back()) != node.type)
             internal_error(std::string(ir::mnemonic(node.op)) +
                            " and its formula differ in type");

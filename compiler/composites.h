@@ -2,13 +2,17 @@
 #pragma once
 
 #include "compiler/ir.h"
-#include "formulas/ast.h"
+
+#include <span>
 
 namespace tilefold {
 
-/// Of a row of composites.def, its formula of a and b; null for operations
-/// that kernels have.
-const ast::Formula* find_composite(ir::Op op);
+/// Whether it is a row of composites.def: kernels have no such operation.
+bool is_composite(ir::Op op);
+
+/// The formula of a row of composites.def, of these operands.
+ir::ValueId expand_composite(ir::Builder& builder, ir::Op op,
+                             std::span<const ir::ValueId> operands, Span span);
 
 /// The graph with the formulas of composites.def in the place of their
 /// operations, in the functions of its folds too.

@@ -26,7 +26,7 @@ constexpr double beyond_all = 0x1.ffffffp127;
 /// Kernels have no function of their own for what is written with others.
 bool is_measured(ir::Op op) {
     const ir::OpRow& row = ir::row_of(op);
-    return !find_composite(op) && row.arity == 1 &&
+    return !is_composite(op) && row.arity == 1 &&
            row.shape == ir::ShapeRule::Elementwise &&
            row.result == ir::ResultRule::Real;
 }

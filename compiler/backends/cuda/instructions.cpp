@@ -25,11 +25,9 @@ Instructions instructions_of(Op op) {
     case Op::Iota:
     case Op::IntPow:
     case Op::Reduce:
-    case Op::Sigmoid:
-    case Op::Softplus:
-    case Op::LogAddExp:
-    case Op::Silu:
-    case Op::Gelu:
+#define COMPOSITE(op, body) case Op::op:
+#include "compiler/composites.def"
+#undef COMPOSITE
         break;
     }
     return {};

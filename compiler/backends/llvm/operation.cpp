@@ -347,11 +347,9 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Gather:
     case Op::GatherRow:
     case Op::GatherElement:
-    case Op::Sigmoid:
-    case Op::Softplus:
-    case Op::LogAddExp:
-    case Op::Silu:
-    case Op::Gelu:
+#define COMPOSITE(op, body) case Op::op:
+#include "compiler/composites.def"
+#undef COMPOSITE
         break; // by evaluate.cpp, or of composites.def
     }
     internal_error(std::string(ir::mnemonic(op)) + " is not elementwise");

@@ -19,9 +19,7 @@
 #include <boost/math/special_functions/trigamma.hpp>
 
 #include <cmath>
-#include <iterator>
 #include <limits>
-#include <utility>
 
 namespace tilefold::special {
 namespace {
@@ -38,6 +36,13 @@ using Quiet = policies::policy<
     policies::evaluation_error<policies::ignore_error>,
     policies::indeterminate_result_error<policies::ignore_error>,
     policies::promote_double<false>>;
+
+using std::cosh, std::exp, std::fabs, std::frexp, std::ldexp, std::log,
+    std::pow, std::rint, std::sin, std::sinh;
+
+#define __device__
+#include "compiler/backends/cuda/device/series.cuh"
+#undef __device__
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -67,19 +72,6 @@ double product(double a, double b) {
     return a == 0 ? 0 : a * b;
 }
 
-/// value * 2^exponent, which may be beyond all doubles.
-struct Scaled {
-    double value;
-    int exponent;
-};
-Scaled sum_of(Scaled a, Scaled b) {
-    if (a.exponent < b.exponent)
-        std::swap(a, b);
-    return {a.value + std::ldexp(b.value, b.exponent - a.exponent), a.exponent};
-}
-Scaled negative(Scaled a) {
-    return {-a.value, a.exponent};
-}
 double unscaled(Scaled a) {
     return std::ldexp(a.value, a.exponent);
 }
@@ -109,11 +101,6 @@ Turn half_turns(double n) {
     }
 }
 
-/// A function of an order and of the next.
-struct Orders {
-    double order, here, above;
-};
-
 /// Of the order `n` from those below, until it is infinite; `sign`: of the
 /// recurrence.
 double recurred(double n, double x, Orders from, double sign) {
@@ -123,57 +110,6 @@ double recurred(double n, double x, Orders from, double sign) {
         from = {from.order + 1, from.above, next};
     }
     return from.here;
-}
-
-/// 1/Γ(1 + n) of |n| <= 1/2 is even + n*odd.
-struct InverseGamma {
-    double even = 0, odd = 0;
-
-    explicit InverseGamma(double n) {
-        // clang-format off
-        constexpr double terms[] = { // from the last one on
-            7.78226343990507125e-12, 1.04342671169110051e-10,
-            -1.18127457048702014e-9, 5.00200764446922293e-9,
-            6.11609510448141582e-9, -2.0563384169776071e-7,
-            1.13302723198169588e-6, -1.25049348214267066e-6,
-            -2.01348547807882387e-5, 1.28050282388116186e-4,
-            -2.15241674114950973e-4, -1.16516759185906511e-3,
-            7.21894324666309954e-3, -9.62197152787697356e-3,
-            -4.21977345555443367e-2, 0.16653861138229149,
-            -4.20026350340952355e-2, -0.655878071520253881,
-            0.577215664901532861, 1};
-        // clang-format on
-        for (std::size_t k = 0; k < std::size(terms); k += 2) {
-            odd = odd * n * n + terms[k];
-            even = even * n * n + terms[k + 1];
-        }
-    }
-};
-
-/// K of the orders n and n + 1 for |n| <= 1/2 and x < 2; with sign -1, -Y of
-/// them.
-Orders by_temme(double n, double x, double sign) {
-    const InverseGamma inverse(n);
-    const double scale = sign > 0 ? 0.5 : 1 / pi;
-    const double height = std::log(2.0) - std::log(x), e = n * height;
-    const double half_turn = std::sin(pi * n / 2);
-    const double r = sign > 0 || n == 0 ? 0 : 2 * half_turn * half_turn / n;
-    const double turn = n == 0 ? 1 : pi * n / std::sin(pi * n);
-    double f = 2 * scale * turn *
-               (inverse.even * (n == 0 ? height : std::sinh(e) / n) -
-                inverse.odd * std::cosh(e));
-    double p = scale * std::exp(e) / (inverse.even + n * inverse.odd);
-    double q = scale * std::exp(-e) / (inverse.even - n * inverse.odd);
-    double here = f + r * q, above = p, factor = 1;
-    for (int k = 1; k < 40 && std::abs(factor) > 1e-20; ++k) {
-        f = (k * f + p + q) / (k * k - n * n);
-        p /= k - n;
-        q /= k + n;
-        factor *= sign * x * x / (4 * k);
-        here += factor * (f + r * q);
-        above += factor * (p - k * (f + r * q));
-    }
-    return {n, here, 2 * above / x};
 }
 
 /// The even and the odd terms of Hankel's expansion, for n >= 0 and x beyond
@@ -292,49 +228,6 @@ double far_i(double n, double x) {
                       e.exponent - k.exponent);
 }
 
-/// n!/x^(n + 1)
-Scaled factorial_power(int n, double x) {
-    int exponent = 0;
-    const double fraction = std::frexp(x, &exponent);
-    Scaled power{1 / fraction, -exponent * (n + 1)};
-    for (int k = 1; k <= n; ++k) {
-        power.value *= k / fraction;
-        if (power.value > 0x1p500)
-            power = {power.value * 0x1p-500, power.exponent + 500};
-    }
-    return power;
-}
-
-/// n! Σ_k 1/(x + k)^(n + 1) over k >= 0, for n >= 1 and x > 0: terms until they
-/// are negligible, or the Euler-Maclaurin formula holds for the others (DLMF
-/// 25.11(iii)).
-Scaled sum_of_powers(int n, double x) {
-    constexpr double negligible = 1e-18;
-    // clang-format off
-    constexpr double bernoulli[] = {
-        1.0/6, -1.0/30, 1.0/42, -1.0/30, 5.0/66, -691.0/2730,
-        7.0/6, -3617.0/510, 43867.0/798, -174611.0/330};
-    // clang-format on
-    double sum = 0, at = x, term = 1; // relative to the first
-    for (int k = 1; at < 16 + n && term > negligible; ++k) {
-        sum += term;
-        at = x + k;
-        term = std::pow(x / at, n + 1);
-    }
-    if (term > negligible) {
-        sum += term * (at / n + 0.5);
-        double factor = term * at / n;
-        for (int k = 0; k < int(std::size(bernoulli)); ++k) {
-            const double above = 2 * k + n;
-            factor *=
-                above * (above + 1) / ((2 * k + 1) * (2 * k + 2) * at * at);
-            sum += bernoulli[k] * factor;
-        }
-    }
-    const Scaled first = factorial_power(n, x);
-    return {first.value * sum, first.exponent};
-}
-
 double positive_polygamma(int n, double x) {
     if (n == 0)
         return boost::math::digamma(x, Quiet());
@@ -352,19 +245,9 @@ double cotangent(double x) {
     return std::copysign(pi * value, from_whole);
 }
 
-/// Of x < 0 by reflection: what sum_of_powers() has for k >= 0, summed over all
-/// whole k, is the derivative of order n of the cotangent.
 double negative_polygamma(int n, double x) {
-    if (n == 0)
-        return positive_polygamma(n, 1 - x) - cotangent(x);
-    const double from_whole = x - std::rint(x), size = std::abs(from_whole);
-    const Scaled above = sum_of_powers(n, size);
-    const Scaled below = sum_of_powers(n, 1 - size);
-    const Scaled mirrored = negative(sum_of_powers(n, 1 - x));
-    if (is_odd(n))
-        return unscaled(sum_of(sum_of(above, below), mirrored));
-    const Scaled both = sum_of(negative(above), below);
-    return unscaled(sum_of(from_whole < 0 ? negative(both) : both, mirrored));
+    return n == 0 ? positive_polygamma(n, 1 - x) - cotangent(x)
+                  : unscaled(polygamma_of_negative(n, x));
 }
 
 } // namespace

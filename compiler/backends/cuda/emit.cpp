@@ -43,7 +43,7 @@ std::string functions_of(const ir::Graph& graph, const Plan& plan) {
         text.append(device::random);
     if (uses(graph, {Op::BesselJ, Op::BesselY, Op::BesselI, Op::BesselK,
                      Op::Polygamma}))
-        text.append(device::special);
+        text.append(device::series).append(device::special);
     return text;
 }
 
@@ -318,7 +318,7 @@ std::string all_functions() {
     std::string text;
     for (std::string_view part :
          {device::ptx, device::ptx_shuffle, device::ptx_warp, device::math,
-          device::whole, device::random, device::special})
+          device::whole, device::random, device::series, device::special})
         text.append(part);
     return text;
 }

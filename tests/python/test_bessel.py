@@ -409,3 +409,25 @@ def test_polygamma_of_any_order(where, gpu_session):
     size[0, POLYGAMMA_POINTS.index(ROOT)] = 1  # a difference of such numbers
     with np.errstate(all="ignore"):
         assert np.all(error <= 2e-12 * size)
+
+
+@pytest.mark.usefixtures("driver")
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_polygamma_of_large_numbers(on_gpu, gpu_session):
+    """(n - 1)!/x^n, whose parts are far beyond the largest double."""
+    orders, x = [1, 2, 3, 170, 500, 1000], 10.0 ** np.arange(20, 301, 10)
+    found = values("polygamma", orders, x, gpu_session if on_gpu else None)
+    wanted = [
+        [
+            float(
+                (-1) ** (n + 1) * mpmath.factorial(n - 1) / mpmath.mpf(at) ** n
+            )
+            for at in x
+        ]
+        for n in orders
+    ]
+    np.testing.assert_allclose(
+        without_subnormals(found, np.float64),
+        without_subnormals(np.array(wanted), np.float64),
+        rtol=1e-12,
+    )

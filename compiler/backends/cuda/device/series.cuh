@@ -105,8 +105,10 @@ static __device__ Scaled sum_of_powers(int n, double x) {
             sum += bernoulli[k] * factor;
         }
     }
+    int exponent = 0;
+    const double fraction = frexp(sum, &exponent);
     const Scaled first = factorial_power(n, x);
-    return {first.value * sum, first.exponent};
+    return {first.value * fraction, first.exponent + exponent};
 }
 /// Derivative n + 1 of log |Γ(x)|, n >= 1, of x < 0 by reflection: what
 /// sum_of_powers() has for k >= 0, summed over all whole k, is the derivative of

@@ -40,6 +40,8 @@ template <class Managed> Managed* lend(nb::handle self) {
     managed->context = self.inc_ref().ptr();
     managed->deleter = [](Managed* lent) {
         const AnyGil gil;
+        if (!gil)
+            return; // the process ends, and all of its memory with it
         nb::handle(static_cast<PyObject*>(lent->context)).dec_ref();
         delete lent;
     };

@@ -59,21 +59,32 @@ public:
     GilAgain& operator=(const GilAgain&) = delete;
 };
 
-/// While one lives, any thread has the GIL, whether it had it or not.
+/// Whether the calling thread has the GIL, be it the one that ends the
+/// interpreter. (Once that is done, no thread has a state, and
+/// PyGILState_Check() is true.)
+inline bool has_gil() {
+    return PyGILState_GetThisThreadState() && PyGILState_Check();
+}
+
+/// While one lives, any thread has the GIL, whether it had it or not. False
+/// where there is no interpreter to have it of.
 class AnyGil {
 public:
-    AnyGil()
-        : state_(take_or_stop([] {
-              if (!Py_IsInitialized())
-                  stop_for_good();
-              return PyGILState_Ensure();
-          })) {}
-    ~AnyGil() { PyGILState_Release(state_); }
+    AnyGil() : had_it_(has_gil()), is_taken_(!had_it_ && Py_IsInitialized()) {
+        if (is_taken_)
+            state_ = take_or_stop([] { return PyGILState_Ensure(); });
+    }
+    ~AnyGil() {
+        if (is_taken_)
+            PyGILState_Release(state_);
+    }
     AnyGil(const AnyGil&) = delete;
     AnyGil& operator=(const AnyGil&) = delete;
+    explicit operator bool() const { return had_it_ || is_taken_; }
 
 private:
-    PyGILState_STATE state_;
+    const bool had_it_, is_taken_;
+    PyGILState_STATE state_{};
 };
 
 } // namespace tilefold::python

@@ -2,6 +2,10 @@
 # fake driver runs what a fake compiler makes of the emitted CUDA C++.
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -465,6 +469,30 @@ def test_memory_of_results_is_given_back(gpu_session, driver):
     assert driver.used == before + 200
     del out
     assert driver.used == before
+
+
+KEPT_TO_THE_END = """
+import numpy as np
+import fake_gpu, tilefold
+session = tilefold.Session(fake_gpu.settings())
+x = fake_gpu.array(np.ones((5, 3)))
+result = tilefold.reduce("sum_j x_i·x_j", x=x, session=session)
+kept = [result]
+kept.append(kept)  # freed while the interpreter ends
+print(fake_gpu.numpy(result))
+"""
+
+
+def test_results_are_freed_while_the_interpreter_ends():
+    done = subprocess.run(
+        [sys.executable, "-c", KEPT_TO_THE_END],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == ["[15.", *["15."] * 3, "15.]"]
 
 
 @pytest.mark.usefixtures("driver")

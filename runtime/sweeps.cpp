@@ -81,14 +81,8 @@ public:
     }
     /// By batch of a kernel, the number of the result's batch.
     std::vector<std::int64_t> groups(std::size_t result) const {
-        const ResultPlace place = prepared_.results[result];
-        const Left& left = left_[std::size_t(place.sweep)];
-        const Extents shape(left.view.shape.begin(),
-                            left.view.shape.begin() +
-                                std::ptrdiff_t(left.batch));
         std::vector<std::int64_t> groups;
-        each_element(shape, batch_strides_[result],
-                     [&](std::int64_t group) { groups.push_back(group); });
+        find_groups(result, groups);
         return groups;
     }
 
@@ -293,6 +287,20 @@ private:
             gathering.kept.push_back({type.rows, source.component});
     }
 
+    static Extents batches_of(const Left& left) {
+        const auto first = left.view.shape.begin();
+        return {first, first + std::ptrdiff_t(left.batch)};
+    }
+
+    void find_groups(std::size_t result,
+                     std::vector<std::int64_t>& groups) const {
+        const int sweep = prepared_.results[result].sweep;
+        groups.clear();
+        each_element(batches_of(left_[std::size_t(sweep)]),
+                     batch_strides_[result],
+                     [&](std::int64_t group) { groups.push_back(group); });
+    }
+
     void add_batches(std::size_t number) {
         const ResultPlace place = prepared_.results[number];
         const Type& type = prepared_.types[number];
@@ -303,20 +311,16 @@ private:
         const std::int64_t points =
             type.axes == Axes::None ? 1 : sweeps_.lengths.on(type.axes);
         const std::int64_t components = type.rank == 0 ? 1 : type.rows;
-        const Extents shape(left.view.shape.begin(),
-                            left.view.shape.begin() +
-                                std::ptrdiff_t(left.batch));
-        places_.clear();
-        each_element(shape, batch_strides_[number],
-                     [&](std::int64_t to) { places_.push_back(to); });
+        find_groups(number, groups_);
         std::size_t batch = 0;
-        each_element(shape, left.view.strides, [&](std::int64_t from) {
-            auto to = std::size_t(places_[batch++] * points * components);
-            for (std::int64_t p = 0; p < points; ++p)
-                for (std::int64_t c = 0; c < components; ++c)
-                    sums_.add(to++, source.base + from + p * source.point +
-                                        c * source.component);
-        });
+        each_element(
+            batches_of(left), left.view.strides, [&](std::int64_t from) {
+                auto to = std::size_t(groups_[batch++] * points * components);
+                for (std::int64_t p = 0; p < points; ++p)
+                    for (std::int64_t c = 0; c < components; ++c)
+                        sums_.add(to++, source.base + from + p * source.point +
+                                            c * source.component);
+            });
     }
 
     /// For each batch dimension, how many points' blocks of the result lie
@@ -353,7 +357,7 @@ private:
     std::deque<BoundState> kernels_;
     std::vector<Extents> batch_strides_; ///< by result
     ElementSums sums_;                   ///< of one result
-    std::vector<std::int64_t> places_;   ///< of the batches in them
+    std::vector<std::int64_t> groups_;   ///< of it; kept from run to run
 };
 
 BoundSweeps::~BoundSweeps() = default;

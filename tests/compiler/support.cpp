@@ -2,6 +2,7 @@
 
 #include "tests/compiler/support.h"
 
+#include "compiler/passes.h"
 #include "formulas/parser.h"
 
 #include <gtest/gtest.h>
@@ -72,6 +73,20 @@ ir::Graph graph_of(std::string_view formula, std::string_view types) {
 Program program_of(std::string_view formula, std::string_view types,
                    Mode mode) {
     return compile(parse(formula, vocabulary()), arguments(types), mode, {});
+}
+
+std::string print(const std::vector<SweepProgram>& sweeps) {
+    std::string text;
+    for (std::size_t k = 0; k < sweeps.size(); ++k) {
+        const SweepProgram& sweep = sweeps[k];
+        text += "sweep " + std::to_string(k) +
+                (sweep.program.swapped ? ", i and j exchanged\n" : "\n");
+        text += ir::print(sweep.program.graph);
+        for (const SweepPart& part : sweep.parts)
+            text += "leaves " + part.name + " : " + spelling_of(part.type) +
+                    " from " + std::to_string(part.first) + "\n";
+    }
+    return text;
 }
 
 std::string message_of(const std::function<void()>& run) {

@@ -4,6 +4,7 @@
 
 #include "compiler/build.h"
 #include "compiler/pipeline.h"
+#include "compiler/sweeps.h"
 
 #include <functional>
 #include <string>
@@ -22,6 +23,9 @@ ir::Graph graph_of(std::string_view formula, std::string_view arguments);
 /// Compiles for x86-64-v4.
 Program program_of(std::string_view formula, std::string_view arguments,
                    Mode mode = Mode::Reduce);
+
+/// Canonical graphs of the sweeps, and what each leaves behind.
+std::string print(const std::vector<SweepProgram>& sweeps);
 
 /// The whole message of the Error that `run` throws; "no error" without one.
 std::string message_of(const std::function<void()>& run);

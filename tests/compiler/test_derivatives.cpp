@@ -42,15 +42,7 @@ std::string text_of(const DerivedCase& c) {
         compile_sweeps(parse(c.formula, vocabulary()), {step},
                        arguments(c.arguments), Mode::Reduce, {});
     std::string text = std::string("# ") + c.name + ": " + c.formula + "\n";
-    for (std::size_t k = 0; k < programs.sweeps.size(); ++k) {
-        const SweepProgram& sweep = programs.sweeps[k];
-        text += "sweep " + std::to_string(k) +
-                (sweep.program.swapped ? ", i and j exchanged\n" : "\n");
-        text += ir::print(sweep.program.graph);
-        for (const SweepPart& part : sweep.parts)
-            text += "leaves " + part.name + " : " + spelling_of(part.type) +
-                    " from " + std::to_string(part.first) + "\n";
-    }
+    text += print(programs.sweeps);
     for (std::size_t k = 0; k < c.names.size(); ++k)
         text += "d" + c.names[k] + " = sweep " +
                 std::to_string(programs.results[k].sweep) + ", part " +

@@ -36,15 +36,7 @@ std::string text_of(const SweepCase& c, Mode mode) {
     const SweepPrograms programs = sweeps_of(c, mode);
     std::string text = std::string("# ") + c.name + ": " + c.formula +
                        (mode == Mode::Chosen ? ", of chosen pairs\n" : "\n");
-    for (std::size_t k = 0; k < programs.sweeps.size(); ++k) {
-        const SweepProgram& sweep = programs.sweeps[k];
-        text += "sweep " + std::to_string(k) +
-                (sweep.program.swapped ? ", i and j exchanged\n" : "\n");
-        text += ir::print(sweep.program.graph);
-        for (const SweepPart& part : sweep.parts)
-            text += "leaves " + part.name + " : " + spelling_of(part.type) +
-                    " from " + std::to_string(part.first) + "\n";
-    }
+    text += print(programs.sweeps);
     return text + "\n";
 }
 

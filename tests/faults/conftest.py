@@ -5,22 +5,19 @@ from __future__ import annotations
 import collections
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import interrupts
 import sample
 
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[1]
 
-# A shell that starts tests in the background lets them ignore SIGINT, and
-# their children do so, too.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+interrupts.hear()
 
 
 def shim() -> Path:

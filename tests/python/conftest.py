@@ -6,7 +6,6 @@ from __future__ import annotations
 import collections
 import json
 import os
-import signal
 import tempfile
 import time
 
@@ -14,18 +13,16 @@ import time
 _CACHE = tempfile.TemporaryDirectory(prefix="tilefold-tests-")
 os.environ["TILEFOLD_CACHE_DIR"] = _CACHE.name
 
-# A shell that starts tests in the background lets them ignore SIGINT, and
-# their children do so, too.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 import fake_gpu  # noqa: E402
+import interrupts  # noqa: E402
 import sample  # noqa: E402
 import tilefold  # noqa: E402
+
+interrupts.hear()
 
 settings.register_profile("tilefold", deadline=None, max_examples=40)
 settings.load_profile("tilefold")

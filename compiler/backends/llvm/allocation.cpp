@@ -55,10 +55,6 @@ void* __wrap_realloc(void* memory, std::size_t size) {
 
 namespace {
 
-void* of_malloc(std::size_t size) {
-    return __wrap_malloc(size);
-}
-
 void* aligned(std::size_t size, std::align_val_t alignment) {
     const auto to = static_cast<std::size_t>(alignment);
     const std::size_t whole = (at_least_one(size) + to - 1) / to * to;
@@ -74,19 +70,19 @@ void* or_throw(void* memory) {
 } // namespace
 
 void* operator new(std::size_t size) {
-    return or_throw(of_malloc(size));
+    return or_throw(__wrap_malloc(size));
 }
 
 void* operator new[](std::size_t size) {
-    return or_throw(of_malloc(size));
+    return or_throw(__wrap_malloc(size));
 }
 
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    return of_malloc(size);
+    return __wrap_malloc(size);
 }
 
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-    return of_malloc(size);
+    return __wrap_malloc(size);
 }
 
 void* operator new(std::size_t size, std::align_val_t alignment) {

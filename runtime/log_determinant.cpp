@@ -89,8 +89,7 @@ LogDeterminant factored(const Products& matrix, double ridge,
         return found;
     }
     found.value = 2 * a.diagonal().array().log().sum();
-    Block sides =
-        Eigen::Map<const Block>(b.data(), columns ? size : 0, columns);
+    Block sides = Eigen::Map<const Block>(b.data(), size, columns);
     a.triangularView<Eigen::Lower>().solveInPlace(sides);
     const Row squares = sides.array().square().colwise().sum();
     found.quadratics.assign(squares.data(), squares.data() + squares.size());

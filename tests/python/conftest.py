@@ -29,7 +29,7 @@ settings.load_profile("tilefold")
 
 GAUSSIAN = "sum_j exp(-|x_i - y_j|²/2l²) b_j"
 
-_ALWAYS = 10  # cases of a test that run in a sample; of more, a tenth
+_ALWAYS = 5  # cases of a test that run in a sample; of more, a tenth
 
 
 def _of_the_sample(name: str, cases: list[pytest.Item]) -> list[pytest.Item]:

@@ -13,7 +13,6 @@ class Mutant(NamedTuple):
     new: str
     program: str
     filter: str
-    every_run: bool = False
 
 
 _BACKEND = "compiler/backends/llvm/"
@@ -28,7 +27,6 @@ MUTANTS = [
         "p + gap < cut_.parts - 1; p += 2 * gap",
         "test_runtime",
         "*Launch*",
-        True,
     ),
     Mutant(
         "later columns are merged before earlier ones",
@@ -145,7 +143,6 @@ MUTANTS = [
         "body.size(), 0) != 0)",
         "test_runtime",
         "*DiskCache*",
-        True,
     ),
     Mutant(
         "a cached kernel of another key is taken",
@@ -162,7 +159,6 @@ MUTANTS = [
         "    stop_ = false;",
         "test_runtime",
         "*Launch*:*Crew*",
-        True,
     ),
     Mutant(
         "a batch's stride is forgotten",
@@ -187,7 +183,6 @@ MUTANTS = [
         "shrink.push_back(tile.lanes.number(graph_.real, 1));",
         "test_numerics",
         "*Generated*",
-        True,
     ),
     Mutant(
         "merge writes beyond the last row",
@@ -204,7 +199,6 @@ MUTANTS = [
         "step(), at_start.getInt64(std::uint64_t(stage ? stage - 1 : 0)));",
         "test_numerics",
         "*Generated*",
-        True,
     ),
     Mutant(
         "the last columns of a panel are left out",

@@ -6,9 +6,9 @@ with the build's own command, put first on the link line of the test program
 (or in place of its twin in libtilefold_llvm.so), and the program, in a scratch
 folder, must then fail. Nothing in the tree or in the build is touched but
 BUILD_FOLDER/mutants, where sources have the same paths on every run, for
-ccache. As many mutants are tried at once as there are processors. Every run
-makes those that the table says and a tenth of the others: which ones, the word
-TILEFOLD_SAMPLE chooses. Where that is `all`, or not set, a run makes all.
+ccache. As many mutants are tried at once as there are processors. A run makes a
+tenth of all, which the word TILEFOLD_SAMPLE chooses; where that is `all`, or not
+set, it makes all.
 
     python tests/tools/mutations.py BUILD_FOLDER [--only WORD]
 """
@@ -137,10 +137,8 @@ def chosen(only: str) -> list[int]:
     numbers = [k for k, mutant in enumerate(MUTANTS) if only in mutant.fault]
     if only or sample.is_whole():
         return numbers
-    others = [k for k in numbers if not MUTANTS[k].every_run]
-    others.sort(key=lambda k: sample.number_of(MUTANTS[k].fault))
-    kept = others[: -(-len(others) // 10)]
-    return [k for k in numbers if MUTANTS[k].every_run or k in kept]
+    numbers.sort(key=lambda k: sample.number_of(MUTANTS[k].fault))
+    return numbers[: -(-len(numbers) // 10)]
 
 
 def main() -> int:

@@ -221,15 +221,37 @@ std::vector<TestFormula> long_chains() {
     };
 }
 
+/// Formulas that are tested for one reason, which is in the tests' names.
+struct Family {
+    std::string name;
+    std::vector<TestFormula> formulas;
+};
+std::vector<Family> families() {
+    return {{"Real", real_formulas()},
+            {"Whole", whole_number_formulas()},
+            {"Fold", folds()},
+            {"Long", long_vectors()},
+            {"Narrow", narrow_vectors()},
+            {"Block", vectors_for_blocks()},
+            {"Chain", long_chains()}};
+}
+
 std::vector<TestFormula> formulas() {
-    std::vector<TestFormula> all = real_formulas();
-    std::ranges::move(whole_number_formulas(), std::back_inserter(all));
-    std::ranges::move(folds(), std::back_inserter(all));
-    std::ranges::move(long_vectors(), std::back_inserter(all));
-    std::ranges::move(narrow_vectors(), std::back_inserter(all));
-    std::ranges::move(vectors_for_blocks(), std::back_inserter(all));
-    std::ranges::move(long_chains(), std::back_inserter(all));
+    std::vector<TestFormula> all;
+    for (const Family& family : families())
+        std::ranges::copy(family.formulas, std::back_inserter(all));
     return all;
+}
+
+/// "Long2": the third of its family.
+std::string name_of(const testing::TestParamInfo<std::size_t>& test) {
+    std::size_t number = test.param;
+    for (const Family& family : families()) {
+        if (number < family.formulas.size())
+            return family.name + std::to_string(number);
+        number -= family.formulas.size();
+    }
+    return "";
 }
 
 std::string label(const TestFormula& formula, const Plan& plan, std::int64_t n,
@@ -304,7 +326,8 @@ TEST_P(Compiled, ForEveryProcessor) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formulas, Compiled,
-                         testing::Range<std::size_t>(0, formulas().size()));
+                         testing::Range<std::size_t>(0, formulas().size()),
+                         name_of);
 
 class Generated : public testing::TestWithParam<std::size_t> {};
 
@@ -335,7 +358,8 @@ TEST_P(Generated, AgreesWithTheInterpreter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formulas, Generated,
-                         testing::Range<std::size_t>(0, formulas().size()));
+                         testing::Range<std::size_t>(0, formulas().size()),
+                         name_of);
 
 /// Plans for another processor, run by an emulator, a process a run: the
 /// model's best one at the tile's edges, the last one once.
@@ -359,7 +383,8 @@ TEST_P(Emulated, AgreesWithTheInterpreter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formulas, Emulated,
-                         testing::Range<std::size_t>(0, formulas().size()));
+                         testing::Range<std::size_t>(0, formulas().size()),
+                         name_of);
 
 } // namespace
 } // namespace tilefold::test

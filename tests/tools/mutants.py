@@ -13,11 +13,12 @@ class Mutant(NamedTuple):
     new: str
     program: str
     filter: str
+    needs: str = ""  #: what the processor must have to tell, of /proc/cpuinfo
 
 
 _BACKEND = "compiler/backends/llvm/"
-# Of narrow vectors, where the processor has AMX.
-_BLOCKS = "*Generated*/58:*Generated*/59:*Generated*/60"
+_BLOCKS = "*Generated*/Block*"
+_AMX = "amx_tile"
 
 MUTANTS = [
     Mutant(
@@ -101,6 +102,7 @@ MUTANTS = [
         "return write_part(zero, product_.steps, false);",
         "test_numerics",
         _BLOCKS,
+        _AMX,
     ),
     Mutant(
         "a weight of a block loses its lesser bits",
@@ -111,6 +113,7 @@ MUTANTS = [
         "        all_parts",
         "test_numerics",
         _BLOCKS,
+        _AMX,
     ),
     Mutant(
         "words of a block end in what was there",
@@ -119,6 +122,7 @@ MUTANTS = [
         "k < of.words(); ++k)",
         "test_numerics",
         _BLOCKS,
+        _AMX,
     ),
     Mutant(
         "the lesser part of a column is left out",
@@ -127,6 +131,7 @@ MUTANTS = [
         "{of_columns, {of_rows}}",
         "test_numerics",
         _BLOCKS,
+        _AMX,
     ),
     Mutant(
         "squares of a tile are not turned",
@@ -134,7 +139,7 @@ MUTANTS = [
         "lanes.transpose(square);",
         "",
         "test_numerics",
-        "*Generated*/52",
+        "*Generated*/Long*",
     ),
     Mutant(
         "the checksum of a cached kernel is not compared",

@@ -6,9 +6,9 @@ with the build's own command, put first on the link line of the test program
 (or in place of its twin in libtilefold_llvm.so), and the program, in a scratch
 folder, must then fail. Nothing in the tree or in the build is touched but
 BUILD_FOLDER/mutants, where sources have the same paths on every run, for
-ccache. As many mutants are tried at once as there are processors. A run makes a
-tenth of all, which the word TILEFOLD_SAMPLE chooses; where that is `all`, or not
-set, it makes all.
+ccache. As many mutants are tried at once as there are processors. A run makes
+a tenth of all, which the word TILEFOLD_SAMPLE chooses; where that is `all`, or
+not set, it makes all that this processor can tell.
 
     python tests/tools/mutations.py BUILD_FOLDER [--only WORD]
 """
@@ -134,7 +134,13 @@ def is_caught(build: Build, number: int) -> bool:
 
 def chosen(only: str) -> list[int]:
     """The numbers of the mutants that this run makes."""
-    numbers = [k for k, mutant in enumerate(MUTANTS) if only in mutant.fault]
+    words = set(Path("/proc/cpuinfo").read_text().split())
+    numbers = []
+    for k, mutant in enumerate(MUTANTS):
+        if mutant.needs and mutant.needs not in words:
+            print(f"not here  {mutant.fault}: needs {mutant.needs}")
+        elif only in mutant.fault:
+            numbers.append(k)
     if only or sample.is_whole():
         return numbers
     numbers.sort(key=lambda k: sample.number_of(MUTANTS[k].fault))

@@ -27,6 +27,12 @@ Kind comparing_kind(const Code& a, const Code& b, DType real) {
     return kind_of_value(real);
 }
 
+template <class Compare>
+Code compared(Compare compare, std::span<const Code> operands, DType real) {
+    const Kind met = comparing_kind(operands[0], operands[1], real);
+    return compare(as(met, operands[0]), as(met, operands[1]));
+}
+
 /// A function of operands converted to its own kind.
 Code applied(Kind kind, std::string_view name, std::span<const Code> operands) {
     std::vector<Code> converted;
@@ -111,10 +117,6 @@ Code operation(Op op, DType dtype, DType real, std::span<const Code> operands) {
     const auto function = [&](std::string_view name) {
         return applied(kind, name, operands);
     };
-    const auto compared = [&](auto compare) {
-        const Kind met = comparing_kind(operands[0], operands[1], real);
-        return compare(as(met, operands[0]), as(met, operands[1]));
-    };
     if (dtype == DType::I64 && op != Op::Where)
         return of_integers(op, operands);
     switch (op) {
@@ -173,13 +175,13 @@ Code operation(Op op, DType dtype, DType real, std::span<const Code> operands) {
     case Op::Where:
         return choice(truth(0), operand(1), operand(2));
     case Op::Less:
-        return compared(less);
+        return compared(less, operands, real);
     case Op::LessEqual:
-        return compared(less_equal);
+        return compared(less_equal, operands, real);
     case Op::Equal:
-        return compared(equal);
+        return compared(equal, operands, real);
     case Op::NotEqual:
-        return compared(not_equal);
+        return compared(not_equal, operands, real);
     case Op::And:
         return both(truth(0), truth(1));
     case Op::Or:

@@ -15,6 +15,9 @@ import fake_gpu
 import tilefold
 from instruction_sets import PORTABLE
 
+#: Of what takes long, another third each day.
+pytestmark = pytest.mark.sample(0.34)
+
 FUNCTIONS = {
     "besselj": (special.jv, special.jvp),
     "bessely": (special.yv, special.yvp),

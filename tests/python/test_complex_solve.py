@@ -8,6 +8,9 @@ import torch
 
 import tilefold
 
+#: Of what takes long, another third each day.
+pytestmark = pytest.mark.sample(0.34)
+
 N = 120
 _random = np.random.default_rng(8)
 X = _random.standard_normal((N, 3))

@@ -15,7 +15,8 @@ X, Y, B = numbers(1300, 3), numbers(2100, 3, seed=1), numbers(2100, seed=2)
 LONG = numbers(20_000, 3, seed=4)  # 240 kB, more than some budgets below
 KIB = 1 << 10
 
-pytestmark = pytest.mark.usefixtures("driver")
+#: Of what takes long, another third each day.
+pytestmark = [pytest.mark.usefixtures("driver"), pytest.mark.sample(0.34)]
 
 
 def session_of(devices="cuda:0", kib=128, **options):

@@ -11,6 +11,9 @@ import torch
 import tilefold
 from tilefold.solve import LogdetInfo
 
+#: Of what takes long, another third each day.
+pytestmark = pytest.mark.sample(0.34)
+
 _random = np.random.default_rng(4)
 GAUSSIAN = "exp(-|x_i - x_j|²/2l²)"
 HERMITIAN = "exp(-|x_i - x_j|²/2l²)*exp(im*(x_i[0] - x_j[0]))"

@@ -35,7 +35,7 @@ std::vector<std::string> formulas_known() {
 
 /// The name of a formula that `name` is near, if any.
 std::optional<std::string> formula_meant(const std::string& name) {
-    const std::string synonym(find_synonym(name));
+    std::string synonym(find_synonym(name));
     const auto known = formulas_known();
     if (std::ranges::count(known, synonym) != 0)
         return synonym;

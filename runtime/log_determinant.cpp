@@ -90,7 +90,8 @@ LogDeterminant factored(const Products& matrix, double ridge,
     }
     found.value = 2 * a.diagonal().array().log().sum();
     Block sides = Eigen::Map<const Block>(b.data(), size, columns);
-    a.triangularView<Eigen::Lower>().solveInPlace(sides);
+    if (columns > 0) // Eigen would bind a reference to what is not there
+        a.triangularView<Eigen::Lower>().solveInPlace(sides);
     const Row squares = sides.array().square().colwise().sum();
     found.quadratics.assign(squares.data(), squares.data() + squares.size());
     return found;

@@ -243,12 +243,21 @@ std::vector<TestFormula> formulas() {
     return all;
 }
 
-/// "Long2": the third of its family.
+/// The first word of a text: of most, the name of a reduction.
+std::string first_word(const std::string& text) {
+    constexpr const char* letters = "abcdefghijklmnopqrstuvwxyz";
+    const std::size_t begin = text.find_first_of(letters);
+    const std::size_t end = text.find_first_not_of(letters, begin);
+    return text.substr(begin, end - begin);
+}
+
+/// "Long2_kmin": the third of its family.
 std::string name_of(const testing::TestParamInfo<std::size_t>& test) {
     std::size_t number = test.param;
     for (const Family& family : families()) {
         if (number < family.formulas.size())
-            return family.name + std::to_string(number);
+            return family.name + std::to_string(number) + "_" +
+                   first_word(family.formulas[number].text);
         number -= family.formulas.size();
     }
     return "";

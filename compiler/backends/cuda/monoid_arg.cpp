@@ -88,7 +88,7 @@ public:
 
     /// Where no value beat the identity, all are equal to it: the first.
     Code result(Scene& scene, const Component& at, const Code& terms) override {
-        const Code index = state(scene.state, index_, at);
+        Code index = state(scene.state, index_, at);
         if (chooses())
             return index;
         const Code zero = number(Kind::Long, 0);

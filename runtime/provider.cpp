@@ -103,7 +103,7 @@ void KernelProvider::see_to(
     const std::shared_ptr<Making<KernelPointer>>& making) {
     try {
         DiskMiss miss{};
-        if (const KernelPointer found = from_disk(program, miss))
+        if (KernelPointer found = from_disk(program, miss))
             return memory_.make(program.key, *making, [&] { return found; });
         auto make = [this, program, text = std::string(formula), miss, making] {
             const auto maker = [&] {

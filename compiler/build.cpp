@@ -91,6 +91,7 @@ void GraphBuild::read_arguments() {
         names_.push_back(use.name.name);
     }
     check_reduction_axes();
+    check_whole_formula();
     std::map<std::string, const ArgumentType*> given;
     std::vector<const ArgumentType*> imaginary;
     for (const ArgumentType& argument : given_) {

@@ -108,11 +108,23 @@ void GraphBuild::refuse_missing(const NameUse& use) const {
     if (ends_in_index(name))
         refuse(Code::IndexInName, span,
                {typed, typed.substr(0, typed.size() - 1), name.substr(2)});
-    const ast::Node& root = formula_[formula_.root];
-    if (root.kind == ast::Kind::Name && root.name == name)
-        if (const auto meant = formula_meant(name))
-            refuse(Code::UnknownFormula, span, {typed, *meant});
     refuse(Code::MissingArgument, span, {name});
+}
+
+/// `rbf`, alone: arguments are those of the formula that was meant, so that
+/// what is wrong with them is no answer.
+void GraphBuild::check_whole_formula() const {
+    const ast::Node& root = formula_[formula_.root];
+    if (root.kind != ast::Kind::Name)
+        return;
+    const NameUse& use = uses_.at(root.name);
+    if (use.is_constant || !use.is_bare)
+        return;
+    for (const ArgumentType& argument : given_)
+        if (normalise_name(argument.name) == root.name)
+            return;
+    if (const auto meant = formula_meant(root.name))
+        refuse(Code::UnknownFormula, root.span, {root.name, *meant});
 }
 
 /// `x[i]` where x is on i already: a component was hardly meant.

@@ -97,6 +97,7 @@ private:
     void check_given(const NameUse& use) const;
     void check_missing_y() const;
     void check_reduction_axes() const;
+    void check_whole_formula() const;
     void take_role(NameUse& use, const ArgumentType& argument) const;
     void check_axes(const ir::Graph& graph) const;
     void check_reductions(const ir::Graph& graph, ir::ValueId result) const;

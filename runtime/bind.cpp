@@ -142,8 +142,13 @@ void explain_shape_error(const Parsed& formula, const Readings& readings,
 }
 
 /// … or where it was given a number for each batch.
-void explain_batch_of_numbers(const Parsed& formula, const Readings& readings) {
+void explain_batch_of_numbers(const Parsed& formula, const Readings& readings,
+                              const Lengths& lengths) {
     const Extents batch = batch_shape(readings);
+    const auto is_first_batch = [&](const Reading& reading) { // (B, 1)
+        return batch.empty() && reading.columns == 1 && reading.rank == 2 &&
+               !has_length(lengths, reading.rows);
+    };
     for (const Reading& reading : readings) {
         Extents shape = reading.view->shape;
         while (!shape.empty() && shape.back() == 1)
@@ -152,10 +157,10 @@ void explain_batch_of_numbers(const Parsed& formula, const Readings& readings) {
             std::ranges::any_of(readings, [&](const Reading& other) {
                 return other.axes != Axes::None && other.rows == reading.rows;
             });
-        if (reading.axes != Axes::None || shape.empty() || shape != batch ||
-            fits_points)
+        if (reading.axes != Axes::None || shape.empty() || fits_points ||
+            (shape != batch && !is_first_batch(reading)))
             continue;
-        shape.resize(batch.size() + 2, 1);
+        shape.resize(shape.size() + 2, 1);
         fail(Code::BatchOfNumbers, place_of(formula, reading),
              {std::string(reading.name), spelling_of(reading.view->shape),
               spelling_of(shape)});
@@ -173,7 +178,7 @@ PreparedPointer prepare(const FormulaState& formula,
             goes_on);
     } catch (const Error& error) {
         if (error.family() == Family::Shape) {
-            explain_batch_of_numbers(*formula.parsed, readings);
+            explain_batch_of_numbers(*formula.parsed, readings, call.lengths);
             explain_shape_error(*formula.parsed, readings, call.lengths);
         }
         throw;

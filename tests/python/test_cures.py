@@ -269,6 +269,22 @@ def test_what_a_cure_says_is_read_and_runs(row):
     np.testing.assert_allclose(compute(row.mended, row), row.value, 1e-9)
 
 
+@pytest.mark.parametrize(("typed", "meant"), [
+    ("rbf", "gaussian"), ("matern", "matern12"), ("guassian", "gaussian"),
+])  # fmt: skip
+def test_the_name_of_no_formula_comes_before_its_arguments(typed, meant):
+    for call in (tilefold.kernel, tilefold.reduce):
+        with pytest.raises(tilefold.FormulaError) as caught:
+            call(typed, x=x, y=y, l=0.7)
+        assert caught.value.code == "UnknownFormula"
+        assert meant in str(caught.value)
+    np.testing.assert_allclose(
+        tilefold.kernel(meant, x=x, y=y, l=0.7).dense(),
+        np.exp(-r / 0.7) if meant == "matern12" else np.exp(-(r**2) / 0.98),
+        1e-12,
+    )
+
+
 def test_a_name_of_elsewhere_is_an_argument_where_it_is_given():
     for name in ("avg", "sup", "Sum", "inf"):
         out = tilefold.reduce(f"sum_j {name}_j b_j", {name: b, "b": 2 * b})
@@ -289,4 +305,16 @@ def test_a_batch_of_numbers_is_told_its_shape():
     out = tilefold.reduce(formula, x=clouds, y=y, l=widths.reshape(4, 1, 1))
     for k in range(4):
         alone = tilefold.reduce(formula, x=clouds[k], y=y, l=widths[k])
+        np.testing.assert_allclose(out[k], alone, 1e-12)
+
+
+def test_a_first_batch_of_numbers_is_told_its_shape():
+    formula, widths = "sum_j exp(-|x_i-y_j|²/2l²)", np.array([1.0, 2, 3, 4])
+    with pytest.raises(tilefold.ShapeError) as caught:
+        tilefold.reduce(formula, x=x, y=y, l=widths[:, None])
+    assert caught.value.code == "BatchOfNumbers"
+    assert "l.reshape(4, 1, 1)" in str(caught.value)
+    out = tilefold.reduce(formula, x=x, y=y, l=widths.reshape(4, 1, 1))
+    for k in range(4):
+        alone = tilefold.reduce(formula, x=x, y=y, l=widths[k])
         np.testing.assert_allclose(out[k], alone, 1e-12)

@@ -117,8 +117,8 @@ void GraphBuild::check_whole_formula() const {
     const ast::Node& root = formula_[formula_.root];
     if (root.kind != ast::Kind::Name)
         return;
-    const NameUse& use = uses_.at(root.name);
-    if (use.is_constant || !use.is_bare)
+    const auto use = uses_.find(root.name); // none of what `with` defines
+    if (use == uses_.end() || use->second.is_constant || !use->second.is_bare)
         return;
     for (const ArgumentType& argument : given_)
         if (normalise_name(argument.name) == root.name)

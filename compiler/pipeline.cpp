@@ -68,6 +68,12 @@ Plan plan_of(const Graph& graph, const CompileOptions& options,
                                        : Nest::Values,
                            options.isa, sizes);
     }
+    const auto size = std::int32_t(size_of(graph.real));
+    const std::int32_t lanes = row_of(options.plan->isa).vector_bytes / size;
+    if (options.plan->lanes != lanes)
+        fail(Code::BadPlan,
+             {"lanes", std::to_string(lanes) + " expected: a vector of " +
+                           std::string(spelling_of(graph.real))});
     const Nest nest = options.plan->nest;
     if ((nest == Nest::Values) == reduces || (nest == Nest::Rows && !has_rows))
         fail(Code::BadPlan, {"nest", "not the one that the formula needs"});

@@ -15,6 +15,9 @@ constexpr int indent = 2;
 constexpr int widest = 100; // columns of a shown line, its indent included
 constexpr int tab_width = 8;
 constexpr std::size_t most_lines = 8; // shown where no place is known
+// Bytes of a line that are looked at on either side of a place: enough for its
+// width, and an end for what has none, such as a million accents.
+constexpr std::size_t reach = 16 * widest;
 
 /// A character as it is shown, and the bytes of the formula it stands for.
 struct Cell {
@@ -51,13 +54,29 @@ Cell cell_at(std::string_view line, std::size_t at) {
             std::max(utf8::width(code), 0), at, at + length};
 }
 
-/// The characters of bytes [begin, end) of `text`, on one line.
+constexpr const char* cut = "…";
+
+bool is_inside_character(std::string_view text, std::size_t at) {
+    return at < text.size() && (text[at] & 0xC0) == 0x80;
+}
+
+/// The characters of bytes [begin, end) of `text`, on one line, near `place`.
 std::vector<Cell> cells_of(std::string_view text, std::size_t begin,
-                           std::size_t end) {
+                           std::size_t end, std::size_t place) {
     std::vector<Cell> cells;
-    const std::string_view upto = text.substr(0, end);
-    for (std::size_t at = begin; at < end; at = cells.back().end)
+    std::size_t first = place > begin + reach ? place - reach : begin;
+    std::size_t last = end - first > 2 * reach ? first + 2 * reach : end;
+    while (first > begin && is_inside_character(text, first))
+        --first;
+    while (last < end && is_inside_character(text, last))
+        ++last;
+    const std::string_view upto = text.substr(0, last);
+    if (first > begin)
+        cells.push_back({cut, 1, 0, 0});
+    for (std::size_t at = first; at < last; at = cells.back().end)
         cells.push_back(cell_at(upto, at));
+    if (last < end)
+        cells.push_back({cut, 1, 0, 0});
     return cells;
 }
 
@@ -100,9 +119,9 @@ std::vector<Cell> window(std::vector<Cell> cells, Span span) {
         room -= (--first)->width;
     std::vector<Cell> kept(first, end);
     if (first != cells.begin())
-        kept.insert(kept.begin(), Cell{"…", 1, 0, 0});
+        kept.insert(kept.begin(), Cell{cut, 1, 0, 0});
     if (end != cells.end())
-        kept.push_back(Cell{"…", 1, 0, 0});
+        kept.push_back(Cell{cut, 1, 0, 0});
     return kept;
 }
 
@@ -140,7 +159,7 @@ std::string whole(std::string_view formula) {
     std::size_t begin = 0;
     for (std::size_t line = 0; line < most_lines; ++line) {
         const std::string_view text = line_at(formula, begin);
-        const auto cells = cells_of(formula, begin, begin + text.size());
+        const auto cells = cells_of(formula, begin, begin + text.size(), begin);
         const Span start{static_cast<std::uint32_t>(begin),
                          static_cast<std::uint32_t>(begin)};
         shown +=
@@ -152,7 +171,7 @@ std::string whole(std::string_view formula) {
             return shown;
         ++begin;
     }
-    return shown + "\n" + std::string(indent, ' ') + "…";
+    return shown + "\n" + std::string(indent, ' ') + cut;
 }
 
 } // namespace
@@ -162,7 +181,7 @@ std::string excerpt(std::string_view formula, Span span) {
         return whole(formula);
     const std::size_t begin = line_begin(formula, span.begin);
     const std::string_view line = line_at(formula, begin);
-    auto cells = cells_of(formula, begin, begin + line.size());
+    auto cells = cells_of(formula, begin, begin + line.size(), span.begin);
     if (width_of(cells) > widest - indent)
         cells = window(std::move(cells), span);
     return show(cells) + "\n" + underline(cells, span);
@@ -174,8 +193,9 @@ std::string shorten(std::string_view text, int columns) {
     for (std::size_t at = 0; at < text.size();) {
         const Cell cell = cell_at(text, at);
         const int width = cell.shown == "\t" ? 1 : cell.width;
-        if (used + width > columns - 1 && cell.end < text.size())
-            return shown + "…";
+        if ((used + width > columns - 1 || at > reach) &&
+            cell.end < text.size())
+            return shown + cut;
         shown += cell.shown;
         used += width;
         at = cell.end;

@@ -63,7 +63,7 @@ View view_of_buffer(std::string_view name, PyObject* value, Pin& pin,
     int flags = writable ? PyBUF_RECORDS : PyBUF_RECORDS_RO;
     if (pin.take_buffer(value, flags))
         return view_of_filled_buffer(name, value, pin);
-    PyErr_Clear();
+    forget_error();
     if (nb::object bits = as_bits_of_bfloat16(value)) {
         View view = view_of_buffer(name, bits.ptr(), pin, writable);
         view.dtype = DType::BF16;
@@ -71,7 +71,7 @@ View view_of_buffer(std::string_view name, PyObject* value, Pin& pin,
     }
     if (writable && pin.take_buffer(value, PyBUF_RECORDS_RO))
         fail(Code::ReadOnlyOut);
-    PyErr_Clear();
+    forget_error();
     fail(Code::UnsupportedDType, {std::string(name), element_name(value)});
 }
 
@@ -87,6 +87,7 @@ View view_of_converted(std::string_view name, PyObject* value, Pin& pin) {
         nb::python_error error;
         if (text_of(error.type().attr("__name__")).starts_with("Tracer"))
             fail(Code::Tracer, {argument, type_of(value) + " of tracers"});
+        rethrow_unrelated(error);
         fail(Code::UnsupportedDType,
              {argument, type_of(value) + " that is no array"});
     }

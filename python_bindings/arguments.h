@@ -34,6 +34,11 @@ public:
     void take_object(nb::object object) { object_ = std::move(object); }
     void take_tensor(dlpack::Managed* tensor) { tensor_ = tensor; }
     void take_tensor(dlpack::ManagedVersioned* tensor) { versioned_ = tensor; }
+    /// Calls visit(object) for each reference that is held.
+    template <class Visit> void each_reference(Visit visit) const {
+        visit(buffer_.obj);
+        visit(object_.ptr());
+    }
     /// The view is of the real parts; each imaginary part follows its own.
     bool is_complex = false;
     /// A tensor that lent its memory, borrowed, and its argument; else null.
@@ -91,6 +96,14 @@ public:
         for (const Pin* pin : more_pins_)
             if (pin->lender)
                 visit(pin->name, pin->lender);
+    }
+
+    /// Calls visit(object) for each reference that is held.
+    template <class Visit> void each_reference(Visit visit) const {
+        for (std::size_t k = 0; k < pins_used_; ++k)
+            pins_[k].each_reference(visit);
+        for (const Pin* pin : more_pins_)
+            pin->each_reference(visit);
     }
 
 private:

@@ -66,15 +66,35 @@ bool is_tracer(nb::handle type) {
 /// torch.func's, functionalize's included: such a tensor has no memory, and its
 /// type is torch.Tensor.
 void find_tracers(ArrayKind& kind) {
-    if (kind.library != "torch")
-        return;
     nb::object torch = nb::steal(PyImport_ImportModule("torch._C._functorch"));
     if (!torch)
-        return PyErr_Clear();
+        return forget_error();
     nb::object function =
         nb::getattr(torch, "is_functorch_wrapped_tensor", nb::none());
     if (!function.is_none())
         kind.is_tracer = function.release().ptr();
+}
+
+/// `name` of a module of torch's that is loaded; null where there is none.
+PyObject* find_in_torch(const char* module, const char* name) {
+    nb::object from = nb::steal(PyImport_ImportModule(module));
+    if (!from) {
+        forget_error();
+        return nullptr;
+    }
+    nb::object found = nb::getattr(from, name, nb::none());
+    return found.is_none() ? nullptr : found.release().ptr();
+}
+
+/// What torch must be asked and told of a tensor.
+void find_torch(ArrayKind& kind) {
+    if (kind.library != "torch")
+        return;
+    find_tracers(kind);
+    kind.tracing_state = find_in_torch("torch._C", "_get_tracing_state");
+    kind.forward_mode = find_in_torch("torch.autograd", "forward_ad");
+    kind.increment_version =
+        find_in_torch("torch.autograd.graph", "increment_version");
 }
 
 const dlpack::Exchange* exchange_of(nb::handle type) {
@@ -95,7 +115,7 @@ void find_library(nb::handle type, ArrayKind& kind) {
     if (nb::object module = nb::steal(PyImport_ImportModule(library.c_str())))
         from_dlpack = nb::getattr(module, "from_dlpack", nb::none());
     else
-        PyErr_Clear();
+        forget_error();
     if (from_dlpack.is_none())
         return;
     kind.library = library;
@@ -108,7 +128,7 @@ void find_current_stream(ArrayKind& kind) {
         return;
     nb::object module = nb::steal(PyImport_ImportModule(kind.library.c_str()));
     if (!module)
-        return PyErr_Clear();
+        return forget_error();
     nb::object cuda = nb::getattr(module, "cuda", nb::none());
     for (const char* name : {"current_stream", "get_current_stream"})
         if (nb::hasattr(cuda, name)) {
@@ -146,7 +166,7 @@ ArrayKind describe(PyTypeObject* pointer) {
         kind.access = Access::Buffer;
     }
     find_current_stream(kind);
-    find_tracers(kind);
+    find_torch(kind);
     return kind;
 }
 

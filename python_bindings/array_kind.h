@@ -40,6 +40,12 @@ struct ArrayKind {
     /// Tells of a value whether it is a tracer, where the type does not:
     /// torch's function for its own; else null.
     PyObject* is_tracer = nullptr;
+    /// Of torch's tensors, else null: what a trace records, null where none
+    /// does; the module that differentiates forwards; what adds one to a
+    /// tensor's version.
+    PyObject* tracing_state = nullptr;
+    PyObject* forward_mode = nullptr;
+    PyObject* increment_version = nullptr;
 };
 
 const ArrayKind& array_kind(PyTypeObject* type);

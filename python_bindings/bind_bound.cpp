@@ -8,6 +8,7 @@
 #include "python_bindings/call.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
+#include "python_bindings/traverse.h"
 
 #include <atomic>
 #include <utility>
@@ -49,11 +50,21 @@ public:
             if (stream.is_unknown)
                 bound_->finish(stream.handle);
         }
+        results_->note_written();
         return call_.arguments.kind() && call_.arguments.kind()->from_dlpack
                    ? converted()
                    : out_;
     }
     nb::object out() const { return out_; }
+    /// Calls visit(object) for each reference that is held.
+    template <class Visit> void each_reference(Visit visit) const {
+        visit(keywords_.ptr());
+        visit(out_.ptr());
+        call_.each_reference(visit);
+        watch_.each_reference(visit);
+        if (results_)
+            results_->each_reference(visit);
+    }
     const FormulaHandle& formula() const { return formula_; }
 
 private:
@@ -101,7 +112,7 @@ PyObject* call_bound(PyObject* self, PyObject* positional, PyObject* keywords) {
         if (PyTuple_Size(positional) > 0 ||
             (keywords && PyDict_Size(keywords) > 0))
             fail(Code::BoundTakesNothing, {passed(positional, keywords)});
-        return nb::inst_ptr<BoundCall>(self)->run();
+        return instance<BoundCall>(self).run();
     });
 }
 
@@ -116,6 +127,7 @@ nb::str repr(const BoundCall& bound) {
 }
 
 PyType_Slot bound_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(&traverse<BoundCall>)},
     {Py_tp_call, reinterpret_cast<void*>(&call_bound)},
     {0, nullptr},
 };

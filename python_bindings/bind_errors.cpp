@@ -4,6 +4,7 @@
 #include "python_bindings/text_caster.h"
 
 #include <array>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +84,19 @@ void fail_with(const std::string& code, const nb::args& arguments) {
 
 } // namespace
 
+void rethrow_unrelated(nb::python_error& error) {
+    if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError) ||
+        error.matches(PyExc_OSError))
+        throw std::move(error);
+}
+
+void forget_error() {
+    if (!PyErr_Occurred())
+        return;
+    nb::python_error error;
+    rethrow_unrelated(error);
+}
+
 std::string text_of(nb::handle object) {
     nb::object text = nb::steal(PyObject_Str(object.ptr()));
     Py_ssize_t size = 0;
@@ -121,6 +135,8 @@ void set_current_error() noexcept {
                 set_error(error);
         } catch (const std::bad_alloc&) {
             out_of_memory();
+        } catch (const std::length_error&) { // more than any memory
+            out_of_memory();
         } catch (const std::exception& error) {
             raise("InternalError", error.what(), "", {}, "InternalError");
         }
@@ -140,6 +156,8 @@ void bind_errors(nb::module_& module) {
                 if (!(error.family() == Family::Cancelled && PyErr_Occurred()))
                     set_error(error);
             } catch (const std::bad_alloc&) {
+                out_of_memory();
+            } catch (const std::length_error&) { // more than any memory
                 out_of_memory();
             }
         });

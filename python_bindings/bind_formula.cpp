@@ -92,8 +92,8 @@ PyObject* call_formula(PyObject* self, PyObject* positional,
                        PyObject* keywords) {
     return slot([&] {
         return call_or_record(
-            *nb::inst_ptr<FormulaHandle>(self),
-            [&] { return nb::borrow(self); }, positional, 0, keywords);
+            instance<FormulaHandle>(self), [&] { return nb::borrow(self); },
+            positional, 0, keywords);
     });
 }
 

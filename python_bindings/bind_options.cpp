@@ -1,6 +1,7 @@
 // python_bindings/bind_options.cpp - tilefold.Options.
 #include "python_bindings/session_handle.h"
 #include "python_bindings/text_caster.h"
+#include "python_bindings/traverse.h"
 
 #include "formulas/diagnostic.h"
 #include "runtime/options.h"
@@ -189,8 +190,9 @@ constexpr const char* class_doc =
 } // namespace
 
 void bind_options(nb::module_& module) {
-    nb::class_<OptionsHandle>(module, "Options", nb::is_weak_referenceable(),
-                              class_doc)
+    nb::class_<OptionsHandle>(module, "Options",
+                              nb::type_slots(collected_slots<OptionsHandle>),
+                              nb::is_weak_referenceable(), class_doc)
         .def("__init__", &set_options, nb::kw_only(),
              nb::arg("threads") = nb::none(),
              nb::arg("cache_directory") = nb::none(),

@@ -3,6 +3,7 @@
 #include "python_bindings/call.h"
 #include "python_bindings/session_caster.h"
 #include "python_bindings/text_caster.h"
+#include "python_bindings/traverse.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
@@ -86,7 +87,8 @@ void bind_session(nb::module_& module) {
     bind_statistics(module);
     bind_cache(module);
     nb::class_<SessionHandle>(
-        module, "Session", nb::is_weak_referenceable(),
+        module, "Session", nb::type_slots(collected_slots<SessionHandle>),
+        nb::is_weak_referenceable(),
         "Owns threads, options and compiled kernels.\n\n"
         "Calls that name no session share one, made when it is first needed.\n"
         "A session may be used from several threads. Pickled are its "

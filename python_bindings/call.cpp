@@ -46,6 +46,16 @@ std::shared_ptr<const Ranges> ranges_of(PyObject* value) {
     return handle->ranges;
 }
 
+/// True or False, of Python or of NumPy.
+bool truth_of(const char* name, PyObject* value) {
+    const int truth = PySequence_Check(value) ? -1 : PyObject_IsTrue(value);
+    if (truth < 0) {
+        PyErr_Clear();
+        fail(Code::BadOption, {name, type_of(value), "pass True or False"});
+    }
+    return truth == 1;
+}
+
 /// One number, or several.
 Extents dimensions_of(PyObject* value) {
     Extents dimensions;
@@ -94,7 +104,7 @@ bool Call::read_setting(std::string_view name, PyObject* value) {
     if (name == "out")
         out = value == Py_None ? nullptr : value;
     else if (name == "accumulate")
-        accumulate = PyObject_IsTrue(value) == 1;
+        accumulate = truth_of("accumulate", value);
     else if (name == "session")
         session = setting<SessionHandle>("session", value);
     else if (name == "options")

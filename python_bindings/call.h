@@ -42,6 +42,11 @@ struct Call {
     /// The same for elements of a kernel: fails where something is said of
     /// its reductions.
     void read_for_elements(nb::handle positional, nb::handle keywords);
+    /// Calls visit(object) for each reference that is held.
+    template <class Visit> void each_reference(Visit visit) const {
+        arguments.each_reference(visit);
+        visit(mapping_.ptr());
+    }
 
 private:
     void read_mapping(PyObject* mapping);
@@ -72,6 +77,16 @@ public:
     void watch(TensorWatch& watch) const {
         for (const Result& result : results_)
             result.watch(watch);
+    }
+    void note_written() const {
+        for (const Result& result : results_)
+            result.note_written();
+    }
+
+    /// Calls visit(object) for each reference that is held.
+    template <class Visit> void each_reference(Visit visit) const {
+        for (const Result& result : results_)
+            result.each_reference(visit);
     }
 
 private:

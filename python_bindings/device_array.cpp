@@ -2,6 +2,7 @@
 #include "python_bindings/device_array.h"
 
 #include "python_bindings/element_types.h"
+#include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
 #include "python_bindings/streams.h"
 #include "python_bindings/text_caster.h"
@@ -22,7 +23,7 @@ std::size_t bytes_of(const Extents& shape, const dlpack::ElementType& type) {
 }
 
 const DeviceArray& array_in(nb::handle self) {
-    return *nb::inst_ptr<DeviceArray>(self);
+    return instance<DeviceArray>(self);
 }
 
 /// A borrowed reference of the array, given back by whoever it is lent to.

@@ -5,6 +5,7 @@
 #include "python_bindings/array_memory.h"
 #include "python_bindings/device_array.h"
 #include "python_bindings/element_types.h"
+#include "python_bindings/errors.h"
 #include "python_bindings/python_state.h"
 
 #include <algorithm>
@@ -177,8 +178,10 @@ void Result::allocate_tensor(const dlpack::Exchange& exchange, DType dtype,
 }
 
 nb::object Result::take() {
-    if (given_)
+    if (given_) {
+        note_written();
         return std::move(object_);
+    }
     if (tensor_) {
         void* object = nullptr;
         if (kind_->exchange->to_object(tensor_, &object) != 0)
@@ -200,6 +203,15 @@ nb::object Result::keep() {
     if (!given_ && kind_ && kind_->from_dlpack)
         return nb::handle(kind_->from_dlpack)(object_);
     return object_;
+}
+
+void Result::note_written() const {
+    if (!pin_.lender && !(kind_ && kind_->exchange))
+        return;
+    const ArrayKind& kind = array_kind(Py_TYPE(object_.ptr()));
+    if (kind.increment_version &&
+        !nb::steal(PyObject_CallOneArg(kind.increment_version, object_.ptr())))
+        forget_error(); // of inference mode, which saves nothing
 }
 
 void Result::watch(TensorWatch& watch) const {

@@ -35,6 +35,14 @@ public:
     nb::object keep();
     /// Adds the array to `watch` where it is a tensor.
     void watch(TensorWatch& watch) const;
+    /// Tells torch that a tensor has changed, which it may have saved for a
+    /// gradient.
+    void note_written() const;
+    /// Calls visit(object) for each reference that is held.
+    template <class Visit> void each_reference(Visit visit) const {
+        pin_.each_reference(visit);
+        visit(object_.ptr());
+    }
 
 private:
     void allocate_numpy(DType dtype, const Extents& shape, bool is_complex);

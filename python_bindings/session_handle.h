@@ -21,6 +21,11 @@ struct OptionsHandle {
     nb::object stream;   ///< of a GPU, for one call; may be None
 
     bool changes_session() const;
+    /// Calls visit(object) for each reference that is held.
+    template <class Visit> void each_reference(Visit visit) const {
+        visit(progress.ptr());
+        visit(stream.ptr());
+    }
 };
 
 /// tilefold.Session. Shared by the formulas compiled in it.
@@ -35,6 +40,10 @@ public:
     /// The session for a call with `settings`: this one, or one of its own
     /// for each set of options; the last few are kept.
     std::shared_ptr<const Session> with(const OptionsHandle& settings);
+    /// Calls visit(object) for each reference that is held.
+    template <class Visit> void each_reference(Visit visit) const {
+        settings_.each_reference(visit);
+    }
 
 private:
     static constexpr std::size_t most_variants = 16;

@@ -8,6 +8,8 @@
 
 #include <nanobind/stl/pair.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -53,8 +55,22 @@ void refuse_conjugate(std::string_view name, PyObject* value) {
         fail(Code::TensorView, {std::string(name), "conj"});
 }
 
+/// What a tensor of no memory, as torch's fake ones, or a library's mistake
+/// would make us read.
+void check_memory(std::string_view name, const dlpack::Tensor& tensor) {
+    if (tensor.axes < 0 || (tensor.axes > 0 && !tensor.shape))
+        fail(Code::NotLent, {std::string(name), "it has no shape"});
+    const std::span<const std::int64_t> shape(tensor.shape,
+                                              std::size_t(tensor.axes));
+    if (std::ranges::any_of(shape, [](std::int64_t n) { return n < 0; }))
+        fail(Code::NotLent, {std::string(name), "its shape is negative"});
+    if (!tensor.data && std::ranges::count(shape, 0) == 0)
+        fail(Code::NotLent, {std::string(name), "it has no memory"});
+}
+
 View view_of_tensor(std::string_view name, PyObject* value,
                     const dlpack::Tensor& tensor, Pin& pin) {
+    check_memory(name, tensor);
     View view;
     view.location = location_of(name, value, tensor.device);
     if (!read_element_type(tensor.type, view.dtype, pin.is_complex))
@@ -91,10 +107,32 @@ void refuse_tracer(std::string_view name, PyObject* value,
         PyObject_Vectorcall(kind.is_tracer, arguments + 1,
                             1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
     if (!answer)
-        return PyErr_Clear();
+        return forget_error();
     if (answer.ptr() == Py_True)
         fail(Code::Tracer,
              {std::string(name), "a tensor of torch.func's transforms"});
+}
+
+/// A trace would keep the result as a constant, and a tangent would be lost.
+void refuse_unrecorded(std::string_view name, PyObject* value,
+                       const ArrayKind& kind) {
+    if (kind.tracing_state) {
+        nb::object state = nb::steal(PyObject_CallNoArgs(kind.tracing_state));
+        if (state && !state.is_none())
+            fail(Code::Tracer,
+                 {std::string(name), "a tensor that torch.jit traces"});
+        forget_error();
+    }
+    if (!kind.forward_mode)
+        return;
+    nb::object level = nb::steal(
+        PyObject_GetAttr(kind.forward_mode, python_state().current_level));
+    if (!level || PyLong_AsLong(level.ptr()) < 0)
+        return forget_error();
+    const nb::object dual =
+        nb::handle(kind.forward_mode).attr("unpack_dual")(nb::handle(value));
+    if (!nb::object(dual.attr("tangent")).is_none())
+        fail(Code::Tracer, {std::string(name), "a tensor with a tangent"});
 }
 
 /// torch's views that are not what their memory says, and its gradients.
@@ -102,13 +140,13 @@ void refuse_lazy(std::string_view name, PyObject* value) {
     const PythonState& state = python_state();
     nb::object grad = nb::steal(PyObject_GetAttr(value, state.requires_grad));
     if (!grad)
-        return PyErr_Clear();
+        return forget_error();
     if (grad.ptr() == Py_True && gradients_are_recorded())
         fail(Code::RequiresGrad, {std::string(name)});
     nb::object negative =
         nb::steal(PyObject_CallMethodObjArgs(value, state.is_neg, nullptr));
     if (!negative)
-        return PyErr_Clear();
+        return forget_error();
     if (negative.ptr() == Py_True)
         fail(Code::TensorView, {std::string(name), "neg"});
 }
@@ -119,7 +157,7 @@ std::int32_t device_type(PyObject* value) {
         nb::steal(PyObject_CallMethod(value, "__dlpack_device__", nullptr));
     std::pair<int, int> found{0, 0};
     if (!device || !nb::try_cast(device, found))
-        PyErr_Clear();
+        forget_error();
     return found.first;
 }
 
@@ -128,6 +166,7 @@ std::int32_t device_type(PyObject* value) {
     std::string reason = "it gives no reason";
     if (PyErr_Occurred()) {
         nb::python_error error;
+        rethrow_unrelated(error);
         reason = text_of(error.value());
     }
     nb::object layout =
@@ -186,6 +225,7 @@ View view_of_exchange(std::string_view name, PyObject* value,
     pin.lender = value;
     pin.name = name;
     refuse_tracer(name, value, kind);
+    refuse_unrecorded(name, value, kind);
     refuse_lazy(name, value);
     pin.take_object(nb::borrow(value));
     dlpack::Tensor tensor;
@@ -199,6 +239,7 @@ View view_of_dlpack(std::string_view name, PyObject* value,
     pin.lender = value;
     pin.name = name;
     refuse_tracer(name, value, kind);
+    refuse_unrecorded(name, value, kind);
     refuse_lazy(name, value);
     nb::object capsule = capsule_of(name, value, kind, wanted);
     if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
@@ -206,6 +247,10 @@ View view_of_dlpack(std::string_view name, PyObject* value,
             PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
         PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
         pin.take_tensor(lent);
+        if (lent->version.major != 1) // nothing else of it is known
+            fail(Code::NotLent,
+                 {std::string(name), "its DLPack is of version " +
+                                         std::to_string(lent->version.major)});
         if (wanted.writable && (lent->flags & dlpack::read_only_flag))
             fail(Code::ReadOnlyOut);
         return view_of_tensor(name, value, lent->tensor, pin);
@@ -248,11 +293,17 @@ bool TensorWatch::moved(const Lent& lent) {
         lent.exchange->borrow(lent.tensor.ptr(), &tensor) == 0 &&
         lies_at(tensor, lent.view))
         return false;
-    PyErr_Clear(); // slowly: it may have no strides, no elements, no table
-    Pin pin;
-    const View now = view_of(lent.name, lent.tensor.ptr(), pin);
-    return now.data != lent.view.data || now.shape != lent.view.shape ||
-           now.strides != lent.view.strides;
+    forget_error(); // slowly: it may have no strides, no elements, no table
+    try {
+        Pin pin;
+        const View now = view_of(lent.name, lent.tensor.ptr(), pin);
+        return now.data != lent.view.data || now.shape != lent.view.shape ||
+               now.strides != lent.view.strides;
+    } catch (const Error& error) {
+        if (error.code() != Code::NotLent)
+            throw;
+        return true; // it has no memory any more
+    }
 }
 
 void TensorWatch::check() const {

@@ -25,6 +25,11 @@ public:
     /// Throws where a tensor has other memory, shape or strides than when it
     /// was added.
     void check() const;
+    /// Calls visit(object) for each reference that is held.
+    template <class Visit> void each_reference(Visit visit) const {
+        for (const Lent& lent : lent_)
+            visit(lent.tensor.ptr());
+    }
 
 private:
     struct Lent {

@@ -300,13 +300,16 @@ Lengths lengths_of_call(const Readings& readings, const Ranges* ranges) {
 }
 
 void check_parameters(const Parsed& formula, const Prepared& prepared,
+                      std::span<const NamedView> arguments,
                       const Readings& readings, const Lengths& lengths) {
     for (std::int32_t place : prepared.ambiguous_parameters) {
         const Reading& reading = readings[std::size_t(place)];
-        // (1, D) and batches say plainly that these are components.
-        bool plain = reading.view->shape.size() == 1;
-        if (plain && has_length(lengths, reading.rows))
-            rows_for_parameter(formula, reading, reading.rows);
+        // (1, D), batches and Pm say plainly that these are components.
+        const bool is_plain = reading.view->shape.size() == 1 &&
+                              !arguments[std::size_t(place)].declared;
+        if (is_plain && has_length(lengths, reading.rows))
+            fail(Code::ComponentsOrPoints, place_of(formula, reading),
+                 {std::string(reading.name), std::to_string(reading.rows)});
     }
 }
 
@@ -341,7 +344,7 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
         prepared = prepare(formula, arguments, call, options.goes_on);
         formula.parsed->keep(signature, prepared);
     }
-    check_parameters(parsed, *prepared, readings, lengths);
+    check_parameters(parsed, *prepared, arguments, readings, lengths);
     if (batched)
         check_batches(parsed, readings, ranges, true, tables_of(*prepared));
     auto bound = std::make_shared<BoundState>();

@@ -7,18 +7,41 @@
 #include "runtime/session_state.h"
 #include "runtime/sweeps.h"
 
+#include <boost/container/small_vector.hpp>
+
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 namespace tilefold {
 namespace {
 
 using detail::BoundState;
 
+/// Whether two elements may lie in one place: along some axis a step is
+/// shorter than what the axes of smaller steps reach over.
+bool overlaps_itself(const Output& out) {
+    using Axis = std::pair<std::int64_t, std::int64_t>; // step, extent
+    boost::container::small_vector<Axis, 8> axes;
+    for (std::size_t d = 0; d < out.shape.size(); ++d)
+        if (out.shape[d] > 1)
+            axes.emplace_back(std::abs(out.strides[d]), out.shape[d]);
+    std::ranges::sort(axes);
+    auto reach = std::int64_t(size_of(out.dtype));
+    for (const auto& [step, extent] : axes) {
+        if (step < reach)
+            return true;
+        reach += step * (extent - 1);
+    }
+    return false;
+}
+
 void check_overlap(std::span<const BoundState::Input> inputs,
                    const Output& out) {
-    for (std::size_t d = 0; d < out.shape.size(); ++d)
-        if (out.strides[d] == 0 && out.shape[d] > 1)
-            fail(Code::OverlappingOut, {"out"});
+    if (std::ranges::count(out.shape, 0) > 0)
+        return; // nothing is written
+    if (overlaps_itself(out))
+        fail(Code::OutOverlapsItself);
     Bytes written = bytes_of(out.data, out.dtype, out.shape, out.strides);
     for (const BoundState::Input& input : inputs)
         if (input.location == out.location && written.meets(input.bytes))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilefold import _core
+from tilefold.roles import Role
 
 if TYPE_CHECKING:
     from tilefold.pair_term import PairTerm
@@ -57,13 +58,19 @@ def radius_neighbors(
     return distances.radius_neighbors(radius, return_distance=return_distance)
 
 
+def _detached(value: Any) -> Any:
+    """A tensor without its graph."""
+    if isinstance(value, Role):
+        return Role(_detached(value.value), value.axes)
+    return value.detach() if hasattr(value, "detach") else value
+
+
 def neighbors(pair: PairTerm, radius: Any, with_values: bool) -> Neighbors:
     """Those of the rows of a pair term."""
     if hasattr(radius, "detach"):
         radius = radius.detach()
     arguments = {
-        name: value.detach() if hasattr(value, "detach") else value
-        for name, value in pair.arguments.items()
+        name: _detached(value) for name, value in pair.arguments.items()
     }
     return Neighbors(
         *_core._neighbors(

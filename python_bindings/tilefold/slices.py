@@ -49,6 +49,9 @@ def selected(
         known, axes = formula._axes_of(name)
         if isinstance(value, Role):
             axes = value.axes
+        if axes == 0 and getattr(value, "ndim", 0) == 1:
+            # Components stay ones, as many points as may be left.
+            chosen[name] = Role(value, 0)
         if not axes & axis:
             continue
         kept = name

@@ -96,6 +96,24 @@ TEST(Excerpt, ShowsTheStartOfASpanTooLongForTheLine) {
     EXPECT_NE(lines.find("^~~~"), std::string::npos);
 }
 
+TEST(Excerpt, IsShortWhateverTheFormulaIs) {
+    std::string accents = "a", letters(10'000'000, 'a');
+    for (int k = 0; k < 2'000'000; ++k)
+        accents += "\u0301";
+    for (const std::string& text : {accents + " + b", letters, "b" + accents})
+        for (const Span span :
+             {Span{}, Span{0, 1}, Span{1'000'001, 1'000'003},
+              Span{std::uint32_t(text.size() - 1), std::uint32_t(text.size())}})
+            EXPECT_LE(excerpt(text, span).size(), 8000u);
+    EXPECT_LE(shorten(accents, 40).size(), 4000u);
+    // What lies beyond is marked.
+    EXPECT_TRUE(excerpt(letters, {}).ends_with("a…"));
+    const std::string place =
+        excerpt(letters + "?" + letters, {10'000'000, 10'000'001});
+    EXPECT_TRUE(place.starts_with("  …a"));
+    EXPECT_NE(place.find("?"), std::string::npos);
+}
+
 TEST(Excerpt, ShowsAllLinesWithoutAPlace) {
     EXPECT_EQ(excerpt("a +\nb", {}), "  a +\n  b");
     const std::string many = "1\n2\n3\n4\n5\n6\n7\n8\n9";

@@ -360,7 +360,7 @@ OUTS = [
     (lambda: np.empty(50, ">f8"), "BigEndian", None),
     (
         lambda: np.lib.stride_tricks.as_strided(np.empty(1), (50,), (0,)),
-        "OverlappingOut",
+        "OutOverlapsItself",
         None,
     ),
 ]
@@ -387,6 +387,71 @@ def test_out_may_not_overlap_an_input():
     both = np.ones(200)
     tilefold.reduce("x_i * 2", x=both[:100], out=both[100:])
     np.testing.assert_array_equal(both[100:], 2)
+
+
+STRIDES = [  # of an array of shape (6, 5), in numbers
+    ((5, 1), False),
+    ((1, 6), False),
+    ((-7, 1), False),
+    ((2, 20), False),
+    ((1, 1), True),
+    ((4, 1), True),
+    ((1, -5), True),
+    ((0, 1), True),
+]
+
+
+@pytest.mark.parametrize(("strides", "overlaps"), STRIDES)
+def test_elements_of_out_have_places_of_their_own(strides, overlaps):
+    rng = np.random.default_rng(7)
+    x, y, b = rng.random((6, 2)), rng.random((4, 2)), rng.random((4, 5))
+    memory = np.zeros(400)[200:]
+    out = np.lib.stride_tricks.as_strided(
+        memory, (6, 5), [8 * step for step in strides]
+    )
+    call = lambda: tilefold.reduce("sum_j x_i·y_j*b_j", x=x, y=y, b=b, out=out)  # noqa: E731
+    if overlaps:
+        assert refusal(call).code == "OutOverlapsItself"
+    else:
+        np.testing.assert_allclose(call(), x @ y.T @ b, 1e-12)
+
+
+@pytest.mark.parametrize("shape", [(2, 0), (0, 2)])
+def test_an_empty_out_has_no_elements_to_overlap(shape):
+    x = np.zeros((*shape, 3))
+    out = np.zeros(shape)
+    y = np.ones((5, 3))
+    assert tilefold.reduce("sum_j x_i·y_j", x=x, y=y, out=out) is out
+
+
+def test_accumulate_is_true_or_false(points):
+    out = np.ones(50)
+    given = points.arguments
+    for accumulate in (np.ones(3), [True], "yes"):
+        error = refusal(
+            lambda accumulate=accumulate: tilefold.reduce(
+                GAUSSIAN, given, out=out, accumulate=accumulate
+            )
+        )
+        assert "pass True or False" in str(error)
+    plain = tilefold.reduce(GAUSSIAN, given)
+    tilefold.reduce(GAUSSIAN, given, out=out, accumulate=np.True_)
+    np.testing.assert_allclose(out, 1 + plain, 1e-12)
+
+
+def test_components_as_many_as_points():
+    """Pm, and a row of its own, say what a bare array does not."""
+    x, w = np.arange(6.0), np.arange(6.0)
+    text = "sum_j abs(x_i - x_j)*|w|"
+    error = refusal(lambda: tilefold.reduce(text, x=x, w=w))
+    assert error.code == "ComponentsOrPoints"
+    wanted = abs(x[:, None] - x).sum(1) * np.linalg.norm(w)
+    for given in (w[None], tilefold.Pm(w)):
+        found = tilefold.reduce(text, x=x, w=given)
+        np.testing.assert_allclose(found, wanted, 1e-12)
+    kernel = tilefold.kernel("abs(x_i - x_j)*|w|", x=x, w=w[:3])
+    for some in (kernel[:, :3], kernel[:3], kernel[2:5, 1:4]):
+        np.testing.assert_allclose(some.sum(1), some.dense().sum(1), 1e-12)
 
 
 # ---- calls ------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,6 +131,32 @@ def test_a_plan_with_blocks_of_broken_tiles_is_refused() -> None:
     )
     with pytest.raises(tilefold.ArgumentError, match="multiple of 192"):
         tilefold.Options(plan=plan)
+
+
+@pytest.mark.parametrize("isa", PORTABLE)
+def test_a_plan_has_vectors_of_the_dtype_that_is_computed(isa: str) -> None:
+    """Those of the other one would leave out rows, or write beyond them."""
+    bytes_of_vector = 32 if isa == "x86-64-v3" else 64
+    for dtype, size, other in ((np.float64, 8, 4), (np.float32, 4, 8)):
+        x = np.random.default_rng(5).random(100).astype(dtype)
+        for bytes_of_number in (size, other):
+            lanes = bytes_of_vector // bytes_of_number
+            plan = (
+                f"isa={isa} nest=reduce lanes={lanes} row_vectors=1 columns=2 "
+                "panel=64 row_block=64 unroll=8 depth=0 k_tile=64 stage=0"
+            )
+            options = tilefold.Options(plan=plan, isa=isa)
+            call = partial(
+                tilefold.reduce, "sum_j exp(-(x_i-x_j)²)", x=x, options=options
+            )
+            if bytes_of_number == size:
+                wanted = np.exp(-((x[:, None] - x) ** 2)).sum(1)
+                np.testing.assert_allclose(call(), wanted, rtol=1e-5)
+                continue
+            with pytest.raises(tilefold.ArgumentError) as caught:
+                call()
+            assert caught.value.code == "BadPlan"
+            assert f"{bytes_of_vector // size} expected" in str(caught.value)
 
 
 def test_a_tuned_call_computes_the_same(tmp_path: Path) -> None:

@@ -107,8 +107,8 @@ TEST_F(BindTest, OutMayHaveAnyStridesButZero) {
         }
     out.strides[0] = 0;
     EXPECT_EQ(message_of([&] { bound.run(out); }),
-              "'out' shares memory with 'out', or with itself\n"
-              "pass an array of its own");
+              "two elements of 'out' lie in one place\n"
+              "pass an array whose elements have places of their own");
 }
 
 TEST_F(BindTest, OutThatDoesNotFitIsRefusedAndUntouched) {
@@ -130,7 +130,7 @@ TEST_F(BindTest, OutThatOverlapsAnInputIsRefused) {
     Bound bound = bind({}, "sum_j x_i*y_j");
     Output over_x{x.values.data(), DType::F64, {6}, {8}};
     EXPECT_EQ(message_of([&] { bound.run(over_x); }),
-              "'out' shares memory with 'x', or with itself\n"
+              "'out' shares memory with 'x'\n"
               "pass an array of its own");
 }
 
@@ -219,14 +219,21 @@ TEST_F(BindTest, LengthsAreChecked) {
 
 TEST_F(BindTest, ABareNameGivenRowsIsExplained) {
     Values<double> b({9}), matrix({9, 1});
-    for (const Values<double>& array : {b, matrix})
-        EXPECT_EQ(refusal("sum_j x_i*y_j*b",
-                          {named("x", x), named("y", y), named("b", array)}),
-                  "'b' is a parameter, but was given 9 rows\n"
-                  "  sum_j x_i*y_j*b\n"
-                  "                ^\n"
-                  "write b_i or b_j in the formula, or pass one value per "
-                  "component");
+    EXPECT_EQ(refusal("sum_j x_i*y_j*b",
+                      {named("x", x), named("y", y), named("b", matrix)}),
+              "'b' is a parameter, but was given 9 rows\n"
+              "  sum_j x_i*y_j*b\n"
+              "                ^\n"
+              "write b_i or b_j in the formula, or pass one value per "
+              "component");
+    EXPECT_EQ(refusal("sum_j x_i*y_j*b",
+                      {named("x", x), named("y", y), named("b", b)}),
+              "'b' is a parameter, but has as many values as there are points, "
+              "9\n"
+              "  sum_j x_i*y_j*b\n"
+              "                ^\n"
+              "write b_i or b_j in the formula, or pass b[None], or Pm(b), for "
+              "one value per component");
     Values<double> plain({1, 9});
     EXPECT_EQ(refusal("sum_j x_i*y_j*b",
                       {named("x", x), named("y", y), named("b", plain)}),

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <sstream>
 #include <string>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
@@ -82,6 +83,14 @@ TEST(Image, IsListedForPerf) {
     EXPECT_EQ(address, expected.str());
     EXPECT_EQ(size, "8");
     EXPECT_EQ(name, "tilefold:abc");
+}
+
+TEST(Image, APipeInThePlaceOfTheListIsNotWaitedFor) {
+    cpu::Image image(artifact_42());
+    const std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    cpu::write_perf_map(image, "abc");
+    unlink(path.c_str());
 }
 
 TEST(Isa, ThisMachineRunsTheBestItReports) {

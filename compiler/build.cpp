@@ -65,6 +65,18 @@ std::vector<NodeId> nodes_below(const Formula& formula, NodeId root) {
     return {seen.begin(), seen.end()};
 }
 
+/// What a function of derivatives.def takes the derivative of.
+std::set<NodeId> differentiated_below(const Formula& formula, NodeId root) {
+    std::set<NodeId> all;
+    for (NodeId id : nodes_below(formula, root)) {
+        const ast::Node& node = formula[id];
+        if (node.kind == Kind::Apply && find_derivative(node.name))
+            for (NodeId below : nodes_below(formula, node.children[0]))
+                all.insert(below);
+    }
+    return all;
+}
+
 } // namespace
 
 GraphBuild::GraphBuild(const Formula& formula,
@@ -263,13 +275,17 @@ ValueId GraphBuild::evaluate(Scope& scope, NodeId root) {
     if (scope.depth > deepest_definition)
         refuse(Code::NestingTooDeep, span_of(scope, scope.formula[root]),
                {std::to_string(deepest_definition)});
+    const Order outer = scope.order;
+    const std::set<NodeId> again = differentiated_below(scope.formula, root);
     for (NodeId id : nodes_below(scope.formula, root)) {
         const ast::Node& node = scope.formula[id];
+        scope.order = again.contains(id) ? Order::Inner : outer;
         if (++steps_ > most_steps)
             refuse(Code::TooLarge, span_of(scope, node),
                    {std::to_string(ir::most_nodes)});
         scope.values[id] = value_of(scope, node, id);
     }
+    scope.order = outer;
     if (scope.rows.contains(root))
         refuse(Code::TransposeAlone, span_of(scope, scope.formula[root]), {});
     return scope.values.at(root);
@@ -393,7 +409,9 @@ GraphBuild::find_definition(const Scope& scope, const std::string& name) const {
 /// Of a definition's body; that of a named formula reads x, y and l of its
 /// call.
 GraphBuild::Scope GraphBuild::inner_of(const Scope& scope) {
-    Scope inner{.formula = scope.formula, .depth = scope.depth + 1};
+    Scope inner{.formula = scope.formula,
+                .depth = scope.depth + 1,
+                .order = scope.order};
     if (scope.call) {
         inner.bound = scope.bound;
         inner.call = scope.call;
@@ -419,6 +437,7 @@ ValueId GraphBuild::sugar(Scope& scope, const ast::Node& node,
     Scope inner{.formula = sugar.body,
                 .call = span_of(scope, node),
                 .depth = scope.depth + 1,
+                .order = scope.order,
                 .rule = scope.rule,
                 .caller = &caller};
     for (std::size_t k = 0; k < sugar.parameters.size(); ++k)

@@ -95,7 +95,10 @@ DerivedGraph GraphBuild::derive(const Derivation& derivation,
                                 std::span<const ArgumentType> seeds) {
     seeds_ = seeds;
     read_arguments();
-    Scope scope{.formula = formula_};
+    const auto order_of = [&](std::size_t steps_before) {
+        return steps_before < derivation.size() ? Order::Inner : Order::Last;
+    };
+    Scope scope{.formula = formula_, .order = order_of(0)};
     const ValueId value = evaluate(scope, formula_.root);
     check_reductions(builder_.graph(), value);
     if (is_complex(value) && builder_.type(value).axes == Axes::IJ)
@@ -106,10 +109,12 @@ DerivedGraph GraphBuild::derive(const Derivation& derivation,
     if (!derivation.empty() && kind_of(dtype) != DTypeKind::Float)
         refuse(Code::DerivativeOfIndex, formula_[formula_.root].span,
                {"the formula"});
-    for (const DerivationStep& step : derivation) {
+    for (std::size_t k = 0; k < derivation.size(); ++k) {
+        const DerivationStep& step = derivation[k];
         simplify_results(results);
-        results = step.kind == Kind::Reverse ? reversed(results, step)
-                                             : moved(results, step);
+        results = step.kind == Kind::Reverse
+                      ? reversed(results, step, order_of(k + 1))
+                      : moved(results, step, order_of(k + 1));
     }
     for (const Type& type : results.types)
         refuse_pairs(type);
@@ -251,7 +256,8 @@ ValueId GraphBuild::cotangent(const std::string& name, const Type& type,
 }
 
 GraphBuild::Results GraphBuild::reversed(const Results& results,
-                                         const DerivationStep& step) {
+                                         const DerivationStep& step,
+                                         Order order) {
     std::vector<Seed> seeds;
     for (std::size_t k = 0; k < results.values.size(); ++k) {
         const std::string name = seed_name(
@@ -271,7 +277,7 @@ GraphBuild::Results GraphBuild::reversed(const Results& results,
         leaves.insert(leaves.end(), of_name.begin(), of_name.end());
     }
     const std::vector<ValueId> adjoints =
-        reverse(builder_, seeds, leaves, Axes::None);
+        reverse(builder_, seeds, leaves, Axes::None, order);
     Results all = step.keeps_values ? results : Results();
     std::size_t at = 0;
     for (const std::string& name : names) {
@@ -311,7 +317,7 @@ ValueId GraphBuild::on_axis(ValueId adjoint, ValueId leaf, Axes axis) {
 }
 
 GraphBuild::Results GraphBuild::moved(const Results& results,
-                                      const DerivationStep& step) {
+                                      const DerivationStep& step, Order order) {
     std::vector<Moving> moving;
     for (const std::string& name : with_imaginary(step.names)) {
         check_differentiable(name);
@@ -336,7 +342,7 @@ GraphBuild::Results GraphBuild::moved(const Results& results,
     Results all = results;
     for (ValueId& value : all.values)
         if (value != no_value)
-            value = forward(builder_, value, moving);
+            value = forward(builder_, value, moving, order);
     return all;
 }
 
@@ -353,10 +359,11 @@ void GraphBuild::expect_argument(ValueId x, const ast::Node& node, Span span) {
 }
 
 /// At one pair: nothing is summed but what a reduction inside f sums.
-ValueId GraphBuild::gradient_at(ValueId f, ValueId x, ValueId cotangent) {
+ValueId GraphBuild::gradient_at(ValueId f, ValueId x, ValueId cotangent,
+                                Order order) {
     const Type type = builder_.type(f);
     const ValueId adjoint =
-        reverse(builder_, f, cotangent, std::span(&x, 1), type.axes)[0];
+        reverse(builder_, f, cotangent, std::span(&x, 1), type.axes, order)[0];
     if (adjoint != no_value)
         return adjoint;
     const ValueId zero = builder_.constant(0);
@@ -382,21 +389,21 @@ ValueId GraphBuild::derivative(Scope& scope, const ast::Node& node,
     case DerivativeFunction::Laplacian:
         if (type.rank != 0)
             refuse(Code::DerivativeOfVector, span, {node.name, describe(type)});
-        return function == DerivativeFunction::Gradient
-                   ? gradient_at(f, x, builder_.constant(1))
-                   : divergence(gradient_at(f, x, builder_.constant(1)), x,
-                                span);
+        if (function == DerivativeFunction::Gradient)
+            return gradient_at(f, x, builder_.constant(1), scope.order);
+        return divergence(gradient_at(f, x, builder_.constant(1), Order::Inner),
+                          x, span, scope.order);
     case DerivativeFunction::Divergence:
-        return divergence(f, x, span);
+        return divergence(f, x, span, scope.order);
     case DerivativeFunction::Jacobian:
-        return jacobian(f, x, span);
+        return jacobian(f, x, span, scope.order);
     case DerivativeFunction::Cotangent: {
         const ValueId g = scope.values.at(node.children[2]);
         const Type &of = builder_.type(f), &by = builder_.type(g);
         if (by.rank != 0 && (of.rank != by.rank || of.rows != by.rows))
             refuse(Code::ShapeMismatch, span,
                    {node.name, describe(of), describe(by)});
-        return gradient_at(f, x, g);
+        return gradient_at(f, x, g, scope.order);
     }
     case DerivativeFunction::Tangent: {
         const Moving moving{x, scope.values.at(node.children[2])};
@@ -405,7 +412,8 @@ ValueId GraphBuild::derivative(Scope& scope, const ast::Node& node,
         if (to.rank != along.rank || to.rows != along.rows)
             refuse(Code::ShapeMismatch, span,
                    {node.name, describe(to), describe(along)});
-        const ValueId tangent = forward(builder_, f, std::span(&moving, 1));
+        const ValueId tangent =
+            forward(builder_, f, std::span(&moving, 1), scope.order);
         return tangent != no_value
                    ? tangent
                    : conform(builder_, builder_.constant(0), type);
@@ -414,15 +422,15 @@ ValueId GraphBuild::derivative(Scope& scope, const ast::Node& node,
     internal_error("a derivative without a case");
 }
 
-ValueId GraphBuild::jacobian(ValueId f, ValueId x, Span span) {
+ValueId GraphBuild::jacobian(ValueId f, ValueId x, Span span, Order order) {
     const ValueId one = builder_.constant(1);
     if (builder_.type(f).rank == 0)
-        return gradient_at(f, x, one);
+        return gradient_at(f, x, one, order);
     std::vector<ValueId> rows;
     check_written_out(builder_.type(f).rows, span);
     for (std::int64_t k = 0; k < builder_.type(f).rows; ++k)
-        rows.push_back(
-            gradient_at(builder_.slice(f, k, k + 1, true, span), x, one));
+        rows.push_back(gradient_at(builder_.slice(f, k, k + 1, true, span), x,
+                                   one, order));
     ValueId all = rows[0];
     for (std::size_t k = 1; k < rows.size(); ++k)
         all = builder_.concat(all, rows[k], span);
@@ -430,21 +438,23 @@ ValueId GraphBuild::jacobian(ValueId f, ValueId x, Span span) {
 }
 
 /// Σ_k of the derivative of v[k] when x moves along its k-th axis.
-ValueId GraphBuild::divergence(ValueId v, ValueId x, Span span) {
+ValueId GraphBuild::divergence(ValueId v, ValueId x, Span span, Order order) {
     const Type field = builder_.type(v), point = builder_.type(x);
     if (field.rank != point.rank || field.rows != point.rows || point.rank == 2)
         refuse(Code::DerivativeLengths, span,
                {describe(field), describe(point)});
     if (point.rank == 0) {
         const Moving moving{x, builder_.constant(1)};
-        const ValueId slope = forward(builder_, v, std::span(&moving, 1));
+        const ValueId slope =
+            forward(builder_, v, std::span(&moving, 1), order);
         return slope == no_value ? builder_.constant(0) : slope;
     }
     check_written_out(point.rows, span);
     ValueId all = builder_.constant(0);
     for (std::int64_t k = 0; k < point.rows; ++k) {
         const ValueId component = builder_.slice(v, k, k + 1, true, span);
-        const ValueId slope = gradient_at(component, x, builder_.constant(1));
+        const ValueId slope =
+            gradient_at(component, x, builder_.constant(1), order);
         all = builder_.apply(
             Op::Add, {all, builder_.slice(slope, k, k + 1, true)}, span);
     }

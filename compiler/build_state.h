@@ -9,6 +9,7 @@
 #pragma once
 
 #include "compiler/build.h"
+#include "compiler/differentiate.h"
 #include "compiler/fold_graph.h"
 #include "compiler/roles.h"
 #include "compiler/vocabulary.h"
@@ -63,6 +64,8 @@ private:
         /// Of the call, where the body is sugar.def's or catalogue.def's.
         std::optional<Span> call = {};
         int depth = 0;
+        /// Of a derivative at the node that is being evaluated.
+        Order order = Order::Last;
         Values values = {};
         /// Of a rule of reductions.def.
         const Bindings* rule = nullptr;
@@ -194,8 +197,10 @@ private:
     void simplify_results(Results& results);
     void check_differentiable(const std::string& name);
     void refuse_pairs(const Type& type) const;
-    Results reversed(const Results& results, const DerivationStep& step);
-    Results moved(const Results& results, const DerivationStep& step);
+    Results reversed(const Results& results, const DerivationStep& step,
+                     Order order);
+    Results moved(const Results& results, const DerivationStep& step,
+                  Order order);
     ir::ValueId cotangent(const std::string& name, const Type& type,
                           ir::ValueId result);
     void check_seed_of_real(const Results& results, std::size_t number,
@@ -207,10 +212,11 @@ private:
     const ArgumentType* find_seed(const std::string& name) const;
     ir::ValueId derivative(Scope& scope, const ast::Node& node,
                            DerivativeFunction function);
-    ir::ValueId divergence(ir::ValueId v, ir::ValueId x, Span span);
-    ir::ValueId gradient_at(ir::ValueId f, ir::ValueId x,
-                            ir::ValueId cotangent);
-    ir::ValueId jacobian(ir::ValueId f, ir::ValueId x, Span span);
+    ir::ValueId divergence(ir::ValueId v, ir::ValueId x, Span span,
+                           Order order);
+    ir::ValueId gradient_at(ir::ValueId f, ir::ValueId x, ir::ValueId cotangent,
+                            Order order);
+    ir::ValueId jacobian(ir::ValueId f, ir::ValueId x, Span span, Order order);
     void expect_argument(ir::ValueId x, const ast::Node& node, Span span);
 
     // build_shapings.cpp

@@ -3,6 +3,7 @@
 #include "compiler/differentiate.h"
 
 #include "compiler/build_state.h"
+#include "compiler/limits.h"
 #include "compiler/rules.h"
 
 #include <algorithm>
@@ -125,8 +126,8 @@ ValueId power_rule(Builder& builder, const Node& node, ValueId g) {
 class Reverse {
 public:
     Reverse(Builder& builder, std::span<const Seed> seeds,
-            std::span<const ValueId> leaves, Axes kept)
-        : builder_(builder), kept_(kept) {
+            std::span<const ValueId> leaves, Axes kept, Order order)
+        : builder_(builder), kept_(kept), order_(order) {
         ValueId last = 0;
         for (const Seed& seed : seeds)
             last = std::max(last, seed.result);
@@ -227,6 +228,9 @@ private:
                              Domain domain) {
         const Rules& rules = partials_of(node.op);
         const Bindings bound = bindings_of(node, id, g);
+        if (order_ == Order::Inner && has_limit(node.op))
+            return add(node.operands[0],
+                       slope_with_limit(builder_, node.op, bound), domain);
         for (std::size_t k = 0; k < node.arity; ++k)
             if (active_[node.operands[k]])
                 add(node.operands[k], by_rule(builder_, rules[k], bound, node),
@@ -288,30 +292,90 @@ private:
 
     Builder& builder_;
     Axes kept_;
+    Order order_;
     std::vector<bool> active_;
     std::vector<Parts> parts_; ///< by value: what its users added
 };
 
-/// Tangents, from the leaves up.
+/// Tangents, from the leaves up. If another derivative follows, that of a
+/// number with a root in it is made of its gradient, which knows limits.
 class Forward {
 public:
-    Forward(Builder& builder, ValueId result, std::span<const Moving> leaves)
-        : builder_(builder), result_(result), tangents_(result + 1, no_value) {
+    Forward(Builder& builder, ValueId result, std::span<const Moving> leaves,
+            Order order, Through through)
+        : builder_(builder), result_(result), order_(order), through_(through),
+          tangents_(result + 1, no_value) {
         for (const Moving& moving : leaves)
-            if (moving.leaf <= result)
+            if (moving.leaf <= result) {
                 tangents_[moving.leaf] = moving.tangent;
+                leaves_.push_back(moving.leaf);
+            }
     }
 
     ValueId run() {
-        const std::vector<bool> below =
-            ir::reached(builder_.graph(), std::span(&result_, 1));
+        if (order_ == Order::Inner)
+            find_roots();
+        const std::vector<bool> wanted = find_wanted();
         for (ValueId id = 0; id <= result_; ++id)
-            if (below[id] && tangents_[id] == no_value)
-                tangents_[id] = tangent(id);
+            if (wanted[id] && tangents_[id] == no_value)
+                tangents_[id] =
+                    is_by_gradient(id) ? by_gradient(id) : tangent(id);
         return tangents_[result_];
     }
 
 private:
+    /// By value: whether its tangent is that of others, or of the result.
+    std::vector<bool> find_wanted() const {
+        std::vector<bool> wanted(result_ + 1);
+        wanted[result_] = true;
+        for (ValueId id = result_ + 1; id-- > 0;)
+            if (wanted[id] && tangents_[id] == no_value && !is_by_gradient(id))
+                for (ValueId input : builder_[id].inputs())
+                    wanted[input] = true;
+        return wanted;
+    }
+
+    /// Numbers that move by a root, and by no reduction.
+    void find_roots() {
+        const std::vector<bool> moves = dependents(builder_, result_, leaves_);
+        std::vector<bool> reduces(result_ + 1);
+        by_gradient_.resize(result_ + 1);
+        std::vector<bool> has_root(result_ + 1);
+        for (ValueId id = 0; id <= result_; ++id) {
+            const Node& node = builder_[id];
+            reduces[id] = node.op == Op::Reduce;
+            has_root[id] = moves[id] && has_limit(node.op);
+            for (ValueId input : node.inputs()) {
+                reduces[id] = reduces[id] || reduces[input];
+                has_root[id] = has_root[id] || (moves[id] && has_root[input]);
+            }
+            by_gradient_[id] =
+                has_root[id] && !reduces[id] && node.type.rank == 0;
+        }
+        for (ValueId leaf : leaves_)
+            if (builder_.type(leaf).rank == 2)
+                by_gradient_.assign(result_ + 1, false);
+    }
+    bool is_by_gradient(ValueId id) const {
+        return !by_gradient_.empty() && by_gradient_[id];
+    }
+
+    ValueId by_gradient(ValueId id) {
+        const std::vector<ValueId> gradients =
+            reverse(builder_, id, builder_.constant(1), leaves_,
+                    builder_.type(id).axes, Order::Inner);
+        ValueId all = no_value;
+        for (std::size_t k = 0; k < leaves_.size(); ++k) {
+            if (gradients[k] == no_value)
+                continue;
+            const bool is_number = builder_.type(leaves_[k]).rank == 0;
+            all = plus(builder_, all,
+                       builder_.apply(is_number ? Op::Mul : Op::Dot,
+                                      {gradients[k], tangents_[leaves_[k]]}));
+        }
+        return all;
+    }
+
     ValueId tangent(ValueId id) {
         const Node node = builder_[id];
         const bool moves =
@@ -339,7 +403,8 @@ private:
             return joined(builder_, part(node.operands[0]),
                           part(node.operands[1]));
         case Op::Reduce:
-            return reduction(id, node);
+            return through_ == Through::Reductions ? reduction(id, node)
+                                                   : no_value;
         default:
             return operation(id, node);
         }
@@ -385,7 +450,10 @@ private:
 
     Builder& builder_;
     ValueId result_;
-    std::vector<ValueId> tangents_;
+    Order order_;
+    Through through_;
+    std::vector<ValueId> leaves_, tangents_;
+    std::vector<bool> by_gradient_; ///< by value; empty: none
 };
 
 } // namespace
@@ -405,19 +473,21 @@ ValueId conform(Builder& builder, ValueId value, Type type) {
 }
 
 std::vector<ValueId> reverse(Builder& builder, std::span<const Seed> seeds,
-                             std::span<const ValueId> leaves, Axes kept) {
-    return Reverse(builder, seeds, leaves, kept).run(leaves);
+                             std::span<const ValueId> leaves, Axes kept,
+                             Order order) {
+    return Reverse(builder, seeds, leaves, kept, order).run(leaves);
 }
 
 std::vector<ValueId> reverse(Builder& builder, ValueId result, ValueId seed,
-                             std::span<const ValueId> leaves, Axes kept) {
+                             std::span<const ValueId> leaves, Axes kept,
+                             Order order) {
     const Seed only{result, seed, builder.type(result).axes};
-    return reverse(builder, std::span(&only, 1), leaves, kept);
+    return reverse(builder, std::span(&only, 1), leaves, kept, order);
 }
 
 ValueId forward(Builder& builder, ValueId result,
-                std::span<const Moving> leaves) {
-    return Forward(builder, result, leaves).run();
+                std::span<const Moving> leaves, Order order, Through through) {
+    return Forward(builder, result, leaves, order, through).run();
 }
 
 ValueId transposed(Builder& builder, ValueId value) {

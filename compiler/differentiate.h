@@ -9,15 +9,23 @@
 //     belongs to does not have that axis: the gradient of a parameter of D
 //     components never has N×D numbers.
 //  4. Where a function has no derivative, the rules say which subgradient is
-//     meant; none is NaN.
+//     meant; none is NaN. Where points meet, limits.h says what a derivative
+//     is of which another one is taken.
 #pragma once
 
 #include "compiler/ir.h"
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 namespace tilefold {
+
+/// Whether another derivative of this one is taken.
+enum class Order : std::uint8_t { Last, Inner };
+
+/// What moves: or does what a reduction gives stay as it is?
+enum class Through : std::uint8_t { Reductions, PairsOnly };
 
 /// The adjoints of `leaves`, where `result` has the adjoint `seed`: each has
 /// the leaf's components (a matrix's row after row) and axes, and the axes
@@ -25,8 +33,8 @@ namespace tilefold {
 /// Derivatives (2008), chapter 3.
 std::vector<ir::ValueId> reverse(ir::Builder& builder, ir::ValueId result,
                                  ir::ValueId seed,
-                                 std::span<const ir::ValueId> leaves,
-                                 Axes kept);
+                                 std::span<const ir::ValueId> leaves, Axes kept,
+                                 Order order);
 /// Of several results at once.
 struct Seed {
     ir::ValueId result, adjoint;
@@ -34,8 +42,8 @@ struct Seed {
 };
 std::vector<ir::ValueId> reverse(ir::Builder& builder,
                                  std::span<const Seed> seeds,
-                                 std::span<const ir::ValueId> leaves,
-                                 Axes kept);
+                                 std::span<const ir::ValueId> leaves, Axes kept,
+                                 Order order);
 
 /// The derivative of `result` where each leaf moves along its tangent, which
 /// has the leaf's shape and at most its axes.
@@ -43,7 +51,8 @@ struct Moving {
     ir::ValueId leaf, tangent;
 };
 ir::ValueId forward(ir::Builder& builder, ir::ValueId result,
-                    std::span<const Moving> leaves);
+                    std::span<const Moving> leaves, Order order,
+                    Through through = Through::Reductions);
 
 /// `value` with i and j exchanged: what it is at (j, i), where both axes have
 /// the same points.

@@ -1,0 +1,133 @@
+// compiler/limits.cpp - g/r at r = 0, by l'Hôpital's rule.
+
+#include "compiler/limits.h"
+
+#include "compiler/differentiate.h"
+
+#include <algorithm>
+
+namespace tilefold {
+namespace {
+
+using ir::Builder;
+using ir::no_value;
+using ir::Node;
+using ir::Op;
+using ir::ValueId;
+
+/// `value` with `zero` in place of `of`; what reductions give is held fixed.
+ValueId at_zero(Builder& builder, ValueId value, ValueId of, ValueId zero) {
+    const std::vector<bool> wanted =
+        ir::reached(builder.graph(), std::span(&value, 1));
+    std::vector<ValueId> made(value + 1);
+    for (ValueId id = 0; id <= value; ++id) {
+        made[id] = id == of ? zero : id;
+        const Node node = builder[id];
+        if (!wanted[id] || id <= of || node.op == Op::Reduce)
+            continue;
+        std::vector<ValueId> operands;
+        for (ValueId input : node.inputs())
+            operands.push_back(made[input]);
+        if (!std::ranges::equal(operands, node.inputs()))
+            made[id] = builder.rebuild(node, operands);
+    }
+    return made[value];
+}
+
+/// The sum of the absolute values of the terms of which `value` is the sum.
+class SizeOfTerms {
+public:
+    explicit SizeOfTerms(Builder& builder) : builder_(builder) {}
+
+    ValueId of(ValueId value) {
+        const auto [place, is_new] = sizes_.emplace(value, no_value);
+        if (!is_new)
+            return place->second;
+        const ValueId size = make(builder_[value], value);
+        return sizes_[value] = size;
+    }
+
+private:
+    ValueId make(Node node, ValueId value) {
+        switch (node.op) {
+        case Op::Add:
+        case Op::Sub:
+            return both(Op::Add, node);
+        case Op::Mul:
+            return both(Op::Mul, node);
+        case Op::Div:
+            return both(Op::Div, node);
+        case Op::Neg:
+            return of(node.operands[0]);
+        default:
+            return builder_.apply(Op::Abs, {value});
+        }
+    }
+    ValueId both(Op op, const Node& node) {
+        const ValueId first = of(node.operands[0]);
+        return builder_.apply(op,
+                              {first, op == Op::Div ? size_of_divisor(node)
+                                                    : of(node.operands[1])});
+    }
+    /// A sum in a divisor is no term.
+    ValueId size_of_divisor(const Node& node) {
+        return builder_.apply(Op::Abs, {node.operands[1]});
+    }
+
+    Builder& builder_;
+    std::map<ValueId, ValueId> sizes_;
+};
+
+/// A formula of names that `bound` gives values.
+struct Text {
+    explicit Text(std::string_view text) : formula(parse(text, vocabulary())) {}
+    ValueId operator()(Builder& builder, const Bindings& bound) const {
+        return expand(builder, formula, bound);
+    }
+    ast::Formula formula;
+};
+
+/// Adds to `bound` the limit m of g/y, and r, up to which it is taken.
+void add_limit(Builder& builder, Bindings& bound) {
+    // A limit is off by the square of r beside the length on which g changes,
+    // and g/r by the rounding of terms of g: about as much at this root.
+    const bool is_single = builder.graph().real == DType::F32;
+    static const Text limit("where(p <= t*q and abs(d) < inf, d, 0)"),
+        radius("where(p <= t*q and abs(d) < inf, t*q*pinv(s), 0)");
+    const ValueId g = bound.values.at("g"), y = bound.values.at("y");
+    const Type type = builder.type(y);
+    const ValueId zero = conform(builder, builder.constant(0), type);
+    const Moving along{y, conform(builder, builder.constant(1), type)};
+    ValueId slope = forward(builder, g, std::span(&along, 1), Order::Last,
+                            Through::PairsOnly);
+    if (slope == no_value)
+        slope = zero;
+    const ValueId at = at_zero(builder, g, y, zero);
+    slope = at_zero(builder, slope, y, zero);
+    Bindings terms;
+    terms.span = bound.span;
+    terms.values = {
+        {"p", builder.apply(Op::Abs, {at})},
+        {"q", SizeOfTerms(builder).of(at)},
+        {"d", slope},
+        {"s", SizeOfTerms(builder).of(slope)},
+        {"t", builder.constant(is_single ? 0x1p-12 : 0x1p-26)},
+    };
+    bound.values["m"] = limit(builder, terms);
+    bound.values["r"] = radius(builder, terms);
+}
+
+} // namespace
+
+bool has_limit(ir::Op op) {
+    return op == Op::Sqrt || op == Op::Abs;
+}
+
+ValueId slope_with_limit(Builder& builder, ir::Op op, Bindings bound) {
+    static const Text of_root("where(y <= r, m/2, g*pinv(2*y))"),
+        of_size("where(y <= r, m*a, g*sign(a))");
+    add_limit(builder, bound);
+    return (op == Op::Sqrt ? of_root : of_size)(builder, bound);
+}
+
+} // namespace tilefold

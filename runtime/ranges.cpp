@@ -6,6 +6,7 @@
 #include "formulas/diagnostic.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string>
 
@@ -76,9 +77,51 @@ TileList ordered(const TileList& list) {
     return result;
 }
 
+/// Rows of the tiles that are open, those that touch as one.
+class OpenRows {
+public:
+    void open(Interval rows) {
+        auto after = runs_.lower_bound(rows.first);
+        if (after != runs_.end() && after->first == rows.last) {
+            rows.last = after->second;
+            after = runs_.erase(after);
+        }
+        if (after != runs_.begin())
+            if (const auto before = std::prev(after);
+                before->second == rows.first) {
+                before->second = rows.last;
+                return;
+            }
+        runs_.emplace(rows.first, rows.last);
+    }
+    void close(Interval rows) {
+        const auto run = std::prev(runs_.upper_bound(rows.first));
+        const Interval whole{run->first, run->second};
+        runs_.erase(run);
+        if (whole.first < rows.first)
+            runs_.emplace(whole.first, rows.first);
+        if (rows.last < whole.last)
+            runs_.emplace(rows.last, whole.last);
+    }
+    std::vector<Interval> runs() const {
+        std::vector<Interval> all;
+        for (const auto& [first, last] : runs_)
+            all.push_back({first, last});
+        return all;
+    }
+    std::size_t size() const { return runs_.size(); }
+
+private:
+    std::map<std::int64_t, std::int64_t> runs_; ///< first to last
+};
+
+/// Intervals of all lists: half a gigabyte, made in half a second.
+constexpr std::size_t most_pieces = std::size_t(1) << 25;
+
 /// The columns fall apart where any range begins or ends; a piece between
-/// meets the rows of the tiles that are open there.
-TileList by_columns(const TileList& list) {
+/// meets the rows of the tiles that are open there. `made`: intervals of the
+/// lists so far.
+TileList by_columns_of(const TileList& list, std::size_t& made) {
     struct Edge {
         std::int64_t at;
         bool opens;
@@ -93,31 +136,39 @@ TileList by_columns(const TileList& list) {
     std::ranges::sort(edges, {}, &Edge::at);
     TileList result;
     result.first.push_back(0);
-    std::vector<std::size_t> open; // ascending
+    OpenRows open;
     for (std::size_t k = 0; k < edges.size(); ++k) {
         const Edge& edge = edges[k];
-        const auto place = std::ranges::lower_bound(open, edge.tile);
         if (edge.opens)
-            open.insert(place, edge.tile);
+            open.open(list.rows[edge.tile]);
         else
-            open.erase(place);
-        if (k + 1 == edges.size() || edges[k + 1].at == edge.at || open.empty())
+            open.close(list.rows[edge.tile]);
+        if (k + 1 == edges.size() || edges[k + 1].at == edge.at ||
+            open.size() == 0)
             continue;
-        std::vector<Interval> rows;
-        for (std::size_t tile : open)
-            rows.push_back(list.rows[tile]);
-        add_tile(result, {edge.at, edges[k + 1].at}, in_order(rows));
+        made += open.size();
+        if (made > most_pieces)
+            fail(Code::RangesPieces, {std::to_string(most_pieces)});
+        add_tile(result, {edge.at, edges[k + 1].at}, open.runs());
     }
     return result;
 }
 
-void check_length(const std::vector<TileList>& lists, std::int64_t length,
-                  const char* axis) {
-    for (const TileList& list : lists)
-        if (!list.rows.empty() && list.rows.back().last > length)
-            fail(Code::RangesOverrun,
-                 {axis, std::to_string(list.rows.back().last),
-                  std::to_string(length)});
+std::int64_t last_row(const TileList& list) {
+    return list.rows.empty() ? 0 : list.rows.back().last;
+}
+
+std::int64_t last_column(const TileList& list) {
+    std::int64_t last = 0;
+    for (const Interval columns : list.columns)
+        last = std::max(last, columns.last);
+    return last;
+}
+
+void check_length(std::int64_t needed, std::int64_t length, const char* axis) {
+    if (needed > length)
+        fail(Code::RangesOverrun,
+             {axis, std::to_string(needed), std::to_string(length)});
 }
 
 } // namespace
@@ -134,8 +185,20 @@ Ranges::Ranges(Extents batch, std::vector<TileList> lists)
     : batch_(std::move(batch)) {
     for (const TileList& list : lists) {
         by_rows_.push_back(ordered(list));
-        by_columns_.push_back(by_columns(by_rows_.back()));
+        rows_ = std::max(rows_, last_row(by_rows_.back()));
+        columns_ = std::max(columns_, last_column(by_rows_.back()));
     }
+}
+
+const std::vector<TileList>& Ranges::by_columns() const {
+    std::call_once(by_columns_->made, [this] {
+        std::vector<TileList> lists;
+        std::size_t pieces = 0;
+        for (const TileList& list : by_rows_)
+            lists.push_back(by_columns_of(list, pieces));
+        by_columns_->lists = std::move(lists);
+    });
+    return by_columns_->lists;
 }
 
 double Ranges::pairs() const {
@@ -148,14 +211,17 @@ double Ranges::pairs() const {
 Ranges Ranges::transposed() const {
     Ranges exchanged;
     exchanged.batch_ = batch_;
-    exchanged.by_rows_ = by_columns_;
-    exchanged.by_columns_ = by_rows_;
+    exchanged.by_rows_ = by_columns();
+    exchanged.rows_ = columns_;
+    exchanged.columns_ = rows_;
+    std::call_once(exchanged.by_columns_->made,
+                   [&] { exchanged.by_columns_->lists = by_rows_; });
     return exchanged;
 }
 
 void Ranges::check_lengths(std::int64_t i, std::int64_t j) const {
-    check_length(by_rows_, i, "i");
-    check_length(by_columns_, j, "j");
+    check_length(rows_, i, "i");
+    check_length(columns_, j, "j");
 }
 
 } // namespace tilefold

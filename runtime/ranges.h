@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -42,20 +44,30 @@ public:
     Ranges(Extents batch, std::vector<TileList> lists);
 
     const Extents& batch() const { return batch_; }
-    /// `transposed`: rows are on j.
+    /// `transposed`: rows are on j. Those lists are made when they are first
+    /// asked for; throws Error(RangesPieces) where they would be too long.
     const TileList& list(std::size_t batch, bool transposed) const {
-        return (transposed ? by_columns_ : by_rows_)[batch];
+        return (transposed ? by_columns() : by_rows_)[batch];
     }
-    double pairs() const;      ///< of all batches
-    Ranges transposed() const; ///< with i and j exchanged
+    double pairs() const; ///< of all batches
+    /// With i and j exchanged. Throws Error(RangesPieces).
+    Ranges transposed() const;
     /// Throws Error(RangesOverrun) where an axis has fewer points.
     void check_lengths(std::int64_t i, std::int64_t j) const;
 
 private:
+    struct Columns {
+        std::once_flag made;
+        std::vector<TileList> lists;
+    };
+
     Ranges() = default;
+    const std::vector<TileList>& by_columns() const;
 
     Extents batch_;
-    std::vector<TileList> by_rows_, by_columns_;
+    std::vector<TileList> by_rows_;
+    std::int64_t rows_ = 0, columns_ = 0; ///< points there must be
+    std::shared_ptr<Columns> by_columns_ = std::make_shared<Columns>();
 };
 
 } // namespace tilefold

@@ -85,12 +85,32 @@ class Clusters:
         return values[back]
 
     def near(self, other: Clusters, distance: float) -> Ranges:
-        """Pairs of tiles of which some points may be within `distance`."""
-        difference = self.centroids[:, None] - other.centroids[None]
-        between = np.sqrt((difference**2).sum(-1))
-        reach = distance + self.radii[:, None] + other.radii[None]
+        """Pairs of tiles of which some points may be within `distance`.
+
+        Takes the memory of the pairs that are near, not of all.
+        """
+        from tilefold.kernel import kernel
+
+        if not len(self.radii) or not len(other.radii):
+            return self.ranges(
+                other, np.zeros((len(self.radii), len(other.radii)), bool)
+            )
         # What cannot be compared, since a square overflows, meets.
-        return self.ranges(other, ~(between > reach * (1 + 1e-12)))
+        apart = kernel(
+            "where(|x_i - y_j| > s*(d + r_i + t_j), 1, 0)",
+            x=self.centroids,
+            y=other.centroids,
+            r=self.radii,
+            t=other.radii,
+            d=distance,
+            s=1 + 1e-12,
+        )
+        near = apart.radius_neighbors(0.5)
+        return Ranges.from_intervals(
+            _bounds(self.offsets),
+            near.indptr,
+            _bounds(other.offsets)[near.indices],
+        )
 
     def ranges(self, other: Clusters, visit: Any) -> Ranges:
         """`Ranges` of the tiles; `visit` is bool (T, tiles of the other)."""
@@ -99,6 +119,11 @@ class Clusters:
     def __repr__(self) -> str:
         tiles = len(self.offsets) - 1
         return f"tilefold.Clusters: {len(self.order)} points in {tiles} tiles"
+
+
+def _bounds(offsets: Any) -> Any:
+    """The first of each tile's points, and one beyond the last: (T, 2)."""
+    return np.stack([offsets[:-1], offsets[1:]], axis=1)
 
 
 def _cells(points: Any, size: Any) -> Any:

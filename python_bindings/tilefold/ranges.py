@@ -11,6 +11,7 @@ of a call is that of the pairs that are met.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ import numpy as np
 from tilefold import _core
 
 __all__ = ["Ranges"]
+
+MOST_TILES = 2**26  # of all batches: 2 GB of numbers
+MOST_PAIRS = 2**33  # truth values that are looked through
 
 
 class Ranges:
@@ -42,7 +46,9 @@ class Ranges:
         if visited.dtype != bool:
             _core.fail("RangesVisit", visited.dtype)
         self.batch = visited.shape[:-2]
-        count = int(np.prod(self.batch, dtype=np.int64))
+        count = math.prod(self.batch)
+        _check_count("tiles", count * len(rows), MOST_TILES)
+        _check_count("pairs of tiles", visited.size, MOST_PAIRS)
         flat = visited.reshape(count, len(rows), len(columns))
         self._lists = _core._Ranges(
             self.batch,
@@ -61,6 +67,8 @@ class Ranges:
         offsets[t + 1]: shapes (T, 2), (T + 1,) and (R, 2), integers.
         """
         tiles, met = _pairs("rows", rows), _pairs("columns", columns)
+        _check_count("tiles", len(tiles), MOST_TILES)
+        _check_count("ranges", len(met), MOST_TILES)
         starts = _integers("offsets", offsets)
         if starts.shape != (len(tiles) + 1,):
             _core.fail("RangesShape", "offsets", starts.shape)
@@ -98,7 +106,7 @@ class Ranges:
 
     def mask(self, n: int, m: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """The pairs as an array of shape (…, n, m)."""
-        count = int(np.prod(self.batch, dtype=np.int64))
+        count = math.prod(self.batch)
         dense = np.zeros((count, n, m), dtype=bool)
         for batch in range(count):
             for first, last, left, right in self._lists.blocks(batch):
@@ -110,8 +118,15 @@ class Ranges:
         return f"tilefold.Ranges: {self.pairs} pairs{batch}"
 
 
+def _check_count(what: str, count: int, most: int) -> None:
+    """Lists of some gigabytes are a mistake, such as a batch of stride 0."""
+    if count > most:
+        _core.fail("RangesCount", count, what, most)
+
+
 def _integers(name: str, values: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
     array = np.asarray(values)
+    _check_count(f"numbers in {name}", array.size, 2 * MOST_TILES)
     if array.size and array.dtype.kind not in "iu":
         _core.fail("RangesVisit", f"{array.dtype} as {name}")
     if array.size and array.max() > np.iinfo(np.int64).max:

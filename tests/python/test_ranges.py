@@ -391,6 +391,97 @@ def test_ranges_that_do_not_suit_the_call() -> None:
         kernel + tilefold.kernel("exp(-|x_i - y_j|²)", x=x, y=y)
 
 
+def test_rows_that_meet_nothing_have_no_place() -> None:
+    """Its index is -1; of equal values, it is the first that is met."""
+    rng = np.random.default_rng(4)
+    x, y = rng.random((60, 3)), rng.random((90, 3))
+    visit = np.array([[False, True, False], [False] * 3, [True, False, True]])
+    ranges = tilefold.Ranges([0, 20, 40, 60], [0, 30, 60, 90], visit)
+    met = ranges.mask(60, 90)
+    for dtype in ("float64", "float32"):
+        given = {"x": x.astype(dtype), "y": y.astype(dtype), "ranges": ranges}
+        away = distances(given["x"], given["y"])
+        for reduction, worst in (("argmin", np.inf), ("argmax", -np.inf)):
+            found = tilefold.reduce(f"{reduction}_j |x_i - y_j|²", **given)
+            best = getattr(np, reduction)(np.where(met, away, worst), axis=1)
+            np.testing.assert_array_equal(found, np.where(met.any(1), best, -1))
+        same = tilefold.reduce("argmin_j (x_i·y_j + inf)", **given)
+        first = np.where(met.any(1), met.argmax(1), -1)
+        np.testing.assert_array_equal(same, first)
+
+
+def staircase(tiles: int) -> tilefold.Ranges:
+    """Tile t meets all columns up to its own end."""
+    ends = np.arange(tiles + 1) * 4
+    return tilefold.Ranges.from_intervals(
+        np.stack([ends[:-1], ends[1:]], 1),
+        np.arange(tiles + 1),
+        np.stack([0 * ends[1:], ends[1:]], 1),
+    )
+
+
+def test_many_tiles_are_read_from_the_other_axis() -> None:
+    """Tiles that touch are one, so that lists stay short."""
+    tiles = 40_000
+    ranges = staircase(tiles)
+    assert ranges.pairs == 16 * tiles * (tiles + 1) // 2
+    assert ranges.T.pairs == ranges.pairs
+    assert ranges.T.T.pairs == ranges.pairs
+    few = staircase(40)
+    np.testing.assert_array_equal(few.T.mask(160, 160), few.mask(160, 160).T)
+
+
+def test_pieces_beyond_any_memory_are_refused() -> None:
+    """Every tile meets nearly all columns, from a place of its own on."""
+    tiles = 16_000
+    rows = np.stack([np.arange(tiles) * 3, np.arange(tiles) * 3 + 2], 1)
+    columns = np.stack([np.arange(tiles), np.arange(tiles) + tiles + 1], 1)
+    ranges = tilefold.Ranges.from_intervals(rows, np.arange(tiles + 1), columns)
+    assert ranges.pairs == 2 * tiles * (tiles + 1)
+    with pytest.raises(tilefold.ArgumentError, match="more than 33554432") as e:
+        ranges.T  # noqa: B018
+    assert e.value.code == "RangesPieces"
+
+
+def test_huge_batches_and_lists_are_refused() -> None:
+    """Views of stride 0 may have any shape."""
+    true = np.ones((1, 1, 1), bool)
+    row = np.array([[0, 4]])
+
+    def repeated(array: np.ndarray, count: int) -> np.ndarray:
+        strides = (0, *array.strides[1:])
+        shape = (count, *array.shape[1:])
+        return np.lib.stride_tricks.as_strided(array, shape, strides)
+
+    for count in (2**28, 2**40, 2**57):
+        for make in (
+            lambda n: tilefold.Ranges([0, 4], [0, 4], repeated(true, n)),
+            lambda n: tilefold.Ranges.from_intervals(
+                repeated(row, n), [0, 1], row
+            ),
+            lambda n: tilefold.Ranges.from_intervals(
+                row, [0, 1], repeated(row, n)
+            ),
+        ):
+            with pytest.raises(tilefold.ArgumentError) as caught:
+                make(count)
+            assert caught.value.code == "RangesCount"
+
+
+def test_many_clusters_are_near_few() -> None:
+    """All pairs of tiles would take 3.6 GB."""
+    rng = np.random.default_rng(8)
+    x = np.round(rng.random((60_000, 2)) * 400, 3)
+    clusters = tilefold.Clusters(x, size=1.0)
+    assert len(clusters.radii) > 40_000
+    ranges = clusters.near(clusters, distance=0.5)
+    count = tilefold.reduce(
+        "count_j (|x_i - x_j| <= 0.5)", x=clusters.points, ranges=ranges
+    )
+    near = tilefold.radius_neighbors(clusters.points, radius=0.5)
+    np.testing.assert_array_equal(count, np.diff(near.indptr))
+
+
 def test_clusters() -> None:
     """Tiles of a grid, and all pairs that are near."""
     points_i, points_j, weights = points(900, 1100)

@@ -75,6 +75,8 @@ public:
             Value* better =
                 b.CreateAnd(found, beats(lanes, x, state.load(extreme, k)));
             write_where(lanes, state, k, better, x, index);
+            if (chooses())
+                keep_first(tile, state, k, r);
         });
     }
 
@@ -97,11 +99,14 @@ public:
         });
     }
 
-    /// Where no value beat the identity, all are equal to it: the first.
+    /// Where no value beat the identity, all are equal to it: the first. Of
+    /// chosen pairs it has been kept, and -1 is of those that met none.
     Value* result(Lanes& lanes, const FunctionTable&, StateRows& state,
                   Component component, Value* terms) override {
         auto& b = lanes.b;
         Value* index = state.load(where, component);
+        if (chooses())
+            return index;
         Value* some = lanes.splat(b.CreateICmpSGT(terms, lanes.constant(0)));
         Value* nowhere = b.CreateICmpSLT(index, lanes.number(DType::I64, 0));
         return b.CreateSelect(b.CreateAnd(some, nowhere),
@@ -109,6 +114,19 @@ public:
     }
 
 private:
+    bool chooses() const { return node().pairs != ir::Pairs::All; }
+
+    /// The first column that is met stands until a value beats the identity.
+    void keep_first(Tile& tile, StateRows& state, Component k, int r) const {
+        Lanes& lanes = tile.lanes;
+        auto& b = lanes.b;
+        Value* index = state.load(where, k);
+        Value* first = b.CreateAdd(lanes.splat(tile.panel),
+                                   tile.index_base[std::size_t(r)]);
+        Value* nowhere = b.CreateICmpSLT(index, lanes.number(DType::I64, 0));
+        state.store(where, k, b.CreateSelect(nowhere, first, index));
+    }
+
     /// Whether columns are found out later: those of a step lie in one vector.
     static bool notes_steps(const Tile& tile) {
         return tile.across && tile.columns > 1 &&

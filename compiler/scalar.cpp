@@ -10,21 +10,16 @@
 
 namespace tilefold::ir {
 namespace {
-
-/// The remainder with the sign of the divisor, as Python's %.
-double modulo(double a, double b) {
-    double rest = std::fmod(a, b);
-    if (rest != 0 && std::signbit(rest) != std::signbit(b))
-        rest += b;
-    return rest == 0 ? std::copysign(0.0, b) : rest;
-}
-
 /// As Python's //: exact where the quotient rounds to a whole number.
 double floor_quotient(double a, double b) {
     const double quotient = a / b;
+    if (std::isinf(a) && b != 0)
+        return NAN;
     if (b == 0 || !std::isfinite(quotient))
         return quotient;
-    const double exact = (a - modulo(a, b)) / b;
+    if (std::isinf(b))
+        return a * b < 0 ? -1 : quotient;
+    const double exact = (a - special::floor_remainder(a, b)) / b;
     const double below = std::floor(exact);
     const double whole = exact - below > 0.5 ? below + 1 : below;
     return whole == 0 ? std::copysign(0.0, quotient) : whole;
@@ -92,7 +87,7 @@ double evaluate(Op op, const double* x) {
     case Op::Neg: return -x[0];
     case Op::Mul: return x[0] * x[1];
     case Op::Div: return x[0] / x[1];
-    case Op::Mod: return modulo(x[0], x[1]);
+    case Op::Mod: return special::floor_remainder(x[0], x[1]);
     case Op::FloorDiv: return floor_quotient(x[0], x[1]);
     case Op::Pow: return std::pow(x[0], x[1]);
     case Op::Exp: return std::exp(x[0]);

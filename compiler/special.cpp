@@ -252,6 +252,13 @@ double negative_polygamma(int n, double x) {
 
 } // namespace
 
+double floor_remainder(double a, double b) noexcept {
+    double rest = std::fmod(a, b);
+    if (rest != 0 && std::signbit(rest) != std::signbit(b))
+        rest += b;
+    return rest == 0 ? std::copysign(0.0, b) : rest;
+}
+
 double polygamma(double n, double x) noexcept {
     const bool is_pole = x <= 0 && is_whole(x);
     if (!is_whole(n) || n < 0 || is_outside(n, x, true) || is_pole)

@@ -329,9 +329,10 @@ class Compiled : public testing::TestWithParam<std::size_t> {};
 TEST_P(Compiled, ForEveryProcessor) {
     const TestFormula formula = formulas()[GetParam()];
     for (const IsaRow& row : isa_rows())
-        if (tests::in_sample(0.3, formula.text + std::string(row.spelling)))
+        if (tests::in_sample(0.3, formula.text + std::string(row.spelling))) {
             EXPECT_GT(image_bytes(formula, row.isa), 0)
                 << formula.text << " for " << row.spelling;
+        }
 }
 
 INSTANTIATE_TEST_SUITE_P(Formulas, Compiled,

@@ -103,3 +103,30 @@ def test_a_quotient_that_is_zero_has_a_sign():
     wanted = np.arctan2(a[:, None] // c, -1).sum(1)
     np.testing.assert_allclose(formula(a=a, c=c), wanted, atol=1e-13)
     assert formula.check(a=a, c=c, rows=10) < 1e-14
+
+
+def test_an_argument_is_rounded_in_a_pair_as_the_readme_says():
+    """Units of exp near -80: NumPy's float32, and a little more."""
+    rng = np.random.default_rng(0)
+    a, b = rng.uniform(1, 9, (2, 400)).astype(np.float32)
+    exact = np.exp(-np.outer(a.astype(np.float64), b))
+    unit = np.spacing(exact.astype(np.float32)).astype(np.float64)
+    found = tilefold.kernel("exp(-a_i*b_j)", a=a, b=b).dense()
+    ours = np.abs(found - exact) / unit
+    theirs = np.abs(np.exp(-np.outer(a, b)) - exact) / unit
+    near_8 = np.outer(a, b) < 9
+    assert ours.max() < 128 < 2.5 * theirs.max()
+    assert ours[near_8].max() < 16
+
+
+def test_sums_of_equal_terms_are_off_by_what_the_readme_says():
+    """Their roundings are all alike; those of others are not."""
+    rng = np.random.default_rng(1)
+    count = 100_000
+    for value in rng.uniform(0.5, 2, 40).astype(np.float32):
+        b = np.full(count, value)
+        found = tilefold.reduce("sum_j (b_j + 0*b_j)", b=b)
+        assert abs(found / (count * float(value)) - 1) < 4.5e-6
+    b = rng.uniform(0.5, 2, 1_000_000).astype(np.float32)
+    found = tilefold.reduce("sum_j (b_j + 0*b_j)", b=b)
+    assert abs(found / b.sum(dtype=np.float64) - 1) < 1.5e-7

@@ -121,6 +121,31 @@ def test_no_number_of_the_text_is_a_number_of_turns(dtype):
     assert run(LITERALS, dtype, PORTABLE[0]).count("begins") == len(LITERALS)
 
 
+INFINITE = [np.inf, -np.inf, 1.5, -1.5, 0.0, 1e308, -1e308, 1e-300]
+
+
+@pytest.mark.parametrize("isa", PORTABLE)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("text", "of"), [
+    ("a_i mod b_j", np.mod),
+    ("a_i // b_j", np.floor_divide),
+    ("logaddexp(a_i, b_j)", np.logaddexp),
+    ("atan2(a_i, b_j)", np.arctan2),
+])  # fmt: skip
+def test_infinite_and_largest_numbers_are_numpys(text, of, dtype, isa):
+    with np.errstate(all="ignore"):
+        a = np.array(INFINITE).astype(dtype)
+        b = np.array([*INFINITE, 2.0, -2.0]).astype(dtype)
+        b = b[b != 0] if of in (np.mod, np.floor_divide) else b
+        wanted = of(a[:, None], b)
+        if of in (np.mod, np.floor_divide):  # of 1e308 by 1.5: no digits
+            wanted[abs(a[:, None] / b) > 1e15] = np.nan
+    session = tilefold.Session(tilefold.Options(isa=isa))
+    found = tilefold.kernel(text, a=a, b=b, session=session).dense()
+    found[np.isnan(wanted)] = np.nan
+    np.testing.assert_allclose(found, wanted, 1e-6, 1e-38)
+
+
 def test_what_exceeds_is_refused_or_has_no_value():
     x = np.array([0.5, 3.0])
     for text in ("besselj(1e300, x_i)", "polygamma(2000000000, x_i)"):

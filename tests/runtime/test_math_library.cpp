@@ -45,7 +45,7 @@ double reference(std::string_view stem, double x, double y) {
     constexpr std::pair<std::string_view, Special> binary[] = {
         {"polygamma", special::polygamma}, {"bessel_j", special::bessel_j},
         {"bessel_y", special::bessel_y},   {"bessel_i", special::bessel_i},
-        {"bessel_k", special::bessel_k},
+        {"bessel_k", special::bessel_k},   {"floor_remainder", std::fmod},
     };
     for (auto& [name, function] : binary)
         if (name == stem)

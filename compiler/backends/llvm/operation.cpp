@@ -57,19 +57,83 @@ Value* pseudo_inverse(Lanes& lanes, Value* x) {
     return lanes.select(lanes.b.CreateFCmpOEQ(x, zero), zero, inverse);
 }
 
-/// x - y floor(x / y), with the divisor's sign; or that floor. A quotient may
-/// round to the whole number above: the rest has the wrong sign then.
-Value* floor_division(Lanes& lanes, Op op, Value* x, Value* y) {
+/// floor(x / y) and x - y times that, which has the divisor's sign.
+struct FloorDivision {
+    Value *quotient, *rest;
+};
+
+/// A quotient may round to the whole number above: the rest has the wrong sign
+/// then. That of an infinite divisor is 0, and x the rest.
+FloorDivision floor_division(Lanes& lanes, Value* x, Value* y) {
     auto& b = lanes.b;
     Value* quotient =
         b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, b.CreateFDiv(x, y));
-    Value* rest = lanes.fma(b.CreateFNeg(y), quotient, x);
     Value* zero = lanes.number(lanes.dtype_of(x), 0);
+    Value* rest = lanes.select(b.CreateFCmpOEQ(quotient, zero), x,
+                               lanes.fma(b.CreateFNeg(y), quotient, x));
     Value* above = b.CreateFCmpOLT(b.CreateFMul(rest, y), zero);
-    if (op == Op::Mod)
-        return lanes.select(above, b.CreateFAdd(rest, y), rest);
     Value* below = b.CreateFSub(quotient, lanes.number(lanes.dtype_of(x), 1));
-    return lanes.select(above, below, quotient);
+    return {lanes.select(above, below, quotient),
+            lanes.select(above, b.CreateFAdd(rest, y), rest)};
+}
+
+/// A quotient beyond the digits of its type is no whole number of divisors:
+/// seldom one is, and then the library finds the rest.
+Value* emit_remainder(Lanes& lanes, const FunctionTable& functions, Value* x,
+                      Value* y) {
+    auto& b = lanes.b;
+    const DType dtype = lanes.dtype_of(x);
+    const auto [quotient, near] = floor_division(lanes, x, y);
+    Value* operands[] = {x, y};
+    const auto by_library = [&] {
+        return call_external(lanes, functions, External::Remainder, dtype,
+                             operands);
+    };
+    if (lanes.width() == 1)
+        return by_library();
+    Value* result = lanes.variable(x->getType());
+    b.CreateStore(near, result);
+    Value* size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, quotient);
+    Value* is_near = b.CreateFCmpULE( // or NaN
+        size, lanes.number(dtype, dtype == DType::F32 ? 0x1p22 : 0x1p51));
+    lanes.when_rare(b.CreateNot(lanes.all(is_near)), [&] {
+        b.CreateStore(lanes.select(is_near, near, by_library()), result);
+    });
+    return b.CreateLoad(x->getType(), result);
+}
+
+/// Of an infinite dividend there is none, as Python's.
+Value* emit_floor_quotient(Lanes& lanes, Value* x, Value* y) {
+    auto& b = lanes.b;
+    const DType dtype = lanes.dtype_of(x);
+    Value* size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    Value* none =
+        b.CreateAnd(b.CreateFCmpOEQ(size, lanes.number(dtype, INFINITY)),
+                    b.CreateFCmpONE(y, lanes.number(dtype, 0)));
+    return lanes.select(none, lanes.number(dtype, NAN),
+                        floor_division(lanes, x, y).quotient);
+}
+
+/// SLEEF divides the two: numbers near the largest, whose reciprocals would be
+/// flushed, are scaled first.
+Value* emit_atan2(Lanes& lanes, const FunctionTable& functions, Value* y,
+                  Value* x) {
+    auto& b = lanes.b;
+    const DType dtype = lanes.dtype_of(x);
+    if (dtype == DType::F64) {
+        const auto size = [&](Value* value) {
+            return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value);
+        };
+        Value* largest =
+            b.CreateBinaryIntrinsic(llvm::Intrinsic::maxnum, size(x), size(y));
+        Value* scale = lanes.select(
+            b.CreateFCmpOGT(largest, lanes.number(dtype, 0x1p1000)),
+            lanes.number(dtype, 0x1p-100), lanes.number(dtype, 1));
+        x = b.CreateFMul(x, scale);
+        y = b.CreateFMul(y, scale);
+    }
+    Value* operands[] = {y, x};
+    return call_external(lanes, functions, External::Atan2, dtype, operands);
 }
 
 /// 1/sqrt(x), rounded twice, and once corrected by its residual 1 - x y²: 0.6
@@ -221,8 +285,9 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Div:
         return b.CreateFDiv(operand(0), operand(1));
     case Op::Mod:
+        return emit_remainder(lanes, functions, operand(0), operand(1));
     case Op::FloorDiv:
-        return floor_division(lanes, op, operand(0), operand(1));
+        return emit_floor_quotient(lanes, operand(0), operand(1));
     case Op::Pow:
         return external(External::Pow);
     case Op::Exp:
@@ -299,7 +364,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Atan:
         return external(External::Atan);
     case Op::Atan2:
-        return external(External::Atan2);
+        return emit_atan2(lanes, functions, operand(0), operand(1));
     case Op::Sinh:
         return external(External::Sinh);
     case Op::Cosh:

@@ -63,19 +63,29 @@ template <class T> static __device__ __forceinline__ T sign_of(T x) {
     return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
 }
 
-/// The largest whole number not above a / b. A quotient may round to the whole
-/// number above: the rest has the wrong sign then.
+/// a - b whole, where b may be infinite.
+template <class T>
+static __device__ __forceinline__ T rest_of(T a, T b, T whole) {
+    return whole == T(0) ? a : fma(-b, whole, a);
+}
+/// The largest whole number not above a / b, as Python's //: of an infinite a
+/// there is none. A quotient may round to the whole number above: the rest has
+/// the wrong sign then.
 template <class T>
 static __device__ __forceinline__ T floor_quotient(T a, T b) {
+    if (fabs(a) == infinity<T>() && b != T(0))
+        return a - a;
     const T whole = floor(a / b);
-    const T rest = fma(-b, whole, a);
+    const T rest = rest_of(a, b, whole);
     return rest * b < T(0) ? whole - T(1) : whole;
 }
-/// a - b floor(a / b): the sign of b, as Python's %
+/// a - b floor(a / b): the sign of b, as Python's %. A quotient beyond the
+/// digits of its type is no whole number of divisors.
 template <class T>
 static __device__ __forceinline__ T floor_remainder(T a, T b) {
     const T whole = floor(a / b);
-    const T rest = fma(-b, whole, a);
+    const bool is_far = fabs(whole) > (sizeof(T) == 4 ? T(4194304) : T(2251799813685248));
+    const T rest = is_far ? fmod(a, b) : rest_of(a, b, whole);
     return rest * b < T(0) ? rest + b : rest;
 }
 

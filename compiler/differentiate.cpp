@@ -3,7 +3,7 @@
 #include "compiler/differentiate.h"
 
 #include "compiler/build_state.h"
-#include "compiler/limits.h"
+#include "compiler/meeting_points.h"
 #include "compiler/rules.h"
 
 #include <algorithm>

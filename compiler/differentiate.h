@@ -9,8 +9,8 @@
 //     belongs to does not have that axis: the gradient of a parameter of D
 //     components never has N×D numbers.
 //  4. Where a function has no derivative, the rules say which subgradient is
-//     meant; none is NaN. Where points meet, limits.h says what a derivative
-//     is of which another one is taken.
+//     meant; none is NaN. Where points meet, meeting_points.h says what a
+//     derivative is of which another one is taken.
 #pragma once
 
 #include "compiler/ir.h"

@@ -1,6 +1,6 @@
-// compiler/limits.cpp - g/r at r = 0, by l'Hôpital's rule.
+// compiler/meeting_points.cpp - g/r at r = 0, by l'Hôpital's rule.
 
-#include "compiler/limits.h"
+#include "compiler/meeting_points.h"
 
 #include "compiler/differentiate.h"
 

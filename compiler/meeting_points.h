@@ -1,4 +1,4 @@
-// compiler/limits.h - what derivatives are where points meet.
+// compiler/meeting_points.h - what derivatives are where points meet.
 //
 // The slope of a root, g/2√s, and of an absolute value, g sign(a), are 0 at 0
 // by the rules of ops.def, g being the adjoint of the root: a first derivative

@@ -65,10 +65,11 @@ std::vector<NodeId> nodes_below(const Formula& formula, NodeId root) {
     return {seen.begin(), seen.end()};
 }
 
-/// What a function of derivatives.def takes the derivative of.
-std::set<NodeId> differentiated_below(const Formula& formula, NodeId root) {
+/// Of `nodes`, what a function of derivatives.def takes the derivative of.
+std::set<NodeId> differentiated_of(const Formula& formula,
+                                   const std::vector<NodeId>& nodes) {
     std::set<NodeId> all;
-    for (NodeId id : nodes_below(formula, root)) {
+    for (NodeId id : nodes) {
         const ast::Node& node = formula[id];
         if (node.kind == Kind::Apply && find_derivative(node.name))
             for (NodeId below : nodes_below(formula, node.children[0]))
@@ -276,8 +277,9 @@ ValueId GraphBuild::evaluate(Scope& scope, NodeId root) {
         refuse(Code::NestingTooDeep, span_of(scope, scope.formula[root]),
                {std::to_string(deepest_definition)});
     const Order outer = scope.order;
-    const std::set<NodeId> again = differentiated_below(scope.formula, root);
-    for (NodeId id : nodes_below(scope.formula, root)) {
+    const std::vector<NodeId> nodes = nodes_below(scope.formula, root);
+    const std::set<NodeId> again = differentiated_of(scope.formula, nodes);
+    for (NodeId id : nodes) {
         const ast::Node& node = scope.formula[id];
         scope.order = again.contains(id) ? Order::Inner : outer;
         if (++steps_ > most_steps)

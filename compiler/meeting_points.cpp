@@ -49,30 +49,22 @@ public:
 
 private:
     ValueId make(Node node, ValueId value) {
+        const ValueId a = node.operands[0], b = node.operands[1];
         switch (node.op) {
         case Op::Add:
         case Op::Sub:
-            return both(Op::Add, node);
+            return builder_.apply(Op::Add, {of(a), of(b)});
         case Op::Mul:
-            return both(Op::Mul, node);
-        case Op::Div:
-            return both(Op::Div, node);
+            return builder_.apply(Op::Mul, {of(a), of(b)});
+        case Op::Div: // a sum in a divisor is no term
+            return builder_.apply(Op::Div, {of(a), size(b)});
         case Op::Neg:
-            return of(node.operands[0]);
+            return of(a);
         default:
-            return builder_.apply(Op::Abs, {value});
+            return size(value);
         }
     }
-    ValueId both(Op op, const Node& node) {
-        const ValueId first = of(node.operands[0]);
-        return builder_.apply(op,
-                              {first, op == Op::Div ? size_of_divisor(node)
-                                                    : of(node.operands[1])});
-    }
-    /// A sum in a divisor is no term.
-    ValueId size_of_divisor(const Node& node) {
-        return builder_.apply(Op::Abs, {node.operands[1]});
-    }
+    ValueId size(ValueId value) { return builder_.apply(Op::Abs, {value}); }
 
     Builder& builder_;
     std::map<ValueId, ValueId> sizes_;

@@ -63,18 +63,6 @@ bool is_tracer(nb::handle type) {
     return false;
 }
 
-/// torch.func's, functionalize's included: such a tensor has no memory, and its
-/// type is torch.Tensor.
-void find_tracers(ArrayKind& kind) {
-    nb::object torch = nb::steal(PyImport_ImportModule("torch._C._functorch"));
-    if (!torch)
-        return forget_error();
-    nb::object function =
-        nb::getattr(torch, "is_functorch_wrapped_tensor", nb::none());
-    if (!function.is_none())
-        kind.is_tracer = function.release().ptr();
-}
-
 /// `name` of a module of torch's that is loaded; null where there is none.
 PyObject* find_in_torch(const char* module, const char* name) {
     nb::object from = nb::steal(PyImport_ImportModule(module));
@@ -90,7 +78,10 @@ PyObject* find_in_torch(const char* module, const char* name) {
 void find_torch(ArrayKind& kind) {
     if (kind.library != "torch")
         return;
-    find_tracers(kind);
+    // torch.func's, functionalize's included: such a tensor has no memory, and
+    // its type is torch.Tensor.
+    kind.is_tracer =
+        find_in_torch("torch._C._functorch", "is_functorch_wrapped_tensor");
     kind.tracing_state = find_in_torch("torch._C", "_get_tracing_state");
     kind.forward_mode = find_in_torch("torch.autograd", "forward_ad");
     kind.increment_version =

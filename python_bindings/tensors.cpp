@@ -151,6 +151,16 @@ void refuse_lazy(std::string_view name, PyObject* value) {
         fail(Code::TensorView, {std::string(name), "neg"});
 }
 
+/// Before the tensor is asked for its memory: what that would not tell.
+void begin_lending(std::string_view name, PyObject* value,
+                   const ArrayKind& kind, Pin& pin) {
+    pin.lender = value;
+    pin.name = name;
+    refuse_tracer(name, value, kind);
+    refuse_unrecorded(name, value, kind);
+    refuse_lazy(name, value);
+}
+
 /// By `__dlpack_device__`; 0 where the value does not say.
 std::int32_t device_type(PyObject* value) {
     nb::object device =
@@ -222,11 +232,7 @@ nb::object capsule_of(std::string_view name, PyObject* value,
 View view_of_exchange(std::string_view name, PyObject* value,
                       const ArrayKind& kind, Pin& pin) {
     const dlpack::Exchange& exchange = *kind.exchange;
-    pin.lender = value;
-    pin.name = name;
-    refuse_tracer(name, value, kind);
-    refuse_unrecorded(name, value, kind);
-    refuse_lazy(name, value);
+    begin_lending(name, value, kind, pin);
     pin.take_object(nb::borrow(value));
     dlpack::Tensor tensor;
     if (exchange.borrow(value, &tensor) != 0)
@@ -236,11 +242,7 @@ View view_of_exchange(std::string_view name, PyObject* value,
 
 View view_of_dlpack(std::string_view name, PyObject* value,
                     const ArrayKind& kind, Pin& pin, const Wanted& wanted) {
-    pin.lender = value;
-    pin.name = name;
-    refuse_tracer(name, value, kind);
-    refuse_unrecorded(name, value, kind);
-    refuse_lazy(name, value);
+    begin_lending(name, value, kind, pin);
     nb::object capsule = capsule_of(name, value, kind, wanted);
     if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
         auto* lent = static_cast<dlpack::ManagedVersioned*>(

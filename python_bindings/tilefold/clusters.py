@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tilefold import _core
-from tilefold.ranges import Ranges
+from tilefold.ranges import Ranges, intervals
 
 __all__ = ["Clusters"]
 
@@ -107,9 +107,9 @@ class Clusters:
         )
         near = apart.radius_neighbors(0.5)
         return Ranges.from_intervals(
-            _bounds(self.offsets),
+            intervals("i", self.offsets),
             near.indptr,
-            _bounds(other.offsets)[near.indices],
+            intervals("j", other.offsets)[near.indices],
         )
 
     def ranges(self, other: Clusters, visit: Any) -> Ranges:
@@ -119,11 +119,6 @@ class Clusters:
     def __repr__(self) -> str:
         tiles = len(self.offsets) - 1
         return f"tilefold.Clusters: {len(self.order)} points in {tiles} tiles"
-
-
-def _bounds(offsets: Any) -> Any:
-    """The first of each tile's points, and one beyond the last: (T, 2)."""
-    return np.stack([offsets[:-1], offsets[1:]], axis=1)
 
 
 def _cells(points: Any, size: Any) -> Any:

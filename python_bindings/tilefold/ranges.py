@@ -18,7 +18,7 @@ import numpy as np
 
 from tilefold import _core
 
-__all__ = ["Ranges"]
+__all__ = ["Ranges", "intervals"]
 
 MOST_TILES = 2**26  # of all batches: 2 GB of numbers
 MOST_PAIRS = 2**33  # truth values that are looked through
@@ -39,7 +39,7 @@ class Ranges:
     __slots__ = ("__weakref__", "_lists", "batch")
 
     def __init__(self, i: Any, j: Any, visit: Any) -> None:
-        rows, columns = _intervals("i", i), _intervals("j", j)
+        rows, columns = intervals("i", i), intervals("j", j)
         visited = np.asarray(visit)
         if visited.shape[-2:] != (len(rows), len(columns)):
             _core.fail("RangesShape", "visit", visited.shape)
@@ -144,7 +144,7 @@ def _pairs(name: str, values: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
     return array
 
 
-def _intervals(name: str, tiles: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+def intervals(name: str, tiles: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Offsets or intervals to intervals."""
     array = _integers(name, tiles)
     if array.ndim != 1 or array.size == 0:

@@ -1,9 +1,11 @@
 // compiler/explain.cpp - the stages of a formula as text.
 
-#include "compiler/bounds.h"
-#include "compiler/passes.h"
+#include "compiler/backends/cpu/choose_plan.h"
+#include "compiler/backends/cpu/plan_cost.h"
+#include "compiler/ir/text.h"
+#include "compiler/passes/bounds.h"
+#include "compiler/passes/split.h"
 #include "compiler/pipeline.h"
-#include "compiler/split.h"
 
 #include <charconv>
 #include <iomanip>

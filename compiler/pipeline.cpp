@@ -2,11 +2,15 @@
 
 #include "compiler/pipeline.h"
 
-#include "compiler/composites.h"
-#include "compiler/hash.h"
-#include "compiler/passes.h"
-#include "compiler/roles.h"
-#include "compiler/vocabulary.h"
+#include "compiler/backends/cpu/choose_plan.h"
+#include "compiler/build/composites.h"
+#include "compiler/build/roles.h"
+#include "compiler/ir/text.h"
+#include "compiler/ir/verify.h"
+#include "compiler/key.h"
+#include "compiler/language/vocabulary.h"
+#include "compiler/passes/dynamic_width.h"
+#include "compiler/passes/passes.h"
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
 // compiler/pipeline.h - everything from text to the cache key, without LLVM.
 #pragma once
 
-#include "compiler/artifact.h"
-#include "compiler/build.h"
-#include "compiler/ir.h"
-#include "compiler/plan.h"
-#include "compiler/sweeps.h"
+#include "compiler/backends/cpu/plan.h"
+#include "compiler/build/build.h"
+#include "compiler/ir/ir.h"
+#include "compiler/ir/stage.h"
+#include "compiler/key.h"
+#include "compiler/passes/sweeps.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,14 +15,6 @@
 #include <vector>
 
 namespace tilefold {
-
-/// 128 bits that name an image: canonical IR, dtypes, plan, ISA, versions of
-/// LLVM and of compiler/'s sources.
-struct Key {
-    std::array<std::uint64_t, 2> words{};
-    std::string hex() const; ///< 32 digits
-    friend bool operator==(const Key&, const Key&) = default;
-};
 
 /// What a program does with the pair term.
 enum class Mode : std::uint8_t {
@@ -130,10 +122,6 @@ CompileRequest request_of(const Program& program);
 
 /// Each stage of `formula` as text, in order: reading, AST, IR, canonical IR,
 /// split by axes, plan with its cost.
-struct Stage {
-    std::string name;
-    std::string text;
-};
 std::vector<Stage> explain(const ast::Formula& formula,
                            std::span<const ArgumentType> arguments, Mode mode,
                            const CompileOptions& options);

@@ -30,7 +30,7 @@ enum class Kind : std::uint8_t {
     Function,  ///< name: a definition itself, as fold_j takes them
 };
 
-/// `Apply` names an operator by its spelling in compiler/ops.def:
+/// `Apply` names an operator by its spelling in compiler/ir/ops.def:
 ///   "+" "-" "*" "/" "^" "mod" "neg" "·" (dot) "@" "<" "<=" ">" ">=" "=="
 ///   "!=" "and" "or" "not" "norm" (both bars, √ is "sqrt"), and a function by
 ///   its name as typed ("exp", "where", "sqdist", or a definition's name).

@@ -1,5 +1,6 @@
 // python_bindings/bind_kernels.cpp - what a call would run, for tests that
 // count the kinds of plan they meet.
+#include "compiler/backends/cpu/choose_plan.h"
 #include "python_bindings/call.h"
 #include "python_bindings/text_caster.h"
 

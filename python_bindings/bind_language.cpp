@@ -1,7 +1,7 @@
 // python_bindings/bind_language.cpp - the tables of the language as lists,
 // for `tilefold formulas`.
-#include "compiler/tiles.h"
-#include "compiler/vocabulary.h"
+#include "compiler/backends/cpu/tiles.h"
+#include "compiler/language/vocabulary.h"
 #include "formulas/catalogue.h"
 #include "formulas/keops_syntax.h"
 #include "python_bindings/call.h"
@@ -37,7 +37,7 @@ template <class Table> Rows described(const Table& table) {
 Rows functions() {
     return {
 #define SUGAR(spelling, keops, parameters, body, doc) {spelling, doc},
-#include "compiler/sugar.def"
+#include "compiler/language/sugar.def"
 #undef SUGAR
     };
 }
@@ -45,7 +45,7 @@ Rows functions() {
 Rows more_reductions() {
     return {
 #define REDUCTION_SUGAR(spelling, keops, arity, body, doc) {spelling, doc},
-#include "compiler/reduction_sugar.def"
+#include "compiler/language/reduction_sugar.def"
 #undef REDUCTION_SUGAR
     };
 }
@@ -108,11 +108,11 @@ void add_plans(std::map<std::string, std::vector<Columns>>& all) {
     for (const PlanKindRow& row : plan_kind_rows())
         all["plan kinds"].push_back({{"name", std::string(row.spelling)}});
 #define NEST(name, spelling) all["nests"].push_back({{"name", spelling}});
-#include "compiler/nests.def"
+#include "compiler/backends/cpu/nests.def"
 #undef NEST
 #define PLAN_FIELD(name, least, most, off, ...)                                \
     all["plan fields"].push_back({{"name", #name}, {"off", #off}});
-#include "compiler/plan_fields.def"
+#include "compiler/backends/cpu/plan_fields.def"
 #undef PLAN_FIELD
     for (const IsaRow& row : isa_rows())
         all["instruction sets"].push_back(
@@ -135,27 +135,27 @@ std::map<std::string, std::vector<Columns>> tables() {
                           {"arity", #arity},                                   \
                           {"shape", #shape},                                   \
                           {"result", #result}});
-#include "compiler/ops.def"
+#include "compiler/ir/ops.def"
 #undef OP
     auto& functions = all["functions"];
 #define SUGAR(spelling, keops, parameters, body, doc)                          \
     functions.push_back({{"name", spelling}, {"parameters", parameters}});
-#include "compiler/sugar.def"
+#include "compiler/language/sugar.def"
 #undef SUGAR
     auto& reductions = all["reductions"];
 #define REDUCTION(name, spelling, keops, least, most, ...)                     \
     reductions.push_back(                                                      \
         {{"name", spelling}, {"least", #least}, {"most", #most}});
-#include "compiler/reductions.def"
+#include "compiler/ir/reductions.def"
 #undef REDUCTION
 #define REDUCTION_SUGAR(spelling, keops, arity, ...)                           \
     reductions.push_back(                                                      \
         {{"name", spelling}, {"least", #arity}, {"most", #arity}});
-#include "compiler/reduction_sugar.def"
+#include "compiler/language/reduction_sugar.def"
 #undef REDUCTION_SUGAR
     auto& dtypes = all["dtypes"];
 #define DTYPE(name, spelling, ...) dtypes.push_back({{"name", spelling}});
-#include "compiler/dtypes.def"
+#include "compiler/ir/dtypes.def"
 #undef DTYPE
     add_plans(all);
     return all;

@@ -1,5 +1,5 @@
 // python_bindings/bind_solve.cpp - linear systems with kernels.
-#include "compiler/roles.h"
+#include "compiler/build/roles.h"
 #include "python_bindings/call.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"

@@ -9,7 +9,7 @@ namespace {
 
 constexpr DType every_dtype[] = {
 #define DTYPE(name, spelling, bytes, kind) DType::name,
-#include "compiler/dtypes.def"
+#include "compiler/ir/dtypes.def"
 #undef DTYPE
 };
 

@@ -1,8 +1,8 @@
 // python_bindings/element_types.h - element types as Python and DLPack name
-// them; all of it follows from compiler/dtypes.def.
+// them; all of it follows from compiler/ir/dtypes.def.
 #pragma once
 
-#include "compiler/types.h"
+#include "compiler/ir/types.h"
 #include "python_bindings/dlpack.h"
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // python_bindings/kernel_shape.cpp - see kernel_shape.h.
 #include "python_bindings/kernel_shape.h"
 
-#include "compiler/roles.h"
-#include "compiler/vocabulary.h"
+#include "compiler/build/roles.h"
+#include "compiler/language/vocabulary.h"
 #include "formulas/diagnostic.h"
 #include "formulas/parser.h"
 #include "python_bindings/derive.h"

@@ -27,7 +27,7 @@ void load_dtypes(const nb::module_& numpy) {
     if (DType::name != DType::BF16)                                            \
         state.dtypes[std::size_t(DType::name)] =                               \
             keep(make(numpy_name(DType::name).c_str()));
-#include "compiler/dtypes.def"
+#include "compiler/ir/dtypes.def"
 #undef DTYPE
 }
 

@@ -2,7 +2,7 @@
 // to be compiled and not before.
 #pragma once
 
-#include "compiler/artifact.h"
+#include "compiler/artifact/artifact.h"
 #include "compiler/backends/llvm/factory.h"
 #include "compiler/pipeline.h"
 #include "runtime/threads.h"

@@ -8,7 +8,7 @@
 // of scalars ends in 1: (…, N, 1), (…, 1, 1); see two_readings.h.
 #pragma once
 
-#include "compiler/kernel_abi.h"
+#include "compiler/artifact/kernel_abi.h"
 #include "runtime/job.h"
 #include "runtime/view.h"
 

@@ -2,7 +2,7 @@
 
 #include "runtime/cache_entry.h"
 
-#include "compiler/fields.h"
+#include "compiler/artifact/fields.h"
 #include "formulas/utf8.h"
 
 #include <bit>

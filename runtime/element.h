@@ -2,7 +2,7 @@
 // dtype, and back; kernels do not use it.
 #pragma once
 
-#include "compiler/types.h"
+#include "compiler/ir/types.h"
 #include "runtime/view.h"
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // runtime/explain.cpp - the stages of a formula up to the code of its kernels,
 // for this machine or for a GPU; the kernels of a call.
 
+#include "compiler/backends/cpu/choose_plan.h"
 #include "runtime/bind.h"
 #include "runtime/devices.h"
 #include "runtime/session_state.h"

@@ -2,8 +2,8 @@
 // An Image makes one from an artifact; tests make them from plain functions.
 #pragma once
 
-#include "compiler/artifact.h"
-#include "compiler/kernel_abi.h"
+#include "compiler/artifact/artifact.h"
+#include "compiler/artifact/kernel_abi.h"
 
 namespace tilefold {
 

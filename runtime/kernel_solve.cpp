@@ -2,7 +2,7 @@
 
 #include "runtime/kernel_solve.h"
 
-#include "compiler/roles.h"
+#include "compiler/build/roles.h"
 #include "formulas/diagnostic.h"
 #include "runtime/bind_shapes.h"
 #include "runtime/devices.h"

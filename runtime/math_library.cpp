@@ -43,7 +43,7 @@ extern "C" {
     SYMBOL(name, f16, "tilefold_special_" #symbol "_f16")                      \
     SYMBOL(name, d8, "tilefold_special_" #symbol "_d8")
 #define EXTERNAL(name, arity, library, symbol) OF_##library(name, symbol)
-#include "compiler/externals.def"
+#include "compiler/ir/externals.def"
 #undef EXTERNAL
 
 } // extern "C"
@@ -55,22 +55,22 @@ namespace {
 
 const void* const f32_8_lanes[] = {
 #define EXTERNAL(name, arity, library, symbol) ROW(name, f8)
-#include "compiler/externals.def"
+#include "compiler/ir/externals.def"
 #undef EXTERNAL
 };
 const void* const f64_4_lanes[] = {
 #define EXTERNAL(name, arity, library, symbol) ROW(name, d4)
-#include "compiler/externals.def"
+#include "compiler/ir/externals.def"
 #undef EXTERNAL
 };
 const void* const f32_16_lanes[] = {
 #define EXTERNAL(name, arity, library, symbol) ROW(name, f16)
-#include "compiler/externals.def"
+#include "compiler/ir/externals.def"
 #undef EXTERNAL
 };
 const void* const f64_8_lanes[] = {
 #define EXTERNAL(name, arity, library, symbol) ROW(name, d8)
-#include "compiler/externals.def"
+#include "compiler/ir/externals.def"
 #undef EXTERNAL
 };
 #undef ROW

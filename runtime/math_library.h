@@ -1,8 +1,8 @@
 // runtime/math_library.h - the functions kernels call through
-// call->functions; see compiler/externals.def.
+// call->functions; see compiler/ir/externals.def.
 #pragma once
 
-#include "compiler/artifact.h"
+#include "compiler/artifact/artifact.h"
 
 #include <cstdint>
 

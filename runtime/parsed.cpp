@@ -2,7 +2,7 @@
 
 #include "runtime/parsed.h"
 
-#include "compiler/roles.h"
+#include "compiler/build/roles.h"
 #include "formulas/diagnostic.h"
 
 #include <algorithm>

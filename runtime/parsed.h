@@ -74,7 +74,7 @@ struct Prepared {
 };
 using PreparedPointer = std::shared_ptr<const Prepared>;
 
-/// Kernels that run one after the other; see compiler/sweeps.h.
+/// Kernels that run one after the other; see compiler/passes/sweeps.h.
 struct PreparedSweeps {
     std::vector<PreparedPointer> kernels;
     std::vector<std::vector<SweepPart>> parts; ///< by kernel

@@ -2,7 +2,7 @@
 
 #include "runtime/provider.h"
 
-#include "compiler/hash.h"
+#include "compiler/key.h"
 #include "formulas/diagnostic.h"
 #include "runtime/apart.h"
 #include "runtime/cpu/isa.h"

@@ -2,6 +2,7 @@
 
 #include "runtime/session.h"
 
+#include "compiler/backends/cpu/choose_plan.h"
 #include "formulas/diagnostic.h"
 #include "runtime/bind.h"
 #include "runtime/session_state.h"

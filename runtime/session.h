@@ -2,6 +2,8 @@
 // it, run it. A Session owns the options, the threads and the caches.
 #pragma once
 
+#include "compiler/artifact/artifact.h"
+#include "compiler/backends/cpu/choose_plan.h"
 #include "compiler/pipeline.h"
 #include "runtime/ranges.h"
 #include "runtime/view.h"

@@ -3,7 +3,7 @@
 
 #include "runtime/session_state.h"
 
-#include "compiler/vocabulary.h"
+#include "compiler/language/vocabulary.h"
 #include "runtime/launch.h"
 #include "runtime/options.h"
 

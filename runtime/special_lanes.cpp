@@ -2,7 +2,7 @@
 // lane by lane, and functions of float32 by way of double; the vectors are in
 // registers as kernels pass them.
 
-#include "compiler/special.h"
+#include "compiler/ir/special.h"
 
 namespace {
 
@@ -42,7 +42,7 @@ using D8 = double __attribute__((vector_size(64)));
 
 extern "C" {
 #define EXTERNAL(name, arity, library, symbol) IS_##library(arity, symbol)
-#include "compiler/externals.def"
+#include "compiler/ir/externals.def"
 #undef EXTERNAL
 }
 

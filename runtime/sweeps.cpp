@@ -8,7 +8,7 @@
 
 #include "runtime/sweeps.h"
 
-#include "compiler/roles.h"
+#include "compiler/build/roles.h"
 #include "formulas/diagnostic.h"
 #include "runtime/batch_sum.h"
 #include "runtime/bind_job.h"

@@ -6,6 +6,7 @@
 
 #include "runtime/tune.h"
 
+#include "compiler/backends/cpu/choose_plan.h"
 #include "runtime/element.h"
 #include "runtime/launch.h"
 #include "runtime/math_library.h"

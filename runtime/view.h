@@ -2,7 +2,7 @@
 // shape and any strides. Owns nothing.
 #pragma once
 
-#include "compiler/types.h"
+#include "compiler/ir/types.h"
 
 #include <boost/container/small_vector.hpp>
 

@@ -1,7 +1,7 @@
 // runtime/cpu/image.h - machine code in memory, read and execute.
 #pragma once
 
-#include "compiler/artifact.h"
+#include "compiler/artifact/artifact.h"
 #include "runtime/kernel.h"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // runtime/cpu/isa.h - what this machine runs.
 #pragma once
 
-#include "compiler/plan.h"
+#include "compiler/backends/cpu/plan.h"
 
 #include <optional>
 #include <string>

@@ -5,10 +5,11 @@
 
 #include "runtime/cuda/backend.h"
 
-#include "compiler/backends/cuda/explain.h"
-#include "compiler/backends/cuda/gather.h"
-#include "compiler/hash.h"
-#include "compiler/passes.h"
+#include "compiler/backends/cuda/image/explain.h"
+#include "compiler/backends/cuda/image/gather.h"
+#include "compiler/backends/cuda/plan/choose_plan.h"
+#include "compiler/ir/text.h"
+#include "compiler/key.h"
 #include "formulas/diagnostic.h"
 #include "runtime/cache.h"
 #include "runtime/cuda/host_run.h"

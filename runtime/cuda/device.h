@@ -2,7 +2,7 @@
 // that were loaded into it, and memory that follows the order of a stream.
 #pragma once
 
-#include "compiler/backends/cuda/image.h"
+#include "compiler/backends/cuda/image/image.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/parameters.h"
 

@@ -2,7 +2,7 @@
 // its columns are cut.
 #pragma once
 
-#include "compiler/backends/cuda/image.h"
+#include "compiler/backends/cuda/image/image.h"
 #include "runtime/ranges.h"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // runtime/cuda/images.h - compiled images: from disk, else from NVRTC.
 #pragma once
 
-#include "compiler/backends/cuda/image.h"
+#include "compiler/backends/cuda/image/image.h"
 #include "compiler/pipeline.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/devices.h"

@@ -2,6 +2,7 @@
 
 #include "runtime/cuda/nvrtc.h"
 
+#include "compiler/backends/cuda/plan/choose_plan.h"
 #include "formulas/diagnostic.h"
 #include "runtime/cuda/shared_library.h"
 

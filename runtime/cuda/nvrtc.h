@@ -7,7 +7,7 @@
 //   4. where the system's linker looks.
 #pragma once
 
-#include "compiler/backends/cuda/image.h"
+#include "compiler/backends/cuda/image/image.h"
 
 #include <memory>
 #include <mutex>

@@ -2,7 +2,7 @@
 // of rows, and the intervals of columns that each meets.
 #pragma once
 
-#include "compiler/backends/cuda/call.h"
+#include "compiler/backends/cuda/image/call.h"
 #include "runtime/ranges.h"
 
 #include <span>

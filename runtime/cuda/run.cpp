@@ -2,7 +2,7 @@
 
 #include "runtime/cuda/run.h"
 
-#include "compiler/backends/cuda/call.h"
+#include "compiler/backends/cuda/image/call.h"
 #include "formulas/diagnostic.h"
 
 #include <algorithm>

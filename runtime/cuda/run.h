@@ -2,7 +2,7 @@
 // stream. Nothing waits for them.
 #pragma once
 
-#include "compiler/backends/cuda/call.h"
+#include "compiler/backends/cuda/image/call.h"
 #include "runtime/cuda/device.h"
 #include "runtime/cuda/numbers.h"
 

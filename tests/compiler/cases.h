@@ -1,7 +1,7 @@
 // tests/compiler/cases.h - formulas that many tests go through.
 #pragma once
 
-#include "compiler/build.h"
+#include "compiler/build/build.h"
 
 #include <span>
 #include <string_view>

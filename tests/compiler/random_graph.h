@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/backends/reference/interpreter.h"
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,8 @@
 
 #include "tests/compiler/support.h"
 
-#include "compiler/passes.h"
+#include "compiler/ir/text.h"
+#include "compiler/language/vocabulary.h"
 #include "formulas/parser.h"
 
 #include <gtest/gtest.h>

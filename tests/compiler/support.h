@@ -2,9 +2,9 @@
 // typed arguments in one line, golden files, the message of an error.
 #pragma once
 
-#include "compiler/build.h"
+#include "compiler/build/build.h"
+#include "compiler/passes/sweeps.h"
 #include "compiler/pipeline.h"
-#include "compiler/sweeps.h"
 
 #include <functional>
 #include <string>

@@ -1,6 +1,6 @@
 // tests/compiler/test_artifact.cpp - artifacts as bytes, and damaged bytes.
 
-#include "compiler/artifact.h"
+#include "compiler/artifact/artifact.h"
 
 #include <gtest/gtest.h>
 

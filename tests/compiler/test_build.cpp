@@ -1,6 +1,6 @@
 // tests/compiler/test_build.cpp - formulas to graphs, as golden text.
 
-#include "compiler/passes.h"
+#include "compiler/ir/text.h"
 #include "tests/compiler/cases.h"
 #include "tests/compiler/support.h"
 

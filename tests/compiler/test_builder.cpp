@@ -1,6 +1,7 @@
 // tests/compiler/test_builder.cpp - which values are the same value.
 
-#include "compiler/passes.h"
+#include "compiler/ir/verify.h"
+#include "compiler/passes/passes.h"
 #include "tests/compiler/support.h"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,10 @@
 // tests/compiler/test_derivatives.cpp - derivatives as graphs: what is summed
 // where, and how reductions that need one another are cut into sweeps.
 
-#include "compiler/passes.h"
-#include "compiler/rules.h"
-#include "compiler/sweeps.h"
+#include "compiler/build/rules.h"
+#include "compiler/ir/text.h"
+#include "compiler/language/vocabulary.h"
+#include "compiler/passes/sweeps.h"
 #include "tests/compiler/support.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // tests/compiler/test_fields.cpp - named numbers and texts come back as they
 // were, and nothing else is read as some.
 
-#include "compiler/fields.h"
+#include "compiler/artifact/fields.h"
 
 #include <cmath>
 #include <cstdint>

@@ -1,7 +1,8 @@
 // tests/compiler/test_fold.cpp - reductions by functions of the formula: what
 // becomes of the functions, and what is refused, with the whole message.
 
-#include "compiler/passes.h"
+#include "compiler/ir/text.h"
+#include "compiler/ir/verify.h"
 #include "tests/compiler/support.h"
 
 #include <gtest/gtest.h>

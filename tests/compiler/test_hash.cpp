@@ -1,5 +1,6 @@
 // tests/compiler/test_hash.cpp - what the key of an image depends on.
 
+#include "compiler/language/vocabulary.h"
 #include "tests/compiler/support.h"
 
 #include <gtest/gtest.h>

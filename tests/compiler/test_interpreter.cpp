@@ -1,7 +1,7 @@
 // tests/compiler/test_interpreter.cpp - the oracle against sums written out.
 
 #include "compiler/backends/reference/interpreter.h"
-#include "compiler/scalar.h"
+#include "compiler/ir/scalar.h"
 #include "tests/compiler/support.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // tests/compiler/test_named_formulas.cpp - the rows of catalogue.def, as
 // formulas and as functions.
-#include "compiler/passes.h"
-#include "compiler/vocabulary.h"
+#include "compiler/ir/text.h"
+#include "compiler/language/vocabulary.h"
 #include "formulas/catalogue.h"
 #include "tests/compiler/support.h"
 
@@ -74,7 +74,7 @@ TEST(NamedFormulas, ShareNoNameWithTheOtherTables) {
         operations.insert(row.spelling);
     functions = operations;
 #define SUGAR(spelling, ...) functions.insert(spelling);
-#include "compiler/sugar.def"
+#include "compiler/language/sugar.def"
 #undef SUGAR
     for (const ir::ReductionRow& row : ir::all_reduction_rows())
         reductions.insert(row.spelling);
@@ -84,10 +84,10 @@ TEST(NamedFormulas, ShareNoNameWithTheOtherTables) {
         if (!functions.contains(name))
             add(name, "reductions.def");
 #define SUGAR(spelling, ...) add(spelling, "sugar.def");
-#include "compiler/sugar.def"
+#include "compiler/language/sugar.def"
 #undef SUGAR
 #define REDUCTION_SUGAR(spelling, ...) add(spelling, "reduction_sugar.def");
-#include "compiler/reduction_sugar.def"
+#include "compiler/language/reduction_sugar.def"
 #undef REDUCTION_SUGAR
     for (const DerivativeRow& row : all_derivative_rows())
         add(row.spelling, "derivatives.def");

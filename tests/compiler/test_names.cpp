@@ -1,6 +1,7 @@
 // tests/compiler/test_names.cpp - which names a formula reads, and what the
 // arrays' dtypes make it compute in.
 
+#include "compiler/language/vocabulary.h"
 #include "tests/compiler/support.h"
 
 #include <gtest/gtest.h>

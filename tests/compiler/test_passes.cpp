@@ -1,9 +1,11 @@
 // tests/compiler/test_passes.cpp - each rule of the passes before and after,
 // and what holds of every pass.
 
-#include "compiler/composites.h"
-#include "compiler/passes.h"
-#include "compiler/split.h"
+#include "compiler/build/composites.h"
+#include "compiler/ir/text.h"
+#include "compiler/ir/verify.h"
+#include "compiler/passes/passes.h"
+#include "compiler/passes/split.h"
 #include "tests/compiler/cases.h"
 #include "tests/compiler/random_graph.h"
 #include "tests/compiler/support.h"

@@ -1,6 +1,9 @@
 // tests/compiler/test_pipeline.cpp - programs: what a caller is told.
 
-#include "compiler/passes.h"
+#include "compiler/backends/cpu/choose_plan.h"
+#include "compiler/ir/text.h"
+#include "compiler/ir/verify.h"
+#include "compiler/language/vocabulary.h"
 #include "tests/compiler/cases.h"
 #include "tests/compiler/support.h"
 

@@ -1,6 +1,7 @@
 // tests/compiler/test_plan.cpp - plans as text.
 
-#include "compiler/tiles.h"
+#include "compiler/backends/cpu/choose_plan.h"
+#include "compiler/backends/cpu/tiles.h"
 #include "tests/compiler/cases.h"
 #include "tests/compiler/support.h"
 

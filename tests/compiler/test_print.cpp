@@ -1,6 +1,7 @@
 // tests/compiler/test_print.cpp - graphs as text, and back.
 
-#include "compiler/passes.h"
+#include "compiler/ir/text.h"
+#include "compiler/ir/verify.h"
 #include "tests/compiler/cases.h"
 #include "tests/compiler/random_graph.h"
 #include "tests/compiler/support.h"

@@ -1,7 +1,9 @@
 // tests/compiler/test_random_graphs.cpp - random graphs keep their numbers
 // and their invariants through the passes.
 
-#include "compiler/passes.h"
+#include "compiler/ir/text.h"
+#include "compiler/ir/verify.h"
+#include "compiler/passes/passes.h"
 #include "tests/compiler/random_graph.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // tests/compiler/test_signs.cpp - what is known of a result's sign.
 
-#include "compiler/passes.h"
+#include "compiler/passes/passes.h"
 #include "tests/compiler/cases.h"
 #include "tests/compiler/random_graph.h"
 #include "tests/compiler/support.h"

@@ -1,7 +1,8 @@
 // tests/compiler/test_sweeps.cpp - reductions of reductions, cut into sweeps.
 
-#include "compiler/passes.h"
-#include "compiler/sweeps.h"
+#include "compiler/ir/text.h"
+#include "compiler/language/vocabulary.h"
+#include "compiler/passes/sweeps.h"
 #include "tests/compiler/support.h"
 
 #include <gtest/gtest.h>

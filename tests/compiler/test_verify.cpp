@@ -1,6 +1,6 @@
 // tests/compiler/test_verify.cpp - every broken invariant is named.
 
-#include "compiler/passes.h"
+#include "compiler/ir/verify.h"
 #include "tests/compiler/cases.h"
 #include "tests/compiler/support.h"
 

@@ -1,7 +1,7 @@
 // tests/compiler/test_vocabulary.cpp - the names of the tables, as the parser
 // sees them.
 
-#include "compiler/vocabulary.h"
+#include "compiler/language/vocabulary.h"
 #include "tests/compiler/support.h"
 
 #include <gtest/gtest.h>

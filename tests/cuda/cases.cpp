@@ -2,8 +2,8 @@
 
 #include "tests/cuda/cases.h"
 
-#include "compiler/composites.h"
-#include "compiler/passes.h"
+#include "compiler/build/composites.h"
+#include "compiler/passes/passes.h"
 #include "tests/compiler/cases.h"
 #include "tests/compiler/random_graph.h"
 #include "tests/compiler/support.h"

@@ -6,7 +6,7 @@
 // on an order that no event enforces goes wrong. Other streams work at once.
 
 #include "tests/cuda/fake_driver.h"
-#include "compiler/backends/cuda/call.h"
+#include "compiler/backends/cuda/image/call.h"
 #include "tests/cuda/fake_image.h"
 
 #include <chrono>

@@ -2,8 +2,8 @@
 // loaded: many in one library, since a compiler takes its time to start.
 #pragma once
 
-#include "compiler/backends/cuda/call.h"
-#include "compiler/backends/cuda/emit.h"
+#include "compiler/backends/cuda/image/call.h"
+#include "compiler/backends/cuda/image/emit.h"
 
 #include <array>
 #include <memory>

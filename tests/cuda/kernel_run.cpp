@@ -3,7 +3,8 @@
 
 #include "tests/cuda/kernel_run.h"
 
-#include "compiler/backends/cuda/reduction.h"
+#include "compiler/backends/cuda/plan/choose_plan.h"
+#include "compiler/backends/cuda/plan/reduction.h"
 #include "runtime/cuda/row_tiles.h"
 #include "runtime/element.h"
 #include "tests/numerics/guarded.h"
@@ -179,7 +180,7 @@ bool meets(const TileList& list, std::int64_t i, std::int64_t j) {
 /// Chosen pairs, where the graph asks for them.
 struct Chosen {
     Chosen(const CudaCase& of, const RunSizes& sizes, std::int64_t block_rows)
-        : any(cuda::chooses_pairs(of.graph)) {
+        : any(ir::chooses_pairs(of.graph)) {
         const TileList list = tiles_of(sizes);
         const std::vector<const TileList*> lists(std::size_t(sizes.batches),
                                                  &list);
@@ -292,7 +293,7 @@ std::vector<double> expected(const CudaCase& of, const RunSizes& sizes,
         }
     reference::Sizes of_graph{sizes.rows, sizes.columns, of.width, {}};
     const TileList list = tiles_of(sizes);
-    if (cuda::chooses_pairs(of.graph))
+    if (ir::chooses_pairs(of.graph))
         of_graph.chosen = [&](std::int64_t i, std::int64_t j) {
             return meets(list, i, j);
         };
@@ -314,7 +315,7 @@ HostKernels small_kernels(const CudaCase& of) {
     cuda::Plan plan = of.few_rows && plans.few ? *plans.few : plans.many;
     const bool is_tiled = plan.is_tiled();
     const bool has_rows = plan.lanes == cuda::Lanes::Rows;
-    const bool is_single = !is_tiled && has_rows && !cuda::folds_rows(of.graph);
+    const bool is_single = !is_tiled && has_rows && !ir::folds_rows(of.graph);
     plan.threads = is_single ? 32 : 64; // two warps, which nothing joins
     if (is_tiled) // the plan may have taken half as many threads
         plan.shared_bytes *= 2;
@@ -356,7 +357,7 @@ std::string run_kernels(const HostModule& module, std::size_t number,
     if (launch.shape().is_open)
         call.parts = (of.width + launch.plan().width_block - 1) /
                      launch.plan().width_block;
-    const bool is_one_segment = cuda::chooses_pairs(of.graph) ||
+    const bool is_one_segment = ir::chooses_pairs(of.graph) ||
                                 launch.plan().lanes == cuda::Lanes::Points;
     call.segments = is_one_segment ? 1 : sizes.segments;
     std::fill(std::begin(call.batch), std::end(call.batch), 1);

@@ -1,7 +1,7 @@
 // tests/cuda/sass.h - the machine instructions of a kernel's innermost loop.
 #pragma once
 
-#include "compiler/backends/cuda/image.h"
+#include "compiler/backends/cuda/image/image.h"
 
 #include <map>
 #include <string>

@@ -1,7 +1,8 @@
 // tests/cuda/test_nvrtc.cpp - emitted code through NVRTC, for real
 // architectures: registers, spills, instructions a pair.
 
-#include "compiler/backends/cuda/model.h"
+#include "compiler/backends/cuda/plan/choose_plan.h"
+#include "compiler/backends/cuda/plan/model.h"
 #include "runtime/cuda/nvrtc.h"
 #include "tests/compiler/support.h"
 #include "tests/cuda/cases.h"

@@ -1,7 +1,8 @@
 // tests/cuda/test_writer.cpp - expressions and scopes of emitted code: types,
 // parentheses, names; and the text of whole formulas.
 
-#include "compiler/backends/cuda/writer.h"
+#include "compiler/backends/cuda/plan/choose_plan.h"
+#include "compiler/backends/cuda/text/writer.h"
 #include "tests/compiler/support.h"
 #include "tests/cuda/cases.h"
 

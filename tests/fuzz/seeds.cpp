@@ -1,9 +1,9 @@
 // tests/fuzz/seeds.cpp - what mutations start from: formulas and words.
 #include "tests/fuzz/seeds.h"
 
-#include "compiler/build.h"
-#include "compiler/ir.h"
-#include "compiler/vocabulary.h"
+#include "compiler/build/build.h"
+#include "compiler/ir/ir.h"
+#include "compiler/language/vocabulary.h"
 #include "formulas/catalogue.h"
 #include "tests/formulas/golden.h"
 

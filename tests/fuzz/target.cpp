@@ -1,7 +1,9 @@
 // tests/fuzz/target.cpp - from text to the key, as the runtime goes.
 #include "tests/fuzz/target.h"
 
-#include "compiler/passes.h"
+#include "compiler/ir/text.h"
+#include "compiler/ir/verify.h"
+#include "compiler/language/vocabulary.h"
 #include "formulas/parser.h"
 #include "runtime/parsed.h"
 #include "tests/fuzz/mutate.h"
@@ -17,7 +19,7 @@ namespace {
 DType some_dtype(Random& random) {
     constexpr DType all[] = {
 #define DTYPE(name, spelling, bytes, kind) DType::name,
-#include "compiler/dtypes.def"
+#include "compiler/ir/dtypes.def"
 #undef DTYPE
     };
     return all[below(random, 3) ? below(random, 2)

@@ -2,7 +2,7 @@
 // file that emulated_driver.cpp reads there, under an emulator.
 #pragma once
 
-#include "compiler/kernel_abi.h"
+#include "compiler/artifact/kernel_abi.h"
 
 #include <cstdint>
 

@@ -25,7 +25,7 @@
 #define OF_Sleef15InDouble(name, arity, symbol) DECLARE(name, arity, symbol)
 #define OF_Special(name, arity, symbol)
 #define EXTERNAL(name, arity, library, symbol) OF_##library(name, arity, symbol)
-#include "compiler/externals.def"
+#include "compiler/ir/externals.def"
 #undef EXTERNAL
 #undef OF_Sleef10
 #undef OF_Sleef10InDouble
@@ -77,7 +77,7 @@ template <class Function> const void* address(Function* function) {
 template <class T> const void* const* functions() {
     static const void* const table[] = {
 #define EXTERNAL(name, arity, library, symbol) OF_##library(name, arity)
-#include "compiler/externals.def"
+#include "compiler/ir/externals.def"
 #undef EXTERNAL
     };
     return table;

@@ -2,8 +2,10 @@
 
 #include "tests/numerics/kernel_case.h"
 
+#include "compiler/backends/cpu/choose_plan.h"
 #include "compiler/backends/llvm/factory.h"
 #include "compiler/backends/reference/interpreter.h"
+#include "compiler/language/vocabulary.h"
 #include "formulas/parser.h"
 #include "runtime/cpu/isa.h"
 #include "runtime/element.h"

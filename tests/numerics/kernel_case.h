@@ -2,6 +2,7 @@
 // through a kernel image entry by entry and through the interpreter.
 #pragma once
 
+#include "compiler/backends/cpu/choose_plan.h"
 #include "compiler/pipeline.h"
 #include "tests/numerics/guarded.h"
 

@@ -2,7 +2,7 @@
 
 #include "tests/numerics/ulp.h"
 
-#include "compiler/composites.h"
+#include "compiler/build/composites.h"
 #include "runtime/session.h"
 #include "tests/numerics/ulp_reference.h"
 

@@ -2,8 +2,8 @@
 // ops.def, in units in the last place; and the table where it is recorded.
 #pragma once
 
-#include "compiler/ir.h"
-#include "compiler/plan.h"
+#include "compiler/backends/cpu/plan.h"
+#include "compiler/ir/ir.h"
 
 #include <cstdint>
 #include <functional>

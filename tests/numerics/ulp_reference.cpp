@@ -8,7 +8,7 @@
 
 #include "tests/numerics/ulp_reference.h"
 
-#include "compiler/scalar.h"
+#include "compiler/ir/scalar.h"
 
 #include <cmath>
 

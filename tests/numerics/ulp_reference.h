@@ -2,7 +2,7 @@
 // once.
 #pragma once
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 
 #include <span>
 

@@ -3,7 +3,7 @@
 
 #include "runtime/backend.h"
 
-#include "compiler/vocabulary.h"
+#include "compiler/language/vocabulary.h"
 #include "formulas/parser.h"
 
 #include <array>

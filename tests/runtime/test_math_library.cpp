@@ -1,7 +1,7 @@
 // tests/runtime/test_math_library.cpp - each table holds the functions of
 // externals.def, in its order, vector and scalar.
 
-#include "compiler/special.h"
+#include "compiler/ir/special.h"
 #include "runtime/cpu/isa.h"
 #include "runtime/math_library.h"
 
@@ -26,7 +26,7 @@ constexpr External externals[] = {
 #define STEM_Sleef15InDouble(symbol) symbol
 #define STEM_Special(symbol) #symbol
 #define EXTERNAL(name, arity, library, symbol) {STEM_##library(symbol), arity},
-#include "compiler/externals.def"
+#include "compiler/ir/externals.def"
 #undef EXTERNAL
 };
 

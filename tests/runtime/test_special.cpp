@@ -1,7 +1,7 @@
 // tests/runtime/test_special.cpp - the functions of special.h are of every
 // double: nothing is thrown, no call is long, whatever the floating-point mode.
 
-#include "compiler/special.h"
+#include "compiler/ir/special.h"
 #include "runtime/cpu/float_mode.h"
 
 #include <algorithm>

@@ -41,7 +41,7 @@ MUTANTS = [
     ),
     Mutant(
         "a fold merges states as if they were terms",
-        _BACKEND + "monoid_fold.cpp",
+        _BACKEND + "monoids/monoid_fold.cpp",
         "node().fold->merge, left, right)",
         "node().fold->accumulate, left, right)",
         "test_numerics",
@@ -97,7 +97,7 @@ MUTANTS = [
     ),
     Mutant(
         "sums by blocks start from what was there",
-        _BACKEND + "blocks.cpp",
+        _BACKEND + "matmul/blocks.cpp",
         "return write_part(zero, product_.steps, product_.starts);",
         "return write_part(zero, product_.steps, false);",
         "test_numerics",
@@ -106,7 +106,7 @@ MUTANTS = [
     ),
     Mutant(
         "a weight of a block loses its lesser bits",
-        _BACKEND + "weighted.cpp",
+        _BACKEND + "matmul/weighted.cpp",
         "    for (int part = 0; part < weight_parts; ++part)\n"
         "        all_parts",
         "    for (int part = 0; part + 2 < weight_parts; ++part)\n"
@@ -117,7 +117,7 @@ MUTANTS = [
     ),
     Mutant(
         "words of a block end in what was there",
-        _BACKEND + "words.cpp",
+        _BACKEND + "pack/word_load.cpp",
         "k < of.padded(); ++k)",
         "k < of.words(); ++k)",
         "test_numerics",
@@ -126,7 +126,7 @@ MUTANTS = [
     ),
     Mutant(
         "the lesser part of a column is left out",
-        _BACKEND + "parts.cpp",
+        _BACKEND + "matmul/parts.cpp",
         "{lesser_columns, {of_rows}}",
         "{of_columns, {of_rows}}",
         "test_numerics",
@@ -135,7 +135,7 @@ MUTANTS = [
     ),
     Mutant(
         "squares of a tile are not turned",
-        _BACKEND + "pack.cpp",
+        _BACKEND + "pack/pack.cpp",
         "lanes.transpose(square);",
         "",
         "test_numerics",
@@ -183,7 +183,7 @@ MUTANTS = [
     ),
     Mutant(
         "the sums of logsumexp are not rescaled",
-        _BACKEND + "monoid_exponential.cpp",
+        _BACKEND + "monoids/monoid_exponential.cpp",
         "shrink.push_back(power(tile.lanes, before, levels.back()));",
         "shrink.push_back(tile.lanes.number(graph_.real, 1));",
         "test_numerics",
@@ -191,7 +191,7 @@ MUTANTS = [
     ),
     Mutant(
         "merge writes beyond the last row",
-        _BACKEND + "reduce_nest.cpp",
+        _BACKEND + "nest/reduce_nest.cpp",
         "            into.set_mask(mask);\n            from.set_mask(mask);",
         "            static_cast<void>(mask);",
         "test_numerics",
@@ -199,7 +199,7 @@ MUTANTS = [
     ),
     Mutant(
         "stages of a loop work on the wrong column",
-        _BACKEND + "software_pipeline.cpp",
+        _BACKEND + "pipelining/software_pipeline.cpp",
         "step(), at_start.getInt64(std::uint64_t(stage)));",
         "step(), at_start.getInt64(std::uint64_t(stage ? stage - 1 : 0)));",
         "test_numerics",
@@ -207,7 +207,7 @@ MUTANTS = [
     ),
     Mutant(
         "the last columns of a panel are left out",
-        _BACKEND + "column_tiles.cpp",
+        _BACKEND + "nest/column_tiles.cpp",
         "loop(whole, to, 1);",
         "loop(whole, whole, 1);",
         "test_numerics",
@@ -215,7 +215,7 @@ MUTANTS = [
     ),
     Mutant(
         "sums of a panel start from one",
-        _BACKEND + "monoid_plain.cpp",
+        _BACKEND + "monoids/monoid_plain.cpp",
         "tile.lanes.b.CreateStore(tile.lanes.number(partial_, identity()),",
         "tile.lanes.b.CreateStore(tile.lanes.number(partial_, 1),",
         "test_numerics",
@@ -223,7 +223,7 @@ MUTANTS = [
     ),
     Mutant(
         "k-min forgets what a better value displaces",
-        _BACKEND + "monoid_k_minimum.cpp",
+        _BACKEND + "monoids/monoid_k_minimum.cpp",
         "b.CreateStore(lanes.select(first, y, held), x_at);",
         "b.CreateStore(held, x_at);",
         "test_numerics",
@@ -231,7 +231,7 @@ MUTANTS = [
     ),
     Mutant(
         "argmax takes the last of equal values",
-        _BACKEND + "monoid_arg.cpp",
+        _BACKEND + "monoids/monoid_arg.cpp",
         "largest_ ? b.CreateFCmpUGT(x, best) : b.CreateFCmpULT(x, best);",
         "largest_ ? b.CreateFCmpUGE(x, best) : b.CreateFCmpULE(x, best);",
         "test_numerics",
@@ -239,7 +239,7 @@ MUTANTS = [
     ),
     Mutant(
         "argmax passes over NaN",
-        _BACKEND + "monoid_arg.cpp",
+        _BACKEND + "monoids/monoid_arg.cpp",
         "largest_ ? b.CreateFCmpUGT(x, best) : b.CreateFCmpULT(x, best);",
         "largest_ ? b.CreateFCmpOGT(x, best) : b.CreateFCmpOLT(x, best);",
         "test_numerics",
@@ -247,7 +247,7 @@ MUTANTS = [
     ),
     Mutant(
         "what an array contributes on its other axis is not exchanged",
-        "compiler/build_derived.cpp",
+        "compiler/build/derived.cpp",
         "return builder_.type(leaf).axes == axis ? adjoint",
         "return leaf != ir::no_value ? adjoint",
         "test_compiler",
@@ -255,7 +255,7 @@ MUTANTS = [
     ),
     Mutant(
         "reductions of all levels share a sweep",
-        "compiler/sweeps.cpp",
+        "compiler/passes/sweeps.cpp",
         "levels[id] += is_reduction(builder[id]);",
         "levels[id] = is_reduction(builder[id]);",
         "test_compiler",
@@ -263,7 +263,7 @@ MUTANTS = [
     ),
     Mutant(
         "points along which an adjoint is the same are not counted",
-        "compiler/differentiate.cpp",
+        "compiler/build/differentiate.cpp",
         "if (constant == Axes::None)",
         "if (constant != Axes::IJ)",
         "test_compiler",
@@ -271,7 +271,7 @@ MUTANTS = [
     ),
     Mutant(
         "a coefficient of exp2 is off in its last digits",
-        _BACKEND + "exponential.cpp",
+        _BACKEND + "lanes/exponential.cpp",
         "0x1.62e43ep-1, 0x1.ebe5b8p-3,",
         "0x1.62e44ep-1, 0x1.ebe5b8p-3,",
         "test_numerics",
@@ -279,7 +279,7 @@ MUTANTS = [
     ),
     Mutant(
         "vectors of open width lie in one place",
-        _BACKEND + "pack.cpp",
+        _BACKEND + "pack/pack.cpp",
         "if (place.offset_per_width)",
         "if (place.offset_per_width < 0)",
         "test_numerics",

@@ -59,8 +59,8 @@ BROKEN = [
     ),
     (
         "runtime/a.h",
-        '// runtime/a.h - a.\n#include "compiler/backends/llvm/pack.h"\n',
-        "runtime/a.h:2: includes compiler/backends/llvm/pack.h; "
+        '// runtime/a.h - a.\n#include "compiler/backends/llvm/pack/pack.h"\n',
+        "runtime/a.h:2: includes compiler/backends/llvm/pack/pack.h; "
         "only compiler/backends/llvm/factory.h may be",
     ),
     (

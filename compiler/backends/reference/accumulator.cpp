@@ -3,7 +3,7 @@
 
 #include "compiler/backends/reference/accumulator.h"
 
-#include "compiler/whole.h"
+#include "compiler/ir/whole.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // one row's state, fed term by term.
 #pragma once
 
-#include "compiler/backends/reference/interpreter.h"
+#include "compiler/backends/reference/fold_function.h"
 
 #include <cstdint>
 #include <optional>

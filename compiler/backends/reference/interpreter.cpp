@@ -6,8 +6,8 @@
 #include "compiler/backends/reference/interpreter.h"
 
 #include "compiler/backends/reference/accumulator.h"
-#include "compiler/scalar.h"
-#include "compiler/whole.h"
+#include "compiler/ir/scalar.h"
+#include "compiler/ir/whole.h"
 
 #include <algorithm>
 #include <array>

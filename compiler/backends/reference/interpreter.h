@@ -2,7 +2,8 @@
 // pair by pair in double precision, slowly and plainly.
 #pragma once
 
-#include "compiler/ir.h"
+#include "compiler/backends/reference/fold_function.h"
+#include "compiler/ir/ir.h"
 
 #include <cstdint>
 #include <functional>
@@ -36,22 +37,5 @@ std::vector<double> evaluate(const ir::Graph& graph, const Sizes& sizes,
                              const Reader& read,
                              std::span<const std::int64_t> points,
                              std::span<const std::int64_t> columns_at = {});
-
-/// A graph of a Fold: two states, or a state and a term, to a state.
-class FoldFunction {
-public:
-    explicit FoldFunction(const ir::Graph& graph);
-    FoldFunction(FoldFunction&&) noexcept;
-    ~FoldFunction();
-
-    /// Good until the next call.
-    std::span<const double> operator()(std::span<const double> left,
-                                       std::span<const double> right,
-                                       std::span<const double> given);
-
-private:
-    struct Body;
-    std::unique_ptr<Body> body_;
-};
 
 } // namespace tilefold::reference

@@ -1,4 +1,4 @@
-// compiler/backends/cuda/device/whole.cuh - integers, as compiler/whole.h
+// compiler/backends/cuda/device/whole.cuh - integers, as compiler/ir/whole.h
 // defines them: a result beyond int64 is its least or largest number, and
 // what is divided by 0 is 0.
 

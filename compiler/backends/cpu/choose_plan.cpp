@@ -1,0 +1,350 @@
+// compiler/backends/cpu/choose_plan.cpp - the cost model's choice of loops.
+
+#include "compiler/backends/cpu/choose_plan.h"
+
+#include "compiler/backends/cpu/narrow.h"
+#include "compiler/backends/cpu/plan_cost.h"
+#include "compiler/backends/cpu/tiles.h"
+
+#include <algorithm>
+
+namespace tilefold {
+namespace {
+
+/// Columns of a panel and of a tile of columns, where vectors are short.
+struct Panels {
+    std::int32_t panel, k_tile;
+};
+
+/// Each with the measurement that chose it.
+namespace constants {
+/// Panels of f32 partial sums before they go to double: 256 costs about 1%
+/// of a D=3 Gaussian and leaves 4e-10 relative after 1e7 terms.
+constexpr std::int32_t panel = 256;
+/// Sums in f64 need no second accumulator: panels are as long as L1 allows,
+/// for 4% of a D=3 Gaussian.
+constexpr std::int32_t panel_f64 = 512;
+/// Rows whose packed values and state stay in L1/L2 with a panel; packing a
+/// panel is then 2% of a D=3 Gaussian's time.
+constexpr std::int32_t row_block = 1024;
+/// Components up to which a tile's coordinates stay in registers. Gaussian,
+/// f32, G pairs/s in registers (best tile) against looped (4x6):
+///   D=4 10.8, 9.1   D=5 10.7, 10.5   D=6 9.6, 10.0   D=8 7.4, 8.6
+constexpr std::int32_t unroll = 5;
+/// Components of a tile of 64 rows that stay in L1 (24 KiB), and from how many
+/// on they are summed in such parts. On one core of a Sapphire Rapids at 2.7
+/// GHz, where ports allow 16 components of a pair a cycle, a Gaussian sum of
+/// D=500 runs at 0.079 G pairs/s (0.048 in one part; ports: 0.086), of D=3000
+/// at 0.012 (0.004; 0.014).
+constexpr std::int32_t depth = 96;
+constexpr std::int32_t deep = 192;
+/// Columns that fill stages of a loop.
+constexpr std::int32_t filling = 32;
+/// Columns whose scalars stay in L1 beside what sums of vectors read. A sum of
+/// E=64 columns, of both cores, G pairs/s: 1.28 (32: 1.22, 128: 1.16).
+constexpr std::int32_t k_tile = 64;
+/// Those that a logsumexp keeps of so many columns, D=3, N=M=10⁴, both cores of
+/// a Zen 5: 4.19 ms (twice as many: 4.29, half: 4.28).
+constexpr std::int32_t scalar_bytes = 32 << 10;
+/// Lists of the smallest are read and written once a panel, which is therefore
+/// long, and look at so many bytes of pairs at once, which stay in L1: twice as
+/// many where it has 48 KiB. The 10 nearest of D=3 on a Zen 5, one core: 12.2 G
+/// pairs/s (16 KiB: 11.8). What is noted of an argmin is looked up once a
+/// panel: 28.6 (1024: 27.7, 256: 24.6).
+constexpr std::int32_t listed_panel = 2048;
+constexpr std::int32_t listed_bytes = 16 << 10, listed_bytes_zen5 = 32 << 10;
+/// A softmax of 64 components folds as many sums into double once a panel. Of
+/// bf16, D=64, both cores of a Zen 4, G pairs/s: 1.00 (256, 64: 0.94; 1024, 64:
+/// 0.97); of f32, one core of a Zen 5: 0.925 (256, 64: 0.902; 1024, 64: 0.921).
+/// Sums of tiles are joined in float32, where 256 terms one by one would be as
+/// far from exact.
+/// Of 512 components it is 2% slower.
+constexpr Panels attention = {1024, 128};
+constexpr std::int64_t attention_width = 128;
+/// Error of products of factors of 16 bits, of distances too: typical of 16 to
+/// 64 components.
+constexpr double error_of_parts = 3.2e-6;
+/// Of a weight's leading 8 bits, rounded: the same.
+constexpr double error_of_one_part = 4e-3;
+/// Bytes of a block of packed rows, and of a panel of packed columns, where
+/// vectors are long: both are read from L2 or beyond, once a panel and once a
+/// tile of rows.
+constexpr std::int64_t row_bytes = 4 << 20;
+constexpr std::int64_t panel_bytes = 1 << 20;
+/// Issue slots of a tile's code, all of whose pairs are in one block. Beyond, a
+/// pair has enough to do by itself, and LLVM's allocation of registers takes
+/// the square of a block's length. Columns of softdtw's smallest values, 3 and
+/// 8 components, one core of a Zen 4, G pairs/s in any tile from 1x1 to 1x8:
+/// 0.11, 0.009; compiled in 0.06, 0.10 s (1x1), 0.07, 0.8 s (1x4), 0.10, 2.4 s
+/// (1x8).
+constexpr double tile_slots = 2048;
+} // namespace constants
+
+/// What decides the tile: how a pair's term is made.
+struct Demand {
+    std::int64_t row_registers = 0; ///< components of i-values kept at once
+    bool looped = false;      ///< a contraction longer than `unroll` per pair
+    bool blocks = false;      ///< … of narrow numbers, by the matrix unit
+    std::int64_t longest = 0; ///< components of a vector that is contracted
+    bool wide = false;        ///< vector results longer than `unroll`
+    bool listed = false;      ///< sorted lists of the K smallest
+    bool rescaled = false;    ///< a running maximum: tiles of columns
+    bool folded = false;      ///< a user's functions of a long state
+    bool extremes = true;     ///< largest or smallest values, or where they are
+    bool located = false;     ///< where they are
+    bool vectors = false; ///< a pair has vectors, as gradients of kernels do
+    bool powers = false;  ///< … an exponential: a long chain of operations
+    std::int64_t accumulators = 0;
+
+    bool takes_column_tiles() const { return wide || listed || rescaled; }
+    /// Whether stages of several vectors would not fit registers.
+    bool is_crowded() const { return row_registers + accumulators > 4; }
+    PlanKind kind(Nest nest) const {
+        if (nest == Nest::Values)
+            return PlanKind::Values;
+        if (folded)
+            return PlanKind::Fold;
+        if (looped && rescaled && wide)
+            return PlanKind::LongSoftmax;
+        if (looped && extremes && located)
+            return PlanKind::LongLocation;
+        if (looped)
+            return listed ? PlanKind::LongList : PlanKind::Long;
+        if (blocks)
+            return PlanKind::Blocks;
+        if (rescaled)
+            return PlanKind::Softmax;
+        if (listed)
+            return PlanKind::List;
+        if (wide)
+            return PlanKind::Wide;
+        if (extremes)
+            return located ? PlanKind::Location : PlanKind::Extreme;
+        if (vectors)
+            return accumulators > 4 ? PlanKind::Gradients : PlanKind::Gradient;
+        if (!powers || accumulators > 2)
+            return PlanKind::Plain;
+        return is_crowded() ? PlanKind::Crowded : PlanKind::Short;
+    }
+};
+
+bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
+                       ir::ValueId operand) {
+    return graph[operand].type.axes == Axes::I &&
+           (user.type.axes == Axes::IJ || user.op == ir::Op::Reduce);
+}
+
+bool multiplies_by_parts(const ir::Graph& graph, const Plan& plan) {
+    for (ir::ValueId id = 0; id < graph.nodes.size(); ++id)
+        if (multiplies_by_parts(graph, id, plan))
+            return true;
+    return false;
+}
+
+Demand demand_of(const ir::Graph& graph, const Plan& plan) {
+    Demand demand;
+    const std::map<ir::ValueId, Words> words = find_words(graph, plan);
+    std::vector<bool> counted(graph.nodes.size());
+    for (ir::ValueId id = 0; id < graph.nodes.size(); ++id) {
+        const ir::Node& node = graph[id];
+        for (ir::ValueId operand : node.inputs()) {
+            if (!crosses_from_rows(graph, node, operand) || counted[operand])
+                continue;
+            counted[operand] = true;
+            demand.row_registers += graph[operand].type.rows;
+        }
+        if (node.op == ir::Op::Reduce) {
+            const auto reduction = ir::Reduction(node.first);
+            const ir::Monoid monoid = row_of(reduction).monoid;
+            const std::int32_t width = node.type.rows;
+            demand.rescaled |= monoid == ir::Monoid::LogSumExp ||
+                               monoid == ir::Monoid::SoftMax;
+            demand.folded |= node.fold && width > constants::unroll;
+            demand.listed |= monoid == ir::Monoid::KMinimum;
+            const bool is_location = monoid == ir::Monoid::ArgMaximum ||
+                                     monoid == ir::Monoid::ArgMinimum;
+            demand.located |= is_location;
+            demand.extremes &= is_location || monoid == ir::Monoid::Maximum ||
+                               monoid == ir::Monoid::Minimum;
+            demand.blocks |= weighs_by_blocks(graph, id, plan);
+            demand.wide |= width == dynamic || width > constants::unroll;
+            demand.accumulators += std::max(width, 1);
+        } else if (node.type.axes == Axes::IJ && node.arity > 0) {
+            demand.vectors |= node.type.rank == 1;
+            demand.powers |= is_power_of_pairs(node);
+            for (ir::ValueId operand : node.inputs()) {
+                if (graph[operand].type.rank != 1 || node.type.rank != 0)
+                    continue;
+                const std::int64_t components = graph[operand].type.rows;
+                demand.longest = std::max(demand.longest, components);
+                const auto found = words.find(operand);
+                const bool blocks =
+                    (found != words.end() && found->second.depth > 0) ||
+                    multiplies_by_parts(graph, id, plan);
+                demand.blocks |= blocks;
+                demand.looped |= !blocks && components > constants::unroll;
+            }
+        }
+    }
+    return demand;
+}
+
+/// Those of tiles.def whose code is not too long, or single vectors.
+std::vector<Tile> fitting_tiles(PlanKind kind, const ir::Graph& graph,
+                                const Plan& plan) {
+    const double slots = code_slots_of_pair(graph, plan);
+    std::vector<Tile> fitting;
+    for (const Tile& tile : tiles_for(kind, row_of(plan.isa), graph.real))
+        if (tile.row_vectors * tile.columns * slots <= constants::tile_slots)
+            fitting.push_back(tile);
+    if (fitting.empty())
+        fitting.push_back({1, 1, 0});
+    return fitting;
+}
+
+Plan base_plan(const ir::Graph& graph, Nest nest, Isa isa) {
+    Plan plan;
+    plan.isa = isa;
+    plan.nest = nest;
+    plan.lanes = row_of(isa).vector_bytes / std::int32_t(size_of(graph.real));
+    plan.row_block = constants::row_block;
+    plan.unroll = constants::unroll;
+    return plan;
+}
+
+Panels panels_for(const Demand& demand, const Plan& plan, std::size_t size) {
+    const std::int32_t row_bytes =
+        plan.row_vectors * plan.lanes * std::int32_t(size);
+    const Ports ports = row_of(plan.isa).ports;
+    if (demand.listed)
+        return {constants::listed_panel,
+                (ports == Ports::Apart ? constants::listed_bytes_zen5
+                                       : constants::listed_bytes) /
+                    row_bytes};
+    if (demand.rescaled && demand.wide && ports != Ports::Shared &&
+        demand.longest <= constants::attention_width)
+        return constants::attention;
+    if (demand.kind(plan.nest) == PlanKind::Location)
+        return {constants::listed_panel, constants::k_tile};
+    return {size == sizeof(double) ? constants::panel_f64 : constants::panel,
+            constants::k_tile};
+}
+
+/// Columns of a panel whose scalars stay in L1.
+std::int32_t fitting_scalars(const Plan& plan, std::size_t size) {
+    const std::int32_t column =
+        plan.row_vectors * plan.lanes * std::int32_t(size);
+    const std::int32_t most =
+        constants::scalar_bytes / column / plan.columns * plan.columns;
+    return std::min(plan.panel, std::max(most, plan.columns));
+}
+
+/// `size`: of a number. Long vectors make fewer points fill a cache.
+void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
+              std::size_t size) {
+    const auto fitting = [&](std::int64_t most, std::int64_t bytes,
+                             std::int32_t multiple) {
+        const std::int64_t point =
+            std::max<std::int64_t>(demand.longest, 1) * std::int64_t(size);
+        const auto points = std::int32_t(std::min(most, bytes / point));
+        return std::max(points / multiple, 1) * multiple;
+    };
+    plan.row_vectors = tile.row_vectors;
+    plan.columns = tile.columns;
+    plan.stage = tile.stage;
+    const Panels panels = panels_for(demand, plan, size);
+    plan.k_tile = panels.k_tile / tile.columns * tile.columns;
+    plan.panel =
+        fitting(panels.panel, constants::panel_bytes,
+                demand.wide || demand.listed ? plan.k_tile : tile.columns);
+    if (demand.rescaled && !demand.wide && !demand.listed)
+        plan.k_tile = fitting_scalars(plan, size);
+    plan.row_block =
+        fitting(constants::row_block, constants::row_bytes, row_multiple(plan));
+    plan.depth = demand.longest > constants::deep ? constants::depth : 0;
+}
+
+} // namespace
+
+PlanKind kind_of(const ir::Graph& graph, const Plan& plan) {
+    return demand_of(graph, plan).kind(plan.nest);
+}
+
+bool takes_column_tiles(const ir::Graph& graph, const Plan& plan) {
+    return demand_of(graph, plan).takes_column_tiles();
+}
+
+bool has_rows_nest(const ir::Graph& graph) {
+    const auto is_for_rows = [&](const ir::Node& node) {
+        if (node.op == ir::Op::Index)
+            return false; // tiles may be left out, whose rows have a result
+        if (node.op != ir::Op::Reduce)
+            return true;
+        const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
+        return Axes(node.second) == Axes::J && node.pairs == ir::Pairs::All &&
+               monoid != ir::Monoid::KMinimum &&
+               monoid != ir::Monoid::UserDefined && node.type.rows != dynamic &&
+               node.type.rows <= constants::unroll;
+    };
+    // What is made of reductions reads no rows beside them.
+    std::vector<bool> reduced(graph.nodes.size());
+    const auto is_made_of_reductions = [&](ir::ValueId id) {
+        const ir::Node& node = graph[id];
+        reduced[id] = node.op == ir::Op::Reduce;
+        for (ir::ValueId operand : node.inputs())
+            reduced[id] = reduced[id] || reduced[operand];
+        return node.op == ir::Op::Reduce || !reduced[id] ||
+               std::ranges::all_of(node.inputs(), [&](ir::ValueId operand) {
+                   return reduced[operand] ||
+                          graph[operand].type.axes == Axes::None;
+               });
+    };
+    for (ir::ValueId id = 0; id < graph.nodes.size(); ++id)
+        if (!is_for_rows(graph[id]) || !is_made_of_reductions(id))
+            return false;
+    return reduced[graph.result];
+}
+
+Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
+                 const Sizes& sizes) {
+    Parts parts;
+    if (sizes.tolerance >= constants::error_of_parts)
+        parts = {2, sizes.tolerance >= constants::error_of_one_part ? 1 : 2};
+    const std::vector<Plan> plans = enumerate_plans(graph, nest, isa, parts);
+    const auto fits = std::ranges::find_if(plans, [&](const Plan& plan) {
+        const bool low = sizes.most_rows == 0 ||
+                         plan.lanes * (plan.row_vectors - 1) < sizes.most_rows;
+        const bool filled = sizes.most_columns == 0 ||
+                            sizes.most_columns >= constants::filling ||
+                            plan.stage == 0;
+        return low && filled;
+    });
+    return fits == plans.end() ? plans.front() : *fits;
+}
+
+std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
+                                  const Parts& parts) {
+    Plan plan = base_plan(graph, nest, isa);
+    plan.parts = parts.factors;
+    if (!multiplies_by_parts(graph, plan))
+        plan.parts = 0;
+    plan.weight_parts = parts.weights;
+    if (!weighs_by_blocks(graph, plan))
+        plan.weight_parts = Parts().weights;
+    std::vector<Plan> plans;
+    const Demand demand = demand_of(graph, plan);
+    const auto add = [&] {
+        for (const Tile& tile : fitting_tiles(demand.kind(nest), graph, plan)) {
+            set_tile(plan, tile, demand, size_of(graph.real));
+            plans.push_back(plan);
+        }
+    };
+    plan.sieve = 1;
+    if (sieved_distance(graph, plan) != ir::no_value)
+        add();
+    plan.sieve = 0;
+    add();
+    return plans;
+}
+
+} // namespace tilefold

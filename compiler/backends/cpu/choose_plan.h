@@ -1,0 +1,34 @@
+// compiler/backends/cpu/choose_plan.h - the plans of a graph, best first.
+#pragma once
+
+#include "compiler/backends/cpu/plan.h"
+#include "compiler/ir/ir.h"
+
+#include <vector>
+
+namespace tilefold {
+
+/// Whether reductions of the (oriented) graph may be computed so: their
+/// accumulators are registers, and nothing but they make the result.
+bool has_rows_nest(const ir::Graph& graph);
+
+/// What a plan may take for granted of a call's sizes.
+struct Sizes {
+    std::int32_t most_rows = 0;    ///< 0: any number
+    std::int32_t most_columns = 0; ///< 0: any number
+    double tolerance = 0;          ///< error of products of float32 vectors
+};
+/// The plan the cost model likes best for the (oriented) graph.
+Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
+                 const Sizes& sizes = {});
+/// Every plan worth trying, best first by the model; finite.
+/// `parts`: where products may be multiplied so.
+std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
+                                  const Parts& parts = {});
+
+/// Of what kind a plan of the (oriented) graph is.
+PlanKind kind_of(const ir::Graph& graph, const Plan& plan);
+/// Whether reductions take tiles of columns: `k_tile` is met.
+bool takes_column_tiles(const ir::Graph& graph, const Plan& plan);
+
+} // namespace tilefold

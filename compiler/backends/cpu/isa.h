@@ -1,0 +1,35 @@
+// compiler/backends/cpu/isa.h - instruction sets, and what each has.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tilefold {
+
+/// An instruction set the LLVM backend emits for; see isa.def.
+enum class Isa : std::uint8_t {
+#define ISA(name, ...) name,
+#include "compiler/backends/cpu/isa.def"
+#undef ISA
+};
+/// What sums and products of registers go through.
+enum class Ports : std::uint8_t { Shared, Halves, Apart };
+struct IsaRow {
+    Isa isa;
+    std::string_view spelling;
+    std::int32_t vector_bytes, registers;
+    bool masks, bytes8, bf16, blocks;
+    Ports ports;
+    const char* triple;
+    const char* cpu;
+    const char* features;
+};
+std::span<const IsaRow> isa_rows(); ///< of a processor the poorest first
+const IsaRow& row_of(Isa isa);
+std::string_view spelling_of(Isa isa); ///< "x86-64-v4"
+bool parse_isa(std::string_view text, Isa& isa);
+std::string isa_spellings(); ///< all, for a message: "x86-64-v3, …"
+
+} // namespace tilefold

@@ -1,0 +1,100 @@
+// compiler/backends/cpu/plan.h - how a graph becomes loops: plain data,
+// printable.
+//
+// A reduction runs as
+//   task (block of rows, segment of columns)
+//     pack the block's row values
+//     panel of columns: pack its column values
+//       tile: `row_vectors` vectors of rows × `columns` columns at a time,
+//             accumulators in registers over the panel, then into the state
+// Lanes run over rows.
+#pragma once
+
+#include "compiler/backends/cpu/isa.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tilefold {
+
+/// Which family of entries an image holds; see nests.def.
+enum class Nest : std::uint8_t {
+#define NEST(name, ...) name,
+#include "compiler/backends/cpu/nests.def"
+#undef NEST
+};
+/// All, in order.
+inline constexpr Nest nests[] = {
+#define NEST(name, ...) Nest::name,
+#include "compiler/backends/cpu/nests.def"
+#undef NEST
+};
+std::string_view spelling_of(Nest nest);
+
+/// What decides the tile of a plan: how a pair's term is made, and what becomes
+/// of it; see plan_kinds.def.
+enum class PlanKind : std::uint8_t {
+#define PLAN_KIND(name, ...) name,
+#include "compiler/backends/cpu/plan_kinds.def"
+#undef PLAN_KIND
+};
+struct PlanKindRow {
+    PlanKind kind;
+    std::string_view spelling;
+    PlanKind like; ///< whose tiles it has, where it has none of its own
+    std::string_view doc;
+};
+std::span<const PlanKindRow> plan_kind_rows();
+const PlanKindRow& row_of(PlanKind kind);
+
+/// Its numbers are rows of plan_fields.def.
+struct Plan {
+    Isa isa = Isa::X86_64_V4;
+    Nest nest = Nest::Reduce;
+    std::int32_t lanes = 16;       ///< rows in a vector
+    std::int32_t row_vectors = 4;  ///< R: vectors of rows in a tile
+    std::int32_t columns = 1;      ///< J: columns in a tile
+    std::int32_t panel = 256;      ///< columns packed at a time
+    std::int32_t row_block = 1024; ///< most rows of a task
+    /// Components up to which vectors live in registers; beyond, contractions
+    /// run as a loop over components inside the tile.
+    std::int32_t unroll = 8;
+    /// Components of a contraction that are summed for all columns of a panel
+    /// before the next ones are; 0: all.
+    std::int32_t depth = 0;
+    /// Columns whose scalars are computed and kept before sums of vectors, or
+    /// of exponentials, take them.
+    std::int32_t k_tile = 64;
+    /// Numbers of bf16 that the factors of long products of float32 are cut
+    /// into, for the matrix unit; 0: it does not multiply them.
+    std::int32_t parts = 0;
+    /// Those that the weights of a softmax are cut into, where the matrix unit
+    /// takes their sums: all bits of one are 3.
+    std::int32_t weight_parts = 3;
+    /// Whether lists of the smallest distances are of columns that products of
+    /// bf16 let pass.
+    std::int32_t sieve = 0;
+    /// Least cycles of a stage when the loop over columns is
+    /// software-pipelined; 0: it is not.
+    std::int32_t stage = 0;
+
+    friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+/// Rows of a state that merge and finalise take at a time.
+inline constexpr std::int32_t row_chunk = 64;
+/// The rows of a state are a multiple of this: whole tiles, whole chunks.
+std::int32_t row_multiple(const Plan& plan);
+
+/// How the matrix unit multiplies float32: fields of a plan.
+struct Parts {
+    std::int32_t factors = 0, weights = 3;
+};
+Parts parts_of(const Plan& plan);
+std::string print(const Plan& plan); ///< one line of key=value
+/// Reads print()'s text; throws Error(BadPlan) naming what is wrong.
+Plan parse_plan(std::string_view text);
+
+} // namespace tilefold

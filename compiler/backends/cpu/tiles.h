@@ -1,0 +1,19 @@
+// compiler/backends/cpu/tiles.h - the tiles of pairs that a plan may have.
+#pragma once
+
+#include "compiler/backends/cpu/plan.h"
+#include "compiler/ir/types.h"
+
+#include <span>
+
+namespace tilefold {
+
+/// R × J, and the cycles of a stage (0: columns run one by one).
+struct Tile {
+    std::int32_t row_vectors, columns, stage;
+};
+
+/// Those of tiles.def, best first; never none.
+std::span<const Tile> tiles_for(PlanKind kind, const IsaRow& isa, DType real);
+
+} // namespace tilefold

@@ -1,0 +1,36 @@
+// compiler/backends/cuda/evaluate/instructions.cpp - see instructions.h.
+
+#include "compiler/backends/cuda/evaluate/instructions.h"
+
+namespace tilefold::cuda {
+
+using ir::Op;
+
+Instructions instructions_of(Op op) {
+    switch (op) {
+#define INSTRUCTIONS(name, single, special, wide)                              \
+    case Op::name:                                                             \
+        return {single, special, wide};
+#include "compiler/backends/cuda/evaluate/instructions.def"
+#undef INSTRUCTIONS
+    case Op::Argument:
+    case Op::Literal:
+    case Op::Constant:
+    case Op::Index:
+    case Op::Slice:
+    case Op::Concat:
+    case Op::Broadcast:
+    case Op::Complex:
+    case Op::Unsigned:
+    case Op::Iota:
+    case Op::IntPow:
+    case Op::Reduce:
+#define COMPOSITE(op, body) case Op::op:
+#include "compiler/ir/composites.def"
+#undef COMPOSITE
+        break;
+    }
+    return {};
+}
+
+} // namespace tilefold::cuda

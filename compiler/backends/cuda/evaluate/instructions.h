@@ -1,0 +1,17 @@
+// compiler/backends/cuda/evaluate/instructions.h - what operations take of a
+// multiprocessor: the rows of instructions.def.
+#pragma once
+
+#include "compiler/ir/ir.h"
+
+namespace tilefold::cuda {
+
+/// Of one component, or of one term of a contraction.
+struct Instructions {
+    double single = 0;  ///< issued in float32
+    double special = 0; ///< of these, by the special function unit
+    double wide = 0;    ///< in float64
+};
+Instructions instructions_of(ir::Op op);
+
+} // namespace tilefold::cuda

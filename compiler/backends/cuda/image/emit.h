@@ -1,0 +1,70 @@
+// compiler/backends/cuda/image/emit.h - the door of this backend: a graph and a
+// plan to CUDA C++. It runs nothing and needs no CUDA.
+#pragma once
+
+#include "compiler/backends/cuda/plan/plan.h"
+#include "compiler/ir/ir.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tilefold::cuda {
+
+/// What a compiler is given at a time.
+struct SourceProgram {
+    std::string text;
+    /// As it is written it is nearly what shall run: the passes that take long
+    /// gain nothing.
+    bool is_plain = true;
+};
+
+/// CUDA C++ without an #include, in parts.
+struct Source {
+    std::string functions; ///< of the language: mathematics, integers
+    std::string frame;     ///< the call, and how memory is read
+    std::string formula;   ///< what this graph alone brings along
+    std::string tasks;     ///< how work is cut into tasks
+    std::string loops;     ///< the kernels over pairs
+    std::string ends;      ///< those before and after
+    bool plain_loops = true;
+
+    std::string text() const { return common() + loops + ends; }
+    /// The same as one or two, which compile beside each other.
+    std::vector<SourceProgram> programs() const;
+
+private:
+    std::string common() const { return functions + frame + formula + tasks; }
+};
+
+/// What the caller must know to launch the kernels.
+struct Shape {
+    bool reduces = true; ///< accumulate, merge_states, finish; or zip, dense
+    bool folds_rows = false;
+    bool folds_blocks = false;     ///< to a state for each block
+    bool is_open = false;          ///< a width is cut into parts
+    std::int64_t constants = 0;    ///< doubles of call.constants
+    std::int64_t slots = 0;        ///< 8-byte slots of a state
+    std::int64_t shared_bytes = 0; ///< that the launch of `accumulate` gives
+    std::int32_t operands = 0;
+
+    /// Of a batch, in call.offsets: a kernel has one operand at least.
+    std::int64_t offsets() const {
+        return std::max<std::int64_t>(operands, 1) + 1;
+    }
+};
+
+struct Emitted {
+    Source source;
+    Shape shape;
+};
+
+/// Of an oriented, canonical graph. Throws Error(CudaCannot) for what this
+/// backend has no code for; see its README.
+Emitted emit(const ir::Graph& graph, const Plan& plan);
+
+/// Every Source::functions there is.
+std::string all_functions();
+
+} // namespace tilefold::cuda

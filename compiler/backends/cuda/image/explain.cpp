@@ -1,0 +1,87 @@
+// compiler/backends/cuda/image/explain.cpp - see explain.h.
+
+#include "compiler/backends/cuda/image/explain.h"
+
+#include "compiler/backends/cuda/plan/model.h"
+
+#include <cstdio>
+
+namespace tilefold::cuda {
+namespace {
+
+std::int64_t shared_by(const Resources& kernel, const Image& image) {
+    const bool is_loop = kernel.kernel == "accumulate";
+    return kernel.shared_bytes + (is_loop ? image.shape.shared_bytes : 0);
+}
+
+std::string resources_of(const Image& image) {
+    std::string text =
+        image.compiler + " for " + image.architecture + ", " +
+        std::to_string(std::int64_t(image.compile_milliseconds)) + " ms\n";
+    if (image.resources.empty())
+        text += "  PTX, which the driver compiles: nothing is known of its "
+                "registers\n";
+    for (const Resources& of : image.resources)
+        text += "  " + of.kernel + ": " + std::to_string(of.registers) +
+                " registers, " +
+                std::to_string(of.spill_stores + of.spill_loads) +
+                " bytes spilled, " + std::to_string(of.stack_bytes) +
+                " bytes of stack, " + std::to_string(shared_by(of, image)) +
+                " bytes of shared memory\n";
+    return text;
+}
+
+/// What a tolerance changed; nothing where it changed nothing.
+std::string accuracy_of(const Plan& plan) {
+    std::string text;
+    char error[16];
+    const auto say = [&](const std::string& what, double typical) {
+        std::snprintf(error, sizeof error, "%.0e", typical);
+        text += "\n  " + what + error;
+    };
+    if (error_of(plan.multiply) > 0)
+        say("inner products on tensor cores: an error of |x| |y| of ",
+            error_of(plan.multiply));
+    if (plan.expands)
+        text += "\n  squared distances are |x|² + |y|² - 2 x·y of centred "
+                "points";
+    const char* of_weights = "weights of sums of vectors: an error of ";
+    if (plan.halves && plan.weight_parts == 1)
+        say(of_weights, half_error);
+    if (plan.is_wide() && !plan.halves && plan.weight_parts < 3)
+        say(of_weights, error_of(plan.weight_parts == 2 ? Multiply::Bf16x3
+                                                        : Multiply::Bf16x1));
+    return text.empty() ? text : text + "\n";
+}
+
+std::string text_of(const Plan& plan, const std::optional<Plan>& few) {
+    std::string text = print(plan) + accuracy_of(plan);
+    if (few)
+        text += "\nof few rows, or few pairs in all: " + print(*few);
+    return text;
+}
+
+std::vector<Stage> stages(const ir::Graph& graph, const Plan& plan,
+                          const std::optional<Plan>& few,
+                          std::string resources) {
+    return {{"CUDA plan", text_of(plan, few)},
+            {"CUDA C++", emit(graph, plan).source.text()},
+            {"registers", std::move(resources)},
+            {std::string("expected on an ") + Card().name,
+             print(cost_of_pair(graph, plan))}};
+}
+
+} // namespace
+
+std::vector<Stage> explain(const ir::Graph& graph, const Plan& plan,
+                           const std::optional<Plan>& few, const Image& image) {
+    return stages(graph, plan, few, resources_of(image));
+}
+
+std::vector<Stage> explain(const ir::Graph& graph, const Plan& plan,
+                           const std::optional<Plan>& few,
+                           const std::string& why) {
+    return stages(graph, plan, few, "not compiled: " + why);
+}
+
+} // namespace tilefold::cuda

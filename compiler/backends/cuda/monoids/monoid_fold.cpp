@@ -1,0 +1,121 @@
+// compiler/backends/cuda/monoids/monoid_fold.cpp - a monoid of the user's
+// functions.
+//
+// A tile starts from the initial state and accumulates in the computing dtype;
+// its state then merges into the row's, in double. What the functions are
+// given is rounded to the computing dtype in both, so that a number of the
+// formula equals itself.
+
+#include "compiler/backends/cuda/monoids/monoid.h"
+
+#include <algorithm>
+
+namespace tilefold::cuda {
+namespace {
+
+using ir::ValueId;
+
+using Read = std::function<Code(const Component&)>;
+
+class UserDefined : public Monoid {
+public:
+    UserDefined(const ir::Graph& graph, ValueId reduce, Record& partial,
+                Record& state)
+        : Monoid(graph, reduce, partial, state),
+          size_(components_of(graph[node().operands[1]].type)) {
+        partial_ = keep(partial, "folded", real(), size_);
+        state_ = keep(state, "folded", Kind::Double, size_);
+    }
+
+    void identity(Scene& scene) override {
+        each(scene, 1, [&](const Component& at) {
+            scene.writer.set(state(scene.state, state_, at),
+                             as(Kind::Double, constant(scene, 1, at)));
+        });
+    }
+
+    void begin(Scene& scene) override {
+        each(scene, 1, [&](const Component& at) {
+            scene.writer.set(Monoid::partial(scene, partial_, at),
+                             constant(scene, 1, at));
+        });
+    }
+
+    void add(Scene& scene) override {
+        apply(
+            scene, node().fold->accumulate,
+            [&](const Component& at) {
+                return Monoid::partial(scene, partial_, at);
+            },
+            [&](const Component& at) { return read(scene, 0, at, real()); });
+    }
+
+    void fold(Scene& scene) override {
+        apply(
+            scene, node().fold->merge,
+            [&](const Component& at) { return state(scene.state, state_, at); },
+            [&](const Component& at) {
+                return as(Kind::Double, Monoid::partial(scene, partial_, at));
+            });
+    }
+
+    void merge(Scene& scene, const Code& from) override {
+        apply(
+            scene, node().fold->merge,
+            [&](const Component& at) { return state(scene.state, state_, at); },
+            [&](const Component& at) { return state(from, state_, at); });
+    }
+
+    Code result(Scene& scene, const Component& at, const Code&) override {
+        return as(result_kind(), state(scene.state, state_, at));
+    }
+
+private:
+    /// An operand on {}, rounded to the computing dtype.
+    Code constant(Scene& scene, std::size_t number, const Component& at) const {
+        return read(scene, number, at, real());
+    }
+
+    /// left = function(left, right): all components are computed before the
+    /// first is set.
+    void apply(Scene& scene, const ir::Graph& function, const Read& left,
+               const Read& right) const {
+        const Kind kind = kind_of_value(function.real);
+        const Leaves leaves = [&](ValueId id,
+                                  const Component& at) -> std::optional<Code> {
+            const ir::Node& node = function[id];
+            if (node.op != ir::Op::Argument)
+                return std::nullopt;
+            const std::string& name =
+                function.arguments[std::size_t(node.first)].name;
+            if (name == ir::fold_arguments[0])
+                return left(at);
+            if (name == ir::fold_arguments[1])
+                return right(at);
+            return as(kind, constant(scene, 2, at));
+        };
+        Values inside(function, scene.writer, leaves);
+        const Type& type = function[function.result].type;
+        std::vector<Code> next;
+        for (std::int64_t k = 0; k < size_; ++k)
+            next.push_back(scene.writer.let(
+                "next",
+                as(kind, inside.value(function.result,
+                                      type.rank == 0 ? Component{}
+                                                     : Component{k, {}}))));
+        for (std::int64_t k = 0; k < size_; ++k)
+            scene.writer.set(left({k, {}}), next[std::size_t(k)]);
+    }
+
+    std::int64_t size_;
+    Slot partial_{}, state_{};
+};
+
+} // namespace
+
+std::unique_ptr<Monoid> make_fold(const ir::Graph& graph, ValueId reduce,
+                                  Record& partial, Record& state) {
+    return std::make_unique<UserDefined>(graph, reduce, partial, state);
+}
+
+} // namespace tilefold::cuda

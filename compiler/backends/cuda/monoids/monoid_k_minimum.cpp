@@ -1,0 +1,154 @@
+// compiler/backends/cuda/monoids/monoid_k_minimum.cpp - the K smallest values
+// and where they are, sorted, NaN last.
+//
+// The state is the list itself, worst last; an empty place is NaN at index -1,
+// above everything, and ties keep the lower index. A column is compared with
+// the worst, and only where it is better, rare after the first few hundred
+// columns, does it sink into the list. There is no partial list: a tile adds
+// to the row's.
+
+#include "compiler/backends/cuda/monoids/monoid.h"
+#include "compiler/backends/cuda/sites/bounded.h"
+
+#include <cmath>
+
+namespace tilefold::cuda {
+namespace {
+
+class KMinimum : public Monoid {
+public:
+    KMinimum(const ir::Graph& graph, ir::ValueId reduce, Record& partial,
+             Record& state)
+        : Monoid(graph, reduce, partial, state), k_(node().third) {
+        value_ = keep(partial, "value", real(), k_);
+        column_ = keep(partial, "column", Kind::Int, k_);
+        changed_ = keep(partial, "changed", Kind::Truth, 0);
+        smallest_ = keep(state, "value", Kind::Double, k_);
+        index_ = keep(state, "index", Kind::Long, k_);
+    }
+
+    void identity(Scene& scene) override {
+        each_place(scene, [&](const Component& at) {
+            scene.writer.set(state(scene.state, smallest_, at),
+                             number(Kind::Double, NAN));
+            scene.writer.set(state(scene.state, index_, at),
+                             number(Kind::Long, -1));
+        });
+    }
+
+    /// The row's list; codes of what it held count down from -1.
+    void begin(Scene& scene) override {
+        scene.writer.set(partial(scene, changed_), number(Kind::Truth, 0));
+        each_place(scene, [&](const Component& at) {
+            scene.writer.set(partial(scene, value_, at),
+                             as(real(), state(scene.state, smallest_, at)));
+            const Code held = whole(-1) - at.code();
+            const Code empty =
+                less(state(scene.state, index_, at), number(Kind::Long, 0));
+            scene.writer.set(partial(scene, column_, at),
+                             choice(empty, Code(Kind::Int, "no_column"), held));
+        });
+    }
+
+    /// Where a bound is at hand, a value is computed only if that allows it to
+    /// be better, as it does if it is NaN.
+    void add(Scene& scene) override {
+        if (!has_bound(node()))
+            return add_value(scene);
+        Writer& writer = scene.writer;
+        const Code least = writer.let("least", read(scene, 1, {}, real()));
+        const Code allowed = negated(less_equal(worst(scene), least));
+        writer.when(either(allowed, has_room(scene)),
+                    [&] { add_value(scene); });
+    }
+
+    void fold(Scene& scene) override {
+        scene.writer.when(partial(scene, changed_), [&] { write_back(scene); });
+    }
+
+    void merge(Scene& scene, const Code& from) override {
+        each_place(scene, [&](const Component& at) {
+            scene.writer.run("insert",
+                             {array(scene.state, state_record_, smallest_),
+                              array(scene.state, state_record_, index_),
+                              state(from, smallest_, at),
+                              state(from, index_, at)});
+        });
+    }
+
+    Code result(Scene& scene, const Component& at, const Code&) override {
+        Code index = state(scene.state, index_, at);
+        if (row().finish == ir::Finish::Indices)
+            return index;
+        return as(result_kind(), choice(less(index, number(Kind::Long, 0)),
+                                        number(Kind::Double, INFINITY),
+                                        state(scene.state, smallest_, at)));
+    }
+
+private:
+    Code worst(Scene& scene) const {
+        return partial(scene, value_, {k_ - 1, {}});
+    }
+    Code has_room(Scene& scene) const {
+        return equal(partial(scene, column_, {k_ - 1, {}}),
+                     Code(Kind::Int, "no_column"));
+    }
+    void add_value(Scene& scene) {
+        Writer& writer = scene.writer;
+        const Code x = writer.let("x", read(scene, 0, {}, real()));
+        writer.when(either(undercuts(x, worst(scene)), has_room(scene)), [&] {
+            writer.run("sink", {array(scene.partial, partial_record_, value_),
+                                array(scene.partial, partial_record_, column_),
+                                x, scene.column});
+            writer.set(partial(scene, changed_), number(Kind::Truth, 1));
+        });
+    }
+
+    /// Last place first: what was in a place of the row's list is in the same
+    /// place of the tile's, or in a later one.
+    void write_back(Scene& scene) {
+        Writer& writer = scene.writer;
+        each_place(scene, [&](const Component& from_end) {
+            const Component at{
+                0, writer.let("at", whole(k_ - 1) - from_end.code())};
+            const Code column =
+                writer.let("column", partial(scene, column_, at));
+            const Code index = state(scene.state, index_, at);
+            writer.set(state(scene.state, smallest_, at),
+                       as(Kind::Double, partial(scene, value_, at)));
+            writer.when(
+                less_equal(whole(0), column),
+                [&] { writer.set(index, scene.first + column); },
+                [&] {
+                    const Code place =
+                        choice(equal(column, Code(Kind::Int, "no_column")),
+                               at.code(), whole(-1) - column);
+                    writer.set(index, state(scene.state, index_, {0, place}));
+                });
+        });
+    }
+
+    static Code undercuts(const Code& x, const Code& worst) {
+        return call(Kind::Truth, "sorts_before", {x, worst});
+    }
+    static Code array(const Code& object, const Record& record, Slot slot) {
+        return member(Kind::Object, object, record.fields()[slot.place].name);
+    }
+    void each_place(Scene& scene,
+                    const std::function<void(Component)>& body) const {
+        scene.writer.loop("c", k_, [&](const Code& c) { body({0, c}); });
+    }
+
+    std::int64_t k_;
+    Slot value_{}, column_{}, changed_{}, smallest_{}, index_{};
+};
+
+} // namespace
+
+std::unique_ptr<Monoid> make_k_minimum(const ir::Graph& graph,
+                                       ir::ValueId reduce, Record& partial,
+                                       Record& state) {
+    return std::make_unique<KMinimum>(graph, reduce, partial, state);
+}
+
+} // namespace tilefold::cuda

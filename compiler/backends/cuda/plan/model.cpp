@@ -1,0 +1,232 @@
+// compiler/backends/cuda/plan/model.cpp - see model.h.
+
+#include "compiler/backends/cuda/plan/model.h"
+
+#include "compiler/backends/cuda/evaluate/instructions.h"
+#include "compiler/backends/cuda/plan/model_tiles.h"
+#include "compiler/backends/cuda/plan/reduction.h"
+#include "compiler/backends/cuda/sites/bounded.h"
+#include "compiler/passes/split.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+
+namespace tilefold::cuda {
+namespace {
+
+using ir::Node;
+using ir::Op;
+using ir::ValueId;
+
+/// Of one component of what a reduction is given. Merging tiles into states is
+/// not counted: it comes once in some hundred pairs.
+Instructions instructions_of_term(ir::Monoid monoid) {
+    switch (monoid) {
+    case ir::Monoid::Add:
+    case ir::Monoid::Multiply:
+        return {1, 0, 1};
+    case ir::Monoid::Maximum:
+    case ir::Monoid::Minimum:
+        return {1, 0, 3};
+    case ir::Monoid::ArgMaximum:
+    case ir::Monoid::ArgMinimum:
+        return {4, 0, 4};
+    case ir::Monoid::KMinimum:
+        return {2, 0, 2}; // nearly no pair is among the least
+    case ir::Monoid::LogSumExp:
+        return {18, 1, 44};
+    case ir::Monoid::SoftMax:
+        return {19, 1, 46};
+    case ir::Monoid::UserDefined:
+        break;
+    }
+    return {};
+}
+
+/// How often the operation's instructions are needed.
+double times(const ir::Graph& graph, const Node& node) {
+    const auto size = [&](std::size_t operand) {
+        return double(components_of(graph[node.operands[operand]].type));
+    };
+    if (node.op == Op::IntPow) // squarings, and half as many products
+        return double(components_of(node.type)) *
+               std::ceil(1.5 * std::log2(std::max<double>(
+                                   2, double(std::abs(node.first)))));
+    if (!ir::has_row(node.op))
+        return double(components_of(node.type));
+    switch (row_of(node.op).shape) {
+    case ir::ShapeRule::Contract:
+    case ir::ShapeRule::Fold:
+        return size(0);
+    case ir::ShapeRule::MatVec:
+    case ir::ShapeRule::VecMat:
+        return std::max(size(0), size(1));
+    case ir::ShapeRule::Elementwise:
+    case ir::ShapeRule::Cross:
+    case ir::ShapeRule::Outer:
+    case ir::ShapeRule::Gather:
+        break;
+    }
+    return double(components_of(node.type));
+}
+
+/// Products that a sum takes into one instruction.
+std::vector<bool> fused(const ir::Graph& graph, const Split& split) {
+    std::vector<int> uses(graph.nodes.size());
+    std::vector<bool> into_sums(graph.nodes.size());
+    for (ValueId id : split.pair) {
+        const Node& node = graph[id];
+        const bool adds =
+            node.op == Op::Add || node.op == Op::Sub ||
+            (node.op == Op::Reduce &&
+             row_of(ir::Reduction(node.first)).monoid == ir::Monoid::Add);
+        for (ValueId operand : node.inputs()) {
+            ++uses[operand];
+            into_sums[operand] =
+                adds && graph[operand].op == Op::Mul && uses[operand] == 1;
+        }
+    }
+    return into_sums;
+}
+
+class Counter {
+public:
+    Counter(const ir::Graph& graph, PairCost& cost)
+        : graph_(graph), cost_(cost) {}
+
+    /// `elsewhere`: what the loops compute themselves, or seldom.
+    void add_pairs(const std::vector<ValueId>& elsewhere = {}) {
+        const Split parts = split(graph_);
+        const std::vector<bool> is_fused = fused(graph_, parts);
+        for (ValueId id : parts.pair)
+            if (!is_fused[id] && !std::ranges::count(elsewhere, id))
+                add(graph_[id]);
+    }
+
+    /// Of points that are met once.
+    void add_points() {
+        for (const Node& node : graph_.nodes)
+            if (node.type.axes == Axes::I || node.op == Op::Reduce)
+                add(node);
+        for (const ir::Argument& argument : graph_.arguments)
+            if (argument.axes == Axes::I)
+                cost_.bytes += double(argument.rows) * argument.columns *
+                               double(size_of(argument.dtype));
+    }
+
+private:
+    void add(const Node& node) {
+        if (node.op == Op::Reduce)
+            return add_reduction(node);
+        Instructions each = instructions_of(node.op);
+        if (node.op == Op::IntPow)
+            each = instructions_of(Op::Mul);
+        add(each, times(graph_, node), node.type.dtype);
+    }
+
+    void add_reduction(const Node& node) {
+        const Node& term = graph_[node.operands[node.arity > 1 ? 1 : 0]];
+        const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
+        if (monoid == ir::Monoid::UserDefined) {
+            Counter inside(node.fold->accumulate, cost_);
+            for (const Node& each : node.fold->accumulate.nodes)
+                inside.add(each);
+            return;
+        }
+        const double components = double(components_of(
+            monoid == ir::Monoid::SoftMax ? term.type
+                                          : graph_[node.operands[0]].type));
+        const Instructions each = instructions_of_term(monoid);
+        add(each, 1, graph_.real);
+        add(instructions_of_term(ir::Monoid::Add), components - 1, graph_.real);
+    }
+
+    void add(const Instructions& each, double count, DType dtype) {
+        const bool is_wide = dtype == DType::F64 || dtype == DType::I64;
+        const double issued = is_wide ? each.wide : each.single;
+        cost_.single += count * issued;
+        if (is_wide)
+            cost_.wide += count * each.wide;
+        else
+            cost_.special += count * each.special;
+    }
+
+    const ir::Graph& graph_;
+    PairCost& cost_;
+};
+
+/// Values of few pairs: of those that a bound lets pass.
+std::vector<ValueId> rare(const ir::Graph& graph) {
+    std::vector<ValueId> values;
+    for (const Node& node : graph.nodes)
+        if (node.op == Op::Reduce && has_bound(node))
+            values.push_back(node.operands[0]);
+    return values;
+}
+
+/// Of finding a point, and its share of making the states of threads one.
+constexpr double instructions_of_point = 24;
+
+} // namespace
+
+PairCost cost_of_pair(const ir::Graph& graph, const Plan& plan) {
+    const Reduction reduction(
+        of_width(graph, plan.width_block),
+        {plan.multiply != Multiply::Alone, plan.is_wide()});
+    PairCost cost;
+    if (plan.lanes == Lanes::Points) {
+        Counter(reduction.graph, cost).add_points();
+        cost.overhead = instructions_of_point;
+        return cost;
+    }
+    std::vector<ValueId> elsewhere = computed_by_tiles(reduction);
+    std::ranges::copy(rare(reduction.graph), std::back_inserter(elsewhere));
+    Counter(reduction.graph, cost).add_pairs(elsewhere);
+    if (reduction.product || reduction.wide) {
+        add_tiles(reduction, plan, cost);
+        return cost;
+    }
+    if (reduction.monoids.empty()) {
+        const Type& type = reduction.graph[reduction.graph.result].type;
+        cost.bytes = double(components_of(type)) * double(size_of(type.dtype));
+        return cost;
+    }
+    constexpr double bytes_of_load = 16, instructions_of_loop = 3;
+    const double rows = plan.rows_per_thread;
+    const double column = std::ceil(
+        double(reduction.sites.column.record.bytes()) / bytes_of_load);
+    cost.overhead =
+        column / rows + instructions_of_loop / (rows * plan.columns_unrolled);
+    return cost;
+}
+
+double PairCost::rate(const Card& card, bool with_overhead) const {
+    const double clocks = std::max(
+        {(single + (with_overhead ? overhead : 0)) / card.instructions,
+         special / card.special, wide / card.wide,
+         with_overhead ? shared / card.shared : 0,
+         tensor / card.tensor / (with_overhead ? card.tensor_share : 1),
+         1 / card.instructions});
+    const double computed = card.multiprocessors * card.hertz / clocks;
+    return bytes > 0 ? std::min(computed, card.bytes / bytes) : computed;
+}
+
+std::string print(const PairCost& cost, const Card& card) {
+    char text[400];
+    const double expected = cost.rate(card, true);
+    const double limit = cost.rate(card, false);
+    std::snprintf(text, sizeof text,
+                  "  %.1f instructions a pair by the formula (%.1f of the "
+                  "special function unit, %.1f in double, %.1f of tensor "
+                  "cores), %.1f for columns and loops\n"
+                  "  %.2g pairs/s, %.2f of the %.2g that the formula's own "
+                  "instructions%s allow; not measured\n",
+                  cost.single, cost.special, cost.wide, cost.tensor,
+                  cost.overhead, expected, expected / limit, limit,
+                  cost.bytes > 0 ? " and its memory" : "");
+    return text;
+}
+
+} // namespace tilefold::cuda

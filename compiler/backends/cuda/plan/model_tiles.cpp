@@ -1,0 +1,159 @@
+// compiler/backends/cuda/plan/model_tiles.cpp - see model_tiles.h. Numbers
+// without a reason are what NVRTC 13.0 makes of device/*.cuh for sm_90.
+
+#include "compiler/backends/cuda/plan/model_tiles.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilefold::cuda {
+namespace {
+
+/// Components that device/four.cuh loads at a time.
+constexpr double group = 4;
+/// Lanes' instructions for a pair: 32 lanes take a tile of 16 × 8.
+constexpr double lanes_of_tile = 32.0 / (16 * 8);
+/// Of a pair: its first sum, 0 or the norm of its row.
+constexpr double begin_of_product = 1;
+
+/// What a thread holds of a tile of pairs.
+struct Thread {
+    explicit Thread(const Plan& plan) {
+        const bool is_fma = !plan.is_wide() && plan.multiply == Multiply::Fma;
+        rows = is_fma ? 8 : 2.0 * plan.warp_tiles;
+        columns = is_fma ? 8 : 16;
+        pairs = rows * columns;
+    }
+    double rows, columns, pairs;
+};
+
+bool has_two_parts(Multiply multiply) {
+    return multiply == Multiply::Tf32x3 || multiply == Multiply::Bf16x3;
+}
+
+/// For eight components that are copied.
+constexpr double to_copy = 16, components_copied = 8;
+
+/// For four components of a column, from memory to shared memory.
+double to_bring(const Plan& plan) {
+    constexpr double load = 22, place = 8, pack = 12, centre = 20;
+    const bool is_fma = plan.multiply == Multiply::Fma;
+    const bool packs = !is_fma && plan.multiply != Multiply::Tf32x3;
+    return load + place * !is_fma + pack * packs + centre * plan.expands;
+}
+
+void add_product(const Product& product, const Plan& plan, PairCost& cost) {
+    const Thread thread(plan);
+    const double chunks =
+        std::ceil(double(product.components) / double(plan.chunk));
+    const double depth = chunks * plan.chunk;
+    const double of_thread =
+        double(plan.tile_columns) * plan.chunk / plan.threads;
+    const double brought = plan.copies ? of_thread / components_copied * to_copy
+                                       : of_thread / group * to_bring(plan);
+    // One chunk is no loop, and begins with its first products.
+    const bool is_unrolled = plan.multiply == Multiply::Fma && chunks == 1;
+    constexpr double chunk_loop = 16;
+    cost.overhead += chunks * (brought + chunk_loop) / thread.pairs;
+    cost.overhead += is_unrolled ? 0 : begin_of_product;
+    if (plan.expands) {
+        cost.single += 1; // the norm
+        cost.overhead += 1 / thread.rows;
+    }
+    if (plan.multiply == Multiply::Fma) {
+        const bool subtracts = product.is_distance && !plan.expands;
+        cost.single += double(product.components) * (subtracts ? 2 : 1);
+        constexpr double loads = 4;
+        const double loop = is_unrolled ? 0 : 9.0 / 8;
+        cost.overhead += depth * (loads + loop) / thread.pairs;
+        return;
+    }
+    const bool is_tf32 = plan.multiply == Multiply::Tf32x3;
+    const double steps = depth / (is_tf32 ? 8 : 16);
+    const double products =
+        steps * lanes_of_tile * (has_two_parts(plan.multiply) ? 3 : 1);
+    cost.single += products;
+    cost.tensor += products;
+    const double of_step = plan.warp_tiles + thread.columns / 2;
+    const double parts = plan.multiply == Multiply::Bf16x3 ? 2 : 1;
+    double loads = steps * parts * of_step;
+    if (is_tf32) // each of a lane's words, in three instructions
+        loads += steps * 3 * (4 * plan.warp_tiles + thread.columns);
+    cost.overhead += loads / thread.pairs;
+    // A lane's words of 16 rows and of 8 columns.
+    cost.shared += steps * parts *
+                   (16 * plan.warp_tiles + 8 * thread.columns / 2) /
+                   thread.pairs;
+}
+
+/// Pairs of parts whose products are added.
+double products_of_parts(const Plan& plan) {
+    const int smallest = std::max(plan.value_parts, plan.weight_parts) - 1;
+    int products = 0;
+    for (int p = 0; p < plan.value_parts; ++p)
+        for (int w = 0; w < plan.weight_parts; ++w)
+            products += p + w <= smallest;
+    return products;
+}
+
+/// By one thread: whole vectors, or two columns of four components.
+double to_bring_values(double tiles, const Plan& plan) {
+    const double of_thread = plan.tile_columns * tiles * 8 / plan.threads;
+    return plan.copies
+               ? of_thread / components_copied * to_copy
+               : of_thread / (2 * group) * (60 + 21.0 * plan.value_parts);
+}
+
+void add_wide(const Wide& wide, const Plan& plan, PairCost& cost) {
+    const Thread thread(plan);
+    const double tiles = std::ceil(double(wide.components) / 8);
+    // 16 columns of weights at a time: half a tile's instruction each.
+    const double products = tiles * products_of_parts(plan) * lanes_of_tile / 2;
+    cost.single += products;
+    cost.tensor += products;
+    if (wide.is_softmax) { // a maximum, an exponential, a sum
+        cost.single += 5;
+        cost.special += 1;
+    }
+    const double split = 0.5 * plan.weight_parts + 2 * (plan.weight_parts - 1);
+    const double words =
+        plan.tile_columns / 16.0 * tiles * plan.value_parts; // two of each
+    const double loads = words / 2; // those of two tiles
+    // Of a row: lanes' maxima to one, and what that means for the last one.
+    const double rows = wide.is_softmax ? 40 * thread.rows : 0;
+    const double held = thread.rows * tiles * 2 * 7 / plan.tiles_held;
+    cost.overhead +=
+        split +
+        (loads + rows + held + to_bring_values(tiles, plan)) / thread.pairs;
+    cost.shared += words * 8 / thread.pairs;
+}
+
+} // namespace
+
+std::vector<ir::ValueId> computed_by_tiles(const Reduction& reduction) {
+    std::vector<ir::ValueId> values;
+    if (reduction.product)
+        values.push_back(reduction.product->id);
+    if (reduction.wide) {
+        values.push_back(reduction.wide->reduce);
+        if (!reduction.wide->is_softmax)
+            values.push_back(
+                reduction.graph[reduction.wide->reduce].operands[0]);
+    }
+    return values;
+}
+
+void add_tiles(const Reduction& reduction, const Plan& plan, PairCost& cost) {
+    if (reduction.product)
+        add_product(*reduction.product, plan, cost);
+    if (reduction.wide)
+        add_wide(*reduction.wide, plan, cost);
+    const Thread thread(plan);
+    constexpr double bytes_of_load = 16, branch = 4, fold = 12, tile_loop = 40;
+    const double column = std::ceil(
+        double(reduction.sites.column.record.bytes()) / bytes_of_load);
+    cost.overhead += (column + branch) / thread.rows + fold / thread.columns +
+                     tile_loop / thread.pairs;
+}
+
+} // namespace tilefold::cuda

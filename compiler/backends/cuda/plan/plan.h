@@ -1,0 +1,108 @@
+// compiler/backends/cuda/plan/plan.h - how a graph becomes blocks of threads:
+// plain data, printable.
+//
+// A block packs a tile of columns into shared memory; each of its threads
+// holds a few rows in registers and meets all columns of the tile with them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tilefold::cuda {
+
+/// How the products of pairs are computed, where the pair term has one
+/// (product.h). Errors are relative to |x| |y| of its vectors, beside float32's
+/// own rounding: typical ones, the worst is four times as large.
+enum class Multiply : std::uint8_t {
+    Alone,  ///< pair by pair
+    Fma,    ///< in tiles of pairs, float32
+    Tf32x3, ///< tensor cores, factors as sums of two of 11 bits: 1e-7
+    Bf16x3, ///< tensor cores, factors as sums of two of 8 bits: 3e-6
+    Bf16x1, ///< tensor cores, factors rounded to 8 bits: 4e-3
+    Bf16,   ///< tensor cores, of stored bf16: exact
+    F16,    ///< tensor cores, of stored f16: exact
+};
+std::string_view spelling_of(Multiply multiply);
+double error_of(Multiply multiply);
+/// Of weights of one half; of two, they are as exact as an exponential.
+inline constexpr double half_error = 5e-4;
+
+/// What the threads of a block share among themselves.
+enum class Lanes : std::uint8_t {
+    Rows,    ///< each has rows of its own, and meets all columns of a tile
+    Columns, ///< few rows, which all have: each meets different columns
+    Points,  ///< of one axis, which are folded: there is one column
+};
+std::string_view spelling_of(Lanes lanes);
+
+/// Points of a call.
+struct Points {
+    std::int64_t rows = 1, columns = 1, batches = 1;
+};
+
+struct Plan {
+    std::int32_t threads = 128; ///< of a block
+    Lanes lanes = Lanes::Rows;
+    std::int32_t rows_per_thread = 4; ///< held in registers
+    /// In shared memory at a time; of few rows, or of points, those that become
+    /// a float32 sum before they are added in double.
+    std::int32_t tile_columns = 128;
+    std::int32_t columns_unrolled = 4; ///< iterations of the loop over them
+    // Where nothing is reduced, a thread holds `columns_unrolled` columns in
+    // registers instead, and meets `rows_per_thread` rows with them.
+    /// Components that a graph with an open width is compiled for; a call of
+    /// another width runs as several parts. 1 for any other graph.
+    std::int32_t width_block = 1;
+    Multiply multiply = Multiply::Alone;
+    /// Components that tiles of pairs take at a time.
+    std::int32_t chunk = 16;
+    /// A squared distance is |x|² + |y|² - 2 x·y, of coordinates that are
+    /// centred at a block's first row: an error relative to |x|² + |y|².
+    bool expands = false;
+
+    /// Sums of weighted vectors are products of matrices (wide.h), on tensor
+    /// cores: weights and values are sums of so many bfloat16; 0: they are not.
+    std::int32_t weight_parts = 0, value_parts = 0;
+    /// They are sums of halves: of a softmax, whose values are stored so.
+    bool halves = false;
+    /// Columns' factors and values are of 16 bits and multiplied as they are
+    /// stored: they are copied while others are multiplied.
+    bool copies = false;
+    /// Of 16 rows that a warp multiplies, on tensor cores.
+    std::int32_t warp_tiles = 2;
+    /// Tiles whose sums are float32, before they are added in double.
+    std::int32_t tiles_held = 64;
+    /// Shared memory of a block of `accumulate`, or somewhat more.
+    std::int32_t shared_bytes = 0;
+
+    bool is_wide() const { return weight_parts > 0; }
+    /// Whether warps compute tiles of pairs.
+    bool is_tiled() const { return multiply != Multiply::Alone || is_wide(); }
+    std::int32_t block_rows() const {
+        return lanes == Lanes::Columns  ? rows_per_thread
+               : lanes == Lanes::Points ? tile_columns
+               : is_wide()              ? threads / 2 * warp_tiles
+                                        : threads * rows_per_thread;
+    }
+
+    friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+/// Shared memory that a block has without asking for it.
+inline constexpr std::int64_t common_shared = 48 * 1024;
+
+/// The widths that graphs of open width are compiled for, ascending.
+inline constexpr std::int32_t width_blocks[] = {1, 8, 32, 64, 128};
+/// The smallest of them that holds `width`, or the largest.
+std::int32_t width_block_of(std::int64_t width);
+
+/// Whether cards of compute capability `major`.x have tensor cores that
+/// multiply bfloat16 and tf32, as those from 8.0 on.
+inline bool has_tensor_cores(int major) {
+    return major >= 8;
+}
+
+std::string print(const Plan& plan); ///< one line of key=value
+
+} // namespace tilefold::cuda

@@ -1,0 +1,150 @@
+// compiler/backends/cuda/plan/plan_rows.cpp - registers and shared memory
+// decide how many rows a thread holds and how many columns a tile has.
+
+#include "compiler/backends/cuda/plan/plan_rows.h"
+
+#include "compiler/backends/cuda/evaluate/instructions.h"
+#include "compiler/backends/cuda/plan/plan_memory.h"
+#include "compiler/backends/cuda/text/refuse.h"
+
+#include <algorithm>
+
+namespace tilefold::cuda {
+namespace {
+
+/// Of each thread, for rows, partials and states together. Eight rows of 16
+/// components fit, in 245 registers of sm_90: 35.9 instructions a pair; four
+/// would take 36.8.
+constexpr std::int64_t registers = 160;
+constexpr std::int32_t most_rows = 8;
+/// Where pairs are chosen: tiles of a few hundred rows are common.
+constexpr std::int32_t most_chosen_rows = 2;
+/// Pairs in the body of the innermost loop, where there are fewer rows: its own
+/// instructions are 3% of a short pair's then. With most rows they are 5% of
+/// those of one column, which compiles in 10 ms less than two do.
+constexpr std::int32_t pairs_unrolled = 16;
+/// Of columns of more words, whose pairs take long enough to compile anyhow.
+constexpr std::int32_t more_pairs_unrolled = 24;
+constexpr std::int64_t short_column = 12;
+/// Words of a column from which on fewer are unrolled: they fill registers.
+constexpr std::int64_t long_column = 32;
+/// Points that a thread takes before their sum goes on in double, and columns.
+constexpr std::int32_t points_of_thread = 16, columns_of_thread = 8;
+/// Of a row or column, of which several are loaded at a time, and instructions
+/// of one.
+constexpr double most_ahead = 16;
+constexpr std::int64_t most_words_ahead = 4, most_words_held = 64;
+/// Of a block where nothing is reduced, and of the columns of its threads.
+constexpr std::int32_t rows_of_values = 16;
+constexpr std::int64_t registers_of_values = 40;
+/// A tile's: three blocks fit beside each other.
+constexpr std::int64_t tile_bytes = 16 * 1024;
+
+/// The pair term as it stands: a row is loaded for all columns of a thread.
+Plan plan_of_values(const Sites& sites) {
+    Plan plan;
+    plan.rows_per_thread = rows_of_values;
+    const auto most = registers_of_values /
+                      std::max<std::int64_t>(words_of(sites.column.record), 1);
+    plan.columns_unrolled = std::int32_t(std::clamp<std::int64_t>(most, 1, 4));
+    return plan;
+}
+
+/// Points that are loaded before the first of them is met: so many where that
+/// takes few registers and little computing.
+std::int32_t loaded_ahead(const ir::Graph& graph, Axes axis,
+                          const Record& record, std::int32_t most) {
+    double computed = 0;
+    for (const ir::Node& node : graph.nodes)
+        if (node.type.axes == axis)
+            computed += instructions_of(node.op).single *
+                        double(components_of(node.type));
+    return words_of(record) <= most_words_ahead && computed <= most_ahead ? most
+                                                                          : 1;
+}
+
+/// Of columns of so many words.
+std::int32_t columns_unrolled(std::int32_t rows, std::int64_t words) {
+    if (words > long_column)
+        return 2;
+    if (words > short_column)
+        return std::min(more_pairs_unrolled / rows, 8);
+    return rows == most_rows ? 1 : std::min(pairs_unrolled / rows, 8);
+}
+
+} // namespace
+
+Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
+    const Reduction reduction(of_width(graph, width_block), {});
+    const Sites& sites = reduction.sites;
+    if (reduction.monoids.empty())
+        return plan_of_values(sites);
+    Plan plan;
+    plan.width_block = open_argument(graph) < 0 ? 1 : width_block;
+    const std::int64_t row = words_of_row(reduction);
+    const bool chooses = chooses_pairs(graph);
+    plan.threads = chooses ? 128 : 64;
+    plan.rows_per_thread = chooses ? most_chosen_rows : most_rows;
+    while (plan.rows_per_thread > 1 && row * plan.rows_per_thread > registers)
+        plan.rows_per_thread /= 2;
+    const std::int64_t column = (sites.column.record.bytes() + 15) / 16 * 16;
+    while (plan.tile_columns > 1 && column * plan.tile_columns > tile_bytes)
+        plan.tile_columns /= 2;
+    plan.shared_bytes = std::int32_t(
+        std::min(bytes_of_columns(plan, reduction) + bytes_of_task(reduction) +
+                     bytes_of_states(reduction, warps_folded(plan, reduction)),
+                 most_shared + 1));
+    if (plan.shared_bytes > most_shared)
+        refuse("columns of " + std::to_string(column) +
+                   " bytes, more than shared memory holds",
+               "shorten the vectors of the reduced axis to " +
+                   std::to_string((most_shared - 1024) / 4) +
+                   " float32 components");
+    plan.columns_unrolled =
+        columns_unrolled(plan.rows_per_thread, words_of(sites.column.record));
+    return plan;
+}
+
+std::optional<Plan> plan_of_columns(const ir::Graph& graph,
+                                    std::int32_t width_block) {
+    const Reduction reduction(of_width(graph, width_block), {});
+    const std::int64_t words = words_of(reduction.sites.column.record);
+    if (words > most_words_held)
+        return std::nullopt;
+    Plan plan;
+    plan.lanes = Lanes::Columns;
+    plan.width_block = open_argument(graph) < 0 ? 1 : width_block;
+    plan.tile_columns = plan.threads * columns_of_thread;
+    const std::int64_t row = words_of_row(reduction);
+    plan.rows_per_thread = most_rows;
+    const auto bytes = [&] {
+        return bytes_of_task(reduction) +
+               bytes_of_states(reduction,
+                               plan.threads / 32 * plan.rows_per_thread);
+    };
+    while (plan.rows_per_thread > 1 &&
+           (row * plan.rows_per_thread > registers || bytes() > common_shared))
+        plan.rows_per_thread /= 2;
+    plan.columns_unrolled =
+        loaded_ahead(reduction.graph, Axes::J, reduction.sites.column.record,
+                     plan.rows_per_thread == 1 ? 4 : 2);
+    plan.shared_bytes = std::int32_t(bytes());
+    return plan;
+}
+
+Plan plan_of_points(const ir::Graph& graph, std::int32_t width_block) {
+    const Reduction reduction(of_width(graph, width_block), {});
+    Plan plan;
+    plan.lanes = Lanes::Points;
+    plan.threads = 256;
+    plan.tile_columns = plan.threads * points_of_thread;
+    plan.rows_per_thread = 1;
+    plan.columns_unrolled =
+        loaded_ahead(reduction.graph, Axes::I, reduction.sites.row.record, 4);
+    plan.shared_bytes =
+        std::int32_t(bytes_of_task(reduction) +
+                     bytes_of_states(reduction, plan.threads / 32));
+    return plan;
+}
+
+} // namespace tilefold::cuda

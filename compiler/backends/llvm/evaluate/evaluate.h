@@ -1,0 +1,169 @@
+// compiler/backends/llvm/evaluate/evaluate.h - values of the graph as lane
+// values.
+//
+// 1. A value is asked for by component and by cell: row vector r, column j
+//    of the tile. A value that does not depend on an axis is one for all.
+// 2. What is known already (packed values, constants, reduced results) comes
+//    from Leaves; the rest is computed from operands, each once.
+// 3. Components are unrolled up to a limit; beyond, a contraction (dot,
+//    squared distance …) is a loop, and all cells of the tile share it.
+// 4. A value computed inside a loop is forgotten when the loop ends: it does
+//    not dominate what follows.
+#pragma once
+
+#include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/words.h"
+#include "compiler/ir/ir.h"
+#include "compiler/ir/queries.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace tilefold::llvm_backend {
+
+/// A component's number: known now, or the i64 of a loop; of a constant also
+/// i64 lanes, one number for each.
+struct Component {
+    std::int64_t fixed = 0;
+    llvm::Value* runtime = nullptr;
+};
+
+/// Where values come from that are not computed here.
+class Leaves {
+public:
+    virtual ~Leaves() = default;
+    virtual bool has(ir::ValueId id) const = 0;
+    virtual llvm::Value* read(ir::ValueId id, Component component, int row,
+                              int column) = 0;
+    /// Of a vector that is read as words, else null.
+    virtual const Words* words(ir::ValueId) const { return nullptr; }
+};
+
+class Evaluator {
+public:
+    /// `width`: the i64 that `dynamic` stands for; null where none occurs.
+    Evaluator(const ir::Graph& graph, Lanes& lanes,
+              const FunctionTable& functions, int unroll, llvm::Value* width,
+              Leaves& leaves);
+
+    llvm::Value* value(ir::ValueId id, Component component = {}, int row = 0,
+                       int column = 0);
+    /// Computes the long contractions below `root` for a whole tile, each in
+    /// one loop, so that value() finds them.
+    void run_contractions(ir::ValueId root, int rows, int columns);
+    /// Adds components [from, to) of a long contraction to the sums of a tile;
+    /// `place`: where a cell's sum lies.
+    using Places = std::function<llvm::Value*(int row, int column)>;
+    void contract_part(ir::ValueId id, llvm::Value* from, llvm::Value* to,
+                       int rows, int columns, const Places& place);
+    /// What a contraction's sum is before anything is added.
+    static double start_of(ir::Op op);
+    /// Computes the scalars below the vector `root` for a whole tile before a
+    /// loop over its components.
+    void hoist_scalars(ir::ValueId root, int rows, int columns);
+
+    /// Computes the scalars `roots` of `count` points in several loops, where
+    /// the functions below them are many; false, with nothing emitted, where
+    /// they are few. `begin` says which points come, from one on, `finish`
+    /// takes a root: its value() is known.
+    bool scalars_in_groups(std::span<const ir::ValueId> roots,
+                           llvm::Value* count,
+                           const std::function<void(llvm::Value* point)>& begin,
+                           const std::function<void(ir::ValueId root)>& finish);
+
+    /// Unrolled or as a loop, `body` for each of `components` (may be
+    /// `dynamic`).
+    void each_component(std::int64_t components,
+                        const std::function<void(Component)>& body);
+    /// As loops, `body` for blocks of at most `block` components from `at` on.
+    void each_block(std::int64_t components, int block,
+                    const std::function<void(Component at, int count)>& body);
+    bool unrolled(std::int64_t components) const {
+        return components != dynamic && components <= unroll_;
+    }
+    llvm::Value* index_of(Component component) const;
+    /// component * scale + offset
+    Component shifted(Component component, std::int64_t scale,
+                      std::int64_t offset) const;
+    /// Forgets everything: the next tile or column begins.
+    void forget() { memory_.clear(), log_.clear(); }
+    Lanes& lanes() { return lanes_; }
+
+private:
+    using Cell = std::tuple<ir::ValueId, std::int64_t, llvm::Value*, int, int>;
+    /// Forgets on leaving what was remembered since it was made.
+    class Scope {
+    public:
+        explicit Scope(Evaluator& owner)
+            : owner_(owner), mark_(owner.log_.size()) {}
+        ~Scope() {
+            for (std::size_t k = mark_; k < owner_.log_.size(); ++k)
+                owner_.memory_.erase(owner_.log_[k]);
+            owner_.log_.resize(std::min(mark_, owner_.log_.size()));
+        }
+
+    private:
+        Evaluator& owner_;
+        std::size_t mark_;
+    };
+    /// Row vectors and columns of a tile.
+    struct Cells {
+        int row0 = 0, rows = 1, column0 = 0, columns = 1;
+    };
+    class CellSums;
+
+    Cell cell_of(ir::ValueId id, Component component, int row,
+                 int column) const;
+    void remember(const Cell& cell, llvm::Value* value);
+    llvm::Value* compute(ir::ValueId id, Component component, int row,
+                         int column);
+    llvm::Value* elementwise(ir::ValueId id, Component component, int row,
+                             int column);
+    llvm::Value* joined(ir::ValueId id, Component component, int row,
+                        int column);
+    llvm::Value* outer(ir::ValueId id, Component component, int row,
+                       int column);
+    llvm::Value* cross(ir::ValueId id, Component component, int row,
+                       int column);
+    llvm::Value* gathered(ir::ValueId id, Component component, int row,
+                          int column);
+    llvm::Value* chosen(ir::ValueId table, llvm::Value* place, int row,
+                        int column);
+    void contract(ir::ValueId id, Component component, Cells cells);
+    class Handed;
+    bool is_handed(ir::ValueId id) const;
+    std::vector<std::vector<ir::ValueId>>
+    groups_below(std::span<const ir::ValueId> roots, int rank) const;
+    void
+    in_strips(const std::vector<std::vector<ir::ValueId>>& groups,
+              const Handed& handed, llvm::Value* count,
+              const std::function<void(std::size_t group, llvm::Value* turn,
+                                       llvm::Value* at)>& body);
+    llvm::Value*
+    contract_in_groups(ir::ValueId id, Component of,
+                       std::vector<std::vector<ir::ValueId>> groups, int row,
+                       int column);
+    void contract_words(ir::ValueId id, const Words& of, const Cells& cells);
+    llvm::Value* accumulated(const ir::Node& node, llvm::Value* sum,
+                             Component component, Component at, int row,
+                             int column);
+    void visit(ir::ValueId root,
+               const std::function<void(ir::ValueId)>& enter) const;
+
+    const ir::Graph& graph_;
+    Lanes& lanes_;
+    const FunctionTable& functions_;
+    int unroll_;
+    llvm::Value* width_;
+    Leaves& leaves_;
+    std::vector<ir::Sign> signs_;
+    std::map<Cell, llvm::Value*> memory_;
+    std::vector<Cell> log_;
+    std::size_t computed_ = 0; ///< values so far
+};
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,113 @@
+// compiler/backends/llvm/lanes/lanes.h - IRBuilder with lanes: the small
+// vocabulary in which everything else is emitted.
+#pragma once
+
+#include "compiler/backends/cpu/plan.h"
+#include "compiler/ir/types.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <functional>
+#include <vector>
+
+namespace tilefold::llvm_backend {
+
+/// Emits into one function. A lane value is a vector of `width` elements of
+/// one of the IR's dtypes, or a scalar where width is 1. Every operation may
+/// fuse a product into a sum; nothing else is relaxed.
+class Lanes {
+public:
+    Lanes(llvm::IRBuilder<>& builder, int width, DType real, Isa isa)
+        : b(builder), width_(width), real_(real), isa_(isa) {}
+
+    llvm::IRBuilder<>& b;
+
+    int width() const { return width_; }
+    DType real() const { return real_; }
+    Isa isa() const { return isa_; }
+    llvm::LLVMContext& context() const { return b.getContext(); }
+
+    /// Element as it lies in a register: Bool is i1.
+    llvm::Type* element(DType dtype) const;
+    /// Element as it lies in memory: Bool is i8.
+    llvm::Type* stored(DType dtype) const;
+    llvm::Type* type(DType dtype) const; ///< lanes of element(dtype)
+    DType dtype_of(llvm::Value* value) const;
+
+    /// Of an integer dtype: the nearest one, where it is too large.
+    llvm::Value* number(DType dtype, double value) const;
+    llvm::Value* splat(llvm::Value* scalar) const;
+    /// Lanes (or a scalar) of `value` in another dtype.
+    llvm::Value* as(DType dtype, llvm::Value* value) const;
+    /// first, first + 1, … as I64 lanes.
+    llvm::Value* count_from(llvm::Value* first) const;
+    /// Truth lanes: the first `count` hold; more than -2^31, an i64.
+    llvm::Value* first_lanes(llvm::Value* count) const;
+
+    /// Lanes at `pointer`, which is aligned to the vector.
+    llvm::Value* load(DType dtype, llvm::Value* pointer) const;
+    void store(llvm::Value* value, llvm::Value* pointer) const;
+    /// Asks for the line at `pointer`, which need not exist, from memory to the
+    /// second cache.
+    void prefetch(llvm::Value* pointer) const;
+    /// One element at `pointer` in every lane.
+    llvm::Value* broadcast(DType dtype, llvm::Value* pointer) const;
+
+    llvm::Value* constant(std::int64_t value) const { // i64
+        return b.getInt64(std::uint64_t(value));
+    }
+    llvm::Value* byte_offset(llvm::Value* pointer, llvm::Value* bytes) const {
+        return b.CreatePtrAdd(pointer, bytes);
+    }
+    llvm::Value* byte_offset(llvm::Value* pointer, std::int64_t bytes) const {
+        return b.CreatePtrAdd(pointer, constant(bytes));
+    }
+    /// pointer + (index + offset) * size
+    llvm::Value* at(llvm::Value* pointer, llvm::Value* index,
+                    std::int64_t offset, std::int64_t size) const;
+
+    /// c ? a : b, lane by lane.
+    llvm::Value* select(llvm::Value* c, llvm::Value* a, llvm::Value* b_) const {
+        return b.CreateSelect(c, a, b_);
+    }
+    /// Whether truth holds in every lane.
+    llvm::Value* all(llvm::Value* truth) const {
+        return width_ == 1 ? truth : b.CreateAndReduce(truth);
+    }
+    llvm::Value* fma(llvm::Value* a, llvm::Value* b_, llvm::Value* c) const;
+    /// larger / smaller of both; where either is NaN, `x`.
+    llvm::Value* larger(llvm::Value* bound, llvm::Value* x) const;
+    llvm::Value* smaller(llvm::Value* bound, llvm::Value* x) const;
+
+    /// Lane k is what lane k + `by` was, from the first on again.
+    llvm::Value* rotated(llvm::Value* value, int by) const;
+    /// As many rows as there are lanes become columns.
+    void transpose(std::vector<llvm::Value*>& rows) const;
+
+    /// for (index = from; index < to; index += step) body(index)
+    /// Returns the branch that closes the loop.
+    llvm::Instruction*
+    loop(llvm::Value* from, llvm::Value* to, llvm::Value* step,
+         const std::function<void(llvm::Value*)>& body) const;
+    /// Truth as an i64, of at most 64 lanes; the first is the lowest bit.
+    llvm::Value* bits(llvm::Value* truth) const;
+    /// body(number) for each bit that is set, from the lowest on.
+    void each_bit(llvm::Value* bits,
+                  const std::function<void(llvm::Value*)>& body) const;
+    /// Returns the branch around `then`.
+    llvm::Instruction* when(llvm::Value* condition,
+                            const std::function<void()>& then) const;
+    /// The same of what seldom holds: `then` may cost the way around nothing.
+    void when_rare(llvm::Value* condition,
+                   const std::function<void()>& then) const;
+    /// A stack slot in the entry block, to be promoted to a register.
+    llvm::Value* variable(llvm::Type* type) const;
+
+private:
+    int width_;
+    DType real_;
+    Isa isa_;
+};
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,75 @@
+// compiler/backends/llvm/lanes/math.h - elementary functions on lanes: the hot
+// ones emitted inline, the rest called through the call's table of functions.
+#pragma once
+
+#include "compiler/backends/llvm/lanes/lanes.h"
+#include "compiler/ir/ir.h"
+#include "compiler/passes/passes.h"
+
+#include <functional>
+#include <span>
+
+namespace tilefold::llvm_backend {
+
+enum class External : int {
+#define EXTERNAL(name, ...) name,
+#include "compiler/ir/externals.def"
+#undef EXTERNAL
+};
+
+/// What a function of an image may call.
+struct FunctionTable {
+    /// Loads entry k of call->functions; sets Layout::uses_functions.
+    std::function<llvm::Value*(int k)> load;
+    /// The sine or cosine of lanes of F32 by a function of the image; empty
+    /// where it is written in place.
+    std::function<llvm::Value*(External function, llvm::Value* x)> sine = {};
+    /// The same of `count` numbers in memory, whole vectors, in place.
+    std::function<void(External function, llvm::Value* x, llvm::Value* count)>
+        sines = {};
+};
+
+/// 2^x, within 1.1 ulp for F32 and F64; 0 for -inf, inf for inf, NaN for NaN.
+/// `sign`: what is known of x.
+llvm::Value* emit_exp2(Lanes& lanes, llvm::Value* x,
+                       ir::Sign sign = ir::Sign::Unknown);
+/// sum + 2^x, for an operation less than one after the other; of 2^x, what is
+/// within 5% of the smallest normal number may be 0.
+llvm::Value* emit_exp2_added(Lanes& lanes, llvm::Value* x, llvm::Value* sum);
+/// e^x, likewise.
+llvm::Value* emit_exp(Lanes& lanes, llvm::Value* x, ir::Sign sign);
+/// The sine or cosine (`function`) of F32 within 0.6 ulp, of F64 SLEEF's.
+llvm::Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
+                       External function, llvm::Value* x);
+/// x^exponent by repeated squaring; a negative exponent by one division.
+llvm::Value* emit_int_pow(Lanes& lanes, llvm::Value* x, std::int64_t exponent);
+
+/// One component of an elementwise operation of ops.def. Operands come as
+/// the caller's graph types them, the first with `first_sign`; the result has
+/// `dtype`.
+llvm::Value* emit_operation(Lanes& lanes, const FunctionTable& functions,
+                            ir::Op op, DType dtype, ir::Sign first_sign,
+                            std::span<llvm::Value* const> operands);
+
+/// A value as I64 lanes, and where it is a whole number (null: everywhere).
+struct Whole {
+    llvm::Value* number;
+    llvm::Value* holds;
+};
+Whole whole_of(Lanes& lanes, llvm::Value* value);
+/// Null stands for everywhere.
+llvm::Value* both_hold(Lanes& lanes, llvm::Value* a, llvm::Value* b);
+
+/// An operation whose result rule is Affine, of I64 lanes.
+llvm::Value* emit_whole(Lanes& lanes, ir::Op op,
+                        std::span<llvm::Value* const> operands);
+/// Rand or Randn; NaN where an operand is no whole number.
+llvm::Value* emit_random(Lanes& lanes, const FunctionTable& functions,
+                         ir::Op op, DType dtype,
+                         std::span<llvm::Value* const> operands);
+
+llvm::Value* call_external(Lanes& lanes, const FunctionTable& functions,
+                           External function, DType dtype,
+                           std::span<llvm::Value* const> operands);
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,57 @@
+// compiler/backends/llvm/matmul/blocks.h - products of matrices, a block of 16
+// × 16 sums at a time, on the processor's matrix unit (AMX).
+//
+// A register of the unit holds 16 rows of 16 words. One instruction adds to
+// such a block of sums the products of 16 rows of one matrix with 16 columns of
+// another, over up to 16 words of each: 8 or 4 cycles' work of the vector units
+// in one. Four blocks of sums are in registers at a time, since two operands
+// then serve four products.
+//
+// Where there is no such unit but AVX512-BF16, products of bf16 are made of its
+// instruction for lanes, with 16 vectors of sums in registers.
+#pragma once
+
+#include "compiler/backends/llvm/lanes/lanes.h"
+
+#include <vector>
+
+namespace tilefold::llvm_backend {
+
+/// Rows of A and of sums that are taken at once, two blocks; and `rows` with
+/// those of a last square that are none.
+inline constexpr std::int64_t square_rows = 32;
+constexpr std::int64_t whole_squares(std::int64_t rows) {
+    return (rows + square_rows - 1) / square_rows * square_rows;
+}
+
+/// What is added to the sums: C[m][n] += Σ_k A[m][k] · B[k][n], k counting
+/// words, for each A and each of its B. Rows of B and C are vectors of lanes;
+/// strides are in bytes.
+struct BlockProduct {
+    struct Factors {
+        llvm::Value* a;
+        std::vector<llvm::Value*> b;
+    };
+    std::vector<Factors> factors;
+    std::int64_t a_stride = 0; ///< from row to row of A, whose words are packed
+    std::int64_t b_step = 0;   ///< from step to step of B
+    llvm::Value* c = nullptr;
+    int vectors = 1;         ///< in a row of B and of C
+    std::int64_t depth = 16; ///< words of a step
+    llvm::Value* steps = nullptr;
+    std::int64_t most_steps = 0;
+    /// Rows of A and C; those of whole_squares are read and written.
+    llvm::Value* rows = nullptr;
+    bool starts = false; ///< C held nothing
+    /// Words are of 8-bit numbers, A's signed and B's not; else of bf16.
+    bool exact = false;
+};
+
+/// Before any product: `depth` words of a step.
+void emit_shapes(const Lanes& lanes, std::int64_t depth);
+void emit_product(const Lanes& lanes, const BlockProduct& product);
+/// After all: leaves the unit as it was found, so that threads are switched
+/// quickly.
+void emit_release(const Lanes& lanes);
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,322 @@
+// compiler/backends/llvm/matmul/sieve.cpp - bounds of squared distances.
+
+#include "compiler/backends/llvm/matmul/sieve.h"
+
+#include "compiler/backends/llvm/matmul/parts.h"
+
+#include <tuple>
+
+namespace tilefold::llvm_backend {
+
+using ir::ValueId;
+using llvm::Value;
+
+namespace {
+
+constexpr std::int64_t vector_bytes = 64;
+/// Of what is found by a few roundings and only has to be no smaller.
+constexpr double upwards = 1 + 0x1p-10;
+/// Products below the normal numbers are lost: so much of a thousand.
+constexpr double lost = 0x1p-116;
+
+Value* root(const Lanes& lanes, Value* x) {
+    return lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
+}
+
+Value* scaled(const Lanes& lanes, Value* x, double factor) {
+    return lanes.b.CreateFMul(x, llvm::ConstantFP::get(x->getType(), factor));
+}
+
+/// Roundings of sums of so many terms, and of the few operations around them.
+double roundings(std::int64_t terms) {
+    return double(terms + 16) * 0x1p-23;
+}
+
+} // namespace
+
+/// |x'|² and |x - c - x'|² of numbers that come one after another.
+class Sieve::Norms {
+public:
+    explicit Norms(const Lanes& lanes)
+        : lanes_(lanes), type_(lanes.type(DType::F32)),
+          square_at_(lanes.variable(type_)), error_at_(lanes.variable(type_)) {
+        Value* zero = llvm::Constant::getNullValue(type_);
+        lanes_.b.CreateStore(zero, square_at_);
+        lanes_.b.CreateStore(zero, error_at_);
+    }
+    /// The bits of the nearest bf16 of x - c.
+    Value* add(Value* x) {
+        const NearestBf16 nearest(lanes_, x);
+        Value* rest = lanes_.b.CreateFSub(x, nearest.value);
+        add(square_at_, nearest.value);
+        add(error_at_, rest);
+        return nearest.bits;
+    }
+    Value* square() const { return lanes_.b.CreateLoad(type_, square_at_); }
+    Value* error() const { return lanes_.b.CreateLoad(type_, error_at_); }
+    /// No smaller than |x'|, of |x'|².
+    static Value* length_of(const Lanes& lanes, Value* square) {
+        return scaled(lanes, root(lanes, square), upwards);
+    }
+    /// … than |x - c - x'| and the rounding of x - c.
+    static Value* error_of(const Lanes& lanes, Value* error, Value* length) {
+        return lanes.b.CreateFAdd(length_of(lanes, error),
+                                  scaled(lanes, length, 0x1p-22));
+    }
+
+private:
+    void add(Value* at, Value* x) {
+        lanes_.b.CreateStore(lanes_.fma(x, x, lanes_.b.CreateLoad(type_, at)),
+                             at);
+    }
+    const Lanes& lanes_;
+    llvm::Type* type_;
+    Value *square_at_, *error_at_;
+};
+
+Sieve::Sieve(const ModuleWriter& writer, std::int64_t offset)
+    : writer_(writer), distance_(sieved_distance(writer.graph, writer.plan)),
+      end_(offset) {
+    if (!exists())
+        return;
+    const Plan& plan = writer.plan;
+    std::tie(row_, column_) = rows_first(writer.graph, writer.graph[distance_]);
+    components_ = writer.graph[row_].type.rows;
+    const std::int64_t words =
+        up_to(components_, numbers_of_word) / numbers_of_word;
+    steps_ = up_to(words, most_block_depth) / most_block_depth;
+    depth_ = up_to(words, steps_) / steps_;
+    stride_ = up_to(words, most_block_depth) * 4;
+    const std::int64_t tile = plan.row_vectors * vector_bytes;
+    const std::int64_t tiles =
+        up_to(plan.row_block, plan.row_vectors * plan.lanes) /
+        (plan.row_vectors * plan.lanes);
+    const std::int64_t columns = whole_squares(plan.panel);
+    const auto take = [&](std::int64_t bytes) {
+        const std::int64_t place = end_;
+        end_ += up_to(bytes, vector_bytes);
+        return place;
+    };
+    centre_ = take(stride_ * 2);
+    row_words_ = take(tiles * steps_ * depth_ * tile);
+    row_parts_ = take(tiles * row_parts * tile);
+    column_words_ = take(columns * stride_);
+    column_errors_ = take(columns * 4);
+    column_squares_ = take(columns * 4);
+    longest_ = take(4);
+    products_ = take(whole_squares(plan.k_tile) * tile);
+}
+
+Value* Sieve::row_words(const Lanes& lanes, Value* scratch, Value* row) const {
+    const std::int64_t vectors = writer_.plan.row_vectors;
+    Value* tile =
+        lanes.b.CreateUDiv(row, lanes.constant(vectors * writer_.plan.lanes));
+    return lanes.at(lanes.byte_offset(scratch, row_words_), tile, 0,
+                    steps_ * depth_ * vectors * vector_bytes);
+}
+
+Value* Sieve::row_part(const Lanes& lanes, Value* scratch, Value* row, int r,
+                       RowPart part) const {
+    const std::int64_t vectors = writer_.plan.row_vectors;
+    Value* tile =
+        lanes.b.CreateUDiv(row, lanes.constant(vectors * writer_.plan.lanes));
+    return lanes.byte_offset(lanes.at(lanes.byte_offset(scratch, row_parts_),
+                                      tile, 0,
+                                      row_parts * vectors * vector_bytes),
+                             (part * vectors + r) * vector_bytes);
+}
+
+/// The first row, without what is no finite number, and zeros.
+void Sieve::keep_centre(Entry& entry, const Pack& rows, Value* scratch) const {
+    const Lanes& lanes = entry.lanes;
+    Value* zero = lanes.constant(0);
+    Value* centre = lanes.byte_offset(scratch, centre_);
+    const auto store = [&](Value* k, Value* x) {
+        lanes.b.CreateAlignedStore(x, lanes.at(centre, k, 0, 4),
+                                   llvm::Align(4));
+    };
+    llvm::Type* number = lanes.b.getFloatTy();
+    Value* none = llvm::Constant::getNullValue(number);
+    lanes.loop(
+        zero, lanes.constant(components_), lanes.constant(1), [&](Value* k) {
+            Value* x = lanes.b.CreateLoad(
+                number, rows.address(lanes, scratch, row_, {0, k}, zero));
+            Value* is_finite =
+                lanes.b.CreateFCmpOEQ(lanes.b.CreateFSub(x, x), none);
+            store(k, lanes.b.CreateSelect(is_finite, x, none));
+        });
+    lanes.loop(lanes.constant(components_), lanes.constant(stride_ / 2),
+               lanes.constant(1), [&](Value* k) { store(k, none); });
+}
+
+/// Words of all rows of a tile lie side by side.
+void Sieve::keep_rows(Entry& entry, const Pack& rows, Value* count,
+                      Value* scratch) const {
+    if (!exists())
+        return;
+    keep_centre(entry, rows, scratch);
+    const Lanes& lanes = entry.lanes;
+    auto& b = entry.b;
+    const std::int64_t vectors = writer_.plan.row_vectors;
+    Value* centre = lanes.byte_offset(scratch, centre_);
+    const auto keep = [&](Value* tile, int r) {
+        Value* point = b.CreateAdd(tile, lanes.constant(r * lanes.width()));
+        Norms norms(lanes);
+        const auto bits = [&](Value* k) {
+            Value* x = lanes.load(
+                DType::F32, rows.address(lanes, scratch, row_, {0, k}, point));
+            return norms.add(b.CreateFSub(
+                x, lanes.broadcast(DType::F32, lanes.at(centre, k, 0, 4))));
+        };
+        Value* to = lanes.byte_offset(row_words(lanes, scratch, tile),
+                                      r * vector_bytes);
+        const auto store = [&](Value* word, Value* lanes_of_word) {
+            lanes.store(lanes_of_word,
+                        lanes.at(to, word, 0, vectors * vector_bytes));
+        };
+        Value* whole = lanes.constant(components_ / numbers_of_word);
+        lanes.loop(lanes.constant(0), whole, lanes.constant(1), [&](Value* w) {
+            Value* even = b.CreateMul(w, lanes.constant(numbers_of_word));
+            Value* first = bits(even);
+            store(w, words_of(lanes, first,
+                              bits(b.CreateAdd(even, lanes.constant(1)))));
+        });
+        Value* none = llvm::Constant::getNullValue(lanes.type(DType::I32));
+        lanes.loop(whole, lanes.constant(steps_ * depth_), lanes.constant(1),
+                   [&](Value* w) { store(w, none); });
+        if (components_ % numbers_of_word) {
+            Value* last = bits(lanes.constant(components_ - 1));
+            store(whole, b.CreateZExt(last, none->getType()));
+        }
+        Value* length = Norms::length_of(lanes, norms.square());
+        lanes.store(norms.square(), row_part(lanes, scratch, tile, r, square));
+        lanes.store(length, row_part(lanes, scratch, tile, r, Sieve::length));
+        lanes.store(Norms::error_of(lanes, norms.error(), length),
+                    row_part(lanes, scratch, tile, r, error));
+    };
+    lanes.loop(lanes.constant(0), count,
+               lanes.constant(vectors * lanes.width()), [&](Value* tile) {
+                   for (int r = 0; r < vectors; ++r)
+                       keep(tile, r);
+               });
+}
+
+/// Words of a column are neighbours.
+void Sieve::keep_columns(Entry& entry, const Pack& columns, Value* count,
+                         Value* scratch) const {
+    if (!exists())
+        return;
+    const Lanes& lanes = entry.lanes;
+    auto& b = entry.b;
+    Value* centre = lanes.byte_offset(scratch, centre_);
+    Value* longest = lanes.variable(b.getFloatTy());
+    Value* zero = llvm::Constant::getNullValue(lanes.type(DType::F32));
+    b.CreateStore(llvm::ConstantFP::get(b.getFloatTy(), 0), longest);
+    const auto keep = [&](Value* point) {
+        Norms norms(lanes);
+        Value* to = lanes.at(lanes.byte_offset(scratch, column_words_), point,
+                             0, stride_);
+        lanes.loop(
+            lanes.constant(0), lanes.constant(stride_ / 2),
+            lanes.constant(lanes.width()), [&](Value* k) {
+                Value* there = lanes.first_lanes(
+                    b.CreateSub(lanes.constant(components_), k));
+                Value* place =
+                    columns.address(lanes, scratch, column_, {0, k}, point);
+                Value* x = b.CreateMaskedLoad(lanes.type(DType::F32), place,
+                                              llvm::Align(4), there, zero);
+                x = b.CreateFSub(
+                    x, lanes.load(DType::F32, lanes.at(centre, k, 0, 4)));
+                b.CreateAlignedStore(norms.add(x), lanes.at(to, k, 0, 2),
+                                     llvm::Align(vector_bytes / 2));
+            });
+        const auto sum = [&](Value* squares) {
+            auto* all = b.CreateFAddReduce(
+                llvm::ConstantFP::getNegativeZero(b.getFloatTy()), squares);
+            all->setHasAllowReassoc(true); // only a bound is made of it
+            return all;
+        };
+        Value* square = sum(norms.square());
+        Value* length = Norms::length_of(lanes, square);
+        Value* error = Norms::error_of(lanes, sum(norms.error()), length);
+        const auto store = [&](Value* x, std::int64_t offset) {
+            b.CreateAlignedStore(
+                x, lanes.at(lanes.byte_offset(scratch, offset), point, 0, 4),
+                llvm::Align(4));
+        };
+        store(error, column_errors_);
+        store(scaled(lanes, b.CreateFSub(square, b.CreateFMul(error, error)),
+                     0.5),
+              column_squares_);
+        b.CreateStore(
+            b.CreateMaxNum(b.CreateLoad(b.getFloatTy(), longest), length),
+            longest);
+    };
+    lanes.loop(lanes.constant(0), count, lanes.constant(1), keep);
+    b.CreateAlignedStore(b.CreateLoad(b.getFloatTy(), longest),
+                         lanes.byte_offset(scratch, longest_), llvm::Align(4));
+}
+
+void Sieve::multiply(const Entry& entry, Value* row, Value* first, Value* end,
+                     Value* scratch) const {
+    const Lanes& lanes = entry.lanes;
+    const std::int64_t vectors = writer_.plan.row_vectors;
+    BlockProduct product;
+    product.factors = {
+        {lanes.at(lanes.byte_offset(scratch, column_words_), first, 0, stride_),
+         {row_words(lanes, scratch, row)}}};
+    product.a_stride = stride_;
+    product.b_step = depth_ * vectors * vector_bytes;
+    product.depth = depth_;
+    product.most_steps = steps_;
+    product.steps = lanes.constant(steps_);
+    product.c = lanes.byte_offset(scratch, products_);
+    product.vectors = int(vectors);
+    product.rows = lanes.b.CreateSub(end, first);
+    product.starts = true;
+    emit_product(lanes, product);
+}
+
+Sieve::Limits Sieve::limits(const Entry& entry, Value* row, int r, Value* worst,
+                            Value* scratch) const {
+    const Lanes& lanes = entry.lanes;
+    auto& b = lanes.b;
+    const auto part = [&](RowPart which) {
+        return lanes.load(DType::F32, row_part(lanes, scratch, row, r, which));
+    };
+    const double rounded = roundings(components_);
+    Value* near = b.CreateFAdd(scaled(lanes, root(lanes, worst), 1 + rounded),
+                               part(error));
+    Value* longest =
+        lanes.broadcast(DType::F32, lanes.byte_offset(scratch, longest_));
+    Value* all = b.CreateFAdd(b.CreateFAdd(part(length), near),
+                              scaled(lanes, longest, 2));
+    Value* slack = b.CreateFAdd(scaled(lanes, b.CreateFMul(all, all), rounded),
+                                lanes.number(DType::F32, lost));
+    Value* least = scaled(
+        lanes, b.CreateFSub(part(square), b.CreateFMul(near, near)), 0.5);
+    return {near, b.CreateFSub(least, slack)};
+}
+
+Value* Sieve::passes(const Entry& entry, const Limits& limits, int r,
+                     Value* first, Value* column, Value* scratch) const {
+    const Lanes& lanes = entry.lanes;
+    auto& b = lanes.b;
+    const std::int64_t vectors = writer_.plan.row_vectors;
+    const auto of_column = [&](std::int64_t offset) {
+        return lanes.broadcast(
+            DType::F32,
+            lanes.at(lanes.byte_offset(scratch, offset), column, 0, 4));
+    };
+    Value* product = lanes.load(
+        DType::F32,
+        lanes.byte_offset(lanes.at(lanes.byte_offset(scratch, products_),
+                                   b.CreateSub(column, first), 0,
+                                   vectors * vector_bytes),
+                          r * vector_bytes));
+    Value* sum = lanes.fma(limits.near, of_column(column_errors_), product);
+    return b.CreateFCmpUGE(b.CreateFSub(sum, of_column(column_squares_)),
+                           limits.least);
+}
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,133 @@
+// compiler/backends/llvm/module/module.h - one nest's LLVM module under way:
+// its functions, the fields of the call structure, and loads and stores of
+// strided arrays (copies.cpp).
+#pragma once
+
+#include "compiler/artifact/artifact.h"
+#include "compiler/backends/cpu/narrow.h"
+#include "compiler/backends/cpu/plan.h"
+#include "compiler/backends/llvm/lanes/lanes.h"
+#include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/memory/caller.h"
+#include "compiler/backends/llvm/module/sites.h"
+#include "compiler/ir/ir.h"
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tilefold::llvm_backend {
+
+/// Size of one state element, f64 or i64.
+inline constexpr std::int64_t state_bytes = 8;
+
+/// The place of an argument's fields in call->operands.
+enum class OperandField : std::int64_t {
+    Base = offsetof(tilefold_operand, base),
+    Stride = offsetof(tilefold_operand, stride),
+    Component = offsetof(tilefold_operand, component),
+    Column = offsetof(tilefold_operand, column),
+};
+
+/// As many of `type` as there are lanes; of one lane, itself.
+llvm::Type* as_lanes(const Lanes& lanes, llvm::Type* type);
+/// What lies at `pointer`, one element or as many as there are lanes, as `to`
+/// is stored; any alignment, any stored dtype. With a `mask`, zeros where it is
+/// not set.
+llvm::Value* load_elements(const Lanes& lanes, DType from, DType to,
+                           llvm::Value* pointer, llvm::Value* mask = nullptr);
+
+/// Which functions of an image a module holds: all, the one with the loop over
+/// pairs, the other entries, or one that entries share.
+enum class Portion { Whole, Pairs, Rest, Shared };
+
+class ModuleWriter;
+/// Functions that a module calls and does not hold, by name: what writes each
+/// into a module of its own.
+using Borrowed = std::map<std::string, std::function<void(ModuleWriter&)>>;
+
+class ModuleWriter {
+public:
+    ModuleWriter(const ir::Graph& graph, const Plan& plan, Portion portion);
+
+    const ir::Graph& graph;
+    const Plan plan;
+    const bool has_pairs, has_rest, has_shared; ///< of the portion
+    const Sites sites;
+    const std::map<ir::ValueId, Words> words; ///< vectors packed as words
+    const bool calls_sines; ///< by sine(), else they are written in place
+    /// Null for a value that is packed otherwise.
+    const Words* words_of(ir::ValueId id) const {
+        const auto found = words.find(id);
+        return found == words.end() ? nullptr : &found->second;
+    }
+    /// Of a packed value's elements: that of its type, but F32 of words and of
+    /// small whole numbers that only sums in F32 read.
+    DType packed_dtype(ir::ValueId id) const;
+    Layout layout;
+
+    Borrowed borrowed;
+
+    llvm::Module& module() { return *module_; }
+    Owned<llvm::LLVMContext> take_context();
+    Owned<llvm::Module> take_module();
+
+    /// Starts an entry whose parameters are pointers ('p') and i64 ('n'); the
+    /// builder stands in its first block.
+    llvm::Function* begin(llvm::IRBuilder<>& builder, const std::string& name,
+                          std::string_view parameters);
+    /// A function that entries call, with `body` unless the module has one of
+    /// this name; lanes of F32 ('v') may be parameters and the `result`, which
+    /// `body` returns. It may outlive the writer.
+    using Body =
+        std::function<void(ModuleWriter&, llvm::IRBuilder<>&, llvm::Function*)>;
+    llvm::Function* shared(const std::string& name, std::string_view parameters,
+                           const Body& body, char result = 0);
+    /// Lanes of the plan in `builder`'s function.
+    Lanes lanes(llvm::IRBuilder<>& builder, int width) const {
+        return {builder, width, graph.real, plan.isa};
+    }
+
+    llvm::Value* field(llvm::IRBuilder<>& b, llvm::Value* call,
+                       std::size_t offset, bool is_pointer) const;
+    llvm::Value* operand_field(llvm::IRBuilder<>& b, llvm::Value* call,
+                               std::int64_t argument, OperandField field) const;
+    /// A function pointer out of call->functions; notes that it is used.
+    llvm::Value* function_pointer(llvm::IRBuilder<>& b, llvm::Value* call,
+                                  int entry);
+    /// What `b`'s function may call; `b` and the writer outlive it.
+    FunctionTable functions(llvm::IRBuilder<>& b, llvm::Value* call);
+
+    /// void(p base, n stride, p list, n first, n count, p out, n padded):
+    /// count elements of points first… (or list[first]…) to `out` in the
+    /// dtype `to`, then zeros up to `padded`.
+    llvm::Function* strided_load(DType from, DType to);
+    /// void(p place, n count, p out, n run): points of so many `components`
+    /// that lie side by side, each component to a run of its own, `run` bytes
+    /// on. Without masks, `count` is a multiple of the plan's lanes.
+    llvm::Function* interleaved_load(DType dtype, int components);
+    /// v(v x, p call): the sine or cosine.
+    llvm::Function* sine(External function);
+    /// void(p x, n count, p call): of numbers in memory, in place.
+    llvm::Function* sines(External function);
+    /// void(p list, n first, n count, p out): the points' numbers, as I64.
+    llvm::Function* count_points();
+    /// void(p values, n count, p out, n stride, n accumulate)
+    llvm::Function* strided_store(DType dtype);
+
+private:
+    llvm::Type* type_of(char kind) const;
+    llvm::Function* declare(const std::string& name,
+                            std::string_view parameters, char result = 0);
+
+    Owned<llvm::LLVMContext> context_;
+    Owned<llvm::Module> module_;
+};
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,111 @@
+// compiler/backends/llvm/module/sites.cpp - split by axes, as the kernels need
+// it.
+
+#include "compiler/backends/llvm/module/sites.h"
+
+#include "compiler/ir/exact.h"
+#include "compiler/passes/split.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+namespace tilefold::llvm_backend {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::Op;
+using ir::ValueId;
+
+bool is_leaf(const Node& node) {
+    return node.op == Op::Argument || node.op == Op::Index;
+}
+
+void add_once(std::vector<ValueId>& list, ValueId id) {
+    if (std::find(list.begin(), list.end(), id) == list.end())
+        list.push_back(id);
+}
+
+/// The leaves on `axis` at or below `roots`, each once.
+std::vector<ValueId> leaves_below(const Graph& graph,
+                                  std::span<const ValueId> roots, Axes axis) {
+    std::vector<ValueId> leaves;
+    std::set<ValueId> seen;
+    const std::function<void(ValueId)> walk = [&](ValueId id) {
+        const Node& node = graph[id];
+        if (!seen.insert(id).second)
+            return;
+        if (is_leaf(node) && node.type.axes == axis)
+            leaves.push_back(id);
+        for (ValueId operand : node.inputs())
+            if (contains(graph[operand].type.axes, axis))
+                walk(operand);
+    };
+    std::ranges::for_each(roots, walk);
+    return leaves;
+}
+
+/// What pairs read of one axis: leaves, and what is computed ahead of them.
+Packed pack_of(const Graph& graph, const std::vector<ValueId>& crossing,
+               Axes axis) {
+    Packed packed;
+    for (ValueId id : crossing)
+        if (!is_leaf(graph[id]))
+            packed.computed.push_back(id);
+    packed.leaves = leaves_below(graph, crossing, axis);
+    return packed;
+}
+
+/// The values on {} that anything but prepare reads.
+void place_constants(const Graph& graph, const Split& parts, Sites& sites) {
+    std::set<ValueId> on_call(parts.call.computed.begin(),
+                              parts.call.computed.end());
+    const auto place = [&](ValueId id) {
+        const Op op = graph[id].op;
+        if (!on_call.count(id) || op == Op::Constant || op == Op::Iota ||
+            sites.constants.count(id))
+            return;
+        sites.constants[id] = sites.constants_size;
+        sites.constants_size += components_of(graph[id].type);
+    };
+    for (ValueId id = 0; id < graph.nodes.size(); ++id)
+        if (!on_call.count(id))
+            for (ValueId operand : graph[id].inputs())
+                place(operand);
+    place(graph.result);
+}
+
+} // namespace
+
+Sites find_sites(const Graph& graph, bool whole_is_pair_term) {
+    Split parts = split(graph);
+    Sites sites;
+    std::vector<ValueId> terms;
+    for (ValueId id : parts.pair)
+        if (graph[id].op == Op::Reduce) {
+            sites.reductions.push_back(id);
+            const auto inputs = graph[id].inputs();
+            terms.insert(terms.end(), inputs.begin(), inputs.end());
+        }
+    if (whole_is_pair_term) {
+        const Axes axes = graph[graph.result].type.axes;
+        terms.push_back(graph.result);
+        if (axes == Axes::I)
+            add_once(parts.row.crossing, graph.result);
+        if (axes == Axes::J)
+            add_once(parts.column.crossing, graph.result);
+    }
+    sites.rows = pack_of(graph, parts.row.crossing, Axes::I);
+    sites.columns = pack_of(graph, parts.column.crossing, Axes::J);
+    sites.raw_rows.leaves = leaves_below(graph, terms, Axes::I);
+    sites.raw_columns.leaves = leaves_below(graph, terms, Axes::J);
+    for (ValueId id : parts.finish)
+        if (is_leaf(graph[id]))
+            sites.epilogue.leaves.push_back(id);
+    sites.exact = exact_constants(graph);
+    place_constants(graph, parts, sites);
+    return sites;
+}
+
+} // namespace tilefold::llvm_backend

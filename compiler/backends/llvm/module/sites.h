@@ -1,0 +1,43 @@
+// compiler/backends/llvm/module/sites.h - split by axes: where each value of a
+// graph is computed, and what crosses from one site to the next.
+//
+//   {}        once a call, by prepare, in double: `constants`
+//   {i}, {j}  once a point, while packing: `rows`, `columns`
+//   {i,j}     once a pair, in the tile
+//   after     what depends on a reduction: once a row, by finalise
+#pragma once
+
+#include "compiler/ir/ir.h"
+
+#include <map>
+#include <set>
+#include <vector>
+
+namespace tilefold::llvm_backend {
+
+/// The values of one axis that are packed: `leaves` are read from arguments
+/// (or count points), `computed` are made from leaves.
+struct Packed {
+    std::vector<ir::ValueId> leaves, computed;
+};
+
+struct Sites {
+    /// Values on {} that others use, and their place in call->constants, where
+    /// I64 stand by their bits, all others as F64.
+    std::map<ir::ValueId, std::int64_t> constants;
+    std::int64_t constants_size = 0;
+    /// Constants that meet indices or integers: read as F64, never rounded.
+    std::set<ir::ValueId> exact;
+    /// What the pair term reads of rows and of columns.
+    Packed rows, columns;
+    /// What the epilogue reads of rows: leaves only.
+    Packed epilogue;
+    /// What the pair term reads when nothing is computed ahead.
+    Packed raw_rows, raw_columns;
+    std::vector<ir::ValueId> reductions;
+};
+
+/// `whole_is_pair_term`: the result itself is evaluated for every pair.
+Sites find_sites(const ir::Graph& graph, bool whole_is_pair_term);
+
+} // namespace tilefold::llvm_backend

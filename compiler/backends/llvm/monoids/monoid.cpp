@@ -1,0 +1,167 @@
+// compiler/backends/llvm/monoids/monoid.cpp - what all reductions share: state
+// rows, accumulators, and the choice of family.
+
+#include "compiler/backends/llvm/monoids/monoid.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace tilefold::llvm_backend {
+
+using llvm::Value;
+
+Value* StateRows::slot_of(int field) const {
+    auto& b = lanes_.b;
+    Value* slot = first_slot_;
+    for (int k = 0; k < field; ++k)
+        slot = b.CreateAdd(slot,
+                           lanes_.constant(fields_[std::size_t(k)].components));
+    return slot;
+}
+
+Value* StateRows::address(int field, Component component) const {
+    auto& b = lanes_.b;
+    Value* slot = slot_of(field);
+    slot = b.CreateAdd(slot, lanes_.constant(component.fixed));
+    if (component.runtime)
+        slot = b.CreateAdd(slot, component.runtime);
+    Value* element = b.CreateAdd(b.CreateMul(slot, stride_), row_);
+    return lanes_.at(state_, element, 0, state_bytes);
+}
+
+Value* StateRows::load(int field, Component component) const {
+    if (held_)
+        return held_->at({field, component.fixed});
+    llvm::Type* type = lanes_.type(fields_[std::size_t(field)].dtype);
+    Value* place = address(field, component);
+    if (mask_)
+        return lanes_.b.CreateMaskedLoad(type, place, llvm::Align(state_bytes),
+                                         mask_,
+                                         llvm::Constant::getNullValue(type));
+    return lanes_.b.CreateAlignedLoad(type, place, llvm::Align(state_bytes));
+}
+
+void StateRows::store(int field, Component component, Value* value) const {
+    if (held_) {
+        held_->at({field, component.fixed}) = value;
+        return;
+    }
+    Value* place = address(field, component);
+    if (mask_)
+        lanes_.b.CreateMaskedStore(value, place, llvm::Align(state_bytes),
+                                   mask_);
+    else
+        lanes_.b.CreateAlignedStore(value, place, llvm::Align(state_bytes));
+}
+
+Value* StateRows::gather(int field, Value* components) const {
+    auto& b = lanes_.b;
+    const DType dtype = fields_[std::size_t(field)].dtype;
+    Value* slots = b.CreateAdd(lanes_.splat(slot_of(field)), components);
+    Value* elements = b.CreateAdd(b.CreateMul(slots, lanes_.splat(stride_)),
+                                  lanes_.count_from(row_));
+    Value* places = b.CreateGEP(lanes_.element(dtype), state_, elements);
+    return b.CreateMaskedGather(lanes_.type(dtype), places,
+                                llvm::Align(state_bytes));
+}
+
+MonoidWriter::MonoidWriter(const ir::Graph& graph, ir::ValueId reduce)
+    : graph_(graph), reduce_(reduce) {
+    // The vector operand: the value of a softmax, else the body.
+    const ir::Node& node = graph[reduce];
+    const ir::Monoid monoid = ir::row_of(ir::Reduction(node.first)).monoid;
+    const ir::ValueId vector =
+        node.operands[monoid == ir::Monoid::SoftMax ? 1 : 0];
+    components_ = components_of(graph[vector].type);
+}
+
+Value* MonoidWriter::identity(Evaluator& values, int field, Component) const {
+    const Field& of = fields_[std::size_t(field)];
+    return values.lanes().number(of.dtype, of.identity);
+}
+
+Value* MonoidWriter::read(Tile& tile, int operand, Component component, int r,
+                          int j) const {
+    return tile.lanes.as(graph_.real,
+                         tile.values.value(body(operand), component, r, j));
+}
+
+Value* MonoidWriter::place(Tile& tile, int which, Component component, int r,
+                           llvm::Type* type) {
+    if (component.runtime) {
+        const std::int64_t bytes =
+            tile.lanes.width() * std::int64_t(size_of(graph_.real));
+        Value* index = tile.lanes.b.CreateMul(
+            tile.values.index_of(component),
+            tile.lanes.constant(tile.rows * wide_accumulators()));
+        return tile.lanes.at(tile.memory, index, which * tile.rows + r, bytes);
+    }
+    auto& known = registers_[{which, component.fixed, r}];
+    if (!known)
+        known = tile.lanes.variable(type);
+    return known;
+}
+
+void MonoidWriter::update(Tile& tile, const EachStep& each_step,
+                          llvm::Type* type, const Address& address,
+                          const First& first, const Next& next,
+                          const Last& last) {
+    auto& b = tile.lanes.b;
+    // Beside accumulators, a vector of each row and of two columns; a power of
+    // two, since that is what divides most widths.
+    const auto registers = unsigned(row_of(tile.lanes.isa()).registers);
+    const auto rows = unsigned(tile.rows);
+    const int block =
+        registers > 2 * rows + 2
+            ? int(std::bit_floor(std::min((registers - rows - 2) / rows, 8u)))
+            : 1;
+    tile.values.each_block(components_, block, [&](Component at, int count) {
+        std::vector<Value*> sums;
+        const auto each = [&](const auto& body) {
+            for (int k = 0; k < count; ++k)
+                for (int r = 0; r < tile.rows; ++r)
+                    body(Component{at.fixed + k, at.runtime}, r,
+                         sums[std::size_t(k * tile.rows + r)]);
+        };
+        sums.resize(std::size_t(count * tile.rows));
+        each([&](Component k, int r, Value*& sum) {
+            sum = tile.lanes.variable(type);
+            b.CreateStore(first(b.CreateLoad(type, address(k, r)), r), sum);
+        });
+        each_step(1, [&] {
+            each([&](Component k, int r, Value*& sum) {
+                b.CreateStore(next(b.CreateLoad(type, sum), k, r, 0), sum);
+            });
+        });
+        each([&](Component k, int r, Value*& sum) {
+            Value* place = address(k, r);
+            b.CreateStore(
+                last(b.CreateLoad(type, sum), b.CreateLoad(type, place), r),
+                place);
+        });
+    });
+}
+
+std::unique_ptr<MonoidWriter> make_monoid(const ir::Graph& graph,
+                                          ir::ValueId reduce) {
+    switch (ir::row_of(ir::Reduction(graph[reduce].first)).monoid) {
+    case ir::Monoid::Add:
+    case ir::Monoid::Multiply:
+    case ir::Monoid::Maximum:
+    case ir::Monoid::Minimum:
+        return make_plain(graph, reduce);
+    case ir::Monoid::ArgMaximum:
+    case ir::Monoid::ArgMinimum:
+        return make_arg(graph, reduce);
+    case ir::Monoid::LogSumExp:
+    case ir::Monoid::SoftMax:
+        return make_exponential(graph, reduce);
+    case ir::Monoid::KMinimum:
+        return make_k_minimum(graph, reduce);
+    case ir::Monoid::UserDefined:
+        return make_fold(graph, reduce);
+    }
+    __builtin_unreachable();
+}
+
+} // namespace tilefold::llvm_backend

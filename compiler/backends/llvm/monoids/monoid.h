@@ -1,0 +1,224 @@
+// compiler/backends/llvm/monoids/monoid.h - reductions as code: registers of a
+// tile, state of a row, and how one goes into the other.
+//
+// 1. State holds `fields`, each of one component or of the body's; element
+//    types are f64 and i64. A field's identity is its value over no columns.
+// 2. A tile accumulates in the computing dtype over one panel (start, step
+//    for some columns at a time, finish), then folds into the state in f64.
+// 3. merge(into, from) needs `from` to cover later columns or rows: ties go
+//    to the lower index, which fields hold where it matters.
+#pragma once
+
+#include "compiler/backends/llvm/evaluate/evaluate.h"
+#include "compiler/backends/llvm/matmul/weighted.h"
+#include "compiler/backends/llvm/module/module.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+namespace tilefold::llvm_backend {
+
+struct Field {
+    DType dtype = DType::F64;    ///< F64 or I64
+    std::int64_t components = 1; ///< `dynamic` allowed
+    double identity = 0;         ///< unless identity() says otherwise
+};
+
+/// State elements of a vector of rows in registers, by field and component.
+using HeldState = std::map<std::pair<int, std::int64_t>, llvm::Value*>;
+
+/// Loads and stores state elements of one vector of rows.
+class StateRows {
+public:
+    /// `first_slot` + `first_slot_per_width` * width: of the monoid.
+    StateRows(Lanes& lanes, const std::vector<Field>& fields,
+              llvm::Value* state, llvm::Value* stride, llvm::Value* row,
+              llvm::Value* first_slot)
+        : lanes_(lanes), fields_(fields), state_(state), stride_(stride),
+          row_(row), first_slot_(first_slot) {}
+    /// Of fixed components, which are all in `held`.
+    StateRows(Lanes& lanes, const std::vector<Field>& fields, HeldState& held)
+        : lanes_(lanes), fields_(fields), held_(&held) {}
+
+    llvm::Value* load(int field, Component component = {}) const;
+    void store(int field, Component component, llvm::Value* value) const;
+    /// Of each lane another component: `components` are I64 lanes.
+    llvm::Value* gather(int field, llvm::Value* components) const;
+    /// Only these rows are read and written.
+    void set_mask(llvm::Value* mask) { mask_ = mask; }
+
+private:
+    llvm::Value* slot_of(int field) const;
+    llvm::Value* address(int field, Component component) const;
+
+    Lanes& lanes_;
+    const std::vector<Field>& fields_;
+    HeldState* held_ = nullptr; ///< null: in memory, as follows
+    llvm::Value *state_ = nullptr, *stride_ = nullptr, *row_ = nullptr;
+    llvm::Value* first_slot_ = nullptr;
+    llvm::Value* mask_ = nullptr;
+};
+
+/// A tile under way, as a monoid sees it.
+struct Tile {
+    Lanes& lanes;
+    Evaluator& values;
+    const FunctionTable& functions;
+    int rows = 1;                  ///< vectors of rows
+    int columns = 1;               ///< columns of the present step
+    llvm::Value* column = nullptr; ///< of the step's first, in the panel
+    llvm::Value* panel = nullptr;  ///< number of the panel's first column
+    /// By row vector: number that an index counts from (0, or i * M where
+    /// both axes are reduced).
+    std::vector<llvm::Value*> index_base = {};
+    std::vector<StateRows*> state = {};    ///< by row vector, of this monoid
+    std::vector<llvm::Value*> points = {}; ///< its first row, in the block
+    /// The body's component of the pairs of one row, in the block, and of
+    /// columns of the panel from `column` on, a multiple of the lanes, which
+    /// run over them; null where vectors do not lie so.
+    std::function<llvm::Value*(llvm::Value* row, llvm::Value* column,
+                               Component component)>
+        across = {};
+    /// Memory for accumulators that do not fit registers, and for the monoid's
+    /// list.
+    llvm::Value* memory = nullptr;
+    llvm::Value* list = nullptr;
+    /// Columns of a tile of columns, in the panel.
+    llvm::Value *first = nullptr, *end = nullptr;
+    /// Runs a body for some of them: `columns` from `column` on, which become
+    /// the tile's. What is read of any beyond `end` means nothing.
+    std::function<void(llvm::Value* column, int columns,
+                       const std::function<void()>& body)>
+        at_columns = {};
+    const WeightedBlocks* blocks = nullptr; ///< where they take weighted sums
+};
+
+/// Runs a body for all columns of a tile of columns, at most `step` at a time;
+/// the tile's `column` and `columns` are those of the step.
+using EachStep =
+    std::function<void(int step, const std::function<void()>& body)>;
+
+/// Of a reduction that need not see values that are not small: a tile of
+/// columns passes either as ever, by step and take, or by these.
+class Sifted {
+public:
+    virtual ~Sifted() = default;
+    /// Whether it needs all columns of the tile, an i1.
+    virtual llvm::Value* wants_all(Tile& tile) = 0;
+    /// What a value must be less than, of a row vector.
+    virtual llvm::Value* worst(Tile& tile, int r) = 0;
+    /// Of the tile's one column: lanes whose value may be.
+    virtual void sift(Tile& tile, int r, llvm::Value* passes) = 0;
+    /// How many columns passed, and one of them, in the panel.
+    virtual llvm::Value* passed(Tile& tile, int r) = 0;
+    virtual llvm::Value* passed_column(Tile& tile, int r,
+                                       llvm::Value* number) = 0;
+    /// Takes the tile's one column, and, after all, forgets those that passed.
+    virtual void take_passed(Tile& tile, int r) = 0;
+    virtual void forget_passed(Tile& tile, int r) = 0;
+};
+
+/// A reduction of the graph as code. One object per Reduce node.
+class MonoidWriter {
+public:
+    MonoidWriter(const ir::Graph& graph, ir::ValueId reduce);
+    virtual ~MonoidWriter() = default;
+
+    const std::vector<Field>& fields() const { return fields_; }
+    /// Components of the body; `dynamic` allowed.
+    std::int64_t components() const { return components_; }
+    /// Bytes of Tile::memory for each row vector and component.
+    virtual int wide_accumulators() const { return 1; }
+    /// Vectors of Tile::list for each row vector.
+    virtual std::int64_t list_vectors(const Plan&) const { return 0; }
+
+    /// The identity of a field's component, in the field's dtype. `values`
+    /// knows the constants of the call.
+    virtual llvm::Value* identity(Evaluator& values, int field,
+                                  Component component) const;
+    virtual void start(Tile& tile) = 0;
+    virtual void step(Tile& tile) = 0;
+    /// Whether a step only sees columns whose scalars are about to be kept,
+    /// and `take` takes them, a tile of columns (Plan::k_tile) at once.
+    virtual bool by_tiles(const Plan&) const { return false; }
+    virtual void take(Tile&, const EachStep&) {}
+    virtual Sifted* sifted() { return nullptr; } ///< itself, where it is one
+    virtual void finish(Tile& tile) = 0;
+    /// into ⊕= from. `values` serves for loops over components, and knows the
+    /// constants of the call.
+    virtual void merge(Evaluator& values, const FunctionTable& functions,
+                       StateRows& into, StateRows& from) = 0;
+    /// Whether fold() does what merges of halves would.
+    virtual bool has_fold() const { return false; }
+    /// Rows [0, rows) onto row 0. `rows_from` gives a vector of rows, of which
+    /// lanes beyond the last row mean nothing.
+    using RowsFrom = std::function<StateRows(llvm::Value* row)>;
+    virtual void fold(Evaluator&, const RowsFrom&, llvm::Value* /*rows*/) {}
+    /// Component of the finished result, in the node's dtype. `terms`: how
+    /// many were added, I64 scalar.
+    virtual llvm::Value* result(Lanes& lanes, const FunctionTable& functions,
+                                StateRows& state, Component component,
+                                llvm::Value* terms) = 0;
+
+protected:
+    /// Whether accumulators lie in memory: components are not unrolled.
+    bool is_wide(const Plan& plan) const {
+        return components_ == dynamic || components_ > plan.unroll;
+    }
+    bool by_blocks(const Plan& plan) const {
+        return weighs_by_blocks(graph_, reduce_, plan);
+    }
+    const ir::Node& node() const { return graph_[reduce_]; }
+    const ir::ReductionRow& row() const {
+        return ir::row_of(ir::Reduction(node().first));
+    }
+    ir::ValueId body(int operand = 0) const {
+        return node().operands[std::size_t(operand)];
+    }
+    /// Value of a body's component in the computing dtype.
+    llvm::Value* read(Tile& tile, int operand, Component component, int r,
+                      int j) const;
+    /// Room for one accumulator of a row vector: a register while components
+    /// are unrolled, else `tile.memory`.
+    llvm::Value* place(Tile& tile, int which, Component component, int r,
+                       llvm::Type* type);
+    /// A register of each accumulator in memory starts as first(it, r), becomes
+    /// next(register, k, r, j) for each column, and the accumulator at last
+    /// last(register, it, r). Some components of all rows are in registers at a
+    /// time, while the columns of a tile pass. `address`: of (k, r).
+    using Address = std::function<llvm::Value*(Component, int)>;
+    using First = std::function<llvm::Value*(llvm::Value*, int)>;
+    using Next = std::function<llvm::Value*(llvm::Value*, Component, int, int)>;
+    using Last = std::function<llvm::Value*(llvm::Value*, llvm::Value*, int)>;
+    void update(Tile& tile, const EachStep& each_step, llvm::Type* type,
+                const Address& address, const First& first, const Next& next,
+                const Last& last);
+
+    const ir::Graph& graph_;
+    ir::ValueId reduce_;
+    std::int64_t components_;
+    std::vector<Field> fields_;
+
+private:
+    std::map<std::tuple<int, std::int64_t, int>, llvm::Value*> registers_;
+};
+
+std::unique_ptr<MonoidWriter> make_monoid(const ir::Graph& graph,
+                                          ir::ValueId reduce);
+
+/// The families, one file each.
+std::unique_ptr<MonoidWriter> make_plain(const ir::Graph& graph,
+                                         ir::ValueId reduce);
+std::unique_ptr<MonoidWriter> make_arg(const ir::Graph& graph,
+                                       ir::ValueId reduce);
+std::unique_ptr<MonoidWriter> make_exponential(const ir::Graph& graph,
+                                               ir::ValueId reduce);
+std::unique_ptr<MonoidWriter> make_k_minimum(const ir::Graph& graph,
+                                             ir::ValueId reduce);
+std::unique_ptr<MonoidWriter> make_fold(const ir::Graph& graph,
+                                        ir::ValueId reduce);
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,267 @@
+// compiler/backends/llvm/monoids/monoid_k_minimum.cpp - the K smallest values
+// and where they are, sorted, NaN last.
+//
+// A tile of columns is computed and kept first. On the way, what has a lane
+// better than the worst of its list, rare after the first few hundred columns,
+// is queued; lists then look at the queue alone.
+
+#include "compiler/backends/llvm/matmul/parts.h"
+#include "compiler/backends/llvm/monoids/smallest_lists.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace tilefold::llvm_backend {
+namespace {
+
+using llvm::Value;
+
+class KMinimum : public MonoidWriter, public Sifted {
+public:
+    KMinimum(const ir::Graph& graph, ir::ValueId reduce)
+        : MonoidWriter(graph, reduce), k_(node().third),
+          lists_(k_, graph.real) {
+        const double empty = std::numeric_limits<double>::quiet_NaN();
+        fields_ = {{DType::F64, k_, empty}, {DType::I64, k_, -1}};
+    }
+
+    /// The lists, and the queue: at most an entry for each column of a tile,
+    /// which has whole squares where blocks multiply.
+    std::int64_t list_vectors(const Plan& plan) const override {
+        const std::int64_t bytes = whole_squares(plan.k_tile) * entry_bytes;
+        const std::int64_t of_vector =
+            plan.lanes * std::int64_t(size_of(graph_.real));
+        return lists_.vectors() + up_to(bytes, of_vector) / of_vector;
+    }
+
+    void start(Tile& tile) override {
+        for (int r = 0; r < tile.rows; ++r) {
+            lists_.start(tile, r);
+            forget_passed(tile, r);
+        }
+    }
+
+    bool by_tiles(const Plan&) const override { return true; }
+
+    /// Columns, some together, of which one is better in a lane are queued,
+    /// without a branch, which would be mispredicted after a tile's work.
+    void step(Tile& tile) override {
+        auto& b = tile.lanes.b;
+        for (int j = 0; j < tile.columns; j += together)
+            for (int r = 0; r < tile.rows; ++r) {
+                const int count = std::min(together, tile.columns - j);
+                Value* least = least_of(tile, r, j, count);
+                Value* column =
+                    b.CreateAdd(tile.column, tile.lanes.constant(j));
+                queue(tile, r, column, tile.lanes.constant(count),
+                      b.CreateOrReduce(lists_.is_better(tile, r, least)));
+            }
+    }
+
+    void take(Tile& tile, const EachStep&) override {
+        for (int r = 0; r < tile.rows; ++r) {
+            tile.lanes.when(lists_.is_short(tile, r),
+                            [&] { lists_.settle(tile, r); });
+            tile.lanes.when(lists_.is_short(tile, r), [&] {
+                lists_.bring_back(tile, r);
+                if (k_ <= most_bounded)
+                    find_bound(tile, r);
+                lists_.read(tile, r);
+            });
+            take_queue(tile, r);
+        }
+    }
+
+    Sifted* sifted() override { return this; }
+    Value* wants_all(Tile& tile) override {
+        Value* any = tile.lanes.b.getFalse();
+        for (int r = 0; r < tile.rows; ++r)
+            any = tile.lanes.b.CreateOr(any, lists_.is_short(tile, r));
+        return any;
+    }
+    Value* worst(Tile& tile, int r) override { return lists_.worst(tile, r); }
+    void sift(Tile& tile, int r, Value* passes) override {
+        queue(tile, r, tile.column, tile.lanes.constant(1),
+              tile.lanes.b.CreateOrReduce(passes));
+    }
+    Value* passed(Tile& tile, int r) override {
+        return tile.lanes.b.CreateLoad(tile.lanes.b.getInt64Ty(),
+                                       length(tile, r));
+    }
+    Value* passed_column(Tile& tile, int r, Value* number) override {
+        return tile.lanes.b.CreateAShr(queued(tile, r, number),
+                                       tile.lanes.constant(count_bits));
+    }
+    void take_passed(Tile& tile, int r) override {
+        note(tile, r, tile.lanes.constant(1));
+    }
+    void forget_passed(Tile& tile, int r) override {
+        tile.lanes.b.CreateStore(tile.lanes.constant(0), length(tile, r));
+    }
+
+    void finish(Tile& tile) override {
+        for (int r = 0; r < tile.rows; ++r)
+            lists_.bring_back(tile, r);
+    }
+
+    void merge(Evaluator& values, const FunctionTable&, StateRows& into,
+               StateRows& from) override {
+        lists_.each_place(values.lanes(), [&](Component k) {
+            insert(values, into, from.load(smallest, k), from.load(where, k));
+        });
+    }
+
+    Value* result(Lanes& lanes, const FunctionTable&, StateRows& state,
+                  Component component, Value*) override {
+        Value* index = state.load(where, component);
+        if (row().finish == ir::Finish::Indices)
+            return index;
+        Value* empty =
+            lanes.b.CreateICmpSLT(index, lanes.number(DType::I64, 0));
+        Value* infinity =
+            lanes.number(DType::F64, std::numeric_limits<double>::infinity());
+        return lanes.as(
+            graph_.real,
+            lanes.select(empty, infinity, state.load(smallest, component)));
+    }
+
+private:
+    /// NaN where the first column is, which is better than nothing; of the
+    /// others it is passed over, which only takes an empty place, and then all
+    /// are better.
+    Value* least_of(Tile& tile, int r, int first, int count) {
+        Value* least = read(tile, 0, {}, r, first);
+        for (int j = first + 1; j < first + count; ++j)
+            least = tile.lanes.smaller(read(tile, 0, {}, r, j), least);
+        return least;
+    }
+
+    /// While a list has empty places: as many columns as it has places are at
+    /// most the worst of so many minima of groups.
+    void find_bound(Tile& tile, int r) {
+        auto& b = tile.lanes.b;
+        const int group = group_size();
+        Value* whole = b.CreateSub(tile.end, tile.lanes.constant(group - 1));
+        tile.lanes.loop(tile.first, whole, tile.lanes.constant(group),
+                        [&](Value* column) {
+                            tile.at_columns(column, group, [&] {
+                                lists_.note_in_all_lanes(
+                                    tile, r, least_of(tile, r, 0, group));
+                            });
+                        });
+        lists_.bound_by_worst(tile, r);
+    }
+    /// Columns of a group, of which there are then more than places.
+    int group_size() const {
+        return int(std::bit_floor(std::clamp<std::uint64_t>(
+            2 * most_bounded / std::uint64_t(k_), 2, 8)));
+    }
+
+    /// `count` columns from `column` on, if `better`, an i1.
+    void queue(Tile& tile, int r, Value* column, Value* count, Value* better) {
+        auto& b = tile.lanes.b;
+        Value* number = b.CreateLoad(b.getInt64Ty(), length(tile, r));
+        Value* both = b.CreateOr(
+            b.CreateShl(column, tile.lanes.constant(count_bits)), count);
+        b.CreateStore(b.CreateTrunc(both, b.getInt32Ty()),
+                      queue_place(tile, r, number));
+        b.CreateStore(b.CreateAdd(number, b.CreateZExt(better, b.getInt64Ty())),
+                      length(tile, r));
+    }
+    /// An entry: a column, and in the last bits how many.
+    Value* queued(Tile& tile, int r, Value* number) const {
+        auto& b = tile.lanes.b;
+        return b.CreateSExt(
+            b.CreateLoad(b.getInt32Ty(), queue_place(tile, r, number)),
+            b.getInt64Ty());
+    }
+    void take_queue(Tile& tile, int r) {
+        auto& b = tile.lanes.b;
+        const auto constant = [&](std::int64_t n) {
+            return tile.lanes.constant(n);
+        };
+        tile.lanes.loop(
+            constant(0), passed(tile, r), constant(1), [&](Value* number) {
+                Value* entry = queued(tile, r, number);
+                Value* count =
+                    b.CreateAnd(entry, constant((1 << count_bits) - 1));
+                tile.at_columns(b.CreateAShr(entry, constant(count_bits)),
+                                together, [&] { note(tile, r, count); });
+            });
+        forget_passed(tile, r);
+    }
+
+    void note(Tile& tile, int r, Value* count) {
+        std::vector<Value*> values;
+        for (int j = 0; j < tile.columns; ++j)
+            values.push_back(read(tile, 0, {}, r, j));
+        lists_.note(tile, r, values, count);
+    }
+
+    Value* queue_place(Tile& tile, int r, Value* number) const {
+        Value* first =
+            tile.lanes.b.CreateMul(number, tile.lanes.constant(tile.rows));
+        return tile.lanes.at(lists_.memory_after(tile), first, r, entry_bytes);
+    }
+    /// How many entries there are.
+    Value* length(Tile& tile, int r) {
+        return place(tile, 0, {}, r, tile.lanes.b.getInt64Ty());
+    }
+
+    static constexpr int together = SmallestLists::together;
+    /// Places of lists that minima of groups bound.
+    static constexpr std::int64_t most_bounded = 64;
+    /// Of an entry of the queue, and the bits of its count of columns.
+    static constexpr std::int64_t entry_bytes = 4;
+    static constexpr int count_bits = 3;
+
+    /// The same into a state, of an index that need not come last.
+    void insert(Evaluator& values, StateRows& state, Value* x, Value* index) {
+        Lanes& lanes = values.lanes();
+        auto& b = lanes.b;
+        Value* x_at = lanes.variable(x->getType());
+        Value* index_at = lanes.variable(index->getType());
+        b.CreateStore(x, x_at);
+        b.CreateStore(index, index_at);
+        lists_.each_place(lanes, [&](Component k) {
+            Value* held = b.CreateLoad(x->getType(), x_at);
+            Value* held_index = b.CreateLoad(index->getType(), index_at);
+            Value* y = state.load(smallest, k);
+            Value* y_index = state.load(where, k);
+            Value* first = before(lanes, held, held_index, y, y_index);
+            state.store(smallest, k, lanes.select(first, held, y));
+            state.store(where, k, lanes.select(first, held_index, y_index));
+            b.CreateStore(lanes.select(first, y, held), x_at);
+            b.CreateStore(lanes.select(first, y_index, held_index), index_at);
+        });
+    }
+
+    /// (x, i) sorts before (y, j): numbers, NaN, empty; ties by index.
+    Value* before(Lanes& lanes, Value* x, Value* i, Value* y, Value* j) const {
+        auto& b = lanes.b;
+        Value* y_is_nan = b.CreateFCmpUNO(y, y);
+        Value* x_is_nan = b.CreateFCmpUNO(x, x);
+        Value* smaller =
+            b.CreateOr(b.CreateFCmpOLT(x, y),
+                       b.CreateAnd(y_is_nan, b.CreateNot(x_is_nan)));
+        Value* equal =
+            b.CreateOr(b.CreateFCmpOEQ(x, y), b.CreateAnd(y_is_nan, x_is_nan));
+        // Unsigned: an empty place (-1) is above every index.
+        return b.CreateOr(smaller, b.CreateAnd(equal, b.CreateICmpULT(i, j)));
+    }
+
+    static constexpr int smallest = SmallestLists::smallest,
+                         where = SmallestLists::where;
+    std::int64_t k_;
+    SmallestLists lists_;
+};
+
+} // namespace
+
+std::unique_ptr<MonoidWriter> make_k_minimum(const ir::Graph& graph,
+                                             ir::ValueId reduce) {
+    return std::make_unique<KMinimum>(graph, reduce);
+}
+
+} // namespace tilefold::llvm_backend

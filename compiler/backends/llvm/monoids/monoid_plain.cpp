@@ -1,0 +1,268 @@
+// compiler/backends/llvm/monoids/monoid_plain.cpp - sum, product, maximum,
+// minimum: one accumulator a component.
+
+#include "compiler/backends/llvm/monoids/monoid.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tilefold::llvm_backend {
+namespace {
+
+using ir::Monoid;
+using llvm::Value;
+
+class Plain : public MonoidWriter {
+public:
+    Plain(const ir::Graph& graph, ir::ValueId reduce)
+        : MonoidWriter(graph, reduce), monoid_(row().monoid) {
+        const bool extreme =
+            monoid_ == Monoid::Maximum || monoid_ == Monoid::Minimum;
+        // Truth values are counted in the computing dtype.
+        if (graph[body()].type.dtype != DType::Bool)
+            partial_ = node().type.dtype;
+        if (partial_ == DType::I64)
+            state_ = DType::I64;
+        flags_nan_ = extreme && partial_ != DType::I64;
+        adds_powers_ = monoid_ == Monoid::Add && is_only_here(body()) &&
+                       partial_ == graph.real &&
+                       graph[body()].op == ir::Op::Exp2;
+        fields_ = {{state_, components_, identity()}};
+    }
+
+    int wide_accumulators() const override {
+        return int(size_of(partial_) / size_of(graph_.real));
+    }
+
+    void start(Tile& tile) override {
+        each(tile, [&](Component k, int r) {
+            tile.lanes.b.CreateStore(tile.lanes.number(partial_, identity()),
+                                     at(tile, k, r));
+            if (flags_nan(tile))
+                tile.lanes.b.CreateStore(tile.lanes.number(DType::Bool, 1),
+                                         ordered(tile, k, r));
+        });
+    }
+
+    bool by_tiles(const Plan& plan) const override { return is_wide(plan); }
+
+    void take(Tile& tile, const EachStep& each_step) override {
+        update(
+            tile, each_step, type(tile),
+            [&](Component k, int r) { return at(tile, k, r); },
+            [](Value* sum, int) { return sum; },
+            [&](Value* sum, Component k, int r, int j) {
+                return combined(tile.lanes, sum, term(tile, k, r, j));
+            },
+            [](Value* sum, Value*, int) { return sum; });
+    }
+
+    void step(Tile& tile) override {
+        if (!tile.values.unrolled(components_))
+            return; // by tiles
+        each(tile, [&](Component k, int r) {
+            Value* place = at(tile, k, r);
+            Value* sum = tile.lanes.b.CreateLoad(type(tile), place);
+            std::vector<Value*> terms;
+            for (int j = 0; j < tile.columns; ++j) {
+                if (adds_powers_) {
+                    sum = power_added(tile, sum, k, r, j);
+                    continue;
+                }
+                terms.push_back(term(tile, k, r, j));
+                sum = flags_nan(tile)
+                          ? more_extreme(tile.lanes, terms.back(), sum)
+                          : combined(tile.lanes, sum, terms.back());
+            }
+            tile.lanes.b.CreateStore(sum, place);
+            if (flags_nan(tile))
+                note_nan(tile, ordered(tile, k, r), terms);
+        });
+    }
+
+    void finish(Tile& tile) override {
+        each(tile, [&](Component k, int r) {
+            Value* partial =
+                tile.lanes.b.CreateLoad(type(tile), at(tile, k, r));
+            if (flags_nan(tile))
+                partial = tile.lanes.select(
+                    tile.lanes.b.CreateLoad(tile.lanes.type(DType::Bool),
+                                            ordered(tile, k, r)),
+                    partial, llvm::ConstantFP::getNaN(type(tile)));
+            StateRows& state = *tile.state[std::size_t(r)];
+            state.store(0, k,
+                        combined(tile.lanes, state.load(0, k),
+                                 tile.lanes.as(state_, partial)));
+        });
+    }
+
+    void merge(Evaluator& values, const FunctionTable&, StateRows& into,
+               StateRows& from) override {
+        values.each_component(components_, [&](Component k) {
+            into.store(
+                0, k,
+                combined(values.lanes(), into.load(0, k), from.load(0, k)));
+        });
+    }
+
+    bool has_fold() const override { return true; }
+
+    void fold(Evaluator& values, const RowsFrom& rows_from,
+              Value* rows) override {
+        Lanes& lanes = values.lanes();
+        auto& b = lanes.b;
+        Value* zero = lanes.constant(0);
+        values.each_component(components_, [&](Component k) {
+            Value* sum = lanes.variable(lanes.type(state_));
+            Value* none = lanes.number(state_, identity());
+            b.CreateStore(none, sum);
+            const auto add = [&](Value* x) {
+                Value* old = b.CreateLoad(lanes.type(state_), sum);
+                b.CreateStore(combined(lanes, old, x), sum);
+            };
+            lanes.loop(
+                zero, rows, lanes.constant(lanes.width()), [&](Value* row) {
+                    Value* is_row = lanes.first_lanes(b.CreateSub(rows, row));
+                    add(lanes.select(is_row, rows_from(row).load(0, k), none));
+                });
+            for (int half = lanes.width() / 2; half > 0; half /= 2)
+                add(lanes.rotated(b.CreateLoad(lanes.type(state_), sum), half));
+            rows_from(zero).store(0, k, b.CreateLoad(lanes.type(state_), sum));
+        });
+    }
+
+    Value* result(Lanes& lanes, const FunctionTable&, StateRows& state,
+                  Component component, Value* terms) override {
+        Value* sum = state.load(0, component);
+        if (row().finish == ir::Finish::OverCount) {
+            Value* count = lanes.b.CreateSIToFP(terms, lanes.b.getDoubleTy());
+            sum = lanes.b.CreateFDiv(sum, lanes.splat(count));
+        }
+        const DType dtype = node().type.dtype;
+        if (dtype != DType::I64 || state_ == DType::I64)
+            return lanes.as(dtype, sum);
+        // Of no points the identity, an infinity, is the end of int64.
+        return lanes.b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat,
+                                       {lanes.type(dtype), sum->getType()},
+                                       {sum});
+    }
+
+private:
+    double identity() const {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        const bool truth = node().type.dtype == DType::Bool;
+        switch (monoid_) {
+        case Monoid::Multiply:
+            return 1;
+        case Monoid::Maximum:
+            return truth ? 0 : -infinity;
+        case Monoid::Minimum:
+            return truth ? 1 : infinity;
+        default:
+            return 0;
+        }
+    }
+
+    Value* combined(Lanes& lanes, Value* a, Value* b) const {
+        if (state_ == DType::I64 && monoid_ == Monoid::Add)
+            return lanes.b.CreateAdd(a, b);
+        if (state_ == DType::I64)
+            return lanes.b.CreateBinaryIntrinsic(monoid_ == Monoid::Maximum
+                                                     ? llvm::Intrinsic::smax
+                                                     : llvm::Intrinsic::smin,
+                                                 a, b);
+        switch (monoid_) {
+        case Monoid::Multiply:
+            return lanes.b.CreateFMul(a, b);
+        case Monoid::Maximum:
+            return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a,
+                                                 b);
+        case Monoid::Minimum:
+            return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a,
+                                                 b);
+        default:
+            return lanes.b.CreateFAdd(a, b);
+        }
+    }
+
+    /// The more extreme of two, `bound` where `x` is NaN: one instruction,
+    /// where the maximum that passes NaN on takes four.
+    Value* more_extreme(Lanes& lanes, Value* x, Value* bound) const {
+        Value* better = monoid_ == Monoid::Maximum
+                            ? lanes.b.CreateFCmpOGT(x, bound)
+                            : lanes.b.CreateFCmpOLT(x, bound);
+        return lanes.select(better, x, bound);
+    }
+
+    /// While accumulators are registers, NaN is told by a flag of its own:
+    /// that all terms so far were ordered, two by a comparison.
+    bool flags_nan(Tile& tile) const {
+        return flags_nan_ && tile.values.unrolled(components_);
+    }
+    Value* ordered(Tile& tile, Component k, int r) {
+        return place(tile, 1, k, r, tile.lanes.type(DType::Bool));
+    }
+    void note_nan(Tile& tile, Value* flag, const std::vector<Value*>& terms) {
+        auto& b = tile.lanes.b;
+        Value* all = b.CreateLoad(tile.lanes.type(DType::Bool), flag);
+        for (std::size_t j = 0; j < terms.size(); j += 2)
+            all = b.CreateAnd(
+                all, b.CreateFCmpORD(terms[j],
+                                     terms[std::min(j + 1, terms.size() - 1)]));
+        b.CreateStore(all, flag);
+    }
+
+    bool is_only_here(ir::ValueId id) const {
+        const auto reads = [&](const ir::Node& node) {
+            return std::ranges::count(node.inputs(), id);
+        };
+        std::ptrdiff_t readers = 0;
+        for (const ir::Node& node : graph_.nodes)
+            readers += reads(node);
+        return readers == 1;
+    }
+    Value* power_added(Tile& tile, Value* sum, Component k, int r,
+                       int j) const {
+        const ir::ValueId exponent = graph_[body()].operands[0];
+        return emit_exp2_added(
+            tile.lanes,
+            tile.lanes.as(graph_.real, tile.values.value(exponent, k, r, j)),
+            sum);
+    }
+    Value* term(Tile& tile, Component k, int r, int j) const {
+        return tile.lanes.as(partial_, tile.values.value(body(), k, r, j));
+    }
+    llvm::Type* type(Tile& tile) const { return tile.lanes.type(partial_); }
+    Value* at(Tile& tile, Component k, int r) {
+        const int size = wide_accumulators();
+        if (!k.runtime || size == 1)
+            return place(tile, 0, k, r, type(tile));
+        Value* index = tile.lanes.b.CreateMul(tile.values.index_of(k),
+                                              tile.lanes.constant(tile.rows));
+        return tile.lanes.at(tile.memory, index, r,
+                             tile.lanes.width() *
+                                 std::int64_t(size_of(partial_)));
+    }
+    template <class Body> void each(Tile& tile, Body body) {
+        tile.values.each_component(components_, [&](Component k) {
+            for (int r = 0; r < tile.rows; ++r)
+                body(k, r);
+        });
+    }
+
+    Monoid monoid_;
+    /// Of a panel, and of a row: integers stay integers.
+    DType partial_ = graph_.real, state_ = DType::F64;
+    bool flags_nan_ = false;
+    bool adds_powers_ =
+        false; ///< a sum of exponentials that nothing else reads
+};
+
+} // namespace
+
+std::unique_ptr<MonoidWriter> make_plain(const ir::Graph& graph,
+                                         ir::ValueId reduce) {
+    return std::make_unique<Plain>(graph, reduce);
+}
+
+} // namespace tilefold::llvm_backend

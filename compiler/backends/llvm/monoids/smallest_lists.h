@@ -1,0 +1,116 @@
+// compiler/backends/llvm/monoids/smallest_lists.h - the K smallest values of
+// each row of a tile, and where they are: sorted, NaN last, the lower index
+// first.
+//
+// The state is such a list, worst last. An empty place is NaN at index -1,
+// above everything.
+//
+// Over a panel, lists are integers of the computing dtype's size: keys, which
+// sort as the values do (numbers, NaN, empty), and codes: the column in the
+// panel, or -1 - p for what was in place p of the state. What is better than
+// the worst is noted as a candidate, of that lane alone; when a lane has many,
+// those of all lanes sink into their lists together. Mostly one lane of a
+// column is better, and then stands beside other columns of other lanes.
+#pragma once
+
+#include "compiler/backends/llvm/monoids/monoid.h"
+
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace tilefold::llvm_backend {
+
+class SmallestLists {
+public:
+    enum StateField : int { smallest, where };
+
+    SmallestLists(std::int64_t k, DType real) : k_(k), real_(real) {}
+
+    /// Of Tile::list, for each row vector; other memory of a monoid follows.
+    std::int64_t vectors() const { return 2 * (k_ + room()) + 1 + together; }
+    llvm::Value* memory_after(Tile& tile) const;
+
+    void each_place(Lanes& lanes,
+                    const std::function<void(Component)>& body) const;
+
+    /// Nothing is known but the state.
+    void start(Tile& tile, int r);
+    /// The state's list; what was not brought back is forgotten.
+    void read(Tile& tile, int r);
+    /// What is new since then, to the state. To be read again before more.
+    void bring_back(Tile& tile, int r);
+
+    /// Whether a lane's list has empty places.
+    llvm::Value* is_short(Tile& tile, int r) const;
+    /// Lanes of what a value must be less than, or either be NaN.
+    llvm::Value* worst(Tile& tile, int r);
+    llvm::Value* is_better(Tile& tile, int r, llvm::Value* x);
+
+    /// Columns whose values are noted together.
+    static constexpr int together = 4;
+    /// Of the first `count` of the tile's columns, with these values, those
+    /// that are better.
+    void note(Tile& tile, int r, const std::vector<llvm::Value*>& values,
+              llvm::Value* count);
+    /// A value of every lane, of no column.
+    void note_in_all_lanes(Tile& tile, int r, llvm::Value* x);
+    /// All that is noted, into the lists.
+    void settle(Tile& tile, int r);
+    /// Lists hold values of no columns, as many as places, which bound what is
+    /// looked for. To be read again.
+    void bound_by_worst(Tile& tile, int r);
+
+private:
+    enum Part : int { keys, codes };
+    /// What a value must be less than; the same while there are empty places;
+    /// candidates of the lane that has most; whether lists have any.
+    enum Register : int { threshold, bound, most, has_new };
+    struct Candidate {
+        llvm::Value *key, *code;
+    };
+
+    std::int64_t many() const;
+    std::int64_t room() const { return many() + together; }
+
+    llvm::Type* real(Tile& tile) const;
+    llvm::Type* element(Tile& tile) const;
+    llvm::Value* splat(Tile& tile, std::int64_t number) const;
+    std::int64_t empty_key() const;
+    std::int64_t nan_key() const { return empty_key() - 1; }
+    llvm::Value* turned(Tile& tile, llvm::Value* bits) const;
+    llvm::Value* key_of(Tile& tile, llvm::Value* x) const;
+    llvm::Value* value_of(Tile& tile, llvm::Value* key) const;
+
+    std::int64_t vector_bytes(Tile& tile) const;
+    llvm::Align alignment(Tile& tile) const;
+    llvm::Value* address(Tile& tile, Part part, int r, Component k) const;
+    llvm::Value* load(Tile& tile, Part part, int r, Component k) const;
+    void store(Tile& tile, Part part, int r, Component k,
+               llvm::Value* value) const;
+    Component last_place(Tile& tile) const;
+    Component candidate(Tile& tile, llvm::Value* number) const;
+    llvm::Value* counts(Tile& tile, int r) const;
+    llvm::Value* values_of_columns(Tile& tile) const;
+    llvm::Type* type_of(Tile& tile, Register which) const;
+    llvm::Value* variable(Tile& tile, Register which, int r);
+    llvm::Value* get(Tile& tile, Register which, int r);
+    void set(Tile& tile, Register which, int r, llvm::Value* value);
+
+    void note_cell(Tile& tile, int r, llvm::Value* cell);
+    /// Whether a lane has more candidates than so many.
+    llvm::Value* has_more(Tile& tile, int r, std::int64_t count);
+    void take_many(Tile& tile, int r);
+    void forget_candidates(Tile& tile, int r);
+    void take_candidates(Tile& tile, int r);
+    void sink(Tile& tile, int r, const std::vector<Candidate>& some);
+    void write_back(Tile& tile, int r);
+    void refresh_worst(Tile& tile, int r);
+
+    std::int64_t k_;
+    DType real_;
+    std::map<std::pair<Register, int>, llvm::Value*> variables_;
+};
+
+} // namespace tilefold::llvm_backend

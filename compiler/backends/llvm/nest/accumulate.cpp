@@ -1,0 +1,387 @@
+// compiler/backends/llvm/nest/accumulate.cpp - the loop nest of a reduction:
+// pack rows; for each panel of columns: pack columns; for each tile of rows:
+// step over the panel with accumulators in registers, then fold into state.
+// What happens with the columns of a tile of rows is in column_tiles.cpp.
+
+#include "compiler/backends/llvm/nest/accumulate.h"
+
+#include "compiler/backends/llvm/pipelining/stages.h"
+
+#include <algorithm>
+
+namespace tilefold::llvm_backend {
+
+using ir::ValueId;
+using llvm::Value;
+
+namespace {
+
+/// Bytes that stages may read before and after packed columns, and the vectors
+/// of pairs that are kept.
+std::int64_t read_ahead(const ModuleWriter& writer) {
+    const std::int64_t kept = writer.plan.row_vectors * writer.plan.lanes *
+                              std::int64_t(size_of(writer.graph.real));
+    return margin * std::max<std::int64_t>(16 * 8, kept);
+}
+
+} // namespace
+
+Accumulate::Accumulate(ModuleWriter& writer, std::vector<Slots>& reductions)
+    : writer_(writer), reductions_(reductions),
+      keeps_state_(writer.plan.nest == Nest::Reduce),
+      entry_(writer, keeps_state_ ? "accumulate" : "reduce",
+             keeps_state_ ? "pnnnnpnp" : "pnnp", writer.plan.lanes),
+      rows_(writer, writer.sites.rows, Axes::I, writer.plan.row_block, 0,
+            Order::Tiles, writer.plan.row_vectors * writer.plan.lanes),
+      parts_(writer, rows_.end()), sieve_(writer, parts_.end()),
+      kept_(find_kept(writer, bodies(), sieve_.end() + read_ahead(writer))),
+      columns_(writer, writer.sites.columns, Axes::J,
+               writer.plan.panel + margin * writer.plan.columns,
+               kept_.end() + read_ahead(writer), Order::Points, 1,
+               entry_.width),
+      guard_(entry_), leaves_(entry_, rows_, columns_, kept_, scratch()),
+      values_(writer.graph, entry_.lanes, entry_.functions, writer.plan.unroll,
+              entry_.width, leaves_) {}
+
+void Accumulate::write() {
+    place_memory();
+    auto& b = entry_.b;
+    const std::int64_t depth = depth_of_blocks();
+    const bool has_unit = depth > 0 && row_of(writer_.plan.isa).blocks;
+    if (has_unit)
+        emit_shapes(entry_.lanes, depth);
+    Value* rows = b.CreateSub(entry_.argument(2), i0());
+    rows_.fill(entry_.lanes, entry_.functions, entry_.call, i0(), rows,
+               scratch(), entry_.width, *entry_.constants);
+    parts_.keep_rows(entry_, rows_, rows, scratch());
+    sieve_.keep_rows(entry_, rows_, rows, scratch());
+    if (keeps_state_)
+        write_panels(rows);
+    else
+        write_rows(rows);
+    if (has_unit)
+        emit_release(entry_.lanes);
+    entry_.finish();
+}
+
+std::int64_t Accumulate::k_tile() const {
+    const std::int64_t k_tile = writer_.plan.k_tile;
+    return depth_of_blocks() > 0 ? whole_squares(k_tile) : k_tile;
+}
+
+std::int64_t Accumulate::depth_of_blocks() const {
+    const auto weighs = [&](ValueId id) { return weighs_by_blocks(id); };
+    if (parts_.any() || std::ranges::any_of(writer_.sites.reductions, weighs))
+        return most_block_depth;
+    for (const auto& [id, words] : writer_.words)
+        if (words.depth > 0)
+            return words.depth;
+    return sieve_.depth();
+}
+
+bool Accumulate::by_tiles() const {
+    for (std::size_t k = 0; k < reductions_.size(); ++k)
+        if (by_tiles(k))
+            return true;
+    return false;
+}
+
+std::vector<ValueId> Accumulate::bodies() const {
+    std::vector<ValueId> all;
+    for (std::size_t k = 0; k < reductions_.size(); ++k)
+        if (by_tiles(k))
+            for (ValueId operand : writer_.graph[reduction(k)].inputs())
+                all.push_back(operand);
+    return all;
+}
+
+void Accumulate::write_panels(Value* rows) {
+    auto& b = entry_.b;
+    Value* j1 = entry_.argument(4);
+    Value* step = entry_.lanes.constant(writer_.plan.panel);
+    entry_.lanes.loop(entry_.argument(3), j1, step, [&](Value* panel) {
+        Value* count = entry_.least(step, b.CreateSub(j1, panel));
+        Value* tiles = b.CreateSDiv(
+            b.CreateAdd(rows, entry_.lanes.constant(tile_rows() - 1)),
+            entry_.lanes.constant(tile_rows()));
+        where_pairs_count(entry_.lanes.constant(0), rows, panel, count, tiles,
+                          [&] { write_panel(panel, rows, count); });
+    });
+}
+
+void Accumulate::write_rows(Value* rows) {
+    auto& b = entry_.b;
+    const auto field = [&](std::size_t offset, bool is_pointer) {
+        return writer_.field(b, entry_.call, offset, is_pointer);
+    };
+    Value* count = field(offsetof(tilefold_call, columns), false);
+    Value* zero = entry_.lanes.constant(0);
+    if (reads_in_place()) {
+        leaves_.read_in_place();
+        write_row_tiles(rows, zero, count);
+    } else {
+        write_panel(zero, rows, count);
+    }
+    Value* stride = field(offsetof(tilefold_call, out_row), false);
+    Value* out = field(offsetof(tilefold_call, out), true);
+    results_->store(entry_, scratch(), rows,
+                    b.CreatePtrAdd(out, b.CreateMul(i0(), stride)), stride);
+}
+
+void Accumulate::write_panel(Value* panel, Value* rows, Value* count) {
+    columns_.fill(entry_.lanes, entry_.functions, entry_.call, panel, count,
+                  scratch(), entry_.width, *entry_.constants);
+    parts_.keep_columns(entry_, columns_, count, scratch());
+    sieve_.keep_columns(entry_, columns_, count, scratch());
+    transpose_all_values(count);
+    write_row_tiles(rows, panel, count);
+}
+
+void Accumulate::write_row_tiles(Value* rows, Value* panel, Value* count) {
+    Value* step = entry_.lanes.constant(tile_rows());
+    entry_.lanes.loop(entry_.lanes.constant(0), rows, step, [&](Value* row) {
+        Value* left = entry_.b.CreateSub(rows, row);
+        where_pairs_count(row, entry_.least(step, left), panel, count,
+                          entry_.lanes.constant(1), [&] {
+                              if (guard_.exists())
+                                  guard_.note(true, entry_.lanes.constant(1));
+                              write_tile(row, panel, count);
+                          });
+    });
+}
+
+bool Accumulate::reads_in_place() const {
+    const auto is_plain = [&](ValueId id) {
+        const ir::Node& node = writer_.graph[id];
+        return node.op == ir::Op::Argument &&
+               writer_.graph.arguments[std::size_t(node.first)].dtype ==
+                   node.type.dtype &&
+               writer_.packed_dtype(id) == node.type.dtype &&
+               node.type.dtype != DType::Bool &&
+               components_of(node.type) <= writer_.plan.unroll;
+    };
+    const Packed& columns = writer_.sites.columns;
+    return !keeps_state_ && columns.computed.empty() &&
+           std::ranges::all_of(columns.leaves, is_plain);
+}
+
+void Accumulate::where_pairs_count(Value* row, Value* rows, Value* first_column,
+                                   Value* count, Value* tiles,
+                                   const std::function<void()>& body) {
+    if (!guard_.exists())
+        return body();
+    auto& b = entry_.b;
+    Value* first = b.CreateAdd(i0(), row);
+    Value* counts =
+        guard_.may_count(first, b.CreateAdd(first, rows), first_column,
+                         b.CreateAdd(first_column, count));
+    entry_.lanes.when(counts, body);
+    if (tiles)
+        entry_.lanes.when(b.CreateNot(counts),
+                          [&] { guard_.note(false, tiles); });
+}
+
+std::int64_t Accumulate::vector_bytes() const {
+    return writer_.plan.row_vectors * writer_.plan.lanes *
+           std::int64_t(size_of(writer_.graph.real));
+}
+
+void Accumulate::place_memory() {
+    Layout& layout = writer_.layout;
+    std::int64_t fixed = columns_.end() + read_ahead(writer_);
+    std::int64_t per_width = columns_.end_per_width();
+    for (const Slots& slots : reductions_) {
+        memory_.push_back({fixed, per_width});
+        fixed += list_bytes(slots);
+        const std::int64_t components = slots.monoid->components();
+        if (values_.unrolled(components))
+            continue;
+        const auto take = [&](std::int64_t bytes) {
+            if (components == dynamic)
+                per_width += bytes;
+            else
+                fixed += bytes * components;
+        };
+        take(vector_bytes() * slots.monoid->wide_accumulators());
+        if (!weighs_by_blocks(reduction(memory_.size() - 1)))
+            continue;
+        // Blocks of sums are whole, and values follow them.
+        const WeightedBlocks blocks = empty_blocks();
+        fixed +=
+            (square_rows - 1) * vector_bytes() + 64 + blocks.padding_bytes();
+        take(blocks.value_bytes());
+    }
+    if (!keeps_state_) {
+        fixed = (fixed + 63) / 64 * 64;
+        results_.emplace(writer_, writer_.plan.row_block, fixed);
+        fixed += results_->bytes();
+    }
+    layout.scratch = std::max(layout.scratch, fixed);
+    layout.scratch_per_width = std::max(layout.scratch_per_width, per_width);
+}
+
+WeightedBlocks Accumulate::empty_blocks() const {
+    return {.lanes = entry_.lanes,
+            .vectors = writer_.plan.row_vectors,
+            .weight_parts = writer_.plan.weight_parts,
+            .capacity = columns_.capacity(),
+            .k_tile = k_tile()};
+}
+
+WeightedBlocks Accumulate::blocks_of(std::size_t number) {
+    WeightedBlocks blocks = empty_blocks();
+    if (!weighs_by_blocks(reduction(number)))
+        return blocks;
+    const Slots& slots = reductions_[number];
+    const std::int64_t components = slots.monoid->components();
+    blocks.width = components == dynamic ? entry_.width
+                                         : entry_.lanes.constant(components);
+    blocks.parts = memory(number);
+    Value* sums = entry_.lanes.byte_offset(blocks.parts, list_bytes(slots));
+    Value* rows = entry_.b.CreateAdd(blocks.width,
+                                     entry_.lanes.constant(square_rows - 1));
+    blocks.are_finite = entry_.lanes.at(sums, rows, 0, vector_bytes());
+    blocks.values = entry_.lanes.byte_offset(blocks.are_finite, 64);
+    return blocks;
+}
+
+void Accumulate::transpose_all_values(Value* count) {
+    for (std::size_t k = 0; k < reductions_.size(); ++k) {
+        const WeightedBlocks blocks = blocks_of(k);
+        if (!blocks.values)
+            continue;
+        const ValueId id = writer_.graph[reduction(k)].operands[1];
+        blocks.transpose(
+            [&](Value* point) {
+                return columns_.address(entry_.lanes, scratch(), id, {}, point);
+            },
+            count);
+    }
+}
+
+Value* Accumulate::memory(std::size_t number) {
+    const auto [fixed, per_width] = memory_[number];
+    Value* place = entry_.lanes.byte_offset(scratch(), fixed);
+    return per_width ? entry_.lanes.at(place, entry_.width, 0, per_width)
+                     : place;
+}
+
+void Accumulate::write_tile(Value* row, Value* panel, Value* count) {
+    leaves_.begin_tile(row);
+    if (!keeps_state_)
+        hold_identities();
+    for (std::size_t k = 0; k < reductions_.size(); ++k)
+        run(k, row, panel,
+            [&](Tile& tile) { reductions_[k].monoid->start(tile); });
+    Value* zero = entry_.lanes.constant(0);
+    Value* tile = entry_.lanes.constant(k_tile());
+    for (const auto& [id, offset] : kept_.deep.offsets)
+        write_deep(id, count);
+    if (by_tiles())
+        entry_.lanes.loop(zero, count, tile, [&](Value* first) {
+            Value* end = entry_.least(entry_.b.CreateAdd(first, tile), count);
+            where_pairs_count(row, entry_.lanes.constant(tile_rows()),
+                              entry_.b.CreateAdd(panel, first),
+                              entry_.b.CreateSub(end, first), nullptr, [&] {
+                                  write_column_tile(row, panel, first, end);
+                              });
+        });
+    else
+        write_column_tile(row, panel, zero, count);
+    for (std::size_t k = 0; k < reductions_.size(); ++k)
+        run(k, row, panel,
+            [&](Tile& tile) { reductions_[k].monoid->finish(tile); });
+    values_.forget();
+    if (!keeps_state_)
+        write_results(row);
+}
+
+void Accumulate::hold_identities() {
+    held_.assign(reductions_.size() * std::size_t(writer_.plan.row_vectors),
+                 {});
+    for (std::size_t k = 0; k < reductions_.size(); ++k) {
+        const MonoidWriter& monoid = *reductions_[k].monoid;
+        for (int r = 0; r < writer_.plan.row_vectors; ++r)
+            for (int field = 0; field < int(monoid.fields().size()); ++field)
+                for (std::int64_t c = 0;
+                     c < monoid.fields()[std::size_t(field)].components; ++c)
+                    held(k, r)[{field, c}] =
+                        monoid.identity(values_, field, {c, nullptr});
+    }
+}
+
+void Accumulate::write_results(Value* row) {
+    for (int r = 0; r < writer_.plan.row_vectors; ++r) {
+        EpilogueLeaves leaves(entry_, reductions_, [&](const Slots& of) {
+            const auto number = std::size_t(&of - reductions_.data());
+            return StateRows(entry_.lanes, of.monoid->fields(),
+                             held(number, r));
+        });
+        Evaluator values(writer_.graph, entry_.lanes, entry_.functions,
+                         writer_.plan.unroll, entry_.width, leaves);
+        results_->evaluate(
+            entry_, values, scratch(),
+            entry_.b.CreateAdd(
+                row, entry_.lanes.constant(r * entry_.lanes.width())));
+    }
+}
+
+void Accumulate::run(std::size_t number, Value* row, Value* panel,
+                     const std::function<void(Tile&)>& body, Value* column,
+                     int columns) {
+    auto& b = entry_.b;
+    const int vectors = writer_.plan.row_vectors;
+    const Slots& slots = reductions_[number];
+    Tile tile{.lanes = entry_.lanes,
+              .values = values_,
+              .functions = entry_.functions,
+              .rows = vectors,
+              .columns = columns,
+              .column = column,
+              .panel = panel};
+    tile.list = memory(number);
+    tile.memory = entry_.lanes.byte_offset(tile.list, list_bytes(slots));
+    Value* first = first_slot(entry_, slots);
+    std::vector<StateRows> states;
+    states.reserve(std::size_t(vectors));
+    for (int r = 0; r < vectors; ++r) {
+        Value* point =
+            b.CreateAdd(row, entry_.lanes.constant(r * entry_.lanes.width()));
+        if (keeps_state_)
+            states.emplace_back(entry_.lanes, slots.monoid->fields(),
+                                entry_.argument(5), entry_.argument(6), point,
+                                first);
+        else
+            states.emplace_back(entry_.lanes, slots.monoid->fields(),
+                                held(number, r));
+        tile.state.push_back(&states.back());
+        tile.points.push_back(point);
+        tile.index_base.push_back(index_base(number, point));
+    }
+    if (!reads_in_place() && kept_.deep.empty() && kept_.blocks.empty() &&
+        columns_.is_by_components())
+        tile.across = [&](Value* of_row, Value* at, Component component) {
+            AcrossLeaves leaves(entry_, rows_, columns_, scratch(), of_row, at);
+            Evaluator values(writer_.graph, entry_.lanes, entry_.functions,
+                             writer_.plan.unroll, entry_.width, leaves);
+            return values.value(writer_.graph[reduction(number)].operands[0],
+                                component);
+        };
+    body(tile);
+}
+
+Value* Accumulate::index_base(std::size_t number, Value* point) {
+    const ir::Node& node = writer_.graph[reduction(number)];
+    if (Axes(node.second) != Axes::IJ)
+        return entry_.lanes.number(DType::I64, 0);
+    auto& b = entry_.b;
+    Value* columns =
+        writer_.field(b, entry_.call, offsetof(tilefold_call, columns), false);
+    return b.CreateMul(entry_.lanes.count_from(b.CreateAdd(i0(), point)),
+                       entry_.lanes.splat(columns));
+}
+void write_accumulate(ModuleWriter& writer, std::vector<Slots>& reductions) {
+    Accumulate(writer, reductions).write();
+}
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,174 @@
+// compiler/backends/llvm/nest/accumulate.h - the loop nest of a reduction under
+// way.
+#pragma once
+
+#include "compiler/backends/llvm/matmul/blocks.h"
+#include "compiler/backends/llvm/matmul/parts.h"
+#include "compiler/backends/llvm/matmul/sieve.h"
+#include "compiler/backends/llvm/nest/guard.h"
+#include "compiler/backends/llvm/nest/nest.h"
+#include "compiler/backends/llvm/nest/tile_leaves.h"
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tilefold::llvm_backend {
+
+/// Writes accumulate, or, of plans for rows, reduce.
+class Accumulate {
+public:
+    Accumulate(ModuleWriter& writer, std::vector<Slots>& reductions);
+
+    void write();
+
+private:
+    using Value = llvm::Value;
+    using ValueId = ir::ValueId;
+
+    /// Columns of a tile of them, in whole blocks.
+    std::int64_t k_tile() const;
+    /// Words of a step of all products by blocks; 0: there are none.
+    std::int64_t depth_of_blocks() const;
+    bool weighs_by_blocks(ValueId reduce) const {
+        return tilefold::weighs_by_blocks(writer_.graph, reduce, writer_.plan);
+    }
+    bool by_tiles(std::size_t number) const {
+        return reductions_[number].monoid->by_tiles(writer_.plan);
+    }
+    bool by_tiles() const;
+    /// What the reductions that take tiles of columns read.
+    std::vector<ValueId> bodies() const;
+
+    void write_panels(Value* rows);
+
+    /// All columns are one panel, after which rows have their results.
+    void write_rows(Value* rows);
+
+    int tile_rows() const {
+        return writer_.plan.row_vectors * entry_.lanes.width();
+    }
+
+    void write_panel(Value* panel, Value* rows, Value* count);
+    void write_row_tiles(Value* rows, Value* panel, Value* count);
+    /// Whether columns are few arrays of the computing dtype, which need not be
+    /// packed.
+    bool reads_in_place() const;
+
+    /// `body`, unless masks prove that none of these pairs counts: `rows`
+    /// rows from row `row` of the block on, `count` columns from `first_column`
+    /// on; else so many tiles are noted as left out.
+    void where_pairs_count(Value* row, Value* rows, Value* first_column,
+                           Value* count, Value* tiles,
+                           const std::function<void()>& body);
+
+    Value* i0() { return entry_.argument(1); }
+    Value* scratch() { return entry_.argument(keeps_state_ ? 7 : 3); }
+
+    /// Of a vector of each row.
+    std::int64_t vector_bytes() const;
+    std::int64_t list_bytes(const Slots& slots) const {
+        return vector_bytes() * slots.monoid->list_vectors(writer_.plan);
+    }
+
+    /// Accumulators that do not fit registers follow the packed columns.
+    void place_memory();
+
+    ValueId reduction(std::size_t number) const {
+        return writer_.sites.reductions[number];
+    }
+
+    WeightedBlocks empty_blocks() const;
+
+    /// Whose `values` are null where blocks do not take the sums.
+    WeightedBlocks blocks_of(std::size_t number);
+
+    /// Values of the panel that blocks take.
+    void transpose_all_values(Value* count);
+
+    Value* memory(std::size_t number);
+
+    void write_tile(Value* row, Value* panel, Value* count);
+
+    HeldState& held(std::size_t number, int r) {
+        return held_[number * std::size_t(writer_.plan.row_vectors) +
+                     std::size_t(r)];
+    }
+
+    void hold_identities();
+
+    /// Of a tile of rows.
+    void write_results(Value* row);
+
+    /// Columns [first, end): a tile of them, or all where nothing takes tiles.
+    void write_column_tile(Value* row, Value* panel, Value* first, Value* end);
+
+    void write_all_columns(Value* row, Value* panel, Value* first, Value* end);
+
+    Sifted& sifted() { return *reductions_[0].monoid->sifted(); }
+
+    /// The only reduction takes what passes, computed one by one.
+    void write_sieved(Value* row, Value* panel, Value* first, Value* end);
+
+    /// First all distances, some columns side by side, since each is one long
+    /// chain; then they are kept, and no branch waits for such a chain.
+    void take_passed(Tile& tile, int r, Value* first);
+
+    /// Hands columns [first, end), whose scalars are kept, to a reduction.
+    void take(std::size_t number, Value* row, Value* panel, Value* first,
+              Value* end);
+
+    void at_columns(Tile& tile, Value* column, int columns,
+                    const std::function<void()>& body);
+
+    /// Columns [from, to), `columns` at a time and the rest one by one.
+    /// Returns the branch that closes the first of the loops.
+    llvm::Instruction* each_step(Value* from, Value* to, int columns,
+                                 const std::function<void(Value*, int)>& body);
+
+    /// All sums of a contraction for the tile: part after part of components,
+    /// so that a part of the rows stays in the first cache for all columns.
+    void write_deep(ValueId id, Value* count);
+
+    /// The same of columns [first, end), a block of sums at a time.
+    void write_blocks(ValueId id, Value* row, Value* first, Value* end);
+
+    BlockProduct product_of_words(ValueId id, Value* row, Value* first);
+
+    void run_contractions(ValueId reduce, int columns);
+
+    void write_steps(Value* row, Value* panel, Value* from, Value* to);
+
+    /// Whether the plan has stages, and there is memory where they read beyond
+    /// the first and the last column of a tile.
+    bool may_run_ahead() const;
+
+    void keep_scalars(int columns);
+
+    /// Makes the tile of reduction `number` and hands it to `body`.
+    void run(std::size_t number, Value* row, Value* panel,
+             const std::function<void(Tile&)>& body, Value* column = nullptr,
+             int columns = 1);
+
+    /// What a column's index counts from: i * M where both are reduced.
+    Value* index_base(std::size_t number, Value* point);
+
+    ModuleWriter& writer_;
+    std::vector<Slots>& reductions_;
+    const bool keeps_state_; ///< else rows have their results after a panel
+    Entry entry_;
+    Pack rows_;
+    FactorParts parts_;
+    Sieve sieve_;
+    KeptValues kept_;
+    Pack columns_;
+    TileGuard guard_;
+    TileLeaves leaves_;
+    Evaluator values_;
+    std::vector<std::pair<std::int64_t, std::int64_t>> memory_;
+    std::vector<HeldState> held_; ///< where there is no other state
+    std::optional<ResultBuffer> results_;
+};
+
+} // namespace tilefold::llvm_backend

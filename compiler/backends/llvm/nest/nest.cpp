@@ -1,0 +1,154 @@
+// compiler/backends/llvm/nest/nest.cpp - what the entries share, and prepare.
+
+#include "compiler/backends/llvm/nest/nest.h"
+
+#include <algorithm>
+
+namespace tilefold::llvm_backend {
+
+using ir::Node;
+using ir::Op;
+using ir::ValueId;
+using llvm::Value;
+
+namespace {
+
+/// Parameters and literals as prepare reads them: from the caller's memory.
+class ParameterLeaves : public Leaves {
+public:
+    explicit ParameterLeaves(Entry& entry) : entry_(entry) {}
+
+    bool has(ValueId id) const override {
+        const Op op = entry_.writer.graph[id].op;
+        return op == Op::Argument || op == Op::Literal;
+    }
+
+    Value* read(ValueId id, Component component, int, int) override {
+        const Node& node = entry_.writer.graph[id];
+        if (node.op == Op::Argument)
+            return read_argument(node, component);
+        auto& b = entry_.b;
+        Value* literals = entry_.writer.field(
+            b, entry_.call, offsetof(tilefold_call, literals), true);
+        Value* number =
+            b.CreateLoad(b.getDoubleTy(),
+                         entry_.lanes.byte_offset(literals, node.first * 8));
+        if (node.type.dtype != DType::I64)
+            return number;
+        Value* whole = entry_.lanes.as(DType::I64, number);
+        return node.second < 0 ? b.CreateNeg(whole) : whole;
+    }
+
+private:
+    Value* read_argument(const Node& node, Component component) {
+        auto& b = entry_.b;
+        const auto field = [&](OperandField which) {
+            return entry_.writer.operand_field(b, entry_.call, node.first,
+                                               which);
+        };
+        Value* index = entry_.lanes.constant(component.fixed);
+        if (component.runtime)
+            index = b.CreateAdd(index, component.runtime);
+        Value* place = field(OperandField::Base);
+        if (node.type.rank == 2) {
+            Value* columns = entry_.lanes.constant(node.type.columns);
+            Value* row = b.CreateSDiv(index, columns);
+            Value* column = b.CreateSRem(index, columns);
+            place = b.CreatePtrAdd(
+                place, b.CreateMul(column, field(OperandField::Column)));
+            index = row;
+        }
+        place = b.CreatePtrAdd(
+            place, b.CreateMul(index, field(OperandField::Component)));
+        const DType stored =
+            entry_.writer.graph.arguments[std::size_t(node.first)].dtype;
+        const DType dtype = node.type.dtype;
+        Value* read = load_elements(entry_.lanes, stored, dtype, place);
+        return dtype == DType::Bool ? b.CreateICmpNE(read, b.getInt8(0)) : read;
+    }
+
+    Entry& entry_;
+};
+
+} // namespace
+
+void write_prepare(ModuleWriter& writer) {
+    Entry entry(writer, "prepare", "p", 1);
+    ParameterLeaves leaves(entry);
+    Evaluator values(writer.graph, entry.lanes, entry.functions,
+                     writer.plan.unroll, entry.width, leaves);
+    Value* constants = writer.field(entry.b, entry.call,
+                                    offsetof(tilefold_call, constants), true);
+    for (const auto& [id, place] : writer.sites.constants) {
+        values.hoist_scalars(id, 1, 1);
+        values.each_component(
+            components_of(writer.graph[id].type), [&](Component component) {
+                Value* address = entry.lanes.at(
+                    constants, values.index_of(component), place, state_bytes);
+                Value* value = values.value(id, component);
+                if (writer.graph[id].type.dtype != DType::I64)
+                    value = entry.lanes.as(DType::F64, value);
+                entry.b.CreateStore(value, address);
+            });
+    }
+    entry.finish();
+}
+
+ResultBuffer::ResultBuffer(ModuleWriter& writer, std::int64_t capacity,
+                           std::int64_t offset)
+    : writer_(writer), capacity_(capacity), offset_(offset) {
+    const std::int64_t column = capacity * 8;
+    if (components() == dynamic)
+        bytes_per_width_ = column;
+    else
+        bytes_ = column * components();
+}
+
+std::int64_t ResultBuffer::components() const {
+    const Type& type = writer_.graph[writer_.graph.result].type;
+    return type.rows == dynamic ? dynamic : components_of(type);
+}
+
+Value* ResultBuffer::address(Entry& entry, Value* scratch, Component component,
+                             Value* point) const {
+    const DType dtype = writer_.graph[writer_.graph.result].type.dtype;
+    Value* row = entry.lanes.byte_offset(scratch, offset_ + component.fixed *
+                                                                capacity_ * 8);
+    if (component.runtime)
+        row = entry.lanes.at(row, component.runtime, 0, capacity_ * 8);
+    return entry.lanes.at(row, point, 0, std::int64_t(size_of(dtype)));
+}
+
+void ResultBuffer::evaluate(Entry& entry, Evaluator& values, Value* scratch,
+                            Value* point) const {
+    const ValueId result = writer_.graph.result;
+    if (!values.unrolled(components()))
+        values.hoist_scalars(result, 1, 1);
+    values.each_component(components(), [&](Component component) {
+        Value* value = values.value(result, component);
+        entry.lanes.store(
+            entry.lanes.as(writer_.graph[result].type.dtype, value),
+            address(entry, scratch, component, point));
+    });
+}
+
+void ResultBuffer::store(Entry& entry, Value* scratch, Value* count, Value* out,
+                         Value* stride) const {
+    auto& b = entry.b;
+    const DType dtype = writer_.graph[writer_.graph.result].type.dtype;
+    Value* step = writer_.field(b, entry.call,
+                                offsetof(tilefold_call, out_component), false);
+    Value* accumulate = writer_.field(
+        b, entry.call, offsetof(tilefold_call, accumulate), false);
+    Value* zero = entry.lanes.constant(0);
+    Value* total = components() == dynamic ? entry.width
+                                           : entry.lanes.constant(components());
+    llvm::Function* write = writer_.strided_store(dtype);
+    entry.lanes.loop(zero, total, entry.lanes.constant(1), [&](Value* k) {
+        b.CreateCall(write, {address(entry, scratch, {0, k}, zero), count,
+                             b.CreatePtrAdd(out, b.CreateMul(k, step)), stride,
+                             accumulate});
+    });
+}
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,250 @@
+// compiler/backends/llvm/nest/reduce_nest.cpp - init, merge and finalise of a
+// reduction; accumulate has a file of its own.
+
+#include "compiler/backends/cpu/plan_cost.h"
+#include "compiler/backends/llvm/nest/nest.h"
+
+#include <algorithm>
+
+namespace tilefold::llvm_backend {
+
+using ir::Op;
+using ir::ValueId;
+using llvm::Value;
+
+namespace {
+
+StateRows rows_of(Entry& entry, const Slots& slots, Value* state, Value* stride,
+                  Value* row) {
+    return {entry.lanes, slots.monoid->fields(),  state, stride,
+            row,         first_slot(entry, slots)};
+}
+
+/// A loop over vectors of rows [0, count).
+void each_vector(Entry& entry, Value* count,
+                 const std::function<void(Value*)>& body) {
+    entry.lanes.loop(entry.lanes.constant(0), count,
+                     entry.lanes.constant(entry.lanes.width()), body);
+}
+
+void write_init(ModuleWriter& writer, const std::vector<Slots>& reductions) {
+    Entry entry(writer, "init", "ppn", writer.plan.lanes);
+    Evaluator values(writer.graph, entry.lanes, entry.functions,
+                     writer.plan.unroll, entry.width, *entry.constants);
+    each_vector(entry, entry.argument(2), [&](Value* row) {
+        for (const Slots& slots : reductions) {
+            const StateRows state = rows_of(entry, slots, entry.argument(1),
+                                            entry.argument(2), row);
+            int number = 0;
+            for (const Field& field : slots.monoid->fields()) {
+                values.each_component(field.components, [&](Component k) {
+                    state.store(number, k,
+                                slots.monoid->identity(values, number, k));
+                });
+                ++number;
+            }
+        }
+    });
+    entry.finish();
+}
+
+void write_merge(ModuleWriter& writer, const std::vector<Slots>& reductions) {
+    Entry entry(writer, "merge", "pppnn", writer.plan.lanes);
+    Evaluator values(writer.graph, entry.lanes, entry.functions,
+                     writer.plan.unroll, entry.width, *entry.constants);
+    Value* stride = entry.argument(3);
+    Value* rows = entry.argument(4);
+    each_vector(entry, rows, [&](Value* row) {
+        Value* mask = entry.lanes.first_lanes(entry.b.CreateSub(rows, row));
+        for (const Slots& slots : reductions) {
+            StateRows into =
+                rows_of(entry, slots, entry.argument(1), stride, row);
+            StateRows from =
+                rows_of(entry, slots, entry.argument(2), stride, row);
+            into.set_mask(mask);
+            from.set_mask(mask);
+            slots.monoid->merge(values, entry.functions, into, from);
+        }
+    });
+    entry.finish();
+}
+
+void write_fold(ModuleWriter& writer, const std::vector<Slots>& reductions) {
+    Entry entry(writer, "fold", "ppnn", writer.plan.lanes);
+    Evaluator values(writer.graph, entry.lanes, entry.functions,
+                     writer.plan.unroll, entry.width, *entry.constants);
+    for (const Slots& slots : reductions)
+        slots.monoid->fold(
+            values,
+            [&](Value* row) {
+                return rows_of(entry, slots, entry.argument(1),
+                               entry.argument(2), row);
+            },
+            entry.argument(3));
+    entry.finish();
+}
+
+void write_finalise(ModuleWriter& writer,
+                    const std::vector<Slots>& reductions) {
+    Entry entry(writer, "finalise", "pnnpnp", writer.plan.lanes);
+    auto& b = entry.b;
+    Value* i0 = entry.argument(1);
+    Value* scratch = entry.argument(5);
+    const Pack pack(writer, writer.sites.epilogue, Axes::I, row_chunk, 0);
+    const ResultBuffer results(writer, row_chunk, pack.end());
+    Value* out =
+        writer.field(b, entry.call, offsetof(tilefold_call, out), true);
+    Value* out_row =
+        writer.field(b, entry.call, offsetof(tilefold_call, out_row), false);
+    Value* rows = b.CreateSub(entry.argument(2), i0);
+    entry.lanes.loop(
+        entry.lanes.constant(0), rows, entry.lanes.constant(row_chunk),
+        [&](Value* start) {
+            Value* count = entry.least(entry.lanes.constant(row_chunk),
+                                       b.CreateSub(rows, start));
+            Value* first = b.CreateAdd(i0, start);
+            pack.fill(entry.lanes, entry.functions, entry.call, first, count,
+                      scratch, entry.width, *entry.constants);
+            each_vector(entry, count, [&](Value* point) {
+                EpilogueLeaves leaves(entry, reductions, [&](const Slots& of) {
+                    return rows_of(entry, of, entry.argument(3),
+                                   entry.argument(4),
+                                   b.CreateAdd(start, point));
+                });
+                leaves.read_rows(pack, scratch, point);
+                Evaluator values(writer.graph, entry.lanes, entry.functions,
+                                 writer.plan.unroll, entry.width, leaves);
+                results.evaluate(entry, values, scratch, point);
+            });
+            results.store(entry, scratch, count,
+                          b.CreatePtrAdd(out, b.CreateMul(first, out_row)),
+                          out_row);
+        });
+    writer.layout.scratch =
+        std::max(writer.layout.scratch, pack.end() + results.bytes());
+    writer.layout.scratch_per_width =
+        std::max(writer.layout.scratch_per_width, results.bytes_per_width());
+    entry.finish();
+}
+
+/// Of a point on an axis: numbers come from L2, as arrays usually lie; strided
+/// ones take three times as long.
+double packing_nanoseconds(const ModuleWriter& writer, Axes axis) {
+    constexpr double element_nanoseconds = 0.2;
+    const Packed& packed =
+        axis == Axes::I ? writer.sites.rows : writer.sites.columns;
+    std::int64_t elements = 0;
+    const auto add = [&](ValueId id) {
+        elements +=
+            std::max<std::int64_t>(components_of(writer.graph[id].type), 1);
+    };
+    std::ranges::for_each(packed.leaves, add);
+    std::ranges::for_each(packed.computed, add);
+    for (ValueId id = 0; id < writer.graph.nodes.size(); ++id)
+        if (multiplies_by_parts(writer.graph, id, writer.plan))
+            add(writer.graph[id].operands[0]);
+    return element_nanoseconds * double(elements);
+}
+
+/// What calls are cut by.
+void write_costs(ModuleWriter& writer) {
+    Layout& layout = writer.layout;
+    layout.row_multiple = row_multiple(writer.plan);
+    layout.nanoseconds = nanoseconds_per_pair(writer.graph, writer.plan);
+    if (has_width(writer.graph))
+        layout.nanoseconds_per_width =
+            nanoseconds_per_component(writer.graph, writer.plan);
+    layout.row_nanoseconds = packing_nanoseconds(writer, Axes::I);
+    layout.column_nanoseconds = packing_nanoseconds(writer, Axes::J);
+}
+
+} // namespace
+
+bool EpilogueLeaves::has(ValueId id) const {
+    return entry_.constants->has(id) || (pack_ && pack_->has(id)) ||
+           entry_.writer.graph[id].op == Op::Reduce;
+}
+
+Value* EpilogueLeaves::read(ValueId id, Component component, int row,
+                            int column) {
+    if (entry_.constants->has(id))
+        return entry_.constants->read(id, component, row, column);
+    if (entry_.writer.graph[id].op == Op::Reduce)
+        return reduced(id, component);
+    return entry_.lanes.load(
+        entry_.writer.packed_dtype(id),
+        pack_->address(entry_.lanes, scratch_, id, component, point_));
+}
+
+Value* EpilogueLeaves::reduced(ValueId id, Component component) {
+    const auto& order = entry_.writer.sites.reductions;
+    const auto place = std::find(order.begin(), order.end(), id);
+    const Slots& slots = reductions_[std::size_t(place - order.begin())];
+    StateRows state = state_of_(slots);
+    return slots.monoid->result(entry_.lanes, entry_.functions, state,
+                                component, terms(id));
+}
+
+/// How many terms a result has: M, or N * M over both axes.
+Value* EpilogueLeaves::terms(ValueId id) {
+    const auto field = [&](std::size_t offset) {
+        return entry_.writer.field(entry_.b, entry_.call, offset, false);
+    };
+    Value* columns = field(offsetof(tilefold_call, columns));
+    if (Axes(entry_.writer.graph[id].second) != Axes::IJ)
+        return columns;
+    return entry_.b.CreateMul(field(offsetof(tilefold_call, rows)), columns);
+}
+
+std::vector<Slots> make_slots(ModuleWriter& writer) {
+    std::vector<Slots> reductions;
+    Layout& layout = writer.layout;
+    for (ValueId id : writer.sites.reductions) {
+        Slots slots{make_monoid(writer.graph, id), layout.slots,
+                    layout.slots_per_width};
+        for (const Field& field : slots.monoid->fields()) {
+            if (field.components == dynamic)
+                ++layout.slots_per_width;
+            else
+                layout.slots += field.components;
+        }
+        reductions.push_back(std::move(slots));
+    }
+    return reductions;
+}
+
+Value* first_slot(Entry& entry, const Slots& slots) {
+    Value* slot = entry.lanes.constant(slots.fixed);
+    if (slots.per_width)
+        slot = entry.b.CreateAdd(
+            slot, entry.b.CreateMul(entry.width,
+                                    entry.lanes.constant(slots.per_width)));
+    return slot;
+}
+
+void write_rows_nest(ModuleWriter& writer) {
+    std::vector<Slots> reductions = make_slots(writer);
+    writer.layout.slots = 0; // in registers
+    write_costs(writer);
+    if (writer.has_pairs)
+        write_accumulate(writer, reductions);
+}
+
+void write_reduce_nest(ModuleWriter& writer) {
+    std::vector<Slots> reductions = make_slots(writer);
+    write_costs(writer);
+    if (writer.has_pairs)
+        write_accumulate(writer, reductions);
+    if (!writer.has_rest)
+        return;
+    write_init(writer, reductions);
+    write_merge(writer, reductions);
+    if (ir::folds_rows(writer.graph) &&
+        std::ranges::all_of(reductions, [](const Slots& slots) {
+            return slots.monoid->has_fold();
+        }))
+        write_fold(writer, reductions);
+    write_finalise(writer, reductions);
+}
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,138 @@
+// compiler/backends/llvm/nest/tile_leaves.h - what a pair's term reads in a
+// tile, and values of pairs that are kept in scratch.
+#pragma once
+
+#include "compiler/backends/llvm/monoids/monoid.h"
+#include "compiler/backends/llvm/nest/nest.h"
+
+#include <map>
+#include <tuple>
+
+namespace tilefold::llvm_backend {
+
+/// Values of pairs in scratch: for each column, the row vectors of a tile.
+struct Kept {
+    std::map<ir::ValueId, std::int64_t> offsets;
+    std::int64_t end; ///< of their bytes
+
+    bool empty() const { return offsets.empty(); }
+    bool has(ir::ValueId id) const { return offsets.count(id) > 0; }
+};
+
+struct KeptValues {
+    /// Contractions of packed values that are summed part by part, since they
+    /// have more components than the plan's depth; kept for a panel.
+    Kept deep;
+    /// Contractions that are summed by blocks, and the largest scalars of pairs
+    /// below what reductions that take tiles of columns add up; kept for such a
+    /// tile, blocks for a panel where there are none.
+    Kept blocks, scalars;
+
+    std::int64_t end() const { return scalars.end; }
+};
+/// `bodies`: what reductions that take tiles of columns read.
+KeptValues find_kept(const ModuleWriter& writer,
+                     const std::vector<ir::ValueId>& bodies,
+                     std::int64_t offset);
+
+/// What a pair's term reads: constants; a vector of rows, kept for the tile;
+/// one column's value in all lanes; finished sums of deep contractions; and,
+/// from show_scalars on, scalars of the present tile of columns.
+class TileLeaves : public Leaves {
+public:
+    TileLeaves(Entry& entry, const Pack& rows, const Pack& columns,
+               const KeptValues& kept, llvm::Value* scratch)
+        : entry_(entry), rows_(rows), columns_(columns), kept_(kept),
+          scratch_(scratch) {}
+
+    bool has(ir::ValueId id) const override;
+    llvm::Value* read(ir::ValueId id, Component component, int row,
+                      int column) override;
+    const Words* words(ir::ValueId id) const override {
+        return entry_.writer.words_of(id);
+    }
+
+    /// The tile of rows from `row` on: loads what stays in registers.
+    void begin_tile(llvm::Value* row);
+    /// The tile of columns from `first` of the panel on.
+    void begin_column_tile(llvm::Value* first) { first_ = first; }
+    void begin_columns(llvm::Value* column) {
+        column_ = column;
+        listed_.clear();
+    }
+    /// Columns that need not be neighbours; their scalars lie from `place` on.
+    void begin_listed(std::vector<llvm::Value*> columns, llvm::Value* place) {
+        column_ = place;
+        listed_ = std::move(columns);
+    }
+    void show_scalars(bool shown) { shown_ = shown; }
+    /// Columns are read where the call has them.
+    void read_in_place();
+
+    /// Where the tile's sums by blocks lie, a deep contraction's, and a scalar.
+    llvm::Value* first_sum(ir::ValueId id) const {
+        return entry_.lanes.byte_offset(scratch_, kept_.blocks.offsets.at(id));
+    }
+    llvm::Value* sum_address(ir::ValueId id, int row, int column) const {
+        return address(kept_.deep, id, column_, row, column);
+    }
+    llvm::Value* scalar_address(ir::ValueId id, int row, int column) const {
+        return in_column_tile(kept_.scalars, id, row, column);
+    }
+
+private:
+    llvm::Value* address(const Kept& kept, ir::ValueId id,
+                         llvm::Value* at_column, int row, int column) const;
+    llvm::Value* in_column_tile(const Kept& kept, ir::ValueId id, int row,
+                                int column) const {
+        return address(kept, id, entry_.b.CreateSub(column_, first_), row,
+                       column);
+    }
+    llvm::Value* finished_sum(ir::ValueId id, int row, int column);
+    llvm::Value* load_row(ir::ValueId id, Component component, int r);
+    llvm::Value* read_row(ir::ValueId id, Component component, int r);
+    llvm::Value* read_column(ir::ValueId id, Component component, int column);
+    llvm::Value* read_in_place(ir::ValueId id, Component component,
+                               llvm::Value* column);
+
+    Entry& entry_;
+    const Pack& rows_;
+    const Pack& columns_;
+    const KeptValues& kept_;
+    llvm::Value* scratch_;
+    bool shown_ = false;
+    llvm::Value* row_ = nullptr;
+    llvm::Value* first_ = nullptr;
+    llvm::Value* column_ = nullptr;
+    std::vector<llvm::Value*> listed_ = {};
+    /// An array on the columns' axis, of columns that are read in place.
+    struct Source {
+        llvm::Value *base, *stride, *step;
+    };
+    std::map<ir::ValueId, Source> sources_;
+    std::map<std::tuple<ir::ValueId, std::int64_t, int>, llvm::Value*>
+        in_registers_;
+};
+
+/// What the pairs of one row read, lanes over columns.
+class AcrossLeaves : public Leaves {
+public:
+    AcrossLeaves(Entry& entry, const Pack& rows, const Pack& columns,
+                 llvm::Value* scratch, llvm::Value* row, llvm::Value* column)
+        : entry_(entry), rows_(rows), columns_(columns), scratch_(scratch),
+          row_(row), column_(column) {}
+
+    bool has(ir::ValueId id) const override {
+        return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
+    }
+    llvm::Value* read(ir::ValueId id, Component component, int row,
+                      int column) override;
+
+private:
+    Entry& entry_;
+    const Pack& rows_;
+    const Pack& columns_;
+    llvm::Value *scratch_, *row_, *column_;
+};
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,203 @@
+// compiler/backends/llvm/nest/values_nest.cpp - the result itself for listed
+// pairs (zip: diagonals, pairs, maps) or for all of a block (dense).
+
+#include "compiler/backends/cpu/plan_cost.h"
+#include "compiler/backends/llvm/nest/nest.h"
+
+#include <algorithm>
+
+namespace tilefold::llvm_backend {
+
+using ir::ValueId;
+using llvm::Value;
+
+namespace {
+
+/// Points evaluated between two stores.
+constexpr std::int64_t chunk = 256;
+
+/// Lanes over pairs: both axes are read at the same place of their run.
+class ZipLeaves : public Leaves {
+public:
+    ZipLeaves(Entry& entry, const Pack& rows, const Pack& columns,
+              Value* scratch, Value* point)
+        : entry_(entry), rows_(rows), columns_(columns), scratch_(scratch),
+          point_(point) {}
+
+    bool has(ValueId id) const override {
+        return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
+    }
+
+    Value* read(ValueId id, Component component, int row, int column) override {
+        if (entry_.constants->has(id))
+            return entry_.constants->read(id, component, row, column);
+        const Pack& pack = rows_.has(id) ? rows_ : columns_;
+        return entry_.lanes.load(
+            entry_.writer.packed_dtype(id),
+            pack.address(entry_.lanes, scratch_, id, component, point_));
+    }
+
+private:
+    Entry& entry_;
+    const Pack& rows_;
+    const Pack& columns_;
+    Value* scratch_;
+    Value* point_;
+};
+
+/// Lanes over columns of one row.
+class RowLeaves : public Leaves {
+public:
+    RowLeaves(Entry& entry, const Pack& rows, const Pack& columns,
+              Value* scratch, Value* row, Value* point)
+        : entry_(entry), rows_(rows), columns_(columns), scratch_(scratch),
+          row_(row), point_(point) {}
+
+    bool has(ValueId id) const override {
+        return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
+    }
+
+    Value* read(ValueId id, Component component, int row, int column) override {
+        if (entry_.constants->has(id))
+            return entry_.constants->read(id, component, row, column);
+        const DType dtype = entry_.writer.packed_dtype(id);
+        if (rows_.has(id))
+            return entry_.lanes.broadcast(
+                dtype,
+                rows_.address(entry_.lanes, scratch_, id, component, row_));
+        return entry_.lanes.load(
+            dtype,
+            columns_.address(entry_.lanes, scratch_, id, component, point_));
+    }
+
+private:
+    Entry& entry_;
+    const Pack& rows_;
+    const Pack& columns_;
+    Value* scratch_;
+    Value* row_;
+    Value* point_;
+};
+
+void note_scratch(ModuleWriter& writer, const Pack& last,
+                  const ResultBuffer& results) {
+    Layout& layout = writer.layout;
+    layout.scratch = std::max(layout.scratch, last.end() + results.bytes());
+    layout.scratch_per_width =
+        std::max(layout.scratch_per_width, results.bytes_per_width());
+}
+
+/// Runs `body(first, count)` over [from, to) in chunks.
+void each_chunk(Entry& entry, Value* from, Value* to,
+                const std::function<void(Value*, Value*)>& body) {
+    Value* most = entry.lanes.constant(chunk);
+    entry.lanes.loop(from, to, most, [&](Value* first) {
+        body(first, entry.least(most, entry.b.CreateSub(to, first)));
+    });
+}
+
+void write_zip(ModuleWriter& writer) {
+    Entry entry(writer, "zip", "pnnp", writer.plan.lanes);
+    auto& b = entry.b;
+    Value* scratch = entry.argument(3);
+    const Pack rows(writer, writer.sites.raw_rows, Axes::I, chunk, 0);
+    const Pack columns(writer, writer.sites.raw_columns, Axes::J, chunk,
+                       rows.end());
+    const ResultBuffer results(writer, chunk, columns.end());
+    note_scratch(writer, columns, results);
+    Value* out =
+        writer.field(b, entry.call, offsetof(tilefold_call, out), true);
+    Value* step =
+        writer.field(b, entry.call, offsetof(tilefold_call, out_row), false);
+    each_chunk(
+        entry, entry.argument(1), entry.argument(2),
+        [&](Value* first, Value* count) {
+            for (const Pack* pack : {&rows, &columns})
+                pack->fill(entry.lanes, entry.functions, entry.call, first,
+                           count, scratch, entry.width, *entry.constants);
+            entry.lanes.loop(
+                entry.lanes.constant(0), count,
+                entry.lanes.constant(entry.lanes.width()), [&](Value* point) {
+                    ZipLeaves leaves(entry, rows, columns, scratch, point);
+                    Evaluator values(writer.graph, entry.lanes, entry.functions,
+                                     writer.plan.unroll, entry.width, leaves);
+                    results.evaluate(entry, values, scratch, point);
+                });
+            results.store(entry, scratch, count,
+                          b.CreatePtrAdd(out, b.CreateMul(first, step)), step);
+        });
+    entry.finish();
+}
+
+/// One row of a dense block: lanes over its columns, then a store.
+void write_dense_row(Entry& entry, const Pack& rows, const Pack& columns,
+                     const ResultBuffer& results, Value* row, Value* count,
+                     Value* out, Value* out_column) {
+    Value* scratch = entry.argument(5);
+    const ModuleWriter& writer = entry.writer;
+    entry.lanes.loop(
+        entry.lanes.constant(0), count,
+        entry.lanes.constant(entry.lanes.width()), [&](Value* point) {
+            RowLeaves leaves(entry, rows, columns, scratch, row, point);
+            Evaluator values(writer.graph, entry.lanes, entry.functions,
+                             writer.plan.unroll, entry.width, leaves);
+            results.evaluate(entry, values, scratch, point);
+        });
+    results.store(entry, scratch, count, out, out_column);
+}
+
+void write_dense(ModuleWriter& writer) {
+    Entry entry(writer, "dense", "pnnnnp", writer.plan.lanes);
+    auto& b = entry.b;
+    Value* scratch = entry.argument(5);
+    const Pack rows(writer, writer.sites.rows, Axes::I, chunk, 0);
+    const Pack columns(writer, writer.sites.columns, Axes::J, chunk,
+                       rows.end());
+    const ResultBuffer results(writer, chunk, columns.end());
+    note_scratch(writer, columns, results);
+    const auto read = [&](std::size_t offset, bool is_pointer) {
+        return writer.field(b, entry.call, offset, is_pointer);
+    };
+    Value* out = read(offsetof(tilefold_call, out), true);
+    Value* out_row = read(offsetof(tilefold_call, out_row), false);
+    Value* out_column = read(offsetof(tilefold_call, out_column), false);
+    const auto fill = [&](const Pack& pack, Value* first, Value* count) {
+        pack.fill(entry.lanes, entry.functions, entry.call, first, count,
+                  scratch, entry.width, *entry.constants);
+    };
+    each_chunk(
+        entry, entry.argument(1), entry.argument(2),
+        [&](Value* i, Value* height) {
+            fill(rows, i, height);
+            each_chunk(
+                entry, entry.argument(3), entry.argument(4),
+                [&](Value* j, Value* count) {
+                    fill(columns, j, count);
+                    Value* corner =
+                        b.CreatePtrAdd(out, b.CreateMul(j, out_column));
+                    entry.lanes.loop(
+                        entry.lanes.constant(0), height,
+                        entry.lanes.constant(1), [&](Value* row) {
+                            Value* offset =
+                                b.CreateMul(b.CreateAdd(i, row), out_row);
+                            write_dense_row(
+                                entry, rows, columns, results, row, count,
+                                b.CreatePtrAdd(corner, offset), out_column);
+                        });
+                });
+        });
+    entry.finish();
+}
+
+} // namespace
+
+void write_values_nest(ModuleWriter& writer) {
+    writer.layout.nanoseconds =
+        nanoseconds_per_pair(writer.graph, writer.plan) + 1;
+    if (writer.has_rest)
+        write_zip(writer);
+    if (writer.has_pairs)
+        write_dense(writer);
+}
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,37 @@
+// compiler/backends/llvm/pack/entry.h - a function of a kernel image under
+// way.
+#pragma once
+
+#include "compiler/backends/llvm/pack/pack.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tilefold::llvm_backend {
+
+/// Whether some value has `dynamic` width.
+bool has_width(const ir::Graph& graph);
+
+/// An entry under way: its builder, its lanes and what it reads of the call.
+struct Entry {
+    /// `parameters` as ModuleWriter::begin; parameter 0 is the call.
+    Entry(ModuleWriter& writer, const std::string& name,
+          std::string_view parameters, int width);
+
+    ModuleWriter& writer;
+    llvm::IRBuilder<> b;
+    Lanes lanes;
+    llvm::Function* function;
+    llvm::Value* call;
+    FunctionTable functions;
+    llvm::Value* width = nullptr; ///< call->width, where the graph needs it
+    std::unique_ptr<ConstantLeaves> constants;
+
+    llvm::Value* argument(unsigned k) const { return function->getArg(k); }
+    /// min(a, b) of two i64.
+    llvm::Value* least(llvm::Value* a, llvm::Value* b_);
+    void finish() { b.CreateRetVoid(); }
+};
+
+} // namespace tilefold::llvm_backend

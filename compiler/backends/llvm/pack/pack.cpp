@@ -1,0 +1,480 @@
+// compiler/backends/llvm/pack/pack.cpp - packing the values of a run of points.
+
+#include "compiler/backends/llvm/pack/pack.h"
+
+#include "compiler/backends/llvm/pack/word_load.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tilefold::llvm_backend {
+
+using ir::Node;
+using ir::Op;
+using ir::ValueId;
+using llvm::Value;
+
+namespace {
+
+std::int64_t aligned(std::int64_t bytes) {
+    return (bytes + line_bytes - 1) / line_bytes * line_bytes;
+}
+
+} // namespace
+
+Pack::Pack(ModuleWriter& writer, const Packed& values, Axes axis,
+           std::int64_t capacity, std::int64_t offset, Order order,
+           std::int64_t tile, Value* width)
+    : writer_(writer), values_(values), axis_(axis),
+      capacity_(aligned(capacity)), order_(order), tile_(tile), width_(width),
+      end_(offset) {
+    const auto is_dynamic = [&](ValueId id) {
+        return writer.graph[id].type.rows == dynamic;
+    };
+    for (const auto* list : {&values_.leaves, &values_.computed})
+        for (ValueId id : *list)
+            if (!is_dynamic(id))
+                place(id);
+    for (const auto* list : {&values_.leaves, &values_.computed})
+        for (ValueId id : *list)
+            if (is_dynamic(id))
+                place(id);
+}
+
+/// Points one after the other only where lanes need not run over them.
+Order Pack::order_of(ValueId id) const {
+    const Type& type = writer_.graph[id].type;
+    const bool open = type.rows == dynamic;
+    if (open ? order_ == Order::Tiles
+             : components_of(type) <= writer_.plan.unroll)
+        return Order::Components;
+    const bool is_leaf =
+        std::ranges::find(values_.leaves, id) != values_.leaves.end();
+    return order_ == Order::Points && !is_leaf &&
+                   !is_by_component(writer_.graph, id, writer_.plan.unroll)
+               ? Order::Components
+               : order_;
+}
+
+/// Values of dynamic width come last: an argument, and what is made of it once
+/// a point. Each begins where the ones before it end at the call's width.
+void Pack::place(ValueId id) {
+    const Type& type = writer_.graph[id].type;
+    const auto size = std::int64_t(size_of(writer_.packed_dtype(id)));
+    Place place{order_of(id), end_, end_per_width_, capacity_ * size, 0};
+    std::int64_t bytes = capacity_ * size;
+    if (type.rows == dynamic) {
+        end_per_width_ += bytes;
+        if (place.order == Order::Points) {
+            place.component = size;
+            end_ += capacity_ * run_multiple(size);
+        }
+        places_[id] = place;
+        return;
+    }
+    const Words* words = writer_.words_of(id);
+    const std::int64_t components =
+        words ? words->packed() : components_of(type);
+    bytes *= components;
+    if (place.order == Order::Tiles) {
+        place.component = tile_ * size;
+        place.run = place.component * components;
+        bytes = (capacity_ + tile_ - 1) / tile_ * place.run;
+    } else if (place.order == Order::Points) {
+        const std::int64_t multiple = run_multiple(size);
+        place.component = size;
+        place.run = (components * size + multiple - 1) / multiple * multiple;
+        bytes = capacity_ * place.run;
+    }
+    end_ += aligned(bytes);
+    places_[id] = place;
+}
+
+bool Pack::is_by_components() const {
+    return std::ranges::all_of(places_, [](const auto& place) {
+        return place.second.order == Order::Components;
+    });
+}
+
+Value* Pack::address(const Lanes& lanes, Value* scratch, ValueId id,
+                     Component component, Value* point) const {
+    auto& b = lanes.b;
+    const auto size = std::int64_t(size_of(writer_.packed_dtype(id)));
+    const Place& place = places_.at(id);
+    Value* row = lanes.byte_offset(scratch, place.offset + component.fixed *
+                                                               place.component);
+    if (place.offset_per_width)
+        row = lanes.at(row, width_, 0, place.offset_per_width);
+    if (component.runtime)
+        row = lanes.at(row, component.runtime, 0, place.component);
+    if (place.order == Order::Components)
+        return lanes.at(row, point, 0, size);
+    if (place.order == Order::Points)
+        return lanes.byte_offset(row, b.CreateMul(point, run_of(lanes, place)));
+    Value* tile = lanes.constant(tile_);
+    row = lanes.at(row, b.CreateUDiv(point, tile), 0, place.run);
+    return lanes.at(row, b.CreateURem(point, tile), 0, size);
+}
+
+Value* Pack::run_of(const Lanes& lanes, const Place& place) const {
+    if (place.run)
+        return lanes.constant(place.run);
+    auto& b = lanes.b;
+    const std::int64_t multiple = run_multiple(place.component);
+    Value* bytes = b.CreateMul(width_, lanes.constant(place.component));
+    return b.CreateAnd(b.CreateAdd(bytes, lanes.constant(multiple - 1)),
+                       lanes.constant(-multiple));
+}
+
+/// Of the bytes of a point whose components lie in a run: it begins a cache
+/// line, and its last vector is whole. A power of two.
+std::int64_t Pack::run_multiple(std::int64_t element_bytes) const {
+    return std::max(line_bytes, writer_.plan.lanes * element_bytes);
+}
+
+/// The axis' list of points; null: all in order.
+Value* Pack::list_of(Lanes& lanes, Value* call) const {
+    const std::size_t list = axis_ == Axes::I
+                                 ? offsetof(tilefold_call, row_index)
+                                 : offsetof(tilefold_call, column_index);
+    return writer_.field(lanes.b, call, list, true);
+}
+
+Pack::Source Pack::source_of(Lanes& lanes, ValueId id, Value* call) const {
+    auto& b = lanes.b;
+    const Node& node = writer_.graph[id];
+    const auto operand = [&](OperandField field) {
+        return writer_.operand_field(b, call, node.first, field);
+    };
+    const DType stored = writer_.graph.arguments[std::size_t(node.first)].dtype;
+    return {writer_.strided_load(stored, writer_.packed_dtype(id)),
+            operand(OperandField::Base), operand(OperandField::Stride),
+            operand(OperandField::Component), list_of(lanes, call)};
+}
+
+/// A run of `count` points from `point` of the part on, all in one tile, in
+/// components from `component` on; then zeros, `padded` elements in all.
+void Pack::load_components(Lanes& lanes, ValueId id, const Source& source,
+                           Value* first, Value* count, Value* padded,
+                           Value* scratch, Value* component, Value* components,
+                           Value* point) const {
+    auto& b = lanes.b;
+    lanes.loop(component, components, lanes.constant(1), [&](Value* index) {
+        Value* base =
+            b.CreatePtrAdd(source.base, b.CreateMul(index, source.step));
+        b.CreateCall(source.load,
+                     {base, source.stride, source.list, first, count,
+                      address(lanes, scratch, id, {0, index}, point), padded});
+    });
+}
+
+/// Points whose few components are neighbours, as in an array of the usual
+/// order, are read in whole vectors and shuffled apart. Gives the number of
+/// points that were, with the zeros that fill up the last vector.
+Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
+                              Value* first, Value* count,
+                              Value* scratch) const {
+    auto& b = lanes.b;
+    const Node& node = writer_.graph[id];
+    const DType dtype = writer_.packed_dtype(id);
+    const std::int64_t components = node.type.rank == 1 ? node.type.rows : 1;
+    const DType stored = writer_.graph.arguments[std::size_t(node.first)].dtype;
+    if (components < 2 || components > writer_.plan.unroll || stored != dtype ||
+        kind_of(dtype) != DTypeKind::Float || lanes.width() == 1)
+        return lanes.constant(0);
+    const auto size = std::int64_t(size_of(dtype));
+    Value* usual = b.CreateAnd(
+        b.CreateIsNull(source.list),
+        b.CreateAnd(
+            b.CreateICmpEQ(source.step, lanes.constant(size)),
+            b.CreateICmpEQ(source.stride, lanes.constant(size * components))));
+    Value* whole = row_of(lanes.isa()).masks
+                       ? count
+                       : b.CreateAnd(count, lanes.constant(-lanes.width()));
+    Value* done = b.CreateSelect(usual, whole, lanes.constant(0));
+    b.CreateCall(writer_.interleaved_load(dtype, int(components)),
+                 {lanes.at(source.base, first, 0, size * components), done,
+                  address(lanes, scratch, id, {}, lanes.constant(0)),
+                  lanes.constant(places_.at(id).component)});
+    return b.CreateAnd(b.CreateAdd(done, lanes.constant(lanes.width() - 1)),
+                       lanes.constant(-lanes.width()));
+}
+
+/// Some points of a tile, which begins at `point` of the part.
+void Pack::load_tile(Lanes& lanes, ValueId id, const Source& source,
+                     Value* first, Value* count, Value* scratch,
+                     Value* point) const {
+    Value* tile = lanes.constant(tile_);
+    Value* components = lanes.constant(components_of(writer_.graph[id].type));
+    Value* done = load_squares(lanes, id, source, first, count, scratch, point);
+    load_components(lanes, id, source, first, count, tile, scratch, done,
+                    components, point);
+}
+
+/// Of whole tiles whose components are neighbours, squares of so many points
+/// and components as there are lanes are read in whole vectors and turned.
+/// Gives the number of components that were.
+Value* Pack::load_squares(Lanes& lanes, ValueId id, const Source& source,
+                          Value* first, Value* count, Value* scratch,
+                          Value* point) const {
+    auto& b = lanes.b;
+    const Node& node = writer_.graph[id];
+    const DType dtype = writer_.packed_dtype(id);
+    const DType stored = writer_.graph.arguments[std::size_t(node.first)].dtype;
+    const int width = lanes.width();
+    const std::int64_t whole = components_of(node.type) / width * width;
+    if (dtype != writer_.graph.real || kind_of(stored) != DTypeKind::Float ||
+        node.type.rank != 1 || whole == 0)
+        return lanes.constant(0);
+    const auto size = std::int64_t(size_of(stored));
+    Value* usual =
+        b.CreateAnd(b.CreateAnd(b.CreateIsNull(source.list),
+                                b.CreateICmpEQ(count, lanes.constant(tile_))),
+                    b.CreateICmpEQ(source.step, lanes.constant(size)));
+    Value* done =
+        b.CreateSelect(usual, lanes.constant(whole), lanes.constant(0));
+    Value* step = lanes.constant(width);
+    lanes.loop(lanes.constant(0), done, step, [&](Value* k) {
+        lanes.loop(
+            lanes.constant(0), lanes.constant(tile_), step, [&](Value* p) {
+                std::vector<Value*> square;
+                for (int n = 0; n < width; ++n) {
+                    Value* number =
+                        b.CreateAdd(first, b.CreateAdd(p, lanes.constant(n)));
+                    Value* place = b.CreatePtrAdd(
+                        source.base, b.CreateMul(number, source.stride));
+                    square.push_back(load_elements(
+                        lanes, stored, dtype, lanes.at(place, k, 0, size)));
+                }
+                lanes.transpose(square);
+                for (int n = 0; n < width; ++n)
+                    lanes.store(square[std::size_t(n)],
+                                address(lanes, scratch, id, {n, k},
+                                        b.CreateAdd(point, p)));
+            });
+    });
+    return done;
+}
+
+/// The components of a point are what lies in a run.
+void Pack::load_points(Lanes& lanes, ValueId id, const Source& source,
+                       Value* first, Value* count, Value* scratch,
+                       Value* components) const {
+    auto& b = lanes.b;
+    Value* zero = lanes.constant(0);
+    Value* no_list = llvm::Constant::getNullValue(b.getPtrTy());
+    each_point(lanes, source, first, count, [&](Value* k, Value* base) {
+        b.CreateCall(source.load,
+                     {base, source.step, no_list, zero, components,
+                      address(lanes, scratch, id, {}, k), components});
+    });
+}
+
+/// `body` for points 0 … of the part, with the address of their first
+/// component.
+void Pack::each_point(
+    Lanes& lanes, const Source& source, Value* first, Value* count,
+    const std::function<void(Value* point, Value* base)>& body) const {
+    auto& b = lanes.b;
+    Value* zero = lanes.constant(0);
+    Value* listed = b.CreateIsNotNull(source.list);
+    const auto visit = [&](Value* k, Value* number) {
+        body(k,
+             b.CreatePtrAdd(source.base, b.CreateMul(number, source.stride)));
+    };
+    lanes.loop(zero, b.CreateSelect(listed, zero, count), lanes.constant(1),
+               [&](Value* k) { visit(k, b.CreateAdd(first, k)); });
+    lanes.loop(zero, b.CreateSelect(listed, count, zero), lanes.constant(1),
+               [&](Value* k) {
+                   Value* number =
+                       lanes.at(source.list, b.CreateAdd(first, k), 0, 8);
+                   visit(k, b.CreateLoad(b.getInt64Ty(), number));
+               });
+}
+
+/// Words of all points, then what has one index: of rows in lanes of points.
+void Pack::load_words(Lanes& lanes, ValueId id, const Source& source,
+                      Value* first, Value* count, Value* scratch) const {
+    auto& b = lanes.b;
+    const Words& of = *writer_.words_of(id);
+    const bool is_row = places_.at(id).order == Order::Tiles;
+    llvm::Function* load = word_load(writer_, of, is_row);
+    Value* spread = lanes.constant(places_.at(id).component);
+    each_point(lanes, source, first, count, [&](Value* k, Value* base) {
+        b.CreateCall(load, {base, source.step,
+                            address(lanes, scratch, id, {}, k), spread});
+    });
+    if (!of.exact())
+        return;
+    const Lanes points = writer_.lanes(b, is_row ? lanes.width() : 1);
+    lanes.loop(
+        lanes.constant(0), count, lanes.constant(points.width()),
+        [&](Value* k) {
+            Value* one = emit_one_index(points, of, is_row, [&](Value* word) {
+                return points.load(DType::F32,
+                                   address(lanes, scratch, id, {0, word}, k));
+            });
+            b.CreateAlignedStore(one,
+                                 address(lanes, scratch, id, {of.padded()}, k),
+                                 llvm::Align(4));
+        });
+}
+
+/// `count` points with those that fill up a tile, and a vector.
+Value* Pack::padded(Lanes& lanes, Value* count) const {
+    auto& b = lanes.b;
+    const std::int64_t tile = std::max<std::int64_t>(tile_, lanes.width());
+    Value* above = b.CreateAdd(count, lanes.constant(tile - 1));
+    return b.CreateMul(b.CreateUDiv(above, lanes.constant(tile)),
+                       lanes.constant(tile));
+}
+
+/// Zeros in the last tile, which has less than its points.
+void Pack::clear_rest(Lanes& lanes, ValueId id, Value* count, Value* scratch,
+                      std::int64_t components) const {
+    auto& b = lanes.b;
+    const DType dtype = writer_.packed_dtype(id);
+    Value* end = padded(lanes, count);
+    const std::int64_t tile = std::max<std::int64_t>(tile_, lanes.width());
+    Value* whole = b.CreateMul(b.CreateUDiv(count, lanes.constant(tile)),
+                               lanes.constant(tile));
+    lanes.loop(whole, end, lanes.constant(lanes.width()), [&](Value* point) {
+        lanes.loop(lanes.constant(0), lanes.constant(components),
+                   lanes.constant(1), [&](Value* k) {
+                       lanes.store(lanes.number(dtype, 0),
+                                   address(lanes, scratch, id, {0, k}, point));
+                   });
+    });
+}
+
+/// Zeros in the points that fill up the last vector of them.
+void Pack::clear_points(Lanes& lanes, ValueId id, Value* count, Value* scratch,
+                        Value* components) const {
+    const DType dtype = writer_.packed_dtype(id);
+    lanes.loop(count, padded(lanes, count), lanes.constant(1), [&](Value* k) {
+        lanes.loop(lanes.constant(0), components, lanes.constant(lanes.width()),
+                   [&](Value* run) {
+                       lanes.store(lanes.number(dtype, 0),
+                                   address(lanes, scratch, id, {0, run}, k));
+                   });
+    });
+}
+
+void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
+                     Value* count, Value* scratch, Value* width) const {
+    auto& b = lanes.b;
+    const Node& node = writer_.graph[id];
+    Value* zero = lanes.constant(0);
+    if (node.op == Op::Index) {
+        clear_rest(lanes, id, count, scratch, 1);
+        b.CreateCall(writer_.count_points(),
+                     {list_of(lanes, call), first, count,
+                      address(lanes, scratch, id, {}, zero)});
+        return;
+    }
+    const Source source = source_of(lanes, id, call);
+    Value* components = node.type.rows == dynamic && node.type.rank == 1
+                            ? width
+                            : lanes.constant(components_of(node.type));
+    const Order order = places_.at(id).order;
+    if (const Words* words = writer_.words_of(id)) {
+        if (order == Order::Tiles)
+            clear_rest(lanes, id, count, scratch, words->packed());
+        return load_words(lanes, id, source, first, count, scratch);
+    }
+    if (order == Order::Components) {
+        Value* done =
+            load_interleaved(lanes, id, source, first, count, scratch);
+        Value* left = b.CreateSub(padded(lanes, count), done);
+        return load_components(
+            lanes, id, source, b.CreateAdd(first, done),
+            b.CreateBinaryIntrinsic(llvm::Intrinsic::smax,
+                                    b.CreateSub(count, done), zero),
+            left, scratch, zero,
+            b.CreateSelect(b.CreateICmpSGT(left, zero), components, zero),
+            done);
+    }
+    if (order == Order::Points) {
+        load_points(lanes, id, source, first, count, scratch, components);
+        if (!values_.computed.empty()) // whose lanes are points, perhaps
+            clear_points(lanes, id, count, scratch, components);
+        return;
+    }
+    Value* tile = lanes.constant(tile_);
+    lanes.loop(zero, count, tile, [&](Value* point) {
+        Value* left = b.CreateSub(count, point);
+        load_tile(lanes, id, source, b.CreateAdd(first, point),
+                  b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, tile),
+                  scratch, point);
+    });
+}
+
+ConstantLeaves::ConstantLeaves(ModuleWriter& writer, Lanes& lanes, Value* call)
+    : writer_(writer), lanes_(lanes),
+      base_(writer.sites.constants_size
+                ? writer.field(lanes.b, call,
+                               offsetof(tilefold_call, constants), true)
+                : nullptr) {}
+
+bool ConstantLeaves::has(ValueId id) const {
+    return writer_.sites.constants.count(id) != 0;
+}
+
+/// Elements of the table at `place`, as they stand or as F64.
+Value* ConstantLeaves::gather(DType dtype, std::int64_t place,
+                              Value* index) const {
+    auto& b = lanes_.b;
+    const DType stored = dtype == DType::I64 ? DType::I64 : DType::F64;
+    Value* places = b.CreateGEP(lanes_.element(stored),
+                                lanes_.byte_offset(base_, place * 8), index);
+    return b.CreateMaskedGather(lanes_.type(stored), places, llvm::Align(8));
+}
+
+Value* ConstantLeaves::read_run(ValueId id, Value* first) const {
+    auto& b = lanes_.b;
+    const Type& type = writer_.graph[id].type;
+    Value* place = lanes_.at(base_, first, writer_.sites.constants.at(id), 8);
+    llvm::Type* numbers = lanes_.type(DType::F64);
+    Value* left = b.CreateSub(lanes_.constant(type.rows), first);
+    Value* read = b.CreateMaskedLoad(numbers, place, llvm::Align(8),
+                                     lanes_.first_lanes(left),
+                                     llvm::Constant::getNullValue(numbers));
+    return writer_.sites.exact.count(id) ? read
+                                         : lanes_.as(writer_.graph.real, read);
+}
+
+Value* ConstantLeaves::read(ValueId id, Component component, int, int) {
+    const Node& node = writer_.graph[id];
+    const std::int64_t place = writer_.sites.constants.at(id);
+    const auto load = [&](llvm::IRBuilder<>& b, Value* index) {
+        Lanes at_place = writer_.lanes(b, lanes_.width());
+        Value* address = at_place.at(base_, index, place, 8);
+        if (node.type.dtype == DType::I64)
+            return at_place.splat(b.CreateLoad(b.getInt64Ty(), address));
+        Value* number = b.CreateLoad(b.getDoubleTy(), address);
+        const DType dtype =
+            node.type.dtype == DType::F64 && !writer_.sites.exact.count(id)
+                ? writer_.graph.real
+                : node.type.dtype;
+        Lanes scalar = writer_.lanes(b, 1);
+        return at_place.splat(scalar.as(dtype, number));
+    };
+    if (component.runtime && component.runtime->getType()->isVectorTy())
+        return gather(node.type.dtype, place, component.runtime);
+    if (component.runtime)
+        return load(lanes_.b,
+                    lanes_.b.CreateAdd(component.runtime,
+                                       lanes_.constant(component.fixed)));
+    auto& known = read_[{id, component.fixed}];
+    if (!known) {
+        llvm::BasicBlock& entry =
+            lanes_.b.GetInsertBlock()->getParent()->getEntryBlock();
+        llvm::IRBuilder<> b(&entry);
+        if (llvm::Instruction* end = entry.getTerminator())
+            b.SetInsertPoint(end);
+        known = load(b, b.getInt64(std::uint64_t(component.fixed)));
+    }
+    return known;
+}
+
+} // namespace tilefold::llvm_backend

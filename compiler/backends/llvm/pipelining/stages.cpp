@@ -1,0 +1,307 @@
+// compiler/backends/llvm/pipelining/stages.cpp - see stages.h.
+
+#include "compiler/backends/llvm/pipelining/stages.h"
+
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+namespace tilefold::llvm_backend {
+
+using llvm::Instruction;
+using llvm::Value;
+
+namespace {
+
+/// Cycles until a result can be used (Zen 4 and 5, Golden Cove within one).
+int latency_of(const Instruction& instruction) {
+    if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
+        switch (call->getIntrinsicID()) {
+        case llvm::Intrinsic::x86_avx512_mask_reduce_ps_512:
+        case llvm::Intrinsic::x86_avx512_mask_reduce_pd_512:
+            return 6;
+        case llvm::Intrinsic::x86_avx512_permvar_sf_512:
+        case llvm::Intrinsic::x86_avx512_vpermi2var_pd_512:
+            return 5;
+        case llvm::Intrinsic::sqrt:
+            return 16;
+        default:
+            return 4;
+        }
+    switch (instruction.getOpcode()) {
+    case Instruction::FDiv:
+        return 13;
+    case Instruction::FMul:
+        return 4;
+    case Instruction::BitCast:
+        return 0;
+    default:
+        return 3;
+    }
+}
+
+bool is_staged(const Instruction& instruction) {
+    return !llvm::isa<llvm::PHINode>(instruction) &&
+           instruction.getType()->isVectorTy() &&
+           !llvm::isa<llvm::LoadInst>(instruction) &&
+           !llvm::isa<llvm::ShuffleVectorInst>(instruction) &&
+           !llvm::isa<llvm::InsertElementInst>(instruction);
+}
+
+/// Of a loop's chain, in the order of the block.
+struct Operation {
+    Instruction* instruction;
+    std::vector<std::size_t> users; ///< operations
+    int start = 0; ///< cycle of the chain at which its operands are there
+    bool is_last = false; ///< reads a value that is carried round the loop
+    /// Is made when the first that reads it is, since it becomes one
+    /// instruction with what reads it, or reads nothing that travels, as the
+    /// difference of coordinates.
+    bool moves = false;
+    int last_use = 0; ///< the start of the last that reads it
+    /// The last operation of its row of the tile, or of its reduction there.
+    std::size_t row = 0;
+};
+
+/// The operations of a loop, and cuts of them into stages.
+class Chain {
+public:
+    Chain(const Loop& loop, int registers) : loop_(loop) {
+        for (Instruction& instruction : *loop.block)
+            if (is_staged(instruction))
+                append(instruction);
+        for (const Operation& operation : operations_)
+            end_ = std::max(end_, operation.start);
+        for (std::size_t k = operations_.size(); k-- > 0;)
+            look_at_users(k);
+        room_ =
+            registers - at_work - std::min(vectors_kept(), registers * 5 / 8);
+        for (int cycle : starts())
+            if (const int width = travelling(cycle); width > 0)
+                least_ = least_ ? std::min(least_, width) : width;
+    }
+
+    Stages cut() {
+        cut_at_waists();
+        halve();
+        return stages();
+    }
+
+private:
+    /// Registers for what one stage does. Of what stays over all columns, at
+    /// most five eighths of the registers are held free: the rest comes from
+    /// memory; and so do some more where that makes room for a cut as narrow as
+    /// any. One core of a Zen 5, tiles of 1 x 1 to 3 x 1, 12 kernels of D = 1
+    /// to 5, with AVX-512 and AVX2: 3 registers fewer at work or 3 more from
+    /// memory, a half or all of them held, take up to 1.4 times as long.
+    static constexpr int at_work = 1, from_memory = 6;
+
+    void append(Instruction& instruction) {
+        Operation operation{&instruction, {}};
+        bool is_first = true;
+        const std::size_t number = operations_.size();
+        for (const Value* operand : instruction.operands()) {
+            const auto* from = llvm::dyn_cast<Instruction>(operand);
+            operation.is_last |= is_carried(from);
+            const auto found = numbers_.find(from);
+            if (found == numbers_.end())
+                continue;
+            Operation& of = operations_[found->second];
+            of.users.push_back(number);
+            operation.is_last |= of.is_last;
+            operation.start =
+                std::max(operation.start, of.start + cycles_of(*from));
+            is_first = false;
+        }
+        operation.moves =
+            fuses(instruction) || (is_first && !operation.is_last);
+        numbers_[&instruction] = number;
+        operations_.push_back(std::move(operation));
+    }
+
+    /// Of an operation whose users have been looked at.
+    void look_at_users(std::size_t number) {
+        Operation& operation = operations_[number];
+        operation.row = number;
+        if (operation.is_last)
+            operation.start = end_;
+        operation.last_use = operation.start;
+        if (operation.users.empty())
+            return;
+        int first_use = end_;
+        for (std::size_t user : operation.users) {
+            first_use = std::min(first_use, operations_[user].start);
+            operation.last_use =
+                std::max(operation.last_use, operations_[user].start);
+        }
+        operation.row = operations_[operation.users.front()].row;
+        if (operation.moves)
+            operation.start = first_use;
+    }
+
+    int cycles_of(const Instruction& instruction) const {
+        return fuses(instruction) ? 0 : latency_of(instruction);
+    }
+
+    /// Whether it becomes one operation with the one that reads it: a product
+    /// with a sum, a comparison with a choice (a largest value; and masks of
+    /// lanes are no values of AVX2, to be kept for a later stage).
+    bool fuses(const Instruction& instruction) const {
+        if (!instruction.hasOneUse())
+            return false;
+        const auto* user =
+            llvm::dyn_cast<Instruction>(*instruction.user_begin());
+        if (!user || user->getParent() != loop_.block || !is_staged(*user))
+            return false;
+        if (instruction.getType()->getScalarType()->isIntegerTy(1))
+            return true;
+        return instruction.getOpcode() == Instruction::FMul &&
+               (user->getOpcode() == Instruction::FAdd ||
+                user->getOpcode() == Instruction::FSub);
+    }
+
+    bool is_carried(const Instruction* instruction) const {
+        return std::ranges::find(loop_.carried, instruction) !=
+               loop_.carried.end();
+    }
+
+    /// Vectors that the loop reads and does not make, and those it carries.
+    int vectors_kept() const {
+        std::set<const Value*> read;
+        for (const Operation& operation : operations_)
+            for (const Value* operand : operation.instruction->operands()) {
+                const auto* from = llvm::dyn_cast<Instruction>(operand);
+                if (operand->getType()->isVectorTy() &&
+                    (!from || from->getParent() != loop_.block))
+                    read.insert(operand);
+            }
+        return int(read.size() + loop_.carried.size());
+    }
+
+    /// The values that would travel across a cut at this cycle.
+    int travelling(int cycle) const {
+        return int(std::ranges::count_if(operations_, [&](const auto& of) {
+            return of.start < cycle && cycle <= of.last_use;
+        }));
+    }
+
+    /// Cycles at which operations start, each once.
+    std::vector<int> starts() const {
+        std::set<int> all;
+        for (const Operation& operation : operations_)
+            all.insert(operation.start);
+        return {all.begin(), all.end()};
+    }
+
+    /// Cuts where the chain is a single value wide for the last time before it
+    /// is widest, as an exponential is within, and one operation before: what
+    /// is wide begins at once, and with all of its operands there.
+    void cut_at_waists() {
+        const std::vector<int> cycles = starts();
+        int most = 0, wide = 0, before = 0, waist = 0;
+        for (int cycle : cycles)
+            if (const int width = travelling(cycle); width > most) {
+                most = width;
+                wide = cycle;
+            }
+        for (int cycle : cycles)
+            if (cycle < wide && travelling(cycle) == least_) {
+                before = waist;
+                waist = cycle;
+            }
+        for (int cycle : {waist, before})
+            if (cycle > 0)
+                static_cast<void>(try_cut(cycle));
+    }
+
+    /// Cuts stages in two, the longest first, as far as registers go.
+    void halve() {
+        std::set<int> done; ///< stages that begin there stay as they are
+        for (;;) {
+            std::vector<int> ends(cuts_.begin(), cuts_.end());
+            ends.push_back(end_);
+            int from = 0, longest_from = 0, longest_to = 0;
+            for (int to : ends) {
+                if (!done.count(from) &&
+                    to - from > longest_to - longest_from) {
+                    longest_from = from;
+                    longest_to = to;
+                }
+                from = to;
+            }
+            if (longest_to - longest_from < 2 * loop_.cycles)
+                return;
+            if (!try_cut(middle(longest_from, longest_to)))
+                done.insert(longest_from);
+        }
+    }
+
+    /// Where to cut a stage, at least so many cycles from both its ends: where
+    /// the fewest values travel, and nearest to the middle; 0: nowhere.
+    int middle(int from, int to) const {
+        int best = 0;
+        std::pair least{0, 0};
+        for (int cycle : starts()) {
+            if (cycle < from + loop_.cycles || cycle > to - loop_.cycles)
+                continue;
+            const std::pair cost{travelling(cycle),
+                                 std::abs(2 * cycle - from - to)};
+            if (!best || cost < least) {
+                best = cycle;
+                least = cost;
+            }
+        }
+        return best;
+    }
+
+    /// False if there are too few registers, or too many stages.
+    bool try_cut(int cycle) {
+        const int width = travelling(cycle);
+        if (cycle == 0 || width > room_ + (width == least_ ? from_memory : 0) ||
+            cuts_.size() == std::size_t(margin))
+            return false;
+        room_ -= width;
+        cuts_.insert(cycle);
+        return true;
+    }
+
+    Stages stages() const {
+        std::map<const Instruction*, int> stages;
+        std::vector<std::size_t> order(operations_.size());
+        const auto stage = [&](std::size_t k) {
+            return int(std::distance(cuts_.begin(),
+                                     cuts_.upper_bound(operations_[k].start)));
+        };
+        for (std::size_t k = 0; k < operations_.size(); ++k) {
+            stages[operations_[k].instruction] = stage(k);
+            order[k] = k;
+        }
+        std::ranges::stable_sort(order, {}, [&](std::size_t k) {
+            return std::pair(operations_[k].row, -stage(k));
+        });
+        std::vector<Instruction*> instructions;
+        for (std::size_t k : order)
+            instructions.push_back(operations_[k].instruction);
+        return {std::move(stages), std::move(instructions), int(cuts_.size())};
+    }
+
+    const Loop& loop_;
+    std::vector<Operation> operations_;
+    std::map<const Instruction*, std::size_t> numbers_;
+    int end_ = 0;   ///< the last start
+    int least_ = 0; ///< values that travel across any cut, at least
+    int room_ = 0;  ///< registers for what travels
+    std::set<int> cuts_;
+};
+
+} // namespace
+
+Stages choose_stages(const Loop& loop, int registers) {
+    return Chain(loop, registers).cut();
+}
+
+} // namespace tilefold::llvm_backend

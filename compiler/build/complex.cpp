@@ -1,0 +1,204 @@
+// compiler/build/complex.cpp - complex values become pairs of real ones while
+// a graph is built, by the rows of complex.def.
+
+#include "compiler/build/composites.h"
+#include "compiler/build/differentiate.h"
+#include "compiler/build/graph_build.h"
+
+#include <algorithm>
+
+namespace tilefold {
+
+using ir::Op;
+using ir::ValueId;
+
+namespace {
+
+struct ComplexRow {
+    Op op;
+    std::string_view operands, real, imaginary;
+};
+constexpr ComplexRow complex_rows[] = {
+#define COMPLEX(op, operands, real, imaginary)                                 \
+    {Op::op, operands, real, imaginary},
+#include "compiler/language/complex.def"
+};
+
+constexpr ComplexFunctionRow function_rows[] = {
+#define COMPLEX_FUNCTION(spelling, arity, real, imaginary, of_real, doc)       \
+    {spelling, arity, real, imaginary, of_real, doc},
+#include "compiler/language/complex.def"
+};
+
+ComplexParts parse_parts(std::string_view real, std::string_view imaginary) {
+    ComplexParts parts{parse(real, vocabulary()), std::nullopt};
+    if (!imaginary.empty())
+        parts.imaginary = parse(imaginary, vocabulary());
+    return parts;
+}
+
+std::vector<ComplexParts> parse_rows() {
+    std::vector<ComplexParts> all;
+    for (const ComplexRow& row : complex_rows)
+        all.push_back(parse_parts(row.real, row.imaginary));
+    return all;
+}
+
+/// Null where the operation does not take such operands.
+const ComplexParts* find_parts(Op op, std::string_view operands) {
+    static const std::vector<ComplexParts> all = parse_rows();
+    for (std::size_t k = 0; k < all.size(); ++k)
+        if (complex_rows[k].op == op && complex_rows[k].operands == operands)
+            return &all[k];
+    return nullptr;
+}
+
+/// Of a complex argument, and of a real one.
+struct FunctionParts {
+    ComplexParts of_complex, of_real;
+};
+
+std::vector<FunctionParts> parse_function_rows() {
+    std::vector<FunctionParts> all;
+    for (const ComplexFunctionRow& row : function_rows)
+        all.push_back({parse_parts(row.real, row.imaginary),
+                       parse_parts(row.of_real, {})});
+    return all;
+}
+
+/// `row` is one of function_rows.
+const FunctionParts& parts_of(const ComplexFunctionRow& row) {
+    static const std::vector<FunctionParts> all = parse_function_rows();
+    return all[std::size_t(&row - function_rows)];
+}
+
+} // namespace
+
+std::span<const ComplexFunctionRow> all_complex_function_rows() {
+    return function_rows;
+}
+
+const ComplexFunctionRow* find_complex_function(std::string_view spelling) {
+    const auto row = std::ranges::find(function_rows, spelling,
+                                       &ComplexFunctionRow::spelling);
+    return row == std::end(function_rows) ? nullptr : row;
+}
+
+bool GraphBuild::is_complex(ValueId id) const {
+    return builder_[id].op == Op::Complex;
+}
+
+ValueId GraphBuild::real_part(ValueId id) const {
+    return is_complex(id) ? builder_[id].operands[0] : id;
+}
+
+/// No value for the imaginary part of a real one.
+ValueId GraphBuild::imaginary_part(ValueId id) const {
+    return is_complex(id) ? builder_[id].operands[1] : ir::no_value;
+}
+
+ValueId GraphBuild::complex(ValueId real, ValueId imaginary, Span span) {
+    if (imaginary == ir::no_value)
+        return real;
+    const Type of_real = builder_.type(real),
+               of_imaginary = builder_.type(imaginary);
+    real = of_imaginary.rank ? conform(builder_, real, of_imaginary) : real;
+    imaginary =
+        of_real.rank ? conform(builder_, imaginary, of_real) : imaginary;
+    return builder_.complex(real, imaginary, span);
+}
+
+/// What stands for the operands in a row of complex.def.
+Bindings GraphBuild::bind_parts(std::span<const ValueId> operands,
+                                Span span) const {
+    Bindings bindings;
+    bindings.span = span;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+        const std::string letter = operand_letters[k];
+        if (!is_complex(operands[k])) {
+            bindings.values[letter] = operands[k];
+            continue;
+        }
+        bindings.values[letter + "r"] = real_part(operands[k]);
+        bindings.values[letter + "i"] = imaginary_part(operands[k]);
+    }
+    return bindings;
+}
+
+ValueId GraphBuild::expand_parts(const ComplexParts& parts,
+                                 const Bindings& bindings) {
+    const ValueId real = tilefold::expand(builder_, parts.real, bindings);
+    if (!parts.imaginary)
+        return real;
+    return complex(real, tilefold::expand(builder_, *parts.imaginary, bindings),
+                   bindings.span);
+}
+
+/// Builder::apply, where operands may be complex or uint64, or of one component
+/// beside more.
+ValueId GraphBuild::operation(Op op, std::span<const ValueId> given,
+                              Span span) {
+    std::vector<ValueId> operands(given.begin(), given.end());
+    if (row_of(op).shape == ir::ShapeRule::Elementwise)
+        spread_single(op, operands, span);
+    if (any_unsigned(operands))
+        return unsigned_operation(op, operands, span);
+    std::string kinds;
+    for (ValueId id : operands)
+        kinds += is_complex(id) ? 'z' : 'r';
+    if (kinds.find('z') == std::string::npos)
+        return builder_.apply(op, operands, span);
+    const ComplexParts* parts = find_parts(op, kinds);
+    if (!parts && is_composite(op))
+        return expand_composite(builder_, op, operands, span);
+    if (!parts)
+        return builder_.apply(op, operands, span);
+    return expand_parts(*parts, bind_parts(operands, span));
+}
+
+ValueId GraphBuild::operation(Op op, std::initializer_list<ValueId> operands,
+                              Span span) {
+    return operation(op, std::span(operands.begin(), operands.size()), span);
+}
+
+ValueId GraphBuild::complex_function(const ComplexFunctionRow& row, ValueId a,
+                                     Span span) {
+    const Bindings bindings = bind_parts(std::span(&a, 1), span);
+    if (is_complex(a))
+        return expand_parts(parts_of(row).of_complex, bindings);
+    const Type type = builder_.type(a); // the graph moves as it grows
+    return conform(builder_, expand_parts(parts_of(row).of_real, bindings),
+                   type);
+}
+
+/// z^n by squaring.
+ValueId GraphBuild::complex_power(ValueId base, std::int64_t exponent,
+                                  Span span) {
+    if (exponent < 0)
+        return operation(
+            Op::Div,
+            {builder_.constant(1), complex_power(base, -exponent, span)}, span);
+    if (exponent == 0)
+        return builder_.constant(1);
+    if (exponent == 1)
+        return base;
+    const ValueId half = complex_power(base, exponent / 2, span);
+    const ValueId square = operation(Op::Mul, {half, half}, span);
+    return exponent % 2 ? operation(Op::Mul, {square, base}, span) : square;
+}
+
+/// Sums and weighted means, part by part; all others are refused.
+ValueId GraphBuild::complex_reduction(ir::Reduction reduction, Axes over,
+                                      std::vector<ValueId> operands, Span span,
+                                      ir::Pairs pairs) {
+    ValueId& last = operands.back();
+    const ValueId value = last;
+    last = real_part(value);
+    const ValueId real =
+        this->reduction(reduction, over, operands, 0, span, pairs);
+    last = imaginary_part(value);
+    return complex(
+        real, this->reduction(reduction, over, operands, 0, span, pairs), span);
+}
+
+} // namespace tilefold

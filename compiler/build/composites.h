@@ -1,0 +1,21 @@
+// compiler/build/composites.h - operations that are computed by others.
+#pragma once
+
+#include "compiler/ir/ir.h"
+
+#include <span>
+
+namespace tilefold {
+
+/// Whether it is a row of composites.def: kernels have no such operation.
+bool is_composite(ir::Op op);
+
+/// The formula of a row of composites.def, of these operands.
+ir::ValueId expand_composite(ir::Builder& builder, ir::Op op,
+                             std::span<const ir::ValueId> operands, Span span);
+
+/// The graph with the formulas of composites.def in the place of their
+/// operations, in the functions of its folds too.
+ir::Graph lower_composites(const ir::Graph& graph);
+
+} // namespace tilefold

@@ -1,0 +1,511 @@
+// compiler/build/differentiate.cpp - reverse and forward mode over a growing
+// graph.
+
+#include "compiler/build/differentiate.h"
+
+#include "compiler/build/expand.h"
+#include "compiler/build/meeting_points.h"
+#include "compiler/build/rules.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tilefold {
+namespace {
+
+using ir::Builder;
+using ir::no_value;
+using ir::Node;
+using ir::Op;
+using ir::Pairs;
+using ir::Reduction;
+using ir::ValueId;
+
+/// By value: whether it moves with one of `leaves`.
+std::vector<bool> dependents(const Builder& builder, ValueId last,
+                             std::span<const ValueId> leaves) {
+    std::vector<bool> depends(last + 1);
+    for (ValueId leaf : leaves)
+        if (leaf <= last)
+            depends[leaf] = true;
+    for (ValueId id = 0; id <= last; ++id) {
+        const Node& node = builder[id];
+        for (std::size_t k = 0; k < node.arity; ++k)
+            depends[id] = depends[id] || (depends[node.operands[k]] &&
+                                          !adds_nothing(node.op, k));
+    }
+    return depends;
+}
+
+/// The derivative of `value` where `of` alone moves, along 1; what reductions
+/// give is held fixed.
+ValueId derivative_along(Builder& builder, ValueId value, ValueId of) {
+    const ValueId one =
+        ir::conform(builder, builder.constant(1), builder.type(of));
+    const Moving along{of, one};
+    return forward(builder, value, std::span(&along, 1), Order::Last,
+                   Through::PairsOnly);
+}
+
+ValueId zeros(Builder& builder, std::int64_t components) {
+    return builder.broadcast(builder.constant(0), components);
+}
+
+/// Vectors side by side; those of no components are left out.
+ValueId joined(Builder& builder, ValueId a, ValueId b) {
+    if (a == no_value || b == no_value)
+        return a == no_value ? b : a;
+    return builder.concat(a, b);
+}
+
+/// The sum of `value` over axes; of what is the same along one, a product.
+ValueId summed(Builder& builder, ValueId value, Axes axes, Pairs pairs) {
+    if (pairs != Pairs::All)
+        return builder.reduce(Reduction::Sum, axes, std::span(&value, 1), 0, {},
+                              pairs);
+    const Axes varies = axes & builder.type(value).axes;
+    const Axes constant = without(axes, varies);
+    if (varies != Axes::None)
+        value = builder.reduce(Reduction::Sum, varies, std::span(&value, 1));
+    if (constant == Axes::None)
+        return value;
+    return builder.apply(Op::Mul, {value, length_of(builder, constant)});
+}
+
+Bindings bindings_of(const Node& node, ValueId result, ValueId g) {
+    constexpr const char* names[] = {"a", "b", "c"};
+    Bindings bound;
+    for (std::size_t k = 0; k < node.arity; ++k)
+        bound.values[names[k]] = node.operands[k];
+    bound.values["y"] = result;
+    bound.values["g"] = g;
+    bound.span = node.span;
+    return bound;
+}
+
+Bindings bindings_of_reduction(Builder& builder, const Node& node,
+                               ValueId result, ValueId g) {
+    Bindings bound;
+    bound.values["f"] = node.operands[0];
+    bound.values["v"] = node.arity > 1 ? node.operands[1] : builder.constant(1);
+    bound.values["y"] = result;
+    bound.values["g"] = g;
+    bound.over = Axes(node.second);
+    bound.pairs = node.pairs;
+    bound.values["n"] = count_of(builder, bound.over, bound.pairs);
+    bound.count = node.third;
+    bound.span = node.span;
+    return bound;
+}
+
+void expect_rules(const Builder& builder, const Node& node) {
+    if (!has_rules(Reduction(node.first)))
+        fail(Code::NoDerivative, {builder.formula(), node.span},
+             {spelling_of_reduction(node)});
+}
+
+/// What an operand of `node` adds; no_value for nothing.
+ValueId by_rule(Builder& builder, const Rule& rule, const Bindings& bindings,
+                const Node& node) {
+    switch (rule.kind) {
+    case Rule::Kind::Zero:
+        return no_value;
+    case Rule::Kind::Formula:
+        return expand(builder, rule.formula, bindings);
+    case Rule::Kind::None:
+        fail(Code::NoOrderDerivative, {builder.formula(), node.span},
+             {std::string(row_of(node.op).spelling)});
+    }
+    internal_error("a rule without a case");
+}
+
+/// d(base^n)
+ValueId power_rule(Builder& builder, const Node& node, ValueId g) {
+    const std::int64_t n = node.first;
+    if (n == 0)
+        return no_value;
+    const ValueId base = node.operands[0];
+    const ValueId power = n == 1   ? builder.constant(1)
+                          : n == 2 ? base
+                                   : builder.int_pow(base, n - 1, node.span);
+    const ValueId slope =
+        builder.apply(Op::Mul, {builder.constant(double(n)), power});
+    return builder.apply(Op::Mul, {g, slope});
+}
+
+/// Adjoints, from the result down to the leaves.
+class Reverse {
+public:
+    Reverse(Builder& builder, std::span<const Seed> seeds,
+            std::span<const ValueId> leaves, Axes kept, Order order)
+        : builder_(builder), kept_(kept), order_(order) {
+        ValueId last = 0;
+        for (const Seed& seed : seeds)
+            last = std::max(last, seed.result);
+        active_ = dependents(builder, last, leaves);
+        parts_.resize(last + 1);
+        for (const Seed& seed : seeds)
+            add(seed.result, seed.adjoint, {seed.axes | kept, Pairs::All});
+    }
+
+    std::vector<ValueId> run(std::span<const ValueId> leaves) {
+        std::vector<ValueId> totals(parts_.size(), no_value);
+        for (ValueId id = ValueId(parts_.size()); id-- > 0;) {
+            if (!active_[id])
+                continue;
+            for (const auto& [domain, adjoint] : total(id)) {
+                totals[id] = adjoint; // a leaf has one
+                propagate(id, adjoint, domain);
+            }
+        }
+        std::vector<ValueId> adjoints;
+        for (ValueId leaf : leaves)
+            adjoints.push_back(leaf < totals.size() ? totals[leaf] : no_value);
+        return adjoints;
+    }
+
+private:
+    /// What an adjoint is given for: points, or pairs and which of them.
+    struct Domain {
+        Axes axes = Axes::None;
+        Pairs pairs = Pairs::All;
+
+        friend auto operator<=>(const Domain&, const Domain&) = default;
+    };
+    using Parts = std::map<Domain, ValueId>;
+
+    static void add(Builder& builder, Parts& parts, Domain domain,
+                    ValueId adjoint) {
+        const auto [place, is_new] = parts.emplace(domain, adjoint);
+        if (!is_new)
+            place->second = plus(builder, place->second, adjoint);
+    }
+
+    /// The axes that an adjoint of `id` has, though its value may be the
+    /// same along some of them.
+    Axes nominal(ValueId id) const { return builder_.type(id).axes | kept_; }
+
+    void add(ValueId id, ValueId adjoint, Domain domain) {
+        if (adjoint == no_value || !active_[id])
+            return;
+        adjoint = conform(builder_, adjoint, builder_.type(id));
+        add(builder_, parts_[id], domain, adjoint);
+    }
+
+    /// All that was added, summed over the axes that `id` does not have. What
+    /// is on both is for the pairs of the reductions that it goes into.
+    Parts total(ValueId id) {
+        Parts all;
+        for (const auto& [domain, part] : parts_[id]) {
+            const Axes excess = without(domain.axes, nominal(id));
+            Domain left{nominal(id), domain.pairs};
+            ValueId adjoint = part;
+            if (excess != Axes::None) {
+                adjoint = summed(builder_, adjoint, excess, domain.pairs);
+                left.pairs = Pairs::All;
+            }
+            add(builder_, all, left, adjoint);
+        }
+        return all;
+    }
+
+    void propagate(ValueId id, ValueId g, Domain domain) {
+        const Node node = builder_[id];
+        switch (node.op) {
+        case Op::Argument:
+        case Op::Literal:
+        case Op::Constant:
+        case Op::Index:
+        case Op::Iota:
+            return;
+        case Op::IntPow:
+            return add(node.operands[0], power_rule(builder_, node, g), domain);
+        case Op::Slice:
+            return add(node.operands[0], padded(node, g), domain);
+        case Op::Concat:
+            return propagate_parts(node, g, domain);
+        case Op::Broadcast:
+            return add(node.operands[0], g, domain);
+        case Op::Reduce:
+            return propagate_reduction(id, node, g, domain);
+        case Op::Outer:
+            return propagate_outer(node, g, domain);
+        default:
+            return propagate_operation(id, node, g, domain);
+        }
+    }
+
+    void propagate_operation(ValueId id, const Node& node, ValueId g,
+                             Domain domain) {
+        const Rules& rules = partials_of(node.op);
+        const Bindings bound = bindings_of(node, id, g);
+        if (order_ == Order::Inner && has_limit(node.op)) {
+            const auto along = [this](ValueId value, ValueId of) {
+                return derivative_along(builder_, value, of);
+            };
+            return add(node.operands[0],
+                       slope_with_limit(builder_, node.op, bound, along),
+                       domain);
+        }
+        for (std::size_t k = 0; k < node.arity; ++k)
+            if (active_[node.operands[k]])
+                add(node.operands[k], by_rule(builder_, rules[k], bound, node),
+                    domain);
+    }
+
+    void propagate_reduction(ValueId id, const Node& node, ValueId g,
+                             Domain domain) {
+        expect_rules(builder_, node);
+        const Rules& rules = adjoints_of(Reduction(node.first));
+        const Bindings bound = bindings_of_reduction(builder_, node, id, g);
+        for (std::size_t k = 0; k < node.arity; ++k)
+            if (rules.size() > k && active_[node.operands[k]])
+                add(node.operands[k], by_rule(builder_, rules[k], bound, node),
+                    {domain.axes | bound.over, bound.pairs});
+    }
+
+    /// The adjoint of a slice, with zeros around it.
+    ValueId padded(const Node& node, ValueId g) {
+        const Type type = builder_.type(node.operands[0]);
+        if (type.rank == 0)
+            return builder_.slice(g, 0, 1, true);
+        ValueId all = node.first > 0 ? zeros(builder_, node.first) : no_value;
+        const ValueId part =
+            builder_.type(g).rank == 0 ? builder_.slice(g, 0, 1, false) : g;
+        all = joined(builder_, all, part);
+        const std::int64_t after = type.rows - node.second;
+        return joined(builder_, all,
+                      after > 0 ? zeros(builder_, after) : no_value);
+    }
+
+    void propagate_parts(const Node& node, ValueId g, Domain domain) {
+        std::int64_t at = 0;
+        for (ValueId operand : node.inputs()) {
+            const Type type = builder_.type(operand);
+            const std::int64_t end = at + type.rows;
+            add(operand, builder_.slice(g, at, end, type.rank == 0), domain);
+            at = end;
+        }
+    }
+
+    /// G v and u G, G the adjoint of u vᵀ row after row.
+    void propagate_outer(const Node& node, ValueId g, Domain domain) {
+        const ValueId u = node.operands[0], v = node.operands[1];
+        const std::int64_t rows = builder_.type(u).rows;
+        const std::int64_t columns = builder_.type(v).rows;
+        ValueId of_u = no_value, of_v = no_value;
+        for (std::int64_t r = 0; r < rows; ++r) {
+            const ValueId row =
+                builder_.slice(g, r * columns, (r + 1) * columns, false);
+            const ValueId dot = builder_.apply(Op::Dot, {row, v});
+            of_u = joined(builder_, of_u, builder_.slice(dot, 0, 1, false));
+            const ValueId u_r = builder_.slice(u, r, r + 1, true);
+            of_v = plus(builder_, of_v, builder_.apply(Op::Mul, {u_r, row}));
+        }
+        add(u, of_u, domain);
+        add(v, of_v, domain);
+    }
+
+    Builder& builder_;
+    Axes kept_;
+    Order order_;
+    std::vector<bool> active_;
+    std::vector<Parts> parts_; ///< by value: what its users added
+};
+
+/// Tangents, from the leaves up. If another derivative follows, that of a
+/// number with a root in it is made of its gradient, which knows limits.
+class Forward {
+public:
+    Forward(Builder& builder, ValueId result, std::span<const Moving> leaves,
+            Order order, Through through)
+        : builder_(builder), result_(result), order_(order), through_(through),
+          tangents_(result + 1, no_value) {
+        for (const Moving& moving : leaves)
+            if (moving.leaf <= result) {
+                tangents_[moving.leaf] = moving.tangent;
+                leaves_.push_back(moving.leaf);
+            }
+    }
+
+    ValueId run() {
+        if (order_ == Order::Inner)
+            find_roots();
+        const std::vector<bool> wanted = find_wanted();
+        for (ValueId id = 0; id <= result_; ++id)
+            if (wanted[id] && tangents_[id] == no_value)
+                tangents_[id] =
+                    is_by_gradient(id) ? by_gradient(id) : tangent(id);
+        return tangents_[result_];
+    }
+
+private:
+    /// By value: whether its tangent is that of others, or of the result.
+    std::vector<bool> find_wanted() const {
+        std::vector<bool> wanted(result_ + 1);
+        wanted[result_] = true;
+        for (ValueId id = result_ + 1; id-- > 0;)
+            if (wanted[id] && tangents_[id] == no_value && !is_by_gradient(id))
+                for (ValueId input : builder_[id].inputs())
+                    wanted[input] = true;
+        return wanted;
+    }
+
+    /// Numbers that move by a root, and by no reduction.
+    void find_roots() {
+        const std::vector<bool> moves = dependents(builder_, result_, leaves_);
+        std::vector<bool> reduces(result_ + 1);
+        by_gradient_.resize(result_ + 1);
+        std::vector<bool> has_root(result_ + 1);
+        for (ValueId id = 0; id <= result_; ++id) {
+            const Node& node = builder_[id];
+            reduces[id] = node.op == Op::Reduce;
+            has_root[id] = moves[id] && has_limit(node.op);
+            for (ValueId input : node.inputs()) {
+                reduces[id] = reduces[id] || reduces[input];
+                has_root[id] = has_root[id] || (moves[id] && has_root[input]);
+            }
+            by_gradient_[id] =
+                has_root[id] && !reduces[id] && node.type.rank == 0;
+        }
+        for (ValueId leaf : leaves_)
+            if (builder_.type(leaf).rank == 2)
+                by_gradient_.assign(result_ + 1, false);
+    }
+    bool is_by_gradient(ValueId id) const {
+        return !by_gradient_.empty() && by_gradient_[id];
+    }
+
+    ValueId by_gradient(ValueId id) {
+        const std::vector<ValueId> gradients =
+            reverse(builder_, id, builder_.constant(1), leaves_,
+                    builder_.type(id).axes, Order::Inner);
+        ValueId all = no_value;
+        for (std::size_t k = 0; k < leaves_.size(); ++k) {
+            if (gradients[k] == no_value)
+                continue;
+            const bool is_number = builder_.type(leaves_[k]).rank == 0;
+            all = plus(builder_, all,
+                       builder_.apply(is_number ? Op::Mul : Op::Dot,
+                                      {gradients[k], tangents_[leaves_[k]]}));
+        }
+        return all;
+    }
+
+    ValueId tangent(ValueId id) {
+        const Node node = builder_[id];
+        const bool moves =
+            std::ranges::any_of(node.inputs(), [&](ValueId operand) {
+                return tangents_[operand] != no_value;
+            });
+        if (!moves)
+            return no_value;
+        const ValueId all = rule(id, node);
+        return all == no_value || node.type.rank == 2
+                   ? all
+                   : conform(builder_, all, node.type);
+    }
+
+    ValueId rule(ValueId id, const Node& node) {
+        const ValueId first = tangents_[node.operands[0]];
+        switch (node.op) {
+        case Op::IntPow:
+            return power_rule(builder_, node, first);
+        case Op::Slice:
+            return builder_.slice(first, node.first, node.second, node.third);
+        case Op::Broadcast:
+            return builder_.broadcast(first, node.first);
+        case Op::Concat:
+            return joined(builder_, part(node.operands[0]),
+                          part(node.operands[1]));
+        case Op::Reduce:
+            return through_ == Through::Reductions ? reduction(id, node)
+                                                   : no_value;
+        default:
+            return operation(id, node);
+        }
+    }
+
+    /// A part of a list: its tangent, or zeros.
+    ValueId part(ValueId operand) {
+        const Type type = builder_.type(operand);
+        const ValueId moving = tangents_[operand];
+        return moving == no_value ? zeros(builder_, type.rows) : moving;
+    }
+
+    ValueId operation(ValueId id, const Node& node) {
+        const Rules& rules = tangents_of(node.op);
+        ValueId all = no_value;
+        for (std::size_t k = 0; k < node.arity; ++k) {
+            const ValueId moving = tangents_[node.operands[k]];
+            if (moving != no_value)
+                all = plus(builder_, all,
+                           by_rule(builder_, rules[k],
+                                   bindings_of(node, id, moving), node));
+        }
+        return all;
+    }
+
+    ValueId reduction(ValueId id, const Node& node) {
+        expect_rules(builder_, node);
+        const Rules& rules = tangents_of(Reduction(node.first));
+        ValueId all = no_value;
+        for (std::size_t k = 0; k < node.arity; ++k) {
+            const ValueId moving = tangents_[node.operands[k]];
+            if (rules.size() > k && moving != no_value)
+                all = plus(
+                    builder_, all,
+                    by_rule(builder_, rules[k],
+                            bindings_of_reduction(builder_, node, id, moving),
+                            node));
+        }
+        if (all == no_value)
+            return all;
+        return summed(builder_, all, Axes(node.second), node.pairs);
+    }
+
+    Builder& builder_;
+    ValueId result_;
+    Order order_;
+    Through through_;
+    std::vector<ValueId> leaves_, tangents_;
+    std::vector<bool> by_gradient_; ///< by value; empty: none
+};
+
+} // namespace
+
+std::vector<ValueId> reverse(Builder& builder, std::span<const Seed> seeds,
+                             std::span<const ValueId> leaves, Axes kept,
+                             Order order) {
+    return Reverse(builder, seeds, leaves, kept, order).run(leaves);
+}
+
+std::vector<ValueId> reverse(Builder& builder, ValueId result, ValueId seed,
+                             std::span<const ValueId> leaves, Axes kept,
+                             Order order) {
+    const Seed only{result, seed, builder.type(result).axes};
+    return reverse(builder, std::span(&only, 1), leaves, kept, order);
+}
+
+ValueId forward(Builder& builder, ValueId result,
+                std::span<const Moving> leaves, Order order, Through through) {
+    return Forward(builder, result, leaves, order, through).run();
+}
+
+ValueId transposed(Builder& builder, ValueId value) {
+    const std::vector<bool> wanted =
+        ir::reached(builder.graph(), std::span(&value, 1));
+    std::vector<ValueId> made(value + 1, no_value);
+    for (ValueId id = 0; id <= value; ++id) {
+        if (!wanted[id])
+            continue;
+        const Node node = ir::exchanged(builder[id]);
+        std::vector<ValueId> operands;
+        for (ValueId input : node.inputs())
+            operands.push_back(made[input]);
+        made[id] = builder.rebuild(node, operands);
+    }
+    return made[value];
+}
+
+} // namespace tilefold

@@ -1,0 +1,298 @@
+// compiler/build/free_names.cpp - the names a formula reads, before any array
+// is known, and the dtype that the arrays' dtypes make it compute in.
+
+#include "compiler/build/roles.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numbers>
+#include <set>
+
+namespace tilefold {
+namespace {
+
+using ast::Formula;
+using ast::Kind;
+using ast::NodeId;
+
+struct Constant {
+    std::string_view name;
+    double value;
+};
+constexpr Constant constants[] = {
+    {"inf", std::numeric_limits<double>::infinity()},
+    {"pi", std::numbers::pi},
+};
+
+/// Follows the definitions that are used, each once.
+class Collector {
+public:
+    explicit Collector(const Formula& formula)
+        : formula_(formula), plain_(lacks_subscripts(formula)) {}
+
+    std::vector<NameUse> run() {
+        visit(formula_.root, {});
+        while (!pending_.empty()) {
+            const ast::Definition* definition = pending_.back();
+            pending_.pop_back();
+            visit(definition->body, definition->parameters);
+        }
+        std::vector<NameUse> names;
+        for (auto& [name, use] : uses_)
+            names.push_back(use);
+        std::ranges::sort(
+            names, {}, [](const NameUse& use) { return use.name.span.begin; });
+        return names;
+    }
+
+private:
+    void visit(NodeId root, const std::vector<std::string>& parameters) {
+        std::vector<NodeId> path{root};
+        std::set<NodeId> seen;
+        while (!path.empty()) {
+            const NodeId id = path.back();
+            path.pop_back();
+            if (!seen.insert(id).second)
+                continue;
+            const ast::Node& node = formula_[id];
+            if (node.kind == Kind::Apply && node.name == "^")
+                exponents_.insert(node.children[1]);
+            if (node.kind == Kind::Name || node.kind == Kind::Variable)
+                add(node, id, parameters);
+            if (node.kind == Kind::Apply || node.kind == Kind::Function)
+                use_definition(node.name);
+            path.insert(path.end(), node.children.begin(), node.children.end());
+        }
+    }
+
+    bool use_definition(const std::string& name) {
+        for (const ast::Definition& definition : formula_.definitions)
+            if (definition.name == name) {
+                if (used_.insert(name).second)
+                    pending_.push_back(&definition);
+                return true;
+            }
+        return false;
+    }
+
+    /// Every T is the exponent of a power.
+    bool is_constant(const ast::Node& node, NodeId id) const {
+        double value = 0;
+        if (node.name == transpose_exponent)
+            return exponents_.contains(id);
+        return find_constant(node.name, value) || node.name == imaginary_unit ||
+               is_size(node.name);
+    }
+
+    void add(const ast::Node& node, NodeId id,
+             const std::vector<std::string>& parameters) {
+        const bool bare = node.kind == Kind::Name;
+        if (bare && (std::ranges::count(parameters, node.name) != 0 ||
+                     use_definition(node.name)))
+            return;
+        const Axes axes = bare ? axes_of_bare(node.name) : axes_of(node.axes);
+        const auto [place, is_new] = uses_.emplace(
+            node.name, NameUse{{node.name, axes, node.span}, false, bare});
+        FreeName& known = place->second.name;
+        const bool constant = axes == Axes::None && is_constant(node, id);
+        if (is_new) {
+            place->second.is_constant = constant;
+            return;
+        }
+        place->second.is_constant &= constant;
+        if ((axes == Axes::None) != (known.axes == Axes::None))
+            mixed_roles(node, known);
+        known.axes = known.axes | axes;
+        if (node.span.begin < known.span.begin)
+            known.span = node.span;
+    }
+
+    /// Points at the later of the two.
+    [[noreturn]] void mixed_roles(const ast::Node& node,
+                                  const FreeName& known) const {
+        const auto [first, second] =
+            std::minmax(known.span, node.span,
+                        [](Span a, Span b) { return a.begin < b.begin; });
+        const auto text = [&](Span span) {
+            return formula_.text.substr(span.begin, span.end - span.begin);
+        };
+        fail(Code::MixedRoles, {formula_.text, second},
+             {node.name, text(first), text(second)});
+    }
+
+    /// A head names the i- and the j-variable; without head and subscripts
+    /// they are x and y.
+    Axes axes_of_bare(const std::string& name) const {
+        static const std::vector<std::string> usual = {"x", "y"};
+        if (!formula_.head && !plain_)
+            return Axes::None;
+        const auto& names = formula_.head ? formula_.head->parameters : usual;
+        const auto place = std::ranges::find(names, name);
+        if (place == names.end())
+            return Axes::None;
+        return place == names.begin() ? Axes::I : Axes::J;
+    }
+
+    const Formula& formula_;
+    bool plain_;
+    std::map<std::string, NameUse> uses_;
+    std::set<std::string> used_;
+    std::set<NodeId> exponents_;
+    std::vector<const ast::Definition*> pending_;
+};
+
+const ArgumentType* find_argument(std::span<const ArgumentType> arguments,
+                                  const std::string& name) {
+    for (const ArgumentType& argument : arguments)
+        if (normalise_name(argument.name) == name)
+            return &argument;
+    return nullptr;
+}
+
+bool wants_double(DType dtype) {
+    switch (kind_of(dtype)) {
+    case DTypeKind::Float:
+        return dtype == DType::F64;
+    case DTypeKind::Signed:
+    case DTypeKind::Unsigned:
+        return size_of(dtype) > 2;
+    case DTypeKind::Truth:
+        return false;
+    }
+    return false;
+}
+
+} // namespace
+
+bool find_constant(std::string_view name, double& value) {
+    for (const Constant& constant : constants)
+        if (constant.name == name) {
+            value = constant.value;
+            return true;
+        }
+    return false;
+}
+
+std::vector<PointArray> arrays_of_points(std::vector<PointArray> arrays) {
+    const auto is_usual = [](const PointArray& array) {
+        return array.name == "x" || array.name == "y";
+    };
+    std::erase_if(arrays, [](const PointArray& array) {
+        return array.axes == Axes::None;
+    });
+    if (std::ranges::any_of(arrays, is_usual))
+        std::erase_if(arrays, std::not_fn(is_usual));
+    return arrays;
+}
+
+bool lacks_subscripts(const Formula& formula) {
+    return !formula.head &&
+           std::ranges::none_of(formula.nodes, [](const ast::Node& node) {
+               return node.kind == Kind::Variable;
+           });
+}
+
+std::vector<NameUse> names_read(const Formula& formula) {
+    return Collector(formula).run();
+}
+
+std::vector<FreeName> free_names(const Formula& formula) {
+    std::vector<FreeName> names;
+    for (const NameUse& use : names_read(formula))
+        if (!use.is_constant)
+            names.push_back(use.name);
+    return names;
+}
+
+namespace {
+
+/// The axes that values of the formula have.
+class AxesOfValues {
+public:
+    AxesOfValues(const Formula& formula, std::span<const FreeName> names)
+        : formula_(formula), names_(names) {}
+
+    using Bound = std::map<std::string, Axes>;
+
+    Axes of(ast::NodeId id, const Bound& bound) {
+        const ast::Node& node = formula_[id];
+        Axes all = Axes::None;
+        Bound inner;
+        const ast::Definition* definition = nullptr;
+        if (node.kind == ast::Kind::Apply || node.kind == ast::Kind::Name)
+            definition = find(node.name);
+        for (std::size_t k = 0; k < node.children.size(); ++k) {
+            const Axes axes = of(node.children[k], bound);
+            all = all | axes;
+            if (definition && k < definition->parameters.size())
+                inner[definition->parameters[k]] = axes;
+        }
+        if (node.kind == ast::Kind::Name && bound.contains(node.name))
+            return bound.at(node.name);
+        if (definition)
+            return of_definition(*definition, inner);
+        switch (node.kind) {
+        case ast::Kind::Function:
+            return Axes::None;
+        case ast::Kind::Name:
+            return of_name(node.name);
+        case ast::Kind::Variable:
+        case ast::Kind::Index:
+            return axes_of(node.axes);
+        case ast::Kind::Reduce:
+            return without(all, axes_of(node.axes));
+        default:
+            return all;
+        }
+    }
+
+private:
+    /// Once: a chain of definitions that read each other twice has more paths
+    /// than there is time.
+    Axes of_definition(const ast::Definition& definition, const Bound& bound) {
+        const auto [place, is_new] =
+            known_.try_emplace({definition.body, bound}, Axes::None);
+        if (is_new)
+            place->second = of(definition.body, bound);
+        return place->second;
+    }
+
+    const ast::Definition* find(const std::string& name) const {
+        const auto place = std::ranges::find(formula_.definitions, name,
+                                             &ast::Definition::name);
+        return place == formula_.definitions.end() ? nullptr : &*place;
+    }
+
+    Axes of_name(const std::string& name) const {
+        const auto place = std::ranges::find(names_, name, &FreeName::name);
+        return place == names_.end() ? Axes::None : place->axes;
+    }
+
+    const Formula& formula_;
+    std::span<const FreeName> names_;
+    std::map<std::pair<ast::NodeId, Bound>, Axes> known_;
+};
+
+} // namespace
+
+Axes axes_of_result(const Formula& formula, std::span<const FreeName> names) {
+    return AxesOfValues(formula, names).of(formula.root, {});
+}
+
+DType computing_dtype(std::span<const ArgumentType> arguments,
+                      std::span<const FreeName> names) {
+    bool any = false;
+    for (const FreeName& name : names) {
+        const ArgumentType* argument = find_argument(arguments, name.name);
+        if (!argument || argument->declared.value_or(name.axes) == Axes::None)
+            continue;
+        if (wants_double(argument->dtype))
+            return DType::F64;
+        any = true;
+    }
+    return any ? DType::F32 : DType::F64;
+}
+
+} // namespace tilefold

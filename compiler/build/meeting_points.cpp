@@ -1,0 +1,129 @@
+// compiler/build/meeting_points.cpp - g/r at r = 0, by l'Hôpital's rule.
+
+#include "compiler/build/meeting_points.h"
+
+#include "compiler/ir/conform.h"
+#include "compiler/language/vocabulary.h"
+#include "formulas/parser.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace tilefold {
+namespace {
+
+using ir::Builder;
+using ir::no_value;
+using ir::Node;
+using ir::Op;
+using ir::ValueId;
+
+/// `value` with `zero` in place of `of`; what reductions give is held fixed.
+ValueId at_zero(Builder& builder, ValueId value, ValueId of, ValueId zero) {
+    const std::vector<bool> wanted =
+        ir::reached(builder.graph(), std::span(&value, 1));
+    std::vector<ValueId> made(value + 1);
+    for (ValueId id = 0; id <= value; ++id) {
+        made[id] = id == of ? zero : id;
+        const Node node = builder[id];
+        if (!wanted[id] || id <= of || node.op == Op::Reduce)
+            continue;
+        std::vector<ValueId> operands;
+        for (ValueId input : node.inputs())
+            operands.push_back(made[input]);
+        if (!std::ranges::equal(operands, node.inputs()))
+            made[id] = builder.rebuild(node, operands);
+    }
+    return made[value];
+}
+
+/// The sum of the absolute values of the terms of which `value` is the sum.
+class SizeOfTerms {
+public:
+    explicit SizeOfTerms(Builder& builder) : builder_(builder) {}
+
+    ValueId of(ValueId value) {
+        const auto [place, is_new] = sizes_.emplace(value, no_value);
+        if (!is_new)
+            return place->second;
+        const ValueId size = make(builder_[value], value);
+        return sizes_[value] = size;
+    }
+
+private:
+    ValueId make(Node node, ValueId value) {
+        const ValueId a = node.operands[0], b = node.operands[1];
+        switch (node.op) {
+        case Op::Add:
+        case Op::Sub:
+            return builder_.apply(Op::Add, {of(a), of(b)});
+        case Op::Mul:
+            return builder_.apply(Op::Mul, {of(a), of(b)});
+        case Op::Div: // a sum in a divisor is no term
+            return builder_.apply(Op::Div, {of(a), size(b)});
+        case Op::Neg:
+            return of(a);
+        default:
+            return size(value);
+        }
+    }
+    ValueId size(ValueId value) { return builder_.apply(Op::Abs, {value}); }
+
+    Builder& builder_;
+    std::map<ValueId, ValueId> sizes_;
+};
+
+/// A formula of names that `bound` gives values.
+struct Text {
+    explicit Text(std::string_view text) : formula(parse(text, vocabulary())) {}
+    ValueId operator()(Builder& builder, const Bindings& bound) const {
+        return expand(builder, formula, bound);
+    }
+    ast::Formula formula;
+};
+
+/// Adds to `bound` the limit m of g/y, and r, up to which it is taken.
+void add_limit(Builder& builder, Bindings& bound,
+               const DerivativeAlong& derivative) {
+    // A limit is off by the square of r beside the length on which g changes,
+    // and g/r by the rounding of terms of g: about as much at this root.
+    const bool is_single = builder.graph().real == DType::F32;
+    static const Text limit("where(p <= t*q and abs(d) < inf, d, 0)"),
+        radius("where(p <= t*q and abs(d) < inf, t*q*pinv(s), 0)");
+    const ValueId g = bound.values.at("g"), y = bound.values.at("y");
+    const Type type = builder.type(y);
+    const ValueId zero = conform(builder, builder.constant(0), type);
+    ValueId slope = derivative(g, y);
+    if (slope == no_value)
+        slope = zero;
+    const ValueId at = at_zero(builder, g, y, zero);
+    slope = at_zero(builder, slope, y, zero);
+    Bindings terms;
+    terms.span = bound.span;
+    terms.values = {
+        {"p", builder.apply(Op::Abs, {at})},
+        {"q", SizeOfTerms(builder).of(at)},
+        {"d", slope},
+        {"s", SizeOfTerms(builder).of(slope)},
+        {"t", builder.constant(is_single ? 0x1p-12 : 0x1p-26)},
+    };
+    bound.values["m"] = limit(builder, terms);
+    bound.values["r"] = radius(builder, terms);
+}
+
+} // namespace
+
+bool has_limit(ir::Op op) {
+    return op == Op::Sqrt || op == Op::Abs;
+}
+
+ValueId slope_with_limit(Builder& builder, ir::Op op, Bindings bound,
+                         const DerivativeAlong& derivative) {
+    static const Text of_root("where(y <= r, m/2, g*pinv(2*y))"),
+        of_size("where(y <= r, m*a, g*sign(a))");
+    add_limit(builder, bound, derivative);
+    return (op == Op::Sqrt ? of_root : of_size)(builder, bound);
+}
+
+} // namespace tilefold

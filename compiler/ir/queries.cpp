@@ -1,0 +1,60 @@
+// compiler/ir/queries.cpp - see queries.h.
+
+#include "compiler/ir/queries.h"
+
+#include <algorithm>
+
+namespace tilefold::ir {
+
+bool is_contraction(Op op) {
+    if (!has_row(op))
+        return false;
+    switch (row_of(op).shape) {
+    case ShapeRule::Contract:
+    case ShapeRule::Fold:
+    case ShapeRule::MatVec:
+    case ShapeRule::VecMat:
+        return true;
+    case ShapeRule::Elementwise:
+    case ShapeRule::Cross:
+    case ShapeRule::Outer:
+    case ShapeRule::Gather:
+        return false;
+    }
+    return false;
+}
+
+std::int64_t terms_of(const Graph& graph, const Node& node) {
+    const Type& first = graph[node.operands[0]].type;
+    if (node.op == Op::MatVec)
+        return first.columns;
+    return first.rank == 0 ? 1 : first.rows;
+}
+
+std::pair<ValueId, ValueId> rows_first(const Graph& graph, const Node& node) {
+    const auto [x, y] = std::pair(node.operands[0], node.operands[1]);
+    return contains(graph[x].type.axes, Axes::I) ? std::pair(x, y)
+                                                 : std::pair(y, x);
+}
+
+std::vector<int> count_readers(const Graph& graph) {
+    std::vector<int> readers(graph.nodes.size());
+    for (const Node& node : graph.nodes)
+        for (ValueId operand : node.inputs())
+            ++readers[operand];
+    return readers;
+}
+
+bool folds_rows(const Graph& graph) {
+    return std::ranges::any_of(graph.nodes, [](const Node& node) {
+        return node.op == Op::Reduce && Axes(node.second) == Axes::IJ;
+    });
+}
+
+bool chooses_pairs(const Graph& graph) {
+    return std::ranges::any_of(graph.nodes, [](const Node& node) {
+        return node.op == Op::Reduce && node.pairs != Pairs::All;
+    });
+}
+
+} // namespace tilefold::ir

@@ -1,0 +1,27 @@
+// compiler/ir/queries.h - what is asked of a graph in more than one room.
+#pragma once
+
+#include "compiler/ir/ir.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace tilefold::ir {
+
+/// Whether the operation adds up over the components of its operands.
+bool is_contraction(Op op);
+/// How many terms a contraction adds.
+std::int64_t terms_of(const Graph& graph, const Node& node);
+/// The operands of a contraction over rows and columns, that of rows first.
+std::pair<ValueId, ValueId> rows_first(const Graph& graph, const Node& node);
+
+/// By value: how many operands of others it is.
+std::vector<int> count_readers(const Graph& graph);
+
+/// Whether a reduction is over both axes, so that rows are merged, too.
+bool folds_rows(const Graph& graph);
+/// Whether reductions meet only the pairs that a call chooses.
+bool chooses_pairs(const Graph& graph);
+
+} // namespace tilefold::ir

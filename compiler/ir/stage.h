@@ -1,0 +1,14 @@
+// compiler/ir/stage.h - what `explain` says of one stage.
+#pragma once
+
+#include <string>
+
+namespace tilefold {
+
+/// A stage of a compile, by its name, and what it made, as text.
+struct Stage {
+    std::string name;
+    std::string text;
+};
+
+} // namespace tilefold

@@ -1,0 +1,92 @@
+// compiler/language/vocabulary.h - what a spelling in a formula stands for,
+// looked up in ops.def, sugar.def, reductions.def and formulas/catalogue.def.
+#pragma once
+
+#include "compiler/ir/ir.h"
+#include "formulas/ast.h"
+#include "formulas/parser.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilefold {
+
+/// The names of the tables and of formulas/catalogue.def, for the parser.
+const Vocabulary& vocabulary();
+
+/// A row of sugar.def, or a formula of catalogue.def, its body parsed.
+struct Sugar {
+    std::string_view spelling;
+    std::vector<std::string> parameters; ///< of a named formula: x, y, l …
+    ast::Formula body;
+    /// Of catalogue.def: what has two readings is refused as in a user's text.
+    bool is_named = false;
+};
+
+/// The catalogue's formula where `text` is its name and nothing else; else
+/// `text`.
+std::string_view resolve_name(std::string_view text);
+
+/// What a user asks for: a formula, or one of the catalogue by its name.
+ast::Formula parse_or_resolve(std::string_view text);
+
+/// One enumerator per row of derivatives.def.
+enum class DerivativeFunction : std::uint8_t {
+#define DERIVATIVE(name, ...) name,
+#include "compiler/language/derivatives.def"
+#undef DERIVATIVE
+};
+struct DerivativeRow {
+    std::string_view spelling;
+    int arity;
+    std::string_view doc;
+};
+std::span<const DerivativeRow> all_derivative_rows();
+std::optional<DerivativeFunction> find_derivative(std::string_view spelling);
+
+/// A function of complex.def: real, imag, conj, angle.
+struct ComplexFunctionRow {
+    std::string_view spelling;
+    int arity;
+    std::string_view real, imaginary, of_real, doc;
+};
+std::span<const ComplexFunctionRow> all_complex_function_rows();
+/// Null where there is none.
+const ComplexFunctionRow* find_complex_function(std::string_view spelling);
+
+/// One enumerator per row of shapings.def.
+enum class Shaping : std::uint8_t {
+#define SHAPING(name, ...) name,
+#include "compiler/language/shapings.def"
+#undef SHAPING
+};
+struct ShapingRow {
+    std::string_view spelling, keops;
+    int least, most; ///< operands
+    std::string_view doc;
+};
+std::span<const ShapingRow> all_shaping_rows();
+std::optional<Shaping> find_shaping(std::string_view spelling);
+
+/// A row of reduction_sugar.def, its body parsed.
+struct ReductionSugar {
+    std::string_view spelling;
+    int arity;
+    std::string_view doc;
+    ast::Formula body;
+};
+/// Null where there is none.
+const ReductionSugar* find_reduction_sugar(std::string_view stem);
+
+/// The operation spelled so that takes `arity` operands. Of several (`@`),
+/// the first.
+std::optional<ir::Op> find_operation(std::string_view spelling,
+                                     std::size_t arity);
+/// Null where there is none.
+const Sugar* find_sugar(std::string_view spelling);
+std::optional<ir::Reduction> find_reduction(std::string_view stem);
+
+} // namespace tilefold

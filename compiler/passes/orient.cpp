@@ -1,0 +1,59 @@
+// compiler/passes/orient.cpp - gives every graph rows on i and columns on j.
+
+#include "compiler/passes/passes.h"
+
+#include <algorithm>
+
+namespace tilefold::ir {
+namespace {
+
+/// How the axes of a graph are to be read.
+struct Turn {
+    bool swap = false;        ///< i and j exchange their names
+    bool reduce_both = false; ///< reductions over one axis are over both
+};
+
+Graph turned(const Graph& graph, const Turn& turn) {
+    Builder builder(graph.real);
+    const auto made = builder.rebuild(graph, [&](Node node) {
+        if (turn.swap)
+            node = exchanged(node);
+        if (node.op == Op::Reduce && turn.reduce_both)
+            node.second = std::int64_t(Axes::IJ);
+        return node;
+    });
+    return builder.finish(made[graph.result]);
+}
+
+Axes axes_of_all(const Graph& graph) {
+    Axes axes = Axes::None;
+    for (const Node& node : graph.nodes)
+        axes = axes | node.type.axes;
+    return axes;
+}
+
+Axes reduced_axes(const Graph& graph) {
+    for (const Node& node : graph.nodes)
+        if (node.op == Op::Reduce)
+            return Axes(node.second);
+    return Axes::None;
+}
+
+} // namespace
+
+Oriented orient(const Graph& graph) {
+    const Axes reduced = reduced_axes(graph), all = axes_of_all(graph);
+    Turn turn;
+    Oriented result;
+    // Points on one axis only, reduced over it: they are rows of one column.
+    turn.reduce_both =
+        reduced != Axes::None && reduced != Axes::IJ && contains(reduced, all);
+    result.single_column =
+        turn.reduce_both || (reduced == Axes::None && all != Axes::IJ);
+    result.swapped = result.single_column ? all == Axes::J : reduced == Axes::I;
+    turn.swap = result.swapped;
+    result.graph = turned(graph, turn);
+    return result;
+}
+
+} // namespace tilefold::ir

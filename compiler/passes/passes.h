@@ -1,0 +1,65 @@
+// compiler/passes/passes.h - the passes: graph in, graph out, no state.
+#pragma once
+
+#include "compiler/ir/ir.h"
+
+#include <optional>
+#include <vector>
+
+namespace tilefold::ir {
+
+/// Folds constants, removes double negation, neutral elements and
+/// conversions that change nothing, `(√u)² → u` for u ≥ 0. Never looks at a
+/// run-time literal's value.
+Graph simplify(const Graph& graph);
+
+/// One spelling for one meaning, chosen for the kernels:
+///  - Σ (a-b)² as written by components, |x-y|² → SqDist, x·x → SqNorm
+///  - pair terms are put together by axes: a / u with u on fewer axes →
+///    a * (1/u), all factors on {} one scale. Not below floor, mod or a
+///    comparison, where the last bit counts
+///  - exp(f) → exp2(f * log2 e) of a pair term whose factors absorb log2 e:
+///    it is pushed through sums (never into coordinates)
+///  - operands of commutative operations ordered by axes, then number
+///  - a factor on the kept axis only, or on {}, leaves a Sum or a Mean
+///  - a mask of index symbols stands around the product it is a factor of
+Graph canonicalise(const Graph& graph);
+
+/// Squared distances of rows and columns, both long vectors of float32, as
+/// |x|² + |y|² - 2 x·y of points centred at one of them.
+Graph expand_distances(const Graph& graph);
+/// Error of such a distance, relative to |x|² + |y|²: typical of 16 to 64
+/// components.
+inline constexpr double expansion_error = 2e-7;
+
+/// Reductions are read with rows on i and columns on j. A graph that keeps j
+/// (sum_i over pairs) is returned with i and j exchanged and `swapped` set;
+/// row-only bodies reduced over their own axis become a reduction over both
+/// with one column.
+struct Oriented {
+    Graph graph;
+    bool swapped = false;       ///< i and j exchanged
+    bool single_column = false; ///< no value depends on j: M is 1
+};
+Oriented orient(const Graph& graph);
+
+/// The graph as one point of `axis` sees it, whose arguments are parameters
+/// then: reductions over the other axis keep nothing. None where the result
+/// is not one for each point of `axis`, or knows the point's number; and of a
+/// graph with a `dynamic` width.
+std::optional<Graph> for_one_point(const Graph& graph, Axes axis);
+
+/// A sum over all points and components of vectors, each of which is made like
+/// the others, as a sum over points of one component: `width` times as many,
+/// in the order of memory where vectors adjoin. None where it is no such sum.
+struct FlatPoints {
+    Graph graph;
+    std::int32_t width = 1;
+};
+std::optional<FlatPoints> flatten_points(const Graph& graph);
+
+/// Sign of a value that holds for all arguments, from ops.def's ranges.
+enum class Sign : std::uint8_t { Unknown, NonNegative, NonPositive };
+std::vector<Sign> signs(const Graph& graph);
+
+} // namespace tilefold::ir

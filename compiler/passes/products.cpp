@@ -1,0 +1,232 @@
+// compiler/passes/products.cpp - products taken apart and put together by axes.
+
+#include "compiler/passes/products.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilefold::ir {
+namespace {
+
+/// Products of more factors are left as they are, so that shared parts cannot
+/// multiply without end.
+constexpr std::size_t most_factors = 16;
+constexpr int deepest = 32;
+
+bool is_product(Op op) {
+    return op == Op::Mul || op == Op::Div || op == Op::Neg;
+}
+
+bool holds_constant(const Rewriter& r, const Node& node) {
+    return std::ranges::any_of(
+        node.inputs(), [&](ValueId id) { return r.is(id, Op::Constant); });
+}
+
+class Collector {
+public:
+    Collector(const Rewriter& rewriter, Axes full, std::optional<Axes> kept)
+        : r_(rewriter), full_(full), kept_(kept) {}
+
+    void add(ValueId value, bool below, int depth) {
+        const Node node = r_.node(value);
+        if (node.op == Op::Constant && take_constant(node.value, below))
+            return;
+        const bool opens =
+            is_product(node.op) &&
+            (node.type.axes == full_ || holds_constant(r_, node) ||
+             (kept_ && !contains(*kept_, node.type.axes)));
+        if (!opens || factors.size() >= most_factors || depth > deepest) {
+            (below ? factors.denominators : factors.numerators)
+                .push_back(value);
+            return;
+        }
+        if (node.op == Op::Neg)
+            factors.coefficient = -factors.coefficient;
+        add(node.operands[0], below, depth + 1);
+        if (node.arity == 2)
+            add(node.operands[1], below != (node.op == Op::Div), depth + 1);
+    }
+
+    Factors factors;
+
+private:
+    /// Only where the coefficient stays an ordinary number.
+    bool take_constant(double value, bool below) {
+        const double product =
+            below ? factors.coefficient / value : factors.coefficient * value;
+        if (!std::isnormal(product))
+            return false;
+        factors.coefficient = product;
+        return true;
+    }
+
+    const Rewriter& r_;
+    Axes full_;
+    std::optional<Axes> kept_;
+};
+
+ValueId divide(Rewriter& r, ValueId a, ValueId b) {
+    if (b == no_value)
+        return a;
+    return r.make_plain(Op::Div, {a == no_value ? r.constant(1) : a, b});
+}
+
+ValueId times(Rewriter& r, ValueId a, ValueId b) {
+    if (a == no_value || b == no_value)
+        return a == no_value ? b : a;
+    if (r.is_constant(a, -1))
+        return r.make_plain(Op::Neg, {b});
+    return r.make_plain(Op::Mul, {a, b});
+}
+
+/// The factors of one rank, on the given axes.
+struct Selection {
+    std::vector<ValueId> numerators, denominators;
+    bool empty() const { return numerators.empty() && denominators.empty(); }
+};
+
+Selection select(const Rewriter& r, const Factors& factors, Axes axes,
+                 bool vectors) {
+    const auto pick = [&](const std::vector<ValueId>& from) {
+        std::vector<ValueId> some;
+        for (ValueId id : from)
+            if (r.axes(id) == axes && (r.type(id).rank == 1) == vectors)
+                some.push_back(id);
+        return some;
+    };
+    return {pick(factors.numerators), pick(factors.denominators)};
+}
+
+/// What is computed once a call: coefficient * Π / Π.
+ValueId once_a_call(Rewriter& r, const Factors& factors) {
+    const Selection some = select(r, factors, Axes::None, false);
+    const bool plain = factors.coefficient == 1;
+    const ValueId scale = plain ? no_value : r.constant(factors.coefficient);
+    const ValueId above = times(r, scale, multiply(r, some.numerators));
+    return divide(r, above, multiply(r, some.denominators));
+}
+
+/// The scalar factors; those on {} go along with a row's or a column's.
+ValueId scalar_part(Rewriter& r, const Factors& factors, Axes full) {
+    ValueId carried = once_a_call(r, factors);
+    if (full == Axes::None)
+        return carried;
+    ValueId part = no_value;
+    for (Axes axes : {Axes::I, Axes::J}) {
+        const Selection some = select(r, factors, axes, false);
+        if (axes == full || some.empty())
+            continue;
+        const ValueId above = times(r, carried, multiply(r, some.numerators));
+        carried = no_value;
+        part = times(r, part, divide(r, above, multiply(r, some.denominators)));
+    }
+    part = times(r, carried, part);
+    const Selection inner = select(r, factors, full, false);
+    part = times(r, part, multiply(r, inner.numerators));
+    return divide(r, part, multiply(r, inner.denominators));
+}
+
+ValueId vector_part(Rewriter& r, const Factors& factors) {
+    ValueId part = no_value;
+    for (Axes axes : {Axes::None, Axes::I, Axes::J, Axes::IJ}) {
+        const Selection some = select(r, factors, axes, true);
+        part = times(r, part,
+                     divide(r, multiply(r, some.numerators),
+                            multiply(r, some.denominators)));
+    }
+    return part;
+}
+
+bool is_sum(const Rewriter& r, ValueId id) {
+    return r.is(id, Op::Add) || r.is(id, Op::Sub);
+}
+
+/// Whether nothing but a scale on {} and a sum of pair terms is multiplied.
+bool is_scaled_sum(const Rewriter& r, const Factors& factors, ValueId& sum) {
+    const auto on_call = [&](ValueId id) {
+        return r.axes(id) == Axes::None && r.type(id).rank == 0;
+    };
+    sum = no_value;
+    for (ValueId id : factors.numerators)
+        if (!on_call(id)) {
+            if (sum != no_value || !is_sum(r, id))
+                return false;
+            sum = id;
+        }
+    return sum != no_value &&
+           std::ranges::all_of(factors.denominators, on_call);
+}
+
+} // namespace
+
+bool comes_before(const Rewriter& rewriter, ValueId a, ValueId b) {
+    const Axes left = rewriter.axes(a), right = rewriter.axes(b);
+    return left == right ? a < b : left < right;
+}
+
+Factors factors_of(const Rewriter& rewriter, ValueId value, Axes full,
+                   std::optional<Axes> kept) {
+    Collector collector(rewriter, full, kept);
+    collector.add(value, false, 0);
+    return collector.factors;
+}
+
+ValueId multiply(Rewriter& rewriter, std::vector<ValueId> values) {
+    std::ranges::sort(values, [&](ValueId a, ValueId b) {
+        return comes_before(rewriter, a, b);
+    });
+    ValueId all = no_value;
+    for (ValueId value : values)
+        all = times(rewriter, all, value);
+    return all;
+}
+
+ValueId product_of(Rewriter& rewriter, const Factors& factors, Axes full) {
+    const ValueId scalars = scalar_part(rewriter, factors, full);
+    const ValueId vectors = vector_part(rewriter, factors);
+    const ValueId all = times(rewriter, scalars, vectors);
+    return all == no_value ? rewriter.constant(1) : all;
+}
+
+int cost_of_scaling(const Rewriter& rewriter, ValueId value, int depth) {
+    const Node node = rewriter.node(value);
+    if (node.type.axes != Axes::IJ || node.op == Op::Neg)
+        return 0;
+    if (is_sum(rewriter, value) && depth > 0)
+        return cost_of_scaling(rewriter, node.operands[0], depth - 1) +
+               cost_of_scaling(rewriter, node.operands[1], depth - 1);
+    const Factors factors = factors_of(rewriter, value, Axes::IJ);
+    const auto absorbs = [&](ValueId id) {
+        return rewriter.axes(id) != Axes::IJ && rewriter.type(id).rank == 0;
+    };
+    return factors.coefficient != 1 ||
+                   std::ranges::any_of(factors.numerators, absorbs) ||
+                   std::ranges::any_of(factors.denominators, absorbs)
+               ? 0
+               : 1;
+}
+
+ValueId scaled(Rewriter& rewriter, ValueId value, ValueId scale, int depth) {
+    if (rewriter.axes(value) != Axes::IJ)
+        return times(rewriter, scale, value);
+    Factors factors = factors_of(rewriter, value, Axes::IJ);
+    Factors scales = factors_of(rewriter, scale, Axes::IJ);
+    ValueId sum = no_value;
+    const bool distributes = is_scaled_sum(rewriter, factors, sum) &&
+                             depth > 0 &&
+                             cost_of_scaling(rewriter, sum, depth) <= 1;
+    factors.coefficient *= scales.coefficient;
+    std::ranges::copy(scales.numerators,
+                      std::back_inserter(factors.numerators));
+    std::ranges::copy(scales.denominators,
+                      std::back_inserter(factors.denominators));
+    if (!distributes)
+        return product_of(rewriter, factors, Axes::IJ);
+    const ValueId whole = once_a_call(rewriter, factors);
+    const Node node = rewriter.node(sum);
+    const ValueId a = scaled(rewriter, node.operands[0], whole, depth - 1);
+    const ValueId b = scaled(rewriter, node.operands[1], whole, depth - 1);
+    return rewriter.make_plain(node.op, {a, b});
+}
+
+} // namespace tilefold::ir

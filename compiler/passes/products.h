@@ -1,0 +1,46 @@
+// compiler/passes/products.h - products, quotients and signs as a list of
+// factors, so that what is known once a call, a row or a column leaves the pair
+// term.
+#pragma once
+
+#include "compiler/passes/rewrite.h"
+
+#include <optional>
+#include <vector>
+
+namespace tilefold::ir {
+
+/// coefficient * Π numerators / Π denominators
+struct Factors {
+    double coefficient = 1;
+    std::vector<ValueId> numerators, denominators;
+
+    std::size_t size() const { return numerators.size() + denominators.size(); }
+};
+
+/// The factors of `value`, a value on the axes `full` or fewer. What is on
+/// fewer stays in one piece, up to a constant; with `kept`, what is on these
+/// only.
+Factors factors_of(const Rewriter& rewriter, ValueId value, Axes full,
+                   std::optional<Axes> kept = {});
+
+/// The product, with one multiplication less inside the loops wherever a
+/// factor does not belong there. Divisors on fewer axes than `full` become
+/// reciprocals.
+ValueId product_of(Rewriter& rewriter, const Factors& factors, Axes full);
+
+/// The product of some values; no_value of none.
+ValueId multiply(Rewriter& rewriter, std::vector<ValueId> values);
+
+/// Extra operations that scaled() costs a pair: 0 where a factor absorbs the
+/// scale.
+int cost_of_scaling(const Rewriter& rewriter, ValueId value, int depth = 8);
+
+/// value * scale, for a scale on {}: pushed through sums into factors that
+/// are not computed for each pair.
+ValueId scaled(Rewriter& rewriter, ValueId value, ValueId scale, int depth = 8);
+
+/// The order of commutative operands: {}, {i}, {j}, {i,j}, then by number.
+bool comes_before(const Rewriter& rewriter, ValueId a, ValueId b);
+
+} // namespace tilefold::ir

@@ -42,6 +42,9 @@ public:
     nb::object run() {
         Turn turn(running_);
         watch_.check();
+        std::vector<nb::object> held;
+        if (has_progress(formula_, call_))
+            watch_.hold(held);
         const CallStream stream = call_.arguments.stream();
         run_.stream = stream.handle;
         {

@@ -301,6 +301,7 @@ double check(const FormulaHandle& handle, nb::args positional,
     if (!bound.location().is_host())
         fail(Code::HostOnly, {"check", spelling_of(bound.location())});
     const Results results(bound, call, nullptr);
+    const std::vector<nb::object> held = held_memory(handle, call);
     const WithoutGil released;
     bound.run(results.outputs(), {.poll = poll_of(handle, call)});
     return bound.check(results.outputs(), rows, no_signal);

@@ -37,6 +37,7 @@ nb::object neighbors(const FormulaHandle& pair, nb::dict arguments,
     call.read_for_elements(arguments, settings);
     const Formula term = formula_for(pair, call);
     const Poll poll = poll_of(pair, call);
+    const std::vector<nb::object> held = held_memory(pair, call);
     PairsWithin found;
     {
         const WithoutGil released;

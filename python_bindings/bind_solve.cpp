@@ -148,6 +148,7 @@ nb::object solve(const FormulaHandle& product, const FormulaHandle& pair,
     const auto views = call.arguments.views();
     const Extents shape = shape_of(formulas.pair, without(views, side));
     const Poll poll = poll_of(product, call);
+    const std::vector<nb::object> held = held_memory(product, call);
     std::optional<KernelSystem> system;
     Solution solution;
     {
@@ -184,6 +185,7 @@ nb::object log_determinant(const FormulaHandle& product,
         views.push_back(
             {side, View::of(zeros.data(), DType::F64, {shape.front()}), {}});
     const Poll poll = poll_of(product, call);
+    const std::vector<nb::object> held = held_memory(product, call);
     LogDeterminant found;
     {
         const WithoutGil released;

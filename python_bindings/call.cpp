@@ -215,6 +215,26 @@ Poll poll_of(const FormulaHandle& formula, const Call& call) {
     };
 }
 
+bool has_progress(const FormulaHandle& formula, const Call& call) {
+    const nb::handle progress = progress_of(formula, call);
+    return progress.is_valid() && !progress.is_none();
+}
+
+std::vector<nb::object> held_memory(const FormulaHandle& formula,
+                                    const Call& call) {
+    std::vector<nb::object> held;
+    if (!has_progress(formula, call))
+        return held;
+    call.arguments.each_tensor(
+        [&](std::string_view, PyObject* tensor) { hold_memory(tensor, held); });
+    if (call.out && PyTuple_Check(call.out))
+        for (Py_ssize_t k = 0; k < PyTuple_Size(call.out); ++k)
+            hold_memory(PyTuple_GetItem(call.out, k), held);
+    else if (call.out)
+        hold_memory(call.out, held);
+    return held;
+}
+
 namespace {
 
 /// The parts of each result: 1, or 2 of a complex one.
@@ -299,6 +319,7 @@ nb::object run_call(const FormulaHandle& handle, const Call& call,
     const Formula formula = formula_for(handle, call);
     const CallStream stream = call.arguments.stream();
     const RunOptions run{call.accumulate, poll_of(handle, call), stream.handle};
+    const std::vector<nb::object> held = held_memory(handle, call);
     const Bound bound = bound_of(formula, call, options);
     if (bound.results() > 1)
         return run_all(bound, call, run, stream.is_unknown);

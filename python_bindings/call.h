@@ -121,6 +121,14 @@ nb::object run_call(const FormulaHandle& formula, const Call& call,
 /// GIL itself.
 Poll poll_of(const FormulaHandle& formula, const Call& call);
 
+/// What keeps the memory of the call's tensors where it is while a progress
+/// callback may change them; nothing where there is none.
+std::vector<nb::object> held_memory(const FormulaHandle& formula,
+                                    const Call& call);
+
+/// Whether a progress callback is told of the call.
+bool has_progress(const FormulaHandle& formula, const Call& call);
+
 /// `formula.bind(*positional, **keywords)`.
 nb::object bind_call(const FormulaHandle& formula, PyObject* positional,
                      PyObject* keywords);

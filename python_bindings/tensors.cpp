@@ -282,6 +282,21 @@ bool lies_at(const dlpack::Tensor& tensor, const View& view) {
 
 } // namespace
 
+void hold_memory(PyObject* value, std::vector<nb::object>& held) {
+    if (array_kind(Py_TYPE(value)).library != "torch")
+        return;
+    const nb::object plain = nb::handle(value).attr("detach")();
+    held.push_back(plain.attr("untyped_storage")());
+    if (text_of(plain.attr("device").attr("type")) != "cpu")
+        return; // torch gives memory of a device back in the stream's order
+    // No elements of it, as bytes: NumPy knows neither bfloat16 nor views.
+    const nb::object bytes = nb::module_::import_("torch").attr("uint8");
+    held.push_back(
+        plain.attr("as_strided")(nb::make_tuple(0), nb::make_tuple(1))
+            .attr("view")(bytes)
+            .attr("numpy")());
+}
+
 void TensorWatch::add(std::string_view name, PyObject* tensor) {
     Pin pin;
     lent_.push_back({std::string(name), nb::borrow(tensor),

@@ -16,13 +16,14 @@
 #include <memory>
 #include <optional>
 #include <thread>
-#include <vector>
 
 namespace tilefold {
 namespace {
 
 /// A run shorter than this is over before a helper has woken up.
 constexpr double alone_nanoseconds = 60e3;
+/// What prepare takes for one of many constants.
+constexpr double constant_nanoseconds = 1;
 /// Work drawn at a time.
 constexpr double draw_nanoseconds = 20e3;
 
@@ -178,8 +179,9 @@ void run_together(Run& run, Crew& crew) {
 }
 
 /// Constants of the call, once for all batches and threads.
-void prepare(const Job& job, double* constants) {
+void prepare(const Job& job, Progress& progress, double* constants) {
     cpu::FloatMode kernels;
+    Watcher watcher{progress, true, kernels.callers()};
     tilefold_call call{};
     call.operands = job.operands.data();
     call.literals = job.literals;
@@ -188,6 +190,8 @@ void prepare(const Job& job, double* constants) {
     call.columns = job.columns;
     call.width = job.width;
     call.functions = job.functions;
+    call.goes_on = &Watcher::goes_on;
+    call.watcher = &watcher;
     job.kernel->prepare(&call);
 }
 
@@ -197,13 +201,15 @@ void run_watched(Run& run, Crew& crew, const Poll& poll, bool alone) {
     if (alone) {
         run_alone(run);
     } else {
-        std::vector<double> constants(
-            std::size_t(run.job.kernel->layout.constants));
+        Scratch constants;
         if (!run.job.batches->moves_parameters) {
-            prepare(run.job, constants.data());
-            run.constants = constants.data();
+            const auto count = std::size_t(run.job.kernel->layout.constants);
+            run.constants = reinterpret_cast<double*>(
+                constants.reserve(count * sizeof(double)));
+            prepare(run.job, progress, run.constants);
         }
-        run_together(run, crew);
+        if (!progress.stopped())
+            run_together(run, crew);
     }
     progress.rethrow();
 }
@@ -215,7 +221,9 @@ Tiles launch(const Job& job, const Split& cut, Crew& crew, const Poll& poll) {
         return {};
     Run::Tiles tiles;
     Run run{job, cut, nullptr, {}, nullptr, &tiles};
-    bool small = nanoseconds_of(job, cut) < alone_nanoseconds;
+    double constants = double(job.kernel->layout.constants);
+    bool small = nanoseconds_of(job, cut) + constants * constant_nanoseconds <
+                 alone_nanoseconds;
     bool alone = small || cut.pieces() == 1 || crew.threads() == 1;
     if (alone && (small || !poll))
         run_alone(run);

@@ -42,4 +42,11 @@ std::exception_ptr Progress::cancelled() const {
     }
 }
 
+std::int64_t Watcher::goes_on(void* watcher) {
+    auto& self = *static_cast<Watcher*>(watcher);
+    if (self.polls)
+        self.progress.poll_if_due(self.callers_mode);
+    return !self.progress.stopped();
+}
+
 } // namespace tilefold

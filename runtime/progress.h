@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 
 namespace tilefold {
@@ -45,6 +46,16 @@ private:
     std::atomic<bool> stop_ = false;
     std::atomic<bool> caught_ = false;
     std::exception_ptr cause_; ///< read once all workers have left
+};
+
+/// Whom a kernel asks while it prepares: tilefold_call::watcher.
+struct Watcher {
+    Progress& progress;
+    bool polls; ///< it runs on the calling thread, whose mode follows
+    unsigned callers_mode;
+
+    /// tilefold_call::goes_on. Never throws.
+    static std::int64_t goes_on(void* watcher);
 };
 
 } // namespace tilefold

@@ -64,7 +64,7 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
     call_.accumulate = job.target.accumulate;
     call_.tiles = tiles_;
     if (!run.constants)
-        kernel_.prepare(&call_);
+        prepare();
 }
 
 Worker::~Worker() {
@@ -74,6 +74,21 @@ Worker::~Worker() {
         return;
     run_.tiles->met.fetch_add(tiles_[0], std::memory_order_relaxed);
     run_.tiles->left_out.fetch_add(tiles_[1], std::memory_order_relaxed);
+}
+
+/// The constants of the call; not all of them where the run is stopped.
+void Worker::prepare() {
+    if (!run_.progress)
+        return kernel_.prepare(&call_);
+    Watcher watcher{*run_.progress, polls_, callers_mode_};
+    call_.goes_on = &Watcher::goes_on;
+    call_.watcher = &watcher;
+    kernel_.prepare(&call_);
+    call_.watcher = nullptr;
+}
+
+bool Worker::is_stopped() const {
+    return run_.progress && run_.progress->stopped();
 }
 
 /// Moves every pointer by `steps` along a batch dimension.
@@ -111,7 +126,7 @@ void Worker::move_to(std::int64_t batch) {
     }
     batch_ = batch;
     if (run_.job.batches->moves_parameters)
-        kernel_.prepare(&call_);
+        prepare();
 }
 
 bool Worker::went_on(double pairs) {
@@ -244,7 +259,7 @@ void Worker::finish_fold(std::int64_t number) {
 bool Worker::reduce(std::span<const Strip> strips) {
     for (const Strip& strip : strips) {
         move_to(strip.batch);
-        if (!accumulate(strip, state_))
+        if (is_stopped() || !accumulate(strip, state_))
             return false;
         kernel_.finalise(&call_, strip.rows.first, strip.rows.last, state_,
                          cut_.block, scratch_);
@@ -272,6 +287,8 @@ bool Worker::work(std::int64_t number) {
         return reduce(cut_.strips->piece(number));
     Piece piece = cut_.piece(number);
     move_to(piece.batch);
+    if (is_stopped()) // while the constants were prepared
+        return false;
     if (cut_.strips)
         return fold(cut_.strips->piece(number), number);
     switch (run_.job.work) {

@@ -52,7 +52,9 @@ public:
     bool work(std::int64_t piece_number);
 
 private:
+    void prepare();
     void move_to(std::int64_t batch);
+    bool is_stopped() const;
     void step();
     void shift(std::size_t dimension, std::int64_t steps);
     bool accumulate(const Piece& piece, double* state);

@@ -42,9 +42,14 @@ struct tilefold_call {
     /// Tiles of pairs met, and left out; where masks leave some out,
     /// accumulate adds to both.
     std::int64_t* tiles;
+    /// Asked with `watcher` while prepare takes long: 0 where it should leave
+    /// off. Null: nobody is asked.
+    std::int64_t (*goes_on)(void* watcher);
+    void* watcher;
 };
 
-/// Values on {}: reads parameters and literals, writes call->constants.
+/// Values on {}: reads parameters and literals, writes call->constants; not
+/// all of them where call->goes_on said so.
 typedef void tilefold_prepare(tilefold_call* call);
 /// The monoid's identity in rows [0, stride) of every slot.
 typedef void tilefold_init(const tilefold_call* call, double* state,

@@ -74,6 +74,11 @@ LOOKED_UP = (
     COMPILED.format("sum_j A[c_j]") + "; codes = np.ones(200_000_000, 'f2'); "
     "A = np.ones(3); f(A=A, c=codes[:9])"
 )
+# A view of one number as 2³⁰: what is looked up is read before the run.
+TABLE = (
+    COMPILED.format("sum_j A[c_j]") + "; codes = np.ones(9, 'i4'); "
+    "A = np.broadcast_to(np.float32(1), 2**30); f.explain(A=A, c=codes)"
+)
 KERNEL = (
     "K = tilefold.kernel('exp(-|x_i - x_j|²)', x=x[:40_000].astype('f8'), "
     "session=session); K[:9, :9].solve(np.ones(9), ridge=1)"
@@ -90,6 +95,12 @@ LONG = {
     ),
     "running to check": (GAUSSIAN, "f.check(x=x)", 0.5),
     "looking through indices": (LOOKED_UP, "f(A=A, c=codes)", 0.1),
+    "preparing a table": (TABLE, "f(A=A, c=codes)", 0.5),
+    "preparing a table for threads": (
+        TABLE + "; codes = np.ones(10_000_000, 'i4')",
+        "f(A=A, c=codes)",
+        0.7,
+    ),
     "looking again": (
         LOOKED_UP + "; bound = f.bind(A=A, c=codes); bound()",
         "bound()",

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import subprocess
+import sys
 import weakref
 
 import numpy as np
@@ -195,6 +197,63 @@ def test_torch_knows_that_out_was_written():
     with torch.inference_mode():
         kept = torch.ones(3)
         assert tilefold.reduce(TEXT, x=x, y=z, out=kept) is kept
+
+
+CALLBACK = """
+import sys
+import numpy as np, torch, tilefold
+generator = torch.Generator().manual_seed(0)
+x = torch.rand(30_000, 3, generator=generator)
+b = torch.rand(30_000, generator=generator)
+out = torch.zeros(30_000)
+text = "sum_j exp(-|x_i - x_j|²) b_j"
+expected = tilefold.reduce(text, x=x.clone(), b=b.clone())
+said = []
+def callback(done, total):
+    try:
+        {change}
+    except RuntimeError as error:
+        said.append(str(error))
+    return True
+session = tilefold.Session(tilefold.Options(progress=callback))
+f = tilefold.compile(text, session=session)
+{call}
+assert torch.equal(result, expected), (result - expected).abs().max()
+print(said[:1])
+"""
+CHANGES = {
+    "x.set_(torch.zeros(3, 3))": False,
+    "x.data = torch.zeros(30_000, 3)": False,
+    "x.resize_(10_000_000, 3)": True,
+    "x.untyped_storage().resize_(0)": True,
+    "b.resize_(0)": False,
+    "out.set_(torch.zeros(1))": False,
+    "out.resize_(10_000_000)": True,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    "call",
+    [
+        "result = f(x=x, b=b, out=out)",
+        "bound = f.bind(x=x, b=b, out=out); result = bound().clone()",
+    ],
+)
+def test_a_callback_cannot_take_memory_from_a_run(change, call):
+    """As the tensors' own memory is given back, or is lent to NumPy."""
+    pytest.importorskip("torch")
+    if "out.set_" in change:
+        call = "before = out.view(-1); " + call + "; result = before"
+    program = CALLBACK.format(change=change, call=call)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert ("not resizable" in done.stdout) == CHANGES[change], done.stdout
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

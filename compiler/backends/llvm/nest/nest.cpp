@@ -70,6 +70,50 @@ private:
     Entry& entry_;
 };
 
+/// Components that prepare computes between two questions whether to go on: a
+/// fraction of a millisecond.
+constexpr int components_between_polls = 1 << 16;
+
+/// Returns from prepare where the caller wants no more of it.
+void leave_if_stopped(Entry& entry) {
+    auto& b = entry.b;
+    const auto field = [&](std::size_t offset) {
+        return entry.writer.field(b, entry.call, offset, true);
+    };
+    const auto block = [&](const char* name) {
+        return llvm::BasicBlock::Create(b.getContext(), name, entry.function);
+    };
+    auto *ask = block("ask"), *leave = block("leave"), *go_on = block("go_on");
+    Value* goes_on = field(offsetof(tilefold_call, goes_on));
+    b.CreateCondBr(b.CreateIsNull(goes_on), go_on, ask);
+    b.SetInsertPoint(ask);
+    auto* type = llvm::FunctionType::get(b.getInt64Ty(), {b.getPtrTy()}, false);
+    Value* answer =
+        b.CreateCall(type, goes_on, {field(offsetof(tilefold_call, watcher))});
+    b.CreateCondBr(b.CreateIsNull(answer), leave, go_on);
+    b.SetInsertPoint(leave);
+    b.CreateRetVoid();
+    b.SetInsertPoint(go_on);
+}
+
+/// Calls `body` for each of `components`; of very many, asking between them
+/// whether to go on.
+void each_prepared(Entry& entry, Evaluator& values, std::int64_t components,
+                   const std::function<void(Component)>& body) {
+    if (components <= components_between_polls)
+        return values.each_component(components, body);
+    values.each_block(
+        components, components_between_polls, [&](Component at, int count) {
+            leave_if_stopped(entry);
+            values.each_component(count, [&](Component k) {
+                Value* place = k.runtime
+                                   ? entry.b.CreateAdd(at.runtime, k.runtime)
+                                   : at.runtime;
+                body({k.fixed, place});
+            });
+        });
+}
+
 } // namespace
 
 void write_prepare(ModuleWriter& writer) {
@@ -81,15 +125,16 @@ void write_prepare(ModuleWriter& writer) {
                                     offsetof(tilefold_call, constants), true);
     for (const auto& [id, place] : writer.sites.constants) {
         values.hoist_scalars(id, 1, 1);
-        values.each_component(
-            components_of(writer.graph[id].type), [&](Component component) {
-                Value* address = entry.lanes.at(
-                    constants, values.index_of(component), place, state_bytes);
-                Value* value = values.value(id, component);
-                if (writer.graph[id].type.dtype != DType::I64)
-                    value = entry.lanes.as(DType::F64, value);
-                entry.b.CreateStore(value, address);
-            });
+        const auto store = [&](Component component) {
+            Value* address = entry.lanes.at(
+                constants, values.index_of(component), place, state_bytes);
+            Value* value = values.value(id, component);
+            if (writer.graph[id].type.dtype != DType::I64)
+                value = entry.lanes.as(DType::F64, value);
+            entry.b.CreateStore(value, address);
+        };
+        each_prepared(entry, values, components_of(writer.graph[id].type),
+                      store);
     }
     entry.finish();
 }

@@ -1,6 +1,7 @@
 # tests/python/plan_families.py - recipes for each kind of plan.
-"""`FAMILIES` has a function for each row of compiler/backends/cpu/plan_kinds.def: it makes a
-random recipe that is likely to have such a plan."""
+"""`FAMILIES` has a function for each row of
+compiler/backends/cpu/plan_kinds.def: it makes a random recipe that is likely to
+have such a plan."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 // compiler/explain.cpp - the stages of a formula as text.
 
 #include "compiler/backends/cpu/choose_plan.h"
+#include "compiler/backends/cpu/lower/lowered_kernel.h"
 #include "compiler/backends/cpu/plan_cost.h"
 #include "compiler/ir/text.h"
 #include "compiler/passes/bounds.h"
@@ -126,7 +127,10 @@ std::vector<Stage> program_stages(const Program& program) {
         {"canonical ir", ir::print(program.graph)},
         {"split by axes",
          print(split(program.graph), program.graph) + masks(program.graph)},
-        {"plan", plans(program)},
+        {"plan", plans(program), true},
+        {"lowered kernel",
+         print(lower(program.graph, program.plan), program.graph, program.plan),
+         true},
     };
 }
 

@@ -79,7 +79,9 @@ Plan plan_of(const Graph& graph, const CompileOptions& options,
              {"lanes", std::to_string(lanes) + " expected: a vector of " +
                            std::string(spelling_of(graph.real))});
     const Nest nest = options.plan->nest;
-    if ((nest == Nest::Values) == reduces || (nest == Nest::Rows && !has_rows))
+    const bool fits_rows =
+        reduces && has_rows_nest(graph, options.plan->unroll);
+    if ((nest == Nest::Values) == reduces || (nest == Nest::Rows && !fits_rows))
         fail(Code::BadPlan, {"nest", "not the one that the formula needs"});
     return *options.plan;
 }

@@ -50,7 +50,8 @@ std::vector<Stage> stages_of(const Parsed& parsed, const Compilable& what,
         const std::string of = "sweep " + std::to_string(k + 1) + " of " +
                                std::to_string(programs.sweeps.size());
         for (Stage& stage : explain(sweep))
-            stages.push_back({of + ": " + stage.name, std::move(stage.text)});
+            stages.push_back({of + ": " + stage.name, std::move(stage.text),
+                              stage.is_of_processor});
         append(stages, code(sweep.program, width_of(sweep.program, rows)));
         for (const SweepPart& part : sweep.parts)
             rows.push_back(part.type.rows);
@@ -131,10 +132,7 @@ Formula::explain_for_gpu(std::span<const NamedView> arguments,
                   [&](const Program& program, std::int64_t width) {
                       return backend.explain(program, width, architecture);
                   });
-    // The plan of the host, which no GPU knows.
-    std::erase_if(stages, [](const Stage& stage) {
-        return stage.name == "plan" || stage.name.ends_with(": plan");
-    });
+    std::erase_if(stages, &Stage::is_of_processor);
     return stages;
 }
 

@@ -11,8 +11,8 @@ namespace tilefold::ir {
 namespace {
 
 constexpr OpRow op_rows[] = {
-#define OP(name, spelling, keops, arity, shape, result, range, cost, partials, \
-           tangents, doc)                                                      \
+#define OP(name, spelling, keops, arity, shape, result, range, cost, where,    \
+           partials, tangents, doc)                                            \
     {#name,                                                                    \
      spelling,                                                                 \
      keops,                                                                    \
@@ -21,6 +21,7 @@ constexpr OpRow op_rows[] = {
      ResultRule::result,                                                       \
      RangeRule::range,                                                         \
      cost,                                                                     \
+     Continuity::where,                                                        \
      partials,                                                                 \
      tangents,                                                                 \
      doc},

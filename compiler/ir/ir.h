@@ -100,6 +100,8 @@ enum class ShapeRule : std::uint8_t {
     Outer,
     Gather,
 };
+/// Whether an operand that is off by one ulp may change a result by more.
+enum class Continuity : std::uint8_t { Smooth, Jumps };
 enum class ResultRule : std::uint8_t {
     Real,
     Exact,
@@ -135,6 +137,7 @@ struct OpRow {
     ResultRule result;
     RangeRule range;
     int cost;
+    Continuity continuity;
     std::string_view partials, tangents, doc;
 };
 bool has_row(Op op);        ///< an operation of ops.def, no leaf, no structure
@@ -335,10 +338,5 @@ private:
     std::vector<ValueId> alike_;
     std::vector<bool> literal_;
 };
-
-/// Whether the value is a rank-1 value, in particular of `dynamic` width.
-inline bool is_vector(const Type& type) {
-    return type.rank == 1;
-}
 
 } // namespace tilefold::ir

@@ -9,6 +9,8 @@ namespace tilefold {
 struct Stage {
     std::string name;
     std::string text;
+    /// It plans loops for a processor, which no card knows.
+    bool is_of_processor = false;
 };
 
 } // namespace tilefold

@@ -71,13 +71,15 @@ private:
                                      : least_arity(node);
     }
 
-    /// K is an attribute, not an operand.
+    /// K is an attribute, not an operand; a lower bound of the body may be one
+    /// more.
     static std::pair<int, int> reduction_arity(const Node& node) {
         const ReductionRow& row = row_of(Reduction(node.first));
         if (row.monoid == Monoid::UserDefined)
             return {2, 3};
-        const int k = row.monoid == Monoid::KMinimum ? 1 : 0;
-        return {row.least - k, row.most - k};
+        if (row.monoid == Monoid::KMinimum)
+            return {row.least - 1, row.most};
+        return {row.least, row.most};
     }
 
     void check_attributes(const Node& node) const {

@@ -7,31 +7,8 @@
 namespace tilefold::ir {
 namespace {
 
-/// Where the result jumps: an operand that is off by one ulp may count.
 bool jumps(Op op) {
-    switch (op) {
-    case Op::Mod:
-    case Op::FloorDiv:
-    case Op::Rand:
-    case Op::Randn:
-    case Op::Gather:
-    case Op::GatherRow:
-    case Op::GatherElement:
-    case Op::Pinv:
-    case Op::Sign:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Trunc:
-    case Op::Polygamma:
-    case Op::Round:
-    case Op::Less:
-    case Op::LessEqual:
-    case Op::Equal:
-    case Op::NotEqual:
-        return true;
-    default:
-        return false;
-    }
+    return has_row(op) && row_of(op).continuity == Continuity::Jumps;
 }
 
 std::vector<bool> delicate_values(const Graph& graph) {

@@ -2,7 +2,7 @@
 
 #include "compiler/backends/cpu/choose_plan.h"
 
-#include "compiler/backends/cpu/narrow.h"
+#include "compiler/backends/cpu/contractions.h"
 #include "compiler/backends/cpu/plan_cost.h"
 #include "compiler/backends/cpu/tiles.h"
 
@@ -134,16 +134,9 @@ bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
            (user.type.axes == Axes::IJ || user.op == ir::Op::Reduce);
 }
 
-bool multiplies_by_parts(const ir::Graph& graph, const Plan& plan) {
-    for (ir::ValueId id = 0; id < graph.nodes.size(); ++id)
-        if (multiplies_by_parts(graph, id, plan))
-            return true;
-    return false;
-}
-
 Demand demand_of(const ir::Graph& graph, const Plan& plan) {
     Demand demand;
-    const std::map<ir::ValueId, Words> words = find_words(graph, plan);
+    const Contractions contractions = choose_contractions(graph, plan);
     std::vector<bool> counted(graph.nodes.size());
     for (ir::ValueId id = 0; id < graph.nodes.size(); ++id) {
         const ir::Node& node = graph[id];
@@ -166,7 +159,7 @@ Demand demand_of(const ir::Graph& graph, const Plan& plan) {
             demand.located |= is_location;
             demand.extremes &= is_location || monoid == ir::Monoid::Maximum ||
                                monoid == ir::Monoid::Minimum;
-            demand.blocks |= weighs_by_blocks(graph, id, plan);
+            demand.blocks |= contractions.weighed_by_tiles.count(id) > 0;
             demand.wide |= width == dynamic || width > constants::unroll;
             demand.accumulators += std::max(width, 1);
         } else if (node.type.axes == Axes::IJ && node.arity > 0) {
@@ -177,10 +170,7 @@ Demand demand_of(const ir::Graph& graph, const Plan& plan) {
                     continue;
                 const std::int64_t components = graph[operand].type.rows;
                 demand.longest = std::max(demand.longest, components);
-                const auto found = words.find(operand);
-                const bool blocks =
-                    (found != words.end() && found->second.depth > 0) ||
-                    multiplies_by_parts(graph, id, plan);
+                const bool blocks = contractions.is_tiled(id);
                 demand.blocks |= blocks;
                 demand.looped |= !blocks && components > constants::unroll;
             }
@@ -274,7 +264,8 @@ bool takes_column_tiles(const ir::Graph& graph, const Plan& plan) {
     return demand_of(graph, plan).takes_column_tiles();
 }
 
-bool has_rows_nest(const ir::Graph& graph) {
+bool has_rows_nest(const ir::Graph& graph, std::optional<std::int32_t> unroll) {
+    const std::int32_t most = unroll.value_or(constants::unroll);
     const auto is_for_rows = [&](const ir::Node& node) {
         if (node.op == ir::Op::Index)
             return false; // tiles may be left out, whose rows have a result
@@ -284,7 +275,7 @@ bool has_rows_nest(const ir::Graph& graph) {
         return Axes(node.second) == Axes::J && node.pairs == ir::Pairs::All &&
                monoid != ir::Monoid::KMinimum &&
                monoid != ir::Monoid::UserDefined && node.type.rows != dynamic &&
-               node.type.rows <= constants::unroll;
+               node.type.rows <= most;
     };
     // What is made of reductions reads no rows beside them.
     std::vector<bool> reduced(graph.nodes.size());
@@ -326,10 +317,11 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
                                   const Parts& parts) {
     Plan plan = base_plan(graph, nest, isa);
     plan.parts = parts.factors;
-    if (!multiplies_by_parts(graph, plan))
-        plan.parts = 0;
     plan.weight_parts = parts.weights;
-    if (!weighs_by_blocks(graph, plan))
+    const Contractions asked = choose_contractions(graph, plan);
+    if (!asked.has(Contraction::SplitTiles))
+        plan.parts = 0;
+    if (asked.weighed_by_tiles.empty())
         plan.weight_parts = Parts().weights;
     std::vector<Plan> plans;
     const Demand demand = demand_of(graph, plan);
@@ -340,7 +332,7 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
         }
     };
     plan.sieve = 1;
-    if (sieved_distance(graph, plan) != ir::no_value)
+    if (choose_contractions(graph, plan).has(Contraction::Filtered))
         add();
     plan.sieve = 0;
     add();

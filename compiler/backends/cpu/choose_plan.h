@@ -4,13 +4,16 @@
 #include "compiler/backends/cpu/plan.h"
 #include "compiler/ir/ir.h"
 
+#include <optional>
 #include <vector>
 
 namespace tilefold {
 
 /// Whether reductions of the (oriented) graph may be computed so: their
 /// accumulators are registers, and nothing but they make the result.
-bool has_rows_nest(const ir::Graph& graph);
+/// `unroll`: of the plan, or the model's own.
+bool has_rows_nest(const ir::Graph& graph,
+                   std::optional<std::int32_t> unroll = std::nullopt);
 
 /// What a plan may take for granted of a call's sizes.
 struct Sizes {

@@ -25,6 +25,9 @@ struct IsaRow {
     const char* triple;
     const char* cpu;
     const char* features;
+
+    /// Vectors of 32 bytes, and no masks.
+    bool is_avx2() const { return vector_bytes == 32 && !masks; }
 };
 std::span<const IsaRow> isa_rows(); ///< of a processor the poorest first
 const IsaRow& row_of(Isa isa);

@@ -2,9 +2,10 @@
 
 #include "compiler/backends/cpu/plan_cost.h"
 
-#include "compiler/backends/cpu/narrow.h"
+#include "compiler/backends/cpu/contractions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace tilefold {
@@ -21,6 +22,25 @@ struct Counting {
     }
 };
 
+/// Of a component that a reduction takes.
+double slots_of_term(ir::Monoid monoid) {
+    switch (monoid) {
+    case ir::Monoid::Add:
+    case ir::Monoid::Multiply:
+    case ir::Monoid::Maximum:
+    case ir::Monoid::Minimum:
+    case ir::Monoid::ArgMaximum:
+    case ir::Monoid::ArgMinimum:
+        return 2;
+    case ir::Monoid::LogSumExp:
+    case ir::Monoid::SoftMax:
+    case ir::Monoid::KMinimum:
+    case ir::Monoid::UserDefined:
+        return 16;
+    }
+    return 16;
+}
+
 double slots_of(const ir::Graph& graph, Axes axes,
                 const Counting& counting = {});
 
@@ -32,7 +52,7 @@ double slots_of(const ir::Graph& graph, const ir::Node& node, Axes axes,
         const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
         if (node.fold)
             return slots_of(node.fold->accumulate, Axes::I, counting);
-        return components * (monoid >= ir::Monoid::LogSumExp ? 16 : 2);
+        return components * slots_of_term(monoid);
     }
     if (node.op <= ir::Op::Reduce || node.type.axes != axes)
         return 0;
@@ -94,14 +114,12 @@ double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
     double slots = 1 + slots_of(graph, Axes::IJ);
     if (!row_of(plan.isa).masks)
         slots += without_table * powers_of(graph);
-    const std::map<ir::ValueId, Words> words = find_words(graph, plan);
-    if (const ir::ValueId id = sieved_distance(graph, plan); id != ir::no_value)
-        slots -= (1 - sieve_share) * slots_of(graph, graph[id], Axes::IJ);
-    for (const ir::Node& node : graph.nodes) {
-        const auto found = words.find(node.operands[0]);
-        if (node.arity == 2 && found != words.end() && found->second.depth > 0)
-            slots -= (1 - block_share) * slots_of(graph, node, Axes::IJ);
-    }
+    const Contractions contractions = choose_contractions(graph, plan);
+    for (const auto& [id, way] : contractions.ways)
+        if (way == Contraction::Filtered)
+            slots -= (1 - sieve_share) * slots_of(graph, graph[id], Axes::IJ);
+        else if (way == Contraction::WordTiles)
+            slots -= (1 - block_share) * slots_of(graph, graph[id], Axes::IJ);
     return slots / slots_per_nanosecond / plan.lanes;
 }
 
@@ -113,12 +131,11 @@ double code_slots_of_pair(const ir::Graph& graph, const Plan& plan) {
 double nanoseconds_per_component(const ir::Graph& graph, const Plan& plan) {
     // An fma, or as much of a product of matrices.
     const IsaRow& isa = row_of(plan.isa);
-    double nanoseconds =
+    const double nanoseconds =
         1.0 / (isa.ports == Ports::Halves ? 3 : 6) / plan.lanes;
-    for (ir::ValueId id = 0; id < graph.nodes.size(); ++id)
-        if (graph[id].op == ir::Op::Reduce && weighs_by_blocks(graph, id, plan))
-            nanoseconds *= isa.blocks ? block_share : 0.5;
-    return nanoseconds;
+    const std::size_t by_tiles =
+        choose_contractions(graph, plan).weighed_by_tiles.size();
+    return nanoseconds * std::pow(isa.blocks ? block_share : 0.5, by_tiles);
 }
 
 } // namespace tilefold

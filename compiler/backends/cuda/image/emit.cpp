@@ -15,16 +15,6 @@ namespace {
 
 using ir::Op;
 
-/// What this backend has no code for.
-void check_operations(const ir::Graph& graph) {
-    for (const ir::Node& node : graph.nodes) {
-        if (node.fold) {
-            check_operations(node.fold->accumulate);
-            check_operations(node.fold->merge);
-        }
-    }
-}
-
 bool uses(const ir::Graph& graph, const std::vector<Op>& ops) {
     return std::ranges::any_of(graph.nodes, [&](const ir::Node& node) {
         return std::ranges::count(ops, node.op) ||
@@ -286,7 +276,6 @@ std::vector<SourceProgram> Source::programs() const {
 }
 
 Emitted emit(const ir::Graph& graph, const Plan& plan) {
-    check_operations(graph);
     const std::int32_t open = open_argument(graph);
     const Reduction reduction(
         of_width(graph, plan.width_block),

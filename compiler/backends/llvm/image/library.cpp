@@ -41,7 +41,8 @@ std::string explain_text(std::string_view graph_text,
                          const tilefold_caller& caller) {
     const ir::Graph graph = ir::parse_ir(graph_text);
     const Plan plan = parse_plan(plan_text);
-    Written written = write(graph, plan, Portion::Whole, caller);
+    const LoweredKernel kernel = lower(graph, plan);
+    Written written = write(graph, plan, kernel, Portion::Whole, caller);
     if (plan.stage)
         written.gate->leave_out(scheduling);
     auto machine = make_machine(plan.isa);

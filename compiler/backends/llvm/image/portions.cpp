@@ -151,10 +151,11 @@ void write_entries(ModuleWriter& writer) {
 
 } // namespace
 
-Written write(const ir::Graph& graph, const Plan& plan, Portion portion,
+Written write(const ir::Graph& graph, const Plan& plan,
+              const LoweredKernel& kernel, Portion portion,
               const tilefold_caller& caller) {
     go_on(caller);
-    ModuleWriter writer(graph, plan, portion);
+    ModuleWriter writer(graph, plan, kernel, portion);
     try {
         write_entries(writer);
     } catch (const EndsEarly&) {
@@ -171,12 +172,13 @@ namespace {
 /// they borrow.
 void write_all(const ir::Graph& graph, const Plan& plan,
                const tilefold_caller& caller, std::vector<Written>& portions) {
-    portions.push_back(write(graph, plan, Portion::Pairs, caller));
-    portions.push_back(write(graph, plan, Portion::Rest, caller));
+    const LoweredKernel kernel = lower(graph, plan);
+    portions.push_back(write(graph, plan, kernel, Portion::Pairs, caller));
+    portions.push_back(write(graph, plan, kernel, Portion::Rest, caller));
     Borrowed borrowed = portions[0].borrowed;
     borrowed.merge(portions[1].borrowed);
     for (const auto& [name, write_function] : borrowed) {
-        ModuleWriter writer(graph, plan, Portion::Shared);
+        ModuleWriter writer(graph, plan, kernel, Portion::Shared);
         write_function(writer);
         portions.push_back(taken_from(writer, caller));
     }

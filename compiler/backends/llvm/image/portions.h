@@ -22,7 +22,8 @@ struct Written {
 };
 
 /// Throws TooLarge.
-Written write(const ir::Graph& graph, const Plan& plan, Portion portion,
+Written write(const ir::Graph& graph, const Plan& plan,
+              const LoweredKernel& kernel, Portion portion,
               const tilefold_caller& caller);
 
 /// All but what compiled it, and how long it took. Throws EndsEarly.

@@ -331,8 +331,7 @@ struct Ways {
 
 Value* in_registers(Lanes& lanes, Value* x, ir::Sign sign, const Ways& ways) {
     const IsaRow& isa = row_of(lanes.isa());
-    const bool by_avx2 =
-        lanes.isa() == Isa::X86_64_V3 && lanes.dtype_of(x) == DType::F32;
+    const bool by_avx2 = isa.is_avx2() && lanes.dtype_of(x) == DType::F32;
     const int bytes = lanes.width() * int(size_of(lanes.dtype_of(x)));
     if ((!isa.masks && !by_avx2) || bytes < isa.vector_bytes)
         return ways.otherwise(lanes, x, sign);

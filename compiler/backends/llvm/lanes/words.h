@@ -16,7 +16,7 @@
 // for 0. Distances of bf16 are no such sum: differences would not be exact.
 #pragma once
 
-#include "compiler/backends/cpu/narrow.h"
+#include "compiler/backends/cpu/contractions.h"
 #include "compiler/backends/llvm/lanes/lanes.h"
 
 namespace tilefold::llvm_backend {

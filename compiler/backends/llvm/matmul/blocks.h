@@ -11,18 +11,12 @@
 // instruction for lanes, with 16 vectors of sums in registers.
 #pragma once
 
+#include "compiler/backends/cpu/lower/arena.h"
 #include "compiler/backends/llvm/lanes/lanes.h"
 
 #include <vector>
 
 namespace tilefold::llvm_backend {
-
-/// Rows of A and of sums that are taken at once, two blocks; and `rows` with
-/// those of a last square that are none.
-inline constexpr std::int64_t square_rows = 32;
-constexpr std::int64_t whole_squares(std::int64_t rows) {
-    return (rows + square_rows - 1) / square_rows * square_rows;
-}
 
 /// What is added to the sums: C[m][n] += Σ_k A[m][k] · B[k][n], k counting
 /// words, for each A and each of its B. Rows of B and C are vectors of lanes;

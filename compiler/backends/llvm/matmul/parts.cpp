@@ -11,8 +11,8 @@ using llvm::Value;
 
 namespace {
 
-constexpr int parts = 2;
-constexpr std::int64_t vector_bytes = 64;
+constexpr int parts = splits_of_factor;
+constexpr std::int64_t vector_bytes = vector_bytes_of_bf16;
 
 /// The bits of h and l, of lanes.
 std::array<Value*, parts> parts_of(const Lanes& lanes, Value* x) {
@@ -45,33 +45,6 @@ Value* words_of(const Lanes& lanes, Value* even, Value* odd) {
     return b.CreateOr(upper, b.CreateZExt(even, words));
 }
 
-FactorParts::FactorParts(const ModuleWriter& writer, std::int64_t offset)
-    : writer_(writer), end_(offset) {
-    const Plan& plan = writer.plan;
-    for (ValueId id = 0; id < writer.graph.nodes.size(); ++id) {
-        if (!multiplies_by_parts(writer.graph, id, plan))
-            continue;
-        const auto [row, column] = rows_first(writer.graph, writer.graph[id]);
-        Place place{row, column, writer.graph[row].type.rows, 0, end_, 0};
-        place.words =
-            up_to(up_to(place.components, numbers_of_word) / numbers_of_word,
-                  most_block_depth);
-        end_ += up_to(plan.row_block, plan.row_vectors * plan.lanes) /
-                (plan.row_vectors * plan.lanes) * tile_bytes(place);
-        place.columns = end_;
-        end_ += parts * column_part_bytes(place);
-        places_[id] = place;
-    }
-}
-
-std::int64_t FactorParts::tile_bytes(const Place& place) const {
-    return parts * place.words * writer_.plan.row_vectors * vector_bytes;
-}
-
-std::int64_t FactorParts::column_part_bytes(const Place& place) const {
-    return whole_squares(writer_.plan.panel) * place.words * 4;
-}
-
 /// Words of all rows of a tile lie side by side.
 void FactorParts::keep_rows(Entry& entry, const Pack& rows, Value* count,
                             Value* scratch) const {
@@ -79,7 +52,7 @@ void FactorParts::keep_rows(Entry& entry, const Pack& rows, Value* count,
     const Lanes& lanes = entry.lanes;
     const std::int64_t vectors = writer_.plan.row_vectors;
     const std::int64_t tile = vectors * lanes.width();
-    for (const auto& [id, place] : places_) {
+    for (const auto& [id, place] : products_) {
         const auto read = [&, row = place.row](Component k, Value* point) {
             return lanes.load(DType::F32,
                               rows.address(lanes, scratch, row, k, point));
@@ -89,7 +62,7 @@ void FactorParts::keep_rows(Entry& entry, const Pack& rows, Value* count,
             Value* first = b.CreateMul(word, lanes.constant(numbers_of_word));
             Value* to = lanes.at(lanes.byte_offset(scratch, place.rows),
                                  b.CreateUDiv(point, lanes.constant(tile)), 0,
-                                 tile_bytes(place));
+                                 place.row_tile_bytes);
             for (int r = 0; r < vectors; ++r) {
                 Value* at =
                     b.CreateAdd(point, lanes.constant(r * lanes.width()));
@@ -118,18 +91,19 @@ void FactorParts::keep_rows(Entry& entry, const Pack& rows, Value* count,
 }
 
 /// Zeros behind the words of every tile.
-void FactorParts::clear_rows(Entry& entry, const Place& place, Value* count,
-                             Value* scratch) const {
+void FactorParts::clear_rows(Entry& entry, const SplitProduct& place,
+                             Value* count, Value* scratch) const {
     auto& b = entry.b;
     const Lanes& lanes = entry.lanes;
     const std::int64_t vectors = writer_.plan.row_vectors;
     const std::int64_t used =
-        up_to(place.components, numbers_of_word) / numbers_of_word;
+        round_up(place.components, numbers_of_word) / numbers_of_word;
     Value* zero = llvm::Constant::getNullValue(lanes.type(DType::I32));
     Value* tile = lanes.constant(vectors * lanes.width());
     lanes.loop(lanes.constant(0), count, tile, [&](Value* point) {
-        Value* to = lanes.at(lanes.byte_offset(scratch, place.rows),
-                             b.CreateUDiv(point, tile), 0, tile_bytes(place));
+        Value* to =
+            lanes.at(lanes.byte_offset(scratch, place.rows),
+                     b.CreateUDiv(point, tile), 0, place.row_tile_bytes);
         for (int part = 0; part < parts; ++part)
             lanes.loop(lanes.constant((part * place.words + used) * vectors),
                        lanes.constant((part + 1) * place.words * vectors),
@@ -146,7 +120,7 @@ void FactorParts::keep_columns(Entry& entry, const Pack& columns, Value* count,
     auto& b = entry.b;
     const Lanes& lanes = entry.lanes;
     Value* step = lanes.constant(lanes.width());
-    for (const auto& [id, place] : places_) {
+    for (const auto& [id, place] : products_) {
         const auto keep = [&, place = place](Value* point, Value* k, Value* x) {
             const auto all = parts_of(lanes, x);
             Value* to = lanes.at(lanes.byte_offset(scratch, place.columns),
@@ -155,12 +129,12 @@ void FactorParts::keep_columns(Entry& entry, const Pack& columns, Value* count,
             for (int part = 0; part < parts; ++part)
                 b.CreateAlignedStore(
                     all[std::size_t(part)],
-                    lanes.byte_offset(to, part * column_part_bytes(place)),
+                    lanes.byte_offset(to, part * place.column_split_bytes),
                     llvm::Align(vector_bytes / 2));
         };
         Value* zero = llvm::Constant::getNullValue(lanes.type(DType::F32));
         Value* components = lanes.constant(place.components);
-        const std::int64_t read = up_to(place.components, lanes.width());
+        const std::int64_t read = round_up(place.components, lanes.width());
         lanes.loop(
             lanes.constant(0), count, lanes.constant(1), [&](Value* point) {
                 lanes.loop(lanes.constant(0), lanes.constant(read), step,
@@ -183,17 +157,18 @@ void FactorParts::keep_columns(Entry& entry, const Pack& columns, Value* count,
 BlockProduct FactorParts::product(const Entry& entry, ValueId id, Value* row,
                                   Value* first, Value* scratch) const {
     const Lanes& lanes = entry.lanes;
-    const Place& place = places_.at(id);
+    const SplitProduct& place = products_.at(id);
     const std::int64_t vectors = writer_.plan.row_vectors;
     Value* of_rows = lanes.at(
         lanes.byte_offset(scratch, place.rows),
         entry.lanes.b.CreateUDiv(row, lanes.constant(vectors * lanes.width())),
-        0, tile_bytes(place));
+        0, place.row_tile_bytes);
     Value* of_columns = lanes.at(lanes.byte_offset(scratch, place.columns),
                                  first, 0, place.words * 4);
-    Value* lesser_rows = lanes.byte_offset(of_rows, tile_bytes(place) / parts);
+    Value* lesser_rows =
+        lanes.byte_offset(of_rows, place.row_tile_bytes / parts);
     Value* lesser_columns =
-        lanes.byte_offset(of_columns, column_part_bytes(place));
+        lanes.byte_offset(of_columns, place.column_split_bytes);
     BlockProduct product;
     product.factors = {{of_columns, {of_rows, lesser_rows}},
                        {lesser_columns, {of_rows}}};

@@ -15,14 +15,6 @@
 
 namespace tilefold::llvm_backend {
 
-/// number, rounded up to a multiple.
-constexpr std::int64_t up_to(std::int64_t number, std::int64_t multiple) {
-    return (number + multiple - 1) / multiple * multiple;
-}
-
-/// bf16 in a word of 32 bits.
-inline constexpr std::int64_t numbers_of_word = 2;
-
 /// Of lanes of float32, and its bits.
 struct NearestBf16 {
     NearestBf16(const Lanes& lanes, llvm::Value* x);
@@ -35,11 +27,10 @@ llvm::Value* words_of(const Lanes& lanes, llvm::Value* even, llvm::Value* odd);
 /// a block, and of the columns of a panel.
 class FactorParts {
 public:
-    FactorParts(const ModuleWriter& writer, std::int64_t offset);
+    explicit FactorParts(const ModuleWriter& writer)
+        : writer_(writer), products_(writer.kernel.splits) {}
 
-    bool any() const { return !places_.empty(); }
-    bool has(ir::ValueId product) const { return places_.count(product) > 0; }
-    std::int64_t end() const { return end_; } ///< offset after them
+    bool has(ir::ValueId product) const { return products_.count(product) > 0; }
 
     void keep_rows(Entry& entry, const Pack& rows, llvm::Value* count,
                    llvm::Value* scratch) const;
@@ -50,20 +41,11 @@ public:
                          llvm::Value* first, llvm::Value* scratch) const;
 
 private:
-    struct Place {
-        ir::ValueId row, column;
-        std::int64_t components, words; ///< words with zeros for whole blocks
-        std::int64_t rows, columns;     ///< offsets
-    };
-    void clear_rows(Entry& entry, const Place& place, llvm::Value* count,
+    void clear_rows(Entry& entry, const SplitProduct& place, llvm::Value* count,
                     llvm::Value* scratch) const;
-    /// From tile to tile of rows, and from part to part of one.
-    std::int64_t tile_bytes(const Place& place) const;
-    std::int64_t column_part_bytes(const Place& place) const;
 
     const ModuleWriter& writer_;
-    std::map<ir::ValueId, Place> places_;
-    std::int64_t end_;
+    const std::map<ir::ValueId, SplitProduct>& products_;
 };
 
 } // namespace tilefold::llvm_backend

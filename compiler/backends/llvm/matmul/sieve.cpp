@@ -4,8 +4,6 @@
 
 #include "compiler/backends/llvm/matmul/parts.h"
 
-#include <tuple>
-
 namespace tilefold::llvm_backend {
 
 using ir::ValueId;
@@ -13,7 +11,7 @@ using llvm::Value;
 
 namespace {
 
-constexpr std::int64_t vector_bytes = 64;
+constexpr std::int64_t vector_bytes = vector_bytes_of_bf16;
 /// Of what is found by a few roundings and only has to be no smaller.
 constexpr double upwards = 1 + 0x1p-10;
 /// Products below the normal numbers are lost: so much of a thousand.
@@ -74,45 +72,12 @@ private:
     Value *square_at_, *error_at_;
 };
 
-Sieve::Sieve(const ModuleWriter& writer, std::int64_t offset)
-    : writer_(writer), distance_(sieved_distance(writer.graph, writer.plan)),
-      end_(offset) {
-    if (!exists())
-        return;
-    const Plan& plan = writer.plan;
-    std::tie(row_, column_) = rows_first(writer.graph, writer.graph[distance_]);
-    components_ = writer.graph[row_].type.rows;
-    const std::int64_t words =
-        up_to(components_, numbers_of_word) / numbers_of_word;
-    steps_ = up_to(words, most_block_depth) / most_block_depth;
-    depth_ = up_to(words, steps_) / steps_;
-    stride_ = up_to(words, most_block_depth) * 4;
-    const std::int64_t tile = plan.row_vectors * vector_bytes;
-    const std::int64_t tiles =
-        up_to(plan.row_block, plan.row_vectors * plan.lanes) /
-        (plan.row_vectors * plan.lanes);
-    const std::int64_t columns = whole_squares(plan.panel);
-    const auto take = [&](std::int64_t bytes) {
-        const std::int64_t place = end_;
-        end_ += up_to(bytes, vector_bytes);
-        return place;
-    };
-    centre_ = take(stride_ * 2);
-    row_words_ = take(tiles * steps_ * depth_ * tile);
-    row_parts_ = take(tiles * row_parts * tile);
-    column_words_ = take(columns * stride_);
-    column_errors_ = take(columns * 4);
-    column_squares_ = take(columns * 4);
-    longest_ = take(4);
-    products_ = take(whole_squares(plan.k_tile) * tile);
-}
-
 Value* Sieve::row_words(const Lanes& lanes, Value* scratch, Value* row) const {
     const std::int64_t vectors = writer_.plan.row_vectors;
     Value* tile =
         lanes.b.CreateUDiv(row, lanes.constant(vectors * writer_.plan.lanes));
-    return lanes.at(lanes.byte_offset(scratch, row_words_), tile, 0,
-                    steps_ * depth_ * vectors * vector_bytes);
+    return lanes.at(lanes.byte_offset(scratch, filter_->row_words), tile, 0,
+                    filter_->steps * filter_->depth * vectors * vector_bytes);
 }
 
 Value* Sieve::row_part(const Lanes& lanes, Value* scratch, Value* row, int r,
@@ -120,33 +85,35 @@ Value* Sieve::row_part(const Lanes& lanes, Value* scratch, Value* row, int r,
     const std::int64_t vectors = writer_.plan.row_vectors;
     Value* tile =
         lanes.b.CreateUDiv(row, lanes.constant(vectors * writer_.plan.lanes));
-    return lanes.byte_offset(lanes.at(lanes.byte_offset(scratch, row_parts_),
-                                      tile, 0,
-                                      row_parts * vectors * vector_bytes),
-                             (part * vectors + r) * vector_bytes);
+    return lanes.byte_offset(
+        lanes.at(lanes.byte_offset(scratch, filter_->row_parts), tile, 0,
+                 Filter::parts_of_row * vectors * vector_bytes),
+        (part * vectors + r) * vector_bytes);
 }
 
 /// The first row, without what is no finite number, and zeros.
 void Sieve::keep_centre(Entry& entry, const Pack& rows, Value* scratch) const {
     const Lanes& lanes = entry.lanes;
     Value* zero = lanes.constant(0);
-    Value* centre = lanes.byte_offset(scratch, centre_);
+    Value* centre = lanes.byte_offset(scratch, filter_->centre);
     const auto store = [&](Value* k, Value* x) {
         lanes.b.CreateAlignedStore(x, lanes.at(centre, k, 0, 4),
                                    llvm::Align(4));
     };
     llvm::Type* number = lanes.b.getFloatTy();
     Value* none = llvm::Constant::getNullValue(number);
-    lanes.loop(
-        zero, lanes.constant(components_), lanes.constant(1), [&](Value* k) {
-            Value* x = lanes.b.CreateLoad(
-                number, rows.address(lanes, scratch, row_, {0, k}, zero));
-            Value* is_finite =
-                lanes.b.CreateFCmpOEQ(lanes.b.CreateFSub(x, x), none);
-            store(k, lanes.b.CreateSelect(is_finite, x, none));
-        });
-    lanes.loop(lanes.constant(components_), lanes.constant(stride_ / 2),
-               lanes.constant(1), [&](Value* k) { store(k, none); });
+    lanes.loop(zero, lanes.constant(filter_->components), lanes.constant(1),
+               [&](Value* k) {
+                   Value* x = lanes.b.CreateLoad(
+                       number, rows.address(lanes, scratch, filter_->row,
+                                            {0, k}, zero));
+                   Value* is_finite =
+                       lanes.b.CreateFCmpOEQ(lanes.b.CreateFSub(x, x), none);
+                   store(k, lanes.b.CreateSelect(is_finite, x, none));
+               });
+    lanes.loop(lanes.constant(filter_->components),
+               lanes.constant(filter_->stride / 2), lanes.constant(1),
+               [&](Value* k) { store(k, none); });
 }
 
 /// Words of all rows of a tile lie side by side.
@@ -158,13 +125,14 @@ void Sieve::keep_rows(Entry& entry, const Pack& rows, Value* count,
     const Lanes& lanes = entry.lanes;
     auto& b = entry.b;
     const std::int64_t vectors = writer_.plan.row_vectors;
-    Value* centre = lanes.byte_offset(scratch, centre_);
+    Value* centre = lanes.byte_offset(scratch, filter_->centre);
     const auto keep = [&](Value* tile, int r) {
         Value* point = b.CreateAdd(tile, lanes.constant(r * lanes.width()));
         Norms norms(lanes);
         const auto bits = [&](Value* k) {
             Value* x = lanes.load(
-                DType::F32, rows.address(lanes, scratch, row_, {0, k}, point));
+                DType::F32,
+                rows.address(lanes, scratch, filter_->row, {0, k}, point));
             return norms.add(b.CreateFSub(
                 x, lanes.broadcast(DType::F32, lanes.at(centre, k, 0, 4))));
         };
@@ -174,7 +142,7 @@ void Sieve::keep_rows(Entry& entry, const Pack& rows, Value* count,
             lanes.store(lanes_of_word,
                         lanes.at(to, word, 0, vectors * vector_bytes));
         };
-        Value* whole = lanes.constant(components_ / numbers_of_word);
+        Value* whole = lanes.constant(filter_->components / numbers_of_word);
         lanes.loop(lanes.constant(0), whole, lanes.constant(1), [&](Value* w) {
             Value* even = b.CreateMul(w, lanes.constant(numbers_of_word));
             Value* first = bits(even);
@@ -182,10 +150,10 @@ void Sieve::keep_rows(Entry& entry, const Pack& rows, Value* count,
                               bits(b.CreateAdd(even, lanes.constant(1)))));
         });
         Value* none = llvm::Constant::getNullValue(lanes.type(DType::I32));
-        lanes.loop(whole, lanes.constant(steps_ * depth_), lanes.constant(1),
-                   [&](Value* w) { store(w, none); });
-        if (components_ % numbers_of_word) {
-            Value* last = bits(lanes.constant(components_ - 1));
+        lanes.loop(whole, lanes.constant(filter_->steps * filter_->depth),
+                   lanes.constant(1), [&](Value* w) { store(w, none); });
+        if (filter_->components % numbers_of_word) {
+            Value* last = bits(lanes.constant(filter_->components - 1));
             store(whole, b.CreateZExt(last, none->getType()));
         }
         Value* length = Norms::length_of(lanes, norms.square());
@@ -208,21 +176,21 @@ void Sieve::keep_columns(Entry& entry, const Pack& columns, Value* count,
         return;
     const Lanes& lanes = entry.lanes;
     auto& b = entry.b;
-    Value* centre = lanes.byte_offset(scratch, centre_);
+    Value* centre = lanes.byte_offset(scratch, filter_->centre);
     Value* longest = lanes.variable(b.getFloatTy());
     Value* zero = llvm::Constant::getNullValue(lanes.type(DType::F32));
     b.CreateStore(llvm::ConstantFP::get(b.getFloatTy(), 0), longest);
     const auto keep = [&](Value* point) {
         Norms norms(lanes);
-        Value* to = lanes.at(lanes.byte_offset(scratch, column_words_), point,
-                             0, stride_);
+        Value* to = lanes.at(lanes.byte_offset(scratch, filter_->column_words),
+                             point, 0, filter_->stride);
         lanes.loop(
-            lanes.constant(0), lanes.constant(stride_ / 2),
+            lanes.constant(0), lanes.constant(filter_->stride / 2),
             lanes.constant(lanes.width()), [&](Value* k) {
                 Value* there = lanes.first_lanes(
-                    b.CreateSub(lanes.constant(components_), k));
-                Value* place =
-                    columns.address(lanes, scratch, column_, {0, k}, point);
+                    b.CreateSub(lanes.constant(filter_->components), k));
+                Value* place = columns.address(lanes, scratch, filter_->column,
+                                               {0, k}, point);
                 Value* x = b.CreateMaskedLoad(lanes.type(DType::F32), place,
                                               llvm::Align(4), there, zero);
                 x = b.CreateFSub(
@@ -244,17 +212,18 @@ void Sieve::keep_columns(Entry& entry, const Pack& columns, Value* count,
                 x, lanes.at(lanes.byte_offset(scratch, offset), point, 0, 4),
                 llvm::Align(4));
         };
-        store(error, column_errors_);
+        store(error, filter_->column_errors);
         store(scaled(lanes, b.CreateFSub(square, b.CreateFMul(error, error)),
                      0.5),
-              column_squares_);
+              filter_->column_squares);
         b.CreateStore(
             b.CreateMaxNum(b.CreateLoad(b.getFloatTy(), longest), length),
             longest);
     };
     lanes.loop(lanes.constant(0), count, lanes.constant(1), keep);
     b.CreateAlignedStore(b.CreateLoad(b.getFloatTy(), longest),
-                         lanes.byte_offset(scratch, longest_), llvm::Align(4));
+                         lanes.byte_offset(scratch, filter_->longest),
+                         llvm::Align(4));
 }
 
 void Sieve::multiply(const Entry& entry, Value* row, Value* first, Value* end,
@@ -263,14 +232,15 @@ void Sieve::multiply(const Entry& entry, Value* row, Value* first, Value* end,
     const std::int64_t vectors = writer_.plan.row_vectors;
     BlockProduct product;
     product.factors = {
-        {lanes.at(lanes.byte_offset(scratch, column_words_), first, 0, stride_),
+        {lanes.at(lanes.byte_offset(scratch, filter_->column_words), first, 0,
+                  filter_->stride),
          {row_words(lanes, scratch, row)}}};
-    product.a_stride = stride_;
-    product.b_step = depth_ * vectors * vector_bytes;
-    product.depth = depth_;
-    product.most_steps = steps_;
-    product.steps = lanes.constant(steps_);
-    product.c = lanes.byte_offset(scratch, products_);
+    product.a_stride = filter_->stride;
+    product.b_step = filter_->depth * vectors * vector_bytes;
+    product.depth = filter_->depth;
+    product.most_steps = filter_->steps;
+    product.steps = lanes.constant(filter_->steps);
+    product.c = lanes.byte_offset(scratch, filter_->products);
     product.vectors = int(vectors);
     product.rows = lanes.b.CreateSub(end, first);
     product.starts = true;
@@ -284,11 +254,11 @@ Sieve::Limits Sieve::limits(const Entry& entry, Value* row, int r, Value* worst,
     const auto part = [&](RowPart which) {
         return lanes.load(DType::F32, row_part(lanes, scratch, row, r, which));
     };
-    const double rounded = roundings(components_);
+    const double rounded = roundings(filter_->components);
     Value* near = b.CreateFAdd(scaled(lanes, root(lanes, worst), 1 + rounded),
                                part(error));
-    Value* longest =
-        lanes.broadcast(DType::F32, lanes.byte_offset(scratch, longest_));
+    Value* longest = lanes.broadcast(
+        DType::F32, lanes.byte_offset(scratch, filter_->longest));
     Value* all = b.CreateFAdd(b.CreateFAdd(part(length), near),
                               scaled(lanes, longest, 2));
     Value* slack = b.CreateFAdd(scaled(lanes, b.CreateFMul(all, all), rounded),
@@ -310,13 +280,14 @@ Value* Sieve::passes(const Entry& entry, const Limits& limits, int r,
     };
     Value* product = lanes.load(
         DType::F32,
-        lanes.byte_offset(lanes.at(lanes.byte_offset(scratch, products_),
-                                   b.CreateSub(column, first), 0,
-                                   vectors * vector_bytes),
-                          r * vector_bytes));
-    Value* sum = lanes.fma(limits.near, of_column(column_errors_), product);
-    return b.CreateFCmpUGE(b.CreateFSub(sum, of_column(column_squares_)),
-                           limits.least);
+        lanes.byte_offset(
+            lanes.at(lanes.byte_offset(scratch, filter_->products),
+                     b.CreateSub(column, first), 0, vectors * vector_bytes),
+            r * vector_bytes));
+    Value* sum =
+        lanes.fma(limits.near, of_column(filter_->column_errors), product);
+    return b.CreateFCmpUGE(
+        b.CreateFSub(sum, of_column(filter_->column_squares)), limits.least);
 }
 
 } // namespace tilefold::llvm_backend

@@ -14,15 +14,16 @@
 #include "compiler/backends/llvm/matmul/blocks.h"
 #include "compiler/backends/llvm/pack/entry.h"
 
+#include <optional>
+
 namespace tilefold::llvm_backend {
 
 class Sieve {
 public:
-    Sieve(const ModuleWriter& writer, std::int64_t offset);
+    explicit Sieve(const ModuleWriter& writer)
+        : writer_(writer), filter_(writer.kernel.filter) {}
 
-    bool exists() const { return distance_ != ir::no_value; }
-    std::int64_t end() const { return end_; } ///< offset in scratch after it
-    std::int64_t depth() const { return depth_; } ///< words of a step
+    bool exists() const { return filter_.has_value(); }
 
     void keep_rows(Entry& entry, const Pack& rows, llvm::Value* count,
                    llvm::Value* scratch) const;
@@ -45,7 +46,7 @@ public:
 
 private:
     class Norms;
-    enum RowPart : int { square, error, length, row_parts };
+    enum RowPart : int { square, error, length };
 
     llvm::Value* row_part(const Lanes& lanes, llvm::Value* scratch,
                           llvm::Value* row, int r, RowPart part) const;
@@ -55,14 +56,7 @@ private:
                      llvm::Value* scratch) const;
 
     const ModuleWriter& writer_;
-    ir::ValueId distance_, row_ = 0, column_ = 0;
-    std::int64_t components_ = 0, depth_ = 0, steps_ = 0;
-    std::int64_t stride_ = 0; ///< bytes of a column's words
-    /// Offsets: c; words and parts of rows; words of columns, e and
-    /// (|y'|² - e²)/2 of each, the longest y'; products.
-    std::int64_t centre_ = 0, row_words_ = 0, row_parts_ = 0;
-    std::int64_t column_words_ = 0, column_errors_ = 0, column_squares_ = 0;
-    std::int64_t longest_ = 0, products_ = 0, end_;
+    const std::optional<Filter>& filter_;
 };
 
 } // namespace tilefold::llvm_backend

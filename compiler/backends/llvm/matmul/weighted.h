@@ -32,10 +32,6 @@ struct WeightedBlocks {
     std::int64_t padding_bytes() const {
         return (square_rows - 1) * value_bytes();
     }
-    /// Vectors of lanes for each row vector that parts of weights take.
-    static std::int64_t weight_vectors(const Plan& plan) {
-        return whole_squares(plan.k_tile) * plan.weight_parts / 2;
-    }
 
     /// Sets values of `count` columns, zeros up to a block's end. `row(j)`:
     /// address of column j's components, f32 and one after the other, readable

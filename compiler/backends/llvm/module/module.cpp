@@ -3,8 +3,6 @@
 
 #include "compiler/backends/llvm/module/module.h"
 
-#include "compiler/ir/queries.h"
-
 #include <algorithm>
 #include <limits>
 
@@ -34,35 +32,25 @@ bool has_many_sines(const ir::Graph& graph, const Plan& plan) {
 } // namespace
 
 ModuleWriter::ModuleWriter(const ir::Graph& graph, const Plan& plan,
-                           Portion portion)
+                           const LoweredKernel& kernel, Portion portion)
     : graph(graph), plan(plan),
       has_pairs(portion == Portion::Whole || portion == Portion::Pairs),
       has_rest(portion == Portion::Whole || portion == Portion::Rest),
       has_shared(portion == Portion::Whole || portion == Portion::Shared),
-      sites(find_sites(graph, plan.nest == Nest::Values)),
-      words(find_words(graph, plan)), calls_sines(has_many_sines(graph, plan)),
+      kernel(kernel), calls_sines(has_many_sines(graph, plan)),
       context_(new llvm::LLVMContext),
       module_(new llvm::Module("tilefold", *context_)) {
-    layout.constants = sites.constants_size;
+    layout.constants = kernel.placement.constants_size;
+    const WidthOffset slots = slots_of(kernel.reductions);
+    // Of rows that have their results after a panel, in registers.
+    layout.slots = plan.nest == Nest::Rows ? 0 : slots.offset;
+    layout.slots_per_width = slots.per_width;
+    layout.scratch = kernel.scratch.offset;
+    layout.scratch_per_width = kernel.scratch.per_width;
     layout.lanes = plan.lanes;
     layout.real = graph.real;
     layout.row_block = plan.row_block;
     layout.panel = plan.panel;
-}
-
-DType ModuleWriter::packed_dtype(ir::ValueId id) const {
-    const ir::Node& node = graph[id];
-    if (words_of(id))
-        return DType::F32;
-    if (node.op != ir::Op::Argument || node.type.dtype != DType::I64 ||
-        size_of(graph.arguments[std::size_t(node.first)].dtype) > 2)
-        return node.type.dtype;
-    const bool is_only_summed =
-        std::ranges::all_of(graph.nodes, [&](const ir::Node& user) {
-            return std::ranges::count(user.inputs(), id) == 0 ||
-                   (is_contraction(user.op) && user.type.dtype == DType::F32);
-        });
-    return is_only_summed && graph.result != id ? DType::F32 : node.type.dtype;
 }
 
 Owned<llvm::LLVMContext> ModuleWriter::take_context() {

@@ -4,12 +4,11 @@
 #pragma once
 
 #include "compiler/artifact/artifact.h"
-#include "compiler/backends/cpu/narrow.h"
+#include "compiler/backends/cpu/lower/lowered_kernel.h"
 #include "compiler/backends/cpu/plan.h"
 #include "compiler/backends/llvm/lanes/lanes.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/memory/caller.h"
-#include "compiler/backends/llvm/module/sites.h"
 #include "compiler/ir/ir.h"
 
 #include <llvm/IR/LLVMContext.h>
@@ -54,22 +53,20 @@ using Borrowed = std::map<std::string, std::function<void(ModuleWriter&)>>;
 
 class ModuleWriter {
 public:
-    ModuleWriter(const ir::Graph& graph, const Plan& plan, Portion portion);
+    /// `kernel` is lower(graph, plan), and outlives the writer.
+    ModuleWriter(const ir::Graph& graph, const Plan& plan,
+                 const LoweredKernel& kernel, Portion portion);
 
     const ir::Graph& graph;
     const Plan plan;
     const bool has_pairs, has_rest, has_shared; ///< of the portion
-    const Sites sites;
-    const std::map<ir::ValueId, Words> words; ///< vectors packed as words
+    const LoweredKernel& kernel;
     const bool calls_sines; ///< by sine(), else they are written in place
     /// Null for a value that is packed otherwise.
     const Words* words_of(ir::ValueId id) const {
-        const auto found = words.find(id);
-        return found == words.end() ? nullptr : &found->second;
+        return kernel.contractions.words_of(id);
     }
-    /// Of a packed value's elements: that of its type, but F32 of words and of
-    /// small whole numbers that only sums in F32 read.
-    DType packed_dtype(ir::ValueId id) const;
+    DType packed_dtype(ir::ValueId id) const { return kernel.packed[id]; }
     Layout layout;
 
     Borrowed borrowed;

@@ -65,18 +65,8 @@ Value* StateRows::gather(int field, Value* components) const {
                                 llvm::Align(state_bytes));
 }
 
-MonoidWriter::MonoidWriter(const ir::Graph& graph, ir::ValueId reduce)
-    : graph_(graph), reduce_(reduce) {
-    // The vector operand: the value of a softmax, else the body.
-    const ir::Node& node = graph[reduce];
-    const ir::Monoid monoid = ir::row_of(ir::Reduction(node.first)).monoid;
-    const ir::ValueId vector =
-        node.operands[monoid == ir::Monoid::SoftMax ? 1 : 0];
-    components_ = components_of(graph[vector].type);
-}
-
 Value* MonoidWriter::identity(Evaluator& values, int field, Component) const {
-    const Field& of = fields_[std::size_t(field)];
+    const StateField& of = lowered_.fields[std::size_t(field)];
     return values.lanes().number(of.dtype, of.identity);
 }
 
@@ -93,7 +83,7 @@ Value* MonoidWriter::place(Tile& tile, int which, Component component, int r,
             tile.lanes.width() * std::int64_t(size_of(graph_.real));
         Value* index = tile.lanes.b.CreateMul(
             tile.values.index_of(component),
-            tile.lanes.constant(tile.rows * wide_accumulators()));
+            tile.lanes.constant(tile.rows * lowered_.accumulators));
         return tile.lanes.at(tile.memory, index, which * tile.rows + r, bytes);
     }
     auto& known = registers_[{which, component.fixed, r}];
@@ -143,23 +133,23 @@ void MonoidWriter::update(Tile& tile, const EachStep& each_step,
 }
 
 std::unique_ptr<MonoidWriter> make_monoid(const ir::Graph& graph,
-                                          ir::ValueId reduce) {
-    switch (ir::row_of(ir::Reduction(graph[reduce].first)).monoid) {
+                                          const LoweredReduction& lowered) {
+    switch (ir::row_of(ir::Reduction(graph[lowered.id].first)).monoid) {
     case ir::Monoid::Add:
     case ir::Monoid::Multiply:
     case ir::Monoid::Maximum:
     case ir::Monoid::Minimum:
-        return make_plain(graph, reduce);
+        return make_plain(graph, lowered);
     case ir::Monoid::ArgMaximum:
     case ir::Monoid::ArgMinimum:
-        return make_arg(graph, reduce);
+        return make_arg(graph, lowered);
     case ir::Monoid::LogSumExp:
     case ir::Monoid::SoftMax:
-        return make_exponential(graph, reduce);
+        return make_exponential(graph, lowered);
     case ir::Monoid::KMinimum:
-        return make_k_minimum(graph, reduce);
+        return make_k_minimum(graph, lowered);
     case ir::Monoid::UserDefined:
-        return make_fold(graph, reduce);
+        return make_fold(graph, lowered);
     }
     __builtin_unreachable();
 }

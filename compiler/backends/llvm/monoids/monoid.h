@@ -21,12 +21,6 @@
 
 namespace tilefold::llvm_backend {
 
-struct Field {
-    DType dtype = DType::F64;    ///< F64 or I64
-    std::int64_t components = 1; ///< `dynamic` allowed
-    double identity = 0;         ///< unless identity() says otherwise
-};
-
 /// State elements of a vector of rows in registers, by field and component.
 using HeldState = std::map<std::pair<int, std::int64_t>, llvm::Value*>;
 
@@ -34,13 +28,14 @@ using HeldState = std::map<std::pair<int, std::int64_t>, llvm::Value*>;
 class StateRows {
 public:
     /// `first_slot` + `first_slot_per_width` * width: of the monoid.
-    StateRows(Lanes& lanes, const std::vector<Field>& fields,
+    StateRows(Lanes& lanes, const std::vector<StateField>& fields,
               llvm::Value* state, llvm::Value* stride, llvm::Value* row,
               llvm::Value* first_slot)
         : lanes_(lanes), fields_(fields), state_(state), stride_(stride),
           row_(row), first_slot_(first_slot) {}
     /// Of fixed components, which are all in `held`.
-    StateRows(Lanes& lanes, const std::vector<Field>& fields, HeldState& held)
+    StateRows(Lanes& lanes, const std::vector<StateField>& fields,
+              HeldState& held)
         : lanes_(lanes), fields_(fields), held_(&held) {}
 
     llvm::Value* load(int field, Component component = {}) const;
@@ -55,7 +50,7 @@ private:
     llvm::Value* address(int field, Component component) const;
 
     Lanes& lanes_;
-    const std::vector<Field>& fields_;
+    const std::vector<StateField>& fields_;
     HeldState* held_ = nullptr; ///< null: in memory, as follows
     llvm::Value *state_ = nullptr, *stride_ = nullptr, *row_ = nullptr;
     llvm::Value* first_slot_ = nullptr;
@@ -124,16 +119,13 @@ public:
 /// A reduction of the graph as code. One object per Reduce node.
 class MonoidWriter {
 public:
-    MonoidWriter(const ir::Graph& graph, ir::ValueId reduce);
+    /// Both outlive it.
+    MonoidWriter(const ir::Graph& graph, const LoweredReduction& lowered)
+        : graph_(graph), lowered_(lowered), reduce_(lowered.id),
+          components_(lowered.components) {}
     virtual ~MonoidWriter() = default;
 
-    const std::vector<Field>& fields() const { return fields_; }
-    /// Components of the body; `dynamic` allowed.
-    std::int64_t components() const { return components_; }
-    /// Bytes of Tile::memory for each row vector and component.
-    virtual int wide_accumulators() const { return 1; }
-    /// Vectors of Tile::list for each row vector.
-    virtual std::int64_t list_vectors(const Plan&) const { return 0; }
+    const std::vector<StateField>& fields() const { return lowered_.fields; }
 
     /// The identity of a field's component, in the field's dtype. `values`
     /// knows the constants of the call.
@@ -141,9 +133,7 @@ public:
                                   Component component) const;
     virtual void start(Tile& tile) = 0;
     virtual void step(Tile& tile) = 0;
-    /// Whether a step only sees columns whose scalars are about to be kept,
-    /// and `take` takes them, a tile of columns (Plan::k_tile) at once.
-    virtual bool by_tiles(const Plan&) const { return false; }
+    /// Takes a tile of columns at once, where the reduction is by such tiles.
     virtual void take(Tile&, const EachStep&) {}
     virtual Sifted* sifted() { return nullptr; } ///< itself, where it is one
     virtual void finish(Tile& tile) = 0;
@@ -164,13 +154,6 @@ public:
                                 llvm::Value* terms) = 0;
 
 protected:
-    /// Whether accumulators lie in memory: components are not unrolled.
-    bool is_wide(const Plan& plan) const {
-        return components_ == dynamic || components_ > plan.unroll;
-    }
-    bool by_blocks(const Plan& plan) const {
-        return weighs_by_blocks(graph_, reduce_, plan);
-    }
     const ir::Node& node() const { return graph_[reduce_]; }
     const ir::ReductionRow& row() const {
         return ir::row_of(ir::Reduction(node().first));
@@ -198,27 +181,27 @@ protected:
                 const Last& last);
 
     const ir::Graph& graph_;
-    ir::ValueId reduce_;
-    std::int64_t components_;
-    std::vector<Field> fields_;
+    const LoweredReduction& lowered_;
+    const ir::ValueId reduce_;
+    const std::int64_t components_; ///< of the body; `dynamic` allowed
 
 private:
     std::map<std::tuple<int, std::int64_t, int>, llvm::Value*> registers_;
 };
 
 std::unique_ptr<MonoidWriter> make_monoid(const ir::Graph& graph,
-                                          ir::ValueId reduce);
+                                          const LoweredReduction& lowered);
 
 /// The families, one file each.
 std::unique_ptr<MonoidWriter> make_plain(const ir::Graph& graph,
-                                         ir::ValueId reduce);
+                                         const LoweredReduction& lowered);
 std::unique_ptr<MonoidWriter> make_arg(const ir::Graph& graph,
-                                       ir::ValueId reduce);
+                                       const LoweredReduction& lowered);
 std::unique_ptr<MonoidWriter> make_exponential(const ir::Graph& graph,
-                                               ir::ValueId reduce);
+                                               const LoweredReduction& lowered);
 std::unique_ptr<MonoidWriter> make_k_minimum(const ir::Graph& graph,
-                                             ir::ValueId reduce);
+                                             const LoweredReduction& lowered);
 std::unique_ptr<MonoidWriter> make_fold(const ir::Graph& graph,
-                                        ir::ValueId reduce);
+                                        const LoweredReduction& lowered);
 
 } // namespace tilefold::llvm_backend

@@ -23,17 +23,9 @@ enum : int { extreme, where };
 
 class Arg : public MonoidWriter {
 public:
-    Arg(const ir::Graph& graph, ir::ValueId reduce)
-        : MonoidWriter(graph, reduce),
-          largest_(row().monoid == ir::Monoid::ArgMaximum) {
-        fields_ = {{DType::F64, components_, worst()},
-                   {DType::I64, components_, -1}};
-    }
-
-    int wide_accumulators() const override { return 2; }
-    std::int64_t list_vectors(const Plan& plan) const override {
-        return is_wide(plan) ? 0 : components_;
-    }
+    Arg(const ir::Graph& graph, const LoweredReduction& lowered)
+        : MonoidWriter(graph, lowered),
+          largest_(row().monoid == ir::Monoid::ArgMaximum) {}
 
     void start(Tile& tile) override {
         each(tile, [&](Component k, int r) {
@@ -266,10 +258,7 @@ private:
         });
     }
 
-    double worst() const {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        return largest_ ? -infinity : infinity;
-    }
+    double worst() const { return fields().front().identity; }
 
     /// x is strictly better than `best`; neither is NaN.
     Value* is_better(llvm::IRBuilder<>& b, Value* x, Value* best) const {
@@ -314,8 +303,8 @@ private:
 } // namespace
 
 std::unique_ptr<MonoidWriter> make_arg(const ir::Graph& graph,
-                                       ir::ValueId reduce) {
-    return std::make_unique<Arg>(graph, reduce);
+                                       const LoweredReduction& lowered) {
+    return std::make_unique<Arg>(graph, lowered);
 }
 
 } // namespace tilefold::llvm_backend

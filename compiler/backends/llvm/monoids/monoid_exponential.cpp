@@ -27,13 +27,9 @@ constexpr double log2_e = 0x1.71547652b82fep+0;
 
 class Exponential : public MonoidWriter {
 public:
-    Exponential(const ir::Graph& graph, ir::ValueId reduce)
-        : MonoidWriter(graph, reduce),
-          softmax_(row().monoid == ir::Monoid::SoftMax) {
-        fields_ = {{DType::F64, 1, -infinity}, {DType::F64, 1, 0}};
-        if (softmax_)
-            fields_.push_back({DType::F64, components_, 0});
-    }
+    Exponential(const ir::Graph& graph, const LoweredReduction& lowered)
+        : MonoidWriter(graph, lowered),
+          softmax_(row().monoid == ir::Monoid::SoftMax) {}
 
     void start(Tile& tile) override {
         auto& b = tile.lanes.b;
@@ -50,14 +46,6 @@ public:
             b.CreateStore(tile.lanes.number(graph_.real, 0),
                           vector(tile, k, r));
         });
-    }
-
-    bool by_tiles(const Plan&) const override { return true; }
-    std::int64_t list_vectors(const Plan& plan) const override {
-        if (!softmax_ || !is_wide(plan))
-            return 0;
-        return by_blocks(plan) ? WeightedBlocks::weight_vectors(plan)
-                               : plan.k_tile;
     }
 
     void step(Tile& tile) override {
@@ -342,9 +330,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<MonoidWriter> make_exponential(const ir::Graph& graph,
-                                               ir::ValueId reduce) {
-    return std::make_unique<Exponential>(graph, reduce);
+std::unique_ptr<MonoidWriter>
+make_exponential(const ir::Graph& graph, const LoweredReduction& lowered) {
+    return std::make_unique<Exponential>(graph, lowered);
 }
 
 } // namespace tilefold::llvm_backend

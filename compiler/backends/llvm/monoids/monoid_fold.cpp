@@ -45,12 +45,8 @@ private:
 
 class UserDefined : public MonoidWriter {
 public:
-    UserDefined(const ir::Graph& graph, ValueId reduce)
-        : MonoidWriter(graph, reduce),
-          size_(components_of(graph[body(1)].type)) {
-        components_ = 1; // accumulators are registers, however many
-        fields_ = {{DType::F64, size_, 0}};
-    }
+    UserDefined(const ir::Graph& graph, const LoweredReduction& lowered)
+        : MonoidWriter(graph, lowered), size_(fields().front().components) {}
 
     Value* identity(Evaluator& values, int,
                     Component component) const override {
@@ -162,8 +158,8 @@ private:
 } // namespace
 
 std::unique_ptr<MonoidWriter> make_fold(const ir::Graph& graph,
-                                        ValueId reduce) {
-    return std::make_unique<UserDefined>(graph, reduce);
+                                        const LoweredReduction& lowered) {
+    return std::make_unique<UserDefined>(graph, lowered);
 }
 
 } // namespace tilefold::llvm_backend

@@ -19,21 +19,9 @@ using llvm::Value;
 
 class KMinimum : public MonoidWriter, public Sifted {
 public:
-    KMinimum(const ir::Graph& graph, ir::ValueId reduce)
-        : MonoidWriter(graph, reduce), k_(node().third),
-          lists_(k_, graph.real) {
-        const double empty = std::numeric_limits<double>::quiet_NaN();
-        fields_ = {{DType::F64, k_, empty}, {DType::I64, k_, -1}};
-    }
-
-    /// The lists, and the queue: at most an entry for each column of a tile,
-    /// which has whole squares where blocks multiply.
-    std::int64_t list_vectors(const Plan& plan) const override {
-        const std::int64_t bytes = whole_squares(plan.k_tile) * entry_bytes;
-        const std::int64_t of_vector =
-            plan.lanes * std::int64_t(size_of(graph_.real));
-        return lists_.vectors() + up_to(bytes, of_vector) / of_vector;
-    }
+    KMinimum(const ir::Graph& graph, const LoweredReduction& lowered)
+        : MonoidWriter(graph, lowered), k_(node().third),
+          lists_(k_, graph.real) {}
 
     void start(Tile& tile) override {
         for (int r = 0; r < tile.rows; ++r) {
@@ -41,8 +29,6 @@ public:
             forget_passed(tile, r);
         }
     }
-
-    bool by_tiles(const Plan&) const override { return true; }
 
     /// Columns, some together, of which one is better in a lane are queued,
     /// without a branch, which would be mispredicted after a tile's work.
@@ -202,7 +188,8 @@ private:
     Value* queue_place(Tile& tile, int r, Value* number) const {
         Value* first =
             tile.lanes.b.CreateMul(number, tile.lanes.constant(tile.rows));
-        return tile.lanes.at(lists_.memory_after(tile), first, r, entry_bytes);
+        return tile.lanes.at(lists_.memory_after(tile), first, r,
+                             SmallestListSizes::entry_bytes);
     }
     /// How many entries there are.
     Value* length(Tile& tile, int r) {
@@ -212,8 +199,6 @@ private:
     static constexpr int together = SmallestLists::together;
     /// Places of lists that minima of groups bound.
     static constexpr std::int64_t most_bounded = 64;
-    /// Of an entry of the queue, and the bits of its count of columns.
-    static constexpr std::int64_t entry_bytes = 4;
     static constexpr int count_bits = 3;
 
     /// The same into a state, of an index that need not come last.
@@ -260,8 +245,8 @@ private:
 } // namespace
 
 std::unique_ptr<MonoidWriter> make_k_minimum(const ir::Graph& graph,
-                                             ir::ValueId reduce) {
-    return std::make_unique<KMinimum>(graph, reduce);
+                                             const LoweredReduction& lowered) {
+    return std::make_unique<KMinimum>(graph, lowered);
 }
 
 } // namespace tilefold::llvm_backend

@@ -4,7 +4,6 @@
 #include "compiler/backends/llvm/monoids/monoid.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -14,24 +13,14 @@ using llvm::Value;
 
 class Plain : public MonoidWriter {
 public:
-    Plain(const ir::Graph& graph, ir::ValueId reduce)
-        : MonoidWriter(graph, reduce), monoid_(row().monoid) {
+    Plain(const ir::Graph& graph, const LoweredReduction& lowered)
+        : MonoidWriter(graph, lowered), monoid_(row().monoid) {
         const bool extreme =
             monoid_ == Monoid::Maximum || monoid_ == Monoid::Minimum;
-        // Truth values are counted in the computing dtype.
-        if (graph[body()].type.dtype != DType::Bool)
-            partial_ = node().type.dtype;
-        if (partial_ == DType::I64)
-            state_ = DType::I64;
         flags_nan_ = extreme && partial_ != DType::I64;
         adds_powers_ = monoid_ == Monoid::Add && is_only_here(body()) &&
                        partial_ == graph.real &&
                        graph[body()].op == ir::Op::Exp2;
-        fields_ = {{state_, components_, identity()}};
-    }
-
-    int wide_accumulators() const override {
-        return int(size_of(partial_) / size_of(graph_.real));
     }
 
     void start(Tile& tile) override {
@@ -43,8 +32,6 @@ public:
                                          ordered(tile, k, r));
         });
     }
-
-    bool by_tiles(const Plan& plan) const override { return is_wide(plan); }
 
     void take(Tile& tile, const EachStep& each_step) override {
         update(
@@ -148,20 +135,7 @@ public:
     }
 
 private:
-    double identity() const {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        const bool truth = node().type.dtype == DType::Bool;
-        switch (monoid_) {
-        case Monoid::Multiply:
-            return 1;
-        case Monoid::Maximum:
-            return truth ? 0 : -infinity;
-        case Monoid::Minimum:
-            return truth ? 1 : infinity;
-        default:
-            return 0;
-        }
-    }
+    double identity() const { return fields().front().identity; }
 
     Value* combined(Lanes& lanes, Value* a, Value* b) const {
         if (state_ == DType::I64 && monoid_ == Monoid::Add)
@@ -234,7 +208,7 @@ private:
     }
     llvm::Type* type(Tile& tile) const { return tile.lanes.type(partial_); }
     Value* at(Tile& tile, Component k, int r) {
-        const int size = wide_accumulators();
+        const int size = lowered_.accumulators;
         if (!k.runtime || size == 1)
             return place(tile, 0, k, r, type(tile));
         Value* index = tile.lanes.b.CreateMul(tile.values.index_of(k),
@@ -252,7 +226,7 @@ private:
 
     Monoid monoid_;
     /// Of a panel, and of a row: integers stay integers.
-    DType partial_ = graph_.real, state_ = DType::F64;
+    DType partial_ = lowered_.partial, state_ = fields().front().dtype;
     bool flags_nan_ = false;
     bool adds_powers_ =
         false; ///< a sum of exponentials that nothing else reads
@@ -261,8 +235,8 @@ private:
 } // namespace
 
 std::unique_ptr<MonoidWriter> make_plain(const ir::Graph& graph,
-                                         ir::ValueId reduce) {
-    return std::make_unique<Plain>(graph, reduce);
+                                         const LoweredReduction& lowered) {
+    return std::make_unique<Plain>(graph, lowered);
 }
 
 } // namespace tilefold::llvm_backend

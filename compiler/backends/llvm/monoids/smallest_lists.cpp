@@ -96,13 +96,6 @@ void SmallestLists::bound_by_worst(Tile& tile, int r) {
         value_of(tile, b.CreateSelect(is_number, above, worst)));
 }
 
-/// Candidates of a lane that are many: more let a bound grow old, fewer make
-/// all lanes sink for one. The 10 nearest of D=3 on both cores of a Zen 4, ms:
-/// 6.9 (28: 7.7); the 100 nearest: 75 (28: 46).
-std::int64_t SmallestLists::many() const {
-    return std::clamp<std::int64_t>(k_ / 12 * together, 12, 60);
-}
-
 void SmallestLists::note(Tile& tile, int r, const std::vector<Value*>& values,
                          Value* count) {
     auto& b = tile.lanes.b;
@@ -169,7 +162,7 @@ Value* SmallestLists::has_more(Tile& tile, int r, std::int64_t count) {
                                       tile.lanes.constant(count));
 }
 void SmallestLists::take_many(Tile& tile, int r) {
-    tile.lanes.when(has_more(tile, r, many()),
+    tile.lanes.when(has_more(tile, r, sizes_.many()),
                     [&] { take_candidates(tile, r); });
 }
 void SmallestLists::settle(Tile& tile, int r) {
@@ -300,15 +293,15 @@ llvm::Align SmallestLists::alignment(Tile& tile) const {
 
 /// These follow the lists.
 Value* SmallestLists::counts(Tile& tile, int r) const {
-    return address(tile, keys, r, {0, tile.lanes.constant(k_ + room())});
+    return address(tile, keys, r, {0, tile.lanes.constant(k_ + sizes_.room())});
 }
 Value* SmallestLists::values_of_columns(Tile& tile) const {
     return tile.lanes.byte_offset(counts(tile, 0),
                                   tile.rows * vector_bytes(tile));
 }
 Value* SmallestLists::memory_after(Tile& tile) const {
-    return tile.lanes.byte_offset(tile.list,
-                                  tile.rows * vectors() * vector_bytes(tile));
+    return tile.lanes.byte_offset(tile.list, tile.rows * sizes_.vectors() *
+                                                 vector_bytes(tile));
 }
 Component SmallestLists::last_place(Tile& tile) const {
     return {0, tile.lanes.constant(k_ - 1)};

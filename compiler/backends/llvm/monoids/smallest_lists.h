@@ -24,12 +24,11 @@ namespace tilefold::llvm_backend {
 
 class SmallestLists {
 public:
-    enum StateField : int { smallest, where };
+    enum ListField : int { smallest, where };
 
-    SmallestLists(std::int64_t k, DType real) : k_(k), real_(real) {}
+    SmallestLists(std::int64_t k, DType real) : k_(k), sizes_{k}, real_(real) {}
 
-    /// Of Tile::list, for each row vector; other memory of a monoid follows.
-    std::int64_t vectors() const { return 2 * (k_ + room()) + 1 + together; }
+    /// In Tile::list, for each row vector; other memory of a monoid follows.
     llvm::Value* memory_after(Tile& tile) const;
 
     void each_place(Lanes& lanes,
@@ -49,7 +48,7 @@ public:
     llvm::Value* is_better(Tile& tile, int r, llvm::Value* x);
 
     /// Columns whose values are noted together.
-    static constexpr int together = 4;
+    static constexpr int together = SmallestListSizes::together;
     /// Of the first `count` of the tile's columns, with these values, those
     /// that are better.
     void note(Tile& tile, int r, const std::vector<llvm::Value*>& values,
@@ -70,9 +69,6 @@ private:
     struct Candidate {
         llvm::Value *key, *code;
     };
-
-    std::int64_t many() const;
-    std::int64_t room() const { return many() + together; }
 
     llvm::Type* real(Tile& tile) const;
     llvm::Type* element(Tile& tile) const;
@@ -109,6 +105,7 @@ private:
     void refresh_worst(Tile& tile, int r);
 
     std::int64_t k_;
+    SmallestListSizes sizes_;
     DType real_;
     std::map<std::pair<Register, int>, llvm::Value*> variables_;
 };

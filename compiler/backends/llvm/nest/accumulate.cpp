@@ -14,39 +14,23 @@ namespace tilefold::llvm_backend {
 using ir::ValueId;
 using llvm::Value;
 
-namespace {
-
-/// Bytes that stages may read before and after packed columns, and the vectors
-/// of pairs that are kept.
-std::int64_t read_ahead(const ModuleWriter& writer) {
-    const std::int64_t kept = writer.plan.row_vectors * writer.plan.lanes *
-                              std::int64_t(size_of(writer.graph.real));
-    return margin * std::max<std::int64_t>(16 * 8, kept);
-}
-
-} // namespace
-
 Accumulate::Accumulate(ModuleWriter& writer, std::vector<Slots>& reductions)
     : writer_(writer), reductions_(reductions),
       keeps_state_(writer.plan.nest == Nest::Reduce),
       entry_(writer, keeps_state_ ? "accumulate" : "reduce",
              keeps_state_ ? "pnnnnpnp" : "pnnp", writer.plan.lanes),
-      rows_(writer, writer.sites.rows, Axes::I, writer.plan.row_block, 0,
-            Order::Tiles, writer.plan.row_vectors * writer.plan.lanes),
-      parts_(writer, rows_.end()), sieve_(writer, parts_.end()),
-      kept_(find_kept(writer, bodies(), sieve_.end() + read_ahead(writer))),
-      columns_(writer, writer.sites.columns, Axes::J,
-               writer.plan.panel + margin * writer.plan.columns,
-               kept_.end() + read_ahead(writer), Order::Points, 1,
-               entry_.width),
-      guard_(entry_), leaves_(entry_, rows_, columns_, kept_, scratch()),
+      rows_(writer, writer.kernel.rows), parts_(writer), sieve_(writer),
+      columns_(writer, writer.kernel.columns, entry_.width), guard_(entry_),
+      leaves_(entry_, rows_, columns_, scratch()),
       values_(writer.graph, entry_.lanes, entry_.functions, writer.plan.unroll,
-              entry_.width, leaves_) {}
+              entry_.width, leaves_) {
+    if (!keeps_state_)
+        results_.emplace(writer, writer.plan.row_block, kernel().results);
+}
 
 void Accumulate::write() {
-    place_memory();
     auto& b = entry_.b;
-    const std::int64_t depth = depth_of_blocks();
+    const std::int64_t depth = kernel().contractions.depth;
     const bool has_unit = depth > 0 && row_of(writer_.plan.isa).blocks;
     if (has_unit)
         emit_shapes(entry_.lanes, depth);
@@ -62,37 +46,6 @@ void Accumulate::write() {
     if (has_unit)
         emit_release(entry_.lanes);
     entry_.finish();
-}
-
-std::int64_t Accumulate::k_tile() const {
-    const std::int64_t k_tile = writer_.plan.k_tile;
-    return depth_of_blocks() > 0 ? whole_squares(k_tile) : k_tile;
-}
-
-std::int64_t Accumulate::depth_of_blocks() const {
-    const auto weighs = [&](ValueId id) { return weighs_by_blocks(id); };
-    if (parts_.any() || std::ranges::any_of(writer_.sites.reductions, weighs))
-        return most_block_depth;
-    for (const auto& [id, words] : writer_.words)
-        if (words.depth > 0)
-            return words.depth;
-    return sieve_.depth();
-}
-
-bool Accumulate::by_tiles() const {
-    for (std::size_t k = 0; k < reductions_.size(); ++k)
-        if (by_tiles(k))
-            return true;
-    return false;
-}
-
-std::vector<ValueId> Accumulate::bodies() const {
-    std::vector<ValueId> all;
-    for (std::size_t k = 0; k < reductions_.size(); ++k)
-        if (by_tiles(k))
-            for (ValueId operand : writer_.graph[reduction(k)].inputs())
-                all.push_back(operand);
-    return all;
 }
 
 void Accumulate::write_panels(Value* rows) {
@@ -116,7 +69,7 @@ void Accumulate::write_rows(Value* rows) {
     };
     Value* count = field(offsetof(tilefold_call, columns), false);
     Value* zero = entry_.lanes.constant(0);
-    if (reads_in_place()) {
+    if (kernel().reads_in_place) {
         leaves_.read_in_place();
         write_row_tiles(rows, zero, count);
     } else {
@@ -150,21 +103,6 @@ void Accumulate::write_row_tiles(Value* rows, Value* panel, Value* count) {
     });
 }
 
-bool Accumulate::reads_in_place() const {
-    const auto is_plain = [&](ValueId id) {
-        const ir::Node& node = writer_.graph[id];
-        return node.op == ir::Op::Argument &&
-               writer_.graph.arguments[std::size_t(node.first)].dtype ==
-                   node.type.dtype &&
-               writer_.packed_dtype(id) == node.type.dtype &&
-               node.type.dtype != DType::Bool &&
-               components_of(node.type) <= writer_.plan.unroll;
-    };
-    const Packed& columns = writer_.sites.columns;
-    return !keeps_state_ && columns.computed.empty() &&
-           std::ranges::all_of(columns.leaves, is_plain);
-}
-
 void Accumulate::where_pairs_count(Value* row, Value* rows, Value* first_column,
                                    Value* count, Value* tiles,
                                    const std::function<void()>& body) {
@@ -181,66 +119,27 @@ void Accumulate::where_pairs_count(Value* row, Value* rows, Value* first_column,
                           [&] { guard_.note(false, tiles); });
 }
 
-std::int64_t Accumulate::vector_bytes() const {
-    return writer_.plan.row_vectors * writer_.plan.lanes *
-           std::int64_t(size_of(writer_.graph.real));
-}
-
-void Accumulate::place_memory() {
-    Layout& layout = writer_.layout;
-    std::int64_t fixed = columns_.end() + read_ahead(writer_);
-    std::int64_t per_width = columns_.end_per_width();
-    for (const Slots& slots : reductions_) {
-        memory_.push_back({fixed, per_width});
-        fixed += list_bytes(slots);
-        const std::int64_t components = slots.monoid->components();
-        if (values_.unrolled(components))
-            continue;
-        const auto take = [&](std::int64_t bytes) {
-            if (components == dynamic)
-                per_width += bytes;
-            else
-                fixed += bytes * components;
-        };
-        take(vector_bytes() * slots.monoid->wide_accumulators());
-        if (!weighs_by_blocks(reduction(memory_.size() - 1)))
-            continue;
-        // Blocks of sums are whole, and values follow them.
-        const WeightedBlocks blocks = empty_blocks();
-        fixed +=
-            (square_rows - 1) * vector_bytes() + 64 + blocks.padding_bytes();
-        take(blocks.value_bytes());
-    }
-    if (!keeps_state_) {
-        fixed = (fixed + 63) / 64 * 64;
-        results_.emplace(writer_, writer_.plan.row_block, fixed);
-        fixed += results_->bytes();
-    }
-    layout.scratch = std::max(layout.scratch, fixed);
-    layout.scratch_per_width = std::max(layout.scratch_per_width, per_width);
-}
-
 WeightedBlocks Accumulate::empty_blocks() const {
     return {.lanes = entry_.lanes,
             .vectors = writer_.plan.row_vectors,
             .weight_parts = writer_.plan.weight_parts,
             .capacity = columns_.capacity(),
-            .k_tile = k_tile()};
+            .k_tile = kernel().column_tile};
 }
 
 WeightedBlocks Accumulate::blocks_of(std::size_t number) {
     WeightedBlocks blocks = empty_blocks();
-    if (!weighs_by_blocks(reduction(number)))
+    const LoweredReduction& of = lowered(number);
+    if (!of.by_matrices)
         return blocks;
-    const Slots& slots = reductions_[number];
-    const std::int64_t components = slots.monoid->components();
-    blocks.width = components == dynamic ? entry_.width
-                                         : entry_.lanes.constant(components);
+    blocks.width = of.components == dynamic
+                       ? entry_.width
+                       : entry_.lanes.constant(of.components);
     blocks.parts = memory(number);
-    Value* sums = entry_.lanes.byte_offset(blocks.parts, list_bytes(slots));
+    Value* sums = accumulators(number);
     Value* rows = entry_.b.CreateAdd(blocks.width,
                                      entry_.lanes.constant(square_rows - 1));
-    blocks.are_finite = entry_.lanes.at(sums, rows, 0, vector_bytes());
+    blocks.are_finite = entry_.lanes.at(sums, rows, 0, kernel().vector_bytes);
     blocks.values = entry_.lanes.byte_offset(blocks.are_finite, 64);
     return blocks;
 }
@@ -250,7 +149,7 @@ void Accumulate::transpose_all_values(Value* count) {
         const WeightedBlocks blocks = blocks_of(k);
         if (!blocks.values)
             continue;
-        const ValueId id = writer_.graph[reduction(k)].operands[1];
+        const ValueId id = writer_.graph[lowered(k).id].operands[1];
         blocks.transpose(
             [&](Value* point) {
                 return columns_.address(entry_.lanes, scratch(), id, {}, point);
@@ -260,10 +159,15 @@ void Accumulate::transpose_all_values(Value* count) {
 }
 
 Value* Accumulate::memory(std::size_t number) {
-    const auto [fixed, per_width] = memory_[number];
-    Value* place = entry_.lanes.byte_offset(scratch(), fixed);
-    return per_width ? entry_.lanes.at(place, entry_.width, 0, per_width)
-                     : place;
+    const WidthOffset at = lowered(number).memory;
+    Value* place = entry_.lanes.byte_offset(scratch(), at.offset);
+    return at.per_width ? entry_.lanes.at(place, entry_.width, 0, at.per_width)
+                        : place;
+}
+
+Value* Accumulate::accumulators(std::size_t number) {
+    return entry_.lanes.byte_offset(
+        memory(number), kernel().vector_bytes * lowered(number).list_vectors);
 }
 
 void Accumulate::write_tile(Value* row, Value* panel, Value* count) {
@@ -274,10 +178,10 @@ void Accumulate::write_tile(Value* row, Value* panel, Value* count) {
         run(k, row, panel,
             [&](Tile& tile) { reductions_[k].monoid->start(tile); });
     Value* zero = entry_.lanes.constant(0);
-    Value* tile = entry_.lanes.constant(k_tile());
-    for (const auto& [id, offset] : kept_.deep.offsets)
+    Value* tile = entry_.lanes.constant(kernel().column_tile);
+    for (const auto& [id, offset] : kernel().kept.slabs.offsets)
         write_deep(id, count);
-    if (by_tiles())
+    if (kernel().by_column_tiles)
         entry_.lanes.loop(zero, count, tile, [&](Value* first) {
             Value* end = entry_.least(entry_.b.CreateAdd(first, tile), count);
             where_pairs_count(row, entry_.lanes.constant(tile_rows()),
@@ -340,7 +244,7 @@ void Accumulate::run(std::size_t number, Value* row, Value* panel,
               .column = column,
               .panel = panel};
     tile.list = memory(number);
-    tile.memory = entry_.lanes.byte_offset(tile.list, list_bytes(slots));
+    tile.memory = accumulators(number);
     Value* first = first_slot(entry_, slots);
     std::vector<StateRows> states;
     states.reserve(std::size_t(vectors));
@@ -358,20 +262,19 @@ void Accumulate::run(std::size_t number, Value* row, Value* panel,
         tile.points.push_back(point);
         tile.index_base.push_back(index_base(number, point));
     }
-    if (!reads_in_place() && kept_.deep.empty() && kept_.blocks.empty() &&
-        columns_.is_by_components())
+    if (kernel().has_lanes_over_columns)
         tile.across = [&](Value* of_row, Value* at, Component component) {
             AcrossLeaves leaves(entry_, rows_, columns_, scratch(), of_row, at);
             Evaluator values(writer_.graph, entry_.lanes, entry_.functions,
                              writer_.plan.unroll, entry_.width, leaves);
-            return values.value(writer_.graph[reduction(number)].operands[0],
+            return values.value(writer_.graph[lowered(number).id].operands[0],
                                 component);
         };
     body(tile);
 }
 
 Value* Accumulate::index_base(std::size_t number, Value* point) {
-    const ir::Node& node = writer_.graph[reduction(number)];
+    const ir::Node& node = writer_.graph[lowered(number).id];
     if (Axes(node.second) != Axes::IJ)
         return entry_.lanes.number(DType::I64, 0);
     auto& b = entry_.b;

@@ -27,20 +27,6 @@ private:
     using Value = llvm::Value;
     using ValueId = ir::ValueId;
 
-    /// Columns of a tile of them, in whole blocks.
-    std::int64_t k_tile() const;
-    /// Words of a step of all products by blocks; 0: there are none.
-    std::int64_t depth_of_blocks() const;
-    bool weighs_by_blocks(ValueId reduce) const {
-        return tilefold::weighs_by_blocks(writer_.graph, reduce, writer_.plan);
-    }
-    bool by_tiles(std::size_t number) const {
-        return reductions_[number].monoid->by_tiles(writer_.plan);
-    }
-    bool by_tiles() const;
-    /// What the reductions that take tiles of columns read.
-    std::vector<ValueId> bodies() const;
-
     void write_panels(Value* rows);
 
     /// All columns are one panel, after which rows have their results.
@@ -52,10 +38,6 @@ private:
 
     void write_panel(Value* panel, Value* rows, Value* count);
     void write_row_tiles(Value* rows, Value* panel, Value* count);
-    /// Whether columns are few arrays of the computing dtype, which need not be
-    /// packed.
-    bool reads_in_place() const;
-
     /// `body`, unless masks prove that none of these pairs counts: `rows`
     /// rows from row `row` of the block on, `count` columns from `first_column`
     /// on; else so many tiles are noted as left out.
@@ -66,17 +48,9 @@ private:
     Value* i0() { return entry_.argument(1); }
     Value* scratch() { return entry_.argument(keeps_state_ ? 7 : 3); }
 
-    /// Of a vector of each row.
-    std::int64_t vector_bytes() const;
-    std::int64_t list_bytes(const Slots& slots) const {
-        return vector_bytes() * slots.monoid->list_vectors(writer_.plan);
-    }
-
-    /// Accumulators that do not fit registers follow the packed columns.
-    void place_memory();
-
-    ValueId reduction(std::size_t number) const {
-        return writer_.sites.reductions[number];
+    const LoweredKernel& kernel() const { return writer_.kernel; }
+    const LoweredReduction& lowered(std::size_t number) const {
+        return reductions_[number].lowered;
     }
 
     WeightedBlocks empty_blocks() const;
@@ -87,7 +61,9 @@ private:
     /// Values of the panel that blocks take.
     void transpose_all_values(Value* count);
 
+    /// Of a reduction, in scratch: its list, and what follows it.
     Value* memory(std::size_t number);
+    Value* accumulators(std::size_t number);
 
     void write_tile(Value* row, Value* panel, Value* count);
 
@@ -140,10 +116,6 @@ private:
 
     void write_steps(Value* row, Value* panel, Value* from, Value* to);
 
-    /// Whether the plan has stages, and there is memory where they read beyond
-    /// the first and the last column of a tile.
-    bool may_run_ahead() const;
-
     void keep_scalars(int columns);
 
     /// Makes the tile of reduction `number` and hands it to `body`.
@@ -161,12 +133,10 @@ private:
     Pack rows_;
     FactorParts parts_;
     Sieve sieve_;
-    KeptValues kept_;
     Pack columns_;
     TileGuard guard_;
     TileLeaves leaves_;
     Evaluator values_;
-    std::vector<std::pair<std::int64_t, std::int64_t>> memory_;
     std::vector<HeldState> held_; ///< where there is no other state
     std::optional<ResultBuffer> results_;
 };

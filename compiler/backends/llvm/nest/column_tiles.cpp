@@ -29,12 +29,12 @@ void Accumulate::write_column_tile(Value* row, Value* panel, Value* first,
 void Accumulate::write_all_columns(Value* row, Value* panel, Value* first,
                                    Value* end) {
     leaves_.begin_column_tile(first);
-    for (const auto& [id, offset] : kept_.blocks.offsets)
+    for (const auto& [id, offset] : kernel().kept.tiles.offsets)
         write_blocks(id, row, first, end);
     write_steps(row, panel, first, end);
     leaves_.show_scalars(true);
     for (std::size_t k = 0; k < reductions_.size(); ++k)
-        if (by_tiles(k))
+        if (lowered(k).by_column_tiles)
             take(k, row, panel, first, end);
     leaves_.show_scalars(false);
     values_.forget();
@@ -66,7 +66,7 @@ void Accumulate::take_passed(Tile& tile, int r, Value* first) {
     auto& b = entry_.b;
     const Lanes& lanes = entry_.lanes;
     constexpr int together = 4;
-    const ValueId body = writer_.graph[reduction(0)].operands[0];
+    const ValueId body = writer_.graph[lowered(0).id].operands[0];
     Value* count = sifted().passed(tile, r);
     Value* zero = lanes.constant(0);
     Value* last = b.CreateSub(count, lanes.constant(1));
@@ -79,7 +79,7 @@ void Accumulate::take_passed(Tile& tile, int r, Value* first) {
         }
         values_.forget();
         leaves_.begin_listed(columns, b.CreateAdd(first, number));
-        run_contractions(reduction(0), together);
+        run_contractions(lowered(0).id, together);
         for (int n = 0; n < together; ++n)
             lanes.store(values_.value(body, {}, r, n),
                         leaves_.scalar_address(body, r, n));
@@ -108,20 +108,21 @@ void Accumulate::take(std::size_t number, Value* row, Value* panel,
                               const std::function<void()>& body) {
             at_columns(tile, column, columns, body);
         };
-        const bool stages =
-            may_run_ahead() && values_.unrolled(slots.monoid->components());
-        slots.monoid->take(tile, [&](int step,
-                                     const std::function<void()>& each) {
-            llvm::Instruction* branch = each_step(
-                first, end, stages ? 1 : step, [&](Value* column, int columns) {
-                    tile.column = column;
-                    tile.columns = columns;
-                    each();
-                });
-            if (stages)
-                request_stages(*branch, writer_.plan.stage, reads_in_place());
-            values_.forget();
-        });
+        const bool stages = kernel().is_pipelined && !slots.lowered.in_memory;
+        slots.monoid->take(tile,
+                           [&](int step, const std::function<void()>& each) {
+                               llvm::Instruction* branch =
+                                   each_step(first, end, stages ? 1 : step,
+                                             [&](Value* column, int columns) {
+                                                 tile.column = column;
+                                                 tile.columns = columns;
+                                                 each();
+                                             });
+                               if (stages)
+                                   request_stages(*branch, writer_.plan.stage,
+                                                  kernel().reads_in_place);
+                               values_.forget();
+                           });
     };
     run(number, row, panel, body, nullptr, writer_.plan.columns);
 }
@@ -200,7 +201,7 @@ BlockProduct Accumulate::product_of_words(ValueId id, Value* row,
     product.factors = {{columns_.address(entry_.lanes, scratch(), y, {}, first),
                         {rows_.address(entry_.lanes, scratch(), x, {}, row)}}};
     product.a_stride = columns_.run(y);
-    product.b_step = words.depth * vector_bytes();
+    product.b_step = words.depth * kernel().vector_bytes;
     product.depth = words.depth;
     product.steps = entry_.lanes.constant(words.steps());
     product.most_steps = words.steps();
@@ -216,7 +217,7 @@ void Accumulate::run_contractions(ValueId reduce, int columns) {
 void Accumulate::write_steps(Value* row, Value* panel, Value* from, Value* to) {
     llvm::Instruction* branch = each_step(
         from, to, writer_.plan.columns, [&](Value* column, int columns) {
-            for (ValueId id : writer_.sites.reductions)
+            for (ValueId id : writer_.kernel.placement.reductions)
                 run_contractions(id, columns);
             keep_scalars(columns);
             for (std::size_t k = 0; k < reductions_.size(); ++k)
@@ -225,17 +226,12 @@ void Accumulate::write_steps(Value* row, Value* panel, Value* from, Value* to) {
                     [&](Tile& tile) { reductions_[k].monoid->step(tile); },
                     column, columns);
         });
-    if (may_run_ahead() && !by_tiles())
-        request_stages(*branch, writer_.plan.stage, reads_in_place());
-}
-
-bool Accumulate::may_run_ahead() const {
-    return writer_.plan.stage && kept_.deep.empty() && kept_.blocks.empty() &&
-           columns_.is_by_components();
+    if (kernel().is_pipelined && !kernel().by_column_tiles)
+        request_stages(*branch, writer_.plan.stage, kernel().reads_in_place);
 }
 
 void Accumulate::keep_scalars(int columns) {
-    for (const auto& [id, offset] : kept_.scalars.offsets)
+    for (const auto& [id, offset] : kernel().kept.scalars.offsets)
         for (int r = 0; r < writer_.plan.row_vectors; ++r)
             for (int j = 0; j < columns; ++j)
                 entry_.lanes.store(values_.value(id, {}, r, j),

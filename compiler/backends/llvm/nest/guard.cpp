@@ -29,11 +29,11 @@ public:
     }
     /// As prepare left it: integers as such, all else unrounded.
     Number read(ValueId id) const {
-        const Sites& sites = entry_.writer.sites;
+        const Placement& placement = entry_.writer.kernel.placement;
         Value* base = entry_.writer.field(
             b_, entry_.call, offsetof(tilefold_call, constants), true);
         Value* place =
-            entry_.lanes.byte_offset(base, sites.constants.at(id) * 8);
+            entry_.lanes.byte_offset(base, placement.constants.at(id) * 8);
         if (entry_.writer.graph[id].type.dtype == DType::I64)
             return real(b_.CreateLoad(b_.getInt64Ty(), place));
         return b_.CreateLoad(b_.getDoubleTy(), place);
@@ -70,7 +70,7 @@ private:
 
 TileGuard::TileGuard(Entry& entry) : entry_(entry) {
     const ModuleWriter& writer = entry.writer;
-    for (ValueId id : writer.sites.reductions) {
+    for (ValueId id : writer.kernel.placement.reductions) {
         masks_.push_back(masks_of(writer.graph, writer.graph[id]));
         if (!masks_.back().empty())
             continue;

@@ -123,7 +123,7 @@ void write_prepare(ModuleWriter& writer) {
                      writer.plan.unroll, entry.width, leaves);
     Value* constants = writer.field(entry.b, entry.call,
                                     offsetof(tilefold_call, constants), true);
-    for (const auto& [id, place] : writer.sites.constants) {
+    for (const auto& [id, place] : writer.kernel.placement.constants) {
         values.hoist_scalars(id, 1, 1);
         const auto store = [&](Component component) {
             Value* address = entry.lanes.at(
@@ -141,13 +141,7 @@ void write_prepare(ModuleWriter& writer) {
 
 ResultBuffer::ResultBuffer(ModuleWriter& writer, std::int64_t capacity,
                            std::int64_t offset)
-    : writer_(writer), capacity_(capacity), offset_(offset) {
-    const std::int64_t column = capacity * 8;
-    if (components() == dynamic)
-        bytes_per_width_ = column;
-    else
-        bytes_ = column * components();
-}
+    : writer_(writer), capacity_(capacity), offset_(offset) {}
 
 std::int64_t ResultBuffer::components() const {
     const Type& type = writer_.graph[writer_.graph.result].type;

@@ -16,13 +16,12 @@ namespace tilefold::llvm_backend {
 /// prepare: the values on {}.
 void write_prepare(ModuleWriter& writer);
 
-/// A reduction of the nest and where its state lies.
+/// A reduction of the nest, and what writes its code.
 struct Slots {
+    const LoweredReduction& lowered;
     std::unique_ptr<MonoidWriter> monoid;
-    std::int64_t fixed = 0;     ///< first slot …
-    std::int64_t per_width = 0; ///< … plus this times the width
 };
-std::vector<Slots> make_slots(ModuleWriter& writer);
+std::vector<Slots> make_slots(const ModuleWriter& writer);
 llvm::Value* first_slot(Entry& entry, const Slots& slots);
 
 /// accumulate (pairs); init, merge, finalise (the rest).
@@ -38,8 +37,6 @@ class ResultBuffer {
 public:
     ResultBuffer(ModuleWriter& writer, std::int64_t capacity,
                  std::int64_t offset);
-    std::int64_t bytes() const { return bytes_; }
-    std::int64_t bytes_per_width() const { return bytes_per_width_; }
     /// Evaluates the graph's result at lanes `point` of the chunk.
     void evaluate(Entry& entry, Evaluator& values, llvm::Value* scratch,
                   llvm::Value* point) const;
@@ -53,7 +50,7 @@ private:
     std::int64_t components() const;
 
     ModuleWriter& writer_;
-    std::int64_t capacity_, offset_, bytes_ = 0, bytes_per_width_ = 0;
+    std::int64_t capacity_, offset_;
 };
 
 /// What is made of reductions reads: constants, their results, and row values

@@ -36,7 +36,7 @@ void write_init(ModuleWriter& writer, const std::vector<Slots>& reductions) {
             const StateRows state = rows_of(entry, slots, entry.argument(1),
                                             entry.argument(2), row);
             int number = 0;
-            for (const Field& field : slots.monoid->fields()) {
+            for (const StateField& field : slots.monoid->fields()) {
                 values.each_component(field.components, [&](Component k) {
                     state.store(number, k,
                                 slots.monoid->identity(values, number, k));
@@ -90,8 +90,8 @@ void write_finalise(ModuleWriter& writer,
     auto& b = entry.b;
     Value* i0 = entry.argument(1);
     Value* scratch = entry.argument(5);
-    const Pack pack(writer, writer.sites.epilogue, Axes::I, row_chunk, 0);
-    const ResultBuffer results(writer, row_chunk, pack.end());
+    const Pack pack(writer, writer.kernel.epilogue);
+    const ResultBuffer results(writer, row_chunk, writer.kernel.chunk_results);
     Value* out =
         writer.field(b, entry.call, offsetof(tilefold_call, out), true);
     Value* out_row =
@@ -120,10 +120,6 @@ void write_finalise(ModuleWriter& writer,
                           b.CreatePtrAdd(out, b.CreateMul(first, out_row)),
                           out_row);
         });
-    writer.layout.scratch =
-        std::max(writer.layout.scratch, pack.end() + results.bytes());
-    writer.layout.scratch_per_width =
-        std::max(writer.layout.scratch_per_width, results.bytes_per_width());
     entry.finish();
 }
 
@@ -131,8 +127,8 @@ void write_finalise(ModuleWriter& writer,
 /// ones take three times as long.
 double packing_nanoseconds(const ModuleWriter& writer, Axes axis) {
     constexpr double element_nanoseconds = 0.2;
-    const Packed& packed =
-        axis == Axes::I ? writer.sites.rows : writer.sites.columns;
+    const Packed& packed = axis == Axes::I ? writer.kernel.placement.rows
+                                           : writer.kernel.placement.columns;
     std::int64_t elements = 0;
     const auto add = [&](ValueId id) {
         elements +=
@@ -140,9 +136,8 @@ double packing_nanoseconds(const ModuleWriter& writer, Axes axis) {
     };
     std::ranges::for_each(packed.leaves, add);
     std::ranges::for_each(packed.computed, add);
-    for (ValueId id = 0; id < writer.graph.nodes.size(); ++id)
-        if (multiplies_by_parts(writer.graph, id, writer.plan))
-            add(writer.graph[id].operands[0]);
+    for (const auto& [id, product] : writer.kernel.splits)
+        add(product.row);
     return element_nanoseconds * double(elements);
 }
 
@@ -177,7 +172,7 @@ Value* EpilogueLeaves::read(ValueId id, Component component, int row,
 }
 
 Value* EpilogueLeaves::reduced(ValueId id, Component component) {
-    const auto& order = entry_.writer.sites.reductions;
+    const auto& order = entry_.writer.kernel.placement.reductions;
     const auto place = std::find(order.begin(), order.end(), id);
     const Slots& slots = reductions_[std::size_t(place - order.begin())];
     StateRows state = state_of_(slots);
@@ -196,35 +191,25 @@ Value* EpilogueLeaves::terms(ValueId id) {
     return entry_.b.CreateMul(field(offsetof(tilefold_call, rows)), columns);
 }
 
-std::vector<Slots> make_slots(ModuleWriter& writer) {
+std::vector<Slots> make_slots(const ModuleWriter& writer) {
     std::vector<Slots> reductions;
-    Layout& layout = writer.layout;
-    for (ValueId id : writer.sites.reductions) {
-        Slots slots{make_monoid(writer.graph, id), layout.slots,
-                    layout.slots_per_width};
-        for (const Field& field : slots.monoid->fields()) {
-            if (field.components == dynamic)
-                ++layout.slots_per_width;
-            else
-                layout.slots += field.components;
-        }
-        reductions.push_back(std::move(slots));
-    }
+    for (const LoweredReduction& lowered : writer.kernel.reductions)
+        reductions.push_back({lowered, make_monoid(writer.graph, lowered)});
     return reductions;
 }
 
 Value* first_slot(Entry& entry, const Slots& slots) {
-    Value* slot = entry.lanes.constant(slots.fixed);
-    if (slots.per_width)
+    const WidthOffset first = slots.lowered.first_slot;
+    Value* slot = entry.lanes.constant(first.offset);
+    if (first.per_width)
         slot = entry.b.CreateAdd(
             slot, entry.b.CreateMul(entry.width,
-                                    entry.lanes.constant(slots.per_width)));
+                                    entry.lanes.constant(first.per_width)));
     return slot;
 }
 
 void write_rows_nest(ModuleWriter& writer) {
     std::vector<Slots> reductions = make_slots(writer);
-    writer.layout.slots = 0; // in registers
     write_costs(writer);
     if (writer.has_pairs)
         write_accumulate(writer, reductions);

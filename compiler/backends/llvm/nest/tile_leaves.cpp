@@ -14,108 +14,9 @@ using ir::Node;
 using ir::ValueId;
 using llvm::Value;
 
-namespace {
-
-/// Makes room for `id` at `columns` columns, on whole cache lines. Squares
-/// of blocks are whole.
-void keep(Kept& kept, const ModuleWriter& writer, ValueId id,
-          std::int64_t columns) {
-    const Plan& plan = writer.plan;
-    columns = whole_squares(columns);
-    const std::int64_t bytes =
-        columns * plan.row_vectors * plan.lanes *
-        std::int64_t(size_of(writer.graph[id].type.dtype));
-    kept.offsets[id] = kept.end;
-    kept.end += (bytes + 63) / 64 * 64;
-}
-
-Kept find_deep(const ModuleWriter& writer, std::int64_t offset) {
-    Kept deep{{}, offset};
-    const Plan& plan = writer.plan;
-    const auto is_packed = [&](ValueId operand) {
-        const auto holds = [&](const std::vector<ValueId>& list) {
-            return std::ranges::find(list, operand) != list.end();
-        };
-        const Sites& sites = writer.sites;
-        return holds(sites.rows.leaves) || holds(sites.rows.computed) ||
-               holds(sites.columns.leaves) || holds(sites.columns.computed);
-    };
-    const ValueId sieved = sieved_distance(writer.graph, plan);
-    for (ValueId id = 0; plan.depth && id < writer.graph.nodes.size(); ++id) {
-        const Node& node = writer.graph[id];
-        if (is_contraction(node.op) && node.type.rank == 0 &&
-            node.type.axes == Axes::IJ &&
-            terms_of(writer.graph, node) > plan.depth &&
-            !writer.words_of(node.operands[0]) &&
-            !multiplies_by_parts(writer.graph, id, plan) && id != sieved &&
-            std::ranges::all_of(node.inputs(), is_packed))
-            keep(deep, writer, id, plan.panel);
-    }
-    return deep;
-}
-
-Kept find_blocks(const ModuleWriter& writer, std::int64_t columns,
-                 std::int64_t offset) {
-    Kept blocks{{}, offset};
-    for (ValueId id = 0; id < writer.graph.nodes.size(); ++id) {
-        const Node& node = writer.graph[id];
-        if (!is_contraction(node.op))
-            continue;
-        const Words* words = writer.words_of(node.operands[0]);
-        if ((words && words->depth > 0) ||
-            multiplies_by_parts(writer.graph, id, writer.plan))
-            keep(blocks, writer, id, columns);
-    }
-    return blocks;
-}
-
-/// Whether a scalar is a sum by blocks, or found anew from it as fast as read.
-bool is_cheap(const ModuleWriter& writer, const Kept& blocks, ValueId id) {
-    const Node& node = writer.graph[id];
-    const auto is_sum = [&](ValueId operand) { return blocks.has(operand); };
-    const auto is_at_hand = [&](ValueId operand) {
-        return writer.graph[operand].type.axes != Axes::IJ || is_sum(operand);
-    };
-    return blocks.has(id) ||
-           ((node.op == ir::Op::Mul || node.op == ir::Op::Add) &&
-            std::ranges::any_of(node.inputs(), is_sum) &&
-            std::ranges::all_of(node.inputs(), is_at_hand));
-}
-
-Kept find_scalars(const ModuleWriter& writer,
-                  const std::vector<ValueId>& bodies, const Kept& deep,
-                  const Kept& blocks) {
-    Kept scalars{{}, blocks.end};
-    std::set<ValueId> seen;
-    const std::function<void(ValueId)> walk = [&](ValueId id) {
-        const Node& node = writer.graph[id];
-        if (node.type.axes != Axes::IJ || deep.has(id) ||
-            is_cheap(writer, blocks, id) || !seen.insert(id).second)
-            return;
-        if (node.type.rank == 0)
-            return keep(scalars, writer, id, writer.plan.k_tile);
-        for (ValueId operand : node.inputs())
-            walk(operand);
-    };
-    for (ValueId body : bodies)
-        walk(body);
-    return scalars;
-}
-
-} // namespace
-
-KeptValues find_kept(const ModuleWriter& writer,
-                     const std::vector<ValueId>& bodies, std::int64_t offset) {
-    const Kept deep = find_deep(writer, offset);
-    const std::int64_t columns =
-        bodies.empty() ? writer.plan.panel : writer.plan.k_tile;
-    const Kept blocks = find_blocks(writer, columns, deep.end);
-    return {deep, blocks, find_scalars(writer, bodies, deep, blocks)};
-}
-
 bool TileLeaves::has(ValueId id) const {
     return entry_.constants->has(id) || rows_.has(id) || columns_.has(id) ||
-           kept_.deep.has(id) || kept_.blocks.has(id) ||
+           kept_.slabs.has(id) || kept_.tiles.has(id) ||
            (shown_ && kept_.scalars.has(id));
 }
 
@@ -123,9 +24,9 @@ Value* TileLeaves::read(ValueId id, Component component, int row, int column) {
     if (entry_.constants->has(id))
         return entry_.constants->read(id, component, row, column);
     const DType dtype = entry_.writer.graph[id].type.dtype;
-    if (kept_.blocks.has(id))
+    if (kept_.tiles.has(id))
         return finished_sum(id, row, column);
-    if (kept_.deep.has(id))
+    if (kept_.slabs.has(id))
         return entry_.lanes.load(dtype, sum_address(id, row, column));
     if (kept_.scalars.has(id))
         return entry_.lanes.load(dtype, scalar_address(id, row, column));
@@ -137,7 +38,7 @@ void TileLeaves::begin_tile(Value* row) {
     row_ = row;
     in_registers_.clear();
     const Plan& plan = entry_.writer.plan;
-    const Packed& values = entry_.writer.sites.rows;
+    const Packed& values = entry_.writer.kernel.placement.rows;
     for (const auto* list : {&values.leaves, &values.computed})
         for (ValueId id : *list) {
             const std::int64_t components =
@@ -166,7 +67,7 @@ Value* TileLeaves::finished_sum(ValueId id, int row, int column) {
     const ModuleWriter& writer = entry_.writer;
     const Node& node = writer.graph[id];
     const Words* words = writer.words_of(node.operands[0]);
-    Value* place = in_column_tile(kept_.blocks, id, row, column);
+    Value* place = in_column_tile(kept_.tiles, id, row, column);
     if (!words || !words->exact())
         return entry_.lanes.load(node.type.dtype, place);
     const auto [of_row, of_column] = rows_first(writer.graph, node);
@@ -204,7 +105,7 @@ Value* TileLeaves::read_column(ValueId id, Component component, int column) {
 }
 
 void TileLeaves::read_in_place() {
-    for (ValueId id : entry_.writer.sites.columns.leaves) {
+    for (ValueId id : entry_.writer.kernel.placement.columns.leaves) {
         const auto field = [&](OperandField which) {
             return entry_.writer.operand_field(
                 entry_.b, entry_.call, entry_.writer.graph[id].first, which);

@@ -10,40 +10,15 @@
 
 namespace tilefold::llvm_backend {
 
-/// Values of pairs in scratch: for each column, the row vectors of a tile.
-struct Kept {
-    std::map<ir::ValueId, std::int64_t> offsets;
-    std::int64_t end; ///< of their bytes
-
-    bool empty() const { return offsets.empty(); }
-    bool has(ir::ValueId id) const { return offsets.count(id) > 0; }
-};
-
-struct KeptValues {
-    /// Contractions of packed values that are summed part by part, since they
-    /// have more components than the plan's depth; kept for a panel.
-    Kept deep;
-    /// Contractions that are summed by blocks, and the largest scalars of pairs
-    /// below what reductions that take tiles of columns add up; kept for such a
-    /// tile, blocks for a panel where there are none.
-    Kept blocks, scalars;
-
-    std::int64_t end() const { return scalars.end; }
-};
-/// `bodies`: what reductions that take tiles of columns read.
-KeptValues find_kept(const ModuleWriter& writer,
-                     const std::vector<ir::ValueId>& bodies,
-                     std::int64_t offset);
-
 /// What a pair's term reads: constants; a vector of rows, kept for the tile;
 /// one column's value in all lanes; finished sums of deep contractions; and,
 /// from show_scalars on, scalars of the present tile of columns.
 class TileLeaves : public Leaves {
 public:
     TileLeaves(Entry& entry, const Pack& rows, const Pack& columns,
-               const KeptValues& kept, llvm::Value* scratch)
-        : entry_(entry), rows_(rows), columns_(columns), kept_(kept),
-          scratch_(scratch) {}
+               llvm::Value* scratch)
+        : entry_(entry), rows_(rows), columns_(columns),
+          kept_(entry.writer.kernel.kept), scratch_(scratch) {}
 
     bool has(ir::ValueId id) const override;
     llvm::Value* read(ir::ValueId id, Component component, int row,
@@ -71,10 +46,10 @@ public:
 
     /// Where the tile's sums by blocks lie, a deep contraction's, and a scalar.
     llvm::Value* first_sum(ir::ValueId id) const {
-        return entry_.lanes.byte_offset(scratch_, kept_.blocks.offsets.at(id));
+        return entry_.lanes.byte_offset(scratch_, kept_.tiles.offsets.at(id));
     }
     llvm::Value* sum_address(ir::ValueId id, int row, int column) const {
-        return address(kept_.deep, id, column_, row, column);
+        return address(kept_.slabs, id, column_, row, column);
     }
     llvm::Value* scalar_address(ir::ValueId id, int row, int column) const {
         return in_column_tile(kept_.scalars, id, row, column);
@@ -98,7 +73,7 @@ private:
     Entry& entry_;
     const Pack& rows_;
     const Pack& columns_;
-    const KeptValues& kept_;
+    const PairValues& kept_;
     llvm::Value* scratch_;
     bool shown_ = false;
     llvm::Value* row_ = nullptr;

@@ -13,9 +13,6 @@ using llvm::Value;
 
 namespace {
 
-/// Points evaluated between two stores.
-constexpr std::int64_t chunk = 256;
-
 /// Lanes over pairs: both axes are read at the same place of their run.
 class ZipLeaves : public Leaves {
 public:
@@ -79,18 +76,10 @@ private:
     Value* point_;
 };
 
-void note_scratch(ModuleWriter& writer, const Pack& last,
-                  const ResultBuffer& results) {
-    Layout& layout = writer.layout;
-    layout.scratch = std::max(layout.scratch, last.end() + results.bytes());
-    layout.scratch_per_width =
-        std::max(layout.scratch_per_width, results.bytes_per_width());
-}
-
 /// Runs `body(first, count)` over [from, to) in chunks.
 void each_chunk(Entry& entry, Value* from, Value* to,
                 const std::function<void(Value*, Value*)>& body) {
-    Value* most = entry.lanes.constant(chunk);
+    Value* most = entry.lanes.constant(point_chunk);
     entry.lanes.loop(from, to, most, [&](Value* first) {
         body(first, entry.least(most, entry.b.CreateSub(to, first)));
     });
@@ -100,11 +89,9 @@ void write_zip(ModuleWriter& writer) {
     Entry entry(writer, "zip", "pnnp", writer.plan.lanes);
     auto& b = entry.b;
     Value* scratch = entry.argument(3);
-    const Pack rows(writer, writer.sites.raw_rows, Axes::I, chunk, 0);
-    const Pack columns(writer, writer.sites.raw_columns, Axes::J, chunk,
-                       rows.end());
-    const ResultBuffer results(writer, chunk, columns.end());
-    note_scratch(writer, columns, results);
+    const PointEntry& lowered = writer.kernel.zip;
+    const Pack rows(writer, lowered.rows), columns(writer, lowered.columns);
+    const ResultBuffer results(writer, point_chunk, lowered.results);
     Value* out =
         writer.field(b, entry.call, offsetof(tilefold_call, out), true);
     Value* step =
@@ -150,11 +137,9 @@ void write_dense(ModuleWriter& writer) {
     Entry entry(writer, "dense", "pnnnnp", writer.plan.lanes);
     auto& b = entry.b;
     Value* scratch = entry.argument(5);
-    const Pack rows(writer, writer.sites.rows, Axes::I, chunk, 0);
-    const Pack columns(writer, writer.sites.columns, Axes::J, chunk,
-                       rows.end());
-    const ResultBuffer results(writer, chunk, columns.end());
-    note_scratch(writer, columns, results);
+    const PointEntry& lowered = writer.kernel.dense;
+    const Pack rows(writer, lowered.rows), columns(writer, lowered.columns);
+    const ResultBuffer results(writer, point_chunk, lowered.results);
     const auto read = [&](std::size_t offset, bool is_pointer) {
         return writer.field(b, entry.call, offset, is_pointer);
     };

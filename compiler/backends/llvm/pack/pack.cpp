@@ -14,127 +14,40 @@ using ir::Op;
 using ir::ValueId;
 using llvm::Value;
 
-namespace {
-
-std::int64_t aligned(std::int64_t bytes) {
-    return (bytes + line_bytes - 1) / line_bytes * line_bytes;
-}
-
-} // namespace
-
-Pack::Pack(ModuleWriter& writer, const Packed& values, Axes axis,
-           std::int64_t capacity, std::int64_t offset, Order order,
-           std::int64_t tile, Value* width)
-    : writer_(writer), values_(values), axis_(axis),
-      capacity_(aligned(capacity)), order_(order), tile_(tile), width_(width),
-      end_(offset) {
-    const auto is_dynamic = [&](ValueId id) {
-        return writer.graph[id].type.rows == dynamic;
-    };
-    for (const auto* list : {&values_.leaves, &values_.computed})
-        for (ValueId id : *list)
-            if (!is_dynamic(id))
-                place(id);
-    for (const auto* list : {&values_.leaves, &values_.computed})
-        for (ValueId id : *list)
-            if (is_dynamic(id))
-                place(id);
-}
-
-/// Points one after the other only where lanes need not run over them.
-Order Pack::order_of(ValueId id) const {
-    const Type& type = writer_.graph[id].type;
-    const bool open = type.rows == dynamic;
-    if (open ? order_ == Order::Tiles
-             : components_of(type) <= writer_.plan.unroll)
-        return Order::Components;
-    const bool is_leaf =
-        std::ranges::find(values_.leaves, id) != values_.leaves.end();
-    return order_ == Order::Points && !is_leaf &&
-                   !is_by_component(writer_.graph, id, writer_.plan.unroll)
-               ? Order::Components
-               : order_;
-}
-
-/// Values of dynamic width come last: an argument, and what is made of it once
-/// a point. Each begins where the ones before it end at the call's width.
-void Pack::place(ValueId id) {
-    const Type& type = writer_.graph[id].type;
-    const auto size = std::int64_t(size_of(writer_.packed_dtype(id)));
-    Place place{order_of(id), end_, end_per_width_, capacity_ * size, 0};
-    std::int64_t bytes = capacity_ * size;
-    if (type.rows == dynamic) {
-        end_per_width_ += bytes;
-        if (place.order == Order::Points) {
-            place.component = size;
-            end_ += capacity_ * run_multiple(size);
-        }
-        places_[id] = place;
-        return;
-    }
-    const Words* words = writer_.words_of(id);
-    const std::int64_t components =
-        words ? words->packed() : components_of(type);
-    bytes *= components;
-    if (place.order == Order::Tiles) {
-        place.component = tile_ * size;
-        place.run = place.component * components;
-        bytes = (capacity_ + tile_ - 1) / tile_ * place.run;
-    } else if (place.order == Order::Points) {
-        const std::int64_t multiple = run_multiple(size);
-        place.component = size;
-        place.run = (components * size + multiple - 1) / multiple * multiple;
-        bytes = capacity_ * place.run;
-    }
-    end_ += aligned(bytes);
-    places_[id] = place;
-}
-
-bool Pack::is_by_components() const {
-    return std::ranges::all_of(places_, [](const auto& place) {
-        return place.second.order == Order::Components;
-    });
-}
-
 Value* Pack::address(const Lanes& lanes, Value* scratch, ValueId id,
                      Component component, Value* point) const {
     auto& b = lanes.b;
-    const auto size = std::int64_t(size_of(writer_.packed_dtype(id)));
-    const Place& place = places_.at(id);
-    Value* row = lanes.byte_offset(scratch, place.offset + component.fixed *
-                                                               place.component);
-    if (place.offset_per_width)
-        row = lanes.at(row, width_, 0, place.offset_per_width);
+    const Operand& operand = operands_.of.at(id);
+    const auto size = std::int64_t(size_of(operand.dtype));
+    Value* row = lanes.byte_offset(
+        scratch, operand.place.offset + component.fixed * operand.component);
+    if (operand.place.per_width)
+        row = lanes.at(row, width_, 0, operand.place.per_width);
     if (component.runtime)
-        row = lanes.at(row, component.runtime, 0, place.component);
-    if (place.order == Order::Components)
+        row = lanes.at(row, component.runtime, 0, operand.component);
+    if (operand.order == Order::Components)
         return lanes.at(row, point, 0, size);
-    if (place.order == Order::Points)
-        return lanes.byte_offset(row, b.CreateMul(point, run_of(lanes, place)));
-    Value* tile = lanes.constant(tile_);
-    row = lanes.at(row, b.CreateUDiv(point, tile), 0, place.run);
+    if (operand.order == Order::Points)
+        return lanes.byte_offset(row,
+                                 b.CreateMul(point, run_of(lanes, operand)));
+    Value* tile = lanes.constant(operands_.tile);
+    row = lanes.at(row, b.CreateUDiv(point, tile), 0, operand.run);
     return lanes.at(row, b.CreateURem(point, tile), 0, size);
 }
 
-Value* Pack::run_of(const Lanes& lanes, const Place& place) const {
-    if (place.run)
-        return lanes.constant(place.run);
+Value* Pack::run_of(const Lanes& lanes, const Operand& operand) const {
+    if (operand.run)
+        return lanes.constant(operand.run);
     auto& b = lanes.b;
-    const std::int64_t multiple = run_multiple(place.component);
-    Value* bytes = b.CreateMul(width_, lanes.constant(place.component));
+    const std::int64_t multiple = operands_.run_multiple(operand.component);
+    Value* bytes = b.CreateMul(width_, lanes.constant(operand.component));
     return b.CreateAnd(b.CreateAdd(bytes, lanes.constant(multiple - 1)),
                        lanes.constant(-multiple));
 }
 
-/// Of the bytes of a point whose components lie in a run: it begins a cache
-/// line, and its last vector is whole. A power of two.
-std::int64_t Pack::run_multiple(std::int64_t element_bytes) const {
-    return std::max(line_bytes, writer_.plan.lanes * element_bytes);
-}
-
 /// The axis' list of points; null: all in order.
 Value* Pack::list_of(Lanes& lanes, Value* call) const {
-    const std::size_t list = axis_ == Axes::I
+    const std::size_t list = operands_.axis == Axes::I
                                  ? offsetof(tilefold_call, row_index)
                                  : offsetof(tilefold_call, column_index);
     return writer_.field(lanes.b, call, list, true);
@@ -195,7 +108,7 @@ Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
     b.CreateCall(writer_.interleaved_load(dtype, int(components)),
                  {lanes.at(source.base, first, 0, size * components), done,
                   address(lanes, scratch, id, {}, lanes.constant(0)),
-                  lanes.constant(places_.at(id).component)});
+                  lanes.constant(operands_.of.at(id).component)});
     return b.CreateAnd(b.CreateAdd(done, lanes.constant(lanes.width() - 1)),
                        lanes.constant(-lanes.width()));
 }
@@ -204,7 +117,7 @@ Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
 void Pack::load_tile(Lanes& lanes, ValueId id, const Source& source,
                      Value* first, Value* count, Value* scratch,
                      Value* point) const {
-    Value* tile = lanes.constant(tile_);
+    Value* tile = lanes.constant(operands_.tile);
     Value* components = lanes.constant(components_of(writer_.graph[id].type));
     Value* done = load_squares(lanes, id, source, first, count, scratch, point);
     load_components(lanes, id, source, first, count, tile, scratch, done,
@@ -227,16 +140,17 @@ Value* Pack::load_squares(Lanes& lanes, ValueId id, const Source& source,
         node.type.rank != 1 || whole == 0)
         return lanes.constant(0);
     const auto size = std::int64_t(size_of(stored));
-    Value* usual =
-        b.CreateAnd(b.CreateAnd(b.CreateIsNull(source.list),
-                                b.CreateICmpEQ(count, lanes.constant(tile_))),
-                    b.CreateICmpEQ(source.step, lanes.constant(size)));
+    Value* usual = b.CreateAnd(
+        b.CreateAnd(b.CreateIsNull(source.list),
+                    b.CreateICmpEQ(count, lanes.constant(operands_.tile))),
+        b.CreateICmpEQ(source.step, lanes.constant(size)));
     Value* done =
         b.CreateSelect(usual, lanes.constant(whole), lanes.constant(0));
     Value* step = lanes.constant(width);
     lanes.loop(lanes.constant(0), done, step, [&](Value* k) {
         lanes.loop(
-            lanes.constant(0), lanes.constant(tile_), step, [&](Value* p) {
+            lanes.constant(0), lanes.constant(operands_.tile), step,
+            [&](Value* p) {
                 std::vector<Value*> square;
                 for (int n = 0; n < width; ++n) {
                     Value* number =
@@ -297,9 +211,9 @@ void Pack::load_words(Lanes& lanes, ValueId id, const Source& source,
                       Value* first, Value* count, Value* scratch) const {
     auto& b = lanes.b;
     const Words& of = *writer_.words_of(id);
-    const bool is_row = places_.at(id).order == Order::Tiles;
+    const bool is_row = operands_.of.at(id).order == Order::Tiles;
     llvm::Function* load = word_load(writer_, of, is_row);
-    Value* spread = lanes.constant(places_.at(id).component);
+    Value* spread = lanes.constant(operands_.of.at(id).component);
     each_point(lanes, source, first, count, [&](Value* k, Value* base) {
         b.CreateCall(load, {base, source.step,
                             address(lanes, scratch, id, {}, k), spread});
@@ -323,7 +237,8 @@ void Pack::load_words(Lanes& lanes, ValueId id, const Source& source,
 /// `count` points with those that fill up a tile, and a vector.
 Value* Pack::padded(Lanes& lanes, Value* count) const {
     auto& b = lanes.b;
-    const std::int64_t tile = std::max<std::int64_t>(tile_, lanes.width());
+    const std::int64_t tile =
+        std::max<std::int64_t>(operands_.tile, lanes.width());
     Value* above = b.CreateAdd(count, lanes.constant(tile - 1));
     return b.CreateMul(b.CreateUDiv(above, lanes.constant(tile)),
                        lanes.constant(tile));
@@ -335,7 +250,8 @@ void Pack::clear_rest(Lanes& lanes, ValueId id, Value* count, Value* scratch,
     auto& b = lanes.b;
     const DType dtype = writer_.packed_dtype(id);
     Value* end = padded(lanes, count);
-    const std::int64_t tile = std::max<std::int64_t>(tile_, lanes.width());
+    const std::int64_t tile =
+        std::max<std::int64_t>(operands_.tile, lanes.width());
     Value* whole = b.CreateMul(b.CreateUDiv(count, lanes.constant(tile)),
                                lanes.constant(tile));
     lanes.loop(whole, end, lanes.constant(lanes.width()), [&](Value* point) {
@@ -376,7 +292,7 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
     Value* components = node.type.rows == dynamic && node.type.rank == 1
                             ? width
                             : lanes.constant(components_of(node.type));
-    const Order order = places_.at(id).order;
+    const Order order = operands_.of.at(id).order;
     if (const Words* words = writer_.words_of(id)) {
         if (order == Order::Tiles)
             clear_rest(lanes, id, count, scratch, words->packed());
@@ -396,11 +312,12 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
     }
     if (order == Order::Points) {
         load_points(lanes, id, source, first, count, scratch, components);
-        if (!values_.computed.empty()) // whose lanes are points, perhaps
+        if (!operands_.values.computed
+                 .empty()) // whose lanes are points, perhaps
             clear_points(lanes, id, count, scratch, components);
         return;
     }
-    Value* tile = lanes.constant(tile_);
+    Value* tile = lanes.constant(operands_.tile);
     lanes.loop(zero, count, tile, [&](Value* point) {
         Value* left = b.CreateSub(count, point);
         load_tile(lanes, id, source, b.CreateAdd(first, point),
@@ -411,13 +328,13 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
 
 ConstantLeaves::ConstantLeaves(ModuleWriter& writer, Lanes& lanes, Value* call)
     : writer_(writer), lanes_(lanes),
-      base_(writer.sites.constants_size
+      base_(writer.kernel.placement.constants_size
                 ? writer.field(lanes.b, call,
                                offsetof(tilefold_call, constants), true)
                 : nullptr) {}
 
 bool ConstantLeaves::has(ValueId id) const {
-    return writer_.sites.constants.count(id) != 0;
+    return writer_.kernel.placement.constants.count(id) != 0;
 }
 
 /// Elements of the table at `place`, as they stand or as F64.
@@ -433,29 +350,31 @@ Value* ConstantLeaves::gather(DType dtype, std::int64_t place,
 Value* ConstantLeaves::read_run(ValueId id, Value* first) const {
     auto& b = lanes_.b;
     const Type& type = writer_.graph[id].type;
-    Value* place = lanes_.at(base_, first, writer_.sites.constants.at(id), 8);
+    Value* place =
+        lanes_.at(base_, first, writer_.kernel.placement.constants.at(id), 8);
     llvm::Type* numbers = lanes_.type(DType::F64);
     Value* left = b.CreateSub(lanes_.constant(type.rows), first);
     Value* read = b.CreateMaskedLoad(numbers, place, llvm::Align(8),
                                      lanes_.first_lanes(left),
                                      llvm::Constant::getNullValue(numbers));
-    return writer_.sites.exact.count(id) ? read
-                                         : lanes_.as(writer_.graph.real, read);
+    return writer_.kernel.placement.exact.count(id)
+               ? read
+               : lanes_.as(writer_.graph.real, read);
 }
 
 Value* ConstantLeaves::read(ValueId id, Component component, int, int) {
     const Node& node = writer_.graph[id];
-    const std::int64_t place = writer_.sites.constants.at(id);
+    const std::int64_t place = writer_.kernel.placement.constants.at(id);
     const auto load = [&](llvm::IRBuilder<>& b, Value* index) {
         Lanes at_place = writer_.lanes(b, lanes_.width());
         Value* address = at_place.at(base_, index, place, 8);
         if (node.type.dtype == DType::I64)
             return at_place.splat(b.CreateLoad(b.getInt64Ty(), address));
         Value* number = b.CreateLoad(b.getDoubleTy(), address);
-        const DType dtype =
-            node.type.dtype == DType::F64 && !writer_.sites.exact.count(id)
-                ? writer_.graph.real
-                : node.type.dtype;
+        const DType dtype = node.type.dtype == DType::F64 &&
+                                    !writer_.kernel.placement.exact.count(id)
+                                ? writer_.graph.real
+                                : node.type.dtype;
         Lanes scalar = writer_.lanes(b, 1);
         return at_place.splat(scalar.as(dtype, number));
     };

@@ -15,34 +15,21 @@
 
 namespace tilefold::llvm_backend {
 
-/// Of a cache.
-inline constexpr std::int64_t line_bytes = 64;
-
-/// How the long vectors of a part lie.
-enum class Order : std::uint8_t { Components, Tiles, Points };
-
 class ConstantLeaves;
 
 /// The part of scratch that holds one axis' values.
 class Pack {
 public:
-    /// `offset`: where the part begins in scratch, a multiple of 64. `tile`:
-    /// its points, where the order is Tiles; `width`: call->width, where values
-    /// of that width are packed.
-    Pack(ModuleWriter& writer, const Packed& values, Axes axis,
-         std::int64_t capacity, std::int64_t offset,
-         Order order = Order::Components, std::int64_t tile = 1,
-         llvm::Value* width = nullptr);
+    /// `operands` outlive it; `width`: call->width, where values of that width
+    /// are packed.
+    Pack(ModuleWriter& writer, const Operands& operands,
+         llvm::Value* width = nullptr)
+        : writer_(writer), operands_(operands), width_(width) {}
 
-    bool has(ir::ValueId id) const { return places_.count(id) != 0; }
-    std::int64_t end() const { return end_; } ///< offset after the part …
-    /// … plus this times call->width
-    std::int64_t end_per_width() const { return end_per_width_; }
-    std::int64_t capacity() const { return capacity_; }
+    bool has(ir::ValueId id) const { return operands_.has(id); }
+    std::int64_t capacity() const { return operands_.capacity; }
     /// Bytes from tile to tile, or point to point, of a value that lies so.
-    std::int64_t run(ir::ValueId id) const { return places_.at(id).run; }
-    /// Whether no vector lies in runs of its own.
-    bool is_by_components() const;
+    std::int64_t run(ir::ValueId id) const { return operands_.of.at(id).run; }
 
     /// Reads points [first, first + count) of the arguments and computes what
     /// is made of them. Lanes beyond the last point, up to a tile and a vector,
@@ -63,17 +50,7 @@ public:
                              llvm::Value* point) const;
 
 private:
-    /// Where a value's points and components lie; strides in bytes.
-    struct Place {
-        Order order = Order::Components;
-        std::int64_t offset = 0;           ///< the first one's …
-        std::int64_t offset_per_width = 0; ///< … plus this times call->width
-        std::int64_t component = 0;
-        /// From tile to tile, or point to point; 0: as call->width says.
-        std::int64_t run = 0;
-    };
-    llvm::Value* run_of(const Lanes& lanes, const Place& place) const;
-    std::int64_t run_multiple(std::int64_t element_bytes) const;
+    llvm::Value* run_of(const Lanes& lanes, const Operand& operand) const;
     /// An argument as the call has it.
     struct Source {
         llvm::Function* load;
@@ -115,11 +92,9 @@ private:
                     llvm::Value* count,
                     const std::function<void(llvm::Value* point,
                                              llvm::Value* base)>& body) const;
-    Order order_of(ir::ValueId id) const;
     void fill_points(Lanes& lanes, const FunctionTable& functions,
                      llvm::Value* count, llvm::Value* scratch,
                      llvm::Value* width, ConstantLeaves& constants) const;
-    void place(ir::ValueId id);
     /// An array whose next points are asked for, `step` bytes a component.
     struct Fetched {
         Source source;
@@ -131,15 +106,8 @@ private:
                   llvm::Value* first, llvm::Value* point) const;
 
     ModuleWriter& writer_;
-    Packed values_;
-    Axes axis_;
-    std::int64_t capacity_;
-    Order order_;
-    std::int64_t tile_;
+    const Operands& operands_;
     llvm::Value* width_;
-    std::map<ir::ValueId, Place> places_;
-    std::int64_t end_;
-    std::int64_t end_per_width_ = 0;
 };
 
 /// Values on {}: call->constants, rounded to `graph.real` (but for those that

@@ -88,7 +88,7 @@ Value* Pack::read_points(const Lanes& lanes, Value* scratch, ValueId id,
                          Component component, Value* point) const {
     auto& b = lanes.b;
     const DType dtype = writer_.packed_dtype(id);
-    const Place& place = places_.at(id);
+    const Operand& place = operands_.of.at(id);
     Value* first = address(lanes, scratch, id, component, point);
     if (place.order != Order::Points || lanes.width() == 1)
         return lanes.load(dtype, first);
@@ -104,15 +104,15 @@ void Pack::fill_points(Lanes& lanes, const FunctionTable& functions,
                        Value* count, Value* scratch, Value* width,
                        ConstantLeaves& constants) const {
     std::vector<ValueId> vectors;
-    for (ValueId id : values_.computed)
-        if (places_.at(id).order == Order::Points)
+    for (ValueId id : operands_.values.computed)
+        if (operands_.of.at(id).order == Order::Points)
             vectors.push_back(id);
     if (vectors.empty())
         return;
     lanes.loop(lanes.constant(0), count, lanes.constant(1), [&](Value* point) {
         ComponentLeaves leaves(*this, lanes, scratch, point, constants,
                                writer_);
-        for (ValueId id : values_.leaves)
+        for (ValueId id : operands_.values.leaves)
             leaves.ready(id);
         Evaluator values(writer_.graph, lanes, functions, writer_.plan.unroll,
                          width, leaves);
@@ -134,7 +134,7 @@ void Pack::fill_points(Lanes& lanes, const FunctionTable& functions,
 std::vector<Pack::Fetched> Pack::fetched(Lanes& lanes, Value* call) const {
     auto& b = lanes.b;
     std::vector<Fetched> arrays;
-    for (ValueId id : values_.leaves) {
+    for (ValueId id : operands_.values.leaves) {
         const ir::Node& node = writer_.graph[id];
         if (node.op != ir::Op::Argument || node.type.rows == dynamic ||
             components_of(node.type) > writer_.plan.unroll)
@@ -159,8 +159,8 @@ std::vector<Pack::Fetched> Pack::fetched(Lanes& lanes, Value* call) const {
 void Pack::prefetch(Lanes& lanes, const std::vector<Fetched>& arrays,
                     Value* first, Value* point) const {
     auto& b = lanes.b;
-    Value* next =
-        b.CreateAdd(b.CreateAdd(first, point), lanes.constant(capacity_));
+    Value* next = b.CreateAdd(b.CreateAdd(first, point),
+                              lanes.constant(operands_.capacity));
     for (const Fetched& array : arrays) {
         Value* place = b.CreatePtrAdd(array.source.base,
                                       b.CreateMul(next, array.source.stride));
@@ -173,14 +173,15 @@ void Pack::prefetch(Lanes& lanes, const std::vector<Fetched>& arrays,
 void Pack::fill(Lanes& lanes, const FunctionTable& functions, Value* call,
                 Value* first, Value* count, Value* scratch, Value* width,
                 ConstantLeaves& constants) const {
-    for (ValueId id : values_.leaves)
+    for (ValueId id : operands_.values.leaves)
         load_leaf(lanes, id, call, first, count, scratch, width);
-    if (values_.computed.empty())
+    if (operands_.values.computed.empty())
         return;
     fill_points(lanes, functions, count, scratch, width, constants);
-    std::vector<ValueId> ready = values_.leaves, left;
-    for (ValueId id : values_.computed)
-        (places_.at(id).order == Order::Points ? ready : left).push_back(id);
+    std::vector<ValueId> ready = operands_.values.leaves, left;
+    for (ValueId id : operands_.values.computed)
+        (operands_.of.at(id).order == Order::Points ? ready : left)
+            .push_back(id);
     RunLeaves leaves(*this, lanes, scratch, ready, constants);
     Evaluator values(writer_.graph, lanes, functions, writer_.plan.unroll,
                      width, leaves);

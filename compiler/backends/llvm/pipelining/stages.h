@@ -8,6 +8,8 @@
 // register, though, until there are none left and it goes through memory.
 #pragma once
 
+#include "compiler/backends/cpu/lower/arena.h"
+
 #include <llvm/IR/Instructions.h>
 
 #include <cstdint>
@@ -30,7 +32,7 @@ struct Loop {
 };
 
 /// Most stages a loop is cut into beyond its first.
-inline constexpr std::int64_t margin = 8;
+inline constexpr std::int64_t margin = most_run_ahead;
 
 /// The stage of each operation. Loads, broadcasts and addresses have none: they
 /// are remade wherever they are used, and cost nothing as operands.

@@ -1,7 +1,7 @@
-// compiler/backends/llvm/module/sites.cpp - split by axes, as the kernels need
-// it.
+// compiler/backends/cpu/lower/placement.cpp - split by axes, as the kernels
+// need it.
 
-#include "compiler/backends/llvm/module/sites.h"
+#include "compiler/backends/cpu/lower/placement.h"
 
 #include "compiler/ir/exact.h"
 #include "compiler/passes/split.h"
@@ -10,7 +10,7 @@
 #include <functional>
 #include <set>
 
-namespace tilefold::llvm_backend {
+namespace tilefold {
 namespace {
 
 using ir::Graph;
@@ -58,16 +58,17 @@ Packed pack_of(const Graph& graph, const std::vector<ValueId>& crossing,
 }
 
 /// The values on {} that anything but prepare reads.
-void place_constants(const Graph& graph, const Split& parts, Sites& sites) {
+void place_constants(const Graph& graph, const Split& parts,
+                     Placement& placement) {
     std::set<ValueId> on_call(parts.call.computed.begin(),
                               parts.call.computed.end());
     const auto place = [&](ValueId id) {
         const Op op = graph[id].op;
         if (!on_call.count(id) || op == Op::Constant || op == Op::Iota ||
-            sites.constants.count(id))
+            placement.constants.count(id))
             return;
-        sites.constants[id] = sites.constants_size;
-        sites.constants_size += components_of(graph[id].type);
+        placement.constants[id] = placement.constants_size;
+        placement.constants_size += components_of(graph[id].type);
     };
     for (ValueId id = 0; id < graph.nodes.size(); ++id)
         if (!on_call.count(id))
@@ -78,13 +79,13 @@ void place_constants(const Graph& graph, const Split& parts, Sites& sites) {
 
 } // namespace
 
-Sites find_sites(const Graph& graph, bool whole_is_pair_term) {
+Placement place_values(const Graph& graph, bool whole_is_pair_term) {
     Split parts = split(graph);
-    Sites sites;
+    Placement placement;
     std::vector<ValueId> terms;
     for (ValueId id : parts.pair)
         if (graph[id].op == Op::Reduce) {
-            sites.reductions.push_back(id);
+            placement.reductions.push_back(id);
             const auto inputs = graph[id].inputs();
             terms.insert(terms.end(), inputs.begin(), inputs.end());
         }
@@ -96,16 +97,16 @@ Sites find_sites(const Graph& graph, bool whole_is_pair_term) {
         if (axes == Axes::J)
             add_once(parts.column.crossing, graph.result);
     }
-    sites.rows = pack_of(graph, parts.row.crossing, Axes::I);
-    sites.columns = pack_of(graph, parts.column.crossing, Axes::J);
-    sites.raw_rows.leaves = leaves_below(graph, terms, Axes::I);
-    sites.raw_columns.leaves = leaves_below(graph, terms, Axes::J);
+    placement.rows = pack_of(graph, parts.row.crossing, Axes::I);
+    placement.columns = pack_of(graph, parts.column.crossing, Axes::J);
+    placement.raw_rows.leaves = leaves_below(graph, terms, Axes::I);
+    placement.raw_columns.leaves = leaves_below(graph, terms, Axes::J);
     for (ValueId id : parts.finish)
         if (is_leaf(graph[id]))
-            sites.epilogue.leaves.push_back(id);
-    sites.exact = exact_constants(graph);
-    place_constants(graph, parts, sites);
-    return sites;
+            placement.epilogue.leaves.push_back(id);
+    placement.exact = exact_constants(graph);
+    place_constants(graph, parts, placement);
+    return placement;
 }
 
-} // namespace tilefold::llvm_backend
+} // namespace tilefold

@@ -1,4 +1,4 @@
-// tests/compiler/test_hash.cpp - what the key of an image depends on.
+// tests/compiler/test_key.cpp - what the key of an image depends on.
 
 #include "compiler/language/vocabulary.h"
 #include "tests/compiler/support.h"

@@ -1,5 +1,5 @@
-// compiler/backends/llvm/module/sites.h - split by axes: where each value of a
-// graph is computed, and what crosses from one site to the next.
+// compiler/backends/cpu/lower/placement.h - split by axes: where each value of
+// a graph is computed, and what crosses from one site to the next.
 //
 //   {}        once a call, by prepare, in double: `constants`
 //   {i}, {j}  once a point, while packing: `rows`, `columns`
@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-namespace tilefold::llvm_backend {
+namespace tilefold {
 
 /// The values of one axis that are packed: `leaves` are read from arguments
 /// (or count points), `computed` are made from leaves.
@@ -21,7 +21,7 @@ struct Packed {
     std::vector<ir::ValueId> leaves, computed;
 };
 
-struct Sites {
+struct Placement {
     /// Values on {} that others use, and their place in call->constants, where
     /// I64 stand by their bits, all others as F64.
     std::map<ir::ValueId, std::int64_t> constants;
@@ -38,6 +38,6 @@ struct Sites {
 };
 
 /// `whole_is_pair_term`: the result itself is evaluated for every pair.
-Sites find_sites(const ir::Graph& graph, bool whole_is_pair_term);
+Placement place_values(const ir::Graph& graph, bool whole_is_pair_term);
 
-} // namespace tilefold::llvm_backend
+} // namespace tilefold

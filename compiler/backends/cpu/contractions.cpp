@@ -1,0 +1,251 @@
+// compiler/backends/cpu/contractions.cpp - which way each contraction takes.
+
+#include "compiler/backends/cpu/contractions.h"
+
+#include "compiler/ir/queries.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace tilefold {
+
+using ir::Node;
+using ir::Op;
+using ir::ValueId;
+
+namespace {
+
+constexpr std::int64_t most_components = 33025; // * 255² fits 31 bits
+/// Places of a list that many of 10,000 columns get into.
+constexpr std::int64_t most_filtered = 32;
+
+bool is_narrow(DType dtype) {
+    return dtype == DType::I8 || dtype == DType::U8 || dtype == DType::BF16;
+}
+
+/// A vector on one axis that is stored as narrow numbers; null of any other.
+const ir::Argument* narrow_vector(const ir::Graph& graph, const Plan& plan,
+                                  ValueId id) {
+    const Node& node = graph[id];
+    const bool is_vector = node.op == Op::Argument && node.type.rank == 1 &&
+                           node.type.rows != dynamic &&
+                           node.type.rows > plan.unroll &&
+                           node.type.rows <= most_components;
+    if (!is_vector)
+        return nullptr;
+    const ir::Argument& argument = graph.arguments[std::size_t(node.first)];
+    return is_narrow(argument.dtype) ? &argument : nullptr;
+}
+
+/// Whether the weighted sums of a softmax are products of matrices.
+bool weighs_by_tiles(const ir::Graph& graph, ValueId reduce, const Plan& plan) {
+    const Node& node = graph[reduce];
+    const bool is_softmax =
+        row_of(ir::Reduction(node.first)).monoid == ir::Monoid::SoftMax;
+    // Two products of bf16 take lanes as long as one of float32: only weights
+    // of one part gain by them.
+    const IsaRow& isa = row_of(plan.isa);
+    const bool gains = isa.blocks || (isa.bf16 && plan.weight_parts == 1);
+    if (!is_softmax || !gains || graph.real != DType::F32)
+        return false;
+    const ValueId id = node.operands[1];
+    const Node& values = graph[id];
+    return values.op == Op::Argument && values.type.rank == 1 &&
+           values.type.axes == Axes::J &&
+           (values.type.rows == dynamic || values.type.rows > plan.unroll) &&
+           graph.arguments[std::size_t(values.first)].dtype == DType::BF16 &&
+           count_readers(graph)[id] == 1;
+}
+
+/// A long vector of rows or columns, not of narrow numbers.
+bool is_long_factor(const ir::Graph& graph, ValueId id, const Plan& plan) {
+    constexpr std::int32_t least_components = 32;
+    const Node& vector = graph[id];
+    const bool is_words =
+        vector.op == Op::Argument &&
+        is_narrow(graph.arguments[std::size_t(vector.first)].dtype);
+    return !is_words && vector.type.axes != Axes::IJ &&
+           vector.type.rows >= least_components &&
+           is_by_component(graph, id, plan.unroll);
+}
+
+bool are_long_factors(const ir::Graph& graph, const Node& node,
+                      const Plan& plan) {
+    return node.type.axes == Axes::IJ &&
+           std::ranges::all_of(node.inputs(), [&](ValueId factor) {
+               return is_long_factor(graph, factor, plan);
+           });
+}
+
+/// An inner product whose factors are cut into the plan's parts.
+bool is_split(const ir::Graph& graph, ValueId id, const Plan& plan) {
+    return plan.parts > 0 && row_of(plan.isa).blocks &&
+           plan.nest == Nest::Reduce && graph.real == DType::F32 &&
+           graph[id].op == Op::Dot && are_long_factors(graph, graph[id], plan);
+}
+
+/// The squared distance of float32 vectors of which a list of the smallest is
+/// kept, where the plan has products of bf16 say which may be small; no_value
+/// where there is none.
+ValueId filtered_distance(const ir::Graph& graph, const Plan& plan) {
+    ValueId found = ir::no_value;
+    if (!plan.sieve || !row_of(plan.isa).bf16 || graph.real != DType::F32)
+        return found;
+    for (const Node& node : graph.nodes) {
+        if (node.op != Op::Reduce)
+            continue;
+        const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
+        const ValueId body = node.operands[0];
+        const bool filtered =
+            found == ir::no_value && monoid == ir::Monoid::KMinimum &&
+            node.third <= most_filtered && graph[body].op == Op::SqDist &&
+            are_long_factors(graph, graph[body], plan);
+        if (!filtered)
+            return ir::no_value;
+        found = body;
+    }
+    return found;
+}
+
+/// The arguments that nothing reads but one contraction of rows and columns of
+/// narrow numbers, where the instruction set has one for them.
+std::map<ValueId, Words> find_words(const ir::Graph& graph, const Plan& plan) {
+    std::map<ValueId, Words> found;
+    const IsaRow& isa = row_of(plan.isa);
+    if (plan.nest != Nest::Reduce || graph.real != DType::F32)
+        return found;
+    const std::vector<int> readers = count_readers(graph);
+    for (const Node& node : graph.nodes) {
+        if ((node.op != Op::Dot && node.op != Op::SqDist) ||
+            node.type.axes != Axes::IJ)
+            continue;
+        const auto [x, y] = std::pair(node.operands[0], node.operands[1]);
+        const ir::Argument* one = narrow_vector(graph, plan, x);
+        const ir::Argument* other = narrow_vector(graph, plan, y);
+        if (!one || !other || readers[x] != 1 || readers[y] != 1)
+            continue;
+        const bool is_bf16 = one->dtype == DType::BF16;
+        if (is_bf16 != (other->dtype == DType::BF16) ||
+            (is_bf16 ? !isa.bf16 || node.op == Op::SqDist : !isa.bytes8))
+            continue;
+        found[x] = {node.op, one->dtype, other->dtype, graph[x].type.rows};
+        found[y] = {node.op, other->dtype, one->dtype, graph[x].type.rows};
+    }
+    return found;
+}
+
+/// Steps of so many words leave the fewest zeros.
+std::int64_t best_depth(std::int64_t words) {
+    const std::int64_t steps =
+        (words + most_block_depth - 1) / most_block_depth;
+    return (words + steps - 1) / steps;
+}
+
+/// All products of a kernel have steps of one depth, since shapes of tiles are
+/// set once: what leaves the fewest zeros, where it may be chosen.
+std::int64_t depth_of(const ir::Graph& graph, const Contractions& chosen) {
+    if (chosen.has(Contraction::SplitTiles) || !chosen.weighed_by_tiles.empty())
+        return most_block_depth;
+    std::int64_t depth = 0;
+    for (const auto& [id, words] : chosen.words) {
+        if (!chosen.has(Contraction::WordTiles))
+            break;
+        const std::int64_t best = best_depth(words.words());
+        depth = depth == 0 || depth == best ? best : most_block_depth;
+    }
+    const ValueId filtered = chosen.first(Contraction::Filtered);
+    if (depth == 0 && filtered != ir::no_value)
+        depth =
+            best_depth((graph[graph[filtered].operands[0]].type.rows + 1) / 2);
+    return depth;
+}
+
+/// Whether a sum of a pair is long enough to be added slab by slab.
+bool is_deep(const ir::Graph& graph, const Node& node, const Plan& plan) {
+    return plan.depth > 0 && plan.nest != Nest::Values && node.type.rank == 0 &&
+           node.type.axes == Axes::IJ && terms_of(graph, node) > plan.depth &&
+           std::ranges::all_of(node.inputs(), [&](ValueId factor) {
+               const Axes axes = graph[factor].type.axes;
+               return axes == Axes::I || axes == Axes::J;
+           });
+}
+
+/// Of one that narrow words, splits and the filter leave.
+Contraction way_of_lanes(const ir::Graph& graph, const Node& node,
+                         const Plan& plan) {
+    if (is_deep(graph, node, plan))
+        return Contraction::Slabs;
+    const std::int64_t terms = terms_of(graph, node);
+    return terms == dynamic || terms > plan.unroll ? Contraction::Loop
+                                                   : Contraction::Unrolled;
+}
+
+struct ContractionRow {
+    std::string_view spelling, doc;
+};
+constexpr ContractionRow rows[] = {
+#define CONTRACTION(name, spelling, doc) {spelling, doc},
+#include "compiler/backends/cpu/contractions.def"
+#undef CONTRACTION
+};
+
+} // namespace
+
+bool is_by_component(const ir::Graph& graph, ValueId id, std::int32_t unroll) {
+    const Node& node = graph[id];
+    if (node.type.axes == Axes::None)
+        return node.type.rank == 0 || node.type.dtype == DType::F64;
+    if (node.type.rank != 1 || node.type.rows == dynamic ||
+        node.type.rows <= unroll || node.type.dtype != graph.real)
+        return false;
+    return node.op == Op::Argument ||
+           (ir::is_elementwise(node.op) &&
+            std::ranges::all_of(node.inputs(), [&](ValueId input) {
+                return is_by_component(graph, input, unroll);
+            }));
+}
+
+std::string_view spelling_of(Contraction contraction) {
+    return rows[std::size_t(contraction)].spelling;
+}
+
+std::string_view doc_of(Contraction contraction) {
+    return rows[std::size_t(contraction)].doc;
+}
+
+ValueId Contractions::first(Contraction way) const {
+    const auto found = std::ranges::find_if(
+        ways, [&](const auto& entry) { return entry.second == way; });
+    return found == ways.end() ? ir::no_value : found->first;
+}
+
+Contractions choose_contractions(const ir::Graph& graph, const Plan& plan) {
+    Contractions chosen;
+    chosen.words = find_words(graph, plan);
+    const bool tiled = row_of(plan.isa).blocks;
+    const ValueId filtered = filtered_distance(graph, plan);
+    for (ValueId id = 0; id < graph.nodes.size(); ++id) {
+        const Node& node = graph[id];
+        if (node.op == Op::Reduce && weighs_by_tiles(graph, id, plan))
+            chosen.weighed_by_tiles.insert(id);
+        if (!ir::is_contraction(node.op))
+            continue;
+        if (chosen.words_of(node.operands[0]))
+            chosen.ways[id] =
+                tiled ? Contraction::WordTiles : Contraction::Words;
+        else if (is_split(graph, id, plan))
+            chosen.ways[id] = Contraction::SplitTiles;
+        else if (id == filtered)
+            chosen.ways[id] = Contraction::Filtered;
+        else
+            chosen.ways[id] = way_of_lanes(graph, node, plan);
+    }
+    chosen.depth = depth_of(graph, chosen);
+    for (auto& [id, words] : chosen.words)
+        words.depth = tiled ? chosen.depth : 0;
+    return chosen;
+}
+
+} // namespace tilefold

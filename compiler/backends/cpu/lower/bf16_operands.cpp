@@ -1,0 +1,80 @@
+// compiler/backends/cpu/lower/bf16_operands.cpp - see bf16_operands.h.
+
+#include "compiler/backends/cpu/lower/bf16_operands.h"
+
+#include "compiler/ir/queries.h"
+
+#include <tuple>
+
+namespace tilefold {
+
+namespace {
+
+/// Tiles of rows of a block, the last with rows that are none.
+std::int64_t tiles_of_rows(const Plan& plan) {
+    const std::int64_t tile = plan.row_vectors * plan.lanes;
+    return round_up(plan.row_block, tile) / tile;
+}
+
+std::int64_t words_of(std::int64_t components) {
+    return round_up(components, numbers_of_word) / numbers_of_word;
+}
+
+} // namespace
+
+std::map<ir::ValueId, SplitProduct>
+place_splits(const ir::Graph& graph, const Plan& plan,
+             const Contractions& contractions, Arena& arena) {
+    std::map<ir::ValueId, SplitProduct> all;
+    for (const auto& [id, way] : contractions.ways) {
+        if (way != Contraction::SplitTiles)
+            continue;
+        SplitProduct& product = all[id];
+        std::tie(product.row, product.column) =
+            ir::rows_first(graph, graph[id]);
+        product.components = graph[product.row].type.rows;
+        product.words =
+            round_up(words_of(product.components), most_block_depth);
+        product.row_tile_bytes = splits_of_factor * product.words *
+                                 plan.row_vectors * vector_bytes_of_bf16;
+        product.column_split_bytes =
+            whole_squares(plan.panel) * product.words * 4;
+        product.rows = arena.take(tiles_of_rows(plan) * product.row_tile_bytes);
+        product.columns =
+            arena.take(splits_of_factor * product.column_split_bytes);
+    }
+    return all;
+}
+
+std::optional<Filter> place_filter(const ir::Graph& graph, const Plan& plan,
+                                   const Contractions& contractions,
+                                   Arena& arena) {
+    Filter filter;
+    filter.distance = contractions.first(Contraction::Filtered);
+    if (filter.distance == ir::no_value)
+        return std::nullopt;
+    std::tie(filter.row, filter.column) =
+        ir::rows_first(graph, graph[filter.distance]);
+    filter.components = graph[filter.row].type.rows;
+    const std::int64_t words = words_of(filter.components);
+    filter.steps = round_up(words, most_block_depth) / most_block_depth;
+    filter.depth = round_up(words, filter.steps) / filter.steps;
+    filter.stride = round_up(words, most_block_depth) * 4;
+    const std::int64_t tile = plan.row_vectors * vector_bytes_of_bf16;
+    const std::int64_t tiles = tiles_of_rows(plan);
+    const std::int64_t columns = whole_squares(plan.panel);
+    const auto take = [&](std::int64_t bytes) {
+        return arena.take(bytes, vector_bytes_of_bf16);
+    };
+    filter.centre = take(filter.stride * 2);
+    filter.row_words = take(tiles * filter.steps * filter.depth * tile);
+    filter.row_parts = take(tiles * Filter::parts_of_row * tile);
+    filter.column_words = take(columns * filter.stride);
+    filter.column_errors = take(columns * 4);
+    filter.column_squares = take(columns * 4);
+    filter.longest = take(4);
+    filter.products = take(whole_squares(plan.k_tile) * tile);
+    return filter;
+}
+
+} // namespace tilefold

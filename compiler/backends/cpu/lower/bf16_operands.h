@@ -1,0 +1,55 @@
+// compiler/backends/cpu/lower/bf16_operands.h - float32 vectors that are kept
+// as bf16 words beside themselves: for products by the matrix unit, and for
+// the filter of lists of the smallest.
+#pragma once
+
+#include "compiler/backends/cpu/contractions.h"
+#include "compiler/backends/cpu/lower/arena.h"
+
+#include <map>
+#include <optional>
+
+namespace tilefold {
+
+/// bf16 in a word of 32 bits.
+inline constexpr std::int64_t numbers_of_word = 2;
+/// Of the vectors of the instruction sets that have bf16.
+inline constexpr std::int64_t vector_bytes_of_bf16 = 64;
+/// bf16 that a factor is split into.
+inline constexpr std::int64_t splits_of_factor = 2;
+
+/// The factors of a product that are sums of bf16: words of all rows of a
+/// block, tile by tile, and of the columns of a panel, split by split.
+struct SplitProduct {
+    ir::ValueId row = ir::no_value, column = ir::no_value;
+    std::int64_t components = 0;
+    std::int64_t words = 0;             ///< with zeros for whole tiles
+    std::int64_t rows = 0, columns = 0; ///< offsets in scratch
+    std::int64_t row_tile_bytes = 0;    ///< from tile to tile of rows
+    std::int64_t column_split_bytes = 0;
+};
+
+/// What the filter keeps of rows and columns; offsets in scratch.
+struct Filter {
+    ir::ValueId distance = ir::no_value, row = ir::no_value,
+                column = ir::no_value;
+    std::int64_t components = 0;
+    std::int64_t depth = 0, steps = 0; ///< words of a step, and steps
+    std::int64_t stride = 0;           ///< bytes of a column's words
+    /// c, words of rows, and squares, errors and lengths of them.
+    std::int64_t centre = 0, row_words = 0, row_parts = 0;
+    /// Words of columns, e and (|y'|² - e²)/2 of each, the longest y'.
+    std::int64_t column_words = 0, column_errors = 0, column_squares = 0,
+                 longest = 0;
+    std::int64_t products = 0;
+    static constexpr std::int64_t parts_of_row = 3;
+};
+
+std::map<ir::ValueId, SplitProduct>
+place_splits(const ir::Graph& graph, const Plan& plan,
+             const Contractions& contractions, Arena& arena);
+std::optional<Filter> place_filter(const ir::Graph& graph, const Plan& plan,
+                                   const Contractions& contractions,
+                                   Arena& arena);
+
+} // namespace tilefold

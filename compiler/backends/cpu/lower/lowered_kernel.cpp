@@ -1,0 +1,166 @@
+// compiler/backends/cpu/lower/lowered_kernel.cpp - see lowered_kernel.h.
+
+#include "compiler/backends/cpu/lower/lowered_kernel.h"
+
+#include <algorithm>
+
+namespace tilefold {
+
+using ir::Graph;
+using ir::Node;
+using ir::Op;
+using ir::ValueId;
+
+namespace {
+
+/// Bytes that stages may read before and after packed columns, and the vectors
+/// of pairs that are kept.
+std::int64_t read_ahead(const LoweredKernel& kernel) {
+    return most_run_ahead * std::max<std::int64_t>(16 * 8, kernel.vector_bytes);
+}
+
+/// What the reductions that take tiles of columns read.
+std::vector<ValueId> bodies_of(const Graph& graph,
+                               const std::vector<LoweredReduction>& all) {
+    std::vector<ValueId> bodies;
+    for (const LoweredReduction& reduction : all)
+        if (reduction.by_column_tiles)
+            for (ValueId operand : graph[reduction.id].inputs())
+                bodies.push_back(operand);
+    return bodies;
+}
+
+/// Whether columns are few arrays of the computing dtype, which need not be
+/// packed.
+bool reads_in_place(const Graph& graph, const Plan& plan,
+                    const LoweredKernel& kernel) {
+    const auto is_plain = [&](ValueId id) {
+        const Node& node = graph[id];
+        return node.op == Op::Argument &&
+               graph.arguments[std::size_t(node.first)].dtype ==
+                   node.type.dtype &&
+               kernel.packed[id] == node.type.dtype &&
+               node.type.dtype != DType::Bool &&
+               components_of(node.type) <= plan.unroll;
+    };
+    const Packed& columns = kernel.placement.columns;
+    return plan.nest == Nest::Rows && columns.computed.empty() &&
+           std::ranges::all_of(columns.leaves, is_plain);
+}
+
+void place_results(const Graph& graph, std::int64_t capacity,
+                   std::int64_t& offset, Arena& arena) {
+    const Type& type = graph[graph.result].type;
+    offset = arena.end().offset;
+    if (type.rows == dynamic)
+        arena.take_per_width(capacity * 8);
+    else
+        arena.take(capacity * 8 * components_of(type));
+}
+
+void note_end(LoweredKernel& kernel, const Arena& arena) {
+    WidthOffset& scratch = kernel.scratch;
+    scratch.offset = std::max(scratch.offset, arena.end().offset);
+    scratch.per_width = std::max(scratch.per_width, arena.end().per_width);
+}
+
+/// Rows of a block, columns of a panel, and what is made of both.
+void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
+    const Contractions& contractions = kernel.contractions;
+    Arena arena;
+    kernel.rows = {.axis = Axes::I,
+                   .values = kernel.placement.rows,
+                   .order = Order::Tiles,
+                   .capacity = plan.row_block,
+                   .tile = plan.row_vectors * plan.lanes};
+    place_operands(graph, plan, contractions, kernel.rows, arena);
+    kernel.splits = place_splits(graph, plan, contractions, arena);
+    kernel.filter = place_filter(graph, plan, contractions, arena);
+    arena.take(read_ahead(kernel));
+    kernel.kept = keep_pair_values(graph, plan, contractions,
+                                   bodies_of(graph, kernel.reductions), arena);
+    arena.take(read_ahead(kernel));
+    kernel.columns = {.axis = Axes::J,
+                      .values = kernel.placement.columns,
+                      .order = Order::Points,
+                      .capacity = plan.panel + most_run_ahead * plan.columns};
+    place_operands(graph, plan, contractions, kernel.columns, arena);
+    arena.take(read_ahead(kernel));
+    place_accumulators(kernel.reductions, kernel.vector_bytes,
+                       kernel.columns.capacity, arena);
+    if (plan.nest == Nest::Rows) {
+        arena.align(line_bytes);
+        place_results(graph, plan.row_block, kernel.results, arena);
+    }
+    note_end(kernel, arena);
+}
+
+/// Which loops there are.
+void choose_loops(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
+    kernel.column_tile = kernel.contractions.depth > 0
+                             ? whole_squares(plan.k_tile)
+                             : plan.k_tile;
+    kernel.by_column_tiles = std::ranges::any_of(
+        kernel.reductions, &LoweredReduction::by_column_tiles);
+    kernel.reads_in_place = reads_in_place(graph, plan, kernel);
+    const bool has_sums_of_loops =
+        !kernel.kept.slabs.empty() || !kernel.kept.tiles.empty();
+    const bool is_plain =
+        !has_sums_of_loops && kernel.columns.is_by_components();
+    kernel.is_pipelined = plan.stage > 0 && is_plain;
+    kernel.has_lanes_over_columns = !kernel.reads_in_place && is_plain;
+}
+
+void lower_epilogue(const Graph& graph, const Plan& plan,
+                    LoweredKernel& kernel) {
+    Arena arena;
+    kernel.epilogue = {.axis = Axes::I,
+                       .values = kernel.placement.epilogue,
+                       .capacity = row_chunk};
+    place_operands(graph, plan, kernel.contractions, kernel.epilogue, arena);
+    place_results(graph, row_chunk, kernel.chunk_results, arena);
+    note_end(kernel, arena);
+}
+
+PointEntry lower_points(const Graph& graph, const Plan& plan,
+                        LoweredKernel& kernel, const Packed& rows,
+                        const Packed& columns) {
+    Arena arena;
+    PointEntry entry;
+    entry.rows = {.axis = Axes::I, .values = rows, .capacity = point_chunk};
+    place_operands(graph, plan, kernel.contractions, entry.rows, arena);
+    entry.columns = {
+        .axis = Axes::J, .values = columns, .capacity = point_chunk};
+    place_operands(graph, plan, kernel.contractions, entry.columns, arena);
+    place_results(graph, point_chunk, entry.results, arena);
+    note_end(kernel, arena);
+    return entry;
+}
+
+} // namespace
+
+LoweredKernel lower(const Graph& graph, const Plan& plan) {
+    LoweredKernel kernel;
+    kernel.placement = place_values(graph, plan.nest == Nest::Values);
+    kernel.contractions = choose_contractions(graph, plan);
+    for (ValueId id = 0; id < graph.nodes.size(); ++id)
+        kernel.packed.push_back(packed_dtype(graph, kernel.contractions, id));
+    kernel.reductions =
+        lower_reductions(graph, plan, kernel.contractions, kernel.placement);
+    kernel.vector_bytes =
+        plan.row_vectors * plan.lanes * std::int64_t(size_of(graph.real));
+    if (plan.nest == Nest::Values) {
+        const Placement& at = kernel.placement;
+        kernel.zip =
+            lower_points(graph, plan, kernel, at.raw_rows, at.raw_columns);
+        kernel.dense = lower_points(graph, plan, kernel, at.rows, at.columns);
+        return kernel;
+    }
+    lower_pairs(graph, plan, kernel);
+    choose_loops(graph, plan, kernel);
+    if (plan.nest == Nest::Reduce)
+        lower_epilogue(graph, plan, kernel);
+    return kernel;
+}
+
+} // namespace tilefold

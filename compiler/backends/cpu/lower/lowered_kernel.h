@@ -1,0 +1,75 @@
+// compiler/backends/cpu/lower/lowered_kernel.h - a graph and a plan as the
+// emitter walks them: what is computed where, how contractions are multiplied,
+// how operands lie in scratch, what reductions keep, which loops there are.
+//
+// Everything that is decided about a kernel's code and is not a number of the
+// plan is decided here, once, and printed by `explain`. It is plain data; the
+// passes that fill it are free functions of this folder, each testable without
+// LLVM.
+#pragma once
+
+#include "compiler/backends/cpu/lower/bf16_operands.h"
+#include "compiler/backends/cpu/lower/operands.h"
+#include "compiler/backends/cpu/lower/pair_values.h"
+#include "compiler/backends/cpu/lower/placement.h"
+#include "compiler/backends/cpu/lower/reductions.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tilefold {
+
+/// Rows and columns of entries that compute the result itself: `zip`, `dense`.
+struct PointEntry {
+    Operands rows, columns;
+    std::int64_t results = 0; ///< offset of a chunk's results
+};
+
+struct LoweredKernel {
+    Placement placement;
+    Contractions contractions;
+    std::vector<LoweredReduction> reductions;
+
+    // Of accumulate, or, where rows have their results after a panel, reduce.
+    Operands rows, columns;
+    std::map<ir::ValueId, SplitProduct> splits; ///< by contraction
+    std::optional<Filter> filter;
+    PairValues kept;
+    std::int64_t vector_bytes = 0; ///< of the row vectors of a tile
+    /// Columns of a tile of them, whole squares for the matrix unit.
+    std::int64_t column_tile = 0;
+    bool by_column_tiles = false; ///< some reduction takes such tiles
+    /// Columns are read where the call has them.
+    bool reads_in_place = false;
+    /// Loops over columns run ahead, in stages.
+    bool is_pipelined = false;
+    /// Pairs of one row may be computed with lanes over columns.
+    bool has_lanes_over_columns = false;
+    std::int64_t results = 0; ///< of reduce: offset of a block's results
+
+    Operands epilogue;              ///< of finalise
+    std::int64_t chunk_results = 0; ///< of finalise: those of a chunk of rows
+
+    // Of kernels that reduce nothing.
+    PointEntry zip, dense;
+
+    WidthOffset scratch; ///< bytes that the largest entry takes
+
+    /// Of a packed value.
+    DType packed_dtype(ir::ValueId id) const { return packed[id]; }
+    std::vector<DType> packed; ///< by value
+};
+
+/// Points that entries which compute the result itself take at a time.
+inline constexpr std::int64_t point_chunk = 256;
+
+/// Of an oriented graph and a plan of its nest.
+LoweredKernel lower(const ir::Graph& graph, const Plan& plan);
+
+/// What `explain` shows.
+std::string print(const LoweredKernel& kernel, const ir::Graph& graph,
+                  const Plan& plan);
+
+} // namespace tilefold

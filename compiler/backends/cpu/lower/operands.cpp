@@ -1,0 +1,146 @@
+// compiler/backends/cpu/lower/operands.cpp - see operands.h.
+
+#include "compiler/backends/cpu/lower/operands.h"
+
+#include "compiler/ir/queries.h"
+
+#include <algorithm>
+
+namespace tilefold {
+
+using ir::Graph;
+using ir::Node;
+using ir::Op;
+using ir::ValueId;
+
+namespace {
+
+/// Places the operands of one axis, one after the other.
+class Placing {
+public:
+    Placing(const Graph& graph, const Plan& plan,
+            const Contractions& contractions, Operands& operands, Arena& arena)
+        : graph_(graph), plan_(plan), contractions_(contractions),
+          operands_(operands), arena_(arena) {}
+
+    /// Values of dynamic width come last: an argument, and what is made of it
+    /// once a point. Each begins where the ones before it end at the call's
+    /// width.
+    void run() {
+        for (const bool dynamic_ones : {false, true})
+            for (const auto* list :
+                 {&operands_.values.leaves, &operands_.values.computed})
+                for (ValueId id : *list)
+                    if ((graph_[id].type.rows == dynamic) == dynamic_ones)
+                        place(id);
+    }
+
+private:
+    void place(ValueId id) {
+        Operand& operand = operands_.of[id];
+        operand.order = order_of(id);
+        operand.dtype = packed_dtype(graph_, contractions_, id);
+        operand.place = arena_.end();
+        const auto size = std::int64_t(size_of(operand.dtype));
+        operand.component = operand.order == Order::Points ? size
+                            : operand.order == Order::Tiles
+                                ? operands_.tile * size
+                                : operands_.capacity * size;
+        if (graph_[id].type.rows == dynamic)
+            take_dynamic(operand, size);
+        else
+            arena_.take(bytes_of(id, operand, size), line_bytes);
+    }
+
+    void take_dynamic(const Operand& operand, std::int64_t size) {
+        arena_.take_per_width(operands_.capacity * size);
+        if (operand.order == Order::Points)
+            arena_.take(operands_.capacity * operands_.run_multiple(size));
+    }
+
+    /// Sets the run, too.
+    std::int64_t bytes_of(ValueId id, Operand& operand, std::int64_t size) {
+        const Words* words = contractions_.words_of(id);
+        const std::int64_t components =
+            words ? words->packed() : components_of(graph_[id].type);
+        switch (operand.order) {
+        case Order::Components:
+            return operands_.capacity * size * components;
+        case Order::Tiles:
+            operand.run = operand.component * components;
+            return round_up(operands_.capacity, operands_.tile) /
+                   operands_.tile * operand.run;
+        case Order::Points:
+            operand.run =
+                round_up(components * size, operands_.run_multiple(size));
+            return operands_.capacity * operand.run;
+        }
+        return 0;
+    }
+
+    /// Points one after the other only where lanes need not run over them.
+    Order order_of(ValueId id) const {
+        const Type& type = graph_[id].type;
+        const bool open = type.rows == dynamic;
+        if (open ? operands_.order == Order::Tiles
+                 : components_of(type) <= plan_.unroll)
+            return Order::Components;
+        const auto& leaves = operands_.values.leaves;
+        const bool is_leaf = std::ranges::find(leaves, id) != leaves.end();
+        return operands_.order == Order::Points && !is_leaf &&
+                       !is_by_component(graph_, id, plan_.unroll)
+                   ? Order::Components
+                   : operands_.order;
+    }
+
+    const Graph& graph_;
+    const Plan& plan_;
+    const Contractions& contractions_;
+    Operands& operands_;
+    Arena& arena_;
+};
+
+} // namespace
+
+std::string_view spelling_of(Order order) {
+    constexpr std::string_view spellings[] = {"by components", "by tiles",
+                                              "by points"};
+    return spellings[std::size_t(order)];
+}
+
+bool Operands::is_by_components() const {
+    return std::ranges::all_of(of, [](const auto& operand) {
+        return operand.second.order == Order::Components;
+    });
+}
+
+std::int64_t Operands::run_multiple(std::int64_t element_bytes) const {
+    return std::max(line_bytes, lanes * element_bytes);
+}
+
+DType packed_dtype(const Graph& graph, const Contractions& contractions,
+                   ValueId id) {
+    const Node& node = graph[id];
+    if (contractions.words_of(id))
+        return DType::F32;
+    if (node.op != Op::Argument || node.type.dtype != DType::I64 ||
+        size_of(graph.arguments[std::size_t(node.first)].dtype) > 2)
+        return node.type.dtype;
+    const bool is_only_summed =
+        std::ranges::all_of(graph.nodes, [&](const Node& user) {
+            return std::ranges::count(user.inputs(), id) == 0 ||
+                   (ir::is_contraction(user.op) &&
+                    user.type.dtype == DType::F32);
+        });
+    return is_only_summed && graph.result != id ? DType::F32 : node.type.dtype;
+}
+
+void place_operands(const Graph& graph, const Plan& plan,
+                    const Contractions& contractions, Operands& operands,
+                    Arena& arena) {
+    operands.capacity = round_up(operands.capacity, line_bytes);
+    operands.lanes = plan.lanes;
+    Placing(graph, plan, contractions, operands, arena).run();
+}
+
+} // namespace tilefold

@@ -1,0 +1,60 @@
+// compiler/backends/cpu/lower/operands.h - how the values of one axis lie in
+// scratch while pairs read them.
+#pragma once
+
+#include "compiler/backends/cpu/contractions.h"
+#include "compiler/backends/cpu/lower/arena.h"
+#include "compiler/backends/cpu/lower/placement.h"
+
+#include <map>
+
+namespace tilefold {
+
+/// How the long vectors of an axis lie:
+///   component by component, each a row of all points, so that lanes are
+///     contiguous;
+///   tile by tile, and in it component by component: a loop over components
+///     reads one run of memory, where rows of all points would be a page apart;
+///   point by point: the same for what is broadcast, one point in all lanes.
+enum class Order : std::uint8_t { Components, Tiles, Points };
+std::string_view spelling_of(Order order);
+
+/// Where a value's points and components lie; strides in bytes.
+struct Operand {
+    Order order = Order::Components;
+    DType dtype = DType::F32; ///< as it is packed
+    WidthOffset place;        ///< of the first component of the first point
+    std::int64_t component = 0;
+    /// From tile to tile, or point to point; 0: as the call's width says.
+    std::int64_t run = 0;
+};
+
+/// The values of one axis that are packed.
+struct Operands {
+    Axes axis = Axes::I;
+    Packed values = {};
+    Order order = Order::Components; ///< of long vectors
+    std::int64_t capacity = 0;       ///< points, a multiple of 64
+    std::int64_t tile = 1;           ///< its points, where the order is Tiles
+    std::int64_t lanes = 1;
+    std::map<ir::ValueId, Operand> of = {};
+
+    bool has(ir::ValueId id) const { return of.count(id) != 0; }
+    /// Whether no vector lies in runs of its own.
+    bool is_by_components() const;
+    /// Bytes of a point whose components lie in a run are a multiple: it begins
+    /// a cache line, and its last vector is whole. A power of two.
+    std::int64_t run_multiple(std::int64_t element_bytes) const;
+};
+
+/// The dtype a value is packed in: that of its type, but F32 of words and of
+/// small whole numbers that only sums in F32 read.
+DType packed_dtype(const ir::Graph& graph, const Contractions& contractions,
+                   ir::ValueId id);
+
+/// Takes room for the values of `operands`, whose `of` is filled.
+void place_operands(const ir::Graph& graph, const Plan& plan,
+                    const Contractions& contractions, Operands& operands,
+                    Arena& arena);
+
+} // namespace tilefold

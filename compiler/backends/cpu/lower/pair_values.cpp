@@ -1,0 +1,87 @@
+// compiler/backends/cpu/lower/pair_values.cpp - see pair_values.h.
+
+#include "compiler/backends/cpu/lower/pair_values.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tilefold {
+
+using ir::Node;
+using ir::Op;
+using ir::ValueId;
+
+namespace {
+
+class Keeping {
+public:
+    Keeping(const ir::Graph& graph, const Plan& plan,
+            const Contractions& contractions, Arena& arena)
+        : graph_(graph), plan_(plan), contractions_(contractions),
+          arena_(arena) {}
+
+    PairValues run(const std::vector<ValueId>& bodies) {
+        for (const auto& [id, way] : contractions_.ways)
+            if (way == Contraction::Slabs)
+                keep(kept_.slabs, id, plan_.panel);
+        for (const auto& [id, way] : contractions_.ways)
+            if (contractions_.is_tiled(id))
+                keep(kept_.tiles, id,
+                     bodies.empty() ? plan_.panel : plan_.k_tile);
+        for (ValueId body : bodies)
+            keep_scalars(body);
+        return std::move(kept_);
+    }
+
+private:
+    /// On whole cache lines, at whole squares of columns.
+    void keep(Kept& kept, ValueId id, std::int64_t columns) {
+        const std::int64_t bytes = whole_squares(columns) * plan_.row_vectors *
+                                   plan_.lanes *
+                                   std::int64_t(size_of(graph_[id].type.dtype));
+        kept.offsets[id] = arena_.take(bytes, line_bytes);
+    }
+
+    void keep_scalars(ValueId id) {
+        const Node& node = graph_[id];
+        if (node.type.axes != Axes::IJ || kept_.slabs.has(id) || is_cheap(id) ||
+            !seen_.insert(id).second)
+            return;
+        if (node.type.rank == 0)
+            return keep(kept_.scalars, id, plan_.k_tile);
+        for (ValueId operand : node.inputs())
+            keep_scalars(operand);
+    }
+
+    /// Whether a scalar is a sum by tiles, or found anew from it as fast as
+    /// read.
+    bool is_cheap(ValueId id) const {
+        const Node& node = graph_[id];
+        const auto is_sum = [&](ValueId operand) {
+            return kept_.tiles.has(operand);
+        };
+        const auto is_at_hand = [&](ValueId operand) {
+            return graph_[operand].type.axes != Axes::IJ || is_sum(operand);
+        };
+        return is_sum(id) || ((node.op == Op::Mul || node.op == Op::Add) &&
+                              std::ranges::any_of(node.inputs(), is_sum) &&
+                              std::ranges::all_of(node.inputs(), is_at_hand));
+    }
+
+    const ir::Graph& graph_;
+    const Plan& plan_;
+    const Contractions& contractions_;
+    Arena& arena_;
+    PairValues kept_;
+    std::set<ValueId> seen_;
+};
+
+} // namespace
+
+PairValues keep_pair_values(const ir::Graph& graph, const Plan& plan,
+                            const Contractions& contractions,
+                            const std::vector<ValueId>& bodies, Arena& arena) {
+    return Keeping(graph, plan, contractions, arena).run(bodies);
+}
+
+} // namespace tilefold

@@ -1,0 +1,36 @@
+// compiler/backends/cpu/lower/pair_values.h - values of pairs that are kept in
+// scratch, because loops over columns come between making and reading them.
+#pragma once
+
+#include "compiler/backends/cpu/contractions.h"
+#include "compiler/backends/cpu/lower/arena.h"
+
+#include <map>
+#include <vector>
+
+namespace tilefold {
+
+/// For each column, the row vectors of a tile.
+struct Kept {
+    std::map<ir::ValueId, std::int64_t> offsets;
+
+    bool empty() const { return offsets.empty(); }
+    bool has(ir::ValueId id) const { return offsets.count(id) > 0; }
+};
+
+struct PairValues {
+    /// Contractions by slabs, kept for a panel.
+    Kept slabs;
+    /// Contractions that the matrix unit adds up, and the largest scalars of
+    /// pairs below what reductions that take tiles of columns add up; kept for
+    /// such a tile, the former for a panel where there are none.
+    Kept tiles, scalars;
+};
+
+/// `bodies`: what reductions that take tiles of columns read.
+PairValues keep_pair_values(const ir::Graph& graph, const Plan& plan,
+                            const Contractions& contractions,
+                            const std::vector<ir::ValueId>& bodies,
+                            Arena& arena);
+
+} // namespace tilefold

@@ -1,0 +1,182 @@
+// compiler/backends/cpu/lower/print.cpp - a lowered kernel as text.
+
+#include "compiler/backends/cpu/lower/lowered_kernel.h"
+
+#include <string>
+
+namespace tilefold {
+namespace {
+
+using ir::ValueId;
+
+std::string name(ValueId id) {
+    return "%" + std::to_string(id);
+}
+
+/// "64", or "64 + 8 w" of a place that moves with the width of the call.
+std::string text_of(const WidthOffset& place) {
+    std::string text = std::to_string(place.offset);
+    if (place.per_width)
+        text += " + " + std::to_string(place.per_width) + " w";
+    return text;
+}
+
+std::string text_of_count(std::int64_t components) {
+    return components == dynamic ? "w" : std::to_string(components);
+}
+
+class Printer {
+public:
+    Printer(const LoweredKernel& kernel, const ir::Graph& graph,
+            const Plan& plan)
+        : kernel_(kernel), graph_(graph), plan_(plan) {}
+
+    std::string text() {
+        if (plan_.nest == Nest::Values)
+            print_points();
+        else
+            print_pairs();
+        print_contractions();
+        print_reductions();
+        line("scratch: " + text_of(kernel_.scratch) + " bytes");
+        return std::move(text_);
+    }
+
+private:
+    void line(const std::string& text) { text_ += text + "\n"; }
+
+    /// The loops from outside to inside, and what is packed where.
+    void print_pairs() {
+        const std::int64_t tile_rows = plan_.row_vectors * plan_.lanes;
+        line("rows, up to " + std::to_string(plan_.row_block) + " at a time");
+        print_operands("  pack", kernel_.rows);
+        line(plan_.nest == Nest::Rows
+                 ? "all columns, at most " + std::to_string(plan_.panel)
+                 : "columns, " + std::to_string(plan_.panel) + " at a time");
+        if (kernel_.reads_in_place)
+            line("  read where they are");
+        else
+            print_operands("  pack", kernel_.columns);
+        print_bf16();
+        line("  rows, " + std::to_string(tile_rows) + " at a time in " +
+             std::to_string(plan_.row_vectors) + " vectors");
+        print_kept("    slabs of " + std::to_string(plan_.depth) +
+                       " components, for all columns:",
+                   kernel_.kept.slabs);
+        const char* indent = "    ";
+        if (kernel_.by_column_tiles) {
+            line("    columns, " + std::to_string(kernel_.column_tile) +
+                 " at a time");
+            indent = "      ";
+        }
+        print_kept(indent + std::string("by the matrix unit:"),
+                   kernel_.kept.tiles);
+        line(indent + std::string("columns, ") + std::to_string(plan_.columns) +
+             " at a time" +
+             (kernel_.is_pipelined ? ", software-pipelined in stages of " +
+                                         std::to_string(plan_.stage) + " cycles"
+                                   : ""));
+        print_kept(indent + std::string("  keep scalars:"),
+                   kernel_.kept.scalars);
+    }
+
+    void print_points() {
+        for (const auto& [entry, of] :
+             {std::pair("zip", &kernel_.zip), {"dense", &kernel_.dense}}) {
+            line(std::string(entry) + ", " + std::to_string(point_chunk) +
+                 " points at a time");
+            print_operands("  pack rows:", of->rows);
+            print_operands("  pack columns:", of->columns);
+        }
+    }
+
+    void print_operands(const std::string& title, const Operands& operands) {
+        for (const auto* list :
+             {&operands.values.leaves, &operands.values.computed})
+            for (ValueId id : *list)
+                print_operand(title, operands.of.at(id), id,
+                              list == &operands.values.computed);
+    }
+
+    void print_operand(const std::string& title, const Operand& operand,
+                       ValueId id, bool is_computed) {
+        const Words* words = kernel_.contractions.words_of(id);
+        const std::int64_t components = components_of(graph_[id].type);
+        std::string text = title + " " + name(id) + " " +
+                           std::string(spelling_of(operand.dtype));
+        if (words)
+            text += " words of " + std::string(spelling_of(words->stored));
+        if (components != 1)
+            text += "[" + text_of_count(words ? words->packed() : components) +
+                    "] " + std::string(spelling_of(operand.order));
+        text += " at " + text_of(operand.place);
+        line(text + (is_computed ? ", computed" : ""));
+    }
+
+    void print_bf16() {
+        for (const auto& [id, product] : kernel_.splits)
+            line("  split factors of " + name(id) + " into " +
+                 std::to_string(splits_of_factor) + " bf16 each: rows at " +
+                 std::to_string(product.rows) + ", columns at " +
+                 std::to_string(product.columns));
+        if (kernel_.filter)
+            line("  filter " + name(kernel_.filter->distance) +
+                 " by bf16 products: rows at " +
+                 std::to_string(kernel_.filter->row_words) + ", columns at " +
+                 std::to_string(kernel_.filter->column_words));
+    }
+
+    void print_kept(const std::string& title, const Kept& kept) {
+        if (kept.empty())
+            return;
+        std::string text = title;
+        for (const auto& [id, offset] : kept.offsets)
+            text += " " + name(id) + " at " + std::to_string(offset);
+        line(text);
+    }
+
+    void print_contractions() {
+        for (const auto& [id, way] : kernel_.contractions.ways)
+            line(name(id) + " " + std::string(ir::mnemonic(graph_[id].op)) +
+                 ": " + std::string(spelling_of(way)) + " (" +
+                 std::string(doc_of(way)) + ")");
+    }
+
+    void print_reductions() {
+        for (const LoweredReduction& reduction : kernel_.reductions)
+            print_reduction(reduction);
+    }
+
+    void print_reduction(const LoweredReduction& reduction) {
+        std::string text = name(reduction.id) + " reduce: state";
+        for (const StateField& field : reduction.fields)
+            text += " " + std::string(spelling_of(field.dtype)) + "[" +
+                    text_of_count(field.components) + "]";
+        if (plan_.nest == Nest::Reduce)
+            text += " from slot " + text_of(reduction.first_slot);
+        text += "; " + std::string(spelling_of(reduction.partial)) +
+                (reduction.in_memory ? " accumulators at " : " in registers");
+        if (reduction.in_memory)
+            text += text_of(reduction.memory);
+        if (reduction.list_vectors)
+            text += "; a list of " + std::to_string(reduction.list_vectors) +
+                    " vectors at " + text_of(reduction.memory);
+        if (reduction.by_matrices)
+            text += "; weighted sums are products of bf16 matrices";
+        line(text);
+    }
+
+    const LoweredKernel& kernel_;
+    const ir::Graph& graph_;
+    const Plan& plan_;
+    std::string text_;
+};
+
+} // namespace
+
+std::string print(const LoweredKernel& kernel, const ir::Graph& graph,
+                  const Plan& plan) {
+    return Printer(kernel, graph, plan).text();
+}
+
+} // namespace tilefold

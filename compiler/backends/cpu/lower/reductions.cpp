@@ -1,0 +1,222 @@
+// compiler/backends/cpu/lower/reductions.cpp - see reductions.h.
+
+#include "compiler/backends/cpu/lower/reductions.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tilefold {
+
+using ir::Monoid;
+using ir::Node;
+using ir::ValueId;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// The identity of one component over no columns.
+double identity_of(Monoid monoid, bool is_truth) {
+    switch (monoid) {
+    case Monoid::Multiply:
+        return 1;
+    case Monoid::Maximum:
+    case Monoid::ArgMaximum:
+        return is_truth ? 0 : -infinity;
+    case Monoid::Minimum:
+    case Monoid::ArgMinimum:
+        return is_truth ? 1 : infinity;
+    default:
+        return 0;
+    }
+}
+
+class Lowering {
+public:
+    Lowering(const ir::Graph& graph, const Plan& plan,
+             const Contractions& contractions)
+        : graph_(graph), plan_(plan), contractions_(contractions) {}
+
+    LoweredReduction lower(ValueId id) const {
+        const Node& node = graph_[id];
+        LoweredReduction reduction;
+        reduction.id = id;
+        reduction.partial = graph_.real;
+        reduction.by_matrices = contractions_.weighed_by_tiles.count(id) > 0;
+        // The vector operand: the value of a softmax, else the body.
+        const Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
+        const bool is_softmax = monoid == Monoid::SoftMax;
+        reduction.components =
+            components_of(graph_[node.operands[is_softmax ? 1 : 0]].type);
+        if (monoid == Monoid::UserDefined)
+            reduction.components = 1; // registers, however many
+        reduction.in_memory = reduction.components == dynamic ||
+                              reduction.components > plan_.unroll;
+        set_state(reduction, node, monoid);
+        set_accumulators(reduction, node, monoid);
+        return reduction;
+    }
+
+private:
+    void set_state(LoweredReduction& reduction, const Node& node,
+                   Monoid monoid) const {
+        const std::int64_t components = reduction.components;
+        switch (monoid) {
+        case Monoid::Add:
+        case Monoid::Multiply:
+        case Monoid::Maximum:
+        case Monoid::Minimum: {
+            const bool is_truth = node.type.dtype == DType::Bool;
+            // Truth values are counted in the computing dtype; integers stay
+            // integers.
+            if (graph_[node.operands[0]].type.dtype != DType::Bool)
+                reduction.partial = node.type.dtype;
+            const DType state =
+                reduction.partial == DType::I64 ? DType::I64 : DType::F64;
+            reduction.fields = {
+                {state, components, identity_of(monoid, is_truth)}};
+            return;
+        }
+        case Monoid::ArgMaximum:
+        case Monoid::ArgMinimum:
+            reduction.fields = {
+                {DType::F64, components, identity_of(monoid, false)},
+                {DType::I64, components, -1}};
+            return;
+        case Monoid::LogSumExp:
+        case Monoid::SoftMax: // maximum, total, weighted sums
+            reduction.fields = {{DType::F64, 1, -infinity}, {DType::F64, 1, 0}};
+            if (monoid == Monoid::SoftMax)
+                reduction.fields.push_back({DType::F64, components, 0});
+            return;
+        case Monoid::KMinimum: { // an empty place is NaN at -1
+            const double nan = std::numeric_limits<double>::quiet_NaN();
+            reduction.fields = {{DType::F64, node.third, nan},
+                                {DType::I64, node.third, -1}};
+            return;
+        }
+        case Monoid::UserDefined: {
+            const Type& state = graph_[node.operands[1]].type;
+            reduction.fields = {{DType::F64, components_of(state), 0}};
+            return;
+        }
+        }
+    }
+
+    void set_accumulators(LoweredReduction& reduction, const Node& node,
+                          Monoid monoid) const {
+        switch (monoid) {
+        case Monoid::Add:
+        case Monoid::Multiply:
+        case Monoid::Maximum:
+        case Monoid::Minimum:
+            reduction.accumulators =
+                int(size_of(reduction.partial) / size_of(graph_.real));
+            reduction.by_column_tiles = reduction.in_memory;
+            return;
+        case Monoid::ArgMaximum:
+        case Monoid::ArgMinimum:
+            reduction.accumulators = 2;
+            reduction.list_vectors =
+                reduction.in_memory ? 0 : reduction.components;
+            return;
+        case Monoid::LogSumExp:
+        case Monoid::SoftMax:
+            reduction.by_column_tiles = true;
+            if (monoid == Monoid::SoftMax && reduction.in_memory)
+                reduction.list_vectors = reduction.by_matrices
+                                             ? weight_vectors(plan_)
+                                             : plan_.k_tile;
+            return;
+        case Monoid::KMinimum:
+            reduction.by_column_tiles = true;
+            reduction.list_vectors = vectors_of_lists(node.third);
+            return;
+        case Monoid::UserDefined:
+            return;
+        }
+    }
+
+    /// The lists, and the queue: at most an entry for each column of a tile,
+    /// which has whole squares where the matrix unit multiplies.
+    std::int64_t vectors_of_lists(std::int64_t k) const {
+        const SmallestListSizes sizes{k};
+        const std::int64_t bytes =
+            whole_squares(plan_.k_tile) * SmallestListSizes::entry_bytes;
+        const std::int64_t vector =
+            plan_.lanes * std::int64_t(size_of(graph_.real));
+        return sizes.vectors() + round_up(bytes, vector) / vector;
+    }
+
+    const ir::Graph& graph_;
+    const Plan& plan_;
+    const Contractions& contractions_;
+};
+
+/// After the fields of a reduction.
+void add_slots(WidthOffset& end, const LoweredReduction& reduction) {
+    for (const StateField& field : reduction.fields)
+        if (field.components == dynamic)
+            ++end.per_width;
+        else
+            end.offset += field.components;
+}
+
+} // namespace
+
+std::int64_t SmallestListSizes::many() const {
+    return std::clamp<std::int64_t>(k / 12 * together, 12, 60);
+}
+
+std::int64_t weight_vectors(const Plan& plan) {
+    return whole_squares(plan.k_tile) * plan.weight_parts / 2;
+}
+
+std::vector<LoweredReduction> lower_reductions(const ir::Graph& graph,
+                                               const Plan& plan,
+                                               const Contractions& contractions,
+                                               const Placement& placement) {
+    const Lowering lowering(graph, plan, contractions);
+    std::vector<LoweredReduction> all;
+    WidthOffset end;
+    for (ValueId id : placement.reductions) {
+        LoweredReduction& reduction = all.emplace_back(lowering.lower(id));
+        reduction.first_slot = end;
+        add_slots(end, reduction);
+    }
+    return all;
+}
+
+WidthOffset slots_of(const std::vector<LoweredReduction>& reductions) {
+    WidthOffset end;
+    for (const LoweredReduction& reduction : reductions)
+        add_slots(end, reduction);
+    return end;
+}
+
+void place_accumulators(std::vector<LoweredReduction>& reductions,
+                        std::int64_t vector_bytes, std::int64_t panel_capacity,
+                        Arena& arena) {
+    for (LoweredReduction& reduction : reductions) {
+        reduction.memory = arena.end();
+        arena.take(vector_bytes * reduction.list_vectors);
+        if (!reduction.in_memory)
+            continue;
+        const auto take = [&](std::int64_t bytes) {
+            if (reduction.components == dynamic)
+                arena.take_per_width(bytes);
+            else
+                arena.take(bytes * reduction.components);
+        };
+        take(vector_bytes * reduction.accumulators);
+        if (!reduction.by_matrices)
+            continue;
+        // Squares of sums are whole; a truth value and the values follow them.
+        const std::int64_t value_bytes = 2 * panel_capacity;
+        arena.take((square_rows - 1) * vector_bytes + line_bytes +
+                   (square_rows - 1) * value_bytes);
+        take(value_bytes);
+    }
+}
+
+} // namespace tilefold

@@ -1,0 +1,174 @@
+// tests/compiler/test_lower.cpp - what is decided of a kernel before code is
+// emitted, without LLVM.
+
+#include "compiler/backends/cpu/choose_plan.h"
+#include "compiler/backends/cpu/lower/lowered_kernel.h"
+#include "compiler/ir/text.h"
+#include "compiler/language/vocabulary.h"
+#include "formulas/parser.h"
+#include "tests/compiler/cases.h"
+#include "tests/compiler/support.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tilefold::tests {
+namespace {
+
+/// A formula, and what it is computed by.
+struct LoweredCase {
+    const char* name;
+    const char* formula;
+    const char* arguments;
+    Isa isa = Isa::X86_64_V4;
+    double tolerance = 0;
+    Purpose purpose = {};
+};
+
+Program compiled(const LoweredCase& c) {
+    CompileOptions options;
+    options.isa = c.isa;
+    options.tolerance = c.tolerance;
+    options.purpose = c.purpose;
+    return compile(parse(c.formula, vocabulary()), arguments(c.arguments),
+                   Mode::Reduce, options);
+}
+
+LoweredKernel lowered(const LoweredCase& c) {
+    const Program program = compiled(c);
+    return lower(program.graph, program.plan);
+}
+
+// clang-format off
+/// One for each way of contractions.def, and for each kind of loop.
+constexpr LoweredCase shown[] = {
+    {"short vectors", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32, l f64"},
+    {"open width", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32[2], l f64"},
+    {"long vectors", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[64], y f32[64], b f32, l f64"},
+    {"slabs", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[500], y f32[500], b f32, l f64"},
+    {"words", "argmax_j x_i·y_j", "x i8[64], y i8[64]", Isa::X86_64_V4_VNNI},
+    {"word tiles", "argmax_j x_i·y_j", "x i8[64], y i8[64]", Isa::X86_64_V4_AMX},
+    {"split tiles", "max_j x_i·y_j", "x f32[64], y f32[64]", Isa::X86_64_V4_AMX, 1e-2},
+    {"a filter", "argkmin_j(|x_i - y_j|², 10)", "x f32[64], y f32[64]", Isa::X86_64_V4_BF16},
+    {"attention", "softmax_j(q_i·k_j/√64, v_j)", "q f32[64], k f32[64], v f32[16]"},
+    {"attention of bf16", "softmax_j(q_i·k_j/√64, v_j)", "q bf16[64], k bf16[64], v bf16[64]", Isa::X86_64_V4_AMX},
+    {"an argmin in double", "argmin_j |x_i - y_j|²", "x f64[3], y f64[3]", Isa::X86_64_V3},
+    {"computed rows", "sum_j exp(-|x_i - y_j|²/2l_i²) b_j", "x f32[3], y f32[3], b f32, l f32"},
+};
+// clang-format on
+
+TEST(Lower, Golden) {
+    std::string text;
+    for (const LoweredCase& c : shown) {
+        const Program program = compiled(c);
+        text += std::string("── ") + c.name + ": " + c.formula + "\n" +
+                ir::print(program.graph) + print(program.plan) + "\n\n" +
+                print(lower(program.graph, program.plan), program.graph,
+                      program.plan) +
+                "\n";
+    }
+    expect_golden("lowered.txt", text);
+}
+
+TEST(Lower, EachWayIsTaken) {
+    std::set<Contraction> taken;
+    for (const LoweredCase& c : shown)
+        for (const auto& [id, way] : lowered(c).contractions.ways)
+            taken.insert(way);
+    EXPECT_EQ(taken.size(), std::size_t(Contraction::Filtered) + 1);
+}
+
+TEST(Lower, TheMatrixUnitHasOneDepth) {
+    const LoweredKernel kernel =
+        lowered({"", "max_j (x_i·y_j + u_i·v_j)",
+                 "x i8[64], y i8[64], u i8[80], v i8[80]", Isa::X86_64_V4_AMX});
+    ASSERT_EQ(kernel.contractions.words.size(), 4u);
+    for (const auto& [id, words] : kernel.contractions.words)
+        EXPECT_EQ(words.depth, kernel.contractions.depth);
+    EXPECT_EQ(kernel.column_tile % square_rows, 0);
+}
+
+TEST(Lower, ATileOfColumnsFollowsItsReductions) {
+    EXPECT_FALSE(lowered(shown[0]).by_column_tiles);
+    const LoweredKernel attention = lowered({"", "softmax_j(q_i·k_j, v_j)",
+                                             "q f32[4], k f32[4], "
+                                             "v f32[16]"});
+    EXPECT_TRUE(attention.by_column_tiles);
+    ASSERT_EQ(attention.reductions.size(), 1u);
+    EXPECT_TRUE(attention.reductions[0].in_memory);
+    EXPECT_FALSE(attention.reductions[0].by_matrices);
+    EXPECT_EQ(attention.reductions[0].fields.size(), 3u);
+}
+
+/// Bytes [begin, end) of scratch, at the width 0, and what has them.
+using Ranges = std::map<std::int64_t, std::pair<std::int64_t, std::string>>;
+
+void add(Ranges& ranges, std::int64_t begin, std::int64_t bytes,
+         const std::string& what) {
+    if (bytes == 0)
+        return;
+    const bool is_new =
+        ranges.emplace(begin, std::pair(begin + bytes, what)).second;
+    EXPECT_TRUE(is_new) << what;
+}
+
+std::int64_t bytes_of(const ir::Graph& graph, const LoweredKernel& kernel,
+                      const Operands& operands, ir::ValueId id) {
+    const Operand& operand = operands.of.at(id);
+    const Words* words = kernel.contractions.words_of(id);
+    const std::int64_t components =
+        words ? words->packed() : components_of(graph[id].type);
+    if (graph[id].type.rows == dynamic)
+        return 0;
+    if (operand.order == Order::Points)
+        return operands.capacity * operand.run;
+    return operands.capacity * components *
+           std::int64_t(size_of(operand.dtype));
+}
+
+/// What lies in scratch lies apart, in what is asked for.
+TEST(Lower, NothingOverlapsInScratch) {
+    std::vector<LoweredCase> all(std::begin(shown), std::end(shown));
+    for (const Case& c : all_cases())
+        for (const Isa isa : {Isa::X86_64_V3, Isa::X86_64_V4_AMX})
+            all.push_back({c.name.data(), c.formula.data(), c.arguments.data(),
+                           isa, 1e-2});
+    for (const LoweredCase& c : all) {
+        SCOPED_TRACE(c.formula);
+        const ir::Graph built = graph_of(c.formula, c.arguments);
+        if (std::ranges::count(built.nodes, ir::Op::Reduce, &ir::Node::op) == 0)
+            continue;
+        Program program;
+        try {
+            program = compiled(c);
+        } catch (const Error&) {
+            continue; // of several sweeps
+        }
+        const LoweredKernel kernel = lower(program.graph, program.plan);
+        Ranges ranges;
+        for (const Operands* operands : {&kernel.rows, &kernel.columns})
+            for (const auto& [id, operand] : operands->of)
+                add(ranges, operand.place.offset,
+                    bytes_of(program.graph, kernel, *operands, id),
+                    "%" + std::to_string(id));
+        for (const Kept* kept :
+             {&kernel.kept.slabs, &kernel.kept.tiles, &kernel.kept.scalars})
+            for (const auto& [id, offset] : kept->offsets)
+                add(ranges, offset, kernel.vector_bytes, "kept");
+        for (const LoweredReduction& reduction : kernel.reductions)
+            add(ranges, reduction.memory.offset,
+                reduction.list_vectors * kernel.vector_bytes, "list");
+        std::int64_t end = 0;
+        for (const auto& [begin, range] : ranges) {
+            EXPECT_GE(begin, end) << range.second;
+            end = range.first;
+        }
+        EXPECT_LE(end, kernel.scratch.offset);
+    }
+}
+
+} // namespace
+} // namespace tilefold::tests

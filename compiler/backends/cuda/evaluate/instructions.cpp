@@ -8,9 +8,9 @@ using ir::Op;
 
 Instructions instructions_of(Op op) {
     switch (op) {
-#define INSTRUCTIONS(name, single, special, wide)                              \
+#define INSTRUCTIONS(name, single, special, wide, function, whole)             \
     case Op::name:                                                             \
-        return {single, special, wide};
+        return {single, special, wide, function, whole};
 #include "compiler/backends/cuda/evaluate/instructions.def"
 #undef INSTRUCTIONS
     case Op::Argument:

@@ -1,8 +1,11 @@
-// compiler/backends/cuda/evaluate/instructions.h - what operations take of a
-// multiprocessor: the rows of instructions.def.
+// compiler/backends/cuda/evaluate/instructions.h - how operations are written
+// in CUDA, and what they take of a multiprocessor: the rows of
+// instructions.def.
 #pragma once
 
 #include "compiler/ir/ir.h"
+
+#include <string_view>
 
 namespace tilefold::cuda {
 
@@ -11,6 +14,8 @@ struct Instructions {
     double single = 0;  ///< issued in float32
     double special = 0; ///< of these, by the special function unit
     double wide = 0;    ///< in float64
+    /// That takes operands of the result's kind, and integers; "": none.
+    std::string_view function = "", whole = "";
 };
 Instructions instructions_of(ir::Op op);
 

@@ -1,9 +1,10 @@
-// compiler/backends/cuda/evaluate/operation.cpp - one line for each operation
-// of ops.def that works component by component. Functions not of CUDA are of
-// device/math.cuh, device/whole.cuh, device/random.cuh and device/special.cuh.
+// compiler/backends/cuda/evaluate/operation.cpp - operations of ops.def that
+// work component by component: the function that instructions.def names, or an
+// expression.
 
 #include "compiler/backends/cuda/evaluate/evaluate.h"
 
+#include "compiler/backends/cuda/evaluate/instructions.h"
 #include "formulas/diagnostic.h"
 
 #include <cmath>
@@ -39,33 +40,6 @@ Code applied(Kind kind, std::string_view name, std::span<const Code> operands) {
     for (const Code& operand : operands)
         converted.push_back(as(kind, operand));
     return call(kind, name, converted);
-}
-
-/// An operation whose result is an integer.
-Code of_integers(Op op, std::span<const Code> operands) {
-    const auto function = [&](std::string_view name) {
-        return applied(Kind::Long, name, operands);
-    };
-    switch (op) {
-    case Op::Add:
-        return function("whole_sum");
-    case Op::Sub:
-        return function("whole_difference");
-    case Op::Neg:
-        return function("whole_negation");
-    case Op::Abs:
-        return function("whole_size");
-    case Op::Mod:
-        return function("whole_remainder");
-    case Op::FloorDiv:
-        return function("whole_quotient");
-    case Op::Minimum:
-        return function("min");
-    case Op::Maximum:
-        return function("max");
-    default:
-        internal_error(std::string(ir::mnemonic(op)) + " of integers");
-    }
 }
 
 /// NaN where an operand is no whole number.
@@ -114,11 +88,13 @@ Code operation(Op op, DType dtype, DType real, std::span<const Code> operands) {
     const Kind kind = kind_of_value(dtype);
     const auto operand = [&](std::size_t k) { return as(kind, operands[k]); };
     const auto truth = [&](auto k) { return as(Kind::Truth, operands[k]); };
-    const auto function = [&](std::string_view name) {
-        return applied(kind, name, operands);
-    };
-    if (dtype == DType::I64 && op != Op::Where)
-        return of_integers(op, operands);
+    const bool is_whole = dtype == DType::I64 && op != Op::Where;
+    const Instructions row = instructions_of(op);
+    const std::string_view function = is_whole ? row.whole : row.function;
+    if (!function.empty())
+        return applied(kind, function, operands);
+    if (is_whole)
+        internal_error(std::string(ir::mnemonic(op)) + " of integers");
     switch (op) {
     case Op::Add:
         return operand(0) + operand(1);
@@ -128,50 +104,6 @@ Code operation(Op op, DType dtype, DType real, std::span<const Code> operands) {
         return -operand(0);
     case Op::Mul:
         return operand(0) * operand(1);
-    case Op::Div:
-        return function("quotient");
-    case Op::Mod:
-        return function("floor_remainder");
-    case Op::FloorDiv:
-        return function("floor_quotient");
-    case Op::Pow:
-        return function("pow");
-    case Op::Exp:
-        return function("exp");
-    case Op::Exp2:
-        return function("power_of_two");
-    case Op::Log:
-        return function("log");
-    case Op::Log2:
-        return function("log2");
-    case Op::Log10:
-        return function("log10");
-    case Op::Log1p:
-        return function("log1p");
-    case Op::Expm1:
-        return function("expm1");
-    case Op::Sqrt:
-        return function("square_root");
-    case Op::Rsqrt:
-        return function("inverse_root");
-    case Op::Pinv:
-        return function("pseudo_inverse");
-    case Op::Abs:
-        return function("fabs");
-    case Op::Sign:
-        return function("sign_of");
-    case Op::Floor:
-        return function("floor");
-    case Op::Ceil:
-        return function("ceil");
-    case Op::Round:
-        return function("rint");
-    case Op::Trunc:
-        return function("trunc");
-    case Op::Minimum:
-        return function("smaller");
-    case Op::Maximum:
-        return function("larger");
     case Op::Where:
         return choice(truth(0), operand(1), operand(2));
     case Op::Less:
@@ -191,73 +123,9 @@ Code operation(Op op, DType dtype, DType real, std::span<const Code> operands) {
     case Op::Rand:
     case Op::Randn:
         return random(op, kind, operands);
-    case Op::Sin:
-        return function("sin");
-    case Op::Cos:
-        return function("cos");
-    case Op::Tan:
-        return function("tan");
-    case Op::Asin:
-        return function("asin");
-    case Op::Acos:
-        return function("acos");
-    case Op::Atan:
-        return function("atan");
-    case Op::Atan2:
-        return function("atan2");
-    case Op::Sinh:
-        return function("sinh");
-    case Op::Cosh:
-        return function("cosh");
-    case Op::Tanh:
-        return function("tanh");
-    case Op::Erf:
-        return function("erf");
-    case Op::Erfc:
-        return function("erfc");
-    case Op::Lgamma:
-        return function("lgamma");
-    case Op::Polygamma:
-        return function("polygamma");
-    case Op::BesselJ:
-        return function("bessel_j");
-    case Op::BesselY:
-        return function("bessel_y");
-    case Op::BesselI:
-        return function("bessel_i");
-    case Op::BesselK:
-        return function("bessel_k");
-    case Op::Argument:
-    case Op::Literal:
-    case Op::Constant:
-    case Op::Index:
-    case Op::IntPow:
-    case Op::Slice:
-    case Op::Concat:
-    case Op::Broadcast:
-    case Op::Complex:
-    case Op::Unsigned:
-    case Op::Reduce:
-    case Op::Dot:
-    case Op::SqDist:
-    case Op::SqNorm:
-    case Op::CompSum:
-    case Op::CompMax:
-    case Op::CompMin:
-    case Op::Cross:
-    case Op::MatVec:
-    case Op::VecMat:
-    case Op::Outer:
-    case Op::Iota:
-    case Op::Gather:
-    case Op::GatherRow:
-    case Op::GatherElement:
-#define COMPOSITE(op, body) case Op::op:
-#include "compiler/ir/composites.def"
-#undef COMPOSITE
-        break; // by evaluate.cpp, or of composites.def
+    default: // by evaluate.cpp, or of composites.def
+        internal_error(std::string(ir::mnemonic(op)) + " is not elementwise");
     }
-    internal_error(std::string(ir::mnemonic(op)) + " is not elementwise");
 }
 
 } // namespace tilefold::cuda

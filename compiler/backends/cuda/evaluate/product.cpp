@@ -24,7 +24,8 @@ bool is_pair(const Node& node) {
 
 bool is_cheap(const Graph& graph, ValueId id) {
     const Node& node = graph[id];
-    if (ir::is_contraction(node.op) || node.op == Op::Concat || node.op == Op::Cross)
+    if (ir::is_contraction(node.op) || node.op == Op::Concat ||
+        node.op == Op::Cross)
         return false;
     return std::ranges::all_of(node.inputs(), [&](ValueId input) {
         return graph[input].type.axes == Axes::None || is_cheap(graph, input);

@@ -1,10 +1,5 @@
 // compiler/backends/llvm/pack/pack.h - the values of a run of points along one
-// axis, laid out in scratch memory:
-//   component by component, each a row of `capacity` elements, so that lanes
-//     are contiguous; or, of vectors longer than the plan unrolls,
-//   tile by tile, and in it component by component: a loop over components
-//     reads one run of memory, where rows of all points would be a page apart;
-//   point by point: the same for what is broadcast, one point in all lanes.
+// axis, read and computed into scratch where lower/operands.h placed them.
 // A component of a vector packed as words is a word, or what follows them.
 #pragma once
 

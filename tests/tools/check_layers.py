@@ -162,6 +162,13 @@ def includes_of(source: Source) -> Iterator[tuple[int, str]]:
             yield number, match[1]
 
 
+def door_of(path: str) -> str:
+    """The one file that others may include of where `path` lies; "": any."""
+    return next(
+        (door for folder, door in DOORS.items() if path.startswith(folder)), ""
+    )
+
+
 def check_includes(source: Source) -> Iterator[Fault]:
     """Includes point left, and to the doors of rooms that have one."""
     own = room_of(source.path)
@@ -170,14 +177,13 @@ def check_includes(source: Source) -> Iterator[Fault]:
     seen = seen_from(own)
     for number, target in includes_of(source):
         room = room_of(target)
-        if room not in seen:
+        door = door_of(target)
+        if door and not door_of(source.path) and target != door:
+            text = f"includes {target}; only {door} may be"
+            yield Fault(source.path, number, text)
+        elif room not in seen:
             text = f"includes {target}; {own}/ does not see {room}/"
             yield Fault(source.path, number, text)
-        for folder, door in DOORS.items():
-            inside = source.path.startswith(folder)
-            if target.startswith(folder) and target != door and not inside:
-                text = f"includes {target}; only {door} may be"
-                yield Fault(source.path, number, text)
 
 
 def unit_of(path: str) -> str:

@@ -1,6 +1,7 @@
 # tests/tools/test_check_layers.py - each rule of the house, kept and broken.
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,31 @@ def test_a_room_sees_what_the_rooms_it_sees_see(tmp_path, monkeypatch):
         "runtime/a.h:2: includes runtime/bind/a.h; runtime/ does not see "
         "runtime/bind/"
     ]
+
+
+WAYS = [("compiler/README.md", "formula"), ("runtime/README.md", "argument")]
+HOP = re.compile(r"`([\w/]+\.cpp)`")
+NAME = re.compile(r"`((?:\w+::)*\w+)`")
+
+
+@pytest.mark.parametrize(("readme", "of"), WAYS)
+def test_a_way_that_a_readme_tells_is_there(readme, of):
+    """Each step names a file, and functions that are in the files it names."""
+    text = (ROOT / readme).read_text()
+    way = text.split(f"## The way of one {of}\n")[1].split("\n## ")[0]
+    steps = re.split(r"\n\d+\. ", way)[1:]
+    assert 8 <= len(steps) <= 12
+    folders = [ROOT, *sorted(p for p in (ROOT / readme).parent.rglob("*"))]
+    folders += [(ROOT / readme).parent, ROOT / "python_bindings"]
+    for step in steps:
+        sources = [
+            (folder / name).read_text()
+            for name in HOP.findall(step)
+            for folder in folders
+            if (folder / name).is_file()
+        ]
+        assert len(sources) >= len(HOP.findall(step)) > 0, step
+        names = [n for n in NAME.findall(step) if not n.endswith("cpp")]
+        assert names, step
+        for name in names:
+            assert any(name in source for source in sources), name

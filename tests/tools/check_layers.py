@@ -1,14 +1,16 @@
 # tests/tools/check_layers.py - rules of the house that no compiler checks.
 """Checks the tree and prints one line a fault: `path:line: what, and the cure`.
 
-1. Includes point left only: formulas <- compiler <- runtime <-
-   python_bindings; of backends/llvm only its door may be included elsewhere.
+1. Includes point left: a file includes files of its own room and of those
+   that ARROWS lets its room see; of a room with a door only the door.
 2. The first line of a file names the file.
 3. A source has at most 600 lines, a function at most 70 without the labels
    of its cases.
 4. Lists of sources in CMake files are sorted.
 5. Nothing but tests names a folder of one machine.
 6. Every row of diagnostics.def is raised somewhere.
+7. No circle: a header and its source are one unit, and no unit includes
+   itself by way of others.
 """
 
 from __future__ import annotations
@@ -21,11 +23,20 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-ROOMS = ["formulas", "compiler", "runtime", "python_bindings"]
-FOLDERS = [*ROOMS, "bench", "examples", "scripts", "tests"]
+# Each room, and the rooms it sees, which see what those see. A file belongs to
+# the longest room its path begins with.
+ARROWS = {
+    "formulas": [],
+    "compiler": ["formulas"],
+    "runtime": ["compiler"],
+    "python_bindings": ["runtime"],
+}
+# Where circles are looked for.
+WITHOUT_CIRCLES: list[str] = []
+TOPS = ["formulas", "compiler", "runtime", "python_bindings"]
+FOLDERS = [*TOPS, "bench", "examples", "scripts", "tests"]
 NAMED = {".cpp", ".def", ".h", ".py", ".cmake", ".map", ""}
-LLVM = "compiler/backends/llvm/"
-LLVM_DOOR = LLVM + "factory.h"
+DOORS = {"compiler/backends/llvm/": "compiler/backends/llvm/factory.h"}
 MOST_LINES = 600
 MOST_FUNCTION_LINES = 70
 
@@ -85,27 +96,91 @@ def read_tree(root: Path) -> list[Source]:
     return sources
 
 
-def room_of(path: str) -> int:
-    """The room's place from the left; -1 outside the rooms."""
-    room = path.split("/")[0]
-    return ROOMS.index(room) if room in ROOMS else -1
+def is_in(path: str, folder: str) -> bool:
+    """Whether `path` is the folder or lies in it."""
+    return path == folder or path.startswith(folder + "/")
+
+
+def room_of(path: str) -> str:
+    """The room a file is in; "" outside the rooms."""
+    rooms = [room for room in ARROWS if is_in(path, room)]
+    return max(rooms, key=len, default="")
+
+
+def seen_from(room: str) -> set[str]:
+    """The rooms that files of `room` may include from."""
+    seen, left = set(), [room]
+    while left:
+        here = left.pop()
+        if here not in seen:
+            seen.add(here)
+            left += ARROWS[here]
+    return seen
+
+
+def includes_of(source: Source) -> Iterator[tuple[int, str]]:
+    """Each line that includes a file of the tree, and the file."""
+    for number, line in enumerate(source.lines, 1):
+        match = INCLUDE.match(line)
+        if match and room_of(match[1]):
+            yield number, match[1]
 
 
 def check_includes(source: Source) -> Iterator[Fault]:
-    """Includes point left, and to the one door of backends/llvm."""
+    """Includes point left, and to the doors of rooms that have one."""
     own = room_of(source.path)
-    for number, line in enumerate(source.lines, 1):
-        match = INCLUDE.match(line)
-        if not match or own < 0:
+    if not own:
+        return
+    seen = seen_from(own)
+    for number, target in includes_of(source):
+        room = room_of(target)
+        if room not in seen:
+            text = f"includes {target}; {own}/ does not see {room}/"
+            yield Fault(source.path, number, text)
+        for folder, door in DOORS.items():
+            inside = source.path.startswith(folder)
+            if target.startswith(folder) and target != door and not inside:
+                text = f"includes {target}; only {door} may be"
+                yield Fault(source.path, number, text)
+
+
+def unit_of(path: str) -> str:
+    """What a header and its source are together: the path of both."""
+    return path.rpartition(".")[0]
+
+
+def circles_of(units: dict[str, set[str]]) -> Iterator[list[str]]:
+    """The shortest circle through each unit that is on one, once each."""
+    found = set()
+    for start in sorted(units):
+        came_from = dict.fromkeys(sorted(units[start]), start)
+        order = list(came_from)
+        for unit in order:  # grows: a search by breadth
+            for target in sorted(units.get(unit, ())):
+                if target not in came_from:
+                    came_from[target] = unit
+                    order.append(target)
+        if start not in came_from:
             continue
-        target = match[1]
-        if room_of(target) > own:
-            text = f"includes {target}, to the right of {ROOMS[own]}/"
-            yield Fault(source.path, number, text)
-        inside = source.path.startswith(LLVM)
-        if target.startswith(LLVM) and target != LLVM_DOOR and not inside:
-            text = f"includes {target}; only {LLVM_DOOR} may be"
-            yield Fault(source.path, number, text)
+        circle = [came_from[start]]
+        while circle[-1] != start:
+            circle.append(came_from[circle[-1]])
+        if not found & set(circle):
+            found |= set(circle)
+            yield circle[::-1]
+
+
+def check_circles(sources: list[Source]) -> Iterator[Fault]:
+    """No unit includes itself by way of others."""
+    units: dict[str, set[str]] = {}
+    for source in sources:
+        if any(is_in(source.path, room) for room in WITHOUT_CIRCLES):
+            targets = {unit_of(target) for _, target in includes_of(source)}
+            unit = unit_of(source.path)
+            units.setdefault(unit, set()).update(targets - {unit})
+    for circle in circles_of(units):
+        text = "a circle: " + " -> ".join([*circle, circle[0]])
+        yield Fault(circle[0], 1, text)
 
 
 def check_first_line(source: Source) -> Iterator[Fault]:
@@ -164,7 +239,7 @@ def check_rows(sources: list[Source]) -> Iterator[Fault]:
     text = "\n".join(
         "\n".join(source.lines)
         for source in sources
-        if room_of(source.path) >= 0 and source not in table
+        if room_of(source.path) and source not in table
     )
     used = set(
         re.findall(r'Code::(\w+)|fail\(\s*"(\w+)"|_refuse\("(\w+)"', text)
@@ -193,7 +268,7 @@ def faults_of(root: Path) -> list[Fault]:
     faults = [
         f for source in sources for check in CHECKS for f in check(source)
     ]
-    return sorted([*faults, *check_rows(sources)])
+    return sorted([*faults, *check_circles(sources), *check_rows(sources)])
 
 
 def main() -> int:

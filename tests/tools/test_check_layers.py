@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import check_layers
 from check_layers import faults_of
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +54,8 @@ BROKEN = [
     (
         "formulas/a.h",
         '// formulas/a.h - a.\n#include "compiler/b.h"\n',
-        "formulas/a.h:2: includes compiler/b.h, to the right of formulas/",
+        "formulas/a.h:2: includes compiler/b.h; "
+        "formulas/ does not see compiler/",
     ),
     (
         "runtime/a.h",
@@ -93,3 +95,35 @@ BROKEN = [
 @pytest.mark.parametrize(("path", "text", "fault"), BROKEN)
 def test_broken(tmp_path, path, text, fault):
     assert faults(tmp_path, path, text) == [fault]
+
+
+def test_a_circle_is_named_from_unit_to_unit(tmp_path, monkeypatch):
+    monkeypatch.setattr(check_layers, "WITHOUT_CIRCLES", ["formulas"])
+    for path, target in (
+        ("formulas/a.cpp", "formulas/b.h"),
+        ("formulas/b.cpp", "formulas/c.h"),
+        ("formulas/c.h", "formulas/a.h"),
+        ("formulas/d.h", "formulas/a.h"),
+    ):
+        text = f'// {path} - x.\n#include "{target}"\n'
+        said = faults(tmp_path, path, text)
+    assert said == [
+        "formulas/a:1: a circle: formulas/a -> formulas/b -> formulas/c -> "
+        "formulas/a"
+    ]
+
+
+def test_a_room_sees_what_the_rooms_it_sees_see(tmp_path, monkeypatch):
+    arrows = {
+        "formulas": [],
+        "runtime": ["formulas"],
+        "runtime/bind": ["runtime"],
+    }
+    monkeypatch.setattr(check_layers, "ARROWS", arrows)
+    right = '// runtime/bind/a.h - a.\n#include "formulas/b.h"\n'
+    assert faults(tmp_path, "runtime/bind/a.h", right) == []
+    wrong = '// runtime/a.h - a.\n#include "runtime/bind/a.h"\n'
+    assert faults(tmp_path, "runtime/a.h", wrong) == [
+        "runtime/a.h:2: includes runtime/bind/a.h; runtime/ does not see "
+        "runtime/bind/"
+    ]

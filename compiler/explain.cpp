@@ -4,6 +4,7 @@
 #include "compiler/passes.h"
 #include "compiler/pipeline.h"
 #include "compiler/split.h"
+#include "formulas/readings.h"
 
 #include <charconv>
 #include <iomanip>

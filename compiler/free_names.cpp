@@ -2,6 +2,7 @@
 // known, and the dtype that the arrays' dtypes make it compute in.
 
 #include "compiler/roles.h"
+#include "formulas/names.h"
 
 #include <algorithm>
 #include <functional>

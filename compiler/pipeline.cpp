@@ -7,6 +7,7 @@
 #include "compiler/passes.h"
 #include "compiler/roles.h"
 #include "compiler/vocabulary.h"
+#include "formulas/names.h"
 
 #include <algorithm>
 

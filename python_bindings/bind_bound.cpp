@@ -4,7 +4,7 @@
 // A call makes no Python object and looks at no keyword: it asks whether the
 // tensors lie where they lay, runs, and gives the same array back.
 #include "formulas/diagnostic.h"
-#include "formulas/parser.h"
+#include "formulas/readings.h"
 #include "python_bindings/call.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"

@@ -1,5 +1,6 @@
 // python_bindings/bind_formula.cpp - tilefold.Formula: compile, call, check.
-#include "formulas/parser.h"
+#include "formulas/names.h"
+#include "formulas/readings.h"
 #include "python_bindings/call.h"
 #include "python_bindings/derive.h"
 #include "python_bindings/element_types.h"

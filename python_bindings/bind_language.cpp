@@ -4,6 +4,7 @@
 #include "compiler/vocabulary.h"
 #include "formulas/catalogue.h"
 #include "formulas/keops_syntax.h"
+#include "formulas/printer.h"
 #include "python_bindings/call.h"
 #include "python_bindings/text_caster.h"
 #include "runtime/scratch.h"

@@ -5,7 +5,7 @@
 // 2. Trees are built, never text: print() spells them.
 #include "python_bindings/derive.h"
 
-#include "formulas/parser.h"
+#include "formulas/printer.h"
 
 #include <algorithm>
 #include <set>

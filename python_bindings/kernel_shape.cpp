@@ -4,6 +4,7 @@
 #include "compiler/roles.h"
 #include "compiler/vocabulary.h"
 #include "formulas/diagnostic.h"
+#include "formulas/names.h"
 #include "formulas/parser.h"
 #include "python_bindings/derive.h"
 #include "runtime/bind_shapes.h"

@@ -9,7 +9,7 @@
 #include "runtime/neighbors.h"
 
 #include "formulas/diagnostic.h"
-#include "formulas/parser.h"
+#include "formulas/names.h"
 #include "runtime/bind_shapes.h"
 #include "runtime/element.h"
 #include "runtime/session_state.h"

@@ -4,6 +4,7 @@
 
 #include "compiler/roles.h"
 #include "formulas/diagnostic.h"
+#include "formulas/names.h"
 
 #include <algorithm>
 #include <mutex>

@@ -3,6 +3,7 @@
 #include "runtime/session.h"
 
 #include "formulas/diagnostic.h"
+#include "formulas/names.h"
 #include "runtime/bind.h"
 #include "runtime/session_state.h"
 

@@ -10,6 +10,7 @@
 
 #include "compiler/roles.h"
 #include "formulas/diagnostic.h"
+#include "formulas/names.h"
 #include "runtime/batch_sum.h"
 #include "runtime/bind_job.h"
 #include "runtime/bound.h"

@@ -3,6 +3,7 @@
 
 #include "compiler/passes.h"
 #include "formulas/parser.h"
+#include "formulas/printer.h"
 #include "runtime/parsed.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/seeds.h"

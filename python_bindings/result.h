@@ -2,7 +2,7 @@
 #pragma once
 
 #include "python_bindings/arguments.h"
-#include "python_bindings/tensors.h"
+#include "python_bindings/tensor_watch.h"
 #include "runtime/session.h"
 
 namespace tilefold::python {

@@ -9,6 +9,7 @@
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
 #include "python_bindings/traverse.h"
+#include "runtime/inspect.h"
 
 #include <atomic>
 #include <utility>
@@ -118,7 +119,7 @@ PyObject* call_bound(PyObject* self, PyObject* positional, PyObject* keywords) {
 
 nb::str repr(const BoundCall& bound) {
     std::string text =
-        "tilefold.Bound: " + print_readings(bound.formula().formula.tree());
+        "tilefold.Bound: " + print_readings(tree_of(bound.formula().formula));
     return nb::str(text.data(), text.size());
 }
 

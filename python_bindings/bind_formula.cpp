@@ -7,9 +7,9 @@
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
 #include "python_bindings/kernel_shape.h"
-#include "python_bindings/result.h"
 #include "python_bindings/session_caster.h"
 #include "python_bindings/text_caster.h"
+#include "runtime/inspect.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -331,7 +331,7 @@ std::pair<std::string, int> axes_of_name(const FormulaHandle& handle,
 /// The arguments that the results are like; "" for the formula's own.
 std::vector<std::string> result_names(const FormulaHandle& handle) {
     std::vector<std::string> names;
-    for (const ResultRole& role : results_of(handle.formula.derivation()))
+    for (const ResultRole& role : results_of(derivation_of(handle.formula)))
         names.push_back(role.argument);
     return names;
 }
@@ -371,8 +371,8 @@ std::string transposed_text(const FormulaHandle& handle) {
 
 nb::str repr(const FormulaHandle& handle) {
     std::string text =
-        "tilefold.Formula: " + print_readings(handle.formula.tree());
-    for (const DerivationStep& step : handle.formula.derivation()) {
+        "tilefold.Formula: " + print_readings(tree_of(handle.formula));
+    for (const DerivationStep& step : derivation_of(handle.formula)) {
         text += step.kind == DerivationStep::Kind::Reverse
                     ? "; its gradient by "
                     : "; its derivative along ";
@@ -391,7 +391,7 @@ nb::object typed_text(const FormulaHandle& handle) {
 /// A formula and its derivatives as text, numbers and names, and its session.
 nb::object reduce_to_text(const FormulaHandle& handle) {
     nb::list steps;
-    for (const DerivationStep& step : handle.formula.derivation())
+    for (const DerivationStep& step : derivation_of(handle.formula))
         steps.append(nb::make_tuple(int(step.kind), step.names, step.seed,
                                     step.keeps_values));
     nb::object session = handle.session == default_session()

@@ -2,6 +2,7 @@
 // count the kinds of plan they meet.
 #include "python_bindings/call.h"
 #include "python_bindings/text_caster.h"
+#include "runtime/inspect.h"
 
 #include <string>
 #include <string_view>
@@ -45,7 +46,7 @@ nb::list kernels(const FormulaHandle& formula, nb::dict arguments,
         options.want = Want::Dense;
     const Bound bound = bound_of(formula_for(formula, call), call, options);
     nb::list uses;
-    for (const KernelUse& use : bound.kernels())
+    for (const KernelUse& use : kernels_of(bound))
         uses.append(described(use));
     return uses;
 }

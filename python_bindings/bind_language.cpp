@@ -1,5 +1,6 @@
 // python_bindings/bind_language.cpp - the tables of the language as lists,
 // for `tilefold formulas`.
+#include "compiler/build.h"
 #include "compiler/tiles.h"
 #include "compiler/vocabulary.h"
 #include "formulas/catalogue.h"

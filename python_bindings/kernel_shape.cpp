@@ -8,6 +8,7 @@
 #include "formulas/parser.h"
 #include "python_bindings/derive.h"
 #include "runtime/bind_shapes.h"
+#include "runtime/inspect.h"
 
 #include <algorithm>
 #include <map>
@@ -61,7 +62,7 @@ DType dtype_of_parts(DType real, DType imaginary) {
 
 ValueShape value_shape(const Formula& pair,
                        std::span<const NamedView> arguments) {
-    for (const ast::Node& node : pair.tree().nodes)
+    for (const ast::Node& node : tree_of(pair).nodes)
         if (node.kind == ast::Kind::Reduce)
             fail(Code::KernelReduces, {pair.text(), node.span});
     Readings readings = read_all(pair, arguments);
@@ -77,7 +78,7 @@ ValueShape value_shape(const Formula& pair,
                          readings);
     };
     try {
-        take(result_of(pair.tree(), arguments, readings));
+        take(result_of(tree_of(pair), arguments, readings));
     } catch (const Error& error) {
         if (error.code() == Code::ComplexResult) {
             take(part("real"));
@@ -115,7 +116,7 @@ double components_of(const Formula& pair, std::span<const NamedView> arguments,
 std::string with_sizes(const Formula& pair,
                        std::span<const NamedView> arguments) {
     std::map<std::string, double> numbers;
-    for (const NameUse& use : names_read(pair.tree()))
+    for (const NameUse& use : names_read(tree_of(pair)))
         if (use.is_constant && is_size(use.name.name) &&
             !is_given(arguments, use.name.name))
             numbers[use.name.name] = 0;

@@ -3,9 +3,9 @@
 #include "runtime/batch_sum.h"
 
 #include "formulas/diagnostic.h"
-#include "runtime/bound.h"
 #include "runtime/device_backend.h"
 #include "runtime/element.h"
+#include "runtime/outputs.h"
 
 #include <memory>
 #include <new>
@@ -60,7 +60,7 @@ void run_on_device(const BoundState& bound, const Output& out,
         std::size_t(results.elements()) * size_of(results.dtype),
         options.stream, "the results before they are summed over batches",
         "pass fewer batches at a time, with accumulate=True");
-    bound.session->run(
+    detail::queue_job(
         bound,
         target_of(bound, Output::of(memory->data(), results.dtype, bound.shape),
                   false),
@@ -75,6 +75,8 @@ void run_on_device(const BoundState& bound, const Output& out,
     backend.gather(bound.location.number, sums, options.stream);
 }
 
+} // namespace
+
 void check_summed(DType dtype) {
     if (dtype == DType::Bool)
         fail(Code::SumBatchOf,
@@ -84,9 +86,8 @@ void check_summed(DType dtype) {
              {"uint64 numbers", "sum the results, or pass int64 numbers"});
 }
 
-/// Which of `count` batch dimensions are summed.
-std::vector<bool> flags_of(std::span<const std::int64_t> dimensions,
-                           std::size_t count) {
+std::vector<bool> summed_of(std::span<const std::int64_t> dimensions,
+                            std::size_t count) {
     std::vector<bool> summed(count, false);
     for (std::int64_t d : dimensions) {
         if (d < 0 || d >= std::int64_t(count) || summed[std::size_t(d)])
@@ -105,26 +106,11 @@ Extents without_summed(const Extents& shape, const std::vector<bool>& summed) {
     return left;
 }
 
-} // namespace
-
 void bind_batch_sum(BoundState& bound,
                     std::span<const std::int64_t> dimensions) {
     check_summed(bound.prepared->program.result.dtype);
-    bound.summed = flags_of(dimensions, bound.batch_dimensions);
+    bound.summed = summed_of(dimensions, bound.batch_dimensions);
     bound.sum_shape = without_summed(bound.shape, bound.summed);
-}
-
-void sum_batches(detail::BoundSweeps& sweeps,
-                 std::span<const std::int64_t> dimensions) {
-    sweeps.summed = flags_of(dimensions, sweeps.batch.size());
-    for (detail::BoundSweeps::Result& result : sweeps.results) {
-        if (result.argument >= 0)
-            fail(Code::SumBatchOf,
-                 {"a derivative", "the gradient of a sum takes the cotangent "
-                                  "of the sum for every batch"});
-        check_summed(result.dtype);
-        result.shape = without_summed(result.shape, sweeps.summed);
-    }
 }
 
 void run_batch_sum(const BoundState& bound, const Output& out,
@@ -140,7 +126,7 @@ void run_batch_sum(const BoundState& bound, const Output& out,
     Job job = bound.job;
     job.target = target_of(
         bound, Output::of(memory->results.data(), dtype, bound.shape), false);
-    bound.session->run(bound, job, options.poll);
+    detail::run_job(bound, job, options.poll);
     each_element(bound.shape, strides_of_sums(bound), [&](std::int64_t at) {
         memory->sums.add(std::size_t(at), result);
         result += size_of(dtype);

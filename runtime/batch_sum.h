@@ -3,22 +3,29 @@
 // the memory of the results that are summed.
 #pragma once
 
-#include "runtime/session_state.h"
-#include "runtime/sweeps.h"
+#include "runtime/bound_state.h"
+#include "runtime/call_options.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 namespace tilefold {
+
+/// Which of `count` batch dimensions are summed. Throws SumBatchAxis for what
+/// is no batch dimension, or is named twice.
+std::vector<bool> summed_of(std::span<const std::int64_t> dimensions,
+                            std::size_t count);
+/// Throws SumBatchOf for results that have no sum.
+void check_summed(DType dtype);
+/// The shape of the sums of results of `shape`.
+Extents without_summed(const Extents& shape, const std::vector<bool>& summed);
 
 /// Throws SumBatchAxis for what is no batch dimension, or is named twice, and
 /// SumBatchOf for what has no sum.
 void bind_batch_sum(detail::BoundState& bound,
                     std::span<const std::int64_t> dimensions);
-/// The same of a call that takes several kernels, which sums where results are
-/// gathered; of derivatives it throws SumBatchOf, too.
-void sum_batches(detail::BoundSweeps& sweeps,
-                 std::span<const std::int64_t> dimensions);
-
 void run_batch_sum(const detail::BoundState& bound, const Output& out,
                    const RunOptions& options);
 

@@ -8,6 +8,7 @@
 #include "formulas/diagnostic.h"
 #include "runtime/batch_sum.h"
 #include "runtime/bind_job.h"
+#include "runtime/call_location.h"
 #include "runtime/indices.h"
 #include "runtime/prepare.h"
 #include "runtime/sweeps.h"

@@ -1,7 +1,8 @@
 // runtime/bind.h - arrays to numbers and pointers.
 #pragma once
 
-#include "runtime/session_state.h"
+#include "runtime/bound_state.h"
+#include "runtime/call_options.h"
 
 #include <memory>
 #include <span>

@@ -2,7 +2,8 @@
 // the shape of the result.
 #pragma once
 
-#include "runtime/session_state.h"
+#include "runtime/bound_state.h"
+#include "runtime/call_options.h"
 
 namespace tilefold {
 

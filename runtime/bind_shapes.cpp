@@ -145,24 +145,4 @@ std::int64_t batch_stride(const Reading& reading, const Extents& shape,
     return reading.view->strides[dimension - missing];
 }
 
-Bytes bytes_of(const void* data, DType dtype, const Extents& shape,
-               const Extents& strides) {
-    auto* low = static_cast<const char*>(data);
-    const char* high = low + size_of(dtype);
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-        if (shape[d] == 0)
-            return {};
-        std::int64_t reach = (shape[d] - 1) * strides[d];
-        (reach < 0 ? low : high) += reach;
-    }
-    return {low, high};
-}
-
-std::string spelling_of(const Extents& shape) {
-    std::string text = "(";
-    for (std::size_t d = 0; d < shape.size(); ++d)
-        text += (d ? ", " : "") + std::to_string(shape[d]);
-    return text + (shape.size() == 1 ? ",)" : ")");
-}
-
 } // namespace tilefold

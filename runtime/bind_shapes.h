@@ -9,7 +9,6 @@
 #pragma once
 
 #include "compiler/kernel_abi.h"
-#include "runtime/job.h"
 #include "runtime/view.h"
 
 #include <boost/container/small_vector.hpp>
@@ -53,20 +52,5 @@ Extents batch_shape(const Readings& readings);
 /// Strides of `reading` along `shape`: 0 where it is broadcast.
 std::int64_t batch_stride(const Reading& reading, const Extents& shape,
                           std::size_t dimension);
-
-/// Bytes [low, high) that a strided array covers; empty for no elements.
-struct Bytes {
-    const char* low = nullptr;
-    const char* high = nullptr;
-
-    bool meets(const Bytes& other) const {
-        return low < other.high && other.low < high;
-    }
-};
-Bytes bytes_of(const void* data, DType dtype, const Extents& shape,
-               const Extents& strides);
-
-/// "(3, 4)", "(3,)", "()".
-std::string spelling_of(const Extents& shape);
 
 } // namespace tilefold

@@ -7,8 +7,7 @@
 //   16  XXH3-128 of all that precedes
 #pragma once
 
-#include "runtime/disk_cache.h"
-
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +15,13 @@
 #include <vector>
 
 namespace tilefold {
+
+/// What an entry says of itself beside the key.
+struct EntryNotes {
+    std::string compiler; ///< "LLVM 22.1.0"
+    std::string isa;
+    std::string summary; ///< first line of the graph
+};
 
 std::vector<std::byte> encode_entry(std::string_view key,
                                     const EntryNotes& notes,

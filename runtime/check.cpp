@@ -11,8 +11,10 @@
 //     the larger of its parts.
 
 #include "formulas/diagnostic.h"
+#include "runtime/call_location.h"
 #include "runtime/element.h"
 #include "runtime/oracle.h"
+#include "runtime/session.h"
 #include "runtime/sweeps.h"
 
 #include <algorithm>

@@ -10,9 +10,8 @@
 #pragma once
 
 #include "compiler/pipeline.h"
-#include "runtime/bind_shapes.h"
+#include "runtime/callbacks.h"
 #include "runtime/job.h"
-#include "runtime/session.h"
 #include "runtime/view.h"
 
 #include <cstddef>

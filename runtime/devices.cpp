@@ -5,7 +5,7 @@
 
 #include "formulas/diagnostic.h"
 #include "runtime/cuda/backend.h"
-#include "runtime/options.h"
+#include "runtime/environment.h"
 
 #include <algorithm>
 #include <numeric>
@@ -73,44 +73,6 @@ void Devices::add_to(Statistics& statistics) const {
     statistics.memory_hits += counters_.memory_hits;
     statistics.disk_hits += counters_.disk_hits;
     statistics.compile_milliseconds += counters_.compile_milliseconds;
-}
-
-namespace {
-
-/// Where the arrays are that decide: those on an axis, else any.
-const Reading* deciding(const Readings& readings) {
-    const Reading* parameter = nullptr;
-    for (const Reading& reading : readings) {
-        if (reading.axes != Axes::None)
-            return &reading;
-        if (reading.view->data && !reading.view->location.is_host())
-            parameter = &reading;
-    }
-    return parameter;
-}
-
-} // namespace
-
-Location location_of(const Readings& readings) {
-    const Reading* first = deciding(readings);
-    if (!first)
-        return {};
-    const Location location = first->view->location;
-    for (const Reading& reading : readings) {
-        const Location other = reading.view->location;
-        const bool is_parameter =
-            reading.axes == Axes::None || !reading.view->data;
-        if (other != location && !(is_parameter && other.is_host()))
-            fail(Code::OtherDevice,
-                 {std::string(reading.name), spelling_of(other),
-                  spelling_of(location)});
-    }
-    return location;
-}
-
-void require_host(const Location& location, const char* what) {
-    if (!location.is_host())
-        fail(Code::HostOnly, {what, spelling_of(location)});
 }
 
 } // namespace tilefold

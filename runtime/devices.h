@@ -3,23 +3,20 @@
 #pragma once
 
 #include "runtime/device_backend.h"
-#include "runtime/session.h"
+#include "runtime/options.h"
+#include "runtime/statistics.h"
 
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
 
 namespace tilefold {
-
-/// What backends count; see Statistics.
-struct DeviceCounters {
-    std::atomic<std::int64_t> compiles = 0, memory_hits = 0, disk_hits = 0;
-    std::atomic<double> compile_milliseconds = 0;
-};
 
 /// Thread-safe.
 class Devices {
@@ -54,12 +51,5 @@ private:
     std::vector<Location> of_host_arrays_;
     std::atomic<pid_t> used_by_ = 0;
 };
-
-/// Throws Error(OtherDevice) unless the arrays are on one device. Parameters
-/// of the host's memory go with any: they are copied.
-Location location_of(const Readings& readings);
-
-/// Throws Error(HostOnly) where `what` was given arrays of a device.
-void require_host(const Location& location, const char* what);
 
 } // namespace tilefold

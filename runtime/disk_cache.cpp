@@ -3,7 +3,6 @@
 
 #include "runtime/disk_cache.h"
 
-#include "runtime/cache_entry.h"
 #include "runtime/disk_file.h"
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "compiler/pipeline.h"
-#include "runtime/session.h"
+#include "runtime/cache_entry.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,13 +31,6 @@ enum class DiskMiss : std::uint8_t {
     Damaged, ///< or of other ownership, or of another key
 };
 std::string_view spelling_of(DiskMiss miss);
-
-/// What an entry says of itself beside the key.
-struct EntryNotes {
-    std::string compiler; ///< "LLVM 22.1.0"
-    std::string isa;
-    std::string summary; ///< first line of the graph
-};
 
 class DiskCache {
 public:
@@ -60,5 +53,18 @@ private:
     std::string directory_;
     std::int64_t most_bytes_;
 };
+
+/// One entry of the disk cache, for `tilefold cache`.
+struct CacheEntry {
+    std::string key; ///< 32 hexadecimal digits
+    std::int64_t bytes = 0;
+    std::string compiler; ///< "LLVM 22.1.0"
+    std::string isa;
+    std::string summary; ///< first line of the graph
+    bool valid = false;  ///< checksum holds
+};
+std::vector<CacheEntry> list_cache(const std::string& directory, bool verify);
+/// Removes every entry and orphan; returns how many files.
+std::int64_t clear_cache(const std::string& directory);
 
 } // namespace tilefold

@@ -1,8 +1,9 @@
 // runtime/explain.cpp - the stages of a formula up to the code of its kernels,
-// for this machine or for a GPU; the kernels of a call.
+// for this machine or for a GPU.
 
 #include "runtime/bind.h"
 #include "runtime/devices.h"
+#include "runtime/session.h"
 #include "runtime/session_state.h"
 
 #include <functional>
@@ -57,47 +58,7 @@ std::vector<Stage> stages_of(const Parsed& parsed, const Compilable& what,
     return stages;
 }
 
-KernelUse use_of(const Prepared& prepared) {
-    const Program& program = prepared.program;
-    KernelUse use;
-    use.plan = program.plan;
-    use.kind = kind_of(program.graph, program.plan);
-    use.takes_column_tiles = takes_column_tiles(program.graph, program.plan);
-    use.layout = prepared.kernel->artifact.layout;
-    use.folds_rows = program.folds_rows;
-    use.is_for_one_point = program.one_point != Axes::None;
-    use.flat_width = program.flat_width;
-    return use;
-}
-
 } // namespace
-
-std::vector<KernelUse> Bound::kernels() const {
-    if (!last_kernel().device_kernels.empty())
-        fail(Code::HostOnly, {"Bound::kernels()", "a GPU"});
-    const Prepared& prepared = *state_->prepared;
-    std::vector<KernelUse> uses;
-    if (prepared.sweeps) {
-        for (const PreparedPointer& one : prepared.sweeps->kernels)
-            uses.push_back(use_of(*one));
-        return uses;
-    }
-    const Job& job = state_->job;
-    const Split& cut = state_->cut;
-    KernelUse use = use_of(prepared);
-    use.scratch = job.kernel->scratch(job.width);
-    use.state = job.kernel->slots(job.width) * 8;
-    use.rows = job.rows;
-    use.columns = job.columns;
-    use.width = job.width;
-    use.batches = state_->batches.count();
-    use.block = cut.block;
-    use.row_pieces = cut.row_pieces;
-    use.column_pieces = cut.column_pieces;
-    use.strips = cut.strips ? std::int64_t(cut.strips->all.size()) : 0;
-    uses.push_back(use);
-    return uses;
-}
 
 std::vector<Stage> Formula::explain(std::span<const NamedView> arguments,
                                     const BindOptions& options) const {

@@ -1,7 +1,7 @@
 // runtime/going_on.h - asks now and then whether to go on.
 #pragma once
 
-#include "runtime/session.h"
+#include "runtime/callbacks.h"
 
 #include <chrono>
 #include <cstdint>

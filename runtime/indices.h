@@ -4,8 +4,8 @@
 
 #include "compiler/pipeline.h"
 #include "runtime/bind_shapes.h"
+#include "runtime/callbacks.h"
 #include "runtime/parsed.h"
-#include "runtime/session.h"
 
 #include <span>
 #include <string>

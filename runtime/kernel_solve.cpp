@@ -5,7 +5,7 @@
 #include "compiler/roles.h"
 #include "formulas/diagnostic.h"
 #include "runtime/bind_shapes.h"
-#include "runtime/devices.h"
+#include "runtime/call_location.h"
 #include "runtime/element.h"
 
 #include <algorithm>

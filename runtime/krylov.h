@@ -2,7 +2,7 @@
 // methods of solve.h share.
 #pragma once
 
-#include "runtime/solve.h"
+#include "runtime/linear_system.h"
 
 #include <Eigen/Core>
 

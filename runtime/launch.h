@@ -1,7 +1,7 @@
 // runtime/launch.h - runs a job on the threads of a Session.
 #pragma once
 
-#include "runtime/session.h"
+#include "runtime/callbacks.h"
 #include "runtime/split.h"
 #include "runtime/threads.h"
 

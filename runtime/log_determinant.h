@@ -2,7 +2,7 @@
 // Cholesky's method where it is small, else by stochastic Lanczos quadrature.
 #pragma once
 
-#include "runtime/solve.h"
+#include "runtime/linear_system.h"
 
 #include <cstdint>
 #include <optional>

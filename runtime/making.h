@@ -8,7 +8,7 @@
 #pragma once
 
 #include "formulas/diagnostic.h"
-#include "runtime/session.h"
+#include "runtime/callbacks.h"
 
 #include <atomic>
 #include <chrono>

@@ -11,7 +11,9 @@
 #include "formulas/diagnostic.h"
 #include "formulas/names.h"
 #include "runtime/bind_shapes.h"
+#include "runtime/call_location.h"
 #include "runtime/element.h"
+#include "runtime/inspect.h"
 #include "runtime/session_state.h"
 
 #include <algorithm>
@@ -105,7 +107,7 @@ std::vector<NamedView> few_points(const Formula& pair,
         }
     }
     const bool reads_numbers =
-        std::ranges::any_of(pair.tree().nodes, [](const ast::Node& node) {
+        std::ranges::any_of(tree_of(pair).nodes, [](const ast::Node& node) {
             return node.kind == ast::Kind::Index;
         });
     if (!on_axis[0] || !on_axis[1] || reads_numbers)
@@ -183,9 +185,10 @@ public:
         const Extents& shape = all.shape();
         if (shape.size() != 2)
             fail(Code::NeighborsShape, {spelling_of(shape)});
-        check_distance(pair, arguments, options,
-                       rounding +
-                           pair.state_->session->options.tolerance.value_or(0));
+        check_distance(
+            pair, arguments, options,
+            rounding +
+                Inspection::of(pair).session->options.tolerance.value_or(0));
         rows_ = shape[0];
         columns_ = shape[1];
         height_ = block_rows(columns_);
@@ -194,7 +197,7 @@ public:
     }
 
     PairsWithin run(const Poll& poll) {
-        Crew& crew = pair_.state_->session->crew;
+        Crew& crew = Inspection::of(pair_).session->crew;
         const auto blocks = std::int64_t(found_.blocks.size());
         const std::thread::id caller = std::this_thread::get_id();
         auto share = [&] {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "compiler/backends/reference/interpreter.h"
+#include "runtime/bound_state.h"
 #include "runtime/going_on.h"
-#include "runtime/session_state.h"
 
 #include <cstdint>
 #include <vector>

@@ -2,6 +2,8 @@
 // given types: compiled for what the sizes of a call are worth.
 #pragma once
 
+#include "runtime/bind_shapes.h"
+#include "runtime/call_options.h"
 #include "runtime/session_state.h"
 
 #include <memory>

@@ -1,7 +1,7 @@
 // runtime/progress.h - how far a run is, and whether it should go on.
 #pragma once
 
-#include "runtime/session.h"
+#include "runtime/callbacks.h"
 
 #include <atomic>
 #include <chrono>

@@ -6,7 +6,7 @@
 #include "formulas/diagnostic.h"
 #include "runtime/apart.h"
 #include "runtime/cpu/isa.h"
-#include "runtime/options.h"
+#include "runtime/environment.h"
 
 #include <chrono>
 #include <cstdio>

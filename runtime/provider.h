@@ -7,6 +7,8 @@
 #include "runtime/disk_cache.h"
 #include "runtime/gate.h"
 #include "runtime/making.h"
+#include "runtime/options.h"
+#include "runtime/statistics.h"
 
 #include <atomic>
 #include <memory>

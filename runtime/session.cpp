@@ -1,10 +1,11 @@
-// runtime/session.cpp - the handles of session.h.
+// runtime/session.cpp - the handles Session and Formula.
 
 #include "runtime/session.h"
 
 #include "formulas/diagnostic.h"
 #include "formulas/names.h"
 #include "runtime/bind.h"
+#include "runtime/call_location.h"
 #include "runtime/session_state.h"
 
 #include <new>
@@ -25,6 +26,18 @@ void allocate(Array& result) {
              {"the result", std::to_string(std::int64_t(bytes / 1e6)) + " MB",
               "reduce it, or take a part of the rows at a time"});
     }
+}
+
+std::shared_ptr<detail::FormulaState> derived(const detail::FormulaState& from,
+                                              DerivationStep step) {
+    for (std::string& name : step.names)
+        name = normalise_name(name);
+    step.seed = normalise_name(step.seed);
+    Gate::Pass inside(from.session->making);
+    auto state = std::make_shared<detail::FormulaState>();
+    state->session = from.session;
+    state->parsed = from.parsed->derived(step);
+    return state;
 }
 
 } // namespace
@@ -99,10 +112,6 @@ const std::string& Formula::text() const {
     return state_->parsed->text();
 }
 
-const ast::Formula& Formula::tree() const {
-    return state_->parsed->tree();
-}
-
 std::span<const FreeName> Formula::names() const {
     return state_->parsed->free_names();
 }
@@ -135,35 +144,20 @@ std::vector<Array> Formula::results(std::span<const NamedView> arguments,
     return results;
 }
 
-Formula Formula::derived(DerivationStep step) const {
-    for (std::string& name : step.names)
-        name = normalise_name(name);
-    step.seed = normalise_name(step.seed);
-    Gate::Pass inside(state_->session->making);
-    auto state = std::make_shared<detail::FormulaState>();
-    state->session = state_->session;
-    state->parsed = state_->parsed->derived(step);
-    return Formula(std::move(state));
-}
-
 Formula Formula::gradient(std::span<const std::string> names,
                           std::string_view cotangent, bool value) const {
-    return derived({DerivationStep::Kind::Reverse,
-                    {names.begin(), names.end()},
-                    value,
-                    std::string(cotangent)});
+    return Formula(derived(*state_, {DerivationStep::Kind::Reverse,
+                                     {names.begin(), names.end()},
+                                     value,
+                                     std::string(cotangent)}));
 }
 
 Formula Formula::jvp(std::span<const std::string> names,
                      std::string_view tangent) const {
-    return derived({DerivationStep::Kind::Forward,
-                    {names.begin(), names.end()},
-                    false,
-                    std::string(tangent)});
-}
-
-const Derivation& Formula::derivation() const {
-    return state_->parsed->derivation();
+    return Formula(derived(*state_, {DerivationStep::Kind::Forward,
+                                     {names.begin(), names.end()},
+                                     false,
+                                     std::string(tangent)}));
 }
 
 Array Formula::operator()(std::initializer_list<NamedView> arguments,

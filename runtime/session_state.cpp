@@ -4,8 +4,7 @@
 #include "runtime/session_state.h"
 
 #include "compiler/vocabulary.h"
-#include "runtime/launch.h"
-#include "runtime/options.h"
+#include "runtime/environment.h"
 
 #include <mutex>
 
@@ -27,32 +26,6 @@ CompileOptions SessionState::compile_options() const {
 
 CompileOptions SessionState::device_compile_options() const {
     return {.isa = *options.isa};
-}
-
-void SessionState::run(const BoundState& bound, const Job& job,
-                       const Poll& poll) {
-    runs.fetch_add(1, std::memory_order_relaxed);
-    const auto& kernels = bound.prepared->device_kernels;
-    if (!kernels.empty())
-        return devices.of(devices.of_host_arrays().front())
-            .run_from_host(kernels, bound.prepared->program, job,
-                           {bound.on_host.data(), bound.on_host.size()},
-                           *options.device_bytes, poll);
-    const Tiles tiles = launch(job, bound.cut, crew, poll);
-    if (tiles.met == 0)
-        return;
-    tiles_met.fetch_add(tiles.met, std::memory_order_relaxed);
-    tiles_left_out.fetch_add(tiles.left_out, std::memory_order_relaxed);
-}
-
-void SessionState::run(const BoundState& bound, const Target& target,
-                       Stream stream) {
-    runs.fetch_add(1, std::memory_order_relaxed);
-    Job job = bound.job;
-    job.target = target;
-    devices.of(bound.location)
-        .run(*bound.prepared->device_kernels.front(), job,
-             {bound.on_host.data(), bound.on_host.size()}, stream);
 }
 
 std::shared_ptr<Parsed> SessionState::parsed(std::string_view text) {

@@ -13,8 +13,8 @@
 #include "formulas/names.h"
 #include "runtime/batch_sum.h"
 #include "runtime/bind_job.h"
-#include "runtime/bound.h"
 #include "runtime/element.h"
+#include "runtime/outputs.h"
 
 #include <algorithm>
 #include <cstring>
@@ -189,14 +189,14 @@ private:
     void run_kernel(std::size_t number, const Poll& poll) {
         const BoundState& state = kernels_[number];
         if (!bound_.location.is_host())
-            return bound_.session->run(state, state.job.target, stream_);
+            return queue_job(state, state.job.target, stream_);
         if (!poll)
-            return bound_.session->run(state, state.job, {});
+            return run_job(state, state.job, {});
         const double before = double(number), count = double(kernels_.size());
         const auto share = [&](double done, double total) {
             return poll((before + done / total) * total / count, total);
         };
-        bound_.session->run(state, state.job, std::ref(share));
+        run_job(state, state.job, std::ref(share));
     }
 
     /// What later kernels read a part as.
@@ -368,6 +368,24 @@ BoundSweeps::~BoundSweeps() = default;
 using detail::BoundState;
 using detail::BoundSweeps;
 using detail::SweepRun;
+
+namespace {
+
+/// Results are summed where they are gathered.
+void sum_batches(BoundSweeps& sweeps,
+                 std::span<const std::int64_t> dimensions) {
+    sweeps.summed = summed_of(dimensions, sweeps.batch.size());
+    for (BoundSweeps::Result& result : sweeps.results) {
+        if (result.argument >= 0)
+            fail(Code::SumBatchOf,
+                 {"a derivative", "the gradient of a sum takes the cotangent "
+                                  "of the sum for every batch"});
+        check_summed(result.dtype);
+        result.shape = without_summed(result.shape, sweeps.summed);
+    }
+}
+
+} // namespace
 
 void bind_sweeps(BoundState& bound, const Readings& readings,
                  const Lengths& lengths, const BindOptions& options) {

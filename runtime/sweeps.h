@@ -3,7 +3,8 @@
 // behind is an array that later ones read.
 #pragma once
 
-#include "runtime/session_state.h"
+#include "runtime/bound_state.h"
+#include "runtime/call_options.h"
 
 #include <memory>
 #include <span>

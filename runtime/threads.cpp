@@ -19,7 +19,7 @@
 
 #include "runtime/threads.h"
 
-#include "runtime/options.h"
+#include "runtime/cpu/processors.h"
 #include "runtime/signals_blocked.h"
 
 #include <algorithm>

@@ -6,14 +6,18 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tilefold {
 
 using Extents = boost::container::small_vector<std::int64_t, 4>;
+/// "(3, 4)", "(3,)", "()".
+std::string spelling_of(const Extents& shape);
 
 /// Whose memory it is: the host's, or that of a device by its number.
 struct Location {
@@ -57,6 +61,18 @@ struct Output {
     static Output of(void* data, DType dtype, const Extents& shape);
     std::int64_t elements() const;
 };
+
+/// Bytes [low, high) that a strided array covers; empty for no elements.
+struct Bytes {
+    const char* low = nullptr;
+    const char* high = nullptr;
+
+    bool meets(const Bytes& other) const {
+        return low < other.high && other.low < high;
+    }
+};
+Bytes bytes_of(const void* data, DType dtype, const Extents& shape,
+               const Extents& strides);
 
 /// One argument of a call.
 struct NamedView {

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "runtime/device_backend.h"
-#include "runtime/devices.h"
+#include "runtime/options.h"
+#include "runtime/statistics.h"
 
 #include <memory>
 #include <string>

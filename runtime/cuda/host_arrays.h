@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/cuda/cut.h"
-#include "runtime/cuda/host_run.h"
+#include "runtime/cuda/host_call.h"
 #include "runtime/dense_copy.h"
 
 #include <cstddef>

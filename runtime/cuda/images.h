@@ -4,8 +4,9 @@
 #include "compiler/backends/cuda/image.h"
 #include "compiler/pipeline.h"
 #include "runtime/cuda/nvrtc.h"
-#include "runtime/devices.h"
 #include "runtime/disk_cache.h"
+#include "runtime/options.h"
+#include "runtime/statistics.h"
 
 #include <functional>
 #include <string>

@@ -2,7 +2,8 @@
 // environment, then the machine.
 
 #include "runtime/cpu/isa.h"
-#include "runtime/options.h"
+#include "runtime/cpu/processors.h"
+#include "runtime/environment.h"
 
 #include "formulas/diagnostic.h"
 

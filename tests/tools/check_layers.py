@@ -32,7 +32,7 @@ ARROWS = {
     "python_bindings": ["runtime"],
 }
 # Where circles are looked for.
-WITHOUT_CIRCLES = ["formulas", "python_bindings"]
+WITHOUT_CIRCLES = ["formulas", "runtime", "python_bindings"]
 TOPS = ["formulas", "compiler", "runtime", "python_bindings"]
 FOLDERS = [*TOPS, "bench", "examples", "scripts", "tests"]
 NAMED = {".cpp", ".def", ".h", ".py", ".cmake", ".map", ""}

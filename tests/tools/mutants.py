@@ -175,7 +175,7 @@ MUTANTS = [
     ),
     Mutant(
         "an out that overlaps an input is written",
-        "runtime/bound.cpp",
+        "runtime/outputs.cpp",
         "written.meets(input.bytes)",
         "false",
         "test_runtime",

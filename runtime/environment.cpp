@@ -1,9 +1,10 @@
-// runtime/options.cpp - the environment, read when a Session begins.
+// runtime/environment.cpp - the environment, read when a Session begins.
 
-#include "runtime/options.h"
+#include "runtime/environment.h"
 
 #include "formulas/diagnostic.h"
 #include "runtime/cpu/isa.h"
+#include "runtime/cpu/processors.h"
 
 #include <algorithm>
 #include <charconv>

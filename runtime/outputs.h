@@ -1,7 +1,7 @@
-// runtime/bound.h - outputs of a call: checked, and as a kernel writes them.
+// runtime/outputs.h - outputs of a call: checked, and as a kernel writes them.
 #pragma once
 
-#include "runtime/session_state.h"
+#include "runtime/bound_state.h"
 
 #include <span>
 

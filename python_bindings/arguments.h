@@ -4,7 +4,7 @@
 #include "python_bindings/array_kind.h"
 #include "python_bindings/pin.h"
 #include "python_bindings/streams.h"
-#include "runtime/view.h"
+#include "runtime/core/view.h"
 
 #include <nanobind/nanobind.h>
 

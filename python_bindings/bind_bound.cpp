@@ -9,7 +9,7 @@
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
 #include "python_bindings/traverse.h"
-#include "runtime/inspect.h"
+#include "runtime/session/inspect.h"
 
 #include <atomic>
 #include <utility>

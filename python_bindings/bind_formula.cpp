@@ -9,7 +9,7 @@
 #include "python_bindings/kernel_shape.h"
 #include "python_bindings/session_caster.h"
 #include "python_bindings/text_caster.h"
-#include "runtime/inspect.h"
+#include "runtime/session/inspect.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>

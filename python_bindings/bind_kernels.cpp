@@ -2,7 +2,7 @@
 // count the kinds of plan they meet.
 #include "python_bindings/call.h"
 #include "python_bindings/text_caster.h"
-#include "runtime/inspect.h"
+#include "runtime/session/inspect.h"
 
 #include <string>
 #include <string_view>

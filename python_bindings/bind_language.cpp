@@ -8,7 +8,7 @@
 #include "formulas/printer.h"
 #include "python_bindings/call.h"
 #include "python_bindings/text_caster.h"
-#include "runtime/scratch.h"
+#include "runtime/core/scratch.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>

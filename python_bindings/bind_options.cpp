@@ -4,7 +4,7 @@
 #include "python_bindings/traverse.h"
 
 #include "formulas/diagnostic.h"
-#include "runtime/environment.h"
+#include "runtime/cpu/environment.h"
 
 #include <nanobind/stl/optional.h>
 

@@ -9,7 +9,7 @@
 #include "python_bindings/gil.h"
 #include "python_bindings/python_state.h"
 #include "python_bindings/result.h"
-#include "runtime/inspect.h"
+#include "runtime/session/inspect.h"
 
 #include <nanobind/stl/vector.h>
 

@@ -6,7 +6,7 @@
 #include "python_bindings/derive.h"
 
 #include "formulas/printer.h"
-#include "runtime/inspect.h"
+#include "runtime/session/inspect.h"
 
 #include <algorithm>
 #include <set>

@@ -7,8 +7,8 @@
 #include "formulas/names.h"
 #include "formulas/parser.h"
 #include "python_bindings/derive.h"
-#include "runtime/bind_shapes.h"
-#include "runtime/inspect.h"
+#include "runtime/bind/bind_shapes.h"
+#include "runtime/session/inspect.h"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 
 #include "python_bindings/arguments.h"
 #include "python_bindings/tensor_watch.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace tilefold::python {
 

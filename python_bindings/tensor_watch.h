@@ -2,7 +2,7 @@
 #pragma once
 
 #include "python_bindings/dlpack.h"
-#include "runtime/view.h"
+#include "runtime/core/view.h"
 
 #include <nanobind/nanobind.h>
 

@@ -3,7 +3,7 @@
 
 #include "python_bindings/array_kind.h"
 #include "python_bindings/pin.h"
-#include "runtime/view.h"
+#include "runtime/core/view.h"
 
 #include <string_view>
 

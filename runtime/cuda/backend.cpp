@@ -10,7 +10,7 @@
 #include "compiler/hash.h"
 #include "compiler/passes.h"
 #include "formulas/diagnostic.h"
-#include "runtime/cache.h"
+#include "runtime/cache/cache.h"
 #include "runtime/cuda/host_run.h"
 #include "runtime/cuda/images.h"
 #include "runtime/cuda/job.h"

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "compiler/pipeline.h"
-#include "runtime/job.h"
-#include "runtime/view.h"
+#include "runtime/core/view.h"
+#include "runtime/schedule/job.h"
 
 #include <cstdint>
 #include <span>

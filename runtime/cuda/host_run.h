@@ -3,7 +3,7 @@
 // another one is computed.
 #pragma once
 
-#include "runtime/callbacks.h"
+#include "runtime/core/callbacks.h"
 #include "runtime/cuda/host_call.h"
 #include "runtime/cuda/module.h"
 #include "runtime/cuda/transfer.h"

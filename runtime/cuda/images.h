@@ -3,10 +3,10 @@
 
 #include "compiler/backends/cuda/image.h"
 #include "compiler/pipeline.h"
+#include "runtime/cache/disk_cache.h"
+#include "runtime/core/options.h"
+#include "runtime/core/statistics.h"
 #include "runtime/cuda/nvrtc.h"
-#include "runtime/disk_cache.h"
-#include "runtime/options.h"
-#include "runtime/statistics.h"
 
 #include <functional>
 #include <string>

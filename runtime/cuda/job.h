@@ -3,7 +3,7 @@
 
 #include "runtime/cuda/device_job.h"
 #include "runtime/cuda/module.h"
-#include "runtime/device_backend.h"
+#include "runtime/schedule/device_backend.h"
 
 #include <span>
 

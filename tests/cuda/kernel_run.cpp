@@ -4,8 +4,8 @@
 #include "tests/cuda/kernel_run.h"
 
 #include "compiler/backends/cuda/reduction.h"
+#include "runtime/core/element.h"
 #include "runtime/cuda/row_tiles.h"
-#include "runtime/element.h"
 #include "tests/numerics/guarded.h"
 
 #include <algorithm>

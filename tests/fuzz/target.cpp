@@ -4,7 +4,7 @@
 #include "compiler/passes.h"
 #include "formulas/parser.h"
 #include "formulas/printer.h"
-#include "runtime/parsed.h"
+#include "runtime/bind/parsed.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/seeds.h"
 

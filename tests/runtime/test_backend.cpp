@@ -1,7 +1,7 @@
 // tests/runtime/test_backend.cpp - an image does not depend on who helped to
 // compile it, nor on what was compiled before.
 
-#include "runtime/backend.h"
+#include "runtime/cache/backend.h"
 
 #include "compiler/vocabulary.h"
 #include "formulas/parser.h"

@@ -4,7 +4,7 @@
 #include "tests/runtime/sum_problem.h"
 
 #include "formulas/diagnostic.h"
-#include "runtime/bind_shapes.h"
+#include "runtime/bind/bind_shapes.h"
 
 #include <algorithm>
 #include <chrono>

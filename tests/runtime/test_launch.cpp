@@ -4,7 +4,7 @@
 #include "tests/runtime/sum_problem.h"
 
 #include "formulas/diagnostic.h"
-#include "runtime/split.h"
+#include "runtime/schedule/split.h"
 
 #include <chrono>
 #include <cmath>

@@ -1,13 +1,13 @@
 // tests/runtime/test_repeat.cpp - running what is bound again and again: reads
 // the arrays anew, allocates nothing, costs little.
 
-#include "runtime/inspect.h"
+#include "runtime/session/inspect.h"
 #include "tests/runtime/allocations.h"
 #include "tests/runtime/session_fixture.h"
 
 #include "runtime/cpu/float_mode.h"
 #include "runtime/cpu/image.h"
-#include "runtime/math_library.h"
+#include "runtime/cpu/math_library.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // shapes, compiles and caches.
 
 #include "compiler/pipeline.h"
-#include "runtime/disk_cache.h"
+#include "runtime/cache/disk_cache.h"
 #include "tests/runtime/session_fixture.h"
 
 #include <atomic>

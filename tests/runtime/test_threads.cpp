@@ -4,8 +4,8 @@
 #include "tests/runtime/child.h"
 #include "tests/runtime/sum_problem.h"
 
-#include "runtime/fork.h"
-#include "runtime/threads.h"
+#include "runtime/core/fork.h"
+#include "runtime/schedule/threads.h"
 
 #include <atomic>
 #include <gtest/gtest.h>

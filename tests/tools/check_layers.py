@@ -29,7 +29,16 @@ ARROWS = {
     "formulas": [],
     "compiler": ["formulas"],
     "runtime": ["compiler"],
-    "python_bindings": ["runtime"],
+    "runtime/core": ["compiler"],
+    "runtime/cpu": ["runtime/core"],
+    "runtime/schedule": ["runtime/cpu"],
+    "runtime/cache": ["runtime/schedule"],
+    "runtime/cuda": ["runtime/cache"],
+    "runtime/device": ["runtime/cuda"],
+    "runtime/bind": ["runtime/device"],
+    "runtime/session": ["runtime/bind"],
+    "runtime/solve": ["runtime/session"],
+    "python_bindings": ["runtime/solve"],
 }
 # Where circles are looked for.
 WITHOUT_CIRCLES = ["formulas", "runtime", "python_bindings"]

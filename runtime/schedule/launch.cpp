@@ -1,0 +1,227 @@
+// runtime/schedule/launch.cpp - who works on which piece, and when.
+//
+// Threads draw piece numbers from one counter, a few at a time where pieces
+// are small. The calling thread works like the others and is the one that
+// polls the user's callback; a run therefore ends even if no helper comes.
+
+#include "runtime/schedule/launch.h"
+
+#include "formulas/diagnostic.h"
+#include "runtime/cpu/float_mode.h"
+#include "runtime/schedule/worker.h"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace tilefold {
+namespace {
+
+/// A run shorter than this is over before a helper has woken up.
+constexpr double alone_nanoseconds = 60e3;
+/// Work drawn at a time.
+constexpr double draw_nanoseconds = 20e3;
+
+/// Pieces [begin, end) of a wave, drawn by any thread.
+class Draw {
+public:
+    Draw(std::int64_t begin, std::int64_t end, std::int64_t grain)
+        : next_(begin), end_(end), grain_(grain) {}
+
+    template <class Function> void each(Function work) {
+        for (;;) {
+            std::int64_t at = next_.fetch_add(grain_);
+            if (at >= end_)
+                return;
+            std::int64_t stop = std::min(at + grain_, end_);
+            for (; at < stop; ++at)
+                if (!work(at))
+                    return;
+        }
+    }
+
+private:
+    std::atomic<std::int64_t> next_;
+    std::int64_t end_;
+    std::int64_t grain_;
+};
+
+/// Partial states and arrival counts of a wave; made once a run, in memory
+/// of the caller.
+class WaveMemory {
+public:
+    static std::size_t bytes(const Job& job, const Split& cut) {
+        if (cut.parts == 1)
+            return 0;
+        return Carver::rounded(std::size_t(cut.wave * doubles(job, cut)) *
+                               sizeof(double)) +
+               Carver::rounded(std::size_t(cut.wave) * sizeof(Missing));
+    }
+
+    WaveMemory(const Job& job, const Split& cut, std::byte* memory)
+        : cut_(cut) {
+        if (cut.parts == 1)
+            return;
+        Carver carver(memory);
+        partials_.stride = stride(job, cut);
+        partials_.doubles = doubles(job, cut);
+        partials_.states = carver.take<double>(cut.wave * partials_.doubles);
+        partials_.missing = carver.take<Missing>(cut.wave);
+        std::uninitialized_value_construct_n(partials_.missing, cut.wave);
+    }
+
+    /// Ready for the groups from `first` on.
+    const Partials& begin(std::int64_t first) {
+        partials_.first_group = first;
+        if (cut_.parts > 1)
+            for (std::int64_t g = 0; g < cut_.wave; ++g)
+                partials_.missing[g] = std::int32_t(cut_.parts);
+        return partials_;
+    }
+
+private:
+    using Missing = std::atomic<std::int32_t>;
+
+    static std::int64_t stride(const Job& job, const Split& cut) {
+        std::int64_t multiple = job.kernel->layout.row_multiple;
+        return (cut.parts + multiple - 1) / multiple * multiple;
+    }
+    /// Of a group.
+    static std::int64_t doubles(const Job& job, const Split& cut) {
+        std::int64_t slots = job.kernel->slots(job.width);
+        return job.work == Work::FoldRows ? slots * stride(job, cut)
+                                          : slots * cut.block * cut.parts;
+    }
+
+    const Split& cut_;
+    Partials partials_;
+};
+
+/// On the calling thread alone; without a callback nothing is counted.
+void run_alone(Run& run) {
+    ScratchLease scratch;
+    cpu::FloatMode kernels;
+    const std::size_t workers = Worker::bytes(run.job, run.cut);
+    std::byte* bytes =
+        scratch.reserve(workers + WaveMemory::bytes(run.job, run.cut));
+    Worker worker(run, bytes, true, kernels.callers());
+    WaveMemory memory(run.job, run.cut, bytes + workers);
+    std::int64_t groups = run.cut.groups();
+    for (std::int64_t g = 0; g < groups; g += run.cut.wave) {
+        run.partials = memory.begin(g);
+        std::int64_t end = std::min(g + run.cut.wave, groups);
+        for (std::int64_t p = g * run.cut.parts; p < end * run.cut.parts; ++p)
+            if (!worker.work(p))
+                return;
+    }
+}
+
+/// One thread's share of a wave. Never throws.
+void share_of_wave(const Run& run, Draw& draw, bool polls,
+                   unsigned callers_mode) {
+    try {
+        ScratchLease scratch;
+        std::optional<Worker> worker;
+        draw.each([&](std::int64_t piece) {
+            if (run.progress->stopped())
+                return false;
+            if (!worker)
+                worker.emplace(run,
+                               scratch.reserve(Worker::bytes(run.job, run.cut)),
+                               polls, callers_mode);
+            return worker->work(piece);
+        });
+    } catch (...) {
+        run.progress->stop(std::current_exception());
+    }
+}
+
+std::int64_t grain_of(const Job& job, const Split& cut, int threads) {
+    double piece = nanoseconds_of(job, cut) /
+                   double(std::max<std::int64_t>(cut.pieces(), 1));
+    std::int64_t fair = cut.pieces() / (8 * threads);
+    return std::clamp<std::int64_t>(std::int64_t(draw_nanoseconds / piece), 1,
+                                    std::max<std::int64_t>(fair, 1));
+}
+
+/// One wave on all threads; false in a child forked by the callback.
+bool run_wave(const Run& run, Draw& draw, Crew& crew, std::int64_t pieces) {
+    std::thread::id caller = std::this_thread::get_id();
+    unsigned mode = cpu::FloatMode().callers();
+    auto share = [&] {
+        cpu::FloatMode kernels;
+        share_of_wave(run, draw, std::this_thread::get_id() == caller, mode);
+    };
+    auto waiting = [&] { run.progress->poll_if_due(mode); };
+    int helpers = int(std::min<std::int64_t>(pieces - 1, crew.threads() - 1));
+    return crew.together(helpers, std::ref(share), std::ref(waiting));
+}
+
+void run_together(Run& run, Crew& crew) {
+    Scratch bytes;
+    WaveMemory memory(run.job, run.cut,
+                      bytes.reserve(WaveMemory::bytes(run.job, run.cut)));
+    std::int64_t groups = run.cut.groups();
+    std::int64_t grain = grain_of(run.job, run.cut, crew.threads());
+    for (std::int64_t g = 0; g < groups && !run.progress->stopped();
+         g += run.cut.wave) {
+        run.partials = memory.begin(g);
+        std::int64_t end = std::min(g + run.cut.wave, groups);
+        Draw draw(g * run.cut.parts, end * run.cut.parts, grain);
+        if (!run_wave(run, draw, crew, (end - g) * run.cut.parts))
+            fail(Code::Cancelled, {"a fork in the callback"});
+    }
+}
+
+/// Constants of the call, once for all batches and threads.
+void prepare(const Job& job, double* constants) {
+    cpu::FloatMode kernels;
+    tilefold_call call{};
+    call.operands = job.operands.data();
+    call.literals = job.literals;
+    call.constants = constants;
+    call.rows = job.rows;
+    call.columns = job.columns;
+    call.width = job.width;
+    call.functions = job.functions;
+    job.kernel->prepare(&call);
+}
+
+void run_watched(Run& run, Crew& crew, const Poll& poll, bool alone) {
+    Progress progress(poll, pairs_of(run.job, run.cut));
+    run.progress = &progress;
+    if (alone) {
+        run_alone(run);
+    } else {
+        std::vector<double> constants(
+            std::size_t(run.job.kernel->layout.constants));
+        if (!run.job.batches->moves_parameters) {
+            prepare(run.job, constants.data());
+            run.constants = constants.data();
+        }
+        run_together(run, crew);
+    }
+    progress.rethrow();
+}
+
+} // namespace
+
+Tiles launch(const Job& job, const Split& cut, Crew& crew, const Poll& poll) {
+    if (cut.pieces() == 0)
+        return {};
+    Run::Tiles tiles;
+    Run run{job, cut, nullptr, {}, nullptr, &tiles};
+    bool small = nanoseconds_of(job, cut) < alone_nanoseconds;
+    bool alone = small || cut.pieces() == 1 || crew.threads() == 1;
+    if (alone && (small || !poll))
+        run_alone(run);
+    else
+        run_watched(run, crew, poll, alone);
+    return {tiles.met, tiles.left_out};
+}
+
+} // namespace tilefold

@@ -16,6 +16,13 @@
 namespace tilefold {
 namespace {
 
+/// The names of the options' variables, by option.
+namespace variable_of {
+#define OPTION(name, type, python, variable, doc)                              \
+    [[maybe_unused]] constexpr const char* name = variable;
+#include "runtime/core/options.def"
+} // namespace variable_of
+
 /// The variable's value; none where unset or empty.
 std::optional<std::string> variable(const char* name) {
     const char* value = std::getenv(name);
@@ -45,7 +52,7 @@ number_variable(const char* name, std::int64_t least, const char* cure) {
 }
 
 double tolerance_of(const Options& given) {
-    constexpr const char* name = "TILEFOLD_TOLERANCE";
+    const char* name = variable_of::tolerance;
     constexpr const char* cure = "give a number that is at least 0, such as "
                                  "1e-6";
     double tolerance = given.tolerance.value_or(0);
@@ -71,7 +78,7 @@ std::int64_t device_bytes(const Options& given) {
     const std::int64_t bytes =
         given.device_bytes
             ? *given.device_bytes
-            : number_variable("TILEFOLD_DEVICE_BYTES", least, cure)
+            : number_variable(variable_of::device_bytes, least, cure)
                   .value_or(usual);
     if (bytes < least)
         fail(Code::BadOption, {"device_bytes", std::to_string(bytes), cure});
@@ -93,7 +100,7 @@ int threads_of(const Options& given) {
     std::int64_t threads = 0;
     if (given.threads)
         threads = *given.threads;
-    else if (auto set = number_variable("TILEFOLD_NUM_THREADS", 1, cure))
+    else if (auto set = number_variable(variable_of::threads, 1, cure))
         threads = *set;
     else
         threads = usable_processors();
@@ -104,7 +111,7 @@ int threads_of(const Options& given) {
 
 /// Set but empty means memory only, as does a machine without a home.
 std::string cache_directory() {
-    if (const char* set = std::getenv("TILEFOLD_CACHE_DIR"))
+    if (const char* set = std::getenv(variable_of::cache_directory))
         return set;
     auto absolute = [](const std::optional<std::string>& path) {
         return path && path->front() == '/';
@@ -121,7 +128,7 @@ std::int64_t cache_size(const Options& given) {
     const char* cure = "give a number of bytes";
     std::int64_t bytes = given.cache_size
                              ? *given.cache_size
-                             : number_variable("TILEFOLD_CACHE_SIZE", 0, cure)
+                             : number_variable(variable_of::cache_size, 0, cure)
                                    .value_or(gibibyte);
     if (bytes < 0)
         fail(Code::BadOption, {"cache_size", std::to_string(bytes), cure});
@@ -130,7 +137,7 @@ std::int64_t cache_size(const Options& given) {
 
 Isa isa_of(const Options& given) {
     std::optional<Isa> isa = given.isa;
-    if (auto text = variable("TILEFOLD_ISA"); text && !isa) {
+    if (auto text = variable(variable_of::isa); text && !isa) {
         Isa parsed{};
         if (!parse_isa(*text, parsed))
             fail(Code::UnknownTarget, {*text, isa_spellings()});
@@ -153,19 +160,19 @@ Options resolve(const Options& given) {
     resolved.cache_size = cache_size(given);
     resolved.isa = isa_of(given);
     if (!given.log)
-        resolved.log = flag_variable("TILEFOLD_LOG");
+        resolved.log = flag_variable(variable_of::log);
     if (!given.tune)
-        resolved.tune = flag_variable("TILEFOLD_TUNE");
+        resolved.tune = flag_variable(variable_of::tune);
     if (!given.cuda_driver)
         resolved.cuda_driver =
-            variable("TILEFOLD_CUDA_DRIVER").value_or("libcuda.so.1");
+            variable(variable_of::cuda_driver).value_or("libcuda.so.1");
     resolved.cuda_driver = expanded(resolved.cuda_driver);
     if (!given.nvrtc)
-        resolved.nvrtc = variable("TILEFOLD_NVRTC");
+        resolved.nvrtc = variable(variable_of::nvrtc);
     resolved.nvrtc = expanded(resolved.nvrtc);
     resolved.tolerance = tolerance_of(given);
     if (!given.devices)
-        resolved.devices = variable("TILEFOLD_DEVICES").value_or("");
+        resolved.devices = variable(variable_of::devices).value_or("");
     parse_devices(*resolved.devices);
     resolved.device_bytes = device_bytes(given);
     return resolved;

@@ -11,7 +11,7 @@
 namespace tilefold::detail {
 
 SessionState::SessionState(const Options& given)
-    : options(resolve(given)), crew(*options.threads), provider(options, crew),
+    : options(resolve(given)), pool(*options.threads), provider(options, pool),
       devices(options) {
     enlist();
 }
@@ -56,7 +56,7 @@ void SessionState::after_fork(bool in_child) {
     provider.unlock();
     making.open();
     if (in_child)
-        crew.renew_in_child();
+        pool.renew_in_child();
 }
 
 } // namespace tilefold::detail

@@ -7,7 +7,7 @@
 #include "runtime/core/gate.h"
 #include "runtime/core/options.h"
 #include "runtime/device/devices.h"
-#include "runtime/schedule/threads.h"
+#include "runtime/schedule/thread_pool.h"
 
 #include <atomic>
 #include <memory>
@@ -33,7 +33,7 @@ public:
     void after_fork(bool in_child) override;
 
     const Options options; ///< as resolved
-    Crew crew;
+    ThreadPool pool;
     KernelProvider provider;
     Devices devices;
     std::atomic<std::int64_t> runs = 0, tiles_met = 0, tiles_left_out = 0;

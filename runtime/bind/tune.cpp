@@ -53,12 +53,12 @@ public:
         job_.target.component = sizeof(double);
     }
 
-    double nanoseconds(const LoadedKernel& kernel, Crew& crew) {
+    double nanoseconds(const LoadedKernel& kernel, ThreadPool& pool) {
         job_.kernel = &kernel.image.kernel();
         job_.functions = functions_for(kernel.artifact.layout);
         job_.columns = columns_for(kernel.artifact.layout);
         const auto start = std::chrono::steady_clock::now();
-        (void)launch(job_, crew, {});
+        (void)launch(job_, pool, {});
         const std::chrono::duration<double, std::nano> taken =
             std::chrono::steady_clock::now() - start;
         return taken.count();
@@ -152,13 +152,14 @@ struct Contender {
 };
 
 /// The fastest of at least one.
-std::size_t race(std::vector<Contender>& contenders, Trial& trial, Crew& crew) {
+std::size_t race(std::vector<Contender>& contenders, Trial& trial,
+                 ThreadPool& pool) {
     for (Contender& one : contenders)
-        (void)trial.nanoseconds(*one.kernel, crew); // caches, pages
+        (void)trial.nanoseconds(*one.kernel, pool); // caches, pages
     for (int round = 0; round < rounds; ++round)
         for (Contender& one : contenders)
             one.fastest =
-                std::min(one.fastest, trial.nanoseconds(*one.kernel, crew));
+                std::min(one.fastest, trial.nanoseconds(*one.kernel, pool));
     const auto best =
         std::ranges::min_element(contenders, {}, &Contender::fastest);
     return best->fastest < worth_it * contenders[0].fastest
@@ -183,7 +184,7 @@ Program tuned(detail::SessionState& session, const Program& program,
         contenders[k].kernel =
             provider.kernel(with_plan(program, plans[k]), formula, asker);
     Trial trial(program, sample_of(program.graph, sizes));
-    const std::size_t best = race(contenders, trial, session.crew);
+    const std::size_t best = race(contenders, trial, session.pool);
     provider.keep_fastest_plan(program.key, plans[best], formula,
                                contenders[0].fastest /
                                    contenders[best].fastest);

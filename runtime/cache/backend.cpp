@@ -89,21 +89,21 @@ private:
 
 /// As the library knows it; refers to it.
 struct Caller {
-    Crew* crew; ///< null: nobody helps
+    ThreadPool* pool; ///< null: nobody helps
     const Backend::IsAbandoned& is_abandoned;
 
     operator tilefold_caller() {
         const auto together = [](void* owner, std::int32_t helpers,
                                  void (*share)(void*), void* context) {
             // Nothing forks inside, so that no help is lost.
-            (void)static_cast<Caller*>(owner)->crew->together(
+            (void)static_cast<Caller*>(owner)->pool->together(
                 helpers, [=] { share(context); }, [] {});
         };
         const auto asked = [](void* owner) {
             return static_cast<Caller*>(owner)->is_abandoned();
         };
         tilefold_caller caller{this, nullptr, nullptr};
-        if (crew)
+        if (pool)
             caller.together = together;
         if (is_abandoned)
             caller.is_abandoned = asked;
@@ -125,14 +125,14 @@ const tilefold_llvm_backend& Backend::library() {
     return *library_;
 }
 
-Artifact Backend::compile(const CompileRequest& request, Crew& crew,
+Artifact Backend::compile(const CompileRequest& request, ThreadPool& pool,
                           const IsAbandoned& is_abandoned) {
-    crew.start(); // while the library is loaded
+    pool.start(); // while the library is loaded
     const tilefold_llvm_backend& with = library();
     Reply reply(with);
     reply.require(with.compile(request.graph.data(), request.graph.size(),
                                request.plan.data(), request.plan.size(),
-                               Caller{&crew, is_abandoned}, &reply.bytes));
+                               Caller{&pool, is_abandoned}, &reply.bytes));
     Artifact artifact;
     if (!deserialise(reinterpret_cast<const std::byte*>(reply.bytes.data),
                      reply.bytes.size, artifact))

@@ -5,7 +5,7 @@
 #include "compiler/artifact.h"
 #include "compiler/backends/llvm/factory.h"
 #include "compiler/pipeline.h"
-#include "runtime/schedule/threads.h"
+#include "runtime/schedule/thread_pool.h"
 
 #include <functional>
 #include <mutex>
@@ -21,11 +21,11 @@ public:
     /// Whether nobody waits any more: asked on any thread. Null: somebody does.
     using IsAbandoned = std::function<bool()>;
 
-    /// With the help of `crew`. Throws CompilerMissing where the library cannot
+    /// With the help of `pool`. Throws CompilerMissing where the library cannot
     /// be loaded or is of another version, KernelTooLarge, OutOfMemory,
     /// Cancelled where it is abandoned, InternalError for what the compiler
     /// reports.
-    Artifact compile(const CompileRequest& request, Crew& crew,
+    Artifact compile(const CompileRequest& request, ThreadPool& pool,
                      const IsAbandoned& is_abandoned = {});
     /// `what`: "llvm" or "asm".
     std::string explain(const CompileRequest& request, const char* what,

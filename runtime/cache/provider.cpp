@@ -38,8 +38,8 @@ struct Inside {
 
 } // namespace
 
-KernelProvider::KernelProvider(const Options& options, Crew& crew)
-    : crew_(crew), log_(*options.log), perf_map_(perf_map_wanted()),
+KernelProvider::KernelProvider(const Options& options, ThreadPool& pool)
+    : pool_(pool), log_(*options.log), perf_map_(perf_map_wanted()),
       disk_(*options.cache_directory, *options.cache_size) {}
 
 KernelPointer KernelProvider::kernel(const Program& program,
@@ -150,7 +150,7 @@ Artifact KernelProvider::compile(const Program& program,
                                  const Backend::IsAbandoned& is_abandoned) {
     auto start = std::chrono::steady_clock::now();
     CompileRequest request = request_of(program);
-    Artifact artifact = backend_.compile(request, crew_, is_abandoned);
+    Artifact artifact = backend_.compile(request, pool_, is_abandoned);
     std::chrono::duration<double, std::milli> taken =
         std::chrono::steady_clock::now() - start;
     ++compiles_;

@@ -30,8 +30,8 @@ struct Asker {
 /// Thread-safe.
 class KernelProvider {
 public:
-    /// `options` as resolved; the `crew` helps to compile.
-    KernelProvider(const Options& options, Crew& crew);
+    /// `options` as resolved; the `pool` helps to compile.
+    KernelProvider(const Options& options, ThreadPool& pool);
 
     /// `formula` names the program in the log. Throws Error.
     KernelPointer kernel(const Program& program, std::string_view formula,
@@ -64,7 +64,7 @@ private:
     void log(std::string_view formula, double milliseconds,
              DiskMiss miss) const;
 
-    Crew& crew_;
+    ThreadPool& pool_;
     bool log_;
     bool perf_map_;
     KernelCache<LoadedKernel> memory_;

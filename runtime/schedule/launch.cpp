@@ -149,7 +149,8 @@ std::int64_t grain_of(const Job& job, const Split& cut, int threads) {
 }
 
 /// One wave on all threads; false in a child forked by the callback.
-bool run_wave(const Run& run, Draw& draw, Crew& crew, std::int64_t pieces) {
+bool run_wave(const Run& run, Draw& draw, ThreadPool& pool,
+              std::int64_t pieces) {
     std::thread::id caller = std::this_thread::get_id();
     unsigned mode = cpu::FloatMode().callers();
     auto share = [&] {
@@ -157,22 +158,22 @@ bool run_wave(const Run& run, Draw& draw, Crew& crew, std::int64_t pieces) {
         share_of_wave(run, draw, std::this_thread::get_id() == caller, mode);
     };
     auto waiting = [&] { run.progress->poll_if_due(mode); };
-    int helpers = int(std::min<std::int64_t>(pieces - 1, crew.threads() - 1));
-    return crew.together(helpers, std::ref(share), std::ref(waiting));
+    int helpers = int(std::min<std::int64_t>(pieces - 1, pool.threads() - 1));
+    return pool.together(helpers, std::ref(share), std::ref(waiting));
 }
 
-void run_together(Run& run, Crew& crew) {
+void run_together(Run& run, ThreadPool& pool) {
     Scratch bytes;
     WaveMemory memory(run.job, run.cut,
                       bytes.reserve(WaveMemory::bytes(run.job, run.cut)));
     std::int64_t groups = run.cut.groups();
-    std::int64_t grain = grain_of(run.job, run.cut, crew.threads());
+    std::int64_t grain = grain_of(run.job, run.cut, pool.threads());
     for (std::int64_t g = 0; g < groups && !run.progress->stopped();
          g += run.cut.wave) {
         run.partials = memory.begin(g);
         std::int64_t end = std::min(g + run.cut.wave, groups);
         Draw draw(g * run.cut.parts, end * run.cut.parts, grain);
-        if (!run_wave(run, draw, crew, (end - g) * run.cut.parts))
+        if (!run_wave(run, draw, pool, (end - g) * run.cut.parts))
             fail(Code::Cancelled, {"a fork in the callback"});
     }
 }
@@ -191,7 +192,7 @@ void prepare(const Job& job, double* constants) {
     job.kernel->prepare(&call);
 }
 
-void run_watched(Run& run, Crew& crew, const Poll& poll, bool alone) {
+void run_watched(Run& run, ThreadPool& pool, const Poll& poll, bool alone) {
     Progress progress(poll, pairs_of(run.job, run.cut));
     run.progress = &progress;
     if (alone) {
@@ -203,24 +204,25 @@ void run_watched(Run& run, Crew& crew, const Poll& poll, bool alone) {
             prepare(run.job, constants.data());
             run.constants = constants.data();
         }
-        run_together(run, crew);
+        run_together(run, pool);
     }
     progress.rethrow();
 }
 
 } // namespace
 
-Tiles launch(const Job& job, const Split& cut, Crew& crew, const Poll& poll) {
+Tiles launch(const Job& job, const Split& cut, ThreadPool& pool,
+             const Poll& poll) {
     if (cut.pieces() == 0)
         return {};
     Run::Tiles tiles;
     Run run{job, cut, nullptr, {}, nullptr, &tiles};
     bool small = nanoseconds_of(job, cut) < alone_nanoseconds;
-    bool alone = small || cut.pieces() == 1 || crew.threads() == 1;
+    bool alone = small || cut.pieces() == 1 || pool.threads() == 1;
     if (alone && (small || !poll))
         run_alone(run);
     else
-        run_watched(run, crew, poll, alone);
+        run_watched(run, pool, poll, alone);
     return {tiles.met, tiles.left_out};
 }
 

@@ -3,7 +3,7 @@
 
 #include "runtime/core/callbacks.h"
 #include "runtime/schedule/split.h"
-#include "runtime/schedule/threads.h"
+#include "runtime/schedule/thread_pool.h"
 
 namespace tilefold {
 
@@ -16,10 +16,11 @@ struct Tiles {
 /// calling thread, and allocate nothing there once its scratch has grown.
 /// Results do not depend on the number of threads. Throws Error(Cancelled),
 /// what `poll` threw, or OutOfMemory.
-Tiles launch(const Job& job, const Split& cut, Crew& crew, const Poll& poll);
+Tiles launch(const Job& job, const Split& cut, ThreadPool& pool,
+             const Poll& poll);
 
-inline Tiles launch(const Job& job, Crew& crew, const Poll& poll) {
-    return launch(job, split(job), crew, poll);
+inline Tiles launch(const Job& job, ThreadPool& pool, const Poll& poll) {
+    return launch(job, split(job), pool, poll);
 }
 
 } // namespace tilefold

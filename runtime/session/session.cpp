@@ -74,7 +74,7 @@ std::vector<std::string> Session::describe_gpus() const {
 }
 
 int Session::threads() const {
-    return state_->crew.threads();
+    return state_->pool.threads();
 }
 
 const Options& Session::options() const {

@@ -197,7 +197,7 @@ public:
     }
 
     PairsWithin run(const Poll& poll) {
-        Crew& crew = Inspection::of(pair_).session->crew;
+        ThreadPool& pool = Inspection::of(pair_).session->pool;
         const auto blocks = std::int64_t(found_.blocks.size());
         const std::thread::id caller = std::this_thread::get_id();
         auto share = [&] {
@@ -205,8 +205,8 @@ public:
         };
         auto waiting = [&] { tell(poll); };
         const int helpers =
-            int(std::clamp<std::int64_t>(blocks - 1, 0, crew.threads() - 1));
-        if (!crew.together(helpers, share, waiting))
+            int(std::clamp<std::int64_t>(blocks - 1, 0, pool.threads() - 1));
+        if (!pool.together(helpers, share, waiting))
             fail(Code::Cancelled, {"a fork in the callback"});
         if (error_)
             std::rethrow_exception(error_);

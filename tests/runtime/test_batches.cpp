@@ -170,8 +170,8 @@ void run(const BatchedProblem& problem, std::int64_t n, std::int64_t m,
     job.target.component = 8;
     job.target.batch.assign(out_view.strides.begin(),
                             out_view.strides.end() - 1);
-    Crew crew(threads);
-    launch(job, crew, {});
+    ThreadPool pool(threads);
+    launch(job, pool, {});
 }
 
 TEST(Batches, BroadcastLikeANaiveLoop) {

@@ -163,7 +163,7 @@ MUTANTS = [
         "    stop_ = true;",
         "    stop_ = false;",
         "test_runtime",
-        "*Launch*:*Crew*",
+        "*Launch*:*ThreadPool*",
     ),
     Mutant(
         "a batch's stride is forgotten",

@@ -1,4 +1,4 @@
-// runtime/schedule/threads.h - the threads of a Session.
+// runtime/schedule/thread_pool.h - the threads of a Session.
 #pragma once
 
 #include <functional>
@@ -7,17 +7,17 @@
 namespace tilefold {
 
 /// Threads that help whoever calls together(). They start at the first need
-/// and wait for work until the Crew is destroyed. Any number of threads may
-/// call together() at once; they share the helpers.
+/// and wait for work until the ThreadPool is destroyed. Any number of threads
+/// may call together() at once; they share the helpers.
 ///
-/// Where the system refuses threads, the crew works with those it has, be it
+/// Where the system refuses threads, the pool works with those it has, be it
 /// with none, and asks for the others again a second later.
-class Crew {
+class ThreadPool {
 public:
-    explicit Crew(int threads); ///< helpers and one caller, at least 1
-    ~Crew();                    ///< nobody may be in together()
-    Crew(const Crew&) = delete;
-    Crew& operator=(const Crew&) = delete;
+    explicit ThreadPool(int threads); ///< helpers and one caller, at least 1
+    ~ThreadPool();                    ///< nobody may be in together()
+    ThreadPool(const ThreadPool&) = delete;
+    ThreadPool& operator=(const ThreadPool&) = delete;
 
     int threads() const { return threads_; }
 
@@ -43,10 +43,10 @@ public:
     void renew_in_child();
 
 private:
-    class Muster;
+    class Impl;
     class Host;
     int threads_;
-    std::unique_ptr<Muster> muster_;
+    std::unique_ptr<Impl> impl_;
 };
 
 } // namespace tilefold

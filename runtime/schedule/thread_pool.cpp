@@ -1,4 +1,4 @@
-// runtime/schedule/threads.cpp - a pool of threads for parties of work.
+// runtime/schedule/thread_pool.cpp - a pool of threads for groups of tasks.
 //
 // A run needs no more than "this function on k threads at once". Neither
 // oneTBB nor Boost.Asio gives that as a run needs it:
@@ -10,14 +10,14 @@
 //    the pool's constructor waits for ever, and posting allocates, which may
 //    fail when some helpers are called already.
 //
-// 1. A party lies on its caller's stack: calling for help allocates nothing.
+// 1. A group lies on its caller's stack: calling for help allocates nothing.
 //    Threads find it in a list, and enter and leave it under one mutex.
-// 2. However its caller leaves together(), nobody enters the party any more,
+// 2. However its caller leaves together(), nobody enters the group any more,
 //    and all that did have left it.
 // 3. A fork needs no preparation: the child forgets the threads, the mutex and
 //    the list, and makes new ones.
 
-#include "runtime/schedule/threads.h"
+#include "runtime/schedule/thread_pool.h"
 
 #include "runtime/core/signals_blocked.h"
 #include "runtime/cpu/processors.h"
@@ -66,73 +66,73 @@ void leave(int processor) {
 }
 
 /// One call of together().
-struct Party {
-    explicit Party(const std::function<void()>& share) : share(share) {}
+struct TaskGroup {
+    explicit TaskGroup(const std::function<void()>& share) : share(share) {}
 
     const std::function<void()>& share;
     const int processor = sched_getcpu(); ///< the caller's
-    // Under the mutex of the Muster:
+    // Under the mutex of the Impl:
     int wanted = 0; ///< helpers that may still enter
     std::atomic<int> inside = 0;
     std::exception_ptr error; ///< the first that a helper met
     std::condition_variable left;
-    Party* next = nullptr; ///< behind it in the list
+    TaskGroup* next = nullptr; ///< behind it in the list
 };
 
-/// Parties that want helpers: first come, first served.
+/// Groups that want helpers: first come, first served.
 class Waiting {
 public:
     bool empty() const { return !first_; }
-    const Party& front() const { return *first_; }
-    void add(Party& party) {
-        Party** end = &first_;
+    const TaskGroup& front() const { return *first_; }
+    void add(TaskGroup& group) {
+        TaskGroup** end = &first_;
         while (*end)
             end = &(*end)->next;
-        *end = &party;
+        *end = &group;
     }
     /// Does nothing where it is not there.
-    void remove(const Party& party) {
-        for (Party** at = &first_; *at; at = &(*at)->next)
-            if (*at == &party) {
-                *at = party.next;
+    void remove(const TaskGroup& group) {
+        for (TaskGroup** at = &first_; *at; at = &(*at)->next)
+            if (*at == &group) {
+                *at = group.next;
                 return;
             }
     }
     /// One of the helpers that the first one wants.
-    Party& enter() {
-        Party& party = *first_;
-        ++party.inside;
-        if (--party.wanted == 0)
-            first_ = party.next;
-        return party;
+    TaskGroup& enter() {
+        TaskGroup& group = *first_;
+        ++group.inside;
+        if (--group.wanted == 0)
+            first_ = group.next;
+        return group;
     }
 
 private:
-    Party* first_ = nullptr;
+    TaskGroup* first_ = nullptr;
 };
 
 } // namespace
 
-/// The helpers, and the parties that want some.
-class Crew::Muster {
+/// The helpers, and the groups that want some.
+class ThreadPool::Impl {
 public:
-    explicit Muster(int helpers) : helpers_(std::size_t(helpers)) {}
-    ~Muster();
+    explicit Impl(int helpers) : helpers_(std::size_t(helpers)) {}
+    ~Impl();
 
     void start();
-    /// Calls helpers to a party, `count` at most.
-    void open(Party& party, int count);
+    /// Calls helpers to a group, `count` at most.
+    void open(TaskGroup& group, int count);
     /// Nobody enters it any more.
-    void close(Party& party);
+    void close(TaskGroup& group);
     /// Whether all helpers have left within 50 ms. They are at their last
     /// pieces when the caller has none left, and waking it would take longer.
-    bool all_left(Party& party);
+    bool all_left(TaskGroup& group);
 
 private:
     using Lock = std::unique_lock<std::mutex>;
 
     void work(int creators_processor);
-    void look_for_parties(Lock& lock);
+    void look_for_groups(Lock& lock);
     void help(Lock& lock);
 
     const std::size_t helpers_;
@@ -140,7 +140,7 @@ private:
     const int most_looking_ = usable_processors() - 1;
     std::mutex mutex_;
     std::condition_variable called_;
-    Waiting parties_;
+    Waiting groups_;
     std::atomic<int> wanted_ = 0; ///< by all of them
     int looking_ = 0;
     bool ending_ = false;
@@ -148,7 +148,7 @@ private:
     Clock::time_point next_try_; ///< to start those that are missing
 };
 
-Crew::Muster::~Muster() {
+ThreadPool::Impl::~Impl() {
     {
         const std::lock_guard lock(mutex_);
         ending_ = true;
@@ -158,7 +158,7 @@ Crew::Muster::~Muster() {
         thread.join();
 }
 
-void Crew::Muster::start() {
+void ThreadPool::Impl::start() {
     const std::lock_guard lock(mutex_);
     if (threads_.size() == helpers_ || Clock::now() < next_try_)
         return;
@@ -174,7 +174,7 @@ void Crew::Muster::start() {
     sched_yield(); // to them
 }
 
-void Crew::Muster::open(Party& party, int count) {
+void ThreadPool::Impl::open(TaskGroup& group, int count) {
     start();
     int asleep = 0;
     {
@@ -184,44 +184,44 @@ void Crew::Muster::open(Party& party, int count) {
             return;
         // Those who look come by themselves.
         asleep = count - std::max(looking_ - wanted_, 0);
-        party.wanted = count;
-        parties_.add(party);
+        group.wanted = count;
+        groups_.add(group);
         wanted_ += count;
     }
     for (; asleep > 0; --asleep)
         called_.notify_one();
 }
 
-void Crew::Muster::close(Party& party) {
+void ThreadPool::Impl::close(TaskGroup& group) {
     const std::lock_guard lock(mutex_);
-    wanted_ -= party.wanted;
-    party.wanted = 0;
-    parties_.remove(party);
+    wanted_ -= group.wanted;
+    group.wanted = 0;
+    groups_.remove(group);
 }
 
-bool Crew::Muster::all_left(Party& party) {
-    look([&] { return party.inside == 0; });
+bool ThreadPool::Impl::all_left(TaskGroup& group) {
+    look([&] { return group.inside == 0; });
     Lock lock(mutex_);
-    return party.left.wait_for(lock, between_waits,
-                               [&] { return party.inside == 0; });
+    return group.left.wait_for(lock, between_waits,
+                               [&] { return group.inside == 0; });
 }
 
 /// A thread's life.
-void Crew::Muster::work(int creators_processor) {
+void ThreadPool::Impl::work(int creators_processor) {
     leave(creators_processor);
     Lock lock(mutex_);
     while (!ending_) {
-        if (parties_.empty()) {
-            called_.wait(lock, [this] { return ending_ || !parties_.empty(); });
+        if (groups_.empty()) {
+            called_.wait(lock, [this] { return ending_ || !groups_.empty(); });
             continue;
         }
         help(lock);
-        if (parties_.empty() && looking_ < most_looking_)
-            look_for_parties(lock);
+        if (groups_.empty() && looking_ < most_looking_)
+            look_for_groups(lock);
     }
 }
 
-void Crew::Muster::look_for_parties(Lock& lock) {
+void ThreadPool::Impl::look_for_groups(Lock& lock) {
     ++looking_;
     lock.unlock();
     look([this] { return wanted_ > 0; });
@@ -229,49 +229,49 @@ void Crew::Muster::look_for_parties(Lock& lock) {
     --looking_;
 }
 
-/// In the first party, if there is one still when the thread has left the
+/// In the first group, if there is one still when the thread has left the
 /// processor of its caller, where it would wait for the caller.
-void Crew::Muster::help(Lock& lock) {
-    const int processor = parties_.front().processor;
+void ThreadPool::Impl::help(Lock& lock) {
+    const int processor = groups_.front().processor;
     lock.unlock();
     leave(processor);
     lock.lock();
-    if (parties_.empty())
+    if (groups_.empty())
         return;
-    Party& party = parties_.enter();
+    TaskGroup& group = groups_.enter();
     --wanted_;
     lock.unlock();
     std::exception_ptr error;
     try {
-        party.share();
+        group.share();
     } catch (...) {
         error = std::current_exception();
     }
     lock.lock();
-    if (error && !party.error)
-        party.error = std::move(error);
-    if (--party.inside == 0)
-        party.left.notify_all();
+    if (error && !group.error)
+        group.error = std::move(error);
+    if (--group.inside == 0)
+        group.left.notify_all();
 }
 
-Crew::Crew(int threads)
+ThreadPool::ThreadPool(int threads)
     : threads_(std::max(threads, 1)),
-      muster_(std::make_unique<Muster>(threads_ - 1)) {}
+      impl_(std::make_unique<Impl>(threads_ - 1)) {}
 
-Crew::~Crew() = default;
+ThreadPool::~ThreadPool() = default;
 
-void Crew::start() {
+void ThreadPool::start() {
     if (threads_ > 1)
-        muster_->start();
+        impl_->start();
 }
 
-/// The caller's side of a party, which ends with it.
-class Crew::Host {
+/// The caller's side of a group, which ends with it.
+class ThreadPool::Host {
 public:
-    Host(const std::unique_ptr<Muster>& muster, Party& party, int helpers)
-        : now_(muster), muster_(*muster), party_(party) {
+    Host(const std::unique_ptr<Impl>& impl, TaskGroup& group, int helpers)
+        : now_(impl), impl_(*impl), group_(group) {
         if (helpers > 0)
-            muster_.open(party_, helpers);
+            impl_.open(group_, helpers);
     }
     ~Host() {
         if (is_in_child())
@@ -284,21 +284,21 @@ public:
     Host& operator=(const Host&) = delete;
 
     /// Callbacks may fork; in the child the helpers are gone.
-    bool is_in_child() const { return now_.get() != &muster_; }
-    void close() const { muster_.close(party_); }
-    bool all_left() const { return muster_.all_left(party_); }
+    bool is_in_child() const { return now_.get() != &impl_; }
+    void close() const { impl_.close(group_); }
+    bool all_left() const { return impl_.all_left(group_); }
 
 private:
-    const std::unique_ptr<Muster>& now_;
-    Muster& muster_;
-    Party& party_;
+    const std::unique_ptr<Impl>& now_;
+    Impl& impl_;
+    TaskGroup& group_;
 };
 
-bool Crew::together(int helpers, const std::function<void()>& share,
-                    const std::function<void()>& waiting) {
-    Party party(share);
+bool ThreadPool::together(int helpers, const std::function<void()>& share,
+                          const std::function<void()>& waiting) {
+    TaskGroup group(share);
     {
-        const Host host(muster_, party, std::min(helpers, threads_ - 1));
+        const Host host(impl_, group, std::min(helpers, threads_ - 1));
         share();
         if (host.is_in_child())
             return false;
@@ -309,16 +309,16 @@ bool Crew::together(int helpers, const std::function<void()>& share,
                 return false;
         }
     }
-    if (party.error)
-        std::rethrow_exception(party.error);
+    if (group.error)
+        std::rethrow_exception(group.error);
     return true;
 }
 
-void Crew::renew_in_child() {
+void ThreadPool::renew_in_child() {
     // Its mutex may be locked and its threads no longer exist: destroying it
     // would wait for ever.
-    static_cast<void>(muster_.release());
-    muster_ = std::make_unique<Muster>(threads_ - 1);
+    static_cast<void>(impl_.release());
+    impl_ = std::make_unique<Impl>(threads_ - 1);
 }
 
 } // namespace tilefold

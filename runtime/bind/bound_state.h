@@ -7,7 +7,7 @@
 #include "runtime/bind/session_state.h"
 #include "runtime/core/callbacks.h"
 #include "runtime/core/element.h"
-#include "runtime/core/spare.h"
+#include "runtime/core/object_cache.h"
 #include "runtime/schedule/split.h"
 
 #include <atomic>
@@ -67,7 +67,7 @@ public:
         std::vector<std::byte> results; ///< before they are summed
         ElementSums sums;
     };
-    mutable Spare<Sums> spare_sums;
+    mutable ObjectCache<Sums> spare_sums;
     /// Set where one kernel does not do: then only session, parsed and
     /// prepared are set beside it.
     std::shared_ptr<const BoundSweeps> sweeps;

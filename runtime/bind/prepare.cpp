@@ -187,7 +187,7 @@ std::shared_ptr<Prepared> prepare(const FormulaState& formula,
                                   std::span<const ArgumentType> types,
                                   const CallShape& call,
                                   const GoesOn& goes_on) {
-    Gate::Pass inside(formula.session->making);
+    ForkGate::Pass inside(formula.session->making);
     const Parsed& parsed = *formula.parsed;
     auto prepared = std::make_shared<Prepared>();
     if (needs_sweeps(parsed.tree(), parsed.derivation(), types, call.mode)) {

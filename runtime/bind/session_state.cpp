@@ -35,7 +35,7 @@ std::shared_ptr<Parsed> SessionState::parsed(std::string_view text) {
         if (auto found = formulas_.find(key); found != formulas_.end())
             return found->second;
     }
-    Gate::Pass inside(making);
+    ForkGate::Pass inside(making);
     auto parsed =
         std::make_shared<Parsed>(parse_or_resolve(text), Derivation{}, mutex_);
     std::lock_guard lock(mutex_);

@@ -4,7 +4,7 @@
 #include "runtime/bind/parsed.h"
 #include "runtime/cache/provider.h"
 #include "runtime/core/fork.h"
-#include "runtime/core/gate.h"
+#include "runtime/core/fork_gate.h"
 #include "runtime/core/options.h"
 #include "runtime/device/devices.h"
 #include "runtime/schedule/thread_pool.h"
@@ -40,7 +40,7 @@ public:
     /// Inside: threads that parse, compile or load. Closed during fork()
     /// (some ten milliseconds at most), so that a child finds neither LLVM's
     /// locks taken nor a kernel that nobody finishes.
-    Gate making;
+    ForkGate making;
 
 private:
     /// Formulas kept parsed; beyond, all are dropped.

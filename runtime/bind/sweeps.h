@@ -45,7 +45,7 @@ public:
     std::vector<Result> results;
     /// The last run's, with all memory between the sweeps: a run that writes
     /// where that one wrote allocates nothing.
-    mutable Spare<SweepRun> spare;
+    mutable ObjectCache<SweepRun> spare;
 };
 
 } // namespace detail

@@ -23,7 +23,7 @@ std::string first_line(const std::string& text) {
 template <class Wait> auto wait_outside(const Asker& asker, const Wait& wait) {
     if (!asker.goes_on)
         return wait();
-    const Gate::Break outside(asker.gate);
+    const ForkGate::Break outside(asker.gate);
     return wait();
 }
 
@@ -33,7 +33,7 @@ struct Inside {
         : session(asker.session), pass(asker.gate) {}
 
     std::shared_ptr<void> session;
-    Gate::Pass pass;
+    ForkGate::Pass pass;
 };
 
 } // namespace

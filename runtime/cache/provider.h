@@ -5,7 +5,7 @@
 #include "runtime/cache/backend.h"
 #include "runtime/cache/cache.h"
 #include "runtime/cache/disk_cache.h"
-#include "runtime/core/gate.h"
+#include "runtime/core/fork_gate.h"
 #include "runtime/core/making.h"
 #include "runtime/core/options.h"
 #include "runtime/core/statistics.h"
@@ -23,7 +23,7 @@ namespace tilefold {
 /// of its own compiles, which goes on as long as somebody waits, be it another.
 struct Asker {
     std::shared_ptr<void> session; ///< what the provider is part of
-    Gate& gate;
+    ForkGate& gate;
     const GoesOn& goes_on; ///< null: it waits, and compiles by itself
 };
 

@@ -3,7 +3,7 @@
 //  1. Whoever waits may leave; when the last one has left, what is being made
 //     is abandoned: nobody joins any more, and the maker may stop.
 //  2. After fork() the child has the makings that were done, if threads that
-//     make are inside a Gate. Waiting uses nothing that another thread's
+//     make are inside a ForkGate. Waiting uses nothing that another thread's
 //     waiting could have left behind there (a condition variable would).
 #pragma once
 

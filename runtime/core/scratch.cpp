@@ -66,7 +66,7 @@ std::byte* ScratchLease::reserve(std::size_t bytes) {
 std::byte* Scratch::reserve(std::size_t bytes) {
     if (bytes <= size_)
         return bytes_.get();
-    std::size_t size = Carver::rounded(bytes);
+    std::size_t size = BumpAllocator::rounded(bytes);
     bytes_.reset();
     size_ = 0;
     bytes_.reset(static_cast<std::byte*>(std::aligned_alloc(64, size)));

@@ -47,9 +47,9 @@ private:
 };
 
 /// Cuts one run of bytes into aligned pieces.
-class Carver {
+class BumpAllocator {
 public:
-    explicit Carver(std::byte* begin) : next_(begin) {}
+    explicit BumpAllocator(std::byte* begin) : next_(begin) {}
 
     template <class T> T* take(std::int64_t count) {
         T* piece = reinterpret_cast<T*>(next_);

@@ -57,20 +57,20 @@ public:
     static std::size_t bytes(const Job& job, const Split& cut) {
         if (cut.parts == 1)
             return 0;
-        return Carver::rounded(std::size_t(cut.wave * doubles(job, cut)) *
-                               sizeof(double)) +
-               Carver::rounded(std::size_t(cut.wave) * sizeof(Missing));
+        return BumpAllocator::rounded(
+                   std::size_t(cut.wave * doubles(job, cut)) * sizeof(double)) +
+               BumpAllocator::rounded(std::size_t(cut.wave) * sizeof(Missing));
     }
 
     WaveMemory(const Job& job, const Split& cut, std::byte* memory)
         : cut_(cut) {
         if (cut.parts == 1)
             return;
-        Carver carver(memory);
+        BumpAllocator allocator(memory);
         partials_.stride = stride(job, cut);
         partials_.doubles = doubles(job, cut);
-        partials_.states = carver.take<double>(cut.wave * partials_.doubles);
-        partials_.missing = carver.take<Missing>(cut.wave);
+        partials_.states = allocator.take<double>(cut.wave * partials_.doubles);
+        partials_.missing = allocator.take<Missing>(cut.wave);
         std::uninitialized_value_construct_n(partials_.missing, cut.wave);
     }
 

@@ -24,11 +24,14 @@ bool folds_strips(const Job& job, const Split& cut) {
 
 std::size_t Worker::bytes(const Job& job, const Split& cut) {
     std::int64_t state = reduces(job.work) ? state_doubles(job, cut) * 8 : 0;
-    return Carver::rounded(job.operands.size() * sizeof(tilefold_operand)) +
-           Carver::rounded(std::size_t(job.kernel->layout.constants) * 8) +
-           Carver::rounded(std::size_t(state)) +
-           Carver::rounded(folds_strips(job, cut) ? std::size_t(state) : 0) +
-           Carver::rounded(std::size_t(job.kernel->scratch(job.width)));
+    return BumpAllocator::rounded(job.operands.size() *
+                                  sizeof(tilefold_operand)) +
+           BumpAllocator::rounded(std::size_t(job.kernel->layout.constants) *
+                                  8) +
+           BumpAllocator::rounded(std::size_t(state)) +
+           BumpAllocator::rounded(folds_strips(job, cut) ? std::size_t(state)
+                                                         : 0) +
+           BumpAllocator::rounded(std::size_t(job.kernel->scratch(job.width)));
 }
 
 Worker::Worker(const Run& run, std::byte* memory, bool polls,
@@ -38,16 +41,16 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
       pair_nanoseconds_(run.job.kernel->nanoseconds(run.job.width)),
       callers_mode_(callers_mode) {
     const Job& job = run.job;
-    Carver carver(memory);
+    BumpAllocator allocator(memory);
     operands_ =
-        carver.take<tilefold_operand>(std::int64_t(job.operands.size()));
+        allocator.take<tilefold_operand>(std::int64_t(job.operands.size()));
     std::copy(job.operands.begin(), job.operands.end(), operands_);
-    double* constants = carver.take<double>(kernel_.layout.constants);
-    state_ =
-        carver.take<double>(reduces(job.work) ? state_doubles(job, cut_) : 0);
-    strip_state_ = carver.take<double>(
+    double* constants = allocator.take<double>(kernel_.layout.constants);
+    state_ = allocator.take<double>(reduces(job.work) ? state_doubles(job, cut_)
+                                                      : 0);
+    strip_state_ = allocator.take<double>(
         folds_strips(job, cut_) ? state_doubles(job, cut_) : 0);
-    scratch_ = carver.take<char>(kernel_.scratch(job.width));
+    scratch_ = allocator.take<char>(kernel_.scratch(job.width));
     call_.operands = operands_;
     call_.literals = job.literals;
     call_.constants = run.constants ? run.constants : constants;

@@ -63,7 +63,7 @@ std::vector<Stage> stages_of(const Parsed& parsed, const Compilable& what,
 std::vector<Stage> Formula::explain(std::span<const NamedView> arguments,
                                     const BindOptions& options) const {
     detail::SessionState& session = *state_->session;
-    Gate::Pass inside(session.making);
+    ForkGate::Pass inside(session.making);
     const Asker asker{state_->session, session.making, options.goes_on};
     const Compilable what = compilable(*state_, arguments, options);
     CompileOptions how = session.compile_options();
@@ -83,7 +83,7 @@ Formula::explain_for_gpu(std::span<const NamedView> arguments,
                          std::string_view architecture,
                          const BindOptions& options) const {
     detail::SessionState& session = *state_->session;
-    Gate::Pass inside(session.making);
+    ForkGate::Pass inside(session.making);
     DeviceBackend& backend = session.devices.of_architecture(architecture);
     std::vector<Stage> stages =
         stages_of(*state_->parsed, compilable(*state_, arguments, options),

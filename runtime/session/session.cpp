@@ -33,7 +33,7 @@ std::shared_ptr<detail::FormulaState> derived(const detail::FormulaState& from,
     for (std::string& name : step.names)
         name = normalise_name(name);
     step.seed = normalise_name(step.seed);
-    Gate::Pass inside(from.session->making);
+    ForkGate::Pass inside(from.session->making);
     auto state = std::make_shared<detail::FormulaState>();
     state->session = from.session;
     state->parsed = from.parsed->derived(step);
@@ -91,7 +91,7 @@ std::vector<Plan> Formula::plans(std::span<const NamedView> arguments,
                                  const BindOptions& options) const {
     const ast::Formula& tree = state_->parsed->tree();
     const Derivation& derivation = state_->parsed->derivation();
-    Gate::Pass inside(state_->session->making);
+    ForkGate::Pass inside(state_->session->making);
     const auto [types, mode, purpose] = compilable(*state_, arguments, options);
     CompileOptions how = state_->session->compile_options();
     how.purpose = purpose;

@@ -1,5 +1,5 @@
-// runtime/core/spare.h - something that runs need one at a time, kept between
-// them.
+// runtime/core/object_cache.h - something that runs need one at a time, kept
+// between them.
 #pragma once
 
 #include <atomic>
@@ -9,12 +9,12 @@ namespace tilefold {
 
 /// Holds at most one object that no run is using. Runs one after the other
 /// hand it on; runs at the same time make their own, of which one is kept.
-template <class T> class Spare {
+template <class T> class ObjectCache {
 public:
-    Spare() = default;
-    ~Spare() { delete idle_.load(); }
-    Spare(const Spare&) = delete;
-    Spare& operator=(const Spare&) = delete;
+    ObjectCache() = default;
+    ~ObjectCache() { delete idle_.load(); }
+    ObjectCache(const ObjectCache&) = delete;
+    ObjectCache& operator=(const ObjectCache&) = delete;
 
     /// Null where there is none.
     std::unique_ptr<T> take() {

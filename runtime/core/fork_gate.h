@@ -1,5 +1,5 @@
-// runtime/core/gate.h - lets any number of threads in, until somebody closes it
-// behind the last one out.
+// runtime/core/fork_gate.h - lets any number of threads in, until somebody
+// closes it behind the last one out.
 #pragma once
 
 #include <condition_variable>
@@ -11,13 +11,13 @@ namespace tilefold {
 /// Meant to be closed during fork(). (A std::shared_mutex will not do: threads
 /// that wait for it in the parent are counted as readers in the child, for
 /// ever. Here they wait for a plain mutex, which a child can unlock.)
-class Gate {
+class ForkGate {
 public:
     /// Inside while it lives. May be handed to another thread. Whoever is
     /// inside gets another one at once, closing gate or not.
     class Pass {
     public:
-        explicit Pass(Gate& gate) : gate_(&gate) { gate.enter(); }
+        explicit Pass(ForkGate& gate) : gate_(&gate) { gate.enter(); }
         Pass(Pass&& other) noexcept
             : gate_(std::exchange(other.gate_, nullptr)) {}
         ~Pass() {
@@ -27,19 +27,19 @@ public:
         Pass& operator=(const Pass&) = delete;
 
     private:
-        Gate* gate_;
+        ForkGate* gate_;
     };
 
     /// Outside while it lives, of a thread that is inside.
     class Break {
     public:
-        explicit Break(Gate& gate) : gate_(gate) { gate_.leave(); }
+        explicit Break(ForkGate& gate) : gate_(gate) { gate_.leave(); }
         ~Break() { gate_.enter(); }
         Break(const Break&) = delete;
         Break& operator=(const Break&) = delete;
 
     private:
-        Gate& gate_;
+        ForkGate& gate_;
     };
 
     /// Waits until nobody is inside, and keeps it so until open().

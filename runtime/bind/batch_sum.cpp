@@ -54,7 +54,7 @@ void run_on_device(const BoundState& bound, const Output& out,
                    const RunOptions& options) {
     DeviceBackend& backend = bound.session->devices.of(bound.location);
     const View results =
-        View::of(nullptr, bound.prepared->program.result.dtype, bound.shape);
+        View::of(nullptr, bound.executable->program.result.dtype, bound.shape);
     const DeviceMemoryPointer memory = backend.allocate(
         bound.location.number,
         std::size_t(results.elements()) * size_of(results.dtype),
@@ -108,14 +108,14 @@ Extents without_summed(const Extents& shape, const std::vector<bool>& summed) {
 
 void bind_batch_sum(BoundState& bound,
                     std::span<const std::int64_t> dimensions) {
-    check_summed(bound.prepared->program.result.dtype);
+    check_summed(bound.executable->program.result.dtype);
     bound.summed = summed_of(dimensions, bound.batch_dimensions);
     bound.sum_shape = without_summed(bound.shape, bound.summed);
 }
 
 void run_batch_sum(const BoundState& bound, const Output& out,
                    const RunOptions& options) {
-    const DType dtype = bound.prepared->program.result.dtype;
+    const DType dtype = bound.executable->program.result.dtype;
     check_out(bound.sum_shape, dtype, bound.location,
               {bound.inputs.data(), bound.inputs.size()}, out);
     if (!bound.location.is_host())

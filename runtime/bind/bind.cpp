@@ -32,7 +32,7 @@ Mode mode_of(const BindOptions& options) {
 /// read, `x#zero` and `x#per_step`, and the imaginary part, `x#im`.
 constexpr int of_codes = 1 << 20;
 
-int number_of(const Parsed& formula, std::string_view name) {
+int number_of(const ParsedFormula& formula, std::string_view name) {
     const std::size_t mark = name.find('#');
     if (mark == std::string_view::npos)
         return formula.find_name(name);
@@ -54,7 +54,7 @@ int whole(int name) {
 }
 
 /// Of a cotangent or tangent, or the imaginary part of one; null otherwise.
-const SeedRole* seed_of(const Parsed& formula, int name) {
+const SeedRole* seed_of(const ParsedFormula& formula, int name) {
     const int number = whole(name);
     if (number < 0)
         return nullptr;
@@ -64,7 +64,8 @@ const SeedRole* seed_of(const Parsed& formula, int name) {
 
 /// A name the formula does not have reads as a parameter; the compiler
 /// complains of it.
-Axes axes_of(const Parsed& formula, int name, const NamedView& argument) {
+Axes axes_of(const ParsedFormula& formula, int name,
+             const NamedView& argument) {
     if (argument.declared)
         return *argument.declared;
     if (seed_of(formula, name) && argument.view.shape.empty())
@@ -74,21 +75,21 @@ Axes axes_of(const Parsed& formula, int name, const NamedView& argument) {
 }
 
 /// Where the formula reads `reading`, for a caret.
-Place place_of(const Parsed& formula, const Reading& reading) {
+Place place_of(const ParsedFormula& formula, const Reading& reading) {
     int name = formula.find_name(reading.name);
     if (name < 0)
         return {};
     return {formula.text(), formula.names()[std::size_t(name)].span};
 }
 
-[[noreturn]] void rows_for_parameter(const Parsed& formula,
+[[noreturn]] void rows_for_parameter(const ParsedFormula& formula,
                                      const Reading& reading,
                                      std::int64_t rows) {
     fail(Code::BareNameGivenRows, place_of(formula, reading),
          {std::string(reading.name), std::to_string(rows)});
 }
 
-std::vector<ArgumentType> types_of(const Parsed& formula,
+std::vector<ArgumentType> types_of(const ParsedFormula& formula,
                                    std::span<const NamedView> arguments,
                                    const Readings& readings) {
     std::vector<ArgumentType> types;
@@ -106,10 +107,10 @@ std::vector<ArgumentType> types_of(const Parsed& formula,
 /// Parameters of several components that no other argument matches: with as
 /// many components as an axis has points they are surely arrays meant for it.
 /// Tables may have any number.
-std::vector<std::int32_t> ambiguous_parameters(const Parsed& formula,
+std::vector<std::int32_t> ambiguous_parameters(const ParsedFormula& formula,
                                                const Readings& readings,
-                                               const Prepared& prepared) {
-    const std::vector<std::int32_t> tables = tables_of(prepared);
+                                               const Executable& executable) {
+    const std::vector<std::int32_t> tables = tables_of(executable);
     std::vector<std::int32_t> places;
     for (std::size_t k = 0; k < readings.size(); ++k) {
         const Reading& reading = readings[k];
@@ -134,7 +135,7 @@ bool has_length(const Lengths& lengths, std::int64_t count) {
 
 /// A shape error of the compiler has a simpler cause where a bare name was
 /// given an array of N or M rows.
-void explain_shape_error(const Parsed& formula, const Readings& readings,
+void explain_shape_error(const ParsedFormula& formula, const Readings& readings,
                          const Lengths& lengths) {
     for (const Reading& reading : readings)
         if (reading.axes == Axes::None && !reading.view->shape.empty() &&
@@ -143,7 +144,8 @@ void explain_shape_error(const Parsed& formula, const Readings& readings,
 }
 
 /// … or where it was given a number for each batch.
-void explain_batch_of_numbers(const Parsed& formula, const Readings& readings,
+void explain_batch_of_numbers(const ParsedFormula& formula,
+                              const Readings& readings,
                               const Lengths& lengths) {
     const Extents batch = batch_shape(readings);
     const auto is_first_batch = [&](const Reading& reading) { // (B, 1)
@@ -168,13 +170,13 @@ void explain_batch_of_numbers(const Parsed& formula, const Readings& readings,
     }
 }
 
-PreparedPointer prepare(const FormulaState& formula,
-                        std::span<const NamedView> arguments,
-                        const CallShape& call, const GoesOn& goes_on) {
+ExecutablePointer prepare(const FormulaState& formula,
+                          std::span<const NamedView> arguments,
+                          const CallShape& call, const GoesOn& goes_on) {
     const Readings& readings = call.readings;
-    std::shared_ptr<Prepared> prepared;
+    std::shared_ptr<Executable> executable;
     try {
-        prepared = tilefold::prepare(
+        executable = tilefold::prepare(
             formula, types_of(*formula.parsed, arguments, readings), call,
             goes_on);
     } catch (const Error& error) {
@@ -184,9 +186,9 @@ PreparedPointer prepare(const FormulaState& formula,
         }
         throw;
     }
-    prepared->ambiguous_parameters =
-        ambiguous_parameters(*formula.parsed, readings, *prepared);
-    return prepared;
+    executable->ambiguous_parameters =
+        ambiguous_parameters(*formula.parsed, readings, *executable);
+    return executable;
 }
 
 /// The gradient of a matrix has its numbers row after row, and so has the
@@ -210,7 +212,8 @@ bool is_own_cotangent(const SeedRole& seed) {
 }
 
 /// The arguments that are no seeds.
-Readings read_own(const Parsed& formula, std::span<const NamedView> arguments) {
+Readings read_own(const ParsedFormula& formula,
+                  std::span<const NamedView> arguments) {
     Readings readings;
     for (const NamedView& argument : arguments) {
         const int name = number_of(formula, argument.name);
@@ -255,8 +258,9 @@ void read_like_result(Reading& cotangent, const Readings& own,
     cotangent.operand.column = 0;
 }
 
-Readings read_all(const Parsed& formula, std::span<const NamedView> arguments,
-                  const Ranges* ranges, Signature& signature, bool& all_known) {
+Readings read_all(const ParsedFormula& formula,
+                  std::span<const NamedView> arguments, const Ranges* ranges,
+                  Signature& signature, bool& all_known) {
     Readings readings;
     for (const NamedView& argument : arguments) {
         int name = number_of(formula, argument.name);
@@ -278,7 +282,7 @@ Readings read_all(const Parsed& formula, std::span<const NamedView> arguments,
 }
 
 /// Of the parameters, but those that are `tables`, or of the arrays.
-void check_batches(const Parsed& formula, const Readings& readings,
+void check_batches(const ParsedFormula& formula, const Readings& readings,
                    const Ranges* ranges, bool parameters,
                    std::span<const std::int32_t> tables) {
     for (std::size_t k = 0; k < readings.size(); ++k) {
@@ -300,10 +304,11 @@ Lengths lengths_of_call(const Readings& readings, const Ranges* ranges) {
     }
 }
 
-void check_parameters(const Parsed& formula, const Prepared& prepared,
+void check_parameters(const ParsedFormula& formula,
+                      const Executable& executable,
                       std::span<const NamedView> arguments,
                       const Readings& readings, const Lengths& lengths) {
-    for (std::int32_t place : prepared.ambiguous_parameters) {
+    for (std::int32_t place : executable.ambiguous_parameters) {
         const Reading& reading = readings[std::size_t(place)];
         // (1, D), batches and Pm say plainly that these are components.
         const bool is_plain = reading.view->shape.size() == 1 &&
@@ -319,7 +324,7 @@ void check_parameters(const Parsed& formula, const Prepared& prepared,
 std::shared_ptr<BoundState> bind(const FormulaState& formula,
                                  std::span<const NamedView> arguments,
                                  const BindOptions& options) {
-    const Parsed& parsed = *formula.parsed;
+    const ParsedFormula& parsed = *formula.parsed;
     Signature signature;
     bool all_known = true;
     const Ranges* ranges = options.ranges.get();
@@ -340,22 +345,22 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
                  formula.session->options);
     signature.add_location(location, devices.size());
     signature.add_mode(call.mode, call.purpose, call.tuned);
-    PreparedPointer prepared = all_known ? parsed.find(signature) : nullptr;
-    if (!prepared) {
-        prepared = prepare(formula, arguments, call, options.goes_on);
-        formula.parsed->keep(signature, prepared);
+    ExecutablePointer executable = all_known ? parsed.find(signature) : nullptr;
+    if (!executable) {
+        executable = prepare(formula, arguments, call, options.goes_on);
+        formula.parsed->keep(signature, executable);
     }
-    check_parameters(parsed, *prepared, arguments, readings, lengths);
+    check_parameters(parsed, *executable, arguments, readings, lengths);
     if (batched)
-        check_batches(parsed, readings, ranges, true, tables_of(*prepared));
+        check_batches(parsed, readings, ranges, true, tables_of(*executable));
     auto bound = std::make_shared<BoundState>();
     bound->session = formula.session;
     bound->parsed = formula.parsed;
-    bound->prepared = std::move(prepared);
+    bound->executable = std::move(executable);
     bound->location = location;
-    bound->indices = index_arrays(*bound->prepared, readings);
+    bound->indices = index_arrays(*bound->executable, readings);
     check_indices(bound->indices, options.goes_on);
-    if (bound->prepared->sweeps) {
+    if (bound->executable->sweeps) {
         bind_sweeps(*bound, readings, lengths, options);
         return bound;
     }
@@ -368,7 +373,7 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
 Compilable compilable(const FormulaState& formula,
                       std::span<const NamedView> arguments,
                       const BindOptions& options) {
-    const Parsed& parsed = *formula.parsed;
+    const ParsedFormula& parsed = *formula.parsed;
     Signature signature;
     bool all_known = true;
     const Readings readings =

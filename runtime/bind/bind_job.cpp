@@ -38,10 +38,10 @@ Reading batches_of(const Ranges& ranges, View& view) {
 /// One call under construction.
 class JobBinder {
 public:
-    JobBinder(BoundState& bound, const Parsed& formula,
+    JobBinder(BoundState& bound, const ParsedFormula& formula,
               const Readings& readings, const Lengths& lengths,
               const BindOptions& options)
-        : bound_(bound), program_(bound.prepared->program), formula_(formula),
+        : bound_(bound), program_(bound.executable->program), formula_(formula),
           readings_(readings), want_(options.want), i_{lengths.i, options.i},
           j_{lengths.j, options.j} {
         if (program_.pairs != ir::Pairs::All)
@@ -55,12 +55,12 @@ public:
         bind_batches();
         bind_ranges();
         bind_shape();
-        const Prepared& prepared = *bound_.prepared;
+        const Executable& executable = *bound_.executable;
         bound_.job.literals = program_.graph.literals.data();
-        if (!prepared.kernel)
+        if (!executable.kernel)
             return; // of a device
-        bound_.job.kernel = &prepared.kernel->image.kernel();
-        bound_.job.functions = prepared.functions;
+        bound_.job.kernel = &executable.kernel->image.kernel();
+        bound_.job.functions = executable.functions;
         bound_.cut = split(bound_.job);
     }
 
@@ -122,7 +122,7 @@ private:
 
     BoundState& bound_;
     const Program& program_;
-    const Parsed& formula_;
+    const ParsedFormula& formula_;
     const Readings& readings_;
     Want want_;
     AxisRows i_, j_;
@@ -397,7 +397,7 @@ Extents batch_shape(const Readings& readings, const Ranges* ranges) {
     return batch_shape(all);
 }
 
-void fill_job(detail::BoundState& bound, const Parsed& formula,
+void fill_job(detail::BoundState& bound, const ParsedFormula& formula,
               const Readings& readings, const Lengths& lengths,
               const BindOptions& options) {
     JobBinder(bound, formula, readings, lengths, options).run();

@@ -7,9 +7,9 @@
 
 namespace tilefold {
 
-/// Fills everything of `bound` but its session and prepared program, which
-/// are there. Throws for sizes, lists and batches that do not fit.
-void fill_job(detail::BoundState& bound, const Parsed& formula,
+/// Fills everything of `bound` but its session and executable, which are there.
+/// Throws for sizes, lists and batches that do not fit.
+void fill_job(detail::BoundState& bound, const ParsedFormula& formula,
               const Readings& readings, const Lengths& lengths,
               const BindOptions& options);
 

@@ -11,10 +11,10 @@ namespace tilefold::detail {
 void run_job(const BoundState& bound, const Job& job, const Poll& poll) {
     SessionState& session = *bound.session;
     session.runs.fetch_add(1, std::memory_order_relaxed);
-    const auto& kernels = bound.prepared->device_kernels;
+    const auto& kernels = bound.executable->device_kernels;
     if (!kernels.empty())
         return session.devices.of(session.devices.of_host_arrays().front())
-            .run_from_host(kernels, bound.prepared->program, job,
+            .run_from_host(kernels, bound.executable->program, job,
                            {bound.on_host.data(), bound.on_host.size()},
                            *session.options.device_bytes, poll);
     const Tiles tiles = launch(job, bound.cut, session.pool, poll);
@@ -29,7 +29,7 @@ void queue_job(const BoundState& bound, const Target& target, Stream stream) {
     Job job = bound.job;
     job.target = target;
     bound.session->devices.of(bound.location)
-        .run(*bound.prepared->device_kernels.front(), job,
+        .run(*bound.executable->device_kernels.front(), job,
              {bound.on_host.data(), bound.on_host.size()}, stream);
 }
 

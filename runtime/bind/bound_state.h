@@ -35,8 +35,8 @@ public:
     };
 
     std::shared_ptr<SessionState> session;
-    std::shared_ptr<Parsed> parsed;
-    PreparedPointer prepared;
+    std::shared_ptr<ParsedFormula> parsed;
+    ExecutablePointer executable;
     Location location; ///< of the arrays
     Job job;           ///< all but the target
     Split cut;         ///< of the job
@@ -69,7 +69,7 @@ public:
     };
     mutable ObjectCache<Sums> spare_sums;
     /// Set where one kernel does not do: then only session, parsed and
-    /// prepared are set beside it.
+    /// executable are set beside it.
     std::shared_ptr<const BoundSweeps> sweeps;
 };
 

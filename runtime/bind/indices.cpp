@@ -200,30 +200,30 @@ std::vector<IndexedTable> tables_indexed(const Program& program) {
     return all;
 }
 
-std::vector<std::int32_t> tables_of(const Prepared& prepared) {
+std::vector<std::int32_t> tables_of(const Executable& executable) {
     std::vector<std::int32_t> places;
-    if (prepared.sweeps)
-        for (const PreparedPointer& kernel : prepared.sweeps->kernels)
+    if (executable.sweeps)
+        for (const ExecutablePointer& kernel : executable.sweeps->kernels)
             std::ranges::copy(tables_of(*kernel), std::back_inserter(places));
-    const ir::Graph& graph = prepared.program.graph;
+    const ir::Graph& graph = executable.program.graph;
     for (const ir::Node& node : graph.nodes)
         if (is_gather(node) && graph[node.operands[0]].op == Op::Argument)
-            places.push_back(prepared.program.argument_order[std::size_t(
+            places.push_back(executable.program.argument_order[std::size_t(
                 graph[node.operands[0]].first)]);
     return places;
 }
 
-std::vector<IndexArray> index_arrays(const Prepared& prepared,
+std::vector<IndexArray> index_arrays(const Executable& executable,
                                      const Readings& readings) {
     std::vector<IndexArray> arrays;
-    for (const IndexedTable& indexed : prepared.indices) {
+    for (const IndexedTable& indexed : executable.indices) {
         if (std::size_t(indexed.index) >= readings.size())
             continue;
         const Reading& reading = readings[std::size_t(indexed.index)];
         arrays.push_back({std::string(reading.name), *reading.view, &indexed});
     }
-    if (prepared.sweeps)
-        for (const PreparedPointer& kernel : prepared.sweeps->kernels)
+    if (executable.sweeps)
+        for (const ExecutablePointer& kernel : executable.sweeps->kernels)
             std::ranges::move(index_arrays(*kernel, readings),
                               std::back_inserter(arrays));
     return arrays;

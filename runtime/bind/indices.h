@@ -4,7 +4,7 @@
 
 #include "compiler/pipeline.h"
 #include "runtime/bind/bind_shapes.h"
-#include "runtime/bind/parsed.h"
+#include "runtime/bind/executable.h"
 #include "runtime/core/callbacks.h"
 
 #include <span>
@@ -18,7 +18,7 @@ namespace tilefold {
 std::vector<IndexedTable> tables_indexed(const Program& program);
 
 /// Places in the call of the arguments that are tables.
-std::vector<std::int32_t> tables_of(const Prepared& prepared);
+std::vector<std::int32_t> tables_of(const Executable& executable);
 
 /// An argument whose elements are to be indices; refers to what it was made
 /// of.
@@ -27,7 +27,7 @@ struct IndexArray {
     View view;
     const IndexedTable* indexed = nullptr;
 };
-std::vector<IndexArray> index_arrays(const Prepared& prepared,
+std::vector<IndexArray> index_arrays(const Executable& executable,
                                      const Readings& readings);
 
 /// Throws where an element is no index of its table; one look at each place in

@@ -40,7 +40,7 @@ CallSizes sizes_for(const Program& program, const CallShape& call,
 }
 
 /// The program's kernel, by the plan that is best for the call.
-void load(Prepared& prepared, const FormulaState& formula, Program program,
+void load(Executable& executable, const FormulaState& formula, Program program,
           const CallShape& call, const GoesOn& goes_on,
           std::span<const std::int32_t> left = {}) {
     detail::SessionState& session = *formula.session;
@@ -50,16 +50,18 @@ void load(Prepared& prepared, const FormulaState& formula, Program program,
     if (call.tuned)
         program = tuned(session, program, sizes_for(program, call, width), text,
                         asker);
-    prepared.program = std::move(program);
+    executable.program = std::move(program);
     if (!call.devices.empty()) { // which check indices by themselves
         for (const Location& device : call.devices)
-            prepared.device_kernels.push_back(session.devices.of(device).kernel(
-                device.number, prepared.program, width, text));
+            executable.device_kernels.push_back(
+                session.devices.of(device).kernel(
+                    device.number, executable.program, width, text));
         return;
     }
-    prepared.kernel = session.provider.kernel(prepared.program, text, asker);
-    prepared.indices = tables_indexed(prepared.program);
-    prepared.functions = functions_for(prepared.kernel->artifact.layout);
+    executable.kernel =
+        session.provider.kernel(executable.program, text, asker);
+    executable.indices = tables_indexed(executable.program);
+    executable.functions = functions_for(executable.kernel->artifact.layout);
 }
 
 CompileOptions options_for(const FormulaState& formula, const CallShape& call) {
@@ -67,10 +69,10 @@ CompileOptions options_for(const FormulaState& formula, const CallShape& call) {
                                 : formula.session->device_compile_options();
 }
 
-std::shared_ptr<const PreparedSweeps>
+std::shared_ptr<const ExecutableSweeps>
 prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
                const CallShape& call, const GoesOn& goes_on) {
-    auto sweeps = std::make_shared<PreparedSweeps>();
+    auto sweeps = std::make_shared<ExecutableSweeps>();
     CompileOptions options = options_for(formula, call);
     options.purpose = of_sweeps(call.purpose);
     SweepPrograms programs =
@@ -78,11 +80,11 @@ prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
                        types, call.mode, options);
     std::vector<std::int32_t> left;
     for (SweepProgram& one : programs.sweeps) {
-        auto prepared = std::make_shared<Prepared>();
-        load(*prepared, formula, std::move(one.program), call, goes_on, left);
+        auto executable = std::make_shared<Executable>();
+        load(*executable, formula, std::move(one.program), call, goes_on, left);
         for (const SweepPart& part : one.parts)
             left.push_back(part.type.rows);
-        sweeps->kernels.push_back(std::move(prepared));
+        sweeps->kernels.push_back(std::move(executable));
         sweeps->parts.push_back(std::move(one.parts));
     }
     sweeps->results = std::move(programs.results);
@@ -183,22 +185,22 @@ Purpose of_sweeps(const Purpose& purpose) {
     return of_all;
 }
 
-std::shared_ptr<Prepared> prepare(const FormulaState& formula,
-                                  std::span<const ArgumentType> types,
-                                  const CallShape& call,
-                                  const GoesOn& goes_on) {
+std::shared_ptr<Executable> prepare(const FormulaState& formula,
+                                    std::span<const ArgumentType> types,
+                                    const CallShape& call,
+                                    const GoesOn& goes_on) {
     ForkGate::Pass inside(formula.session->making);
-    const Parsed& parsed = *formula.parsed;
-    auto prepared = std::make_shared<Prepared>();
+    const ParsedFormula& parsed = *formula.parsed;
+    auto executable = std::make_shared<Executable>();
     if (needs_sweeps(parsed.tree(), parsed.derivation(), types, call.mode)) {
-        prepared->sweeps = prepare_sweeps(formula, types, call, goes_on);
-        return prepared;
+        executable->sweeps = prepare_sweeps(formula, types, call, goes_on);
+        return executable;
     }
     CompileOptions options = options_for(formula, call);
     options.purpose = call.purpose;
-    load(*prepared, formula, compile(parsed.tree(), types, call.mode, options),
-         call, goes_on);
-    return prepared;
+    load(*executable, formula,
+         compile(parsed.tree(), types, call.mode, options), call, goes_on);
+    return executable;
 }
 
 } // namespace tilefold

@@ -27,9 +27,10 @@ CallShape shape_of(const Readings& readings, const Lengths& lengths,
 /// What of it holds of derivatives, too.
 Purpose of_sweeps(const Purpose& purpose);
 
-/// Everything of a Prepared but what concerns names. Throws Error.
-std::shared_ptr<Prepared> prepare(const detail::FormulaState& formula,
-                                  std::span<const ArgumentType> types,
-                                  const CallShape& call, const GoesOn& goes_on);
+/// Everything of an Executable but what concerns names. Throws Error.
+std::shared_ptr<Executable> prepare(const detail::FormulaState& formula,
+                                    std::span<const ArgumentType> types,
+                                    const CallShape& call,
+                                    const GoesOn& goes_on);
 
 } // namespace tilefold

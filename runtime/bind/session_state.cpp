@@ -28,7 +28,7 @@ CompileOptions SessionState::device_compile_options() const {
     return {.isa = *options.isa};
 }
 
-std::shared_ptr<Parsed> SessionState::parsed(std::string_view text) {
+std::shared_ptr<ParsedFormula> SessionState::parsed(std::string_view text) {
     std::string key(text);
     {
         std::lock_guard lock(mutex_);
@@ -36,8 +36,8 @@ std::shared_ptr<Parsed> SessionState::parsed(std::string_view text) {
             return found->second;
     }
     ForkGate::Pass inside(making);
-    auto parsed =
-        std::make_shared<Parsed>(parse_or_resolve(text), Derivation{}, mutex_);
+    auto parsed = std::make_shared<ParsedFormula>(parse_or_resolve(text),
+                                                  Derivation{}, mutex_);
     std::lock_guard lock(mutex_);
     if (formulas_.size() >= most_formulas)
         formulas_.clear();

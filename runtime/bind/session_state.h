@@ -1,7 +1,7 @@
 // runtime/bind/session_state.h - what the handles of a session share.
 #pragma once
 
-#include "runtime/bind/parsed.h"
+#include "runtime/bind/parsed_formula.h"
 #include "runtime/cache/provider.h"
 #include "runtime/core/fork.h"
 #include "runtime/core/fork_gate.h"
@@ -25,7 +25,7 @@ public:
     explicit SessionState(const Options& options);
     ~SessionState();
 
-    std::shared_ptr<Parsed> parsed(std::string_view text);
+    std::shared_ptr<ParsedFormula> parsed(std::string_view text);
     CompileOptions compile_options() const;
     /// Of graphs that a device's backend plans by itself.
     CompileOptions device_compile_options() const;
@@ -46,14 +46,14 @@ private:
     /// Formulas kept parsed; beyond, all are dropped.
     static constexpr std::size_t most_formulas = 1024;
 
-    std::mutex mutex_; ///< of formulas_ and of every Parsed
-    std::unordered_map<std::string, std::shared_ptr<Parsed>> formulas_;
+    std::mutex mutex_; ///< of formulas_ and of every ParsedFormula
+    std::unordered_map<std::string, std::shared_ptr<ParsedFormula>> formulas_;
 };
 
 class FormulaState {
 public:
     std::shared_ptr<SessionState> session;
-    std::shared_ptr<Parsed> parsed;
+    std::shared_ptr<ParsedFormula> parsed;
 };
 
 } // namespace tilefold::detail

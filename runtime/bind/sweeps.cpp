@@ -39,15 +39,15 @@ public:
     SweepRun(const BoundState& bound, std::span<const Output> outs,
              const RunOptions& options)
         : bound_(bound), sweeps_(*bound.sweeps),
-          prepared_(*bound.prepared->sweeps), outs_(outs.begin(), outs.end()),
-          accumulate_(options.accumulate), stream_(options.stream),
-          written_(outs.size()) {
+          executables_(*bound.executable->sweeps),
+          outs_(outs.begin(), outs.end()), accumulate_(options.accumulate),
+          stream_(options.stream), written_(outs.size()) {
         for (const BoundSweeps::Argument& argument : sweeps_.arguments) {
             readings_.push_back(argument.reading);
             readings_.back().name = argument.name;
             readings_.back().view = &argument.view;
         }
-        for (std::size_t k = 0; k < prepared_.kernels.size(); ++k)
+        for (std::size_t k = 0; k < executables_.kernels.size(); ++k)
             bind_kernel(k);
         for (std::size_t r = 0; r < outs_.size(); ++r)
             batch_strides_.push_back(batch_strides(r));
@@ -63,7 +63,7 @@ public:
     }
 
     void run(const Poll& poll) {
-        for (std::size_t k = 0; k < prepared_.kernels.size(); ++k)
+        for (std::size_t k = 0; k < executables_.kernels.size(); ++k)
             run_kernel(k, poll);
         for (std::size_t r = 0; r < outs_.size(); ++r)
             if (!written_[r])
@@ -97,13 +97,13 @@ private:
         state.location = bound_.location;
         state.session = bound_.session;
         state.parsed = bound_.parsed;
-        state.prepared = prepared_.kernels[number];
-        check_left(state.prepared->program);
+        state.executable = executables_.kernels[number];
+        check_left(state.executable->program);
         fill_job(state, *bound_.parsed, readings_, sweeps_.lengths,
                  {.ranges = sweeps_.ranges});
         Left& left = left_.emplace_back();
         left.batch = state.batch_dimensions;
-        Output out = Output::of(nullptr, state.prepared->program.result.dtype,
+        Output out = Output::of(nullptr, state.executable->program.result.dtype,
                                 state.shape);
         left.view = View::of(nullptr, out.dtype, out.shape);
         if (const int result = sole_result(number, left); result >= 0) {
@@ -116,7 +116,7 @@ private:
         left.view.location = bound_.location;
         left.view.data = out.data;
         state.job.target = target_of(state, out, false);
-        for (const SweepPart& part : prepared_.parts[number])
+        for (const SweepPart& part : executables_.parts[number])
             add_reading(part, left);
     }
 
@@ -134,17 +134,17 @@ private:
     /// The result that is all a kernel leaves, and may be written by it; or
     /// -1.
     int sole_result(std::size_t number, const Left& left) const {
-        if (accumulate_ || prepared_.parts[number].size() != 1)
+        if (accumulate_ || executables_.parts[number].size() != 1)
             return -1;
-        const SweepPart& part = prepared_.parts[number][0];
+        const SweepPart& part = executables_.parts[number][0];
         int found = -1;
         for (std::size_t r = 0; r < outs_.size(); ++r)
-            if (prepared_.results[r].sweep == int(number))
+            if (executables_.results[r].sweep == int(number))
                 found = found == -1 ? int(r) : -2;
         if (found < 0)
             return -1;
         const Output& out = outs_[std::size_t(found)];
-        const Type& type = prepared_.types[std::size_t(found)];
+        const Type& type = executables_.types[std::size_t(found)];
         const bool same = std::ranges::equal(out.shape, left.view.shape) &&
                           holds(out.dtype, left.view.dtype) &&
                           part.type.axes == type.axes &&
@@ -248,7 +248,7 @@ private:
         if (!bound_.location.is_host())
             return gather_on_device(number);
         const std::int64_t elements = out.elements();
-        const int sweep = prepared_.results[number].sweep;
+        const int sweep = executables_.results[number].sweep;
         sums_.reset(std::size_t(elements),
                     sweep < 0 ? out.dtype
                               : left_[std::size_t(sweep)].view.dtype);
@@ -258,7 +258,7 @@ private:
     }
 
     void gather_on_device(std::size_t number) {
-        const ResultPlace place = prepared_.results[number];
+        const ResultPlace place = executables_.results[number];
         Gathering gathering;
         write_to(gathering, outs_[number], accumulate_);
         if (place.sweep < 0)
@@ -270,11 +270,12 @@ private:
 
     /// Batches first, then points and components.
     void read_batches(std::size_t number, Gathering& gathering) const {
-        const ResultPlace place = prepared_.results[number];
-        const Type& type = prepared_.types[number];
+        const ResultPlace place = executables_.results[number];
+        const Type& type = executables_.types[number];
         const Left& left = left_[std::size_t(place.sweep)];
         const Source source = source_of(
-            prepared_.parts[std::size_t(place.sweep)][std::size_t(place.part)],
+            executables_
+                .parts[std::size_t(place.sweep)][std::size_t(place.part)],
             left);
         gathering.from = source.base;
         gathering.from_dtype = left.view.dtype;
@@ -295,7 +296,7 @@ private:
 
     void find_groups(std::size_t result,
                      std::vector<std::int64_t>& groups) const {
-        const int sweep = prepared_.results[result].sweep;
+        const int sweep = executables_.results[result].sweep;
         groups.clear();
         each_element(batches_of(left_[std::size_t(sweep)]),
                      batch_strides_[result],
@@ -303,11 +304,12 @@ private:
     }
 
     void add_batches(std::size_t number) {
-        const ResultPlace place = prepared_.results[number];
-        const Type& type = prepared_.types[number];
+        const ResultPlace place = executables_.results[number];
+        const Type& type = executables_.types[number];
         const Left& left = left_[std::size_t(place.sweep)];
         const SweepPart& part =
-            prepared_.parts[std::size_t(place.sweep)][std::size_t(place.part)];
+            executables_
+                .parts[std::size_t(place.sweep)][std::size_t(place.part)];
         const Source source = source_of(part, left);
         const std::int64_t points =
             type.axes == Axes::None ? 1 : sweeps_.lengths.on(type.axes);
@@ -348,7 +350,7 @@ private:
 
     const BoundState& bound_;
     const BoundSweeps& sweeps_;
-    const PreparedSweeps& prepared_;
+    const ExecutableSweeps& executables_;
     std::vector<Output> outs_;
     bool accumulate_;
     Stream stream_; ///< of a device
@@ -396,8 +398,8 @@ void bind_sweeps(BoundState& bound, const Readings& readings,
     sweeps->lengths = lengths;
     sweeps->ranges = options.ranges;
     sweeps->batch = batch_shape(readings, options.ranges.get());
-    const std::vector<std::string>& labels = bound.prepared->sweeps->labels;
-    const std::vector<Type>& types = bound.prepared->sweeps->types;
+    const std::vector<std::string>& labels = bound.executable->sweeps->labels;
+    const std::vector<Type>& types = bound.executable->sweeps->types;
     for (std::size_t r = 0; r < types.size(); ++r) {
         BoundSweeps::Result result;
         result.dtype = types[r].dtype;
@@ -472,20 +474,20 @@ SweepTrace::~SweepTrace() = default;
 
 /// A kernel's arguments are those of the call, then parts of all kernels.
 void SweepTrace::find_readers() {
-    const PreparedSweeps& prepared = *bound_.prepared->sweeps;
+    const ExecutableSweeps& executable = *bound_.executable->sweeps;
     const std::size_t given = bound_.sweeps->arguments.size();
     std::vector<std::size_t> kernel_of;
     for (std::size_t k = 0; k < kernels(); ++k)
-        kernel_of.insert(kernel_of.end(), prepared.parts[k].size(), k);
+        kernel_of.insert(kernel_of.end(), executable.parts[k].size(), k);
     is_read_.assign(kernels(), false);
-    for (const PreparedPointer& kernel : prepared.kernels)
+    for (const ExecutablePointer& kernel : executable.kernels)
         for (const std::int32_t place : kernel->program.argument_order)
             if (place >= std::int32_t(given))
                 is_read_[kernel_of[std::size_t(place) - given]] = true;
 }
 
 std::size_t SweepTrace::kernels() const {
-    return bound_.prepared->sweeps->kernels.size();
+    return bound_.executable->sweeps->kernels.size();
 }
 
 const BoundState& SweepTrace::kernel(std::size_t number) const {
@@ -493,13 +495,13 @@ const BoundState& SweepTrace::kernel(std::size_t number) const {
 }
 
 SweepTrace::Source SweepTrace::source_of(std::size_t result) const {
-    const PreparedSweeps& prepared = *bound_.prepared->sweeps;
-    const ResultPlace place = prepared.results[result];
+    const ExecutableSweeps& executable = *bound_.executable->sweeps;
+    const ResultPlace place = executable.results[result];
     if (place.sweep < 0)
         return {};
-    const Type& type = prepared.types[result];
+    const Type& type = executable.types[result];
     const SweepPart& part =
-        prepared.parts[std::size_t(place.sweep)][std::size_t(place.part)];
+        executable.parts[std::size_t(place.sweep)][std::size_t(place.part)];
     return {place.sweep, part.first, type.rank == 0 ? 1 : type.rows,
             run_->groups(result)};
 }

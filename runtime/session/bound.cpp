@@ -27,8 +27,8 @@ GoesOn going_on_of(const BoundState& bound, const Poll& poll) {
 
 void run_kernel(const BoundState& bound, const Output& out,
                 const RunOptions& options) {
-    check_out(bound.shape, bound.prepared->program.result.dtype, bound.location,
-              {bound.inputs.data(), bound.inputs.size()}, out);
+    check_out(bound.shape, bound.executable->program.result.dtype,
+              bound.location, {bound.inputs.data(), bound.inputs.size()}, out);
     check_accumulate(out.dtype, options.accumulate);
     if (!bound.location.is_host())
         return detail::queue_job(
@@ -59,7 +59,7 @@ const Extents& Bound::shape(std::size_t result) const {
 
 DType Bound::dtype(std::size_t result) const {
     return state_->sweeps ? state_->sweeps->results[result].dtype
-                          : state_->prepared->program.result.dtype;
+                          : state_->executable->program.result.dtype;
 }
 
 Location Bound::location() const {

@@ -28,8 +28,9 @@ void append(std::vector<Stage>& stages, std::vector<Stage> more) {
         stages.push_back(std::move(stage));
 }
 
-std::vector<Stage> stages_of(const Parsed& parsed, const Compilable& what,
-                             const CompileOptions& how, const CodeOf& code) {
+std::vector<Stage> stages_of(const ParsedFormula& parsed,
+                             const Compilable& what, const CompileOptions& how,
+                             const CodeOf& code) {
     std::vector<std::int32_t> rows; ///< of arguments, and of what is left
     for (const ArgumentType& type : what.types)
         rows.push_back(type.rows);

@@ -10,18 +10,18 @@ namespace {
 
 using detail::BoundState;
 
-const Prepared& last_kernel(const Bound& bound) {
-    const Prepared& prepared = *Inspection::of(bound).prepared;
-    return prepared.sweeps ? *prepared.sweeps->kernels.back() : prepared;
+const Executable& last_kernel(const Bound& bound) {
+    const Executable& executable = *Inspection::of(bound).executable;
+    return executable.sweeps ? *executable.sweeps->kernels.back() : executable;
 }
 
-KernelUse use_of(const Prepared& prepared) {
-    const Program& program = prepared.program;
+KernelUse use_of(const Executable& executable) {
+    const Program& program = executable.program;
     KernelUse use;
     use.plan = program.plan;
     use.kind = kind_of(program.graph, program.plan);
     use.takes_column_tiles = takes_column_tiles(program.graph, program.plan);
-    use.layout = prepared.kernel->artifact.layout;
+    use.layout = executable.kernel->artifact.layout;
     use.folds_rows = program.folds_rows;
     use.is_for_one_point = program.one_point != Axes::None;
     use.flat_width = program.flat_width;
@@ -52,16 +52,16 @@ std::vector<KernelUse> kernels_of(const Bound& bound) {
     const BoundState& state = Inspection::of(bound);
     if (!last_kernel(bound).device_kernels.empty())
         fail(Code::HostOnly, {"kernels_of()", "a GPU"});
-    const Prepared& prepared = *state.prepared;
+    const Executable& executable = *state.executable;
     std::vector<KernelUse> uses;
-    if (prepared.sweeps) {
-        for (const PreparedPointer& one : prepared.sweeps->kernels)
+    if (executable.sweeps) {
+        for (const ExecutablePointer& one : executable.sweeps->kernels)
             uses.push_back(use_of(*one));
         return uses;
     }
     const Job& job = state.job;
     const Split& cut = state.cut;
-    KernelUse use = use_of(prepared);
+    KernelUse use = use_of(executable);
     use.scratch = job.kernel->scratch(job.width);
     use.state = job.kernel->slots(job.width) * 8;
     use.rows = job.rows;

@@ -42,7 +42,7 @@ std::int64_t steps_of(const ir::Graph& graph, std::int64_t width) {
 } // namespace
 
 Oracle::Oracle(const detail::BoundState& bound, GoingOn& going_on)
-    : bound_(bound), job_(bound.job), program_(bound.prepared->program),
+    : bound_(bound), job_(bound.job), program_(bound.executable->program),
       listed_columns_(reduces() && job_.column_index),
       steps_(steps_of(program_.graph, job_.width)), going_on_(going_on) {
     refuse_lists();

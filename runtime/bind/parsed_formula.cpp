@@ -1,6 +1,6 @@
-// runtime/bind/parsed.cpp - names to roles, signatures to kernels.
+// runtime/bind/parsed_formula.cpp - names to roles, signatures to kernels.
 
-#include "runtime/bind/parsed.h"
+#include "runtime/bind/parsed_formula.h"
 
 #include "compiler/roles.h"
 #include "formulas/diagnostic.h"
@@ -30,7 +30,8 @@ std::size_t Signature::hash() const {
     return std::size_t(mixed);
 }
 
-Parsed::Parsed(ast::Formula tree, Derivation derivation, std::mutex& mutex)
+ParsedFormula::ParsedFormula(ast::Formula tree, Derivation derivation,
+                             std::mutex& mutex)
     : tree_(std::move(tree)), derivation_(std::move(derivation)),
       free_names_(tilefold::free_names(tree_)), mutex_(mutex) {
     for (const NameUse& use : names_read(tree_))
@@ -41,7 +42,7 @@ Parsed::Parsed(ast::Formula tree, Derivation derivation, std::mutex& mutex)
 
 /// A cotangent is on the axis of the result it belongs to, a tangent on those
 /// of its argument. The gradient of an array on both axes is on i.
-void Parsed::add_seeds() {
+void ParsedFormula::add_seeds() {
     const std::vector<SeedRole> seeds = seeds_of(derivation_);
     const Axes own = axes_of_result(tree_, free_names_);
     for (std::size_t k = 0; k < derivation_.size(); ++k) {
@@ -54,7 +55,7 @@ void Parsed::add_seeds() {
     }
 }
 
-void Parsed::add_seed(const SeedRole& seed, Axes own) {
+void ParsedFormula::add_seed(const SeedRole& seed, Axes own) {
     const bool is_cotangent = seed.kind == DerivationStep::Kind::Reverse;
     if (find_name(seed.name) >= 0)
         fail(Code::SeedName, {seed.name, is_cotangent ? "cotangent" : "tangent",
@@ -69,26 +70,28 @@ void Parsed::add_seed(const SeedRole& seed, Axes own) {
     free_names_.push_back({seed.name, axes, {}});
 }
 
-std::string Parsed::joined_names() const {
+std::string ParsedFormula::joined_names() const {
     std::string text;
     for (const FreeName& name : free_names_)
         text += (text.empty() ? "" : ", ") + name.name;
     return text;
 }
 
-std::shared_ptr<Parsed> Parsed::derived(const DerivationStep& step) {
+std::shared_ptr<ParsedFormula>
+ParsedFormula::derived(const DerivationStep& step) {
     std::lock_guard lock(mutex_);
     for (const auto& [known, parsed] : derived_)
         if (known == step)
             return parsed;
     Derivation longer = derivation_;
     longer.push_back(step);
-    auto parsed = std::make_shared<Parsed>(tree_, std::move(longer), mutex_);
+    auto parsed =
+        std::make_shared<ParsedFormula>(tree_, std::move(longer), mutex_);
     derived_.emplace_back(step, parsed);
     return parsed;
 }
 
-int Parsed::find_name(std::string_view spelling) const {
+int ParsedFormula::find_name(std::string_view spelling) const {
     auto matches = [](std::string_view spelled) {
         return [spelled](const Name& name) { return name.name == spelled; };
     };
@@ -99,17 +102,18 @@ int Parsed::find_name(std::string_view spelling) const {
     return found == names_.end() ? -1 : int(found - names_.begin());
 }
 
-PreparedPointer Parsed::find(const Signature& signature) const {
+ExecutablePointer ParsedFormula::find(const Signature& signature) const {
     std::lock_guard lock(mutex_);
-    auto found = prepared_.find(signature);
-    return found == prepared_.end() ? nullptr : found->second;
+    auto found = executables_.find(signature);
+    return found == executables_.end() ? nullptr : found->second;
 }
 
-void Parsed::keep(const Signature& signature, PreparedPointer prepared) {
+void ParsedFormula::keep(const Signature& signature,
+                         ExecutablePointer executable) {
     std::lock_guard lock(mutex_);
-    if (prepared_.size() >= most_signatures)
-        prepared_.clear();
-    prepared_.insert_or_assign(signature, std::move(prepared));
+    if (executables_.size() >= most_signatures)
+        executables_.clear();
+    executables_.insert_or_assign(signature, std::move(executable));
 }
 
 } // namespace tilefold

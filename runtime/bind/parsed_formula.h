@@ -1,9 +1,9 @@
-// runtime/bind/parsed.h - a formula as a Session keeps it: its tree, the roles
-// of its names, and the kernels found for the signatures met so far.
+// runtime/bind/parsed_formula.h - a formula as a Session keeps it: its tree,
+// the roles of its names, and the kernels found for the signatures met so far.
 #pragma once
 
 #include "compiler/pipeline.h"
-#include "runtime/cache/cache.h"
+#include "runtime/bind/executable.h"
 #include "runtime/core/view.h"
 
 #include <boost/container/small_vector.hpp>
@@ -47,42 +47,6 @@ private:
     boost::container::small_vector<std::uint64_t, 17> words_;
 };
 
-struct PreparedSweeps;
-
-/// An argument that is an index of a table: `index`, its place in the call.
-struct IndexedTable {
-    std::int32_t index = 0;
-    std::string table;       ///< its name, or what it is
-    std::int64_t length = 0; ///< indices are below it
-    std::string of;          ///< what has this length: "row" …
-};
-
-/// A program and its kernel, for one signature; or the sweeps it takes.
-struct Prepared {
-    /// Set where one kernel does not do: then the rest is empty.
-    std::shared_ptr<const PreparedSweeps> sweeps;
-    Program program;
-    /// The host's, or one for each device that computes.
-    KernelPointer kernel;
-    std::vector<DeviceKernelPointer> device_kernels;
-    const void* const* functions = nullptr; ///< null unless the kernel asks
-    /// Parameters, by place in the call, that would be taken for an array on
-    /// i or j if they had as many components as that has rows.
-    std::vector<std::int32_t> ambiguous_parameters;
-    /// Arguments, by place in the call, that are indices of a table.
-    std::vector<IndexedTable> indices;
-};
-using PreparedPointer = std::shared_ptr<const Prepared>;
-
-/// Kernels that run one after the other; see compiler/sweeps.h.
-struct PreparedSweeps {
-    std::vector<PreparedPointer> kernels;
-    std::vector<std::vector<SweepPart>> parts; ///< by kernel
-    std::vector<ResultPlace> results;
-    std::vector<std::string> labels; ///< of the results; see DerivedGraph
-    std::vector<Type> types;         ///< of the results
-};
-
 /// What a formula reads under a name.
 struct Name {
     std::string name; ///< normalised
@@ -93,9 +57,9 @@ struct Name {
 };
 
 /// Thread-safe; `mutex` is the session's, so that fork() has one to hold.
-class Parsed {
+class ParsedFormula {
 public:
-    Parsed(ast::Formula tree, Derivation derivation, std::mutex& mutex);
+    ParsedFormula(ast::Formula tree, Derivation derivation, std::mutex& mutex);
 
     const std::string& text() const { return tree_.text; }
     const ast::Formula& tree() const { return tree_; }
@@ -106,10 +70,10 @@ public:
 
     /// Number in names() of an argument passed as `spelling`, or -1.
     int find_name(std::string_view spelling) const;
-    PreparedPointer find(const Signature& signature) const;
-    void keep(const Signature& signature, PreparedPointer prepared);
+    ExecutablePointer find(const Signature& signature) const;
+    void keep(const Signature& signature, ExecutablePointer executable);
     /// The formula differentiated once more: kept, so that its kernels are.
-    std::shared_ptr<Parsed> derived(const DerivationStep& step);
+    std::shared_ptr<ParsedFormula> derived(const DerivationStep& step);
 
 private:
     /// Signatures kept; beyond (a loop over widths, say) all are dropped.
@@ -127,8 +91,10 @@ private:
     std::vector<FreeName> free_names_;
     std::vector<Name> names_;
     std::mutex& mutex_;
-    std::unordered_map<Signature, PreparedPointer, SignatureHash> prepared_;
-    std::vector<std::pair<DerivationStep, std::shared_ptr<Parsed>>> derived_;
+    std::unordered_map<Signature, ExecutablePointer, SignatureHash>
+        executables_;
+    std::vector<std::pair<DerivationStep, std::shared_ptr<ParsedFormula>>>
+        derived_;
 };
 
 } // namespace tilefold

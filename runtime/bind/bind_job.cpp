@@ -61,7 +61,7 @@ public:
             return; // of a device
         bound_.job.kernel = &executable.kernel->image.kernel();
         bound_.job.functions = executable.functions;
-        bound_.cut = split(bound_.job);
+        bound_.partition = partition_of(bound_.job);
     }
 
 private:

@@ -17,7 +17,7 @@ void run_job(const BoundState& bound, const Job& job, const Poll& poll) {
             .run_from_host(kernels, bound.executable->program, job,
                            {bound.on_host.data(), bound.on_host.size()},
                            *session.options.device_bytes, poll);
-    const Tiles tiles = launch(job, bound.cut, session.pool, poll);
+    const Tiles tiles = launch(job, bound.partition, session.pool, poll);
     if (tiles.met == 0)
         return;
     session.tiles_met.fetch_add(tiles.met, std::memory_order_relaxed);

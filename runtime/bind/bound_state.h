@@ -8,7 +8,7 @@
 #include "runtime/core/callbacks.h"
 #include "runtime/core/element.h"
 #include "runtime/core/object_cache.h"
-#include "runtime/schedule/split.h"
+#include "runtime/schedule/partition.h"
 
 #include <atomic>
 #include <cstddef>
@@ -37,9 +37,9 @@ public:
     std::shared_ptr<SessionState> session;
     std::shared_ptr<ParsedFormula> parsed;
     ExecutablePointer executable;
-    Location location; ///< of the arrays
-    Job job;           ///< all but the target
-    Split cut;         ///< of the job
+    Location location;   ///< of the arrays
+    Job job;             ///< all but the target
+    Partition partition; ///< of the job
     boost::container::small_vector<tilefold_operand, 6> operands;
     /// By operand, on a device: what of it is in the host's memory.
     boost::container::small_vector<Bytes, 6> on_host;

@@ -54,50 +54,54 @@ private:
 /// of the caller.
 class WaveMemory {
 public:
-    static std::size_t bytes(const Job& job, const Split& cut) {
-        if (cut.parts == 1)
+    static std::size_t bytes(const Job& job, const Partition& partition) {
+        if (partition.parts == 1)
             return 0;
         return BumpAllocator::rounded(
-                   std::size_t(cut.wave * doubles(job, cut)) * sizeof(double)) +
-               BumpAllocator::rounded(std::size_t(cut.wave) * sizeof(Missing));
+                   std::size_t(partition.wave * doubles(job, partition)) *
+                   sizeof(double)) +
+               BumpAllocator::rounded(std::size_t(partition.wave) *
+                                      sizeof(Missing));
     }
 
-    WaveMemory(const Job& job, const Split& cut, std::byte* memory)
-        : cut_(cut) {
-        if (cut.parts == 1)
+    WaveMemory(const Job& job, const Partition& partition, std::byte* memory)
+        : partition_(partition) {
+        if (partition.parts == 1)
             return;
         BumpAllocator allocator(memory);
-        partials_.stride = stride(job, cut);
-        partials_.doubles = doubles(job, cut);
-        partials_.states = allocator.take<double>(cut.wave * partials_.doubles);
-        partials_.missing = allocator.take<Missing>(cut.wave);
-        std::uninitialized_value_construct_n(partials_.missing, cut.wave);
+        partials_.stride = stride(job, partition);
+        partials_.doubles = doubles(job, partition);
+        partials_.states =
+            allocator.take<double>(partition.wave * partials_.doubles);
+        partials_.missing = allocator.take<Missing>(partition.wave);
+        std::uninitialized_value_construct_n(partials_.missing, partition.wave);
     }
 
     /// Ready for the groups from `first` on.
     const Partials& begin(std::int64_t first) {
         partials_.first_group = first;
-        if (cut_.parts > 1)
-            for (std::int64_t g = 0; g < cut_.wave; ++g)
-                partials_.missing[g] = std::int32_t(cut_.parts);
+        if (partition_.parts > 1)
+            for (std::int64_t g = 0; g < partition_.wave; ++g)
+                partials_.missing[g] = std::int32_t(partition_.parts);
         return partials_;
     }
 
 private:
     using Missing = std::atomic<std::int32_t>;
 
-    static std::int64_t stride(const Job& job, const Split& cut) {
+    static std::int64_t stride(const Job& job, const Partition& partition) {
         std::int64_t multiple = job.kernel->layout.row_multiple;
-        return (cut.parts + multiple - 1) / multiple * multiple;
+        return (partition.parts + multiple - 1) / multiple * multiple;
     }
     /// Of a group.
-    static std::int64_t doubles(const Job& job, const Split& cut) {
+    static std::int64_t doubles(const Job& job, const Partition& partition) {
         std::int64_t slots = job.kernel->slots(job.width);
-        return job.work == Work::FoldRows ? slots * stride(job, cut)
-                                          : slots * cut.block * cut.parts;
+        return job.work == Work::FoldRows
+                   ? slots * stride(job, partition)
+                   : slots * partition.block * partition.parts;
     }
 
-    const Split& cut_;
+    const Partition& partition_;
     Partials partials_;
 };
 
@@ -105,16 +109,17 @@ private:
 void run_alone(Run& run) {
     ScratchLease scratch;
     cpu::FloatMode kernels;
-    const std::size_t workers = Worker::bytes(run.job, run.cut);
+    const std::size_t workers = Worker::bytes(run.job, run.partition);
     std::byte* bytes =
-        scratch.reserve(workers + WaveMemory::bytes(run.job, run.cut));
+        scratch.reserve(workers + WaveMemory::bytes(run.job, run.partition));
     Worker worker(run, bytes, true, kernels.callers());
-    WaveMemory memory(run.job, run.cut, bytes + workers);
-    std::int64_t groups = run.cut.groups();
-    for (std::int64_t g = 0; g < groups; g += run.cut.wave) {
+    WaveMemory memory(run.job, run.partition, bytes + workers);
+    std::int64_t groups = run.partition.groups();
+    for (std::int64_t g = 0; g < groups; g += run.partition.wave) {
         run.partials = memory.begin(g);
-        std::int64_t end = std::min(g + run.cut.wave, groups);
-        for (std::int64_t p = g * run.cut.parts; p < end * run.cut.parts; ++p)
+        std::int64_t end = std::min(g + run.partition.wave, groups);
+        for (std::int64_t p = g * run.partition.parts;
+             p < end * run.partition.parts; ++p)
             if (!worker.work(p))
                 return;
     }
@@ -130,9 +135,9 @@ void share_of_wave(const Run& run, Draw& draw, bool polls,
             if (run.progress->stopped())
                 return false;
             if (!worker)
-                worker.emplace(run,
-                               scratch.reserve(Worker::bytes(run.job, run.cut)),
-                               polls, callers_mode);
+                worker.emplace(
+                    run, scratch.reserve(Worker::bytes(run.job, run.partition)),
+                    polls, callers_mode);
             return worker->work(piece);
         });
     } catch (...) {
@@ -140,10 +145,10 @@ void share_of_wave(const Run& run, Draw& draw, bool polls,
     }
 }
 
-std::int64_t grain_of(const Job& job, const Split& cut, int threads) {
-    double piece = nanoseconds_of(job, cut) /
-                   double(std::max<std::int64_t>(cut.pieces(), 1));
-    std::int64_t fair = cut.pieces() / (8 * threads);
+std::int64_t grain_of(const Job& job, const Partition& partition, int threads) {
+    double piece = nanoseconds_of(job, partition) /
+                   double(std::max<std::int64_t>(partition.pieces(), 1));
+    std::int64_t fair = partition.pieces() / (8 * threads);
     return std::clamp<std::int64_t>(std::int64_t(draw_nanoseconds / piece), 1,
                                     std::max<std::int64_t>(fair, 1));
 }
@@ -164,16 +169,16 @@ bool run_wave(const Run& run, Draw& draw, ThreadPool& pool,
 
 void run_together(Run& run, ThreadPool& pool) {
     Scratch bytes;
-    WaveMemory memory(run.job, run.cut,
-                      bytes.reserve(WaveMemory::bytes(run.job, run.cut)));
-    std::int64_t groups = run.cut.groups();
-    std::int64_t grain = grain_of(run.job, run.cut, pool.threads());
+    WaveMemory memory(run.job, run.partition,
+                      bytes.reserve(WaveMemory::bytes(run.job, run.partition)));
+    std::int64_t groups = run.partition.groups();
+    std::int64_t grain = grain_of(run.job, run.partition, pool.threads());
     for (std::int64_t g = 0; g < groups && !run.progress->stopped();
-         g += run.cut.wave) {
+         g += run.partition.wave) {
         run.partials = memory.begin(g);
-        std::int64_t end = std::min(g + run.cut.wave, groups);
-        Draw draw(g * run.cut.parts, end * run.cut.parts, grain);
-        if (!run_wave(run, draw, pool, (end - g) * run.cut.parts))
+        std::int64_t end = std::min(g + run.partition.wave, groups);
+        Draw draw(g * run.partition.parts, end * run.partition.parts, grain);
+        if (!run_wave(run, draw, pool, (end - g) * run.partition.parts))
             fail(Code::Cancelled, {"a fork in the callback"});
     }
 }
@@ -193,7 +198,7 @@ void prepare(const Job& job, double* constants) {
 }
 
 void run_watched(Run& run, ThreadPool& pool, const Poll& poll, bool alone) {
-    Progress progress(poll, pairs_of(run.job, run.cut));
+    Progress progress(poll, pairs_of(run.job, run.partition));
     run.progress = &progress;
     if (alone) {
         run_alone(run);
@@ -211,14 +216,14 @@ void run_watched(Run& run, ThreadPool& pool, const Poll& poll, bool alone) {
 
 } // namespace
 
-Tiles launch(const Job& job, const Split& cut, ThreadPool& pool,
+Tiles launch(const Job& job, const Partition& partition, ThreadPool& pool,
              const Poll& poll) {
-    if (cut.pieces() == 0)
+    if (partition.pieces() == 0)
         return {};
     Run::Tiles tiles;
-    Run run{job, cut, nullptr, {}, nullptr, &tiles};
-    bool small = nanoseconds_of(job, cut) < alone_nanoseconds;
-    bool alone = small || cut.pieces() == 1 || pool.threads() == 1;
+    Run run{job, partition, nullptr, {}, nullptr, &tiles};
+    bool small = nanoseconds_of(job, partition) < alone_nanoseconds;
+    bool alone = small || partition.pieces() == 1 || pool.threads() == 1;
     if (alone && (small || !poll))
         run_alone(run);
     else

@@ -8,35 +8,36 @@
 namespace tilefold {
 namespace {
 
-std::int64_t state_doubles(const Job& job, const Split& cut) {
-    return job.kernel->slots(job.width) * cut.block;
+std::int64_t state_doubles(const Job& job, const Partition& partition) {
+    return job.kernel->slots(job.width) * partition.block;
 }
 
 bool reduces(Work work) {
     return work == Work::Reduce || work == Work::FoldRows;
 }
 
-bool folds_strips(const Job& job, const Split& cut) {
-    return cut.strips && job.work == Work::FoldRows;
+bool folds_strips(const Job& job, const Partition& partition) {
+    return partition.strips && job.work == Work::FoldRows;
 }
 
 } // namespace
 
-std::size_t Worker::bytes(const Job& job, const Split& cut) {
-    std::int64_t state = reduces(job.work) ? state_doubles(job, cut) * 8 : 0;
+std::size_t Worker::bytes(const Job& job, const Partition& partition) {
+    std::int64_t state =
+        reduces(job.work) ? state_doubles(job, partition) * 8 : 0;
     return BumpAllocator::rounded(job.operands.size() *
                                   sizeof(tilefold_operand)) +
            BumpAllocator::rounded(std::size_t(job.kernel->layout.constants) *
                                   8) +
            BumpAllocator::rounded(std::size_t(state)) +
-           BumpAllocator::rounded(folds_strips(job, cut) ? std::size_t(state)
-                                                         : 0) +
+           BumpAllocator::rounded(
+               folds_strips(job, partition) ? std::size_t(state) : 0) +
            BumpAllocator::rounded(std::size_t(job.kernel->scratch(job.width)));
 }
 
 Worker::Worker(const Run& run, std::byte* memory, bool polls,
                unsigned callers_mode)
-    : run_(run), kernel_(*run.job.kernel), cut_(run.cut),
+    : run_(run), kernel_(*run.job.kernel), partition_(run.partition),
       at_(run.job.batches->extents.size(), 0), polls_(polls),
       pair_nanoseconds_(run.job.kernel->nanoseconds(run.job.width)),
       callers_mode_(callers_mode) {
@@ -46,10 +47,10 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
         allocator.take<tilefold_operand>(std::int64_t(job.operands.size()));
     std::copy(job.operands.begin(), job.operands.end(), operands_);
     double* constants = allocator.take<double>(kernel_.layout.constants);
-    state_ = allocator.take<double>(reduces(job.work) ? state_doubles(job, cut_)
-                                                      : 0);
+    state_ = allocator.take<double>(
+        reduces(job.work) ? state_doubles(job, partition_) : 0);
     strip_state_ = allocator.take<double>(
-        folds_strips(job, cut_) ? state_doubles(job, cut_) : 0);
+        folds_strips(job, partition_) ? state_doubles(job, partition_) : 0);
     scratch_ = allocator.take<char>(kernel_.scratch(job.width));
     call_.operands = operands_;
     call_.literals = job.literals;
@@ -133,10 +134,10 @@ bool Worker::went_on(double pairs) {
 /// At most a block of rows.
 bool Worker::accumulate(Interval rows, Interval columns, double* state) {
     for (std::int64_t j0 = columns.first; j0 < columns.last;
-         j0 += cut_.call_columns) {
-        std::int64_t j1 = std::min(j0 + cut_.call_columns, columns.last);
+         j0 += partition_.call_columns) {
+        std::int64_t j1 = std::min(j0 + partition_.call_columns, columns.last);
         kernel_.accumulate(&call_, rows.first, rows.last, j0, j1, state,
-                           cut_.block, scratch_);
+                           partition_.block, scratch_);
         if (!went_on(double(rows.size()) * double(j1 - j0)))
             return false;
     }
@@ -144,7 +145,7 @@ bool Worker::accumulate(Interval rows, Interval columns, double* state) {
 }
 
 bool Worker::accumulate(const Strip& strip, double* state) {
-    kernel_.init(&call_, state, cut_.block);
+    kernel_.init(&call_, state, partition_.block);
     for (Interval columns : strip.columns)
         if (!accumulate(strip.rows, columns, state))
             return false;
@@ -153,9 +154,9 @@ bool Worker::accumulate(const Strip& strip, double* state) {
 
 /// The piece's rows, block after block, onto one state.
 bool Worker::accumulate(const Piece& piece, double* state) {
-    kernel_.init(&call_, state, cut_.block);
-    for (std::int64_t i0 = piece.i0; i0 < piece.i1; i0 += cut_.block) {
-        std::int64_t i1 = std::min(i0 + cut_.block, piece.i1);
+    kernel_.init(&call_, state, partition_.block);
+    for (std::int64_t i0 = piece.i0; i0 < piece.i1; i0 += partition_.block) {
+        std::int64_t i1 = std::min(i0 + partition_.block, piece.i1);
         if (!accumulate({i0, i1}, {piece.j0, piece.j1}, state))
             return false;
     }
@@ -171,8 +172,8 @@ bool Worker::completes(std::int64_t group) {
 /// Neighbours first, in the order of the parts; the result in part 0.
 void Worker::merge_tree(double* states, std::int64_t distance,
                         std::int64_t stride, std::int64_t rows) {
-    for (std::int64_t gap = 1; gap < cut_.parts; gap *= 2)
-        for (std::int64_t p = 0; p + gap < cut_.parts; p += 2 * gap)
+    for (std::int64_t gap = 1; gap < partition_.parts; gap *= 2)
+        for (std::int64_t p = 0; p + gap < partition_.parts; p += 2 * gap)
             kernel_.merge(&call_, states + p * distance,
                           states + (p + gap) * distance, stride, rows);
 }
@@ -183,24 +184,25 @@ bool Worker::reduce(const Piece& piece, std::int64_t number) {
         return went_on(double(piece.i1 - piece.i0) *
                        double(piece.j1 - piece.j0));
     }
-    if (cut_.parts == 1) {
+    if (partition_.parts == 1) {
         if (!accumulate(piece, state_))
             return false;
-        kernel_.finalise(&call_, piece.i0, piece.i1, state_, cut_.block,
+        kernel_.finalise(&call_, piece.i0, piece.i1, state_, partition_.block,
                          scratch_);
         return true;
     }
     const Partials& partials = run_.partials;
-    std::int64_t group = number / cut_.parts;
-    std::int64_t part_doubles = partials.doubles / cut_.parts;
+    std::int64_t group = number / partition_.parts;
+    std::int64_t part_doubles = partials.doubles / partition_.parts;
     double* states =
         partials.states + (group - partials.first_group) * partials.doubles;
-    if (!accumulate(piece, states + number % cut_.parts * part_doubles))
+    if (!accumulate(piece, states + number % partition_.parts * part_doubles))
         return false;
     if (!completes(group))
         return true;
-    merge_tree(states, part_doubles, cut_.block, piece.i1 - piece.i0);
-    kernel_.finalise(&call_, piece.i0, piece.i1, states, cut_.block, scratch_);
+    merge_tree(states, part_doubles, partition_.block, piece.i1 - piece.i0);
+    kernel_.finalise(&call_, piece.i0, piece.i1, states, partition_.block,
+                     scratch_);
     return true;
 }
 
@@ -208,10 +210,11 @@ bool Worker::reduce(const Piece& piece, std::int64_t number) {
 /// until one is left.
 void Worker::fold_rows(double* state, std::int64_t rows) {
     if (kernel_.fold)
-        return kernel_.fold(&call_, state, cut_.block, rows);
+        return kernel_.fold(&call_, state, partition_.block, rows);
     while (rows > 1) {
         std::int64_t half = (rows + 1) / 2;
-        kernel_.merge(&call_, state, state + half, cut_.block, rows - half);
+        kernel_.merge(&call_, state, state + half, partition_.block,
+                      rows - half);
         rows = half;
     }
 }
@@ -220,24 +223,24 @@ void Worker::fold_rows(double* state, std::int64_t rows) {
 bool Worker::fold(const Piece& piece, std::int64_t number) {
     if (!accumulate(piece, state_))
         return false;
-    fold_rows(state_, std::min(piece.i1 - piece.i0, cut_.block));
+    fold_rows(state_, std::min(piece.i1 - piece.i0, partition_.block));
     finish_fold(number);
     return true;
 }
 
 /// Row 0 of the state is a part of its group.
 void Worker::finish_fold(std::int64_t number) {
-    if (cut_.parts == 1) {
-        kernel_.finalise(&call_, 0, 1, state_, cut_.block, scratch_);
+    if (partition_.parts == 1) {
+        kernel_.finalise(&call_, 0, 1, state_, partition_.block, scratch_);
         return;
     }
     const Partials& partials = run_.partials;
-    std::int64_t group = number / cut_.parts;
+    std::int64_t group = number / partition_.parts;
     double* states =
         partials.states + (group - partials.first_group) * partials.doubles;
     for (std::int64_t s = 0; s < kernel_.slots(call_.width); ++s)
-        states[s * partials.stride + number % cut_.parts] =
-            state_[s * cut_.block];
+        states[s * partials.stride + number % partition_.parts] =
+            state_[s * partition_.block];
     if (!completes(group))
         return;
     merge_tree(states, 1, partials.stride, 1);
@@ -250,33 +253,33 @@ bool Worker::reduce(std::span<const Strip> strips) {
         if (!accumulate(strip, state_))
             return false;
         kernel_.finalise(&call_, strip.rows.first, strip.rows.last, state_,
-                         cut_.block, scratch_);
+                         partition_.block, scratch_);
     }
     return true;
 }
 
 /// Strips have different rows: each is folded by itself, onto row 0.
 bool Worker::fold(std::span<const Strip> strips, std::int64_t number) {
-    kernel_.init(&call_, state_, cut_.block);
+    kernel_.init(&call_, state_, partition_.block);
     for (const Strip& strip : strips) {
         if (strip.columns.empty())
             continue;
         if (!accumulate(strip, strip_state_))
             return false;
         fold_rows(strip_state_, strip.rows.size());
-        kernel_.merge(&call_, state_, strip_state_, cut_.block, 1);
+        kernel_.merge(&call_, state_, strip_state_, partition_.block, 1);
     }
     finish_fold(number);
     return true;
 }
 
 bool Worker::work(std::int64_t number) {
-    if (cut_.strips && run_.job.work == Work::Reduce)
-        return reduce(cut_.strips->piece(number));
-    Piece piece = cut_.piece(number);
+    if (partition_.strips && run_.job.work == Work::Reduce)
+        return reduce(partition_.strips->piece(number));
+    Piece piece = partition_.piece(number);
     move_to(piece.batch);
-    if (cut_.strips)
-        return fold(cut_.strips->piece(number), number);
+    if (partition_.strips)
+        return fold(partition_.strips->piece(number), number);
     switch (run_.job.work) {
     case Work::Reduce:
         return reduce(piece, number);

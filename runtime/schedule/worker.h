@@ -3,8 +3,8 @@
 #pragma once
 
 #include "runtime/core/scratch.h"
+#include "runtime/schedule/partition.h"
 #include "runtime/schedule/progress.h"
-#include "runtime/schedule/split.h"
 
 #include <atomic>
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Run {
     };
 
     const Job& job;
-    const Split& cut;
+    const Partition& partition;
     double* constants = nullptr; ///< prepared; null: each worker prepares
     Partials partials;
     Progress* progress = nullptr; ///< null: nobody watches
@@ -38,7 +38,7 @@ struct Run {
 class Worker {
 public:
     /// Bytes of scratch a worker carves its memory from.
-    static std::size_t bytes(const Job& job, const Split& cut);
+    static std::size_t bytes(const Job& job, const Partition& partition);
 
     /// `polls`: runs on the calling thread, whose mode is `callers_mode`.
     Worker(const Run& run, std::byte* memory, bool polls,
@@ -71,7 +71,7 @@ private:
 
     const Run& run_;
     const Kernel& kernel_;
-    const Split& cut_;
+    const Partition& partition_;
     tilefold_call call_{};
     tilefold_operand* operands_;
     double* state_;

@@ -21,7 +21,7 @@ GoesOn going_on_of(const BoundState& bound, const Poll& poll) {
         return {};
     const double pairs = bound.sweeps ? double(bound.sweeps->lengths.i) *
                                             double(bound.sweeps->lengths.j)
-                                      : pairs_of(bound.job, bound.cut);
+                                      : pairs_of(bound.job, bound.partition);
     return [&poll, pairs] { return poll(0, std::max(pairs, 1.0)); };
 }
 

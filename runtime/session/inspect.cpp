@@ -60,7 +60,7 @@ std::vector<KernelUse> kernels_of(const Bound& bound) {
         return uses;
     }
     const Job& job = state.job;
-    const Split& cut = state.cut;
+    const Partition& partition = state.partition;
     KernelUse use = use_of(executable);
     use.scratch = job.kernel->scratch(job.width);
     use.state = job.kernel->slots(job.width) * 8;
@@ -68,10 +68,11 @@ std::vector<KernelUse> kernels_of(const Bound& bound) {
     use.columns = job.columns;
     use.width = job.width;
     use.batches = state.batches.count();
-    use.block = cut.block;
-    use.row_pieces = cut.row_pieces;
-    use.column_pieces = cut.column_pieces;
-    use.strips = cut.strips ? std::int64_t(cut.strips->all.size()) : 0;
+    use.block = partition.block;
+    use.row_pieces = partition.row_pieces;
+    use.column_pieces = partition.column_pieces;
+    use.strips =
+        partition.strips ? std::int64_t(partition.strips->all.size()) : 0;
     uses.push_back(use);
     return uses;
 }

@@ -4,7 +4,7 @@
 #include "tests/runtime/sum_problem.h"
 
 #include "formulas/diagnostic.h"
-#include "runtime/schedule/split.h"
+#include "runtime/schedule/partition.h"
 
 #include <chrono>
 #include <cmath>
@@ -74,7 +74,7 @@ TEST_F(Launch, TiesGoToTheFirstColumnAcrossSegments) {
         problem.y[j] = double(j % 500);
     for (std::size_t i = 0; i < problem.x.size(); ++i)
         problem.x[i] = double(20 * i);
-    ASSERT_GT(split(problem.job()).parts, 4);
+    ASSERT_GT(partition_of(problem.job()).parts, 4);
     problem.run(3);
     auto* indices = reinterpret_cast<std::int64_t*>(problem.out.data());
     for (std::int64_t i = 0; i < 20; ++i)

@@ -24,8 +24,8 @@ MUTANTS = [
     Mutant(
         "a partial result is dropped in merge",
         "runtime/schedule/worker.cpp",
-        "p + gap < cut_.parts; p += 2 * gap",
-        "p + gap < cut_.parts - 1; p += 2 * gap",
+        "p + gap < partition_.parts; p += 2 * gap",
+        "p + gap < partition_.parts - 1; p += 2 * gap",
         "test_runtime",
         "*Launch*",
     ),

@@ -1,6 +1,7 @@
-// runtime/schedule/split.cpp - sizes to pieces; see split.h for what must hold.
+// runtime/schedule/partition.cpp - sizes to pieces; see partition.h for what
+// must hold.
 
-#include "runtime/schedule/split.h"
+#include "runtime/schedule/partition.h"
 
 #include <algorithm>
 #include <cmath>
@@ -74,28 +75,32 @@ std::int64_t block_rows(const Job& job, std::int64_t batches,
     return std::max(block / multiple * multiple, multiple);
 }
 
-void cut_rows(Split& cut, std::int64_t blocks_of_piece) {
-    cut.whole_rows = cut.rows / cut.block * cut.block;
-    cut.row_span = blocks_of_piece * cut.block;
-    cut.row_pieces =
-        divided_up(cut.whole_rows, cut.row_span) + (cut.rows > cut.whole_rows);
+void cut_rows(Partition& partition, std::int64_t blocks_of_piece) {
+    partition.whole_rows = partition.rows / partition.block * partition.block;
+    partition.row_span = blocks_of_piece * partition.block;
+    partition.row_pieces =
+        divided_up(partition.whole_rows, partition.row_span) +
+        (partition.rows > partition.whole_rows);
 }
 
-void cut_columns(Split& cut, std::int64_t panel, std::int64_t segments) {
-    std::int64_t panels = divided_up(cut.columns, panel);
+void cut_columns(Partition& partition, std::int64_t panel,
+                 std::int64_t segments) {
+    std::int64_t panels = divided_up(partition.columns, panel);
     segments = std::clamp<std::int64_t>(segments, 1,
                                         std::max<std::int64_t>(panels, 1));
-    cut.column_span =
+    partition.column_span =
         std::max<std::int64_t>(divided_up(panels, segments), 1) * panel;
-    cut.column_pieces =
-        std::max<std::int64_t>(divided_up(cut.columns, cut.column_span), 1);
+    partition.column_pieces = std::max<std::int64_t>(
+        divided_up(partition.columns, partition.column_span), 1);
 }
 
 /// Segments of columns where rows and batches give fewer pieces than wanted.
-std::int64_t segments(const Job& job, const Split& cut, std::int64_t wanted) {
-    std::int64_t made = std::max<std::int64_t>(cut.batches * cut.row_pieces, 1);
+std::int64_t segments(const Job& job, const Partition& partition,
+                      std::int64_t wanted) {
+    std::int64_t made =
+        std::max<std::int64_t>(partition.batches * partition.row_pieces, 1);
     std::int64_t slots = job.kernel->slots(job.width);
-    std::int64_t state = cut.block * slots * 8;
+    std::int64_t state = partition.block * slots * 8;
     double of_row = double(slots) * constants::slot_nanoseconds +
                     job.kernel->layout.row_nanoseconds;
     double share = made >= constants::enough_pieces
@@ -106,36 +111,38 @@ std::int64_t segments(const Job& job, const Split& cut, std::int64_t wanted) {
         std::int64_t(of_row / (share * job.kernel->nanoseconds(job.width))));
     return std::min(
         {wanted / made, job.columns / columns,
-         Split::most_state / std::max<std::int64_t>(made * state, 1)});
+         Partition::most_state / std::max<std::int64_t>(made * state, 1)});
 }
 
-void split_reduce(const Job& job, Split& cut, std::int64_t wanted) {
-    cut_rows(cut, 1);
-    cut_columns(cut, job.kernel->layout.panel, segments(job, cut, wanted));
-    cut.parts = cut.column_pieces;
-    cut.wave = std::max<std::int64_t>(cut.groups(), 1);
+void split_reduce(const Job& job, Partition& partition, std::int64_t wanted) {
+    cut_rows(partition, 1);
+    cut_columns(partition, job.kernel->layout.panel,
+                segments(job, partition, wanted));
+    partition.parts = partition.column_pieces;
+    partition.wave = std::max<std::int64_t>(partition.groups(), 1);
 }
 
 /// States of folded pieces that are alive at once.
-std::int64_t groups_of_wave(const Job& job, const Split& cut) {
+std::int64_t groups_of_wave(const Job& job, const Partition& partition) {
     std::int64_t group_bytes =
         job.kernel->slots(job.width) * 8 *
-        rounded_up(cut.parts, job.kernel->layout.row_multiple);
-    return std::clamp<std::int64_t>(Split::most_state /
-                                        std::max<std::int64_t>(group_bytes, 1),
-                                    1, std::max<std::int64_t>(cut.batches, 1));
+        rounded_up(partition.parts, job.kernel->layout.row_multiple);
+    return std::clamp<std::int64_t>(
+        Partition::most_state / std::max<std::int64_t>(group_bytes, 1), 1,
+        std::max<std::int64_t>(partition.batches, 1));
 }
 
 /// Rows end in one state, so that a piece may take several blocks.
-void split_fold(const Job& job, Split& cut, std::int64_t wanted) {
-    std::int64_t blocks = divided_up(cut.rows, cut.block);
+void split_fold(const Job& job, Partition& partition, std::int64_t wanted) {
+    std::int64_t blocks = divided_up(partition.rows, partition.block);
     std::int64_t most =
         std::max<std::int64_t>(divided_up(blocks, Job::most_pieces), 1);
-    cut_rows(cut, most);
-    cut.row_pieces = std::max<std::int64_t>(cut.row_pieces, 1);
-    cut_columns(cut, job.kernel->layout.panel, segments(job, cut, wanted));
-    cut.parts = cut.row_pieces * cut.column_pieces;
-    cut.wave = groups_of_wave(job, cut);
+    cut_rows(partition, most);
+    partition.row_pieces = std::max<std::int64_t>(partition.row_pieces, 1);
+    cut_columns(partition, job.kernel->layout.panel,
+                segments(job, partition, wanted));
+    partition.parts = partition.row_pieces * partition.column_pieces;
+    partition.wave = groups_of_wave(job, partition);
 }
 
 /// Columns of one call, in whole panels.
@@ -152,38 +159,41 @@ std::int64_t columns_of_call(const Job& job, std::int64_t rows) {
            panel;
 }
 
-void split_dense(const Job& job, Split& cut) {
-    cut_rows(cut, 1);
-    std::int64_t span = columns_of_call(job, cut.block);
-    cut_columns(cut, job.kernel->layout.panel, divided_up(job.columns, span));
+void split_dense(const Job& job, Partition& partition) {
+    cut_rows(partition, 1);
+    std::int64_t span = columns_of_call(job, partition.block);
+    cut_columns(partition, job.kernel->layout.panel,
+                divided_up(job.columns, span));
 }
 
 /// Pieces of chosen pairs: in Reduce each piece is a group.
-void split_chosen(const Job& job, Split& cut) {
-    cut.strips = cut_strips(job, cut.batches, cut.block);
-    const auto pieces = std::int64_t(cut.strips->pieces());
+void split_chosen(const Job& job, Partition& partition) {
+    partition.strips = cut_strips(job, partition.batches, partition.block);
+    const auto pieces = std::int64_t(partition.strips->pieces());
     if (job.work == Work::FoldRows) {
-        cut.row_pieces = pieces / std::max<std::int64_t>(cut.batches, 1);
-        cut.parts = cut.row_pieces;
-        cut.wave = groups_of_wave(job, cut);
+        partition.row_pieces =
+            pieces / std::max<std::int64_t>(partition.batches, 1);
+        partition.parts = partition.row_pieces;
+        partition.wave = groups_of_wave(job, partition);
     } else {
-        cut.batches = 1;
-        cut.row_pieces = pieces;
+        partition.batches = 1;
+        partition.row_pieces = pieces;
     }
 }
 
 } // namespace
 
-double pairs_of(const Job& job, const Split& cut) {
-    return cut.strips ? cut.strips->pairs : double(cut.batches) * job.pairs();
+double pairs_of(const Job& job, const Partition& partition) {
+    return partition.strips ? partition.strips->pairs
+                            : double(partition.batches) * job.pairs();
 }
 
-double nanoseconds_of(const Job& job, const Split& cut) {
-    return pairs_of(job, cut) * job.kernel->nanoseconds(job.width) +
-           double(cut.batches) * Job::call_nanoseconds;
+double nanoseconds_of(const Job& job, const Partition& partition) {
+    return pairs_of(job, partition) * job.kernel->nanoseconds(job.width) +
+           double(partition.batches) * Job::call_nanoseconds;
 }
 
-Piece Split::piece(std::int64_t number) const {
+Piece Partition::piece(std::int64_t number) const {
     std::int64_t column = number % column_pieces;
     std::int64_t row = number / column_pieces % row_pieces;
     Piece piece;
@@ -196,34 +206,35 @@ Piece Split::piece(std::int64_t number) const {
     return piece;
 }
 
-Split split(const Job& job) {
-    Split cut;
-    cut.rows = job.rows;
-    cut.columns = job.columns;
-    cut.batches = job.batches->count();
-    std::int64_t wanted = pieces_wanted(job, cut.batches);
-    cut.block = block_rows(job, cut.batches, wanted);
-    cut.call_columns = columns_of_call(job, std::min(cut.block, job.rows));
+Partition partition_of(const Job& job) {
+    Partition partition;
+    partition.rows = job.rows;
+    partition.columns = job.columns;
+    partition.batches = job.batches->count();
+    std::int64_t wanted = pieces_wanted(job, partition.batches);
+    partition.block = block_rows(job, partition.batches, wanted);
+    partition.call_columns =
+        columns_of_call(job, std::min(partition.block, job.rows));
     switch (job.work) {
     case Work::Reduce:
     case Work::FoldRows:
         if (job.chosen)
-            split_chosen(job, cut);
+            split_chosen(job, partition);
         else if (job.work == Work::Reduce)
-            split_reduce(job, cut, wanted);
+            split_reduce(job, partition, wanted);
         else
-            split_fold(job, cut, wanted);
+            split_fold(job, partition, wanted);
         break;
     case Work::Zip:
-        cut_rows(cut, 1);
+        cut_rows(partition, 1);
         break;
     case Work::Dense:
-        split_dense(job, cut);
+        split_dense(job, partition);
         break;
     }
-    if (cut.parts == 1) // no state outlives its piece
-        cut.wave = std::max<std::int64_t>(cut.groups(), 1);
-    return cut;
+    if (partition.parts == 1) // no state outlives its piece
+        partition.wave = std::max<std::int64_t>(partition.groups(), 1);
+    return partition;
 }
 
 } // namespace tilefold

@@ -1,6 +1,6 @@
-// runtime/schedule/split.h - how a job is cut into pieces.
+// runtime/schedule/partition.h - how a job is cut into pieces.
 //
-// What holds of every split:
+// What holds of every partition:
 //  1. It is a function of sizes and of the kernel's layout alone. Threads
 //     never enter: any number of threads gives the same bits.
 //  2. Pieces of one group hold partial states of the same rows; they are
@@ -25,7 +25,7 @@ struct Piece {
     std::int64_t j0 = 0, j1 = 0;
 };
 
-struct Split {
+struct Partition {
     static constexpr std::int64_t most_state = std::int64_t(16) << 20;
 
     std::int64_t rows = 0, columns = 0;
@@ -51,10 +51,10 @@ struct Split {
 };
 
 /// Pairs of all batches.
-double pairs_of(const Job& job, const Split& cut);
+double pairs_of(const Job& job, const Partition& partition);
 /// Estimated nanoseconds of the whole job on one core.
-double nanoseconds_of(const Job& job, const Split& cut);
+double nanoseconds_of(const Job& job, const Partition& partition);
 
-Split split(const Job& job);
+Partition partition_of(const Job& job);
 
 } // namespace tilefold

@@ -18,7 +18,7 @@
 
 namespace tilefold {
 
-struct FreeName;
+struct FreeName; // these two are told in full by compiler/pipeline.h
 struct Stage;
 class DeviceMemory;
 namespace detail {

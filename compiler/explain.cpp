@@ -7,6 +7,8 @@
 #include "compiler/passes/bounds.h"
 #include "compiler/passes/split.h"
 #include "compiler/pipeline.h"
+#include "compiler/passes/split.h"
+#include "formulas/readings.h"
 
 #include <charconv>
 #include <iomanip>

@@ -11,6 +11,7 @@
 #include "compiler/language/vocabulary.h"
 #include "compiler/passes/dynamic_width.h"
 #include "compiler/passes/passes.h"
+#include "formulas/names.h"
 
 #include <algorithm>
 

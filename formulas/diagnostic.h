@@ -2,6 +2,8 @@
 // points in the formula, and the text with a caret.
 #pragma once
 
+#include "formulas/span.h"
+
 #include <cstdint>
 #include <exception>
 #include <initializer_list>
@@ -9,14 +11,6 @@
 #include <string_view>
 
 namespace tilefold {
-
-/// A half-open range of bytes in the text of a formula.
-struct Span {
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;
-
-    friend bool operator==(const Span&, const Span&) = default;
-};
 
 /// One enumerator per row of diagnostics.def.
 enum class Code : std::uint16_t {

@@ -1,5 +1,5 @@
 // formulas/equal.cpp - when two formulas say the same.
-#include "formulas/parser.h"
+#include "formulas/equal.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // formulas/excerpt.h - the lines of an error message that show the formula.
 #pragma once
 
-#include "formulas/diagnostic.h"
+#include "formulas/span.h"
 
 #include <string>
 #include <string_view>

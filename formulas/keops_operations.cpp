@@ -1,6 +1,9 @@
 // formulas/keops_operations.cpp - calls and declarations in KeOps spelling.
 #include "formulas/keops_state.h"
+#include "formulas/keops_syntax.h"
+#include "formulas/lexer.h"
 #include "formulas/names.h"
+#include "formulas/parser.h"
 
 #include <algorithm>
 #include <iterator>

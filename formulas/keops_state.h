@@ -5,11 +5,14 @@
 // (the inner product), `+ -`, `* /`, the sign, `**`.
 #pragma once
 
-#include "formulas/keops_syntax.h"
-#include "formulas/lexer.h"
+#include "formulas/keops_formula.h"
+#include "formulas/symbols.h"
+#include "formulas/token.h"
 #include "formulas/tree.h"
+#include "formulas/vocabulary.h"
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

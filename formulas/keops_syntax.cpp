@@ -3,6 +3,7 @@
 
 #include "formulas/excerpt.h"
 #include "formulas/keops_state.h"
+#include "formulas/lexer.h"
 #include "formulas/names.h"
 
 #include <algorithm>

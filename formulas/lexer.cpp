@@ -4,7 +4,6 @@
 #include "formulas/excerpt.h"
 #include "formulas/names.h"
 #include "formulas/notations.h"
-#include "formulas/parser.h"
 #include "formulas/symbols.h"
 #include "formulas/utf8.h"
 

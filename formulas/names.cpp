@@ -1,7 +1,6 @@
 // formulas/names.cpp - one spelling for each name, and the names near one.
 #include "formulas/names.h"
 
-#include "formulas/parser.h"
 #include "formulas/utf8.h"
 
 #include <algorithm>

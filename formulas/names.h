@@ -1,5 +1,5 @@
 // formulas/names.h - what a name means: its axis, its one spelling, and the
-// names near it. `normalise_name` is declared in parser.h.
+// names near it.
 #pragma once
 
 #include "formulas/ast.h"
@@ -22,6 +22,10 @@ SubscriptedName split_subscript(std::string_view folded);
 /// NFKC, with lowered characters as ASCII subscripts (`x₁ᵢ` is `x_1_i`) and
 /// Greek letters kept: how a name is shown.
 std::string fold_name(std::string_view typed);
+
+/// The spelling under which a name is stored: NFKC, `λ` and `lambda_` alike,
+/// so that formula names and argument names meet. Also used for arguments.
+std::string normalise_name(std::string_view name);
 
 /// A normalised name with the Greek letters that `text` was typed with:
 /// `sigma_f` as `σ_f` where `σ` stands in the text.

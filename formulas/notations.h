@@ -1,7 +1,8 @@
 // formulas/notations.h - what notations of elsewhere are written as here.
 #pragma once
 
-#include "formulas/parser.h"
+#include "formulas/diagnostic.h"
+#include "formulas/vocabulary.h"
 
 #include <optional>
 #include <string>

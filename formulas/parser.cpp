@@ -2,6 +2,7 @@
 #include "formulas/parser.h"
 
 #include "formulas/excerpt.h"
+#include "formulas/lexer.h"
 #include "formulas/names.h"
 #include "formulas/parser_state.h"
 #include "formulas/readings.h"

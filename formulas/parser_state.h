@@ -12,9 +12,10 @@
 //     reductions outside are not seen inside.
 #pragma once
 
-#include "formulas/lexer.h"
-#include "formulas/parser.h"
+#include "formulas/symbols.h"
+#include "formulas/token.h"
 #include "formulas/tree.h"
+#include "formulas/vocabulary.h"
 
 #include <map>
 #include <set>

@@ -3,8 +3,9 @@
 // Whatever is not closed by itself (a number, a name, a call, a norm, a list)
 // stands in parentheses where it is an operand, so that no rule of precedence
 // or of ambiguity applies when the text is read again.
+#include "formulas/printer.h"
+
 #include "formulas/names.h"
-#include "formulas/parser.h"
 #include "formulas/readings.h"
 
 #include <algorithm>
@@ -216,45 +217,6 @@ std::string Printer::definition(const ast::Definition& definition) const {
 }
 
 } // namespace
-
-bool is_infix(const Node& node) {
-    constexpr std::string_view operators[] = {
-        "+", "-", "*",  "/",  "//", "mod", "·",   "@",
-        "<", ">", "<=", ">=", "==", "!=",  "and", "or",
-    };
-    return node.kind == Kind::Apply && node.children.size() == 2 &&
-           std::ranges::count(operators, node.name) != 0;
-}
-
-bool is_condition(const Node& node) {
-    constexpr std::string_view names[] = {
-        "<", "<=", ">", ">=", "==", "!=", "and", "or", "not"};
-    return node.kind == Kind::Apply &&
-           std::ranges::count(names, node.name) != 0;
-}
-
-std::string number_text(double value) {
-    char digits[32];
-    const auto end = std::to_chars(digits, std::end(digits), value).ptr;
-    return {digits, end};
-}
-
-std::string subscript_text(const Node& node) {
-    const auto bound = [](const std::optional<std::int64_t>& value) {
-        return value ? std::to_string(*value) : std::string();
-    };
-    const std::string last = node.is_range ? ":" + bound(node.last) : "";
-    return "[" + bound(node.first) + last + "]";
-}
-
-std::string definition_head(const ast::Definition& definition) {
-    if (!definition.is_function)
-        return definition.name;
-    std::string parameters;
-    for (const std::string& name : definition.parameters)
-        parameters += (parameters.empty() ? "" : ", ") + name;
-    return definition.name + in_parentheses(parameters);
-}
 
 std::string print(const Formula& formula) {
     const Printer printer(formula);

@@ -1,4 +1,5 @@
-// formulas/readings.h - what both printers of formulas share.
+// formulas/readings.h - a formula as it was understood, and the texts that both
+// printers of formulas share.
 #pragma once
 
 #include "formulas/ast.h"
@@ -21,6 +22,10 @@ std::string subscript_text(const ast::Node& node);
 
 /// `k(u, v)` or `s`, before its equals sign.
 std::string definition_head(const ast::Definition& definition);
+
+/// The formula fully parenthesised, in the notation of the golden corpus:
+/// ⋅ for an implicit product, ⟨⟩ around a prefix reduction's body.
+std::string print_readings(const ast::Formula& formula);
 
 /// The notation of print_readings for one node.
 std::string print_reading(const ast::Formula& formula, ast::NodeId id);

@@ -1,12 +1,16 @@
 // formulas/symbols.h - look-ups in the table of symbols, tokens.def.
 #pragma once
 
-#include "formulas/lexer.h"
+#include "formulas/token.h"
 
 #include <optional>
 #include <string_view>
 
 namespace tilefold {
+
+/// The spelling of an operator or of punctuation; empty for other kinds.
+std::string_view spelling(TokenKind kind);
+Level level(TokenKind kind);
 
 struct Spelling {
     std::string_view text;

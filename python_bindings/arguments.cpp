@@ -141,22 +141,6 @@ Axes declared_axes(PyObject* role) {
 
 } // namespace
 
-Pin::~Pin() {
-    if (buffer_.obj)
-        PyBuffer_Release(&buffer_);
-    if (tensor_ && tensor_->deleter)
-        tensor_->deleter(tensor_);
-    if (versioned_ && versioned_->deleter)
-        versioned_->deleter(versioned_);
-}
-
-bool Pin::take_buffer(PyObject* value, int flags) {
-    if (PyObject_GetBuffer(value, &buffer_, flags) == 0)
-        return true;
-    buffer_.obj = nullptr;
-    return false;
-}
-
 View imaginary_of(const View& real) {
     View view = real;
     view.data = static_cast<const char*>(real.data) + size_of(real.dtype);

@@ -4,11 +4,12 @@
 // A call makes no Python object and looks at no keyword: it asks whether the
 // tensors lie where they lay, runs, and gives the same array back.
 #include "formulas/diagnostic.h"
-#include "formulas/parser.h"
+#include "formulas/readings.h"
 #include "python_bindings/call.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
 #include "python_bindings/traverse.h"
+#include "runtime/session/inspect.h"
 
 #include <atomic>
 #include <utility>
@@ -121,7 +122,7 @@ PyObject* call_bound(PyObject* self, PyObject* positional, PyObject* keywords) {
 
 nb::str repr(const BoundCall& bound) {
     std::string text =
-        "tilefold.Bound: " + print_readings(bound.formula().formula.tree());
+        "tilefold.Bound: " + print_readings(tree_of(bound.formula().formula));
     return nb::str(text.data(), text.size());
 }
 

@@ -1,14 +1,15 @@
 // python_bindings/bind_formula.cpp - tilefold.Formula: compile, call, check.
-#include "formulas/parser.h"
+#include "formulas/names.h"
+#include "formulas/readings.h"
 #include "python_bindings/call.h"
 #include "python_bindings/derive.h"
 #include "python_bindings/element_types.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
 #include "python_bindings/kernel_shape.h"
-#include "python_bindings/result.h"
 #include "python_bindings/session_caster.h"
 #include "python_bindings/text_caster.h"
+#include "runtime/session/inspect.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -331,7 +332,7 @@ std::pair<std::string, int> axes_of_name(const FormulaHandle& handle,
 /// The arguments that the results are like; "" for the formula's own.
 std::vector<std::string> result_names(const FormulaHandle& handle) {
     std::vector<std::string> names;
-    for (const ResultRole& role : results_of(handle.formula.derivation()))
+    for (const ResultRole& role : results_of(derivation_of(handle.formula)))
         names.push_back(role.argument);
     return names;
 }
@@ -371,8 +372,8 @@ std::string transposed_text(const FormulaHandle& handle) {
 
 nb::str repr(const FormulaHandle& handle) {
     std::string text =
-        "tilefold.Formula: " + print_readings(handle.formula.tree());
-    for (const DerivationStep& step : handle.formula.derivation()) {
+        "tilefold.Formula: " + print_readings(tree_of(handle.formula));
+    for (const DerivationStep& step : derivation_of(handle.formula)) {
         text += step.kind == DerivationStep::Kind::Reverse
                     ? "; its gradient by "
                     : "; its derivative along ";
@@ -391,7 +392,7 @@ nb::object typed_text(const FormulaHandle& handle) {
 /// A formula and its derivatives as text, numbers and names, and its session.
 nb::object reduce_to_text(const FormulaHandle& handle) {
     nb::list steps;
-    for (const DerivationStep& step : handle.formula.derivation())
+    for (const DerivationStep& step : derivation_of(handle.formula))
         steps.append(nb::make_tuple(int(step.kind), step.names, step.seed,
                                     step.keeps_values));
     nb::object session = handle.session == default_session()

@@ -3,6 +3,7 @@
 #include "compiler/backends/cpu/choose_plan.h"
 #include "python_bindings/call.h"
 #include "python_bindings/text_caster.h"
+#include "runtime/session/inspect.h"
 
 #include <string>
 #include <string_view>
@@ -46,7 +47,7 @@ nb::list kernels(const FormulaHandle& formula, nb::dict arguments,
         options.want = Want::Dense;
     const Bound bound = bound_of(formula_for(formula, call), call, options);
     nb::list uses;
-    for (const KernelUse& use : bound.kernels())
+    for (const KernelUse& use : kernels_of(bound))
         uses.append(described(use));
     return uses;
 }

@@ -1,12 +1,14 @@
 // python_bindings/bind_language.cpp - the tables of the language as lists,
 // for `tilefold formulas`.
 #include "compiler/backends/cpu/tiles.h"
+#include "compiler/build/build.h"
 #include "compiler/language/vocabulary.h"
 #include "formulas/catalogue.h"
 #include "formulas/keops_syntax.h"
+#include "formulas/printer.h"
 #include "python_bindings/call.h"
 #include "python_bindings/text_caster.h"
-#include "runtime/scratch.h"
+#include "runtime/core/scratch.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>

@@ -3,7 +3,7 @@
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
 #include "python_bindings/result.h"
-#include "runtime/neighbors.h"
+#include "runtime/solve/neighbors.h"
 
 #include <cmath>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #include "python_bindings/call.h"
 
 #include "formulas/diagnostic.h"
-#include "runtime/ranges.h"
+#include "runtime/schedule/ranges.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>

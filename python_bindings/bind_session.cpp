@@ -4,6 +4,7 @@
 #include "python_bindings/session_caster.h"
 #include "python_bindings/text_caster.h"
 #include "python_bindings/traverse.h"
+#include "runtime/cache/disk_cache.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>

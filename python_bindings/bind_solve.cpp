@@ -6,8 +6,8 @@
 #include "python_bindings/kernel_shape.h"
 #include "python_bindings/result.h"
 #include "python_bindings/text_caster.h"
-#include "runtime/bind_shapes.h"
-#include "runtime/kernel_solve.h"
+#include "runtime/bind/bind_shapes.h"
+#include "runtime/solve/kernel_solve.h"
 
 #include <optional>
 #include <string>

@@ -9,6 +9,8 @@
 #include "python_bindings/gil.h"
 #include "python_bindings/python_state.h"
 #include "python_bindings/result.h"
+#include "python_bindings/tensor_watch.h"
+#include "runtime/session/inspect.h"
 
 #include <nanobind/stl/vector.h>
 
@@ -205,7 +207,7 @@ Formula formula_for(const FormulaHandle& formula, const Call& call) {
     const std::string& text = formula.formula.text();
     return derived_as(changed ? session->with(*options)->formula(text)
                               : session->session().formula(text),
-                      formula.formula.derivation());
+                      derivation_of(formula.formula));
 }
 
 Poll poll_of(const FormulaHandle& formula, const Call& call) {

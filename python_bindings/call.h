@@ -2,6 +2,7 @@
 // arguments, bind, run without the GIL, give back.
 #pragma once
 
+#include "compiler/pipeline.h"
 #include "python_bindings/arguments.h"
 #include "python_bindings/result.h"
 #include "python_bindings/session_handle.h"

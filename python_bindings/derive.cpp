@@ -5,7 +5,8 @@
 // 2. Trees are built, never text: print() spells them.
 #include "python_bindings/derive.h"
 
-#include "formulas/parser.h"
+#include "formulas/printer.h"
+#include "runtime/session/inspect.h"
 
 #include <algorithm>
 #include <set>
@@ -59,7 +60,7 @@ private:
 };
 
 ast::Formula spelled(const Formula& pair) {
-    ast::Formula tree = pair.tree();
+    ast::Formula tree = tree_of(pair);
     SpellRoles(tree, pair.names()).run();
     return tree;
 }
@@ -182,7 +183,7 @@ std::string applied(const Formula& pair, const std::string& function) {
 }
 
 bool reads_index(const Formula& pair, Axes axis) {
-    return std::ranges::any_of(pair.tree().nodes, [&](const Node& node) {
+    return std::ranges::any_of(tree_of(pair).nodes, [&](const Node& node) {
         return node.kind == Kind::Index && node.axes == ast::Axes(axis);
     });
 }
@@ -252,7 +253,7 @@ std::string diagonal(const Formula& pair) {
 
 std::string unused_name(const Formula& pair, const std::string& wish) {
     std::string name = wish;
-    for (int number = 1; is_used(pair.tree(), name); ++number)
+    for (int number = 1; is_used(tree_of(pair), name); ++number)
         name = wish + std::to_string(number);
     return name;
 }

@@ -2,7 +2,7 @@
 // `K @ b`, `K.sum(1)` and `2*K` compute.
 #pragma once
 
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <map>
 #include <span>

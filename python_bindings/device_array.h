@@ -3,8 +3,8 @@
 #pragma once
 
 #include "python_bindings/dlpack.h"
-#include "runtime/device_backend.h"
-#include "runtime/session.h"
+#include "runtime/schedule/device_backend.h"
+#include "runtime/session/session.h"
 
 #include <nanobind/nanobind.h>
 

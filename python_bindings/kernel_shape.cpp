@@ -4,9 +4,11 @@
 #include "compiler/build/roles.h"
 #include "compiler/language/vocabulary.h"
 #include "formulas/diagnostic.h"
+#include "formulas/names.h"
 #include "formulas/parser.h"
 #include "python_bindings/derive.h"
-#include "runtime/bind_shapes.h"
+#include "runtime/bind/bind_shapes.h"
+#include "runtime/session/inspect.h"
 
 #include <algorithm>
 #include <map>
@@ -60,7 +62,7 @@ DType dtype_of_parts(DType real, DType imaginary) {
 
 ValueShape value_shape(const Formula& pair,
                        std::span<const NamedView> arguments) {
-    for (const ast::Node& node : pair.tree().nodes)
+    for (const ast::Node& node : tree_of(pair).nodes)
         if (node.kind == ast::Kind::Reduce)
             fail(Code::KernelReduces, {pair.text(), node.span});
     Readings readings = read_all(pair, arguments);
@@ -76,7 +78,7 @@ ValueShape value_shape(const Formula& pair,
                          readings);
     };
     try {
-        take(result_of(pair.tree(), arguments, readings));
+        take(result_of(tree_of(pair), arguments, readings));
     } catch (const Error& error) {
         if (error.code() == Code::ComplexResult) {
             take(part("real"));
@@ -114,7 +116,7 @@ double components_of(const Formula& pair, std::span<const NamedView> arguments,
 std::string with_sizes(const Formula& pair,
                        std::span<const NamedView> arguments) {
     std::map<std::string, double> numbers;
-    for (const NameUse& use : names_read(pair.tree()))
+    for (const NameUse& use : names_read(tree_of(pair)))
         if (use.is_constant && is_size(use.name.name) &&
             !is_given(arguments, use.name.name))
             numbers[use.name.name] = 0;

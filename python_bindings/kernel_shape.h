@@ -2,7 +2,7 @@
 // anything is compiled to machine code.
 #pragma once
 
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <span>
 

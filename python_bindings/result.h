@@ -2,8 +2,8 @@
 #pragma once
 
 #include "python_bindings/arguments.h"
-#include "python_bindings/tensors.h"
-#include "runtime/session.h"
+#include "python_bindings/tensor_watch.h"
+#include "runtime/session/session.h"
 
 namespace tilefold::python {
 

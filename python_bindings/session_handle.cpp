@@ -11,30 +11,10 @@ namespace {
 
 /// `settings` where they are set, `base` elsewhere.
 Options merged(Options base, const Options& settings) {
-    if (settings.threads)
-        base.threads = settings.threads;
-    if (settings.cache_directory)
-        base.cache_directory = settings.cache_directory;
-    if (settings.cache_size)
-        base.cache_size = settings.cache_size;
-    if (settings.isa)
-        base.isa = settings.isa;
-    if (settings.log)
-        base.log = settings.log;
-    if (settings.plan)
-        base.plan = settings.plan;
-    if (settings.tune)
-        base.tune = settings.tune;
-    if (settings.cuda_driver)
-        base.cuda_driver = settings.cuda_driver;
-    if (settings.nvrtc)
-        base.nvrtc = settings.nvrtc;
-    if (settings.tolerance)
-        base.tolerance = settings.tolerance;
-    if (settings.devices)
-        base.devices = settings.devices;
-    if (settings.device_bytes)
-        base.device_bytes = settings.device_bytes;
+#define OPTION(name, type, python, variable, doc)                              \
+    if (settings.name)                                                         \
+        base.name = settings.name;
+#include "runtime/core/options.def"
     return base;
 }
 

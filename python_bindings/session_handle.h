@@ -1,7 +1,7 @@
 // python_bindings/session_handle.h - a Session as Python holds it.
 #pragma once
 
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <nanobind/nanobind.h>
 

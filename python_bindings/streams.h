@@ -3,7 +3,7 @@
 #pragma once
 
 #include "python_bindings/array_kind.h"
-#include "runtime/view.h"
+#include "runtime/core/view.h"
 
 #include <nanobind/nanobind.h>
 

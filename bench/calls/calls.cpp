@@ -4,7 +4,7 @@
 // runs often. The time of a round is taken by the caller, over many rounds.
 
 #include "formulas/diagnostic.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <cstdint>
 #include <cstdio>

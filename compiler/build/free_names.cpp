@@ -2,6 +2,7 @@
 // is known, and the dtype that the arrays' dtypes make it compute in.
 
 #include "compiler/build/roles.h"
+#include "formulas/names.h"
 
 #include <algorithm>
 #include <functional>

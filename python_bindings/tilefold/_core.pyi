@@ -28,10 +28,6 @@ class Options:
     tune: TILEFOLD_TUNE; True times the plans that the cost model likes
         best, once for a formula and dtypes (0.1 s or so, from a million
         pairs on), and keeps the fastest in the cache.
-    progress: called as progress(done, total), in pairs of points, about
-        every 50 ms of a long run; returning False cancels it.
-    stream: of a GPU, for one call: a stream of PyTorch or CuPy, or its
-        number; else the one that is current in the arrays' library.
     cuda_driver: TILEFOLD_CUDA_DRIVER, else "libcuda.so.1": NVIDIA's
         driver, opened when an array on a GPU is first met.
     nvrtc: TILEFOLD_NVRTC, the path of NVIDIA's compiler; else it is
@@ -54,12 +50,16 @@ class Options:
         there in pieces, while the ones before are computed, and results
         come back: neither has to fit a GPU's memory.
     device_bytes: TILEFOLD_DEVICE_BYTES, else 256 MiB, of each such GPU.
+    progress: called as progress(done, total), in pairs of points, about
+        every 50 ms of a long run; returning False cancels it.
+    stream: of a GPU, for one call: a stream of PyTorch or CuPy, or its
+        number; else the one that is current in the arrays' library.
 
     Picklable, where the progress callback is. Raises `ArgumentError` for a
     value that is not one of these.
     """
 
-    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None, cuda_driver: str | None = None, nvrtc: str | None = None, tolerance: float | None = None, devices: str | None = None, device_bytes: int | None = None) -> None: ...
+    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, cuda_driver: str | None = None, nvrtc: str | None = None, tolerance: float | None = None, devices: str | None = None, device_bytes: int | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None) -> None: ...
 
     @property
     def threads(self) -> int | None: ...

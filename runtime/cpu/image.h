@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/artifact/artifact.h"
-#include "runtime/kernel.h"
+#include "runtime/cpu/kernel.h"
 
 #include <cstddef>
 #include <string_view>

@@ -1,6 +1,6 @@
 // runtime/cpu/processors.cpp - how many processors this process may use.
 
-#include "runtime/options.h"
+#include "runtime/cpu/processors.h"
 
 #include <algorithm>
 #include <cmath>

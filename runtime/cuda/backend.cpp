@@ -11,7 +11,7 @@
 #include "compiler/ir/text.h"
 #include "compiler/key.h"
 #include "formulas/diagnostic.h"
-#include "runtime/cache.h"
+#include "runtime/cache/cache.h"
 #include "runtime/cuda/host_run.h"
 #include "runtime/cuda/images.h"
 #include "runtime/cuda/job.h"

@@ -2,8 +2,9 @@
 // driver, opened when they are needed; images in memory and on disk.
 #pragma once
 
-#include "runtime/device_backend.h"
-#include "runtime/devices.h"
+#include "runtime/core/options.h"
+#include "runtime/core/statistics.h"
+#include "runtime/schedule/device_backend.h"
 
 #include <memory>
 #include <string>

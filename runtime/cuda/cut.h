@@ -2,8 +2,8 @@
 // a budget of a device's memory.
 #pragma once
 
+#include "runtime/core/view.h"
 #include "runtime/cuda/device_job.h"
-#include "runtime/view.h"
 
 #include <cstdint>
 

@@ -1,12 +1,11 @@
-// runtime/cuda/device.cpp - context, modules and memory of one GPU.
+// runtime/cuda/device.cpp - context and memory of one GPU.
 
 #include "runtime/cuda/device.h"
 
 #include "formulas/diagnostic.h"
 
-#include <algorithm>
+#include <string>
 #include <utility>
-#include <vector>
 
 namespace tilefold::cuda {
 namespace {
@@ -73,100 +72,6 @@ void Device::give_back(const std::function<void()>& give) const noexcept {
 Device::Current::~Current() {
     ContextHandle popped = nullptr;
     driver_.cuCtxPopCurrent(&popped);
-}
-
-namespace {
-
-std::vector<const char*> kernels_of(const Shape& shape) {
-    std::vector<const char*> kernels = {"prepare"};
-    if (shape.reduces)
-        kernels.insert(kernels.end(), {"accumulate", "finish"});
-    else
-        kernels.insert(kernels.end(), {"zip", "dense"});
-    if (shape.folds_rows)
-        kernels.push_back("merge_states");
-    return kernels;
-}
-
-/// The attribute of a kernel whose blocks have more shared memory than is
-/// common.
-constexpr int most_dynamic_shared = 8;
-constexpr int success = 0;
-
-} // namespace
-
-Module::Module(const Device& device, Image image)
-    : Module(device, image, kernels_of(image.shape)) {}
-
-Module::Module(const Device& device, Image image,
-               std::span<const char* const> kernels)
-    : device_(device), image_(std::move(image)) {
-    const Device::Current current(device);
-    const Driver& driver = device.driver();
-    for (const auto& code : image_.codes)
-        driver.check(driver.cuModuleLoadData(
-                         &loaded_.handles.emplace_back(nullptr), code.data()),
-                     ("a kernel for " + image_.architecture).c_str());
-    for (const char* kernel : kernels)
-        find(kernel);
-}
-
-Module::Loaded::~Loaded() {
-    device.give_back([&] {
-        for (ModuleHandle handle : handles)
-            if (handle)
-                device.driver().cuModuleUnload(handle);
-    });
-}
-
-void Module::find(const char* kernel) {
-    const Driver& driver = device_.driver();
-    Kernel found;
-    int status = 0;
-    for (ModuleHandle handle : loaded_.handles) {
-        status = driver.cuModuleGetFunction(&found.function, handle, kernel);
-        if (status == success)
-            break;
-    }
-    driver.check(status, kernel);
-    if (std::string_view(kernel) == "accumulate")
-        found.shared_bytes = unsigned(image_.shape.shared_bytes);
-    if (found.shared_bytes > common_shared)
-        driver.check(driver.cuFuncSetAttribute(found.function,
-                                               most_dynamic_shared,
-                                               int(found.shared_bytes)),
-                     ("blocks with " + std::to_string(found.shared_bytes) +
-                      " bytes of shared memory")
-                         .c_str());
-    int blocks = 0;
-    driver.check(
-        driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-            &blocks, found.function, image_.plan.threads, found.shared_bytes),
-        kernel);
-    found.resident = std::int64_t(std::max(blocks, 1)) *
-                     std::max(device_.multiprocessors(), 1);
-    kernels_.emplace(kernel, found);
-}
-
-void Module::launch(const char* kernel, Grid grid, void* argument,
-                    StreamHandle stream) const {
-    if (grid.x <= 0 || grid.y <= 0 || grid.z <= 0)
-        return;
-    const auto found = kernels_.find(std::string_view(kernel));
-    if (found == kernels_.end())
-        internal_error(std::string("no kernel ") + kernel);
-    if (grid.strides)
-        grid.x = std::min(grid.x, found->second.resident);
-    constexpr std::int64_t most_in_x = 0x7fffffff;
-    if (grid.x > most_in_x || grid.y > most_blocks || grid.z > most_blocks)
-        internal_error("a grid that no device takes");
-    void* arguments[] = {argument};
-    const Driver& driver = device_.driver();
-    driver.check(driver.cuLaunchKernel(
-                     found->second.function, unsigned(grid.x), unsigned(grid.y),
-                     unsigned(grid.z), unsigned(image_.plan.threads), 1, 1,
-                     found->second.shared_bytes, stream, arguments, nullptr),
-                 kernel);
 }
 
 StreamMemory::StreamMemory(const Device& device, std::size_t bytes,

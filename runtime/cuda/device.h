@@ -1,16 +1,12 @@
-// runtime/cuda/device.h - one GPU: its primary context, its sizes, modules
-// that were loaded into it, and memory that follows the order of a stream.
+// runtime/cuda/device.h - one GPU: its primary context, its sizes, and memory
+// that follows the order of a stream.
 #pragma once
 
 #include "compiler/backends/cuda/image/image.h"
 #include "runtime/cuda/driver.h"
-#include "runtime/cuda/parameters.h"
 
+#include <cstddef>
 #include <functional>
-#include <map>
-#include <span>
-#include <string>
-#include <vector>
 
 namespace tilefold::cuda {
 
@@ -55,55 +51,6 @@ private:
     ContextHandle context_ = nullptr;
     PoolHandle pool_ = nullptr;
     int major_ = 0, minor_ = 0, multiprocessors_ = 0;
-};
-
-/// Blocks of a launch. Where they `stride`, no more are started in x than run
-/// at the same time: each goes on with what lies a grid further.
-struct Grid {
-    std::int64_t x = 1, y = 1, z = 1;
-    bool strides = false;
-};
-/// Most in y, and in z.
-inline constexpr std::int64_t most_blocks = 65535;
-
-/// An image in a device. Throws Error(DeviceFailed) where it is for another
-/// one.
-class Module {
-public:
-    Module(const Device& device, Image image);
-    /// With these kernels alone.
-    Module(const Device& device, Image image,
-           std::span<const char* const> kernels);
-    ~Module() = default;
-    Module(const Module&) = delete;
-    Module& operator=(const Module&) = delete;
-
-    const Image& image() const { return image_; }
-    const Device& device() const { return device_; }
-    /// Of its calls.
-    KeptParameters& kept() const { return kept_; }
-    /// Queues a kernel of blocks of the plan's threads; nothing waits.
-    void launch(const char* kernel, Grid grid, void* argument,
-                StreamHandle stream) const;
-
-private:
-    struct Kernel {
-        FunctionHandle function = nullptr;
-        unsigned shared_bytes = 0; ///< that a launch gives a block
-        std::int64_t resident = 1; ///< blocks that run at the same time
-    };
-    void find(const char* kernel);
-    struct Loaded { ///< unloaded with it
-        const Device& device;
-        std::vector<ModuleHandle> handles; ///< by program
-        ~Loaded();
-    };
-
-    const Device& device_;
-    Image image_;
-    Loaded loaded_{device_, {}};
-    std::map<std::string, Kernel, std::less<>> kernels_;
-    mutable KeptParameters kept_;
 };
 
 /// Memory from the device's pool, in the order of a stream: taken and given

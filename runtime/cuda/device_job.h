@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/backends/cuda/image/image.h"
-#include "runtime/ranges.h"
+#include "runtime/schedule/ranges.h"
 
 #include <cstddef>
 #include <cstdint>

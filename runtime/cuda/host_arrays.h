@@ -2,9 +2,9 @@
 // call reads and writes, and where they lie on a device.
 #pragma once
 
+#include "runtime/core/dense_copy.h"
 #include "runtime/cuda/cut.h"
-#include "runtime/cuda/host_run.h"
-#include "runtime/dense_copy.h"
+#include "runtime/cuda/host_call.h"
 
 #include <cstddef>
 #include <cstdint>

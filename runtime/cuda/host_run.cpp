@@ -10,7 +10,7 @@
 #include "runtime/cpu/float_mode.h"
 #include "runtime/cuda/host_arrays.h"
 #include "runtime/cuda/run.h"
-#include "runtime/progress.h"
+#include "runtime/schedule/progress.h"
 
 #include <algorithm>
 #include <atomic>

@@ -3,11 +3,10 @@
 // another one is computed.
 #pragma once
 
-#include "compiler/pipeline.h"
-#include "runtime/bind_shapes.h"
+#include "runtime/core/callbacks.h"
+#include "runtime/cuda/host_call.h"
+#include "runtime/cuda/module.h"
 #include "runtime/cuda/transfer.h"
-#include "runtime/job.h"
-#include "runtime/session.h"
 
 #include <memory>
 #include <span>
@@ -34,14 +33,6 @@ public:
 private:
     const Device& device_;
     std::unique_ptr<Parts> parts_;
-};
-
-struct HostCall {
-    const tilefold::Job& job;       ///< every pointer is the host's
-    std::span<const Bytes> on_host; ///< of operands
-    const ir::Graph& graph;
-    const Result& result;
-    std::int64_t budget; ///< bytes of each device
 };
 
 /// One of the devices that share a call; what is pointed to outlives it.

@@ -3,9 +3,10 @@
 
 #include "compiler/backends/cuda/image/image.h"
 #include "compiler/pipeline.h"
+#include "runtime/cache/disk_cache.h"
+#include "runtime/core/options.h"
+#include "runtime/core/statistics.h"
 #include "runtime/cuda/nvrtc.h"
-#include "runtime/devices.h"
-#include "runtime/disk_cache.h"
 
 #include <functional>
 #include <string>

@@ -1,9 +1,9 @@
 // runtime/cuda/job.h - a call of the runtime as the GPU's launch code takes it.
 #pragma once
 
-#include "runtime/cuda/device.h"
 #include "runtime/cuda/device_job.h"
-#include "runtime/device_backend.h"
+#include "runtime/cuda/module.h"
+#include "runtime/schedule/device_backend.h"
 
 #include <span>
 

@@ -2,8 +2,6 @@
 
 #include "runtime/cuda/parameters.h"
 
-#include "runtime/cuda/device.h"
-
 #include <algorithm>
 #include <functional>
 #include <iterator>

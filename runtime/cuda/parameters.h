@@ -2,7 +2,7 @@
 // kernels make of them.
 #pragma once
 
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/device.h"
 #include "runtime/cuda/numbers.h"
 
 #include <memory>
@@ -10,9 +10,6 @@
 #include <string>
 
 namespace tilefold::cuda {
-
-class Device;
-class StreamMemory;
 
 /// Numbers, as `Numbers` has them, and behind them what the kernel `prepare`
 /// leaves there: constants, and the batches' offsets. Given back in the order

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/backends/cuda/image/call.h"
-#include "runtime/ranges.h"
+#include "runtime/schedule/ranges.h"
 
 #include <span>
 #include <vector>

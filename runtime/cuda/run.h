@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/backends/cuda/image/call.h"
-#include "runtime/cuda/device.h"
+#include "runtime/cuda/module.h"
 #include "runtime/cuda/numbers.h"
 
 #include <cstdint>

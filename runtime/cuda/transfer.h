@@ -2,8 +2,8 @@
 // pinned memory, while the device works.
 #pragma once
 
+#include "runtime/core/dense_copy.h"
 #include "runtime/cuda/device.h"
-#include "runtime/dense_copy.h"
 
 #include <array>
 #include <cstddef>

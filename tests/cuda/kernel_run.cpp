@@ -5,8 +5,8 @@
 
 #include "compiler/backends/cuda/plan/choose_plan.h"
 #include "compiler/backends/cuda/plan/reduction.h"
+#include "runtime/core/element.h"
 #include "runtime/cuda/row_tiles.h"
-#include "runtime/element.h"
 #include "tests/numerics/guarded.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // tests/cuda/loaded.h - formulas as images that the fake driver loads.
 #pragma once
 
-#include "runtime/cuda/device.h"
+#include "runtime/cuda/module.h"
 #include "tests/cuda/cases.h"
 #include "tests/cuda/fake_driver.h"
 #include "tests/cuda/host_module.h"

@@ -1,7 +1,11 @@
 // tests/formulas/test_corpus.cpp - corpus.txt: formulas, and how they are
 // read or refused.
+#include "formulas/equal.h"
 #include "formulas/lexer.h"
 #include "formulas/parser.h"
+#include "formulas/printer.h"
+#include "formulas/readings.h"
+#include "formulas/symbols.h"
 #include "tests/formulas/golden.h"
 #include "tests/formulas/vocabulary.h"
 

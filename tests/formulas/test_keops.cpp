@@ -1,6 +1,10 @@
 // tests/formulas/test_keops.cpp - KeOps spelling: keops.txt, aliases,
 // reductions.
+#include "formulas/equal.h"
 #include "formulas/keops_syntax.h"
+#include "formulas/parser.h"
+#include "formulas/printer.h"
+#include "formulas/readings.h"
 #include "tests/formulas/golden.h"
 #include "tests/formulas/vocabulary.h"
 

@@ -1,6 +1,5 @@
 // tests/formulas/test_names.cpp - when two spellings are one name.
 #include "formulas/names.h"
-#include "formulas/parser.h"
 
 #include <gtest/gtest.h>
 

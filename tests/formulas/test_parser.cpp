@@ -1,5 +1,7 @@
 // tests/formulas/test_parser.cpp - what the tree holds, and its limits.
+#include "formulas/equal.h"
 #include "formulas/parser.h"
+#include "formulas/printer.h"
 #include "tests/formulas/vocabulary.h"
 
 #include <ctime>

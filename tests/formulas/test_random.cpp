@@ -1,7 +1,10 @@
 // tests/formulas/test_random.cpp - whatever is typed gives a tree or an
 // Error; whatever is printed reads back.
+#include "formulas/equal.h"
 #include "formulas/keops_syntax.h"
 #include "formulas/parser.h"
+#include "formulas/printer.h"
+#include "formulas/readings.h"
 #include "tests/formulas/random_tree.h"
 #include "tests/formulas/vocabulary.h"
 

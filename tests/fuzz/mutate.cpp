@@ -1,7 +1,7 @@
 // tests/fuzz/mutate.cpp - changes that keep most of a formula's grammar.
 #include "tests/fuzz/mutate.h"
 
-#include "formulas/parser.h"
+#include "formulas/printer.h"
 #include "tests/fuzz/seeds.h"
 
 #include <algorithm>

@@ -5,7 +5,8 @@
 #include "compiler/ir/verify.h"
 #include "compiler/language/vocabulary.h"
 #include "formulas/parser.h"
-#include "runtime/parsed.h"
+#include "formulas/printer.h"
+#include "runtime/bind/parsed_formula.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/seeds.h"
 
@@ -65,7 +66,8 @@ ArgumentType some_argument(Random& random, const Name& name, int manner,
     return type;
 }
 
-std::vector<ArgumentType> types_for(const Input& input, const Parsed& parsed) {
+std::vector<ArgumentType> types_for(const Input& input,
+                                    const ParsedFormula& parsed) {
     Random random(input.types);
     const int manner = below(random, 6);
     const std::int32_t length = 1 + below(random, 4);
@@ -97,7 +99,7 @@ void check_request(const Program& program) {
         internal_error("a request that does not read back");
 }
 
-void compile_input(const Input& input, const Parsed& parsed,
+void compile_input(const Input& input, const ParsedFormula& parsed,
                    std::span<const ArgumentType> types) {
     const ast::Formula& formula = parsed.tree();
     const Derivation& derivation = parsed.derivation();
@@ -134,7 +136,7 @@ Derivation some_derivation(const ast::Formula& formula, int count,
     return steps;
 }
 
-Parsed parsed_of(const Input& input, std::mutex& mutex) {
+ParsedFormula parsed_of(const Input& input, std::mutex& mutex) {
     Random random(input.types);
     ast::Formula formula = parse_input(input);
     Derivation derivation = some_derivation(formula, input.steps, random);
@@ -182,7 +184,7 @@ std::string describe(const Input& input) {
         text << ", reduction '" << input.reduction.operation << "'";
     try {
         std::mutex mutex;
-        const Parsed parsed = parsed_of(input, mutex);
+        const ParsedFormula parsed = parsed_of(input, mutex);
         for (const DerivationStep& step : parsed.derivation())
             for (const std::string& name : step.names)
                 text << (step.kind == DerivationStep::Kind::Reverse
@@ -205,9 +207,9 @@ Reached run(const Input& input) {
     Reached reached = Reached::Refused;
     try {
         std::mutex mutex;
-        const Parsed parsed = parsed_of(input, mutex);
+        const ParsedFormula parsed = parsed_of(input, mutex);
         print(parsed.tree());
-        reached = Reached::Parsed;
+        reached = Reached::ParsedFormula;
         compile_input(input, parsed, types_for(input, parsed));
         reached = Reached::Compiled;
     } catch (const Error& error) {

@@ -25,7 +25,7 @@ Input random_input(Random& random);
 std::string describe(const Input& input);
 
 /// How far an input came.
-enum class Reached { Refused, Parsed, Compiled };
+enum class Reached { Refused, ParsedFormula, Compiled };
 
 /// Parses, builds, compiles and explains. A refusal is an outcome; whatever
 /// else is thrown, InternalError included, leaves this function as it is.

@@ -7,9 +7,9 @@
 #include "compiler/backends/reference/interpreter.h"
 #include "compiler/language/vocabulary.h"
 #include "formulas/parser.h"
+#include "runtime/core/element.h"
 #include "runtime/cpu/isa.h"
-#include "runtime/element.h"
-#include "runtime/math_library.h"
+#include "runtime/cpu/math_library.h"
 #include "tests/numerics/emulator.h"
 
 #include <algorithm>

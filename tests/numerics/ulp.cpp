@@ -3,7 +3,7 @@
 #include "tests/numerics/ulp.h"
 
 #include "compiler/build/composites.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/numerics/ulp_reference.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "tests/runtime/temporary_folder.h"
 
 #include "formulas/diagnostic.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <gtest/gtest.h>
 #include <random>

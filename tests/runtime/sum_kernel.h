@@ -7,7 +7,7 @@
 // Operands: x (rows), y (columns), b (columns, wide), p (parameter), all f64.
 #pragma once
 
-#include "runtime/kernel.h"
+#include "runtime/cpu/kernel.h"
 
 #include <atomic>
 #include <cstdint>

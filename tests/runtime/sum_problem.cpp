@@ -50,8 +50,8 @@ Job SumProblem::job() {
 
 void SumProblem::run(int threads, const Poll& poll) {
     operands[operand_p].base = bytes_of(&p);
-    Crew crew(threads);
-    launch(job(), crew, poll);
+    ThreadPool pool(threads);
+    launch(job(), pool, poll);
 }
 
 double SumProblem::expected(std::int64_t i, std::int64_t e) const {

@@ -1,7 +1,7 @@
 // tests/runtime/sum_problem.h - arrays and jobs for the hand-written kernels.
 #pragma once
 
-#include "runtime/launch.h"
+#include "runtime/schedule/launch.h"
 #include "tests/runtime/sum_kernel.h"
 
 #include <cstdint>

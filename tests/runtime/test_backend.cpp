@@ -1,7 +1,7 @@
 // tests/runtime/test_backend.cpp - an image does not depend on who helped to
 // compile it, nor on what was compiled before.
 
-#include "runtime/backend.h"
+#include "runtime/cache/backend.h"
 
 #include "compiler/language/vocabulary.h"
 #include "formulas/parser.h"
@@ -29,12 +29,12 @@ TEST(Backend, MakesTheSameImageOnAnyNumberOfThreads) {
         for (const char* formula :
              {"sum_j exp(-|x_i - y_j|²)", "sum_j sin(|x_i - y_j|)"}) {
             const CompileRequest request = request_for(formula, dtype);
-            Crew alone(1);
+            ThreadPool alone(1);
             const Artifact first = backend.compile(request, alone);
             EXPECT_GT(first.code.size(), 500u);
             for (int threads : {1, 2, 8}) {
-                Crew crew(threads);
-                const Artifact again = backend.compile(request, crew);
+                ThreadPool pool(threads);
+                const Artifact again = backend.compile(request, pool);
                 EXPECT_EQ(again.code, first.code) << formula << threads;
                 EXPECT_EQ(again.layout.uses_functions,
                           first.layout.uses_functions);

@@ -4,7 +4,7 @@
 #include "tests/runtime/sum_problem.h"
 
 #include "formulas/diagnostic.h"
-#include "runtime/bind_shapes.h"
+#include "runtime/bind/bind_shapes.h"
 
 #include <algorithm>
 #include <chrono>
@@ -170,8 +170,8 @@ void run(const BatchedProblem& problem, std::int64_t n, std::int64_t m,
     job.target.component = 8;
     job.target.batch.assign(out_view.strides.begin(),
                             out_view.strides.end() - 1);
-    Crew crew(threads);
-    launch(job, crew, {});
+    ThreadPool pool(threads);
+    launch(job, pool, {});
 }
 
 TEST(Batches, BroadcastLikeANaiveLoop) {

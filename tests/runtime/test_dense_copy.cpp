@@ -1,7 +1,7 @@
 // tests/runtime/test_dense_copy.cpp - strided arrays to dense copies and back,
 // slice by slice.
 
-#include "runtime/dense_copy.h"
+#include "runtime/core/dense_copy.h"
 
 #include <gtest/gtest.h>
 

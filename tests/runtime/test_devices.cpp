@@ -3,7 +3,7 @@
 
 #include "tests/runtime/session_fixture.h"
 
-#include "runtime/device_backend.h"
+#include "runtime/schedule/device_backend.h"
 
 namespace tilefold::test {
 namespace {

@@ -4,7 +4,7 @@
 #include "tests/runtime/child.h"
 #include "tests/runtime/temporary_folder.h"
 
-#include "runtime/disk_cache.h"
+#include "runtime/cache/disk_cache.h"
 
 #include <chrono>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // tests/runtime/test_image.cpp - code in memory is run, never written, and
 // goes when its last user does.
 
-#include "runtime/cache.h"
+#include "runtime/cache/cache.h"
 #include "runtime/cpu/image.h"
 #include "runtime/cpu/isa.h"
 

@@ -4,7 +4,7 @@
 #include "tests/runtime/sum_problem.h"
 
 #include "formulas/diagnostic.h"
-#include "runtime/split.h"
+#include "runtime/schedule/partition.h"
 
 #include <chrono>
 #include <cmath>
@@ -74,7 +74,7 @@ TEST_F(Launch, TiesGoToTheFirstColumnAcrossSegments) {
         problem.y[j] = double(j % 500);
     for (std::size_t i = 0; i < problem.x.size(); ++i)
         problem.x[i] = double(20 * i);
-    ASSERT_GT(split(problem.job()).parts, 4);
+    ASSERT_GT(partition_of(problem.job()).parts, 4);
     problem.run(3);
     auto* indices = reinterpret_cast<std::int64_t*>(problem.out.data());
     for (std::int64_t i = 0; i < 20; ++i)
@@ -101,8 +101,8 @@ TEST_F(Launch, AccumulatesWhereAsked) {
     std::vector<double> once = problem.out;
     Job job = problem.job();
     job.target.accumulate = true;
-    Crew crew(1);
-    launch(job, crew, {});
+    ThreadPool pool(1);
+    launch(job, pool, {});
     for (std::size_t i = 0; i < once.size(); ++i)
         EXPECT_DOUBLE_EQ(problem.out[i], 2 * once[i]);
 }
@@ -119,8 +119,8 @@ TEST_F(Launch, ZipAndDenseCoverEveryPair) {
     Job job = dense.job();
     job.target.row = 8 * 70;
     job.target.column = 8;
-    Crew crew(3);
-    launch(job, crew, {});
+    ThreadPool pool(3);
+    launch(job, pool, {});
     for (std::size_t i = 0; i < 130; ++i)
         for (std::size_t j = 0; j < 70; ++j)
             ASSERT_EQ(dense.out[i * 70 + j],
@@ -135,8 +135,8 @@ TEST_F(Launch, ListedRowsAndColumnsAreUsed) {
     job.columns = 2;
     job.row_index = listed_rows.data();
     job.column_index = listed_columns.data();
-    Crew crew(1);
-    launch(job, crew, {});
+    ThreadPool pool(1);
+    launch(job, pool, {});
     for (std::size_t k = 0; k < 3; ++k) {
         double x = problem.x[std::size_t(listed_rows[k])];
         double expected = 0;

@@ -1,6 +1,6 @@
 // tests/runtime/test_log_determinant.cpp - log determinants of matrices whose
 // own are known.
-#include "runtime/log_determinant.h"
+#include "runtime/solve/log_determinant.h"
 
 #include "formulas/diagnostic.h"
 

@@ -3,7 +3,7 @@
 
 #include "compiler/ir/special.h"
 #include "runtime/cpu/isa.h"
-#include "runtime/math_library.h"
+#include "runtime/cpu/math_library.h"
 
 #include "formulas/diagnostic.h"
 

@@ -1,5 +1,5 @@
 // tests/runtime/test_neighbors.cpp - lists of the pairs within a radius.
-#include "runtime/neighbors.h"
+#include "runtime/solve/neighbors.h"
 #include "tests/runtime/session_fixture.h"
 
 #include <cmath>

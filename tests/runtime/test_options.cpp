@@ -1,8 +1,9 @@
 // tests/runtime/test_options.cpp - settings come from the caller, then the
 // environment, then the machine.
 
+#include "runtime/cpu/environment.h"
 #include "runtime/cpu/isa.h"
-#include "runtime/options.h"
+#include "runtime/cpu/processors.h"
 
 #include "formulas/diagnostic.h"
 

@@ -1,12 +1,13 @@
 // tests/runtime/test_repeat.cpp - running what is bound again and again: reads
 // the arrays anew, allocates nothing, costs little.
 
+#include "runtime/session/inspect.h"
 #include "tests/runtime/allocations.h"
 #include "tests/runtime/session_fixture.h"
 
 #include "runtime/cpu/float_mode.h"
 #include "runtime/cpu/image.h"
-#include "runtime/math_library.h"
+#include "runtime/cpu/math_library.h"
 
 #include <algorithm>
 #include <array>
@@ -199,18 +200,18 @@ std::string chain(int statements) {
 class Bare {
 public:
     Bare(const Bound& bound, const Values<float>& x, const Output& out)
-        : image_(bound.artifact()), kernel_(image_.kernel()),
-          rows_(x.shape[0] * bound.program().flat_width),
+        : image_(artifact_of(bound)), kernel_(image_.kernel()),
+          rows_(x.shape[0] * program_of(bound).flat_width),
           block_((rows_ + kernel_.layout.row_multiple - 1) /
                  kernel_.layout.row_multiple * kernel_.layout.row_multiple),
           constants_(std::size_t(kernel_.layout.constants)),
           state_(std::size_t(kernel_.slots(1) * block_) + 8),
           scratch_(std::size_t(kernel_.scratch(1)) + 64) {
         // Components are points: nothing tells them apart.
-        EXPECT_EQ(bound.program().flat_width, x.shape[1]);
+        EXPECT_EQ(program_of(bound).flat_width, x.shape[1]);
         operand_ = {reinterpret_cast<const char*>(x.values.data()), 4, 0, 0};
         call_.operands = &operand_;
-        call_.literals = bound.program().graph.literals.data();
+        call_.literals = program_of(bound).graph.literals.data();
         call_.constants = constants_.data();
         call_.rows = rows_;
         call_.columns = 1;

@@ -1,6 +1,8 @@
 // tests/runtime/test_session.cpp - formulas on arrays, end to end: results,
 // shapes, compiles and caches.
 
+#include "compiler/pipeline.h"
+#include "runtime/cache/disk_cache.h"
 #include "tests/runtime/session_fixture.h"
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // tests/runtime/test_solve.cpp - conjugate gradients on matrices written down.
-#include "runtime/kernel_solve.h"
+#include "runtime/solve/kernel_solve.h"
 #include "tests/runtime/session_fixture.h"
 
 #include <algorithm>

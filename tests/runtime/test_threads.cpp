@@ -1,11 +1,11 @@
-// tests/runtime/test_threads.cpp - the crew: as many threads as asked, in
+// tests/runtime/test_threads.cpp - the pool: as many threads as asked, in
 // children too, and nobody waits for ever.
 
 #include "tests/runtime/child.h"
 #include "tests/runtime/sum_problem.h"
 
-#include "runtime/fork.h"
-#include "runtime/threads.h"
+#include "runtime/core/fork.h"
+#include "runtime/schedule/thread_pool.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Different threads that meet in one party; waits for them a second.
-std::size_t threads_met(Crew& crew) {
+/// Different threads that meet in one group; waits for them a second.
+std::size_t threads_met(ThreadPool& pool) {
     std::mutex mutex;
     std::set<std::thread::id> met;
     auto count = [&] {
@@ -35,27 +35,27 @@ std::size_t threads_met(Crew& crew) {
             met.insert(std::this_thread::get_id());
         }
         auto end = std::chrono::steady_clock::now() + 1s;
-        while (count() < std::size_t(crew.threads()) &&
+        while (count() < std::size_t(pool.threads()) &&
                std::chrono::steady_clock::now() < end)
             std::this_thread::yield();
     };
-    EXPECT_TRUE(crew.together(crew.threads() - 1, share, [] {}));
+    EXPECT_TRUE(pool.together(pool.threads() - 1, share, [] {}));
     return count();
 }
 
-TEST(Crew, RunsAsManyThreadsAsAsked) {
+TEST(ThreadPool, RunsAsManyThreadsAsAsked) {
     for (int threads : {1, 2, 8, 33}) {
-        Crew crew(threads);
-        EXPECT_EQ(threads_met(crew), std::size_t(threads));
-        EXPECT_EQ(threads_met(crew), std::size_t(threads));
+        ThreadPool pool(threads);
+        EXPECT_EQ(threads_met(pool), std::size_t(threads));
+        EXPECT_EQ(threads_met(pool), std::size_t(threads));
     }
 }
 
-TEST(Crew, HelpersMayRunWhereTheCallerMay) {
+TEST(ThreadPool, HelpersMayRunWhereTheCallerMay) {
     cpu_set_t allowed;
     ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
-    Crew crew(4);
-    crew.start();
+    ThreadPool pool(4);
+    pool.start();
     std::atomic<int> others = 0;
     auto share = [&] {
         cpu_set_t own;
@@ -64,12 +64,12 @@ TEST(Crew, HelpersMayRunWhereTheCallerMay) {
             ++others;
         std::this_thread::sleep_for(20ms); // so that all take part
     };
-    EXPECT_TRUE(crew.together(3, share, [] {}));
+    EXPECT_TRUE(pool.together(3, share, [] {}));
     EXPECT_EQ(others, 0);
 }
 
-TEST(Crew, ServesSeveralCallersAtOnce) {
-    Crew crew(4);
+TEST(ThreadPool, ServesSeveralCallersAtOnce) {
+    ThreadPool pool(4);
     std::atomic<int> done = 0;
     std::vector<std::thread> callers;
     for (int k = 0; k < 6; ++k)
@@ -80,7 +80,7 @@ TEST(Crew, ServesSeveralCallersAtOnce) {
                     for (int n = next++; n < 20; n = next++)
                         sum += n;
                 };
-                EXPECT_TRUE(crew.together(3, share, [] {}));
+                EXPECT_TRUE(pool.together(3, share, [] {}));
                 EXPECT_EQ(sum, 190);
                 ++done;
             }
@@ -90,8 +90,8 @@ TEST(Crew, ServesSeveralCallersAtOnce) {
     EXPECT_EQ(done, 3000);
 }
 
-TEST(Crew, CallsWaitingWhileOnlyHelpersWork) {
-    Crew crew(2);
+TEST(ThreadPool, CallsWaitingWhileOnlyHelpersWork) {
+    ThreadPool pool(2);
     std::atomic<int> waited = 0;
     std::thread::id caller = std::this_thread::get_id();
     auto share = [&] {
@@ -102,21 +102,21 @@ TEST(Crew, CallsWaitingWhileOnlyHelpersWork) {
         }
         std::this_thread::sleep_for(20ms); // until the helper is in
     };
-    EXPECT_TRUE(crew.together(1, share, [&] {
+    EXPECT_TRUE(pool.together(1, share, [&] {
         EXPECT_EQ(std::this_thread::get_id(), caller);
         ++waited;
     }));
 }
 
-/// Two threads in a party, of which one throws while the other is inside: the
+/// Two threads in a group, of which one throws while the other is inside: the
 /// other has left before anything is thrown on.
 class Thrower {
 public:
     explicit Thrower(bool caller_throws) : caller_throws_(caller_throws) {}
 
-    std::string caught(Crew& crew) {
+    std::string caught(ThreadPool& pool) {
         try {
-            (void)crew.together(1, [this] { share(); }, [] {});
+            (void)pool.together(1, [this] { share(); }, [] {});
             return "nothing";
         } catch (const std::runtime_error& error) {
             return inside_ > 0 ? "somebody is inside" : error.what();
@@ -142,17 +142,17 @@ private:
     std::atomic<int> inside_ = 0, met_ = 0;
 };
 
-TEST(Crew, WhatAShareThrowsIsThrownOnOnceAllHaveLeft) {
-    Crew crew(2);
+TEST(ThreadPool, WhatAShareThrowsIsThrownOnOnceAllHaveLeft) {
+    ThreadPool pool(2);
     for (int round = 0; round < 5; ++round) {
-        EXPECT_EQ(Thrower(true).caught(crew), "caller");
-        EXPECT_EQ(Thrower(false).caught(crew), "helper");
+        EXPECT_EQ(Thrower(true).caught(pool), "caller");
+        EXPECT_EQ(Thrower(false).caught(pool), "helper");
     }
-    EXPECT_EQ(threads_met(crew), 2u);
+    EXPECT_EQ(threads_met(pool), 2u);
 }
 
-TEST(Crew, WhatWaitingThrowsIsThrownOnOnceAllHaveLeft) {
-    Crew crew(2);
+TEST(ThreadPool, WhatWaitingThrowsIsThrownOnOnceAllHaveLeft) {
+    ThreadPool pool(2);
     const std::thread::id caller = std::this_thread::get_id();
     std::atomic<bool> is_in = false, has_left = false;
     const auto share = [&] {
@@ -166,60 +166,60 @@ TEST(Crew, WhatWaitingThrowsIsThrownOnOnceAllHaveLeft) {
         has_left = true;
     };
     const auto waiting = [] { throw std::runtime_error("enough"); };
-    EXPECT_THROW((void)crew.together(1, share, waiting), std::runtime_error);
+    EXPECT_THROW((void)pool.together(1, share, waiting), std::runtime_error);
     EXPECT_TRUE(has_left);
 }
 
-/// A crew that a fork finds.
-class GuardedCrew : public ForkGuarded {
+/// A pool that a fork finds.
+class GuardedPool : public ForkGuarded {
 public:
-    explicit GuardedCrew(int threads) : crew(threads) { enlist(); }
-    ~GuardedCrew() { dismiss(); }
+    explicit GuardedPool(int threads) : pool(threads) { enlist(); }
+    ~GuardedPool() { dismiss(); }
     void before_fork() override {}
     void after_fork(bool in_child) override {
         if (in_child)
-            crew.renew_in_child();
+            pool.renew_in_child();
     }
 
-    Crew crew;
+    ThreadPool pool;
 };
 
-TEST(Crew, AChildOfAWarmParentRunsAsManyThreads) {
-    GuardedCrew guarded(8);
-    ASSERT_EQ(threads_met(guarded.crew), 8u);
-    EXPECT_EQ(in_child([&] { return int(threads_met(guarded.crew)); }), 8);
-    EXPECT_EQ(threads_met(guarded.crew), 8u);
+TEST(ThreadPool, AChildOfAWarmParentRunsAsManyThreads) {
+    GuardedPool guarded(8);
+    ASSERT_EQ(threads_met(guarded.pool), 8u);
+    EXPECT_EQ(in_child([&] { return int(threads_met(guarded.pool)); }), 8);
+    EXPECT_EQ(threads_met(guarded.pool), 8u);
 }
 
-TEST(Crew, AForkDuringRunsOfOtherThreadsDoesNotHang) {
-    GuardedCrew guarded(4);
+TEST(ThreadPool, AForkDuringRunsOfOtherThreadsDoesNotHang) {
+    GuardedPool guarded(4);
     std::atomic<bool> stop = false;
     std::vector<std::thread> busy;
     for (int k = 0; k < 3; ++k)
         busy.emplace_back([&] {
             while (!stop) {
                 SumProblem problem(sum_kernel(2000), 300, 300);
-                launch(problem.job(), guarded.crew, {});
+                launch(problem.job(), guarded.pool, {});
             }
         });
     for (int trial = 0; trial < 20; ++trial) {
         std::this_thread::sleep_for(3ms);
-        EXPECT_EQ(in_child([&] { return int(threads_met(guarded.crew)); }), 4);
+        EXPECT_EQ(in_child([&] { return int(threads_met(guarded.pool)); }), 4);
     }
     stop = true;
     for (std::thread& thread : busy)
         thread.join();
 }
 
-TEST(Crew, AForkInTheCallbackEndsTheRunInTheChildOnly) {
-    GuardedCrew guarded(3);
+TEST(ThreadPool, AForkInTheCallbackEndsTheRunInTheChildOnly) {
+    GuardedPool guarded(3);
     witness().reset();
     witness().microseconds = 3000;
     SumProblem problem(sum_kernel(5000), 1000, 1000);
     pid_t parent = getpid(), child = 0;
     int code = 0;
     try {
-        launch(problem.job(), guarded.crew, [&](double, double) {
+        launch(problem.job(), guarded.pool, [&](double, double) {
             if (child == 0 && getpid() == parent)
                 child = fork();
             return true;
@@ -236,8 +236,8 @@ TEST(Crew, AForkInTheCallbackEndsTheRunInTheChildOnly) {
         EXPECT_NEAR(problem.out[std::size_t(i)], problem.expected(i), 1e-9);
 }
 
-TEST(Crew, SignalsGoToTheProgramsOwnThreads) {
-    Crew crew(2);
+TEST(ThreadPool, SignalsGoToTheProgramsOwnThreads) {
+    ThreadPool pool(2);
     std::thread::id caller = std::this_thread::get_id();
     std::atomic<int> helper_blocks = -1;
     auto share = [&] {
@@ -250,7 +250,7 @@ TEST(Crew, SignalsGoToTheProgramsOwnThreads) {
         pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
         helper_blocks = sigismember(&blocked, SIGINT);
     };
-    EXPECT_TRUE(crew.together(1, share, [] {}));
+    EXPECT_TRUE(pool.together(1, share, [] {}));
     EXPECT_EQ(helper_blocks, 1);
 }
 

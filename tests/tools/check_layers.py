@@ -64,11 +64,20 @@ ARROWS = {
     CUDA + "monoids": [CUDA + "evaluate"],
     CUDA + "plan": [CUDA + "monoids"],
     CUDA + "image": [CUDA + "plan", "compiler/artifact"],
-    "runtime": ["compiler", "compiler/backends/llvm"],
-    "python_bindings": ["runtime"],
+    "runtime": ["compiler"],
+    "runtime/core": ["compiler"],
+    "runtime/cpu": ["runtime/core"],
+    "runtime/schedule": ["runtime/cpu"],
+    "runtime/cache": ["runtime/schedule", "compiler/backends/llvm"],
+    "runtime/cuda": ["runtime/cache"],
+    "runtime/device": ["runtime/cuda"],
+    "runtime/bind": ["runtime/device"],
+    "runtime/session": ["runtime/bind"],
+    "runtime/solve": ["runtime/session"],
+    "python_bindings": ["runtime/solve"],
 }
 # Where circles are looked for.
-WITHOUT_CIRCLES = ["compiler"]
+WITHOUT_CIRCLES = ["formulas", "compiler", "runtime", "python_bindings"]
 TOPS = ["formulas", "compiler", "runtime", "python_bindings"]
 FOLDERS = [*TOPS, "bench", "examples", "scripts", "tests"]
 NAMED = {".cpp", ".def", ".h", ".py", ".cmake", ".map", ""}

@@ -23,15 +23,15 @@ _AMX = "amx_tile"
 MUTANTS = [
     Mutant(
         "a partial result is dropped in merge",
-        "runtime/worker.cpp",
-        "p + gap < cut_.parts; p += 2 * gap",
-        "p + gap < cut_.parts - 1; p += 2 * gap",
+        "runtime/schedule/worker.cpp",
+        "p + gap < partition_.parts; p += 2 * gap",
+        "p + gap < partition_.parts - 1; p += 2 * gap",
         "test_runtime",
         "*Launch*",
     ),
     Mutant(
         "later columns are merged before earlier ones",
-        "runtime/worker.cpp",
+        "runtime/schedule/worker.cpp",
         "&call_, states + p * distance,\n"
         "                          states + (p + gap) * distance",
         "&call_, states + (p + gap) * distance,\n"
@@ -143,7 +143,7 @@ MUTANTS = [
     ),
     Mutant(
         "the checksum of a cached kernel is not compared",
-        "runtime/cache_entry.cpp",
+        "runtime/cache/cache_entry.cpp",
         "body.size(), checksum_size) != 0)",
         "body.size(), 0) != 0)",
         "test_runtime",
@@ -151,7 +151,7 @@ MUTANTS = [
     ),
     Mutant(
         "a cached kernel of another key is taken",
-        "runtime/disk_cache.cpp",
+        "runtime/cache/disk_cache.cpp",
         "if (!entry || entry->key != key.hex())",
         "if (!entry)",
         "test_runtime",
@@ -159,15 +159,15 @@ MUTANTS = [
     ),
     Mutant(
         "a request to stop is not seen",
-        "runtime/progress.cpp",
+        "runtime/schedule/progress.cpp",
         "    stop_ = true;",
         "    stop_ = false;",
         "test_runtime",
-        "*Launch*:*Crew*",
+        "*Launch*:*ThreadPool*",
     ),
     Mutant(
         "a batch's stride is forgotten",
-        "runtime/bind_job.cpp",
+        "runtime/bind/bind_job.cpp",
         "bound_.batches.strides.push_back(stride);",
         "bound_.batches.strides.push_back(d ? stride : 0);",
         "test_runtime",
@@ -175,7 +175,7 @@ MUTANTS = [
     ),
     Mutant(
         "an out that overlaps an input is written",
-        "runtime/bound.cpp",
+        "runtime/bind/outputs.cpp",
         "written.meets(input.bytes)",
         "false",
         "test_runtime",

@@ -1,0 +1,41 @@
+// formulas/vocabulary.h - the names that a parser takes for operations.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilefold {
+
+/// The names the language knows; the compiler fills it from its tables, so
+/// that an operation is described in one place only.
+struct Vocabulary {
+    /// Number of arguments a function takes, or {-1,-1} if it is none.
+    struct Arity {
+        int least = -1;
+        int most = -1;
+        /// A named formula: what a formula defines or is given under that
+        /// name wins over it.
+        bool weak = false;
+        /// Of a reduction that takes functions (fold_j): so many arguments
+        /// are values, the rest name definitions.
+        int values = std::numeric_limits<int>::max();
+    };
+    std::function<Arity(std::string_view)> function;
+    /// The same for a reduction's stem ("sum", "argkmin"), its body counted.
+    std::function<Arity(std::string_view)> reduction;
+    /// Names to offer when an unknown one is met ("did you mean …").
+    std::function<std::vector<std::string>()> names;
+    /// Whether a factor that is the same for all terms of a reduction may stand
+    /// inside or outside (sum, mean); may be unset.
+    std::function<bool(std::string_view)> is_linear = {};
+    /// The spelling here of a KeOps operation ("Exp": "exp", "Mult": "*") and
+    /// of a KeOps reduction ("ArgKMin": "argkmin"); empty where there is none.
+    /// Only parse_keops asks; may be unset.
+    std::function<std::string(std::string_view)> keops_operation = {};
+    std::function<std::string(std::string_view)> keops_reduction = {};
+};
+
+} // namespace tilefold

@@ -1,0 +1,54 @@
+// python_bindings/pin.h - what keeps a borrowed array alive, and how one is
+// asked for.
+#pragma once
+
+#include "python_bindings/dlpack.h"
+
+#include <nanobind/nanobind.h>
+
+#include <string_view>
+#include <utility>
+
+namespace tilefold::python {
+
+namespace nb = nanobind;
+
+/// Keeps one borrowed array alive and readable; neither copied nor moved.
+class Pin {
+public:
+    Pin() { buffer_.obj = nullptr; }
+    ~Pin();
+    Pin(const Pin&) = delete;
+    Pin& operator=(const Pin&) = delete;
+
+    /// Fills `buffer()`; false with a Python error set.
+    bool take_buffer(PyObject* value, int flags);
+    const Py_buffer& buffer() const { return buffer_; }
+    void take_object(nb::object object) { object_ = std::move(object); }
+    void take_tensor(dlpack::Managed* tensor) { tensor_ = tensor; }
+    void take_tensor(dlpack::ManagedVersioned* tensor) { versioned_ = tensor; }
+    /// Calls visit(object) for each reference that is held.
+    template <class Visit> void each_reference(Visit visit) const {
+        visit(buffer_.obj);
+        visit(object_.ptr());
+    }
+    /// The view is of the real parts; each imaginary part follows its own.
+    bool is_complex = false;
+    /// A tensor that lent its memory, borrowed, and its argument; else null.
+    PyObject* lender = nullptr;
+    std::string_view name;
+
+private:
+    Py_buffer buffer_;
+    nb::object object_;
+    dlpack::Managed* tensor_ = nullptr;
+    dlpack::ManagedVersioned* versioned_ = nullptr;
+};
+
+/// How an array is asked for.
+struct Wanted {
+    bool writable = false;  ///< it is `out`
+    nb::handle stream = {}; ///< of Options(stream=…), else the library's
+};
+
+} // namespace tilefold::python

@@ -1,0 +1,391 @@
+// runtime/bind/bind.cpp - names to roles, roles and shapes to a signature, the
+// signature to a kernel. A signature met before is found without looking at
+// any text; what is new goes through the compiler, which checks all names.
+
+#include "runtime/bind/bind.h"
+
+#include "compiler/build/roles.h"
+#include "formulas/diagnostic.h"
+#include "runtime/bind/batch_sum.h"
+#include "runtime/bind/bind_job.h"
+#include "runtime/bind/call_location.h"
+#include "runtime/bind/indices.h"
+#include "runtime/bind/prepare.h"
+#include "runtime/bind/sweeps.h"
+#include "runtime/bind/two_readings.h"
+
+#include <algorithm>
+
+namespace tilefold {
+namespace {
+
+using detail::BoundState;
+using detail::FormulaState;
+
+Mode mode_of(const BindOptions& options) {
+    if (options.want != Want::Result)
+        return Mode::Values;
+    return options.ranges ? Mode::Chosen : Mode::Reduce;
+}
+
+/// Beyond every number of a name: what says how the codes of the name are
+/// read, `x#zero` and `x#per_step`, and the imaginary part, `x#im`.
+constexpr int of_codes = 1 << 20;
+
+int number_of(const ParsedFormula& formula, std::string_view name) {
+    const std::size_t mark = name.find('#');
+    if (mark == std::string_view::npos)
+        return formula.find_name(name);
+    const int codes = formula.find_name(name.substr(0, mark));
+    if (codes < 0)
+        return codes;
+    const int part = name.substr(mark) == "#zero"            ? 1
+                     : name.substr(mark) == imaginary_suffix ? 3
+                                                             : 2;
+    return codes + part * of_codes;
+}
+
+/// The number of the name that `name` is, or is the imaginary part of; -1 of
+/// a parameter that codes come with.
+int whole(int name) {
+    if (name >= 3 * of_codes)
+        return name - 3 * of_codes;
+    return name < of_codes ? name : -1;
+}
+
+/// Of a cotangent or tangent, or the imaginary part of one; null otherwise.
+const SeedRole* seed_of(const ParsedFormula& formula, int name) {
+    const int number = whole(name);
+    if (number < 0)
+        return nullptr;
+    const auto& seed = formula.names()[std::size_t(number)].seed;
+    return seed ? &*seed : nullptr;
+}
+
+/// A name the formula does not have reads as a parameter; the compiler
+/// complains of it.
+Axes axes_of(const ParsedFormula& formula, int name,
+             const NamedView& argument) {
+    if (argument.declared)
+        return *argument.declared;
+    if (seed_of(formula, name) && argument.view.shape.empty())
+        return Axes::None; // one number for every point
+    const int number = whole(name);
+    return number < 0 ? Axes::None : formula.names()[std::size_t(number)].axes;
+}
+
+/// Where the formula reads `reading`, for a caret.
+Place place_of(const ParsedFormula& formula, const Reading& reading) {
+    int name = formula.find_name(reading.name);
+    if (name < 0)
+        return {};
+    return {formula.text(), formula.names()[std::size_t(name)].span};
+}
+
+[[noreturn]] void rows_for_parameter(const ParsedFormula& formula,
+                                     const Reading& reading,
+                                     std::int64_t rows) {
+    fail(Code::BareNameGivenRows, place_of(formula, reading),
+         {std::string(reading.name), std::to_string(rows)});
+}
+
+std::vector<ArgumentType> types_of(const ParsedFormula& formula,
+                                   std::span<const NamedView> arguments,
+                                   const Readings& readings) {
+    std::vector<ArgumentType> types;
+    for (std::size_t k = 0; k < readings.size(); ++k) {
+        const Reading& reading = readings[k];
+        std::optional<Axes> declared = arguments[k].declared;
+        if (seed_of(formula, number_of(formula, reading.name)))
+            declared = reading.axes;
+        types.push_back({std::string(reading.name), declared, reading.dtype,
+                         reading.rank, reading.rows, reading.columns});
+    }
+    return types;
+}
+
+/// Parameters of several components that no other argument matches: with as
+/// many components as an axis has points they are surely arrays meant for it.
+/// Tables may have any number.
+std::vector<std::int32_t> ambiguous_parameters(const ParsedFormula& formula,
+                                               const Readings& readings,
+                                               const Executable& executable) {
+    const std::vector<std::int32_t> tables = tables_of(executable);
+    std::vector<std::int32_t> places;
+    for (std::size_t k = 0; k < readings.size(); ++k) {
+        const Reading& reading = readings[k];
+        if (reading.axes != Axes::None || reading.rank != 1 ||
+            number_of(formula, reading.name) >= of_codes ||
+            std::ranges::count(tables, std::int32_t(k)) != 0 ||
+            seed_of(formula, formula.find_name(reading.name)))
+            continue;
+        bool matched = false;
+        for (std::size_t other = 0; other < readings.size(); ++other)
+            matched |= other != k && (readings[other].rows == reading.rows ||
+                                      readings[other].columns == reading.rows);
+        if (!matched)
+            places.push_back(std::int32_t(k));
+    }
+    return places;
+}
+
+bool has_length(const Lengths& lengths, std::int64_t count) {
+    return count > 1 && (count == lengths.i || count == lengths.j);
+}
+
+/// A shape error of the compiler has a simpler cause where a bare name was
+/// given an array of N or M rows.
+void explain_shape_error(const ParsedFormula& formula, const Readings& readings,
+                         const Lengths& lengths) {
+    for (const Reading& reading : readings)
+        if (reading.axes == Axes::None && !reading.view->shape.empty() &&
+            has_length(lengths, reading.view->shape[0]))
+            rows_for_parameter(formula, reading, reading.view->shape[0]);
+}
+
+/// … or where it was given a number for each batch.
+void explain_batch_of_numbers(const ParsedFormula& formula,
+                              const Readings& readings,
+                              const Lengths& lengths) {
+    const Extents batch = batch_shape(readings);
+    const auto is_first_batch = [&](const Reading& reading) { // (B, 1)
+        return batch.empty() && reading.columns == 1 && reading.rank == 2 &&
+               !has_length(lengths, reading.rows);
+    };
+    for (const Reading& reading : readings) {
+        Extents shape = reading.view->shape;
+        while (!shape.empty() && shape.back() == 1)
+            shape.pop_back();
+        const bool fits_points =
+            std::ranges::any_of(readings, [&](const Reading& other) {
+                return other.axes != Axes::None && other.rows == reading.rows;
+            });
+        if (reading.axes != Axes::None || shape.empty() || fits_points ||
+            (shape != batch && !is_first_batch(reading)))
+            continue;
+        shape.resize(shape.size() + 2, 1);
+        fail(Code::BatchOfNumbers, place_of(formula, reading),
+             {std::string(reading.name), spelling_of(reading.view->shape),
+              spelling_of(shape)});
+    }
+}
+
+ExecutablePointer prepare(const FormulaState& formula,
+                          std::span<const NamedView> arguments,
+                          const CallShape& call, const GoesOn& goes_on) {
+    const Readings& readings = call.readings;
+    std::shared_ptr<Executable> executable;
+    try {
+        executable = tilefold::prepare(
+            formula, types_of(*formula.parsed, arguments, readings), call,
+            goes_on);
+    } catch (const Error& error) {
+        if (error.family() == Family::Shape) {
+            explain_batch_of_numbers(*formula.parsed, readings, call.lengths);
+            explain_shape_error(*formula.parsed, readings, call.lengths);
+        }
+        throw;
+    }
+    executable->ambiguous_parameters =
+        ambiguous_parameters(*formula.parsed, readings, *executable);
+    return executable;
+}
+
+/// The gradient of a matrix has its numbers row after row, and so has the
+/// cotangent of that gradient, where it lies so in memory.
+void flatten_cotangent(const SeedRole& seed, Reading& reading) {
+    if (reading.rank != 2)
+        return;
+    const tilefold_operand& from = reading.operand;
+    if (seed.kind != DerivationStep::Kind::Reverse ||
+        from.component != from.column * reading.columns)
+        return;
+    reading.operand.component = from.column;
+    reading.operand.column = 0;
+    reading.rank = 1;
+    reading.rows *= reading.columns;
+    reading.columns = 1;
+}
+
+bool is_own_cotangent(const SeedRole& seed) {
+    return seed.argument.empty() && seed.kind == DerivationStep::Kind::Reverse;
+}
+
+/// The arguments that are no seeds.
+Readings read_own(const ParsedFormula& formula,
+                  std::span<const NamedView> arguments) {
+    Readings readings;
+    for (const NamedView& argument : arguments) {
+        const int name = number_of(formula, argument.name);
+        if (!seed_of(formula, name))
+            readings.push_back(read_shape(argument.name, argument.view,
+                                          axes_of(formula, name, argument)));
+    }
+    return readings;
+}
+
+bool starts_with(const Extents& shape, const Extents& batch) {
+    if (shape.size() < batch.size())
+        return false;
+    for (std::size_t d = 0; d < batch.size(); ++d)
+        if (shape[d] != batch[d] && shape[d] != 1)
+            return false;
+    return true;
+}
+
+/// Results have the axes they need and no more, and so have their cotangents:
+/// in a batch (B, N) or (B,) for a scalar formula, (B, D) for a vector on no
+/// axis, where arrays have (B, N, 1) and parameters (B, 1, D).
+void read_like_result(Reading& cotangent, const Readings& own,
+                      const Ranges* ranges) {
+    const Extents batch = batch_shape(own, ranges);
+    const View& view = *cotangent.view;
+    const bool has_points = cotangent.axes != Axes::None;
+    const std::size_t more = view.shape.size() - batch.size();
+    if (batch.empty() || !starts_with(view.shape, batch) || more > 1 ||
+        (has_points && more == 0))
+        return;
+    const bool is_vector = more == 1 && !has_points;
+    if (has_points && view.shape.back() != lengths_of(own).on(cotangent.axes))
+        return;
+    cotangent.batch = batch.size();
+    cotangent.rank = is_vector ? 1 : 0;
+    cotangent.rows = is_vector ? std::int32_t(view.shape.back()) : 1;
+    cotangent.columns = 1;
+    cotangent.points = has_points ? view.shape.back() : 1;
+    cotangent.operand.stride = has_points ? view.strides.back() : 0;
+    cotangent.operand.component = is_vector ? view.strides.back() : 0;
+    cotangent.operand.column = 0;
+}
+
+Readings read_all(const ParsedFormula& formula,
+                  std::span<const NamedView> arguments, const Ranges* ranges,
+                  Signature& signature, bool& all_known) {
+    Readings readings;
+    for (const NamedView& argument : arguments) {
+        int name = number_of(formula, argument.name);
+        all_known &= name >= 0;
+        Reading reading = read_shape(argument.name, argument.view,
+                                     axes_of(formula, name, argument));
+        const SeedRole* seed = seed_of(formula, name);
+        if (seed) {
+            flatten_cotangent(*seed, reading);
+            if (argument.view.shape.size() > 0 && is_own_cotangent(*seed))
+                read_like_result(reading, read_own(formula, arguments), ranges);
+        }
+        signature.add(name, seed ? reading.axes : argument.declared,
+                      reading.dtype, reading.rank, reading.rows,
+                      reading.columns);
+        readings.push_back(reading);
+    }
+    return readings;
+}
+
+/// Of the parameters, but those that are `tables`, or of the arrays.
+void check_batches(const ParsedFormula& formula, const Readings& readings,
+                   const Ranges* ranges, bool parameters,
+                   std::span<const std::int32_t> tables) {
+    for (std::size_t k = 0; k < readings.size(); ++k) {
+        const int name = number_of(formula, readings[k].name);
+        if ((readings[k].axes == Axes::None) == parameters && name < of_codes &&
+            !seed_of(formula, name) &&
+            std::ranges::count(tables, std::int32_t(k)) == 0)
+            check_two_readings(readings, k, ranges);
+    }
+}
+
+Lengths lengths_of_call(const Readings& readings, const Ranges* ranges) {
+    try {
+        return lengths_of(readings);
+    } catch (const Error&) {
+        if (any_batch(readings, ranges))
+            explain_length(readings, ranges);
+        throw;
+    }
+}
+
+void check_parameters(const ParsedFormula& formula,
+                      const Executable& executable,
+                      std::span<const NamedView> arguments,
+                      const Readings& readings, const Lengths& lengths) {
+    for (std::int32_t place : executable.ambiguous_parameters) {
+        const Reading& reading = readings[std::size_t(place)];
+        // (1, D), batches and Pm say plainly that these are components.
+        const bool is_plain = reading.view->shape.size() == 1 &&
+                              !arguments[std::size_t(place)].declared;
+        if (is_plain && has_length(lengths, reading.rows))
+            fail(Code::ComponentsOrPoints, place_of(formula, reading),
+                 {std::string(reading.name), std::to_string(reading.rows)});
+    }
+}
+
+} // namespace
+
+std::shared_ptr<BoundState> bind(const FormulaState& formula,
+                                 std::span<const NamedView> arguments,
+                                 const BindOptions& options) {
+    const ParsedFormula& parsed = *formula.parsed;
+    Signature signature;
+    bool all_known = true;
+    const Ranges* ranges = options.ranges.get();
+    Readings readings =
+        read_all(parsed, arguments, ranges, signature, all_known);
+    const bool batched = any_batch(readings, ranges);
+    Lengths lengths = lengths_of_call(readings, ranges);
+    if (batched)
+        check_batches(parsed, readings, ranges, false, {});
+    const Location location = location_of(readings);
+    std::span<const Location> devices;
+    if (!location.is_host())
+        devices = {&location, 1};
+    else if (!options.on_host)
+        devices = formula.session->devices.of_host_arrays();
+    const CallShape call =
+        shape_of(readings, lengths, devices, mode_of(options), options,
+                 formula.session->options);
+    signature.add_location(location, devices.size());
+    signature.add_mode(call.mode, call.purpose, call.tuned);
+    ExecutablePointer executable = all_known ? parsed.find(signature) : nullptr;
+    if (!executable) {
+        executable = prepare(formula, arguments, call, options.goes_on);
+        formula.parsed->keep(signature, executable);
+    }
+    check_parameters(parsed, *executable, arguments, readings, lengths);
+    if (batched)
+        check_batches(parsed, readings, ranges, true, tables_of(*executable));
+    auto bound = std::make_shared<BoundState>();
+    bound->session = formula.session;
+    bound->parsed = formula.parsed;
+    bound->executable = std::move(executable);
+    bound->location = location;
+    bound->indices = index_arrays(*bound->executable, readings);
+    check_indices(bound->indices, options.goes_on);
+    if (bound->executable->sweeps) {
+        bind_sweeps(*bound, readings, lengths, options);
+        return bound;
+    }
+    fill_job(*bound, parsed, readings, lengths, options);
+    if (!options.sum_batch.empty())
+        bind_batch_sum(*bound, options.sum_batch);
+    return bound;
+}
+
+Compilable compilable(const FormulaState& formula,
+                      std::span<const NamedView> arguments,
+                      const BindOptions& options) {
+    const ParsedFormula& parsed = *formula.parsed;
+    Signature signature;
+    bool all_known = true;
+    const Readings readings =
+        read_all(parsed, arguments, options.ranges.get(), signature, all_known);
+    const Lengths lengths = lengths_of(readings);
+    const Mode mode = mode_of(options);
+    const CallShape call = shape_of(readings, lengths, {}, mode, options,
+                                    formula.session->options);
+    Compilable what{types_of(parsed, arguments, readings), mode, call.purpose};
+    if (needs_sweeps(parsed.tree(), parsed.derivation(), what.types, mode))
+        what.purpose = of_sweeps(what.purpose);
+    return what;
+}
+
+} // namespace tilefold

@@ -1,0 +1,406 @@
+// runtime/bind/bind_job.cpp - from what the user calls i and j to the kernel's
+// rows and columns.
+
+#include "runtime/bind/bind_job.h"
+
+#include "formulas/diagnostic.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace tilefold {
+namespace {
+
+using detail::BoundState;
+
+/// An axis as the user sees it: its length and the rows listed of it.
+struct AxisRows {
+    std::int64_t length = -1; ///< -1: no array says
+    std::optional<Rows> listed;
+
+    bool known() const { return listed || length >= 0; }
+    std::int64_t count() const {
+        return listed ? listed->size : std::max<std::int64_t>(length, 0);
+    }
+};
+
+/// The ranges' batches, read like an argument's.
+Reading batches_of(const Ranges& ranges, View& view) {
+    view = View::of(nullptr, DType::Bool, ranges.batch());
+    Reading reading;
+    reading.name = "ranges";
+    reading.batch = view.shape.size();
+    reading.view = &view;
+    return reading;
+}
+
+/// One call under construction.
+class JobBinder {
+public:
+    JobBinder(BoundState& bound, const ParsedFormula& formula,
+              const Readings& readings, const Lengths& lengths,
+              const BindOptions& options)
+        : bound_(bound), program_(bound.executable->program), formula_(formula),
+          readings_(readings), want_(options.want), i_{lengths.i, options.i},
+          j_{lengths.j, options.j} {
+        if (program_.pairs != ir::Pairs::All)
+            bound_.ranges = options.ranges;
+    }
+
+    void run() {
+        bind_operands();
+        bind_width();
+        bind_sizes();
+        bind_batches();
+        bind_ranges();
+        bind_shape();
+        const Executable& executable = *bound_.executable;
+        bound_.job.literals = program_.graph.literals.data();
+        if (!executable.kernel)
+            return; // of a device
+        bound_.job.kernel = &executable.kernel->image.kernel();
+        bound_.job.functions = executable.functions;
+        bound_.partition = partition_of(bound_.job);
+    }
+
+private:
+    const Reading& reading(std::size_t graph_argument) const {
+        return readings_[std::size_t(program_.argument_order[graph_argument])];
+    }
+    /// The kernel asks how many points there are: nobody passes that.
+    bool is_length(std::size_t graph_argument) const {
+        return program_.argument_order[graph_argument] < 0;
+    }
+    /// Whether the program reads the first of an argument's points.
+    bool reads_first_point(std::size_t graph_argument) const {
+        return std::ranges::any_of(
+            program_.graph.nodes, [&](const ir::Node& node) {
+                return node.op == ir::Op::Argument &&
+                       node.type.axes == Axes::None &&
+                       node.first == std::int64_t(graph_argument);
+            });
+    }
+    /// … although it has none.
+    bool lacks_first_point(std::size_t graph_argument) const {
+        return !is_length(graph_argument) &&
+               std::ranges::count(reading(graph_argument).view->shape, 0) > 0 &&
+               reads_first_point(graph_argument);
+    }
+    /// The kernel reads a point of the axis as a parameter.
+    bool is_on_one_point(std::size_t graph_argument) const {
+        return program_.one_point != Axes::None && !is_length(graph_argument) &&
+               reading(graph_argument).axes == program_.one_point;
+    }
+    const char* add_number(double number) {
+        bound_.numbers.push_back(number);
+        return reinterpret_cast<const char*>(&bound_.numbers.back());
+    }
+    static Bytes bytes_of_number(const char* number) {
+        return {number, number + sizeof(double)};
+    }
+    AxisRows& rows() { return program_.swapped ? j_ : i_; }
+    AxisRows& columns() { return program_.swapped ? i_ : j_; }
+
+    void bind_operands();
+    void bind_width();
+    void bind_sizes();
+    void bind_reduction();
+    void bind_map();
+    void bind_values();
+    void bind_batches();
+    void bind_points_as_batches();
+    void bind_ranges();
+    void bind_shape();
+    void check_shape() const;
+    void bind_lists(bool with_columns);
+    const std::int64_t* bind_list(const AxisRows& axis,
+                                  std::vector<std::int64_t>& resolved);
+    void require(const AxisRows& axis) const;
+    std::int64_t paired_rows();
+    void add_axis(int& place, std::int64_t extent);
+
+    BoundState& bound_;
+    const Program& program_;
+    const ParsedFormula& formula_;
+    const Readings& readings_;
+    Want want_;
+    AxisRows i_, j_;
+};
+
+void JobBinder::bind_operands() {
+    std::size_t count = program_.argument_order.size();
+    bound_.numbers.reserve(count); // operands point into it
+    for (std::size_t k = 0; k < count; ++k) {
+        if (is_length(k)) {
+            const bool of_i = program_.argument_order[k] == points_on_i;
+            const double points = double((of_i ? i_ : j_).count());
+            tilefold_operand length{};
+            length.base = add_number(points);
+            bound_.operands.push_back(length);
+            bound_.on_host.push_back(bytes_of_number(length.base));
+            continue;
+        }
+        const Reading& from = reading(k);
+        tilefold_operand operand = from.operand;
+        if (is_on_one_point(k)) // the points are batches
+            operand.stride = 0;
+        if (program_.flat_width > 1 && from.axes != Axes::None)
+            operand.stride = std::exchange(operand.component, 0);
+        if (!operand.base && from.view->shape.empty()) {
+            operand.base = add_number(from.view->number);
+            bound_.on_host.push_back(bytes_of_number(operand.base));
+        } else {
+            const Bytes bytes = bytes_of(from.view->data, from.dtype,
+                                         from.view->shape, from.view->strides);
+            bound_.inputs.push_back(
+                {std::string(from.name), bytes, from.view->location});
+            bound_.on_host.push_back(from.view->location.is_host() ? bytes
+                                                                   : Bytes{});
+        }
+        if (lacks_first_point(k)) { // every component is 0
+            operand.base = add_number(0);
+            operand.stride = operand.component = operand.column = 0;
+        }
+        bound_.operands.push_back(operand);
+    }
+    bound_.job.operands = {bound_.operands.data(), bound_.operands.size()};
+}
+
+/// Every argument of dynamic width has the one width of the call.
+void JobBinder::bind_width() {
+    if (program_.width_argument < 0)
+        return;
+    const Reading& first = reading(std::size_t(program_.width_argument));
+    bound_.job.width = first.rows;
+    for (std::size_t k = 0; k < program_.graph.arguments.size(); ++k)
+        if (program_.graph.arguments[k].rows == dynamic &&
+            reading(k).rows != first.rows)
+            fail(Code::WrongComponents,
+                 {std::string(reading(k).name), std::to_string(reading(k).rows),
+                  std::to_string(first.rows)});
+}
+
+void JobBinder::require(const AxisRows& axis) const {
+    if (!axis.known())
+        fail(Code::UnknownAxis, {formula_.text(), Span{}},
+             {&axis == &i_ ? "i" : "j", "the formula"});
+}
+
+/// The axis' list with negative numbers counted from its end.
+const std::int64_t* JobBinder::bind_list(const AxisRows& axis,
+                                         std::vector<std::int64_t>& resolved) {
+    if (!axis.listed)
+        return nullptr;
+    std::span list(axis.listed->numbers, std::size_t(axis.listed->size));
+    std::int64_t length = axis.length;
+    bool negative = false;
+    for (std::int64_t row : list) {
+        if (row < (length < 0 ? 0 : -length) || (length >= 0 && row >= length))
+            fail(Code::KeyRowOutOfRange,
+                 {std::to_string(row), std::to_string(length)});
+        negative |= row < 0;
+    }
+    if (!negative)
+        return list.data();
+    resolved.assign(list.begin(), list.end());
+    for (std::int64_t& row : resolved)
+        row += row < 0 ? length : 0;
+    return resolved.data();
+}
+
+void JobBinder::bind_lists(bool with_columns) {
+    bound_.job.row_index = bind_list(rows(), bound_.row_list);
+    if (with_columns)
+        bound_.job.column_index = bind_list(columns(), bound_.column_list);
+}
+
+void JobBinder::bind_reduction() {
+    Job& job = bound_.job;
+    job.work = program_.folds_rows ? Work::FoldRows : Work::Reduce;
+    require(rows());
+    job.rows = rows().count() * program_.flat_width;
+    if (!program_.single_column)
+        require(columns());
+    job.columns = program_.single_column ? 1 : columns().count();
+    const Plan& plan = program_.plan;
+    if (plan.nest == Nest::Rows && job.columns > plan.panel)
+        fail(Code::BadPlan,
+             {"nest", "rows of at most " + std::to_string(plan.panel) +
+                          " columns, and these have " +
+                          std::to_string(job.columns)});
+    bind_lists(!program_.single_column);
+}
+
+/// No reduction: one result a point of the one axis, or one in all.
+void JobBinder::bind_map() {
+    Job& job = bound_.job;
+    job.work = Work::Zip;
+    job.rows = 1;
+    if (program_.result.axes != Axes::None) {
+        require(rows());
+        job.rows = rows().count();
+        bind_lists(false);
+    }
+    job.columns = job.rows;
+}
+
+/// Points k of which (k, k), or (rows[k], columns[k]), is asked for.
+std::int64_t JobBinder::paired_rows() {
+    if (!i_.known())
+        i_ = j_;
+    if (!j_.known())
+        j_ = i_;
+    require(i_);
+    if (i_.count() == j_.count())
+        return i_.count();
+    if (want_ == Want::Pairs)
+        fail(Code::BadOption,
+             {"rows and columns",
+              "lists of " + std::to_string(i_.count()) + " and " +
+                  std::to_string(j_.count()) + " numbers",
+              "pass two lists of the same length"});
+    auto on = [&](Axes axis) {
+        return std::string(std::ranges::find_if(readings_, [&](auto& r) {
+                               return contains(r.axes, axis);
+                           })->name);
+    };
+    fail(Code::LengthMismatch,
+         {on(Axes::I), std::to_string(i_.count()), "the diagonal", on(Axes::J),
+          std::to_string(j_.count())});
+}
+
+/// The pair term for some pairs.
+void JobBinder::bind_values() {
+    Job& job = bound_.job;
+    if (want_ == Want::Dense) {
+        job.work = Work::Dense;
+        require(i_);
+        require(j_);
+        job.rows = rows().count();
+        job.columns = columns().count();
+    } else {
+        job.work = Work::Zip;
+        job.rows = job.columns = paired_rows();
+    }
+    bind_lists(true);
+}
+
+void JobBinder::bind_sizes() {
+    if (want_ != Want::Result)
+        bind_values();
+    else if (program_.plan.nest == Nest::Values)
+        bind_map();
+    else
+        bind_reduction();
+}
+
+/// Ranges choose points by their numbers on the axes.
+void JobBinder::bind_ranges() {
+    if (!bound_.ranges)
+        return;
+    bound_.ranges->check_lengths(i_.count(), j_.count());
+    View view;
+    const Reading reading = batches_of(*bound_.ranges, view);
+    bound_.chosen.ranges = bound_.ranges.get();
+    bound_.chosen.transposed = program_.pairs == ir::Pairs::ChosenTransposed;
+    for (std::size_t d = 0; d < bound_.batch_dimensions; ++d)
+        if (bound_.shape[d] != 1)
+            bound_.chosen.strides.push_back(
+                batch_stride(reading, bound_.shape, d));
+    bound_.chosen.extents = bound_.batches.extents;
+    bound_.job.chosen = &bound_.chosen;
+}
+
+/// Batch dimensions of extent 1 are no loop.
+void JobBinder::bind_batches() {
+    bound_.shape = batch_shape(readings_, bound_.ranges.get());
+    bound_.batch_dimensions = bound_.shape.size();
+    for (std::size_t d = 0; d < bound_.shape.size(); ++d) {
+        if (bound_.shape[d] == 1)
+            continue;
+        bound_.batches.extents.push_back(bound_.shape[d]);
+        for (std::size_t k = 0; k < bound_.operands.size(); ++k) {
+            std::int64_t stride =
+                is_length(k) || lacks_first_point(k)
+                    ? 0
+                    : batch_stride(reading(k), bound_.shape, d);
+            bound_.batches.strides.push_back(stride);
+            bound_.batches.moves_parameters |=
+                stride != 0 && reads_first_point(k);
+        }
+    }
+    if (program_.one_point != Axes::None)
+        bind_points_as_batches();
+    bound_.job.batches = &bound_.batches;
+}
+
+/// The points of an axis whose kernel is for one are the innermost batches.
+void JobBinder::bind_points_as_batches() {
+    const std::int64_t points =
+        (program_.one_point == Axes::I ? i_ : j_).count();
+    bound_.shape.push_back(points);
+    bound_.batch_dimensions = bound_.shape.size();
+    if (points == 1)
+        return;
+    bound_.batches.extents.push_back(points);
+    for (std::size_t k = 0; k < bound_.operands.size(); ++k)
+        bound_.batches.strides.push_back(
+            is_on_one_point(k) ? reading(k).operand.stride : 0);
+    bound_.batches.moves_parameters = true;
+}
+
+void JobBinder::add_axis(int& place, std::int64_t extent) {
+    place = int(bound_.shape.size());
+    bound_.shape.push_back(extent);
+}
+
+/// After the batches: the kept axes as the user wrote them, then components.
+void JobBinder::bind_shape() {
+    const Job& job = bound_.job;
+    const Result& result = program_.result;
+    if (job.work == Work::Dense) {
+        add_axis(program_.swapped ? bound_.column_axis : bound_.row_axis,
+                 i_.count());
+        add_axis(program_.swapped ? bound_.row_axis : bound_.column_axis,
+                 j_.count());
+    } else if (program_.one_point == Axes::None &&
+               (want_ != Want::Result || result.axes != Axes::None)) {
+        add_axis(bound_.row_axis, job.rows);
+    }
+    if (result.rank == 1)
+        add_axis(bound_.component_axis,
+                 result.rows == dynamic ? job.width : result.rows);
+    check_shape();
+}
+
+/// Arrays that are broadcast may be as long as anybody writes; the bytes of the
+/// results, be these summed or not, are counted by one integer.
+void JobBinder::check_shape() const {
+    double bytes = double(size_of(program_.result.dtype));
+    for (std::int64_t extent : bound_.shape)
+        bytes *= double(extent);
+    if (bytes < 0x1p63)
+        return;
+    fail(Code::OutOfMemory, {"a result of shape " + spelling_of(bound_.shape),
+                             "8 EiB or more", "pass fewer points at a time"});
+}
+
+} // namespace
+
+Extents batch_shape(const Readings& readings, const Ranges* ranges) {
+    if (!ranges)
+        return batch_shape(readings);
+    View view;
+    Readings all = readings;
+    all.push_back(batches_of(*ranges, view));
+    return batch_shape(all);
+}
+
+void fill_job(detail::BoundState& bound, const ParsedFormula& formula,
+              const Readings& readings, const Lengths& lengths,
+              const BindOptions& options) {
+    JobBinder(bound, formula, readings, lengths, options).run();
+}
+
+} // namespace tilefold

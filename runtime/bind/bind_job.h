@@ -1,0 +1,20 @@
+// runtime/bind/bind_job.h - the second half of bind(): sizes, batches, lists
+// and the shape of the result.
+#pragma once
+
+#include "runtime/bind/bound_state.h"
+#include "runtime/bind/call_options.h"
+
+namespace tilefold {
+
+/// Fills everything of `bound` but its session and executable, which are there.
+/// Throws for sizes, lists and batches that do not fit.
+void fill_job(detail::BoundState& bound, const ParsedFormula& formula,
+              const Readings& readings, const Lengths& lengths,
+              const BindOptions& options);
+
+/// The batch shape of arguments and ranges (null: none) together. Throws where
+/// they disagree.
+Extents batch_shape(const Readings& readings, const Ranges* ranges);
+
+} // namespace tilefold

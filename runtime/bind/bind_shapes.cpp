@@ -1,0 +1,148 @@
+// runtime/bind/bind_shapes.cpp - shapes to points, components and batches.
+
+#include "runtime/bind/bind_shapes.h"
+
+#include "formulas/diagnostic.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace tilefold {
+namespace {
+
+std::string spelled(const View& view) {
+    return spelling_of(view.shape);
+}
+
+/// A number of components as the compiler counts them.
+std::int32_t components(std::string_view name, const View& view,
+                        std::int64_t count) {
+    constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+    if (count > most)
+        fail(Code::RankTooHigh,
+             {std::string(name), spelled(view),
+              std::to_string(most) + " components of a point"});
+    if (count == 0)
+        fail(Code::WrongComponents, {std::string(name), "0", "1 or more"});
+    return std::int32_t(count);
+}
+
+void read_points(Reading& reading, const View& view) {
+    std::size_t n = view.shape.size();
+    if (n == 0)
+        fail(Code::PointsExpected,
+             {std::string(reading.name),
+              std::string(reading.axes == Axes::J ? "j" : "i")});
+    std::size_t axis = n == 1 ? 0 : n - 2;
+    reading.points = view.shape[axis];
+    reading.operand.stride = view.strides[axis];
+    if (n == 1)
+        return;
+    reading.batch = n - 2;
+    reading.rank = 1;
+    reading.rows = components(reading.name, view, view.shape[n - 1]);
+    reading.operand.component = view.strides[n - 1];
+}
+
+void read_parameter(Reading& reading, const View& view) {
+    std::size_t n = view.shape.size();
+    if (n == 0)
+        return;
+    reading.batch = n > 2 ? n - 2 : 0;
+    std::int64_t rows = n > 1 ? view.shape[n - 2] : 1;
+    std::int64_t columns = view.shape[n - 1];
+    if (rows == 1 && columns == 1)
+        return;
+    if (rows == 1) {
+        reading.rank = 1;
+        reading.rows = components(reading.name, view, columns);
+        reading.operand.component = view.strides[n - 1];
+        return;
+    }
+    reading.rank = 2;
+    reading.rows = components(reading.name, view, rows);
+    reading.columns = components(reading.name, view, columns);
+    reading.operand.component = view.strides[n - 2];
+    reading.operand.column = view.strides[n - 1];
+}
+
+void agree(std::int64_t& length, const Reading*& said_by,
+           const Reading& reading, const char* axis) {
+    if (length >= 0 && length != reading.points)
+        fail(Code::LengthMismatch,
+             {std::string(said_by->name), std::to_string(length), axis,
+              std::string(reading.name), std::to_string(reading.points)});
+    length = reading.points;
+    said_by = &reading;
+}
+
+Extents batch_of(const Reading& reading) {
+    auto begin = reading.view->shape.begin();
+    return Extents(begin, begin + std::ptrdiff_t(reading.batch));
+}
+
+} // namespace
+
+Reading read_shape(std::string_view name, const View& view, Axes axes) {
+    Reading reading;
+    reading.name = name;
+    reading.axes = axes;
+    reading.dtype = view.dtype;
+    reading.view = &view;
+    reading.operand.base = static_cast<const char*>(view.data);
+    if (axes == Axes::None)
+        read_parameter(reading, view);
+    else
+        read_points(reading, view);
+    return reading;
+}
+
+Lengths lengths_of(const Readings& readings) {
+    Lengths lengths;
+    const Reading* on_i = nullptr;
+    const Reading* on_j = nullptr;
+    for (const Reading& reading : readings) {
+        if (contains(reading.axes, Axes::I))
+            agree(lengths.i, on_i, reading, "i");
+        if (contains(reading.axes, Axes::J))
+            agree(lengths.j, on_j, reading, "j");
+    }
+    return lengths;
+}
+
+Extents batch_shape(const Readings& readings) {
+    std::size_t dimensions = 0;
+    for (const Reading& reading : readings)
+        dimensions = std::max(dimensions, reading.batch);
+    Extents shape(dimensions, 1);
+    for (const Reading& reading : readings)
+        for (std::size_t d = 0; d < reading.batch; ++d) {
+            std::int64_t extent = reading.view->shape[d];
+            std::int64_t& known = shape[dimensions - reading.batch + d];
+            if (known != 1 && extent != 1 && known != extent) {
+                auto other = std::ranges::find_if(readings, [&](auto& r) {
+                    std::size_t from_end = reading.batch - d;
+                    return r.batch >= from_end &&
+                           r.view->shape[r.batch - from_end] == known;
+                });
+                fail(Code::BatchMismatch,
+                     {spelling_of(batch_of(*other)), std::string(other->name),
+                      spelling_of(batch_of(reading)),
+                      std::string(reading.name)});
+            }
+            if (known == 1)
+                known = extent;
+        }
+    return shape;
+}
+
+std::int64_t batch_stride(const Reading& reading, const Extents& shape,
+                          std::size_t dimension) {
+    std::size_t missing = shape.size() - reading.batch;
+    if (dimension < missing || reading.view->shape[dimension - missing] == 1)
+        return 0;
+    return reading.view->strides[dimension - missing];
+}
+
+} // namespace tilefold

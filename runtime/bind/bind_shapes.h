@@ -1,0 +1,56 @@
+// runtime/bind/bind_shapes.h - what shapes mean, given roles:
+//
+//   array on i or j   (N,) N scalars   (N, D) N vectors   (…, N, D) a batch
+//   parameter         one component: a scalar   (D,) (1, D) a vector
+//                     (R, C) a matrix   (…, 1, D) (…, R, C) a batch
+//
+// Leading batch dimensions broadcast as in NumPy, for every argument. A batch
+// of scalars ends in 1: (…, N, 1), (…, 1, 1); see two_readings.h.
+#pragma once
+
+#include "compiler/artifact/kernel_abi.h"
+#include "runtime/core/view.h"
+
+#include <boost/container/small_vector.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tilefold {
+
+/// An argument as its role has it read.
+struct Reading {
+    std::string_view name; ///< as the caller spells it
+    Axes axes = Axes::None;
+    DType dtype = DType::F64;
+    std::uint8_t rank = 0; ///< of one point's value
+    std::int32_t rows = 1; ///< its components
+    std::int32_t columns = 1;
+    std::int64_t points = 1; ///< on its axis
+    std::size_t batch = 0;   ///< leading dimensions of `view`
+    const View* view = nullptr;
+    tilefold_operand operand{}; ///< a number's base is not set
+};
+using Readings = boost::container::small_vector<Reading, 6>;
+
+/// Throws where the shape suits no reading.
+Reading read_shape(std::string_view name, const View& view, Axes axes);
+
+/// Number of points on i and j; -1 where no array says.
+struct Lengths {
+    std::int64_t i = -1;
+    std::int64_t j = -1;
+
+    std::int64_t on(Axes axis) const { return axis == Axes::J ? j : i; }
+};
+/// Throws where arrays on one axis disagree.
+Lengths lengths_of(const Readings& readings);
+
+/// The batch shape of all readings together. Throws where they disagree.
+Extents batch_shape(const Readings& readings);
+/// Strides of `reading` along `shape`: 0 where it is broadcast.
+std::int64_t batch_stride(const Reading& reading, const Extents& shape,
+                          std::size_t dimension);
+
+} // namespace tilefold

@@ -1,0 +1,48 @@
+// runtime/bind/call_location.cpp - where the arrays of a call are.
+
+#include "runtime/bind/call_location.h"
+
+#include "formulas/diagnostic.h"
+
+#include <string>
+
+namespace tilefold {
+namespace {
+
+/// Where the arrays are that decide: those on an axis, else any.
+const Reading* deciding(const Readings& readings) {
+    const Reading* parameter = nullptr;
+    for (const Reading& reading : readings) {
+        if (reading.axes != Axes::None)
+            return &reading;
+        if (reading.view->data && !reading.view->location.is_host())
+            parameter = &reading;
+    }
+    return parameter;
+}
+
+} // namespace
+
+Location location_of(const Readings& readings) {
+    const Reading* first = deciding(readings);
+    if (!first)
+        return {};
+    const Location location = first->view->location;
+    for (const Reading& reading : readings) {
+        const Location other = reading.view->location;
+        const bool is_parameter =
+            reading.axes == Axes::None || !reading.view->data;
+        if (other != location && !(is_parameter && other.is_host()))
+            fail(Code::OtherDevice,
+                 {std::string(reading.name), spelling_of(other),
+                  spelling_of(location)});
+    }
+    return location;
+}
+
+void require_host(const Location& location, const char* what) {
+    if (!location.is_host())
+        fail(Code::HostOnly, {what, spelling_of(location)});
+}
+
+} // namespace tilefold

@@ -1,0 +1,119 @@
+// runtime/bind/parsed_formula.cpp - names to roles, signatures to kernels.
+
+#include "runtime/bind/parsed_formula.h"
+
+#include "compiler/build/roles.h"
+#include "formulas/diagnostic.h"
+#include "formulas/names.h"
+
+#include <algorithm>
+#include <mutex>
+
+namespace tilefold {
+
+void Signature::add(int name, std::optional<Axes> declared, DType dtype,
+                    std::uint8_t rank, std::int32_t rows,
+                    std::int32_t columns) {
+    std::uint64_t role = declared ? std::uint64_t(*declared) + 1 : 0;
+    words_.push_back(std::uint64_t(name) << 32 | role << 16 |
+                     std::uint64_t(dtype) << 8 | rank);
+    words_.push_back(std::uint64_t(std::uint32_t(rows)) << 32 |
+                     std::uint32_t(columns));
+}
+
+std::size_t Signature::hash() const {
+    std::uint64_t mixed = 0x9e3779b97f4a7c15;
+    for (std::uint64_t word : words_) {
+        mixed = (mixed ^ word) * 0xff51afd7ed558ccd;
+        mixed ^= mixed >> 32;
+    }
+    return std::size_t(mixed);
+}
+
+ParsedFormula::ParsedFormula(ast::Formula tree, Derivation derivation,
+                             std::mutex& mutex)
+    : tree_(std::move(tree)), derivation_(std::move(derivation)),
+      free_names_(tilefold::free_names(tree_)), mutex_(mutex) {
+    for (const NameUse& use : names_read(tree_))
+        names_.push_back(
+            {use.name.name, use.name.axes, use.name.span, use.is_constant});
+    add_seeds();
+}
+
+/// A cotangent is on the axis of the result it belongs to, a tangent on those
+/// of its argument. The gradient of an array on both axes is on i.
+void ParsedFormula::add_seeds() {
+    const std::vector<SeedRole> seeds = seeds_of(derivation_);
+    const Axes own = axes_of_result(tree_, free_names_);
+    for (std::size_t k = 0; k < derivation_.size(); ++k) {
+        for (const std::string& name : derivation_[k].names)
+            if (find_name(name) < 0)
+                fail(Code::DerivativeName, {name, joined_names()});
+        for (const SeedRole& seed : seeds)
+            if (seed.step == k)
+                add_seed(seed, own);
+    }
+}
+
+void ParsedFormula::add_seed(const SeedRole& seed, Axes own) {
+    const bool is_cotangent = seed.kind == DerivationStep::Kind::Reverse;
+    if (find_name(seed.name) >= 0)
+        fail(Code::SeedName, {seed.name, is_cotangent ? "cotangent" : "tangent",
+                              is_cotangent ? "f.grad(…, cotangent=\"g\")"
+                                           : "f.jvp(…, tangent=\"t\")"});
+    Axes axes = own;
+    if (!seed.argument.empty())
+        axes = names_[std::size_t(find_name(seed.argument))].axes;
+    if (is_cotangent && !seed.argument.empty() && axes == Axes::IJ)
+        axes = Axes::I;
+    names_.push_back({seed.name, axes, {}, false, seed});
+    free_names_.push_back({seed.name, axes, {}});
+}
+
+std::string ParsedFormula::joined_names() const {
+    std::string text;
+    for (const FreeName& name : free_names_)
+        text += (text.empty() ? "" : ", ") + name.name;
+    return text;
+}
+
+std::shared_ptr<ParsedFormula>
+ParsedFormula::derived(const DerivationStep& step) {
+    std::lock_guard lock(mutex_);
+    for (const auto& [known, parsed] : derived_)
+        if (known == step)
+            return parsed;
+    Derivation longer = derivation_;
+    longer.push_back(step);
+    auto parsed =
+        std::make_shared<ParsedFormula>(tree_, std::move(longer), mutex_);
+    derived_.emplace_back(step, parsed);
+    return parsed;
+}
+
+int ParsedFormula::find_name(std::string_view spelling) const {
+    auto matches = [](std::string_view spelled) {
+        return [spelled](const Name& name) { return name.name == spelled; };
+    };
+    auto found = std::ranges::find_if(names_, matches(spelling));
+    // Nearly always the name is passed as it is stored.
+    if (found == names_.end())
+        found = std::ranges::find_if(names_, matches(normalise_name(spelling)));
+    return found == names_.end() ? -1 : int(found - names_.begin());
+}
+
+ExecutablePointer ParsedFormula::find(const Signature& signature) const {
+    std::lock_guard lock(mutex_);
+    auto found = executables_.find(signature);
+    return found == executables_.end() ? nullptr : found->second;
+}
+
+void ParsedFormula::keep(const Signature& signature,
+                         ExecutablePointer executable) {
+    std::lock_guard lock(mutex_);
+    if (executables_.size() >= most_signatures)
+        executables_.clear();
+    executables_.insert_or_assign(signature, std::move(executable));
+}
+
+} // namespace tilefold

@@ -1,0 +1,206 @@
+// runtime/bind/prepare.cpp - what sizes are worth, and from types to kernels.
+
+#include "runtime/bind/prepare.h"
+
+#include "runtime/bind/bind_job.h"
+#include "runtime/bind/indices.h"
+#include "runtime/bind/tune.h"
+#include "runtime/cpu/math_library.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tilefold {
+namespace {
+
+using detail::FormulaState;
+
+/// The program's open width in a call. `left`: widths of what earlier kernels
+/// leave behind, which are arguments too.
+std::int64_t width_for(const Program& program, const CallShape& call,
+                       std::span<const std::int32_t> left) {
+    if (program.width_argument < 0)
+        return 1;
+    const auto place = std::size_t(
+        program.argument_order[std::size_t(program.width_argument)]);
+    const std::size_t given = call.readings.size();
+    return place < given ? call.readings[place].rows : left[place - given];
+}
+
+/// What a call has, for the tuner.
+CallSizes sizes_for(const Program& program, const CallShape& call,
+                    std::int64_t width) {
+    CallSizes sizes{std::max<std::int64_t>(call.lengths.i, 1),
+                    std::max<std::int64_t>(call.lengths.j, 1), width};
+    if (program.swapped)
+        std::swap(sizes.rows, sizes.columns);
+    if (program.single_column)
+        sizes.columns = 1;
+    return sizes;
+}
+
+/// The program's kernel, by the plan that is best for the call.
+void load(Executable& executable, const FormulaState& formula, Program program,
+          const CallShape& call, const GoesOn& goes_on,
+          std::span<const std::int32_t> left = {}) {
+    detail::SessionState& session = *formula.session;
+    const std::string& text = formula.parsed->text();
+    const std::int64_t width = width_for(program, call, left);
+    const Asker asker{formula.session, session.making, goes_on};
+    if (call.tuned)
+        program = tuned(session, program, sizes_for(program, call, width), text,
+                        asker);
+    executable.program = std::move(program);
+    if (!call.devices.empty()) { // which check indices by themselves
+        for (const Location& device : call.devices)
+            executable.device_kernels.push_back(
+                session.devices.of(device).kernel(
+                    device.number, executable.program, width, text));
+        return;
+    }
+    executable.kernel =
+        session.provider.kernel(executable.program, text, asker);
+    executable.indices = tables_indexed(executable.program);
+    executable.functions = functions_for(executable.kernel->artifact.layout);
+}
+
+CompileOptions options_for(const FormulaState& formula, const CallShape& call) {
+    return call.devices.empty() ? formula.session->compile_options()
+                                : formula.session->device_compile_options();
+}
+
+std::shared_ptr<const ExecutableSweeps>
+prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
+               const CallShape& call, const GoesOn& goes_on) {
+    auto sweeps = std::make_shared<ExecutableSweeps>();
+    CompileOptions options = options_for(formula, call);
+    options.purpose = of_sweeps(call.purpose);
+    SweepPrograms programs =
+        compile_sweeps(formula.parsed->tree(), formula.parsed->derivation(),
+                       types, call.mode, options);
+    std::vector<std::int32_t> left;
+    for (SweepProgram& one : programs.sweeps) {
+        auto executable = std::make_shared<Executable>();
+        load(*executable, formula, std::move(one.program), call, goes_on, left);
+        for (const SweepPart& part : one.parts)
+            left.push_back(part.type.rows);
+        sweeps->kernels.push_back(std::move(executable));
+        sweeps->parts.push_back(std::move(one.parts));
+    }
+    sweeps->results = std::move(programs.results);
+    sweeps->labels = std::move(programs.labels);
+    sweeps->types = std::move(programs.types);
+    return sweeps;
+}
+
+double pairs_of(const Readings& readings, const Lengths& lengths) {
+    double pairs = double(lengths.i) * double(lengths.j);
+    for (std::int64_t extent : batch_shape(readings))
+        pairs *= double(extent);
+    return pairs;
+}
+
+/// An axis of so few points, and another of so many, that a kernel with lanes
+/// over the many pays although it reads them again for each of the few.
+constexpr std::int32_t few = 4;
+Axes few_of(const Lengths& lengths) {
+    constexpr std::int64_t many = 1 << 17;
+    const auto is_few = [](std::int64_t these, std::int64_t others) {
+        return these >= 1 && these <= few && others >= many;
+    };
+    if (is_few(lengths.i, lengths.j))
+        return Axes::I;
+    return is_few(lengths.j, lengths.i) ? Axes::J : Axes::None;
+}
+
+/// One kernel does for all sizes; another one is made only for a call that
+/// takes longer than making it.
+constexpr double pairs_worth_a_kernel = 1 << 22;
+
+bool has_one_component(const Readings& readings, double pairs) {
+    return pairs >= pairs_worth_a_kernel &&
+           std::ranges::any_of(readings, [](const Reading& reading) {
+               return reading.axes != Axes::None && reading.rank == 1 &&
+                      reading.rows == 1;
+           });
+}
+
+/// All vectors on an axis are arrays like those of C.
+bool vectors_adjoin(const Readings& readings) {
+    bool any = false;
+    for (const Reading& reading : readings) {
+        if (reading.axes == Axes::None)
+            continue;
+        const tilefold_operand& operand = reading.operand;
+        const bool adjoins = reading.rank == 1 &&
+                             operand.stride == reading.rows * operand.component;
+        if (!adjoins)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+Purpose few_points(const Lengths& lengths, double pairs) {
+    Purpose purpose;
+    purpose.axis = few_of(lengths);
+    if (pairs < pairs_worth_a_kernel && purpose.axis == Axes::None)
+        return purpose;
+    const auto most = [&](Axes axis, std::int64_t points) {
+        if (purpose.axis == axis)
+            return few;
+        return points <= 16 ? 16 : points <= 32 ? 32 : 0;
+    };
+    purpose.most_i = most(Axes::I, lengths.i);
+    purpose.most_j = most(Axes::J, lengths.j);
+    return purpose;
+}
+
+} // namespace
+
+CallShape shape_of(const Readings& readings, const Lengths& lengths,
+                   std::span<const Location> devices, Mode mode,
+                   const BindOptions& options, const Options& session) {
+    CallShape call{readings, lengths, mode, {}, false, devices};
+    const bool flattens = mode == Mode::Reduce && !options.i && !options.j &&
+                          options.sum_batch.empty();
+    if (flattens && !devices.empty())
+        call.purpose.adjoin = vectors_adjoin(readings);
+    if (mode == Mode::Values || !devices.empty())
+        return call;
+    const double pairs = pairs_of(readings, lengths);
+    call.tuned = session.tune.value_or(false) && !session.plan &&
+                 pairs >= pairs_worth_tuning;
+    if (flattens) {
+        call.purpose = few_points(lengths, pairs);
+        call.purpose.adjoin = vectors_adjoin(readings);
+    }
+    call.purpose.one_component = has_one_component(readings, pairs);
+    return call;
+}
+
+Purpose of_sweeps(const Purpose& purpose) {
+    Purpose of_all;
+    of_all.one_component = purpose.one_component;
+    return of_all;
+}
+
+std::shared_ptr<Executable> prepare(const FormulaState& formula,
+                                    std::span<const ArgumentType> types,
+                                    const CallShape& call,
+                                    const GoesOn& goes_on) {
+    ForkGate::Pass inside(formula.session->making);
+    const ParsedFormula& parsed = *formula.parsed;
+    auto executable = std::make_shared<Executable>();
+    if (needs_sweeps(parsed.tree(), parsed.derivation(), types, call.mode)) {
+        executable->sweeps = prepare_sweeps(formula, types, call, goes_on);
+        return executable;
+    }
+    CompileOptions options = options_for(formula, call);
+    options.purpose = call.purpose;
+    load(*executable, formula,
+         compile(parsed.tree(), types, call.mode, options), call, goes_on);
+    return executable;
+}
+
+} // namespace tilefold

@@ -1,0 +1,36 @@
+// runtime/bind/prepare.h - the kernel, or kernels, of a formula for arguments
+// of given types: compiled for what the sizes of a call are worth.
+#pragma once
+
+#include "runtime/bind/bind_shapes.h"
+#include "runtime/bind/call_options.h"
+#include "runtime/bind/session_state.h"
+
+#include <memory>
+#include <span>
+
+namespace tilefold {
+
+/// What of a call's sizes a kernel is made for.
+struct CallShape {
+    const Readings& readings;
+    const Lengths& lengths;
+    Mode mode = Mode::Reduce;
+    Purpose purpose;
+    bool tuned = false;                     ///< plans are to be timed
+    std::span<const Location> devices = {}; ///< that compute; none: the CPU
+};
+CallShape shape_of(const Readings& readings, const Lengths& lengths,
+                   std::span<const Location> devices, Mode mode,
+                   const BindOptions& options, const Options& session);
+
+/// What of it holds of derivatives, too.
+Purpose of_sweeps(const Purpose& purpose);
+
+/// Everything of an Executable but what concerns names. Throws Error.
+std::shared_ptr<Executable> prepare(const detail::FormulaState& formula,
+                                    std::span<const ArgumentType> types,
+                                    const CallShape& call,
+                                    const GoesOn& goes_on);
+
+} // namespace tilefold

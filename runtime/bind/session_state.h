@@ -1,0 +1,59 @@
+// runtime/bind/session_state.h - what the handles of a session share.
+#pragma once
+
+#include "runtime/bind/parsed_formula.h"
+#include "runtime/cache/provider.h"
+#include "runtime/core/fork.h"
+#include "runtime/core/fork_gate.h"
+#include "runtime/core/options.h"
+#include "runtime/device/devices.h"
+#include "runtime/schedule/thread_pool.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace tilefold::detail {
+
+/// Options, threads, caches and counters of a Session; lives as long as any
+/// handle of it.
+class SessionState final : public ForkGuarded {
+public:
+    explicit SessionState(const Options& options);
+    ~SessionState();
+
+    std::shared_ptr<ParsedFormula> parsed(std::string_view text);
+    CompileOptions compile_options() const;
+    /// Of graphs that a device's backend plans by itself.
+    CompileOptions device_compile_options() const;
+    void before_fork() override;
+    void after_fork(bool in_child) override;
+
+    const Options options; ///< as resolved
+    ThreadPool pool;
+    KernelProvider provider;
+    Devices devices;
+    std::atomic<std::int64_t> runs = 0, tiles_met = 0, tiles_left_out = 0;
+    /// Inside: threads that parse, compile or load. Closed during fork()
+    /// (some ten milliseconds at most), so that a child finds neither LLVM's
+    /// locks taken nor a kernel that nobody finishes.
+    ForkGate making;
+
+private:
+    /// Formulas kept parsed; beyond, all are dropped.
+    static constexpr std::size_t most_formulas = 1024;
+
+    std::mutex mutex_; ///< of formulas_ and of every ParsedFormula
+    std::unordered_map<std::string, std::shared_ptr<ParsedFormula>> formulas_;
+};
+
+class FormulaState {
+public:
+    std::shared_ptr<SessionState> session;
+    std::shared_ptr<ParsedFormula> parsed;
+};
+
+} // namespace tilefold::detail

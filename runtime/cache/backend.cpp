@@ -1,0 +1,153 @@
+// runtime/cache/backend.cpp - opens libtilefold_llvm and talks to it in plain
+// C.
+
+#include "runtime/cache/backend.h"
+
+#include "formulas/diagnostic.h"
+
+#include <dlfcn.h>
+#include <filesystem>
+#include <link.h>
+#include <new>
+#include <system_error>
+
+namespace tilefold {
+namespace {
+
+[[noreturn]] void missing(const std::string& why) {
+    fail(Code::CompilerMissing, {backend_path(), why});
+}
+
+/// Of the library or program that this code was linked into.
+std::string path_of_this_code() {
+    Dl_info info{};
+    link_map* map = nullptr;
+    dladdr1(reinterpret_cast<const void*>(&backend_path), &info,
+            reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
+    if (map && *map->l_name)
+        return map->l_name;
+    std::error_code error; // the program itself has no name in the map
+    return std::filesystem::read_symlink("/proc/self/exe", error).string();
+}
+
+/// LLVM's initialisers end the process where they are refused memory. Throws
+/// std::bad_alloc.
+void require_memory() {
+    constexpr std::size_t initialisers_bytes = std::size_t(16) << 20;
+    ::operator delete(::operator new(initialisers_bytes));
+}
+
+const tilefold_llvm_backend* open_library() {
+    require_memory();
+    // Local: neither its symbols nor LLVM's are for anybody else.
+    void* handle = dlopen(backend_path().c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        missing(dlerror());
+    auto* factory = reinterpret_cast<tilefold_llvm_factory*>(
+        dlsym(handle, TILEFOLD_LLVM_FACTORY));
+    if (!factory)
+        missing("it has no " TILEFOLD_LLVM_FACTORY);
+    const tilefold_llvm_backend* library = factory();
+    if (!library || library->abi != tilefold_llvm_abi)
+        missing("it belongs to another version of tilefold");
+    return library;
+}
+
+/// Bytes of the library, given back with it.
+class Reply {
+public:
+    explicit Reply(const tilefold_llvm_backend& library) : library_(library) {}
+    ~Reply() {
+        if (bytes.data)
+            library_.release(bytes);
+    }
+    Reply(const Reply&) = delete;
+    Reply& operator=(const Reply&) = delete;
+
+    std::string text() const { return {bytes.data, bytes.size}; }
+    void require(tilefold_outcome outcome) const {
+        switch (outcome) {
+        case tilefold_made:
+            return;
+        case tilefold_failed:
+            internal_error("the compiler: " + text());
+        case tilefold_abandoned:
+            fail(Code::Cancelled, {"a part"});
+        case tilefold_too_large:
+            fail(Code::KernelTooLarge,
+                 {std::to_string(tilefold_most_instructions)});
+        case tilefold_no_memory:
+            throw std::bad_alloc();
+        }
+    }
+
+    tilefold_bytes bytes{nullptr, 0};
+
+private:
+    const tilefold_llvm_backend& library_;
+};
+
+/// As the library knows it; refers to it.
+struct Caller {
+    ThreadPool* pool; ///< null: nobody helps
+    const Backend::IsAbandoned& is_abandoned;
+
+    operator tilefold_caller() {
+        const auto together = [](void* owner, std::int32_t helpers,
+                                 void (*share)(void*), void* context) {
+            // Nothing forks inside, so that no help is lost.
+            (void)static_cast<Caller*>(owner)->pool->together(
+                helpers, [=] { share(context); }, [] {});
+        };
+        const auto asked = [](void* owner) {
+            return static_cast<Caller*>(owner)->is_abandoned();
+        };
+        tilefold_caller caller{this, nullptr, nullptr};
+        if (pool)
+            caller.together = together;
+        if (is_abandoned)
+            caller.is_abandoned = asked;
+        return caller;
+    }
+};
+
+} // namespace
+
+std::string backend_path() {
+    std::string own = path_of_this_code();
+    return own.substr(0, own.rfind('/') + 1) + "libtilefold_llvm.so";
+}
+
+const tilefold_llvm_backend& Backend::library() {
+    std::lock_guard lock(mutex_);
+    if (!library_)
+        library_ = open_library();
+    return *library_;
+}
+
+Artifact Backend::compile(const CompileRequest& request, ThreadPool& pool,
+                          const IsAbandoned& is_abandoned) {
+    pool.start(); // while the library is loaded
+    const tilefold_llvm_backend& with = library();
+    Reply reply(with);
+    reply.require(with.compile(request.graph.data(), request.graph.size(),
+                               request.plan.data(), request.plan.size(),
+                               Caller{&pool, is_abandoned}, &reply.bytes));
+    Artifact artifact;
+    if (!deserialise(reinterpret_cast<const std::byte*>(reply.bytes.data),
+                     reply.bytes.size, artifact))
+        internal_error("the compiler's reply is no artifact");
+    return artifact;
+}
+
+std::string Backend::explain(const CompileRequest& request, const char* what,
+                             const IsAbandoned& is_abandoned) {
+    const tilefold_llvm_backend& with = library();
+    Reply reply(with);
+    reply.require(with.explain(request.graph.data(), request.graph.size(),
+                               request.plan.data(), request.plan.size(), what,
+                               Caller{nullptr, is_abandoned}, &reply.bytes));
+    return reply.text();
+}
+
+} // namespace tilefold

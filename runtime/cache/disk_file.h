@@ -1,0 +1,62 @@
+// runtime/cache/disk_file.h - files of the cache folder, opened with suspicion
+// and written so that nobody sees half of one. POSIX lives here.
+#pragma once
+
+#include <cstddef>
+#include <ctime>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tilefold {
+
+/// An open file or folder, closed with it.
+class Descriptor {
+public:
+    explicit Descriptor(int number = -1) : number_(number) {}
+    ~Descriptor();
+    Descriptor(Descriptor&& other) noexcept
+        : number_(std::exchange(other.number_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+
+    int number() const { return number_; }
+    explicit operator bool() const { return number_ >= 0; }
+
+private:
+    int number_;
+};
+
+/// A folder that only its owner (me or root) may write, not a symbolic link;
+/// closed otherwise. `make`: created with its parents, mode 0700.
+Descriptor open_folder(const std::string& path, bool make);
+
+/// A regular file of the same ownership, read whole and once.
+struct FileRead {
+    std::optional<std::vector<std::byte>> bytes;
+    bool absent = false;
+};
+/// `mark_used`: its times become now, where that is allowed.
+FileRead read_file(const Descriptor& folder, const std::string& name,
+                   bool mark_used);
+
+/// Writes a temporary file, syncs it and renames it to `name`. False, with
+/// nothing left behind, where any of that fails.
+bool publish_file(const Descriptor& folder, const std::string& name,
+                  std::span<const std::byte> bytes);
+
+struct FileNote {
+    std::string name;
+    std::int64_t bytes = 0;
+    std::timespec used{};
+    bool temporary = false; ///< left by publish_file
+};
+/// The regular files in the folder.
+std::vector<FileNote> list_files(const Descriptor& folder);
+bool remove_file(const Descriptor& folder, const std::string& name);
+
+} // namespace tilefold

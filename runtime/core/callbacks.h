@@ -1,0 +1,17 @@
+// runtime/core/callbacks.h - what a caller is asked while work takes long.
+#pragma once
+
+#include <functional>
+
+namespace tilefold {
+
+/// Asked on the calling thread every 50 ms while a formula is compiled or an
+/// array of indices is looked through; false cancels: Error(Cancelled) is
+/// thrown.
+using GoesOn = std::function<bool()>;
+
+/// Called on the calling thread at least every 50 ms of a long run with the
+/// pairs done and to do; false cancels (run() then throws Error(Cancelled)).
+using Poll = std::function<bool(double done, double total)>;
+
+} // namespace tilefold

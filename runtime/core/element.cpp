@@ -1,0 +1,149 @@
+// runtime/core/element.cpp - any dtype to double.
+
+#include "runtime/core/element.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+namespace tilefold {
+namespace {
+
+template <class T> long double load(const void* address) {
+    T value;
+    std::memcpy(&value, address, sizeof value);
+    return value;
+}
+
+std::uint16_t load_bits(const void* address) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, address, sizeof bits);
+    return bits;
+}
+
+/// IEEE binary16: 5 bits of exponent, 10 of fraction.
+double from_half(std::uint16_t bits) {
+    int exponent = bits >> 10 & 31;
+    double fraction = bits & 1023;
+    double magnitude = exponent == 0 ? std::ldexp(fraction, -24)
+                       : exponent == 31
+                           ? (fraction != 0 ? NAN : INFINITY)
+                           : std::ldexp(1024 + fraction, exponent - 25);
+    return bits >> 15 ? -magnitude : magnitude;
+}
+
+/// The upper half of a binary32.
+double from_bfloat(std::uint16_t bits) {
+    return std::bit_cast<float>(std::uint32_t(bits) << 16);
+}
+
+/// Rounded to the nearest, ties to even.
+std::uint16_t to_bfloat(double value) {
+    const float narrow = float(value);
+    const auto bits = std::bit_cast<std::uint32_t>(narrow);
+    return std::uint16_t(
+        narrow != narrow ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+template <class T> void store(T value, void* address) {
+    std::memcpy(address, &value, sizeof value);
+}
+
+} // namespace
+
+long double exact_element_at(const void* address, DType dtype) {
+    switch (dtype) {
+    case DType::F64:
+        return load<double>(address);
+    case DType::F32:
+        return load<float>(address);
+    case DType::F16:
+        return from_half(load_bits(address));
+    case DType::BF16:
+        return from_bfloat(load_bits(address));
+    case DType::I64:
+        return load<std::int64_t>(address);
+    case DType::I32:
+        return load<std::int32_t>(address);
+    case DType::I16:
+        return load<std::int16_t>(address);
+    case DType::I8:
+        return load<std::int8_t>(address);
+    case DType::U64:
+        return load<std::uint64_t>(address);
+    case DType::U32:
+        return load<std::uint32_t>(address);
+    case DType::U16:
+        return load<std::uint16_t>(address);
+    case DType::U8:
+        return load<std::uint8_t>(address);
+    case DType::Bool:
+        return load<std::uint8_t>(address) != 0;
+    }
+    return 0;
+}
+
+double element_at(const void* address, DType dtype) {
+    return double(exact_element_at(address, dtype));
+}
+
+void store_element(double value, DType dtype, void* address) {
+    if (dtype == DType::F64)
+        store(value, address);
+    else if (dtype == DType::F32)
+        store(float(value), address);
+    else if (dtype == DType::F16)
+        store(_Float16(value), address);
+    else if (dtype == DType::BF16)
+        store(to_bfloat(value), address);
+    else {
+        const auto whole = std::int64_t(value);
+        std::memcpy(address, &whole, size_of(dtype));
+    }
+}
+
+void ElementSums::reset(std::size_t count, DType dtype) {
+    dtype_ = dtype;
+    if (is_whole())
+        wholes_.assign(count, 0);
+    else
+        reals_.assign(count, 0.0);
+}
+
+void ElementSums::add(std::size_t sum, const void* address) {
+    if (is_whole())
+        wholes_[sum] += Whole(load<std::int64_t>(address));
+    else
+        reals_[sum] += element_at(address, dtype_);
+}
+
+void ElementSums::store(const Output& out, bool accumulate) const {
+    auto* data = static_cast<char*>(out.data);
+    std::size_t number = 0;
+    each_element(out.shape, out.strides, [&](std::int64_t offset) {
+        char* place = data + offset;
+        const std::size_t k = number++;
+        if (is_whole() && out.dtype == DType::U64) { // by its bits
+            const auto bits = std::uint64_t(wholes_[k]);
+            std::memcpy(place, &bits, sizeof bits);
+            return;
+        }
+        if (!is_whole() || out.dtype != DType::I64) {
+            const double before = accumulate ? element_at(place, out.dtype) : 0;
+            const double sum = is_whole() ? double(wholes_[k]) : reals_[k];
+            return store_element(sum + before, out.dtype, place);
+        }
+        constexpr Whole least = std::numeric_limits<std::int64_t>::min();
+        constexpr Whole most = std::numeric_limits<std::int64_t>::max();
+        const std::int64_t before =
+            accumulate ? std::int64_t(load<std::int64_t>(place)) : 0;
+        const auto sum =
+            std::int64_t(std::clamp(wholes_[k] + before, least, most));
+        std::memcpy(place, &sum, sizeof sum);
+    });
+}
+
+} // namespace tilefold

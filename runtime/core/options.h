@@ -1,0 +1,24 @@
+// runtime/core/options.h - settings of a Session.
+#pragma once
+
+#include "compiler/backends/cpu/plan.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tilefold {
+
+/// Settings of a Session, the rows of options.def; unset ones come from the
+/// environment, else from defaults. A path may begin with ~, the home folder.
+struct Options {
+#define OPTION(name, type, python, variable, doc) std::optional<type> name = {};
+#include "runtime/core/options.def"
+    /// Folders of Python packages, one of which may hold NVRTC.
+    std::vector<std::string> package_folders = {};
+
+    friend bool operator==(const Options&, const Options&) = default;
+};
+
+} // namespace tilefold

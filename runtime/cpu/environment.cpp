@@ -1,0 +1,222 @@
+// runtime/cpu/environment.cpp - the environment, read when a Session begins.
+
+#include "runtime/cpu/environment.h"
+
+#include "formulas/diagnostic.h"
+#include "runtime/cpu/isa.h"
+#include "runtime/cpu/processors.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace tilefold {
+namespace {
+
+/// The names of the options' variables, by option.
+namespace variable_of {
+#define OPTION(name, type, python, variable, doc)                              \
+    [[maybe_unused]] constexpr const char* name = variable;
+#include "runtime/core/options.def"
+} // namespace variable_of
+
+/// The variable's value; none where unset or empty.
+std::optional<std::string> variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+/// A path as shells read it: ~ and ~/… are at home.
+std::optional<std::string> expanded(std::optional<std::string> path) {
+    const bool at_home = path && (*path == "~" || path->starts_with("~/"));
+    if (const auto home = at_home ? variable("HOME") : std::nullopt)
+        path->replace(0, 1, *home);
+    return path;
+}
+
+std::optional<std::int64_t>
+number_variable(const char* name, std::int64_t least, const char* cure) {
+    std::optional<std::string> text = variable(name);
+    if (!text)
+        return std::nullopt;
+    std::int64_t number = 0;
+    auto [end, error] =
+        std::from_chars(text->data(), text->data() + text->size(), number);
+    if (error != std::errc() || end != text->data() + text->size() ||
+        number < least)
+        fail(Code::BadOption, {name, "'" + *text + "'", cure});
+    return number;
+}
+
+double tolerance_of(const Options& given) {
+    const char* name = variable_of::tolerance;
+    constexpr const char* cure = "give a number that is at least 0, such as "
+                                 "1e-6";
+    double tolerance = given.tolerance.value_or(0);
+    if (given.tolerance) {
+        if (!(std::isfinite(tolerance) && tolerance >= 0)) {
+            char spelled[32];
+            std::snprintf(spelled, sizeof spelled, "%g", tolerance);
+            fail(Code::BadOption, {"tolerance", spelled, cure});
+        }
+    } else if (const auto text = variable(name)) {
+        const auto [end, error] = std::from_chars(
+            text->data(), text->data() + text->size(), tolerance);
+        if (error != std::errc() || end != text->data() + text->size() ||
+            !(std::isfinite(tolerance) && tolerance >= 0))
+            fail(Code::BadOption, {name, "'" + *text + "'", cure});
+    }
+    return tolerance;
+}
+
+std::int64_t device_bytes(const Options& given) {
+    constexpr std::int64_t least = 1 << 16, usual = 256 << 20;
+    const char* cure = "give a number of bytes from 65536 on";
+    const std::int64_t bytes =
+        given.device_bytes
+            ? *given.device_bytes
+            : number_variable(variable_of::device_bytes, least, cure)
+                  .value_or(usual);
+    if (bytes < least)
+        fail(Code::BadOption, {"device_bytes", std::to_string(bytes), cure});
+    return bytes;
+}
+
+bool flag_variable(const char* name) {
+    std::optional<std::string> text = variable(name);
+    if (!text || *text == "0")
+        return false;
+    if (*text != "1")
+        fail(Code::BadOption, {name, "'" + *text + "'", "set it to 0 or 1"});
+    return true;
+}
+
+int threads_of(const Options& given) {
+    constexpr int most = 4096;
+    const char* cure = "give a number of threads from 1 to 4096";
+    std::int64_t threads = 0;
+    if (given.threads)
+        threads = *given.threads;
+    else if (auto set = number_variable(variable_of::threads, 1, cure))
+        threads = *set;
+    else
+        threads = usable_processors();
+    if (threads < 1 || threads > most)
+        fail(Code::BadOption, {"threads", std::to_string(threads), cure});
+    return int(threads);
+}
+
+/// Set but empty means memory only, as does a machine without a home.
+std::string cache_directory() {
+    if (const char* set = std::getenv(variable_of::cache_directory))
+        return set;
+    auto absolute = [](const std::optional<std::string>& path) {
+        return path && path->front() == '/';
+    };
+    if (auto xdg = variable("XDG_CACHE_HOME"); absolute(xdg))
+        return *xdg + "/tilefold";
+    if (auto home = variable("HOME"); absolute(home))
+        return *home + "/.cache/tilefold";
+    return {};
+}
+
+std::int64_t cache_size(const Options& given) {
+    constexpr std::int64_t gibibyte = std::int64_t(1) << 30;
+    const char* cure = "give a number of bytes";
+    std::int64_t bytes = given.cache_size
+                             ? *given.cache_size
+                             : number_variable(variable_of::cache_size, 0, cure)
+                                   .value_or(gibibyte);
+    if (bytes < 0)
+        fail(Code::BadOption, {"cache_size", std::to_string(bytes), cure});
+    return bytes;
+}
+
+Isa isa_of(const Options& given) {
+    std::optional<Isa> isa = given.isa;
+    if (auto text = variable(variable_of::isa); text && !isa) {
+        Isa parsed{};
+        if (!parse_isa(*text, parsed))
+            fail(Code::UnknownTarget, {*text, isa_spellings()});
+        isa = parsed;
+    }
+    if (!isa)
+        isa = cpu::host_isa();
+    if (!isa)
+        fail(Code::UnsupportedTarget, {"x86-64-v3"});
+    return *isa;
+}
+
+} // namespace
+
+Options resolve(const Options& given) {
+    Options resolved = given;
+    resolved.threads = threads_of(given);
+    resolved.cache_directory =
+        expanded(given.cache_directory.value_or(cache_directory()));
+    resolved.cache_size = cache_size(given);
+    resolved.isa = isa_of(given);
+    if (!given.log)
+        resolved.log = flag_variable(variable_of::log);
+    if (!given.tune)
+        resolved.tune = flag_variable(variable_of::tune);
+    if (!given.cuda_driver)
+        resolved.cuda_driver =
+            variable(variable_of::cuda_driver).value_or("libcuda.so.1");
+    resolved.cuda_driver = expanded(resolved.cuda_driver);
+    if (!given.nvrtc)
+        resolved.nvrtc = variable(variable_of::nvrtc);
+    resolved.nvrtc = expanded(resolved.nvrtc);
+    resolved.tolerance = tolerance_of(given);
+    if (!given.devices)
+        resolved.devices = variable(variable_of::devices).value_or("");
+    parse_devices(*resolved.devices);
+    resolved.device_bytes = device_bytes(given);
+    return resolved;
+}
+
+std::vector<int> parse_devices(std::string_view text) {
+    constexpr std::string_view all = "cuda", one = "cuda:";
+    if (text == all)
+        return {every_device};
+    std::vector<int> numbers;
+    for (std::string_view left = text; !left.empty();) {
+        const std::string_view name = left.substr(0, left.find(','));
+        int number = -1;
+        const char* last = name.data() + name.size();
+        if (name.starts_with(one)) {
+            const auto [end, error] =
+                std::from_chars(name.data() + one.size(), last, number);
+            if (error != std::errc() || end != last)
+                number = -1;
+        }
+        if (number < 0 || std::ranges::count(numbers, number) ||
+            left.size() == name.size() + 1)
+            fail(Code::BadOption,
+                 {"devices", "'" + std::string(text) + "'",
+                  "write \"cuda:0\", \"cuda:0,cuda:1\", \"cuda\" for all, or "
+                  "\"\" for the CPU"});
+        numbers.push_back(number);
+        left.remove_prefix(std::min(name.size() + 1, left.size()));
+    }
+    return numbers;
+}
+
+std::vector<std::string> library_folders() {
+    std::vector<std::string> folders;
+    for (const auto& [name, folder] :
+         {std::pair("CONDA_PREFIX", "/lib"), std::pair("CUDA_HOME", "/lib64"),
+          std::pair("CUDA_PATH", "/lib64")})
+        if (const auto set = variable(name))
+            folders.push_back(*set + folder);
+    return folders;
+}
+
+bool perf_map_wanted() {
+    return flag_variable("TILEFOLD_PERF_MAP");
+}
+
+} // namespace tilefold

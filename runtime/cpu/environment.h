@@ -1,0 +1,29 @@
+// runtime/cpu/environment.h - settings of a Session from what the caller gave,
+// the environment and the machine. The only reader of environment variables.
+#pragma once
+
+#include "runtime/core/options.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilefold {
+
+/// Every field set but `plan` and `nvrtc`. Throws BadOption or UnknownTarget,
+/// naming the variable where one is to blame; UnsupportedTarget where this
+/// machine runs no instruction set. One that it does not run can be explained.
+Options resolve(const Options& given);
+
+/// The numbers in Options::devices, in their order, each once; or every_device
+/// alone. Throws Error(BadOption).
+std::vector<int> parse_devices(std::string_view text);
+inline constexpr int every_device = -1;
+
+/// TILEFOLD_PERF_MAP=1: loaded kernels are listed for `perf`.
+bool perf_map_wanted();
+
+/// Where CONDA_PREFIX, CUDA_HOME and CUDA_PATH have their libraries.
+std::vector<std::string> library_folders();
+
+} // namespace tilefold

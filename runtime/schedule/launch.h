@@ -1,0 +1,26 @@
+// runtime/schedule/launch.h - runs a job on the threads of a Session.
+#pragma once
+
+#include "runtime/core/callbacks.h"
+#include "runtime/schedule/partition.h"
+#include "runtime/schedule/thread_pool.h"
+
+namespace tilefold {
+
+/// Tiles of pairs that kernels with masks met, and those they left out.
+struct Tiles {
+    std::int64_t met = 0, left_out = 0;
+};
+
+/// Computes everything the job asks for, cut as `partition` says. Small jobs
+/// stay on the calling thread, and allocate nothing there once its scratch has
+/// grown. Results do not depend on the number of threads. Throws
+/// Error(Cancelled), what `poll` threw, or OutOfMemory.
+Tiles launch(const Job& job, const Partition& partition, ThreadPool& pool,
+             const Poll& poll);
+
+inline Tiles launch(const Job& job, ThreadPool& pool, const Poll& poll) {
+    return launch(job, partition_of(job), pool, poll);
+}
+
+} // namespace tilefold

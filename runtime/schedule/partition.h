@@ -1,0 +1,60 @@
+// runtime/schedule/partition.h - how a job is cut into pieces.
+//
+// What holds of every partition:
+//  1. It is a function of sizes and of the kernel's layout alone. Threads
+//     never enter: any number of threads gives the same bits.
+//  2. Pieces of one group hold partial states of the same rows; they are
+//     merged in the order of their numbers by a balanced tree. Groups are
+//     independent.
+//  3. Columns are cut at multiples of the layout's panel.
+//  4. The partial states of one wave of groups fit `most_state` bytes.
+#pragma once
+
+#include "runtime/schedule/job.h"
+#include "runtime/schedule/strips.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace tilefold {
+
+/// Rows [i0, i1) and columns [j0, j1) of a batch.
+struct Piece {
+    std::int64_t batch = 0;
+    std::int64_t i0 = 0, i1 = 0;
+    std::int64_t j0 = 0, j1 = 0;
+};
+
+struct Partition {
+    static constexpr std::int64_t most_state = std::int64_t(16) << 20;
+
+    std::int64_t rows = 0, columns = 0;
+    std::int64_t batches = 1;
+    std::int64_t block = 0; ///< rows of a state; its stride
+    /// Rows before this are in whole blocks; the rest is a piece of its own:
+    /// accumulate() may leave garbage in a state beyond its last row.
+    std::int64_t whole_rows = 0;
+    std::int64_t row_span = 1;    ///< rows of a piece: whole blocks
+    std::int64_t row_pieces = 1;  ///< in a batch
+    std::int64_t column_span = 1; ///< columns of a piece: whole panels
+    std::int64_t column_pieces = 1;
+    std::int64_t parts = 1;        ///< pieces of a group
+    std::int64_t wave = 1;         ///< groups whose states are alive at once
+    std::int64_t call_columns = 1; ///< columns of one accumulate() call
+    /// Where pairs are chosen: what the pieces are instead.
+    std::optional<Strips> strips;
+
+    std::int64_t pieces() const { return batches * row_pieces * column_pieces; }
+    std::int64_t groups() const { return pieces() / parts; }
+    /// Pieces are numbered group by group; columns vary fastest.
+    Piece piece(std::int64_t number) const;
+};
+
+/// Pairs of all batches.
+double pairs_of(const Job& job, const Partition& partition);
+/// Estimated nanoseconds of the whole job on one core.
+double nanoseconds_of(const Job& job, const Partition& partition);
+
+Partition partition_of(const Job& job);
+
+} // namespace tilefold

@@ -1,0 +1,44 @@
+// runtime/schedule/strips.h - how a job over chosen pairs is cut into pieces.
+//
+//  1. A strip is some rows of one tile, at most a block, and the columns that
+//     the tile meets; strips cover all rows, but where rows are folded only
+//     those of tiles. Rows of no tile have no columns.
+//  2. A piece is some strips; a piece of folded rows has them from one batch.
+//  3. The cut is a function of ranges, sizes and layout alone: any number of
+//     threads gives the same bits.
+#pragma once
+
+#include "runtime/schedule/job.h"
+#include "runtime/schedule/ranges.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tilefold {
+
+struct Strip {
+    std::int64_t batch = 0;
+    Interval rows;
+    std::span<const Interval> columns; ///< of the job's ranges
+
+    double pairs() const;
+};
+
+struct Strips {
+    std::vector<Strip> all;
+    std::vector<std::size_t> first; ///< strip of a piece; one more at the end
+    double pairs = 0;
+
+    std::size_t pieces() const { return first.size() - 1; }
+    std::span<const Strip> piece(std::int64_t number) const {
+        const auto k = std::size_t(number);
+        return std::span(all).subspan(first[k], first[k + 1] - first[k]);
+    }
+};
+
+/// `block`: most rows of a strip. Where rows are folded, each of `batches`
+/// has the same number of pieces, some of them empty.
+Strips cut_strips(const Job& job, std::int64_t batches, std::int64_t block);
+
+} // namespace tilefold

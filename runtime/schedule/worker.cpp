@@ -1,0 +1,316 @@
+// runtime/schedule/worker.cpp - pieces to kernel calls.
+
+#include "runtime/schedule/worker.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tilefold {
+namespace {
+
+std::int64_t state_doubles(const Job& job, const Partition& partition) {
+    return job.kernel->slots(job.width) * partition.block;
+}
+
+bool reduces(Work work) {
+    return work == Work::Reduce || work == Work::FoldRows;
+}
+
+bool folds_strips(const Job& job, const Partition& partition) {
+    return partition.strips && job.work == Work::FoldRows;
+}
+
+} // namespace
+
+std::size_t Worker::bytes(const Job& job, const Partition& partition) {
+    std::int64_t state =
+        reduces(job.work) ? state_doubles(job, partition) * 8 : 0;
+    return BumpAllocator::rounded(job.operands.size() *
+                                  sizeof(tilefold_operand)) +
+           BumpAllocator::rounded(std::size_t(job.kernel->layout.constants) *
+                                  8) +
+           BumpAllocator::rounded(std::size_t(state)) +
+           BumpAllocator::rounded(
+               folds_strips(job, partition) ? std::size_t(state) : 0) +
+           BumpAllocator::rounded(std::size_t(job.kernel->scratch(job.width)));
+}
+
+Worker::Worker(const Run& run, std::byte* memory, bool polls,
+               unsigned callers_mode)
+    : run_(run), kernel_(*run.job.kernel), partition_(run.partition),
+      at_(run.job.batches->extents.size(), 0), polls_(polls),
+      pair_nanoseconds_(run.job.kernel->nanoseconds(run.job.width)),
+      callers_mode_(callers_mode) {
+    const Job& job = run.job;
+    BumpAllocator allocator(memory);
+    operands_ =
+        allocator.take<tilefold_operand>(std::int64_t(job.operands.size()));
+    std::copy(job.operands.begin(), job.operands.end(), operands_);
+    double* constants = allocator.take<double>(kernel_.layout.constants);
+    state_ = allocator.take<double>(
+        reduces(job.work) ? state_doubles(job, partition_) : 0);
+    strip_state_ = allocator.take<double>(
+        folds_strips(job, partition_) ? state_doubles(job, partition_) : 0);
+    scratch_ = allocator.take<char>(kernel_.scratch(job.width));
+    call_.operands = operands_;
+    call_.literals = job.literals;
+    call_.constants = run.constants ? run.constants : constants;
+    call_.row_index = job.row_index;
+    call_.column_index = job.column_index;
+    call_.rows = job.rows;
+    call_.columns = job.columns;
+    call_.width = job.width;
+    call_.functions = job.functions;
+    call_.out = job.target.data;
+    call_.out_row = job.target.row;
+    call_.out_column = job.target.column;
+    call_.out_component = job.target.component;
+    call_.accumulate = job.target.accumulate;
+    call_.tiles = tiles_;
+    if (!run.constants)
+        prepare();
+}
+
+Worker::~Worker() {
+    if (run_.progress)
+        run_.progress->advance(uncounted_);
+    if (tiles_[0] == 0)
+        return;
+    run_.tiles->met.fetch_add(tiles_[0], std::memory_order_relaxed);
+    run_.tiles->left_out.fetch_add(tiles_[1], std::memory_order_relaxed);
+}
+
+/// The constants of the call; not all of them where the run is stopped.
+void Worker::prepare() {
+    if (!run_.progress)
+        return kernel_.prepare(&call_);
+    Watcher watcher{*run_.progress, polls_, callers_mode_};
+    call_.goes_on = &Watcher::goes_on;
+    call_.watcher = &watcher;
+    kernel_.prepare(&call_);
+    call_.watcher = nullptr;
+}
+
+bool Worker::is_stopped() const {
+    return run_.progress && run_.progress->stopped();
+}
+
+/// Moves every pointer by `steps` along a batch dimension.
+void Worker::shift(std::size_t dimension, std::int64_t steps) {
+    std::size_t operands = run_.job.operands.size();
+    const std::int64_t* strides =
+        run_.job.batches->strides.data() + dimension * operands;
+    for (std::size_t k = 0; k < operands; ++k)
+        operands_[k].base += strides[k] * steps;
+    call_.out += run_.job.target.batch[dimension] * steps;
+    at_[dimension] += steps;
+}
+
+/// To the next batch in order: nearly always one shift.
+void Worker::step() {
+    const Extents& extents = run_.job.batches->extents;
+    std::size_t dimension = extents.size() - 1;
+    while (at_[dimension] + 1 == extents[dimension]) {
+        shift(dimension, -at_[dimension]);
+        --dimension;
+    }
+    shift(dimension, 1);
+}
+
+void Worker::move_to(std::int64_t batch) {
+    if (batch == batch_)
+        return;
+    if (batch == batch_ + 1) {
+        step();
+    } else {
+        const Extents& extents = run_.job.batches->extents;
+        std::int64_t rest = batch;
+        for (std::size_t d = extents.size(); d-- > 0; rest /= extents[d])
+            shift(d, rest % extents[d] - at_[d]);
+    }
+    batch_ = batch;
+    if (run_.job.batches->moves_parameters)
+        prepare();
+}
+
+bool Worker::went_on(double pairs) {
+    if (!run_.progress)
+        return true;
+    // Threads that count in one place wait for one another: not each call, but
+    // by time, since a pair of long vectors may take longer than a piece.
+    uncounted_ += pairs;
+    if (uncounted_ * pair_nanoseconds_ < Job::piece_nanoseconds)
+        return !run_.progress->stopped();
+    if (polls_)
+        run_.progress->poll_if_due(callers_mode_);
+    return run_.progress->advance(std::exchange(uncounted_, 0));
+}
+
+/// At most a block of rows.
+bool Worker::accumulate(Interval rows, Interval columns, double* state) {
+    for (std::int64_t j0 = columns.first; j0 < columns.last;
+         j0 += partition_.call_columns) {
+        std::int64_t j1 = std::min(j0 + partition_.call_columns, columns.last);
+        kernel_.accumulate(&call_, rows.first, rows.last, j0, j1, state,
+                           partition_.block, scratch_);
+        if (!went_on(double(rows.size()) * double(j1 - j0)))
+            return false;
+    }
+    return true;
+}
+
+bool Worker::accumulate(const Strip& strip, double* state) {
+    kernel_.init(&call_, state, partition_.block);
+    for (Interval columns : strip.columns)
+        if (!accumulate(strip.rows, columns, state))
+            return false;
+    return true;
+}
+
+/// The piece's rows, block after block, onto one state.
+bool Worker::accumulate(const Piece& piece, double* state) {
+    kernel_.init(&call_, state, partition_.block);
+    for (std::int64_t i0 = piece.i0; i0 < piece.i1; i0 += partition_.block) {
+        std::int64_t i1 = std::min(i0 + partition_.block, piece.i1);
+        if (!accumulate({i0, i1}, {piece.j0, piece.j1}, state))
+            return false;
+    }
+    return true;
+}
+
+/// Whether this was the last part of the group to arrive.
+bool Worker::completes(std::int64_t group) {
+    auto& missing = run_.partials.missing[group - run_.partials.first_group];
+    return missing.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+/// Neighbours first, in the order of the parts; the result in part 0.
+void Worker::merge_tree(double* states, std::int64_t distance,
+                        std::int64_t stride, std::int64_t rows) {
+    for (std::int64_t gap = 1; gap < partition_.parts; gap *= 2)
+        for (std::int64_t p = 0; p + gap < partition_.parts; p += 2 * gap)
+            kernel_.merge(&call_, states + p * distance,
+                          states + (p + gap) * distance, stride, rows);
+}
+
+bool Worker::reduce(const Piece& piece, std::int64_t number) {
+    if (kernel_.reduce) {
+        kernel_.reduce(&call_, piece.i0, piece.i1, scratch_);
+        return went_on(double(piece.i1 - piece.i0) *
+                       double(piece.j1 - piece.j0));
+    }
+    if (partition_.parts == 1) {
+        if (!accumulate(piece, state_))
+            return false;
+        kernel_.finalise(&call_, piece.i0, piece.i1, state_, partition_.block,
+                         scratch_);
+        return true;
+    }
+    const Partials& partials = run_.partials;
+    std::int64_t group = number / partition_.parts;
+    std::int64_t part_doubles = partials.doubles / partition_.parts;
+    double* states =
+        partials.states + (group - partials.first_group) * partials.doubles;
+    if (!accumulate(piece, states + number % partition_.parts * part_doubles))
+        return false;
+    if (!completes(group))
+        return true;
+    merge_tree(states, part_doubles, partition_.block, piece.i1 - piece.i0);
+    kernel_.finalise(&call_, piece.i0, piece.i1, states, partition_.block,
+                     scratch_);
+    return true;
+}
+
+/// Rows [0, rows) to row 0: by the kernel, or the upper half onto the lower,
+/// until one is left.
+void Worker::fold_rows(double* state, std::int64_t rows) {
+    if (kernel_.fold)
+        return kernel_.fold(&call_, state, partition_.block, rows);
+    while (rows > 1) {
+        std::int64_t half = (rows + 1) / 2;
+        kernel_.merge(&call_, state, state + half, partition_.block,
+                      rows - half);
+        rows = half;
+    }
+}
+
+/// The parts of a folded group are the rows of one small state.
+bool Worker::fold(const Piece& piece, std::int64_t number) {
+    if (!accumulate(piece, state_))
+        return false;
+    fold_rows(state_, std::min(piece.i1 - piece.i0, partition_.block));
+    finish_fold(number);
+    return true;
+}
+
+/// Row 0 of the state is a part of its group.
+void Worker::finish_fold(std::int64_t number) {
+    if (partition_.parts == 1) {
+        kernel_.finalise(&call_, 0, 1, state_, partition_.block, scratch_);
+        return;
+    }
+    const Partials& partials = run_.partials;
+    std::int64_t group = number / partition_.parts;
+    double* states =
+        partials.states + (group - partials.first_group) * partials.doubles;
+    for (std::int64_t s = 0; s < kernel_.slots(call_.width); ++s)
+        states[s * partials.stride + number % partition_.parts] =
+            state_[s * partition_.block];
+    if (!completes(group))
+        return;
+    merge_tree(states, 1, partials.stride, 1);
+    kernel_.finalise(&call_, 0, 1, states, partials.stride, scratch_);
+}
+
+bool Worker::reduce(std::span<const Strip> strips) {
+    for (const Strip& strip : strips) {
+        move_to(strip.batch);
+        if (is_stopped() || !accumulate(strip, state_))
+            return false;
+        kernel_.finalise(&call_, strip.rows.first, strip.rows.last, state_,
+                         partition_.block, scratch_);
+    }
+    return true;
+}
+
+/// Strips have different rows: each is folded by itself, onto row 0.
+bool Worker::fold(std::span<const Strip> strips, std::int64_t number) {
+    kernel_.init(&call_, state_, partition_.block);
+    for (const Strip& strip : strips) {
+        if (strip.columns.empty())
+            continue;
+        if (!accumulate(strip, strip_state_))
+            return false;
+        fold_rows(strip_state_, strip.rows.size());
+        kernel_.merge(&call_, state_, strip_state_, partition_.block, 1);
+    }
+    finish_fold(number);
+    return true;
+}
+
+bool Worker::work(std::int64_t number) {
+    if (partition_.strips && run_.job.work == Work::Reduce)
+        return reduce(partition_.strips->piece(number));
+    Piece piece = partition_.piece(number);
+    move_to(piece.batch);
+    if (is_stopped()) // while the constants were prepared
+        return false;
+    if (partition_.strips)
+        return fold(partition_.strips->piece(number), number);
+    switch (run_.job.work) {
+    case Work::Reduce:
+        return reduce(piece, number);
+    case Work::FoldRows:
+        return fold(piece, number);
+    case Work::Zip:
+        kernel_.zip(&call_, piece.i0, piece.i1, scratch_);
+        return went_on(double(piece.i1 - piece.i0));
+    case Work::Dense:
+        kernel_.dense(&call_, piece.i0, piece.i1, piece.j0, piece.j1, scratch_);
+        return went_on(double(piece.i1 - piece.i0) *
+                       double(piece.j1 - piece.j0));
+    }
+    return true;
+}
+
+} // namespace tilefold

@@ -1,0 +1,35 @@
+// runtime/solve/solve.cpp - see solve.h; krylov.h has the methods.
+
+#include "runtime/solve/solve.h"
+
+#include "runtime/solve/krylov.h"
+
+namespace tilefold {
+namespace {
+
+/// By a method that is not Auto.
+void run(krylov::Columns& columns, Method method) {
+    columns.precondition(method);
+    while (columns.any_active()) {
+        if (method == Method::MinimalResiduals)
+            krylov::descend_by_minimal_residuals(columns);
+        else
+            krylov::descend_by_conjugate_gradients(columns);
+        columns.check();
+    }
+}
+
+} // namespace
+
+Solution solve(const Products& matrix, std::span<const double> b,
+               std::int64_t columns, const SolveOptions& options) {
+    check_options(options);
+    const bool direct = options.method == Method::MinimalResiduals;
+    krylov::Columns state(matrix, b, columns, options);
+    run(state, direct ? Method::MinimalResiduals : Method::ConjugateGradients);
+    if (options.method == Method::Auto && state.reopen(Outcome::Indefinite))
+        run(state, Method::MinimalResiduals);
+    return state.solution();
+}
+
+} // namespace tilefold

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tilefold import _core
+from tilefold.frameworks import unrecorded
 from tilefold.linear_systems import LinearSystems
 from tilefold.operations import Operations
-from tilefold.pair_term import PairTerm, unrecorded
+from tilefold.pair_term import PairTerm
 from tilefold.reductions import Reductions, one_point_axis
 from tilefold.slices import listed
 

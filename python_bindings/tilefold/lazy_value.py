@@ -10,9 +10,9 @@ import numpy as np
 
 from tilefold import _core
 from tilefold.expression import Shape, is_array, placed, require_one_reading
+from tilefold.frameworks import unrecorded
 from tilefold.kernel import Kernel, kernel
 from tilefold.operations import ATTRIBUTES, METHODS, method_call, of_torch
-from tilefold.pair_term import unrecorded
 from tilefold.slices import is_integer
 from tilefold.trace import Source, Traced
 

@@ -140,9 +140,7 @@ def _number(value: Any) -> Any:
 
 def _like(kernel: Kernel, value: Any) -> Any:
     """Numbers as the library of the kernel's arrays has them."""
-    torch = kernel._pair.torch()
-    if torch is None:
+    framework = kernel._pair.framework()
+    if framework is None:
         return value[()]
-    dtype = kernel._pair.library_dtype()
-    real = {torch.complex64: torch.float32, torch.float32: torch.float32}
-    return torch.as_tensor(value, dtype=real.get(dtype, torch.float64))
+    return framework.real_numbers(value, kernel._pair.library_dtype())

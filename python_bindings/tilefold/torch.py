@@ -16,14 +16,43 @@ import torch
 
 from tilefold.kernel import Kernel
 from tilefold.pair_term import PairTerm
-from tilefold.roles import Role
+from tilefold.roles import Role, bare
 from tilefold.solve import log_determinant
 from tilefold.solve import solve as solve_without_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from contextlib import AbstractContextManager
 
 __all__: list[str] = []
+
+
+def holds(values: Iterable[Any]) -> bool:
+    """Whether some of the values are tensors."""
+    return any(isinstance(bare(value), torch.Tensor) for value in values)
+
+
+def records(values: Iterable[Any]) -> bool:
+    """Whether PyTorch records what is computed of the values."""
+    return torch.is_grad_enabled() and any(
+        getattr(bare(value), "requires_grad", False) for value in values
+    )
+
+
+def unrecorded() -> AbstractContextManager[Any]:
+    """Where PyTorch records nothing."""
+    return torch.no_grad()
+
+
+def dtype(name: str) -> Any:
+    """PyTorch's element type of a name, such as "float32"."""
+    return getattr(torch, name)
+
+
+def real_numbers(values: Any, dtype: Any) -> Any:
+    """A tensor of numbers: of float32 where `dtype` is, else of float64."""
+    real = {torch.complex64: torch.float32, torch.float32: torch.float32}
+    return torch.as_tensor(values, dtype=real.get(dtype, torch.float64))
 
 
 def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
@@ -119,10 +148,7 @@ def _without_roles(
     arguments: dict[str, Any],
 ) -> tuple[list[Any], list[int | None]]:
     """The bare values, and the axes that some were declared on."""
-    return [
-        value.value if isinstance(value, Role) else value
-        for value in arguments.values()
-    ], [
+    return [bare(value) for value in arguments.values()], [
         value.axes if isinstance(value, Role) else None
         for value in arguments.values()
     ]
@@ -275,18 +301,15 @@ def _of_values(
 ) -> dict[str, Any]:
     """The gradients of Σ_ij f(x_i, y_j)·weights[…, i, j] by arguments."""
     if weights.numel() == 0:
-        return {name: torch.zeros_like(_bare(pair, name)) for name in needed}
+        return {
+            name: torch.zeros_like(bare(pair.arguments[name]))
+            for name in needed
+        }
     form, tables = _weighted(pair, _plain(weights))
     seed = _Record(pair.formula, [], [], {}).seed()
     formula = pair.inside(f"sum_ij({form})").grad(needed, cotangent=seed)
     arguments = {**pair.arguments, **tables, seed: 1.0}
     return _by_name(needed, formula(arguments, **pair.settings))
-
-
-def _bare(pair: PairTerm, name: str) -> Any:
-    """An argument without the role it was declared with."""
-    value = pair.arguments[name]
-    return value.value if isinstance(value, Role) else value
 
 
 def _weighted(pair: PairTerm, weights: Any) -> tuple[str, dict[str, Any]]:

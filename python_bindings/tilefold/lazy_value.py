@@ -11,13 +11,14 @@ import numpy as np
 from tilefold import _core
 from tilefold.expression import Shape, is_array, placed, require_one_reading
 from tilefold.frameworks import unrecorded
+from tilefold.functions import JOINS, POWERS
 from tilefold.kernel import Kernel, kernel
 from tilefold.operations import ATTRIBUTES, METHODS, method_call, of_torch
 from tilefold.slices import is_integer
 from tilefold.trace import Source, Traced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from typing_extensions import Self
 
@@ -131,7 +132,7 @@ class Lazy(Traced):
             return getattr(args[0], method)(*rest, **given)
         elif name in ATTRIBUTES:
             return getattr(args[0], name)
-        elif name not in _JOINS:
+        elif name not in JOINS:
             shape = _shape_of_matrix(args)
             if shape is None:
                 _require_axes(args)
@@ -141,7 +142,7 @@ class Lazy(Traced):
                 args = [_beside(value, shape) for value in args]
         if any(isinstance(value, Kernel) for value in args):
             return Kernel.apply(name, args, kwargs)
-        if name in _POWERS and isinstance(args[1], (float, np.floating)):
+        if name in POWERS and isinstance(args[1], (float, np.floating)):
             args = (args[0], cls.literal(args[1]))
         return super().apply(name, args, kwargs)
 
@@ -280,6 +281,42 @@ class Lazy(Traced):
             _core.fail("LazyNorm", axis, self.shape)
         return self._kernel().norm(order, axis, **kwargs)
 
+    def prod(self, axis: Any = None, **kwargs: Any) -> Any:
+        """The product over an axis, several, or all (None)."""
+        return self._reduced("prod", (), axis, kwargs)
+
+    def any(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Whether any value over an axis is true, or not 0."""
+        return self._reduced("any", (), axis, kwargs)
+
+    def all(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Whether all values over an axis are true, or not 0."""
+        return self._reduced("all", (), axis, kwargs)
+
+    def count(self, axis: Any = None, **kwargs: Any) -> Any:
+        """How many values over an axis are true, or not 0: int64."""
+        return self._reduced("count", (), axis, kwargs)
+
+    def logsumexp(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Log Σ exp(K) over an axis, without overflow."""
+        return self._reduced("logsumexp", (), axis, kwargs)
+
+    def var(self, axis: Any = None, **kwargs: Any) -> Any:
+        """The variance: Σ |K - mean|² / (n - ddof), of n values."""
+        return self._reduced("var", (), axis, kwargs)
+
+    def std(self, axis: Any = None, **kwargs: Any) -> Any:
+        """The root of the variance."""
+        return self._reduced("std", (), axis, kwargs)
+
+    def argmin(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Where the first smallest value along an axis is, int64."""
+        return self._reduced("argmin", (), axis, kwargs)
+
+    def argmax(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Where the first largest value along an axis is, int64."""
+        return self._reduced("argmax", (), axis, kwargs)
+
     def softmax(self, axis: Any = None, values: Any = None) -> Any:
         """As of a kernel, over an axis of points."""
         return self._kernel().softmax(axis, values)
@@ -317,14 +354,6 @@ class Lazy(Traced):
         if self._is_matrix():
             getattr(self._kernel(), method)()
         _core.fail(code)
-
-
-_POWERS = {"pow", "power", "float_power"}
-_JOINS = {"concatenate", "hstack", "cat", "stack"}
-_REDUCTIONS = (
-    "argmax", "argmin", "logsumexp", "prod", "any", "all", "count", "var",
-    "std",
-)  # fmt: skip
 
 
 def _axes_of(operands: Any) -> set[str]:
@@ -423,19 +452,3 @@ def _matrix_product(a: Any, b: Any) -> Any:
     if isinstance(a, Lazy):
         return a._kernel() @ b
     return b._kernel().__rmatmul__(a)
-
-
-def _install() -> None:
-    def reduction(name: str) -> Callable[..., Any]:
-        def reduce(self: Lazy, axis: Any = None, **kwargs: Any) -> Any:
-            return self._reduced(name, (), axis, kwargs)
-
-        reduce.__name__ = name
-        reduce.__doc__ = getattr(Kernel, name).__doc__
-        return reduce
-
-    for name in _REDUCTIONS:
-        setattr(Lazy, name, reduction(name))
-
-
-_install()

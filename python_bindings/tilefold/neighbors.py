@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tilefold import _core
+from tilefold.pair_term import PairTerm
 from tilefold.roles import Role
-
-if TYPE_CHECKING:
-    from tilefold.pair_term import PairTerm
 
 __all__ = ["Neighbors", "radius_neighbors"]
 
@@ -45,17 +43,20 @@ def radius_neighbors(
 
     Raises `FormulaError`, `ShapeError`, `DTypeError`, `ArgumentError`.
     """
-    from tilefold.kernel import kernel
-
     known = _core.named_distances()
     if metric not in known:
         cure = f"pass one of {', '.join(known)}"
         _core.fail("BadOption", "metric", repr(metric), cure)
-    if y is None:
-        distances = kernel(f"{metric}(x_i, x_j)", x=x)
-    else:
-        distances = kernel(f"{metric}(x_i, y_j)", x=x, y=y)
-    return distances.radius_neighbors(radius, return_distance=return_distance)
+    arrays: dict[str, Any] = {"x": x}
+    other = "x_j"
+    if y is not None:
+        arrays["y"] = y
+        other = "y_j"
+    formula = _core.compile(f"{metric}(x_i, {other})")
+    pair = PairTerm.sized(formula, arrays, {"options": None})
+    if len(pair.shape) != 2:
+        _core.fail("NeighborsShape", pair.shape)
+    return neighbors(pair, radius, return_distance)
 
 
 def _detached(value: Any) -> Any:

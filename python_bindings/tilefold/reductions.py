@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
+from tilefold.expression import Expression, applied
 from tilefold.slices import is_integer
 
 if TYPE_CHECKING:
@@ -140,8 +141,6 @@ def _reduced(
         _core.fail("KernelPointAxes", name, kernel.shape, described(kernel))
     pair = kernel._pair
     if name in _OF_CONDITIONS and pair.dtype != "bool":
-        from tilefold.expression import applied  # only where it is wanted
-
         pair = applied("ne", (pair, 0), {})
     summed: Any = None
     if name == "sum" and not pair.is_complex:
@@ -219,8 +218,6 @@ def _of_components(
     ]
     if not is_components or name not in _COMPONENTS:
         _core.fail("KernelPointAxes", name, shape, described(kernel))
-    from tilefold.expression import Expression  # only where it is wanted
-
     pair = kernel._pair
     operand = Expression.of_pair(pair)
     form = _COMPONENTS[name].replace("{n}", str(pair.components))

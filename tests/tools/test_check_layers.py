@@ -127,3 +127,49 @@ def test_a_room_sees_what_the_rooms_it_sees_see(tmp_path, monkeypatch):
         "runtime/a.h:2: includes runtime/bind/a.h; runtime/ does not see "
         "runtime/bind/"
     ]
+
+
+A, B = "python_bindings/tilefold/a.py", "python_bindings/tilefold/b.py"
+TO_B = f"# {A} - a.\nfrom tilefold import _core, b\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from tilefold.a import thing\n",
+        "import tilefold.a\n",
+        "from tilefold import a\n",
+        "from . import a\n",
+        "from .a import thing\n",
+        "def late():\n    from tilefold.a import thing\n",
+        "if TYPE_CHECKING:\n    pass\nelse:\n    import tilefold.a\n",
+    ],
+)
+def test_a_circle_of_modules_is_found(tmp_path, text):
+    faults(tmp_path, A, TO_B)
+    said = faults(tmp_path, B, f"# {B} - b.\n{text}")
+    assert said == [f"{A}:1: a circle: tilefold.a -> tilefold.b -> tilefold.a"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from typing import TYPE_CHECKING\n",
+        "from tilefold import _core\nimport numpy as tilefold\n",
+        "if TYPE_CHECKING:\n    from tilefold.a import thing\n",
+        "if typing.TYPE_CHECKING:\n    from tilefold.a import thing\n",
+    ],
+)
+def test_what_type_checkers_read_makes_no_circle(tmp_path, text):
+    faults(tmp_path, A, TO_B)
+    assert faults(tmp_path, B, f"# {B} - b.\n{text}") == []
+
+
+def test_a_module_that_imports_the_package_is_not_imported_by_it(tmp_path):
+    package = "python_bindings/tilefold/__init__.py"
+    faults(tmp_path, package, f"# {package} - all.\nfrom tilefold import b\n")
+    said = faults(tmp_path, B, f"# {B} - b.\nimport tilefold\n")
+    assert said == [
+        f"{package}:1: a circle: tilefold.__init__ -> tilefold.b -> "
+        "tilefold.__init__"
+    ]

@@ -285,12 +285,12 @@ def placed(kind: type[Traced], value: Any, shape: Shape) -> Any:
         value = np.asarray(value)
     given = tuple(value.shape)
     has_components = shape.components is not None
-    least = 2 + has_components
-    if len(given) < least:
-        value = value[(None,) * (least - len(given))]
+    axes = 2 + has_components
+    if len(given) < axes:
+        value = value[(None,) * (axes - len(given))]
     extents = [shape.rows, shape.columns]
     extents += [shape.components] if has_components else []
-    met = tuple(value.shape[-least:])
+    met = tuple(value.shape[-axes:])
     for extent, known in zip(met, extents, strict=True):
         if extent not in (1, known):
             _core.fail("KernelBroadcast", given, str(shape))

@@ -7,6 +7,7 @@ reduced like any other; a transpose only exchanges the axes.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -16,10 +17,10 @@ from tilefold.expression import with_diagonal
 from tilefold.indexing import indexed
 from tilefold.linear_systems import LinearSystems
 from tilefold.neighbors import neighbors
-from tilefold.operations import Operations, is_spelled
+from tilefold.operations import Operations, is_lazy_matrix
 from tilefold.pair_term import PairTerm
 from tilefold.reductions import Reductions, one_point_axis
-from tilefold.slices import listed
+from tilefold.slices import I, J, listed
 from tilefold.trace import trace
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from tilefold.ranges import Ranges
 
 __all__ = ["Kernel", "kernel"]
-
-I, J = 1, 2  # noqa: E741 - the bits of an axis
 
 
 def kernel(
@@ -63,7 +62,7 @@ def kernel(
     Raises `FormulaError`, `ShapeError`, `DTypeError`, `ArgumentError`.
     """
     given = {**(arguments or {}), **arrays}
-    if is_spelled(formula):
+    if is_lazy_matrix(formula):
         text, own = formula.spelled_matrix()
         for name in given:
             _core.fail("UnknownArgument", name, "its own: " + ", ".join(own))
@@ -122,10 +121,7 @@ class Kernel(Reductions, LinearSystems, Operations):
     @property
     def size(self) -> int:
         """How many numbers the whole array would have."""
-        size = 1
-        for extent in self.shape:
-            size *= extent
-        return size
+        return math.prod(self.shape)
 
     @property
     def dtype(self) -> Any:
@@ -171,7 +167,7 @@ class Kernel(Reductions, LinearSystems, Operations):
 
         Of a kernel of vectors, Σ_j K[i, j] b[j]: (N, E) for b of shape (M,).
         """
-        if isinstance(vector, Operations) or is_spelled(vector):
+        if isinstance(vector, Operations) or is_lazy_matrix(vector):
             _core.fail("KernelProduct")
         if self._pair.components is not None:
             self._refuse_two_readings(vector)
@@ -183,7 +179,7 @@ class Kernel(Reductions, LinearSystems, Operations):
 
     def __rmatmul__(self, vector: Any) -> Any:
         """B @ K: (M,) for b of shape (N,), (E, M) for (E, N)."""
-        if is_spelled(vector):
+        if is_lazy_matrix(vector):
             _core.fail("KernelProduct")
         if self._pair.components is not None:
             _core.fail(

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -14,7 +15,7 @@ from tilefold.frameworks import unrecorded
 from tilefold.functions import JOINS, POWERS
 from tilefold.kernel import Kernel, kernel
 from tilefold.operations import ATTRIBUTES, METHODS, method_call, of_torch
-from tilefold.slices import is_integer
+from tilefold.slices import is_all, is_integer
 from tilefold.trace import Source, Traced
 
 if TYPE_CHECKING:
@@ -177,10 +178,7 @@ class Lazy(Traced):
     @property
     def size(self) -> int:
         """How many numbers the whole array would have."""
-        size = 1
-        for extent in self.shape:
-            size *= extent
-        return size
+        return math.prod(self.shape)
 
     @property
     def dtype(self) -> Any:
@@ -403,12 +401,12 @@ def _beside(value: Any, shape: Shape) -> Any:
 
 def _of_components(parts: tuple[Any, ...], ndim: int) -> bool:
     """Whether an index takes all points, and something of the components."""
-    if not parts or parts[-1] is Ellipsis or _is_all(parts[-1]):
+    if not parts or parts[-1] is Ellipsis or is_all(parts[-1]):
         return False
     points = parts[:-1]
     dots = sum(part is Ellipsis for part in points)
     return (dots == 1 or len(parts) == ndim) and all(
-        part is Ellipsis or _is_all(part) for part in points
+        part is Ellipsis or is_all(part) for part in points
     )
 
 
@@ -417,10 +415,6 @@ def _is_plain(part: Any) -> bool:
     if isinstance(part, slice):
         return part.step in (None, 1)
     return is_integer(part)
-
-
-def _is_all(part: Any) -> bool:
-    return isinstance(part, slice) and part == slice(None)
 
 
 def _require_axes(operands: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from tilefold import _core
 from tilefold.pair_term import PairTerm
-from tilefold.roles import Role
+from tilefold.roles import detached
 
 __all__ = ["Neighbors", "radius_neighbors"]
 
@@ -59,22 +59,17 @@ def radius_neighbors(
     return neighbors(pair, radius, return_distance)
 
 
-def _detached(value: Any) -> Any:
-    """A tensor without its graph."""
-    if isinstance(value, Role):
-        return Role(_detached(value.value), value.axes)
-    return value.detach() if hasattr(value, "detach") else value
-
-
 def neighbors(pair: PairTerm, radius: Any, with_values: bool) -> Neighbors:
     """Those of the rows of a pair term."""
-    if hasattr(radius, "detach"):
-        radius = radius.detach()
     arguments = {
-        name: _detached(value) for name, value in pair.arguments.items()
+        name: detached(value) for name, value in pair.arguments.items()
     }
     return Neighbors(
         *_core._neighbors(
-            pair.formula, arguments, radius, with_values, pair.settings
+            pair.formula,
+            arguments,
+            detached(radius),
+            with_values,
+            pair.settings,
         )
     )

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ATTRIBUTES",
     "METHODS",
+    "LazyMatrix",
     "Operations",
-    "Spelled",
-    "is_spelled",
+    "is_lazy_matrix",
     "method_call",
     "of_torch",
 ]
@@ -89,7 +89,7 @@ def of_torch(
     return given
 
 
-class Spelled(Protocol):
+class LazyMatrix(Protocol):
     """A matrix that is no kernel, but can be one: `tilefold.Lazy`."""
 
     def spelled_matrix(self) -> tuple[str, dict[str, Any]]:
@@ -99,7 +99,7 @@ class Spelled(Protocol):
         """The matrix as a kernel."""
 
 
-def is_spelled(value: Any) -> TypeIs[Spelled]:
+def is_lazy_matrix(value: Any) -> TypeIs[LazyMatrix]:
     """Whether a value is a matrix by its formula."""
     return hasattr(value, "spelled_matrix")
 
@@ -153,7 +153,7 @@ def _operand(value: Any) -> Any:
     """A kernel or a lazy matrix as its pair term."""
     if isinstance(value, Operations):
         return value._upright()
-    if is_spelled(value):
+    if is_lazy_matrix(value):
         return value._kernel()._upright()
     return value
 

@@ -9,6 +9,7 @@ where they are named, too. Over the components alone, a kernel stays lazy.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
@@ -161,9 +162,8 @@ def _spread(
     result = _reduced(kernel, name, axis, keepdims)
     if ddof == 0:
         return result
-    count = 1
-    for place in positions(kernel, name, axis):
-        count *= kernel.shape[place]
+    places = positions(kernel, name, axis)
+    count = math.prod(kernel.shape[place] for place in places)
     ratio = count / (count - ddof) if count > ddof else float("nan")
     return result * (ratio if name == "var" else ratio**0.5)
 

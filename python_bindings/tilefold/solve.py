@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tilefold import _core
+from tilefold.roles import detached
 
 if TYPE_CHECKING:
     from tilefold.kernel import Kernel
@@ -59,7 +60,7 @@ def solve(
         {**arguments, name: side},
         name,
         kernel._pair.settings,
-        {"ridge": _number(ridge), **options},
+        {"ridge": detached(ridge), **options},
     )
     shape = () if x.ndim == 1 else (-1,)
     found = np.array(residuals).reshape(shape)
@@ -82,7 +83,7 @@ def log_determinant(
             arguments,
             name,
             kernel._pair.settings,
-            {"ridge": _number(ridge), **options},
+            {"ridge": detached(ridge), **options},
         )
     )
     is_exact = quadratics is not None
@@ -110,7 +111,7 @@ def inv_quad_logdet(
         x, _, told = solve(kernel, side, ridge, solving)
         if not hasattr(side, "conj"):
             side = np.asarray(side)
-        columns = (_number(side).conj() * x).sum(0).real
+        columns = (detached(side).conj() * x).sum(0).real
         warning = warning or told
     return (
         _like(kernel, columns), _like(kernel, np.float64(value)), info, warning
@@ -131,11 +132,6 @@ def _system(
     product = upright.around("sum", 2, weights=name)
     formulas = (product, real.formula, imaginary.formula)
     return formulas, upright.arguments, name
-
-
-def _number(value: Any) -> Any:
-    """A number now; its graph is not looked at."""
-    return value.detach() if hasattr(value, "detach") else value
 
 
 def _like(kernel: Kernel, value: Any) -> Any:

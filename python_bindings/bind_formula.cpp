@@ -53,7 +53,7 @@ PyObject* mapping_in(PyObject* positional, Py_ssize_t from,
 /// PyTorch's graph records the call: a tensor requires grad.
 nb::object recorded_call(nb::handle formula, nb::handle positional,
                          nb::handle keywords) {
-    nb::object call = nb::module_::import_("tilefold.torch").attr("call");
+    nb::object call = nb::module_::import_("tilefold.frameworks").attr("call");
     nb::object before = nb::make_tuple(formula);
     nb::object all =
         nb::steal(PySequence_Concat(before.ptr(), positional.ptr()));

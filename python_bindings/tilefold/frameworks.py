@@ -14,11 +14,21 @@ import sys
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from tilefold import _core
+from tilefold.roles import bare
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
-__all__ = ["Framework", "holding", "recording", "unrecorded"]
+__all__ = [
+    "Framework",
+    "call",
+    "holding",
+    "recording",
+    "requires_grad",
+    "unrecorded",
+]
 
 # A library, and the module that knows it.
 _MODULES = {"torch": "tilefold.torch"}
@@ -64,6 +74,11 @@ class Framework(Protocol):
         """What `tilefold.solve.inv_quad_logdet` gives, recorded."""
 
 
+def requires_grad(value: Any) -> bool:
+    """Whether an argument says that it requires a gradient."""
+    return bool(getattr(bare(value), "requires_grad", False))
+
+
 def _loaded() -> Iterator[Framework]:
     """Those whose library is there already."""
     for library, module in _MODULES.items():
@@ -81,6 +96,19 @@ def recording(values: Iterable[Any]) -> Framework | None:
     """The framework that records what is computed of the values, if any."""
     given = list(values)
     return next((found for found in _loaded() if found.records(given)), None)
+
+
+def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
+    """`formula(*positional, **keywords)`, recorded.
+
+    A formula calls it where an argument requires a gradient.
+    """
+    arguments = {**(positional[0] if positional else {}), **keywords}
+    framework = recording(arguments.values())
+    if framework is None:
+        names = (name for name in arguments if requires_grad(arguments[name]))
+        _core.fail("RequiresGrad", next(names, ""))
+    return framework.call(formula, *positional, **keywords)
 
 
 def unrecorded() -> AbstractContextManager[Any]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from tilefold.frameworks import requires_grad
 from tilefold.kernel import Kernel
 from tilefold.pair_term import PairTerm
 from tilefold.roles import Role, bare
@@ -34,9 +35,7 @@ def holds(values: Iterable[Any]) -> bool:
 
 def records(values: Iterable[Any]) -> bool:
     """Whether PyTorch records what is computed of the values."""
-    return torch.is_grad_enabled() and any(
-        getattr(bare(value), "requires_grad", False) for value in values
-    )
+    return torch.is_grad_enabled() and any(map(requires_grad, values))
 
 
 def unrecorded() -> AbstractContextManager[Any]:

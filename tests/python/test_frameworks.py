@@ -45,6 +45,21 @@ def test_who_records_is_who_holds_a_tensor_that_requires_grad():
         assert holding([leaf]) is tilefold.torch
 
 
+def test_a_call_goes_to_the_framework_that_records(monkeypatch):
+    said = []
+    monkeypatch.setattr(tilefold.torch, "call", lambda _, **k: said.append(k))
+    leaf = torch.ones(3, requires_grad=True)
+    tilefold.reduce("sum_j x_j", x=leaf)
+    assert said == [{"x": leaf}]
+
+
+def test_a_gradient_that_no_framework_records_is_refused(monkeypatch):
+    monkeypatch.setattr(frameworks, "_MODULES", {})
+    leaf = torch.ones(3, requires_grad=True)
+    with pytest.raises(tilefold.DTypeError, match="'x' requires a gradient"):
+        frameworks.call(tilefold.compile("sum_j x_j"), {"y": 1}, x=leaf)
+
+
 def test_another_framework_is_one_more_row(monkeypatch):
     said = []
     other = types.ModuleType("other")

@@ -54,8 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.report:
         from bench.report import write_report
 
-        folder = options.results
-        write_report((folder or HERE) / "README.md", folder or RESULTS)
+        if folder := options.results:
+            write_report(folder / "README.md", folder)
+        else:
+            write_report(HERE / "RESULTS.md", RESULTS)
     return 1 if any(map(_is_faulty, results)) else 0
 
 
@@ -91,13 +93,13 @@ def _parser() -> argparse.ArgumentParser:
         help="tiny sizes, 3 samples; results go to build/bench/results",
     )
     parser.add_argument(
-        "--report", action="store_true", help="write README.md and the plots"
+        "--report", action="store_true", help="write RESULTS.md and the plots"
     )
     parser.add_argument(
         "--results",
         type=Path,
         metavar="FOLDER",
-        help="keep results and report there, as those of another machine",
+        help="keep results and report (README.md) there, as of another machine",
     )
     parser.add_argument("--list", action="store_true", help="name the cases")
     parser.add_argument(

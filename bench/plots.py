@@ -72,6 +72,11 @@ CURVES = {
 }
 
 
+def drawn_tasks(results: dict[str, Cases]) -> list[str]:
+    """Those that have a picture."""
+    return [task for task in ("gaussian", *CURVES) if task in results]
+
+
 def draw_plots(results: dict[str, Cases], folder: Path) -> dict[str, Path]:
     """Task to its picture in `folder`; {} without matplotlib."""
     try:
@@ -82,9 +87,7 @@ def draw_plots(results: dict[str, Cases], folder: Path) -> dict[str, Path]:
     from matplotlib import pyplot
 
     drawn = {}
-    for task in ("gaussian", *CURVES):
-        if task not in results:
-            continue
+    for task in drawn_tasks(results):
         cases = results[task]
         kind = CURVES.get(task)
         figure = _curves(cases, kind) if kind else _bars(cases)

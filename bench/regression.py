@@ -1,7 +1,7 @@
 # bench/regression.py - python -m bench.regression: coarse limits of speed.
 """Is tilefold about as fast as it was, beside others in the same run?
 
-Limits are half of what bench/README.md tells, so that a miss is a plan or a
+Limits are half of what bench/RESULTS.md tells, so that a miss is a plan or a
 kernel that went wrong, not a noisy minute. A ratio that misses its limit is
 measured once more. Results are kept nowhere. Takes a minute or two, alone on
 the machine.

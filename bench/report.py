@@ -1,5 +1,5 @@
-# bench/report.py - results to the tables of bench/README.md.
-"""Rewrites what stands between the two markers of the README."""
+# bench/report.py - results to the tables of bench/RESULTS.md.
+"""Rewrites what stands between the two markers of a report."""
 
 from __future__ import annotations
 
@@ -40,25 +40,33 @@ ORDER += ["high_dimension", "wide", "kernel_matrix", "kernel_product"]
 ORDER += ["few_points", "batches", "layouts", "int8_points"]
 
 
-def write_report(readme: Path, folder: Path) -> None:
-    """Tables and plots of the results in `folder`; makes a missing README."""
-    results = _read(folder)
+def write_report(report: Path, folder: Path) -> None:
+    """Tables and plots of the results in `folder`; makes a missing report."""
+    results = read_results(folder)
     if not results:
         say(f"no results in {folder}: name the tasks to run")
         return
     pictures = {
-        task: picture.relative_to(readme.parent).as_posix()
+        task: picture.relative_to(report.parent).as_posix()
         for task, picture in draw_plots(results, folder).items()
     }
-    text = readme.read_text(encoding="utf-8") if readme.exists() else NEW
+    text = report.read_text(encoding="utf-8") if report.exists() else NEW
+    fresh = with_results(text, results, pictures)
+    report.write_text(fresh, encoding="utf-8")
+    say(f"wrote {report} and {len(pictures)} plots")
+
+
+def with_results(
+    text: str, results: dict[str, Cases], pictures: dict[str, str]
+) -> str:
+    """A report with these results; what stands around them stays."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     parts = [before + BEGIN, *_sections(results, pictures), END + after]
-    readme.write_text("\n\n".join(parts), encoding="utf-8")
-    say(f"wrote {readme} and {len(pictures)} plots")
+    return "\n\n".join(parts)
 
 
-def _read(folder: Path) -> dict[str, Cases]:
+def read_results(folder: Path) -> dict[str, Cases]:
     """Task to its cases, in the order of the report."""
     names = catalogue.task_names()
     names.sort(key=lambda name: ORDER.index(name) if name in ORDER else 99)

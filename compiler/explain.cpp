@@ -7,7 +7,6 @@
 #include "compiler/passes/bounds.h"
 #include "compiler/passes/split.h"
 #include "compiler/pipeline.h"
-#include "compiler/passes/split.h"
 #include "formulas/readings.h"
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// python_bindings/bind_formula.cpp - tilefold.Formula: compile, call, check.
+// python_bindings/bind_formula.cpp - tilefold.Formula: compile, call.
 #include "formulas/names.h"
 #include "formulas/readings.h"
 #include "python_bindings/call.h"
@@ -24,8 +24,6 @@
 
 namespace tilefold::python {
 
-namespace {
-
 FormulaHandle compile(nb::handle text,
                       const std::shared_ptr<SessionHandle>& session) {
     nb::object holder;
@@ -34,27 +32,12 @@ FormulaHandle compile(nb::handle text,
     return {chosen, chosen->session().formula(bytes)};
 }
 
-std::string names_of(const Formula& formula) {
-    std::string text;
-    for (const FreeName& name : formula.names())
-        text += (text.empty() ? "" : ", ") + name.name;
-    return text;
-}
-
-/// The one positional argument: a mapping of arrays.
-PyObject* mapping_in(PyObject* positional, Py_ssize_t from,
-                     const Formula* formula) {
-    Py_ssize_t count = PyTuple_Size(positional) - from;
-    if (count > 1)
-        fail(Code::SurplusArgument,
-             {std::to_string(count), formula ? names_of(*formula) : "?"});
-    return count == 1 ? PyTuple_GetItem(positional, from) : nullptr;
-}
+namespace {
 
 /// PyTorch's graph records the call: a tensor requires grad.
 nb::object recorded_call(nb::handle formula, nb::handle positional,
                          nb::handle keywords) {
-    nb::object call = nb::module_::import_("tilefold.torch").attr("call");
+    nb::object call = nb::module_::import_("tilefold.frameworks").attr("call");
     nb::object before = nb::make_tuple(formula);
     nb::object all =
         nb::steal(PySequence_Concat(before.ptr(), positional.ptr()));
@@ -112,64 +95,6 @@ nb::object reduce(nb::args positional, nb::kwargs keywords) {
     return call_or_record(
         handle, [&] { return nb::cast(handle); }, positional.ptr(), 1,
         keywords.ptr());
-}
-
-std::string join(const std::vector<Stage>& stages) {
-    std::string text;
-    for (const Stage& stage : stages)
-        text += (text.empty() ? "" : "\n") + ("── " + stage.name) + "\n" +
-                stage.text + (stage.text.ends_with('\n') ? "" : "\n");
-    return text;
-}
-
-/// Takes the keyword `gpu` out of `keywords`: "" where it is not given, else
-/// an architecture.
-std::string take_gpu(nb::kwargs& keywords) {
-    if (!keywords.contains("gpu"))
-        return "";
-    nb::object value = keywords["gpu"];
-    if (!nb::isinstance<nb::str>(value))
-        fail(Code::BadOption, {"gpu", text_of(value),
-                               "pass an architecture, such as gpu='sm_90'"});
-    nb::del(keywords["gpu"]);
-    return nb::cast<std::string>(value);
-}
-
-nb::str explain(const FormulaHandle& handle, nb::args positional,
-                nb::kwargs keywords) {
-    const std::string gpu = take_gpu(keywords);
-    Call call;
-    call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
-    const Formula formula = formula_for(handle, call);
-    std::string text;
-    {
-        const WithoutGil released;
-        const BindOptions options = options_of(call);
-        text =
-            join(gpu.empty() ? formula.explain(call.arguments.views(), options)
-                             : formula.explain_for_gpu(call.arguments.views(),
-                                                       gpu, options));
-    }
-    return nb::str(text.data(), text.size());
-}
-
-/// Texts that Options(plan=…) takes.
-nb::list plans(const FormulaHandle& handle, nb::args positional,
-               nb::kwargs keywords) {
-    Call call;
-    call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
-    const Formula formula = formula_for(handle, call);
-    std::vector<Plan> all;
-    {
-        const WithoutGil released;
-        all = formula.plans(call.arguments.views(), options_of(call));
-    }
-    nb::list texts;
-    for (const Plan& plan : all) {
-        const std::string text = print(plan);
-        texts.append(nb::str(text.data(), text.size()));
-    }
-    return texts;
 }
 
 /// Rows of a kernel's axis as Python hands them over: int64, contiguous.
@@ -277,35 +202,6 @@ FormulaHandle gradient(const FormulaHandle& handle, nb::handle names,
 FormulaHandle jvp(const FormulaHandle& handle, nb::handle names,
                   const std::string& tangent) {
     return {handle.session, handle.formula.jvp(names_in(names), tangent)};
-}
-
-/// Takes the keyword `rows` out of `keywords`; 64 where it is not given.
-std::int64_t take_rows(nb::kwargs& keywords) {
-    if (!keywords.contains("rows"))
-        return 64;
-    std::int64_t rows = 0;
-    nb::object value = keywords["rows"];
-    if (!nb::try_cast<std::int64_t>(value, rows) || rows < 1)
-        fail(Code::BadOption,
-             {"rows", text_of(value), "pass a positive number of rows"});
-    nb::del(keywords["rows"]);
-    return rows;
-}
-
-double check(const FormulaHandle& handle, nb::args positional,
-             nb::kwargs keywords) {
-    std::int64_t rows = take_rows(keywords);
-    Call call;
-    call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
-    const Bound bound =
-        bound_of(formula_for(handle, call), call, options_of(call));
-    if (!bound.location().is_host())
-        fail(Code::HostOnly, {"check", spelling_of(bound.location())});
-    const Results results(bound, call, nullptr);
-    const std::vector<nb::object> held = held_memory(handle, call);
-    const WithoutGil released;
-    bound.run(results.outputs(), {.poll = poll_of(handle, call)});
-    return bound.check(results.outputs(), rows, no_signal);
 }
 
 std::vector<std::pair<std::string, int>> free_names(const FormulaHandle& h) {
@@ -462,16 +358,6 @@ constexpr const char* reduce_doc =
     "Raises `FormulaError` with a caret, `ShapeError`, `DTypeError`,\n"
     "`ArgumentError`, `OutOfMemory`.";
 
-/// tilefold.explain(text, mapping?, **keywords)
-nb::str explain_text(nb::args positional, nb::kwargs keywords) {
-    if (positional.size() == 0)
-        fail(Code::FormulaNotText, {"nothing"});
-    FormulaHandle handle = compile(positional[0], nullptr);
-    nb::object rest = nb::steal(
-        PyTuple_GetSlice(positional.ptr(), 1, Py_ssize_t(positional.size())));
-    return explain(handle, nb::borrow<nb::args>(rest), keywords);
-}
-
 void bind_functions(nb::module_& module) {
     module.def("compile", &compile, nb::arg("formula"), nb::kw_only(),
                nb::arg("session").none() = nb::none(),
@@ -485,12 +371,6 @@ void bind_functions(nb::module_& module) {
                        "arguments: typing.Mapping[str, typing.Any] = ..., /, "
                        "**arrays: typing.Any) -> typing.Any"),
                reduce_doc);
-    module.def("explain", &explain_text, nb::arg("args"), nb::arg("kwargs"),
-               nb::sig("def explain(formula: str | bytes, "
-                       "arguments: typing.Mapping[str, typing.Any] = ..., /, "
-                       "*, gpu: str = ..., **arrays: typing.Any) -> str"),
-               "Every stage from the reading to the assembly, as text.\n\n"
-               "Takes what `reduce` takes; computes nothing.");
 }
 
 /// What kernels ask of their pair term.
@@ -539,6 +419,7 @@ void bind_formula(nb::module_& module) {
                                       nb::type_slots(formula_slots),
                                       nb::is_weak_referenceable(), class_doc);
     bind_pair_term(formula);
+    bind_explain(module, formula);
     formula
         .def("__init__", &make_formula, nb::arg("text"),
              nb::arg("derivation") = std::vector<PickledStep>(),
@@ -557,20 +438,6 @@ void bind_formula(nb::module_& module) {
              "The formula with its arrays, to be called without arguments:\n"
              "`Bound`. Takes what a call takes, and checks it here, once.\n\n"
              "Tensors that require grad are refused, as where `out` is given.")
-        .def(
-            "explain", &explain, nb::arg("args"), nb::arg("kwargs"),
-            nb::sig("def explain(self, arguments: "
-                    "typing.Mapping[str, typing.Any] = ..., /, *, "
-                    "gpu: str = ..., **arrays: typing.Any) -> str"),
-            "Every stage from the reading to the assembly, as text.\n\n"
-            "With `gpu=\"sm_90\"`, that of a GPU which need not be there: plan,"
-            "\nCUDA C++, registers, and how fast it is expected to be.")
-        .def("plans", &plans, nb::arg("args"), nb::arg("kwargs"),
-             nb::sig("def plans(self, arguments: "
-                     "typing.Mapping[str, typing.Any] = ..., /, "
-                     "**arrays: typing.Any) -> list[str]"),
-             "The plans that `Options(plan=…)` may force, best first by the\n"
-             "cost model; of a derivative, those of its first sweep.")
         .def("grad", &gradient, nb::arg("names"), nb::kw_only(),
              nb::arg("cotangent") = "grad", nb::arg("value") = false,
              nb::sig("def grad(self, names: str | typing.Sequence[str], *, "
@@ -585,12 +452,6 @@ void bind_formula(nb::module_& module) {
              "    f.jvp(\"x\")(x=x, y=y, b=b, tangent=t)\n\n"
              "Takes the arguments of the formula and `tangent=`, of the shape\n"
              "of the argument; of several arguments, `tangent_x=` and so on.")
-        .def("check", &check, nb::arg("args"), nb::arg("kwargs"),
-             nb::sig("def check(self, arguments: "
-                     "typing.Mapping[str, typing.Any] = ..., /, *, "
-                     "rows: int = 64, **arrays: typing.Any) -> float"),
-             "Recomputes `rows` rows in float64, pair by pair, and returns\n"
-             "the largest error relative to the largest result.")
         .def_prop_ro("_results", &result_names)
         .def("__repr__", &repr)
         .def("__reduce__", &reduce_to_text,

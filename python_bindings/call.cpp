@@ -168,6 +168,27 @@ void Call::read_for_elements(nb::handle positional, nb::handle keywords) {
         fail(Code::SumBatchOf, {"elements of a kernel", "sum them yourself"});
 }
 
+namespace {
+
+std::string names_of(const Formula& formula) {
+    std::string text;
+    for (const FreeName& name : formula.names())
+        text += (text.empty() ? "" : ", ") + name.name;
+    return text;
+}
+
+} // namespace
+
+/// The one positional argument: a mapping of arrays.
+PyObject* mapping_in(PyObject* positional, Py_ssize_t from,
+                     const Formula* formula) {
+    Py_ssize_t count = PyTuple_Size(positional) - from;
+    if (count > 1)
+        fail(Code::SurplusArgument,
+             {std::to_string(count), formula ? names_of(*formula) : "?"});
+    return count == 1 ? PyTuple_GetItem(positional, from) : nullptr;
+}
+
 std::string_view text_of_formula(PyObject* text, nb::object& holder) {
     if (PyBytes_Check(text)) {
         char* bytes = nullptr;

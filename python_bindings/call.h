@@ -95,6 +95,16 @@ private:
     std::vector<Output> outputs_;
 };
 
+/// The one positional argument from number `from` on, a mapping of arrays;
+/// null where there is none. Throws Error for several; `formula` names what it
+/// takes, where it is known.
+PyObject* mapping_in(PyObject* positional, Py_ssize_t from,
+                     const Formula* formula);
+
+/// A formula of `text`, in `session` or the default one.
+FormulaHandle compile(nb::handle text,
+                      const std::shared_ptr<SessionHandle>& session);
+
 /// The text of a formula given as str or bytes.
 std::string_view text_of_formula(PyObject* text, nb::object& holder);
 
@@ -135,6 +145,7 @@ nb::object bind_call(const FormulaHandle& formula, PyObject* positional,
                      PyObject* keywords);
 
 void bind_bound(nb::module_& module);
+void bind_explain(nb::module_& module, nb::class_<FormulaHandle>& formula);
 void bind_formula(nb::module_& module);
 void bind_kernels(nb::module_& module);
 void bind_language(nb::module_& module);

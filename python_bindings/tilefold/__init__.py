@@ -6,9 +6,10 @@
 
 The N×M matrix is never stored. Importing does nothing else: threads, files
 and the default `Session` come with the first call, and the modules
-`tilefold.trace`, `tilefold.torch` and others when they are first named.
+`tilefold.files`, `tilefold.torch` and others when they are first named.
 """
 
+import importlib as _importlib
 import typing as _typing
 
 from tilefold._core import (
@@ -41,13 +42,11 @@ from tilefold.errors import (
 )
 from tilefold.kernel import Kernel, kernel
 from tilefold.lazy import lazy
+from tilefold.lazy_value import Lazy
 from tilefold.neighbors import Neighbors, radius_neighbors
 from tilefold.quantization import Quantized, quantize
 from tilefold.ranges import Ranges
 from tilefold.roles import Pm, Vi, Vj
-
-if _typing.TYPE_CHECKING:
-    from tilefold.lazy_value import Lazy
 
 __all__ = [
     "ArgumentError",
@@ -96,29 +95,20 @@ _MODULES = (
     "described",
     "doctor",
     "files",
-    "lazy_value",
-    "solve",
     "torch",
-    "trace",
 )
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """`Lazy` and the modules that are imported where they are wanted."""
-    if name == "Lazy":
-        from tilefold.lazy_value import Lazy
-
-        return Lazy
+    """The modules that are imported where they are wanted."""
     missing = f"module 'tilefold' has no attribute {name!r}"
     if name not in _MODULES:
         raise AttributeError(missing)
-    import importlib
-
     try:
-        return importlib.import_module(f"tilefold.{name}")
+        return _importlib.import_module(f"tilefold.{name}")
     except ModuleNotFoundError as error:  # as of torch, which is optional
         raise AttributeError(f"{missing}: {error}") from error
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "Lazy", *_MODULES})
+    return sorted({*globals(), *_MODULES})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tilefold
-from tilefold import _core, benchmark, files
+from tilefold import _core, benchmark, described, doctor, files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -228,11 +228,9 @@ def _read_value(text: str) -> Any:
         return numbers[0] if len(numbers) == 1 else np.array(numbers)
     if files.is_file(text):
         return files.read(text)
-    from tilefold.described import Unknown, described
-
     try:
-        found = described(text)
-    except Unknown as error:
+        found = described.described(text)
+    except described.Unknown as error:
         raise _UsageError(str(error)) from error
     if found is None:
         raise _UsageError(
@@ -306,11 +304,11 @@ def _summary(
 
 
 def _explain(options: argparse.Namespace) -> int:
-    from tilefold.described import guessed
-
     settings: dict[str, Any] = {"options": _settings(options)}
     formula = tilefold.compile(options.formula)
-    arrays, guess = guessed(formula, _read_arguments(options.arrays), settings)
+    arrays, guess = described.guessed(
+        formula, _read_arguments(options.arrays), settings
+    )
     if options.gpu or options.architecture:
         settings["gpu"] = options.architecture or "sm_90"
     if guess:
@@ -359,8 +357,6 @@ def _formulas(_: argparse.Namespace) -> int:
 
 
 def _doctor(_: argparse.Namespace) -> int:
-    from tilefold import doctor
-
     healthy = True
     for name, finding, good in doctor.examine():
         print(f"{'ok ' if good else 'BAD'}  {name:8}  {finding}")

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from tilefold import _core
+from tilefold.kernel import kernel
 from tilefold.ranges import Ranges, intervals
 
 __all__ = ["Clusters"]
@@ -89,8 +90,6 @@ class Clusters:
 
         Takes the memory of the pairs that are near, not of all.
         """
-        from tilefold.kernel import kernel
-
         if not len(self.radii) or not len(other.radii):
             return self.ranges(
                 other, np.zeros((len(self.radii), len(other.radii)), bool)

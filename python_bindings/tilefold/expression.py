@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilefold import _core
+from tilefold.functions import BOUNDS, JOINS, POWERS
 from tilefold.pair_term import PairTerm
 from tilefold.quantization import Quantized
 from tilefold.roles import Role
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["Expression", "Shape", "applied", "placed", "with_diagonal"]
 
 _LARGEST_LITERAL = 64
-_POWERS = {"pow", "power", "float_power"}
-# They would put components side by side, where NumPy means whole matrices.
-_JOINS = {"concatenate", "hstack", "cat", "stack"}
 
 
 class _Term(Source):
@@ -166,7 +164,7 @@ def applied(name: str, operands: Sequence[Any], kwargs: Any) -> PairTerm:
     """
     if not kwargs and (plain := _arithmetic(name, operands)):
         return plain
-    if name in _JOINS:
+    if name in JOINS:  # of components here, of whole matrices in NumPy
         _core.fail("TracedFunction", f"{name} of kernels")
     pairs = [value for value in operands if isinstance(value, PairTerm)]
     shape = Shape.of(pairs)
@@ -177,7 +175,7 @@ def applied(name: str, operands: Sequence[Any], kwargs: Any) -> PairTerm:
             return value
         if isinstance(value, PairTerm):
             return Expression.of_pair(value)
-        if isinstance(value, (float, np.floating)) and name in _POWERS:
+        if isinstance(value, (float, np.floating)) and name in POWERS:
             return Expression.literal(value)
         if not is_array(value):
             return Expression.of_number(value)
@@ -185,14 +183,11 @@ def applied(name: str, operands: Sequence[Any], kwargs: Any) -> PairTerm:
 
     given = [operand(value) for value in operands]
     named = {
-        key: operand(value) if key in _BOUNDS else value
+        key: operand(value) if key in BOUNDS else value
         for key, value in kwargs.items()
     }
     value: Expression = Expression.apply(name, given, named)
     return value.fused()
-
-
-_BOUNDS = {"min", "max", "a_min", "a_max"}
 
 
 def with_diagonal(pair: PairTerm, values: Any) -> PairTerm:
@@ -290,12 +285,12 @@ def placed(kind: type[Traced], value: Any, shape: Shape) -> Any:
         value = np.asarray(value)
     given = tuple(value.shape)
     has_components = shape.components is not None
-    least = 2 + has_components
-    if len(given) < least:
-        value = value[(None,) * (least - len(given))]
+    axes = 2 + has_components
+    if len(given) < axes:
+        value = value[(None,) * (axes - len(given))]
     extents = [shape.rows, shape.columns]
     extents += [shape.components] if has_components else []
-    met = tuple(value.shape[-least:])
+    met = tuple(value.shape[-axes:])
     for extent, known in zip(met, extents, strict=True):
         if extent not in (1, known):
             _core.fail("KernelBroadcast", given, str(shape))

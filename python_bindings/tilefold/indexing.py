@@ -15,7 +15,7 @@ import numpy as np
 
 from tilefold import _core
 from tilefold.expression import Expression
-from tilefold.slices import chosen, is_integer, listed, numbers_of
+from tilefold.slices import chosen, is_all, is_integer, listed, numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def indexed(kernel: Kernel, index: Any) -> Any:
     _check(parts, dots, index, len(kernel._pair.batch))
     batches = parts[: len(kernel._pair.batch)]
     rows, columns, *components = parts[len(batches) :]
-    if any(not _is_all(part) for part in batches):
+    if any(not is_all(part) for part in batches):
         pair = kernel._pair.of_batch(
             [
                 _of_batch(part, size)
@@ -41,7 +41,7 @@ def indexed(kernel: Kernel, index: Any) -> Any:
             ]
         )
         kernel = kernel._like(pair)
-    if components and not _is_all(components[0]):
+    if components and not is_all(components[0]):
         kernel = _with_components(kernel, components[0])
     if not isinstance(rows, slice) and not isinstance(columns, slice):
         return kernel._elements(rows, columns)
@@ -50,7 +50,7 @@ def indexed(kernel: Kernel, index: Any) -> Any:
         return _row(kernel, listed(rows, height), columns, column=False)
     if is_integer(columns):
         return _row(kernel, rows, listed(columns, width), column=True)
-    if _is_all(rows) and _is_all(columns):
+    if is_all(rows) and is_all(columns):
         return kernel
     pair = kernel._pair.selected(kernel._rows, chosen(rows, height))
     return kernel._like(pair.selected(kernel._columns, chosen(columns, width)))
@@ -111,10 +111,6 @@ def _refuse(index: Any) -> Any:
 
 def _spelled(index: Any) -> Any:
     return index if isinstance(index, tuple) else repr(index)
-
-
-def _is_all(part: Any) -> bool:
-    return isinstance(part, slice) and part == _ALL
 
 
 def _of_batch(part: Any, size: int) -> Any:

@@ -7,16 +7,21 @@ reduced like any other; a transpose only exchanges the axes.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from tilefold import _core
+from tilefold.expression import with_diagonal
+from tilefold.indexing import indexed
 from tilefold.linear_systems import LinearSystems
-from tilefold.operations import Operations
-from tilefold.pair_term import PairTerm, unrecorded
+from tilefold.neighbors import neighbors
+from tilefold.operations import Operations, is_lazy_matrix
+from tilefold.pair_term import PairTerm
 from tilefold.reductions import Reductions, one_point_axis
-from tilefold.slices import listed
+from tilefold.slices import I, J, listed
+from tilefold.trace import trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,8 +33,6 @@ if TYPE_CHECKING:
     from tilefold.ranges import Ranges
 
 __all__ = ["Kernel", "kernel"]
-
-I, J = 1, 2  # noqa: E741 - the bits of an axis
 
 
 def kernel(
@@ -59,13 +62,13 @@ def kernel(
     Raises `FormulaError`, `ShapeError`, `DTypeError`, `ArgumentError`.
     """
     given = {**(arguments or {}), **arrays}
-    if hasattr(formula, "spelled_matrix"):
+    if is_lazy_matrix(formula):
         text, own = formula.spelled_matrix()
         for name in given:
             _core.fail("UnknownArgument", name, "its own: " + ", ".join(own))
         formula, given = text, own
     if callable(formula) and not isinstance(formula, _core.Formula):
-        formula, given = _traced(formula, given)
+        formula, given = trace(formula, given)
     if not isinstance(formula, _core.Formula):
         formula = _core.compile(formula, session=session)
     settings: dict[str, Any] = {"options": options}
@@ -73,20 +76,7 @@ def kernel(
         settings["session"] = session
     if ranges is not None:
         settings["ranges"] = ranges
-    pair = PairTerm(formula, given, settings)
-    with unrecorded():
-        text = formula._with_sizes(given, settings)
-    if text:  # N, M and D are those of this matrix, not of its parts
-        pair = PairTerm(pair.compiled(text), given, settings)
-    return Kernel(pair)
-
-
-def _traced(
-    function: Callable[..., Any], given: dict[str, Any]
-) -> tuple[str, dict[str, Any]]:
-    from tilefold.trace import trace  # only where it is wanted
-
-    return trace(function, given)
+    return Kernel(PairTerm.sized(formula, given, settings))
 
 
 class Kernel(Reductions, LinearSystems, Operations):
@@ -131,10 +121,7 @@ class Kernel(Reductions, LinearSystems, Operations):
     @property
     def size(self) -> int:
         """How many numbers the whole array would have."""
-        size = 1
-        for extent in self.shape:
-            size *= extent
-        return size
+        return math.prod(self.shape)
 
     @property
     def dtype(self) -> Any:
@@ -180,7 +167,7 @@ class Kernel(Reductions, LinearSystems, Operations):
 
         Of a kernel of vectors, Σ_j K[i, j] b[j]: (N, E) for b of shape (M,).
         """
-        if isinstance(vector, Operations) or hasattr(vector, "spelled_matrix"):
+        if isinstance(vector, Operations) or is_lazy_matrix(vector):
             _core.fail("KernelProduct")
         if self._pair.components is not None:
             self._refuse_two_readings(vector)
@@ -192,7 +179,7 @@ class Kernel(Reductions, LinearSystems, Operations):
 
     def __rmatmul__(self, vector: Any) -> Any:
         """B @ K: (M,) for b of shape (N,), (E, M) for (E, N)."""
-        if hasattr(vector, "spelled_matrix"):
+        if is_lazy_matrix(vector):
             _core.fail("KernelProduct")
         if self._pair.components is not None:
             _core.fail(
@@ -270,8 +257,6 @@ class Kernel(Reductions, LinearSystems, Operations):
 
     def add_diag(self, values: Any) -> Kernel:
         """K + diag(values), still lazy: a number, or shape (N,) or (…, N)."""
-        from tilefold.expression import with_diagonal  # only where it is wanted
-
         return Kernel(with_diagonal(self._upright(), values))
 
     # ---- the best, and the near ---------------------------------------------
@@ -303,8 +288,6 @@ class Kernel(Reductions, LinearSystems, Operations):
         pair has no single value, or there are batches, `ArgumentError` for
         what is no distance.
         """
-        from tilefold.neighbors import neighbors  # only where it is wanted
-
         if self.ndim != 2:
             _core.fail("NeighborsShape", self.shape)
         by_rows = one_point_axis(self, "radius_neighbors", axis) == J
@@ -337,8 +320,6 @@ class Kernel(Reductions, LinearSystems, Operations):
         some batches or one of a kernel (B, N, M), `K[2]`, and components of
         one of vectors (N, M, E), `K[..., 0]`.
         """
-        from tilefold.indexing import indexed  # only where it is wanted
-
         return indexed(self, index)
 
     # ---- what it is not -----------------------------------------------------

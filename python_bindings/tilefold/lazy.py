@@ -11,10 +11,9 @@ formula, as in `tilefold.trace`, and compiled when it is reduced.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from tilefold.lazy_value import Lazy
+from tilefold.lazy_value import Lazy, by_shape, on_axis
 
 __all__ = ["lazy"]
 
@@ -34,6 +33,4 @@ def lazy(x: Any, axis: str | int | None = None) -> Lazy:
 
     Raises `ArgumentError` where neither says the axis.
     """
-    from tilefold.lazy_value import by_shape, on_axis  # only where it is wanted
-
     return by_shape(x) if axis is None else on_axis(x, axis)

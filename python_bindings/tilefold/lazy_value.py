@@ -4,20 +4,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from tilefold import _core
 from tilefold.expression import Shape, is_array, placed, require_one_reading
+from tilefold.frameworks import unrecorded
+from tilefold.functions import JOINS, POWERS
 from tilefold.kernel import Kernel, kernel
 from tilefold.operations import ATTRIBUTES, METHODS, method_call, of_torch
-from tilefold.pair_term import unrecorded
-from tilefold.slices import is_integer
+from tilefold.slices import is_all, is_integer
 from tilefold.trace import Source, Traced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from typing_extensions import Self
 
@@ -131,7 +133,7 @@ class Lazy(Traced):
             return getattr(args[0], method)(*rest, **given)
         elif name in ATTRIBUTES:
             return getattr(args[0], name)
-        elif name not in _JOINS:
+        elif name not in JOINS:
             shape = _shape_of_matrix(args)
             if shape is None:
                 _require_axes(args)
@@ -141,7 +143,7 @@ class Lazy(Traced):
                 args = [_beside(value, shape) for value in args]
         if any(isinstance(value, Kernel) for value in args):
             return Kernel.apply(name, args, kwargs)
-        if name in _POWERS and isinstance(args[1], (float, np.floating)):
+        if name in POWERS and isinstance(args[1], (float, np.floating)):
             args = (args[0], cls.literal(args[1]))
         return super().apply(name, args, kwargs)
 
@@ -176,10 +178,7 @@ class Lazy(Traced):
     @property
     def size(self) -> int:
         """How many numbers the whole array would have."""
-        size = 1
-        for extent in self.shape:
-            size *= extent
-        return size
+        return math.prod(self.shape)
 
     @property
     def dtype(self) -> Any:
@@ -280,6 +279,42 @@ class Lazy(Traced):
             _core.fail("LazyNorm", axis, self.shape)
         return self._kernel().norm(order, axis, **kwargs)
 
+    def prod(self, axis: Any = None, **kwargs: Any) -> Any:
+        """The product over an axis, several, or all (None)."""
+        return self._reduced("prod", (), axis, kwargs)
+
+    def any(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Whether any value over an axis is true, or not 0."""
+        return self._reduced("any", (), axis, kwargs)
+
+    def all(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Whether all values over an axis are true, or not 0."""
+        return self._reduced("all", (), axis, kwargs)
+
+    def count(self, axis: Any = None, **kwargs: Any) -> Any:
+        """How many values over an axis are true, or not 0: int64."""
+        return self._reduced("count", (), axis, kwargs)
+
+    def logsumexp(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Log Σ exp(K) over an axis, without overflow."""
+        return self._reduced("logsumexp", (), axis, kwargs)
+
+    def var(self, axis: Any = None, **kwargs: Any) -> Any:
+        """The variance: Σ |K - mean|² / (n - ddof), of n values."""
+        return self._reduced("var", (), axis, kwargs)
+
+    def std(self, axis: Any = None, **kwargs: Any) -> Any:
+        """The root of the variance."""
+        return self._reduced("std", (), axis, kwargs)
+
+    def argmin(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Where the first smallest value along an axis is, int64."""
+        return self._reduced("argmin", (), axis, kwargs)
+
+    def argmax(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Where the first largest value along an axis is, int64."""
+        return self._reduced("argmax", (), axis, kwargs)
+
     def softmax(self, axis: Any = None, values: Any = None) -> Any:
         """As of a kernel, over an axis of points."""
         return self._kernel().softmax(axis, values)
@@ -317,14 +352,6 @@ class Lazy(Traced):
         if self._is_matrix():
             getattr(self._kernel(), method)()
         _core.fail(code)
-
-
-_POWERS = {"pow", "power", "float_power"}
-_JOINS = {"concatenate", "hstack", "cat", "stack"}
-_REDUCTIONS = (
-    "argmax", "argmin", "logsumexp", "prod", "any", "all", "count", "var",
-    "std",
-)  # fmt: skip
 
 
 def _axes_of(operands: Any) -> set[str]:
@@ -374,12 +401,12 @@ def _beside(value: Any, shape: Shape) -> Any:
 
 def _of_components(parts: tuple[Any, ...], ndim: int) -> bool:
     """Whether an index takes all points, and something of the components."""
-    if not parts or parts[-1] is Ellipsis or _is_all(parts[-1]):
+    if not parts or parts[-1] is Ellipsis or is_all(parts[-1]):
         return False
     points = parts[:-1]
     dots = sum(part is Ellipsis for part in points)
     return (dots == 1 or len(parts) == ndim) and all(
-        part is Ellipsis or _is_all(part) for part in points
+        part is Ellipsis or is_all(part) for part in points
     )
 
 
@@ -388,10 +415,6 @@ def _is_plain(part: Any) -> bool:
     if isinstance(part, slice):
         return part.step in (None, 1)
     return is_integer(part)
-
-
-def _is_all(part: Any) -> bool:
-    return isinstance(part, slice) and part == slice(None)
 
 
 def _require_axes(operands: Any) -> None:
@@ -423,19 +446,3 @@ def _matrix_product(a: Any, b: Any) -> Any:
     if isinstance(a, Lazy):
         return a._kernel() @ b
     return b._kernel().__rmatmul__(a)
-
-
-def _install() -> None:
-    def reduction(name: str) -> Callable[..., Any]:
-        def reduce(self: Lazy, axis: Any = None, **kwargs: Any) -> Any:
-            return self._reduced(name, (), axis, kwargs)
-
-        reduce.__name__ = name
-        reduce.__doc__ = getattr(Kernel, name).__doc__
-        return reduce
-
-    for name in _REDUCTIONS:
-        setattr(Lazy, name, reduction(name))
-
-
-_install()

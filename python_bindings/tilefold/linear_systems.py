@@ -6,8 +6,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from tilefold import solve as systems
 from tilefold.errors import ConvergenceWarning
-from tilefold.pair_term import any_requires_grad
+from tilefold.frameworks import recording
 
 __all__ = ["LinearSystems"]
 
@@ -63,14 +64,9 @@ class LinearSystems:
         }
         if hasattr(b, "dense") and hasattr(b, "diag"):
             b = b.dense()  # as large as the solution
-        if any_requires_grad([b, ridge, *kernel._pair.arguments.values()]):
-            from tilefold import torch  # only where it is there already
-
-            x, found, warning = torch.solve(kernel, b, ridge, options)
-        else:
-            from tilefold.solve import solve  # only where it is wanted
-
-            x, found, warning = solve(kernel, b, ridge, options)
+        library = recording([b, ridge, *kernel._pair.arguments.values()])
+        solver = library or systems
+        x, found, warning = solver.solve(kernel, b, ridge, options)
         if warning:
             warnings.warn(warning, ConvergenceWarning, stacklevel=2)
         return (x, found) if info else x
@@ -172,11 +168,6 @@ def _inv_quad_logdet(
     options: dict[str, Any] | None,
 ) -> tuple[Any, Any, Any, str]:
     """By columns, the value, how it went, and what to warn of."""
-    from tilefold import solve  # only where it is wanted
-
-    known = [side, ridge, *kernel._pair.arguments.values()]
-    if not any_requires_grad(known):
-        return solve.inv_quad_logdet(kernel, side, ridge, solving, options)
-    from tilefold import torch  # only where it is there already
-
-    return torch.inv_quad_logdet(kernel, side, ridge, solving, options)
+    library = recording([side, ridge, *kernel._pair.arguments.values()])
+    solver = library or systems
+    return solver.inv_quad_logdet(kernel, side, ridge, solving, options)

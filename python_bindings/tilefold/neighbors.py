@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tilefold import _core
-from tilefold.roles import Role
-
-if TYPE_CHECKING:
-    from tilefold.pair_term import PairTerm
+from tilefold.pair_term import PairTerm
+from tilefold.roles import detached
 
 __all__ = ["Neighbors", "radius_neighbors"]
 
@@ -45,35 +43,33 @@ def radius_neighbors(
 
     Raises `FormulaError`, `ShapeError`, `DTypeError`, `ArgumentError`.
     """
-    from tilefold.kernel import kernel
-
     known = _core.named_distances()
     if metric not in known:
         cure = f"pass one of {', '.join(known)}"
         _core.fail("BadOption", "metric", repr(metric), cure)
-    if y is None:
-        distances = kernel(f"{metric}(x_i, x_j)", x=x)
-    else:
-        distances = kernel(f"{metric}(x_i, y_j)", x=x, y=y)
-    return distances.radius_neighbors(radius, return_distance=return_distance)
-
-
-def _detached(value: Any) -> Any:
-    """A tensor without its graph."""
-    if isinstance(value, Role):
-        return Role(_detached(value.value), value.axes)
-    return value.detach() if hasattr(value, "detach") else value
+    arrays: dict[str, Any] = {"x": x}
+    other = "x_j"
+    if y is not None:
+        arrays["y"] = y
+        other = "y_j"
+    formula = _core.compile(f"{metric}(x_i, {other})")
+    pair = PairTerm.sized(formula, arrays, {"options": None})
+    if len(pair.shape) != 2:
+        _core.fail("NeighborsShape", pair.shape)
+    return neighbors(pair, radius, return_distance)
 
 
 def neighbors(pair: PairTerm, radius: Any, with_values: bool) -> Neighbors:
     """Those of the rows of a pair term."""
-    if hasattr(radius, "detach"):
-        radius = radius.detach()
     arguments = {
-        name: _detached(value) for name, value in pair.arguments.items()
+        name: detached(value) for name, value in pair.arguments.items()
     }
     return Neighbors(
         *_core._neighbors(
-            pair.formula, arguments, radius, with_values, pair.settings
+            pair.formula,
+            arguments,
+            detached(radius),
+            with_values,
+            pair.settings,
         )
     )

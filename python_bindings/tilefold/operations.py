@@ -9,18 +9,28 @@ kernel of one formula (`tilefold.expression`). One of whole arrays, as in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tilefold import _core
+from tilefold.expression import applied
+from tilefold.operators import Operators
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from typing_extensions import Self
+    from typing_extensions import Self, TypeIs
 
     from tilefold.pair_term import PairTerm
 
-__all__ = ["ATTRIBUTES", "METHODS", "Operations", "method_call", "of_torch"]
+__all__ = [
+    "ATTRIBUTES",
+    "METHODS",
+    "LazyMatrix",
+    "Operations",
+    "is_lazy_matrix",
+    "method_call",
+    "of_torch",
+]
 
 # Functions of whole arrays, and the methods that are meant.
 METHODS = {
@@ -79,11 +89,25 @@ def of_torch(
     return given
 
 
-class Operations:
+class LazyMatrix(Protocol):
+    """A matrix that is no kernel, but can be one: `tilefold.Lazy`."""
+
+    def spelled_matrix(self) -> tuple[str, dict[str, Any]]:
+        """The formula of the matrix, and its arguments."""
+
+    def _kernel(self) -> Operations:
+        """The matrix as a kernel."""
+
+
+def is_lazy_matrix(value: Any) -> TypeIs[LazyMatrix]:
+    """Whether a value is a matrix by its formula."""
+    return hasattr(value, "spelled_matrix")
+
+
+class Operations(Operators):
     """The operators of a kernel, and its part of the protocols."""
 
     __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]
 
     def _upright(self) -> PairTerm:
         raise NotImplementedError
@@ -109,119 +133,9 @@ class Operations:
                 return getattr(first, method)(*rest, **given)
             if name in ATTRIBUTES:
                 return getattr(first, name)
-        from tilefold.expression import applied  # only where it is wanted
-
         operands = [_operand(value) for value in args]
         named = {key: _operand(value) for key, value in kwargs.items()}
         return cls._of_pair(applied(name, operands, named))
-
-    # ---- operators ----------------------------------------------------------
-
-    def _binary(self, name: str, a: Any, b: Any) -> Self:
-        result: Self = self.apply(name, (a, b), {})
-        return result
-
-    def _unary(self, name: str) -> Self:
-        result: Self = self.apply(name, (self,), {})
-        return result
-
-    def __add__(self, other: Any) -> Self:
-        return self._binary("add", self, other)
-
-    def __radd__(self, other: Any) -> Self:
-        return self._binary("add", other, self)
-
-    def __sub__(self, other: Any) -> Self:
-        return self._binary("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Self:
-        return self._binary("sub", other, self)
-
-    def __mul__(self, other: Any) -> Self:
-        return self._binary("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Self:
-        return self._binary("mul", other, self)
-
-    def __truediv__(self, other: Any) -> Self:
-        return self._binary("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Self:
-        return self._binary("div", other, self)
-
-    def __pow__(self, other: Any) -> Self:
-        return self._binary("pow", self, other)
-
-    def __rpow__(self, other: Any) -> Self:
-        return self._binary("pow", other, self)
-
-    def __mod__(self, other: Any) -> Self:
-        return self._binary("mod", self, other)
-
-    def __rmod__(self, other: Any) -> Self:
-        return self._binary("mod", other, self)
-
-    def __floordiv__(self, other: Any) -> Self:
-        return self._binary("floordiv", self, other)
-
-    def __rfloordiv__(self, other: Any) -> Self:
-        return self._binary("floordiv", other, self)
-
-    def __and__(self, other: Any) -> Self:
-        return self._binary("and_", self, other)
-
-    def __rand__(self, other: Any) -> Self:
-        return self._binary("and_", other, self)
-
-    def __or__(self, other: Any) -> Self:
-        return self._binary("or_", self, other)
-
-    def __ror__(self, other: Any) -> Self:
-        return self._binary("or_", other, self)
-
-    def __lt__(self, other: Any) -> Self:
-        return self._binary("lt", self, other)
-
-    def __le__(self, other: Any) -> Self:
-        return self._binary("le", self, other)
-
-    def __gt__(self, other: Any) -> Self:
-        return self._binary("gt", self, other)
-
-    def __ge__(self, other: Any) -> Self:
-        return self._binary("ge", self, other)
-
-    def __eq__(self, other: Any) -> Self:  # type: ignore[override]
-        return self._binary("eq", self, other)
-
-    def __ne__(self, other: Any) -> Self:  # type: ignore[override]
-        return self._binary("ne", self, other)
-
-    def __neg__(self) -> Self:
-        return self._unary("neg")
-
-    def __pos__(self) -> Self:
-        return self._unary("positive")
-
-    def __abs__(self) -> Self:
-        return self._unary("abs")
-
-    def __invert__(self) -> Self:
-        return self._unary("invert")
-
-    # ---- what NumPy and PyTorch ask -----------------------------------------
-
-    def __array_ufunc__(
-        self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
-    ) -> Any:
-        if method != "__call__":
-            _core.fail("TracedFunction", f"{ufunc.__name__}.{method}")
-        return self.apply(ufunc.__name__, inputs, kwargs)
-
-    def __array_function__(
-        self, function: Any, types: Any, args: Any, kwargs: Any
-    ) -> Any:
-        return self.apply(function.__name__, args, kwargs)
 
     @classmethod
     def __torch_function__(
@@ -229,16 +143,6 @@ class Operations:
     ) -> Any:
         name = function.__name__.strip("_")
         return cls.apply(name, args, of_torch(name, args, kwargs or {}))
-
-    def __getattr__(self, name: str) -> Any:
-        """Methods such as K.exp(): any function that has none here."""
-        from tilefold.trace import is_function  # only where it is wanted
-
-        if name.startswith("_") or not is_function(name):
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute {name!r}"
-            )
-        return lambda *args, **kwargs: self.apply(name, (self, *args), kwargs)
 
 
 def _kernels(values: Sequence[Any]) -> list[Any]:
@@ -249,7 +153,7 @@ def _operand(value: Any) -> Any:
     """A kernel or a lazy matrix as its pair term."""
     if isinstance(value, Operations):
         return value._upright()
-    if hasattr(value, "spelled_matrix"):
+    if is_lazy_matrix(value):
         return value._kernel()._upright()
     return value
 

@@ -4,18 +4,16 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilefold import _core
+from tilefold.frameworks import Framework, holding, recording, unrecorded
 from tilefold.slices import of_batch, of_every_batch, selected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Sequence
 
 # The bits of an axis, as formulas spell them.
 _AXES = {1: "i", 2: "j", 3: "ij"}
@@ -40,6 +38,25 @@ class PairTerm:
         self.points = (max(rows, 0), max(columns, 0))
         self.components = components if components >= 0 else None
         self.derived: dict[tuple[Any, ...], _core.Formula] = {}
+
+    @classmethod
+    def sized(
+        cls,
+        formula: _core.Formula,
+        arguments: dict[str, Any],
+        settings: dict[str, Any],
+    ) -> PairTerm:
+        """One whose N, M and D are those of its matrix, not of its parts."""
+        pair = cls(formula, arguments, settings)
+        with unrecorded():
+            text = formula._with_sizes(arguments, settings)
+        return cls(pair.compiled(text), arguments, settings) if text else pair
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Batches, rows, columns, and components where there are some."""
+        ends = () if self.components is None else (self.components,)
+        return (*self.batch, *self.points, *ends)
 
     def __reduce__(self) -> Any:
         return PairTerm, (self.formula, self.arguments, self.settings)
@@ -92,12 +109,10 @@ class PairTerm:
         return self.compiled(skeleton._substitute(operands))
 
     def elements(self, want: str, i: Any = None, j: Any = None) -> Any:
-        """As `evaluate`, recorded by PyTorch where it records."""
-        if not any_requires_grad(self.arguments.values()):
-            return self.evaluate(want, i, j)
-        from tilefold import torch  # only where it is there already
-
-        return torch.elements(self, want, i, j)
+        """As `evaluate`, recorded by a framework that records."""
+        if framework := recording(self.arguments.values()):
+            return framework.elements(self, want, i, j)
+        return self.evaluate(want, i, j)
 
     def evaluate(self, want: str, i: Any = None, j: Any = None) -> Any:
         """The pair term itself: "diag", "pairs" or "dense"."""
@@ -159,24 +174,19 @@ class PairTerm:
 
     def diagonal(self) -> Any:
         """The pair term at (k, k)."""
-        if not any_requires_grad(self.arguments.values()):
+        if not recording(self.arguments.values()):
             return self.evaluate("diag")
         formula = self.compiled(self.formula._diagonal())
         return formula(self.arguments, **self.settings)
 
-    def torch(self) -> Any:
-        """PyTorch, where an argument is a tensor; else None."""
-        torch = sys.modules.get("torch")
-        found = torch is not None and any(
-            isinstance(_bare(value), torch.Tensor)
-            for value in self.arguments.values()
-        )
-        return torch if found else None
+    def framework(self) -> Framework | None:
+        """The framework that an argument is a tensor of; else None."""
+        return holding(self.arguments.values())
 
     def library_dtype(self) -> Any:
-        """Of the values: NumPy's dtype, or PyTorch's where a tensor is met."""
-        if torch := self.torch():
-            return getattr(torch, self.dtype)
+        """Of the values: NumPy's dtype, or a framework's where it is met."""
+        if framework := self.framework():
+            return framework.dtype(self.dtype)
         if self.dtype == "bfloat16":
             import ml_dtypes  # which has made the arrays
 
@@ -187,26 +197,3 @@ class PairTerm:
         """Bytes of an element."""
         bits = self.dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
         return int(bits) // 8 if bits else 1
-
-
-def _bare(value: Any) -> Any:
-    """Without the role it was declared with."""
-    return getattr(value, "value", value)
-
-
-def unrecorded() -> AbstractContextManager[Any]:
-    """Where tensors that require grad are only looked at."""
-    torch = sys.modules.get("torch")
-    return torch.no_grad() if torch else nullcontext()
-
-
-def any_requires_grad(values: Iterable[Any]) -> bool:
-    """Whether PyTorch records what is computed of the values."""
-    torch = sys.modules.get("torch")
-    return (
-        torch is not None
-        and torch.is_grad_enabled()
-        and any(
-            getattr(_bare(value), "requires_grad", False) for value in values
-        )
-    )

@@ -94,6 +94,6 @@ def quantize(x: Any, bits: int = 8, per: str = "component") -> Quantized:
     low, high = np.where(low > high, 0, low), np.where(low > high, 0, high)
     levels = 2**bits - 1
     step = np.where(high > low, (high - low) / levels, 1.0)
-    least = np.iinfo(_TYPES[bits]).min
-    codes = np.rint((numbers - low) / step) + least
-    return Quantized(codes.astype(_TYPES[bits]), step, least - low / step)
+    lowest = np.iinfo(_TYPES[bits]).min
+    codes = np.rint((numbers - low) / step) + lowest
+    return Quantized(codes.astype(_TYPES[bits]), step, lowest - low / step)

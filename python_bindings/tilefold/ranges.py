@@ -20,7 +20,7 @@ from tilefold import _core
 
 __all__ = ["Ranges", "intervals"]
 
-MOST_TILES = 2**26  # of all batches: 2 GB of numbers
+MAX_TILES = 2**26  # of all batches: 2 GB of numbers
 MOST_PAIRS = 2**33  # truth values that are looked through
 
 
@@ -47,7 +47,7 @@ class Ranges:
             _core.fail("RangesVisit", visited.dtype)
         self.batch = visited.shape[:-2]
         count = math.prod(self.batch)
-        _check_count("tiles", count * len(rows), MOST_TILES)
+        _check_count("tiles", count * len(rows), MAX_TILES)
         _check_count("pairs of tiles", visited.size, MOST_PAIRS)
         flat = visited.reshape(count, len(rows), len(columns))
         self._lists = _core._Ranges(
@@ -67,8 +67,8 @@ class Ranges:
         offsets[t + 1]: shapes (T, 2), (T + 1,) and (R, 2), integers.
         """
         tiles, met = _pairs("rows", rows), _pairs("columns", columns)
-        _check_count("tiles", len(tiles), MOST_TILES)
-        _check_count("ranges", len(met), MOST_TILES)
+        _check_count("tiles", len(tiles), MAX_TILES)
+        _check_count("ranges", len(met), MAX_TILES)
         starts = _integers("offsets", offsets)
         if starts.shape != (len(tiles) + 1,):
             _core.fail("RangesShape", "offsets", starts.shape)
@@ -118,15 +118,15 @@ class Ranges:
         return f"tilefold.Ranges: {self.pairs} pairs{batch}"
 
 
-def _check_count(what: str, count: int, most: int) -> None:
+def _check_count(what: str, count: int, limit: int) -> None:
     """Lists of some gigabytes are a mistake, such as a batch of stride 0."""
-    if count > most:
-        _core.fail("RangesCount", count, what, most)
+    if count > limit:
+        _core.fail("RangesCount", count, what, limit)
 
 
 def _integers(name: str, values: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
     array = np.asarray(values)
-    _check_count(f"numbers in {name}", array.size, 2 * MOST_TILES)
+    _check_count(f"numbers in {name}", array.size, 2 * MAX_TILES)
     if array.size and array.dtype.kind not in "iu":
         _core.fail("RangesVisit", f"{array.dtype} as {name}")
     if array.size and array.max() > np.iinfo(np.int64).max:

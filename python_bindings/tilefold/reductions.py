@@ -9,9 +9,11 @@ where they are named, too. Over the components alone, a kernel stays lazy.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
+from tilefold.expression import Expression, applied
 from tilefold.slices import is_integer
 
 if TYPE_CHECKING:
@@ -140,8 +142,6 @@ def _reduced(
         _core.fail("KernelPointAxes", name, kernel.shape, described(kernel))
     pair = kernel._pair
     if name in _OF_CONDITIONS and pair.dtype != "bool":
-        from tilefold.expression import applied  # only where it is wanted
-
         pair = applied("ne", (pair, 0), {})
     summed: Any = None
     if name == "sum" and not pair.is_complex:
@@ -162,9 +162,8 @@ def _spread(
     result = _reduced(kernel, name, axis, keepdims)
     if ddof == 0:
         return result
-    count = 1
-    for place in positions(kernel, name, axis):
-        count *= kernel.shape[place]
+    places = positions(kernel, name, axis)
+    count = math.prod(kernel.shape[place] for place in places)
     ratio = count / (count - ddof) if count > ddof else float("nan")
     return result * (ratio if name == "var" else ratio**0.5)
 
@@ -219,8 +218,6 @@ def _of_components(
     ]
     if not is_components or name not in _COMPONENTS:
         _core.fail("KernelPointAxes", name, shape, described(kernel))
-    from tilefold.expression import Expression  # only where it is wanted
-
     pair = kernel._pair
     operand = Expression.of_pair(pair)
     form = _COMPONENTS[name].replace("{n}", str(pair.components))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Pm", "Role", "Vi", "Vj"]
+__all__ = ["Pm", "Role", "Vi", "Vj", "bare", "detached"]
 
 
 class Role:
@@ -34,3 +34,15 @@ def Vj(value: Any) -> Role:  # noqa: N802
 def Pm(value: Any) -> Role:  # noqa: N802
     """Declares a parameter: shape (), (D,), (1, D) or (R, C)."""
     return Role(value, 0)
+
+
+def bare(value: Any) -> Any:
+    """A value without the role it was declared with."""
+    return value.value if isinstance(value, Role) else value
+
+
+def detached(value: Any) -> Any:
+    """A tensor without its graph; other values, and roles, as they are."""
+    if isinstance(value, Role):
+        return Role(detached(value.value), value.axes)
+    return value.detach() if hasattr(value, "detach") else value

@@ -19,10 +19,13 @@ from tilefold.quantization import Quantized
 from tilefold.roles import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = [
+    "I",
+    "J",
     "chosen",
+    "is_all",
     "is_integer",
     "listed",
     "numbers_of",
@@ -57,7 +60,7 @@ def selected(
         kept = name
         if axes == I + J:
             kept = renamed[known] = _new(formula, known, chosen)
-        chosen[kept] = _taken(value, index)
+        chosen[kept] = _changed(value, lambda array: _taken(array, index))
     numbers = {"list": "", "start": "", "step": ""}
     if formula._reads_index(axis):
         for name, value in _index_numbers(index, arguments).items():
@@ -99,15 +102,24 @@ def _beside(arguments: dict[str, Any], numbers: Any) -> Any:
     return numbers
 
 
+def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
+    """An argument whose array is another; role and quantization stay."""
+    if isinstance(value, Role):
+        return Role(_changed(value.value, change), value.axes)
+    if isinstance(value, Quantized):
+        codes = _changed(value.codes, change)
+        return Quantized(codes, value.step, value.zero)
+    return change(value)
+
+
+def _array(value: Any) -> Any:
+    """What can be indexed: lists become arrays."""
+    return value if hasattr(value, "__dlpack__") else np.asarray(value)
+
+
 def _taken(value: Any, index: Any) -> Any:
     """Some points of an array of shape (N,) or (…, N, D)."""
-    if isinstance(value, Role):
-        return Role(_taken(value.value, index), value.axes)
-    if isinstance(value, Quantized):
-        codes = _taken(value.codes, index)
-        return Quantized(codes, value.step, value.zero)
-    if not hasattr(value, "__dlpack__"):
-        value = np.asarray(value)
+    value = _array(value)
     if isinstance(index, slice) and not isinstance(value, np.ndarray):
         index = _forward(index)
     return value[index] if value.ndim == 1 else value[..., index, :]
@@ -126,15 +138,16 @@ def of_batch(value: Any, parts: Sequence[Any], batch: Sequence[int]) -> Any:
 
     One that is broadcast along a dimension of `batch` stays so.
     """
-    if isinstance(value, Role):
-        return Role(of_batch(value.value, parts, batch), value.axes)
-    if isinstance(value, Quantized):
-        codes = of_batch(value.codes, parts, batch)
-        return Quantized(codes, value.step, value.zero)
+    return _changed(value, lambda array: _some_batches(array, parts, batch))
+
+
+def _some_batches(
+    value: Any, parts: Sequence[Any], batch: Sequence[int]
+) -> Any:
+    """Of an array of shape (…, N, D)."""
     if np.ndim(value) <= 2:
         return value
-    if not hasattr(value, "__dlpack__"):
-        value = np.asarray(value)
+    value = _array(value)
     own = value.ndim - 2
     indices = tuple(
         _of_extent(part, size, value.shape[k])
@@ -170,15 +183,14 @@ def of_every_batch(
 def _in_a_batch(value: Any, axes: int) -> Any:
     """Of shape (N, D) on an axis, or (D,) on none: (1, N, D) and (1, D)."""
     if isinstance(value, Role):
-        return Role(_in_a_batch(value.value, value.axes), value.axes)
-    if isinstance(value, Quantized):
-        codes = _in_a_batch(value.codes, axes)
-        return Quantized(codes, value.step, value.zero)
-    if np.ndim(value) != (2 if axes else 1):
-        return value
-    if not hasattr(value, "__dlpack__"):
-        value = np.asarray(value)
-    return value[None]
+        axes = value.axes
+
+    def change(array: Any) -> Any:
+        if np.ndim(array) != (2 if axes else 1):
+            return array
+        return _array(array)[None]
+
+    return _changed(value, change)
 
 
 def _of_extent(part: Any, size: int, extent: int) -> Any:
@@ -188,6 +200,11 @@ def _of_extent(part: Any, size: int, extent: int) -> Any:
     if isinstance(part, slice) and part.step is not None and part.step < 0:
         return np.arange(*part.indices(size))  # which tensors take, too
     return part
+
+
+def is_all(part: Any) -> bool:
+    """The slice that takes all."""
+    return isinstance(part, slice) and part == slice(None)
 
 
 def is_integer(value: Any) -> bool:
@@ -213,18 +230,18 @@ def listed(index: Any, size: int) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 def numbers_of(index: Any, size: int) -> Any:
     """A slice or number to row numbers; None for all."""
+    if is_all(index):
+        return None
     if isinstance(index, slice):
-        if index == slice(None):
-            return None
         return np.arange(*index.indices(size), dtype=np.int64)
     return np.ascontiguousarray(listed(index, size).ravel())
 
 
 def chosen(index: Any, size: int) -> Any:
     """A slice with all its bounds, or a list or mask as row numbers."""
+    if is_all(index):
+        return None
     if isinstance(index, slice):
-        if index == slice(None):
-            return None
         start, stop, step = index.indices(size)
         if not range(start, stop, step):
             return slice(0, 0, 1)

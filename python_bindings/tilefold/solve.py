@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tilefold import _core
+from tilefold.roles import detached
 
 if TYPE_CHECKING:
     from tilefold.kernel import Kernel
@@ -59,7 +60,7 @@ def solve(
         {**arguments, name: side},
         name,
         kernel._pair.settings,
-        {"ridge": _number(ridge), **options},
+        {"ridge": detached(ridge), **options},
     )
     shape = () if x.ndim == 1 else (-1,)
     found = np.array(residuals).reshape(shape)
@@ -82,7 +83,7 @@ def log_determinant(
             arguments,
             name,
             kernel._pair.settings,
-            {"ridge": _number(ridge), **options},
+            {"ridge": detached(ridge), **options},
         )
     )
     is_exact = quadratics is not None
@@ -110,7 +111,7 @@ def inv_quad_logdet(
         x, _, told = solve(kernel, side, ridge, solving)
         if not hasattr(side, "conj"):
             side = np.asarray(side)
-        columns = (_number(side).conj() * x).sum(0).real
+        columns = (detached(side).conj() * x).sum(0).real
         warning = warning or told
     return (
         _like(kernel, columns), _like(kernel, np.float64(value)), info, warning
@@ -133,16 +134,9 @@ def _system(
     return formulas, upright.arguments, name
 
 
-def _number(value: Any) -> Any:
-    """A number now; its graph is not looked at."""
-    return value.detach() if hasattr(value, "detach") else value
-
-
 def _like(kernel: Kernel, value: Any) -> Any:
     """Numbers as the library of the kernel's arrays has them."""
-    torch = kernel._pair.torch()
-    if torch is None:
+    framework = kernel._pair.framework()
+    if framework is None:
         return value[()]
-    dtype = kernel._pair.library_dtype()
-    real = {torch.complex64: torch.float32, torch.float32: torch.float32}
-    return torch.as_tensor(value, dtype=real.get(dtype, torch.float64))
+    return framework.real_numbers(value, kernel._pair.library_dtype())

@@ -14,16 +14,44 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from tilefold.frameworks import requires_grad
 from tilefold.kernel import Kernel
 from tilefold.pair_term import PairTerm
-from tilefold.roles import Role
+from tilefold.roles import Role, bare
 from tilefold.solve import log_determinant
 from tilefold.solve import solve as solve_without_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from contextlib import AbstractContextManager
 
 __all__: list[str] = []
+
+
+def holds(values: Iterable[Any]) -> bool:
+    """Whether some of the values are tensors."""
+    return any(isinstance(bare(value), torch.Tensor) for value in values)
+
+
+def records(values: Iterable[Any]) -> bool:
+    """Whether PyTorch records what is computed of the values."""
+    return torch.is_grad_enabled() and any(map(requires_grad, values))
+
+
+def unrecorded() -> AbstractContextManager[Any]:
+    """Where PyTorch records nothing."""
+    return torch.no_grad()
+
+
+def dtype(name: str) -> Any:
+    """PyTorch's element type of a name, such as "float32"."""
+    return getattr(torch, name)
+
+
+def real_numbers(values: Any, dtype: Any) -> Any:
+    """A tensor of numbers: of float32 where `dtype` is, else of float64."""
+    real = {torch.complex64: torch.float32, torch.float32: torch.float32}
+    return torch.as_tensor(values, dtype=real.get(dtype, torch.float64))
 
 
 def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
@@ -48,8 +76,7 @@ def solve(
 ) -> tuple[Any, Any, str]:
     """What `tilefold.solve.solve` gives, recorded."""
     pair = kernel._pair
-    values, roles = _without_roles(pair.arguments)
-    record = _Record(pair.formula, list(pair.arguments), roles, pair.settings)
+    record, values = _record(pair.formula, pair.arguments, pair.settings)
     system = _System(record, kernel._transposed, options)
     x = _Solve.apply(  # type: ignore[no-untyped-call]
         system, side, ridge, *values
@@ -84,8 +111,7 @@ def _log_determinant(
 ) -> tuple[Any, Any, str]:
     """The value, how it went, and what to warn of."""
     pair = kernel._pair
-    values, roles = _without_roles(pair.arguments)
-    record = _Record(pair.formula, list(pair.arguments), roles, pair.settings)
+    record, values = _record(pair.formula, pair.arguments, pair.settings)
     system = _System(record, kernel._transposed, options)
     value = _LogDeterminant.apply(  # type: ignore[no-untyped-call]
         system, ridge, *values
@@ -101,31 +127,15 @@ def elements(pair: PairTerm, want: str, i: Any, j: Any) -> Any:
     chosen = pair.selected(1, i).selected(2, j)
     if want == "pairs":
         return chosen.diagonal()
-    values, roles = _without_roles(chosen.arguments)
-    names = list(chosen.arguments)
-    record = _Record(chosen.formula, names, roles, chosen.settings)
+    record, values = _record(chosen.formula, chosen.arguments, chosen.settings)
     return _Dense.apply(record, *values)  # type: ignore[no-untyped-call]
 
 
 def _evaluate(
     formula: Any, arguments: dict[str, Any], settings: dict[str, Any]
 ) -> Any:
-    values, roles = _without_roles(arguments)
-    record = _Record(formula, list(arguments), roles, settings)
+    record, values = _record(formula, arguments, settings)
     return _Evaluate.apply(record, *values)  # type: ignore[no-untyped-call]
-
-
-def _without_roles(
-    arguments: dict[str, Any],
-) -> tuple[list[Any], list[int | None]]:
-    """The bare values, and the axes that some were declared on."""
-    return [
-        value.value if isinstance(value, Role) else value
-        for value in arguments.values()
-    ], [
-        value.axes if isinstance(value, Role) else None
-        for value in arguments.values()
-    ]
 
 
 class _Record:
@@ -159,6 +169,21 @@ class _Record:
         while any(name.startswith(f"grad{level}") for name in taken):
             level += 1
         return f"grad{level}"
+
+
+def _record(
+    formula: Any, arguments: dict[str, Any], settings: dict[str, Any]
+) -> tuple[_Record, list[Any]]:
+    """What a call is, and its values without the roles of some."""
+    given = arguments.values()
+    roles = [value.axes if isinstance(value, Role) else None for value in given]
+    record = _Record(formula, list(arguments), roles, settings)
+    return record, [bare(value) for value in given]
+
+
+def _needed(names: Iterable[str], needs: Iterable[bool]) -> list[str]:
+    """The arguments whose gradients are asked for."""
+    return [name for name, need in zip(names, needs, strict=True) if need]
 
 
 def _save(ctx: Any, values: Iterable[Any]) -> None:
@@ -201,13 +226,7 @@ class _Evaluate(torch.autograd.Function):
         """The gradients by the tensors that require them."""
         record = ctx.record
         values = _saved(ctx)
-        needed = [
-            name
-            for name, need in zip(
-                record.names, ctx.needs_input_grad[1:], strict=True
-            )
-            if need
-        ]
+        needed = _needed(record.names, ctx.needs_input_grad[1:])
         seed = record.seed()
         arguments = record.arguments(values)
         for name, cotangent in zip(
@@ -217,20 +236,22 @@ class _Evaluate(torch.autograd.Function):
         formula = record.formula.grad(needed, cotangent=seed)
         gradients = formula(arguments, **record.settings)
         found = _by_name(needed, gradients)
-        return None, *(
-            _where(found.get(name), value)
-            for name, value in zip(record.names, values, strict=True)
-        )
+        return None, *_gradients(record, found, values)
+
+
+def _gradients(
+    record: _Record, found: dict[str, Any], values: Iterable[Any]
+) -> Iterator[Any]:
+    """Those of all arguments, None where none was asked for."""
+    for name, value in zip(record.names, values, strict=True):
+        gradient = found.get(name)
+        # On the tensor's device: it may be a parameter of the CPU.
+        yield gradient if gradient is None else gradient.to(value.device)
 
 
 def _plain(value: Any) -> Any:
     """Without the lazy signs that views may have."""
     return value.resolve_conj().resolve_neg()
-
-
-def _where(gradient: Any, value: Any) -> Any:
-    """On the tensor's device: it may be a parameter of the CPU."""
-    return gradient if gradient is None else gradient.to(value.device)
 
 
 class _Dense(torch.autograd.Function):
@@ -258,16 +279,10 @@ class _Dense(torch.autograd.Function):
         record = ctx.record
         values = _saved(ctx)
         arguments = record.arguments(values)
-        needs = ctx.needs_input_grad[1:]
-        needed = [
-            name for name, need in zip(record.names, needs, strict=True) if need
-        ]
+        needed = _needed(record.names, ctx.needs_input_grad[1:])
         pair = PairTerm(record.formula, arguments, record.settings)
         found = _of_values(pair, needed, cotangent)
-        return None, *(
-            _where(found.get(name), value)
-            for name, value in zip(record.names, values, strict=True)
-        )
+        return None, *_gradients(record, found, values)
 
 
 def _of_values(
@@ -275,18 +290,15 @@ def _of_values(
 ) -> dict[str, Any]:
     """The gradients of Σ_ij f(x_i, y_j)·weights[…, i, j] by arguments."""
     if weights.numel() == 0:
-        return {name: torch.zeros_like(_bare(pair, name)) for name in needed}
+        return {
+            name: torch.zeros_like(bare(pair.arguments[name]))
+            for name in needed
+        }
     form, tables = _weighted(pair, _plain(weights))
     seed = _Record(pair.formula, [], [], {}).seed()
     formula = pair.inside(f"sum_ij({form})").grad(needed, cotangent=seed)
     arguments = {**pair.arguments, **tables, seed: 1.0}
     return _by_name(needed, formula(arguments, **pair.settings))
-
-
-def _bare(pair: PairTerm, name: str) -> Any:
-    """An argument without the role it was declared with."""
-    value = pair.arguments[name]
-    return value.value if isinstance(value, Role) else value
 
 
 def _weighted(pair: PairTerm, weights: Any) -> tuple[str, dict[str, Any]]:
@@ -365,9 +377,7 @@ class _Solve(torch.autograd.Function):
         adjoint = kernel.solve(_plain(cotangent), ridge, **system.options)
         _, by_side, by_ridge, *by_values = ctx.needs_input_grad
         names = system.record.names
-        needed = [
-            name for name, need in zip(names, by_values, strict=True) if need
-        ]
+        needed = _needed(names, by_values)
         found = _by_arguments(kernel, needed, -adjoint, x) if needed else {}
         return (
             None,
@@ -403,9 +413,7 @@ class _LogDeterminant(torch.autograd.Function):
         kernel = system.kernel(values)
         _, by_ridge, *by_values = ctx.needs_input_grad
         names = system.record.names
-        needed = [
-            name for name, need in zip(names, by_values, strict=True) if need
-        ]
+        needed = _needed(names, by_values)
         if system.info.exact:
             found, trace = _by_inverse(kernel, ridge, needed, cotangent)
         else:

@@ -27,6 +27,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tilefold import _core
+from tilefold.functions import (
+    BOUNDS,
+    CLAMPS,
+    FOLDS,
+    FUNCTIONS,
+    JOINS,
+    SETTINGS,
+    concatenated,
+    is_function,
+)
+from tilefold.operators import Operators
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +90,7 @@ def _number(value: Any) -> str:
     return f"({text})" if number < 0 else text
 
 
-class Traced:
+class Traced(Operators):
     """A scalar or a vector that depends on x, y and parameters.
 
     `rank` is 0 for a scalar, 1 for a vector, 2 for a matrix; `sources` are
@@ -87,7 +98,6 @@ class Traced:
     """
 
     __slots__ = ("__weakref__", "marked", "rank", "sources")
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(
         self, marked: str, rank: int, sources: Mapping[int, Source]
@@ -181,49 +191,31 @@ class Traced:
     def apply(cls, name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:
         """What a function of NumPy, PyTorch or the operators gives."""
         for key, value in kwargs.items():
-            if key not in _SETTINGS and value is not None:
+            if key not in SETTINGS and value is not None:
                 _core.fail("TracedFunction", f"{name}(…, {key}=…)")
-        if name in ("concatenate", "hstack", "cat", "stack"):
+        if name in JOINS:
             return concatenated([cls.of(part) for part in args[0]])
-        if name not in _FUNCTIONS:
+        if name not in FUNCTIONS:
             _core.fail("TracedFunction", name)
         operands = [
             argument
-            if (argument is None and name in ("clip", "clamp"))
-            or (name in _FOLDS and k > 0)
+            if (argument is None and name in CLAMPS)
+            or (name in FOLDS and k > 0)
             else cls.of(argument)
             for k, argument in enumerate(args)
         ]
         named = {
-            key: value for key, value in kwargs.items() if key not in _BOUNDS
+            key: value for key, value in kwargs.items() if key not in BOUNDS
         }
-        if name in ("clip", "clamp"):
+        if name in CLAMPS:
             operands += [None] * (3 - len(operands))
-            for key, place in _BOUNDS.items():
+            for key, place in BOUNDS.items():
                 if kwargs.get(key) is not None:
                     operands[place] = cls.of(kwargs[key])
             named = {}
-        return _FUNCTIONS[name](*operands, **named)
+        return FUNCTIONS[name](*operands, **named)
 
-    # ---- what NumPy and PyTorch ask -----------------------------------------
-
-    def __array_ufunc__(
-        self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
-    ) -> Any:
-        if method != "__call__":
-            _core.fail("TracedFunction", f"{ufunc.__name__}.{method}")
-        return self.apply(ufunc.__name__, inputs, kwargs)
-
-    def __array_function__(
-        self, function: Any, types: Any, args: Any, kwargs: Any
-    ) -> Any:
-        return self.apply(function.__name__, args, kwargs)
-
-    @classmethod
-    def __torch_function__(
-        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        return cls.apply(function.__name__.strip("_"), args, kwargs or {})
+    # ---- what it is not -----------------------------------------------------
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         _core.fail("TracedArray")
@@ -298,14 +290,6 @@ class Traced:
         form = f"[{name}({{0}})]" if kept else f"{name}({{0}})"
         return self.made(form, [self], int(kept))
 
-    def __getattr__(self, name: str) -> Any:
-        """Methods such as x.exp(): any function that has none here."""
-        if name.startswith("_") or name not in _FUNCTIONS:
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute {name!r}"
-            )
-        return lambda *args, **kwargs: self.apply(name, (self, *args), kwargs)
-
 
 def _copied(
     kind: type[Traced],
@@ -321,178 +305,6 @@ def _copied(
     }
     text = _MARK.sub(lambda match: marks[match[1]], marked)
     return kind(text, rank, {id(source): source for source in sources})
-
-
-def _binary(a: Traced, operation: str, b: Traced) -> Traced:
-    return a.made(f"({{0}} {operation} {{1}})", [a, b], max(a.rank, b.rank))
-
-
-def _product(a: Traced, operation: str, b: Traced) -> Traced:
-    """An inner product, or a matrix times a vector."""
-    matrices = (a.rank == 2) + (b.rank == 2)
-    return a.made(f"({{0}} {operation} {{1}})", [a, b], 1 if matrices else 0)
-
-
-def _power(a: Traced, _: str, b: Traced) -> Traced:
-    if a.rank == 0:
-        return a.made("({0})^({1})", [a, b], b.rank)
-    return a.made("pow({0}, {1})", [a, b], 1)
-
-
-def concatenated(parts: list[Any]) -> Any:
-    """Components side by side."""
-    form = ", ".join(f"{{{k}}}" for k in range(len(parts)))
-    return parts[0].made(f"[{form}]", parts, 1)
-
-
-def _quotient(a: Traced, operation: str, b: Traced) -> Traced:
-    """Component by component; formulas divide no number by a vector."""
-    if a.rank < b.rank and operation == "/":
-        return a.made("({0} * inv({1}))", [a, b], b.rank)
-    return _binary(a, operation, b)
-
-
-def _function(name: str) -> Callable[..., Traced]:
-    def call(*operands: Traced) -> Traced:
-        form = ", ".join(f"{{{k}}}" for k in range(len(operands)))
-        rank = max(operand.rank for operand in operands)
-        return operands[0].made(f"{name}({form})", operands, rank)
-
-    return call
-
-
-def _operator(operation: str, make: Any = _binary) -> Callable[..., Traced]:
-    return lambda a, b: make(a, operation, b)
-
-
-def _template(text: str) -> Callable[..., Traced]:
-    """`{0}` is the operand."""
-    return lambda a: a.made(text, [a], a.rank)
-
-
-def _method(name: str) -> Callable[..., Traced]:
-    return lambda a, *args, **kwargs: getattr(a, name)(*args, **kwargs)
-
-
-def _clamp(a: Traced, low: Any = None, high: Any = None) -> Traced:
-    if low is not None:
-        a = _function("max")(a, low)
-    return a if high is None else _function("min")(a, high)
-
-
-# What a function of NumPy, PyTorch or the operators does, by its name there.
-_FUNCTIONS: dict[str, Callable[..., Traced]] = {
-    **{
-        name: _function(name)
-        for name in (
-            "exp", "exp2", "log", "log1p", "expm1", "sqrt", "rsqrt", "sign",
-            "floor", "ceil", "round", "where", "sin", "cos", "tan", "asin",
-            "acos", "atan", "atan2", "sinh", "cosh", "tanh", "erf", "sigmoid",
-            "relu", "softplus", "cross", "abs", "real", "imag", "angle",
-            "conj", "log2", "log10", "erfc", "lgamma", "digamma", "sinc",
-            "silu", "gelu", "logaddexp",
-        )
-    },
-    **{
-        there: _function(here)
-        for there, here in {
-            "absolute": "abs", "fabs": "abs", "rint": "round",
-            "arcsin": "asin", "arccos": "acos", "arctan": "atan",
-            "arctan2": "atan2", "minimum": "min", "maximum": "max",
-            "fmod": "mod", "remainder": "mod", "mod": "mod",
-            "expit": "sigmoid", "conjugate": "conj", "trunc": "trunc",
-            "fix": "trunc", "gammaln": "lgamma", "psi": "digamma",
-        }.items()
-    },
-    **{
-        there: _operator(here)
-        for there, here in {
-            "add": "+", "sub": "-", "subtract": "-", "mul": "*",
-            "multiply": "*",
-            "floordiv": "//", "floor_divide": "//",
-            "lt": "<", "less": "<", "le": "<=", "less_equal": "<=",
-            "gt": ">", "greater": ">", "ge": ">=", "greater_equal": ">=",
-            "eq": "==", "equal": "==", "ne": "!=", "not_equal": "!=",
-            "and_": "and", "logical_and": "and", "bitwise_and": "and",
-            "or_": "or", "logical_or": "or", "bitwise_or": "or",
-        }.items()
-    },
-    "div": _operator("/", _quotient),
-    "divide": _operator("/", _quotient),
-    "true_divide": _operator("/", _quotient),
-    "matmul": _operator("@", _product),
-    "dot": _operator("@", _product),
-    "inner": _operator("@", _product),
-    "vdot": _operator("@", _product),
-    "pow": _operator("^", _power),
-    "power": _operator("^", _power),
-    "float_power": _operator("^", _power),
-    "neg": _template("(-{0})"),
-    "negative": _template("(-{0})"),
-    "positive": _template("{0}"),
-    "square": _template("({0}*{0})"),
-    "reciprocal": _template("inv({0})"),
-    "logical_not": _template("(not {0})"),
-    "invert": _template("(not {0})"),
-    "clip": _clamp,
-    "clamp": _clamp,
-    "sum": _method("sum"),
-    "max": _method("max"),
-    "amax": _method("max"),
-    "min": _method("min"),
-    "amin": _method("min"),
-    "norm": _method("norm"),
-    "vector_norm": _method("norm"),
-    "linalg_norm": _method("norm"),
-    "linalg_vector_norm": _method("norm"),
-}  # fmt: skip
-
-
-# The bounds of clip and clamp, and which operand each is.
-_BOUNDS = {"min": 1, "max": 2, "a_min": 1, "a_max": 2}
-# Keywords of functions that mean something.
-_SETTINGS = {"axis", "dim", "keepdim", "keepdims", "ord", "p", *_BOUNDS}
-_FOLDS = {
-    "sum", "max", "amax", "min", "amin", "norm", "vector_norm", "linalg_norm",
-    "linalg_vector_norm",
-}  # fmt: skip
-
-
-def is_function(name: str) -> bool:
-    """Whether a function of NumPy or PyTorch has a meaning in a formula."""
-    return name in _FUNCTIONS
-
-
-def _install_operators() -> None:
-    def forward(name: str) -> Any:
-        return lambda self, other: self.apply(name, (self, other), {})
-
-    def backward(name: str) -> Any:
-        return lambda self, other: self.apply(name, (other, self), {})
-
-    for name, function in {
-        "add": "add", "sub": "sub", "mul": "mul", "truediv": "div",
-        "pow": "pow", "matmul": "matmul", "mod": "mod",
-        "floordiv": "floordiv",
-    }.items():  # fmt: skip
-        setattr(Traced, f"__{name}__", forward(function))
-        setattr(Traced, f"__r{name}__", backward(function))
-    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
-        setattr(Traced, f"__{name}__", forward(name))
-    for name, function in {"and": "and_", "or": "or_"}.items():
-        setattr(Traced, f"__{name}__", forward(function))
-        setattr(Traced, f"__r{name}__", backward(function))
-    for name, function in {
-        "neg": "neg", "pos": "positive", "abs": "abs", "invert": "invert",
-    }.items():  # fmt: skip
-        setattr(
-            Traced,
-            f"__{name}__",
-            lambda self, function=function: self.apply(function, (self,), {}),
-        )
-
-
-_install_operators()
 
 
 def _with_parameters(function: Any) -> Any:

@@ -229,8 +229,9 @@ Tiles launch(const Job& job, const Partition& partition, ThreadPool& pool,
     Run::Tiles tiles;
     Run run{job, partition, nullptr, {}, nullptr, &tiles};
     double constants = double(job.kernel->layout.constants);
-    bool small = nanoseconds_of(job, partition) + constants * constant_nanoseconds <
-                 alone_nanoseconds;
+    bool small =
+        nanoseconds_of(job, partition) + constants * constant_nanoseconds <
+        alone_nanoseconds;
     bool alone = small || partition.pieces() == 1 || pool.threads() == 1;
     if (alone && (small || !poll))
         run_alone(run);

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from bench import catalogue, ceiling_library, goals, report, tables
+from bench import catalogue, ceiling_library, goals, plots, report, tables
 from bench.calibration import Sample
 from bench.case import Absent, Measured
 from bench.command import absences, main
@@ -70,6 +70,19 @@ def test_results_of_another_machine_have_a_report_of_their_own(
     readme.write_text("My machine.\n" + text, encoding="utf-8")
     main(["--results", str(tmp_path), "--report"])
     assert readme.read_text(encoding="utf-8") == "My machine.\n" + text
+
+
+def test_the_report_is_up_to_date():
+    folder = Path(report.__file__).parent
+    results = report.read_results(folder / "results")
+    pictures = {
+        task: f"results/{task}.png" for task in plots.drawn_tasks(results)
+    }
+    kept = (folder / "RESULTS.md").read_text(encoding="utf-8")
+    fresh = report.with_results(kept, results, pictures)
+    assert fresh == kept, "run: python -m bench --report"
+    for picture in pictures.values():
+        assert (folder / picture).is_file()
 
 
 def test_an_error_is_seen():

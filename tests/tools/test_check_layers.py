@@ -50,7 +50,7 @@ def test_kept(tmp_path, path, text):
 
 
 LONG = "// compiler/a.cpp - a.\n" + "int a;\n" * 600
-LARGE = "// compiler/a.cpp - a.\nint a() {\n" + "    b();\n" * 71 + "}\n"
+LARGE = "// compiler/a.cpp - a.\nint a() {\n" + "    b();\n" * 61 + "}\n"
 BROKEN = [
     (
         "formulas/a.h",
@@ -74,7 +74,7 @@ BROKEN = [
         LONG,
         "compiler/a.cpp:600: 601 lines; 600 are the limit",
     ),
-    ("compiler/a.cpp", LARGE, "compiler/a.cpp:2: a function of 71 lines"),
+    ("compiler/a.cpp", LARGE, "compiler/a.cpp:2: a function of 61 lines"),
     (
         "compiler/CMakeLists.txt",
         "# compiler/CMakeLists.txt - x.\nadd_library(x\n  b.cpp\n  a.cpp)\n",
@@ -156,3 +156,49 @@ def test_a_way_that_a_readme_tells_is_there(readme, of):
         assert names, step
         for name in names:
             assert any(name in source for source in sources), name
+
+
+A, B = "python_bindings/tilefold/a.py", "python_bindings/tilefold/b.py"
+TO_B = f"# {A} - a.\nfrom tilefold import _core, b\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from tilefold.a import thing\n",
+        "import tilefold.a\n",
+        "from tilefold import a\n",
+        "from . import a\n",
+        "from .a import thing\n",
+        "def late():\n    from tilefold.a import thing\n",
+        "if TYPE_CHECKING:\n    pass\nelse:\n    import tilefold.a\n",
+    ],
+)
+def test_a_circle_of_modules_is_found(tmp_path, text):
+    faults(tmp_path, A, TO_B)
+    said = faults(tmp_path, B, f"# {B} - b.\n{text}")
+    assert said == [f"{A}:1: a circle: tilefold.a -> tilefold.b -> tilefold.a"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from typing import TYPE_CHECKING\n",
+        "from tilefold import _core\nimport numpy as tilefold\n",
+        "if TYPE_CHECKING:\n    from tilefold.a import thing\n",
+        "if typing.TYPE_CHECKING:\n    from tilefold.a import thing\n",
+    ],
+)
+def test_what_type_checkers_read_makes_no_circle(tmp_path, text):
+    faults(tmp_path, A, TO_B)
+    assert faults(tmp_path, B, f"# {B} - b.\n{text}") == []
+
+
+def test_a_module_that_imports_the_package_is_not_imported_by_it(tmp_path):
+    package = "python_bindings/tilefold/__init__.py"
+    faults(tmp_path, package, f"# {package} - all.\nfrom tilefold import b\n")
+    said = faults(tmp_path, B, f"# {B} - b.\nimport tilefold\n")
+    assert said == [
+        f"{package}:1: a circle: tilefold.__init__ -> tilefold.b -> "
+        "tilefold.__init__"
+    ]

@@ -1,0 +1,128 @@
+# python_bindings/tilefold/frameworks.py - libraries that record what is
+# computed, for gradients.
+"""The libraries whose tensors may require gradients, and what they are asked.
+
+A framework is a module of this package with the functions of `Framework`, and
+a row of `_MODULES`. It is imported when its library is there already, so that
+nobody waits for a library that is not used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from contextlib import ExitStack, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from tilefold import _core
+from tilefold.roles import bare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from contextlib import AbstractContextManager
+
+__all__ = [
+    "Framework",
+    "call",
+    "holding",
+    "recording",
+    "requires_grad",
+    "unrecorded",
+]
+
+# A library, and the module that knows it.
+_MODULES = {"torch": "tilefold.torch"}
+
+
+class Framework(Protocol):
+    """The functions of the module of a framework."""
+
+    def holds(self, values: Iterable[Any]) -> bool:
+        """Whether some of the values are its tensors."""
+
+    def records(self, values: Iterable[Any]) -> bool:
+        """Whether it records what is computed of the values."""
+
+    def unrecorded(self) -> AbstractContextManager[Any]:
+        """Where it records nothing."""
+
+    def dtype(self, name: str) -> Any:
+        """Its element type of a name, such as "float32"."""
+
+    def real_numbers(self, values: Any, dtype: Any) -> Any:
+        """A tensor of numbers: of float32 where `dtype` is, else of float64."""
+
+    def call(self, formula: Any, /, *positional: Any, **keywords: Any) -> Any:
+        """`formula(*positional, **keywords)`, recorded."""
+
+    def elements(self, pair: Any, want: str, i: Any, j: Any) -> Any:
+        """What `PairTerm.evaluate` gives, recorded."""
+
+    def solve(
+        self, kernel: Any, side: Any, ridge: Any, options: dict[str, Any]
+    ) -> tuple[Any, Any, str]:
+        """What `tilefold.solve.solve` gives, recorded."""
+
+    def inv_quad_logdet(
+        self,
+        kernel: Any,
+        side: Any,
+        ridge: Any,
+        solving: dict[str, Any],
+        options: dict[str, Any] | None,
+    ) -> tuple[Any, Any, Any, str]:
+        """What `tilefold.solve.inv_quad_logdet` gives, recorded."""
+
+
+def requires_grad(value: Any) -> bool:
+    """Whether an argument says that it requires a gradient."""
+    return bool(getattr(bare(value), "requires_grad", False))
+
+
+def _loaded() -> Iterator[Framework]:
+    """Those whose library is there already."""
+    for library, module in _MODULES.items():
+        if sys.modules.get(library) is not None:
+            yield cast("Framework", importlib.import_module(module))
+
+
+def holding(values: Iterable[Any]) -> Framework | None:
+    """The framework that some of the values are tensors of, if there is one."""
+    given = list(values)
+    return next((found for found in _loaded() if found.holds(given)), None)
+
+
+def recording(values: Iterable[Any]) -> Framework | None:
+    """The framework that records what is computed of the values, if any."""
+    given = list(values)
+    return next((found for found in _loaded() if found.records(given)), None)
+
+
+def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
+    """`formula(*positional, **keywords)`, recorded.
+
+    A formula calls it where an argument requires a gradient.
+    """
+    arguments = {**(positional[0] if positional else {}), **keywords}
+    framework = recording(arguments.values())
+    if framework is None:
+        names = (name for name in arguments if requires_grad(arguments[name]))
+        _core.fail("RequiresGrad", next(names, ""))
+    return framework.call(formula, *positional, **keywords)
+
+
+def unrecorded() -> AbstractContextManager[Any]:
+    """Where tensors that require grad are only looked at."""
+    contexts = [framework.unrecorded() for framework in _loaded()]
+    if not contexts:
+        return nullcontext()
+    return contexts[0] if len(contexts) == 1 else _all_of(contexts)
+
+
+@contextmanager
+def _all_of(contexts: Iterable[AbstractContextManager[Any]]) -> Iterator[None]:
+    """All of them, entered in turn."""
+    with ExitStack() as stack:
+        for context in contexts:
+            stack.enter_context(context)
+        yield

@@ -312,6 +312,26 @@ class Formula:
 
     def _axes_of(self, name: str) -> tuple[str, int]: ...
 
+    def explain(self, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
+        """
+        Every stage from the reading to the assembly, as text.
+
+        With `gpu="sm_90"`, that of a GPU which need not be there: plan,
+        CUDA C++, registers, and how fast it is expected to be.
+        """
+
+    def plans(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> list[str]:
+        """
+        The plans that `Options(plan=…)` may force, best first by the
+        cost model; of a derivative, those of its first sweep.
+        """
+
+    def check(self, arguments: Mapping[str, Any] = ..., /, *, rows: int = 64, **arrays: Any) -> float:
+        """
+        Recomputes `rows` rows in float64, pair by pair, and returns
+        the largest error relative to the largest result.
+        """
+
     @property
     def text(self) -> str:
         """As typed."""
@@ -326,20 +346,6 @@ class Formula:
         `Bound`. Takes what a call takes, and checks it here, once.
 
         Tensors that require grad are refused, as where `out` is given.
-        """
-
-    def explain(self, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
-        """
-        Every stage from the reading to the assembly, as text.
-
-        With `gpu="sm_90"`, that of a GPU which need not be there: plan,
-        CUDA C++, registers, and how fast it is expected to be.
-        """
-
-    def plans(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> list[str]:
-        """
-        The plans that `Options(plan=…)` may force, best first by the
-        cost model; of a derivative, those of its first sweep.
         """
 
     def grad(self, names: str | Sequence[str], *, cotangent: str = 'grad', value: bool = False) -> Formula:
@@ -369,18 +375,19 @@ class Formula:
         of the argument; of several arguments, `tangent_x=` and so on.
         """
 
-    def check(self, arguments: Mapping[str, Any] = ..., /, *, rows: int = 64, **arrays: Any) -> float:
-        """
-        Recomputes `rows` rows in float64, pair by pair, and returns
-        the largest error relative to the largest result.
-        """
-
     @property
     def _results(self) -> list[str]: ...
 
     def __repr__(self) -> str: ...
 
     def __reduce__(self) -> tuple[Any, ...]: ...
+
+def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
+    """
+    Every stage from the reading to the assembly, as text.
+
+    Takes what `reduce` takes; computes nothing.
+    """
 
 def compile(formula: str | bytes, *, session: Session | None = None) -> Formula:
     """
@@ -402,13 +409,6 @@ def reduce(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, **arrays
 
     Raises `FormulaError` with a caret, `ShapeError`, `DTypeError`,
     `ArgumentError`, `OutOfMemory`.
-    """
-
-def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
-    """
-    Every stage from the reading to the assembly, as text.
-
-    Takes what `reduce` takes; computes nothing.
     """
 
 def _kernels(formula: Formula, arguments: dict[str, Any], settings: dict[str, Any], dense: bool = False) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 #include "runtime/session/inspect.h"
 
+#include "compiler/backends/cpu/choose_plan.h"
 #include "formulas/diagnostic.h"
 #include "runtime/bind/bound_state.h"
 

@@ -2,6 +2,7 @@
 // programs and kernels, for bindings, solvers and tests.
 #pragma once
 
+#include "compiler/artifact/artifact.h"
 #include "compiler/pipeline.h"
 #include "runtime/session/session.h"
 

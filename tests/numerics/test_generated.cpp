@@ -70,7 +70,15 @@ std::vector<TestFormula> real_formulas() {
         {"softmax_j(x_i·y_j, y_j)", {vector("x", I, 20), vector("y", J, 20)}},
         {"argkmin_j(|x_i - y_j|², 4)", {x3, y3}},
         {"kmin_j(|x_i - y_j|², 12)", {x3, y3}},
-        // Ties go to the first; the first NaN wins, but is last of the K.
+    };
+}
+
+/// Ties go to the first; the first NaN wins, but is last of the K. And values
+/// of other kinds.
+std::vector<TestFormula> other_formulas() {
+    const auto x3 = vector("x", I, 3), y3 = vector("y", J, 3);
+    const auto l = parameter("l");
+    return {
         {"argmax_j (floor(3x_i) + floor(3y_j))",
          {scalar("x", I), scalar("y", J)}},
         {"argmin_j log(y_j - x_i/3)", {scalar("x", I), scalar("y", J)}},
@@ -227,13 +235,10 @@ struct Family {
     std::vector<TestFormula> formulas;
 };
 std::vector<Family> families() {
-    return {{"Real", real_formulas()},
-            {"Whole", whole_number_formulas()},
-            {"Fold", folds()},
-            {"Long", long_vectors()},
-            {"Narrow", narrow_vectors()},
-            {"Block", vectors_for_blocks()},
-            {"Chain", long_chains()}};
+    return {{"Real", real_formulas()},          {"Other", other_formulas()},
+            {"Whole", whole_number_formulas()}, {"Fold", folds()},
+            {"Long", long_vectors()},           {"Narrow", narrow_vectors()},
+            {"Block", vectors_for_blocks()},    {"Chain", long_chains()}};
 }
 
 std::vector<TestFormula> formulas() {

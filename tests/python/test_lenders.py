@@ -243,7 +243,9 @@ CHANGES = {
 def test_a_callback_cannot_take_memory_from_a_run(change, call):
     """As the tensors' own memory is given back, or is lent to NumPy."""
     pytest.importorskip("torch")
-    if "out.set_" in change:
+    if change.startswith("out."):
+        # torch leaves a tensor that it does not resize with the new shape.
+        call = call.replace(".clone()", "")
         call = "before = out.view(-1); " + call + "; result = before"
     program = CALLBACK.format(change=change, call=call)
     done = subprocess.run(

@@ -25,7 +25,7 @@ def test_this_repository_keeps_the_rules():
     assert [str(fault) for fault in faults_of(ROOT)] == []
 
 
-CASES = "    case A:\n        return 1;\n" * 60
+CASES = "    case A:\n        return 1;\n" * 55
 GOOD = [
     (
         "compiler/c.cpp",
@@ -36,8 +36,9 @@ GOOD = [
     ("compiler/a.h", '// compiler/a.h - a.\n#include "formulas/b.h"\n'),
     ("runtime/a.cpp", '// runtime/a.cpp - a.\n#include "compiler/b.h"\n'),
     (
-        "runtime/b.cpp",
-        '// runtime/b.cpp - b.\n#include "compiler/backends/llvm/factory.h"\n',
+        "runtime/cache/b.cpp",
+        "// runtime/cache/b.cpp - b.\n"
+        '#include "compiler/backends/llvm/factory.h"\n',
     ),
     ("scripts/c", "#!/bin/sh\n# scripts/c - c.\n"),
     ("tests/a.cpp", '// tests/a.cpp - a.\n#include "runtime/b.h"\n'),

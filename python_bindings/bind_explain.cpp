@@ -3,9 +3,8 @@
 #include "python_bindings/call.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
+#include "python_bindings/text_caster.h"
 #include "runtime/session/inspect.h"
-
-#include <nanobind/stl/string.h>
 
 #include <string>
 #include <vector>

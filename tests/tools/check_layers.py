@@ -91,6 +91,10 @@ DOORS = {LLVM: LLVM + "factory.h"}
 MOST_LINES = 600
 MOST_FUNCTION_LINES = 60
 
+# Headers that this tree has another one for: of two definitions of a template
+# in one library, the linker takes either.
+REPLACED = {"<nanobind/stl/string.h>": "python_bindings/text_caster.h"}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 MACHINE = re.compile(r"(?<![\w.])/(?:home|root|work|Users)/")
 FUNCTION = re.compile(
@@ -294,6 +298,15 @@ def check_modules(sources: list[Source]) -> Iterator[Fault]:
         yield Fault(named[circle[0]].path, 1, text)
 
 
+def check_replaced(source: Source) -> Iterator[Fault]:
+    """No header that another one stands for."""
+    for number, line in enumerate(source.lines, 1):
+        for header, other in REPLACED.items():
+            if source.is_cpp and line.startswith(f"#include {header}"):
+                text = f"includes {header}; {other} stands for it"
+                yield Fault(source.path, number, text)
+
+
 def check_first_line(source: Source) -> Iterator[Fault]:
     """The first line, or the one after #!, names the file."""
     first = source.lines[0] if source.lines else ""
@@ -365,6 +378,7 @@ def check_rows(sources: list[Source]) -> Iterator[Fault]:
 
 CHECKS: list[Callable[[Source], Iterator[Fault]]] = [
     check_includes,
+    check_replaced,
     check_first_line,
     check_length,
     check_functions,

@@ -66,6 +66,12 @@ BROKEN = [
         "only compiler/backends/llvm/factory.h may be",
     ),
     (
+        "python_bindings/a.cpp",
+        "// python_bindings/a.cpp - a.\n#include <nanobind/stl/string.h>\n",
+        "python_bindings/a.cpp:2: includes <nanobind/stl/string.h>; "
+        "python_bindings/text_caster.h stands for it",
+    ),
+    (
         "compiler/a.h",
         "#pragma once\n",
         "compiler/a.h:1: the first line does not name the file",

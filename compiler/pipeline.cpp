@@ -5,6 +5,7 @@
 #include "compiler/backends/cpu/choose_plan.h"
 #include "compiler/build/composites.h"
 #include "compiler/build/roles.h"
+#include "compiler/ir/queries.h"
 #include "compiler/ir/text.h"
 #include "compiler/ir/verify.h"
 #include "compiler/key.h"
@@ -108,20 +109,12 @@ std::vector<std::string> names_of(std::span<const ArgumentType> arguments) {
     return names;
 }
 
-std::int32_t width_argument_of(const Graph& graph) {
-    const auto place =
-        std::ranges::find(graph.arguments, dynamic, &ir::Argument::rows);
-    return place == graph.arguments.end()
-               ? -1
-               : std::int32_t(place - graph.arguments.begin());
-}
-
 /// The width that the arguments have where the graph leaves it open, or
 /// `dynamic` if it is what an earlier sweep left behind.
 std::int32_t open_width(const Graph& graph,
                         std::span<const ArgumentType> arguments) {
     const std::string& name =
-        graph.arguments[std::size_t(width_argument_of(graph))].name;
+        graph.arguments[std::size_t(open_argument(graph))].name;
     const auto argument =
         std::ranges::find_if(arguments, [&](const ArgumentType& one) {
             return normalise_name(one.name) == name;
@@ -132,7 +125,7 @@ std::int32_t open_width(const Graph& graph,
 /// With that width, where it was left open.
 Graph of_one_width(const Graph& graph,
                    std::span<const ArgumentType> arguments) {
-    const std::int32_t open = width_argument_of(graph);
+    const std::int32_t open = open_argument(graph);
     if (open < 0)
         return graph;
     return with_width(graph, std::size_t(open), open_width(graph, arguments));
@@ -140,7 +133,7 @@ Graph of_one_width(const Graph& graph,
 
 Graph with_one_component(Graph graph, std::span<const ArgumentType> arguments,
                          const Purpose& purpose) {
-    const bool fixed = purpose.one_component && width_argument_of(graph) >= 0 &&
+    const bool fixed = purpose.one_component && open_argument(graph) >= 0 &&
                        open_width(graph, arguments) == 1;
     return fixed ? of_one_width(graph, arguments) : graph;
 }
@@ -178,7 +171,7 @@ Program compile(Graph graph, std::span<const std::string> names,
     }
     program.plan = plan_of(graph, options, sizes);
     program.key = key_of(graph, program.plan);
-    program.width_argument = width_argument_of(graph);
+    program.width_argument = open_argument(graph);
     program.argument_order = order_of(graph, names);
     program.graph = std::move(graph);
     return program;

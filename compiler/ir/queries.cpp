@@ -45,6 +45,24 @@ std::vector<int> count_readers(const Graph& graph) {
     return readers;
 }
 
+std::vector<bool> after_reductions(const Graph& graph) {
+    std::vector<bool> after(graph.nodes.size());
+    for (ValueId id = 0; id < graph.nodes.size(); ++id)
+        after[id] = graph[id].op == Op::Reduce ||
+                    std::ranges::any_of(graph[id].inputs(), [&](ValueId input) {
+                        return after[input];
+                    });
+    return after;
+}
+
+std::int32_t open_argument(const Graph& graph) {
+    const auto place =
+        std::ranges::find(graph.arguments, dynamic, &Argument::rows);
+    return place == graph.arguments.end()
+               ? -1
+               : std::int32_t(place - graph.arguments.begin());
+}
+
 bool folds_rows(const Graph& graph) {
     return std::ranges::any_of(graph.nodes, [](const Node& node) {
         return node.op == Op::Reduce && Axes(node.second) == Axes::IJ;

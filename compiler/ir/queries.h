@@ -19,6 +19,12 @@ std::pair<ValueId, ValueId> rows_first(const Graph& graph, const Node& node);
 /// By value: how many operands of others it is.
 std::vector<int> count_readers(const Graph& graph);
 
+/// By value: whether it is a reduction's result, or made of one.
+std::vector<bool> after_reductions(const Graph& graph);
+
+/// The argument whose width is open, or -1.
+std::int32_t open_argument(const Graph& graph);
+
 /// Whether a reduction is over both axes, so that rows are merged, too.
 bool folds_rows(const Graph& graph);
 /// Whether reductions meet only the pairs that a call chooses.

@@ -2,6 +2,7 @@
 
 #include "compiler/passes/split.h"
 
+#include "compiler/ir/queries.h"
 #include "compiler/ir/text.h"
 
 #include <algorithm>
@@ -13,18 +14,6 @@ using ir::Graph;
 using ir::Node;
 using ir::Op;
 using ir::ValueId;
-
-/// By value: whether it holds a reduction's result.
-std::vector<bool> after_reductions(const Graph& graph) {
-    std::vector<bool> after(graph.nodes.size());
-    for (ValueId id = 0; id < graph.nodes.size(); ++id) {
-        const auto inputs = graph[id].inputs();
-        after[id] = graph[id].op == Op::Reduce ||
-                    std::ranges::any_of(
-                        inputs, [&](ValueId input) { return after[input]; });
-    }
-    return after;
-}
 
 bool has_reduction(const Graph& graph) {
     return std::ranges::any_of(

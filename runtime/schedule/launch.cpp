@@ -187,7 +187,6 @@ void run_together(Run& run, ThreadPool& pool) {
 /// Constants of the call, once for all batches and threads.
 void prepare(const Job& job, Progress& progress, double* constants) {
     cpu::FloatMode kernels;
-    Watcher watcher{progress, true, kernels.callers()};
     tilefold_call call{};
     call.operands = job.operands.data();
     call.literals = job.literals;
@@ -196,9 +195,7 @@ void prepare(const Job& job, Progress& progress, double* constants) {
     call.columns = job.columns;
     call.width = job.width;
     call.functions = job.functions;
-    call.goes_on = &Watcher::goes_on;
-    call.watcher = &watcher;
-    job.kernel->prepare(&call);
+    prepare_watched(*job.kernel, call, {progress, true, kernels.callers()});
 }
 
 void run_watched(Run& run, ThreadPool& pool, const Poll& poll, bool alone) {

@@ -22,6 +22,14 @@ bool folds_strips(const Job& job, const Partition& partition) {
 
 } // namespace
 
+void prepare_watched(const Kernel& kernel, tilefold_call& call,
+                     Watcher watcher) {
+    call.goes_on = &Watcher::goes_on;
+    call.watcher = &watcher;
+    kernel.prepare(&call);
+    call.watcher = nullptr;
+}
+
 std::size_t Worker::bytes(const Job& job, const Partition& partition) {
     std::int64_t state =
         reduces(job.work) ? state_doubles(job, partition) * 8 : 0;
@@ -84,11 +92,7 @@ Worker::~Worker() {
 void Worker::prepare() {
     if (!run_.progress)
         return kernel_.prepare(&call_);
-    Watcher watcher{*run_.progress, polls_, callers_mode_};
-    call_.goes_on = &Watcher::goes_on;
-    call_.watcher = &watcher;
-    kernel_.prepare(&call_);
-    call_.watcher = nullptr;
+    prepare_watched(kernel_, call_, {*run_.progress, polls_, callers_mode_});
 }
 
 bool Worker::is_stopped() const {

@@ -35,6 +35,10 @@ struct Run {
     Tiles* tiles = nullptr;
 };
 
+/// The constants of the call; not all of them where the watcher's run stops.
+void prepare_watched(const Kernel& kernel, tilefold_call& call,
+                     Watcher watcher);
+
 class Worker {
 public:
     /// Bytes of scratch a worker carves its memory from.

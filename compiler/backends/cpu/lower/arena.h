@@ -13,8 +13,8 @@ constexpr std::int64_t round_up(std::int64_t number, std::int64_t multiple) {
     return (number + multiple - 1) / multiple * multiple;
 }
 
-/// Columns that the stages of a software-pipelined loop may read before the
-/// first and after the last.
+/// Most stages a software-pipelined loop is cut into beyond its first: columns
+/// that it may read before the first and after the last.
 inline constexpr std::int64_t most_run_ahead = 8;
 
 /// Rows of a matrix and of sums that the matrix unit takes at once, two

@@ -57,8 +57,8 @@ std::optional<Filter> place_filter(const ir::Graph& graph, const Plan& plan,
         ir::rows_first(graph, graph[filter.distance]);
     filter.components = graph[filter.row].type.rows;
     const std::int64_t words = words_of(filter.components);
-    filter.steps = round_up(words, most_block_depth) / most_block_depth;
-    filter.depth = round_up(words, filter.steps) / filter.steps;
+    filter.depth = contractions.depth;
+    filter.steps = round_up(words, filter.depth) / filter.depth;
     filter.stride = round_up(words, most_block_depth) * 4;
     const std::int64_t tile = plan.row_vectors * vector_bytes_of_bf16;
     const std::int64_t tiles = tiles_of_rows(plan);

@@ -57,9 +57,7 @@ struct LoweredKernel {
 
     WidthOffset scratch; ///< bytes that the largest entry takes
 
-    /// Of a packed value.
-    DType packed_dtype(ir::ValueId id) const { return packed[id]; }
-    std::vector<DType> packed; ///< by value
+    std::vector<DType> packed; ///< by value: packed_dtype()
 };
 
 /// Points that entries which compute the result itself take at a time.

@@ -42,14 +42,6 @@ bool folds_blocks(const ir::Graph& graph) {
     return folds_rows(graph) && !chooses_pairs(graph);
 }
 
-std::int32_t open_argument(const ir::Graph& graph) {
-    const auto place =
-        std::ranges::find(graph.arguments, dynamic, &ir::Argument::rows);
-    return place == graph.arguments.end()
-               ? -1
-               : std::int32_t(place - graph.arguments.begin());
-}
-
 ir::Graph of_width(const ir::Graph& graph, std::int32_t width) {
     const std::int32_t open = open_argument(graph);
     return open < 0 ? graph : with_width(graph, std::size_t(open), width);

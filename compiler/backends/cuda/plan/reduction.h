@@ -35,8 +35,6 @@ struct Reduction {
 
 /// Whether reductions over both axes leave one state of a block's rows.
 bool folds_blocks(const ir::Graph& graph);
-/// The argument whose width is open, or -1.
-std::int32_t open_argument(const ir::Graph& graph);
 /// The graph with that width; the graph itself where none is open.
 ir::Graph of_width(const ir::Graph& graph, std::int32_t width);
 

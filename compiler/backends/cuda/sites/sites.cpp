@@ -4,6 +4,7 @@
 #include "compiler/backends/cuda/sites/sites.h"
 
 #include "compiler/ir/exact.h"
+#include "compiler/ir/queries.h"
 
 #include <algorithm>
 #include <set>
@@ -41,16 +42,7 @@ void place_constants(const Graph& graph, Sites& sites) {
         sites.constants_size += components_of(type);
         sites.constants.push_back(constant);
     };
-    const std::vector<bool> after = [&] {
-        std::vector<bool> found(graph.nodes.size());
-        for (ValueId id = 0; id < graph.nodes.size(); ++id)
-            found[id] =
-                graph[id].op == Op::Reduce ||
-                std::ranges::any_of(graph[id].inputs(), [&](ValueId input) {
-                    return found[input];
-                });
-        return found;
-    }();
+    const std::vector<bool> after = after_reductions(graph);
     for (ValueId id = 0; id < graph.nodes.size(); ++id)
         if (!on_call(id) || after[id])
             for (ValueId operand : graph[id].inputs())

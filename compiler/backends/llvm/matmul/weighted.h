@@ -28,10 +28,6 @@ struct WeightedBlocks {
     llvm::Value* parts = nullptr;      ///< of weights, from the tile's first on
 
     std::int64_t value_bytes() const { return 2 * capacity; } ///< a component
-    /// Beside them: rows of a last block.
-    std::int64_t padding_bytes() const {
-        return (square_rows - 1) * value_bytes();
-    }
 
     /// Sets values of `count` columns, zeros up to a block's end. `row(j)`:
     /// address of column j's components, f32 and one after the other, readable

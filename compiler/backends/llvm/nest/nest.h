@@ -53,6 +53,31 @@ private:
     std::int64_t capacity_, offset_;
 };
 
+/// What reads constants, and packed values of both axes in its own way.
+class PackedLeaves : public Leaves {
+public:
+    bool has(ir::ValueId id) const override {
+        return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
+    }
+    llvm::Value* read(ir::ValueId id, Component component, int row,
+                      int column) override {
+        return entry_.constants->has(id)
+                   ? entry_.constants->read(id, component, row, column)
+                   : read_packed(id, component);
+    }
+
+protected:
+    PackedLeaves(Entry& entry, const Pack& rows, const Pack& columns,
+                 llvm::Value* scratch)
+        : entry_(entry), rows_(rows), columns_(columns), scratch_(scratch) {}
+    virtual llvm::Value* read_packed(ir::ValueId id, Component component) = 0;
+
+    Entry& entry_;
+    const Pack& rows_;
+    const Pack& columns_;
+    llvm::Value* scratch_;
+};
+
 /// What is made of reductions reads: constants, their results, and row values
 /// that a pack may have, where there is one.
 class EpilogueLeaves : public Leaves {

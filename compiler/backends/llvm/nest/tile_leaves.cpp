@@ -129,10 +129,7 @@ Value* TileLeaves::read_in_place(ValueId id, Component component,
         llvm::Align(1)));
 }
 
-Value* AcrossLeaves::read(ValueId id, Component component, int row,
-                          int column) {
-    if (entry_.constants->has(id))
-        return entry_.constants->read(id, component, row, column);
+Value* AcrossLeaves::read_packed(ValueId id, Component component) {
     if (columns_.has(id))
         return columns_.read_points(entry_.lanes, scratch_, id, component,
                                     column_);

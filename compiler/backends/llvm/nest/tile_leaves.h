@@ -90,24 +90,17 @@ private:
 };
 
 /// What the pairs of one row read, lanes over columns.
-class AcrossLeaves : public Leaves {
+class AcrossLeaves : public PackedLeaves {
 public:
     AcrossLeaves(Entry& entry, const Pack& rows, const Pack& columns,
                  llvm::Value* scratch, llvm::Value* row, llvm::Value* column)
-        : entry_(entry), rows_(rows), columns_(columns), scratch_(scratch),
-          row_(row), column_(column) {}
-
-    bool has(ir::ValueId id) const override {
-        return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
-    }
-    llvm::Value* read(ir::ValueId id, Component component, int row,
-                      int column) override;
+        : PackedLeaves(entry, rows, columns, scratch), row_(row),
+          column_(column) {}
 
 private:
-    Entry& entry_;
-    const Pack& rows_;
-    const Pack& columns_;
-    llvm::Value *scratch_, *row_, *column_;
+    llvm::Value* read_packed(ir::ValueId id, Component component) override;
+
+    llvm::Value *row_, *column_;
 };
 
 } // namespace tilefold::llvm_backend

@@ -14,49 +14,33 @@ using llvm::Value;
 namespace {
 
 /// Lanes over pairs: both axes are read at the same place of their run.
-class ZipLeaves : public Leaves {
+class ZipLeaves : public PackedLeaves {
 public:
     ZipLeaves(Entry& entry, const Pack& rows, const Pack& columns,
               Value* scratch, Value* point)
-        : entry_(entry), rows_(rows), columns_(columns), scratch_(scratch),
-          point_(point) {}
+        : PackedLeaves(entry, rows, columns, scratch), point_(point) {}
 
-    bool has(ValueId id) const override {
-        return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
-    }
-
-    Value* read(ValueId id, Component component, int row, int column) override {
-        if (entry_.constants->has(id))
-            return entry_.constants->read(id, component, row, column);
+private:
+    Value* read_packed(ValueId id, Component component) override {
         const Pack& pack = rows_.has(id) ? rows_ : columns_;
         return entry_.lanes.load(
             entry_.writer.packed_dtype(id),
             pack.address(entry_.lanes, scratch_, id, component, point_));
     }
 
-private:
-    Entry& entry_;
-    const Pack& rows_;
-    const Pack& columns_;
-    Value* scratch_;
     Value* point_;
 };
 
 /// Lanes over columns of one row.
-class RowLeaves : public Leaves {
+class RowLeaves : public PackedLeaves {
 public:
     RowLeaves(Entry& entry, const Pack& rows, const Pack& columns,
               Value* scratch, Value* row, Value* point)
-        : entry_(entry), rows_(rows), columns_(columns), scratch_(scratch),
-          row_(row), point_(point) {}
+        : PackedLeaves(entry, rows, columns, scratch), row_(row),
+          point_(point) {}
 
-    bool has(ValueId id) const override {
-        return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
-    }
-
-    Value* read(ValueId id, Component component, int row, int column) override {
-        if (entry_.constants->has(id))
-            return entry_.constants->read(id, component, row, column);
+private:
+    Value* read_packed(ValueId id, Component component) override {
         const DType dtype = entry_.writer.packed_dtype(id);
         if (rows_.has(id))
             return entry_.lanes.broadcast(
@@ -67,13 +51,7 @@ public:
             columns_.address(entry_.lanes, scratch_, id, component, point_));
     }
 
-private:
-    Entry& entry_;
-    const Pack& rows_;
-    const Pack& columns_;
-    Value* scratch_;
-    Value* row_;
-    Value* point_;
+    Value *row_, *point_;
 };
 
 /// Runs `body(first, count)` over [from, to) in chunks.

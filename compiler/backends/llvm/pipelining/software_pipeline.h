@@ -11,8 +11,8 @@
 // Requirements on a loop, else it is left as it is:
 //  1. one block, no store, no call but of intrinsics without memory;
 //  2. loads may run ahead of the first and beyond the last column by
-//     `margin` columns, or the first and the last are read again instead: what
-//     is read there is used by nothing;
+//     `most_run_ahead` columns, or the first and the last are read again
+//     instead: what is read there is used by nothing;
 //  3. values carried round the loop (accumulators) are updated in the last
 //     stage only.
 #pragma once

@@ -2,6 +2,8 @@
 
 #include "compiler/backends/llvm/pipelining/stages.h"
 
+#include "compiler/backends/cpu/lower/arena.h"
+
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -262,7 +264,7 @@ private:
     bool try_cut(int cycle) {
         const int width = travelling(cycle);
         if (cycle == 0 || width > room_ + (width == least_ ? from_memory : 0) ||
-            cuts_.size() == std::size_t(margin))
+            cuts_.size() == std::size_t(most_run_ahead))
             return false;
         room_ -= width;
         cuts_.insert(cycle);

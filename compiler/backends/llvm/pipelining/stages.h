@@ -8,8 +8,6 @@
 // register, though, until there are none left and it goes through memory.
 #pragma once
 
-#include "compiler/backends/cpu/lower/arena.h"
-
 #include <llvm/IR/Instructions.h>
 
 #include <cstdint>
@@ -30,9 +28,6 @@ struct Loop {
     int cycles = 0;                    ///< of a stage, at least
     bool stays_inside = false;         ///< reads nothing beyond either end
 };
-
-/// Most stages a loop is cut into beyond its first.
-inline constexpr std::int64_t margin = most_run_ahead;
 
 /// The stage of each operation. Loads, broadcasts and addresses have none: they
 /// are remade wherever they are used, and cost nothing as operands.

@@ -81,9 +81,13 @@ Value* Lanes::as(DType to, Value* value) const {
                          value, llvm::Constant::getNullValue(value->getType()))
                    : b.CreateICmpNE(
                          value, llvm::Constant::getNullValue(value->getType()));
+    if (from == DType::Bool && to == DType::I64)
+        return b.CreateZExt(value, target);
+    // One operation on a comparison's mask; a conversion of truth values to
+    // double makes integers of them first, four operations more.
     if (from == DType::Bool)
-        return to == DType::I64 ? b.CreateZExt(value, target)
-                                : b.CreateUIToFP(value, target);
+        return b.CreateSelect(value, llvm::ConstantFP::get(target, 1.0),
+                              llvm::Constant::getNullValue(target));
     if (from == DType::I64)
         return b.CreateSIToFP(value, target);
     if (to == DType::I64)

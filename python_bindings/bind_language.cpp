@@ -46,7 +46,7 @@ Rows functions() {
 
 Rows more_reductions() {
     return {
-#define REDUCTION_SUGAR(spelling, keops, arity, body, doc) {spelling, doc},
+#define REDUCTION_SUGAR(spelling, keops, operands, body, doc) {spelling, doc},
 #include "compiler/language/reduction_sugar.def"
 #undef REDUCTION_SUGAR
     };

@@ -293,6 +293,8 @@ private:
                             ir::Pairs pairs);
     ir::ValueId reduction_sugar(Scope& scope, const ast::Node& node,
                                 const ReductionSugar& sugar);
+    ir::ValueId level_of(Scope& scope, const ast::Node& node, ir::ValueId f,
+                         Axes over);
     std::int64_t count_of(Scope& scope, const ast::Node& node) const;
     ir::ValueId reduction_below(ir::ValueId value);
     Span span_of_inner(ir::ValueId reduction, Span outer) const;

@@ -2,6 +2,7 @@
 // of.
 
 #include "compiler/build/graph_build.h"
+#include "compiler/build/quantile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -174,14 +175,40 @@ ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
         refuse(Code::ComplexOperand, span, {});
     Bindings bindings;
     bindings.values["f"] = f;
-    bindings.over = axes_of(node.axes);
-    bindings.pairs = pairs_met(std::span(&f, 1), node, span);
+    bindings.over = scope.rule ? scope.rule->over : axes_of(node.axes);
+    bindings.pairs = scope.rule ? scope.rule->pairs
+                                : pairs_met(std::span(&f, 1), node, span);
     bindings.values["n"] =
         tilefold::count_of(builder_, bindings.over, bindings.pairs);
     bindings.span = span;
-    if (sugar.arity == 2)
+    if (sugar.operands.back() == "K")
         bindings.count = count_of(scope, node);
+    if (sugar.operands.back() == "q") {
+        bindings.values["q"] = level_of(scope, node, f, bindings.over);
+        search_rank(builder_, bindings);
+    }
     return tilefold::expand(builder_, sugar.body, bindings);
+}
+
+/// q of `quantile_j(f, q)`, a number from 0 to 1, or several of a scalar f.
+ValueId GraphBuild::level_of(Scope& scope, const ast::Node& node, ValueId f,
+                             Axes over) {
+    const ValueId level = as_real(scope.values.at(node.children[1]));
+    const Span span = scope.formula[node.children[1]].span;
+    const std::string name = node.name + "_" + std::string(spelling_of(over));
+    const Type type = builder_.type(level);
+    if (const Axes shared = type.axes & over; shared != Axes::None)
+        refuse(Code::LevelOnAxis, span,
+               {name, std::string(spelling_of(shared))});
+    if (is_complex(level))
+        refuse(Code::ComplexOperand, span, {});
+    const auto written = literal_of(scope.formula, node.children[1]);
+    if (written && !(*written >= 0 && *written <= 1))
+        refuse(Code::NoLevel, span, {name,
+                formula_.text.substr(span.begin, span.end - span.begin)});
+    if (type.rank != 0 && builder_.type(f).rank != 0)
+        refuse(Code::LevelsOfVectors, span, {name});
+    return level;
 }
 
 /// K of `argkmin_j(f, K)`.

@@ -23,13 +23,11 @@ constexpr SugarRow sugar_rows[] = {
 };
 
 struct ReductionSugarRow {
-    std::string_view spelling, keops;
-    int arity;
-    std::string_view body, doc;
+    std::string_view spelling, keops, operands, body, doc;
 };
 constexpr ReductionSugarRow reduction_sugar_rows[] = {
-#define REDUCTION_SUGAR(spelling, keops, arity, body, doc)                     \
-    {spelling, keops, arity, body, doc},
+#define REDUCTION_SUGAR(spelling, keops, operands, body, doc)                  \
+    {spelling, keops, operands, body, doc},
 #include "compiler/language/reduction_sugar.def"
 #undef REDUCTION_SUGAR
 };
@@ -123,8 +121,10 @@ Vocabulary::Arity reduction_arity(std::string_view stem) {
     if (const auto found = find_reduction(stem))
         return arity_of(ir::row_of(*found));
     for (const ReductionSugarRow& row : reduction_sugar_rows)
-        if (row.spelling == stem)
-            return {.least = row.arity, .most = row.arity};
+        if (row.spelling == stem) {
+            const int count = int(names_in(row.operands).size());
+            return {.least = count, .most = count};
+        }
     return {};
 }
 
@@ -184,8 +184,8 @@ std::string reduction_of_keops(std::string_view name) {
 std::vector<ReductionSugar> parse_reduction_sugar() {
     std::vector<ReductionSugar> all;
     for (const ReductionSugarRow& row : reduction_sugar_rows)
-        all.push_back(
-            {row.spelling, row.arity, row.doc, parse(row.body, vocabulary())});
+        all.push_back({row.spelling, names_in(row.operands),
+                       parse(row.body, vocabulary())});
     return all;
 }
 

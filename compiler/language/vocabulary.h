@@ -74,8 +74,7 @@ std::optional<Shaping> find_shaping(std::string_view spelling);
 /// A row of reduction_sugar.def, its body parsed.
 struct ReductionSugar {
     std::string_view spelling;
-    int arity;
-    std::string_view doc;
+    std::vector<std::string> operands; ///< "f", and what the row has beside it
     ast::Formula body;
 };
 /// Null where there is none.

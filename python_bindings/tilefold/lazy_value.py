@@ -307,6 +307,14 @@ class Lazy(Traced):
         """The root of the variance."""
         return self._reduced("std", (), axis, kwargs)
 
+    def median(self, axis: Any = None, **kwargs: Any) -> Any:
+        """The middle value over an axis, or the mean of the middle two."""
+        return self._reduced("median", (), axis, kwargs)
+
+    def quantile(self, q: Any, axis: Any = None, **kwargs: Any) -> Any:
+        """As of a kernel: the values that a part `q` is below."""
+        return self._reduced("quantile", (q,), axis, kwargs)
+
     def argmin(self, axis: Any = None, **kwargs: Any) -> Any:
         """Where the first smallest value along an axis is, int64."""
         return self._reduced("argmin", (), axis, kwargs)

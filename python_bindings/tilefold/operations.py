@@ -39,6 +39,7 @@ METHODS = {
         for name in (
             "sum", "mean", "max", "min", "prod", "any", "all", "var", "std",
             "logsumexp", "argmin", "argmax", "trace", "norm", "softmax",
+            "median", "quantile",
         )
     },
     "amax": "max", "amin": "min", "count_nonzero": "count",
@@ -59,7 +60,7 @@ def method_call(
 ) -> tuple[str, Sequence[Any], dict[str, Any]]:
     """The method that a function of arrays is, and what it is given."""
     method = METHODS[function]
-    known = {"axis", "keepdims", "order", "ddof", "k"}
+    known = {"axis", "keepdims", "order", "ddof", "k", "q"}
     given = {}
     for key, value in kwargs.items():
         name = _RENAMED.get(key, key)
@@ -80,6 +81,8 @@ def of_torch(
     given = dict(kwargs)
     if name in ("max", "min") and (len(args) > 1 or "dim" in kwargs):
         _core.fail("TracedFunction", f"{name}(…, dim), which gives two tensors")
+    if name == "median":
+        _core.fail("TracedFunction", "median, the lower of two middle values,")
     if name in _SPREADS:
         unbiased = given.pop("unbiased", None)
         correction = given.pop("correction", None)

@@ -84,19 +84,20 @@ class PairTerm:
         count: int = 0,
         weights: str = "",
         apart: bool = False,
+        level: str = "",
     ) -> _core.Formula:
         """The formula of a reduction of the pair term.
 
         `weights` names an argument on the axis: a factor, or, `apart`, the
-        second operand of the reduction.
+        second operand of the reduction. `level` names one on no axis.
         """
-        key = (reduction, axes, count, weights, apart)
+        key = (reduction, axes, count, weights, apart, level)
         if key not in self.derived:
             on = _AXES[axes]
             text = f"{reduction}_{on}(operand"
             if weights:
                 text += f"{', ' if apart else '*'}{weights}_{on}"
-            text += f", {count})" if count else ")"
+            text += f", {count or level})" if count or level else ")"
             self.derived[key] = self.inside(text)
         return self.derived[key]
 

@@ -93,6 +93,22 @@ class Reductions:
         """The root of the variance."""
         return _spread(self, "std", axis, ddof, keepdims)
 
+    def median(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """The middle value over an axis, or the mean of the middle two.
+
+        Exact, by counting: no row of the matrix is stored or sorted.
+        """
+        return self.quantile(0.5, axis, keepdims)
+
+    def quantile(self, q: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        """The values that a part `q` of those over an axis is below.
+
+        `q` is a number from 0 to 1, or several, which then are the first axis
+        of the result; linear between two values, as NumPy's and PyTorch's are.
+        NaN where any value is, and of a level outside [0, 1].
+        """
+        return _quantile(self, q, axis, keepdims)
+
     def norm(
         self, order: Any = None, axis: Any = None, keepdims: bool = False
     ) -> Any:
@@ -166,6 +182,28 @@ def _spread(
     count = math.prod(kernel.shape[place] for place in places)
     ratio = count / (count - ddof) if count > ddof else float("nan")
     return result * (ratio if name == "var" else ratio**0.5)
+
+
+def _quantile(kernel: Any, q: Any, axis: Any, keepdims: bool) -> Any:
+    """In one call for all levels."""
+    several = getattr(q, "ndim", None) != 0 and hasattr(q, "__len__")
+    levels = [float(level) for level in q] if several else float(q)
+    axes = positions(kernel, "quantile", axis)
+    bits = sum(_bits(kernel, place) for place in axes)
+    if not all(_bits(kernel, place) for place in axes):
+        _core.fail(
+            "KernelPointAxes", "quantile", kernel.shape, described(kernel)
+        )
+    pair = kernel._pair
+    name = pair.formula._unused_name("q")
+    formula = pair.around("quantile", bits, level=name)
+    result = formula({**pair.arguments, name: levels}, **pair.settings)
+    for place in range(result.ndim - 1, 0, -1) if several else ():
+        result = result.swapaxes(place, place - 1)
+    if not keepdims:
+        return result
+    shape = [1 if a in axes else n for a, n in enumerate(kernel.shape)]
+    return result.reshape((*result.shape[:several], *shape))
 
 
 def _norm(kernel: Any, order: Any, axis: Any, keepdims: bool) -> Any:

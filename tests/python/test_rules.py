@@ -145,6 +145,8 @@ REDUCTIONS: dict[str, list[str]] = {
     "std": ["std_j a_i*c_j"],
     "kmax": ["kmax_j(sin(9*a_i*c_j), 2)"],
     "logmeanexp": ["logmeanexp_j(a_i*c_j)"],
+    "quantile": ["quantile_j(sin(9*a_i*c_j), 0.3)"],
+    "median": ["median_j sin(9*a_i*v_j)"],
     "kmin": ["kmin_j(sin(9*a_i*c_j), 3)", "kmin_ij(a_i*c_j, 4)"],
 }
 # Integers and truth values have no derivative.

@@ -1,0 +1,123 @@
+// compiler/build/quantile.cpp - the search behind quantile_j(f, q): a bound
+// below the element of rank k, found by counting how many values lie below
+// thresholds.
+//
+// 1. A value of rank k is at least a threshold iff at most k values are below
+//    it. A sweep counts for seven thresholds a point, and so finds three bits
+//    of the value: first of its exponent, then of its mantissa. No values are
+//    kept, and nothing is approximate.
+// 2. Negative values are searched among their opposites, so that thresholds
+//    are powers of two and what lies between them.
+// 3. Where no number of f's dtype lies between the bound and the value, the
+//    search is over: the body of the row in reduction_sugar.def takes the
+//    smallest value that is not below the bound.
+//
+// Munro and Paterson, Selection and sorting with limited storage, 1980.
+
+#include "compiler/build/quantile.h"
+
+#include "compiler/language/vocabulary.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace tilefold {
+
+using ir::ValueId;
+
+namespace {
+
+constexpr int thresholds = 7; ///< of a sweep
+constexpr int bits_of_sweep = 3;
+
+/// What a dtype's numbers are made of.
+struct Range {
+    double least;  ///< the smallest normal number
+    int exponents; ///< bits of an exponent
+    int mantissa;  ///< bits behind the leading one
+};
+
+template <class Float>
+constexpr Range range_of(int exponents) {
+    using Limits = std::numeric_limits<Float>;
+    return {double(Limits::min()), exponents, Limits::digits - 1};
+}
+
+/// A search in progress: names, and the values that formulas of earlier ones
+/// gave them.
+class Search {
+public:
+    Search(ir::Builder& builder, const Bindings& bindings)
+        : builder_(builder), found_(bindings) {}
+
+    ValueId operator[](const std::string& name) const {
+        return found_.values.at(name);
+    }
+
+    void run() {
+        const Type type = builder_.type(found_.values["f"]);
+        const Range range = type.dtype == DType::F32 ? range_of<float>(8)
+                                                     : range_of<double>(11);
+        found_.values["least"] = builder_.constant(range.least);
+        find("k", "(q*(n - 1))//1");
+        find("s", "where((count_j (f < 0)) > k, -1, 1)");
+        find("g", "s*f");
+        find("r", "where(s < 0, n - 1 - k, k)");
+        find("lo", "where((count_j (g < least)) <= r, least, 0)");
+        // The factors of thresholds, from sweep to sweep: 2^(8^m), …, 2^8, 2.
+        for (int bits = bits_of_sweep * (range.exponents / bits_of_sweep);
+             bits >= 0; bits -= bits_of_sweep)
+            multiply(std::ldexp(1.0, 1 << bits));
+        find("step", "lo*0.125");
+        for (int bits = 0; bits <= range.mantissa; bits += bits_of_sweep)
+            add();
+    }
+
+private:
+    void find(const std::string& name, std::string_view formula) {
+        found_.values[name] = evaluate(formula);
+    }
+    ValueId evaluate(std::string_view formula) {
+        return expand(builder_, parse(formula, vocabulary()), found_);
+    }
+
+    /// lo * factor^m, for the largest m that is a bound.
+    void multiply(double factor) {
+        found_.values["factor"] = builder_.constant(factor);
+        found_.values["next"] = found_.values["lo"];
+        find("t", "lo");
+        for (int m = 0; m < thresholds; ++m) {
+            find("t", "t*factor");
+            find("next", "next*where((count_j (g < t)) <= r, factor, 1)");
+        }
+        find("lo", "next");
+    }
+
+    /// lo + step*m, likewise: as the threshold was rounded, so is the bound.
+    void add() {
+        find("passed", "0");
+        for (int m = 1; m <= thresholds; ++m) {
+            found_.values["m"] = builder_.constant(m);
+            find("passed", "passed + ((count_j (g < lo + step*m)) <= r)");
+        }
+        find("lo", "lo + step*passed");
+        find("step", "step*0.125");
+    }
+
+    ir::Builder& builder_;
+    Bindings found_;
+};
+
+} // namespace
+
+void search_rank(ir::Builder& builder, Bindings& bindings) {
+    Search search(builder, bindings);
+    search.run();
+    for (const char* name : {"k", "s", "lo"})
+        bindings.values[name] = search[name];
+    bindings.values["nan"] =
+        builder.constant(std::numeric_limits<double>::quiet_NaN());
+}
+
+} // namespace tilefold

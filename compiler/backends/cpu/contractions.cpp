@@ -128,10 +128,12 @@ std::map<ValueId, Words> find_words(const ir::Graph& graph, const Plan& plan) {
             continue;
         const bool is_bf16 = one->dtype == DType::BF16;
         if (is_bf16 != (other->dtype == DType::BF16) ||
-            (is_bf16 ? !isa.bf16 || node.op == Op::SqDist : !isa.bytes8))
+            (is_bf16 ? !isa.bf16 || node.op == Op::SqDist : isa.int8 == 0))
             continue;
-        found[x] = {node.op, one->dtype, other->dtype, graph[x].type.rows};
-        found[y] = {node.op, other->dtype, one->dtype, graph[x].type.rows};
+        const int numbers = is_bf16 ? 2 : isa.int8;
+        const std::int64_t components = graph[x].type.rows;
+        found[x] = {node.op, one->dtype, other->dtype, components, numbers};
+        found[y] = {node.op, other->dtype, one->dtype, components, numbers};
     }
     return found;
 }

@@ -22,13 +22,14 @@ struct Words {
     DType stored = DType::I8;
     DType other = DType::I8; ///< as the vector is stored that it meets
     std::int64_t components = 0;
+    std::int64_t numbers = 4; ///< in a word
     /// Words that an instruction for blocks takes at a time; 0: there is none.
     std::int64_t depth = 0;
 
     bool exact() const { return stored != DType::BF16; }
-    std::int64_t numbers() const { return exact() ? 4 : 2; } ///< in a word
-    std::int64_t words() const {                             // of numbers
-        return (components + numbers() - 1) / numbers();
+    int bits() const { return int(32 / numbers); } ///< of a number
+    std::int64_t words() const {                   // of numbers
+        return (components + numbers - 1) / numbers;
     }
     std::int64_t steps() const { return (words() + depth - 1) / depth; }
     /// With zeros, where blocks want them.

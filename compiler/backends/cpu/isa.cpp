@@ -9,10 +9,10 @@ namespace tilefold {
 namespace {
 
 constexpr IsaRow machines[] = {
-#define ISA(name, spelling, bytes, vectors, masks, bytes8, bf16, blocks,       \
-            ports, ...)                                                        \
+#define ISA(name, spelling, bytes, vectors, masks, int8, bf16, blocks, ports,  \
+            ...)                                                               \
     {Isa::name, spelling, bytes,  vectors,      masks,                         \
-     bytes8,    bf16,     blocks, Ports::ports, __VA_ARGS__},
+     int8,      bf16,     blocks, Ports::ports, __VA_ARGS__},
 #include "compiler/backends/cpu/isa.def"
 #undef ISA
 };

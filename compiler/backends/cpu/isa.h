@@ -20,7 +20,9 @@ struct IsaRow {
     Isa isa;
     std::string_view spelling;
     std::int32_t vector_bytes, registers;
-    bool masks, bytes8, bf16, blocks;
+    bool masks;
+    std::int32_t int8; ///< products that an instruction sums up in a lane
+    bool bf16, blocks;
     Ports ports;
     const char* triple;
     const char* cpu;

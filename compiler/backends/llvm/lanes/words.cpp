@@ -40,15 +40,17 @@ Value* emit_one_index(const Lanes& lanes, const Words& of, bool is_row,
         b.CreateStore(b.CreateAdd(b.CreateLoad(whole, variable), term),
                       variable);
     };
+    const int rest_of_word = 32 - of.bits();
     lanes.loop(lanes.constant(0), lanes.constant(of.words()), lanes.constant(1),
                [&](Value* k) {
-                   Value* four = bits(lanes, word(k));
-                   for (int q = 0; q < 4; ++q) {
-                       Value* top =
-                           b.CreateShl(four, whole_number(lanes, 24 - 8 * q));
-                       Value* one =
-                           is_row ? b.CreateLShr(top, whole_number(lanes, 24))
-                                  : b.CreateAShr(top, whole_number(lanes, 24));
+                   Value* all = bits(lanes, word(k));
+                   for (int q = 0; q < of.numbers; ++q) {
+                       Value* top = b.CreateShl(
+                           all,
+                           whole_number(lanes, rest_of_word - of.bits() * q));
+                       Value* places = whole_number(lanes, rest_of_word);
+                       Value* one = is_row ? b.CreateLShr(top, places)
+                                           : b.CreateAShr(top, places);
                        add(sum, one);
                        add(squares, b.CreateMul(one, one));
                    }
@@ -83,7 +85,7 @@ Value* add_words(const Lanes& lanes, const Words& of, Value* sum, Value* row,
     llvm::Type* narrow =
         of.exact() ? b.getInt8Ty() : llvm::Type::getBFloatTy(b.getContext());
     auto* numbers = llvm::FixedVectorType::get(
-        narrow, unsigned(lanes.width() * of.numbers()));
+        narrow, unsigned(lanes.width() * of.numbers));
     return b.CreateIntrinsic(
         id, {},
         {sum, b.CreateBitCast(row, numbers), b.CreateBitCast(column, numbers)});

@@ -10,29 +10,69 @@ using llvm::Value;
 
 namespace {
 
+/// What is done to a vector's numbers on their way into words.
+struct Packing {
+    const Words& of;
+    std::int64_t flip; ///< bits of each number that are turned
+
+    int stored_bits() const { return 8 * int(size_of(of.stored)); }
+    std::int64_t stored_bytes() const { // of a word's numbers
+        return of.numbers * size_of(of.stored);
+    }
+    /// Flips of all numbers of a word.
+    std::int64_t flips() const {
+        std::int64_t all = 0;
+        for (std::int64_t q = 0; q < of.numbers; ++q)
+            all |= flip << (of.bits() * q);
+        return all;
+    }
+    /// `count` words whose numbers are neighbours, loaded.
+    Value* neighbours(llvm::IRBuilder<>& b, Value* from, int count) const {
+        const auto vector = [&](int bits) {
+            return llvm::FixedVectorType::get(b.getIntNTy(unsigned(bits)),
+                                              unsigned(count * of.numbers));
+        };
+        Value* stored =
+            b.CreateAlignedLoad(vector(stored_bits()), from, llvm::Align(1));
+        return b.CreateBitCast(
+            widened(b, stored, vector(of.bits())),
+            llvm::FixedVectorType::get(b.getInt32Ty(), unsigned(count)));
+    }
+    /// One number, as one of a word.
+    Value* number(llvm::IRBuilder<>& b, Value* from) const {
+        Value* stored = b.CreateAlignedLoad(
+            b.getIntNTy(unsigned(stored_bits())), from, llvm::Align(1));
+        return widened(b, stored, b.getIntNTy(unsigned(of.bits())));
+    }
+
+private:
+    Value* widened(llvm::IRBuilder<>& b, Value* stored, llvm::Type* to) const {
+        return of.stored == DType::I8 ? b.CreateSExt(stored, to)
+                                      : b.CreateZExt(stored, to);
+    }
+};
+
 /// Words that are neighbours on both sides, vectors of them, flipped.
-void copy_words(const Lanes& lanes, Value* from, Value* to, Value* count,
-                std::int64_t flips) {
+void copy_words(const Lanes& lanes, const Packing& packing, Value* from,
+                Value* to, Value* count) {
+    auto& b = lanes.b;
     lanes.loop(
         lanes.constant(0), count, lanes.constant(lanes.width()), [&](Value* k) {
-            Value* word = lanes.b.CreateAlignedLoad(lanes.type(DType::I32),
-                                                    lanes.at(from, k, 0, 4),
-                                                    llvm::Align(1));
-            lanes.b.CreateAlignedStore(
-                lanes.b.CreateXor(word, whole_number(lanes, flips)),
+            Value* words = packing.neighbours(
+                b, lanes.at(from, k, 0, packing.stored_bytes()), lanes.width());
+            b.CreateAlignedStore(
+                b.CreateXor(words, whole_number(lanes, packing.flips())),
                 lanes.at(to, k, 0, 4), llvm::Align(4));
         });
 }
 
-/// The body of word_load, which turns bits of `flip` in each number.
+/// The body of word_load.
 void write_word_load(ModuleWriter& writer, llvm::IRBuilder<>& b,
-                     llvm::Function* function, const Words& of,
-                     std::int64_t flip) {
+                     llvm::Function* function, const Packing& packing) {
+    const Words& of = packing.of;
     const Lanes scalar = writer.lanes(b, 1);
+    Value* from = function->getArg(0);
     Value* step = function->getArg(1);
-    const std::int64_t numbers = of.numbers();
-    const std::int64_t size = 4 / numbers; // bytes of a number
-    llvm::Type* number = b.getIntNTy(unsigned(8 * size));
     const auto store = [&](Value* word, Value* k) {
         b.CreateStore(word,
                       b.CreatePtrAdd(function->getArg(2),
@@ -43,18 +83,16 @@ void write_word_load(ModuleWriter& writer, llvm::IRBuilder<>& b,
         Value* word = b.getInt32(0);
         for (std::int64_t q = 0; q < count; ++q) {
             Value* place = b.CreatePtrAdd(
-                function->getArg(0),
-                b.CreateMul(b.CreateAdd(first, b.getInt64(q)), step));
-            Value* one =
-                b.CreateZExt(b.CreateAlignedLoad(number, place, llvm::Align(1)),
-                             b.getInt32Ty());
-            one = b.CreateXor(one, b.getInt32(flip));
-            word = b.CreateOr(word, b.CreateShl(one, 8 * size * q));
+                from, b.CreateMul(b.CreateAdd(first, b.getInt64(q)), step));
+            Value* one = b.CreateZExt(packing.number(b, place), b.getInt32Ty());
+            one = b.CreateXor(one, b.getInt32(packing.flip));
+            word = b.CreateOr(word, b.CreateShl(one, of.bits() * q));
         }
         return word;
     };
-    const std::int64_t whole = of.components / numbers;
-    Value* are_neighbours = b.CreateICmpEQ(step, b.getInt64(size));
+    const std::int64_t whole = of.components / of.numbers;
+    Value* are_neighbours =
+        b.CreateICmpEQ(step, b.getInt64(size_of(of.stored)));
     Value* quick =
         b.CreateSelect(are_neighbours, b.getInt64(whole), b.getInt64(0));
     Value* one = b.getInt64(1);
@@ -62,20 +100,21 @@ void write_word_load(ModuleWriter& writer, llvm::IRBuilder<>& b,
         b.CreateICmpEQ(function->getArg(3), b.getInt64(4)),
         b.CreateAnd(quick, b.getInt64(-std::int64_t(writer.plan.lanes))),
         b.getInt64(0));
-    copy_words(writer.lanes(b, writer.plan.lanes), function->getArg(0),
-               function->getArg(2), runs, flip * 0x01010101);
+    copy_words(writer.lanes(b, writer.plan.lanes), packing, from,
+               function->getArg(2), runs);
     scalar.loop(runs, quick, one, [&](Value* k) {
-        Value* word = b.CreateAlignedLoad(
-            b.getInt32Ty(), scalar.at(function->getArg(0), k, 0, 4),
-            llvm::Align(1));
-        store(b.CreateXor(word, b.getInt32(flip * 0x01010101)), k);
+        Value* words = packing.neighbours(
+            b, scalar.at(from, k, 0, packing.stored_bytes()), 1);
+        Value* word = b.CreateBitCast(words, b.getInt32Ty());
+        store(b.CreateXor(word, b.getInt32(packing.flips())), k);
     });
     scalar.loop(quick, b.getInt64(whole), one, [&](Value* k) {
-        store(gather(b.CreateMul(k, b.getInt64(numbers)), numbers), k);
+        store(gather(b.CreateMul(k, b.getInt64(of.numbers)), of.numbers), k);
     });
-    if (of.components % numbers)
-        store(gather(b.getInt64(whole * numbers), of.components % numbers),
-              b.getInt64(whole));
+    if (of.components % of.numbers)
+        store(
+            gather(b.getInt64(whole * of.numbers), of.components % of.numbers),
+            b.getInt64(whole));
     for (std::int64_t k = of.words(); k < of.padded(); ++k)
         store(b.getInt32(0), b.getInt64(std::uint64_t(k)));
 }
@@ -90,7 +129,7 @@ llvm::Function* word_load(ModuleWriter& writer, const Words& of, bool is_row) {
                              std::to_string(of.components);
     return writer.shared(name, "pnpn",
                          [of, flip](auto& its, auto& b, auto* function) {
-                             write_word_load(its, b, function, of, flip);
+                             write_word_load(its, b, function, {of, flip});
                          });
 }
 

@@ -50,6 +50,7 @@ constexpr LoweredCase shown[] = {
     {"long vectors", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[64], y f32[64], b f32, l f64"},
     {"slabs", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[500], y f32[500], b f32, l f64"},
     {"words", "argmax_j x_i·y_j", "x i8[64], y i8[64]", Isa::X86_64_V4_VNNI},
+    {"words of pairs", "argmin_j |x_i - y_j|²", "x i8[64], y u8[64]", Isa::X86_64_V3},
     {"word tiles", "argmax_j x_i·y_j", "x i8[64], y i8[64]", Isa::X86_64_V4_AMX},
     {"split tiles", "max_j x_i·y_j", "x f32[64], y f32[64]", Isa::X86_64_V4_AMX, 1e-2},
     {"a filter", "argkmin_j(|x_i - y_j|², 10)", "x f32[64], y f32[64]", Isa::X86_64_V4_BF16},

@@ -16,9 +16,24 @@ Value* bits(const Lanes& lanes, Value* word) {
     return lanes.b.CreateBitCast(word, lanes.type(DType::I32));
 }
 
+/// Sums of the products of two 16-bit numbers in each lane.
+Value* sums_of_pairs(const Lanes& lanes, Value* row, Value* column) {
+    auto& b = lanes.b;
+    const auto id = lanes.width() == 8
+                        ? llvm::Intrinsic::x86_avx2_pmadd_wd
+                        : llvm::Intrinsic::x86_avx512_pmaddw_d_512;
+    auto* numbers =
+        llvm::FixedVectorType::get(b.getInt16Ty(), unsigned(2 * lanes.width()));
+    return b.CreateIntrinsic(
+        id, {},
+        {b.CreateBitCast(row, numbers), b.CreateBitCast(column, numbers)});
+}
+
 } // namespace
 
 WordOffsets offsets_of(const Words& of, bool is_row) {
+    if (of.numbers == 2)
+        return {0, 0}; // 16 bits hold both dtypes' numbers
     const DType rows = is_row ? of.stored : of.other;
     const DType columns = is_row ? of.other : of.stored;
     return {rows == DType::I8 ? 128 : 0, columns == DType::U8 ? 128 : 0};
@@ -49,8 +64,9 @@ Value* emit_one_index(const Lanes& lanes, const Words& of, bool is_row,
                            all,
                            whole_number(lanes, rest_of_word - of.bits() * q));
                        Value* places = whole_number(lanes, rest_of_word);
-                       Value* one = is_row ? b.CreateLShr(top, places)
-                                           : b.CreateAShr(top, places);
+                       Value* one = is_row && of.numbers == 4
+                                        ? b.CreateLShr(top, places)
+                                        : b.CreateAShr(top, places);
                        add(sum, one);
                        add(squares, b.CreateMul(one, one));
                    }
@@ -80,6 +96,8 @@ Value* start_of_words(const Lanes& lanes, const Words& of) {
 Value* add_words(const Lanes& lanes, const Words& of, Value* sum, Value* row,
                  Value* column) {
     auto& b = lanes.b;
+    if (of.exact() && of.numbers == 2)
+        return b.CreateAdd(sum, sums_of_pairs(lanes, row, column));
     const auto id = of.exact() ? llvm::Intrinsic::x86_avx512_vpdpbusd_512
                                : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512;
     llvm::Type* narrow =

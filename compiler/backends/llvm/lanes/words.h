@@ -2,10 +2,12 @@
 // 32-bit word at a time.
 //
 // Four 8-bit or two bf16 neighbours of a vector are one word of a lane, and
-// one instruction adds all their products to a sum (AVX512-VNNI, AVX512-BF16).
-// That of 8-bit numbers takes one operand as unsigned, u, and one as signed,
-// s; rows hold u = x + a, columns s = y - c, where a and c are 128 or 0 as the
-// arrays' dtypes want:
+// one instruction adds all their products to a sum (AVX512-VNNI, AVX512-BF16);
+// or two 8-bit neighbours are, as 16-bit numbers, where one instruction sums up
+// their products and another adds these (AVX2, AVX512BW).
+// That of four 8-bit numbers takes one operand as unsigned, u, and one as
+// signed, s; rows hold u = x + a, columns s = y - c, where a and c are 128 or 0
+// as the arrays' dtypes want, of 16-bit numbers always 0:
 //   x·y     =  Σ u s + c Σ u - a Σ s - a c D
 //   |x-y|²  =  (Σ u² - 2(a+c) Σ u + a² D)
 //            + (Σ s² + 2(a+c) Σ s + (c² + 2ac) D) - 2 Σ u s

@@ -295,6 +295,7 @@ private:
                                 const ReductionSugar& sugar);
     ir::ValueId level_of(Scope& scope, const ast::Node& node, ir::ValueId f,
                          Axes over);
+    void search_rank(Bindings& bindings); // quantile.cpp
     std::int64_t count_of(Scope& scope, const ast::Node& node) const;
     ir::ValueId reduction_below(ir::ValueId value);
     Span span_of_inner(ir::ValueId reduction, Span outer) const;

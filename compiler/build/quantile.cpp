@@ -6,17 +6,16 @@
 //    it. A sweep counts for seven thresholds a point, and so finds three bits
 //    of the value: first of its exponent, then of its mantissa. No values are
 //    kept, and nothing is approximate.
-// 2. Negative values are searched among their opposites, so that thresholds
-//    are powers of two and what lies between them.
+// 2. Negative values are searched among their opposites, tiny ones among
+//    multiples of them, so that thresholds are powers of two and what lies
+//    between them.
 // 3. Where no number of f's dtype lies between the bound and the value, the
 //    search is over: the body of the row in reduction_sugar.def takes the
 //    smallest value that is not below the bound.
 //
 // Munro and Paterson, Selection and sorting with limited storage, 1980.
 
-#include "compiler/build/quantile.h"
-
-#include "compiler/language/vocabulary.h"
+#include "compiler/build/graph_build.h"
 
 #include <cmath>
 #include <limits>
@@ -30,18 +29,19 @@ namespace {
 
 constexpr int thresholds = 7; ///< of a sweep
 constexpr int bits_of_sweep = 3;
+constexpr double scale = 0x1p60; ///< of values near the smallest numbers
 
 /// What a dtype's numbers are made of.
 struct Range {
-    double least;  ///< the smallest normal number
-    int exponents; ///< bits of an exponent
-    int mantissa;  ///< bits behind the leading one
+    double least, greatest; ///< of the normal numbers
+    int exponents;          ///< bits of an exponent
+    int mantissa;           ///< bits behind the leading one
 };
 
-template <class Float>
-constexpr Range range_of(int exponents) {
+template <class Float> constexpr Range range_of(int exponents) {
     using Limits = std::numeric_limits<Float>;
-    return {double(Limits::min()), exponents, Limits::digits - 1};
+    return {double(Limits::min()), double(Limits::max()), exponents,
+            Limits::digits - 1};
 }
 
 /// A search in progress: names, and the values that formulas of earlier ones
@@ -60,18 +60,24 @@ public:
         const Range range = type.dtype == DType::F32 ? range_of<float>(8)
                                                      : range_of<double>(11);
         found_.values["least"] = builder_.constant(range.least);
+        found_.values["greatest"] = builder_.constant(range.greatest);
         find("k", "(q*(n - 1))//1");
         find("s", "where((count_j (f < 0)) > k, -1, 1)");
         find("g", "s*f");
         find("r", "where(s < 0, n - 1 - k, k)");
         find("lo", "where((count_j (g < least)) <= r, least, 0)");
+        // Parts of the smallest numbers would be flushed to 0.
+        found_.values["small"] = builder_.constant(range.least * scale);
+        found_.values["scale"] = builder_.constant(scale);
+        find("s", "where((count_j (g < small)) <= r, s, s*scale)");
+        find("g", "s*f");
         // The factors of thresholds, from sweep to sweep: 2^(8^m), …, 2^8, 2.
         for (int bits = bits_of_sweep * (range.exponents / bits_of_sweep);
              bits >= 0; bits -= bits_of_sweep)
             multiply(std::ldexp(1.0, 1 << bits));
-        find("step", "lo*0.125");
+        find("hi", "min(2*lo, greatest)");
         for (int bits = 0; bits <= range.mantissa; bits += bits_of_sweep)
-            add();
+            divide();
     }
 
 private:
@@ -94,15 +100,17 @@ private:
         find("lo", "next");
     }
 
-    /// lo + step*m, likewise: as the threshold was rounded, so is the bound.
-    void add() {
-        find("passed", "0");
+    /// lo and hi around the same part of [lo, hi), in eighths: each is rounded
+    /// as the threshold was. All sweeps of them are one graph, and one kernel.
+    void divide() {
+        find("step", "where(lo < hi, (hi - lo)*0.125, 0)");
+        find("m", "0");
         for (int m = 1; m <= thresholds; ++m) {
-            found_.values["m"] = builder_.constant(m);
-            find("passed", "passed + ((count_j (g < lo + step*m)) <= r)");
+            found_.values["part"] = builder_.constant(m);
+            find("m", "m + ((count_j (g < lo + step*part)) <= r)");
         }
-        find("lo", "lo + step*passed");
-        find("step", "step*0.125");
+        find("hi", "where(m == 7, hi, lo + step*(m + 1))");
+        find("lo", "lo + step*m");
     }
 
     ir::Builder& builder_;
@@ -111,13 +119,18 @@ private:
 
 } // namespace
 
-void search_rank(ir::Builder& builder, Bindings& bindings) {
-    Search search(builder, bindings);
+/// Adds to the values of a call of quantile, which has f, q and n, what the
+/// body of its row in reduction_sugar.def speaks of besides: the rank k =
+/// floor(q (n - 1)), from 0; s, a factor that makes the value of rank k
+/// positive and not tiny; and lo, such that s times this value is the smallest
+/// s*f not below lo.
+void GraphBuild::search_rank(Bindings& bindings) {
+    Search search(builder_, bindings);
     search.run();
     for (const char* name : {"k", "s", "lo"})
         bindings.values[name] = search[name];
     bindings.values["nan"] =
-        builder.constant(std::numeric_limits<double>::quiet_NaN());
+        builder_.constant(std::numeric_limits<double>::quiet_NaN());
 }
 
 } // namespace tilefold

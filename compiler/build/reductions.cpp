@@ -2,7 +2,6 @@
 // of.
 
 #include "compiler/build/graph_build.h"
-#include "compiler/build/quantile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -185,7 +184,7 @@ ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
         bindings.count = count_of(scope, node);
     if (sugar.operands.back() == "q") {
         bindings.values["q"] = level_of(scope, node, f, bindings.over);
-        search_rank(builder_, bindings);
+        search_rank(bindings);
     }
     return tilefold::expand(builder_, sugar.body, bindings);
 }

@@ -17,8 +17,8 @@ def values(count: int, dtype: type, seed: int = 0) -> np.ndarray:
     """Of all exponents and both signs, with ties and zeros."""
     rng = np.random.default_rng(seed)
     limits = np.finfo(dtype)
-    exponents = rng.uniform(limits.minexp + 1, limits.maxexp - 1, count)
-    numbers = np.ldexp(rng.uniform(0.5, 1, count), exponents.astype(int))
+    exponents = rng.integers(limits.minexp, limits.maxexp, count)
+    numbers = np.ldexp(rng.uniform(1, 2, count), exponents)
     numbers *= rng.choice([-1, 1], count)
     numbers[rng.random(count) < 0.1] = 0
     ties = rng.random(count) < 0.2

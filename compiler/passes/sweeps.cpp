@@ -4,9 +4,11 @@
 #include "compiler/passes/sweeps.h"
 
 #include "compiler/passes/dynamic_width.h"
+#include "compiler/passes/narrowest_cut.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -107,31 +109,47 @@ private:
     std::vector<ValueId> made_;
 };
 
+/// What is left behind by sweeps: reductions alone, or also what they have
+/// been made into, where that is less.
+enum class Kept : std::uint8_t { Reductions, Values };
+
 class Cutter {
 public:
-    Cutter(Builder& builder, const std::vector<ValueId>& results)
-        : builder_(builder), results_(results),
+    Cutter(Builder& builder, const std::vector<ValueId>& results, Kept kept)
+        : builder_(builder), results_(results), kept_(kept),
           count_(ValueId(builder.graph().nodes.size())),
-          levels_(levels_of(builder, count_)) {}
+          levels_(levels_of(builder, count_)), last_(count_) {}
 
-    Sweeps run() {
+    /// Decides what each sweep leaves behind. False: of several dtypes, which
+    /// one array cannot hold.
+    bool decide() {
         const std::vector<bool> wanted =
             ir::reached(builder_.graph(), results_);
-        for (ValueId id = 0; id < count_; ++id)
-            if (wanted[id] && is_reduction(builder_[id]))
-                groups_.emplace(key_of(builder_[id], levels_[id]),
-                                std::vector<ValueId>());
-        for (ValueId id = 0; id < count_; ++id)
-            if (wanted[id] && is_reduction(builder_[id]))
-                need_operands(id);
+        std::map<Key, std::vector<ValueId>> operands;
+        for (ValueId id = 0; id < count_; ++id) {
+            last_[id] = last_below(id);
+            if (!wanted[id] || !is_reduction(builder_[id]))
+                continue;
+            groups_.emplace(key(id), std::vector<ValueId>());
+            for (ValueId operand : builder_[id].inputs())
+                operands[key(id)].push_back(operand);
+        }
+        for (const auto& [key, read] : operands)
+            need(read, key);
         for (ValueId result : results_)
             if (result != no_value)
                 host(result);
+        return std::ranges::all_of(groups_, [&](const auto& group) {
+            return has_one_dtype(group.second);
+        });
+    }
+
+    Sweeps sweeps() {
         Sweeps all;
         for (const auto& [key, outputs] : groups_)
-            add(all, outputs, &key);
+            add(all, outputs, key);
         for (ValueId result : maps_)
-            add(all, {result}, nullptr);
+            add(all, {result}, {});
         for (ValueId result : results_)
             all.results.push_back(result == no_value ? ResultPlace{}
                                                      : places_.at(result));
@@ -141,49 +159,65 @@ public:
 private:
     Key key(ValueId id) const { return key_of(builder_[id], levels_[id]); }
 
-    /// The reductions that `id` is computed from, without those below them.
-    std::vector<ValueId> frontier(ValueId id) const {
-        const std::vector<bool> wanted =
-            ir::reached(builder_.graph(), std::span(&id, 1),
-                        [&](ValueId k) { return is_reduction(builder_[k]); });
-        std::vector<ValueId> found;
-        for (ValueId k = id + 1; k-- > 0;)
-            if (wanted[k] && is_reduction(builder_[k]))
-                found.push_back(k);
-        return found;
+    /// The last sweep that `id` is computed from.
+    std::optional<Key> last_below(ValueId id) const {
+        if (is_reduction(builder_[id]))
+            return key(id);
+        std::optional<Key> last;
+        for (ValueId input : builder_[id].inputs())
+            last = std::max(last, last_[input]);
+        return last;
+    }
+
+    bool has_one_dtype(const std::vector<ValueId>& outputs) const {
+        return std::ranges::all_of(outputs, [&](ValueId id) {
+            return builder_.type(id).dtype == builder_.type(outputs[0]).dtype;
+        });
     }
 
     /// A sweep has to leave `id` behind.
     void output(const Key& key, ValueId id) {
         std::vector<ValueId>& outputs = groups_.at(key);
-        if (std::ranges::find(outputs, id) == outputs.end())
-            outputs.push_back(id);
+        if (std::ranges::find(outputs, id) != outputs.end())
+            return;
+        outputs.push_back(id);
+        if (is_reduction(builder_[id]))
+            return;
+        hosts_[id] = key;
+        need(std::span(&id, 1), key);
     }
 
-    void need_operands(ValueId reduction) {
-        for (ValueId operand : builder_[reduction].inputs())
-            for (ValueId below : frontier(operand))
-                output(key(below), below);
+    /// What `values` need of others, in the sweep `key` or in a map.
+    void need(std::span<const ValueId> values, const std::optional<Key>& key) {
+        const auto is_end = [&](ValueId id) {
+            return is_reduction(builder_[id]);
+        };
+        const auto is_source = [&](ValueId id) {
+            return is_end(id) && this->key(id) != key;
+        };
+        const auto is_kept = [&](ValueId id) {
+            return kept_ == Kept::Values && last_[id] && last_[id] != key &&
+                   fits(id);
+        };
+        for (ValueId id : ir::narrowest_cut(
+                 builder_.graph(), {values, is_end, is_source, is_kept}))
+            output(*last_[id], id);
+    }
+
+    /// Whether the last sweep that a value needs may leave it behind.
+    bool fits(ValueId id) const {
+        const Type& type = builder_.type(id);
+        const auto& [level, over, axes, dtype, pairs] = *last_[id];
+        return axes == type.axes && type.rank <= 1 &&
+               (kept_ == Kept::Values || dtype == type.dtype);
     }
 
     /// Finds the sweep of a result, and what it needs of others.
     void host(ValueId result) {
-        const std::vector<ValueId> below = frontier(result);
-        if (below.empty())
-            return map(result);
-        Key last = key(below[0]);
-        for (ValueId reduction : below)
-            last = std::max(last, key(reduction));
-        const Type& type = builder_.type(result);
-        const bool fits =
-            std::get<2>(last) == type.axes && std::get<3>(last) == type.dtype;
-        for (ValueId reduction : below)
-            if (!fits || key(reduction) != last)
-                output(key(reduction), reduction);
-        if (fits)
-            output(last, result);
-        else
-            map(result);
+        if (last_[result] && fits(result))
+            return output(*last_[result], result);
+        map(result);
+        need(std::span(&result, 1), {});
     }
 
     void map(ValueId result) {
@@ -191,8 +225,9 @@ private:
             maps_.push_back(result);
     }
 
-    /// The graph of one sweep; `key`: of its reductions, null for a map.
-    void add(Sweeps& all, const std::vector<ValueId>& outputs, const Key* key) {
+    /// The graph of one sweep; `key`: of its reductions, none for a map.
+    void add(Sweeps& all, const std::vector<ValueId>& outputs,
+             const std::optional<Key>& key) {
         Sweep sweep;
         Builder graph(builder_.graph().real, builder_.formula());
         graph.adopt(builder_.graph());
@@ -218,7 +253,7 @@ private:
 
     /// `id` in another graph; what other sweeps computed is an argument.
     ValueId copied(Builder& graph, std::map<ValueId, ValueId>& made,
-                   ValueId root, const Key* key) const {
+                   ValueId root, const std::optional<Key>& key) const {
         const std::vector<bool> wanted =
             ir::reached(builder_.graph(), std::span(&root, 1),
                         [&](ValueId id) { return is_foreign(id, key); });
@@ -238,8 +273,10 @@ private:
         return made.at(root);
     }
 
-    bool is_foreign(ValueId id, const Key* key) const {
-        return is_reduction(builder_[id]) && (!key || this->key(id) != *key);
+    bool is_foreign(ValueId id, const std::optional<Key>& key) const {
+        if (const auto host = hosts_.find(id); host != hosts_.end())
+            return host->second != key;
+        return is_reduction(builder_[id]) && this->key(id) != key;
     }
 
     /// The dtype is what its sweep leaves behind, which may be another than in
@@ -256,8 +293,11 @@ private:
 
     Builder& builder_;
     const std::vector<ValueId>& results_;
+    Kept kept_;
     ValueId count_;
     std::vector<int> levels_;
+    std::vector<std::optional<Key>> last_; ///< see last_below(), by value
+    std::map<ValueId, Key> hosts_; ///< of outputs that are no reductions
     std::map<Key, std::vector<ValueId>> groups_; ///< what each leaves behind
     std::vector<ValueId> maps_;
     std::map<ValueId, ResultPlace> places_;
@@ -268,7 +308,12 @@ private:
 
 Sweeps cut(Builder& builder, std::vector<ValueId> results) {
     DoubleSums(builder, results).run();
-    return Cutter(builder, results).run();
+    Cutter values(builder, results, Kept::Values);
+    if (values.decide())
+        return values.sweeps();
+    Cutter reductions(builder, results, Kept::Reductions);
+    reductions.decide();
+    return reductions.sweeps();
 }
 
 bool is_one_sweep(const ir::Graph& graph) {

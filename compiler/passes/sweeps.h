@@ -4,7 +4,8 @@
 //  1. A sweep is a graph that one kernel computes: its reductions are over
 //     the same axes, keep the same axes, and need none of each other.
 //  2. What a later sweep needs of an earlier one is an array on the kept axis
-//     (or a parameter): never an array on both.
+//     (or a parameter): never an array on both. Of all values through which it
+//     might be handed on, those with the fewest numbers are left behind.
 //  3. Reductions that could share a sweep do. A sum over both axes of a few
 //     components joins a sweep over one of them, and is finished by a sum
 //     over points.

@@ -25,7 +25,7 @@
 namespace tilefold::cuda {
 namespace {
 
-using Streamed = StreamHandle;
+using Streamed = CUstream;
 
 Streamed handle_of(Stream stream) {
     return static_cast<Streamed>(stream);

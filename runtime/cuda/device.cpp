@@ -10,10 +10,6 @@
 namespace tilefold::cuda {
 namespace {
 
-/// Numbers of cuDeviceGetAttribute.
-constexpr int multiprocessor_count = 16, capability_major = 75,
-              capability_minor = 76;
-
 /// Of a pool, while nobody uses them.
 constexpr std::uint64_t kept_bytes = 64 << 20;
 
@@ -30,25 +26,27 @@ Device::Device(const Driver& driver, int number)
         fail(tilefold::Code::NoSuchDevice,
              {std::to_string(number), std::to_string(driver.devices())});
     driver.check(driver.cuDeviceGet(&handle_, number), "to open it");
-    const auto attribute = [&](int which) {
+    const auto attribute = [&](CUdevice_attribute which) {
         int value = 0;
         driver.check(driver.cuDeviceGetAttribute(&value, which, handle_),
                      "to describe itself");
         return value;
     };
-    major_ = attribute(capability_major);
-    minor_ = attribute(capability_minor);
-    multiprocessors_ = attribute(multiprocessor_count);
+    major_ = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    minor_ = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    multiprocessors_ = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     driver.check(driver.cuDevicePrimaryCtxRetain(&context_, handle_),
                  "its context");
     // Not the device's own pool, of which others have set what is kept: by
     // default nothing, which makes the next call wait for the system.
-    PoolProperties properties;
-    properties.location = number;
+    CUmemPoolProps properties{};
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    properties.location.id = number;
     driver.check(driver.cuMemPoolCreate(&pool_, &properties), "memory");
-    constexpr int release_threshold = 4;
     std::uint64_t kept = kept_bytes;
-    driver.check(driver.cuMemPoolSetAttribute(pool_, release_threshold, &kept),
+    driver.check(driver.cuMemPoolSetAttribute(
+                     pool_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept),
                  "memory");
 }
 
@@ -70,23 +68,23 @@ void Device::give_back(const std::function<void()>& give) const noexcept {
 }
 
 Device::Current::~Current() {
-    ContextHandle popped = nullptr;
+    CUcontext popped = nullptr;
     driver_.cuCtxPopCurrent(&popped);
 }
 
 StreamMemory::StreamMemory(const Device& device, std::size_t bytes,
-                           StreamHandle stream, const char* what,
-                           const char* cure)
+                           CUstream stream, const char* what, const char* cure)
     : device_(&device), stream_(stream) {
     if (bytes == 0)
         return;
     const Driver& driver = device.driver();
-    const int status =
+    const CUresult status =
         driver.cuMemAllocFromPoolAsync(&pointer_, bytes, device.pool(), stream);
-    if (status == driver_invalid_handle || status == driver_invalid_context)
+    if (status == CUDA_ERROR_INVALID_HANDLE ||
+        status == CUDA_ERROR_INVALID_CONTEXT)
         fail(tilefold::Code::StreamElsewhere,
              {"cuda:" + std::to_string(device.number())});
-    if (status == driver_out_of_memory)
+    if (status == CUDA_ERROR_OUT_OF_MEMORY)
         fail(tilefold::Code::OutOfMemory,
              {what, spelled_bytes(bytes) + " on the GPU", cure});
     driver.check(status, "memory");
@@ -97,16 +95,16 @@ StreamMemory::~StreamMemory() {
         device_->driver().cuMemFreeAsync(pointer_, stream_);
 }
 
-void StreamMemory::let_wait(StreamHandle other) const {
+void StreamMemory::let_wait(CUstream other) const {
     if (other == stream_ || !pointer_)
         return;
     const Driver& driver = device_->driver();
     const Device::Current current(*device_);
-    EventHandle event = nullptr;
-    constexpr unsigned without_timing = 2;
-    driver.check(driver.cuEventCreate(&event, without_timing), "an event");
-    int status = driver.cuEventRecord(event, stream_);
-    if (status == driver_success)
+    CUevent event = nullptr;
+    driver.check(driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING),
+                 "an event");
+    CUresult status = driver.cuEventRecord(event, stream_);
+    if (status == CUDA_SUCCESS)
         status = driver.cuStreamWaitEvent(other, event, 0);
     driver.cuEventDestroy(event);
     driver.check(status, "to let a stream wait");

@@ -26,7 +26,7 @@ public:
     int minor() const { return minor_; }
     int multiprocessors() const { return multiprocessors_; }
     /// Memory that calls take and give back; some of it is kept for the next.
-    PoolHandle pool() const { return pool_; }
+    CUmemoryPool pool() const { return pool_; }
 
     /// Makes the context current as long as it lives.
     class Current {
@@ -47,9 +47,9 @@ public:
 private:
     const Driver& driver_;
     int number_;
-    DeviceNumber handle_ = 0;
-    ContextHandle context_ = nullptr;
-    PoolHandle pool_ = nullptr;
+    CUdevice handle_ = 0;
+    CUcontext context_ = nullptr;
+    CUmemoryPool pool_ = nullptr;
     int major_ = 0, minor_ = 0, multiprocessors_ = 0;
 };
 
@@ -58,7 +58,7 @@ private:
 class StreamMemory {
 public:
     /// `what` needs it; throws Error(OutOfMemory), with a cure.
-    StreamMemory(const Device& device, std::size_t bytes, StreamHandle stream,
+    StreamMemory(const Device& device, std::size_t bytes, CUstream stream,
                  const char* what,
                  const char* cure = "compute fewer rows at a time, or free "
                                     "memory of the GPU");
@@ -67,12 +67,12 @@ public:
 
     char* data() const { return reinterpret_cast<char*>(pointer_); }
     /// What is queued on `other` from now on waits for this stream.
-    void let_wait(StreamHandle other) const;
+    void let_wait(CUstream other) const;
 
 private:
     const Device* device_;
-    StreamHandle stream_;
-    DevicePointer pointer_ = 0;
+    CUstream stream_;
+    CUdeviceptr pointer_ = 0;
 };
 
 } // namespace tilefold::cuda

@@ -7,8 +7,6 @@
 namespace tilefold::cuda {
 namespace {
 
-using GetProcAddress = int(const char*, void**, int, std::uint64_t, int*);
-
 /// "12.4" of 12040
 std::string spelled(int version) {
     return std::to_string(version / 1000) + "." +
@@ -21,9 +19,9 @@ Driver::Driver(const std::string& library) {
     library_ = SharedLibrary::open(library);
     if (!library_)
         fail(tilefold::Code::DriverMissing, {library});
-    int (*init)(unsigned) = nullptr;
-    int (*get_version)(int*) = nullptr;
-    int (*count)(int*) = nullptr;
+    decltype(&cuInit) init = nullptr;
+    decltype(&cuDriverGetVersion) get_version = nullptr;
+    decltype(&cuDeviceGetCount) count = nullptr;
     if (!library_.find("cuInit", init) ||
         !library_.find("cuDriverGetVersion", get_version) ||
         !library_.find("cuDeviceGetCount", count))
@@ -33,7 +31,7 @@ Driver::Driver(const std::string& library) {
         fail(tilefold::Code::DriverTooOld,
              {spelled(version_), spelled(oldest_version)});
     library_.find("cuGetErrorString", error_string_);
-    if (init(0) != driver_success || count(&devices_) != driver_success ||
+    if (init(0) != CUDA_SUCCESS || count(&devices_) != CUDA_SUCCESS ||
         devices_ == 0)
         fail(tilefold::Code::NoDevice, {});
     find_entries();
@@ -42,13 +40,13 @@ Driver::Driver(const std::string& library) {
 /// By cuGetProcAddress, which knows the newest form of each name that a driver
 /// of the oldest version has.
 void Driver::find_entries() {
-    GetProcAddress* get = nullptr;
+    decltype(&cuGetProcAddress) get = nullptr;
     library_.find("cuGetProcAddress_v2", get);
     const auto find = [&](const char* name, auto*& entry) {
         void* found = nullptr;
-        int status = 0;
+        CUdriverProcAddressQueryResult status{};
         if (!get ||
-            get(name, &found, oldest_version, 0, &status) != driver_success ||
+            get(name, &found, oldest_version, 0, &status) != CUDA_SUCCESS ||
             !found)
             fail(tilefold::Code::DriverTooOld,
                  {spelled(version_) + " without " + name,
@@ -56,7 +54,7 @@ void Driver::find_entries() {
         entry =
             reinterpret_cast<std::remove_reference_t<decltype(entry)>>(found);
     };
-#define TILEFOLD_DRIVER_ENTRY(name, parameters) find(#name, name);
+#define TILEFOLD_DRIVER_ENTRY(name) find(#name, name);
     TILEFOLD_DRIVER_FUNCTIONS(TILEFOLD_DRIVER_ENTRY)
 #undef TILEFOLD_DRIVER_ENTRY
 }
@@ -65,15 +63,15 @@ std::string Driver::spelled_version() const {
     return spelled(version_);
 }
 
-std::string Driver::text_of(int status) const {
+std::string Driver::text_of(CUresult status) const {
     const char* text = nullptr;
-    if (error_string_ && error_string_(status, &text) == driver_success && text)
+    if (error_string_ && error_string_(status, &text) == CUDA_SUCCESS && text)
         return text;
     return "error " + std::to_string(status);
 }
 
-void Driver::check(int status, const char* what) const {
-    if (status != driver_success)
+void Driver::check(CUresult status, const char* what) const {
+    if (status != CUDA_SUCCESS)
         fail(tilefold::Code::DeviceFailed, {what, text_of(status)});
 }
 

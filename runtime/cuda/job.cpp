@@ -127,7 +127,7 @@ Job without_arrays(const tilefold::Job& job, std::size_t literals) {
 }
 
 void run(const Module& module, const tilefold::Job& job, std::size_t literals,
-         std::span<const Bytes> on_host, StreamHandle stream) {
+         std::span<const Bytes> on_host, CUstream stream) {
     if (job.batches->count() == 0)
         return;
     Batched(job, literals, on_host).each([&](const Job& made) {

@@ -16,6 +16,6 @@ Job without_arrays(const tilefold::Job& job, std::size_t literals);
 /// Runs a job of any number of batch dimensions: those that a kernel does not
 /// know are a loop around it. `literals`: how many the graph has.
 void run(const Module& module, const tilefold::Job& job, std::size_t literals,
-         std::span<const Bytes> on_host, StreamHandle stream);
+         std::span<const Bytes> on_host, CUstream stream);
 
 } // namespace tilefold::cuda

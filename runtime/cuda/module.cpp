@@ -22,11 +22,6 @@ std::vector<const char*> kernels_of(const Shape& shape) {
     return kernels;
 }
 
-/// The attribute of a kernel whose blocks have more shared memory than is
-/// common.
-constexpr int most_dynamic_shared = 8;
-constexpr int success = 0;
-
 } // namespace
 
 Module::Module(const Device& device, Image image)
@@ -47,7 +42,7 @@ Module::Module(const Device& device, Image image,
 
 Module::Loaded::~Loaded() {
     device.give_back([&] {
-        for (ModuleHandle handle : handles)
+        for (CUmodule handle : handles)
             if (handle)
                 device.driver().cuModuleUnload(handle);
     });
@@ -56,19 +51,20 @@ Module::Loaded::~Loaded() {
 void Module::find(const char* kernel) {
     const Driver& driver = device_.driver();
     Kernel found;
-    int status = 0;
-    for (ModuleHandle handle : loaded_.handles) {
+    CUresult status = CUDA_SUCCESS;
+    for (CUmodule handle : loaded_.handles) {
         status = driver.cuModuleGetFunction(&found.function, handle, kernel);
-        if (status == success)
+        if (status == CUDA_SUCCESS)
             break;
     }
     driver.check(status, kernel);
     if (std::string_view(kernel) == "accumulate")
         found.shared_bytes = unsigned(image_.shape.shared_bytes);
     if (found.shared_bytes > common_shared)
-        driver.check(driver.cuFuncSetAttribute(found.function,
-                                               most_dynamic_shared,
-                                               int(found.shared_bytes)),
+        driver.check(driver.cuFuncSetAttribute(
+                         found.function,
+                         CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                         int(found.shared_bytes)),
                      ("blocks with " + std::to_string(found.shared_bytes) +
                       " bytes of shared memory")
                          .c_str());
@@ -83,7 +79,7 @@ void Module::find(const char* kernel) {
 }
 
 void Module::launch(const char* kernel, Grid grid, void* argument,
-                    StreamHandle stream) const {
+                    CUstream stream) const {
     if (grid.x <= 0 || grid.y <= 0 || grid.z <= 0)
         return;
     const auto found = kernels_.find(std::string_view(kernel));

@@ -42,18 +42,18 @@ public:
     KeptParameters& kept() const { return kept_; }
     /// Queues a kernel of blocks of the plan's threads; nothing waits.
     void launch(const char* kernel, Grid grid, void* argument,
-                StreamHandle stream) const;
+                CUstream stream) const;
 
 private:
     struct Kernel {
-        FunctionHandle function = nullptr;
+        CUfunction function = nullptr;
         unsigned shared_bytes = 0; ///< that a launch gives a block
         std::int64_t resident = 1; ///< blocks that run at the same time
     };
     void find(const char* kernel);
     struct Loaded { ///< unloaded with it
         const Device& device;
-        std::vector<ModuleHandle> handles; ///< by program
+        std::vector<CUmodule> handles; ///< by program
         ~Loaded();
     };
 

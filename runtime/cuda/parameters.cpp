@@ -11,7 +11,7 @@ namespace tilefold::cuda {
 
 Parameters::Parameters(const Device& device, std::size_t numbers,
                        std::size_t constants, std::size_t offsets,
-                       StreamHandle stream)
+                       CUstream stream)
     : device_(device), constants_(padded(numbers)),
       offsets_(constants_ + padded(constants)), has_offsets_(offsets > 0),
       memory_(std::make_unique<StreamMemory>(device, offsets_ + offsets, stream,
@@ -56,7 +56,7 @@ template <class T> void append(std::string& key, const T& value) {
 } // namespace
 
 std::string KeptParameters::key_of(const Job& job, const Numbers& numbers,
-                                   StreamHandle stream) {
+                                   CUstream stream) {
     std::string key;
     const std::int64_t batches = batches_of(job);
     if (stream || (numbers.bytes().empty() && batches == 1) ||

@@ -18,7 +18,7 @@ class Parameters {
 public:
     /// Of so many bytes each.
     Parameters(const Device& device, std::size_t numbers, std::size_t constants,
-               std::size_t offsets, StreamHandle stream);
+               std::size_t offsets, CUstream stream);
     ~Parameters();
     Parameters(const Parameters&) = delete;
     Parameters& operator=(const Parameters&) = delete;
@@ -43,7 +43,7 @@ public:
     /// What they are a function of; empty: they are not of the host's numbers
     /// and of strides alone, or too large to keep.
     static std::string key_of(const Job& job, const Numbers& numbers,
-                              StreamHandle stream);
+                              CUstream stream);
 
     /// Null where the last ones were others.
     std::shared_ptr<const Parameters> find(const std::string& key);

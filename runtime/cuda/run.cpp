@@ -11,7 +11,7 @@
 namespace tilefold::cuda {
 static_assert(most_batch_dimensions == batch_dimensions);
 
-Run::Run(const Module& module, const Job& job, StreamHandle stream)
+Run::Run(const Module& module, const Job& job, CUstream stream)
     : module_(module), job_(job), stream_(stream),
       tiles_(chosen_tiles(job.chosen, job.rows, plan().block_rows())),
       numbers_(job, tiles_) {
@@ -150,7 +150,7 @@ void Run::copy(char* to, const void* from, std::size_t bytes,
                const char* what) {
     if (bytes == 0)
         return;
-    const DevicePointer pointer(reinterpret_cast<std::uintptr_t>(to));
+    const CUdeviceptr pointer(reinterpret_cast<std::uintptr_t>(to));
     driver().check(driver().cuMemcpyHtoDAsync(pointer, from, bytes, stream_),
                    what);
 }
@@ -256,7 +256,7 @@ void Run::compute() {
         finish();
 }
 
-void run(const Module& module, const Job& job, StreamHandle stream) {
+void run(const Module& module, const Job& job, CUstream stream) {
     const Device::Current current(module.device());
     Run(module, job, stream).compute();
 }

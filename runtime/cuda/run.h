@@ -14,7 +14,7 @@
 
 namespace tilefold::cuda {
 
-void run(const Module& module, const Job& job, StreamHandle stream);
+void run(const Module& module, const Job& job, CUstream stream);
 
 /// The kernels of a call, or of some of its rows, step by step. Their states
 /// lie in one piece of memory, since to take and give back each by itself would
@@ -23,7 +23,7 @@ void run(const Module& module, const Job& job, StreamHandle stream);
 class Run {
 public:
     /// Both outlive it.
-    Run(const Module& module, const Job& job, StreamHandle stream);
+    Run(const Module& module, const Job& job, CUstream stream);
     ~Run() = default;
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;
@@ -72,7 +72,7 @@ private:
 
     const Module& module_;
     const Job& job_;
-    StreamHandle stream_;
+    CUstream stream_;
     ChosenTiles tiles_; ///< of chosen pairs; else none
     Numbers numbers_;
     std::shared_ptr<const Parameters> parameters_;

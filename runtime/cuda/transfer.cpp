@@ -11,8 +11,8 @@
 namespace tilefold::cuda {
 namespace {
 
-DevicePointer address(const char* on_device) {
-    return DevicePointer(reinterpret_cast<std::uintptr_t>(on_device));
+CUdeviceptr address(const char* on_device) {
+    return CUdeviceptr(reinterpret_cast<std::uintptr_t>(on_device));
 }
 
 } // namespace
@@ -71,8 +71,9 @@ char* Transfer::Slot::memory() {
     if (memory_)
         return memory_;
     void* memory = nullptr;
-    const int status = device_.driver().cuMemHostAlloc(&memory, slot_bytes, 0);
-    if (status == driver_out_of_memory)
+    const CUresult status =
+        device_.driver().cuMemHostAlloc(&memory, slot_bytes, 0);
+    if (status == CUDA_ERROR_OUT_OF_MEMORY)
         fail(tilefold::Code::OutOfMemory,
              {"copies to the GPU",
               std::to_string(slot_bytes >> 20) + " MiB of pinned memory",

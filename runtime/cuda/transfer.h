@@ -20,13 +20,13 @@ public:
     OwnStream(const OwnStream&) = delete;
     OwnStream& operator=(const OwnStream&) = delete;
 
-    StreamHandle handle() const { return handle_; }
+    CUstream handle() const { return handle_; }
     /// Waits for all that is queued.
     void finish() const;
 
 private:
     const Device& device_;
-    StreamHandle handle_ = nullptr;
+    CUstream handle_ = nullptr;
 };
 
 /// A place in a stream. Before it is recorded nobody waits for it.
@@ -44,7 +44,7 @@ public:
 
 private:
     const Device& device_;
-    EventHandle handle_ = nullptr;
+    CUevent handle_ = nullptr;
 };
 
 class Transfer {

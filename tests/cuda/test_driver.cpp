@@ -86,7 +86,7 @@ TEST_F(FakeDriverTest, SumsOverColumnsOnTheCallersStream) {
     width_ = 40;
     const Loaded loaded("sum_j exp(-|x_i - y_j|²/2l²) b_j",
                         "x f32[3], y f32[3], b f32[9], l f64", 40);
-    auto* stream = reinterpret_cast<cuda::StreamHandle>(this);
+    auto* stream = reinterpret_cast<CUstream>(this);
     {
         const cuda::Module module(device_, loaded.image());
         cuda::run(module, job_of(loaded), stream);

@@ -36,7 +36,8 @@ ORDER += [
     "gradients",
 ]
 ORDER += ["attention", "attention_views", "neighbors", "reductions"]
-ORDER += ["high_dimension", "wide", "kernel_matrix", "kernel_product"]
+ORDER += ["quantiles", "high_dimension", "wide"]
+ORDER += ["kernel_matrix", "kernel_product"]
 ORDER += ["few_points", "batches", "layouts", "int8_points"]
 
 

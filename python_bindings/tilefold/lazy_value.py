@@ -19,7 +19,7 @@ from tilefold.slices import is_all, is_integer
 from tilefold.trace import Source, Traced
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from typing_extensions import Self
 
@@ -93,9 +93,13 @@ class Lazy(Traced):
     __slots__ = ("_kept", "_value_shape")
 
     def __init__(
-        self, marked: str, rank: int, sources: Mapping[int, Source]
+        self,
+        form: str,
+        operands: Sequence[Traced],
+        rank: int,
+        sources: Mapping[int, Source],
     ) -> None:
-        super().__init__(marked, rank, sources)
+        super().__init__(form, operands, rank, sources)
         self._kept: Kernel | None = None
         self._value_shape: tuple[Any, ...] = ()
 
@@ -219,7 +223,7 @@ class Lazy(Traced):
                     break
             else:
                 _core.fail("LazyMissingAxis", self.shape, axis)
-        return Traced(self.marked, self.rank, sources).spelled()
+        return self.spelled(replaced=sources)
 
     # ---- components ---------------------------------------------------------
 

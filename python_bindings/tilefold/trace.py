@@ -40,18 +40,23 @@ from tilefold.functions import (
 from tilefold.operators import Operators
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from typing_extensions import Self
 
 __all__ = ["Source", "Traced", "is_function", "trace"]
 
-# As in formulas/lexer.h; each operation doubles a text that it uses twice.
+# As in formulas/lexer.h.
 _LONGEST = 100_000
+# What is used again is a definition of the formula, unless it is short; so is
+# what is nested deep, since parsers have an end.
+_SHORTEST_DEFINITION = 40
+_DEEPEST_EXPRESSION = 64
 
-
-# The text of a value holds its sources as ‹id›, until `spelled` names them.
-_MARK = re.compile("‹([0-9]+)›")
+# A text holds sources as ‹id› and definitions as «number», until all names
+# that are taken are known.
+_SOURCE = re.compile("‹([0-9]+)›")
+_DEFINITION = re.compile("«([0-9]+)»")
 
 
 class Source:
@@ -93,25 +98,30 @@ def _number(value: Any) -> str:
 class Traced(Operators):
     """A scalar or a vector that depends on x, y and parameters.
 
-    `rank` is 0 for a scalar, 1 for a vector, 2 for a matrix; `sources` are
-    the arguments it takes.
+    It is a node of a graph: `form` writes it down with its `operands`, `{0}`
+    being the first; a form without any is a number, an empty one is its only
+    source. `rank` is 0 for a scalar, 1 for a vector, 2 for a matrix; `sources`
+    are the arguments it takes.
     """
 
-    __slots__ = ("__weakref__", "marked", "rank", "sources")
+    __slots__ = ("__weakref__", "form", "operands", "rank", "sources")
 
     def __init__(
-        self, marked: str, rank: int, sources: Mapping[int, Source]
+        self,
+        form: str,
+        operands: Sequence[Traced],
+        rank: int,
+        sources: Mapping[int, Source],
     ) -> None:
-        if len(marked) > _LONGEST:
-            _core.fail("FormulaTooLong", len(marked), _LONGEST)
-        self.marked = marked
+        self.form = form
+        self.operands = operands
         self.rank = rank
         self.sources = sources
 
     @classmethod
     def from_source(cls, source: Source, rank: int) -> Self:
         """The value of an array or number."""
-        return cls(f"‹{id(source)}›", rank, {id(source): source})
+        return cls("", (), rank, {id(source): source})
 
     @classmethod
     def parameter(cls, value: Any, name: str = "p") -> Self:
@@ -121,7 +131,7 @@ class Traced(Operators):
     @classmethod
     def literal(cls, number: Any) -> Self:
         """A number that the formula spells out."""
-        return cls(_number(number), 0, {})
+        return cls(_number(number), (), 0, {})
 
     @classmethod
     def of(cls, value: Any) -> Any:
@@ -129,7 +139,7 @@ class Traced(Operators):
         if isinstance(value, cls):
             return value
         if isinstance(value, (bool, np.bool_)):
-            return cls("(0 == 0)" if value else "(0 == 1)", 0, {})
+            return cls("(0 == 0)" if value else "(0 == 1)", (), 0, {})
         if isinstance(value, (int, float, np.integer, np.floating)):
             return cls.literal(value)
         if isinstance(value, (complex, np.complexfloating)):
@@ -148,36 +158,64 @@ class Traced(Operators):
             for operand in operands
             for key, source in operand.sources.items()
         }
-        text = form.format(*(operand.marked for operand in operands))
-        return cls(text, rank, sources)
+        return cls(form, tuple(operands), rank, sources)
 
     def spelled(
-        self, given: Mapping[str, Any] | None = None
+        self,
+        given: Mapping[str, Any] | None = None,
+        replaced: Mapping[int, Source] | None = None,
     ) -> tuple[str, dict[str, Any]]:
-        """The formula, and its arguments beside those given."""
+        """The formula, and its arguments beside those given.
+
+        `replaced` are sources to take in place of those with their keys.
+        """
+        sources = {**self.sources, **(replaced or {})}
         arguments = dict(given or {})
         names: dict[object, str] = {}
 
-        def name(match: re.Match[str]) -> str:
-            source = self.sources[int(match[1])]
+        def source_name(match: re.Match[str]) -> str:
+            source = sources[int(match[1])]
             identity = source.identity()
             if identity not in names:
-                free, number = source.name, 0
-                while free in arguments and not source.given:
-                    number += 1
-                    free = f"{source.name}{number}"
+                taken = () if source.given else arguments
+                free = _free_name(source.name, taken)
                 names[identity] = free
                 arguments[free] = source.value
             return names[identity] + (source.axis and f"_{source.axis}")
 
-        return _MARK.sub(name, self.marked), arguments
+        whole, definitions = _written(self)
+        texts = [
+            _SOURCE.sub(source_name, text) for text in [whole, *definitions]
+        ]
+        taken = set(arguments)
+        terms: list[str] = []
+        for _ in definitions:
+            terms.append(_free_name(f"t{len(terms) + 1}", taken))
+            taken.add(terms[-1])
+        texts = [
+            _DEFINITION.sub(lambda match: terms[int(match[1])], text)
+            for text in texts
+        ]
+        parts = [f"{a} = {b}" for a, b in zip(terms, texts[1:], strict=True)]
+        text = texts[0] + (f" with {'; '.join(parts)}" if parts else "")
+        if len(text) > _LONGEST:
+            _core.fail("FormulaTooLong", len(text), _LONGEST)
+        return text, arguments
 
     def __reduce__(self) -> Any:
-        """Copies have sources of their own, and so marks of their own."""
-        return _copied, (
-            type(self), self.marked, self.rank,
-            list(self.sources), list(self.sources.values()),
-        )  # fmt: skip
+        """A list of nodes, since a graph may be deeper than a stack."""
+        nodes = _nodes_of(self)
+        places = {id(node): place for place, node in enumerate(nodes)}
+        rows = [
+            (
+                node.form,
+                [places[id(operand)] for operand in node.operands],
+                node.rank,
+                [] if node.operands else list(node.sources.values()),
+            )
+            for node in nodes
+        ]
+        return _copied, (type(self), rows)
 
     def __repr__(self) -> str:
         return f"<traced {self.spelled()[0]}>"
@@ -291,20 +329,72 @@ class Traced(Operators):
         return self.made(form, [self], int(kept))
 
 
+def _nodes_of(root: Traced) -> list[Traced]:
+    """Those that a value is made of, each once, operands first."""
+    nodes: list[Traced] = []
+    seen: set[int] = set()
+    path = [(root, iter(root.operands))]
+    while path:
+        node, rest = path[-1]
+        operand = next((o for o in rest if id(o) not in seen), None)
+        if operand is not None:
+            seen.add(id(operand))
+            path.append((operand, iter(operand.operands)))
+        else:
+            nodes.append(node)
+            path.pop()
+    return nodes
+
+
+def _written(root: Traced) -> tuple[str, list[str]]:
+    """The text of a value, and the definitions that it is written with."""
+    nodes = _nodes_of(root)
+    uses: dict[int, int] = {}
+    for node in nodes:
+        for place, operand in enumerate(node.operands):
+            count = node.form.count(f"{{{place}}}")
+            uses[id(operand)] = uses.get(id(operand), 0) + count
+    definitions: list[str] = []
+    texts: dict[int, str] = {}
+    depths: dict[int, int] = {}
+    for node in nodes:
+        text = node.form
+        depth = 1 + max((depths[id(o)] for o in node.operands), default=0)
+        if node.operands:
+            text = text.format(*(texts[id(o)] for o in node.operands))
+        elif not text:
+            (key,) = node.sources
+            text = f"‹{key}›"
+        is_shared = (
+            uses.get(id(node), 0) > 1 and len(text) > _SHORTEST_DEFINITION
+        )
+        if is_shared or depth > _DEEPEST_EXPRESSION:
+            definitions.append(text)
+            text, depth = f"«{len(definitions) - 1}»", 0
+        texts[id(node)], depths[id(node)] = text, depth
+    return texts[id(root)], definitions
+
+
+def _free_name(wished: str, taken: Container[str]) -> str:
+    free, number = wished, 0
+    while free in taken:
+        number += 1
+        free = f"{wished}{number}"
+    return free
+
+
 def _copied(
-    kind: type[Traced],
-    marked: str,
-    rank: int,
-    keys: Sequence[int],
-    sources: Sequence[Source],
+    kind: type[Traced], rows: Sequence[tuple[str, list[int], int, list[Source]]]
 ) -> Traced:
-    """A value whose marks were the keys of its sources."""
-    marks = {
-        str(key): f"‹{id(source)}›"
-        for key, source in zip(keys, sources, strict=True)
-    }
-    text = _MARK.sub(lambda match: marks[match[1]], marked)
-    return kind(text, rank, {id(source): source for source in sources})
+    """A value of the nodes that `__reduce__` lists."""
+    nodes: list[Traced] = []
+    for form, places, rank, own in rows:
+        operands = tuple(nodes[place] for place in places)
+        sources = {id(source): source for source in own}
+        for operand in operands:
+            sources.update(operand.sources)
+        nodes.append(kind(form, operands, rank, sources))
+    return nodes[-1]
 
 
 def _with_parameters(function: Any) -> Any:

@@ -2,9 +2,8 @@
 
 #include "runtime/core/element.h"
 
+#include <Eigen/Core>
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -12,40 +11,14 @@
 namespace tilefold {
 namespace {
 
-template <class T> long double load(const void* address) {
+template <class T> T load_number(const void* address) {
     T value;
     std::memcpy(&value, address, sizeof value);
     return value;
 }
 
-std::uint16_t load_bits(const void* address) {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, address, sizeof bits);
-    return bits;
-}
-
-/// IEEE binary16: 5 bits of exponent, 10 of fraction.
-double from_half(std::uint16_t bits) {
-    int exponent = bits >> 10 & 31;
-    double fraction = bits & 1023;
-    double magnitude = exponent == 0 ? std::ldexp(fraction, -24)
-                       : exponent == 31
-                           ? (fraction != 0 ? NAN : INFINITY)
-                           : std::ldexp(1024 + fraction, exponent - 25);
-    return bits >> 15 ? -magnitude : magnitude;
-}
-
-/// The upper half of a binary32.
-double from_bfloat(std::uint16_t bits) {
-    return std::bit_cast<float>(std::uint32_t(bits) << 16);
-}
-
-/// Rounded to the nearest, ties to even.
-std::uint16_t to_bfloat(double value) {
-    const float narrow = float(value);
-    const auto bits = std::bit_cast<std::uint32_t>(narrow);
-    return std::uint16_t(
-        narrow != narrow ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+template <class T> long double load(const void* address) {
+    return load_number<T>(address);
 }
 
 template <class T> void store(T value, void* address) {
@@ -61,9 +34,9 @@ long double exact_element_at(const void* address, DType dtype) {
     case DType::F32:
         return load<float>(address);
     case DType::F16:
-        return from_half(load_bits(address));
+        return load<_Float16>(address);
     case DType::BF16:
-        return from_bfloat(load_bits(address));
+        return float(load_number<Eigen::bfloat16>(address));
     case DType::I64:
         return load<std::int64_t>(address);
     case DType::I32:
@@ -98,7 +71,7 @@ void store_element(double value, DType dtype, void* address) {
     else if (dtype == DType::F16)
         store(_Float16(value), address);
     else if (dtype == DType::BF16)
-        store(to_bfloat(value), address);
+        store(Eigen::bfloat16(float(value)), address);
     else {
         const auto whole = std::int64_t(value);
         std::memcpy(address, &whole, size_of(dtype));

@@ -74,7 +74,7 @@ public:
         }
     }
 
-    void finish(Tile& tile) override {
+    void finish_tile(Tile& tile) override {
         for (int r = 0; r < tile.rows; ++r) {
             const std::vector<Value*> partial = load(tile, r);
             join(tile.values, tile.functions, *tile.state[std::size_t(r)],

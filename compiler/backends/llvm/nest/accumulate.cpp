@@ -194,7 +194,7 @@ void Accumulate::write_tile(Value* row, Value* panel, Value* count) {
         write_column_tile(row, panel, zero, count);
     for (std::size_t k = 0; k < reductions_.size(); ++k)
         run(k, row, panel,
-            [&](Tile& tile) { reductions_[k].monoid->finish(tile); });
+            [&](Tile& tile) { reductions_[k].monoid->finish_tile(tile); });
     values_.forget();
     if (!keeps_state_)
         write_results(row);

@@ -74,7 +74,7 @@ void write_fold(ModuleWriter& writer, const std::vector<Slots>& reductions) {
     Evaluator values(writer.graph, entry.lanes, entry.functions,
                      writer.plan.unroll, entry.width, *entry.constants);
     for (const Slots& slots : reductions)
-        slots.monoid->fold(
+        slots.monoid->reduce_rows(
             values,
             [&](Value* row) {
                 return rows_of(entry, slots, entry.argument(1),
@@ -226,7 +226,7 @@ void write_reduce_nest(ModuleWriter& writer) {
     write_merge(writer, reductions);
     if (ir::folds_rows(writer.graph) &&
         std::ranges::all_of(reductions, [](const Slots& slots) {
-            return slots.monoid->has_fold();
+            return slots.monoid->reduces_rows();
         }))
         write_fold(writer, reductions);
     write_finalise(writer, reductions);

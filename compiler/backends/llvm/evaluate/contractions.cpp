@@ -141,7 +141,7 @@ void Evaluator::contract(ValueId id, Component component, Cells cells) {
         cells.rows = 1;
     if (!contains(node.type.axes, Axes::J))
         cells.columns = 1;
-    if (const Words* words = leaves_.words(node.operands[0]))
+    if (const Words* words = leaves_(node.operands[0]).words)
         return contract_words(id, *words, cells);
     const std::int64_t count = terms_of(graph_, node);
     if (cells.rows * cells.columns == 1 && !unrolled(count))
@@ -199,7 +199,7 @@ void Evaluator::visit(ValueId root,
                       const std::function<void(ValueId)>& enter) const {
     std::set<ValueId> seen;
     const std::function<void(ValueId)> walk = [&](ValueId id) {
-        if (!seen.insert(id).second || leaves_.has(id))
+        if (!seen.insert(id).second || leaves_(id))
             return;
         for (ValueId operand : graph_[id].inputs())
             walk(operand);

@@ -45,8 +45,7 @@ int slots_of(const Node& node) {
 /// is computed from components of the same number.
 bool Evaluator::is_handed(ValueId id) const {
     const Node& node = graph_[id];
-    return node.type.dtype != DType::Bool && node.arity > 0 &&
-           !leaves_.has(id) &&
+    return node.type.dtype != DType::Bool && node.arity > 0 && !leaves_(id) &&
            (node.type.rank == 0 ||
             (node.type.rank == 1 && ir::is_elementwise(node.op)));
 }
@@ -62,8 +61,7 @@ Evaluator::groups_below(std::span<const ValueId> roots, int rank) const {
         const Node& node = graph_[at];
         const bool belongs = is_handed(at) && node.type.rank == rank;
         // Below a vector that is none of them, components have other numbers.
-        if (leaves_.has(at) || (rank > 0 && !belongs) ||
-            !seen.insert(at).second)
+        if (leaves_(at) || (rank > 0 && !belongs) || !seen.insert(at).second)
             return;
         for (ValueId operand : node.inputs())
             walk(operand);
@@ -106,8 +104,7 @@ public:
         const std::function<void(ValueId, std::size_t)> use =
             [&](ValueId id, std::size_t group) {
                 for (ValueId operand : values.graph_[id].inputs()) {
-                    if (values.leaves_.has(operand) ||
-                        !seen.insert(operand).second)
+                    if (values.leaves_(operand) || !seen.insert(operand).second)
                         continue;
                     const auto of = made.find(operand);
                     if (of == made.end())

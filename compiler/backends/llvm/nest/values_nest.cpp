@@ -13,47 +13,6 @@ using llvm::Value;
 
 namespace {
 
-/// Lanes over pairs: both axes are read at the same place of their run.
-class ZipLeaves : public PackedLeaves {
-public:
-    ZipLeaves(Entry& entry, const Pack& rows, const Pack& columns,
-              Value* scratch, Value* point)
-        : PackedLeaves(entry, rows, columns, scratch), point_(point) {}
-
-private:
-    Value* read_packed(ValueId id, Component component) override {
-        const Pack& pack = rows_.has(id) ? rows_ : columns_;
-        return entry_.lanes.load(
-            entry_.writer.packed_dtype(id),
-            pack.address(entry_.lanes, scratch_, id, component, point_));
-    }
-
-    Value* point_;
-};
-
-/// Lanes over columns of one row.
-class RowLeaves : public PackedLeaves {
-public:
-    RowLeaves(Entry& entry, const Pack& rows, const Pack& columns,
-              Value* scratch, Value* row, Value* point)
-        : PackedLeaves(entry, rows, columns, scratch), row_(row),
-          point_(point) {}
-
-private:
-    Value* read_packed(ValueId id, Component component) override {
-        const DType dtype = entry_.writer.packed_dtype(id);
-        if (rows_.has(id))
-            return entry_.lanes.broadcast(
-                dtype,
-                rows_.address(entry_.lanes, scratch_, id, component, row_));
-        return entry_.lanes.load(
-            dtype,
-            columns_.address(entry_.lanes, scratch_, id, component, point_));
-    }
-
-    Value *row_, *point_;
-};
-
 /// Runs `body(first, count)` over [from, to) in chunks.
 void each_chunk(Entry& entry, Value* from, Value* to,
                 const std::function<void(Value*, Value*)>& body) {
@@ -78,14 +37,12 @@ void write_zip(ModuleWriter& writer) {
         entry, entry.argument(1), entry.argument(2),
         [&](Value* first, Value* count) {
             for (const Pack* pack : {&rows, &columns})
-                pack->fill(entry.lanes, entry.functions, entry.call, first,
-                           count, scratch, entry.width, *entry.constants);
+                pack->fill(entry, first, count, scratch);
             entry.lanes.loop(
                 entry.lanes.constant(0), count,
                 entry.lanes.constant(entry.lanes.width()), [&](Value* point) {
-                    ZipLeaves leaves(entry, rows, columns, scratch, point);
-                    Evaluator values(writer.graph, entry.lanes, entry.functions,
-                                     writer.plan.unroll, entry.width, leaves);
+                    Evaluator values = entry.evaluator(packed_leaves(
+                        entry, rows, columns, scratch, nullptr, point));
                     results.evaluate(entry, values, scratch, point);
                 });
             results.store(entry, scratch, count,
@@ -99,15 +56,13 @@ void write_dense_row(Entry& entry, const Pack& rows, const Pack& columns,
                      const ResultBuffer& results, Value* row, Value* count,
                      Value* out, Value* out_column) {
     Value* scratch = entry.argument(5);
-    const ModuleWriter& writer = entry.writer;
-    entry.lanes.loop(
-        entry.lanes.constant(0), count,
-        entry.lanes.constant(entry.lanes.width()), [&](Value* point) {
-            RowLeaves leaves(entry, rows, columns, scratch, row, point);
-            Evaluator values(writer.graph, entry.lanes, entry.functions,
-                             writer.plan.unroll, entry.width, leaves);
-            results.evaluate(entry, values, scratch, point);
-        });
+    entry.lanes.loop(entry.lanes.constant(0), count,
+                     entry.lanes.constant(entry.lanes.width()),
+                     [&](Value* point) {
+                         Evaluator values = entry.evaluator(packed_leaves(
+                             entry, rows, columns, scratch, row, point));
+                         results.evaluate(entry, values, scratch, point);
+                     });
     results.store(entry, scratch, count, out, out_column);
 }
 
@@ -125,8 +80,7 @@ void write_dense(ModuleWriter& writer) {
     Value* out_row = read(offsetof(tilefold_call, out_row), false);
     Value* out_column = read(offsetof(tilefold_call, out_column), false);
     const auto fill = [&](const Pack& pack, Value* first, Value* count) {
-        pack.fill(entry.lanes, entry.functions, entry.call, first, count,
-                  scratch, entry.width, *entry.constants);
+        pack.fill(entry, first, count, scratch);
     };
     each_chunk(
         entry, entry.argument(1), entry.argument(2),

@@ -7,8 +7,7 @@
 // formula equals itself.
 
 #include "compiler/backends/cuda/monoids/monoid.h"
-
-#include <algorithm>
+#include "compiler/ir/queries.h"
 
 namespace tilefold::cuda {
 namespace {
@@ -78,18 +77,18 @@ private:
     void apply(Scene& scene, const ir::Graph& function, const Read& left,
                const Read& right) const {
         const Kind kind = kind_of_value(function.real);
+        const Read given = [&](const Component& at) {
+            return as(kind, constant(scene, 2, at));
+        };
+        const Read* reads[] = {&left, &right, &given};
         const Leaves leaves = [&](ValueId id,
                                   const Component& at) -> std::optional<Code> {
             const ir::Node& node = function[id];
             if (node.op != ir::Op::Argument)
                 return std::nullopt;
-            const std::string& name =
-                function.arguments[std::size_t(node.first)].name;
-            if (name == ir::fold_arguments[0])
-                return left(at);
-            if (name == ir::fold_arguments[1])
-                return right(at);
-            return as(kind, constant(scene, 2, at));
+            const auto role =
+                ir::role_of(function.arguments[std::size_t(node.first)]);
+            return (*reads[role])(at);
         };
         Values inside(function, scene.writer, leaves);
         const Type& type = function[function.result].type;

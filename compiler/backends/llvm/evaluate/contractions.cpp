@@ -4,7 +4,6 @@
 #include "compiler/backends/llvm/evaluate/evaluate.h"
 #include "formulas/diagnostic.h"
 
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -66,13 +65,6 @@ Value* Evaluator::accumulated(const Node& node, Value* sum, Component component,
     default:
         internal_error("not a contraction");
     }
-}
-
-double Evaluator::start_of(Op op) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    if (op == Op::CompMax)
-        return -infinity;
-    return op == Op::CompMin ? infinity : 0;
 }
 
 /// A register for each cell of a tile.
@@ -159,7 +151,7 @@ void Evaluator::contract(ValueId id, Component component, Cells cells) {
                 return accumulated(node, sum, component, {k, nullptr}, r, j);
             });
     } else {
-        Value* start = lanes_.number(node.type.dtype, start_of(node.op));
+        Value* start = lanes_.number(node.type.dtype, ir::start_of(node.op));
         sums.set([&](int, int) { return start; });
         each_component(count, [&](Component at) {
             sums.update([&](Value* sum, int r, int j) {

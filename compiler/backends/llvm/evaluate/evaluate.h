@@ -61,8 +61,6 @@ public:
     using Places = std::function<llvm::Value*(int row, int column)>;
     void contract_part(ir::ValueId id, llvm::Value* from, llvm::Value* to,
                        int rows, int columns, const Places& place);
-    /// What a contraction's sum is before anything is added.
-    static double start_of(ir::Op op);
     /// Computes the scalars below the vector `root` for a whole tile before a
     /// loop over its components.
     void hoist_scalars(ir::ValueId root, int rows, int columns);

@@ -239,7 +239,7 @@ Value* Evaluator::contract_in_groups(ValueId id, Component of,
                     value(operand, {}, row, column);
     llvm::Type* type = lanes_.type(node.type.dtype);
     Value* sum = lanes_.variable(type);
-    b.CreateStore(lanes_.number(node.type.dtype, start_of(node.op)), sum);
+    b.CreateStore(lanes_.number(node.type.dtype, ir::start_of(node.op)), sum);
     groups.push_back({id});
     const Handed handed(*this, groups, {}, row, column);
     in_strips(groups, handed, lanes_.constant(terms_of(graph_, node)),

@@ -99,15 +99,13 @@ private:
         const Read given = [&](std::int64_t k) {
             return lanes.as(function.real, constant(values, 2, {k, nullptr}));
         };
+        const Read* reads[] = {&state, &right, &given};
         const Leaves leaves = [&](ValueId id) -> Leaf {
             const ir::Node& of = function[id];
             if (of.op != ir::Op::Argument)
                 return {};
-            const std::string& name =
-                function.arguments[std::size_t(of.first)].name;
-            const Read& read = name == ir::fold_arguments[0]   ? state
-                               : name == ir::fold_arguments[1] ? right
-                                                               : given;
+            const Read& read =
+                *reads[ir::role_of(function.arguments[std::size_t(of.first)])];
             return {[&read](Component at, int, int) { return read(at.fixed); }};
         };
         constexpr int whole = std::numeric_limits<int>::max();

@@ -22,6 +22,20 @@ void each_chunk(Entry& entry, Value* from, Value* to,
     });
 }
 
+/// Results of `count` pairs: of one row, lanes over columns, or, where `row` is
+/// null, of the same number on both axes.
+void evaluate_pairs(Entry& entry, const Pack& rows, const Pack& columns,
+                    const ResultBuffer& results, Value* scratch, Value* row,
+                    Value* count) {
+    entry.lanes.loop(entry.lanes.constant(0), count,
+                     entry.lanes.constant(entry.lanes.width()),
+                     [&](Value* point) {
+                         Evaluator values = entry.evaluator(packed_leaves(
+                             entry, rows, columns, scratch, row, point));
+                         results.evaluate(entry, values, scratch, point);
+                     });
+}
+
 void write_zip(ModuleWriter& writer) {
     Entry entry(writer, "zip", "pnnp", writer.plan.lanes);
     auto& b = entry.b;
@@ -33,37 +47,17 @@ void write_zip(ModuleWriter& writer) {
         writer.field(b, entry.call, offsetof(tilefold_call, out), true);
     Value* step =
         writer.field(b, entry.call, offsetof(tilefold_call, out_row), false);
-    each_chunk(
-        entry, entry.argument(1), entry.argument(2),
-        [&](Value* first, Value* count) {
-            for (const Pack* pack : {&rows, &columns})
-                pack->fill(entry, first, count, scratch);
-            entry.lanes.loop(
-                entry.lanes.constant(0), count,
-                entry.lanes.constant(entry.lanes.width()), [&](Value* point) {
-                    Evaluator values = entry.evaluator(packed_leaves(
-                        entry, rows, columns, scratch, nullptr, point));
-                    results.evaluate(entry, values, scratch, point);
-                });
-            results.store(entry, scratch, count,
-                          b.CreatePtrAdd(out, b.CreateMul(first, step)), step);
-        });
+    each_chunk(entry, entry.argument(1), entry.argument(2),
+               [&](Value* first, Value* count) {
+                   for (const Pack* pack : {&rows, &columns})
+                       pack->fill(entry, first, count, scratch);
+                   evaluate_pairs(entry, rows, columns, results, scratch,
+                                  nullptr, count);
+                   results.store(entry, scratch, count,
+                                 b.CreatePtrAdd(out, b.CreateMul(first, step)),
+                                 step);
+               });
     entry.finish();
-}
-
-/// One row of a dense block: lanes over its columns, then a store.
-void write_dense_row(Entry& entry, const Pack& rows, const Pack& columns,
-                     const ResultBuffer& results, Value* row, Value* count,
-                     Value* out, Value* out_column) {
-    Value* scratch = entry.argument(5);
-    entry.lanes.loop(entry.lanes.constant(0), count,
-                     entry.lanes.constant(entry.lanes.width()),
-                     [&](Value* point) {
-                         Evaluator values = entry.evaluator(packed_leaves(
-                             entry, rows, columns, scratch, row, point));
-                         results.evaluate(entry, values, scratch, point);
-                     });
-    results.store(entry, scratch, count, out, out_column);
 }
 
 void write_dense(ModuleWriter& writer) {
@@ -82,27 +76,29 @@ void write_dense(ModuleWriter& writer) {
     const auto fill = [&](const Pack& pack, Value* first, Value* count) {
         pack.fill(entry, first, count, scratch);
     };
-    each_chunk(
-        entry, entry.argument(1), entry.argument(2),
-        [&](Value* i, Value* height) {
-            fill(rows, i, height);
-            each_chunk(
-                entry, entry.argument(3), entry.argument(4),
-                [&](Value* j, Value* count) {
-                    fill(columns, j, count);
-                    Value* corner =
-                        b.CreatePtrAdd(out, b.CreateMul(j, out_column));
-                    entry.lanes.loop(
-                        entry.lanes.constant(0), height,
-                        entry.lanes.constant(1), [&](Value* row) {
-                            Value* offset =
-                                b.CreateMul(b.CreateAdd(i, row), out_row);
-                            write_dense_row(
-                                entry, rows, columns, results, row, count,
-                                b.CreatePtrAdd(corner, offset), out_column);
-                        });
-                });
-        });
+    each_chunk(entry, entry.argument(1), entry.argument(2),
+               [&](Value* i, Value* height) {
+                   fill(rows, i, height);
+                   each_chunk(
+                       entry, entry.argument(3), entry.argument(4),
+                       [&](Value* j, Value* count) {
+                           fill(columns, j, count);
+                           Value* corner =
+                               b.CreatePtrAdd(out, b.CreateMul(j, out_column));
+                           entry.lanes.loop(
+                               entry.lanes.constant(0), height,
+                               entry.lanes.constant(1), [&](Value* row) {
+                                   Value* offset = b.CreateMul(
+                                       b.CreateAdd(i, row), out_row);
+                                   Value* place =
+                                       b.CreatePtrAdd(corner, offset);
+                                   evaluate_pairs(entry, rows, columns, results,
+                                                  scratch, row, count);
+                                   results.store(entry, scratch, count, place,
+                                                 out_column);
+                               });
+                       });
+               });
     entry.finish();
 }
 

@@ -38,22 +38,20 @@ void Pack::fill_points(Entry& entry, Value* count, Value* scratch) const {
         return;
     lanes.loop(lanes.constant(0), count, lanes.constant(1), [&](Value* point) {
         std::vector<ValueId> ready = operands_.values.leaves;
-        const auto read_run = [&](ValueId id, Component run) {
-            return lanes.load(writer_.packed_dtype(id),
-                              address(lanes, scratch, id, run, point));
-        };
         Evaluator values = entry.evaluator([&](ValueId id) -> Leaf {
-            const bool is_vector = writer_.graph[id].type.rank > 0;
-            if (Leaf constant = entry.constants->leaf(id); constant)
-                return !is_vector ? constant
-                                  : Leaf{[&, id](Component run, int, int) {
-                                        return entry.constants->read_run(
-                                            id, run.runtime);
-                                    }};
+            const Leaf constant = entry.constants->leaf(id);
+            if (constant && writer_.graph[id].type.rank == 0)
+                return constant;
+            if (constant)
+                return {[&, id](Component run, int, int) {
+                    return entry.constants->read_run(id, run.runtime);
+                }};
             if (!std::ranges::count(ready, id))
                 return {};
-            return {
-                [&, id](Component run, int, int) { return read_run(id, run); }};
+            return {[&, id](Component run, int, int) {
+                return lanes.load(writer_.packed_dtype(id),
+                                  address(lanes, scratch, id, run, point));
+            }};
         });
         for (ValueId id : vectors) {
             const std::int64_t components = writer_.graph[id].type.rows;

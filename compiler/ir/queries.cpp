@@ -3,6 +3,7 @@
 #include "compiler/ir/queries.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace tilefold::ir {
 
@@ -22,6 +23,18 @@ bool is_contraction(Op op) {
         return false;
     }
     return false;
+}
+
+double start_of(Op contraction) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (contraction == Op::CompMax)
+        return -infinity;
+    return contraction == Op::CompMin ? infinity : 0;
+}
+
+std::size_t role_of(const Argument& argument) {
+    return std::size_t(std::ranges::find(fold_arguments, argument.name) -
+                       std::begin(fold_arguments));
 }
 
 std::int64_t terms_of(const Graph& graph, const Node& node) {

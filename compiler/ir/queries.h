@@ -13,8 +13,13 @@ namespace tilefold::ir {
 bool is_contraction(Op op);
 /// How many terms a contraction adds.
 std::int64_t terms_of(const Graph& graph, const Node& node);
+/// What its sum is before anything is added.
+double start_of(Op contraction);
 /// The operands of a contraction over rows and columns, that of rows first.
 std::pair<ValueId, ValueId> rows_first(const Graph& graph, const Node& node);
+
+/// Which of `fold_arguments` an argument of a Fold's function is.
+std::size_t role_of(const Argument& argument);
 
 /// By value: how many operands of others it is.
 std::vector<int> count_readers(const Graph& graph);

@@ -2,8 +2,9 @@
 
 #include "compiler/passes/bounds.h"
 
+#include "compiler/monoids/state.h"
+
 #include <cmath>
-#include <limits>
 
 namespace tilefold {
 
@@ -14,30 +15,6 @@ using ir::Op;
 using ir::ValueId;
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-
-/// What a body may be without changing the reduction; NaN: nothing.
-double identity_of(Monoid monoid) {
-    switch (monoid) {
-    case Monoid::Add:
-        return 0;
-    case Monoid::Maximum:
-    case Monoid::LogSumExp:
-    case Monoid::SoftMax:
-        return -inf;
-    case Monoid::Minimum:
-        return inf;
-    case Monoid::Multiply:
-        return 1;
-    case Monoid::ArgMaximum:
-    case Monoid::ArgMinimum:
-    case Monoid::KMinimum:
-    case Monoid::UserDefined:
-        return NAN; // of nothing else, such a pair would be the result
-    }
-    internal_error("a monoid without an identity");
-}
 
 bool reads_index(const Graph& graph, ValueId id) {
     const std::vector<bool> below = ir::reached(graph, std::span(&id, 1));
@@ -50,8 +27,11 @@ bool reads_index(const Graph& graph, ValueId id) {
 } // namespace
 
 std::vector<ValueId> masks_of(const Graph& graph, const Node& reduction) {
-    const Monoid monoid = row_of(ir::Reduction(reduction.first)).monoid;
-    const double identity = identity_of(monoid);
+    const ir::ReductionRow& row = row_of(ir::Reduction(reduction.first));
+    const Monoid monoid = row.monoid;
+    // No identity is without an index: a pair outside the mask may be found.
+    const double identity =
+        row.finish == ir::Finish::Indices ? NAN : identity_of(monoid);
     std::vector<ValueId> masks;
     ValueId body = reduction.operands[0];
     while (graph[body].op == Op::Where) {

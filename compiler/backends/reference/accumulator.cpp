@@ -4,10 +4,12 @@
 #include "compiler/backends/reference/accumulator.h"
 
 #include "compiler/ir/whole.h"
+#include "compiler/monoids/state.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 namespace tilefold::reference {
 namespace {
@@ -17,46 +19,89 @@ using ir::Monoid;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// NaN counts as larger than everything.
-bool sorts_before(double a, double b) {
-    return std::isnan(b) ? !std::isnan(a) : a < b;
-}
+/// Of numbers, at once.
+struct NumberArithmetic {
+    static auto get(auto x) { return x; }
+    static void set(auto& place, auto x) { place = x; }
+    static void add(long double& place, long double x) { place += x; }
+    static void add(std::int64_t& place, std::int64_t x) {
+        place = std::int64_t(std::uint64_t(place) + std::uint64_t(x));
+    }
+    static void multiply(auto& place, auto x) { place *= x; }
+    static void set_where(bool holds, auto& place, auto x) {
+        if (holds)
+            place = x;
+    }
+    static void set_where(bool holds, auto& place, auto x, auto&&... more) {
+        set_where(holds, place, x);
+        set_where(holds, more...);
+    }
+
+    template <class T> static T extreme(bool largest, T x, T y) {
+        return beats(largest, y, x) ? y : x;
+    }
+    static auto larger(auto x, auto y) { return extreme(true, x, y); }
+    template <class T> static bool beats(bool largest, T x, T best) {
+        return !is_nan(best) && (is_nan(x) || (largest ? x > best : x < best));
+    }
+    static bool same(auto x, auto y) {
+        return x == y || (is_nan(x) && is_nan(y));
+    }
+    static bool sorts_before(auto x, auto y) {
+        return x < y || (is_nan(y) && !is_nan(x));
+    }
+    static bool comes_before(std::int64_t i, std::int64_t j) {
+        return std::uint64_t(i) < std::uint64_t(j);
+    }
+    static bool are_some(std::int64_t terms) { return terms > 0; }
+    static bool is_nowhere(std::int64_t index) { return index < 0; }
+    static bool both(bool p, bool q) { return p && q; }
+    static bool either(bool p, bool q) { return p || q; }
+    template <class T> static T choice(bool p, T x, T y) { return p ? x : y; }
+    template <class T> static T like(T, double number) { return T(number); }
+    static auto let(std::string_view, auto x) { return x; }
+    static auto average(auto sum, std::int64_t terms) { return sum / terms; }
+    static auto converted(DType, auto x) { return x; }
+
+    static long double weight(long double x, long double maximum) {
+        if (x == maximum)
+            return x == -infinity ? 0 : 1;
+        return std::exp(x - (maximum == -infinity ? 0 : maximum));
+    }
+    static void when_above(auto x, auto maximum, const auto& body) {
+        if (beats(true, x, maximum))
+            body();
+    }
+
+private:
+    static bool is_nan(auto x) { return x != x; }
+};
 
 } // namespace
 
 Accumulator::Accumulator(const ir::Node& node, std::size_t components)
-    : reduction_(ir::Reduction(node.first)), row_(ir::row_of(reduction_)),
-      dtype_(node.type.dtype), k_(std::size_t(node.third)), wholes_(components),
-      sums_(components), extremes_(components), fold_(node.fold) {
-    if (fold_)
-        accumulate_.emplace(fold_->accumulate);
+    : node_(node), row_(ir::row_of(ir::Reduction(node.first))),
+      wholes_(components), sums_(components), found_(components) {
+    if (row_.monoid == Monoid::KMinimum)
+        found_.resize(std::size_t(node.third));
+    if (node.fold)
+        accumulate_.emplace(node.fold->accumulate);
     reset();
-}
-
-bool Accumulator::is_largest() const {
-    return row_.monoid == Monoid::Maximum || row_.monoid == Monoid::ArgMaximum;
-}
-
-double Accumulator::identity() const {
-    const bool largest = is_largest();
-    if (dtype_ == DType::Bool || row_.result == ir::ReductionResult::Truth)
-        return !largest;
-    if (dtype_ == DType::I64 && row_.finish == Finish::Plain)
-        return largest ? -0x1p63 : 0x1p63;
-    return largest ? -infinity : infinity;
 }
 
 void Accumulator::reset(std::span<const double> initial,
                         std::span<const double> given) {
     count_ = 0;
     of_wholes_ = false;
-    std::fill(wholes_.begin(), wholes_.end(),
-              row_.monoid == Monoid::Add ? 0 : ir::saturated(identity()));
-    std::fill(sums_.begin(), sums_.end(), row_.monoid == Monoid::Multiply);
+    const double identity =
+        identity_of(row_.monoid, row_.result == ir::ReductionResult::Truth);
+    const bool exponentials =
+        row_.monoid == Monoid::LogSumExp || row_.monoid == Monoid::SoftMax;
+    std::ranges::fill(wholes_, ir::saturated(identity));
+    std::ranges::fill(sums_, exponentials ? 0 : identity);
+    std::ranges::fill(found_, Found<double, std::int64_t>{identity, -1});
     maximum_ = -infinity;
     weight_ = 0;
-    std::fill(extremes_.begin(), extremes_.end(), Extreme{identity(), -1});
-    smallest_.clear();
     if (!accumulate_)
         return;
     state_.assign(initial.begin(), initial.end());
@@ -67,36 +112,49 @@ void Accumulator::add(std::span<const double> first,
                       std::span<const double> second,
                       std::span<const std::int64_t> wholes,
                       std::int64_t index) {
+    const Algebra<NumberArithmetic> algebra(node_, {});
     ++count_;
-    if (dtype_ == DType::I64 && row_.finish == Finish::Plain && !wholes.empty())
-        return add_wholes(wholes);
     switch (row_.monoid) {
     case Monoid::Add:
-        for (std::size_t k = 0; k < sums_.size(); ++k)
-            sums_[k] += first[k];
-        return;
     case Monoid::Multiply:
-        for (std::size_t k = 0; k < sums_.size(); ++k)
-            sums_[k] *= first[k];
-        return;
     case Monoid::Maximum:
     case Monoid::Minimum:
+        of_wholes_ = node_.type.dtype == DType::I64 &&
+                     row_.finish == Finish::Plain && !wholes.empty();
+        for (std::size_t k = 0; k < sums_.size(); ++k)
+            if (of_wholes_)
+                algebra.combine(wholes_[k], wholes[k]);
+            else
+                algebra.combine(sums_[k], (long double)(first[k]));
+        return;
     case Monoid::ArgMaximum:
     case Monoid::ArgMinimum:
-        for (std::size_t k = 0; k < extremes_.size(); ++k)
-            add_extreme(extremes_[k], first[k], index);
+        for (std::size_t k = 0; k < found_.size(); ++k) {
+            Found<double&, std::int64_t&> best{found_[k].value,
+                                               found_[k].index};
+            algebra.take(best, Found{first[k], index}, true);
+            algebra.keep_first(best.index, index);
+        }
         return;
-    case Monoid::LogSumExp: {
-        const double one = 1;
-        add_exponential(first[0], second.empty() ? std::span(&one, 1) : second);
+    case Monoid::LogSumExp:
+    case Monoid::SoftMax: {
+        const long double weight = algebra.weigh(
+            maximum_, (long double)(first[0]), [&](const auto& change) {
+                change(weight_);
+                std::ranges::for_each(sums_, change);
+            });
+        weight_ += weight;
+        for (std::size_t k = 0; k < sums_.size(); ++k)
+            sums_[k] += weight * (second.empty() ? 1 : second[k]);
         return;
     }
-    case Monoid::SoftMax:
-        add_exponential(first[0], second);
+    case Monoid::KMinimum: {
+        double x = first[0];
+        const Found<double&, std::int64_t&> held{x, index};
+        for (auto& [value, where] : found_)
+            algebra.sink(held, Found<double&, std::int64_t&>{value, where});
         return;
-    case Monoid::KMinimum:
-        add_smallest(first[0], index);
-        return;
+    }
     case Monoid::UserDefined:
         std::ranges::copy((*accumulate_)(state_, first, given_),
                           state_.begin());
@@ -105,89 +163,35 @@ void Accumulator::add(std::span<const double> first,
     internal_error("a monoid without a case");
 }
 
-/// Sums wrap, as those of kernels do.
-void Accumulator::add_wholes(std::span<const std::int64_t> terms) {
-    of_wholes_ = true;
-    for (std::size_t k = 0; k < wholes_.size(); ++k)
-        wholes_[k] = row_.monoid == Monoid::Add
-                         ? std::int64_t(std::uint64_t(wholes_[k]) +
-                                        std::uint64_t(terms[k]))
-                     : is_largest() ? std::max(wholes_[k], terms[k])
-                                    : std::min(wholes_[k], terms[k]);
-}
-
-/// The first NaN wins, then the first of equals.
-void Accumulator::add_extreme(Extreme& extreme, double value,
-                              std::int64_t index) const {
-    const bool largest = is_largest();
-    const bool beats = std::isnan(value) || (largest ? value > extreme.value
-                                                     : value < extreme.value);
-    if (extreme.index < 0 || (beats && !std::isnan(extreme.value)))
-        extreme = {value, index};
-}
-
-/// Σ exp(score - maximum) values, rescaled when the maximum moves. A score of
-/// -inf weighs 0 whatever the maximum.
-void Accumulator::add_exponential(double score,
-                                  std::span<const double> values) {
-    if (score > maximum_ || std::isnan(score)) {
-        const long double scale = std::isinf(maximum_) && maximum_ < 0
-                                      ? 0
-                                      : std::exp(maximum_ - score);
-        maximum_ = score;
-        weight_ *= scale;
-        for (long double& sum : sums_)
-            sum *= scale;
-    }
-    long double weight = std::exp((long double)(score)-maximum_);
-    if (score == maximum_)
-        weight = score == -infinity ? 0 : 1;
-    weight_ += weight;
-    for (std::size_t k = 0; k < sums_.size(); ++k)
-        sums_[k] += weight * values[k];
-}
-
-void Accumulator::add_smallest(double value, std::int64_t index) {
-    const auto place =
-        std::find_if(smallest_.begin(), smallest_.end(), [&](const auto& kept) {
-            return sorts_before(value, kept.first);
-        });
-    smallest_.insert(place, {value, index});
-    if (smallest_.size() > k_)
-        smallest_.pop_back();
-}
-
 void Accumulator::finish(std::span<double> result,
                          std::span<std::int64_t> wholes) const {
     for (std::size_t k = 0; k < result.size(); ++k) {
-        result[k] = of_wholes_ ? double(wholes_[k]) : result_of(k);
-        if (dtype_ == DType::I64)
-            wholes[k] = of_wholes_ ? wholes_[k] : ir::saturated(result[k]);
+        result[k] = result_of(k);
+        if (node_.type.dtype != DType::I64)
+            continue;
+        wholes[k] = of_wholes_ ? wholes_[k] : ir::saturated(result[k]);
+        result[k] = double(wholes[k]);
     }
 }
 
 double Accumulator::result_of(std::size_t k) const {
-    if (row_.monoid == Monoid::KMinimum) {
-        const bool padding = k >= smallest_.size();
-        return row_.finish == Finish::Indices
-                   ? (padding ? -1 : double(smallest_[k].second))
-                   : (padding ? infinity : smallest_[k].first);
-    }
+    const Algebra<NumberArithmetic> algebra(node_, {});
     if (row_.monoid == Monoid::UserDefined)
         return state_[k];
-    const bool sums =
-        row_.monoid == Monoid::Add || row_.monoid == Monoid::Multiply;
     switch (row_.finish) {
     case Finish::Plain:
-        return sums ? double(sums_[k]) : extremes_[k].value;
+        return row_.monoid == Monoid::KMinimum ? algebra.result_value(found_[k])
+                                               : double(sums_[k]);
     case Finish::OverCount:
-        return double(sums_[k] / count_);
+        return double(algebra.result(sums_[k], count_));
     case Finish::Logarithm:
         return double(maximum_ + std::log(sums_[k]));
     case Finish::OverWeight:
         return double(sums_[k] / weight_);
     case Finish::Indices:
-        return double(extremes_[k].index);
+        return double(row_.monoid == Monoid::KMinimum
+                          ? found_[k].index
+                          : algebra.result_index(found_[k].index, count_));
     }
     internal_error("a finish without a case");
 }

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "compiler/backends/reference/fold_function.h"
+#include "compiler/monoids/algebra.h"
 
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace tilefold::reference {
@@ -30,33 +30,17 @@ public:
     void finish(std::span<double> result, std::span<std::int64_t> wholes) const;
 
 private:
-    /// What Max, Min and their indices keep of one component.
-    struct Extreme {
-        double value;
-        std::int64_t index;
-    };
-
-    bool is_largest() const;
-    void add_wholes(std::span<const std::int64_t> terms);
-    void add_extreme(Extreme& extreme, double value, std::int64_t index) const;
     double result_of(std::size_t component) const;
-    void add_exponential(double score, std::span<const double> values);
-    void add_smallest(double value, std::int64_t index);
-    double identity() const;
 
-    ir::Reduction reduction_;
-    ir::ReductionRow row_;
-    DType dtype_;
-    std::size_t k_ = 0;
+    ir::Node node_;
+    const ir::ReductionRow& row_;
     std::int64_t count_ = 0;
     bool of_wholes_ = false; ///< a sum or an extreme of integers
     std::vector<std::int64_t> wholes_;
-    std::vector<long double> sums_;
+    std::vector<long double> sums_;        ///< or products, or extremes
     long double maximum_ = 0, weight_ = 0; ///< of exponentials
-    std::vector<Extreme> extremes_;
-    std::vector<std::pair<double, std::int64_t>> smallest_; ///< sorted
-    std::shared_ptr<const ir::Fold> fold_;
-    std::optional<FoldFunction> accumulate_; ///< of a Fold
+    std::vector<Found<double, std::int64_t>> found_; ///< sorted, where several
+    std::optional<FoldFunction> accumulate_;         ///< of a Fold
     std::vector<double> state_, given_;
 };
 

@@ -6,6 +6,7 @@
 #include "compiler/backends/reference/interpreter.h"
 
 #include "compiler/backends/reference/accumulator.h"
+#include "compiler/ir/queries.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/ir/whole.h"
 
@@ -427,9 +428,7 @@ bool keeps_columns(const Graph& graph) {
 struct FoldFunction::Body {
     explicit Body(const Graph& graph) : evaluation(graph, sizes, read) {
         for (const ir::Argument& argument : graph.arguments)
-            roles.push_back(std::size_t(
-                std::ranges::find(ir::fold_arguments, argument.name) -
-                std::begin(ir::fold_arguments)));
+            roles.push_back(ir::role_of(argument));
     }
 
     Sizes sizes;

@@ -3,7 +3,6 @@
 #include "compiler/backends/cpu/lower/reductions.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace tilefold {
 
@@ -12,24 +11,6 @@ using ir::Node;
 using ir::ValueId;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// The identity of one component over no columns.
-double identity_of(Monoid monoid, bool is_truth) {
-    switch (monoid) {
-    case Monoid::Multiply:
-        return 1;
-    case Monoid::Maximum:
-    case Monoid::ArgMaximum:
-        return is_truth ? 0 : -infinity;
-    case Monoid::Minimum:
-    case Monoid::ArgMinimum:
-        return is_truth ? 1 : infinity;
-    default:
-        return 0;
-    }
-}
 
 class Lowering {
 public:
@@ -41,7 +22,8 @@ public:
         const Node& node = graph_[id];
         LoweredReduction reduction;
         reduction.id = id;
-        reduction.partial = graph_.real;
+        reduction.partial = accumulated_dtype(graph_, node);
+        reduction.fields = state_of(graph_, node);
         reduction.by_matrices = contractions_.weighed_by_tiles.count(id) > 0;
         // The vector operand: the value of a softmax, else the body.
         const Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
@@ -52,57 +34,11 @@ public:
             reduction.components = 1; // registers, however many
         reduction.in_memory = reduction.components == dynamic ||
                               reduction.components > plan_.unroll;
-        set_state(reduction, node, monoid);
         set_accumulators(reduction, node, monoid);
         return reduction;
     }
 
 private:
-    void set_state(LoweredReduction& reduction, const Node& node,
-                   Monoid monoid) const {
-        const std::int64_t components = reduction.components;
-        switch (monoid) {
-        case Monoid::Add:
-        case Monoid::Multiply:
-        case Monoid::Maximum:
-        case Monoid::Minimum: {
-            const bool is_truth = node.type.dtype == DType::Bool;
-            // Truth values are counted in the computing dtype; integers stay
-            // integers.
-            if (graph_[node.operands[0]].type.dtype != DType::Bool)
-                reduction.partial = node.type.dtype;
-            const DType state =
-                reduction.partial == DType::I64 ? DType::I64 : DType::F64;
-            reduction.fields = {
-                {state, components, identity_of(monoid, is_truth)}};
-            return;
-        }
-        case Monoid::ArgMaximum:
-        case Monoid::ArgMinimum:
-            reduction.fields = {
-                {DType::F64, components, identity_of(monoid, false)},
-                {DType::I64, components, -1}};
-            return;
-        case Monoid::LogSumExp:
-        case Monoid::SoftMax: // maximum, total, weighted sums
-            reduction.fields = {{DType::F64, 1, -infinity}, {DType::F64, 1, 0}};
-            if (monoid == Monoid::SoftMax)
-                reduction.fields.push_back({DType::F64, components, 0});
-            return;
-        case Monoid::KMinimum: { // an empty place is NaN at -1
-            const double nan = std::numeric_limits<double>::quiet_NaN();
-            reduction.fields = {{DType::F64, node.third, nan},
-                                {DType::I64, node.third, -1}};
-            return;
-        }
-        case Monoid::UserDefined: {
-            const Type& state = graph_[node.operands[1]].type;
-            reduction.fields = {{DType::F64, components_of(state), 0}};
-            return;
-        }
-        }
-    }
-
     void set_accumulators(LoweredReduction& reduction, const Node& node,
                           Monoid monoid) const {
         switch (monoid) {

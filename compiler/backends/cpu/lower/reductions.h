@@ -5,17 +5,11 @@
 #include "compiler/backends/cpu/contractions.h"
 #include "compiler/backends/cpu/lower/arena.h"
 #include "compiler/backends/cpu/lower/placement.h"
+#include "compiler/monoids/state.h"
 
 #include <vector>
 
 namespace tilefold {
-
-/// An array of the state: an element of 8 bytes for each row and component.
-struct StateField {
-    DType dtype = DType::F64;    ///< F64 or I64
-    std::int64_t components = 1; ///< `dynamic` allowed
-    double identity = 0;         ///< unless the monoid's own functions say it
-};
 
 struct LoweredReduction {
     ir::ValueId id = ir::no_value;

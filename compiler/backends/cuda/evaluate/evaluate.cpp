@@ -219,10 +219,8 @@ Code Values::contraction(ValueId id, const Component& at) {
     const Node& node = graph_[id];
     const Kind kind = kind_of_value(node.type.dtype);
     const std::int64_t count = terms_of(graph_, node);
-    const double start = node.op == Op::CompMax   ? -INFINITY
-                         : node.op == Op::CompMin ? INFINITY
-                                                  : 0;
-    const Code sum = writer_.variable(name_of(graph_, id), number(kind, start));
+    const Code sum = writer_.variable(name_of(graph_, id),
+                                      number(kind, ir::start_of(node.op)));
     const Cell cell = cell_of(id, at);
     known_.insert_or_assign(cell, sum);
     log_.push_back(cell);

@@ -71,7 +71,7 @@ void write_tile_steps(Writer& writer, const Reduction& reduction) {
                  {"Partial", By::Constant, "partial"},
                  {"long long", By::Value, "first"},
                  state}},
-               [](Monoid& monoid, Scene& scene) { monoid.fold(scene); });
+               [](Monoid& monoid, Scene& scene) { monoid.finish_tile(scene); });
 }
 
 void write_steps(Writer& writer, const Reduction& reduction) {

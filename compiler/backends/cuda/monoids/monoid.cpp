@@ -9,12 +9,35 @@ using ir::ValueId;
 
 Monoid::Monoid(const ir::Graph& graph, ValueId reduce, Record& partial,
                Record& state)
-    : graph_(graph), reduce_(reduce), partial_record_(partial),
-      state_record_(state) {}
+    : graph_(graph), reduce_(reduce), fields_(state_of(graph, graph[reduce])),
+      partial_record_(partial), state_record_(state),
+      first_field_(state.fields().size()) {
+    for (int field = 0; field < int(fields_.size()); ++field) {
+        const StateField& of = fields_[std::size_t(field)];
+        state.add(of.name, of.dtype == DType::I64 ? Kind::Long : Kind::Double,
+                  length(field));
+    }
+}
 
-Monoid::Slot Monoid::keep(Record& record, std::string_view hint, Kind kind,
+void Monoid::identity(Scene& scene) {
+    const int count = int(fields_.size());
+    for (int first = 0, last = 0; first < count; first = last) {
+        while (last < count && length(last) == length(first))
+            ++last;
+        each_slot(scene, first, [&](const Component& at) {
+            for (int field = first; field < last; ++field) {
+                const Code place = state(scene.state, field, at);
+                scene.writer.set(
+                    place,
+                    number(place.kind(), fields_[std::size_t(field)].identity));
+            }
+        });
+    }
+}
+
+Monoid::Slot Monoid::keep(std::string_view hint, Kind kind,
                           std::int64_t length) {
-    return {record.add(hint, kind, length)};
+    return {partial_record_.add(hint, kind, length)};
 }
 
 Code Monoid::partial(const Scene& scene, Slot slot, const Component& at) const {
@@ -22,8 +45,8 @@ Code Monoid::partial(const Scene& scene, Slot slot, const Component& at) const {
                     at.code());
 }
 
-Code Monoid::state(const Code& object, Slot slot, const Component& at) const {
-    return field_of(object, state_record_.fields()[slot.place], at.code());
+Code Monoid::state(const Code& object, int field, const Component& at) const {
+    return field_of(object, state_field(field), at.code());
 }
 
 Code Monoid::read(Scene& scene, std::size_t number, const Component& at,
@@ -38,8 +61,9 @@ void Monoid::each(Scene& scene, std::size_t number,
                                 body);
 }
 
-void Monoid::each_slot(Scene& scene, std::int64_t count,
+void Monoid::each_slot(Scene& scene, int field,
                        const std::function<void(Component)>& body) const {
+    const std::int64_t count = length(field);
     if (count <= 1)
         return body({});
     scene.writer.loop("c", count, [&](const Code& c) { body({0, c}); });

@@ -3,12 +3,15 @@
 //
 //  1. A Partial holds a tile's terms in the computing dtype; a State a row's,
 //     in double and long long. Both are registers of one thread.
-//  2. begin() starts a tile, add() takes one column, fold() ends the tile.
+//  2. begin() starts a tile, add() takes one column, and finish_tile() merges
+//     the tile into the state.
 //  3. merge(into, from) needs `from` to cover later columns or rows: ties go
 //     to the lower index, which states hold where it matters.
 #pragma once
 
 #include "compiler/backends/cuda/evaluate/evaluate.h"
+#include "compiler/backends/cuda/monoids/code_arithmetic.h"
+#include "compiler/monoids/state.h"
 
 #include <memory>
 
@@ -34,10 +37,10 @@ public:
     virtual ~Monoid() = default;
 
     /// Sets the state to the identity.
-    virtual void identity(Scene& scene) = 0;
+    virtual void identity(Scene& scene);
     virtual void begin(Scene& scene) = 0;
     virtual void add(Scene& scene) = 0;
-    virtual void fold(Scene& scene) = 0;
+    virtual void finish_tile(Scene& scene) = 0;
     /// scene.state ⊕= from
     virtual void merge(Scene& scene, const Code& from) = 0;
     /// What all components of the result take, before them.
@@ -52,10 +55,27 @@ protected:
     struct Slot {
         std::size_t place;
     };
-    Slot keep(Record& record, std::string_view hint, Kind kind,
-              std::int64_t length);
+    /// Adds a field to the partial; `length`: 0 of a scalar.
+    Slot keep(std::string_view hint, Kind kind, std::int64_t length);
     Code partial(const Scene& scene, Slot slot, const Component& at = {}) const;
-    Code state(const Code& object, Slot slot, const Component& at = {}) const;
+    /// Field number `field` of what state_of() says.
+    Code state(const Code& object, int field, const Component& at = {}) const;
+    std::int64_t length(int field) const {
+        const StateField& of = fields_[std::size_t(field)];
+        return of.is_vector ? of.components : 0;
+    }
+    Algebra<CodeArithmetic> algebra(Scene& scene) const {
+        return {node(), CodeArithmetic(scene.writer)};
+    }
+
+    /// Fields that are arrays, as a whole.
+    Code partial_array(const Scene& scene, Slot slot) const {
+        return member(Kind::Object, scene.partial,
+                      partial_record_.fields()[slot.place].name);
+    }
+    Code state_array(const Code& object, int field) const {
+        return member(Kind::Object, object, state_field(field).name);
+    }
 
     const ir::Node& node() const { return graph_[reduce_]; }
     const ir::ReductionRow& row() const {
@@ -69,14 +89,23 @@ protected:
     /// Loops over the components of operand `number`.
     void each(Scene& scene, std::size_t number,
               const std::function<void(Component)>& body) const;
-    /// The same of fields alone: nothing of the graph is computed inside.
-    void each_slot(Scene& scene, std::int64_t count,
-                   const std::function<void(Component)>& body) const;
+    /// The same of a field of the state alone, or one like it: nothing of the
+    /// graph is computed inside.
+    virtual void each_slot(Scene& scene, int field,
+                           const std::function<void(Component)>& body) const;
 
     const ir::Graph& graph_;
     ir::ValueId reduce_;
+    std::vector<StateField> fields_;
+
+private:
+    const Field& state_field(int field) const {
+        return state_record_.fields()[first_field_ + std::size_t(field)];
+    }
+
     Record& partial_record_;
     Record& state_record_;
+    std::size_t first_field_; ///< where `fields_` begin in the record
 };
 
 std::unique_ptr<Monoid> make_monoid(const ir::Graph& graph, ir::ValueId reduce,

@@ -7,8 +7,7 @@
 // formula equals itself.
 
 #include "compiler/backends/cuda/monoids/monoid.h"
-
-#include <algorithm>
+#include "compiler/ir/queries.h"
 
 namespace tilefold::cuda {
 namespace {
@@ -21,15 +20,12 @@ class UserDefined : public Monoid {
 public:
     UserDefined(const ir::Graph& graph, ValueId reduce, Record& partial,
                 Record& state)
-        : Monoid(graph, reduce, partial, state),
-          size_(components_of(graph[node().operands[1]].type)) {
-        partial_ = keep(partial, "folded", real(), size_);
-        state_ = keep(state, "folded", Kind::Double, size_);
-    }
+        : Monoid(graph, reduce, partial, state), size_(length(0)),
+          partial_(keep(fields_.front().name, real(), size_)) {}
 
     void identity(Scene& scene) override {
         each(scene, 1, [&](const Component& at) {
-            scene.writer.set(state(scene.state, state_, at),
+            scene.writer.set(state(scene.state, 0, at),
                              as(Kind::Double, constant(scene, 1, at)));
         });
     }
@@ -50,10 +46,10 @@ public:
             [&](const Component& at) { return read(scene, 0, at, real()); });
     }
 
-    void fold(Scene& scene) override {
+    void finish_tile(Scene& scene) override {
         apply(
             scene, node().fold->merge,
-            [&](const Component& at) { return state(scene.state, state_, at); },
+            [&](const Component& at) { return state(scene.state, 0, at); },
             [&](const Component& at) {
                 return as(Kind::Double, Monoid::partial(scene, partial_, at));
             });
@@ -62,12 +58,12 @@ public:
     void merge(Scene& scene, const Code& from) override {
         apply(
             scene, node().fold->merge,
-            [&](const Component& at) { return state(scene.state, state_, at); },
-            [&](const Component& at) { return state(from, state_, at); });
+            [&](const Component& at) { return state(scene.state, 0, at); },
+            [&](const Component& at) { return state(from, 0, at); });
     }
 
     Code result(Scene& scene, const Component& at, const Code&) override {
-        return as(result_kind(), state(scene.state, state_, at));
+        return as(result_kind(), state(scene.state, 0, at));
     }
 
 private:
@@ -81,18 +77,18 @@ private:
     void apply(Scene& scene, const ir::Graph& function, const Read& left,
                const Read& right) const {
         const Kind kind = kind_of_value(function.real);
+        const Read given = [&](const Component& at) {
+            return as(kind, constant(scene, 2, at));
+        };
+        const Read* reads[] = {&left, &right, &given};
         const Leaves leaves = [&](ValueId id,
                                   const Component& at) -> std::optional<Code> {
             const ir::Node& node = function[id];
             if (node.op != ir::Op::Argument)
                 return std::nullopt;
-            const std::string& name =
-                function.arguments[std::size_t(node.first)].name;
-            if (name == ir::fold_arguments[0])
-                return left(at);
-            if (name == ir::fold_arguments[1])
-                return right(at);
-            return as(kind, constant(scene, 2, at));
+            const auto role =
+                ir::role_of(function.arguments[std::size_t(node.first)]);
+            return (*reads[role])(at);
         };
         Values inside(function, scene.writer, leaves);
         const Type& type = function[function.result].type;
@@ -108,7 +104,7 @@ private:
     }
 
     std::int64_t size_;
-    Slot partial_{}, state_{};
+    Slot partial_;
 };
 
 } // namespace

@@ -10,41 +10,29 @@
 #include "compiler/backends/cuda/monoids/monoid.h"
 #include "compiler/backends/cuda/sites/bounded.h"
 
-#include <cmath>
-
 namespace tilefold::cuda {
 namespace {
+
+enum : int { smallest, where };
 
 class KMinimum : public Monoid {
 public:
     KMinimum(const ir::Graph& graph, ir::ValueId reduce, Record& partial,
              Record& state)
-        : Monoid(graph, reduce, partial, state), k_(node().third) {
-        value_ = keep(partial, "value", real(), k_);
-        column_ = keep(partial, "column", Kind::Int, k_);
-        changed_ = keep(partial, "changed", Kind::Truth, 0);
-        smallest_ = keep(state, "value", Kind::Double, k_);
-        index_ = keep(state, "index", Kind::Long, k_);
-    }
-
-    void identity(Scene& scene) override {
-        each_place(scene, [&](const Component& at) {
-            scene.writer.set(state(scene.state, smallest_, at),
-                             number(Kind::Double, NAN));
-            scene.writer.set(state(scene.state, index_, at),
-                             number(Kind::Long, -1));
-        });
-    }
+        : Monoid(graph, reduce, partial, state), k_(node().third),
+          value_(keep("value", real(), k_)),
+          column_(keep("column", Kind::Int, k_)),
+          changed_(keep("changed", Kind::Truth, 0)) {}
 
     /// The row's list; codes of what it held count down from -1.
     void begin(Scene& scene) override {
         scene.writer.set(partial(scene, changed_), number(Kind::Truth, 0));
         each_place(scene, [&](const Component& at) {
             scene.writer.set(partial(scene, value_, at),
-                             as(real(), state(scene.state, smallest_, at)));
+                             as(real(), state(scene.state, smallest, at)));
             const Code held = whole(-1) - at.code();
             const Code empty =
-                less(state(scene.state, index_, at), number(Kind::Long, 0));
+                less(state(scene.state, where, at), number(Kind::Long, 0));
             scene.writer.set(partial(scene, column_, at),
                              choice(empty, Code(Kind::Int, "no_column"), held));
         });
@@ -62,27 +50,25 @@ public:
                     [&] { add_value(scene); });
     }
 
-    void fold(Scene& scene) override {
+    void finish_tile(Scene& scene) override {
         scene.writer.when(partial(scene, changed_), [&] { write_back(scene); });
     }
 
     void merge(Scene& scene, const Code& from) override {
         each_place(scene, [&](const Component& at) {
-            scene.writer.run("insert",
-                             {array(scene.state, state_record_, smallest_),
-                              array(scene.state, state_record_, index_),
-                              state(from, smallest_, at),
-                              state(from, index_, at)});
+            scene.writer.run("insert", {state_array(scene.state, smallest),
+                                        state_array(scene.state, where),
+                                        state(from, smallest, at),
+                                        state(from, where, at)});
         });
     }
 
     Code result(Scene& scene, const Component& at, const Code&) override {
-        Code index = state(scene.state, index_, at);
-        if (row().finish == ir::Finish::Indices)
-            return index;
-        return as(result_kind(), choice(less(index, number(Kind::Long, 0)),
-                                        number(Kind::Double, INFINITY),
-                                        state(scene.state, smallest_, at)));
+        const Found place{state(scene.state, smallest, at),
+                          state(scene.state, where, at)};
+        return row().finish == ir::Finish::Indices
+                   ? place.index
+                   : algebra(scene).result_value(place);
     }
 
 private:
@@ -97,9 +83,9 @@ private:
         Writer& writer = scene.writer;
         const Code x = writer.let("x", read(scene, 0, {}, real()));
         writer.when(either(undercuts(x, worst(scene)), has_room(scene)), [&] {
-            writer.run("sink", {array(scene.partial, partial_record_, value_),
-                                array(scene.partial, partial_record_, column_),
-                                x, scene.column});
+            writer.run("sink",
+                       {partial_array(scene, value_),
+                        partial_array(scene, column_), x, scene.column});
             writer.set(partial(scene, changed_), number(Kind::Truth, 1));
         });
     }
@@ -113,8 +99,8 @@ private:
                 0, writer.let("at", whole(k_ - 1) - from_end.code())};
             const Code column =
                 writer.let("column", partial(scene, column_, at));
-            const Code index = state(scene.state, index_, at);
-            writer.set(state(scene.state, smallest_, at),
+            const Code index = state(scene.state, where, at);
+            writer.set(state(scene.state, smallest, at),
                        as(Kind::Double, partial(scene, value_, at)));
             writer.when(
                 less_equal(whole(0), column),
@@ -123,7 +109,7 @@ private:
                     const Code place =
                         choice(equal(column, Code(Kind::Int, "no_column")),
                                at.code(), whole(-1) - column);
-                    writer.set(index, state(scene.state, index_, {0, place}));
+                    writer.set(index, state(scene.state, where, {0, place}));
                 });
         });
     }
@@ -131,16 +117,19 @@ private:
     static Code undercuts(const Code& x, const Code& worst) {
         return call(Kind::Truth, "sorts_before", {x, worst});
     }
-    static Code array(const Code& object, const Record& record, Slot slot) {
-        return member(Kind::Object, object, record.fields()[slot.place].name);
-    }
     void each_place(Scene& scene,
                     const std::function<void(Component)>& body) const {
-        scene.writer.loop("c", k_, [&](const Code& c) { body({0, c}); });
+        each_slot(scene, smallest, body);
+    }
+    /// A list is a loop, however short.
+    void each_slot(Scene& scene, int field,
+                   const std::function<void(Component)>& body) const override {
+        scene.writer.loop("c", length(field),
+                          [&](const Code& c) { body({0, c}); });
     }
 
     std::int64_t k_;
-    Slot value_{}, column_{}, changed_{}, smallest_{}, index_{};
+    Slot value_, column_, changed_; ///< of a tile
 };
 
 } // namespace

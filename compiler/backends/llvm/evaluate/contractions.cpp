@@ -4,7 +4,6 @@
 #include "compiler/backends/llvm/evaluate/evaluate.h"
 #include "formulas/diagnostic.h"
 
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -66,13 +65,6 @@ Value* Evaluator::accumulated(const Node& node, Value* sum, Component component,
     default:
         internal_error("not a contraction");
     }
-}
-
-double Evaluator::start_of(Op op) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    if (op == Op::CompMax)
-        return -infinity;
-    return op == Op::CompMin ? infinity : 0;
 }
 
 /// A register for each cell of a tile.
@@ -141,7 +133,7 @@ void Evaluator::contract(ValueId id, Component component, Cells cells) {
         cells.rows = 1;
     if (!contains(node.type.axes, Axes::J))
         cells.columns = 1;
-    if (const Words* words = leaves_.words(node.operands[0]))
+    if (const Words* words = leaves_(node.operands[0]).words)
         return contract_words(id, *words, cells);
     const std::int64_t count = terms_of(graph_, node);
     if (cells.rows * cells.columns == 1 && !unrolled(count))
@@ -159,7 +151,7 @@ void Evaluator::contract(ValueId id, Component component, Cells cells) {
                 return accumulated(node, sum, component, {k, nullptr}, r, j);
             });
     } else {
-        Value* start = lanes_.number(node.type.dtype, start_of(node.op));
+        Value* start = lanes_.number(node.type.dtype, ir::start_of(node.op));
         sums.set([&](int, int) { return start; });
         each_component(count, [&](Component at) {
             sums.update([&](Value* sum, int r, int j) {
@@ -205,7 +197,7 @@ void Evaluator::visit(ValueId root,
                       const std::function<void(ValueId)>& enter) const {
     std::set<ValueId> seen;
     const std::function<void(ValueId)> walk = [&](ValueId id) {
-        if (!seen.insert(id).second || leaves_.has(id))
+        if (!seen.insert(id).second || leaves_(id))
             return;
         for (ValueId operand : graph_[id].inputs())
             walk(operand);

@@ -18,9 +18,9 @@ using llvm::Value;
 
 Evaluator::Evaluator(const ir::Graph& graph, Lanes& lanes,
                      const FunctionTable& functions, int unroll, Value* width,
-                     Leaves& leaves)
+                     Leaves leaves)
     : graph_(graph), lanes_(lanes), functions_(functions), unroll_(unroll),
-      width_(width), leaves_(leaves), signs_(ir::signs(graph)) {}
+      width_(width), leaves_(std::move(leaves)), signs_(ir::signs(graph)) {}
 
 Evaluator::Cell Evaluator::cell_of(ValueId id, Component component, int row,
                                    int column) const {
@@ -102,8 +102,9 @@ Value* Evaluator::value(ValueId id, Component component, int row, int column) {
         return found->second;
     if (graph_[id].type.rank == 0)
         component = {};
-    Value* result = leaves_.has(id) ? leaves_.read(id, component, row, column)
-                                    : compute(id, component, row, column);
+    const Leaf leaf = leaves_(id);
+    Value* result = leaf ? leaf.read(component, row, column)
+                         : compute(id, component, row, column);
     remember(cell, result);
     return result;
 }
@@ -294,7 +295,7 @@ void Evaluator::hoist_scalars(ValueId root, int rows, int columns) {
             for (int r = 0; r < rows; ++r)
                 for (int j = 0; j < columns; ++j)
                     value(id, {}, r, j);
-        } else if (!leaves_.has(id)) {
+        } else if (!leaves_(id)) {
             for (ValueId operand : graph_[id].inputs())
                 walk(operand);
         }

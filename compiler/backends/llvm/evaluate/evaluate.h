@@ -32,23 +32,24 @@ struct Component {
     llvm::Value* runtime = nullptr;
 };
 
-/// Where values come from that are not computed here.
-class Leaves {
-public:
-    virtual ~Leaves() = default;
-    virtual bool has(ir::ValueId id) const = 0;
-    virtual llvm::Value* read(ir::ValueId id, Component component, int row,
-                              int column) = 0;
-    /// Of a vector that is read as words, else null.
-    virtual const Words* words(ir::ValueId) const { return nullptr; }
+/// A value that is not computed here: what reads its component, at row vector
+/// and column of a tile.
+struct Leaf {
+    std::function<llvm::Value*(Component component, int row, int column)> read;
+    const Words* words = nullptr; ///< of a vector that is read as words
+
+    explicit operator bool() const { return bool(read); }
 };
+/// Where values come from that are not computed here; empty: compute it. To ask
+/// emits nothing.
+using Leaves = std::function<Leaf(ir::ValueId id)>;
 
 class Evaluator {
 public:
     /// `width`: the i64 that `dynamic` stands for; null where none occurs.
     Evaluator(const ir::Graph& graph, Lanes& lanes,
               const FunctionTable& functions, int unroll, llvm::Value* width,
-              Leaves& leaves);
+              Leaves leaves);
 
     llvm::Value* value(ir::ValueId id, Component component = {}, int row = 0,
                        int column = 0);
@@ -60,8 +61,6 @@ public:
     using Places = std::function<llvm::Value*(int row, int column)>;
     void contract_part(ir::ValueId id, llvm::Value* from, llvm::Value* to,
                        int rows, int columns, const Places& place);
-    /// What a contraction's sum is before anything is added.
-    static double start_of(ir::Op op);
     /// Computes the scalars below the vector `root` for a whole tile before a
     /// loop over its components.
     void hoist_scalars(ir::ValueId root, int rows, int columns);
@@ -159,7 +158,7 @@ private:
     const FunctionTable& functions_;
     int unroll_;
     llvm::Value* width_;
-    Leaves& leaves_;
+    Leaves leaves_;
     std::vector<ir::Sign> signs_;
     std::map<Cell, llvm::Value*> memory_;
     std::vector<Cell> log_;

@@ -45,8 +45,7 @@ int slots_of(const Node& node) {
 /// is computed from components of the same number.
 bool Evaluator::is_handed(ValueId id) const {
     const Node& node = graph_[id];
-    return node.type.dtype != DType::Bool && node.arity > 0 &&
-           !leaves_.has(id) &&
+    return node.type.dtype != DType::Bool && node.arity > 0 && !leaves_(id) &&
            (node.type.rank == 0 ||
             (node.type.rank == 1 && ir::is_elementwise(node.op)));
 }
@@ -62,8 +61,7 @@ Evaluator::groups_below(std::span<const ValueId> roots, int rank) const {
         const Node& node = graph_[at];
         const bool belongs = is_handed(at) && node.type.rank == rank;
         // Below a vector that is none of them, components have other numbers.
-        if (leaves_.has(at) || (rank > 0 && !belongs) ||
-            !seen.insert(at).second)
+        if (leaves_(at) || (rank > 0 && !belongs) || !seen.insert(at).second)
             return;
         for (ValueId operand : node.inputs())
             walk(operand);
@@ -106,8 +104,7 @@ public:
         const std::function<void(ValueId, std::size_t)> use =
             [&](ValueId id, std::size_t group) {
                 for (ValueId operand : values.graph_[id].inputs()) {
-                    if (values.leaves_.has(operand) ||
-                        !seen.insert(operand).second)
+                    if (values.leaves_(operand) || !seen.insert(operand).second)
                         continue;
                     const auto of = made.find(operand);
                     if (of == made.end())
@@ -242,7 +239,7 @@ Value* Evaluator::contract_in_groups(ValueId id, Component of,
                     value(operand, {}, row, column);
     llvm::Type* type = lanes_.type(node.type.dtype);
     Value* sum = lanes_.variable(type);
-    b.CreateStore(lanes_.number(node.type.dtype, start_of(node.op)), sum);
+    b.CreateStore(lanes_.number(node.type.dtype, ir::start_of(node.op)), sum);
     groups.push_back({id});
     const Handed handed(*this, groups, {}, row, column);
     in_strips(groups, handed, lanes_.constant(terms_of(graph_, node)),

@@ -4,7 +4,8 @@
 // 1. State holds `fields`, each of one component or of the body's; element
 //    types are f64 and i64. A field's identity is its value over no columns.
 // 2. A tile accumulates in the computing dtype over one panel (start, step
-//    for some columns at a time, finish), then folds into the state in f64.
+//    for some columns at a time, finish_tile), which then merges into the
+//    state in f64.
 // 3. merge(into, from) needs `from` to cover later columns or rows: ties go
 //    to the lower index, which fields hold where it matters.
 #pragma once
@@ -12,6 +13,7 @@
 #include "compiler/backends/llvm/evaluate/evaluate.h"
 #include "compiler/backends/llvm/matmul/weighted.h"
 #include "compiler/backends/llvm/module/module.h"
+#include "compiler/backends/llvm/monoids/lane_arithmetic.h"
 
 #include <functional>
 #include <map>
@@ -40,6 +42,20 @@ public:
 
     llvm::Value* load(int field, Component component = {}) const;
     void store(int field, Component component, llvm::Value* value) const;
+    /// A place of the algebra.
+    struct Place {
+        const StateRows& rows;
+        int field;
+        Component component;
+
+        llvm::Value* load() const { return rows.load(field, component); }
+        void store(llvm::Value* value) const {
+            rows.store(field, component, value);
+        }
+    };
+    Place at(int field, Component component = {}) const {
+        return {*this, field, component};
+    }
     /// Of each lane another component: `components` are I64 lanes.
     llvm::Value* gather(int field, llvm::Value* components) const;
     /// Only these rows are read and written.
@@ -136,17 +152,18 @@ public:
     /// Takes a tile of columns at once, where the reduction is by such tiles.
     virtual void take(Tile&, const EachStep&) {}
     virtual Sifted* sifted() { return nullptr; } ///< itself, where it is one
-    virtual void finish(Tile& tile) = 0;
+    virtual void finish_tile(Tile& tile) = 0;
     /// into ⊕= from. `values` serves for loops over components, and knows the
     /// constants of the call.
     virtual void merge(Evaluator& values, const FunctionTable& functions,
                        StateRows& into, StateRows& from) = 0;
-    /// Whether fold() does what merges of halves would.
-    virtual bool has_fold() const { return false; }
+    /// Whether reduce_rows() does what merges of halves would.
+    virtual bool reduces_rows() const { return false; }
     /// Rows [0, rows) onto row 0. `rows_from` gives a vector of rows, of which
     /// lanes beyond the last row mean nothing.
     using RowsFrom = std::function<StateRows(llvm::Value* row)>;
-    virtual void fold(Evaluator&, const RowsFrom&, llvm::Value* /*rows*/) {}
+    virtual void reduce_rows(Evaluator&, const RowsFrom&,
+                             llvm::Value* /*rows*/) {}
     /// Component of the finished result, in the node's dtype. `terms`: how
     /// many were added, I64 scalar.
     virtual llvm::Value* result(Lanes& lanes, const FunctionTable& functions,
@@ -154,6 +171,9 @@ public:
                                 llvm::Value* terms) = 0;
 
 protected:
+    Algebra<LaneArithmetic> algebra(Lanes& lanes) const {
+        return {node(), LaneArithmetic(lanes)};
+    }
     const ir::Node& node() const { return graph_[reduce_]; }
     const ir::ReductionRow& row() const {
         return ir::row_of(ir::Reduction(node().first));

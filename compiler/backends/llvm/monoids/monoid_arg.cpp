@@ -45,7 +45,7 @@ public:
         follow(tile);
     }
 
-    void finish(Tile& tile) override {
+    void finish_tile(Tile& tile) override {
         each(tile, [&](Component k, int r) {
             auto& b = tile.lanes.b;
             Lanes& lanes = tile.lanes;
@@ -64,59 +64,29 @@ public:
                             tile.index_base[std::size_t(r)]);
             Value* found =
                 b.CreateICmpSGE(in_panel, lanes.number(DType::I64, 0));
-            Value* better =
-                b.CreateAnd(found, beats(lanes, x, state.load(extreme, k)));
-            write_where(lanes, state, k, better, x, index);
-            if (chooses())
-                keep_first(tile, state, k, r);
+            algebra(lanes).take(best_of(state, k), Found{x, index}, found);
+            Value* first = b.CreateAdd(lanes.splat(tile.panel),
+                                       tile.index_base[std::size_t(r)]);
+            algebra(lanes).keep_first(state.at(where, k), first);
         });
     }
 
     void merge(Evaluator& values, const FunctionTable&, StateRows& into,
                StateRows& from) override {
-        Lanes& lanes = values.lanes();
-        auto& b = lanes.b;
         values.each_component(components_, [&](Component k) {
-            Value* x = from.load(extreme, k);
-            Value* best = into.load(extreme, k);
-            Value* index = from.load(where, k);
-            Value* better = beats(lanes, x, best);
-            Value* nan =
-                b.CreateAnd(b.CreateFCmpUNO(x, x), b.CreateFCmpUNO(best, best));
-            Value* equal = b.CreateOr(b.CreateFCmpOEQ(x, best), nan);
-            // Unsigned: "nowhere" (-1) is above every index.
-            Value* earlier = b.CreateICmpULT(index, into.load(where, k));
-            better = b.CreateOr(better, b.CreateAnd(equal, earlier));
-            write_where(lanes, into, k, better, x, index);
+            algebra(values.lanes()).merge(best_of(into, k), best_of(from, k));
         });
     }
 
-    /// Where no value beat the identity, all are equal to it: the first. Of
-    /// chosen pairs it has been kept, and -1 is of those that met none.
     Value* result(Lanes& lanes, const FunctionTable&, StateRows& state,
                   Component component, Value* terms) override {
-        auto& b = lanes.b;
-        Value* index = state.load(where, component);
-        if (chooses())
-            return index;
-        Value* some = lanes.splat(b.CreateICmpSGT(terms, lanes.constant(0)));
-        Value* nowhere = b.CreateICmpSLT(index, lanes.number(DType::I64, 0));
-        return b.CreateSelect(b.CreateAnd(some, nowhere),
-                              lanes.number(DType::I64, 0), index);
+        return algebra(lanes).result_index(state.load(where, component), terms);
     }
 
 private:
-    bool chooses() const { return node().pairs != ir::Pairs::All; }
-
-    /// The first column that is met stands until a value beats the identity.
-    void keep_first(Tile& tile, StateRows& state, Component k, int r) const {
-        Lanes& lanes = tile.lanes;
-        auto& b = lanes.b;
-        Value* index = state.load(where, k);
-        Value* first = b.CreateAdd(lanes.splat(tile.panel),
-                                   tile.index_base[std::size_t(r)]);
-        Value* nowhere = b.CreateICmpSLT(index, lanes.number(DType::I64, 0));
-        state.store(where, k, b.CreateSelect(nowhere, first, index));
+    using Best = Found<StateRows::Place>;
+    static Best best_of(const StateRows& state, Component k) {
+        return {state.at(extreme, k), state.at(where, k)};
     }
 
     /// Whether columns are found out later: those of a step lie in one vector.
@@ -247,7 +217,7 @@ private:
             Value* index = b.CreateLoad(columns(tile), index_at);
             for (int j = 0; j < tile.columns; ++j) {
                 Value* x = read(tile, 0, k, r, j);
-                Value* better = beats(tile.lanes, x, best);
+                Value* better = algebra(tile.lanes).beats(x, best);
                 Value* column = splat_column(
                     tile, b.CreateAdd(tile.column, tile.lanes.constant(j)));
                 best = b.CreateSelect(better, x, best);
@@ -263,22 +233,6 @@ private:
     /// x is strictly better than `best`; neither is NaN.
     Value* is_better(llvm::IRBuilder<>& b, Value* x, Value* best) const {
         return largest_ ? b.CreateFCmpOGT(x, best) : b.CreateFCmpOLT(x, best);
-    }
-
-    /// x is strictly better than `best`, or the first NaN.
-    Value* beats(Lanes& lanes, Value* x, Value* best) const {
-        auto& b = lanes.b;
-        Value* better =
-            largest_ ? b.CreateFCmpUGT(x, best) : b.CreateFCmpULT(x, best);
-        return b.CreateAnd(better, b.CreateFCmpORD(best, best));
-    }
-
-    void write_where(Lanes& lanes, StateRows& state, Component k, Value* better,
-                     Value* x, Value* index) const {
-        state.store(extreme, k,
-                    lanes.select(better, x, state.load(extreme, k)));
-        state.store(where, k,
-                    lanes.select(better, index, state.load(where, k)));
     }
 
     llvm::Type* real(Tile& tile) const { return tile.lanes.type(graph_.real); }

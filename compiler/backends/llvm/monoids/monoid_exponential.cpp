@@ -11,8 +11,6 @@
 
 #include "compiler/backends/llvm/monoids/monoid.h"
 
-#include <limits>
-
 namespace tilefold::llvm_backend {
 namespace {
 
@@ -21,9 +19,6 @@ using llvm::Value;
 enum : int { maximum, total, weighted };
 /// Accumulators of a tile beside total and weighted.
 enum : int { running = 3, initial = 4, rescaled = 5, tile_total = 6 };
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double log2_e = 0x1.71547652b82fep+0;
 
 class Exponential : public MonoidWriter {
 public:
@@ -86,10 +81,10 @@ public:
                         [&] { add_wide(tile, each_step, shrink); });
     }
 
-    void finish(Tile& tile) override {
+    void finish_tile(Tile& tile) override {
         auto& b = tile.lanes.b;
         std::vector<Value*> shrink;
-        const auto fold = [&](int field, Component k, int r, Value* place) {
+        const auto merge = [&](int field, Component k, int r, Value* place) {
             StateRows& state = *tile.state[std::size_t(r)];
             Value* partial = tile.lanes.as(
                 DType::F64, b.CreateLoad(type(tile.lanes), place));
@@ -102,33 +97,29 @@ public:
                 return b.CreateLoad(type(tile.lanes), scalar(tile, which, r));
             };
             Value* m = load(running);
-            shrink.push_back(
-                tile.lanes.as(DType::F64, power(tile.lanes, load(initial),
-                                                finite(tile.lanes, m))));
+            shrink.push_back(tile.lanes.as(
+                DType::F64,
+                LaneArithmetic(tile.lanes).weight(load(initial), m)));
             tile.state[std::size_t(r)]->store(maximum, {},
                                               tile.lanes.as(DType::F64, m));
-            fold(total, {}, r, scalar(tile, total, r));
+            merge(total, {}, r, scalar(tile, total, r));
         }
         each_weighted(tile, [&](Component k, int r) {
-            fold(weighted, k, r, vector(tile, k, r));
+            merge(weighted, k, r, vector(tile, k, r));
         });
     }
 
     void merge(Evaluator& values, const FunctionTable&, StateRows& into,
                StateRows& from) override {
         Lanes& lanes = values.lanes();
-        Value* a = into.load(maximum);
-        Value* b_ = from.load(maximum);
-        Value* m = lanes.larger(a, b_);
-        Value* level = finite(lanes, m);
-        Value* shrink_a = power(lanes, a, level);
-        Value* shrink_b = power(lanes, b_, level);
+        Value* before = into.load(maximum);
+        const auto by = algebra(lanes).rescaling(before, from.load(maximum));
         const auto join = [&](int field, Component k) {
-            Value* scaled = lanes.b.CreateFMul(from.load(field, k), shrink_b);
+            Value* scaled = lanes.b.CreateFMul(from.load(field, k), by.from);
             into.store(field, k,
-                       lanes.fma(into.load(field, k), shrink_a, scaled));
+                       lanes.fma(into.load(field, k), by.into, scaled));
         };
-        into.store(maximum, {}, m);
+        into.store(maximum, {}, by.maximum);
         join(total, {});
         if (softmax_)
             values.each_component(components_,
@@ -172,25 +163,6 @@ private:
         return softmax_ && !tile.values.unrolled(components_);
     }
 
-    /// m where it is finite, else 0.
-    Value* finite(Lanes& lanes, Value* m) const {
-        const DType dtype = lanes.dtype_of(m);
-        Value* size = lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, m);
-        Value* is_finite =
-            lanes.b.CreateFCmpOLT(size, lanes.number(dtype, infinity));
-        return lanes.select(is_finite, m, lanes.number(dtype, 0));
-    }
-
-    /// (x - level) log2 e
-    Value* exponent(Lanes& lanes, Value* x, Value* level) const {
-        return lanes.b.CreateFMul(lanes.b.CreateFSub(x, level),
-                                  lanes.number(lanes.dtype_of(x), log2_e));
-    }
-    /// exp(x - level)
-    Value* power(Lanes& lanes, Value* x, Value* level) const {
-        return emit_exp2(lanes, exponent(lanes, x, level));
-    }
-
     void multiply(Tile& tile, Value* place, Value* factor) const {
         auto& b = tile.lanes.b;
         b.CreateStore(
@@ -205,8 +177,9 @@ private:
         Value* m = b.CreateLoad(type(tile.lanes), scalar(tile, running, r));
         Value* before =
             b.CreateLoad(type(tile.lanes), scalar(tile, rescaled, r));
-        levels.push_back(finite(tile.lanes, m));
-        shrink.push_back(power(tile.lanes, before, levels.back()));
+        const LaneArithmetic arithmetic(tile.lanes);
+        levels.push_back(arithmetic.level(m));
+        shrink.push_back(arithmetic.power(before, levels.back()));
         b.CreateStore(m, scalar(tile, rescaled, r));
         b.CreateStore(tile.lanes.number(graph_.real, 0),
                       scalar(tile, tile_total, r));
@@ -228,7 +201,8 @@ private:
             return add_powers(tile, r, level);
         std::vector<Value*> terms;
         for (int j = 0; j < tile.columns; ++j) {
-            terms.push_back(power(tile.lanes, read(tile, 0, {}, r, j), level));
+            terms.push_back(LaneArithmetic(tile.lanes)
+                                .power(read(tile, 0, {}, r, j), level));
             const auto add_to = [&](Value* place, Value* weight) {
                 Value* sum = tile.lanes.b.CreateLoad(type(tile.lanes), place);
                 sum = weight ? tile.lanes.fma(terms.back(), weight, sum)
@@ -251,9 +225,10 @@ private:
         Value* place = scalar(tile, tile_total, r);
         Value* sum = tile.lanes.b.CreateLoad(type(tile.lanes), place);
         for (int j = 0; j < tile.columns; ++j)
-            sum = emit_exp2_added(
-                tile.lanes,
-                exponent(tile.lanes, read(tile, 0, {}, r, j), level), sum);
+            sum = emit_exp2_added(tile.lanes,
+                                  LaneArithmetic(tile.lanes)
+                                      .exponent(read(tile, 0, {}, r, j), level),
+                                  sum);
         tile.lanes.b.CreateStore(sum, place);
     }
 

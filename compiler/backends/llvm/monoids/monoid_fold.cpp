@@ -8,7 +8,6 @@
 
 #include "compiler/backends/llvm/monoids/monoid.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace tilefold::llvm_backend {
@@ -19,29 +18,6 @@ using llvm::Value;
 
 /// Components of an argument of a fold's graph.
 using Read = std::function<Value*(std::int64_t component)>;
-
-class FoldLeaves : public Leaves {
-public:
-    FoldLeaves(const ir::Graph& graph, const Read& left, const Read& right,
-               const Read& given)
-        : graph_(graph), reads_{&left, &right, &given} {}
-
-    bool has(ValueId id) const override {
-        return graph_[id].op == ir::Op::Argument;
-    }
-
-    Value* read(ValueId id, Component component, int, int) override {
-        const std::string& name =
-            graph_.arguments[std::size_t(graph_[id].first)].name;
-        const auto role = std::ranges::find(ir::fold_arguments, name);
-        const auto number = std::size_t(role - std::begin(ir::fold_arguments));
-        return (*reads_[number])(component.fixed);
-    }
-
-private:
-    const ir::Graph& graph_;
-    const Read* reads_[std::size(ir::fold_arguments)];
-};
 
 class UserDefined : public MonoidWriter {
 public:
@@ -74,7 +50,7 @@ public:
         }
     }
 
-    void finish(Tile& tile) override {
+    void finish_tile(Tile& tile) override {
         for (int r = 0; r < tile.rows; ++r) {
             const std::vector<Value*> partial = load(tile, r);
             join(tile.values, tile.functions, *tile.state[std::size_t(r)],
@@ -123,7 +99,15 @@ private:
         const Read given = [&](std::int64_t k) {
             return lanes.as(function.real, constant(values, 2, {k, nullptr}));
         };
-        FoldLeaves leaves(function, state, right, given);
+        const Read* reads[] = {&state, &right, &given};
+        const Leaves leaves = [&](ValueId id) -> Leaf {
+            const ir::Node& of = function[id];
+            if (of.op != ir::Op::Argument)
+                return {};
+            const Read& read =
+                *reads[ir::role_of(function.arguments[std::size_t(of.first)])];
+            return {[&read](Component at, int, int) { return read(at.fixed); }};
+        };
         constexpr int whole = std::numeric_limits<int>::max();
         Evaluator inside(function, lanes, functions, whole, nullptr, leaves);
         std::vector<Value*> results;

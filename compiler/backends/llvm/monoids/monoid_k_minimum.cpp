@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -86,7 +85,7 @@ public:
         tile.lanes.b.CreateStore(tile.lanes.constant(0), length(tile, r));
     }
 
-    void finish(Tile& tile) override {
+    void finish_tile(Tile& tile) override {
         for (int r = 0; r < tile.rows; ++r)
             lists_.bring_back(tile, r);
     }
@@ -94,22 +93,18 @@ public:
     void merge(Evaluator& values, const FunctionTable&, StateRows& into,
                StateRows& from) override {
         lists_.each_place(values.lanes(), [&](Component k) {
-            insert(values, into, from.load(smallest, k), from.load(where, k));
+            insert(values.lanes(), into, from.load(smallest, k),
+                   from.load(where, k));
         });
     }
 
     Value* result(Lanes& lanes, const FunctionTable&, StateRows& state,
                   Component component, Value*) override {
-        Value* index = state.load(where, component);
-        if (row().finish == ir::Finish::Indices)
-            return index;
-        Value* empty =
-            lanes.b.CreateICmpSLT(index, lanes.number(DType::I64, 0));
-        Value* infinity =
-            lanes.number(DType::F64, std::numeric_limits<double>::infinity());
-        return lanes.as(
-            graph_.real,
-            lanes.select(empty, infinity, state.load(smallest, component)));
+        return row().finish == ir::Finish::Indices
+                   ? state.load(where, component)
+                   : algebra(lanes).result_value(
+                         Found{state.at(smallest, component),
+                               state.at(where, component)});
     }
 
 private:
@@ -201,39 +196,29 @@ private:
     static constexpr std::int64_t most_bounded = 64;
     static constexpr int count_bits = 3;
 
-    /// The same into a state, of an index that need not come last.
-    void insert(Evaluator& values, StateRows& state, Value* x, Value* index) {
-        Lanes& lanes = values.lanes();
-        auto& b = lanes.b;
-        Value* x_at = lanes.variable(x->getType());
-        Value* index_at = lanes.variable(index->getType());
-        b.CreateStore(x, x_at);
-        b.CreateStore(index, index_at);
-        lists_.each_place(lanes, [&](Component k) {
-            Value* held = b.CreateLoad(x->getType(), x_at);
-            Value* held_index = b.CreateLoad(index->getType(), index_at);
-            Value* y = state.load(smallest, k);
-            Value* y_index = state.load(where, k);
-            Value* first = before(lanes, held, held_index, y, y_index);
-            state.store(smallest, k, lanes.select(first, held, y));
-            state.store(where, k, lanes.select(first, held_index, y_index));
-            b.CreateStore(lanes.select(first, y, held), x_at);
-            b.CreateStore(lanes.select(first, y_index, held_index), index_at);
-        });
-    }
+    /// A variable that is loaded and stored.
+    struct Variable {
+        llvm::IRBuilder<>& b;
+        llvm::Type* type;
+        Value* address;
 
-    /// (x, i) sorts before (y, j): numbers, NaN, empty; ties by index.
-    Value* before(Lanes& lanes, Value* x, Value* i, Value* y, Value* j) const {
-        auto& b = lanes.b;
-        Value* y_is_nan = b.CreateFCmpUNO(y, y);
-        Value* x_is_nan = b.CreateFCmpUNO(x, x);
-        Value* smaller =
-            b.CreateOr(b.CreateFCmpOLT(x, y),
-                       b.CreateAnd(y_is_nan, b.CreateNot(x_is_nan)));
-        Value* equal =
-            b.CreateOr(b.CreateFCmpOEQ(x, y), b.CreateAnd(y_is_nan, x_is_nan));
-        // Unsigned: an empty place (-1) is above every index.
-        return b.CreateOr(smaller, b.CreateAnd(equal, b.CreateICmpULT(i, j)));
+        Value* load() const { return b.CreateLoad(type, address); }
+        void store(Value* x) const { b.CreateStore(x, address); }
+    };
+
+    /// The same into a state, of an index that need not come last.
+    void insert(Lanes& lanes, StateRows& state, Value* x, Value* index) {
+        const auto variable = [&](Value* start) {
+            Variable place{lanes.b, start->getType(),
+                           lanes.variable(start->getType())};
+            place.store(start);
+            return place;
+        };
+        const Found held{variable(x), variable(index)};
+        lists_.each_place(lanes, [&](Component k) {
+            algebra(lanes).sink(
+                held, Found{state.at(smallest, k), state.at(where, k)});
+        });
     }
 
     static constexpr int smallest = SmallestLists::smallest,

@@ -14,11 +14,12 @@ using llvm::Value;
 class Plain : public MonoidWriter {
 public:
     Plain(const ir::Graph& graph, const LoweredReduction& lowered)
-        : MonoidWriter(graph, lowered), monoid_(row().monoid) {
+        : MonoidWriter(graph, lowered) {
+        const Monoid monoid = row().monoid;
         const bool extreme =
-            monoid_ == Monoid::Maximum || monoid_ == Monoid::Minimum;
+            monoid == Monoid::Maximum || monoid == Monoid::Minimum;
         flags_nan_ = extreme && partial_ != DType::I64;
-        adds_powers_ = monoid_ == Monoid::Add && is_only_here(body()) &&
+        adds_powers_ = monoid == Monoid::Add && is_only_here(body()) &&
                        partial_ == graph.real &&
                        graph[body()].op == ir::Op::Exp2;
     }
@@ -39,7 +40,8 @@ public:
             [&](Component k, int r) { return at(tile, k, r); },
             [](Value* sum, int) { return sum; },
             [&](Value* sum, Component k, int r, int j) {
-                return combined(tile.lanes, sum, term(tile, k, r, j));
+                algebra(tile.lanes).combine(sum, term(tile, k, r, j));
+                return sum;
             },
             [](Value* sum, Value*, int) { return sum; });
     }
@@ -57,9 +59,10 @@ public:
                     continue;
                 }
                 terms.push_back(term(tile, k, r, j));
-                sum = flags_nan(tile)
-                          ? more_extreme(tile.lanes, terms.back(), sum)
-                          : combined(tile.lanes, sum, terms.back());
+                if (flags_nan(tile))
+                    sum = more_extreme(tile.lanes, terms.back(), sum);
+                else
+                    algebra(tile.lanes).combine(sum, terms.back());
             }
             tile.lanes.b.CreateStore(sum, place);
             if (flags_nan(tile))
@@ -67,7 +70,7 @@ public:
         });
     }
 
-    void finish(Tile& tile) override {
+    void finish_tile(Tile& tile) override {
         each(tile, [&](Component k, int r) {
             Value* partial =
                 tile.lanes.b.CreateLoad(type(tile), at(tile, k, r));
@@ -76,26 +79,23 @@ public:
                     tile.lanes.b.CreateLoad(tile.lanes.type(DType::Bool),
                                             ordered(tile, k, r)),
                     partial, llvm::ConstantFP::getNaN(type(tile)));
-            StateRows& state = *tile.state[std::size_t(r)];
-            state.store(0, k,
-                        combined(tile.lanes, state.load(0, k),
-                                 tile.lanes.as(state_, partial)));
+            algebra(tile.lanes)
+                .combine(tile.state[std::size_t(r)]->at(0, k),
+                         tile.lanes.as(state_, partial));
         });
     }
 
     void merge(Evaluator& values, const FunctionTable&, StateRows& into,
                StateRows& from) override {
         values.each_component(components_, [&](Component k) {
-            into.store(
-                0, k,
-                combined(values.lanes(), into.load(0, k), from.load(0, k)));
+            algebra(values.lanes()).combine(into.at(0, k), from.load(0, k));
         });
     }
 
-    bool has_fold() const override { return true; }
+    bool reduces_rows() const override { return true; }
 
-    void fold(Evaluator& values, const RowsFrom& rows_from,
-              Value* rows) override {
+    void reduce_rows(Evaluator& values, const RowsFrom& rows_from,
+                     Value* rows) override {
         Lanes& lanes = values.lanes();
         auto& b = lanes.b;
         Value* zero = lanes.constant(0);
@@ -104,8 +104,9 @@ public:
             Value* none = lanes.number(state_, identity());
             b.CreateStore(none, sum);
             const auto add = [&](Value* x) {
-                Value* old = b.CreateLoad(lanes.type(state_), sum);
-                b.CreateStore(combined(lanes, old, x), sum);
+                Value* total = b.CreateLoad(lanes.type(state_), sum);
+                algebra(lanes).combine(total, x);
+                b.CreateStore(total, sum);
             };
             lanes.loop(
                 zero, rows, lanes.constant(lanes.width()), [&](Value* row) {
@@ -120,49 +121,16 @@ public:
 
     Value* result(Lanes& lanes, const FunctionTable&, StateRows& state,
                   Component component, Value* terms) override {
-        Value* sum = state.load(0, component);
-        if (row().finish == ir::Finish::OverCount) {
-            Value* count = lanes.b.CreateSIToFP(terms, lanes.b.getDoubleTy());
-            sum = lanes.b.CreateFDiv(sum, lanes.splat(count));
-        }
-        const DType dtype = node().type.dtype;
-        if (dtype != DType::I64 || state_ == DType::I64)
-            return lanes.as(dtype, sum);
-        // Of no points the identity, an infinity, is the end of int64.
-        return lanes.b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat,
-                                       {lanes.type(dtype), sum->getType()},
-                                       {sum});
+        return algebra(lanes).result(state.load(0, component), terms);
     }
 
 private:
     double identity() const { return fields().front().identity; }
 
-    Value* combined(Lanes& lanes, Value* a, Value* b) const {
-        if (state_ == DType::I64 && monoid_ == Monoid::Add)
-            return lanes.b.CreateAdd(a, b);
-        if (state_ == DType::I64)
-            return lanes.b.CreateBinaryIntrinsic(monoid_ == Monoid::Maximum
-                                                     ? llvm::Intrinsic::smax
-                                                     : llvm::Intrinsic::smin,
-                                                 a, b);
-        switch (monoid_) {
-        case Monoid::Multiply:
-            return lanes.b.CreateFMul(a, b);
-        case Monoid::Maximum:
-            return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a,
-                                                 b);
-        case Monoid::Minimum:
-            return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a,
-                                                 b);
-        default:
-            return lanes.b.CreateFAdd(a, b);
-        }
-    }
-
     /// The more extreme of two, `bound` where `x` is NaN: one instruction,
     /// where the maximum that passes NaN on takes four.
     Value* more_extreme(Lanes& lanes, Value* x, Value* bound) const {
-        Value* better = monoid_ == Monoid::Maximum
+        Value* better = row().monoid == Monoid::Maximum
                             ? lanes.b.CreateFCmpOGT(x, bound)
                             : lanes.b.CreateFCmpOLT(x, bound);
         return lanes.select(better, x, bound);
@@ -224,7 +192,6 @@ private:
         });
     }
 
-    Monoid monoid_;
     /// Of a panel, and of a row: integers stay integers.
     DType partial_ = lowered_.partial, state_ = fields().front().dtype;
     bool flags_nan_ = false;

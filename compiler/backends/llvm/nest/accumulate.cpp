@@ -22,8 +22,8 @@ Accumulate::Accumulate(ModuleWriter& writer, std::vector<Slots>& reductions)
       rows_(writer, writer.kernel.rows), parts_(writer), sieve_(writer),
       columns_(writer, writer.kernel.columns, entry_.width), guard_(entry_),
       leaves_(entry_, rows_, columns_, scratch()),
-      values_(writer.graph, entry_.lanes, entry_.functions, writer.plan.unroll,
-              entry_.width, leaves_) {
+      values_(
+          entry_.evaluator([this](ValueId id) { return leaves_.leaf(id); })) {
     if (!keeps_state_)
         results_.emplace(writer, writer.plan.row_block, kernel().results);
 }
@@ -35,8 +35,7 @@ void Accumulate::write() {
     if (has_unit)
         emit_shapes(entry_.lanes, depth);
     Value* rows = b.CreateSub(entry_.argument(2), i0());
-    rows_.fill(entry_.lanes, entry_.functions, entry_.call, i0(), rows,
-               scratch(), entry_.width, *entry_.constants);
+    rows_.fill(entry_, i0(), rows, scratch());
     parts_.keep_rows(entry_, rows_, rows, scratch());
     sieve_.keep_rows(entry_, rows_, rows, scratch());
     if (keeps_state_)
@@ -82,8 +81,7 @@ void Accumulate::write_rows(Value* rows) {
 }
 
 void Accumulate::write_panel(Value* panel, Value* rows, Value* count) {
-    columns_.fill(entry_.lanes, entry_.functions, entry_.call, panel, count,
-                  scratch(), entry_.width, *entry_.constants);
+    columns_.fill(entry_, panel, count, scratch());
     parts_.keep_columns(entry_, columns_, count, scratch());
     sieve_.keep_columns(entry_, columns_, count, scratch());
     transpose_all_values(count);
@@ -194,7 +192,7 @@ void Accumulate::write_tile(Value* row, Value* panel, Value* count) {
         write_column_tile(row, panel, zero, count);
     for (std::size_t k = 0; k < reductions_.size(); ++k)
         run(k, row, panel,
-            [&](Tile& tile) { reductions_[k].monoid->finish(tile); });
+            [&](Tile& tile) { reductions_[k].monoid->finish_tile(tile); });
     values_.forget();
     if (!keeps_state_)
         write_results(row);
@@ -216,13 +214,15 @@ void Accumulate::hold_identities() {
 
 void Accumulate::write_results(Value* row) {
     for (int r = 0; r < writer_.plan.row_vectors; ++r) {
-        EpilogueLeaves leaves(entry_, reductions_, [&](const Slots& of) {
+        const auto state_of = [&](const Slots& of) {
             const auto number = std::size_t(&of - reductions_.data());
             return StateRows(entry_.lanes, of.monoid->fields(),
                              held(number, r));
-        });
-        Evaluator values(writer_.graph, entry_.lanes, entry_.functions,
-                         writer_.plan.unroll, entry_.width, leaves);
+        };
+        Evaluator values = entry_.evaluator(
+            epilogue_leaves(entry_, reductions_, state_of, [&](ValueId id) {
+                return entry_.constants->leaf(id);
+            }));
         results_->evaluate(
             entry_, values, scratch(),
             entry_.b.CreateAdd(
@@ -264,9 +264,8 @@ void Accumulate::run(std::size_t number, Value* row, Value* panel,
     }
     if (kernel().has_lanes_over_columns)
         tile.across = [&](Value* of_row, Value* at, Component component) {
-            AcrossLeaves leaves(entry_, rows_, columns_, scratch(), of_row, at);
-            Evaluator values(writer_.graph, entry_.lanes, entry_.functions,
-                             writer_.plan.unroll, entry_.width, leaves);
+            Evaluator values = entry_.evaluator(
+                packed_leaves(entry_, rows_, columns_, scratch(), of_row, at));
             return values.value(writer_.graph[lowered(number).id].operands[0],
                                 component);
         };

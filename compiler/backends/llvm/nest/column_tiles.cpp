@@ -163,8 +163,7 @@ void Accumulate::write_deep(ValueId id, Value* count) {
     const Node& node = writer_.graph[id];
     const Plan& plan = writer_.plan;
     Value* zero = entry_.lanes.constant(0);
-    Value* start =
-        entry_.lanes.number(node.type.dtype, Evaluator::start_of(node.op));
+    Value* start = entry_.lanes.number(node.type.dtype, ir::start_of(node.op));
     each_step(zero, count, 1, [&](Value*, int) {
         for (int r = 0; r < plan.row_vectors; ++r)
             entry_.lanes.store(start, leaves_.sum_address(id, r, 0));

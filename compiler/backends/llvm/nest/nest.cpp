@@ -13,62 +13,55 @@ using llvm::Value;
 
 namespace {
 
-/// Parameters and literals as prepare reads them: from the caller's memory.
-class ParameterLeaves : public Leaves {
-public:
-    explicit ParameterLeaves(Entry& entry) : entry_(entry) {}
+Value* read_literal(Entry& entry, const Node& node) {
+    auto& b = entry.b;
+    Value* literals = entry.writer.field(
+        b, entry.call, offsetof(tilefold_call, literals), true);
+    Value* number = b.CreateLoad(
+        b.getDoubleTy(), entry.lanes.byte_offset(literals, node.first * 8));
+    if (node.type.dtype != DType::I64)
+        return number;
+    Value* whole = entry.lanes.as(DType::I64, number);
+    return node.second < 0 ? b.CreateNeg(whole) : whole;
+}
 
-    bool has(ValueId id) const override {
-        const Op op = entry_.writer.graph[id].op;
-        return op == Op::Argument || op == Op::Literal;
-    }
-
-    Value* read(ValueId id, Component component, int, int) override {
-        const Node& node = entry_.writer.graph[id];
-        if (node.op == Op::Argument)
-            return read_argument(node, component);
-        auto& b = entry_.b;
-        Value* literals = entry_.writer.field(
-            b, entry_.call, offsetof(tilefold_call, literals), true);
-        Value* number =
-            b.CreateLoad(b.getDoubleTy(),
-                         entry_.lanes.byte_offset(literals, node.first * 8));
-        if (node.type.dtype != DType::I64)
-            return number;
-        Value* whole = entry_.lanes.as(DType::I64, number);
-        return node.second < 0 ? b.CreateNeg(whole) : whole;
-    }
-
-private:
-    Value* read_argument(const Node& node, Component component) {
-        auto& b = entry_.b;
-        const auto field = [&](OperandField which) {
-            return entry_.writer.operand_field(b, entry_.call, node.first,
-                                               which);
-        };
-        Value* index = entry_.lanes.constant(component.fixed);
-        if (component.runtime)
-            index = b.CreateAdd(index, component.runtime);
-        Value* place = field(OperandField::Base);
-        if (node.type.rank == 2) {
-            Value* columns = entry_.lanes.constant(node.type.columns);
-            Value* row = b.CreateSDiv(index, columns);
-            Value* column = b.CreateSRem(index, columns);
-            place = b.CreatePtrAdd(
-                place, b.CreateMul(column, field(OperandField::Column)));
-            index = row;
-        }
+Value* read_argument(Entry& entry, const Node& node, Component component) {
+    auto& b = entry.b;
+    const auto field = [&](OperandField which) {
+        return entry.writer.operand_field(b, entry.call, node.first, which);
+    };
+    Value* index = entry.lanes.constant(component.fixed);
+    if (component.runtime)
+        index = b.CreateAdd(index, component.runtime);
+    Value* place = field(OperandField::Base);
+    if (node.type.rank == 2) {
+        Value* columns = entry.lanes.constant(node.type.columns);
+        Value* row = b.CreateSDiv(index, columns);
+        Value* column = b.CreateSRem(index, columns);
         place = b.CreatePtrAdd(
-            place, b.CreateMul(index, field(OperandField::Component)));
-        const DType stored =
-            entry_.writer.graph.arguments[std::size_t(node.first)].dtype;
-        const DType dtype = node.type.dtype;
-        Value* read = load_elements(entry_.lanes, stored, dtype, place);
-        return dtype == DType::Bool ? b.CreateICmpNE(read, b.getInt8(0)) : read;
+            place, b.CreateMul(column, field(OperandField::Column)));
+        index = row;
     }
+    place = b.CreatePtrAdd(place,
+                           b.CreateMul(index, field(OperandField::Component)));
+    const DType stored =
+        entry.writer.graph.arguments[std::size_t(node.first)].dtype;
+    const DType dtype = node.type.dtype;
+    Value* read = load_elements(entry.lanes, stored, dtype, place);
+    return dtype == DType::Bool ? b.CreateICmpNE(read, b.getInt8(0)) : read;
+}
 
-    Entry& entry_;
-};
+/// Parameters and literals as prepare reads them: from the caller's memory.
+Leaf parameter(Entry& entry, ValueId id) {
+    const Node& node = entry.writer.graph[id];
+    if (node.op == Op::Literal)
+        return {[&](Component, int, int) { return read_literal(entry, node); }};
+    if (node.op == Op::Argument)
+        return {[&](Component at, int, int) {
+            return read_argument(entry, node, at);
+        }};
+    return {};
+}
 
 /// Components that prepare computes between two questions whether to go on: a
 /// fraction of a millisecond.
@@ -118,9 +111,8 @@ void each_prepared(Entry& entry, Evaluator& values, std::int64_t components,
 
 void write_prepare(ModuleWriter& writer) {
     Entry entry(writer, "prepare", "p", 1);
-    ParameterLeaves leaves(entry);
-    Evaluator values(writer.graph, entry.lanes, entry.functions,
-                     writer.plan.unroll, entry.width, leaves);
+    Evaluator values =
+        entry.evaluator([&](ValueId id) { return parameter(entry, id); });
     Value* constants = writer.field(entry.b, entry.call,
                                     offsetof(tilefold_call, constants), true);
     for (const auto& [id, place] : writer.kernel.placement.constants) {

@@ -53,60 +53,9 @@ private:
     std::int64_t capacity_, offset_;
 };
 
-/// What reads constants, and packed values of both axes in its own way.
-class PackedLeaves : public Leaves {
-public:
-    bool has(ir::ValueId id) const override {
-        return entry_.constants->has(id) || rows_.has(id) || columns_.has(id);
-    }
-    llvm::Value* read(ir::ValueId id, Component component, int row,
-                      int column) override {
-        return entry_.constants->has(id)
-                   ? entry_.constants->read(id, component, row, column)
-                   : read_packed(id, component);
-    }
-
-protected:
-    PackedLeaves(Entry& entry, const Pack& rows, const Pack& columns,
-                 llvm::Value* scratch)
-        : entry_(entry), rows_(rows), columns_(columns), scratch_(scratch) {}
-    virtual llvm::Value* read_packed(ir::ValueId id, Component component) = 0;
-
-    Entry& entry_;
-    const Pack& rows_;
-    const Pack& columns_;
-    llvm::Value* scratch_;
-};
-
-/// What is made of reductions reads: constants, their results, and row values
-/// that a pack may have, where there is one.
-class EpilogueLeaves : public Leaves {
-public:
-    using StateOf = std::function<StateRows(const Slots& slots)>;
-    EpilogueLeaves(Entry& entry, const std::vector<Slots>& reductions,
-                   StateOf state_of)
-        : entry_(entry), reductions_(reductions),
-          state_of_(std::move(state_of)) {}
-    /// Its values at lanes `point`.
-    void read_rows(const Pack& pack, llvm::Value* scratch, llvm::Value* point) {
-        pack_ = &pack;
-        scratch_ = scratch;
-        point_ = point;
-    }
-
-    bool has(ir::ValueId id) const override;
-    llvm::Value* read(ir::ValueId id, Component component, int row,
-                      int column) override;
-
-private:
-    llvm::Value* reduced(ir::ValueId id, Component component);
-    llvm::Value* terms(ir::ValueId id);
-
-    Entry& entry_;
-    const std::vector<Slots>& reductions_;
-    StateOf state_of_;
-    const Pack* pack_ = nullptr;
-    llvm::Value *scratch_ = nullptr, *point_ = nullptr;
-};
+/// What is made of reductions reads: their results, and what `others` has.
+using StateOf = std::function<StateRows(const Slots& slots)>;
+Leaves epilogue_leaves(Entry& entry, const std::vector<Slots>& reductions,
+                       StateOf state_of, Leaves others);
 
 } // namespace tilefold::llvm_backend

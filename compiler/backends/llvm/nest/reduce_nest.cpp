@@ -29,8 +29,7 @@ void each_vector(Entry& entry, Value* count,
 
 void write_init(ModuleWriter& writer, const std::vector<Slots>& reductions) {
     Entry entry(writer, "init", "ppn", writer.plan.lanes);
-    Evaluator values(writer.graph, entry.lanes, entry.functions,
-                     writer.plan.unroll, entry.width, *entry.constants);
+    Evaluator values = entry.evaluator();
     each_vector(entry, entry.argument(2), [&](Value* row) {
         for (const Slots& slots : reductions) {
             const StateRows state = rows_of(entry, slots, entry.argument(1),
@@ -50,8 +49,7 @@ void write_init(ModuleWriter& writer, const std::vector<Slots>& reductions) {
 
 void write_merge(ModuleWriter& writer, const std::vector<Slots>& reductions) {
     Entry entry(writer, "merge", "pppnn", writer.plan.lanes);
-    Evaluator values(writer.graph, entry.lanes, entry.functions,
-                     writer.plan.unroll, entry.width, *entry.constants);
+    Evaluator values = entry.evaluator();
     Value* stride = entry.argument(3);
     Value* rows = entry.argument(4);
     each_vector(entry, rows, [&](Value* row) {
@@ -71,10 +69,9 @@ void write_merge(ModuleWriter& writer, const std::vector<Slots>& reductions) {
 
 void write_fold(ModuleWriter& writer, const std::vector<Slots>& reductions) {
     Entry entry(writer, "fold", "ppnn", writer.plan.lanes);
-    Evaluator values(writer.graph, entry.lanes, entry.functions,
-                     writer.plan.unroll, entry.width, *entry.constants);
+    Evaluator values = entry.evaluator();
     for (const Slots& slots : reductions)
-        slots.monoid->fold(
+        slots.monoid->reduce_rows(
             values,
             [&](Value* row) {
                 return rows_of(entry, slots, entry.argument(1),
@@ -103,17 +100,16 @@ void write_finalise(ModuleWriter& writer,
             Value* count = entry.least(entry.lanes.constant(row_chunk),
                                        b.CreateSub(rows, start));
             Value* first = b.CreateAdd(i0, start);
-            pack.fill(entry.lanes, entry.functions, entry.call, first, count,
-                      scratch, entry.width, *entry.constants);
+            pack.fill(entry, first, count, scratch);
             each_vector(entry, count, [&](Value* point) {
-                EpilogueLeaves leaves(entry, reductions, [&](const Slots& of) {
+                const auto state_of = [&](const Slots& of) {
                     return rows_of(entry, of, entry.argument(3),
                                    entry.argument(4),
                                    b.CreateAdd(start, point));
-                });
-                leaves.read_rows(pack, scratch, point);
-                Evaluator values(writer.graph, entry.lanes, entry.functions,
-                                 writer.plan.unroll, entry.width, leaves);
+                };
+                Evaluator values = entry.evaluator(epilogue_leaves(
+                    entry, reductions, state_of,
+                    packed_leaves(entry, pack, pack, scratch, nullptr, point)));
                 results.evaluate(entry, values, scratch, point);
             });
             results.store(entry, scratch, count,
@@ -121,6 +117,17 @@ void write_finalise(ModuleWriter& writer,
                           out_row);
         });
     entry.finish();
+}
+
+/// How many terms a result has: M, or N * M over both axes.
+Value* terms_of(Entry& entry, ValueId id) {
+    const auto field = [&](std::size_t offset) {
+        return entry.writer.field(entry.b, entry.call, offset, false);
+    };
+    Value* columns = field(offsetof(tilefold_call, columns));
+    if (Axes(entry.writer.graph[id].second) != Axes::IJ)
+        return columns;
+    return entry.b.CreateMul(field(offsetof(tilefold_call, rows)), columns);
 }
 
 /// Of a point on an axis: numbers come from L2, as arrays usually lie; strided
@@ -155,40 +162,19 @@ void write_costs(ModuleWriter& writer) {
 
 } // namespace
 
-bool EpilogueLeaves::has(ValueId id) const {
-    return entry_.constants->has(id) || (pack_ && pack_->has(id)) ||
-           entry_.writer.graph[id].op == Op::Reduce;
-}
-
-Value* EpilogueLeaves::read(ValueId id, Component component, int row,
-                            int column) {
-    if (entry_.constants->has(id))
-        return entry_.constants->read(id, component, row, column);
-    if (entry_.writer.graph[id].op == Op::Reduce)
-        return reduced(id, component);
-    return entry_.lanes.load(
-        entry_.writer.packed_dtype(id),
-        pack_->address(entry_.lanes, scratch_, id, component, point_));
-}
-
-Value* EpilogueLeaves::reduced(ValueId id, Component component) {
-    const auto& order = entry_.writer.kernel.placement.reductions;
-    const auto place = std::find(order.begin(), order.end(), id);
-    const Slots& slots = reductions_[std::size_t(place - order.begin())];
-    StateRows state = state_of_(slots);
-    return slots.monoid->result(entry_.lanes, entry_.functions, state,
-                                component, terms(id));
-}
-
-/// How many terms a result has: M, or N * M over both axes.
-Value* EpilogueLeaves::terms(ValueId id) {
-    const auto field = [&](std::size_t offset) {
-        return entry_.writer.field(entry_.b, entry_.call, offset, false);
+Leaves epilogue_leaves(Entry& entry, const std::vector<Slots>& reductions,
+                       StateOf state_of, Leaves others) {
+    return [=, &entry, &reductions](ValueId id) -> Leaf {
+        if (entry.writer.graph[id].op != Op::Reduce)
+            return others(id);
+        return {[=, &entry, &reductions](Component at, int, int) {
+            const auto slots = std::ranges::find(
+                reductions, id, [](const Slots& of) { return of.lowered.id; });
+            StateRows state = state_of(*slots);
+            return slots->monoid->result(entry.lanes, entry.functions, state,
+                                         at, terms_of(entry, id));
+        }};
     };
-    Value* columns = field(offsetof(tilefold_call, columns));
-    if (Axes(entry_.writer.graph[id].second) != Axes::IJ)
-        return columns;
-    return entry_.b.CreateMul(field(offsetof(tilefold_call, rows)), columns);
 }
 
 std::vector<Slots> make_slots(const ModuleWriter& writer) {
@@ -226,7 +212,7 @@ void write_reduce_nest(ModuleWriter& writer) {
     write_merge(writer, reductions);
     if (ir::folds_rows(writer.graph) &&
         std::ranges::all_of(reductions, [](const Slots& slots) {
-            return slots.monoid->has_fold();
+            return slots.monoid->reduces_rows();
         }))
         write_fold(writer, reductions);
     write_finalise(writer, reductions);

@@ -14,15 +14,19 @@ using ir::Node;
 using ir::ValueId;
 using llvm::Value;
 
-bool TileLeaves::has(ValueId id) const {
-    return entry_.constants->has(id) || rows_.has(id) || columns_.has(id) ||
-           kept_.slabs.has(id) || kept_.tiles.has(id) ||
-           (shown_ && kept_.scalars.has(id));
+Leaf TileLeaves::leaf(ValueId id) {
+    if (Leaf constant = entry_.constants->leaf(id); constant)
+        return constant;
+    if (!rows_.has(id) && !columns_.has(id) && !kept_.slabs.has(id) &&
+        !kept_.tiles.has(id) && !(shown_ && kept_.scalars.has(id)))
+        return {};
+    return {[=, this](Component at, int row, int column) {
+                return read(id, at, row, column);
+            },
+            entry_.writer.words_of(id)};
 }
 
 Value* TileLeaves::read(ValueId id, Component component, int row, int column) {
-    if (entry_.constants->has(id))
-        return entry_.constants->read(id, component, row, column);
     const DType dtype = entry_.writer.graph[id].type.dtype;
     if (kept_.tiles.has(id))
         return finished_sum(id, row, column);
@@ -127,15 +131,6 @@ Value* TileLeaves::read_in_place(ValueId id, Component component,
     return entry_.lanes.splat(b.CreateAlignedLoad(
         entry_.lanes.element(entry_.writer.packed_dtype(id)), place,
         llvm::Align(1)));
-}
-
-Value* AcrossLeaves::read_packed(ValueId id, Component component) {
-    if (columns_.has(id))
-        return columns_.read_points(entry_.lanes, scratch_, id, component,
-                                    column_);
-    return entry_.lanes.broadcast(
-        entry_.writer.packed_dtype(id),
-        rows_.address(entry_.lanes, scratch_, id, component, row_));
 }
 
 } // namespace tilefold::llvm_backend

@@ -13,19 +13,15 @@ namespace tilefold::llvm_backend {
 /// What a pair's term reads: constants; a vector of rows, kept for the tile;
 /// one column's value in all lanes; finished sums of deep contractions; and,
 /// from show_scalars on, scalars of the present tile of columns.
-class TileLeaves : public Leaves {
+class TileLeaves {
 public:
     TileLeaves(Entry& entry, const Pack& rows, const Pack& columns,
                llvm::Value* scratch)
         : entry_(entry), rows_(rows), columns_(columns),
           kept_(entry.writer.kernel.kept), scratch_(scratch) {}
 
-    bool has(ir::ValueId id) const override;
-    llvm::Value* read(ir::ValueId id, Component component, int row,
-                      int column) override;
-    const Words* words(ir::ValueId id) const override {
-        return entry_.writer.words_of(id);
-    }
+    /// Empty where it is none of these.
+    Leaf leaf(ir::ValueId id);
 
     /// The tile of rows from `row` on: loads what stays in registers.
     void begin_tile(llvm::Value* row);
@@ -56,6 +52,7 @@ public:
     }
 
 private:
+    llvm::Value* read(ir::ValueId id, Component component, int row, int column);
     llvm::Value* address(const Kept& kept, ir::ValueId id,
                          llvm::Value* at_column, int row, int column) const;
     llvm::Value* in_column_tile(const Kept& kept, ir::ValueId id, int row,
@@ -87,20 +84,6 @@ private:
     std::map<ir::ValueId, Source> sources_;
     std::map<std::tuple<ir::ValueId, std::int64_t, int>, llvm::Value*>
         in_registers_;
-};
-
-/// What the pairs of one row read, lanes over columns.
-class AcrossLeaves : public PackedLeaves {
-public:
-    AcrossLeaves(Entry& entry, const Pack& rows, const Pack& columns,
-                 llvm::Value* scratch, llvm::Value* row, llvm::Value* column)
-        : PackedLeaves(entry, rows, columns, scratch), row_(row),
-          column_(column) {}
-
-private:
-    llvm::Value* read_packed(ir::ValueId id, Component component) override;
-
-    llvm::Value *row_, *column_;
 };
 
 } // namespace tilefold::llvm_backend

@@ -29,11 +29,39 @@ Entry::Entry(ModuleWriter& writer, const std::string& name,
     };
     if (has_width(writer.graph))
         width = writer.field(b, call, offsetof(tilefold_call, width), false);
-    constants = std::make_unique<ConstantLeaves>(writer, lanes, call);
+    constants = std::make_unique<Constants>(writer, lanes, call);
+}
+
+Evaluator Entry::evaluator(Leaves leaves) {
+    return {writer.graph,       lanes, functions,
+            writer.plan.unroll, width, std::move(leaves)};
+}
+
+Evaluator Entry::evaluator() {
+    return evaluator([this](ir::ValueId id) { return constants->leaf(id); });
 }
 
 Value* Entry::least(Value* a, Value* b_) {
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b_);
+}
+
+Leaves packed_leaves(Entry& entry, const Pack& rows, const Pack& columns,
+                     Value* scratch, Value* row, Value* column) {
+    return [=, &entry, &rows, &columns](ir::ValueId id) -> Leaf {
+        if (Leaf constant = entry.constants->leaf(id); constant)
+            return constant;
+        const bool is_row = rows.has(id);
+        if (!is_row && !columns.has(id))
+            return {};
+        return {[=, &entry, &rows, &columns](Component at, int, int) {
+            if (is_row && row)
+                return entry.lanes.broadcast(
+                    entry.writer.packed_dtype(id),
+                    rows.address(entry.lanes, scratch, id, at, row));
+            return (is_row ? rows : columns)
+                .read_points(entry.lanes, scratch, id, at, column);
+        }};
+    };
 }
 
 } // namespace tilefold::llvm_backend

@@ -26,12 +26,21 @@ struct Entry {
     llvm::Value* call;
     FunctionTable functions;
     llvm::Value* width = nullptr; ///< call->width, where the graph needs it
-    std::unique_ptr<ConstantLeaves> constants;
+    std::unique_ptr<Constants> constants;
 
+    /// Of values of the graph; where nothing is handed in, of constants.
+    Evaluator evaluator(Leaves leaves);
+    Evaluator evaluator();
     llvm::Value* argument(unsigned k) const { return function->getArg(k); }
     /// min(a, b) of two i64.
     llvm::Value* least(llvm::Value* a, llvm::Value* b_);
     void finish() { b.CreateRetVoid(); }
 };
+
+/// Constants and packed values: of row `row` of the run, and lanes over columns
+/// from `column` on; without a row, lanes over pairs of the same number.
+Leaves packed_leaves(Entry& entry, const Pack& rows, const Pack& columns,
+                     llvm::Value* scratch, llvm::Value* row,
+                     llvm::Value* column);
 
 } // namespace tilefold::llvm_backend

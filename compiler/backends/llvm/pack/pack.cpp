@@ -326,20 +326,21 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
     });
 }
 
-ConstantLeaves::ConstantLeaves(ModuleWriter& writer, Lanes& lanes, Value* call)
+Constants::Constants(ModuleWriter& writer, Lanes& lanes, Value* call)
     : writer_(writer), lanes_(lanes),
       base_(writer.kernel.placement.constants_size
                 ? writer.field(lanes.b, call,
                                offsetof(tilefold_call, constants), true)
                 : nullptr) {}
 
-bool ConstantLeaves::has(ValueId id) const {
-    return writer_.kernel.placement.constants.count(id) != 0;
+Leaf Constants::leaf(ValueId id) {
+    if (!writer_.kernel.placement.constants.count(id))
+        return {};
+    return {[=, this](Component at, int, int) { return read(id, at); }};
 }
 
 /// Elements of the table at `place`, as they stand or as F64.
-Value* ConstantLeaves::gather(DType dtype, std::int64_t place,
-                              Value* index) const {
+Value* Constants::gather(DType dtype, std::int64_t place, Value* index) const {
     auto& b = lanes_.b;
     const DType stored = dtype == DType::I64 ? DType::I64 : DType::F64;
     Value* places = b.CreateGEP(lanes_.element(stored),
@@ -347,7 +348,7 @@ Value* ConstantLeaves::gather(DType dtype, std::int64_t place,
     return b.CreateMaskedGather(lanes_.type(stored), places, llvm::Align(8));
 }
 
-Value* ConstantLeaves::read_run(ValueId id, Value* first) const {
+Value* Constants::read_run(ValueId id, Value* first) const {
     auto& b = lanes_.b;
     const Type& type = writer_.graph[id].type;
     Value* place =
@@ -362,7 +363,7 @@ Value* ConstantLeaves::read_run(ValueId id, Value* first) const {
                : lanes_.as(writer_.graph.real, read);
 }
 
-Value* ConstantLeaves::read(ValueId id, Component component, int, int) {
+Value* Constants::read(ValueId id, Component component) {
     const Node& node = writer_.graph[id];
     const std::int64_t place = writer_.kernel.placement.constants.at(id);
     const auto load = [&](llvm::IRBuilder<>& b, Value* index) {

@@ -10,7 +10,7 @@
 
 namespace tilefold::llvm_backend {
 
-class ConstantLeaves;
+struct Entry;
 
 /// The part of scratch that holds one axis' values.
 class Pack {
@@ -30,9 +30,8 @@ public:
     /// is made of them. Lanes beyond the last point, up to a tile and a vector,
     /// are zero, or computed from zeros: nothing depends on what the memory
     /// held before.
-    void fill(Lanes& lanes, const FunctionTable& functions, llvm::Value* call,
-              llvm::Value* first, llvm::Value* count, llvm::Value* scratch,
-              llvm::Value* width, ConstantLeaves& constants) const;
+    void fill(Entry& entry, llvm::Value* first, llvm::Value* count,
+              llvm::Value* scratch) const;
 
     /// Address of component `component` of point `point` (an index in the
     /// run).
@@ -87,9 +86,8 @@ private:
                     llvm::Value* count,
                     const std::function<void(llvm::Value* point,
                                              llvm::Value* base)>& body) const;
-    void fill_points(Lanes& lanes, const FunctionTable& functions,
-                     llvm::Value* count, llvm::Value* scratch,
-                     llvm::Value* width, ConstantLeaves& constants) const;
+    void fill_points(Entry& entry, llvm::Value* count,
+                     llvm::Value* scratch) const;
     /// An array whose next points are asked for, `step` bytes a component.
     struct Fetched {
         Source source;
@@ -107,12 +105,12 @@ private:
 
 /// Values on {}: call->constants, rounded to `graph.real` (but for those that
 /// meet integers), once at a function's entry where the component is fixed.
-class ConstantLeaves : public Leaves {
+class Constants {
 public:
-    ConstantLeaves(ModuleWriter& writer, Lanes& lanes, llvm::Value* call);
-    bool has(ir::ValueId id) const override;
-    llvm::Value* read(ir::ValueId id, Component component, int row,
-                      int column) override;
+    Constants(ModuleWriter& writer, Lanes& lanes, llvm::Value* call);
+    /// Empty where it is none.
+    Leaf leaf(ir::ValueId id);
+    llvm::Value* read(ir::ValueId id, Component component);
 
     /// Lanes of a vector's components from `first` on, 0 beyond the last.
     llvm::Value* read_run(ir::ValueId id, llvm::Value* first) const;

@@ -2,86 +2,14 @@
 // that are computed from what is packed: lanes over points, or over the
 // components of vectors that lie point by point.
 
-#include "compiler/backends/llvm/pack/pack.h"
+#include "compiler/backends/llvm/pack/entry.h"
 
 #include <algorithm>
-#include <set>
 
 namespace tilefold::llvm_backend {
 
 using ir::ValueId;
 using llvm::Value;
-
-namespace {
-
-/// Packed values of a run, lanes over its points; what is packed already is
-/// a leaf, and so are the constants.
-class RunLeaves : public Leaves {
-public:
-    RunLeaves(const Pack& pack, Lanes& lanes, Value* scratch,
-              const std::vector<ValueId>& ready, Leaves& constants)
-        : pack_(pack), lanes_(lanes), scratch_(scratch), ready_(ready),
-          constants_(constants) {}
-
-    /// Lanes are points from `point` on.
-    void begin(Value* point) { point_ = point; }
-    Value* point() const { return point_; }
-
-    bool has(ValueId id) const override {
-        return constants_.has(id) ||
-               std::find(ready_.begin(), ready_.end(), id) != ready_.end();
-    }
-
-    Value* read(ValueId id, Component component, int row, int column) override {
-        return constants_.has(id)
-                   ? constants_.read(id, component, row, column)
-                   : pack_.read_points(lanes_, scratch_, id, component, point_);
-    }
-
-private:
-    const Pack& pack_;
-    Lanes& lanes_;
-    Value* scratch_;
-    Value* point_ = nullptr;
-    const std::vector<ValueId>& ready_;
-    Leaves& constants_;
-};
-
-/// Lanes over components instead: of one point, and of constants.
-class ComponentLeaves : public Leaves {
-public:
-    ComponentLeaves(const Pack& pack, Lanes& lanes, Value* scratch,
-                    Value* point, ConstantLeaves& constants,
-                    const ModuleWriter& writer)
-        : pack_(pack), lanes_(lanes), scratch_(scratch), point_(point),
-          constants_(constants), writer_(writer) {}
-
-    void ready(ValueId id) { ready_.insert(id); }
-    bool has(ValueId id) const override {
-        return constants_.has(id) || ready_.count(id) > 0;
-    }
-
-    Value* read(ValueId id, Component component, int row, int column) override {
-        if (!constants_.has(id))
-            return lanes_.load(
-                writer_.packed_dtype(id),
-                pack_.address(lanes_, scratch_, id, component, point_));
-        return writer_.graph[id].type.rank == 0
-                   ? constants_.read(id, {}, row, column)
-                   : constants_.read_run(id, component.runtime);
-    }
-
-private:
-    const Pack& pack_;
-    Lanes& lanes_;
-    Value* scratch_;
-    Value* point_;
-    ConstantLeaves& constants_;
-    const ModuleWriter& writer_;
-    std::set<ValueId> ready_;
-};
-
-} // namespace
 
 /// Lanes of one component of points from `point` on, in any order.
 Value* Pack::read_points(const Lanes& lanes, Value* scratch, ValueId id,
@@ -100,9 +28,8 @@ Value* Pack::read_points(const Lanes& lanes, Value* scratch, ValueId id,
 }
 
 /// Computes the vectors that lie point by point.
-void Pack::fill_points(Lanes& lanes, const FunctionTable& functions,
-                       Value* count, Value* scratch, Value* width,
-                       ConstantLeaves& constants) const {
+void Pack::fill_points(Entry& entry, Value* count, Value* scratch) const {
+    Lanes& lanes = entry.lanes;
     std::vector<ValueId> vectors;
     for (ValueId id : operands_.values.computed)
         if (operands_.of.at(id).order == Order::Points)
@@ -110,12 +37,22 @@ void Pack::fill_points(Lanes& lanes, const FunctionTable& functions,
     if (vectors.empty())
         return;
     lanes.loop(lanes.constant(0), count, lanes.constant(1), [&](Value* point) {
-        ComponentLeaves leaves(*this, lanes, scratch, point, constants,
-                               writer_);
-        for (ValueId id : operands_.values.leaves)
-            leaves.ready(id);
-        Evaluator values(writer_.graph, lanes, functions, writer_.plan.unroll,
-                         width, leaves);
+        std::vector<ValueId> ready = operands_.values.leaves;
+        Evaluator values = entry.evaluator([&](ValueId id) -> Leaf {
+            const Leaf constant = entry.constants->leaf(id);
+            if (constant && writer_.graph[id].type.rank == 0)
+                return constant;
+            if (constant)
+                return {[&, id](Component run, int, int) {
+                    return entry.constants->read_run(id, run.runtime);
+                }};
+            if (!std::ranges::count(ready, id))
+                return {};
+            return {[&, id](Component run, int, int) {
+                return lanes.load(writer_.packed_dtype(id),
+                                  address(lanes, scratch, id, run, point));
+            }};
+        });
         for (ValueId id : vectors) {
             const std::int64_t components = writer_.graph[id].type.rows;
             lanes.loop(lanes.constant(0), lanes.constant(components),
@@ -125,7 +62,7 @@ void Pack::fill_points(Lanes& lanes, const FunctionTable& functions,
                            lanes.store(values.value(id, run),
                                        address(lanes, scratch, id, run, point));
                        });
-            leaves.ready(id);
+            ready.push_back(id);
         }
     });
 }
@@ -170,26 +107,33 @@ void Pack::prefetch(Lanes& lanes, const std::vector<Fetched>& arrays,
     }
 }
 
-void Pack::fill(Lanes& lanes, const FunctionTable& functions, Value* call,
-                Value* first, Value* count, Value* scratch, Value* width,
-                ConstantLeaves& constants) const {
+void Pack::fill(Entry& entry, Value* first, Value* count,
+                Value* scratch) const {
+    Lanes& lanes = entry.lanes;
     for (ValueId id : operands_.values.leaves)
-        load_leaf(lanes, id, call, first, count, scratch, width);
+        load_leaf(lanes, id, entry.call, first, count, scratch, entry.width);
     if (operands_.values.computed.empty())
         return;
-    fill_points(lanes, functions, count, scratch, width, constants);
+    fill_points(entry, count, scratch);
     std::vector<ValueId> ready = operands_.values.leaves, left;
     for (ValueId id : operands_.values.computed)
         (operands_.of.at(id).order == Order::Points ? ready : left)
             .push_back(id);
-    RunLeaves leaves(*this, lanes, scratch, ready, constants);
-    Evaluator values(writer_.graph, lanes, functions, writer_.plan.unroll,
-                     width, leaves);
+    Value* from = nullptr; // lanes are points from here on
+    Evaluator values = entry.evaluator([&](ValueId id) -> Leaf {
+        if (Leaf constant = entry.constants->leaf(id); constant)
+            return constant;
+        if (!std::ranges::count(ready, id))
+            return {};
+        return {[&, id](Component at, int, int) {
+            return read_points(lanes, scratch, id, at, from);
+        }};
+    });
     const auto store = [&](ValueId id, Component component) {
         lanes.store(values.value(id, component),
-                    address(lanes, scratch, id, component, leaves.point()));
+                    address(lanes, scratch, id, component, from));
     };
-    const auto begin = [&](Value* point) { leaves.begin(point); };
+    const auto begin = [&](Value* point) { from = point; };
     const auto are_scalars = std::ranges::all_of(
         left, [&](ValueId id) { return writer_.graph[id].type.rank == 0; });
     Value* end = padded(lanes, count);
@@ -197,11 +141,11 @@ void Pack::fill(Lanes& lanes, const FunctionTable& functions, Value* call,
         values.scalars_in_groups(left, end, begin,
                                  [&](ValueId id) { store(id, {}); }))
         return;
-    const std::vector<Fetched> arrays = fetched(lanes, call);
+    const std::vector<Fetched> arrays = fetched(lanes, entry.call);
     lanes.loop(lanes.constant(0), end, lanes.constant(lanes.width()),
                [&](Value* point) {
                    prefetch(lanes, arrays, first, point);
-                   leaves.begin(point);
+                   begin(point);
                    values.forget();
                    for (ValueId id : left) {
                        const Type& type = writer_.graph[id].type;

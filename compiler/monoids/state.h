@@ -1,0 +1,32 @@
+// compiler/monoids/state.h - what a reduction keeps of a row: fields, and what
+// they hold over no columns.
+#pragma once
+
+#include "compiler/ir/ir.h"
+
+#include <string_view>
+#include <vector>
+
+namespace tilefold {
+
+/// What a term may be without changing the reduction, but that an index would
+/// be found where the term is; NaN: nothing. `is_truth`: of truth values.
+double identity_of(ir::Monoid monoid, bool is_truth = false);
+
+/// What a tile's terms are accumulated in: the computing dtype, or I64.
+DType accumulated_dtype(const ir::Graph& graph, const ir::Node& reduce);
+
+/// An array of the state: an element of 8 bytes for each row and component.
+struct StateField {
+    std::string_view name;
+    DType dtype = DType::F64;    ///< F64 or I64
+    std::int64_t components = 1; ///< `dynamic` allowed
+    double identity = 0;         ///< unless the monoid's own functions say it
+    bool is_vector = false;
+};
+
+/// The fields of a Reduce node, the vector operand's components last.
+std::vector<StateField> state_of(const ir::Graph& graph,
+                                 const ir::Node& reduce);
+
+} // namespace tilefold

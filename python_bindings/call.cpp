@@ -218,17 +218,17 @@ Formula derived_as(Formula formula, const Derivation& derivation) {
     return formula;
 }
 
-Formula formula_for(const FormulaHandle& formula, const Call& call) {
-    SessionHandle* session =
-        call.session ? call.session : formula.session.get();
-    const OptionsHandle* options = call.options;
-    bool changed = options && options->changes_session();
-    if (session == formula.session.get() && !changed)
-        return formula.formula;
-    const std::string& text = formula.formula.text();
-    return derived_as(changed ? session->with(*options)->formula(text)
-                              : session->session().formula(text),
-                      derivation_of(formula.formula));
+Formula formula_for(const FormulaHandle& handle, const Call& call) {
+    static const Options unset;
+    const Options& options = call.options ? call.options->options : unset;
+    SessionHandle& named = call.session ? *call.session : *handle.session;
+    const std::shared_ptr<const Session> session = named.with(options);
+    const Formula& own = handle.formula;
+    const Formula formula =
+        session.get() == &handle.session->session()
+            ? own
+            : derived_as(session->formula(own.text()), derivation_of(own));
+    return formula.with(options);
 }
 
 Poll poll_of(const FormulaHandle& formula, const Call& call) {

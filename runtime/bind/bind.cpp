@@ -335,14 +335,16 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     if (batched)
         check_batches(parsed, readings, ranges, false, {});
     const Location location = location_of(readings);
-    std::span<const Location> devices;
+    std::vector<Location> devices;
     if (!location.is_host())
-        devices = {&location, 1};
+        devices = {location};
     else if (!options.on_host)
-        devices = formula.session->devices.of_host_arrays();
+        devices =
+            formula.session->devices.named(*formula.settings->options.devices);
     const CallShape call =
         shape_of(readings, lengths, devices, mode_of(options), options,
-                 formula.session->options);
+                 formula.settings->options);
+    signature.add_settings(formula.settings->number);
     signature.add_location(location, devices.size());
     signature.add_mode(call.mode, call.purpose, call.tuned);
     ExecutablePointer executable = all_known ? parsed.find(signature) : nullptr;
@@ -356,6 +358,7 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     auto bound = std::make_shared<BoundState>();
     bound->session = formula.session;
     bound->parsed = formula.parsed;
+    bound->settings = formula.settings;
     bound->executable = std::move(executable);
     bound->location = location;
     bound->indices = index_arrays(*bound->executable, readings);
@@ -381,7 +384,7 @@ Compilable compilable(const FormulaState& formula,
     const Lengths lengths = lengths_of(readings);
     const Mode mode = mode_of(options);
     const CallShape call = shape_of(readings, lengths, {}, mode, options,
-                                    formula.session->options);
+                                    formula.settings->options);
     Compilable what{types_of(parsed, arguments, readings), mode, call.purpose};
     if (needs_sweeps(parsed.tree(), parsed.derivation(), what.types, mode))
         what.purpose = of_sweeps(what.purpose);

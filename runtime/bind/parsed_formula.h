@@ -26,6 +26,8 @@ class Signature {
 public:
     void add(int name, std::optional<Axes> declared, DType dtype,
              std::uint8_t rank, std::int32_t rows, std::int32_t columns);
+    /// CallSettings::number.
+    void add_settings(int number) { words_.push_back(std::uint64_t(number)); }
     /// Where arrays are, and how many devices compute.
     void add_location(const Location& location, std::size_t devices) {
         words_.push_back(std::uint64_t(devices) << 40 |
@@ -44,7 +46,7 @@ public:
     friend bool operator==(const Signature&, const Signature&) = default;
 
 private:
-    boost::container::small_vector<std::uint64_t, 17> words_;
+    boost::container::small_vector<std::uint64_t, 18> words_;
 };
 
 /// What a formula reads under a name.

@@ -97,6 +97,7 @@ private:
         state.location = bound_.location;
         state.session = bound_.session;
         state.parsed = bound_.parsed;
+        state.settings = bound_.settings;
         state.executable = executables_.kernels[number];
         check_left(state.executable->program);
         fill_job(state, *bound_.parsed, readings_, sweeps_.lengths,

@@ -185,10 +185,9 @@ public:
         const Extents& shape = all.shape();
         if (shape.size() != 2)
             fail(Code::NeighborsShape, {spelling_of(shape)});
-        check_distance(
-            pair, arguments, options,
-            rounding +
-                Inspection::of(pair).session->options.tolerance.value_or(0));
+        check_distance(pair, arguments, options,
+                       rounding +
+                           *Inspection::of(pair).settings->options.tolerance);
         rows_ = shape[0];
         columns_ = shape[1];
         height_ = block_rows(columns_);

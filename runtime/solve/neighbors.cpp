@@ -14,18 +14,14 @@
 #include "runtime/bind/call_location.h"
 #include "runtime/bind/session_state.h"
 #include "runtime/core/element.h"
+#include "runtime/schedule/parallel_for.h"
 #include "runtime/session/inspect.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
-#include <exception>
 #include <limits>
-#include <mutex>
 #include <numeric>
 #include <string>
-#include <thread>
 #include <type_traits>
 
 namespace tilefold {
@@ -196,69 +192,23 @@ public:
     }
 
     PairsWithin run(const Poll& poll) {
-        ThreadPool& pool = Inspection::of(pair_).session->pool;
         const auto blocks = std::int64_t(found_.blocks.size());
-        const std::thread::id caller = std::this_thread::get_id();
-        auto share = [&] {
-            draw(std::this_thread::get_id() == caller ? &poll : nullptr);
-        };
-        auto waiting = [&] { tell(poll); };
-        const int helpers =
-            int(std::clamp<std::int64_t>(blocks - 1, 0, pool.threads() - 1));
-        if (!pool.together(helpers, share, waiting))
-            fail(Code::Cancelled, {"a fork in the callback"});
-        if (error_)
-            std::rethrow_exception(error_);
-        if (cancelled_)
-            fail(Code::Cancelled,
-                 {std::to_string(100 * done_ /
-                                 std::max<std::int64_t>(blocks, 1)) +
-                  "%"});
+        const double pairs = double(height_) * double(columns_);
+        Progress progress(poll, double(blocks) * pairs);
+        Draw draw(0, blocks);
+        ThreadPool& pool = Inspection::of(pair_).session->pool;
+        parallel_for(pool, progress, draw, [&](const Watcher& watcher) {
+            return [this, watcher, pairs, scratch = std::vector<std::byte>()](
+                       std::int64_t block) mutable {
+                search(block, scratch);
+                return watcher.advance(pairs);
+            };
+        });
+        progress.rethrow();
         return std::move(found_);
     }
 
 private:
-    using Clock = std::chrono::steady_clock;
-
-    void stop(std::exception_ptr error) {
-        const std::lock_guard lock(mutex_);
-        if (!error_)
-            error_ = std::move(error);
-        stopped_ = true;
-    }
-
-    /// One thread's share; `poll` is the calling thread's. Never throws.
-    void draw(const Poll* poll) {
-        std::vector<std::byte> scratch;
-        const auto blocks = std::int64_t(found_.blocks.size());
-        auto due = Clock::now() + std::chrono::milliseconds(50);
-        try {
-            for (std::int64_t b = 0; !stopped_ && (b = next_++) < blocks;) {
-                search(b, scratch);
-                ++done_;
-                if (poll && Clock::now() >= due) {
-                    tell(*poll);
-                    due = Clock::now() + std::chrono::milliseconds(50);
-                }
-            }
-        } catch (...) {
-            stop(std::current_exception());
-        }
-    }
-
-    void tell(const Poll& poll) {
-        if (!poll || stopped_)
-            return;
-        const double columns = double(height_) * double(columns_);
-        try {
-            if (!poll(double(done_) * columns,
-                      double(found_.blocks.size()) * columns))
-                cancelled_ = stopped_ = true;
-        } catch (...) {
-            stop(std::current_exception());
-        }
-    }
-
     /// The panels of a block are searched row by row, then put in order.
     void search(std::int64_t block, std::vector<std::byte>& scratch) {
         const std::int64_t i0 = block * height_,
@@ -337,10 +287,6 @@ private:
     bool with_values_;
     std::int64_t rows_ = 0, columns_ = 0, height_ = 1;
     PairsWithin found_;
-    std::atomic<std::int64_t> next_ = 0, done_ = 0;
-    std::atomic<bool> stopped_ = false, cancelled_ = false;
-    std::mutex mutex_; ///< of error_
-    std::exception_ptr error_;
 };
 
 PairsWithin pairs_within(const Formula& pair,

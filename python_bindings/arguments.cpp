@@ -121,7 +121,7 @@ View view_by_kind(std::string_view name, PyObject* value, Pin& pin,
     case Access::Sparse:
         fail(Code::SparseArray, {std::string(name)});
     case Access::Exchange:
-        return view_of_exchange(name, value, kind, pin);
+        return view_of_exchange(name, value, kind, pin, wanted);
     case Access::Dlpack:
         return view_of_dlpack(name, value, kind, pin, wanted);
     case Access::Role:
@@ -202,6 +202,7 @@ void Arguments::add_quantized(std::string_view name, PyObject* value,
         Pin& pin = next_pin();
         nb::object array = nb::handle(value).attr(attribute);
         argument.view = view_of(name, array.ptr(), pin, wanted_);
+        requires_gradient_ |= pin.requires_gradient;
         argument.declared = std::exchange(declared, std::nullopt);
         meet(argument.view, array_kind(Py_TYPE(array.ptr())));
         pin.take_object(std::move(array));
@@ -256,6 +257,7 @@ void Arguments::add(std::string_view name, PyObject* value) {
         return add_complex_number(name, value);
     Pin& pin = next_pin();
     argument.view = view_of(name, value, pin, wanted_);
+    requires_gradient_ |= pin.requires_gradient;
     join(name, *kind);
     meet(argument.view, *kind);
     if (pin.is_complex)

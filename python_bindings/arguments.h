@@ -40,6 +40,10 @@ public:
 
     /// Of Options(stream=…), for what is added later.
     void use_stream(nb::handle stream) { wanted_.stream = stream; }
+    /// Arrays that require gradients, which are refused else.
+    void allow_gradients() { wanted_.allows_gradient = true; }
+    /// Whether one of those is among them: it has lent no memory.
+    bool requires_gradient() const { return requires_gradient_; }
     const Wanted& wanted() const { return wanted_; }
     /// Where work on the arrays is queued, by now; of the host, nowhere.
     CallStream stream() const;
@@ -86,6 +90,7 @@ private:
     boost::container::small_vector<Pin*, 1> more_pins_;
     const ArrayKind* kind_ = nullptr;
     Wanted wanted_;
+    bool requires_gradient_ = false;
     Location device_; ///< of the first array on one; the host: there is none
     const ArrayKind* device_kind_ = nullptr; ///< of that array
     std::deque<std::string> names_;          ///< that nobody else keeps

@@ -8,9 +8,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include <deque>
 #include <optional>
-#include <string>
 
 #include <boost/container/small_vector.hpp>
 
@@ -80,7 +78,7 @@ private:
     void add_quantized(std::string_view name, PyObject* value,
                        std::optional<Axes> declared);
     void add_complex_number(std::string_view name, PyObject* value);
-    void add_imaginary(std::string_view name);
+    void add_imaginary();
     void join(std::string_view name, const ArrayKind& kind);
     void meet(const View& view, const ArrayKind& kind);
 
@@ -93,7 +91,6 @@ private:
     bool requires_gradient_ = false;
     Location device_; ///< of the first array on one; the host: there is none
     const ArrayKind* device_kind_ = nullptr; ///< of that array
-    std::deque<std::string> names_;          ///< that nobody else keeps
 };
 
 } // namespace tilefold::python

@@ -33,17 +33,6 @@ constexpr std::int64_t panel_pairs = 1 << 16;
 /// others.
 constexpr double rounding = 1e-5;
 
-/// As the formula reads the argument.
-Axes axes_of(const Formula& pair, const NamedView& argument) {
-    if (argument.declared)
-        return *argument.declared;
-    const std::string name = normalise_name(argument.name);
-    for (const FreeName& known : pair.names())
-        if (known.name == name || name == known.name + "#im")
-            return known.axes;
-    return Axes::None;
-}
-
 std::int64_t block_rows(std::int64_t columns) {
     const std::int64_t wide = std::min(columns, panel_columns);
     return std::max<std::int64_t>(panel_pairs / std::max<std::int64_t>(wide, 1),
@@ -90,10 +79,11 @@ BindOptions dense_on_host() {
 std::vector<NamedView> few_points(const Formula& pair,
                                   std::span<const NamedView> arguments) {
     constexpr std::int64_t few = 16;
+    const ParsedFormula& parsed = *Inspection::of(pair).parsed;
     std::vector<NamedView> chosen(arguments.begin(), arguments.end());
     NamedView* on_axis[2] = {nullptr, nullptr};
     for (NamedView& argument : chosen) {
-        const Axes axes = axes_of(pair, argument);
+        const Axes axes = parsed.axes_of(argument);
         for (int place : {0, 1}) {
             if (!contains(axes, place == 0 ? Axes::I : Axes::J))
                 continue;

@@ -121,7 +121,7 @@ View view_by_kind(std::string_view name, PyObject* value, Pin& pin,
     case Access::Sparse:
         fail(Code::SparseArray, {std::string(name)});
     case Access::Exchange:
-        return view_of_exchange(name, value, kind, pin);
+        return view_of_exchange(name, value, kind, pin, wanted);
     case Access::Dlpack:
         return view_of_dlpack(name, value, kind, pin, wanted);
     case Access::Role:
@@ -194,14 +194,16 @@ void Arguments::meet(const View& view, const ArrayKind& kind) {
 /// The codes, and two parameters by which the compiler reads them.
 void Arguments::add_quantized(std::string_view name, PyObject* value,
                               std::optional<Axes> declared) {
-    for (const auto& [attribute, suffix] :
-         {std::pair("codes", ""), std::pair("per_step", "#per_step"),
-          std::pair("zero", "#zero")}) {
+    for (const auto& [attribute, part] :
+         {std::pair("codes", Part::Real), std::pair("per_step", Part::PerStep),
+          std::pair("zero", Part::Zero)}) {
         NamedView& argument = views_.emplace_back();
-        argument.name = names_.emplace_back(std::string(name) + suffix);
+        argument.name = name;
+        argument.part = part;
         Pin& pin = next_pin();
         nb::object array = nb::handle(value).attr(attribute);
         argument.view = view_of(name, array.ptr(), pin, wanted_);
+        requires_gradient_ |= pin.requires_gradient;
         argument.declared = std::exchange(declared, std::nullopt);
         meet(argument.view, array_kind(Py_TYPE(array.ptr())));
         pin.take_object(std::move(array));
@@ -211,15 +213,16 @@ void Arguments::add_quantized(std::string_view name, PyObject* value,
 void Arguments::add_complex_number(std::string_view name, PyObject* value) {
     views_.back().view = View::of_number(PyComplex_RealAsDouble(value));
     NamedView& imaginary = views_.emplace_back();
-    imaginary.name = names_.emplace_back(std::string(name) + "#im");
+    imaginary.name = name;
+    imaginary.part = Part::Imaginary;
     imaginary.view = View::of_number(PyComplex_ImagAsDouble(value));
 }
 
 /// Beside the real parts that were added last.
-void Arguments::add_imaginary(std::string_view name) {
+void Arguments::add_imaginary() {
     const NamedView real = views_.back();
     NamedView& imaginary = views_.emplace_back(real);
-    imaginary.name = names_.emplace_back(std::string(name) + "#im");
+    imaginary.part = Part::Imaginary;
     imaginary.view = imaginary_of(real.view);
 }
 
@@ -236,7 +239,7 @@ void Arguments::add(std::string_view name, PyObject* value) {
         Pin& pin = next_pin();
         argument.view = view_of_buffer(name, value, pin, false);
         if (pin.is_complex)
-            add_imaginary(name);
+            add_imaginary();
         return;
     }
     const ArrayKind* kind = &array_kind(type);
@@ -256,10 +259,11 @@ void Arguments::add(std::string_view name, PyObject* value) {
         return add_complex_number(name, value);
     Pin& pin = next_pin();
     argument.view = view_of(name, value, pin, wanted_);
+    requires_gradient_ |= pin.requires_gradient;
     join(name, *kind);
     meet(argument.view, *kind);
     if (pin.is_complex)
-        add_imaginary(name);
+        add_imaginary();
     if (inner.is_valid())
         pin.take_object(std::move(inner));
 }

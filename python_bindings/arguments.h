@@ -8,9 +8,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include <deque>
 #include <optional>
-#include <string>
 
 #include <boost/container/small_vector.hpp>
 
@@ -40,6 +38,10 @@ public:
 
     /// Of Options(stream=…), for what is added later.
     void use_stream(nb::handle stream) { wanted_.stream = stream; }
+    /// Arrays that require gradients, which are refused else.
+    void allow_gradients() { wanted_.allows_gradient = true; }
+    /// Whether one of those is among them: it has lent no memory.
+    bool requires_gradient() const { return requires_gradient_; }
     const Wanted& wanted() const { return wanted_; }
     /// Where work on the arrays is queued, by now; of the host, nowhere.
     CallStream stream() const;
@@ -76,7 +78,7 @@ private:
     void add_quantized(std::string_view name, PyObject* value,
                        std::optional<Axes> declared);
     void add_complex_number(std::string_view name, PyObject* value);
-    void add_imaginary(std::string_view name);
+    void add_imaginary();
     void join(std::string_view name, const ArrayKind& kind);
     void meet(const View& view, const ArrayKind& kind);
 
@@ -86,9 +88,9 @@ private:
     boost::container::small_vector<Pin*, 1> more_pins_;
     const ArrayKind* kind_ = nullptr;
     Wanted wanted_;
+    bool requires_gradient_ = false;
     Location device_; ///< of the first array on one; the host: there is none
     const ArrayKind* device_kind_ = nullptr; ///< of that array
-    std::deque<std::string> names_;          ///< that nobody else keeps
 };
 
 } // namespace tilefold::python

@@ -7,7 +7,6 @@
 #include "formulas/readings.h"
 #include "python_bindings/call.h"
 #include "python_bindings/errors.h"
-#include "python_bindings/gil.h"
 #include "python_bindings/traverse.h"
 #include "runtime/session/inspect.h"
 
@@ -48,12 +47,7 @@ public:
             watch_.hold(held);
         const CallStream stream = call_.arguments.stream();
         run_.stream = stream.handle;
-        {
-            const WithoutGil released;
-            bound_->run(results_->outputs(), run_);
-            if (stream.is_unknown)
-                bound_->finish(stream.handle);
-        }
+        run_without_gil(*bound_, results_->outputs(), run_, stream);
         results_->note_written();
         return call_.arguments.kind() && call_.arguments.kind()->from_dlpack
                    ? converted()

@@ -5,7 +5,6 @@
 #include "python_bindings/derive.h"
 #include "python_bindings/element_types.h"
 #include "python_bindings/errors.h"
-#include "python_bindings/gil.h"
 #include "python_bindings/kernel_shape.h"
 #include "python_bindings/session_caster.h"
 #include "python_bindings/text_caster.h"
@@ -48,11 +47,6 @@ nb::object recorded_call(nb::handle formula, nb::handle positional,
     return result;
 }
 
-bool is_to_be_recorded(const Error& error, PyObject* keywords) {
-    return error.code() == Code::RequiresGrad &&
-           !(keywords && PyDict_GetItemString(keywords, "out"));
-}
-
 /// `formula(*positional[from:], **keywords)`; `object` makes the formula as
 /// Python knows it, where PyTorch wants it.
 template <class Object>
@@ -60,11 +54,8 @@ nb::object call_or_record(const FormulaHandle& formula, Object object,
                           PyObject* positional, Py_ssize_t from,
                           PyObject* keywords) {
     Call call;
-    try {
-        call.read(mapping_in(positional, from, &formula.formula), keywords);
-    } catch (const Error& error) {
-        if (!is_to_be_recorded(error, keywords))
-            throw;
+    if (!call.read_unless_recorded(
+            mapping_in(positional, from, &formula.formula), keywords)) {
         nb::object rest = nb::steal(
             PyTuple_GetSlice(positional, from, PyTuple_Size(positional)));
         return recorded_call(object(), rest, keywords);

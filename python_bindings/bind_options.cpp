@@ -79,7 +79,7 @@ void read(std::optional<double>& option, const nb::object& given) {
 }
 
 void set_options(OptionsHandle* self,
-#define OPTION(name, type, python, variable, doc) Taken<type>::Type name,
+#define OPTION(name, scope, type, python, variable, doc) Taken<type>::Type name,
 #include "runtime/core/options.def"
                  nb::object progress, nb::object stream) {
     if (threads && *threads < 1)
@@ -90,7 +90,8 @@ void set_options(OptionsHandle* self,
                                "pass a number of bytes"});
     new (self) OptionsHandle;
     Options& options = self->options;
-#define OPTION(name, type, python, variable, doc) read(options.name, name);
+#define OPTION(name, scope, type, python, variable, doc)                       \
+    read(options.name, name);
 #include "runtime/core/options.def"
     if (options.devices)
         parse_devices(*options.devices);
@@ -127,7 +128,7 @@ void put(nb::dict& settings, const char* name,
 nb::dict settings_of(const OptionsHandle& self) {
     const Options& options = self.options;
     nb::dict settings;
-#define OPTION(name, type, python, variable, doc)                              \
+#define OPTION(name, scope, type, python, variable, doc)                       \
     put(settings, #name, shown(options.name));
 #include "runtime/core/options.def"
     return settings;
@@ -157,7 +158,8 @@ nb::tuple reduce_to_settings(const OptionsHandle& self) {
 constexpr const char* class_doc =
     "Settings of a `Session`, or of one call (`options=`).\n\n"
     "What is left out comes from the environment, else from the default:\n\n"
-#define OPTION(name, type, python, variable, doc) #name ": " variable doc "\n"
+#define OPTION(name, scope, type, python, variable, doc)                       \
+    #name ": " variable doc "\n"
 #include "runtime/core/options.def"
     "progress: called as progress(done, total), in pairs of points, about\n"
     "    every 50 ms of a long run; returning False cancels it.\n"
@@ -169,7 +171,7 @@ constexpr const char* class_doc =
 /// Of the constructor.
 constexpr const char* signature =
     "def __init__(self, *, "
-#define OPTION(name, type, python, variable, doc)                              \
+#define OPTION(name, scope, type, python, variable, doc)                       \
     #name ": " python " | None = None, "
 #include "runtime/core/options.def"
     "progress: typing.Callable[[float, float], object] | None = None, "
@@ -182,11 +184,12 @@ void bind_options(nb::module_& module) {
         module, "Options", nb::type_slots(collected_slots<OptionsHandle>),
         nb::is_weak_referenceable(), class_doc);
     options.def("__init__", &set_options, nb::kw_only(),
-#define OPTION(name, type, python, variable, doc) nb::arg(#name) = nb::none(),
+#define OPTION(name, scope, type, python, variable, doc)                       \
+    nb::arg(#name) = nb::none(),
 #include "runtime/core/options.def"
                 nb::arg("progress") = nb::none(),
                 nb::arg("stream") = nb::none(), nb::sig(signature));
-#define OPTION(name, type, python, variable, doc)                              \
+#define OPTION(name, scope, type, python, variable, doc)                       \
     options.def_prop_ro(                                                       \
         #name, [](const OptionsHandle& o) { return shown(o.options.name); });
 #include "runtime/core/options.def"

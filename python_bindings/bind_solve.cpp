@@ -1,5 +1,4 @@
 // python_bindings/bind_solve.cpp - linear systems with kernels.
-#include "compiler/build/roles.h"
 #include "python_bindings/call.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
@@ -96,10 +95,9 @@ LogdetOptions logdet_options_of(nb::dict given) {
 
 std::vector<NamedView> without(std::span<const NamedView> arguments,
                                std::string_view name) {
-    const std::string imaginary = std::string(name) += imaginary_suffix;
     std::vector<NamedView> views;
     for (const NamedView& view : arguments)
-        if (view.name != name && view.name != imaginary)
+        if (view.name != name)
             views.push_back(view);
     return views;
 }

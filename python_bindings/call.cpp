@@ -136,6 +136,8 @@ void Call::read_mapping(PyObject* mapping) {
             fail(Code::PositionalArgument,
                  {"a mapping with " + type_of(key) + " as a key"});
         arguments.add(utf8(key), value);
+        if (arguments.requires_gradient())
+            return;
     }
 }
 
@@ -148,16 +150,25 @@ void Call::read(PyObject* positional, PyObject* keywords) {
             arguments.use_stream(set->stream);
     if (positional)
         read_mapping(positional);
-    if (!keywords)
+    if (!keywords || arguments.requires_gradient())
         return;
     PyObject *key = nullptr, *value = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &key, &value);) {
         std::string_view name = utf8(key);
         if (!read_setting(name, value))
             arguments.add(name, value);
+        if (arguments.requires_gradient())
+            return;
     }
     if (accumulate && !out)
         fail(Code::AccumulateNeedsOut);
+}
+
+bool Call::read_unless_recorded(PyObject* positional, PyObject* keywords) {
+    if (!keywords || !PyDict_GetItem(keywords, python_state().out))
+        arguments.allow_gradients();
+    read(positional, keywords);
+    return !arguments.requires_gradient();
 }
 
 void Call::read_for_elements(nb::handle positional, nb::handle keywords) {
@@ -218,17 +229,17 @@ Formula derived_as(Formula formula, const Derivation& derivation) {
     return formula;
 }
 
-Formula formula_for(const FormulaHandle& formula, const Call& call) {
-    SessionHandle* session =
-        call.session ? call.session : formula.session.get();
-    const OptionsHandle* options = call.options;
-    bool changed = options && options->changes_session();
-    if (session == formula.session.get() && !changed)
-        return formula.formula;
-    const std::string& text = formula.formula.text();
-    return derived_as(changed ? session->with(*options)->formula(text)
-                              : session->session().formula(text),
-                      derivation_of(formula.formula));
+Formula formula_for(const FormulaHandle& handle, const Call& call) {
+    static const Options unset;
+    const Options& options = call.options ? call.options->options : unset;
+    SessionHandle& named = call.session ? *call.session : *handle.session;
+    const std::shared_ptr<const Session> session = named.with(options);
+    const Formula& own = handle.formula;
+    const Formula formula =
+        session.get() == &handle.session->session()
+            ? own
+            : derived_as(session->formula(own.text()), derivation_of(own));
+    return formula.with(options);
 }
 
 Poll poll_of(const FormulaHandle& formula, const Call& call) {
@@ -288,14 +299,9 @@ std::vector<PyObject*> outs_of(const Call& call, std::size_t count) {
 
 /// Formulas of several results give a tuple, and take one as `out`.
 nb::object run_all(const Bound& bound, const Call& call, const RunOptions& run,
-                   bool waits) {
+                   const CallStream& stream) {
     Results results(bound, call, run.stream);
-    {
-        const WithoutGil released;
-        bound.run(results.outputs(), run);
-        if (waits)
-            bound.finish(run.stream);
-    }
+    run_without_gil(bound, results.outputs(), run, stream);
     return results.each([](Result& result) { return result.take(); });
 }
 
@@ -337,6 +343,14 @@ Bound bound_of(const Formula& formula, const Call& call,
     return formula.bind(call.arguments.views(), options);
 }
 
+void run_without_gil(const Bound& bound, std::span<const Output> outs,
+                     const RunOptions& run, const CallStream& stream) {
+    const WithoutGil released;
+    bound.run(outs, run);
+    if (stream.is_unknown)
+        bound.finish(stream.handle);
+}
+
 nb::object run_call(const FormulaHandle& handle, const Call& call,
                     const BindOptions& options) {
     const Formula formula = formula_for(handle, call);
@@ -345,18 +359,14 @@ nb::object run_call(const FormulaHandle& handle, const Call& call,
     const std::vector<nb::object> held = held_memory(handle, call);
     const Bound bound = bound_of(formula, call, options);
     if (bound.results() > 1)
-        return run_all(bound, call, run, stream.is_unknown);
+        return run_all(bound, call, run, stream);
     Result result;
     if (call.out)
         result.use(call.out, call.arguments.wanted());
     else
         result.make(bound, 0, call.arguments.kind(), stream.handle);
-    {
-        const WithoutGil released;
-        bound.run(result.output(), run);
-        if (stream.is_unknown)
-            bound.finish(stream.handle);
-    }
+    const Output out = result.output();
+    run_without_gil(bound, {&out, 1}, run, stream);
     return result.take();
 }
 

@@ -40,7 +40,10 @@ struct Call {
     /// accumulate, session, options, ranges, sum_batch. `positional` may be
     /// null.
     void read(PyObject* positional, PyObject* keywords);
-    /// The same for elements of a kernel: fails where something is said of
+    /// The same; false, with nothing read any further, where an array requires
+    /// a gradient and the call, which has no `out`, is its library's to record.
+    bool read_unless_recorded(PyObject* positional, PyObject* keywords);
+    /// As read(), for elements of a kernel: fails where something is said of
     /// its reductions.
     void read_for_elements(nb::handle positional, nb::handle keywords);
     /// Calls visit(object) for each reference that is held.
@@ -123,6 +126,11 @@ bool no_signal();
 /// formula.bind(arguments of the call, options), without the GIL.
 Bound bound_of(const Formula& formula, const Call& call,
                const BindOptions& options);
+
+/// Runs it without the GIL, and waits for the results where the arrays'
+/// library may use other streams.
+void run_without_gil(const Bound& bound, std::span<const Output> outs,
+                     const RunOptions& run, const CallStream& stream);
 
 /// Binds, runs, and gives the result back.
 nb::object run_call(const FormulaHandle& formula, const Call& call,

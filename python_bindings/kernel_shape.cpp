@@ -8,6 +8,7 @@
 #include "formulas/parser.h"
 #include "python_bindings/derive.h"
 #include "runtime/bind/bind_shapes.h"
+#include "runtime/bind/session_state.h"
 #include "runtime/session/inspect.h"
 
 #include <algorithm>
@@ -19,23 +20,11 @@ namespace tilefold::python {
 
 namespace {
 
-Axes axes_of(const Formula& pair, const NamedView& argument) {
-    if (argument.declared)
-        return *argument.declared;
-    std::string name = normalise_name(argument.name);
-    if (is_imaginary(name))
-        name.resize(name.size() - imaginary_suffix.size());
-    for (const FreeName& known : pair.names())
-        if (known.name == name)
-            return known.axes;
-    return Axes::None; // the compiler complains of it
-}
-
 Readings read_all(const Formula& pair, std::span<const NamedView> arguments) {
+    const ParsedFormula& parsed = *Inspection::of(pair).parsed;
     Readings readings;
     for (const NamedView& argument : arguments)
-        readings.push_back(
-            read_shape(argument.name, argument.view, axes_of(pair, argument)));
+        readings.push_back(read_shape(argument, parsed.axes_of(argument)));
     return readings;
 }
 
@@ -44,8 +33,9 @@ Result result_of(const ast::Formula& pair, std::span<const NamedView> arguments,
                  const Readings& readings) {
     std::vector<ArgumentType> types;
     for (std::size_t k = 0; k < readings.size(); ++k)
-        types.push_back({std::string(readings[k].name), arguments[k].declared,
-                         readings[k].dtype, readings[k].rank, readings[k].rows,
+        types.push_back({spelled(readings[k].name, readings[k].part),
+                         arguments[k].declared, readings[k].dtype,
+                         readings[k].rank, readings[k].rows,
                          readings[k].columns});
     return compile(pair, types, Mode::Values, {}).result;
 }
@@ -102,12 +92,12 @@ bool is_given(std::span<const NamedView> arguments, const std::string& name) {
     });
 }
 
-double components_of(const Formula& pair, std::span<const NamedView> arguments,
-                     const Readings& readings) {
+double components_of(const Readings& readings) {
     std::vector<PointArray> arrays;
-    for (std::size_t k = 0; k < readings.size(); ++k)
-        arrays.push_back({normalise_name(arguments[k].name),
-                          axes_of(pair, arguments[k]), readings[k].rows});
+    for (const Reading& reading : readings)
+        if (reading.part == Part::Real)
+            arrays.push_back(
+                {normalise_name(reading.name), reading.axes, reading.rows});
     return arrays_of_points(std::move(arrays)).at(0).components;
 }
 
@@ -127,7 +117,7 @@ std::string with_sizes(const Formula& pair,
     for (auto& [name, value] : numbers)
         value = name == "N"   ? double(lengths.i)
                 : name == "M" ? double(lengths.j)
-                              : components_of(pair, arguments, readings);
+                              : components_of(readings);
     return with_numbers(pair, numbers);
 }
 

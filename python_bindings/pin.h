@@ -34,6 +34,9 @@ public:
     }
     /// The view is of the real parts; each imaginary part follows its own.
     bool is_complex = false;
+    /// Nothing was borrowed: the array requires a gradient. Only where Wanted
+    /// allows it.
+    bool requires_gradient = false;
     /// A tensor that lent its memory, borrowed, and its argument; else null.
     PyObject* lender = nullptr;
     std::string_view name;
@@ -47,7 +50,9 @@ private:
 
 /// How an array is asked for.
 struct Wanted {
-    bool writable = false;  ///< it is `out`
+    bool writable = false; ///< it is `out`
+    /// An array that requires a gradient is no mistake: the Pin says so.
+    bool allows_gradient = false;
     nb::handle stream = {}; ///< of Options(stream=…), else the library's
 };
 

@@ -77,7 +77,8 @@ Result::~Result() {
 }
 
 void Result::use(PyObject* out, const Wanted& wanted, bool is_complex) {
-    View view = view_of("out", out, pin_, {true, wanted.stream});
+    View view =
+        view_of("out", out, pin_, {.writable = true, .stream = wanted.stream});
     if (pin_.is_complex != is_complex)
         fail(Code::OutDType, {numpy_name(view.dtype, pin_.is_complex),
                               is_complex ? "a complex one" : "a real one"});

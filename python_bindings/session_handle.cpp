@@ -9,15 +9,6 @@ namespace tilefold::python {
 
 namespace {
 
-/// `settings` where they are set, `base` elsewhere.
-Options merged(Options base, const Options& settings) {
-#define OPTION(name, type, python, variable, doc)                              \
-    if (settings.name)                                                         \
-        base.name = settings.name;
-#include "runtime/core/options.def"
-    return base;
-}
-
 /// Where Python's packages are, for one that holds NVRTC.
 Options with_packages(Options options) {
     nb::object folders = nb::module_::import_("sys").attr("path");
@@ -31,19 +22,14 @@ Options with_packages(Options options) {
 
 } // namespace
 
-bool OptionsHandle::changes_session() const {
-    return options != Options{};
-}
-
 SessionHandle::SessionHandle(const OptionsHandle& settings)
     : session_(std::make_shared<Session>(with_packages(settings.options))),
       settings_(settings) {}
 
-std::shared_ptr<const Session>
-SessionHandle::with(const OptionsHandle& settings) {
-    if (!settings.changes_session())
+std::shared_ptr<const Session> SessionHandle::with(const Options& given) {
+    if (!sets_any(given, Scope::Session))
         return session_;
-    Options options = merged(session_->options(), settings.options);
+    const Options options = merged(session_->options(), given, Scope::Session);
     std::lock_guard lock(mutex_);
     const auto known = std::ranges::find(variants_, options, &Variant::first);
     if (known != variants_.end())

@@ -20,7 +20,6 @@ struct OptionsHandle {
     nb::object progress; ///< called with (done, total) pairs; may be None
     nb::object stream;   ///< of a GPU, for one call; may be None
 
-    bool changes_session() const;
     /// Calls visit(object) for each reference that is held.
     template <class Visit> void each_reference(Visit visit) const {
         visit(progress.ptr());
@@ -37,9 +36,9 @@ public:
     nb::handle progress() const { return settings_.progress; }
     /// As it was given, which another process resolves for itself.
     const OptionsHandle& settings() const { return settings_; }
-    /// The session for a call with `settings`: this one, or one of its own
-    /// for each set of options; the last few are kept.
-    std::shared_ptr<const Session> with(const OptionsHandle& settings);
+    /// The session for a call with `options`: this one, or one of its own for
+    /// each set of those that a session is made of; the last few are kept.
+    std::shared_ptr<const Session> with(const Options& options);
     /// Calls visit(object) for each reference that is held.
     template <class Visit> void each_reference(Visit visit) const {
         settings_.each_reference(visit);

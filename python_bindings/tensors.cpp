@@ -136,30 +136,38 @@ void refuse_unrecorded(std::string_view name, PyObject* value,
         fail(Code::Tracer, {std::string(name), "a tensor with a tangent"});
 }
 
-/// torch's views that are not what their memory says, and its gradients.
-void refuse_lazy(std::string_view name, PyObject* value) {
-    const PythonState& state = python_state();
-    nb::object grad = nb::steal(PyObject_GetAttr(value, state.requires_grad));
-    if (!grad)
-        return forget_error();
-    if (grad.ptr() == Py_True && gradients_are_recorded())
-        fail(Code::RequiresGrad, {std::string(name)});
-    nb::object negative =
-        nb::steal(PyObject_CallMethodObjArgs(value, state.is_neg, nullptr));
+/// torch's views that are not what their memory says.
+void refuse_negative(std::string_view name, PyObject* value) {
+    const nb::object negative = nb::steal(
+        PyObject_CallMethodObjArgs(value, python_state().is_neg, nullptr));
     if (!negative)
         return forget_error();
     if (negative.ptr() == Py_True)
         fail(Code::TensorView, {std::string(name), "neg"});
 }
 
-/// Before the tensor is asked for its memory: what that would not tell.
-void begin_lending(std::string_view name, PyObject* value,
-                   const ArrayKind& kind, Pin& pin) {
+/// Before the tensor is asked for its memory: what that would not tell. False
+/// where its gradient is to be recorded, and it is not to be asked.
+bool begin_lending(std::string_view name, PyObject* value,
+                   const ArrayKind& kind, Pin& pin, const Wanted& wanted) {
     pin.lender = value;
     pin.name = name;
     refuse_tracer(name, value, kind);
     refuse_unrecorded(name, value, kind);
-    refuse_lazy(name, value);
+    const nb::object gradient =
+        nb::steal(PyObject_GetAttr(value, python_state().requires_grad));
+    if (!gradient) { // nor has it torch's views
+        forget_error();
+        return true;
+    }
+    if (gradient.ptr() == Py_True && gradients_are_recorded()) {
+        if (!wanted.allows_gradient)
+            fail(Code::RequiresGrad, {std::string(name)});
+        pin.requires_gradient = true;
+        return false;
+    }
+    refuse_negative(name, value);
+    return true;
 }
 
 /// By `__dlpack_device__`; 0 where the value does not say.
@@ -231,9 +239,10 @@ nb::object capsule_of(std::string_view name, PyObject* value,
 } // namespace
 
 View view_of_exchange(std::string_view name, PyObject* value,
-                      const ArrayKind& kind, Pin& pin) {
+                      const ArrayKind& kind, Pin& pin, const Wanted& wanted) {
     const dlpack::Exchange& exchange = *kind.exchange;
-    begin_lending(name, value, kind, pin);
+    if (!begin_lending(name, value, kind, pin, wanted))
+        return {};
     pin.take_object(nb::borrow(value));
     dlpack::Tensor tensor;
     if (exchange.borrow(value, &tensor) != 0)
@@ -243,7 +252,8 @@ View view_of_exchange(std::string_view name, PyObject* value,
 
 View view_of_dlpack(std::string_view name, PyObject* value,
                     const ArrayKind& kind, Pin& pin, const Wanted& wanted) {
-    begin_lending(name, value, kind, pin);
+    if (!begin_lending(name, value, kind, pin, wanted))
+        return {};
     nb::object capsule = capsule_of(name, value, kind, wanted);
     if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
         auto* lent = static_cast<dlpack::ManagedVersioned*>(

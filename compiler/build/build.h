@@ -1,6 +1,7 @@
 // compiler/build/build.h - AST and the types of the arguments to a graph.
 #pragma once
 
+#include "compiler/build/part.h"
 #include "compiler/ir/ir.h"
 #include "formulas/ast.h"
 #include "formulas/parser.h"
@@ -15,7 +16,7 @@ namespace tilefold {
 /// What is known of an argument when a formula is compiled: everything but
 /// its length, strides and values.
 struct ArgumentType {
-    std::string name; ///< as passed; build() normalises
+    std::string name; ///< as passed, spelled(); build() normalises
     /// Declared by tilefold.Vi/Vj/Pm; absent: the formula's subscripts say.
     std::optional<Axes> declared;
     DType dtype = DType::F64;
@@ -48,8 +49,6 @@ Axes axes_of_result(const ast::Formula& formula,
 DType computing_dtype(std::span<const ArgumentType> arguments,
                       std::span<const FreeName> names);
 
-/// An argument x of codes comes with two more: `x#zero` and `x#per_step`, of
-/// one component or of as many as x, stand for x = (code - zero) / per_step.
 /// Builds the graph of `formula`. Arguments of the graph are numbered by
 /// first use; an argument that enters a sum only linearly, as the vector
 /// factor, gets `dynamic` rows. Every literal occurrence has a slot of its
@@ -100,7 +99,7 @@ struct DerivedGraph {
     ir::Builder builder;
     std::vector<ir::ValueId> results;
     /// By result: "" for the formula's own, "x" for what is like an argument;
-    /// "#im" is added for the imaginary part of the result before it.
+    /// spelled(), for the imaginary part of the result before it.
     std::vector<std::string> labels;
     /// The type a result is to have: its value may have fewer axes, or be one
     /// scalar for all components.

@@ -21,12 +21,9 @@ namespace {
 /// `label` of one of `count` results or arguments, or of an imaginary part.
 std::string seed_name(const std::string& seed, std::size_t count,
                       const std::string& label) {
-    if (is_imaginary(label))
-        return seed_name(
-                   seed, count,
-                   label.substr(0, label.size() - imaginary_suffix.size())) +
-               std::string(imaginary_suffix);
-    return count == 1 ? seed : seed + "_" + (label.empty() ? "value" : label);
+    const auto [name, part] = parse_part(label);
+    return spelled(
+        count == 1 ? seed : seed + "_" + (name.empty() ? "value" : name), part);
 }
 
 /// Results as a caller counts them.
@@ -139,8 +136,8 @@ GraphBuild::Results GraphBuild::results_of_value(ValueId value) {
         type.axes = builder_.type(value).axes;
         results.values.push_back(part);
         results.types.push_back(type);
-        results.labels.emplace_back(results.labels.empty() ? std::string_view()
-                                                           : imaginary_suffix);
+        results.labels.push_back(
+            spelled("", results.labels.empty() ? Part::Real : Part::Imaginary));
     }
     return results;
 }
@@ -151,7 +148,7 @@ GraphBuild::with_imaginary(std::span<const std::string> names) const {
     std::vector<std::string> all;
     for (const std::string& name : names) {
         all.push_back(name);
-        const std::string part = name + std::string(imaginary_suffix);
+        const std::string part = spelled(name, Part::Imaginary);
         if (arguments_.contains(part))
             all.push_back(part);
     }
@@ -301,7 +298,7 @@ void GraphBuild::check_seed_of_real(const Results& results, std::size_t number,
     const bool is_whole = !is_imaginary(results.labels[number]);
     const bool is_real = number + 1 == results.labels.size() ||
                          !is_imaginary(results.labels[number + 1]);
-    if (is_whole && is_real && find_seed(name + std::string(imaginary_suffix)))
+    if (is_whole && is_real && find_seed(spelled(name, Part::Imaginary)))
         fail(Code::ComplexSeed, {name});
 }
 
@@ -467,9 +464,7 @@ DerivedGraph build_derived(const ast::Formula& formula,
     std::vector<ArgumentType> own, seeds;
     const std::vector<SeedRole> roles = seeds_of(derivation);
     for (const ArgumentType& argument : arguments) {
-        std::string name = normalise_name(argument.name);
-        if (is_imaginary(name))
-            name.resize(name.size() - imaginary_suffix.size());
+        const std::string name = parse_part(normalise_name(argument.name)).name;
         const bool is_seed =
             std::ranges::find(roles, name, &SeedRole::name) != roles.end();
         (is_seed ? seeds : own).push_back(argument);

@@ -111,11 +111,12 @@ void GraphBuild::read_arguments() {
     std::vector<const ArgumentType*> imaginary;
     for (const ArgumentType& argument : given_) {
         const std::string name = normalise_name(argument.name);
-        if (is_imaginary(name)) {
+        const Part part = parse_part(name).part;
+        if (part == Part::Imaginary) {
             imaginary.push_back(&argument);
             continue;
         }
-        if (name.find('#') != std::string::npos) {
+        if (!is_of_points(part)) {
             arguments_[name] = {
                 name, argument.dtype, argument.rank, argument.rows,
                 1,    Axes::None};
@@ -136,8 +137,7 @@ void GraphBuild::read_arguments() {
     }
     for (const ArgumentType* argument : imaginary) {
         const std::string name = normalise_name(argument->name);
-        ir::Argument part = arguments_.at(
-            name.substr(0, name.size() - imaginary_suffix.size()));
+        ir::Argument part = arguments_.at(parse_part(name).name);
         part.name = name;
         arguments_[name] = part;
     }
@@ -386,16 +386,15 @@ ValueId GraphBuild::variable(const std::string& name, Axes read_on, Span span) {
         return unsigned_of_bits(builder_.argument(bits, read_on, span), span);
     }
     const ValueId value = builder_.argument(argument, read_on, span);
-    const auto imaginary =
-        arguments_.find(name + std::string(imaginary_suffix));
+    const auto imaginary = arguments_.find(spelled(name, Part::Imaginary));
     if (imaginary != arguments_.end())
         return complex(
             value, builder_.argument(imaginary->second, read_on, span), span);
-    const auto per_step = arguments_.find(name + "#per_step");
+    const auto per_step = arguments_.find(spelled(name, Part::PerStep));
     if (per_step == arguments_.end())
         return value;
-    const ValueId zero =
-        builder_.argument(arguments_.at(name + "#zero"), Axes::None, span);
+    const ValueId zero = builder_.argument(
+        arguments_.at(spelled(name, Part::Zero)), Axes::None, span);
     const ValueId code = builder_.apply(Op::Sub, {value, zero}, span);
     return builder_.apply(
         Op::Div, {code, builder_.argument(per_step->second, Axes::None, span)},

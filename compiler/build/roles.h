@@ -46,12 +46,6 @@ std::vector<PointArray> arrays_of_points(std::vector<PointArray> arrays);
 /// `x^T` is a transpose where no argument T is given.
 inline constexpr std::string_view transpose_exponent = "T";
 
-/// The argument "z#im" has the imaginary parts of the complex array "z".
-inline constexpr std::string_view imaginary_suffix = "#im";
-inline bool is_imaginary(std::string_view name) {
-    return name.ends_with(imaginary_suffix);
-}
-
 inline Axes axes_of(ast::Axes axes) {
     return Axes(std::uint8_t(axes));
 }

@@ -4,7 +4,6 @@
 
 #include "runtime/bind/bind.h"
 
-#include "compiler/build/roles.h"
 #include "formulas/diagnostic.h"
 #include "runtime/bind/batch_sum.h"
 #include "runtime/bind/bind_job.h"
@@ -28,50 +27,9 @@ Mode mode_of(const BindOptions& options) {
     return options.ranges ? Mode::Chosen : Mode::Reduce;
 }
 
-/// Beyond every number of a name: what says how the codes of the name are
-/// read, `x#zero` and `x#per_step`, and the imaginary part, `x#im`.
-constexpr int of_codes = 1 << 20;
-
-int number_of(const ParsedFormula& formula, std::string_view name) {
-    const std::size_t mark = name.find('#');
-    if (mark == std::string_view::npos)
-        return formula.find_name(name);
-    const int codes = formula.find_name(name.substr(0, mark));
-    if (codes < 0)
-        return codes;
-    const int part = name.substr(mark) == "#zero"            ? 1
-                     : name.substr(mark) == imaginary_suffix ? 3
-                                                             : 2;
-    return codes + part * of_codes;
-}
-
-/// The number of the name that `name` is, or is the imaginary part of; -1 of
-/// a parameter that codes come with.
-int whole(int name) {
-    if (name >= 3 * of_codes)
-        return name - 3 * of_codes;
-    return name < of_codes ? name : -1;
-}
-
-/// Of a cotangent or tangent, or the imaginary part of one; null otherwise.
-const SeedRole* seed_of(const ParsedFormula& formula, int name) {
-    const int number = whole(name);
-    if (number < 0)
-        return nullptr;
-    const auto& seed = formula.names()[std::size_t(number)].seed;
-    return seed ? &*seed : nullptr;
-}
-
-/// A name the formula does not have reads as a parameter; the compiler
-/// complains of it.
-Axes axes_of(const ParsedFormula& formula, int name,
-             const NamedView& argument) {
-    if (argument.declared)
-        return *argument.declared;
-    if (seed_of(formula, name) && argument.view.shape.empty())
-        return Axes::None; // one number for every point
-    const int number = whole(name);
-    return number < 0 ? Axes::None : formula.names()[std::size_t(number)].axes;
+/// Of a reading that is a cotangent or tangent; null otherwise.
+const SeedRole* seed_of(const ParsedFormula& formula, const Reading& reading) {
+    return formula.seed_of(formula.find_name(reading.name), reading.part);
 }
 
 /// Where the formula reads `reading`, for a caret.
@@ -96,10 +54,11 @@ std::vector<ArgumentType> types_of(const ParsedFormula& formula,
     for (std::size_t k = 0; k < readings.size(); ++k) {
         const Reading& reading = readings[k];
         std::optional<Axes> declared = arguments[k].declared;
-        if (seed_of(formula, number_of(formula, reading.name)))
+        if (seed_of(formula, reading))
             declared = reading.axes;
-        types.push_back({std::string(reading.name), declared, reading.dtype,
-                         reading.rank, reading.rows, reading.columns});
+        types.push_back({spelled(reading.name, reading.part), declared,
+                         reading.dtype, reading.rank, reading.rows,
+                         reading.columns});
     }
     return types;
 }
@@ -115,9 +74,9 @@ std::vector<std::int32_t> ambiguous_parameters(const ParsedFormula& formula,
     for (std::size_t k = 0; k < readings.size(); ++k) {
         const Reading& reading = readings[k];
         if (reading.axes != Axes::None || reading.rank != 1 ||
-            number_of(formula, reading.name) >= of_codes ||
+            reading.part != Part::Real ||
             std::ranges::count(tables, std::int32_t(k)) != 0 ||
-            seed_of(formula, formula.find_name(reading.name)))
+            seed_of(formula, reading))
             continue;
         bool matched = false;
         for (std::size_t other = 0; other < readings.size(); ++other)
@@ -216,10 +175,10 @@ Readings read_own(const ParsedFormula& formula,
                   std::span<const NamedView> arguments) {
     Readings readings;
     for (const NamedView& argument : arguments) {
-        const int name = number_of(formula, argument.name);
-        if (!seed_of(formula, name))
-            readings.push_back(read_shape(argument.name, argument.view,
-                                          axes_of(formula, name, argument)));
+        const int name = formula.find_name(argument.name);
+        if (!formula.seed_of(name, argument.part))
+            readings.push_back(
+                read_shape(argument, formula.axes_of(name, argument)));
     }
     return readings;
 }
@@ -263,19 +222,18 @@ Readings read_all(const ParsedFormula& formula,
                   Signature& signature, bool& all_known) {
     Readings readings;
     for (const NamedView& argument : arguments) {
-        int name = number_of(formula, argument.name);
+        const int name = formula.find_name(argument.name);
         all_known &= name >= 0;
-        Reading reading = read_shape(argument.name, argument.view,
-                                     axes_of(formula, name, argument));
-        const SeedRole* seed = seed_of(formula, name);
+        Reading reading = read_shape(argument, formula.axes_of(name, argument));
+        const SeedRole* seed = formula.seed_of(name, argument.part);
         if (seed) {
             flatten_cotangent(*seed, reading);
             if (argument.view.shape.size() > 0 && is_own_cotangent(*seed))
                 read_like_result(reading, read_own(formula, arguments), ranges);
         }
-        signature.add(name, seed ? reading.axes : argument.declared,
-                      reading.dtype, reading.rank, reading.rows,
-                      reading.columns);
+        signature.add(name, argument.part,
+                      seed ? reading.axes : argument.declared, reading.dtype,
+                      reading.rank, reading.rows, reading.columns);
         readings.push_back(reading);
     }
     return readings;
@@ -286,9 +244,8 @@ void check_batches(const ParsedFormula& formula, const Readings& readings,
                    const Ranges* ranges, bool parameters,
                    std::span<const std::int32_t> tables) {
     for (std::size_t k = 0; k < readings.size(); ++k) {
-        const int name = number_of(formula, readings[k].name);
-        if ((readings[k].axes == Axes::None) == parameters && name < of_codes &&
-            !seed_of(formula, name) &&
+        if ((readings[k].axes == Axes::None) == parameters &&
+            readings[k].part == Part::Real && !seed_of(formula, readings[k]) &&
             std::ranges::count(tables, std::int32_t(k)) == 0)
             check_two_readings(readings, k, ranges);
     }
@@ -335,14 +292,16 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     if (batched)
         check_batches(parsed, readings, ranges, false, {});
     const Location location = location_of(readings);
-    std::span<const Location> devices;
+    std::vector<Location> devices;
     if (!location.is_host())
-        devices = {&location, 1};
+        devices = {location};
     else if (!options.on_host)
-        devices = formula.session->devices.of_host_arrays();
+        devices =
+            formula.session->devices.named(*formula.settings->options.devices);
     const CallShape call =
         shape_of(readings, lengths, devices, mode_of(options), options,
-                 formula.session->options);
+                 formula.settings->options);
+    signature.add_settings(formula.settings->number);
     signature.add_location(location, devices.size());
     signature.add_mode(call.mode, call.purpose, call.tuned);
     ExecutablePointer executable = all_known ? parsed.find(signature) : nullptr;
@@ -356,6 +315,7 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     auto bound = std::make_shared<BoundState>();
     bound->session = formula.session;
     bound->parsed = formula.parsed;
+    bound->settings = formula.settings;
     bound->executable = std::move(executable);
     bound->location = location;
     bound->indices = index_arrays(*bound->executable, readings);
@@ -381,7 +341,7 @@ Compilable compilable(const FormulaState& formula,
     const Lengths lengths = lengths_of(readings);
     const Mode mode = mode_of(options);
     const CallShape call = shape_of(readings, lengths, {}, mode, options,
-                                    formula.session->options);
+                                    formula.settings->options);
     Compilable what{types_of(parsed, arguments, readings), mode, call.purpose};
     if (needs_sweeps(parsed.tree(), parsed.derivation(), what.types, mode))
         what.purpose = of_sweeps(what.purpose);

@@ -84,6 +84,12 @@ Extents batch_of(const Reading& reading) {
 
 } // namespace
 
+Reading read_shape(const NamedView& argument, Axes axes) {
+    Reading reading = read_shape(argument.name, argument.view, axes);
+    reading.part = argument.part;
+    return reading;
+}
+
 Reading read_shape(std::string_view name, const View& view, Axes axes) {
     Reading reading;
     reading.name = name;

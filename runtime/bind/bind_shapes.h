@@ -22,6 +22,7 @@ namespace tilefold {
 /// An argument as its role has it read.
 struct Reading {
     std::string_view name; ///< as the caller spells it
+    Part part = Part::Real;
     Axes axes = Axes::None;
     DType dtype = DType::F64;
     std::uint8_t rank = 0; ///< of one point's value
@@ -36,6 +37,8 @@ using Readings = boost::container::small_vector<Reading, 6>;
 
 /// Throws where the shape suits no reading.
 Reading read_shape(std::string_view name, const View& view, Axes axes);
+/// The same of an argument, or of a part of it.
+Reading read_shape(const NamedView& argument, Axes axes);
 
 /// Number of points on i and j; -1 where no array says.
 struct Lengths {

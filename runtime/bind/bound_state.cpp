@@ -12,11 +12,14 @@ void run_job(const BoundState& bound, const Job& job, const Poll& poll) {
     SessionState& session = *bound.session;
     session.runs.fetch_add(1, std::memory_order_relaxed);
     const auto& kernels = bound.executable->device_kernels;
-    if (!kernels.empty())
-        return session.devices.of(session.devices.of_host_arrays().front())
+    if (!kernels.empty()) {
+        const Options& options = bound.settings->options;
+        return session.devices
+            .of(session.devices.named(*options.devices).front())
             .run_from_host(kernels, bound.executable->program, job,
                            {bound.on_host.data(), bound.on_host.size()},
-                           *session.options.device_bytes, poll);
+                           *options.device_bytes, poll);
+    }
     const Tiles tiles = launch(job, bound.partition, session.pool, poll);
     if (tiles.met == 0)
         return;

@@ -36,6 +36,7 @@ public:
 
     std::shared_ptr<SessionState> session;
     std::shared_ptr<ParsedFormula> parsed;
+    SettingsPointer settings;
     ExecutablePointer executable;
     Location location;   ///< of the arrays
     Job job;             ///< all but the target
@@ -68,8 +69,8 @@ public:
         ElementSums sums;
     };
     mutable ObjectCache<Sums> spare_sums;
-    /// Set where one kernel does not do: then only session, parsed and
-    /// executable are set beside it.
+    /// Set where one kernel does not do: then only session, parsed,
+    /// settings and executable are set beside it.
     std::shared_ptr<const BoundSweeps> sweeps;
 };
 

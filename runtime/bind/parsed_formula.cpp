@@ -11,12 +11,12 @@
 
 namespace tilefold {
 
-void Signature::add(int name, std::optional<Axes> declared, DType dtype,
-                    std::uint8_t rank, std::int32_t rows,
+void Signature::add(int name, Part part, std::optional<Axes> declared,
+                    DType dtype, std::uint8_t rank, std::int32_t rows,
                     std::int32_t columns) {
     std::uint64_t role = declared ? std::uint64_t(*declared) + 1 : 0;
-    words_.push_back(std::uint64_t(name) << 32 | role << 16 |
-                     std::uint64_t(dtype) << 8 | rank);
+    words_.push_back(std::uint64_t(name) << 32 | std::uint64_t(part) << 24 |
+                     role << 16 | std::uint64_t(dtype) << 8 | rank);
     words_.push_back(std::uint64_t(std::uint32_t(rows)) << 32 |
                      std::uint32_t(columns));
 }
@@ -100,6 +100,23 @@ int ParsedFormula::find_name(std::string_view spelling) const {
     if (found == names_.end())
         found = std::ranges::find_if(names_, matches(normalise_name(spelling)));
     return found == names_.end() ? -1 : int(found - names_.begin());
+}
+
+const SeedRole* ParsedFormula::seed_of(int name, Part part) const {
+    if (name < 0 || !is_of_points(part))
+        return nullptr;
+    const std::optional<SeedRole>& seed = names_[std::size_t(name)].seed;
+    return seed ? &*seed : nullptr;
+}
+
+Axes ParsedFormula::axes_of(int name, const NamedView& argument) const {
+    if (argument.declared)
+        return *argument.declared;
+    const bool is_one_number = argument.view.shape.empty();
+    if (name < 0 || !is_of_points(argument.part) ||
+        (is_one_number && seed_of(name, argument.part)))
+        return Axes::None;
+    return names_[std::size_t(name)].axes;
 }
 
 ExecutablePointer ParsedFormula::find(const Signature& signature) const {

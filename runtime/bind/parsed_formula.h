@@ -24,8 +24,10 @@ namespace tilefold {
 /// worth, tuning included. No text.
 class Signature {
 public:
-    void add(int name, std::optional<Axes> declared, DType dtype,
+    void add(int name, Part part, std::optional<Axes> declared, DType dtype,
              std::uint8_t rank, std::int32_t rows, std::int32_t columns);
+    /// CallSettings::number.
+    void add_settings(int number) { words_.push_back(std::uint64_t(number)); }
     /// Where arrays are, and how many devices compute.
     void add_location(const Location& location, std::size_t devices) {
         words_.push_back(std::uint64_t(devices) << 40 |
@@ -44,7 +46,7 @@ public:
     friend bool operator==(const Signature&, const Signature&) = default;
 
 private:
-    boost::container::small_vector<std::uint64_t, 17> words_;
+    boost::container::small_vector<std::uint64_t, 18> words_;
 };
 
 /// What a formula reads under a name.
@@ -70,6 +72,14 @@ public:
 
     /// Number in names() of an argument passed as `spelling`, or -1.
     int find_name(std::string_view spelling) const;
+    /// Of a cotangent or tangent; null otherwise. `name`: its number, or -1.
+    const SeedRole* seed_of(int name, Part part) const;
+    /// The axes that an argument is read on; none of what the formula does not
+    /// have, of which the compiler complains.
+    Axes axes_of(int name, const NamedView& argument) const;
+    Axes axes_of(const NamedView& argument) const {
+        return axes_of(find_name(argument.name), argument);
+    }
     ExecutablePointer find(const Signature& signature) const;
     void keep(const Signature& signature, ExecutablePointer executable);
     /// The formula differentiated once more: kept, so that its kernels are.

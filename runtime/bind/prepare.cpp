@@ -55,7 +55,8 @@ void load(Executable& executable, const FormulaState& formula, Program program,
         for (const Location& device : call.devices)
             executable.device_kernels.push_back(
                 session.devices.of(device).kernel(
-                    device.number, executable.program, width, text));
+                    device.number, executable.program, width,
+                    *formula.settings->options.tolerance, text));
         return;
     }
     executable.kernel =
@@ -65,8 +66,8 @@ void load(Executable& executable, const FormulaState& formula, Program program,
 }
 
 CompileOptions options_for(const FormulaState& formula, const CallShape& call) {
-    return call.devices.empty() ? formula.session->compile_options()
-                                : formula.session->device_compile_options();
+    return call.devices.empty() ? formula.settings->compile_options()
+                                : formula.settings->device_compile_options();
 }
 
 std::shared_ptr<const ExecutableSweeps>
@@ -160,7 +161,7 @@ Purpose few_points(const Lengths& lengths, double pairs) {
 
 CallShape shape_of(const Readings& readings, const Lengths& lengths,
                    std::span<const Location> devices, Mode mode,
-                   const BindOptions& options, const Options& session) {
+                   const BindOptions& options, const Options& settings) {
     CallShape call{readings, lengths, mode, {}, false, devices};
     const bool flattens = mode == Mode::Reduce && !options.i && !options.j &&
                           options.sum_batch.empty();
@@ -169,7 +170,7 @@ CallShape shape_of(const Readings& readings, const Lengths& lengths,
     if (mode == Mode::Values || !devices.empty())
         return call;
     const double pairs = pairs_of(readings, lengths);
-    call.tuned = session.tune.value_or(false) && !session.plan &&
+    call.tuned = settings.tune.value_or(false) && !settings.plan &&
                  pairs >= pairs_worth_tuning;
     if (flattens) {
         call.purpose = few_points(lengths, pairs);

@@ -22,7 +22,7 @@ struct CallShape {
 };
 CallShape shape_of(const Readings& readings, const Lengths& lengths,
                    std::span<const Location> devices, Mode mode,
-                   const BindOptions& options, const Options& session);
+                   const BindOptions& options, const Options& settings);
 
 /// What of it holds of derivatives, too.
 Purpose of_sweeps(const Purpose& purpose);

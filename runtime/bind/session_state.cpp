@@ -6,13 +6,23 @@
 #include "compiler/language/vocabulary.h"
 #include "runtime/cpu/environment.h"
 
+#include <algorithm>
 #include <mutex>
 
 namespace tilefold::detail {
 
+CompileOptions CallSettings::compile_options() const {
+    return {*options.isa, options.plan, {}, *options.tolerance};
+}
+
+CompileOptions CallSettings::device_compile_options() const {
+    return {.isa = *options.isa};
+}
+
 SessionState::SessionState(const Options& given)
     : options(resolve(given)), pool(*options.threads), provider(options, pool),
-      devices(options) {
+      devices(options),
+      settings_(std::make_shared<CallSettings>(CallSettings{options})) {
     enlist();
 }
 
@@ -20,12 +30,26 @@ SessionState::~SessionState() {
     dismiss();
 }
 
-CompileOptions SessionState::compile_options() const {
-    return {*options.isa, options.plan, {}, *options.tolerance};
-}
-
-CompileOptions SessionState::device_compile_options() const {
-    return {.isa = *options.isa};
+SettingsPointer SessionState::settings_of(const Options& given) {
+    if (given == options)
+        return settings_;
+    const auto is_given = [&](const auto& known) {
+        return known.first == given;
+    };
+    {
+        std::lock_guard lock(mutex_);
+        const auto known = std::ranges::find_if(settings_of_calls_, is_given);
+        if (known != settings_of_calls_.end())
+            return known->second;
+    }
+    const Options resolved = resolve(given);
+    std::lock_guard lock(mutex_);
+    if (settings_of_calls_.size() >= most_settings)
+        settings_of_calls_.clear();
+    auto made = std::make_shared<CallSettings>(
+        CallSettings{resolved, next_settings_++});
+    settings_of_calls_.emplace_back(given, made);
+    return made;
 }
 
 std::shared_ptr<ParsedFormula> SessionState::parsed(std::string_view text) {

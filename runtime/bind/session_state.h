@@ -15,8 +15,21 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace tilefold::detail {
+
+/// What calls are computed by: the session's options, or some of a call's own.
+struct CallSettings {
+    Options options; ///< as resolved
+    int number = 0;  ///< in its session: a part of signatures
+
+    CompileOptions compile_options() const;
+    /// Of graphs that a device's backend plans by itself.
+    CompileOptions device_compile_options() const;
+};
+using SettingsPointer = std::shared_ptr<const CallSettings>;
 
 /// Options, threads, caches and counters of a Session; lives as long as any
 /// handle of it.
@@ -26,9 +39,11 @@ public:
     ~SessionState();
 
     std::shared_ptr<ParsedFormula> parsed(std::string_view text);
-    CompileOptions compile_options() const;
-    /// Of graphs that a device's backend plans by itself.
-    CompileOptions device_compile_options() const;
+    /// Of calls that set nothing.
+    const SettingsPointer& settings() const { return settings_; }
+    /// Of calls with these options, which differ from the session's in what is
+    /// of a call. Throws Error where one is no good.
+    SettingsPointer settings_of(const Options& options);
     void before_fork() override;
     void after_fork(bool in_child) override;
 
@@ -45,8 +60,14 @@ public:
 private:
     /// Formulas kept parsed; beyond, all are dropped.
     static constexpr std::size_t most_formulas = 1024;
+    /// Settings of calls kept; beyond, all are dropped.
+    static constexpr std::size_t most_settings = 16;
 
-    std::mutex mutex_; ///< of formulas_ and of every ParsedFormula
+    SettingsPointer settings_;
+    /// Of formulas_, of settings of calls and of every ParsedFormula.
+    std::mutex mutex_;
+    std::vector<std::pair<Options, SettingsPointer>> settings_of_calls_;
+    int next_settings_ = 1;
     std::unordered_map<std::string, std::shared_ptr<ParsedFormula>> formulas_;
 };
 
@@ -54,6 +75,7 @@ class FormulaState {
 public:
     std::shared_ptr<SessionState> session;
     std::shared_ptr<ParsedFormula> parsed;
+    SettingsPointer settings;
 };
 
 } // namespace tilefold::detail

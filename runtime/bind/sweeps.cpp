@@ -8,7 +8,7 @@
 
 #include "runtime/bind/sweeps.h"
 
-#include "compiler/build/roles.h"
+#include "compiler/build/part.h"
 #include "formulas/diagnostic.h"
 #include "formulas/names.h"
 #include "runtime/bind/batch_sum.h"
@@ -97,6 +97,7 @@ private:
         state.location = bound_.location;
         state.session = bound_.session;
         state.parsed = bound_.parsed;
+        state.settings = bound_.settings;
         state.executable = executables_.kernels[number];
         check_left(state.executable->program);
         fill_job(state, *bound_.parsed, readings_, sweeps_.lengths,
@@ -405,8 +406,8 @@ void bind_sweeps(BoundState& bound, const Readings& readings,
         result.dtype = types[r].dtype;
         result.is_imaginary = is_imaginary(labels[r]);
         const auto like = std::ranges::find_if(readings, [&](auto& reading) {
-            return !labels[r].empty() &&
-                   normalise_name(reading.name) == labels[r];
+            return !labels[r].empty() && spelled(normalise_name(reading.name),
+                                                 reading.part) == labels[r];
         });
         if (like != readings.end()) {
             result.argument = int(like - readings.begin());

@@ -10,15 +10,24 @@
 
 namespace tilefold {
 
+/// What a setting belongs to.
+enum class Scope : std::uint8_t { Session, Call };
+
 /// Settings of a Session, the rows of options.def; unset ones come from the
 /// environment, else from defaults. A path may begin with ~, the home folder.
 struct Options {
-#define OPTION(name, type, python, variable, doc) std::optional<type> name = {};
+#define OPTION(name, scope, type, python, variable, doc)                       \
+    std::optional<type> name = {};
 #include "runtime/core/options.def"
     /// Folders of Python packages, one of which may hold NVRTC.
     std::vector<std::string> package_folders = {};
 
     friend bool operator==(const Options&, const Options&) = default;
 };
+
+/// Whether any setting of `scope` is set.
+bool sets_any(const Options& options, Scope scope);
+/// Of `scope`, `settings` where they are set; `base` elsewhere.
+Options merged(Options base, const Options& settings, Scope scope);
 
 } // namespace tilefold

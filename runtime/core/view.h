@@ -2,6 +2,7 @@
 // shape and any strides. Owns nothing.
 #pragma once
 
+#include "compiler/build/part.h"
 #include "compiler/ir/types.h"
 
 #include <boost/container/small_vector.hpp>
@@ -79,6 +80,7 @@ struct NamedView {
     std::string_view name; ///< as the caller spells it
     View view;
     std::optional<Axes> declared = {}; ///< tilefold.Vi/Vj/Pm around it
+    Part part = Part::Real;            ///< of the argument of that name
 };
 
 /// An owned C-contiguous array, what the C++ interface returns.

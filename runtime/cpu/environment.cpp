@@ -18,7 +18,7 @@ namespace {
 
 /// The names of the options' variables, by option.
 namespace variable_of {
-#define OPTION(name, type, python, variable, doc)                              \
+#define OPTION(name, scope, type, python, variable, doc)                       \
     [[maybe_unused]] constexpr const char* name = variable;
 #include "runtime/core/options.def"
 } // namespace variable_of

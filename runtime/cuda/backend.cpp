@@ -137,14 +137,14 @@ class Backend final : public DeviceBackend {
 public:
     Backend(const Options& options, const std::vector<std::string>& folders,
             DeviceCounters& counters)
-        : driver_path_(*options.cuda_driver), tolerance_(*options.tolerance),
+        : driver_path_(*options.cuda_driver),
           images_(options, folders, counters), counters_(counters) {}
 
     DeviceKernelPointer kernel(int number, const Program& program,
-                               std::int64_t width,
+                               std::int64_t width, double tolerance,
                                std::string_view formula) override {
         const Plans plans =
-            choose_plans(program.graph, width_block_of(width), tolerance_,
+            choose_plans(program.graph, width_block_of(width), tolerance,
                          has_tensor_cores(device(number).major()));
         return std::make_shared<const Kernels>(
             plans, program.graph.literals.size(),
@@ -205,6 +205,7 @@ public:
     }
 
     std::vector<Stage> explain(const Program& program, std::int64_t width,
+                               double tolerance,
                                std::string_view architecture) override;
     std::vector<std::string> describe() override;
 
@@ -315,8 +316,7 @@ private:
     }
 
     const std::string driver_path_;
-    const double tolerance_; ///< of products; part of a key by the plan
-    std::mutex mutex_;       ///< of the driver, the devices and the stations
+    std::mutex mutex_; ///< of the driver, the devices and the stations
     std::optional<Driver> driver_;
     std::map<int, std::unique_ptr<Device>> devices_;
     std::map<int, std::unique_ptr<Station>> stations_; ///< go before devices
@@ -347,10 +347,11 @@ void Backend::run_from_host(std::span<const DeviceKernelPointer> kernels,
 }
 
 std::vector<Stage> Backend::explain(const Program& program, std::int64_t width,
+                                    double tolerance,
                                     std::string_view architecture) {
     const Capability capability = parse_architecture(architecture);
     const auto& [plan, few] =
-        choose_plans(program.graph, width_block_of(width), tolerance_,
+        choose_plans(program.graph, width_block_of(width), tolerance,
                      has_tensor_cores(capability.major));
     try {
         const Image image = images_.compiler().compile(

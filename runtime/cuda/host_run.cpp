@@ -10,12 +10,11 @@
 #include "runtime/cpu/float_mode.h"
 #include "runtime/cuda/host_arrays.h"
 #include "runtime/cuda/run.h"
-#include "runtime/schedule/progress.h"
+#include "runtime/schedule/parallel_for.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -54,15 +53,12 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// Told how many pairs were queued; false: stop.
-using Watch = std::function<bool(double pairs)>;
-
 /// Pieces through one device.
 class Conveyor {
 public:
     Conveyor(const HostArrays& arrays, const Sharer& sharer, Folded& folded,
-             Watch watch)
-        : arrays_(arrays), watch_(std::move(watch)), module_(*sharer.module),
+             const Watcher& watcher)
+        : arrays_(arrays), watcher_(watcher), module_(*sharer.module),
           parts_(sharer.station->parts()), folded_(folded),
           resident_(module_.device(), parts_.copies),
           resident_ready_(module_.device()),
@@ -140,13 +136,13 @@ private:
     bool compute(Place& place, const Piece& piece);
     bool accumulate(Place& place, const Piece& piece);
     bool watch(const Piece& piece, std::int64_t columns) const {
-        return watch_(double(piece.batches.size()) * double(piece.rows.size()) *
-                      double(columns));
+        return watcher_.advance(double(piece.batches.size()) *
+                                double(piece.rows.size()) * double(columns));
     }
     void leave(Place& place);
 
     const HostArrays& arrays_;
-    const Watch watch_;
+    const Watcher watcher_; ///< told how many pairs were queued
     const Module& module_;
     Station::Parts& parts_;
     Folded& folded_;
@@ -306,38 +302,31 @@ void join(const HostArrays& arrays, const Sharer& sharer,
 class Shares {
 public:
     Shares(const HostArrays& arrays, Progress& progress)
-        : arrays_(arrays), progress_(progress),
+        : arrays_(arrays), progress_(progress), draw_(0, arrays.cut().pieces()),
           folded_(std::size_t(arrays.cut().pieces())) {}
 
     /// Until no piece is left. Never throws.
-    void work(const Sharer& sharer, bool polls, unsigned mode) {
-        try {
+    void work(const Sharer& sharer, const Watcher& watcher) {
+        progress_.guard([&] {
             const Device::Current current(sharer.module->device());
-            const auto watch = [&, polls, mode](double pairs) {
-                progress_.advance(pairs);
-                if (polls)
-                    progress_.poll_if_due(mode);
-                return !progress_.stopped();
-            };
-            Conveyor conveyor(arrays_, sharer, folded_, watch);
-            for (std::int64_t number = next_++; number < arrays_.cut().pieces();
-                 number = next_++)
-                if (!conveyor.take(arrays_.piece(number)))
-                    return;
-            conveyor.finish();
-        } catch (...) {
-            progress_.stop(std::current_exception());
-        }
+            Conveyor conveyor(arrays_, sharer, folded_, watcher);
+            if (draw_.each(progress_, [&](std::int64_t number) {
+                    return conveyor.take(arrays_.piece(number));
+                }))
+                conveyor.finish();
+        });
     }
     const Folded& folded() const { return folded_; }
 
 private:
     const HostArrays& arrays_;
     Progress& progress_;
+    Draw draw_;
     Folded folded_;
-    std::atomic<std::int64_t> next_ = 0;
 };
 
+/// Each device has a thread of its own, whatever the pool has: a thread of a
+/// device that waits would keep the others' pieces waiting.
 void work_together(Shares& shares, std::span<const Sharer> sharers,
                    Progress& progress) {
     const unsigned mode = cpu::FloatMode().callers();
@@ -345,10 +334,10 @@ void work_together(Shares& shares, std::span<const Sharer> sharers,
     std::vector<std::jthread> others;
     for (const Sharer& sharer : sharers.subspan(1))
         others.emplace_back([&] {
-            shares.work(sharer, false, mode);
+            shares.work(sharer, {progress, false, mode});
             --working;
         });
-    shares.work(sharers[0], true, mode);
+    shares.work(sharers[0], {progress, true, mode});
     while (working > 0) {
         progress.poll_if_due(mode);
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -45,20 +45,17 @@ DeviceBackend& Devices::of(const Location& location) {
     return cuda();
 }
 
-std::span<const Location> Devices::of_host_arrays() {
-    if (options_.devices->empty())
-        return {};
-    std::call_once(counted_, [&] {
-        std::vector<int> numbers = parse_devices(*options_.devices);
-        if (std::ranges::count(numbers, every_device) != 0) {
-            check_fork(Location::cuda(0));
-            numbers.resize(std::size_t(cuda().devices()));
-            std::iota(numbers.begin(), numbers.end(), 0);
-        }
-        for (const int number : numbers)
-            of_host_arrays_.push_back(Location::cuda(number));
-    });
-    return of_host_arrays_;
+std::vector<Location> Devices::named(std::string_view text) {
+    std::vector<int> numbers = parse_devices(text);
+    if (std::ranges::count(numbers, every_device) != 0) {
+        check_fork(Location::cuda(0));
+        numbers.resize(std::size_t(cuda().devices()));
+        std::iota(numbers.begin(), numbers.end(), 0);
+    }
+    std::vector<Location> devices;
+    for (const int number : numbers)
+        devices.push_back(Location::cuda(number));
+    return devices;
 }
 
 DeviceBackend& Devices::of_architecture(std::string_view architecture) {

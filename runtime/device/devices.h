@@ -9,7 +9,6 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +28,10 @@ public:
     /// process, of which this one is a fork, has used it: no driver allows
     /// that. Opens nothing by itself.
     DeviceBackend& of(const Location& location);
-    /// Options::devices, which compute calls whose arrays are the host's; none:
-    /// the CPU does. Opens the driver where they are all there are.
-    std::span<const Location> of_host_arrays();
+    /// Those of Options::devices, which compute calls whose arrays are the
+    /// host's; none: the CPU does. Opens the driver where they are all there
+    /// are.
+    std::vector<Location> named(std::string_view text);
     /// For an architecture, "sm_90".
     DeviceBackend& of_architecture(std::string_view architecture);
     /// What the driver and the compiler of GPUs are, or why there is none.
@@ -47,8 +47,6 @@ private:
     DeviceCounters counters_;
     std::mutex mutex_;
     std::unique_ptr<DeviceBackend> cuda_;
-    std::once_flag counted_;
-    std::vector<Location> of_host_arrays_;
     std::atomic<pid_t> used_by_ = 0;
 };
 

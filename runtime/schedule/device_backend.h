@@ -82,9 +82,10 @@ public:
     DeviceBackend& operator=(const DeviceBackend&) = delete;
 
     /// The kernel of a program for arguments whose open width is `width`, in
-    /// the device of that number: found, or compiled. Throws Error.
+    /// the device of that number: found, or compiled. `tolerance` is that of
+    /// its products. Throws Error.
     virtual DeviceKernelPointer kernel(int device, const Program& program,
-                                       std::int64_t width,
+                                       std::int64_t width, double tolerance,
                                        std::string_view formula) = 0;
     /// Queues `job`, whose pointers are the device's, but for its lists, its
     /// literals, and the operands of which `on_host` has the bytes.
@@ -113,7 +114,7 @@ public:
     virtual std::vector<std::string> describe() = 0;
     /// What `program` becomes for an architecture ("sm_90"): needs no device.
     virtual std::vector<Stage> explain(const Program& program,
-                                       std::int64_t width,
+                                       std::int64_t width, double tolerance,
                                        std::string_view architecture) = 0;
 };
 

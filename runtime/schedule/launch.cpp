@@ -6,16 +6,14 @@
 
 #include "runtime/schedule/launch.h"
 
-#include "formulas/diagnostic.h"
 #include "runtime/cpu/float_mode.h"
+#include "runtime/schedule/parallel_for.h"
 #include "runtime/schedule/worker.h"
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <thread>
 
 namespace tilefold {
 namespace {
@@ -26,30 +24,6 @@ constexpr double alone_nanoseconds = 60e3;
 constexpr double constant_nanoseconds = 1;
 /// Work drawn at a time.
 constexpr double draw_nanoseconds = 20e3;
-
-/// Pieces [begin, end) of a wave, drawn by any thread.
-class Draw {
-public:
-    Draw(std::int64_t begin, std::int64_t end, std::int64_t grain)
-        : next_(begin), end_(end), grain_(grain) {}
-
-    template <class Function> void each(Function work) {
-        for (;;) {
-            std::int64_t at = next_.fetch_add(grain_);
-            if (at >= end_)
-                return;
-            std::int64_t stop = std::min(at + grain_, end_);
-            for (; at < stop; ++at)
-                if (!work(at))
-                    return;
-        }
-    }
-
-private:
-    std::atomic<std::int64_t> next_;
-    std::int64_t end_;
-    std::int64_t grain_;
-};
 
 /// Partial states and arrival counts of a wave; made once a run, in memory
 /// of the caller.
@@ -126,25 +100,27 @@ void run_alone(Run& run) {
     }
 }
 
-/// One thread's share of a wave. Never throws.
-void share_of_wave(const Run& run, Draw& draw, bool polls,
-                   unsigned callers_mode) {
-    try {
-        ScratchLease scratch;
-        std::optional<Worker> worker;
-        draw.each([&](std::int64_t piece) {
-            if (run.progress->stopped())
-                return false;
-            if (!worker)
-                worker.emplace(
-                    run, scratch.reserve(Worker::bytes(run.job, run.partition)),
-                    polls, callers_mode);
-            return worker->work(piece);
-        });
-    } catch (...) {
-        run.progress->stop(std::current_exception());
+/// One thread's share of a wave: its worker is made for the first piece.
+class WaveThread {
+public:
+    WaveThread(const Run& run, const Watcher& watcher)
+        : run_(run), watcher_(watcher) {}
+
+    bool operator()(std::int64_t piece) {
+        if (!worker_)
+            worker_.emplace(
+                run_, scratch_.reserve(Worker::bytes(run_.job, run_.partition)),
+                watcher_.polls, watcher_.callers_mode);
+        return worker_->work(piece);
     }
-}
+
+private:
+    const Run& run_;
+    const Watcher watcher_;
+    const cpu::FloatMode kernels_;
+    ScratchLease scratch_;
+    std::optional<Worker> worker_;
+};
 
 std::int64_t grain_of(const Job& job, const Partition& partition, int threads) {
     double piece = nanoseconds_of(job, partition) /
@@ -152,20 +128,6 @@ std::int64_t grain_of(const Job& job, const Partition& partition, int threads) {
     std::int64_t fair = partition.pieces() / (8 * threads);
     return std::clamp<std::int64_t>(std::int64_t(draw_nanoseconds / piece), 1,
                                     std::max<std::int64_t>(fair, 1));
-}
-
-/// One wave on all threads; false in a child forked by the callback.
-bool run_wave(const Run& run, Draw& draw, ThreadPool& pool,
-              std::int64_t pieces) {
-    std::thread::id caller = std::this_thread::get_id();
-    unsigned mode = cpu::FloatMode().callers();
-    auto share = [&] {
-        cpu::FloatMode kernels;
-        share_of_wave(run, draw, std::this_thread::get_id() == caller, mode);
-    };
-    auto waiting = [&] { run.progress->poll_if_due(mode); };
-    int helpers = int(std::min<std::int64_t>(pieces - 1, pool.threads() - 1));
-    return pool.together(helpers, std::ref(share), std::ref(waiting));
 }
 
 void run_together(Run& run, ThreadPool& pool) {
@@ -179,8 +141,9 @@ void run_together(Run& run, ThreadPool& pool) {
         run.partials = memory.begin(g);
         std::int64_t end = std::min(g + run.partition.wave, groups);
         Draw draw(g * run.partition.parts, end * run.partition.parts, grain);
-        if (!run_wave(run, draw, pool, (end - g) * run.partition.parts))
-            fail(Code::Cancelled, {"a fork in the callback"});
+        parallel_for(pool, *run.progress, draw, [&](const Watcher& watcher) {
+            return WaveThread(run, watcher);
+        });
     }
 }
 

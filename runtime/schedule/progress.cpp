@@ -43,6 +43,13 @@ std::exception_ptr Progress::cancelled() const {
     }
 }
 
+bool Watcher::advance(double pairs) const {
+    progress.advance(pairs);
+    if (polls)
+        progress.poll_if_due(callers_mode);
+    return !progress.stopped();
+}
+
 std::int64_t Watcher::goes_on(void* watcher) {
     auto& self = *static_cast<Watcher*>(watcher);
     if (self.polls)

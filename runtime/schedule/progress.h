@@ -30,6 +30,14 @@ public:
     void poll_if_due(unsigned callers_mode);
     /// Ends the run because of `cause`; the first one is kept.
     void stop(std::exception_ptr cause);
+    /// Calls work(); what that throws ends the run.
+    template <class Work> void guard(const Work& work) {
+        try {
+            work();
+        } catch (...) {
+            stop(std::current_exception());
+        }
+    }
     /// Throws what ended the run, if anything.
     void rethrow() const;
 
@@ -48,11 +56,15 @@ private:
     std::exception_ptr cause_; ///< read once all workers have left
 };
 
-/// Whom a kernel asks while it prepares: tilefold_call::watcher.
+/// Whom a thread of a run tells how far it is, and whom a kernel asks while it
+/// prepares: tilefold_call::watcher.
 struct Watcher {
     Progress& progress;
     bool polls; ///< it runs on the calling thread, whose mode follows
     unsigned callers_mode;
+
+    /// Counts pairs, and polls where that is due; false: stop working.
+    bool advance(double pairs) const;
 
     /// tilefold_call::goes_on. Never throws.
     static std::int64_t goes_on(void* watcher);

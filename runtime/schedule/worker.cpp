@@ -92,7 +92,7 @@ Worker::~Worker() {
 void Worker::prepare() {
     if (!run_.progress)
         return kernel_.prepare(&call_);
-    prepare_watched(kernel_, call_, {*run_.progress, polls_, callers_mode_});
+    prepare_watched(kernel_, call_, watcher());
 }
 
 bool Worker::is_stopped() const {
@@ -145,9 +145,7 @@ bool Worker::went_on(double pairs) {
     uncounted_ += pairs;
     if (uncounted_ * pair_nanoseconds_ < Job::piece_nanoseconds)
         return !run_.progress->stopped();
-    if (polls_)
-        run_.progress->poll_if_due(callers_mode_);
-    return run_.progress->advance(std::exchange(uncounted_, 0));
+    return watcher().advance(std::exchange(uncounted_, 0));
 }
 
 /// At most a block of rows.

@@ -56,6 +56,7 @@ public:
     bool work(std::int64_t piece_number);
 
 private:
+    Watcher watcher() const { return {*run_.progress, polls_, callers_mode_}; }
     void prepare();
     void move_to(std::int64_t batch);
     bool is_stopped() const;

@@ -69,7 +69,7 @@ std::vector<Stage> Formula::explain(std::span<const NamedView> arguments,
     ForkGate::Pass inside(session.making);
     const Asker asker{state_->session, session.making, options.goes_on};
     const Compilable what = compilable(*state_, arguments, options);
-    CompileOptions how = session.compile_options();
+    CompileOptions how = state_->settings->compile_options();
     how.purpose = what.purpose;
     return stages_of(
         *state_->parsed, what, how, [&](const Program& program, std::int64_t) {
@@ -88,12 +88,13 @@ Formula::explain_for_gpu(std::span<const NamedView> arguments,
     detail::SessionState& session = *state_->session;
     ForkGate::Pass inside(session.making);
     DeviceBackend& backend = session.devices.of_architecture(architecture);
-    std::vector<Stage> stages =
-        stages_of(*state_->parsed, compilable(*state_, arguments, options),
-                  session.device_compile_options(),
-                  [&](const Program& program, std::int64_t width) {
-                      return backend.explain(program, width, architecture);
-                  });
+    const double tolerance = *state_->settings->options.tolerance;
+    std::vector<Stage> stages = stages_of(
+        *state_->parsed, compilable(*state_, arguments, options),
+        state_->settings->device_compile_options(),
+        [&](const Program& program, std::int64_t width) {
+            return backend.explain(program, width, tolerance, architecture);
+        });
     std::erase_if(stages, &Stage::is_of_processor);
     return stages;
 }

@@ -38,6 +38,7 @@ std::shared_ptr<detail::FormulaState> derived(const detail::FormulaState& from,
     auto state = std::make_shared<detail::FormulaState>();
     state->session = from.session;
     state->parsed = from.parsed->derived(step);
+    state->settings = from.settings;
     return state;
 }
 
@@ -52,6 +53,7 @@ Formula Session::formula(std::string_view text) const {
     auto state = std::make_shared<detail::FormulaState>();
     state->session = state_;
     state->parsed = state_->parsed(text);
+    state->settings = state_->settings();
     return Formula(std::move(state));
 }
 
@@ -94,7 +96,7 @@ std::vector<Plan> Formula::plans(std::span<const NamedView> arguments,
     const Derivation& derivation = state_->parsed->derivation();
     ForkGate::Pass inside(state_->session->making);
     const auto [types, mode, purpose] = compilable(*state_, arguments, options);
-    CompileOptions how = state_->session->compile_options();
+    CompileOptions how = state_->settings->compile_options();
     how.purpose = purpose;
     const Program program =
         needs_sweeps(tree, derivation, types, mode)
@@ -120,6 +122,15 @@ std::span<const FreeName> Formula::names() const {
 Bound Formula::bind(std::span<const NamedView> arguments,
                     const BindOptions& options) const {
     return Bound(tilefold::bind(*state_, arguments, options));
+}
+
+Formula Formula::with(const Options& options) const {
+    if (!sets_any(options, Scope::Call))
+        return *this;
+    auto state = std::make_shared<detail::FormulaState>(*state_);
+    state->settings = state->session->settings_of(
+        merged(state_->settings->options, options, Scope::Call));
+    return Formula(std::move(state));
 }
 
 Array Formula::operator()(std::span<const NamedView> arguments,

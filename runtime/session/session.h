@@ -82,6 +82,9 @@ public:
     /// a new signature, else finds the kernel without looking at any text.
     Bound bind(std::span<const NamedView> arguments,
                const BindOptions& options = {}) const;
+    /// The same formula, for calls with settings of their own: what of
+    /// `options` is of Scope::Call. Throws Error where one is no good.
+    Formula with(const Options& options) const;
     /// Binds, allocates and runs.
     Array operator()(std::span<const NamedView> arguments,
                      const RunOptions& options = {}) const;

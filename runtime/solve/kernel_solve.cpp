@@ -2,7 +2,6 @@
 
 #include "runtime/solve/kernel_solve.h"
 
-#include "compiler/build/roles.h"
 #include "formulas/diagnostic.h"
 #include "runtime/bind/bind_shapes.h"
 #include "runtime/bind/call_location.h"
@@ -162,10 +161,10 @@ private:
         const std::string_view side = system_.side_.name;
         all.push_back({side, View::of(in, dtype, shape), {}});
         std::vector<Output> outs = {Output::of(out, dtype, shape)};
-        const std::string imaginary = std::string(side) += imaginary_suffix;
         if (system_.is_hermitian()) {
             const std::int64_t half = rows * columns;
-            all.push_back({imaginary, View::of(in + half, dtype, shape), {}});
+            all.push_back(
+                {side, View::of(in + half, dtype, shape), {}, Part::Imaginary});
             outs.push_back(Output::of(out + half, dtype, shape));
         }
         RunOptions run;
@@ -208,14 +207,13 @@ KernelSystem::KernelSystem(SystemFormulas formulas, const Extents& shape,
                            std::span<const NamedView> arguments,
                            std::string_view side, const GoesOn& goes_on)
     : formulas_(std::move(formulas)), goes_on_(goes_on) {
-    const std::string imaginary = std::string(side) += imaginary_suffix;
     for (const NamedView& argument : arguments)
-        if (argument.name == side)
-            side_ = argument;
-        else if (argument.name == imaginary)
-            imaginary_side_ = argument;
-        else
+        if (argument.name != side || !is_of_points(argument.part))
             arguments_.push_back(argument);
+        else if (argument.part == Part::Real)
+            side_ = argument;
+        else
+            imaginary_side_ = argument;
     if (shape.size() > 2)
         fail(Code::SolveBatches, {spelling_of(shape)});
     if (shape[0] != shape[1])

@@ -32,7 +32,7 @@ class KernelSystem {
 public:
     /// `shape` is that of K. `arguments` are those of the product; b among
     /// them, of shape (N,) or (N, E), is called `side`, and its imaginary
-    /// parts, where it is complex, so with the suffix of those. Throws Error
+    /// parts, where it is complex, are that part of it. Throws Error
     /// where they do not fit. `goes_on` as of BindOptions, for what is computed
     /// later, too.
     KernelSystem(SystemFormulas formulas, const Extents& shape,

@@ -14,18 +14,14 @@
 #include "runtime/bind/call_location.h"
 #include "runtime/bind/session_state.h"
 #include "runtime/core/element.h"
+#include "runtime/schedule/parallel_for.h"
 #include "runtime/session/inspect.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
-#include <exception>
 #include <limits>
-#include <mutex>
 #include <numeric>
 #include <string>
-#include <thread>
 #include <type_traits>
 
 namespace tilefold {
@@ -36,17 +32,6 @@ constexpr std::int64_t panel_pairs = 1 << 16;
 /// Of the largest value, by which that of a point and itself may be above
 /// others.
 constexpr double rounding = 1e-5;
-
-/// As the formula reads the argument.
-Axes axes_of(const Formula& pair, const NamedView& argument) {
-    if (argument.declared)
-        return *argument.declared;
-    const std::string name = normalise_name(argument.name);
-    for (const FreeName& known : pair.names())
-        if (known.name == name || name == known.name + "#im")
-            return known.axes;
-    return Axes::None;
-}
 
 std::int64_t block_rows(std::int64_t columns) {
     const std::int64_t wide = std::min(columns, panel_columns);
@@ -94,10 +79,11 @@ BindOptions dense_on_host() {
 std::vector<NamedView> few_points(const Formula& pair,
                                   std::span<const NamedView> arguments) {
     constexpr std::int64_t few = 16;
+    const ParsedFormula& parsed = *Inspection::of(pair).parsed;
     std::vector<NamedView> chosen(arguments.begin(), arguments.end());
     NamedView* on_axis[2] = {nullptr, nullptr};
     for (NamedView& argument : chosen) {
-        const Axes axes = axes_of(pair, argument);
+        const Axes axes = parsed.axes_of(argument);
         for (int place : {0, 1}) {
             if (!contains(axes, place == 0 ? Axes::I : Axes::J))
                 continue;
@@ -185,10 +171,9 @@ public:
         const Extents& shape = all.shape();
         if (shape.size() != 2)
             fail(Code::NeighborsShape, {spelling_of(shape)});
-        check_distance(
-            pair, arguments, options,
-            rounding +
-                Inspection::of(pair).session->options.tolerance.value_or(0));
+        check_distance(pair, arguments, options,
+                       rounding +
+                           *Inspection::of(pair).settings->options.tolerance);
         rows_ = shape[0];
         columns_ = shape[1];
         height_ = block_rows(columns_);
@@ -197,69 +182,23 @@ public:
     }
 
     PairsWithin run(const Poll& poll) {
-        ThreadPool& pool = Inspection::of(pair_).session->pool;
         const auto blocks = std::int64_t(found_.blocks.size());
-        const std::thread::id caller = std::this_thread::get_id();
-        auto share = [&] {
-            draw(std::this_thread::get_id() == caller ? &poll : nullptr);
-        };
-        auto waiting = [&] { tell(poll); };
-        const int helpers =
-            int(std::clamp<std::int64_t>(blocks - 1, 0, pool.threads() - 1));
-        if (!pool.together(helpers, share, waiting))
-            fail(Code::Cancelled, {"a fork in the callback"});
-        if (error_)
-            std::rethrow_exception(error_);
-        if (cancelled_)
-            fail(Code::Cancelled,
-                 {std::to_string(100 * done_ /
-                                 std::max<std::int64_t>(blocks, 1)) +
-                  "%"});
+        const double pairs = double(height_) * double(columns_);
+        Progress progress(poll, double(blocks) * pairs);
+        Draw draw(0, blocks);
+        ThreadPool& pool = Inspection::of(pair_).session->pool;
+        parallel_for(pool, progress, draw, [&](const Watcher& watcher) {
+            return [this, watcher, pairs, scratch = std::vector<std::byte>()](
+                       std::int64_t block) mutable {
+                search(block, scratch);
+                return watcher.advance(pairs);
+            };
+        });
+        progress.rethrow();
         return std::move(found_);
     }
 
 private:
-    using Clock = std::chrono::steady_clock;
-
-    void stop(std::exception_ptr error) {
-        const std::lock_guard lock(mutex_);
-        if (!error_)
-            error_ = std::move(error);
-        stopped_ = true;
-    }
-
-    /// One thread's share; `poll` is the calling thread's. Never throws.
-    void draw(const Poll* poll) {
-        std::vector<std::byte> scratch;
-        const auto blocks = std::int64_t(found_.blocks.size());
-        auto due = Clock::now() + std::chrono::milliseconds(50);
-        try {
-            for (std::int64_t b = 0; !stopped_ && (b = next_++) < blocks;) {
-                search(b, scratch);
-                ++done_;
-                if (poll && Clock::now() >= due) {
-                    tell(*poll);
-                    due = Clock::now() + std::chrono::milliseconds(50);
-                }
-            }
-        } catch (...) {
-            stop(std::current_exception());
-        }
-    }
-
-    void tell(const Poll& poll) {
-        if (!poll || stopped_)
-            return;
-        const double columns = double(height_) * double(columns_);
-        try {
-            if (!poll(double(done_) * columns,
-                      double(found_.blocks.size()) * columns))
-                cancelled_ = stopped_ = true;
-        } catch (...) {
-            stop(std::current_exception());
-        }
-    }
-
     /// The panels of a block are searched row by row, then put in order.
     void search(std::int64_t block, std::vector<std::byte>& scratch) {
         const std::int64_t i0 = block * height_,
@@ -338,10 +277,6 @@ private:
     bool with_values_;
     std::int64_t rows_ = 0, columns_ = 0, height_ = 1;
     PairsWithin found_;
-    std::atomic<std::int64_t> next_ = 0, done_ = 0;
-    std::atomic<bool> stopped_ = false, cancelled_ = false;
-    std::mutex mutex_; ///< of error_
-    std::exception_ptr error_;
 };
 
 PairsWithin pairs_within(const Formula& pair,

@@ -3,6 +3,7 @@
 
 #include "compiler/pipeline.h"
 #include "runtime/cache/disk_cache.h"
+#include "runtime/session/inspect.h"
 #include "tests/runtime/session_fixture.h"
 
 #include <atomic>
@@ -316,6 +317,22 @@ TEST_F(SessionTest, WithoutTheCompilerACacheStillServes) {
     std::ifstream file(log);
     std::string text{std::istreambuf_iterator<char>(file), {}};
     EXPECT_NE(text.find("[  PASSED  ] 1 test"), std::string::npos) << text;
+}
+
+TEST_F(SessionTest, SettingsOfACallGoWithTheCall) {
+    Values<float> x({70, 3}), y({300, 3}, 2);
+    const std::vector<NamedView> arguments{named("x", x), named("y", y)};
+    const Formula own = session.formula("sum_j exp(-|x_i - y_j|²)");
+    Options options;
+    options.isa = Isa::X86_64_V3;
+    options.threads = 1; // the session's
+    const Formula narrow = own.with(options);
+    EXPECT_EQ(program_of(narrow.bind(arguments)).plan.isa, Isa::X86_64_V3);
+    EXPECT_EQ(program_of(own.bind(arguments)).plan.isa, *session.options().isa);
+    narrow.with(options)(arguments);
+    EXPECT_EQ(session.statistics().runs, 1);
+    options.tolerance = -1;
+    EXPECT_THROW(own.with(options), Error);
 }
 
 TEST_F(SessionTest, BothInstructionSetsAgree) {

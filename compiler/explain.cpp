@@ -123,7 +123,7 @@ std::string masks(const ir::Graph& graph) {
     return text;
 }
 
-std::vector<Stage> program_stages(const Program& program) {
+std::vector<ExplainSection> program_stages(const Program& program) {
     return {
         {"canonical ir", ir::print(program.graph)},
         {"split by axes",
@@ -137,23 +137,23 @@ std::vector<Stage> program_stages(const Program& program) {
 
 } // namespace
 
-std::vector<Stage> explain(const Formula& formula,
-                           std::span<const ArgumentType> arguments, Mode mode,
-                           const CompileOptions& options) {
+std::vector<ExplainSection> explain(const Formula& formula,
+                                    std::span<const ArgumentType> arguments,
+                                    Mode mode, const CompileOptions& options) {
     const ir::Graph built = build(formula, arguments, pairs_of(mode));
     const Program program = compile(formula, arguments, mode, options);
-    std::vector<Stage> stages{
+    std::vector<ExplainSection> stages{
         {"reading", reading(formula, built)},
         {"ast", trees(formula)},
         {"ir", ir::print(built)},
     };
-    for (Stage& stage : program_stages(program))
+    for (ExplainSection& stage : program_stages(program))
         stages.push_back(std::move(stage));
     return stages;
 }
 
-std::vector<Stage> explain(const SweepProgram& sweep) {
-    std::vector<Stage> stages = program_stages(sweep.program);
+std::vector<ExplainSection> explain(const SweepProgram& sweep) {
+    std::vector<ExplainSection> stages = program_stages(sweep.program);
     std::string parts;
     for (const SweepPart& part : sweep.parts)
         parts += part.name + " : " + spelling_of(part.type) + "\n";

@@ -132,7 +132,7 @@ Graph of_one_width(const Graph& graph,
 }
 
 Graph with_one_component(Graph graph, std::span<const ArgumentType> arguments,
-                         const Purpose& purpose) {
+                         const Specialization& purpose) {
     const bool fixed = purpose.one_component && open_argument(graph) >= 0 &&
                        open_width(graph, arguments) == 1;
     return fixed ? of_one_width(graph, arguments) : graph;
@@ -165,7 +165,7 @@ Program compile(Graph graph, std::span<const std::string> names,
     Sizes sizes;
     sizes.tolerance = options.tolerance;
     if (!program.folds_rows) {
-        const Purpose& purpose = options.purpose;
+        const Specialization& purpose = options.purpose;
         sizes.most_rows = program.swapped ? purpose.most_j : purpose.most_i;
         sizes.most_columns = program.swapped ? purpose.most_i : purpose.most_j;
     }

@@ -60,7 +60,7 @@ inline constexpr std::int32_t points_on_i = -1, points_on_j = -2;
 ir::Pairs pairs_of(Mode mode);
 
 /// What of a call's sizes and arrays a kernel may be made for.
-struct Purpose {
+struct Specialization {
     /// An axis of few points, where the other has many: lanes are to run over
     /// the other, whichever is reduced.
     Axes axis = Axes::None;
@@ -78,7 +78,7 @@ struct Purpose {
 struct CompileOptions {
     Isa isa = Isa::X86_64_V4;
     std::optional<Plan> plan = {}; ///< forced instead of the model's choice
-    Purpose purpose = {};
+    Specialization purpose = {};
     /// Error that products of float32 vectors may have; see Options.
     double tolerance = 0;
 };
@@ -122,10 +122,10 @@ CompileRequest request_of(const Program& program);
 
 /// Each stage of `formula` as text, in order: reading, AST, IR, canonical IR,
 /// split by axes, plan with its cost.
-std::vector<Stage> explain(const ast::Formula& formula,
-                           std::span<const ArgumentType> arguments, Mode mode,
-                           const CompileOptions& options);
+std::vector<ExplainSection> explain(const ast::Formula& formula,
+                                    std::span<const ArgumentType> arguments,
+                                    Mode mode, const CompileOptions& options);
 /// The same of one sweep, from what it leaves behind on.
-std::vector<Stage> explain(const SweepProgram& sweep);
+std::vector<ExplainSection> explain(const SweepProgram& sweep);
 
 } // namespace tilefold

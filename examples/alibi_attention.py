@@ -46,8 +46,8 @@ def main() -> None:
     before, start = tilefold.stats(), time.perf_counter()
     out = attention(q, k, v)
     seconds, after = time.perf_counter() - start, tilefold.stats()
-    left_out = after.tiles_left_out - before.tiles_left_out
-    met = after.tiles_met - before.tiles_met
+    left_out = after.tiles_skipped - before.tiles_skipped
+    met = after.tiles_visited - before.tiles_visited
     share = left_out / (met + left_out)
     print(f"{seconds:.2f} s, {share:.0%} of tiles left out")
     beginning = attention(q[:, :100], k[:, :100], v[:, :100])

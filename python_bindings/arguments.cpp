@@ -109,7 +109,7 @@ View view_of_number(std::string_view name, PyObject* value) {
 }
 
 View view_by_kind(std::string_view name, PyObject* value, Pin& pin,
-                  const ArrayKind& kind, const Wanted& wanted) {
+                  const ArrayKind& kind, const ArrayRequest& wanted) {
     const bool writable = wanted.writable;
     switch (kind.access) {
     case Access::Buffer:
@@ -148,7 +148,7 @@ View imaginary_of(const View& real) {
 }
 
 View view_of(std::string_view name, PyObject* value, Pin& pin,
-             const Wanted& wanted) {
+             const ArrayRequest& wanted) {
     if (!wanted.writable && is_number(value))
         return view_of_number(name, value);
     if (reinterpret_cast<PyObject*>(Py_TYPE(value)) == python_state().ndarray)

@@ -25,7 +25,7 @@ View imaginary_of(const View& real);
 /// A view of `value` for the argument `name`, `pin` keeping it alive. Throws
 /// Error (DType, Device, Argument family).
 View view_of(std::string_view name, PyObject* value, Pin& pin,
-             const Wanted& wanted = {});
+             const ArrayRequest& wanted = {});
 
 /// The arguments of one call, in the order given. Holds the GIL's objects:
 /// made, used and destroyed under the GIL.
@@ -42,7 +42,7 @@ public:
     void allow_gradients() { wanted_.allows_gradient = true; }
     /// Whether one of those is among them: it has lent no memory.
     bool requires_gradient() const { return requires_gradient_; }
-    const Wanted& wanted() const { return wanted_; }
+    const ArrayRequest& wanted() const { return wanted_; }
     /// Where work on the arrays is queued, by now; of the host, nowhere.
     CallStream stream() const;
 
@@ -87,7 +87,7 @@ private:
     std::size_t pins_used_ = 0;
     boost::container::small_vector<Pin*, 1> more_pins_;
     const ArrayKind* kind_ = nullptr;
-    Wanted wanted_;
+    ArrayRequest wanted_;
     bool requires_gradient_ = false;
     Location device_; ///< of the first array on one; the host: there is none
     const ArrayKind* device_kind_ = nullptr; ///< of that array

@@ -93,7 +93,7 @@ private:
     std::optional<Results> results_;
     nb::object out_;
     RunOptions run_;
-    TensorWatch watch_;
+    BorrowCheck watch_;
     std::atomic<bool> running_ = false;
 };
 

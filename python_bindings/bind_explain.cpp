@@ -13,9 +13,9 @@ namespace tilefold::python {
 
 namespace {
 
-std::string join(const std::vector<Stage>& stages) {
+std::string join(const std::vector<ExplainSection>& stages) {
     std::string text;
-    for (const Stage& stage : stages)
+    for (const ExplainSection& stage : stages)
         text += (text.empty() ? "" : "\n") + ("── " + stage.name) + "\n" +
                 stage.text + (stage.text.ends_with('\n') ? "" : "\n");
     return text;

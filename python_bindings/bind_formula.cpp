@@ -2,13 +2,13 @@
 #include "formulas/names.h"
 #include "formulas/readings.h"
 #include "python_bindings/call.h"
-#include "python_bindings/derive.h"
 #include "python_bindings/element_types.h"
 #include "python_bindings/errors.h"
-#include "python_bindings/kernel_shape.h"
 #include "python_bindings/session_caster.h"
 #include "python_bindings/text_caster.h"
 #include "runtime/session/inspect.h"
+#include "runtime/session/kernel_algebra.h"
+#include "runtime/session/kernel_shape.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -99,13 +99,13 @@ std::optional<Rows> rows_of(nb::handle numbers, Pin& pin) {
     return Rows{static_cast<const std::int64_t*>(view.data), view.shape[0]};
 }
 
-Want want_of(const std::string& name) {
+Query want_of(const std::string& name) {
     if (name == "diag")
-        return Want::Diag;
+        return Query::Diag;
     if (name == "pairs")
-        return Want::Pairs;
+        return Query::Pairs;
     if (name == "dense")
-        return Want::Dense;
+        return Query::Dense;
     internal_error("unknown want " + name);
 }
 

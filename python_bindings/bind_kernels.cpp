@@ -44,7 +44,7 @@ nb::list kernels(const FormulaHandle& formula, nb::dict arguments,
     call.read(arguments.ptr(), settings.ptr());
     BindOptions options = options_of(call);
     if (dense)
-        options.want = Want::Dense;
+        options.want = Query::Dense;
     const Bound bound = bound_of(formula_for(formula, call), call, options);
     nb::list uses;
     for (const KernelUse& use : kernels_of(bound))

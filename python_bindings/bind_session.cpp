@@ -61,10 +61,13 @@ void bind_statistics(nb::module_& module) {
         .def_ro("disk_hits", &Statistics::disk_hits,
                 "Kernels read from the cache directory.")
         .def_ro("runs", &Statistics::runs, "Kernels run.")
-        .def_ro("tiles_met", &Statistics::tiles_met,
+        .def_ro("tiles_visited", &Statistics::tiles_visited,
                 "Tiles of pairs met by kernels with index masks.")
-        .def_ro("tiles_left_out", &Statistics::tiles_left_out,
+        .def_ro("tiles_skipped", &Statistics::tiles_skipped,
                 "Tiles that index masks proved to count for nothing.")
+        // Their names before 0.2, until then.
+        .def_ro("tiles_met", &Statistics::tiles_visited)
+        .def_ro("tiles_left_out", &Statistics::tiles_skipped)
         .def_ro("compile_milliseconds", &Statistics::compile_milliseconds)
         .def("__repr__", &print);
 }

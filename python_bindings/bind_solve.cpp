@@ -2,10 +2,10 @@
 #include "python_bindings/call.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
-#include "python_bindings/kernel_shape.h"
 #include "python_bindings/result.h"
 #include "python_bindings/text_caster.h"
 #include "runtime/bind/bind_shapes.h"
+#include "runtime/session/kernel_shape.h"
 #include "runtime/solve/kernel_solve.h"
 
 #include <optional>
@@ -160,8 +160,8 @@ nb::object solve(const FormulaHandle& product, const FormulaHandle& pair,
     system->store(solution, x.output(), x.imaginary());
     return nb::make_tuple(x.take(), solution.iterations,
                           list_of(solution.residuals),
-                          solution.worst() == Outcome::Converged, solution.rank,
-                          system->warning(solution, options));
+                          solution.worst() == SolveStatus::Converged,
+                          solution.rank, system->warning(solution, options));
 }
 
 /// (value, error, probes, steps, rank, quadratics or None, warning)

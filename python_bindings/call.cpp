@@ -5,11 +5,11 @@
 #include "python_bindings/call.h"
 
 #include "formulas/diagnostic.h"
+#include "python_bindings/borrow_check.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
 #include "python_bindings/python_state.h"
 #include "python_bindings/result.h"
-#include "python_bindings/tensor_watch.h"
 #include "runtime/session/inspect.h"
 
 #include <nanobind/stl/vector.h>

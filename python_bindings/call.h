@@ -78,7 +78,7 @@ public:
                             give(results_[k]).release().ptr());
         return all;
     }
-    void watch(TensorWatch& watch) const {
+    void watch(BorrowCheck& watch) const {
         for (const Result& result : results_)
             result.watch(watch);
     }

@@ -49,7 +49,7 @@ private:
 };
 
 /// How an array is asked for.
-struct Wanted {
+struct ArrayRequest {
     bool writable = false; ///< it is `out`
     /// An array that requires a gradient is no mistake: the Pin says so.
     bool allows_gradient = false;

@@ -76,7 +76,7 @@ Result::~Result() {
         tensor_->deleter(tensor_);
 }
 
-void Result::use(PyObject* out, const Wanted& wanted, bool is_complex) {
+void Result::use(PyObject* out, const ArrayRequest& wanted, bool is_complex) {
     View view =
         view_of("out", out, pin_, {.writable = true, .stream = wanted.stream});
     if (pin_.is_complex != is_complex)
@@ -215,7 +215,7 @@ void Result::note_written() const {
         forget_error(); // of inference mode, which saves nothing
 }
 
-void Result::watch(TensorWatch& watch) const {
+void Result::watch(BorrowCheck& watch) const {
     if (pin_.lender || (kind_ && kind_->exchange))
         watch.add("out", object_.ptr());
 }

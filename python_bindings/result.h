@@ -2,7 +2,7 @@
 #pragma once
 
 #include "python_bindings/arguments.h"
-#include "python_bindings/tensor_watch.h"
+#include "python_bindings/borrow_check.h"
 #include "runtime/session/session.h"
 
 namespace tilefold::python {
@@ -18,7 +18,8 @@ public:
 
     /// Writes into `out`; throws Error where it cannot be written, or is
     /// complex where the result is not, or the reverse.
-    void use(PyObject* out, const Wanted& wanted, bool is_complex = false);
+    void use(PyObject* out, const ArrayRequest& wanted,
+             bool is_complex = false);
     /// A new array where the arrays of `bound` are, written on `stream` where
     /// that is a device. Throws Error(OutOfMemory).
     void make(const Bound& bound, std::size_t number, const ArrayKind* kind,
@@ -34,7 +35,7 @@ public:
     /// The same, any number of times: an array even where there are no axes.
     nb::object keep();
     /// Adds the array to `watch` where it is a tensor.
-    void watch(TensorWatch& watch) const;
+    void watch(BorrowCheck& watch) const;
     /// Tells torch that a tensor has changed, which it may have saved for a
     /// gradient.
     void note_written() const;

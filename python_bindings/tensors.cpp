@@ -149,7 +149,8 @@ void refuse_negative(std::string_view name, PyObject* value) {
 /// Before the tensor is asked for its memory: what that would not tell. False
 /// where its gradient is to be recorded, and it is not to be asked.
 bool begin_lending(std::string_view name, PyObject* value,
-                   const ArrayKind& kind, Pin& pin, const Wanted& wanted) {
+                   const ArrayKind& kind, Pin& pin,
+                   const ArrayRequest& wanted) {
     pin.lender = value;
     pin.name = name;
     refuse_tracer(name, value, kind);
@@ -200,7 +201,7 @@ std::int32_t device_type(PyObject* value) {
 /// The stream as a keyword, where the array is on a device that has any: its
 /// library makes that wait for what it has queued itself.
 nb::dict stream_keyword(PyObject* value, const ArrayKind& kind,
-                        const Wanted& wanted) {
+                        const ArrayRequest& wanted) {
     nb::dict keywords;
     nb::object device =
         nb::getattr(nb::handle(value), "__dlpack_device__", nb::none());
@@ -216,7 +217,7 @@ nb::dict stream_keyword(PyObject* value, const ArrayKind& kind,
 
 /// value.__dlpack__(max_version=(1, 0)), or without for older libraries.
 nb::object capsule_of(std::string_view name, PyObject* value,
-                      const ArrayKind& kind, const Wanted& wanted) {
+                      const ArrayKind& kind, const ArrayRequest& wanted) {
     nb::object method = nb::handle(value).attr("__dlpack__");
     const nb::dict keywords = stream_keyword(value, kind, wanted);
     try {
@@ -239,7 +240,8 @@ nb::object capsule_of(std::string_view name, PyObject* value,
 } // namespace
 
 View view_of_exchange(std::string_view name, PyObject* value,
-                      const ArrayKind& kind, Pin& pin, const Wanted& wanted) {
+                      const ArrayKind& kind, Pin& pin,
+                      const ArrayRequest& wanted) {
     const dlpack::Exchange& exchange = *kind.exchange;
     if (!begin_lending(name, value, kind, pin, wanted))
         return {};
@@ -251,7 +253,8 @@ View view_of_exchange(std::string_view name, PyObject* value,
 }
 
 View view_of_dlpack(std::string_view name, PyObject* value,
-                    const ArrayKind& kind, Pin& pin, const Wanted& wanted) {
+                    const ArrayKind& kind, Pin& pin,
+                    const ArrayRequest& wanted) {
     if (!begin_lending(name, value, kind, pin, wanted))
         return {};
     nb::object capsule = capsule_of(name, value, kind, wanted);

@@ -11,9 +11,11 @@ namespace tilefold::python {
 
 /// Through DLPack's C table: borrowed, `pin` holds a reference.
 View view_of_exchange(std::string_view name, PyObject* value,
-                      const ArrayKind& kind, Pin& pin, const Wanted& wanted);
+                      const ArrayKind& kind, Pin& pin,
+                      const ArrayRequest& wanted);
 /// Through value.__dlpack__().
 View view_of_dlpack(std::string_view name, PyObject* value,
-                    const ArrayKind& kind, Pin& pin, const Wanted& wanted);
+                    const ArrayKind& kind, Pin& pin,
+                    const ArrayRequest& wanted);
 
 } // namespace tilefold::python

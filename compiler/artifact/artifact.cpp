@@ -2,7 +2,7 @@
 
 #include "compiler/artifact/artifact.h"
 
-#include "compiler/artifact/headed_bytes.h"
+#include "compiler/artifact/container.h"
 
 #include <span>
 

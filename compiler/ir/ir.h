@@ -101,7 +101,7 @@ enum class ShapeRule : std::uint8_t {
     Gather,
 };
 /// Whether an operand that is off by one ulp may change a result by more.
-enum class Continuity : std::uint8_t { Smooth, Jumps };
+enum class Continuity : std::uint8_t { Smooth, Discontinuous };
 enum class ResultRule : std::uint8_t {
     Real,
     Exact,

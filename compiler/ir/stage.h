@@ -6,7 +6,7 @@
 namespace tilefold {
 
 /// A stage of a compile, by its name, and what it made, as text.
-struct Stage {
+struct ExplainSection {
     std::string name;
     std::string text;
     /// It plans loops for a processor, which no card knows.

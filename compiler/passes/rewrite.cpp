@@ -8,7 +8,7 @@ namespace tilefold::ir {
 namespace {
 
 bool jumps(Op op) {
-    return has_row(op) && row_of(op).continuity == Continuity::Jumps;
+    return has_row(op) && row_of(op).continuity == Continuity::Discontinuous;
 }
 
 std::vector<bool> delicate_values(const Graph& graph) {

@@ -121,11 +121,11 @@ class Statistics:
         """Kernels run."""
 
     @property
-    def tiles_met(self) -> int:
+    def tiles_visited(self) -> int:
         """Tiles of pairs met by kernels with index masks."""
 
     @property
-    def tiles_left_out(self) -> int:
+    def tiles_skipped(self) -> int:
         """Tiles that index masks proved to count for nothing."""
 
     @property

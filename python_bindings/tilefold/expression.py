@@ -20,7 +20,7 @@ from tilefold.pair_term import PairTerm
 from tilefold.quantization import Quantized
 from tilefold.roles import Role
 from tilefold.slices import is_integer, of_every_batch
-from tilefold.trace import Source, Traced
+from tilefold.trace import Source, Tracer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ class _Term(Source):
         return id(self.value)
 
 
-class Expression(Traced):
+class Expression(Tracer):
     """A traced value whose arguments may be kernels."""
 
     __slots__ = ()
@@ -68,7 +68,7 @@ class Expression(Traced):
         """
         terms = [s.value for s in self.sources.values() if isinstance(s, _Term)]
         arguments, renamed = _merged(terms)
-        text, given = self.spelled(arguments)
+        text, given = self.to_formula(arguments)
         pairs = {
             name: value
             for name, value in given.items()
@@ -135,7 +135,8 @@ def _arithmetic(name: str, operands: Sequence[Any]) -> PairTerm | None:
     spelled = []
     for value in operands:
         if type(value) is PairTerm:
-            free = _unused("operand", {**arguments, **named})
+            known = next((k for k, v in named.items() if v is value), None)
+            free = known or _unused("operand", {**arguments, **named})
             named[free] = value
         elif type(value) is int and abs(value) <= _LARGEST_LITERAL:
             free = f"({value})"
@@ -275,7 +276,7 @@ def is_array(value: Any) -> bool:
     return isinstance(value, (list, tuple))
 
 
-def placed(kind: type[Traced], value: Any, shape: Shape) -> Any:
+def placed(kind: type[Tracer], value: Any, shape: Shape) -> Any:
     """An array as the argument on i, on j or on neither that its shape says.
 
     Its axes are those of NumPy's broadcasting, from the last one: components
@@ -300,7 +301,7 @@ def placed(kind: type[Traced], value: Any, shape: Shape) -> Any:
     return _on_axis(kind, value, axis, shape)
 
 
-def _on_axis(kind: type[Traced], value: Any, axis: str, shape: Shape) -> Any:
+def _on_axis(kind: type[Tracer], value: Any, axis: str, shape: Shape) -> Any:
     """Of an array with an axis for rows, for columns, and for components."""
     if shape.components is None:
         value = value[..., None]

@@ -27,7 +27,7 @@ __all__ = [
 
 
 class Value(Protocol):
-    """A value that is written down, such as `tilefold.trace.Traced`."""
+    """A value that is written down, such as `tilefold.trace.Tracer`."""
 
     rank: int
 

@@ -63,7 +63,7 @@ def kernel(
     """
     given = {**(arguments or {}), **arrays}
     if is_lazy_matrix(formula):
-        text, own = formula.spelled_matrix()
+        text, own = formula.to_matrix_formula()
         for name in given:
             _core.fail("UnknownArgument", name, "its own: " + ", ".join(own))
         formula, given = text, own

@@ -16,7 +16,7 @@ from tilefold.functions import JOINS, POWERS
 from tilefold.kernel import Kernel, kernel
 from tilefold.operations import ATTRIBUTES, METHODS, method_call, of_torch
 from tilefold.slices import is_all, is_integer
-from tilefold.trace import Source, Traced
+from tilefold.trace import Source, Tracer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ class _Single(Source):
     """
 
 
-class Lazy(Traced):
+class Lazy(Tracer):
     """A lazy array of shape (N, M) or (N, M, D), after batch dimensions.
 
     Made by `tilefold.lazy` and by operations of such values with others and
@@ -95,7 +95,7 @@ class Lazy(Traced):
     def __init__(
         self,
         form: str,
-        operands: Sequence[Traced],
+        operands: Sequence[Tracer],
         rank: int,
         sources: Mapping[int, Source],
     ) -> None:
@@ -161,7 +161,7 @@ class Lazy(Traced):
     # ---- what it is ---------------------------------------------------------
 
     def _measure(self) -> None:
-        text, arguments = self.spelled()
+        text, arguments = self.to_formula()
         with unrecorded():
             self._value_shape = _core.compile(text)._value_shape(arguments, {})
 
@@ -195,7 +195,7 @@ class Lazy(Traced):
         return self._kernel().T
 
     def __repr__(self) -> str:
-        return f"tilefold.Lazy of shape {self.shape}: {self.spelled()[0]}"
+        return f"tilefold.Lazy of shape {self.shape}: {self.to_formula()[0]}"
 
     def _is_matrix(self) -> bool:
         """Whether it depends on i and on j."""
@@ -207,7 +207,7 @@ class Lazy(Traced):
             self._kept = kernel(self)
         return self._kept
 
-    def spelled_matrix(self) -> tuple[str, dict[str, Any]]:
+    def to_matrix_formula(self) -> tuple[str, dict[str, Any]]:
         """The formula of the matrix, and its arguments.
 
         A single point is on an axis that has no other points.
@@ -223,7 +223,7 @@ class Lazy(Traced):
                     break
             else:
                 _core.fail("LazyMissingAxis", self.shape, axis)
-        return self.spelled(replaced=sources)
+        return self.to_formula(replaced=sources)
 
     # ---- components ---------------------------------------------------------
 
@@ -396,7 +396,7 @@ def _shape_of_matrix(operands: Any) -> Shape | None:
 def _beside(value: Any, shape: Shape) -> Any:
     """An array as it broadcasts with a matrix."""
     if isinstance(value, (list, tuple)) and any(
-        isinstance(part, Traced) for part in value
+        isinstance(part, Tracer) for part in value
     ):
         return value  # components side by side
     if isinstance(value, (Lazy, Kernel)) or not is_array(value):

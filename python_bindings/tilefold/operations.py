@@ -95,7 +95,7 @@ def of_torch(
 class LazyMatrix(Protocol):
     """A matrix that is no kernel, but can be one: `tilefold.Lazy`."""
 
-    def spelled_matrix(self) -> tuple[str, dict[str, Any]]:
+    def to_matrix_formula(self) -> tuple[str, dict[str, Any]]:
         """The formula of the matrix, and its arguments."""
 
     def _kernel(self) -> Operations:
@@ -104,7 +104,7 @@ class LazyMatrix(Protocol):
 
 def is_lazy_matrix(value: Any) -> TypeIs[LazyMatrix]:
     """Whether a value is a matrix by its formula."""
-    return hasattr(value, "spelled_matrix")
+    return hasattr(value, "to_matrix_formula")
 
 
 class Operations(Operators):

@@ -1,6 +1,6 @@
 # python_bindings/tilefold/trace.py - Python functions of points, read as
 # formulas.
-"""`Traced`: a value of a formula that Python code computes with.
+"""`Tracer`: a value of a formula that Python code computes with.
 
 A function of one point x and one point y is called once, with traced values;
 what it does with them is written down as the text of a formula, which is
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["Source", "Traced", "is_function", "trace"]
+__all__ = ["Source", "Tracer", "is_function", "trace"]
 
 # As in formulas/lexer.h.
 _LONGEST = 100_000
@@ -95,7 +95,7 @@ def _number(value: Any) -> str:
     return f"({text})" if number < 0 else text
 
 
-class Traced(Operators):
+class Tracer(Operators):
     """A scalar or a vector that depends on x, y and parameters.
 
     It is a node of a graph: `form` writes it down with its `operands`, `{0}`
@@ -109,7 +109,7 @@ class Traced(Operators):
     def __init__(
         self,
         form: str,
-        operands: Sequence[Traced],
+        operands: Sequence[Tracer],
         rank: int,
         sources: Mapping[int, Source],
     ) -> None:
@@ -160,7 +160,7 @@ class Traced(Operators):
         }
         return cls(form, tuple(operands), rank, sources)
 
-    def spelled(
+    def to_formula(
         self,
         given: Mapping[str, Any] | None = None,
         replaced: Mapping[int, Source] | None = None,
@@ -218,7 +218,7 @@ class Traced(Operators):
         return _copied, (type(self), rows)
 
     def __repr__(self) -> str:
-        return f"<traced {self.spelled()[0]}>"
+        return f"<traced {self.to_formula()[0]}>"
 
     @property
     def ndim(self) -> int:
@@ -278,7 +278,7 @@ class Traced(Operators):
 
     # ---- components ---------------------------------------------------------
 
-    def __getitem__(self, index: Any) -> Traced:
+    def __getitem__(self, index: Any) -> Tracer:
         if index is Ellipsis or index == (Ellipsis,):
             return self
         if isinstance(index, tuple) and index and index[0] is Ellipsis:
@@ -295,15 +295,15 @@ class Traced(Operators):
             _core.fail("TracedFunction", f"the index {index!r}")
         return self.made(f"{{0}}[{operator.index(index)}]", [self], 0)
 
-    def sum(self, axis: Any = None, **kwargs: Any) -> Traced:
+    def sum(self, axis: Any = None, **kwargs: Any) -> Tracer:
         """The sum of the components."""
         return self._fold("sum", axis, kwargs)
 
-    def max(self, axis: Any = None, **kwargs: Any) -> Traced:
+    def max(self, axis: Any = None, **kwargs: Any) -> Tracer:
         """The largest component."""
         return self._fold("max", axis, kwargs)
 
-    def min(self, axis: Any = None, **kwargs: Any) -> Traced:
+    def min(self, axis: Any = None, **kwargs: Any) -> Tracer:
         """The smallest component."""
         return self._fold("min", axis, kwargs)
 
@@ -318,7 +318,7 @@ class Traced(Operators):
         """The inner product."""
         return self.apply("matmul", (self, other), {})
 
-    def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Traced:
+    def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Tracer:
         axis = kwargs.get("dim", axis)
         if axis not in (None, -1, 0, (-1,), (0,)):
             _core.fail("TracedFunction", f"{name} over axis {axis}")
@@ -329,9 +329,9 @@ class Traced(Operators):
         return self.made(form, [self], int(kept))
 
 
-def _nodes_of(root: Traced) -> list[Traced]:
+def _nodes_of(root: Tracer) -> list[Tracer]:
     """Those that a value is made of, each once, operands first."""
-    nodes: list[Traced] = []
+    nodes: list[Tracer] = []
     seen: set[int] = set()
     path = [(root, iter(root.operands))]
     while path:
@@ -346,7 +346,7 @@ def _nodes_of(root: Traced) -> list[Traced]:
     return nodes
 
 
-def _written(root: Traced) -> tuple[str, list[str]]:
+def _written(root: Tracer) -> tuple[str, list[str]]:
     """The text of a value, and the definitions that it is written with."""
     nodes = _nodes_of(root)
     uses: dict[int, int] = {}
@@ -384,10 +384,10 @@ def _free_name(wished: str, taken: Container[str]) -> str:
 
 
 def _copied(
-    kind: type[Traced], rows: Sequence[tuple[str, list[int], int, list[Source]]]
-) -> Traced:
+    kind: type[Tracer], rows: Sequence[tuple[str, list[int], int, list[Source]]]
+) -> Tracer:
     """A value of the nodes that `__reduce__` lists."""
-    nodes: list[Traced] = []
+    nodes: list[Tracer] = []
     for form, places, rank, own in rows:
         operands = tuple(nodes[place] for place in places)
         sources = {id(source): source for source in own}
@@ -408,7 +408,7 @@ def _with_parameters(function: Any) -> Any:
     def replaced(name: str, value: Any) -> Any:
         is_number = isinstance(value, (float, np.floating))
         is_array = hasattr(type(value), "__dlpack__")
-        return Traced.parameter(value, name) if is_number or is_array else value
+        return Tracer.parameter(value, name) if is_number or is_array else value
 
     outer = {
         name: replaced(name, function.__globals__[name])
@@ -451,17 +451,17 @@ def trace(
         _core.fail("TracedSignature", ", ".join(names))
     given = dict(arguments)
 
-    def point(name: str, axis: str) -> Traced:
+    def point(name: str, axis: str) -> Tracer:
         source = Source(given[name], name, axis, given=True)
-        return Traced.from_source(source, min(np.ndim(given[name]) - 1, 1))
+        return Tracer.from_source(source, min(np.ndim(given[name]) - 1, 1))
 
-    def value(name: str) -> Traced:
+    def value(name: str) -> Tracer:
         source = Source(given[name], name, given=True)
-        return Traced.from_source(source, min(np.ndim(given[name]), 1))
+        return Tracer.from_source(source, min(np.ndim(given[name]), 1))
 
     x = point(names[0], "i")
     y = point(names[1] if names[1] in given else names[0], "j")
     others = [value(name) for name in names[2:] if name in given]
     result = _with_parameters(function)(x, y, *others)
-    whole: Traced = Traced.of(result)
-    return whole.spelled(given)
+    whole: Tracer = Tracer.of(result)
+    return whole.to_formula(given)

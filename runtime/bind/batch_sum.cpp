@@ -65,7 +65,7 @@ void run_on_device(const BoundState& bound, const Output& out,
         target_of(bound, Output::of(memory->data(), results.dtype, bound.shape),
                   false),
         options.stream);
-    Gathering sums;
+    StridedReduction sums;
     sums.from = memory->data();
     sums.from_dtype = results.dtype;
     for (std::size_t d = 0; d < bound.shape.size(); ++d)

@@ -22,18 +22,19 @@ using detail::BoundState;
 using detail::FormulaState;
 
 Mode mode_of(const BindOptions& options) {
-    if (options.want != Want::Result)
+    if (options.want != Query::Result)
         return Mode::Values;
     return options.ranges ? Mode::Chosen : Mode::Reduce;
 }
 
 /// Of a reading that is a cotangent or tangent; null otherwise.
-const SeedRole* seed_of(const ParsedFormula& formula, const Reading& reading) {
+const SeedRole* seed_of(const ParsedFormula& formula,
+                        const BoundArgument& reading) {
     return formula.seed_of(formula.find_name(reading.name), reading.part);
 }
 
 /// Where the formula reads `reading`, for a caret.
-Place place_of(const ParsedFormula& formula, const Reading& reading) {
+Place place_of(const ParsedFormula& formula, const BoundArgument& reading) {
     int name = formula.find_name(reading.name);
     if (name < 0)
         return {};
@@ -41,7 +42,7 @@ Place place_of(const ParsedFormula& formula, const Reading& reading) {
 }
 
 [[noreturn]] void rows_for_parameter(const ParsedFormula& formula,
-                                     const Reading& reading,
+                                     const BoundArgument& reading,
                                      std::int64_t rows) {
     fail(Code::BareNameGivenRows, place_of(formula, reading),
          {std::string(reading.name), std::to_string(rows)});
@@ -49,10 +50,10 @@ Place place_of(const ParsedFormula& formula, const Reading& reading) {
 
 std::vector<ArgumentType> types_of(const ParsedFormula& formula,
                                    std::span<const NamedView> arguments,
-                                   const Readings& readings) {
+                                   const BoundArguments& readings) {
     std::vector<ArgumentType> types;
     for (std::size_t k = 0; k < readings.size(); ++k) {
-        const Reading& reading = readings[k];
+        const BoundArgument& reading = readings[k];
         std::optional<Axes> declared = arguments[k].declared;
         if (seed_of(formula, reading))
             declared = reading.axes;
@@ -67,12 +68,12 @@ std::vector<ArgumentType> types_of(const ParsedFormula& formula,
 /// many components as an axis has points they are surely arrays meant for it.
 /// Tables may have any number.
 std::vector<std::int32_t> ambiguous_parameters(const ParsedFormula& formula,
-                                               const Readings& readings,
+                                               const BoundArguments& readings,
                                                const Executable& executable) {
     const std::vector<std::int32_t> tables = tables_of(executable);
     std::vector<std::int32_t> places;
     for (std::size_t k = 0; k < readings.size(); ++k) {
-        const Reading& reading = readings[k];
+        const BoundArgument& reading = readings[k];
         if (reading.axes != Axes::None || reading.rank != 1 ||
             reading.part != Part::Real ||
             std::ranges::count(tables, std::int32_t(k)) != 0 ||
@@ -94,9 +95,10 @@ bool has_length(const Lengths& lengths, std::int64_t count) {
 
 /// A shape error of the compiler has a simpler cause where a bare name was
 /// given an array of N or M rows.
-void explain_shape_error(const ParsedFormula& formula, const Readings& readings,
+void explain_shape_error(const ParsedFormula& formula,
+                         const BoundArguments& readings,
                          const Lengths& lengths) {
-    for (const Reading& reading : readings)
+    for (const BoundArgument& reading : readings)
         if (reading.axes == Axes::None && !reading.view->shape.empty() &&
             has_length(lengths, reading.view->shape[0]))
             rows_for_parameter(formula, reading, reading.view->shape[0]);
@@ -104,19 +106,19 @@ void explain_shape_error(const ParsedFormula& formula, const Readings& readings,
 
 /// … or where it was given a number for each batch.
 void explain_batch_of_numbers(const ParsedFormula& formula,
-                              const Readings& readings,
+                              const BoundArguments& readings,
                               const Lengths& lengths) {
     const Extents batch = batch_shape(readings);
-    const auto is_first_batch = [&](const Reading& reading) { // (B, 1)
+    const auto is_first_batch = [&](const BoundArgument& reading) { // (B, 1)
         return batch.empty() && reading.columns == 1 && reading.rank == 2 &&
                !has_length(lengths, reading.rows);
     };
-    for (const Reading& reading : readings) {
+    for (const BoundArgument& reading : readings) {
         Extents shape = reading.view->shape;
         while (!shape.empty() && shape.back() == 1)
             shape.pop_back();
         const bool fits_points =
-            std::ranges::any_of(readings, [&](const Reading& other) {
+            std::ranges::any_of(readings, [&](const BoundArgument& other) {
                 return other.axes != Axes::None && other.rows == reading.rows;
             });
         if (reading.axes != Axes::None || shape.empty() || fits_points ||
@@ -132,7 +134,7 @@ void explain_batch_of_numbers(const ParsedFormula& formula,
 ExecutablePointer prepare(const FormulaState& formula,
                           std::span<const NamedView> arguments,
                           const CallShape& call, const GoesOn& goes_on) {
-    const Readings& readings = call.readings;
+    const BoundArguments& readings = call.readings;
     std::shared_ptr<Executable> executable;
     try {
         executable = tilefold::prepare(
@@ -152,7 +154,7 @@ ExecutablePointer prepare(const FormulaState& formula,
 
 /// The gradient of a matrix has its numbers row after row, and so has the
 /// cotangent of that gradient, where it lies so in memory.
-void flatten_cotangent(const SeedRole& seed, Reading& reading) {
+void flatten_cotangent(const SeedRole& seed, BoundArgument& reading) {
     if (reading.rank != 2)
         return;
     const tilefold_operand& from = reading.operand;
@@ -171,9 +173,9 @@ bool is_own_cotangent(const SeedRole& seed) {
 }
 
 /// The arguments that are no seeds.
-Readings read_own(const ParsedFormula& formula,
-                  std::span<const NamedView> arguments) {
-    Readings readings;
+BoundArguments read_own(const ParsedFormula& formula,
+                        std::span<const NamedView> arguments) {
+    BoundArguments readings;
     for (const NamedView& argument : arguments) {
         const int name = formula.find_name(argument.name);
         if (!formula.seed_of(name, argument.part))
@@ -195,7 +197,7 @@ bool starts_with(const Extents& shape, const Extents& batch) {
 /// Results have the axes they need and no more, and so have their cotangents:
 /// in a batch (B, N) or (B,) for a scalar formula, (B, D) for a vector on no
 /// axis, where arrays have (B, N, 1) and parameters (B, 1, D).
-void read_like_result(Reading& cotangent, const Readings& own,
+void read_like_result(BoundArgument& cotangent, const BoundArguments& own,
                       const Ranges* ranges) {
     const Extents batch = batch_shape(own, ranges);
     const View& view = *cotangent.view;
@@ -217,14 +219,16 @@ void read_like_result(Reading& cotangent, const Readings& own,
     cotangent.operand.column = 0;
 }
 
-Readings read_all(const ParsedFormula& formula,
-                  std::span<const NamedView> arguments, const Ranges* ranges,
-                  Signature& signature, bool& all_known) {
-    Readings readings;
+BoundArguments read_all(const ParsedFormula& formula,
+                        std::span<const NamedView> arguments,
+                        const Ranges* ranges, Signature& signature,
+                        bool& all_known) {
+    BoundArguments readings;
     for (const NamedView& argument : arguments) {
         const int name = formula.find_name(argument.name);
         all_known &= name >= 0;
-        Reading reading = read_shape(argument, formula.axes_of(name, argument));
+        BoundArgument reading =
+            read_shape(argument, formula.axes_of(name, argument));
         const SeedRole* seed = formula.seed_of(name, argument.part);
         if (seed) {
             flatten_cotangent(*seed, reading);
@@ -240,7 +244,7 @@ Readings read_all(const ParsedFormula& formula,
 }
 
 /// Of the parameters, but those that are `tables`, or of the arrays.
-void check_batches(const ParsedFormula& formula, const Readings& readings,
+void check_batches(const ParsedFormula& formula, const BoundArguments& readings,
                    const Ranges* ranges, bool parameters,
                    std::span<const std::int32_t> tables) {
     for (std::size_t k = 0; k < readings.size(); ++k) {
@@ -251,7 +255,7 @@ void check_batches(const ParsedFormula& formula, const Readings& readings,
     }
 }
 
-Lengths lengths_of_call(const Readings& readings, const Ranges* ranges) {
+Lengths lengths_of_call(const BoundArguments& readings, const Ranges* ranges) {
     try {
         return lengths_of(readings);
     } catch (const Error&) {
@@ -264,9 +268,9 @@ Lengths lengths_of_call(const Readings& readings, const Ranges* ranges) {
 void check_parameters(const ParsedFormula& formula,
                       const Executable& executable,
                       std::span<const NamedView> arguments,
-                      const Readings& readings, const Lengths& lengths) {
+                      const BoundArguments& readings, const Lengths& lengths) {
     for (std::int32_t place : executable.ambiguous_parameters) {
-        const Reading& reading = readings[std::size_t(place)];
+        const BoundArgument& reading = readings[std::size_t(place)];
         // (1, D), batches and Pm say plainly that these are components.
         const bool is_plain = reading.view->shape.size() == 1 &&
                               !arguments[std::size_t(place)].declared;
@@ -285,7 +289,7 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     Signature signature;
     bool all_known = true;
     const Ranges* ranges = options.ranges.get();
-    Readings readings =
+    BoundArguments readings =
         read_all(parsed, arguments, ranges, signature, all_known);
     const bool batched = any_batch(readings, ranges);
     Lengths lengths = lengths_of_call(readings, ranges);
@@ -336,7 +340,7 @@ Compilable compilable(const FormulaState& formula,
     const ParsedFormula& parsed = *formula.parsed;
     Signature signature;
     bool all_known = true;
-    const Readings readings =
+    const BoundArguments readings =
         read_all(parsed, arguments, options.ranges.get(), signature, all_known);
     const Lengths lengths = lengths_of(readings);
     const Mode mode = mode_of(options);

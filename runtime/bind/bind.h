@@ -18,7 +18,7 @@ std::shared_ptr<detail::BoundState> bind(const detail::FormulaState& formula,
 struct Compilable {
     std::vector<ArgumentType> types;
     Mode mode = Mode::Reduce;
-    Purpose purpose = {}; ///< of a call with arrays of the host
+    Specialization purpose = {}; ///< of a call with arrays of the host
 };
 Compilable compilable(const detail::FormulaState& formula,
                       std::span<const NamedView> arguments,

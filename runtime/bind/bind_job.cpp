@@ -26,9 +26,9 @@ struct AxisRows {
 };
 
 /// The ranges' batches, read like an argument's.
-Reading batches_of(const Ranges& ranges, View& view) {
+BoundArgument batches_of(const Ranges& ranges, View& view) {
     view = View::of(nullptr, DType::Bool, ranges.batch());
-    Reading reading;
+    BoundArgument reading;
     reading.name = "ranges";
     reading.batch = view.shape.size();
     reading.view = &view;
@@ -39,7 +39,7 @@ Reading batches_of(const Ranges& ranges, View& view) {
 class JobBinder {
 public:
     JobBinder(BoundState& bound, const ParsedFormula& formula,
-              const Readings& readings, const Lengths& lengths,
+              const BoundArguments& readings, const Lengths& lengths,
               const BindOptions& options)
         : bound_(bound), program_(bound.executable->program), formula_(formula),
           readings_(readings), want_(options.want), i_{lengths.i, options.i},
@@ -65,7 +65,7 @@ public:
     }
 
 private:
-    const Reading& reading(std::size_t graph_argument) const {
+    const BoundArgument& reading(std::size_t graph_argument) const {
         return readings_[std::size_t(program_.argument_order[graph_argument])];
     }
     /// The kernel asks how many points there are: nobody passes that.
@@ -123,8 +123,8 @@ private:
     BoundState& bound_;
     const Program& program_;
     const ParsedFormula& formula_;
-    const Readings& readings_;
-    Want want_;
+    const BoundArguments& readings_;
+    Query want_;
     AxisRows i_, j_;
 };
 
@@ -141,7 +141,7 @@ void JobBinder::bind_operands() {
             bound_.on_host.push_back(bytes_of_number(length.base));
             continue;
         }
-        const Reading& from = reading(k);
+        const BoundArgument& from = reading(k);
         tilefold_operand operand = from.operand;
         if (is_on_one_point(k)) // the points are batches
             operand.stride = 0;
@@ -171,7 +171,7 @@ void JobBinder::bind_operands() {
 void JobBinder::bind_width() {
     if (program_.width_argument < 0)
         return;
-    const Reading& first = reading(std::size_t(program_.width_argument));
+    const BoundArgument& first = reading(std::size_t(program_.width_argument));
     bound_.job.width = first.rows;
     for (std::size_t k = 0; k < program_.graph.arguments.size(); ++k)
         if (program_.graph.arguments[k].rows == dynamic &&
@@ -235,7 +235,7 @@ void JobBinder::bind_reduction() {
 /// No reduction: one result a point of the one axis, or one in all.
 void JobBinder::bind_map() {
     Job& job = bound_.job;
-    job.work = Work::Zip;
+    job.work = Work::Pairwise;
     job.rows = 1;
     if (program_.result.axes != Axes::None) {
         require(rows());
@@ -254,7 +254,7 @@ std::int64_t JobBinder::paired_rows() {
     require(i_);
     if (i_.count() == j_.count())
         return i_.count();
-    if (want_ == Want::Pairs)
+    if (want_ == Query::Pairs)
         fail(Code::BadOption,
              {"rows and columns",
               "lists of " + std::to_string(i_.count()) + " and " +
@@ -273,21 +273,21 @@ std::int64_t JobBinder::paired_rows() {
 /// The pair term for some pairs.
 void JobBinder::bind_values() {
     Job& job = bound_.job;
-    if (want_ == Want::Dense) {
+    if (want_ == Query::Dense) {
         job.work = Work::Dense;
         require(i_);
         require(j_);
         job.rows = rows().count();
         job.columns = columns().count();
     } else {
-        job.work = Work::Zip;
+        job.work = Work::Pairwise;
         job.rows = job.columns = paired_rows();
     }
     bind_lists(true);
 }
 
 void JobBinder::bind_sizes() {
-    if (want_ != Want::Result)
+    if (want_ != Query::Result)
         bind_values();
     else if (program_.plan.nest == Nest::Values)
         bind_map();
@@ -301,7 +301,7 @@ void JobBinder::bind_ranges() {
         return;
     bound_.ranges->check_lengths(i_.count(), j_.count());
     View view;
-    const Reading reading = batches_of(*bound_.ranges, view);
+    const BoundArgument reading = batches_of(*bound_.ranges, view);
     bound_.chosen.ranges = bound_.ranges.get();
     bound_.chosen.transposed = program_.pairs == ir::Pairs::ChosenTransposed;
     for (std::size_t d = 0; d < bound_.batch_dimensions; ++d)
@@ -365,7 +365,7 @@ void JobBinder::bind_shape() {
         add_axis(program_.swapped ? bound_.row_axis : bound_.column_axis,
                  j_.count());
     } else if (program_.one_point == Axes::None &&
-               (want_ != Want::Result || result.axes != Axes::None)) {
+               (want_ != Query::Result || result.axes != Axes::None)) {
         add_axis(bound_.row_axis, job.rows);
     }
     if (result.rank == 1)
@@ -388,17 +388,17 @@ void JobBinder::check_shape() const {
 
 } // namespace
 
-Extents batch_shape(const Readings& readings, const Ranges* ranges) {
+Extents batch_shape(const BoundArguments& readings, const Ranges* ranges) {
     if (!ranges)
         return batch_shape(readings);
     View view;
-    Readings all = readings;
+    BoundArguments all = readings;
     all.push_back(batches_of(*ranges, view));
     return batch_shape(all);
 }
 
 void fill_job(detail::BoundState& bound, const ParsedFormula& formula,
-              const Readings& readings, const Lengths& lengths,
+              const BoundArguments& readings, const Lengths& lengths,
               const BindOptions& options) {
     JobBinder(bound, formula, readings, lengths, options).run();
 }

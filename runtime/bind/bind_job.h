@@ -10,11 +10,11 @@ namespace tilefold {
 /// Fills everything of `bound` but its session and executable, which are there.
 /// Throws for sizes, lists and batches that do not fit.
 void fill_job(detail::BoundState& bound, const ParsedFormula& formula,
-              const Readings& readings, const Lengths& lengths,
+              const BoundArguments& readings, const Lengths& lengths,
               const BindOptions& options);
 
 /// The batch shape of arguments and ranges (null: none) together. Throws where
 /// they disagree.
-Extents batch_shape(const Readings& readings, const Ranges* ranges);
+Extents batch_shape(const BoundArguments& readings, const Ranges* ranges);
 
 } // namespace tilefold

@@ -28,7 +28,7 @@ std::int32_t components(std::string_view name, const View& view,
     return std::int32_t(count);
 }
 
-void read_points(Reading& reading, const View& view) {
+void read_points(BoundArgument& reading, const View& view) {
     std::size_t n = view.shape.size();
     if (n == 0)
         fail(Code::PointsExpected,
@@ -45,7 +45,7 @@ void read_points(Reading& reading, const View& view) {
     reading.operand.component = view.strides[n - 1];
 }
 
-void read_parameter(Reading& reading, const View& view) {
+void read_parameter(BoundArgument& reading, const View& view) {
     std::size_t n = view.shape.size();
     if (n == 0)
         return;
@@ -67,8 +67,8 @@ void read_parameter(Reading& reading, const View& view) {
     reading.operand.column = view.strides[n - 1];
 }
 
-void agree(std::int64_t& length, const Reading*& said_by,
-           const Reading& reading, const char* axis) {
+void agree(std::int64_t& length, const BoundArgument*& said_by,
+           const BoundArgument& reading, const char* axis) {
     if (length >= 0 && length != reading.points)
         fail(Code::LengthMismatch,
              {std::string(said_by->name), std::to_string(length), axis,
@@ -77,21 +77,21 @@ void agree(std::int64_t& length, const Reading*& said_by,
     said_by = &reading;
 }
 
-Extents batch_of(const Reading& reading) {
+Extents batch_of(const BoundArgument& reading) {
     auto begin = reading.view->shape.begin();
     return Extents(begin, begin + std::ptrdiff_t(reading.batch));
 }
 
 } // namespace
 
-Reading read_shape(const NamedView& argument, Axes axes) {
-    Reading reading = read_shape(argument.name, argument.view, axes);
+BoundArgument read_shape(const NamedView& argument, Axes axes) {
+    BoundArgument reading = read_shape(argument.name, argument.view, axes);
     reading.part = argument.part;
     return reading;
 }
 
-Reading read_shape(std::string_view name, const View& view, Axes axes) {
-    Reading reading;
+BoundArgument read_shape(std::string_view name, const View& view, Axes axes) {
+    BoundArgument reading;
     reading.name = name;
     reading.axes = axes;
     reading.dtype = view.dtype;
@@ -104,11 +104,11 @@ Reading read_shape(std::string_view name, const View& view, Axes axes) {
     return reading;
 }
 
-Lengths lengths_of(const Readings& readings) {
+Lengths lengths_of(const BoundArguments& readings) {
     Lengths lengths;
-    const Reading* on_i = nullptr;
-    const Reading* on_j = nullptr;
-    for (const Reading& reading : readings) {
+    const BoundArgument* on_i = nullptr;
+    const BoundArgument* on_j = nullptr;
+    for (const BoundArgument& reading : readings) {
         if (contains(reading.axes, Axes::I))
             agree(lengths.i, on_i, reading, "i");
         if (contains(reading.axes, Axes::J))
@@ -117,12 +117,12 @@ Lengths lengths_of(const Readings& readings) {
     return lengths;
 }
 
-Extents batch_shape(const Readings& readings) {
+Extents batch_shape(const BoundArguments& readings) {
     std::size_t dimensions = 0;
-    for (const Reading& reading : readings)
+    for (const BoundArgument& reading : readings)
         dimensions = std::max(dimensions, reading.batch);
     Extents shape(dimensions, 1);
-    for (const Reading& reading : readings)
+    for (const BoundArgument& reading : readings)
         for (std::size_t d = 0; d < reading.batch; ++d) {
             std::int64_t extent = reading.view->shape[d];
             std::int64_t& known = shape[dimensions - reading.batch + d];
@@ -143,7 +143,7 @@ Extents batch_shape(const Readings& readings) {
     return shape;
 }
 
-std::int64_t batch_stride(const Reading& reading, const Extents& shape,
+std::int64_t batch_stride(const BoundArgument& reading, const Extents& shape,
                           std::size_t dimension) {
     std::size_t missing = shape.size() - reading.batch;
     if (dimension < missing || reading.view->shape[dimension - missing] == 1)

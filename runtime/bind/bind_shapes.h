@@ -20,7 +20,7 @@
 namespace tilefold {
 
 /// An argument as its role has it read.
-struct Reading {
+struct BoundArgument {
     std::string_view name; ///< as the caller spells it
     Part part = Part::Real;
     Axes axes = Axes::None;
@@ -33,12 +33,12 @@ struct Reading {
     const View* view = nullptr;
     tilefold_operand operand{}; ///< a number's base is not set
 };
-using Readings = boost::container::small_vector<Reading, 6>;
+using BoundArguments = boost::container::small_vector<BoundArgument, 6>;
 
 /// Throws where the shape suits no reading.
-Reading read_shape(std::string_view name, const View& view, Axes axes);
+BoundArgument read_shape(std::string_view name, const View& view, Axes axes);
 /// The same of an argument, or of a part of it.
-Reading read_shape(const NamedView& argument, Axes axes);
+BoundArgument read_shape(const NamedView& argument, Axes axes);
 
 /// Number of points on i and j; -1 where no array says.
 struct Lengths {
@@ -48,12 +48,12 @@ struct Lengths {
     std::int64_t on(Axes axis) const { return axis == Axes::J ? j : i; }
 };
 /// Throws where arrays on one axis disagree.
-Lengths lengths_of(const Readings& readings);
+Lengths lengths_of(const BoundArguments& readings);
 
 /// The batch shape of all readings together. Throws where they disagree.
-Extents batch_shape(const Readings& readings);
+Extents batch_shape(const BoundArguments& readings);
 /// Strides of `reading` along `shape`: 0 where it is broadcast.
-std::int64_t batch_stride(const Reading& reading, const Extents& shape,
+std::int64_t batch_stride(const BoundArgument& reading, const Extents& shape,
                           std::size_t dimension);
 
 } // namespace tilefold

@@ -23,8 +23,8 @@ void run_job(const BoundState& bound, const Job& job, const Poll& poll) {
     const Tiles tiles = launch(job, bound.partition, session.pool, poll);
     if (tiles.met == 0)
         return;
-    session.tiles_met.fetch_add(tiles.met, std::memory_order_relaxed);
-    session.tiles_left_out.fetch_add(tiles.left_out, std::memory_order_relaxed);
+    session.tiles_visited.fetch_add(tiles.met, std::memory_order_relaxed);
+    session.tiles_skipped.fetch_add(tiles.left_out, std::memory_order_relaxed);
 }
 
 void queue_job(const BoundState& bound, const Target& target, Stream stream) {

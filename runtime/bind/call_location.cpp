@@ -10,9 +10,9 @@ namespace tilefold {
 namespace {
 
 /// Where the arrays are that decide: those on an axis, else any.
-const Reading* deciding(const Readings& readings) {
-    const Reading* parameter = nullptr;
-    for (const Reading& reading : readings) {
+const BoundArgument* deciding(const BoundArguments& readings) {
+    const BoundArgument* parameter = nullptr;
+    for (const BoundArgument& reading : readings) {
         if (reading.axes != Axes::None)
             return &reading;
         if (reading.view->data && !reading.view->location.is_host())
@@ -23,12 +23,12 @@ const Reading* deciding(const Readings& readings) {
 
 } // namespace
 
-Location location_of(const Readings& readings) {
-    const Reading* first = deciding(readings);
+Location location_of(const BoundArguments& readings) {
+    const BoundArgument* first = deciding(readings);
     if (!first)
         return {};
     const Location location = first->view->location;
-    for (const Reading& reading : readings) {
+    for (const BoundArgument& reading : readings) {
         const Location other = reading.view->location;
         const bool is_parameter =
             reading.axes == Axes::None || !reading.view->data;

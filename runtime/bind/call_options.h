@@ -13,7 +13,7 @@ namespace tilefold {
 class Ranges;
 
 /// What is computed of a formula.
-enum class Want : std::uint8_t {
+enum class Query : std::uint8_t {
     Result, ///< the formula: a reduction, or a map over points
     Diag,   ///< the pair term at (k, k)
     Pairs,  ///< the pair term at (rows[k], columns[k])
@@ -27,7 +27,7 @@ struct Rows {
 };
 
 struct BindOptions {
-    Want want = Want::Result;
+    Query want = Query::Result;
     /// Listed rows of the i- and the j-axis (of what the user calls i and j).
     std::optional<Rows> i = {}, j = {};
     /// The pairs that reductions meet; null: all. Of a Result only.

@@ -214,12 +214,12 @@ std::vector<std::int32_t> tables_of(const Executable& executable) {
 }
 
 std::vector<IndexArray> index_arrays(const Executable& executable,
-                                     const Readings& readings) {
+                                     const BoundArguments& readings) {
     std::vector<IndexArray> arrays;
     for (const IndexedTable& indexed : executable.indices) {
         if (std::size_t(indexed.index) >= readings.size())
             continue;
-        const Reading& reading = readings[std::size_t(indexed.index)];
+        const BoundArgument& reading = readings[std::size_t(indexed.index)];
         arrays.push_back({std::string(reading.name), *reading.view, &indexed});
     }
     if (executable.sweeps)

@@ -28,7 +28,7 @@ struct IndexArray {
     const IndexedTable* indexed = nullptr;
 };
 std::vector<IndexArray> index_arrays(const Executable& executable,
-                                     const Readings& readings);
+                                     const BoundArguments& readings);
 
 /// Throws where an element is no index of its table; one look at each place in
 /// memory. Throws Error(Cancelled) where `goes_on` says so.

@@ -34,7 +34,7 @@ public:
                          std::uint64_t(location.kind) << 32 |
                          std::uint32_t(location.number));
     }
-    void add_mode(Mode mode, const Purpose& purpose, bool tuned) {
+    void add_mode(Mode mode, const Specialization& purpose, bool tuned) {
         words_.push_back(
             std::uint64_t(purpose.adjoin) << 41 |
             std::uint64_t(purpose.one_component) << 40 |

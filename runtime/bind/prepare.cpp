@@ -94,7 +94,7 @@ prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
     return sweeps;
 }
 
-double pairs_of(const Readings& readings, const Lengths& lengths) {
+double pairs_of(const BoundArguments& readings, const Lengths& lengths) {
     double pairs = double(lengths.i) * double(lengths.j);
     for (std::int64_t extent : batch_shape(readings))
         pairs *= double(extent);
@@ -118,18 +118,18 @@ Axes few_of(const Lengths& lengths) {
 /// takes longer than making it.
 constexpr double pairs_worth_a_kernel = 1 << 22;
 
-bool has_one_component(const Readings& readings, double pairs) {
+bool has_one_component(const BoundArguments& readings, double pairs) {
     return pairs >= pairs_worth_a_kernel &&
-           std::ranges::any_of(readings, [](const Reading& reading) {
+           std::ranges::any_of(readings, [](const BoundArgument& reading) {
                return reading.axes != Axes::None && reading.rank == 1 &&
                       reading.rows == 1;
            });
 }
 
 /// All vectors on an axis are arrays like those of C.
-bool vectors_adjoin(const Readings& readings) {
+bool vectors_adjoin(const BoundArguments& readings) {
     bool any = false;
-    for (const Reading& reading : readings) {
+    for (const BoundArgument& reading : readings) {
         if (reading.axes == Axes::None)
             continue;
         const tilefold_operand& operand = reading.operand;
@@ -142,8 +142,8 @@ bool vectors_adjoin(const Readings& readings) {
     return any;
 }
 
-Purpose few_points(const Lengths& lengths, double pairs) {
-    Purpose purpose;
+Specialization few_points(const Lengths& lengths, double pairs) {
+    Specialization purpose;
     purpose.axis = few_of(lengths);
     if (pairs < pairs_worth_a_kernel && purpose.axis == Axes::None)
         return purpose;
@@ -159,7 +159,7 @@ Purpose few_points(const Lengths& lengths, double pairs) {
 
 } // namespace
 
-CallShape shape_of(const Readings& readings, const Lengths& lengths,
+CallShape shape_of(const BoundArguments& readings, const Lengths& lengths,
                    std::span<const Location> devices, Mode mode,
                    const BindOptions& options, const Options& settings) {
     CallShape call{readings, lengths, mode, {}, false, devices};
@@ -180,8 +180,8 @@ CallShape shape_of(const Readings& readings, const Lengths& lengths,
     return call;
 }
 
-Purpose of_sweeps(const Purpose& purpose) {
-    Purpose of_all;
+Specialization of_sweeps(const Specialization& purpose) {
+    Specialization of_all;
     of_all.one_component = purpose.one_component;
     return of_all;
 }

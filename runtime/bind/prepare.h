@@ -13,19 +13,19 @@ namespace tilefold {
 
 /// What of a call's sizes a kernel is made for.
 struct CallShape {
-    const Readings& readings;
+    const BoundArguments& readings;
     const Lengths& lengths;
     Mode mode = Mode::Reduce;
-    Purpose purpose;
+    Specialization purpose;
     bool tuned = false;                     ///< plans are to be timed
     std::span<const Location> devices = {}; ///< that compute; none: the CPU
 };
-CallShape shape_of(const Readings& readings, const Lengths& lengths,
+CallShape shape_of(const BoundArguments& readings, const Lengths& lengths,
                    std::span<const Location> devices, Mode mode,
                    const BindOptions& options, const Options& settings);
 
 /// What of it holds of derivatives, too.
-Purpose of_sweeps(const Purpose& purpose);
+Specialization of_sweeps(const Specialization& purpose);
 
 /// Everything of an Executable but what concerns names. Throws Error.
 std::shared_ptr<Executable> prepare(const detail::FormulaState& formula,

@@ -51,7 +51,7 @@ public:
     ThreadPool pool;
     KernelProvider provider;
     Devices devices;
-    std::atomic<std::int64_t> runs = 0, tiles_met = 0, tiles_left_out = 0;
+    std::atomic<std::int64_t> runs = 0, tiles_visited = 0, tiles_skipped = 0;
     /// Inside: threads that parse, compile or load. Closed during fork()
     /// (some ten milliseconds at most), so that a child finds neither LLVM's
     /// locks taken nor a kernel that nobody finishes.

@@ -27,7 +27,7 @@ namespace tilefold {
 namespace detail {
 
 /// What one kernel left behind.
-struct Left {
+struct Intermediate {
     std::vector<std::byte> bytes;  ///< empty where a result holds it …
     DeviceMemoryPointer on_device; ///< … null there, and on the host
     View view;                     ///< batch, points, components
@@ -102,7 +102,7 @@ private:
         check_left(state.executable->program);
         fill_job(state, *bound_.parsed, readings_, sweeps_.lengths,
                  {.ranges = sweeps_.ranges});
-        Left& left = left_.emplace_back();
+        Intermediate& left = left_.emplace_back();
         left.batch = state.batch_dimensions;
         Output out = Output::of(nullptr, state.executable->program.result.dtype,
                                 state.shape);
@@ -134,7 +134,7 @@ private:
 
     /// The result that is all a kernel leaves, and may be written by it; or
     /// -1.
-    int sole_result(std::size_t number, const Left& left) const {
+    int sole_result(std::size_t number, const Intermediate& left) const {
         if (accumulate_ || executables_.parts[number].size() != 1)
             return -1;
         const SweepPart& part = executables_.parts[number][0];
@@ -159,7 +159,7 @@ private:
         return result == left || (result == DType::U64 && left == DType::I64);
     }
 
-    void* allocate(Left& left) const {
+    void* allocate(Intermediate& left) const {
         constexpr const char* what = "a sum between two sweeps over the pairs";
         const char* cure = bound_.parsed->derivation().empty()
                                ? "pass fewer batches at a time, or float32"
@@ -201,8 +201,8 @@ private:
     }
 
     /// What later kernels read a part as.
-    void add_reading(const SweepPart& part, const Left& left) {
-        Reading reading;
+    void add_reading(const SweepPart& part, const Intermediate& left) {
+        BoundArgument reading;
         reading.name = part.name;
         reading.axes = part.type.axes;
         reading.dtype = left.view.dtype;
@@ -230,7 +230,7 @@ private:
         const char* base;
         std::int64_t point, component;
     };
-    Source source_of(const SweepPart& part, const Left& left) const {
+    Source source_of(const SweepPart& part, const Intermediate& left) const {
         const Extents& strides = left.view.strides;
         Source source{static_cast<const char*>(left.view.data), 0, 0};
         std::size_t axis = left.batch;
@@ -260,7 +260,7 @@ private:
 
     void gather_on_device(std::size_t number) {
         const ResultPlace place = executables_.results[number];
-        Gathering gathering;
+        StridedReduction gathering;
         write_to(gathering, outs_[number], accumulate_);
         if (place.sweep < 0)
             gathering.kept = gathering.written; // zeros
@@ -270,10 +270,10 @@ private:
     }
 
     /// Batches first, then points and components.
-    void read_batches(std::size_t number, Gathering& gathering) const {
+    void read_batches(std::size_t number, StridedReduction& gathering) const {
         const ResultPlace place = executables_.results[number];
         const Type& type = executables_.types[number];
-        const Left& left = left_[std::size_t(place.sweep)];
+        const Intermediate& left = left_[std::size_t(place.sweep)];
         const Source source = source_of(
             executables_
                 .parts[std::size_t(place.sweep)][std::size_t(place.part)],
@@ -290,7 +290,7 @@ private:
             gathering.kept.push_back({type.rows, source.component});
     }
 
-    static Extents batches_of(const Left& left) {
+    static Extents batches_of(const Intermediate& left) {
         const auto first = left.view.shape.begin();
         return {first, first + std::ptrdiff_t(left.batch)};
     }
@@ -307,7 +307,7 @@ private:
     void add_batches(std::size_t number) {
         const ResultPlace place = executables_.results[number];
         const Type& type = executables_.types[number];
-        const Left& left = left_[std::size_t(place.sweep)];
+        const Intermediate& left = left_[std::size_t(place.sweep)];
         const SweepPart& part =
             executables_
                 .parts[std::size_t(place.sweep)][std::size_t(place.part)];
@@ -334,7 +334,7 @@ private:
         Extents strides(sweeps_.batch.size(), 0);
         Extents own = sweeps_.batch;
         if (result.argument >= 0) {
-            const Reading& like = readings_[std::size_t(result.argument)];
+            const BoundArgument& like = readings_[std::size_t(result.argument)];
             own.assign(like.view->shape.begin(),
                        like.view->shape.begin() + std::ptrdiff_t(like.batch));
         }
@@ -356,8 +356,8 @@ private:
     bool accumulate_;
     Stream stream_; ///< of a device
     std::vector<bool> written_;
-    Readings readings_;
-    std::deque<Left> left_; ///< by kernel; readings point into it
+    BoundArguments readings_;
+    std::deque<Intermediate> left_; ///< by kernel; readings point into it
     std::deque<BoundState> kernels_;
     std::vector<Extents> batch_strides_; ///< by result
     ElementSums sums_;                   ///< of one result
@@ -390,10 +390,10 @@ void sum_batches(BoundSweeps& sweeps,
 
 } // namespace
 
-void bind_sweeps(BoundState& bound, const Readings& readings,
+void bind_sweeps(BoundState& bound, const BoundArguments& readings,
                  const Lengths& lengths, const BindOptions& options) {
     auto sweeps = std::make_shared<BoundSweeps>();
-    for (const Reading& reading : readings)
+    for (const BoundArgument& reading : readings)
         sweeps->arguments.push_back(
             {std::string(reading.name), *reading.view, reading});
     sweeps->lengths = lengths;

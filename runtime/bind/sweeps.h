@@ -23,7 +23,7 @@ public:
     struct Argument {
         std::string name;
         View view;
-        Reading reading; ///< points to `view` and `name`
+        BoundArgument reading; ///< points to `view` and `name`
     };
     struct Result {
         Extents shape;
@@ -51,7 +51,7 @@ public:
 } // namespace detail
 
 /// Fills `bound.sweeps`.
-void bind_sweeps(detail::BoundState& bound, const Readings& readings,
+void bind_sweeps(detail::BoundState& bound, const BoundArguments& readings,
                  const Lengths& lengths, const BindOptions& options);
 
 /// Checks the outputs, one for each result, and computes them.

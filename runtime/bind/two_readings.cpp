@@ -12,16 +12,16 @@
 namespace tilefold {
 namespace {
 
-Extents batch_of_others(const Readings& readings, std::size_t place,
+Extents batch_of_others(const BoundArguments& readings, std::size_t place,
                         const Ranges* ranges) {
-    Readings others = readings;
+    BoundArguments others = readings;
     others.erase(others.begin() + std::ptrdiff_t(place));
     return batch_shape(others, ranges);
 }
 
 /// Whether the dimensions of a reading before its last `rest` are the last
 /// batch dimensions of the others.
-bool leads_with_batch(const Readings& readings, std::size_t place,
+bool leads_with_batch(const BoundArguments& readings, std::size_t place,
                       std::size_t rest, const Ranges* ranges) {
     const Extents& shape = readings[place].view->shape;
     if (shape.size() <= rest)
@@ -35,14 +35,14 @@ bool leads_with_batch(const Readings& readings, std::size_t place,
 
 /// Whether an array may be (…, N): a number for each point of each batch.
 /// Others on its axis have N points, or may be read so, too.
-bool has_number_for_each_point(const Readings& readings, std::size_t place,
-                               const Ranges* ranges) {
-    const Reading& reading = readings[place];
+bool has_number_for_each_point(const BoundArguments& readings,
+                               std::size_t place, const Ranges* ranges) {
+    const BoundArgument& reading = readings[place];
     if (!leads_with_batch(readings, place, 1, ranges))
         return false;
     const std::int64_t points = reading.view->shape.back();
     for (std::size_t k = 0; k < readings.size(); ++k) {
-        const Reading& other = readings[k];
+        const BoundArgument& other = readings[k];
         if (k != place && contains(other.axes, reading.axes) &&
             other.points != points &&
             (other.view->shape.back() != points ||
@@ -54,8 +54,8 @@ bool has_number_for_each_point(const Readings& readings, std::size_t place,
 
 /// Whether nothing else is on the axis of an array, and another argument has
 /// vectors as long: then these are vectors, too.
-bool has_partner(const Readings& readings, std::size_t place) {
-    const Reading& reading = readings[place];
+bool has_partner(const BoundArguments& readings, std::size_t place) {
+    const BoundArgument& reading = readings[place];
     bool found = false;
     for (std::size_t k = 0; k < readings.size(); ++k) {
         if (k == place)
@@ -68,9 +68,9 @@ bool has_partner(const Readings& readings, std::size_t place) {
 }
 
 /// Whether the batch dimensions of a reading are those of the others, or 1.
-bool broadcasts(const Readings& readings, std::size_t place,
+bool broadcasts(const BoundArguments& readings, std::size_t place,
                 const Ranges* ranges) {
-    const Reading& reading = readings[place];
+    const BoundArgument& reading = readings[place];
     const Extents batch = batch_of_others(readings, place, ranges);
     for (std::size_t d = 1; d <= std::min(reading.batch, batch.size()); ++d) {
         const std::int64_t extent = reading.view->shape[reading.batch - d];
@@ -95,15 +95,15 @@ std::string counted(std::int64_t count, const char* what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-[[noreturn]] void say_it_is_a_batch(const Reading& reading) {
+[[noreturn]] void say_it_is_a_batch(const BoundArgument& reading) {
     const Extents& shape = reading.view->shape;
     fail(Code::BatchOfScalars, {std::string(reading.name), spelling_of(shape),
                                 spelling_of(extended(shape, 1))});
 }
 
-void check_array(const Readings& readings, std::size_t place,
+void check_array(const BoundArguments& readings, std::size_t place,
                  const Ranges* ranges) {
-    const Reading& reading = readings[place];
+    const BoundArgument& reading = readings[place];
     const Extents& shape = reading.view->shape;
     const bool one_number = reading.points == 1 && reading.rows == 1;
     if (one_number || !has_number_for_each_point(readings, place, ranges) ||
@@ -119,9 +119,9 @@ void check_array(const Readings& readings, std::size_t place,
           spelling_of(extended(shape, 1)), spelling_of(preceded(shape))});
 }
 
-void check_parameter(const Readings& readings, std::size_t place,
+void check_parameter(const BoundArguments& readings, std::size_t place,
                      const Ranges* ranges) {
-    const Reading& reading = readings[place];
+    const BoundArgument& reading = readings[place];
     const Extents& shape = reading.view->shape;
     if (shape.size() != 1 || reading.rank != 1 ||
         !leads_with_batch(readings, place, 0, ranges))
@@ -134,7 +134,8 @@ void check_parameter(const Readings& readings, std::size_t place,
 }
 
 /// Of another array on the axis of one, or -1.
-std::int64_t points_of_another(const Readings& readings, std::size_t place) {
+std::int64_t points_of_another(const BoundArguments& readings,
+                               std::size_t place) {
     for (std::size_t k = 0; k < readings.size(); ++k)
         if (k != place && contains(readings[k].axes, readings[place].axes))
             return readings[k].points;
@@ -143,14 +144,14 @@ std::int64_t points_of_another(const Readings& readings, std::size_t place) {
 
 } // namespace
 
-bool any_batch(const Readings& readings, const Ranges* ranges) {
+bool any_batch(const BoundArguments& readings, const Ranges* ranges) {
     return (ranges && !ranges->batch().empty()) ||
-           std::ranges::any_of(readings, [](const Reading& reading) {
+           std::ranges::any_of(readings, [](const BoundArgument& reading) {
                return reading.batch > 0;
            });
 }
 
-void check_two_readings(const Readings& readings, std::size_t place,
+void check_two_readings(const BoundArguments& readings, std::size_t place,
                         const Ranges* ranges) {
     if (readings[place].axes == Axes::None)
         check_parameter(readings, place, ranges);
@@ -158,9 +159,9 @@ void check_two_readings(const Readings& readings, std::size_t place,
         check_array(readings, place, ranges);
 }
 
-void explain_length(const Readings& readings, const Ranges* ranges) {
+void explain_length(const BoundArguments& readings, const Ranges* ranges) {
     for (std::size_t k = 0; k < readings.size(); ++k) {
-        const Reading& reading = readings[k];
+        const BoundArgument& reading = readings[k];
         const Extents& shape = reading.view->shape;
         if (reading.axes != Axes::None && shape.size() > 1 &&
             shape.back() != reading.points &&

@@ -21,14 +21,14 @@
 namespace tilefold {
 
 /// Whether an argument or the ranges, which may be null, have a batch.
-bool any_batch(const Readings& readings, const Ranges* ranges);
+bool any_batch(const BoundArguments& readings, const Ranges* ranges);
 
 /// Throws where the array or the parameter at `place` has two readings.
-void check_two_readings(const Readings& readings, std::size_t place,
+void check_two_readings(const BoundArguments& readings, std::size_t place,
                         const Ranges* ranges);
 
 /// Throws where arrays on one axis disagree in length and one of them is a
 /// batch of scalars by its shape.
-void explain_length(const Readings& readings, const Ranges* ranges);
+void explain_length(const BoundArguments& readings, const Ranges* ranges);
 
 } // namespace tilefold

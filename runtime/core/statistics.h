@@ -13,7 +13,7 @@ struct Statistics {
     std::int64_t disk_hits = 0;   ///< images read from the cache
     std::int64_t runs = 0;        ///< images run
     /// Tiles of pairs that kernels with index masks met, and left out.
-    std::int64_t tiles_met = 0, tiles_left_out = 0;
+    std::int64_t tiles_visited = 0, tiles_skipped = 0;
     double compile_milliseconds = 0;
 };
 

@@ -115,13 +115,14 @@ GatherType type_of(DType dtype) {
     internal_error("no result is " + std::string(spelling_of(dtype)));
 }
 
-GatherAxes axes_of(const std::vector<Gathering::Axis>& axes) {
-    static_assert(Gathering::most_axes == gather_axes);
-    if (axes.size() > Gathering::most_axes)
-        fail(tilefold::Code::CudaCannot,
-             {"arrays of " + std::to_string(axes.size()) +
-                  " dimensions that are added up",
-              "reshape them to " + std::to_string(Gathering::most_axes)});
+GatherAxes axes_of(const std::vector<StridedReduction::Axis>& axes) {
+    static_assert(StridedReduction::most_axes == gather_axes);
+    if (axes.size() > StridedReduction::most_axes)
+        fail(
+            tilefold::Code::CudaCannot,
+            {"arrays of " + std::to_string(axes.size()) +
+                 " dimensions that are added up",
+             "reshape them to " + std::to_string(StridedReduction::most_axes)});
     GatherAxes made{};
     made.count = 1;
     made.axes = std::int64_t(axes.size());
@@ -176,7 +177,7 @@ public:
             StreamMemory(on, bytes, handle_of(stream), what, cure));
     }
 
-    void gather(int device, const Gathering& gathering,
+    void gather(int device, const StridedReduction& gathering,
                 Stream stream) override {
         GatherCall call{};
         call.from = gathering.from;
@@ -204,9 +205,9 @@ public:
                           "to finish");
     }
 
-    std::vector<Stage> explain(const Program& program, std::int64_t width,
-                               double tolerance,
-                               std::string_view architecture) override;
+    std::vector<ExplainSection> explain(const Program& program,
+                                        std::int64_t width, double tolerance,
+                                        std::string_view architecture) override;
     std::vector<std::string> describe() override;
 
 private:
@@ -240,16 +241,16 @@ private:
     }
 
     /// One that no call uses.
-    std::unique_ptr<Station> take_station(int number) {
+    std::unique_ptr<DeviceContext> take_station(int number) {
         const Device& on = device(number);
         {
             const std::lock_guard lock(mutex_);
             if (auto& kept = stations_[number])
                 return std::exchange(kept, nullptr);
         }
-        return std::make_unique<Station>(on);
+        return std::make_unique<DeviceContext>(on);
     }
-    void keep_station(int number, std::unique_ptr<Station> station) {
+    void keep_station(int number, std::unique_ptr<DeviceContext> station) {
         const std::lock_guard lock(mutex_);
         stations_[number] = std::move(station);
     }
@@ -319,7 +320,8 @@ private:
     std::mutex mutex_; ///< of the driver, the devices and the stations
     std::optional<Driver> driver_;
     std::map<int, std::unique_ptr<Device>> devices_;
-    std::map<int, std::unique_ptr<Station>> stations_; ///< go before devices
+    std::map<int, std::unique_ptr<DeviceContext>>
+        stations_; ///< go before devices
     Images images_;
     DeviceCounters& counters_;
     KernelCache<DeviceKernel> memory_; ///< modules go before their devices
@@ -331,8 +333,8 @@ void Backend::run_from_host(std::span<const DeviceKernelPointer> kernels,
                             const Program& program, const tilefold::Job& job,
                             std::span<const Bytes> on_host, std::int64_t budget,
                             const Poll& poll) {
-    std::vector<std::unique_ptr<Station>> stations;
-    std::vector<Sharer> sharers;
+    std::vector<std::unique_ptr<DeviceContext>> stations;
+    std::vector<DeviceShare> sharers;
     for (const DeviceKernelPointer& kernel : kernels) {
         const Module& module =
             static_cast<const Kernels&>(*kernel).module_for(job);
@@ -346,9 +348,10 @@ void Backend::run_from_host(std::span<const DeviceKernelPointer> kernels,
                      std::move(stations[k]));
 }
 
-std::vector<Stage> Backend::explain(const Program& program, std::int64_t width,
-                                    double tolerance,
-                                    std::string_view architecture) {
+std::vector<ExplainSection> Backend::explain(const Program& program,
+                                             std::int64_t width,
+                                             double tolerance,
+                                             std::string_view architecture) {
     const Capability capability = parse_architecture(architecture);
     const auto& [plan, few] =
         choose_plans(program.graph, width_block_of(width), tolerance,

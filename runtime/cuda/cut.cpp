@@ -166,8 +166,8 @@ Cut cut(const Needs& needs, const Plan& plan, std::int64_t runs,
     return Cutter(needs, plan, runs, budget, devices).made();
 }
 
-Piece piece_of(const Needs& needs, const Cut& cut, std::int64_t number) {
-    Piece piece;
+WorkItem piece_of(const Needs& needs, const Cut& cut, std::int64_t number) {
+    WorkItem piece;
     piece.batch_piece = number / cut.row_pieces;
     piece.row_piece = number % cut.row_pieces;
     const std::int64_t first_row = piece.row_piece * cut.rows;

@@ -43,11 +43,11 @@ Cut cut(const Needs& needs, const Plan& plan, std::int64_t runs,
 
 /// One piece: these batches of the dimension after `outer`, at the indices
 /// `at` of those before.
-struct Piece {
+struct WorkItem {
     Extents at;
     Interval batches, rows;
     std::int64_t batch_piece = 0, row_piece = 0;
 };
-Piece piece_of(const Needs& needs, const Cut& cut, std::int64_t number);
+WorkItem piece_of(const Needs& needs, const Cut& cut, std::int64_t number);
 
 } // namespace tilefold::cuda

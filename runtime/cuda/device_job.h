@@ -27,7 +27,7 @@ struct DeviceOperand {
 };
 
 /// Which pairs a graph without a reduction is computed at.
-enum class Pairs : std::uint8_t { Zip, Dense };
+enum class Pairs : std::uint8_t { Pairwise, Dense };
 
 /// a / b, rounded up.
 inline std::int64_t ceiling(std::int64_t a, std::int64_t b) {
@@ -56,7 +56,7 @@ struct Job {
     std::span<const std::int64_t> column_list;
     std::int64_t rows = 1, columns = 1, width = 1;
     std::int64_t batch[most_batch_dimensions] = {1, 1, 1, 1};
-    Pairs pairs = Pairs::Zip;
+    Pairs pairs = Pairs::Pairwise;
     /// Of a graph whose reductions meet chosen pairs: the list of each batch,
     /// in the order of C, read from the rows' side. They are copied.
     std::span<const TileList* const> chosen;

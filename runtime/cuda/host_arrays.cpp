@@ -26,7 +26,7 @@ HostArrays::Site HostArrays::site_of(std::size_t operand) const {
     const bool is_row = contains(axes, Axes::I);
     const bool is_column = contains(axes, Axes::J);
     // The pair (k, k): both come as rows do.
-    if (is_column && job().work == Work::Zip)
+    if (is_column && job().work == Work::Pairwise)
         return Site::Row;
     if (is_row)
         return is_column ? Site::Both : Site::Row;
@@ -84,14 +84,14 @@ std::int64_t HostArrays::batch_stride(std::size_t dimension,
     return job().batches->strides[dimension * job().operands.size() + operand];
 }
 
-std::int64_t HostArrays::batch_extent(const Piece& piece,
+std::int64_t HostArrays::batch_extent(const WorkItem& piece,
                                       std::size_t dimension) const {
     return dimension == cut_.outer ? piece.batches.size()
                                    : needs_.batches[dimension];
 }
 
 /// Bytes from an operand's first batch to the first one of the piece.
-std::int64_t HostArrays::batch_offset(const Piece& piece,
+std::int64_t HostArrays::batch_offset(const WorkItem& piece,
                                       std::size_t operand) const {
     std::int64_t offset = 0;
     for (std::size_t d = 0; d < cut_.outer; ++d)
@@ -109,9 +109,9 @@ std::int64_t HostArrays::points(std::int64_t count,
     return count ? *std::max_element(list, list + count) + 1 : 0;
 }
 
-Brought HostArrays::brought(const Piece& piece, Site site,
-                            Interval points) const {
-    Brought brought;
+InFlight HostArrays::brought(const WorkItem& piece, Site site,
+                             Interval points) const {
+    InFlight brought;
     for (std::size_t k = 0; k < job().operands.size(); ++k) {
         if (site_of(k) != site)
             continue;
@@ -132,30 +132,30 @@ Brought HostArrays::brought(const Piece& piece, Site site,
     return brought;
 }
 
-Brought HostArrays::rows(const Piece& piece) const {
+InFlight HostArrays::rows(const WorkItem& piece) const {
     return brought(piece, Site::Row,
                    job().row_index
                        ? Interval{0, points(job().rows, job().row_index)}
                        : piece.rows);
 }
 
-Brought HostArrays::columns(const Piece& piece, Interval columns) const {
+InFlight HostArrays::columns(const WorkItem& piece, Interval columns) const {
     return brought(piece, Site::Column,
                    job().column_index
                        ? Interval{0, points(job().columns, job().column_index)}
                        : columns);
 }
 
-Brought HostArrays::both(const Piece& piece) const {
+InFlight HostArrays::both(const WorkItem& piece) const {
     return brought(piece, Site::Both,
                    {0, std::max(points(job().rows, job().row_index),
                                 points(job().columns, job().column_index))});
 }
 
-void HostArrays::place(const Brought& brought, char* memory,
+void HostArrays::place(const InFlight& brought, char* memory,
                        std::vector<DeviceOperand>& operands) const {
     const std::size_t inner = needs_.batches.size() - cut_.outer;
-    for (const Brought::Array& array : brought.arrays) {
+    for (const InFlight::Array& array : brought.arrays) {
         DeviceOperand& operand = operands[array.operand];
         operand = {};
         for (std::size_t d = 0; d < inner; ++d)
@@ -168,7 +168,7 @@ void HostArrays::place(const Brought& brought, char* memory,
     }
 }
 
-std::vector<DeviceOperand> HostArrays::parameters(const Piece& piece) const {
+std::vector<DeviceOperand> HostArrays::parameters(const WorkItem& piece) const {
     const std::size_t inner = needs_.batches.size() - cut_.outer;
     std::vector<DeviceOperand> operands(job().operands.size());
     for (std::size_t k = 0; k < operands.size(); ++k) {
@@ -189,7 +189,7 @@ std::vector<DeviceOperand> HostArrays::parameters(const Piece& piece) const {
     return operands;
 }
 
-DenseCopy HostArrays::results(const Piece& piece) const {
+DenseCopy HostArrays::results(const WorkItem& piece) const {
     const Target& target = job().target;
     std::vector<CopiedAxis> axes;
     for (std::size_t d = cut_.outer; d < needs_.batches.size(); ++d)
@@ -201,7 +201,7 @@ DenseCopy HostArrays::results(const Piece& piece) const {
     return {axes, size_of(call_.result.dtype)};
 }
 
-char* HostArrays::out(const Piece& piece) const {
+char* HostArrays::out(const WorkItem& piece) const {
     const Target& target = job().target;
     char* out = target.data;
     for (std::size_t d = 0; d < cut_.outer; ++d)
@@ -211,7 +211,7 @@ char* HostArrays::out(const Piece& piece) const {
     return needs_.folds_rows ? out : out + piece.rows.first * target.row;
 }
 
-void HostArrays::describe(const Piece& piece, const DenseCopy& results,
+void HostArrays::describe(const WorkItem& piece, const DenseCopy& results,
                           Job& made) const {
     const std::size_t inner = needs_.batches.size() - cut_.outer;
     made = without_arrays(job(), call_.graph.literals.size());

@@ -14,7 +14,7 @@
 namespace tilefold::cuda {
 
 /// Arrays that are brought together, one after the other in one memory.
-struct Brought {
+struct InFlight {
     struct Array {
         std::size_t operand;
         DenseCopy copy;
@@ -33,26 +33,27 @@ public:
 
     const Cut& cut() const { return cut_; }
     const tilefold::Job& job() const { return call_.job; }
-    Piece piece(std::int64_t number) const {
+    WorkItem piece(std::int64_t number) const {
         return piece_of(needs_, cut_, number);
     }
     /// Of the rows of a piece; of some columns; and of what is read as both.
-    Brought rows(const Piece& piece) const;
-    Brought columns(const Piece& piece, Interval columns) const;
-    Brought both(const Piece& piece) const;
+    InFlight rows(const WorkItem& piece) const;
+    InFlight columns(const WorkItem& piece, Interval columns) const;
+    InFlight both(const WorkItem& piece) const;
     /// Sets where operands are that were brought to `memory`.
-    void place(const Brought& brought, char* memory,
+    void place(const InFlight& brought, char* memory,
                std::vector<DeviceOperand>& operands) const;
     /// Operands of a piece: parameters; others are placed.
-    std::vector<DeviceOperand> parameters(const Piece& piece) const;
+    std::vector<DeviceOperand> parameters(const WorkItem& piece) const;
 
     /// Results of a piece: their dense copy, and element 0 of it in `out`.
-    DenseCopy results(const Piece& piece) const;
-    char* out(const Piece& piece) const;
+    DenseCopy results(const WorkItem& piece) const;
+    char* out(const WorkItem& piece) const;
 
     /// Job of a piece, but for operands and `out`, whose strides are those of
     /// `results`.
-    void describe(const Piece& piece, const DenseCopy& results, Job& job) const;
+    void describe(const WorkItem& piece, const DenseCopy& results,
+                  Job& job) const;
 
 private:
     enum class Site : std::uint8_t { None, Row, Column, Both };
@@ -60,11 +61,12 @@ private:
     Site site_of(std::size_t operand) const;
     std::int64_t width_of(std::int32_t rows) const;
     std::int64_t batch_stride(std::size_t dimension, std::size_t operand) const;
-    std::int64_t batch_offset(const Piece& piece, std::size_t operand) const;
-    std::int64_t batch_extent(const Piece& piece, std::size_t dimension) const;
+    std::int64_t batch_offset(const WorkItem& piece, std::size_t operand) const;
+    std::int64_t batch_extent(const WorkItem& piece,
+                              std::size_t dimension) const;
     std::int64_t points(std::int64_t count, const std::int64_t* list) const;
     Needs needs(const Image& image) const;
-    Brought brought(const Piece& piece, Site site, Interval points) const;
+    InFlight brought(const WorkItem& piece, Site site, Interval points) const;
     double bytes_of_point(std::size_t operand) const;
 
     const HostCall& call_;

@@ -28,9 +28,9 @@ namespace {
 using Folded = std::vector<std::vector<double>>;
 
 /// Memory that grows.
-class Room {
+class DeviceBuffer {
 public:
-    Room(const Device& device, const OwnStream& stream)
+    DeviceBuffer(const Device& device, const OwnStream& stream)
         : device_(device), stream_(stream) {}
 
     /// Nothing that is queued may still use it where it grows.
@@ -54,10 +54,10 @@ private:
 };
 
 /// Pieces through one device.
-class Conveyor {
+class TransferPipeline {
 public:
-    Conveyor(const HostArrays& arrays, const Sharer& sharer, Folded& folded,
-             const Watcher& watcher)
+    TransferPipeline(const HostArrays& arrays, const DeviceShare& sharer,
+                     Folded& folded, const Watcher& watcher)
         : arrays_(arrays), watcher_(watcher), module_(*sharer.module),
           parts_(sharer.station->parts()), folded_(folded),
           resident_(module_.device(), parts_.copies),
@@ -68,17 +68,17 @@ public:
                    Columns(module_.device(), parts_.copies)} {}
 
     /// What is queued still uses memory that goes.
-    ~Conveyor() {
+    ~TransferPipeline() {
         const Driver& driver = module_.device().driver();
         for (const OwnStream& stream : parts_.computes)
             driver.cuStreamSynchronize(stream.handle());
         driver.cuStreamSynchronize(parts_.copies.handle());
     }
-    Conveyor(const Conveyor&) = delete;
-    Conveyor& operator=(const Conveyor&) = delete;
+    TransferPipeline(const TransferPipeline&) = delete;
+    TransferPipeline& operator=(const TransferPipeline&) = delete;
 
     /// Queues a piece, and waits for the last but one; false: stop.
-    bool take(const Piece& piece) {
+    bool take(const WorkItem& piece) {
         Place& place = places_[next_];
         next_ = 1 - next_;
         leave(place);
@@ -101,9 +101,9 @@ private:
             : stream(stream), memory(device, stream), ready(device),
               done(device) {}
         const OwnStream& stream;
-        Room memory; ///< of rows and results
+        DeviceBuffer memory; ///< of rows and results
         Event ready, done;
-        std::optional<Piece> piece;
+        std::optional<WorkItem> piece;
         std::optional<DenseCopy> results;
         std::vector<DeviceOperand> operands;
         Job job;
@@ -114,7 +114,7 @@ private:
     struct Columns {
         Columns(const Device& device, const OwnStream& stream)
             : memory(device, stream), ready(device), used(device) {}
-        Room memory;
+        DeviceBuffer memory;
         Event ready, used;
     };
 
@@ -125,17 +125,17 @@ private:
         return arrays_.job().work == Work::FoldRows &&
                arrays_.cut().cuts_rows();
     }
-    void upload(const Brought& brought, char* memory) {
-        for (const Brought::Array& array : brought.arrays)
+    void upload(const InFlight& brought, char* memory) {
+        for (const InFlight::Array& array : brought.arrays)
             parts_.transfer.upload(array.copy, array.from, memory + array.place,
                                    parts_.copies);
     }
 
-    void bring_resident(const Piece& piece);
-    void bring_rows(Place& place, const Piece& piece);
-    bool compute(Place& place, const Piece& piece);
-    bool accumulate(Place& place, const Piece& piece);
-    bool watch(const Piece& piece, std::int64_t columns) const {
+    void bring_resident(const WorkItem& piece);
+    void bring_rows(Place& place, const WorkItem& piece);
+    bool compute(Place& place, const WorkItem& piece);
+    bool accumulate(Place& place, const WorkItem& piece);
+    bool watch(const WorkItem& piece, std::int64_t columns) const {
         return watcher_.advance(double(piece.batches.size()) *
                                 double(piece.rows.size()) * double(columns));
     }
@@ -144,9 +144,9 @@ private:
     const HostArrays& arrays_;
     const Watcher watcher_; ///< told how many pairs were queued
     const Module& module_;
-    Station::Parts& parts_;
+    DeviceContext::Parts& parts_;
     Folded& folded_;
-    Room resident_; ///< arrays read as both, and columns that stay
+    DeviceBuffer resident_; ///< arrays read as both, and columns that stay
     Event resident_ready_;
     std::int64_t resident_of_ = -1; ///< piece of batches
     std::vector<DeviceOperand> resident_operands_;
@@ -156,14 +156,14 @@ private:
 };
 
 /// Once for all pieces of the same batches.
-void Conveyor::bring_resident(const Piece& piece) {
+void TransferPipeline::bring_resident(const WorkItem& piece) {
     if (piece.batch_piece == resident_of_)
         return;
     resident_of_ = piece.batch_piece;
     for (Place& place : places_)
         place.done.hold(parts_.copies); // they have been read
-    const Brought both = arrays_.both(piece);
-    Brought columns;
+    const InFlight both = arrays_.both(piece);
+    InFlight columns;
     if (stays())
         columns = arrays_.columns(piece, {0, arrays_.job().columns});
     char* memory = resident_.of(both.bytes + columns.bytes);
@@ -175,8 +175,8 @@ void Conveyor::bring_resident(const Piece& piece) {
     resident_ready_.record(parts_.copies);
 }
 
-void Conveyor::bring_rows(Place& place, const Piece& piece) {
-    const Brought rows = arrays_.rows(piece);
+void TransferPipeline::bring_rows(Place& place, const WorkItem& piece) {
+    const InFlight rows = arrays_.rows(piece);
     place.results = arrays_.results(piece);
     const std::size_t results = place.results->bytes();
     // Taken in the order of the stream that computes; copies wait for it.
@@ -196,7 +196,7 @@ void Conveyor::bring_rows(Place& place, const Piece& piece) {
     place.job.operands = place.operands;
 }
 
-bool Conveyor::compute(Place& place, const Piece& piece) {
+bool TransferPipeline::compute(Place& place, const WorkItem& piece) {
     resident_ready_.hold(place.stream);
     place.ready.hold(place.stream);
     std::vector<const TileList*> lists;
@@ -218,7 +218,7 @@ bool Conveyor::compute(Place& place, const Piece& piece) {
 }
 
 /// False where it was told to stop: results are of no use then.
-bool Conveyor::accumulate(Place& place, const Piece& piece) {
+bool TransferPipeline::accumulate(Place& place, const WorkItem& piece) {
     const std::int64_t all = arrays_.job().columns;
     if (stays()) {
         place.run->accumulate({0, all}, place.operands);
@@ -230,7 +230,7 @@ bool Conveyor::accumulate(Place& place, const Piece& piece) {
         Columns& columns = columns_[next_columns_];
         next_columns_ = 1 - next_columns_;
         columns.used.hold(parts_.copies);
-        const Brought brought = arrays_.columns(piece, interval);
+        const InFlight brought = arrays_.columns(piece, interval);
         char* memory = columns.memory.of(brought.bytes);
         upload(brought, memory);
         columns.ready.record(parts_.copies);
@@ -245,10 +245,10 @@ bool Conveyor::accumulate(Place& place, const Piece& piece) {
 }
 
 /// Results to the host, where the place has any.
-void Conveyor::leave(Place& place) {
+void TransferPipeline::leave(Place& place) {
     if (!place.piece)
         return;
-    const Piece piece = *std::exchange(place.piece, std::nullopt);
+    const WorkItem piece = *std::exchange(place.piece, std::nullopt);
     if (!folds()) {
         parts_.transfer.download(*place.results, place.job.out,
                                  arrays_.out(piece), place.stream);
@@ -270,19 +270,19 @@ void Conveyor::leave(Place& place) {
 }
 
 /// Results of one batch, of the states that its pieces left.
-void join(const HostArrays& arrays, const Sharer& sharer,
+void join(const HostArrays& arrays, const DeviceShare& sharer,
           std::int64_t batch_piece, std::span<const std::vector<double>> left) {
     const Device::Current current(sharer.module->device());
-    Station::Parts& parts = sharer.station->parts();
+    DeviceContext::Parts& parts = sharer.station->parts();
     const OwnStream& stream = parts.computes[0];
     const auto count = std::int64_t(left.size());
     std::vector<double> states;
     for (std::size_t at = 0; at < left[0].size(); ++at)
         for (const std::vector<double>& of_piece : left)
             states.push_back(of_piece[at]);
-    Piece piece = arrays.piece(batch_piece * count);
+    WorkItem piece = arrays.piece(batch_piece * count);
     const DenseCopy results = arrays.results(piece);
-    Room room(sharer.module->device(), stream);
+    DeviceBuffer room(sharer.module->device(), stream);
     char* out = room.of(results.bytes());
     if (arrays.job().target.accumulate)
         parts.transfer.upload(results, arrays.out(piece), out, stream);
@@ -306,10 +306,10 @@ public:
           folded_(std::size_t(arrays.cut().pieces())) {}
 
     /// Until no piece is left. Never throws.
-    void work(const Sharer& sharer, const Watcher& watcher) {
+    void work(const DeviceShare& sharer, const Watcher& watcher) {
         progress_.guard([&] {
             const Device::Current current(sharer.module->device());
-            Conveyor conveyor(arrays_, sharer, folded_, watcher);
+            TransferPipeline conveyor(arrays_, sharer, folded_, watcher);
             if (draw_.each(progress_, [&](std::int64_t number) {
                     return conveyor.take(arrays_.piece(number));
                 }))
@@ -327,12 +327,12 @@ private:
 
 /// Each device has a thread of its own, whatever the pool has: a thread of a
 /// device that waits would keep the others' pieces waiting.
-void work_together(Shares& shares, std::span<const Sharer> sharers,
+void work_together(Shares& shares, std::span<const DeviceShare> sharers,
                    Progress& progress) {
     const unsigned mode = cpu::FloatMode().callers();
     std::atomic<std::size_t> working = sharers.size() - 1;
     std::vector<std::jthread> others;
-    for (const Sharer& sharer : sharers.subspan(1))
+    for (const DeviceShare& sharer : sharers.subspan(1))
         others.emplace_back([&] {
             shares.work(sharer, {progress, false, mode});
             --working;
@@ -346,16 +346,16 @@ void work_together(Shares& shares, std::span<const Sharer> sharers,
 
 } // namespace
 
-Station::Station(const Device& device) : device_(device) {
+DeviceContext::DeviceContext(const Device& device) : device_(device) {
     const Device::Current current(device);
     parts_ = std::make_unique<Parts>(device);
 }
 
-Station::~Station() {
+DeviceContext::~DeviceContext() {
     device_.give_back([&] { parts_.reset(); });
 }
 
-void run_from_host(const HostCall& call, std::span<const Sharer> sharers,
+void run_from_host(const HostCall& call, std::span<const DeviceShare> sharers,
                    const Poll& poll) {
     if (call.job.batches->count() == 0)
         return;

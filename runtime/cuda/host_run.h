@@ -14,12 +14,12 @@
 namespace tilefold::cuda {
 
 /// What a device keeps between such calls: streams and pinned memory.
-class Station {
+class DeviceContext {
 public:
-    explicit Station(const Device& device);
-    ~Station();
-    Station(const Station&) = delete;
-    Station& operator=(const Station&) = delete;
+    explicit DeviceContext(const Device& device);
+    ~DeviceContext();
+    DeviceContext(const DeviceContext&) = delete;
+    DeviceContext& operator=(const DeviceContext&) = delete;
 
     struct Parts {
         explicit Parts(const Device& device)
@@ -36,15 +36,15 @@ private:
 };
 
 /// One of the devices that share a call; what is pointed to outlives it.
-struct Sharer {
+struct DeviceShare {
     const Module* module;
-    Station* station;
+    DeviceContext* station;
 };
 
 /// Returns when it is done. The calling thread works for the first of `sharers`
 /// and polls. Throws Error(OutOfMemory) where no piece fits the budget, and
 /// Error(Cancelled).
-void run_from_host(const HostCall& call, std::span<const Sharer> sharers,
+void run_from_host(const HostCall& call, std::span<const DeviceShare> sharers,
                    const Poll& poll);
 
 } // namespace tilefold::cuda

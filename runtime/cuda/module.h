@@ -39,7 +39,7 @@ public:
     const Image& image() const { return image_; }
     const Device& device() const { return device_; }
     /// Of its calls.
-    KeptParameters& kept() const { return kept_; }
+    ParameterCache& kept() const { return kept_; }
     /// Queues a kernel of blocks of the plan's threads; nothing waits.
     void launch(const char* kernel, Grid grid, void* argument,
                 CUstream stream) const;
@@ -61,7 +61,7 @@ private:
     Image image_;
     Loaded loaded_{device_, {}};
     std::map<std::string, Kernel, std::less<>> kernels_;
-    mutable KeptParameters kept_;
+    mutable ParameterCache kept_;
 };
 
 } // namespace tilefold::cuda

@@ -55,7 +55,7 @@ template <class T> void append(std::string& key, const T& value) {
 
 } // namespace
 
-std::string KeptParameters::key_of(const Job& job, const Numbers& numbers,
+std::string ParameterCache::key_of(const Job& job, const Numbers& numbers,
                                    CUstream stream) {
     std::string key;
     const std::int64_t batches = batches_of(job);
@@ -79,12 +79,12 @@ std::string KeptParameters::key_of(const Job& job, const Numbers& numbers,
     return key;
 }
 
-std::shared_ptr<const Parameters> KeptParameters::find(const std::string& key) {
+std::shared_ptr<const Parameters> ParameterCache::find(const std::string& key) {
     const std::lock_guard lock(mutex_);
     return key == key_ ? parameters_ : nullptr;
 }
 
-void KeptParameters::keep(std::string key,
+void ParameterCache::keep(std::string key,
                           std::shared_ptr<const Parameters> parameters) {
     const std::lock_guard lock(mutex_);
     key_ = std::move(key);

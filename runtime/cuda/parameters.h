@@ -38,7 +38,7 @@ private:
 /// same numbers finds them there, which spares it a copy and a kernel. On the
 /// default stream alone, since others may end before memory is given back in
 /// their order. Thread-safe.
-class KeptParameters {
+class ParameterCache {
 public:
     /// What they are a function of; empty: they are not of the host's numbers
     /// and of strides alone, or too large to keep.

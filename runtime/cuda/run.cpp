@@ -62,7 +62,7 @@ void Run::fill_segments() {
 
 /// Those of the module's last call, where they are the same.
 void Run::take_parameters() {
-    std::string key = KeptParameters::key_of(job_, numbers_, stream_);
+    std::string key = ParameterCache::key_of(job_, numbers_, stream_);
     if (!key.empty())
         parameters_ = module_.kept().find(key);
     const bool is_kept = parameters_ != nullptr;
@@ -234,7 +234,7 @@ void Run::finish_folded(std::span<const double> states, std::int64_t count) {
 }
 
 void Run::write_pairs() {
-    if (job_.pairs == Pairs::Zip) {
+    if (job_.pairs == Pairs::Pairwise) {
         call_.first_column = call_.first_row; // (k, k), wherever a piece begins
         return launch("zip", striding(call_.rows), runs_);
     }

@@ -4,7 +4,7 @@
 
 namespace tilefold {
 
-void write_to(Gathering& gathering, const Output& out, bool accumulate) {
+void write_to(StridedReduction& gathering, const Output& out, bool accumulate) {
     gathering.to = static_cast<char*>(out.data);
     gathering.to_dtype = out.dtype;
     gathering.accumulate = accumulate;

@@ -55,7 +55,7 @@ using DeviceMemoryPointer = std::unique_ptr<DeviceMemory>;
 
 /// Elements of an array of a device, added up and written to another one.
 /// Extents in the order of C; strides in bytes.
-struct Gathering {
+struct StridedReduction {
     struct Axis {
         std::int64_t extent = 1, stride = 0;
     };
@@ -72,7 +72,7 @@ struct Gathering {
 };
 
 /// Sets what is written: all of `out`.
-void write_to(Gathering& gathering, const Output& out, bool accumulate);
+void write_to(StridedReduction& gathering, const Output& out, bool accumulate);
 
 class DeviceBackend {
 public:
@@ -106,16 +106,16 @@ public:
     virtual DeviceMemoryPointer allocate(int device, std::size_t bytes,
                                          Stream stream, const char* what,
                                          const char* cure) = 0;
-    virtual void gather(int device, const Gathering& gathering,
+    virtual void gather(int device, const StridedReduction& gathering,
                         Stream stream) = 0;
     /// Waits for all that is queued on the stream.
     virtual void finish(int device, Stream stream) = 0;
     /// One line on what there is, or is missing: of drivers, and of compilers.
     virtual std::vector<std::string> describe() = 0;
     /// What `program` becomes for an architecture ("sm_90"): needs no device.
-    virtual std::vector<Stage> explain(const Program& program,
-                                       std::int64_t width, double tolerance,
-                                       std::string_view architecture) = 0;
+    virtual std::vector<ExplainSection>
+    explain(const Program& program, std::int64_t width, double tolerance,
+            std::string_view architecture) = 0;
 };
 
 } // namespace tilefold

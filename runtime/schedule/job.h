@@ -17,7 +17,7 @@ namespace tilefold {
 enum class Work : std::uint8_t {
     Reduce,   ///< a result for every row
     FoldRows, ///< rows are merged to one result
-    Zip,      ///< the pair term at (row k, column k)
+    Pairwise, ///< the pair term at (row k, column k)
     Dense,    ///< the pair term for rows × columns
 };
 
@@ -81,8 +81,8 @@ struct Job {
 
     /// Pairs of one batch.
     double pairs() const {
-        return work == Work::Zip ? double(rows)
-                                 : double(rows) * double(columns);
+        return work == Work::Pairwise ? double(rows)
+                                      : double(rows) * double(columns);
     }
     /// Estimated nanoseconds of one batch on one core.
     double nanoseconds() const {

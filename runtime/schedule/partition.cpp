@@ -193,10 +193,10 @@ double nanoseconds_of(const Job& job, const Partition& partition) {
            double(partition.batches) * Job::call_nanoseconds;
 }
 
-Piece Partition::piece(std::int64_t number) const {
+WorkItem Partition::piece(std::int64_t number) const {
     std::int64_t column = number % column_pieces;
     std::int64_t row = number / column_pieces % row_pieces;
-    Piece piece;
+    WorkItem piece;
     piece.batch = number / (column_pieces * row_pieces);
     piece.i0 = std::min(row * row_span, whole_rows);
     piece.i1 = piece.i0 < whole_rows ? std::min(piece.i0 + row_span, whole_rows)
@@ -225,7 +225,7 @@ Partition partition_of(const Job& job) {
         else
             split_fold(job, partition, wanted);
         break;
-    case Work::Zip:
+    case Work::Pairwise:
         cut_rows(partition, 1);
         break;
     case Work::Dense:

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "runtime/schedule/job.h"
-#include "runtime/schedule/strips.h"
+#include "runtime/schedule/row_tasks.h"
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@
 namespace tilefold {
 
 /// Rows [i0, i1) and columns [j0, j1) of a batch.
-struct Piece {
+struct WorkItem {
     std::int64_t batch = 0;
     std::int64_t i0 = 0, i1 = 0;
     std::int64_t j0 = 0, j1 = 0;
@@ -42,12 +42,12 @@ struct Partition {
     std::int64_t wave = 1;         ///< groups whose states are alive at once
     std::int64_t call_columns = 1; ///< columns of one accumulate() call
     /// Where pairs are chosen: what the pieces are instead.
-    std::optional<Strips> strips;
+    std::optional<RowTasks> strips;
 
     std::int64_t pieces() const { return batches * row_pieces * column_pieces; }
     std::int64_t groups() const { return pieces() / parts; }
     /// Pieces are numbered group by group; columns vary fastest.
-    Piece piece(std::int64_t number) const;
+    WorkItem piece(std::int64_t number) const;
 };
 
 /// Pairs of all batches.

@@ -161,7 +161,7 @@ bool Worker::accumulate(Interval rows, Interval columns, double* state) {
     return true;
 }
 
-bool Worker::accumulate(const Strip& strip, double* state) {
+bool Worker::accumulate(const RowTask& strip, double* state) {
     kernel_.init(&call_, state, partition_.block);
     for (Interval columns : strip.columns)
         if (!accumulate(strip.rows, columns, state))
@@ -170,7 +170,7 @@ bool Worker::accumulate(const Strip& strip, double* state) {
 }
 
 /// The piece's rows, block after block, onto one state.
-bool Worker::accumulate(const Piece& piece, double* state) {
+bool Worker::accumulate(const WorkItem& piece, double* state) {
     kernel_.init(&call_, state, partition_.block);
     for (std::int64_t i0 = piece.i0; i0 < piece.i1; i0 += partition_.block) {
         std::int64_t i1 = std::min(i0 + partition_.block, piece.i1);
@@ -195,7 +195,7 @@ void Worker::merge_tree(double* states, std::int64_t distance,
                           states + (p + gap) * distance, stride, rows);
 }
 
-bool Worker::reduce(const Piece& piece, std::int64_t number) {
+bool Worker::reduce(const WorkItem& piece, std::int64_t number) {
     if (kernel_.reduce) {
         kernel_.reduce(&call_, piece.i0, piece.i1, scratch_);
         return went_on(double(piece.i1 - piece.i0) *
@@ -237,7 +237,7 @@ void Worker::fold_rows(double* state, std::int64_t rows) {
 }
 
 /// The parts of a folded group are the rows of one small state.
-bool Worker::fold(const Piece& piece, std::int64_t number) {
+bool Worker::fold(const WorkItem& piece, std::int64_t number) {
     if (!accumulate(piece, state_))
         return false;
     fold_rows(state_, std::min(piece.i1 - piece.i0, partition_.block));
@@ -264,8 +264,8 @@ void Worker::finish_fold(std::int64_t number) {
     kernel_.finalise(&call_, 0, 1, states, partials.stride, scratch_);
 }
 
-bool Worker::reduce(std::span<const Strip> strips) {
-    for (const Strip& strip : strips) {
+bool Worker::reduce(std::span<const RowTask> strips) {
+    for (const RowTask& strip : strips) {
         move_to(strip.batch);
         if (is_stopped() || !accumulate(strip, state_))
             return false;
@@ -276,9 +276,9 @@ bool Worker::reduce(std::span<const Strip> strips) {
 }
 
 /// Strips have different rows: each is folded by itself, onto row 0.
-bool Worker::fold(std::span<const Strip> strips, std::int64_t number) {
+bool Worker::fold(std::span<const RowTask> strips, std::int64_t number) {
     kernel_.init(&call_, state_, partition_.block);
-    for (const Strip& strip : strips) {
+    for (const RowTask& strip : strips) {
         if (strip.columns.empty())
             continue;
         if (!accumulate(strip, strip_state_))
@@ -293,7 +293,7 @@ bool Worker::fold(std::span<const Strip> strips, std::int64_t number) {
 bool Worker::work(std::int64_t number) {
     if (partition_.strips && run_.job.work == Work::Reduce)
         return reduce(partition_.strips->piece(number));
-    Piece piece = partition_.piece(number);
+    WorkItem piece = partition_.piece(number);
     move_to(piece.batch);
     if (is_stopped()) // while the constants were prepared
         return false;
@@ -304,7 +304,7 @@ bool Worker::work(std::int64_t number) {
         return reduce(piece, number);
     case Work::FoldRows:
         return fold(piece, number);
-    case Work::Zip:
+    case Work::Pairwise:
         kernel_.zip(&call_, piece.i0, piece.i1, scratch_);
         return went_on(double(piece.i1 - piece.i0));
     case Work::Dense:

@@ -62,14 +62,14 @@ private:
     bool is_stopped() const;
     void step();
     void shift(std::size_t dimension, std::int64_t steps);
-    bool accumulate(const Piece& piece, double* state);
-    bool accumulate(const Strip& strip, double* state);
+    bool accumulate(const WorkItem& piece, double* state);
+    bool accumulate(const RowTask& strip, double* state);
     bool accumulate(Interval rows, Interval columns, double* state);
     bool went_on(double pairs);
-    bool reduce(const Piece& piece, std::int64_t number);
-    bool fold(const Piece& piece, std::int64_t number);
-    bool reduce(std::span<const Strip> strips);
-    bool fold(std::span<const Strip> strips, std::int64_t number);
+    bool reduce(const WorkItem& piece, std::int64_t number);
+    bool fold(const WorkItem& piece, std::int64_t number);
+    bool reduce(std::span<const RowTask> strips);
+    bool fold(std::span<const RowTask> strips, std::int64_t number);
     void finish_fold(std::int64_t number);
     void fold_rows(double* state, std::int64_t rows);
     void merge_tree(double* states, std::int64_t distance, std::int64_t stride,

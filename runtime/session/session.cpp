@@ -67,8 +67,8 @@ Statistics Session::statistics() const {
     Statistics counted = state_->provider.statistics();
     state_->devices.add_to(counted);
     counted.runs = state_->runs;
-    counted.tiles_met = state_->tiles_met;
-    counted.tiles_left_out = state_->tiles_left_out;
+    counted.tiles_visited = state_->tiles_visited;
+    counted.tiles_skipped = state_->tiles_skipped;
     return counted;
 }
 
@@ -84,9 +84,9 @@ const Options& Session::options() const {
     return state_->options;
 }
 
-std::vector<Stage> Session::explain(std::string_view text,
-                                    std::span<const NamedView> arguments,
-                                    const BindOptions& options) const {
+std::vector<ExplainSection>
+Session::explain(std::string_view text, std::span<const NamedView> arguments,
+                 const BindOptions& options) const {
     return formula(text).explain(arguments, options);
 }
 

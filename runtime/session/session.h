@@ -19,7 +19,7 @@
 namespace tilefold {
 
 struct FreeName; // these two are told in full by compiler/pipeline.h
-struct Stage;
+struct ExplainSection;
 class DeviceMemory;
 namespace detail {
 class SessionState;
@@ -113,14 +113,15 @@ public:
                             const BindOptions& options = {}) const;
     /// Stage texts: reading, AST, IR, plan, LLVM IR, assembly; of a
     /// derivative, those of each sweep.
-    std::vector<Stage> explain(std::span<const NamedView> arguments,
-                               const BindOptions& options = {}) const;
+    std::vector<ExplainSection> explain(std::span<const NamedView> arguments,
+                                        const BindOptions& options = {}) const;
     /// The same for a GPU, which need not be there: plan, CUDA C++, registers
     /// and the share of the card's limit that is to be expected.
     /// `architecture`: "sm_90".
-    std::vector<Stage> explain_for_gpu(std::span<const NamedView> arguments,
-                                       std::string_view architecture,
-                                       const BindOptions& options = {}) const;
+    std::vector<ExplainSection>
+    explain_for_gpu(std::span<const NamedView> arguments,
+                    std::string_view architecture,
+                    const BindOptions& options = {}) const;
 
 private:
     friend class Session;
@@ -150,9 +151,9 @@ public:
     int threads() const;
     const Options& options() const; ///< as resolved
     /// Stage texts: reading, AST, IR, plan, LLVM IR, assembly.
-    std::vector<Stage> explain(std::string_view text,
-                               std::span<const NamedView> arguments,
-                               const BindOptions& options = {}) const;
+    std::vector<ExplainSection> explain(std::string_view text,
+                                        std::span<const NamedView> arguments,
+                                        const BindOptions& options = {}) const;
 
 private:
     std::shared_ptr<detail::SessionState> state_;

@@ -62,11 +62,11 @@ private:
                 continue;
             largest_[c] = std::max(largest_[c], stretched[c] / length[c]);
             if (!std::isfinite(curvature[c]) || !std::isfinite(descent[c]))
-                columns_.end(c, Outcome::NotFinite);
+                columns_.end(c, SolveStatus::NotFinite);
             else if (curvature[c] < 0 && is_indefinite(c))
-                columns_.end(c, Outcome::Indefinite);
+                columns_.end(c, SolveStatus::Indefinite);
             else if (curvature[c] <= smallest_cosine * length[c] * stretched[c])
-                columns_.end(c, Outcome::Stagnated);
+                columns_.end(c, SolveStatus::Stagnated);
             else
                 steps[c] = descent[c] / curvature[c];
         }

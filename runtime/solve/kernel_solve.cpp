@@ -67,11 +67,11 @@ public:
           clocked_(clocked) {}
 
     void diagonal(std::span<double> out) {
-        evaluate({.want = Want::Diag, .goes_on = goes_on_}, out);
+        evaluate({.want = Query::Diag, .goes_on = goes_on_}, out);
     }
     void row(std::int64_t number, std::span<double> out) {
         evaluate(
-            {.want = Want::Dense, .i = Rows{&number, 1}, .goes_on = goes_on_},
+            {.want = Query::Dense, .i = Rows{&number, 1}, .goes_on = goes_on_},
             out);
     }
 
@@ -123,9 +123,9 @@ public:
                      system.arguments_, system.goes_on_, clocked_) {}
 
     /// Of `columns` columns, which refer to this.
-    Products products(std::int64_t columns) {
+    LinearOperator products(std::int64_t columns) {
         const DType working = system_.working_;
-        Products matrix;
+        LinearOperator matrix;
         matrix.size = system_.size();
         matrix.product = [this, columns](auto in, auto out) {
             multiply(DType::F64, in, out, columns);
@@ -345,9 +345,9 @@ std::string KernelSystem::warning(const Solution& solution,
                       rtol = spelled(options.rtol);
     const bool single = working_ == DType::F32;
     switch (solution.worst()) {
-    case Outcome::Converged:
+    case SolveStatus::Converged:
         return "";
-    case Outcome::Exhausted:
+    case SolveStatus::Exhausted:
         return message_of(
             Code::SolveExhausted,
             {iterations, residual, rtol,
@@ -355,15 +355,15 @@ std::string KernelSystem::warning(const Solution& solution,
                  ? "raise maxiter, ridge or rtol"
                  : "raise maxiter, ridge or rtol, or pass "
                    "preconditioner='cholesky'"});
-    case Outcome::Stagnated:
+    case SolveStatus::Stagnated:
         return message_of(
             Code::SolveStagnated,
             {iterations, residual, rtol, single ? "float32" : "float64",
              single ? "raise ridge or rtol, or pass float64 arrays"
                     : "raise ridge or rtol"});
-    case Outcome::Indefinite:
+    case SolveStatus::Indefinite:
         return message_of(Code::SolveIndefinite, {iterations, residual});
-    case Outcome::NotFinite:
+    case SolveStatus::NotFinite:
         return message_of(Code::SolveNotFinite, {iterations});
     }
     internal_error("an unknown outcome");
@@ -371,14 +371,14 @@ std::string KernelSystem::warning(const Solution& solution,
 
 std::string warning_of(const LogDeterminant& found) {
     switch (found.outcome) {
-    case Outcome::Converged:
+    case SolveStatus::Converged:
         return "";
-    case Outcome::Indefinite:
-    case Outcome::Stagnated:
+    case SolveStatus::Indefinite:
+    case SolveStatus::Stagnated:
         return message_of(Code::LogdetIndefinite, {});
-    case Outcome::NotFinite:
+    case SolveStatus::NotFinite:
         return message_of(Code::LogdetNotFinite, {});
-    case Outcome::Exhausted:
+    case SolveStatus::Exhausted:
         return message_of(Code::LogdetUnsettled,
                           {spelled(found.moved), std::to_string(found.steps),
                            spelled(found.error)});

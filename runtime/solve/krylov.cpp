@@ -47,13 +47,13 @@ Row lengths_of(const Block& block) {
     return dot(block, block).sqrt();
 }
 
-Columns::Columns(const Products& matrix, std::span<const double> b,
+Columns::Columns(const LinearOperator& matrix, std::span<const double> b,
                  std::int64_t columns, const SolveOptions& options)
     : matrix_(matrix), options_(options),
       most_(most_iterations(options, matrix.size)),
       b_(Eigen::Map<const Block>(b.data(), matrix.size, columns)),
       x_(Block::Zero(matrix.size, columns)), scale_(powers(b_)),
-      outcomes_(std::size_t(columns), Outcome::Converged),
+      outcomes_(std::size_t(columns), SolveStatus::Converged),
       active_(std::size_t(columns), true) {
     b_.rowwise() *= scale_;
     start();
@@ -63,7 +63,7 @@ bool Columns::any_active() const {
     return std::find(active_.begin(), active_.end(), true) != active_.end();
 }
 
-void Columns::end(Eigen::Index column, Outcome outcome) {
+void Columns::end(Eigen::Index column, SolveStatus outcome) {
     outcomes_[std::size_t(column)] = outcome;
     active_[std::size_t(column)] = false;
 }
@@ -77,10 +77,10 @@ void Columns::start() {
             x_.col(c).setConstant(NAN);
             residual_.col(c).setZero();
             reached_[c] = NAN;
-            end(c, Outcome::NotFinite);
+            end(c, SolveStatus::NotFinite);
         } else if (norms_[c] == 0) {
             reached_[c] = 0;
-            end(c, Outcome::Converged);
+            end(c, SolveStatus::Converged);
         }
     }
 }
@@ -152,16 +152,16 @@ void Columns::step(const Block& direction, const Block& image,
             best_.col(c) = x_.col(c);
         }
         if (!std::isfinite(lengths[c]))
-            end(c, Outcome::NotFinite);
+            end(c, SolveStatus::NotFinite);
         else if (lengths[c] <= options_.rtol * norms_[c])
-            end(c, Outcome::Converged);
+            end(c, SolveStatus::Converged);
     }
 }
 
 void Columns::finish() {
     for (Eigen::Index c = 0; c < count(); ++c)
         if (is_active(c))
-            end(c, Outcome::Exhausted);
+            end(c, SolveStatus::Exhausted);
     x_ = best_;
 }
 
@@ -173,26 +173,27 @@ void Columns::check() {
             continue;
         const double before = reached_[c];
         reached_[c] = lengths[c] / norms_[c];
-        const Outcome outcome = outcomes_[std::size_t(c)];
+        const SolveStatus outcome = outcomes_[std::size_t(c)];
         if (!std::isfinite(reached_[c]))
-            end(c, Outcome::NotFinite);
+            end(c, SolveStatus::NotFinite);
         else if (reached_[c] <= options_.rtol)
-            end(c, Outcome::Converged);
-        else if (outcome == Outcome::Converged || outcome == Outcome::Stagnated)
+            end(c, SolveStatus::Converged);
+        else if (outcome == SolveStatus::Converged ||
+                 outcome == SolveStatus::Stagnated)
             resume(c, reached_[c] < 0.5 * before);
     }
 }
 
 void Columns::resume(Eigen::Index column, bool helped) {
     if (!helped)
-        end(column, Outcome::Stagnated);
+        end(column, SolveStatus::Stagnated);
     else if (iterations_ >= most_)
-        end(column, Outcome::Exhausted);
+        end(column, SolveStatus::Exhausted);
     else
         active_[std::size_t(column)] = true;
 }
 
-bool Columns::reopen(Outcome outcome) {
+bool Columns::reopen(SolveStatus outcome) {
     for (std::size_t c = 0; c < active_.size(); ++c)
         active_[c] = outcomes_[c] == outcome && iterations_ < most_;
     return any_active();

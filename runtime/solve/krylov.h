@@ -27,13 +27,13 @@ Row lengths_of(const Block& block);
 /// The columns of one solve: what is known of each, and which still go on.
 class Columns {
 public:
-    Columns(const Products& matrix, std::span<const double> b,
+    Columns(const LinearOperator& matrix, std::span<const double> b,
             std::int64_t columns, const SolveOptions& options);
 
     Eigen::Index count() const { return b_.cols(); }
     bool is_active(Eigen::Index c) const { return active_[std::size_t(c)]; }
     bool any_active() const;
-    void end(Eigen::Index column, Outcome outcome);
+    void end(Eigen::Index column, SolveStatus outcome);
     /// Whether another product with directions is left to take.
     bool may_go_on() const { return any_active() && iterations_ < most_; }
 
@@ -58,7 +58,7 @@ public:
     /// all go on where the last start still helped.
     void check();
     /// Lets columns that ended so go on; whether there are any.
-    bool reopen(Outcome outcome);
+    bool reopen(SolveStatus outcome);
 
     const Block& residual() const { return residual_; }
     bool quick() const { return bool(matrix_.quick_product); }
@@ -69,7 +69,7 @@ private:
     void recompute_residual();
     void resume(Eigen::Index column, bool helped);
 
-    const Products& matrix_;
+    const LinearOperator& matrix_;
     const SolveOptions& options_;
     const std::int64_t most_;
     std::int64_t iterations_ = 0, rank_ = 0;
@@ -77,7 +77,7 @@ private:
     Singles singles_in_, singles_out_;
     Row scale_; ///< of b
     Row norms_, reached_, best_lengths_;
-    std::vector<Outcome> outcomes_;
+    std::vector<SolveStatus> outcomes_;
     std::vector<bool> active_;
     std::optional<PivotedCholesky> preconditioner_;
 };

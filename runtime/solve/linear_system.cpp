@@ -21,9 +21,9 @@ std::string spelled(double number) {
 
 } // namespace
 
-Outcome Solution::worst() const {
+SolveStatus Solution::worst() const {
     return outcomes.empty()
-               ? Outcome::Converged
+               ? SolveStatus::Converged
                : *std::max_element(outcomes.begin(), outcomes.end());
 }
 

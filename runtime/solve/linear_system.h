@@ -12,7 +12,7 @@
 namespace tilefold {
 
 /// What is asked of a matrix of `size` rows. Symmetry is not checked.
-struct Products {
+struct LinearOperator {
     std::int64_t size = 0;
     /// out = matrix · in; both row-major, `size` rows of the columns solved
     /// for. May throw, which ends the solve.
@@ -46,7 +46,7 @@ struct SolveOptions {
 };
 
 /// How a column ended. Later ones are the worse to hear of.
-enum class Outcome : std::uint8_t {
+enum class SolveStatus : std::uint8_t {
     Converged,
     Exhausted,  ///< maxiter
     Stagnated,  ///< rounding of the products hides what is left
@@ -57,11 +57,11 @@ enum class Outcome : std::uint8_t {
 struct Solution {
     std::vector<double> x; ///< row-major, the best iterate of each column
     std::vector<double> residuals; ///< |b - A x| / |b|, by column, recomputed
-    std::vector<Outcome> outcomes; ///< by column
-    std::int64_t iterations = 0;   ///< products of search directions
-    std::int64_t rank = 0;         ///< of the preconditioner; 0: none
+    std::vector<SolveStatus> outcomes; ///< by column
+    std::int64_t iterations = 0;       ///< products of search directions
+    std::int64_t rank = 0;             ///< of the preconditioner; 0: none
 
-    Outcome worst() const;
+    SolveStatus worst() const;
     double largest_residual() const; ///< NaN where one is
 };
 

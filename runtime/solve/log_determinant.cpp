@@ -72,7 +72,7 @@ bool factorise(Eigen::MatrixXd& a, const std::function<void()>& between) {
     return true;
 }
 
-LogDeterminant factored(const Products& matrix, double ridge,
+LogDeterminant factored(const LinearOperator& matrix, double ridge,
                         std::span<const double> b, std::int64_t columns,
                         const std::function<void()>& between) {
     const Eigen::Index size = matrix.size;
@@ -84,7 +84,8 @@ LogDeterminant factored(const Products& matrix, double ridge,
     const bool finite = a.allFinite();
     if (!finite || !factorise(a, between)) {
         found.value = nan;
-        found.outcome = finite ? Outcome::Indefinite : Outcome::NotFinite;
+        found.outcome =
+            finite ? SolveStatus::Indefinite : SolveStatus::NotFinite;
         found.quadratics.assign(std::size_t(columns), nan);
         return found;
     }
@@ -229,7 +230,7 @@ struct Tridiagonal {
 
 class Lanczos {
 public:
-    Lanczos(const Products& matrix, const LogdetOptions& options)
+    Lanczos(const LinearOperator& matrix, const LogdetOptions& options)
         : matrix_(matrix), options_(options), random_(options.seed) {
         precondition();
         begin();
@@ -246,13 +247,13 @@ public:
             if (found.steps % stride != 0 && found.steps < most && !ended())
                 continue;
             estimate(found);
-            if (found.outcome != Outcome::Exhausted)
+            if (found.outcome != SolveStatus::Exhausted)
                 return found;
             if (ended())
                 break;
         }
         if (ended()) // the Krylov spaces have no more
-            found.outcome = Outcome::Converged;
+            found.outcome = SolveStatus::Converged;
         return found;
     }
 
@@ -364,7 +365,8 @@ private:
         if (!finite_ || !gauss.isFinite().all()) {
             found.value = nan;
             found.error = nan;
-            found.outcome = finite_ ? Outcome::Indefinite : Outcome::NotFinite;
+            found.outcome =
+                finite_ ? SolveStatus::Indefinite : SolveStatus::NotFinite;
             return;
         }
         // Rounding of products may put an eigenvalue below the bound.
@@ -379,7 +381,8 @@ private:
         const bool settled =
             found.moved <= small_part * spread ||
             found.moved <= rounding * (std::abs(found.value) + rows);
-        found.outcome = settled ? Outcome::Converged : Outcome::Exhausted;
+        found.outcome =
+            settled ? SolveStatus::Converged : SolveStatus::Exhausted;
     }
 
     /// What later steps may still change, as far as the last ones tell: each
@@ -403,7 +406,7 @@ private:
         return options_.ridge > 0 ? below * options_.ridge / shift : 0;
     }
 
-    const Products& matrix_;
+    const LinearOperator& matrix_;
     const LogdetOptions& options_;
     Random random_;
     std::optional<PivotedCholesky> preconditioner_;
@@ -441,7 +444,7 @@ std::int64_t most_steps(const LogdetOptions& options, std::int64_t size) {
     return std::min(size, options.maxiter.value_or(most));
 }
 
-LogDeterminant log_determinant(const Products& matrix,
+LogDeterminant log_determinant(const LinearOperator& matrix,
                                const LogdetOptions& options,
                                std::span<const double> b, std::int64_t columns,
                                const std::function<void()>& between) {

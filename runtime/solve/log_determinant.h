@@ -36,7 +36,7 @@ struct LogDeterminant {
     std::int64_t rank = 0;   ///< of the preconditioner; 0: none
     /// Converged; Exhausted: `moved` is large beside the error of the probes;
     /// Indefinite, NotFinite: the value is NaN.
-    Outcome outcome = Outcome::Converged;
+    SolveStatus outcome = SolveStatus::Converged;
     /// Where the matrix was factored, and right-hand sides b were given:
     /// bᵀ A⁻¹ b of each column.
     std::vector<double> quadratics = {};
@@ -54,7 +54,7 @@ std::int64_t most_steps(const LogdetOptions& options, std::int64_t size);
 /// Products take `options.probes` columns. The same bits for the same products
 /// and the same seed.
 LogDeterminant log_determinant(
-    const Products& matrix, const LogdetOptions& options,
+    const LinearOperator& matrix, const LogdetOptions& options,
     std::span<const double> b = {}, std::int64_t columns = 0,
     const std::function<void()>& between = [] {});
 

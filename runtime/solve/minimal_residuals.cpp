@@ -69,11 +69,11 @@ private:
         if (!columns_.is_active(c))
             return 0;
         if (!std::isfinite(square))
-            columns_.end(c, Outcome::NotFinite);
+            columns_.end(c, SolveStatus::NotFinite);
         else if (square >= 0)
             return std::sqrt(square);
         else
-            columns_.end(c, Outcome::Stagnated);
+            columns_.end(c, SolveStatus::Stagnated);
         return 0;
     }
 
@@ -125,7 +125,7 @@ private:
             const double gamma = std::hypot(gamma_bar, q.beta);
             if (std::hypot(gamma_bar, q.delta_bar) <=
                 least_slope_ * std::sqrt(q.norm2)) {
-                columns_.end(c, Outcome::Stagnated);
+                columns_.end(c, SolveStatus::Stagnated);
                 continue;
             }
             q.cosine = gamma_bar / gamma;
@@ -154,7 +154,7 @@ private:
         for (Eigen::Index c = 0; c < columns_.count(); ++c)
             if (columns_.is_active(c) &&
                 of(c).beta <= epsilon * std::sqrt(of(c).norm2))
-                columns_.end(c, Outcome::Stagnated);
+                columns_.end(c, SolveStatus::Stagnated);
     }
 
     Columns& columns_;

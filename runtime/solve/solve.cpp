@@ -21,13 +21,13 @@ void run(krylov::Columns& columns, Method method) {
 
 } // namespace
 
-Solution solve(const Products& matrix, std::span<const double> b,
+Solution solve(const LinearOperator& matrix, std::span<const double> b,
                std::int64_t columns, const SolveOptions& options) {
     check_options(options);
     const bool direct = options.method == Method::MinimalResiduals;
     krylov::Columns state(matrix, b, columns, options);
     run(state, direct ? Method::MinimalResiduals : Method::ConjugateGradients);
-    if (options.method == Method::Auto && state.reopen(Outcome::Indefinite))
+    if (options.method == Method::Auto && state.reopen(SolveStatus::Indefinite))
         run(state, Method::MinimalResiduals);
     return state.solution();
 }

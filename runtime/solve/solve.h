@@ -12,7 +12,7 @@ namespace tilefold {
 
 /// Solves (matrix + ridge) x = b for `columns` right-hand sides, b row-major.
 /// The same bits for the same products. A column of zeros has the solution 0.
-Solution solve(const Products& matrix, std::span<const double> b,
+Solution solve(const LinearOperator& matrix, std::span<const double> b,
                std::int64_t columns, const SolveOptions& options);
 
 } // namespace tilefold

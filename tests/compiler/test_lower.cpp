@@ -25,7 +25,7 @@ struct LoweredCase {
     const char* arguments;
     Isa isa = Isa::X86_64_V4;
     double tolerance = 0;
-    Purpose purpose = {};
+    Specialization purpose = {};
 };
 
 Program compiled(const LoweredCase& c) {

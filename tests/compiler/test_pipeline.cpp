@@ -97,7 +97,7 @@ TEST(Explain, PrintsEveryStage) {
         if (c.name != "gaussian_wide" && c.name != "definitions" &&
             c.name != "knn" && c.name != "subscripts")
             continue;
-        for (const Stage& stage :
+        for (const ExplainSection& stage :
              explain(parse(c.formula, vocabulary()), arguments(c.arguments),
                      mode_of(c), {}))
             if (stage.name != "plan")
@@ -110,7 +110,7 @@ TEST(Explain, PrintsEveryStage) {
 TEST(Explain, ShowsThePlanAndTheOthers) {
     const auto stages = explain(parse("sum_j x_i*y_j", vocabulary()),
                                 arguments("x f32, y f32"), Mode::Reduce, {});
-    const auto plan = std::ranges::find(stages, "plan", &Stage::name);
+    const auto plan = std::ranges::find(stages, "plan", &ExplainSection::name);
     ASSERT_NE(plan, stages.end());
     EXPECT_TRUE(plan->text.starts_with("isa=x86-64-v4 nest=reduce"));
     EXPECT_NE(plan->text.find("\n  of the kind Plain: no exponential, "

@@ -141,7 +141,7 @@ TEST_F(FakeDriverTest, WritesAKernelMatrixAndItsDiagonal) {
     job.out_row = columns * std::int64_t(sizeof(float));
     cuda::run(module, job, nullptr);
     EXPECT_NEAR(out_[5 * columns + 7], weight(&x_[15], &y_[21], l_), 1e-6);
-    job.pairs = cuda::Pairs::Zip;
+    job.pairs = cuda::Pairs::Pairwise;
     job.out_row = sizeof(float);
     cuda::run(module, job, nullptr);
     EXPECT_NEAR(out_[9], weight(&x_[27], &y_[27], l_), 1e-6);

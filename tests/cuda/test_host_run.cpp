@@ -87,8 +87,8 @@ protected:
         const Result result{Axes::I, DType::F32};
         std::deque<cuda::Device> cards;
         std::deque<cuda::Module> modules;
-        std::deque<cuda::Station> stations;
-        std::vector<cuda::Sharer> sharers;
+        std::deque<cuda::DeviceContext> stations;
+        std::vector<cuda::DeviceShare> sharers;
         for (int k = 0; k < devices; ++k)
             sharers.push_back(
                 {&modules.emplace_back(cards.emplace_back(*driver_, k),
@@ -208,7 +208,7 @@ TEST(CudaCut, CoversEveryRowOfEveryBatchOnce) {
             }
             EXPECT_LE(batches.size() - cut.outer, 4u);
             for (std::int64_t k = 0; k < cut.pieces(); ++k) {
-                const cuda::Piece piece = cuda::piece_of(needs, cut, k);
+                const cuda::WorkItem piece = cuda::piece_of(needs, cut, k);
                 covered += piece.batches.size() * inner * piece.rows.size();
                 EXPECT_EQ(piece.at.size(), cut.outer);
             }

@@ -8,7 +8,7 @@
 
 namespace tilefold::test {
 
-enum class EmulatedWork : std::int64_t { Reduce, Zip, Dense };
+enum class EmulatedWork : std::int64_t { Reduce, Pairwise, Dense };
 
 /// The file: this, the operands, then the bytes of the code, of the literals
 /// and of each operand's array. Both processors are little-endian.

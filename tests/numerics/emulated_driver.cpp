@@ -144,7 +144,7 @@ public:
         case EmulatedWork::Reduce:
             reduce();
             break;
-        case EmulatedWork::Zip:
+        case EmulatedWork::Pairwise:
             entry<tilefold_zip>(run_.zip)(&call_, 0, run_.rows,
                                           scratch_->data());
             break;

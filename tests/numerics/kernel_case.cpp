@@ -253,7 +253,7 @@ void Run::emulate(Cut cut, const std::vector<Filled>& filled) {
     run.dense = entries.dense;
     run.work = reduces    ? EmulatedWork::Reduce
                : is_dense ? EmulatedWork::Dense
-                          : EmulatedWork::Zip;
+                          : EmulatedWork::Pairwise;
     run.rows = rows;
     run.columns = columns;
     run.width = width;

@@ -321,7 +321,7 @@ std::vector<Plan> tried_plans(const TestFormula& formula, Isa isa) {
         plan.row_vectors = 8;
         plan.row_block = row_multiple(plan);
         plan.columns = 1;
-        plan.panel = plan.k_tile = 32;
+        plan.panel = plan.column_tile = 32;
         plan.stage = 4;
         plans.push_back(plan);
     }

@@ -62,8 +62,8 @@ std::vector<Plan> small_plans(const TestFormula& formula, Isa isa) {
     std::vector<Plan> plans;
     for (Plan plan : plans_of(formula, isa)) {
         plan.panel = plan.columns * (1 + 12 / plan.columns);
-        for (const std::int32_t k_tile : {5, 64}) {
-            plan.k_tile = k_tile;
+        for (const std::int32_t column_tile : {5, 64}) {
+            plan.column_tile = column_tile;
             if (std::ranges::find(plans, plan) == plans.end())
                 plans.push_back(plan);
         }

@@ -256,7 +256,9 @@ def traits_of(use: dict[str, Any]) -> Counter[str]:
             "row tile", use["rows"], fields["lanes"] * fields["row_vectors"]
         )
         if use["column_tiles"]:
-            words += _edges("k_tile", use["columns"], fields["k_tile"])
+            words += _edges(
+                "column_tile", use["columns"], fields["column_tile"]
+            )
     words += [name for name, holds in CUTS.items() if holds(use, fields)]
     return Counter(words)
 
@@ -285,7 +287,7 @@ def vary(random: random.Random, fields: dict[str, Any]) -> None:
         return
     columns = fields["columns"]
     fields["panel"] = columns * random.randrange(1, 2 + 48 // columns)
-    fields["k_tile"] = random.choice([1, 5, 13, fields["k_tile"]])
+    fields["column_tile"] = random.choice([1, 5, 13, fields["column_tile"]])
     multiple = int(np.lcm(64, fields["lanes"] * fields["row_vectors"]))
     fields["row_block"] = multiple * random.randrange(1, 4)
     if fields["depth"] or random.randrange(4) == 0:
@@ -295,14 +297,15 @@ def vary(random: random.Random, fields: dict[str, Any]) -> None:
 def sizes_of(random: random.Random, fields: dict[str, Any]) -> tuple[int, int]:
     """Points of both axes: at the edges of what the plan has."""
     lanes, tile = fields["lanes"], fields["lanes"] * fields["row_vectors"]
-    panel, k_tile = fields["panel"], fields["k_tile"]
+    panel, column_tile = fields["panel"], fields["column_tile"]
     rows = random.choice([
         1, lanes - 1, lanes + 1, tile - 1, tile, tile + 1, 2 * tile + 1,
         random.randrange(1, 3 * tile),
     ])  # fmt: skip
     columns = random.choice([
-        1, lanes + 1, k_tile - 1, k_tile, k_tile + 1, 2 * k_tile + 1, panel - 1,
-        panel, panel + 1, 2 * panel, 2 * panel + 1, 3 * panel - 1,
+        1, lanes + 1, column_tile - 1, column_tile, column_tile + 1,
+        2 * column_tile + 1, panel - 1, panel, panel + 1, 2 * panel,
+        2 * panel + 1, 3 * panel - 1,
         random.randrange(1, 3 * panel),
     ])  # fmt: skip
     return max(rows, 1), max(columns, 1)

@@ -308,3 +308,24 @@ def test_pairs_of_vectors_of_each_dtype(dtype, other, dimension):
             kernel[[0, 9], [3, 4]], wanted[[0, 9], [3, 4]]
         )
         np.testing.assert_array_equal(kernel.diag(), wanted.diagonal())
+
+
+def test_a_product_with_itself_is_written_once():
+    x = np.random.default_rng(9).random((6, 3))
+    K = tilefold.kernel("exp(-|x_i - x_j|²) + |x_i - x_j|/2", x=x)
+    wanted = K.dense()
+    for _ in range(9):
+        K, wanted = K * K, wanted * wanted
+    assert len(repr(K)) < 400
+    np.testing.assert_allclose(K.dense(), wanted, rtol=1e-12)
+    np.testing.assert_allclose(K @ np.ones(6), wanted.sum(1), rtol=1e-12)
+    np.testing.assert_allclose(K.T.dense(), wanted.T, rtol=1e-12)
+
+
+def test_definitions_of_a_kernel_come_before_those_that_read_it():
+    x = np.random.default_rng(9).random((6, 3))
+    K = tilefold.kernel("exp(-t1) + t1 with t1 = |x_i - x_j|²", x=x)
+    dense = K.dense()
+    found = np.where(K > 1, K, K * K + K).dense()
+    wanted = np.where(dense > 1, dense, dense * dense + dense)
+    np.testing.assert_allclose(found, wanted, rtol=1e-14)

@@ -143,7 +143,7 @@ def test_points_that_are_scalars():
 
 def test_one_array_on_both_axes_is_one_argument():
     value = (tilefold.lazy(X, axis="i") * tilefold.lazy(X, axis="j")).sum(-1)
-    text, arguments = value.spelled()
+    text, arguments = value.to_formula()
     assert text == "sum((x_i * x_j))"
     assert list(arguments) == ["x"]
     np.testing.assert_allclose(value.dense(), X @ X.T)
@@ -456,7 +456,7 @@ def test_a_value_that_is_used_again_is_written_once():
     for _ in range(60):
         value = value / (1 + value * value)
         wanted = wanted / (1 + wanted * wanted)
-    text, _ = value.spelled()
+    text, _ = value.to_formula()
     assert len(text) < 60 * 100
     assert "with" in text
     np.testing.assert_allclose(value.sum(1), wanted.sum(1), rtol=1e-10)

@@ -80,14 +80,14 @@ def test_nan_comes_last(isa, dtype):
 
 @pytest.mark.parametrize("isa", HERE)
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 6, 7, 12, 16])
-@pytest.mark.parametrize("k_tile", [1, 13, 64, 250])
-def test_any_plan(isa, columns, k_tile):
+@pytest.mark.parametrize("column_tile", [1, 13, 64, 250])
+def test_any_plan(isa, columns, column_tile):
     """Of which some have tiles that their steps do not divide."""
     lanes = 8 if isa == "x86-64-v3" else 16
     plan = (
         f"isa={isa} nest=reduce lanes={lanes} row_vectors=2 columns={columns} "
         f"panel={columns * 100} row_block=1024 unroll=5 depth=0 "
-        f"k_tile={k_tile} stage=0"
+        f"column_tile={column_tile} stage=0"
     )
     y = np.random.default_rng(1).random(1009, np.float32) * 50
     check(np.round(y * 4) / 4, 9, tilefold.Options(plan=plan))
@@ -145,16 +145,16 @@ SIEVES = [isa for isa in HERE if "bf16" in isa or isa.startswith("znver")]
 @pytest.mark.parametrize(
     ("d", "count"), [(32, 10), (33, 1), (64, 32), (100, 7), (257, 3)]
 )
-def test_a_sieve_changes_nothing(isa, kind, d, count):
+def test_a_filter_changes_nothing(isa, kind, d, count):
     rng = np.random.default_rng(d)
     x, y = (points(kind, n, d, rng) for n in (301, 3001))
     x[5] = y[2900]
     formula = tilefold.compile(f"argkmin_j(|x_i - y_j|², {count})")
     plan = formula.plans(x=x, y=y, options=tilefold.Options(isa=isa))[0]
-    assert " sieve=1" in plan
+    assert " filter=1" in plan
     found, wanted = (
         formula(x=x, y=y, options=tilefold.Options(plan=text))
-        for text in (plan, plan.replace(" sieve=1", ""))
+        for text in (plan, plan.replace(" filter=1", ""))
     )
     np.testing.assert_array_equal(found, wanted)
 
@@ -178,16 +178,16 @@ def test_a_bound_changes_nothing_on_a_gpu(kind, d, count):
 
 
 @pytest.mark.parametrize("isa", SIEVES)
-@pytest.mark.parametrize("k_tile", [1, 13, 250])
+@pytest.mark.parametrize("column_tile", [1, 13, 250])
 @pytest.mark.parametrize("d", [33, 200])
-def test_a_sieve_in_any_tile_of_columns(isa, k_tile, d):
+def test_a_filter_in_any_tile_of_columns(isa, column_tile, d):
     """Falling distances: every column passes."""
     y = np.sort(np.random.default_rng(3).random(1009, np.float32))[::-1]
     x, y = np.zeros((70, d), np.float32), np.repeat(y[:, None], d, 1)
     formula = tilefold.compile("argkmin_j(|x_i - y_j|², 9)")
     plan = formula.plans(x=x, y=y, options=tilefold.Options(isa=isa))[0]
-    plan = re.sub("k_tile=[0-9]+", f"k_tile={k_tile}", plan)
-    assert " sieve=1" in plan
+    plan = re.sub("column_tile=[0-9]+", f"column_tile={column_tile}", plan)
+    assert " filter=1" in plan
     found = formula(x=x, y=y, options=tilefold.Options(plan=plan))
     wanted = np.broadcast_to(np.arange(1008, 999, -1), (70, 9))
     np.testing.assert_array_equal(found, wanted)
@@ -195,7 +195,7 @@ def test_a_sieve_in_any_tile_of_columns(isa, k_tile, d):
 
 @pytest.mark.parametrize("isa", SIEVES)
 @pytest.mark.parametrize("rounded", ["rows", "columns"])
-def test_a_sieve_allows_for_all_that_rounding_does(isa, rounded):
+def test_a_filter_allows_for_all_that_rounding_does(isa, rounded):
     """Every coordinate of one side is rounded by half a step, away from the
     nearest column; the first row, from which all are counted, is 0."""
     half_step, little = 2.0**-8, 2.0**-16

@@ -213,15 +213,15 @@ def test_rounded_weights_beside_values_that_are_not_finite(
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 4])
 @pytest.mark.parametrize("columns", [1, 2, 3, 4])
-@pytest.mark.parametrize("k_tile", [1, 13, 60, 128])
+@pytest.mark.parametrize("column_tile", [1, 13, 60, 128])
 def test_every_plan_of_attention(
-    session: tilefold.Session, rows: int, columns: int, k_tile: int
+    session: tilefold.Session, rows: int, columns: int, column_tile: int
 ) -> None:
     isa = session.options.isa
     lanes = 8 if isa == "x86-64-v3" else 16
     plan = (
         f"isa={isa} lanes={lanes} row_vectors={rows} columns={columns} "
-        f"panel=132 row_block=384 k_tile={k_tile}"
+        f"panel=132 row_block=384 column_tile={column_tile}"
     )
     q, k, v = draw_bf16(150, 40), draw_bf16(299, 40), draw_bf16(299, 33)
     found = tilefold.reduce(

@@ -55,7 +55,7 @@ ENOUGH = 2 if IS_WHOLE else 1  # calls by a tile
 
 def lacks(what: str) -> str:
     """Why this machine cannot meet it; empty where it can."""
-    if what in ("kind Blocks", "weight_parts on", "sieve on"):
+    if what in ("kind Blocks", "weight_parts on", "filter on"):
         has = any(SETS[isa]["bf16"] for isa in HERE)
         return "" if has else "no instruction set here adds products of bf16"
     if what == "parts on":
@@ -170,7 +170,7 @@ WISHES = {
     "depth on": Wish(["Long", "LongLocation"]),
     "stage on": Wish(SHORT_KINDS),
     "weight_parts on": Wish(["Blocks"]),
-    "sieve on": Wish(["LongList"], real="f32"),
+    "filter on": Wish(["LongList"], real="f32"),
     "parts on": Wish(["Long"], real="f32"),
     "several pieces of rows": Wish(SUMS, sizes=lambda _: (3001, 65)),
     "several segments of columns": Wish(
@@ -208,12 +208,12 @@ def at_edge(step: str, beside: int) -> Wish:
         return 33, 2 * plan[step] + beside
 
     kinds = [kind for kind in KINDS if kind != "Values"]
-    return Wish(COLUMN_TILED if step == "k_tile" else kinds, sizes=sizes)
+    return Wish(COLUMN_TILED if step == "column_tile" else kinds, sizes=sizes)
 
 
 EDGES = {
     f"{beside} whole {step}s".strip(): at_edge(step, number)
-    for step in ("panel", "k_tile", "row tile")
+    for step in ("panel", "column_tile", "row tile")
     for beside, number in BESIDE.items()
 }
 THINGS = [

@@ -95,7 +95,7 @@ def test_products(
 def test_every_plan_of_parts(rows: int, columns: int) -> None:
     plan = (
         f"isa=x86-64-v4-amx row_vectors={rows} columns={columns} panel=132 "
-        "row_block=384 k_tile=60 parts=2"
+        "row_block=384 column_tile=60 parts=2"
     )
     options = tilefold.Options(isa="x86-64-v4-amx", plan=plan, tolerance=1e-5)
     x, y, b = draw(400, 90), draw(299, 90), draw(299, 1)[:, 0]

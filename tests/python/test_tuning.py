@@ -86,7 +86,7 @@ def random_plan(random: np.random.Generator, isa: str) -> str:
         f"isa={isa} nest=reduce lanes={lanes} row_vectors={row_vectors} "
         f"columns={columns} panel={panel} row_block={row_block} "
         f"unroll={random.integers(4, 12)} depth={random.integers(0, 30)} "
-        f"k_tile={random.integers(1, 200)} stage={stage}"
+        f"column_tile={random.integers(1, 200)} stage={stage}"
     )
 
 
@@ -143,7 +143,7 @@ def test_a_plan_has_vectors_of_the_dtype_that_is_computed(isa: str) -> None:
             lanes = bytes_of_vector // bytes_of_number
             plan = (
                 f"isa={isa} nest=reduce lanes={lanes} row_vectors=1 columns=2 "
-                "panel=64 row_block=64 unroll=8 depth=0 k_tile=64 stage=0"
+                "panel=64 row_block=64 unroll=8 depth=0 column_tile=64 stage=0"
             )
             options = tilefold.Options(plan=plan, isa=isa)
             call = partial(

@@ -120,7 +120,7 @@ struct BatchedProblem {
                     read_shape("y", y.view, Axes::J),
                     read_shape("b", b.view, Axes::J),
                     read_shape("p", p.view, Axes::None)};
-        for (const Reading& reading : readings)
+        for (const BoundArgument& reading : readings)
             operands.push_back(reading.operand);
         shape = batch_shape(readings);
     }
@@ -129,7 +129,7 @@ struct BatchedProblem {
         Batches made;
         for (std::size_t d = 0; d < shape.size(); ++d) {
             made.extents.push_back(shape[d]);
-            for (const Reading& reading : readings)
+            for (const BoundArgument& reading : readings)
                 made.strides.push_back(batch_stride(reading, shape, d));
         }
         made.moves_parameters = true;
@@ -147,7 +147,7 @@ struct BatchedProblem {
     }
 
     Strided x, y, b, p;
-    Readings readings;
+    BoundArguments readings;
     std::vector<tilefold_operand> operands;
     Extents shape;
 };
@@ -198,8 +198,8 @@ TEST(Batches, BroadcastLikeANaiveLoop) {
 TEST(Batches, DimensionsThatDoNotBroadcastAreRefused) {
     Generator random(1);
     Strided x = random.array({2, 3, 5, 1}), y = random.array({4, 7, 1});
-    Readings readings{read_shape("x", x.view, Axes::I),
-                      read_shape("y", y.view, Axes::J)};
+    BoundArguments readings{read_shape("x", x.view, Axes::I),
+                            read_shape("y", y.view, Axes::J)};
     try {
         batch_shape(readings);
         ADD_FAILURE();

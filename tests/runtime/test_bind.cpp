@@ -34,7 +34,7 @@ protected:
 };
 
 TEST_F(BindTest, DenseGivesEveryPair) {
-    Values<double> dense = run(bind({.want = Want::Dense}));
+    Values<double> dense = run(bind({.want = Query::Dense}));
     ASSERT_EQ(dense.shape, (Extents{6, 9}));
     for (std::int64_t i = 0; i < 6; ++i)
         for (std::int64_t j = 0; j < 9; ++j)
@@ -43,13 +43,13 @@ TEST_F(BindTest, DenseGivesEveryPair) {
 
 TEST_F(BindTest, ListsSelectRowsAndColumns) {
     std::vector<std::int64_t> i{5, 0, -1, 5}, j{-9, 3};
-    BindOptions listed{Want::Dense, Rows{i.data(), 4}, Rows{j.data(), 2}};
+    BindOptions listed{Query::Dense, Rows{i.data(), 4}, Rows{j.data(), 2}};
     Values<double> dense = run(bind(listed));
     ASSERT_EQ(dense.shape, (Extents{4, 2}));
     EXPECT_NEAR(dense.at(0, 0), gauss(x[5], y[0]), 1e-12);
     EXPECT_NEAR(dense.at(1, 1), gauss(x[0], y[3]), 1e-12);
     EXPECT_NEAR(dense.at(2, 0), gauss(x[5], y[0]), 1e-12);
-    listed.want = Want::Result;
+    listed.want = Query::Result;
     Values<double> sums = run(bind(listed, "sum_j exp(-(x_i-y_j)²)"));
     ASSERT_EQ(sums.shape, (Extents{4}));
     EXPECT_NEAR(sums[1], gauss(x[0], y[0]) + gauss(x[0], y[3]), 1e-12);
@@ -60,7 +60,7 @@ TEST_F(BindTest, ListsSelectRowsAndColumns) {
 
 TEST_F(BindTest, DiagonalAndPairsAreZipped) {
     std::vector<std::int64_t> i{5, 0, 2}, j{8, 8, -9};
-    BindOptions pairs{Want::Pairs, Rows{i.data(), 3}, Rows{j.data(), 3}};
+    BindOptions pairs{Query::Pairs, Rows{i.data(), 3}, Rows{j.data(), 3}};
     Values<double> zipped = run(bind(pairs));
     ASSERT_EQ(zipped.shape, (Extents{3}));
     EXPECT_NEAR(zipped[0], gauss(x[5], y[8]), 1e-12);
@@ -68,7 +68,7 @@ TEST_F(BindTest, DiagonalAndPairsAreZipped) {
     Values<double> square({6}, 5);
     std::vector<NamedView> arguments{named("x", x), named("y", square)};
     Bound diag =
-        session.formula(pair_term).bind(arguments, {.want = Want::Diag});
+        session.formula(pair_term).bind(arguments, {.want = Query::Diag});
     Values<double> diagonal = run(diag);
     ASSERT_EQ(diagonal.shape, (Extents{6}));
     EXPECT_NEAR(diagonal[4], gauss(x[4], square[4]), 1e-12);
@@ -95,7 +95,7 @@ TEST_F(BindTest, AnyStridesAreRead) {
 }
 
 TEST_F(BindTest, OutMayHaveAnyStridesButZero) {
-    Bound bound = bind({.want = Want::Dense});
+    Bound bound = bind({.want = Query::Dense});
     std::vector<double> room(6 * 9 * 2, -7);
     Output out{room.data() + 2 * 5 * 9, DType::F64, {6, 9}, {-2 * 9 * 8, 16}};
     bound.run(out);
@@ -112,7 +112,7 @@ TEST_F(BindTest, OutMayHaveAnyStridesButZero) {
 }
 
 TEST_F(BindTest, OutThatDoesNotFitIsRefusedAndUntouched) {
-    Bound bound = bind({.want = Want::Dense});
+    Bound bound = bind({.want = Query::Dense});
     Values<double> wrong({9, 6}, 3), before = wrong;
     EXPECT_EQ(message_of([&] { bound.run(wrong.output()); }),
               "'out' has shape (9, 6); the result has (6, 9)\n"
@@ -159,20 +159,20 @@ TEST_F(BindTest, BatchesBroadcastForEveryArgument) {
 }
 
 TEST_F(BindTest, ACheckedResultIsCloseAndASpoiltOneIsNot) {
-    for (Want want : {Want::Result, Want::Dense}) {
+    for (Query want : {Query::Result, Query::Dense}) {
         Bound bound =
             bind({.want = want},
-                 want == Want::Result ? "sum_j exp(-(x_i-y_j)²)" : nullptr);
+                 want == Query::Result ? "sum_j exp(-(x_i-y_j)²)" : nullptr);
         Values<double> out = run(bound);
         EXPECT_LT(bound.check(out.output(), 64), 1e-12);
         out[2] += 0.5;
         EXPECT_GT(bound.check(out.output(), 64), 1e-3);
     }
     std::vector<std::int64_t> i{5, 0, -1}, j{3, -2};
-    Bound listed = bind({Want::Result, Rows{i.data(), 3}, Rows{j.data(), 2}},
+    Bound listed = bind({Query::Result, Rows{i.data(), 3}, Rows{j.data(), 2}},
                         "sum_j exp(-(x_i-y_j)²)");
     EXPECT_LT(listed.check(run(listed).output(), 64), 1e-12);
-    Bound indexed = bind({Want::Result, Rows{i.data(), 3}, Rows{j.data(), 2}},
+    Bound indexed = bind({Query::Result, Rows{i.data(), 3}, Rows{j.data(), 2}},
                          "sum_j where(j < i, x_i*y_j, 0)");
     Values<double> sums = run(indexed);
     EXPECT_EQ(message_of([&] { indexed.check(sums.output(), 3); }),
@@ -243,21 +243,21 @@ TEST_F(BindTest, ABareNameGivenRowsIsExplained) {
 TEST_F(BindTest, ListsAreChecked) {
     std::vector<std::int64_t> i{0, 6}, j{-10};
     EXPECT_EQ(message_of([&] {
-                  bind({Want::Dense, Rows{i.data(), 2}, std::nullopt});
+                  bind({Query::Dense, Rows{i.data(), 2}, std::nullopt});
               }),
               "row 6 of an axis of 6 rows\n"
               "rows count from 0; -1 is the last");
     EXPECT_EQ(message_of([&] {
-                  bind({Want::Dense, std::nullopt, Rows{j.data(), 1}});
+                  bind({Query::Dense, std::nullopt, Rows{j.data(), 1}});
               }),
               "row -10 of an axis of 9 rows\n"
               "rows count from 0; -1 is the last");
     EXPECT_EQ(message_of([&] {
-                  bind({Want::Pairs, Rows{i.data(), 1}, Rows{i.data(), 2}});
+                  bind({Query::Pairs, Rows{i.data(), 1}, Rows{i.data(), 2}});
               }),
               "the option rows and columns cannot be lists of 1 and 2 "
               "numbers\npass two lists of the same length");
-    EXPECT_EQ(message_of([&] { bind({.want = Want::Diag}); }),
+    EXPECT_EQ(message_of([&] { bind({.want = Query::Diag}); }),
               "'x' has 6 rows on the diagonal, 'y' has 9\n"
               "all arrays on one axis have the same number of rows");
 }
@@ -265,13 +265,13 @@ TEST_F(BindTest, ListsAreChecked) {
 TEST_F(BindTest, AnAxisThatNobodyMeasuresIsNamed) {
     std::array arguments{named("x", x)};
     auto map = session.formula("sin(x_i)");
-    EXPECT_EQ(message_of([&] { map.bind(arguments, {.want = Want::Dense}); }),
+    EXPECT_EQ(message_of([&] { map.bind(arguments, {.want = Query::Dense}); }),
               "no argument carries the axis j of 'the formula'\n"
               "  sin(x_i)\n"
               "give a variable the subscript _j");
     std::vector<std::int64_t> j{0, 0, 7};
     Bound bound =
-        map.bind(arguments, {Want::Dense, std::nullopt, Rows{j.data(), 3}});
+        map.bind(arguments, {Query::Dense, std::nullopt, Rows{j.data(), 3}});
     Values<double> dense(bound.shape());
     bound.run(dense.output());
     ASSERT_EQ(dense.shape, (Extents{6, 3}));

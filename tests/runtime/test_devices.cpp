@@ -61,10 +61,10 @@ TEST_F(DevicesTest, AreOpenedWhenAnArrayIsOnOne) {
 
 TEST_F(DevicesTest, NeedNotBeThereToBeExplained) {
     const Formula formula = session->formula("sum_j exp(-|x_i - y_j|²)");
-    const std::vector<Stage> stages = formula.explain_for_gpu(
+    const std::vector<ExplainSection> stages = formula.explain_for_gpu(
         std::vector{named("x", x), named("y", y)}, "sm_90");
     std::vector<std::string> names;
-    for (const Stage& stage : stages)
+    for (const ExplainSection& stage : stages)
         names.push_back(stage.name);
     const std::vector<std::string> wanted = {
         "reading",      "ast",           "ir",

@@ -109,7 +109,7 @@ TEST_F(Launch, AccumulatesWhereAsked) {
 
 TEST_F(Launch, ZipAndDenseCoverEveryPair) {
     SumProblem zip(sum_kernel(300), 500, 500);
-    zip.work = Work::Zip;
+    zip.work = Work::Pairwise;
     zip.run(2);
     for (std::size_t k = 0; k < 500; ++k)
         ASSERT_EQ(zip.out[k], zip.p * pair_term(zip.x[k], zip.y[k]));

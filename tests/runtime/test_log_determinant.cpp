@@ -43,8 +43,8 @@ struct Band {
         return sum;
     }
 
-    Products products(std::int64_t columns) const {
-        Products all;
+    LinearOperator products(std::int64_t columns) const {
+        LinearOperator all;
         all.size = size();
         all.product = [this, columns](const double* in, double* out) {
             for (std::int64_t i = 0; i < size(); ++i)
@@ -81,7 +81,7 @@ TEST(LogDeterminant, OfASmallMatrixIsExact) {
         EXPECT_NEAR(found.value, band.log_determinant(0.5), 1e-10) << size;
         EXPECT_TRUE(found.is_exact());
         EXPECT_EQ(found.error, 0);
-        EXPECT_EQ(found.outcome, Outcome::Converged);
+        EXPECT_EQ(found.outcome, SolveStatus::Converged);
     }
 }
 
@@ -118,7 +118,7 @@ TEST(LogDeterminant, StopsWhereTheKrylovSpaceEnds) {
         band.diagonal[k] = double(1 + k % 3);
     LogdetOptions options{.preconditioner = Preconditioner::None};
     const LogDeterminant found = find(band, options);
-    EXPECT_EQ(found.outcome, Outcome::Converged);
+    EXPECT_EQ(found.outcome, SolveStatus::Converged);
     EXPECT_LE(found.steps, 10);
     EXPECT_NEAR(found.value, band.log_determinant(0), 1e-7);
     EXPECT_LT(found.error, 1e-7);
@@ -142,7 +142,7 @@ TEST_P(Estimates, AreAsFarOffAsTheyTell) {
             find(band, {.ridge = ridge,
                         .preconditioner = preconditioner,
                         .seed = std::uint64_t(seed)});
-        EXPECT_EQ(found.outcome, Outcome::Converged);
+        EXPECT_EQ(found.outcome, SolveStatus::Converged);
         EXPECT_GT(found.error, 0);
         EXPECT_EQ(found.rank > 0, preconditioner != Preconditioner::None);
         const double off = (found.value - truth) / found.error;
@@ -172,7 +172,7 @@ TEST(LogDeterminant, TellsWhenStepsDidNotSuffice) {
     const LogDeterminant found = find(
         band,
         {.ridge = 1e-6, .maxiter = 7, .preconditioner = Preconditioner::None});
-    EXPECT_EQ(found.outcome, Outcome::Exhausted);
+    EXPECT_EQ(found.outcome, SolveStatus::Exhausted);
     EXPECT_EQ(found.steps, 7);
     EXPECT_GE(found.error, found.moved);
     // The truth is between the two quadratures, but for the probes.
@@ -189,13 +189,13 @@ TEST(LogDeterminant, IsNaNWhereThereIsNone) {
             const LogDeterminant found =
                 find(band, {.preconditioner = preconditioner});
             EXPECT_TRUE(std::isnan(found.value));
-            EXPECT_EQ(found.outcome, Outcome::Indefinite);
+            EXPECT_EQ(found.outcome, SolveStatus::Indefinite);
         }
         band.diagonal[7] = std::numeric_limits<double>::quiet_NaN();
         const LogDeterminant found =
             find(band, {.preconditioner = Preconditioner::None});
         EXPECT_TRUE(std::isnan(found.value));
-        EXPECT_EQ(found.outcome, Outcome::NotFinite);
+        EXPECT_EQ(found.outcome, SolveStatus::NotFinite);
     }
 }
 

@@ -234,7 +234,7 @@ TEST_F(SessionTest, ExplainsEveryStage) {
     auto stages = session.explain("sum_j exp(-|x_i-x_j|²) b_j",
                                   std::array{named("x", x), named("b", b)});
     std::vector<std::string> names;
-    for (const Stage& stage : stages) {
+    for (const ExplainSection& stage : stages) {
         names.push_back(stage.name);
         EXPECT_FALSE(stage.text.empty()) << stage.name;
     }

@@ -41,8 +41,8 @@ struct Dense {
             }
     }
 
-    Products products(std::int64_t columns, bool quick = false) {
-        Products all;
+    LinearOperator products(std::int64_t columns, bool quick = false) {
+        LinearOperator all;
         all.size = size;
         all.product = [this, columns](const double* in, double* out) {
             ++doubles;
@@ -100,7 +100,7 @@ TEST(Solve, TakesAsManyIterationsAsThereAreEigenvalues) {
     const Solution found = solve(matrix.products(1), b, 1, without());
     EXPECT_EQ(found.iterations, 3);
     EXPECT_EQ(matrix.doubles, 4); // and one to see that it is so
-    EXPECT_EQ(found.worst(), Outcome::Converged);
+    EXPECT_EQ(found.worst(), SolveStatus::Converged);
     EXPECT_LT(matrix.residual(found, b), 1e-10);
 }
 
@@ -118,7 +118,7 @@ TEST(Solve, RefinesWhatFloatProductsLeave) {
     SolveOptions options = without(0, 1e-13);
     options.maxiter = 5000;
     const Solution found = solve(matrix.products(1, true), b, 1, options);
-    EXPECT_EQ(found.worst(), Outcome::Converged);
+    EXPECT_EQ(found.worst(), SolveStatus::Converged);
     EXPECT_LT(matrix.residual(found, b), 2e-13);
     EXPECT_GT(matrix.floats, 20 * matrix.doubles);
     EXPECT_EQ(found.iterations, matrix.floats);
@@ -132,11 +132,11 @@ TEST(Solve, EndsEachColumnByItself) {
         b[3 * k + 1] = std::cos(double(k)); // meets the negative eigenvalue
     b[3 * 4 + 2] = NAN;
     const Solution found = solve(matrix.products(3), b, 3, without());
-    EXPECT_EQ(found.outcomes[0], Outcome::Converged);
+    EXPECT_EQ(found.outcomes[0], SolveStatus::Converged);
     EXPECT_EQ(found.residuals[0], 0);
-    EXPECT_EQ(found.outcomes[1], Outcome::Indefinite);
-    EXPECT_EQ(found.outcomes[2], Outcome::NotFinite);
-    EXPECT_EQ(found.worst(), Outcome::NotFinite);
+    EXPECT_EQ(found.outcomes[1], SolveStatus::Indefinite);
+    EXPECT_EQ(found.outcomes[2], SolveStatus::NotFinite);
+    EXPECT_EQ(found.worst(), SolveStatus::NotFinite);
     EXPECT_TRUE(std::isnan(found.largest_residual()));
     EXPECT_LE(found.residuals[1], 1); // never worse than nothing
     EXPECT_LT(found.iterations, 30);
@@ -148,7 +148,7 @@ TEST(Solve, StopsAtTheLastIteration) {
     options.maxiter = 7;
     const Solution found = solve(matrix.products(1), ramp(300), 1, options);
     EXPECT_EQ(found.iterations, 7);
-    EXPECT_EQ(found.worst(), Outcome::Exhausted);
+    EXPECT_EQ(found.worst(), SolveStatus::Exhausted);
     EXPECT_EQ(most_iterations(without(), 30), 300);
     EXPECT_EQ(most_iterations(without(), 3000), 1000);
 }
@@ -207,7 +207,7 @@ TEST(Minres, TakesAsManyIterationsAsThereAreEigenvalues) {
     const auto b = ramp(60);
     const Solution found = solve(matrix.products(1), b, 1, minimal());
     EXPECT_EQ(found.iterations, 4);
-    EXPECT_EQ(found.worst(), Outcome::Converged);
+    EXPECT_EQ(found.worst(), SolveStatus::Converged);
     EXPECT_LT(matrix.residual(found, b), 1e-10);
 }
 
@@ -216,7 +216,7 @@ TEST(Minres, SolvesWithBothSignsAndANegativeShift) {
     const auto b = ramp(80);
     for (const double ridge : {0.0, 0.25, -0.25}) {
         const Solution found = solve(matrix.products(1), b, 1, minimal(ridge));
-        EXPECT_EQ(found.worst(), Outcome::Converged);
+        EXPECT_EQ(found.worst(), SolveStatus::Converged);
         EXPECT_LT(matrix.residual(found, b, ridge), 1e-10);
     }
 }
@@ -226,7 +226,7 @@ TEST(Minres, RefinesWhatFloatProductsLeave) {
     const auto b = ramp(100);
     const Solution found =
         solve(matrix.products(1, true), b, 1, minimal(0, 1e-12));
-    EXPECT_EQ(found.worst(), Outcome::Converged);
+    EXPECT_EQ(found.worst(), SolveStatus::Converged);
     EXPECT_LT(matrix.residual(found, b), 2e-12);
     EXPECT_GT(matrix.floats, 5 * matrix.doubles);
 }
@@ -237,7 +237,7 @@ TEST(Minres, StopsAtTheLeastResidualOfASingularMatrix) {
         matrix.at(k, k) = k < 10 ? 1 + double(k % 3) : 0;
     std::vector<double> b(20, 1.0);
     const Solution found = solve(matrix.products(1), b, 1, minimal());
-    EXPECT_EQ(found.worst(), Outcome::Stagnated);
+    EXPECT_EQ(found.worst(), SolveStatus::Stagnated);
     EXPECT_NEAR(found.residuals[0], std::sqrt(0.5), 1e-12);
     EXPECT_LT(found.iterations, 15);
 }
@@ -251,10 +251,10 @@ TEST(Minres, IsTakenWhereConjugateGradientsMeetAnIndefiniteMatrix) {
     }
     SolveOptions options = without();
     EXPECT_EQ(solve(matrix.products(2), b, 2, options).worst(),
-              Outcome::Indefinite);
+              SolveStatus::Indefinite);
     options.method = Method::Auto;
     const Solution found = solve(matrix.products(2), b, 2, options);
-    EXPECT_EQ(found.worst(), Outcome::Converged);
+    EXPECT_EQ(found.worst(), SolveStatus::Converged);
     EXPECT_LE(found.largest_residual(), 1e-10);
 }
 
@@ -274,7 +274,7 @@ TEST(Solve, NystromTakesRowsThatAreSpread) {
 
 TEST(Solve, WhatAProductThrowsEndsIt) {
     Dense matrix(20, 10);
-    Products products = matrix.products(1);
+    LinearOperator products = matrix.products(1);
     products.product = [](const double*, double*) { throw 7; };
     EXPECT_THROW(solve(products, ramp(20), 1, without()), int);
 }

@@ -97,7 +97,7 @@ MUTANTS = [
     ),
     Mutant(
         "sums by blocks start from what was there",
-        _BACKEND + "matmul/blocks.cpp",
+        _BACKEND + "matmul/amx_tiles.cpp",
         "return write_part(zero, product_.steps, product_.starts);",
         "return write_part(zero, product_.steps, false);",
         "test_numerics",
@@ -106,7 +106,7 @@ MUTANTS = [
     ),
     Mutant(
         "a weight of a block loses its lesser bits",
-        _BACKEND + "matmul/weighted.cpp",
+        _BACKEND + "matmul/value_matmul.cpp",
         "    for (int part = 0; part < weight_parts; ++part)\n"
         "        all_parts",
         "    for (int part = 0; part + 2 < weight_parts; ++part)\n"
@@ -126,7 +126,7 @@ MUTANTS = [
     ),
     Mutant(
         "the lesser part of a column is left out",
-        _BACKEND + "matmul/parts.cpp",
+        _BACKEND + "matmul/bf16_splits.cpp",
         "{lesser_columns, {of_rows}}",
         "{of_columns, {of_rows}}",
         "test_numerics",

@@ -13,7 +13,7 @@ namespace {
 
 /// Columns of a panel and of a tile of columns, where vectors are short.
 struct Panels {
-    std::int32_t panel, k_tile;
+    std::int32_t panel, column_tile;
 };
 
 /// Each with the measurement that chose it.
@@ -42,7 +42,7 @@ constexpr std::int32_t deep = 192;
 constexpr std::int32_t filling = 32;
 /// Columns whose scalars stay in L1 beside what sums of vectors read. A sum of
 /// E=64 columns, of both cores, G pairs/s: 1.28 (32: 1.22, 128: 1.16).
-constexpr std::int32_t k_tile = 64;
+constexpr std::int32_t column_tile = 64;
 /// Those that a logsumexp keeps of so many columns, D=3, N=M=10⁴, both cores of
 /// a Zen 5: 4.19 ms (twice as many: 4.29, half: 4.28).
 constexpr std::int32_t scalar_bytes = 32 << 10;
@@ -215,9 +215,9 @@ Panels panels_for(const Demand& demand, const Plan& plan, std::size_t size) {
         demand.longest <= constants::attention_width)
         return constants::attention;
     if (demand.kind(plan.nest) == PlanKind::Location)
-        return {constants::listed_panel, constants::k_tile};
+        return {constants::listed_panel, constants::column_tile};
     return {size == sizeof(double) ? constants::panel_f64 : constants::panel,
-            constants::k_tile};
+            constants::column_tile};
 }
 
 /// Columns of a panel whose scalars stay in L1.
@@ -243,12 +243,12 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
     plan.columns = tile.columns;
     plan.stage = tile.stage;
     const Panels panels = panels_for(demand, plan, size);
-    plan.k_tile = panels.k_tile / tile.columns * tile.columns;
+    plan.column_tile = panels.column_tile / tile.columns * tile.columns;
     plan.panel =
         fitting(panels.panel, constants::panel_bytes,
-                demand.wide || demand.listed ? plan.k_tile : tile.columns);
+                demand.wide || demand.listed ? plan.column_tile : tile.columns);
     if (demand.rescaled && !demand.wide && !demand.listed)
-        plan.k_tile = fitting_scalars(plan, size);
+        plan.column_tile = fitting_scalars(plan, size);
     plan.row_block =
         fitting(constants::row_block, constants::row_bytes, row_multiple(plan));
     plan.depth = demand.longest > constants::deep ? constants::depth : 0;
@@ -331,10 +331,10 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
             plans.push_back(plan);
         }
     };
-    plan.sieve = 1;
+    plan.filter = 1;
     if (choose_contractions(graph, plan).has(Contraction::Filtered))
         add();
-    plan.sieve = 0;
+    plan.filter = 0;
     add();
     return plans;
 }

@@ -31,7 +31,7 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
 
 /// Of what kind a plan of the (oriented) graph is.
 PlanKind kind_of(const ir::Graph& graph, const Plan& plan);
-/// Whether reductions take tiles of columns: `k_tile` is met.
+/// Whether reductions take tiles of columns: `column_tile` is met.
 bool takes_column_tiles(const ir::Graph& graph, const Plan& plan);
 
 } // namespace tilefold

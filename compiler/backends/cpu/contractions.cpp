@@ -91,7 +91,7 @@ bool is_split(const ir::Graph& graph, ValueId id, const Plan& plan) {
 /// where there is none.
 ValueId filtered_distance(const ir::Graph& graph, const Plan& plan) {
     ValueId found = ir::no_value;
-    if (!plan.sieve || !row_of(plan.isa).bf16 || graph.real != DType::F32)
+    if (!plan.filter || !row_of(plan.isa).bf16 || graph.real != DType::F32)
         return found;
     for (const Node& node : graph.nodes) {
         if (node.op != Op::Reduce)

@@ -66,7 +66,7 @@ struct Plan {
     std::int32_t depth = 0;
     /// Columns whose scalars are computed and kept before sums of vectors, or
     /// of exponentials, take them.
-    std::int32_t k_tile = 64;
+    std::int32_t column_tile = 64;
     /// Numbers of bf16 that the factors of long products of float32 are cut
     /// into, for the matrix unit; 0: it does not multiply them.
     std::int32_t parts = 0;
@@ -75,7 +75,7 @@ struct Plan {
     std::int32_t weight_parts = 3;
     /// Whether lists of the smallest distances are of columns that products of
     /// bf16 let pass.
-    std::int32_t sieve = 0;
+    std::int32_t filter = 0;
     /// Least cycles of a stage when the loop over columns is
     /// software-pipelined; 0: it is not.
     std::int32_t stage = 0;

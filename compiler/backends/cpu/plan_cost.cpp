@@ -91,9 +91,9 @@ double slots_of(const ir::Graph& graph, Axes axes, const Counting& counting) {
 /// Of the lanes' time that a product takes by blocks: a quarter while another
 /// thread keeps the core busy, a tenth where none does.
 constexpr double block_share = 0.25;
-/// … that distances take of which a sieve computes few: of D=64 on a Zen 4,
+/// … that distances take of which a filter computes few: of D=64 on a Zen 4,
 /// with all that a list takes, 0.8 (for D=128, 0.7), by the ports 0.5.
-constexpr double sieve_share = 0.75;
+constexpr double filter_share = 0.75;
 
 } // namespace
 
@@ -117,7 +117,7 @@ double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
     const Contractions contractions = choose_contractions(graph, plan);
     for (const auto& [id, way] : contractions.ways)
         if (way == Contraction::Filtered)
-            slots -= (1 - sieve_share) * slots_of(graph, graph[id], Axes::IJ);
+            slots -= (1 - filter_share) * slots_of(graph, graph[id], Axes::IJ);
         else if (way == Contraction::WordTiles)
             slots -= (1 - block_share) * slots_of(graph, graph[id], Axes::IJ);
     return slots / slots_per_nanosecond / plan.lanes;

@@ -73,7 +73,7 @@ std::optional<Filter> place_filter(const ir::Graph& graph, const Plan& plan,
     filter.column_errors = take(columns * 4);
     filter.column_squares = take(columns * 4);
     filter.longest = take(4);
-    filter.products = take(whole_squares(plan.k_tile) * tile);
+    filter.products = take(whole_squares(plan.column_tile) * tile);
     return filter;
 }
 

@@ -98,8 +98,8 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
 /// Which loops there are.
 void choose_loops(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
     kernel.column_tile = kernel.contractions.depth > 0
-                             ? whole_squares(plan.k_tile)
-                             : plan.k_tile;
+                             ? whole_squares(plan.column_tile)
+                             : plan.column_tile;
     kernel.by_column_tiles = std::ranges::any_of(
         kernel.reductions, &LoweredReduction::by_column_tiles);
     kernel.reads_in_place = reads_in_place(graph, plan, kernel);

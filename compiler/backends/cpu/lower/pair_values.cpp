@@ -27,7 +27,7 @@ public:
         for (const auto& [id, way] : contractions_.ways)
             if (contractions_.is_tiled(id))
                 keep(kept_.tiles, id,
-                     bodies.empty() ? plan_.panel : plan_.k_tile);
+                     bodies.empty() ? plan_.panel : plan_.column_tile);
         for (ValueId body : bodies)
             keep_scalars(body);
         return std::move(kept_);
@@ -48,7 +48,7 @@ private:
             !seen_.insert(id).second)
             return;
         if (node.type.rank == 0)
-            return keep(kept_.scalars, id, plan_.k_tile);
+            return keep(kept_.scalars, id, plan_.column_tile);
         for (ValueId operand : node.inputs())
             keep_scalars(operand);
     }

@@ -62,7 +62,7 @@ private:
             if (monoid == Monoid::SoftMax && reduction.in_memory)
                 reduction.list_vectors = reduction.by_matrices
                                              ? weight_vectors(plan_)
-                                             : plan_.k_tile;
+                                             : plan_.column_tile;
             return;
         case Monoid::KMinimum:
             reduction.by_column_tiles = true;
@@ -78,7 +78,7 @@ private:
     std::int64_t vectors_of_lists(std::int64_t k) const {
         const SmallestListSizes sizes{k};
         const std::int64_t bytes =
-            whole_squares(plan_.k_tile) * SmallestListSizes::entry_bytes;
+            whole_squares(plan_.column_tile) * SmallestListSizes::entry_bytes;
         const std::int64_t vector =
             plan_.lanes * std::int64_t(size_of(graph_.real));
         return sizes.vectors() + round_up(bytes, vector) / vector;
@@ -105,7 +105,7 @@ std::int64_t SmallestListSizes::many() const {
 }
 
 std::int64_t weight_vectors(const Plan& plan) {
-    return whole_squares(plan.k_tile) * plan.weight_parts / 2;
+    return whole_squares(plan.column_tile) * plan.weight_parts / 2;
 }
 
 std::vector<LoweredReduction> lower_reductions(const ir::Graph& graph,

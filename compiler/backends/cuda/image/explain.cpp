@@ -61,9 +61,9 @@ std::string text_of(const Plan& plan, const std::optional<Plan>& few) {
     return text;
 }
 
-std::vector<Stage> stages(const ir::Graph& graph, const Plan& plan,
-                          const std::optional<Plan>& few,
-                          std::string resources) {
+std::vector<ExplainSection> stages(const ir::Graph& graph, const Plan& plan,
+                                   const std::optional<Plan>& few,
+                                   std::string resources) {
     return {{"CUDA plan", text_of(plan, few)},
             {"CUDA C++", emit(graph, plan).source.text()},
             {"registers", std::move(resources)},
@@ -73,14 +73,15 @@ std::vector<Stage> stages(const ir::Graph& graph, const Plan& plan,
 
 } // namespace
 
-std::vector<Stage> explain(const ir::Graph& graph, const Plan& plan,
-                           const std::optional<Plan>& few, const Image& image) {
+std::vector<ExplainSection> explain(const ir::Graph& graph, const Plan& plan,
+                                    const std::optional<Plan>& few,
+                                    const Image& image) {
     return stages(graph, plan, few, resources_of(image));
 }
 
-std::vector<Stage> explain(const ir::Graph& graph, const Plan& plan,
-                           const std::optional<Plan>& few,
-                           const std::string& why) {
+std::vector<ExplainSection> explain(const ir::Graph& graph, const Plan& plan,
+                                    const std::optional<Plan>& few,
+                                    const std::string& why) {
     return stages(graph, plan, few, "not compiled: " + why);
 }
 

@@ -14,11 +14,12 @@ namespace tilefold::cuda {
 /// The plan, CUDA C++, what each kernel takes of a multiprocessor, and the
 /// share of an H200's limit that the model expects.
 /// `few`: the plan of calls of few rows, which is told beside it.
-std::vector<Stage> explain(const ir::Graph& graph, const Plan& plan,
-                           const std::optional<Plan>& few, const Image& image);
+std::vector<ExplainSection> explain(const ir::Graph& graph, const Plan& plan,
+                                    const std::optional<Plan>& few,
+                                    const Image& image);
 /// The same where nothing could be compiled, for the reason `why`.
-std::vector<Stage> explain(const ir::Graph& graph, const Plan& plan,
-                           const std::optional<Plan>& few,
-                           const std::string& why);
+std::vector<ExplainSection> explain(const ir::Graph& graph, const Plan& plan,
+                                    const std::optional<Plan>& few,
+                                    const std::string& why);
 
 } // namespace tilefold::cuda

@@ -1,6 +1,6 @@
 // compiler/backends/cuda/image/image_bytes.cpp - an image as bytes.
 
-#include "compiler/artifact/headed_bytes.h"
+#include "compiler/artifact/container.h"
 #include "compiler/backends/cuda/image/image.h"
 
 namespace tilefold::cuda {

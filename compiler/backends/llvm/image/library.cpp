@@ -3,7 +3,7 @@
 #include "compiler/backends/llvm/factory.h"
 
 #include "compiler/artifact/artifact.h"
-#include "compiler/backends/llvm/image/portions.h"
+#include "compiler/backends/llvm/image/compilation_units.h"
 #include "compiler/backends/llvm/image/target.h"
 #include "compiler/ir/text.h"
 #include "formulas/diagnostic.h"

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "compiler/backends/llvm/evaluate/evaluate.h"
-#include "compiler/backends/llvm/matmul/weighted.h"
+#include "compiler/backends/llvm/matmul/value_matmul.h"
 #include "compiler/backends/llvm/module/module.h"
 #include "compiler/backends/llvm/monoids/lane_arithmetic.h"
 
@@ -104,7 +104,7 @@ struct Tile {
     std::function<void(llvm::Value* column, int columns,
                        const std::function<void()>& body)>
         at_columns = {};
-    const WeightedBlocks* blocks = nullptr; ///< where they take weighted sums
+    const ValueMatmul* blocks = nullptr; ///< where they take weighted sums
 };
 
 /// Runs a body for all columns of a tile of columns, at most `step` at a time;
@@ -114,9 +114,9 @@ using EachStep =
 
 /// Of a reduction that need not see values that are not small: a tile of
 /// columns passes either as ever, by step and take, or by these.
-class Sifted {
+class FilteredList {
 public:
-    virtual ~Sifted() = default;
+    virtual ~FilteredList() = default;
     /// Whether it needs all columns of the tile, an i1.
     virtual llvm::Value* wants_all(Tile& tile) = 0;
     /// What a value must be less than, of a row vector.
@@ -151,7 +151,9 @@ public:
     virtual void step(Tile& tile) = 0;
     /// Takes a tile of columns at once, where the reduction is by such tiles.
     virtual void take(Tile&, const EachStep&) {}
-    virtual Sifted* sifted() { return nullptr; } ///< itself, where it is one
+    virtual FilteredList* filtered() {
+        return nullptr;
+    } ///< itself, where it is one
     virtual void finish_tile(Tile& tile) = 0;
     /// into ⊕= from. `values` serves for loops over components, and knows the
     /// constants of the call.

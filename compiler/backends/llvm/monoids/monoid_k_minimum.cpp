@@ -5,7 +5,7 @@
 // better than the worst of its list, rare after the first few hundred columns,
 // is queued; lists then look at the queue alone.
 
-#include "compiler/backends/llvm/matmul/parts.h"
+#include "compiler/backends/llvm/matmul/bf16_splits.h"
 #include "compiler/backends/llvm/monoids/smallest_lists.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using llvm::Value;
 
-class KMinimum : public MonoidWriter, public Sifted {
+class KMinimum : public MonoidWriter, public FilteredList {
 public:
     KMinimum(const ir::Graph& graph, const LoweredReduction& lowered)
         : MonoidWriter(graph, lowered), k_(node().third),
@@ -58,7 +58,7 @@ public:
         }
     }
 
-    Sifted* sifted() override { return this; }
+    FilteredList* filtered() override { return this; }
     Value* wants_all(Tile& tile) override {
         Value* any = tile.lanes.b.getFalse();
         for (int r = 0; r < tile.rows; ++r)

@@ -19,7 +19,7 @@ Accumulate::Accumulate(ModuleWriter& writer, std::vector<Slots>& reductions)
       keeps_state_(writer.plan.nest == Nest::Reduce),
       entry_(writer, keeps_state_ ? "accumulate" : "reduce",
              keeps_state_ ? "pnnnnpnp" : "pnnp", writer.plan.lanes),
-      rows_(writer, writer.kernel.rows), parts_(writer), sieve_(writer),
+      rows_(writer, writer.kernel.rows), parts_(writer), filter_(writer),
       columns_(writer, writer.kernel.columns, entry_.width), guard_(entry_),
       leaves_(entry_, rows_, columns_, scratch()),
       values_(
@@ -37,7 +37,7 @@ void Accumulate::write() {
     Value* rows = b.CreateSub(entry_.argument(2), i0());
     rows_.fill(entry_, i0(), rows, scratch());
     parts_.keep_rows(entry_, rows_, rows, scratch());
-    sieve_.keep_rows(entry_, rows_, rows, scratch());
+    filter_.keep_rows(entry_, rows_, rows, scratch());
     if (keeps_state_)
         write_panels(rows);
     else
@@ -83,7 +83,7 @@ void Accumulate::write_rows(Value* rows) {
 void Accumulate::write_panel(Value* panel, Value* rows, Value* count) {
     columns_.fill(entry_, panel, count, scratch());
     parts_.keep_columns(entry_, columns_, count, scratch());
-    sieve_.keep_columns(entry_, columns_, count, scratch());
+    filter_.keep_columns(entry_, columns_, count, scratch());
     transpose_all_values(count);
     write_row_tiles(rows, panel, count);
 }
@@ -117,16 +117,16 @@ void Accumulate::where_pairs_count(Value* row, Value* rows, Value* first_column,
                           [&] { guard_.note(false, tiles); });
 }
 
-WeightedBlocks Accumulate::empty_blocks() const {
+ValueMatmul Accumulate::empty_blocks() const {
     return {.lanes = entry_.lanes,
             .vectors = writer_.plan.row_vectors,
             .weight_parts = writer_.plan.weight_parts,
             .capacity = columns_.capacity(),
-            .k_tile = kernel().column_tile};
+            .column_tile = kernel().column_tile};
 }
 
-WeightedBlocks Accumulate::blocks_of(std::size_t number) {
-    WeightedBlocks blocks = empty_blocks();
+ValueMatmul Accumulate::blocks_of(std::size_t number) {
+    ValueMatmul blocks = empty_blocks();
     const LoweredReduction& of = lowered(number);
     if (!of.by_matrices)
         return blocks;
@@ -144,7 +144,7 @@ WeightedBlocks Accumulate::blocks_of(std::size_t number) {
 
 void Accumulate::transpose_all_values(Value* count) {
     for (std::size_t k = 0; k < reductions_.size(); ++k) {
-        const WeightedBlocks blocks = blocks_of(k);
+        const ValueMatmul blocks = blocks_of(k);
         if (!blocks.values)
             continue;
         const ValueId id = writer_.graph[lowered(k).id].operands[1];

@@ -2,11 +2,11 @@
 // way.
 #pragma once
 
-#include "compiler/backends/llvm/matmul/blocks.h"
-#include "compiler/backends/llvm/matmul/parts.h"
-#include "compiler/backends/llvm/matmul/sieve.h"
-#include "compiler/backends/llvm/nest/guard.h"
+#include "compiler/backends/llvm/matmul/amx_tiles.h"
+#include "compiler/backends/llvm/matmul/bf16_splits.h"
+#include "compiler/backends/llvm/matmul/lower_bound_filter.h"
 #include "compiler/backends/llvm/nest/nest.h"
+#include "compiler/backends/llvm/nest/tile_culling.h"
 #include "compiler/backends/llvm/nest/tile_leaves.h"
 
 #include <functional>
@@ -53,10 +53,10 @@ private:
         return reductions_[number].lowered;
     }
 
-    WeightedBlocks empty_blocks() const;
+    ValueMatmul empty_blocks() const;
 
     /// Whose `values` are null where blocks do not take the sums.
-    WeightedBlocks blocks_of(std::size_t number);
+    ValueMatmul blocks_of(std::size_t number);
 
     /// Values of the panel that blocks take.
     void transpose_all_values(Value* count);
@@ -82,10 +82,10 @@ private:
 
     void write_all_columns(Value* row, Value* panel, Value* first, Value* end);
 
-    Sifted& sifted() { return *reductions_[0].monoid->sifted(); }
+    FilteredList& filtered() { return *reductions_[0].monoid->filtered(); }
 
     /// The only reduction takes what passes, computed one by one.
-    void write_sieved(Value* row, Value* panel, Value* first, Value* end);
+    void write_filtered(Value* row, Value* panel, Value* first, Value* end);
 
     /// First all distances, some columns side by side, since each is one long
     /// chain; then they are kept, and no branch waits for such a chain.
@@ -110,7 +110,7 @@ private:
     /// The same of columns [first, end), a block of sums at a time.
     void write_blocks(ValueId id, Value* row, Value* first, Value* end);
 
-    BlockProduct product_of_words(ValueId id, Value* row, Value* first);
+    TileProduct product_of_words(ValueId id, Value* row, Value* first);
 
     void run_contractions(ValueId reduce, int columns);
 
@@ -131,8 +131,8 @@ private:
     const bool keeps_state_; ///< else rows have their results after a panel
     Entry entry_;
     Pack rows_;
-    FactorParts parts_;
-    Sieve sieve_;
+    FactorSplits parts_;
+    LowerBoundFilter filter_;
     Pack columns_;
     TileGuard guard_;
     TileLeaves leaves_;

@@ -17,13 +17,13 @@ using llvm::Value;
 
 void Accumulate::write_column_tile(Value* row, Value* panel, Value* first,
                                    Value* end) {
-    if (!sieve_.exists())
+    if (!filter_.exists())
         return write_all_columns(row, panel, first, end);
     Value* all = nullptr;
-    run(0, row, panel, [&](Tile& tile) { all = sifted().wants_all(tile); });
+    run(0, row, panel, [&](Tile& tile) { all = filtered().wants_all(tile); });
     entry_.lanes.when(all, [&] { write_all_columns(row, panel, first, end); });
     entry_.lanes.when(entry_.b.CreateNot(all),
-                      [&] { write_sieved(row, panel, first, end); });
+                      [&] { write_filtered(row, panel, first, end); });
 }
 
 void Accumulate::write_all_columns(Value* row, Value* panel, Value* first,
@@ -40,20 +40,20 @@ void Accumulate::write_all_columns(Value* row, Value* panel, Value* first,
     values_.forget();
 }
 
-void Accumulate::write_sieved(Value* row, Value* panel, Value* first,
-                              Value* end) {
-    sieve_.multiply(entry_, row, first, end, scratch());
+void Accumulate::write_filtered(Value* row, Value* panel, Value* first,
+                                Value* end) {
+    filter_.multiply(entry_, row, first, end, scratch());
     const auto sift = [&](Tile& tile) {
-        std::vector<Sieve::Limits> limits;
+        std::vector<LowerBoundFilter::Limits> limits;
         for (int r = 0; r < tile.rows; ++r)
-            limits.push_back(sieve_.limits(entry_, row, r,
-                                           sifted().worst(tile, r), scratch()));
+            limits.push_back(filter_.limits(
+                entry_, row, r, filtered().worst(tile, r), scratch()));
         each_step(first, end, 1, [&](Value* column, int) {
             tile.column = column;
             for (int r = 0; r < tile.rows; ++r)
-                sifted().sift(tile, r,
-                              sieve_.passes(entry_, limits[std::size_t(r)], r,
-                                            first, column, scratch()));
+                filtered().sift(tile, r,
+                                filter_.passes(entry_, limits[std::size_t(r)],
+                                               r, first, column, scratch()));
         });
         leaves_.begin_column_tile(first);
         for (int r = 0; r < tile.rows; ++r)
@@ -67,7 +67,7 @@ void Accumulate::take_passed(Tile& tile, int r, Value* first) {
     const Lanes& lanes = entry_.lanes;
     constexpr int together = 4;
     const ValueId body = writer_.graph[lowered(0).id].operands[0];
-    Value* count = sifted().passed(tile, r);
+    Value* count = filtered().passed(tile, r);
     Value* zero = lanes.constant(0);
     Value* last = b.CreateSub(count, lanes.constant(1));
     lanes.loop(zero, count, lanes.constant(together), [&](Value* number) {
@@ -75,7 +75,7 @@ void Accumulate::take_passed(Tile& tile, int r, Value* first) {
         for (int n = 0; n < together; ++n) {
             Value* there =
                 entry_.least(b.CreateAdd(number, lanes.constant(n)), last);
-            columns.push_back(sifted().passed_column(tile, r, there));
+            columns.push_back(filtered().passed_column(tile, r, there));
         }
         values_.forget();
         leaves_.begin_listed(columns, b.CreateAdd(first, number));
@@ -87,12 +87,12 @@ void Accumulate::take_passed(Tile& tile, int r, Value* first) {
     leaves_.show_scalars(true);
     lanes.loop(zero, count, lanes.constant(1), [&](Value* number) {
         at_columns(tile, b.CreateAdd(first, number), 1, [&] {
-            tile.column = sifted().passed_column(tile, r, number);
-            sifted().take_passed(tile, r);
+            tile.column = filtered().passed_column(tile, r, number);
+            filtered().take_passed(tile, r);
         });
     });
     leaves_.show_scalars(false);
-    sifted().forget_passed(tile, r);
+    filtered().forget_passed(tile, r);
 }
 
 void Accumulate::take(std::size_t number, Value* row, Value* panel,
@@ -101,7 +101,7 @@ void Accumulate::take(std::size_t number, Value* row, Value* panel,
     const auto body = [&](Tile& tile) {
         tile.first = first;
         tile.end = end;
-        const WeightedBlocks blocks = blocks_of(number);
+        const ValueMatmul blocks = blocks_of(number);
         if (blocks.values)
             tile.blocks = &blocks;
         tile.at_columns = [&](Value* column, int columns,
@@ -182,7 +182,7 @@ void Accumulate::write_deep(ValueId id, Value* count) {
 
 void Accumulate::write_blocks(ValueId id, Value* row, Value* first,
                               Value* end) {
-    BlockProduct product =
+    TileProduct product =
         parts_.has(id) ? parts_.product(entry_, id, row, first, scratch())
                        : product_of_words(id, row, first);
     product.c = leaves_.first_sum(id);
@@ -192,11 +192,10 @@ void Accumulate::write_blocks(ValueId id, Value* row, Value* first,
     emit_product(entry_.lanes, product);
 }
 
-BlockProduct Accumulate::product_of_words(ValueId id, Value* row,
-                                          Value* first) {
+TileProduct Accumulate::product_of_words(ValueId id, Value* row, Value* first) {
     const auto [x, y] = rows_first(writer_.graph, writer_.graph[id]);
     const Words& words = *writer_.words_of(x);
-    BlockProduct product;
+    TileProduct product;
     product.factors = {{columns_.address(entry_.lanes, scratch(), y, {}, first),
                         {rows_.address(entry_.lanes, scratch(), x, {}, row)}}};
     product.a_stride = columns_.run(y);

@@ -3,7 +3,7 @@
 
 #include "compiler/backends/llvm/nest/tile_leaves.h"
 
-#include "compiler/backends/llvm/matmul/blocks.h"
+#include "compiler/backends/llvm/matmul/amx_tiles.h"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,5 @@
-// compiler/backends/llvm/image/portions.h - an image from portions that are
-// compiled at the same time.
+// compiler/backends/llvm/image/compilation_units.h - an image from portions
+// that are compiled at the same time.
 #pragma once
 
 #include "compiler/artifact/artifact.h"

@@ -1,28 +1,29 @@
-// python_bindings/kernel_shape.cpp - see kernel_shape.h.
-#include "python_bindings/kernel_shape.h"
+// runtime/session/kernel_shape.cpp - see kernel_shape.h.
+#include "runtime/session/kernel_shape.h"
 
 #include "compiler/build/roles.h"
 #include "compiler/language/vocabulary.h"
 #include "formulas/diagnostic.h"
 #include "formulas/names.h"
 #include "formulas/parser.h"
-#include "python_bindings/derive.h"
 #include "runtime/bind/bind_shapes.h"
 #include "runtime/bind/session_state.h"
 #include "runtime/session/inspect.h"
+#include "runtime/session/kernel_algebra.h"
 
 #include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
-namespace tilefold::python {
+namespace tilefold {
 
 namespace {
 
-Readings read_all(const Formula& pair, std::span<const NamedView> arguments) {
+BoundArguments read_all(const Formula& pair,
+                        std::span<const NamedView> arguments) {
     const ParsedFormula& parsed = *Inspection::of(pair).parsed;
-    Readings readings;
+    BoundArguments readings;
     for (const NamedView& argument : arguments)
         readings.push_back(read_shape(argument, parsed.axes_of(argument)));
     return readings;
@@ -30,7 +31,7 @@ Readings read_all(const Formula& pair, std::span<const NamedView> arguments) {
 
 /// The passes without LLVM: microseconds.
 Result result_of(const ast::Formula& pair, std::span<const NamedView> arguments,
-                 const Readings& readings) {
+                 const BoundArguments& readings) {
     std::vector<ArgumentType> types;
     for (std::size_t k = 0; k < readings.size(); ++k)
         types.push_back({spelled(readings[k].name, readings[k].part),
@@ -55,7 +56,7 @@ ValueShape value_shape(const Formula& pair,
     for (const ast::Node& node : tree_of(pair).nodes)
         if (node.kind == ast::Kind::Reduce)
             fail(Code::KernelReduces, {pair.text(), node.span});
-    Readings readings = read_all(pair, arguments);
+    BoundArguments readings = read_all(pair, arguments);
     const Lengths lengths = lengths_of(readings);
     ValueShape shape{batch_shape(readings), lengths.i, lengths.j};
     const auto take = [&](const Result& result) {
@@ -77,7 +78,7 @@ ValueShape value_shape(const Formula& pair,
             return shape;
         }
         BindOptions options;
-        options.want = Want::Dense;
+        options.want = Query::Dense;
         pair.bind(arguments, options); // says it better where it can
         throw;
     }
@@ -92,9 +93,9 @@ bool is_given(std::span<const NamedView> arguments, const std::string& name) {
     });
 }
 
-double components_of(const Readings& readings) {
+double components_of(const BoundArguments& readings) {
     std::vector<PointArray> arrays;
-    for (const Reading& reading : readings)
+    for (const BoundArgument& reading : readings)
         if (reading.part == Part::Real)
             arrays.push_back(
                 {normalise_name(reading.name), reading.axes, reading.rows});
@@ -112,7 +113,7 @@ std::string with_sizes(const Formula& pair,
             numbers[use.name.name] = 0;
     if (numbers.empty())
         return {};
-    const Readings readings = read_all(pair, arguments);
+    const BoundArguments readings = read_all(pair, arguments);
     const Lengths lengths = lengths_of(readings);
     for (auto& [name, value] : numbers)
         value = name == "N"   ? double(lengths.i)
@@ -131,7 +132,7 @@ Extents kernel_shape(const Formula& pair,
 }
 
 double pairs_of(const Formula& formula, std::span<const NamedView> arguments) {
-    Readings readings = read_all(formula, arguments);
+    BoundArguments readings = read_all(formula, arguments);
     Lengths lengths = lengths_of(readings);
     double pairs = lengths.i < 0 ? 1 : double(lengths.i);
     pairs *= lengths.j < 0 ? 1 : double(lengths.j);
@@ -140,4 +141,4 @@ double pairs_of(const Formula& formula, std::span<const NamedView> arguments) {
     return pairs;
 }
 
-} // namespace tilefold::python
+} // namespace tilefold

@@ -1,6 +1,6 @@
-// compiler/backends/llvm/matmul/parts.h - inner products of float32 vectors by
-// blocks, where the plan allows an error: x·y ≈ h(x)·h(y) + h(x)·l(y) +
-// l(x)·h(y).
+// compiler/backends/llvm/matmul/bf16_splits.h - inner products of float32
+// vectors by blocks, where the plan allows an error: x·y ≈ h(x)·h(y) +
+// h(x)·l(y) + l(x)·h(y).
 //
 // h is the nearest bf16, l that of what is left: 16 bits of a factor together,
 // so that the error is some 3e-6 of |x| |y|. Of infinities l is NaN.
@@ -8,7 +8,7 @@
 // datatype for higher-precision computations (2019).
 #pragma once
 
-#include "compiler/backends/llvm/matmul/blocks.h"
+#include "compiler/backends/llvm/matmul/amx_tiles.h"
 #include "compiler/backends/llvm/pack/entry.h"
 
 #include <map>
@@ -25,9 +25,9 @@ llvm::Value* words_of(const Lanes& lanes, llvm::Value* even, llvm::Value* odd);
 
 /// The parts of the factors of a kernel's products, in scratch: of all rows of
 /// a block, and of the columns of a panel.
-class FactorParts {
+class FactorSplits {
 public:
-    explicit FactorParts(const ModuleWriter& writer)
+    explicit FactorSplits(const ModuleWriter& writer)
         : writer_(writer), products_(writer.kernel.splits) {}
 
     bool has(ir::ValueId product) const { return products_.count(product) > 0; }
@@ -37,8 +37,8 @@ public:
     void keep_columns(Entry& entry, const Pack& columns, llvm::Value* count,
                       llvm::Value* scratch) const;
     /// For the tile of rows from `row` on and columns from `first` on.
-    BlockProduct product(const Entry& entry, ir::ValueId id, llvm::Value* row,
-                         llvm::Value* first, llvm::Value* scratch) const;
+    TileProduct product(const Entry& entry, ir::ValueId id, llvm::Value* row,
+                        llvm::Value* first, llvm::Value* scratch) const;
 
 private:
     void clear_rows(Entry& entry, const SplitProduct& place, llvm::Value* count,

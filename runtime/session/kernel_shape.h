@@ -1,4 +1,4 @@
-// python_bindings/kernel_shape.h - what the shapes of arguments say before
+// runtime/session/kernel_shape.h - what the shapes of arguments say before
 // anything is compiled to machine code.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include <span>
 
-namespace tilefold::python {
+namespace tilefold {
 
 /// How many values a formula without a reduction has, and of which type.
 struct ValueShape {
@@ -32,4 +32,4 @@ Extents kernel_shape(const Formula& pair, std::span<const NamedView> arguments);
 /// Pairs of points, or points of a map, that `formula` goes over.
 double pairs_of(const Formula& formula, std::span<const NamedView> arguments);
 
-} // namespace tilefold::python
+} // namespace tilefold

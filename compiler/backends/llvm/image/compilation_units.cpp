@@ -1,7 +1,7 @@
-// compiler/backends/llvm/image/portions.cpp - an image from portions that are
-// compiled at the same time.
+// compiler/backends/llvm/image/compilation_units.cpp - an image from portions
+// that are compiled at the same time.
 
-#include "compiler/backends/llvm/image/portions.h"
+#include "compiler/backends/llvm/image/compilation_units.h"
 
 #include "compiler/backends/llvm/image/link.h"
 #include "compiler/backends/llvm/image/target.h"

@@ -1,17 +1,18 @@
-// python_bindings/derive.cpp - see derive.h.
+// runtime/session/kernel_algebra.cpp - see kernel_algebra.h.
 //
 // 1. The pair term keeps its meaning: names that take i or j only because no
 //    subscript is written get one before anything is added.
 // 2. Trees are built, never text: print() spells them.
-#include "python_bindings/derive.h"
+#include "runtime/session/kernel_algebra.h"
 
 #include "formulas/printer.h"
 #include "runtime/session/inspect.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
-namespace tilefold::python {
+namespace tilefold {
 
 namespace {
 
@@ -130,7 +131,8 @@ Renamed clashing_definitions(const ast::Formula& tree,
     return renamed;
 }
 
-/// `tree` with the nodes and definitions of `other`; returns its root there.
+/// `tree` with the nodes and definitions of `other`, which its own may use;
+/// returns its root there.
 NodeId adopt(ast::Formula& tree, ast::Formula other) {
     const auto offset = NodeId(tree.nodes.size());
     for (Node& node : other.nodes) {
@@ -138,11 +140,33 @@ NodeId adopt(ast::Formula& tree, ast::Formula other) {
             child += offset;
         tree.nodes.push_back(std::move(node));
     }
-    for (ast::Definition& definition : other.definitions) {
+    for (ast::Definition& definition : other.definitions)
         definition.body += offset;
-        tree.definitions.push_back(std::move(definition));
-    }
+    tree.definitions.insert(tree.definitions.begin(),
+                            std::make_move_iterator(other.definitions.begin()),
+                            std::make_move_iterator(other.definitions.end()));
     return other.root + offset;
+}
+
+/// Parts of a term that is written again wherever it stands.
+constexpr std::size_t most_repeated = 8;
+
+/// How often the first `count` nodes name it.
+std::size_t uses_of(const ast::Formula& tree, std::size_t count,
+                    const std::string& name) {
+    return std::size_t(std::count_if(
+        tree.nodes.begin(), tree.nodes.begin() + std::ptrdiff_t(count),
+        [&](const Node& node) {
+            return node.kind == Kind::Name && node.name == name;
+        }));
+}
+
+/// A name for a term of `tree`: t, t2 …
+std::string free_term_name(const ast::Formula& tree) {
+    std::string name = "t";
+    for (int number = 2; is_used(tree, name); ++number)
+        name = "t" + std::to_string(number);
+    return name;
 }
 
 } // namespace
@@ -156,7 +180,19 @@ std::string substitute(const Formula& formula,
         Rename(term, operand.renamed).run();
         Rename(term, clashing_definitions(term, tree)).run();
         Rename(tree, clashing_definitions(tree, term)).run();
+        const std::size_t parts = term.nodes.size();
+        const std::size_t definitions = term.definitions.size();
         const NodeId root = adopt(tree, std::move(term));
+        // A long term that is read twice is a definition: again and again in
+        // its place, products of products would double.
+        if (parts > most_repeated && uses_of(tree, own, operand.name) > 1) {
+            const std::string name = free_term_name(tree);
+            Rename(tree, {{operand.name, name}}).run();
+            const ast::Definition made{name, {}, false, root, {}};
+            tree.definitions.insert(
+                tree.definitions.begin() + std::ptrdiff_t(definitions), made);
+            continue;
+        }
         const auto meant = [&](NodeId id) {
             const Node& node = tree.nodes[id];
             return id < own && node.kind == Kind::Name &&
@@ -199,7 +235,8 @@ Node named(Kind kind, const std::string& name, std::vector<NodeId> children) {
 }
 
 /// What the index symbol `index` stands for on chosen rows.
-Node number_of(ast::Formula& tree, const Node& index, const Chosen& chosen) {
+Node number_of(ast::Formula& tree, const Node& index,
+               const ChosenRows& chosen) {
     if (!chosen.list.empty()) {
         Node number = named(Kind::Variable, chosen.list, {});
         number.axes = index.axes;
@@ -215,7 +252,7 @@ Node number_of(ast::Formula& tree, const Node& index, const Chosen& chosen) {
 } // namespace
 
 std::string select(const Formula& pair, Axes axis, const Renamed& renamed,
-                   const Chosen& chosen) {
+                   const ChosenRows& chosen) {
     ast::Formula tree = spelled(pair);
     const std::size_t count = tree.nodes.size();
     for (std::size_t id = 0; id < count; ++id) {
@@ -281,4 +318,4 @@ std::string with_numbers(const Formula& pair,
     return print(tree);
 }
 
-} // namespace tilefold::python
+} // namespace tilefold

@@ -1,5 +1,5 @@
-// python_bindings/tensor_watch.cpp - see tensor_watch.h.
-#include "python_bindings/tensor_watch.h"
+// python_bindings/borrow_check.cpp - see borrow_check.h.
+#include "python_bindings/borrow_check.h"
 
 #include "formulas/diagnostic.h"
 #include "python_bindings/arguments.h"
@@ -38,14 +38,14 @@ void hold_memory(PyObject* value, std::vector<nb::object>& held) {
             .attr("numpy")());
 }
 
-void TensorWatch::add(std::string_view name, PyObject* tensor) {
+void BorrowCheck::add(std::string_view name, PyObject* tensor) {
     Pin pin;
     lent_.push_back({std::string(name), nb::borrow(tensor),
                      array_kind(Py_TYPE(tensor)).exchange,
                      view_of(name, tensor, pin)});
 }
 
-bool TensorWatch::moved(const Lent& lent) {
+bool BorrowCheck::moved(const Lent& lent) {
     dlpack::Tensor tensor;
     if (lent.exchange &&
         lent.exchange->borrow(lent.tensor.ptr(), &tensor) == 0 &&
@@ -64,7 +64,7 @@ bool TensorWatch::moved(const Lent& lent) {
     }
 }
 
-void TensorWatch::check() const {
+void BorrowCheck::check() const {
     for (const Lent& lent : lent_)
         if (moved(lent))
             fail(Code::TensorMoved, {lent.name});

@@ -1,5 +1,5 @@
-// compiler/backends/llvm/nest/guard.h - leaves out the tiles of pairs that
-// index masks prove to count for nothing.
+// compiler/backends/llvm/nest/tile_culling.h - leaves out the tiles of pairs
+// that index masks prove to count for nothing.
 #pragma once
 
 #include "compiler/backends/llvm/nest/nest.h"

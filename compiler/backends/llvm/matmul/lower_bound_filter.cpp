@@ -1,8 +1,9 @@
-// compiler/backends/llvm/matmul/sieve.cpp - bounds of squared distances.
+// compiler/backends/llvm/matmul/lower_bound_filter.cpp - bounds of squared
+// distances.
 
-#include "compiler/backends/llvm/matmul/sieve.h"
+#include "compiler/backends/llvm/matmul/lower_bound_filter.h"
 
-#include "compiler/backends/llvm/matmul/parts.h"
+#include "compiler/backends/llvm/matmul/bf16_splits.h"
 
 namespace tilefold::llvm_backend {
 
@@ -33,7 +34,7 @@ double roundings(std::int64_t terms) {
 } // namespace
 
 /// |x'|² and |x - c - x'|² of numbers that come one after another.
-class Sieve::Norms {
+class LowerBoundFilter::Norms {
 public:
     explicit Norms(const Lanes& lanes)
         : lanes_(lanes), type_(lanes.type(DType::F32)),
@@ -72,7 +73,8 @@ private:
     Value *square_at_, *error_at_;
 };
 
-Value* Sieve::row_words(const Lanes& lanes, Value* scratch, Value* row) const {
+Value* LowerBoundFilter::row_words(const Lanes& lanes, Value* scratch,
+                                   Value* row) const {
     const std::int64_t vectors = writer_.plan.row_vectors;
     Value* tile =
         lanes.b.CreateUDiv(row, lanes.constant(vectors * writer_.plan.lanes));
@@ -80,8 +82,8 @@ Value* Sieve::row_words(const Lanes& lanes, Value* scratch, Value* row) const {
                     filter_->steps * filter_->depth * vectors * vector_bytes);
 }
 
-Value* Sieve::row_part(const Lanes& lanes, Value* scratch, Value* row, int r,
-                       RowPart part) const {
+Value* LowerBoundFilter::row_part(const Lanes& lanes, Value* scratch,
+                                  Value* row, int r, RowPart part) const {
     const std::int64_t vectors = writer_.plan.row_vectors;
     Value* tile =
         lanes.b.CreateUDiv(row, lanes.constant(vectors * writer_.plan.lanes));
@@ -92,7 +94,8 @@ Value* Sieve::row_part(const Lanes& lanes, Value* scratch, Value* row, int r,
 }
 
 /// The first row, without what is no finite number, and zeros.
-void Sieve::keep_centre(Entry& entry, const Pack& rows, Value* scratch) const {
+void LowerBoundFilter::keep_centre(Entry& entry, const Pack& rows,
+                                   Value* scratch) const {
     const Lanes& lanes = entry.lanes;
     Value* zero = lanes.constant(0);
     Value* centre = lanes.byte_offset(scratch, filter_->centre);
@@ -117,8 +120,8 @@ void Sieve::keep_centre(Entry& entry, const Pack& rows, Value* scratch) const {
 }
 
 /// Words of all rows of a tile lie side by side.
-void Sieve::keep_rows(Entry& entry, const Pack& rows, Value* count,
-                      Value* scratch) const {
+void LowerBoundFilter::keep_rows(Entry& entry, const Pack& rows, Value* count,
+                                 Value* scratch) const {
     if (!exists())
         return;
     keep_centre(entry, rows, scratch);
@@ -158,7 +161,8 @@ void Sieve::keep_rows(Entry& entry, const Pack& rows, Value* count,
         }
         Value* length = Norms::length_of(lanes, norms.square());
         lanes.store(norms.square(), row_part(lanes, scratch, tile, r, square));
-        lanes.store(length, row_part(lanes, scratch, tile, r, Sieve::length));
+        lanes.store(length, row_part(lanes, scratch, tile, r,
+                                     LowerBoundFilter::length));
         lanes.store(Norms::error_of(lanes, norms.error(), length),
                     row_part(lanes, scratch, tile, r, error));
     };
@@ -170,8 +174,8 @@ void Sieve::keep_rows(Entry& entry, const Pack& rows, Value* count,
 }
 
 /// Words of a column are neighbours.
-void Sieve::keep_columns(Entry& entry, const Pack& columns, Value* count,
-                         Value* scratch) const {
+void LowerBoundFilter::keep_columns(Entry& entry, const Pack& columns,
+                                    Value* count, Value* scratch) const {
     if (!exists())
         return;
     const Lanes& lanes = entry.lanes;
@@ -226,11 +230,11 @@ void Sieve::keep_columns(Entry& entry, const Pack& columns, Value* count,
                          llvm::Align(4));
 }
 
-void Sieve::multiply(const Entry& entry, Value* row, Value* first, Value* end,
-                     Value* scratch) const {
+void LowerBoundFilter::multiply(const Entry& entry, Value* row, Value* first,
+                                Value* end, Value* scratch) const {
     const Lanes& lanes = entry.lanes;
     const std::int64_t vectors = writer_.plan.row_vectors;
-    BlockProduct product;
+    TileProduct product;
     product.factors = {
         {lanes.at(lanes.byte_offset(scratch, filter_->column_words), first, 0,
                   filter_->stride),
@@ -247,8 +251,10 @@ void Sieve::multiply(const Entry& entry, Value* row, Value* first, Value* end,
     emit_product(lanes, product);
 }
 
-Sieve::Limits Sieve::limits(const Entry& entry, Value* row, int r, Value* worst,
-                            Value* scratch) const {
+LowerBoundFilter::Limits LowerBoundFilter::limits(const Entry& entry,
+                                                  Value* row, int r,
+                                                  Value* worst,
+                                                  Value* scratch) const {
     const Lanes& lanes = entry.lanes;
     auto& b = lanes.b;
     const auto part = [&](RowPart which) {
@@ -268,8 +274,9 @@ Sieve::Limits Sieve::limits(const Entry& entry, Value* row, int r, Value* worst,
     return {near, b.CreateFSub(least, slack)};
 }
 
-Value* Sieve::passes(const Entry& entry, const Limits& limits, int r,
-                     Value* first, Value* column, Value* scratch) const {
+Value* LowerBoundFilter::passes(const Entry& entry, const Limits& limits, int r,
+                                Value* first, Value* column,
+                                Value* scratch) const {
     const Lanes& lanes = entry.lanes;
     auto& b = lanes.b;
     const std::int64_t vectors = writer_.plan.row_vectors;

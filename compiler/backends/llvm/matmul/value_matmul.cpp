@@ -1,6 +1,6 @@
-// compiler/backends/llvm/matmul/weighted.cpp - weighted sums by blocks.
+// compiler/backends/llvm/matmul/value_matmul.cpp - weighted sums by blocks.
 
-#include "compiler/backends/llvm/matmul/weighted.h"
+#include "compiler/backends/llvm/matmul/value_matmul.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -65,8 +65,8 @@ Value* are_numbers(const Lanes& lanes, Value* bits) {
 
 } // namespace
 
-void WeightedBlocks::transpose(const std::function<Value*(Value*)>& row,
-                               Value* count) const {
+void ValueMatmul::transpose(const std::function<Value*(Value*)>& row,
+                            Value* count) const {
     auto& b = lanes.b;
     Value* zero = lanes.constant(0);
     Value* step = lanes.constant(side);
@@ -102,12 +102,12 @@ void WeightedBlocks::transpose(const std::function<Value*(Value*)>& row,
 }
 
 /// Of one part and 32 columns: words of pairs of columns, of all rows.
-std::int64_t WeightedBlocks::part_bytes() const {
+std::int64_t ValueMatmul::part_bytes() const {
     return side * vectors * vector_bytes;
 }
 
 /// Parts lie block by block of 32 columns, in each part by part.
-Value* WeightedBlocks::part_of(Value* j, int r, int part) const {
+Value* ValueMatmul::part_of(Value* j, int r, int part) const {
     auto& b = lanes.b;
     Value* block = b.CreateLShr(j, lanes.constant(5));
     Value* pair = b.CreateAnd(b.CreateLShr(j, lanes.constant(1)),
@@ -118,7 +118,7 @@ Value* WeightedBlocks::part_of(Value* j, int r, int part) const {
     return lanes.byte_offset(place, r * vector_bytes);
 }
 
-void WeightedBlocks::keep(Value* even, Value* odd, Value* j, int r) const {
+void ValueMatmul::keep(Value* even, Value* odd, Value* j, int r) const {
     auto& b = lanes.b;
     for (int part = 0; part + 1 < weight_parts; ++part) {
         Value* upper = leading(lanes, odd);
@@ -133,7 +133,7 @@ void WeightedBlocks::keep(Value* even, Value* odd, Value* j, int r) const {
                 part_of(j, r, weight_parts - 1));
 }
 
-Value* WeightedBlocks::weight(Value* j, int r) const {
+Value* ValueMatmul::weight(Value* j, int r) const {
     auto& b = lanes.b;
     Value* is_odd = b.CreateTrunc(j, b.getInt1Ty());
     Value* shift =
@@ -149,7 +149,7 @@ Value* WeightedBlocks::weight(Value* j, int r) const {
     return sum;
 }
 
-void WeightedBlocks::add(Value* first, Value* count, Value* sums) const {
+void ValueMatmul::add(Value* first, Value* count, Value* sums) const {
     auto& b = lanes.b;
     Value* whole = up_to_block(lanes, count);
     Value* next =
@@ -159,7 +159,7 @@ void WeightedBlocks::add(Value* first, Value* count, Value* sums) const {
         for (int r = 0; r < vectors; ++r)
             keep(nothing, nothing, j, r);
     });
-    BlockProduct product;
+    TileProduct product;
     std::vector<Value*> all_parts;
     for (int part = 0; part < weight_parts; ++part)
         all_parts.push_back(lanes.byte_offset(parts, part * part_bytes()));
@@ -169,7 +169,7 @@ void WeightedBlocks::add(Value* first, Value* count, Value* sums) const {
     product.c = sums;
     product.vectors = vectors;
     product.steps = b.CreateLShr(whole, lanes.constant(5));
-    product.most_steps = k_tile / (2 * side) + 1;
+    product.most_steps = column_tile / (2 * side) + 1;
     product.rows = width;
     emit_product(lanes, product);
 }

@@ -1,4 +1,4 @@
-// python_bindings/tensor_watch.h - tensors whose memory is read again later.
+// python_bindings/borrow_check.h - tensors whose memory is read again later.
 #pragma once
 
 #include "python_bindings/dlpack.h"
@@ -22,7 +22,7 @@ void hold_memory(PyObject* value, std::vector<nb::object>& held);
 
 /// Tensors whose memory is read again later: resize_ or set_ may have put
 /// them elsewhere by then, which no reference to them prevents.
-class TensorWatch {
+class BorrowCheck {
 public:
     /// Holds a reference to the tensor.
     void add(std::string_view name, PyObject* tensor);

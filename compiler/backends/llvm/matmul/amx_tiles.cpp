@@ -1,8 +1,8 @@
-// compiler/backends/llvm/matmul/blocks.cpp - products of matrices by AMX.
+// compiler/backends/llvm/matmul/amx_tiles.cpp - products of matrices by AMX.
 // Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1,
 // chapter 18.
 
-#include "compiler/backends/llvm/matmul/blocks.h"
+#include "compiler/backends/llvm/matmul/amx_tiles.h"
 #include "compiler/backends/llvm/lanes/words.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
@@ -25,12 +25,12 @@ constexpr int first_a = 4, first_b = 6;
 constexpr std::int64_t part = 8;
 
 /// From row to row of B and of C.
-std::int64_t stride_of(const BlockProduct& product) {
+std::int64_t stride_of(const TileProduct& product) {
     return product.vectors * row_bytes;
 }
 
 /// Of row `row` + m of C.
-Value* sums_at(const Lanes& lanes, const BlockProduct& product, Value* row,
+Value* sums_at(const Lanes& lanes, const TileProduct& product, Value* row,
                int m, int vector) {
     return lanes.byte_offset(lanes.at(product.c, row, m, stride_of(product)),
                              vector * row_bytes);
@@ -38,7 +38,7 @@ Value* sums_at(const Lanes& lanes, const BlockProduct& product, Value* row,
 
 class Product {
 public:
-    Product(const Lanes& lanes, const BlockProduct& product)
+    Product(const Lanes& lanes, const TileProduct& product)
         : lanes_(lanes), b_(lanes.b), product_(product) {}
 
     void write() {
@@ -88,7 +88,7 @@ private:
         });
     }
 
-    void add(const BlockProduct::Factors& factors, Value* row, int n, int wide,
+    void add(const TileProduct::Factors& factors, Value* row, int n, int wide,
              Value* step) {
         for (int m = 0; m < 2; ++m) {
             Value* place =
@@ -130,13 +130,13 @@ private:
 
     const Lanes& lanes_;
     llvm::IRBuilder<>& b_;
-    const BlockProduct& product_;
+    const TileProduct& product_;
 };
 
 /// The same by lanes, of words of bf16: a row of A is broadcast word by word.
 class LaneProduct {
 public:
-    LaneProduct(const Lanes& lanes, const BlockProduct& product)
+    LaneProduct(const Lanes& lanes, const TileProduct& product)
         : lanes_(lanes), b_(lanes.b), product_(product),
           sum_(lanes.type(DType::F32)) {}
 
@@ -171,7 +171,7 @@ private:
                          sums_at(lanes_, product_, row, m, n));
     }
 
-    void add(const BlockProduct::Factors& factors, Value* row, int n,
+    void add(const TileProduct::Factors& factors, Value* row, int n,
              Value* step, const std::vector<Value*>& sums) {
         Value* a = lanes_.at(factors.a, row, 0, product_.a_stride);
         a = lanes_.at(a, step, 0, 4 * product_.depth);
@@ -204,7 +204,7 @@ private:
 
     const Lanes& lanes_;
     llvm::IRBuilder<>& b_;
-    const BlockProduct& product_;
+    const TileProduct& product_;
     llvm::Type* sum_;
 };
 
@@ -234,7 +234,7 @@ void emit_shapes(const Lanes& lanes, std::int64_t depth) {
     b.CreateIntrinsic(llvm::Intrinsic::x86_ldtilecfg, {}, {constant});
 }
 
-void emit_product(const Lanes& lanes, const BlockProduct& product) {
+void emit_product(const Lanes& lanes, const TileProduct& product) {
     if (row_of(lanes.isa()).blocks)
         Product(lanes, product).write();
     else

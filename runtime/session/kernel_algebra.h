@@ -1,5 +1,5 @@
-// python_bindings/derive.h - formulas made of a kernel's pair term: what
-// `K @ b`, `K.sum(1)` and `2*K` compute.
+// runtime/session/kernel_algebra.h - formulas made of a kernel's pair term:
+// what `K @ b`, `K.sum(1)` and `2*K` compute.
 #pragma once
 
 #include "runtime/session/session.h"
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace tilefold::python {
+namespace tilefold {
 
 /// `wish`, or the first of wish1, wish2 … that `pair` does not use, for an
 /// argument of ours.
@@ -31,13 +31,13 @@ std::string substitute(const Formula& formula,
 std::string applied(const Formula& pair, const std::string& function);
 /// Which rows of an axis are read, by names of arguments: those in the array
 /// `list`, or where that is "" the rows start, start + step, …
-struct Chosen {
+struct ChosenRows {
     std::string list, start, step;
 };
 /// The text of the pair term on chosen rows of `axis`: arguments in `renamed`
 /// have other names there, and index symbols still are the numbers of rows.
 std::string select(const Formula& pair, Axes axis, const Renamed& renamed,
-                   const Chosen& chosen);
+                   const ChosenRows& chosen);
 /// The text with numbers in place of names that are no arguments: N, M and D.
 std::string with_numbers(const Formula& pair,
                          const std::map<std::string, double>& numbers);
@@ -48,4 +48,4 @@ std::string transpose(const Formula& pair);
 /// The text of the pair term at (k, k): a map over i.
 std::string diagonal(const Formula& pair);
 
-} // namespace tilefold::python
+} // namespace tilefold

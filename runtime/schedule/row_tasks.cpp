@@ -1,6 +1,7 @@
-// runtime/schedule/strips.cpp - tiles to strips, strips to pieces of like cost.
+// runtime/schedule/row_tasks.cpp - tiles to strips, strips to pieces of like
+// cost.
 
-#include "runtime/schedule/strips.h"
+#include "runtime/schedule/row_tasks.h"
 
 #include <algorithm>
 
@@ -10,7 +11,7 @@ namespace {
 /// Of unlike cost; more share the work no better.
 constexpr double most_pieces = 1024;
 
-void add_rows(std::vector<Strip>& strips, std::int64_t batch, Interval rows,
+void add_rows(std::vector<RowTask>& strips, std::int64_t batch, Interval rows,
               std::span<const Interval> columns, std::int64_t block) {
     for (std::int64_t at = rows.first; at < rows.last;) {
         const std::int64_t end = at + std::min(block, rows.last - at);
@@ -19,7 +20,7 @@ void add_rows(std::vector<Strip>& strips, std::int64_t batch, Interval rows,
     }
 }
 
-void add_batch(std::vector<Strip>& strips, const Job& job, std::int64_t batch,
+void add_batch(std::vector<RowTask>& strips, const Job& job, std::int64_t batch,
                std::int64_t block) {
     const TileList& list = job.chosen->list(batch);
     const bool folds = job.work == Work::FoldRows;
@@ -34,14 +35,14 @@ void add_batch(std::vector<Strip>& strips, const Job& job, std::int64_t batch,
         add_rows(strips, batch, {at, job.rows}, {}, block);
 }
 
-double nanoseconds(const Job& job, const Strip& strip) {
+double nanoseconds(const Job& job, const RowTask& strip) {
     return Job::call_nanoseconds +
            strip.pairs() * job.kernel->nanoseconds(job.width);
 }
 
 /// Cuts strips [begin, end) into pieces of at least `least` nanoseconds, at
 /// most `most` of them.
-void add_pieces(Strips& strips, const Job& job, std::size_t begin,
+void add_pieces(RowTasks& strips, const Job& job, std::size_t begin,
                 std::size_t end, double least, std::size_t most) {
     double cost = 0;
     std::size_t made = 0;
@@ -57,14 +58,14 @@ void add_pieces(Strips& strips, const Job& job, std::size_t begin,
         strips.first.push_back(end);
 }
 
-void cut_pieces(Strips& strips, const Job& job, double total) {
+void cut_pieces(RowTasks& strips, const Job& job, double total) {
     add_pieces(strips, job, 0, strips.all.size(),
                std::max(Job::piece_nanoseconds, total / most_pieces),
                strips.all.size() + 1);
 }
 
 /// The same number of pieces for every batch.
-void cut_folded(Strips& strips, const Job& job, double total,
+void cut_folded(RowTasks& strips, const Job& job, double total,
                 std::int64_t batches) {
     const double of_batch = total / double(std::max<std::int64_t>(batches, 1));
     const auto pieces = std::size_t(std::clamp(
@@ -81,20 +82,20 @@ void cut_folded(Strips& strips, const Job& job, double total,
 
 } // namespace
 
-double Strip::pairs() const {
+double RowTask::pairs() const {
     double count = 0;
     for (Interval interval : columns)
         count += double(interval.size());
     return count * double(rows.size());
 }
 
-Strips cut_strips(const Job& job, std::int64_t batches, std::int64_t block) {
-    Strips strips;
+RowTasks cut_strips(const Job& job, std::int64_t batches, std::int64_t block) {
+    RowTasks strips;
     strips.first.push_back(0);
     for (std::int64_t batch = 0; batch < batches; ++batch)
         add_batch(strips.all, job, batch, block);
     double total = 0;
-    for (const Strip& strip : strips.all) {
+    for (const RowTask& strip : strips.all) {
         strips.pairs += strip.pairs();
         total += nanoseconds(job, strip);
     }

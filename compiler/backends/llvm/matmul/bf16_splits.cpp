@@ -1,6 +1,6 @@
-// compiler/backends/llvm/matmul/parts.cpp - factors in parts of bf16.
+// compiler/backends/llvm/matmul/bf16_splits.cpp - factors in parts of bf16.
 
-#include "compiler/backends/llvm/matmul/parts.h"
+#include "compiler/backends/llvm/matmul/bf16_splits.h"
 
 #include <array>
 
@@ -46,8 +46,8 @@ Value* words_of(const Lanes& lanes, Value* even, Value* odd) {
 }
 
 /// Words of all rows of a tile lie side by side.
-void FactorParts::keep_rows(Entry& entry, const Pack& rows, Value* count,
-                            Value* scratch) const {
+void FactorSplits::keep_rows(Entry& entry, const Pack& rows, Value* count,
+                             Value* scratch) const {
     auto& b = entry.b;
     const Lanes& lanes = entry.lanes;
     const std::int64_t vectors = writer_.plan.row_vectors;
@@ -91,8 +91,8 @@ void FactorParts::keep_rows(Entry& entry, const Pack& rows, Value* count,
 }
 
 /// Zeros behind the words of every tile.
-void FactorParts::clear_rows(Entry& entry, const SplitProduct& place,
-                             Value* count, Value* scratch) const {
+void FactorSplits::clear_rows(Entry& entry, const SplitProduct& place,
+                              Value* count, Value* scratch) const {
     auto& b = entry.b;
     const Lanes& lanes = entry.lanes;
     const std::int64_t vectors = writer_.plan.row_vectors;
@@ -115,8 +115,8 @@ void FactorParts::clear_rows(Entry& entry, const SplitProduct& place,
 }
 
 /// Words of a column are neighbours.
-void FactorParts::keep_columns(Entry& entry, const Pack& columns, Value* count,
-                               Value* scratch) const {
+void FactorSplits::keep_columns(Entry& entry, const Pack& columns, Value* count,
+                                Value* scratch) const {
     auto& b = entry.b;
     const Lanes& lanes = entry.lanes;
     Value* step = lanes.constant(lanes.width());
@@ -154,7 +154,7 @@ void FactorParts::keep_columns(Entry& entry, const Pack& columns, Value* count,
     }
 }
 
-BlockProduct FactorParts::product(const Entry& entry, ValueId id, Value* row,
+TileProduct FactorSplits::product(const Entry& entry, ValueId id, Value* row,
                                   Value* first, Value* scratch) const {
     const Lanes& lanes = entry.lanes;
     const SplitProduct& place = products_.at(id);
@@ -169,7 +169,7 @@ BlockProduct FactorParts::product(const Entry& entry, ValueId id, Value* row,
         lanes.byte_offset(of_rows, place.row_tile_bytes / parts);
     Value* lesser_columns =
         lanes.byte_offset(of_columns, place.column_split_bytes);
-    BlockProduct product;
+    TileProduct product;
     product.factors = {{of_columns, {of_rows, lesser_rows}},
                        {lesser_columns, {of_rows}}};
     product.a_stride = place.words * 4;

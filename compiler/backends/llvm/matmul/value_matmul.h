@@ -1,5 +1,5 @@
-// compiler/backends/llvm/matmul/weighted.h - Σ_j w_j v_j of weights of pairs
-// and bf16 vectors of columns, by blocks.
+// compiler/backends/llvm/matmul/value_matmul.h - Σ_j w_j v_j of weights of
+// pairs and bf16 vectors of columns, by blocks.
 //
 // A weight is cut into parts of bf16: its leading 8 bits, the next and the
 // rest, whose sum it is, so that all products are exact and sums are as precise
@@ -9,19 +9,19 @@
 // 0, and then must not meet an infinity: a panel with one is left to the lanes.
 #pragma once
 
-#include "compiler/backends/llvm/matmul/blocks.h"
+#include "compiler/backends/llvm/matmul/amx_tiles.h"
 
 #include <functional>
 
 namespace tilefold::llvm_backend {
 
 /// Memory of a panel of columns and of a tile of them, and what it holds.
-struct WeightedBlocks {
+struct ValueMatmul {
     const Lanes& lanes;
     int vectors = 1;                   ///< of rows in a tile
     int weight_parts = 3;              ///< of a weight
     std::int64_t capacity = 0;         ///< columns of a panel, a multiple of 32
-    std::int64_t k_tile = 0;           ///< most columns of one sum
+    std::int64_t column_tile = 0;      ///< most columns of one sum
     llvm::Value* width = nullptr;      ///< components of a value
     llvm::Value* values = nullptr;     ///< component by component
     llvm::Value* are_finite = nullptr; ///< address of a bool: of all values

@@ -1,6 +1,7 @@
-// compiler/backends/llvm/nest/guard.cpp - interval arithmetic as scalar code.
+// compiler/backends/llvm/nest/tile_culling.cpp - interval arithmetic as scalar
+// code.
 
-#include "compiler/backends/llvm/nest/guard.h"
+#include "compiler/backends/llvm/nest/tile_culling.h"
 
 #include "compiler/passes/bounds.h"
 

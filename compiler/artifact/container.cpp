@@ -1,6 +1,6 @@
-// compiler/artifact/headed_bytes.cpp - code behind a header, as bytes.
+// compiler/artifact/container.cpp - code behind a header, as bytes.
 
-#include "compiler/artifact/headed_bytes.h"
+#include "compiler/artifact/container.h"
 
 #include <algorithm>
 #include <string>
@@ -26,7 +26,7 @@ std::vector<std::byte> with_header(Fields header,
     return bytes;
 }
 
-std::optional<HeadedBytes> split_header(std::span<const std::byte> bytes) {
+std::optional<Container> split_header(std::span<const std::byte> bytes) {
     if (bytes.size() < length_bytes)
         return std::nullopt;
     std::uint64_t length = 0;
@@ -47,7 +47,7 @@ std::optional<HeadedBytes> split_header(std::span<const std::byte> bytes) {
     }
     if (code_size != bytes.size() - length)
         return std::nullopt;
-    return HeadedBytes{std::move(*header), bytes.subspan(length)};
+    return Container{std::move(*header), bytes.subspan(length)};
 }
 
 } // namespace tilefold

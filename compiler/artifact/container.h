@@ -1,4 +1,4 @@
-// compiler/artifact/headed_bytes.h - code behind a header, as bytes: the
+// compiler/artifact/container.h - code behind a header, as bytes: the
 // header's length (8 bytes, little endian), the header's fields, the code.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace tilefold {
 
-struct HeadedBytes {
+struct Container {
     Fields header;
     std::span<const std::byte> code; ///< in the bytes that were read
 };
@@ -21,6 +21,6 @@ std::vector<std::byte> with_header(Fields header,
                                    std::span<const std::byte> code);
 /// Of what with_header() made; none where lengths do not agree, or where the
 /// header holds no fields.
-std::optional<HeadedBytes> split_header(std::span<const std::byte> bytes);
+std::optional<Container> split_header(std::span<const std::byte> bytes);
 
 } // namespace tilefold

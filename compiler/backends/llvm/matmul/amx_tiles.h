@@ -1,5 +1,5 @@
-// compiler/backends/llvm/matmul/blocks.h - products of matrices, a block of 16
-// × 16 sums at a time, on the processor's matrix unit (AMX).
+// compiler/backends/llvm/matmul/amx_tiles.h - products of matrices, a block of
+// 16 × 16 sums at a time, on the processor's matrix unit (AMX).
 //
 // A register of the unit holds 16 rows of 16 words. One instruction adds to
 // such a block of sums the products of 16 rows of one matrix with 16 columns of
@@ -21,7 +21,7 @@ namespace tilefold::llvm_backend {
 /// What is added to the sums: C[m][n] += Σ_k A[m][k] · B[k][n], k counting
 /// words, for each A and each of its B. Rows of B and C are vectors of lanes;
 /// strides are in bytes.
-struct BlockProduct {
+struct TileProduct {
     struct Factors {
         llvm::Value* a;
         std::vector<llvm::Value*> b;
@@ -43,7 +43,7 @@ struct BlockProduct {
 
 /// Before any product: `depth` words of a step.
 void emit_shapes(const Lanes& lanes, std::int64_t depth);
-void emit_product(const Lanes& lanes, const BlockProduct& product);
+void emit_product(const Lanes& lanes, const TileProduct& product);
 /// After all: leaves the unit as it was found, so that threads are switched
 /// quickly.
 void emit_release(const Lanes& lanes);

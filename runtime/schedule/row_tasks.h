@@ -1,4 +1,5 @@
-// runtime/schedule/strips.h - how a job over chosen pairs is cut into pieces.
+// runtime/schedule/row_tasks.h - how a job over chosen pairs is cut into
+// pieces.
 //
 //  1. A strip is some rows of one tile, at most a block, and the columns that
 //     the tile meets; strips cover all rows, but where rows are folded only
@@ -17,7 +18,7 @@
 
 namespace tilefold {
 
-struct Strip {
+struct RowTask {
     std::int64_t batch = 0;
     Interval rows;
     std::span<const Interval> columns; ///< of the job's ranges
@@ -25,13 +26,13 @@ struct Strip {
     double pairs() const;
 };
 
-struct Strips {
-    std::vector<Strip> all;
+struct RowTasks {
+    std::vector<RowTask> all;
     std::vector<std::size_t> first; ///< strip of a piece; one more at the end
     double pairs = 0;
 
     std::size_t pieces() const { return first.size() - 1; }
-    std::span<const Strip> piece(std::int64_t number) const {
+    std::span<const RowTask> piece(std::int64_t number) const {
         const auto k = std::size_t(number);
         return std::span(all).subspan(first[k], first[k + 1] - first[k]);
     }
@@ -39,6 +40,6 @@ struct Strips {
 
 /// `block`: most rows of a strip. Where rows are folded, each of `batches`
 /// has the same number of pieces, some of them empty.
-Strips cut_strips(const Job& job, std::int64_t batches, std::int64_t block);
+RowTasks cut_strips(const Job& job, std::int64_t batches, std::int64_t block);
 
 } // namespace tilefold

@@ -1,6 +1,6 @@
-// compiler/backends/llvm/matmul/sieve.h - which squared distances may be small,
-// by products of bf16, for lists of the smallest: most of many columns are
-// none.
+// compiler/backends/llvm/matmul/lower_bound_filter.h - which squared distances
+// may be small, by products of bf16, for lists of the smallest: most of many
+// columns are none.
 //
 // With x' and y' the nearest bf16 of x - c and y - c, where c is one of the
 // rows, |x' - y'| differs from |x - y| by at most e(x) + e(y), e(x) being
@@ -11,16 +11,16 @@
 // What passes is computed as ever, so that nothing but time depends on it.
 #pragma once
 
-#include "compiler/backends/llvm/matmul/blocks.h"
+#include "compiler/backends/llvm/matmul/amx_tiles.h"
 #include "compiler/backends/llvm/pack/entry.h"
 
 #include <optional>
 
 namespace tilefold::llvm_backend {
 
-class Sieve {
+class LowerBoundFilter {
 public:
-    explicit Sieve(const ModuleWriter& writer)
+    explicit LowerBoundFilter(const ModuleWriter& writer)
         : writer_(writer), filter_(writer.kernel.filter) {}
 
     bool exists() const { return filter_.has_value(); }

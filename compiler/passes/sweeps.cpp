@@ -109,20 +109,19 @@ private:
     std::vector<ValueId> made_;
 };
 
-/// What is left behind by sweeps: reductions alone, or also what they have
-/// been made into, where that is less.
-enum class Kept : std::uint8_t { Reductions, Values };
-
 class Cutter {
 public:
-    Cutter(Builder& builder, const std::vector<ValueId>& results, Kept kept)
-        : builder_(builder), results_(results), kept_(kept),
+    /// Sweeps in `plain` leave reductions behind, others also what these have
+    /// been made into, where that is less.
+    Cutter(Builder& builder, const std::vector<ValueId>& results,
+           const std::set<Key>& plain)
+        : builder_(builder), results_(results), plain_(plain),
           count_(ValueId(builder.graph().nodes.size())),
           levels_(levels_of(builder, count_)), last_(count_) {}
 
-    /// Decides what each sweep leaves behind. False: of several dtypes, which
-    /// one array cannot hold.
-    bool decide() {
+    /// Decides what each sweep leaves behind. Returns those that would leave
+    /// several dtypes, which one array cannot hold.
+    std::set<Key> decide() {
         const std::vector<bool> wanted =
             ir::reached(builder_.graph(), results_);
         std::map<Key, std::vector<ValueId>> operands;
@@ -139,9 +138,11 @@ public:
         for (ValueId result : results_)
             if (result != no_value)
                 host(result);
-        return std::ranges::all_of(groups_, [&](const auto& group) {
-            return has_one_dtype(group.second);
-        });
+        std::set<Key> mixed;
+        for (const auto& [key, outputs] : groups_)
+            if (!has_one_dtype(outputs))
+                mixed.insert(key);
+        return mixed;
     }
 
     Sweeps sweeps() {
@@ -196,8 +197,8 @@ private:
             return is_end(id) && this->key(id) != key;
         };
         const auto is_kept = [&](ValueId id) {
-            return kept_ == Kept::Values && last_[id] && last_[id] != key &&
-                   fits(id);
+            return last_[id] && last_[id] != key &&
+                   !plain_.contains(*last_[id]) && fits(id);
         };
         for (ValueId id : ir::narrowest_cut(
                  builder_.graph(), {values, is_end, is_source, is_kept}))
@@ -209,7 +210,7 @@ private:
         const Type& type = builder_.type(id);
         const auto& [level, over, axes, dtype, pairs] = *last_[id];
         return axes == type.axes && type.rank <= 1 &&
-               (kept_ == Kept::Values || dtype == type.dtype);
+               (dtype == type.dtype || !plain_.contains(*last_[id]));
     }
 
     /// Finds the sweep of a result, and what it needs of others.
@@ -293,7 +294,7 @@ private:
 
     Builder& builder_;
     const std::vector<ValueId>& results_;
-    Kept kept_;
+    const std::set<Key>& plain_;
     ValueId count_;
     std::vector<int> levels_;
     std::vector<std::optional<Key>> last_; ///< see last_below(), by value
@@ -308,12 +309,14 @@ private:
 
 Sweeps cut(Builder& builder, std::vector<ValueId> results) {
     DoubleSums(builder, results).run();
-    Cutter values(builder, results, Kept::Values);
-    if (values.decide())
-        return values.sweeps();
-    Cutter reductions(builder, results, Kept::Reductions);
-    reductions.decide();
-    return reductions.sweeps();
+    std::set<Key> plain;
+    for (;;) {
+        Cutter cutter(builder, results, plain);
+        const std::set<Key> mixed = cutter.decide();
+        if (mixed.empty())
+            return cutter.sweeps();
+        plain.insert(mixed.begin(), mixed.end());
+    }
 }
 
 bool is_one_sweep(const ir::Graph& graph) {

@@ -24,8 +24,7 @@ constexpr Neutral neutral_numbers[] = {
     {"logsumexp", "-inf"},
 };
 
-constexpr std::string_view order_statistics[] = {"median", "quantile",
-                                                 "percentile"};
+constexpr std::string_view order_statistics[] = {"percentile", "nanmedian"};
 
 bool holds_any(std::string_view text,
                std::initializer_list<std::string_view> parts) {

@@ -18,6 +18,7 @@
 #include <map>
 #include <random>
 #include <stdexcept>
+#include <tuple>
 
 #include <sys/mman.h>
 
@@ -97,8 +98,13 @@ Filled fill(const TestArgument& a, std::int64_t points, Flush flush,
             std::mt19937& random) {
     const bool real = kind_of(a.dtype) == DTypeKind::Float;
     std::uniform_real_distribution<double> uniform(0.1, 1);
-    std::uniform_int_distribution<int> integers(0,
-                                                a.dtype == DType::Bool ? 1 : 5);
+    auto [least, most] = std::pair(0, a.dtype == DType::Bool ? 1 : 5);
+    // Vectors of bytes are products' factors: all that they may be.
+    if (a.rows > 1 && a.dtype == DType::I8)
+        std::tie(least, most) = std::pair(-128, 127);
+    if (a.rows > 1 && a.dtype == DType::U8)
+        std::tie(least, most) = std::pair(0, 255);
+    std::uniform_int_distribution<int> integers(least, most);
     const std::int64_t components = std::int64_t(a.rows) * a.columns;
     const std::size_t size = size_of(a.dtype);
     Filled filled;

@@ -286,4 +286,20 @@ MUTANTS = [
         "test_numerics",
         "*Widths*/1",
     ),
+    Mutant(
+        "bytes are made 16-bit numbers as if they were unsigned",
+        _BACKEND + "pack/word_load.cpp",
+        "return of.stored == DType::I8 ? b.CreateSExt(stored, to)",
+        "return of.stored == DType::U8 ? b.CreateSExt(stored, to)",
+        "test_numerics",
+        "*Generated*/Narrow*",
+    ),
+    Mutant(
+        "a cut is where the sinks are",
+        "compiler/passes/narrowest_cut.cpp",
+        "all.push_back(colour != boost::white_color);",
+        "all.push_back(colour == boost::white_color);",
+        "test_compiler",
+        "Sweeps*",
+    ),
 ]

@@ -230,6 +230,8 @@ Formula derived_as(Formula formula, const Derivation& derivation) {
 }
 
 Formula formula_for(const FormulaHandle& handle, const Call& call) {
+    if (!call.options && !call.session) // as small calls are
+        return handle.formula;
     static const Options unset;
     const Options& options = call.options ? call.options->options : unset;
     SessionHandle& named = call.session ? *call.session : *handle.session;

@@ -205,12 +205,15 @@ private:
             output(*last_[id], id);
     }
 
-    /// Whether the last sweep that a value needs may leave it behind.
+    /// Whether the last sweep that a value needs may leave it behind: as what
+    /// its reductions are, or in the computing dtype, since a result in float64
+    /// would be rounded to float32 where that is the computing dtype.
     bool fits(ValueId id) const {
         const Type& type = builder_.type(id);
         const auto& [level, over, axes, dtype, pairs] = *last_[id];
         return axes == type.axes && type.rank <= 1 &&
-               (dtype == type.dtype || !plain_.contains(*last_[id]));
+               (dtype == type.dtype || (type.dtype == builder_.graph().real &&
+                                        !plain_.contains(*last_[id])));
     }
 
     /// Finds the sweep of a result, and what it needs of others.

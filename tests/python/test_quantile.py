@@ -183,9 +183,8 @@ def test_tensors_and_lazy_arrays_have_them() -> None:
     )
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_a_gpu_has_kernels_for_them(dtype: type) -> None:
-    x, y = np.ones((50, 3), dtype), np.ones((60, 3), dtype)
+def test_a_gpu_has_kernels_for_them() -> None:
+    x, y = np.ones((50, 3)), np.ones((60, 3))
     formula = tilefold.compile("median_j |x_i - y_j|")
     assert "accumulate" in str(formula.explain(x=x, y=y, gpu="sm_90"))
 

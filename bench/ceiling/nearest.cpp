@@ -95,20 +95,20 @@ void run(NearestProblem& p, int asked, Prepare prepare, Kernel kernel,
 }
 
 /// The sieve of a problem whose groups are packed.
-class LowerBoundFilter {
+class Sieve {
 public:
-    explicit LowerBoundFilter(const NearestProblem& p)
+    explicit Sieve(const NearestProblem& p)
         : words_(aligned<std::uint32_t>(p.count() * NearestGroup *
                                         sieve_words(p.d))),
           halves_(aligned<float>(p.count() * NearestGroup)),
-          filter_{words_.get(), halves_.get(), 0, 0} {
+          sieve_{words_.get(), halves_.get(), 0, 0} {
         const std::ptrdiff_t step = NearestGroup * sieve_words(p.d);
         for (std::ptrdiff_t g = 0; g < p.count(); ++g)
             pack_sieve(p, g, words_.get() + g * step,
-                       halves_.get() + g * NearestGroup, filter_.length,
-                       filter_.error);
+                       halves_.get() + g * NearestGroup, sieve_.length,
+                       sieve_.error);
     }
-    const NearestSieve* get() const { return &filter_; }
+    const NearestSieve* get() const { return &sieve_; }
     /// Squares of what is larger may be no numbers.
     static bool helps(const NearestProblem& p) {
         const auto is_small = [](float x) { return std::fabs(x) < 1e15f; };
@@ -121,7 +121,7 @@ public:
 private:
     Aligned<std::uint32_t> words_;
     Aligned<float> halves_;
-    NearestSieve filter_;
+    NearestSieve sieve_;
 };
 
 bool is_bad(const NearestProblem& p, const void* out) {
@@ -170,11 +170,11 @@ int tilefold_ceiling_nearest_f32(std::int64_t n, std::int64_t m, std::int64_t d,
     if (is_bad(p, out) || count < 1 || count > MostNearest || count > m)
         return TilefoldCeilingBadArgument;
     return guarded([&] {
-        std::optional<LowerBoundFilter> sieve;
+        std::optional<Sieve> sieve;
         run(
             p, threads,
             [&] {
-                if (LowerBoundFilter::helps(p))
+                if (Sieve::helps(p))
                     p.sieve = sieve.emplace(p).get();
             },
             [&](std::ptrdiff_t i, float* s) {

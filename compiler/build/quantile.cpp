@@ -82,10 +82,8 @@ public:
 
 private:
     void find(const std::string& name, std::string_view formula) {
-        found_.values[name] = evaluate(formula);
-    }
-    ValueId evaluate(std::string_view formula) {
-        return expand(builder_, parse(formula, vocabulary()), found_);
+        found_.values[name] =
+            expand(builder_, parse(formula, vocabulary()), found_);
     }
 
     /// lo * factor^m, for the largest m that is a bound.

@@ -20,7 +20,7 @@ from tilefold.pair_term import PairTerm
 from tilefold.quantization import Quantized
 from tilefold.roles import Role
 from tilefold.slices import is_integer, of_every_batch
-from tilefold.trace import Source, Tracer
+from tilefold.trace import Source, Tracer, free_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -136,26 +136,18 @@ def _arithmetic(name: str, operands: Sequence[Any]) -> PairTerm | None:
     for value in operands:
         if type(value) is PairTerm:
             known = next((k for k, v in named.items() if v is value), None)
-            free = known or _unused("operand", {**arguments, **named})
+            free = known or free_name("operand", {**arguments, **named})
             named[free] = value
         elif type(value) is int and abs(value) <= _LARGEST_LITERAL:
             free = f"({value})"
         elif type(value) in (int, float):
-            free = _unused("s", arguments)
+            free = free_name("s", arguments)
             arguments[free] = value
         else:
             return None
         spelled.append(free)
     text = f" {_ARITHMETIC[name]} ".join(spelled)
     return _substituted(text, named, renamed, arguments)
-
-
-def _unused(name: str, taken: dict[str, Any]) -> str:
-    free, number = name, 0
-    while free in taken:
-        number += 1
-        free = f"{name}{number}"
-    return free
 
 
 def applied(name: str, operands: Sequence[Any], kwargs: Any) -> PairTerm:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["Source", "Tracer", "is_function", "trace"]
+__all__ = ["Source", "Tracer", "free_name", "is_function", "trace"]
 
 # As in formulas/lexer.h.
 _LONGEST = 100_000
@@ -178,7 +178,7 @@ class Tracer(Operators):
             identity = source.identity()
             if identity not in names:
                 taken = () if source.given else arguments
-                free = _free_name(source.name, taken)
+                free = free_name(source.name, taken)
                 names[identity] = free
                 arguments[free] = source.value
             return names[identity] + (source.axis and f"_{source.axis}")
@@ -190,7 +190,7 @@ class Tracer(Operators):
         taken = set(arguments)
         terms: list[str] = []
         for _ in definitions:
-            terms.append(_free_name(f"t{len(terms) + 1}", taken))
+            terms.append(free_name(f"t{len(terms) + 1}", taken))
             taken.add(terms[-1])
         texts = [
             _DEFINITION.sub(lambda match: terms[int(match[1])], text)
@@ -375,7 +375,8 @@ def _written(root: Tracer) -> tuple[str, list[str]]:
     return texts[id(root)], definitions
 
 
-def _free_name(wished: str, taken: Container[str]) -> str:
+def free_name(wished: str, taken: Container[str]) -> str:
+    """The name, or the first of name1, name2 … that is not taken."""
     free, number = wished, 0
     while free in taken:
         number += 1

@@ -161,11 +161,13 @@ std::size_t uses_of(const ast::Formula& tree, std::size_t count,
         }));
 }
 
-/// A name for a term of `tree`: t, t2 …
-std::string free_term_name(const ast::Formula& tree) {
-    std::string name = "t";
-    for (int number = 2; is_used(tree, name); ++number)
-        name = "t" + std::to_string(number);
+/// The name, or the first with a number from `number` on that `tree` does not
+/// use.
+std::string free_name(const ast::Formula& tree, const std::string& wish,
+                      int number) {
+    std::string name = wish;
+    for (; is_used(tree, name); ++number)
+        name = wish + std::to_string(number);
     return name;
 }
 
@@ -186,7 +188,7 @@ std::string substitute(const Formula& formula,
         // A long term that is read twice is a definition: again and again in
         // its place, products of products would double.
         if (parts > most_repeated && uses_of(tree, own, operand.name) > 1) {
-            const std::string name = free_term_name(tree);
+            const std::string name = free_name(tree, "t", 2);
             Rename(tree, {{operand.name, name}}).run();
             const ast::Definition made{name, {}, false, root, {}};
             tree.definitions.insert(
@@ -289,10 +291,7 @@ std::string diagonal(const Formula& pair) {
 }
 
 std::string unused_name(const Formula& pair, const std::string& wish) {
-    std::string name = wish;
-    for (int number = 1; is_used(tree_of(pair), name); ++number)
-        name = wish + std::to_string(number);
-    return name;
+    return free_name(tree_of(pair), wish, 1);
 }
 
 std::string with_numbers(const Formula& pair,

@@ -12,6 +12,7 @@
 #include "compiler/language/vocabulary.h"
 #include "compiler/passes/dynamic_width.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/split.h"
 #include "formulas/names.h"
 
 #include <algorithm>
@@ -145,9 +146,12 @@ bool expansion_pays(Isa isa) {
     return row_of(isa).ports == Ports::Shared;
 }
 
+/// One of the two passes that give a meaning one spelling.
+using Canonicalise = Graph (*)(const Graph&);
+
 /// The passes, from a graph as built.
 Program compile(Graph graph, std::span<const std::string> names,
-                const CompileOptions& options) {
+                const CompileOptions& options, Canonicalise canonicalise) {
     Program program;
     program.result = result_of(graph);
     graph = checked(simplify(lower_composites(graph)));
@@ -177,6 +181,73 @@ Program compile(Graph graph, std::span<const std::string> names,
     return program;
 }
 
+/// Gives a program the arguments of another one in the order of that one, so
+/// that a call does for both. False where they are not the same.
+bool take_order(Program& program, const Program& like) {
+    std::vector<std::int64_t> places;
+    std::vector<ir::Argument> ordered(like.graph.arguments.size());
+    for (const ir::Argument& argument : program.graph.arguments) {
+        const auto place = std::ranges::find(
+            like.graph.arguments, argument.name, &ir::Argument::name);
+        if (place == like.graph.arguments.end())
+            return false;
+        places.push_back(place - like.graph.arguments.begin());
+        ordered[std::size_t(places.back())] = argument;
+    }
+    if (places.size() != ordered.size())
+        return false;
+    program.graph.arguments = std::move(ordered);
+    for (ir::Node& node : program.graph.nodes)
+        if (node.op == ir::Op::Argument)
+            node.first = places[std::size_t(node.first)];
+    program.argument_order = like.argument_order;
+    program.width_argument = open_argument(program.graph);
+    program.key = key_of(checked(program.graph), program.plan);
+    return true;
+}
+
+/// The program, and beside it the one that divides in pairs, where quotients
+/// are computed ahead of them.
+template <typename Compile>
+Program with_divided(const CompileOptions& options, Compile compile) {
+    Program program = compile(options, ir::canonicalise);
+    if (quotients_ahead(program.graph).empty())
+        return program;
+    CompileOptions unforced = options;
+    unforced.plan.reset();
+    Program divided = compile(unforced, ir::canonicalise_as_written);
+    if (take_order(divided, program) &&
+        !equal(divided.graph, program.graph))
+        program.divided = std::make_shared<const Program>(std::move(divided));
+    return program;
+}
+
+/// As few points or adjoining vectors would have it, where the call has them.
+Program compile_for(const Graph& graph, std::span<const ArgumentType> arguments,
+                    const CompileOptions& options, Canonicalise canonicalise) {
+    const std::vector<std::string> names = names_of(arguments);
+    if (options.purpose.adjoin)
+        if (auto flat = ir::flatten_points(graph)) {
+            Program program =
+                compile(checked(flat->graph), names, options, canonicalise);
+            program.flat_width = flat->width;
+            return program;
+        }
+    if (options.purpose.axis == Axes::None)
+        return compile(graph, names, options, canonicalise);
+    const Graph whole = of_one_width(graph, arguments);
+    // What the pairs of a row would compute, all columns of the one row will.
+    auto one = for_one_point(checked(canonicalise(whole)),
+                             options.purpose.axis);
+    if (!one)
+        return compile(graph, names, options, canonicalise);
+    Program program =
+        compile(checked(*std::move(one)), names, options, canonicalise);
+    program.result = result_of(whole);
+    program.one_point = options.purpose.axis;
+    return program;
+}
+
 } // namespace
 
 ir::Pairs pairs_of(Mode mode) {
@@ -186,31 +257,16 @@ ir::Pairs pairs_of(Mode mode) {
 Program compile(const ast::Formula& formula,
                 std::span<const ArgumentType> arguments, Mode mode,
                 const CompileOptions& options) {
-    Graph graph =
+    const Graph graph =
         with_one_component(checked(build(formula, arguments, pairs_of(mode))),
                            arguments, options.purpose);
     check_mode(formula, graph, mode);
     if (!is_one_sweep(graph))
         internal_error("reductions of reductions in one kernel");
-    const std::vector<std::string> names = names_of(arguments);
-    if (options.purpose.adjoin)
-        if (auto flat = ir::flatten_points(graph)) {
-            Program program = compile(checked(flat->graph), names, options);
-            program.flat_width = flat->width;
-            return program;
-        }
-    if (options.purpose.axis == Axes::None)
-        return compile(std::move(graph), names, options);
-    const Graph whole = of_one_width(graph, arguments);
-    // What the pairs of a row would compute, all columns of the one row will.
-    auto one =
-        for_one_point(checked(canonicalise(whole)), options.purpose.axis);
-    if (!one)
-        return compile(std::move(graph), names, options);
-    Program program = compile(checked(*std::move(one)), names, options);
-    program.result = result_of(whole);
-    program.one_point = options.purpose.axis;
-    return program;
+    return with_divided(options, [&](const CompileOptions& how,
+                                     Canonicalise canonicalise) {
+        return compile_for(graph, arguments, how, canonicalise);
+    });
 }
 
 Program with_plan(const Program& program, const Plan& plan) {
@@ -230,10 +286,15 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
     std::vector<std::string> names = names_of(arguments);
     SweepPrograms all;
     for (Sweep& sweep : cut.sweeps) {
-        Graph graph = with_one_component(checked(sweep.graph), arguments,
-                                         options.purpose);
-        all.sweeps.push_back({compile(std::move(graph), names, options),
-                              std::move(sweep.parts)});
+        const Graph graph = with_one_component(checked(sweep.graph), arguments,
+                                               options.purpose);
+        all.sweeps.push_back(
+            {with_divided(options,
+                          [&](const CompileOptions& how,
+                              Canonicalise canonicalise) {
+                              return compile(graph, names, how, canonicalise);
+                          }),
+             std::move(sweep.parts)});
         for (const SweepPart& part : all.sweeps.back().parts)
             names.push_back(part.name);
     }

@@ -9,6 +9,7 @@
 #include "compiler/passes/sweeps.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,6 +52,10 @@ struct Program {
     /// For each graph argument, its place in the list given to compile(), or
     /// one of the two numbers below.
     std::vector<std::int32_t> argument_order;
+    /// For calls with divisors near the largest number, whose reciprocals are
+    /// 0: the same with quotients divided in pairs, which is slower. Null where
+    /// nothing is divided ahead of the pairs.
+    std::shared_ptr<const Program> divided;
 };
 /// Arguments that nobody passes: how many points are on i and on j, as the
 /// user wrote the axes.

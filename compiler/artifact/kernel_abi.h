@@ -42,6 +42,10 @@ struct tilefold_call {
     /// Tiles of pairs met, and left out; where masks leave some out,
     /// accumulate adds to both.
     std::int64_t* tiles;
+    /// Not 0 afterwards where a quotient that is computed ahead of the pairs
+    /// had a divisor whose reciprocal is flushed to 0. Results mean nothing
+    /// then; Program::divided computes them.
+    std::int64_t* flushed;
     /// Asked with `watcher` while prepare takes long: 0 where it should leave
     /// off. Null: nobody is asked.
     std::int64_t (*goes_on)(void* watcher);

@@ -230,7 +230,7 @@ bool are_vectors(const R& r, ValueId a, ValueId b) {
 #define OPERANDS_ARE_VECTORS are_vectors(r, r.in(a, 0), r.in(a, 1))
 
 // clang-format off
-constexpr Rewriter::Entry rules[] = {
+constexpr Rewriter::Entry shape_rules[] = {
     {Op::Dot,     RULE(a == b, r.make(Op::SqNorm, {a}))},
     {Op::SqNorm,  RULE(r.is(a, Op::Sub) && OPERANDS_ARE_VECTORS, r.make(Op::SqDist, {r.in(a, 0), r.in(a, 1)}))},
     {Op::SqNorm,  RULE(r.is(a, Op::Mul), norm_of_product(r, n))},
@@ -242,15 +242,19 @@ constexpr Rewriter::Entry rules[] = {
     {Op::MatVec,  linear},
     {Op::VecMat,  linear},
     {Op::Add,     joined},
-    {Op::Exp,     exponential},
     {Op::Mul,     masked},
     {Op::Div,     masked},
     {Op::Neg,     masked},
     {Op::Where,   mask_first},
+};
+constexpr Rewriter::Entry factor_rules[] = {
+    {Op::Exp,     exponential},
     {Op::Mul,     product},
     {Op::Div,     product},
     {Op::Neg,     product},
     {Op::Reduce,  reduction},
+};
+constexpr Rewriter::Entry order_rules[] = {
     {Op::Add, ordered},     {Op::Mul, ordered},     {Op::And, ordered},
     {Op::Minimum, ordered}, {Op::Maximum, ordered}, {Op::Or, ordered},
     {Op::Equal, ordered},   {Op::NotEqual, ordered},
@@ -263,7 +267,14 @@ constexpr Rewriter::Entry rules[] = {
 } // namespace
 
 Graph canonicalise(const Graph& graph) {
-    return Rewriter(graph, {simplification_rules(), rules}).run();
+    return Rewriter(graph, {simplification_rules(), shape_rules, factor_rules,
+                            order_rules})
+        .run();
+}
+
+Graph canonicalise_as_written(const Graph& graph) {
+    return Rewriter(graph, {simplification_rules(), shape_rules, order_rules})
+        .run();
 }
 
 } // namespace tilefold::ir

@@ -24,6 +24,9 @@ Graph simplify(const Graph& graph);
 ///  - a factor on the kept axis only, or on {}, leaves a Sum or a Mean
 ///  - a mask of index symbols stands around the product it is a factor of
 Graph canonicalise(const Graph& graph);
+/// The same but for the rules that move factors: products and quotients are
+/// computed as they are written, and exp is exp.
+Graph canonicalise_as_written(const Graph& graph);
 
 /// Squared distances of rows and columns, both long vectors of float32, as
 /// |x|² + |y|² - 2 x·y of points centred at one of them.

@@ -126,6 +126,18 @@ Split split(const Graph& graph) {
     return result;
 }
 
+std::vector<ValueId> quotients_ahead(const Graph& graph) {
+    const Split parts = split(graph);
+    std::vector<ValueId> quotients;
+    for (const Split::Site* site : {&parts.call, &parts.row, &parts.column})
+        std::ranges::copy_if(
+            site->computed, std::back_inserter(quotients), [&](ValueId id) {
+                return graph[id].op == Op::Div &&
+                       graph[id].type.dtype != DType::I64;
+            });
+    return quotients;
+}
+
 std::string print(const Split& split, const Graph& graph) {
     SplitPrinter printer(graph);
     printer.add("once a call", split.call.computed, split.call.crossing);

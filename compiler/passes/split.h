@@ -29,6 +29,11 @@ struct Split {
 /// Of an oriented graph.
 Split split(const ir::Graph& graph);
 
+/// Quotients of real numbers that are computed before the pairs are: a divisor
+/// on one axis is a factor there, its reciprocal, which is flushed to 0 where
+/// the divisor is near the largest number.
+std::vector<ir::ValueId> quotients_ahead(const ir::Graph& graph);
+
 /// One line a value, by site; `>` marks what crosses into the inner loop.
 std::string print(const Split& split, const ir::Graph& graph);
 

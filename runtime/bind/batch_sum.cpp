@@ -116,7 +116,8 @@ void bind_batch_sum(BoundState& bound,
 void run_batch_sum(const BoundState& bound, const Output& out,
                    const RunOptions& options) {
     const DType dtype = bound.executable->program.result.dtype;
-    check_out(bound.sum_shape, dtype, bound.location,
+    check_accumulate(dtype, options.accumulate);
+    check_out(without_summed(bound.shape, bound.summed), dtype, bound.location,
               {bound.inputs.data(), bound.inputs.size()}, out);
     if (!bound.location.is_host())
         return run_on_device(bound, out, options);

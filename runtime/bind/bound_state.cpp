@@ -2,11 +2,39 @@
 
 #include "runtime/bind/bound_state.h"
 
+#include "runtime/cpu/math_library.h"
 #include "runtime/schedule/launch.h"
 
+#include <algorithm>
 #include <atomic>
 
 namespace tilefold::detail {
+namespace {
+
+/// The kernel that divides in pairs.
+KernelPointer divided_kernel(const BoundState& bound, double pairs,
+                             const Poll& poll) {
+    SessionState& session = *bound.session;
+    GoesOn goes_on;
+    if (poll)
+        goes_on = [&] { return poll(0, pairs); };
+    ForkGate::Pass inside(session.making);
+    return session.provider.kernel(*bound.executable->program.divided,
+                                   bound.parsed->text(),
+                                   {bound.session, session.making, goes_on});
+}
+
+/// The job once more, from its beginning.
+Noted run_divided(const BoundState& bound, Job job, const Poll& poll) {
+    const double pairs = std::max(pairs_of(job, bound.partition), 1.0);
+    const KernelPointer kernel = divided_kernel(bound, pairs, poll);
+    job.kernel = &kernel->image.kernel();
+    job.literals = bound.executable->program.divided->graph.literals.data();
+    job.functions = functions_for(kernel->artifact.layout);
+    return launch(job, bound.session->pool, poll);
+}
+
+} // namespace
 
 void run_job(const BoundState& bound, const Job& job, const Poll& poll) {
     SessionState& session = *bound.session;
@@ -20,11 +48,13 @@ void run_job(const BoundState& bound, const Job& job, const Poll& poll) {
                            {bound.on_host.data(), bound.on_host.size()},
                            *options.device_bytes, poll);
     }
-    const Tiles tiles = launch(job, bound.partition, session.pool, poll);
-    if (tiles.met == 0)
+    Noted noted = launch(job, bound.partition, session.pool, poll);
+    if (noted.flushed && bound.executable->program.divided)
+        noted = run_divided(bound, job, poll);
+    if (noted.met == 0)
         return;
-    session.tiles_visited.fetch_add(tiles.met, std::memory_order_relaxed);
-    session.tiles_skipped.fetch_add(tiles.left_out, std::memory_order_relaxed);
+    session.tiles_visited.fetch_add(noted.met, std::memory_order_relaxed);
+    session.tiles_skipped.fetch_add(noted.left_out, std::memory_order_relaxed);
 }
 
 void queue_job(const BoundState& bound, const Target& target, Stream stream) {

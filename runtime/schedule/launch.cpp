@@ -148,9 +148,12 @@ void run_together(Run& run, ThreadPool& pool) {
 }
 
 /// Constants of the call, once for all batches and threads.
-void prepare(const Job& job, Progress& progress, double* constants) {
+void prepare(const Job& job, Progress& progress, double* constants,
+             Run::Noted& noted) {
     cpu::FloatMode kernels;
+    std::int64_t flushed = 0;
     tilefold_call call{};
+    call.flushed = &flushed;
     call.operands = job.operands.data();
     call.literals = job.literals;
     call.constants = constants;
@@ -159,6 +162,8 @@ void prepare(const Job& job, Progress& progress, double* constants) {
     call.width = job.width;
     call.functions = job.functions;
     prepare_watched(*job.kernel, call, {progress, true, kernels.callers()});
+    if (flushed)
+        noted.flushed = true;
 }
 
 void run_watched(Run& run, ThreadPool& pool, const Poll& poll, bool alone) {
@@ -172,7 +177,7 @@ void run_watched(Run& run, ThreadPool& pool, const Poll& poll, bool alone) {
             const auto count = std::size_t(run.job.kernel->layout.constants);
             run.constants = reinterpret_cast<double*>(
                 constants.reserve(count * sizeof(double)));
-            prepare(run.job, progress, run.constants);
+            prepare(run.job, progress, run.constants, *run.noted);
         }
         if (!progress.stopped())
             run_together(run, pool);
@@ -182,12 +187,12 @@ void run_watched(Run& run, ThreadPool& pool, const Poll& poll, bool alone) {
 
 } // namespace
 
-Tiles launch(const Job& job, const Partition& partition, ThreadPool& pool,
+Noted launch(const Job& job, const Partition& partition, ThreadPool& pool,
              const Poll& poll) {
     if (partition.pieces() == 0)
         return {};
-    Run::Tiles tiles;
-    Run run{job, partition, nullptr, {}, nullptr, &tiles};
+    Run::Noted noted;
+    Run run{job, partition, nullptr, {}, nullptr, &noted};
     double constants = double(job.kernel->layout.constants);
     bool small =
         nanoseconds_of(job, partition) + constants * constant_nanoseconds <
@@ -197,7 +202,7 @@ Tiles launch(const Job& job, const Partition& partition, ThreadPool& pool,
         run_alone(run);
     else
         run_watched(run, pool, poll, alone);
-    return {tiles.met, tiles.left_out};
+    return {noted.met, noted.left_out, noted.flushed};
 }
 
 } // namespace tilefold

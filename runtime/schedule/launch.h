@@ -7,19 +7,21 @@
 
 namespace tilefold {
 
-/// Tiles of pairs that kernels with masks met, and those they left out.
-struct Tiles {
+/// What kernels noted while they ran.
+struct Noted {
+    /// Tiles of pairs that those with masks met, and left out.
     std::int64_t met = 0, left_out = 0;
+    bool flushed = false; ///< results mean nothing; see tilefold_call
 };
 
 /// Computes everything the job asks for, cut as `partition` says. Small jobs
 /// stay on the calling thread, and allocate nothing there once its scratch has
 /// grown. Results do not depend on the number of threads. Throws
 /// Error(Cancelled), what `poll` threw, or OutOfMemory.
-Tiles launch(const Job& job, const Partition& partition, ThreadPool& pool,
+Noted launch(const Job& job, const Partition& partition, ThreadPool& pool,
              const Poll& poll);
 
-inline Tiles launch(const Job& job, ThreadPool& pool, const Poll& poll) {
+inline Noted launch(const Job& job, ThreadPool& pool, const Poll& poll) {
     return launch(job, partition_of(job), pool, poll);
 }
 

@@ -75,6 +75,7 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
     call_.out_component = job.target.component;
     call_.accumulate = job.target.accumulate;
     call_.tiles = tiles_;
+    call_.flushed = &flushed_;
     if (!run.constants)
         prepare();
 }
@@ -82,10 +83,12 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
 Worker::~Worker() {
     if (run_.progress)
         run_.progress->advance(uncounted_);
+    if (flushed_)
+        run_.noted->flushed.store(true, std::memory_order_relaxed);
     if (tiles_[0] == 0)
         return;
-    run_.tiles->met.fetch_add(tiles_[0], std::memory_order_relaxed);
-    run_.tiles->left_out.fetch_add(tiles_[1], std::memory_order_relaxed);
+    run_.noted->met.fetch_add(tiles_[0], std::memory_order_relaxed);
+    run_.noted->left_out.fetch_add(tiles_[1], std::memory_order_relaxed);
 }
 
 /// The constants of the call; not all of them where the run is stopped.

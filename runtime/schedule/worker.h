@@ -22,9 +22,10 @@ struct Partials {
 
 /// What the threads of one run share.
 struct Run {
-    /// Counts of tiles, for statistics.
-    struct Tiles {
-        std::atomic<std::int64_t> met = 0, left_out = 0;
+    /// What kernels note, of all threads.
+    struct Noted {
+        std::atomic<std::int64_t> met = 0, left_out = 0; ///< tiles
+        std::atomic<bool> flushed = false; ///< see tilefold_call
     };
 
     const Job& job;
@@ -32,7 +33,7 @@ struct Run {
     double* constants = nullptr; ///< prepared; null: each worker prepares
     Partials partials;
     Progress* progress = nullptr; ///< null: nobody watches
-    Tiles* tiles = nullptr;
+    Noted* noted = nullptr;
 };
 
 /// The constants of the call; not all of them where the watcher's run stops.
@@ -85,6 +86,7 @@ private:
     double* strip_state_; ///< of one strip, where strips are folded
     char* scratch_;
     std::int64_t tiles_[2] = {0, 0}; ///< met, left out
+    std::int64_t flushed_ = 0;
     std::int64_t batch_ = 0;
     Extents at_; ///< batch_ as coordinates
     bool polls_;

@@ -38,6 +38,14 @@ void run_kernel(const BoundState& bound, const Output& out,
     detail::run_job(bound, job, options.poll);
 }
 
+/// Whether results may turn out to mean nothing: then they are added to `out`
+/// when they are known, as sums over no batch axis.
+bool may_run_again(const BoundState& bound) {
+    const Program& program = bound.executable->program;
+    return program.divided && bound.executable->kernel &&
+           program.result.dtype != DType::Bool;
+}
+
 } // namespace
 
 Bound::Bound(std::shared_ptr<detail::BoundState> state)
@@ -84,7 +92,8 @@ void Bound::run(std::span<const Output> outs, const RunOptions& options) const {
         check_indices(state_->indices, going_on_of(*state_, options.poll));
     if (state_->sweeps)
         run_sweeps(*state_, outs, options);
-    else if (!state_->summed.empty())
+    else if (!state_->summed.empty() ||
+             (options.accumulate && may_run_again(*state_)))
         run_batch_sum(*state_, outs[0], options);
     else
         run_kernel(*state_, outs[0], options);

@@ -65,7 +65,8 @@ std::vector<Case> every_case() {
 TEST(Passes, KeepEveryInvariant) {
     for (const Case& c : every_case())
         for (Pass pass :
-             {lower_composites, ir::simplify, ir::canonicalise, oriented})
+             {lower_composites, ir::simplify, ir::canonicalise,
+                      ir::canonicalise_as_written, oriented})
             ir::verify(pass(graph_of(c.formula, c.arguments)));
 }
 
@@ -73,7 +74,8 @@ TEST(Passes, KeepTheNumbers) {
     for (const Case& c : every_case()) {
         const ir::Graph graph = graph_of(c.formula, c.arguments);
         const auto wanted = all_results(graph, 1);
-        for (Pass pass : {lower_composites, ir::simplify, ir::canonicalise})
+        for (Pass pass : {lower_composites, ir::simplify, ir::canonicalise,
+                      ir::canonicalise_as_written})
             EXPECT_EQ(difference(wanted, all_results(pass(graph), 1), 1e-12),
                       "")
                 << c.name << ": " << c.formula;

@@ -133,7 +133,7 @@ struct Run {
     std::vector<tilefold_operand> operands = {};
     std::vector<double> constants = {};
     std::unique_ptr<Guarded> out = nullptr, scratch = nullptr;
-    std::int64_t tiles[2] = {0, 0};
+    std::int64_t tiles[2] = {0, 0}, flushed = 0;
     tilefold_call call{};
 
     std::int64_t components() const {
@@ -374,7 +374,9 @@ std::vector<T> run_map(const TestFormula& formula, Isa isa,
                                    size, size, size};
     std::vector<double> constants(std::size_t(artifact.layout.constants));
     std::vector<T> results(values.size());
+    std::int64_t flushed = 0;
     tilefold_call call{};
+    call.flushed = &flushed;
     call.operands = &operand;
     call.literals = program.graph.literals.data();
     call.constants = constants.data();
@@ -467,6 +469,7 @@ private:
         tilefold_call& call = run_.call;
         call.operands = run_.operands.data();
         call.tiles = run_.tiles;
+        call.flushed = &run_.flushed;
         call.literals = program_.graph.literals.data();
         call.constants = run_.constants.data();
         call.rows = run_.rows;

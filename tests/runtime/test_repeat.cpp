@@ -211,6 +211,7 @@ public:
         EXPECT_EQ(program_of(bound).flat_width, x.shape[1]);
         operand_ = {reinterpret_cast<const char*>(x.values.data()), 4, 0, 0};
         call_.operands = &operand_;
+        call_.flushed = &flushed_;
         call_.literals = program_of(bound).graph.literals.data();
         call_.constants = constants_.data();
         call_.rows = rows_;
@@ -242,6 +243,7 @@ private:
     std::int64_t rows_, block_;
     std::vector<double> constants_, state_;
     std::vector<char> scratch_;
+    std::int64_t flushed_ = 0;
     tilefold_operand operand_{};
     tilefold_call call_{};
 };

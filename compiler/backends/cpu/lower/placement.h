@@ -35,6 +35,8 @@ struct Placement {
     /// What the pair term reads when nothing is computed ahead.
     Packed raw_rows, raw_columns;
     std::vector<ir::ValueId> reductions;
+    /// Quotients ahead of the pairs, whose divisors are watched.
+    std::set<ir::ValueId> watched;
 };
 
 /// `whole_is_pair_term`: the result itself is evaluated for every pair.

@@ -38,6 +38,7 @@ public:
             print_pairs();
         print_contractions();
         print_reductions();
+        print_watched();
         line("scratch: " + text_of(kernel_.scratch) + " bytes");
         return std::move(text_);
     }
@@ -88,6 +89,14 @@ private:
             print_operands("  pack rows:", of->rows);
             print_operands("  pack columns:", of->columns);
         }
+    }
+
+    void print_watched() {
+        std::string names;
+        for (ValueId id : kernel_.placement.watched)
+            names += " " + name(id);
+        if (!names.empty())
+            line("watch the divisors of" + names);
     }
 
     void print_operands(const std::string& title, const Operands& operands) {

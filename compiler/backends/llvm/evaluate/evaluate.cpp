@@ -159,6 +159,8 @@ Value* Evaluator::elementwise(ValueId id, Component component, int row,
     llvm::SmallVector<Value*, 3> operands;
     for (ValueId operand : node.inputs())
         operands.push_back(value(operand, component, row, column));
+    if (watch_)
+        watch_(id, operands);
     return emit_operation(lanes_, functions_, node.op, node.type.dtype,
                           signs_[node.operands[0]], operands);
 }

@@ -50,6 +50,11 @@ public:
     Evaluator(const ir::Graph& graph, Lanes& lanes,
               const FunctionTable& functions, int unroll, llvm::Value* width,
               Leaves leaves);
+    /// Calls `watch` with the operands of each value that is an operation on
+    /// numbers, before it is computed.
+    using Watch =
+        std::function<void(ir::ValueId, llvm::ArrayRef<llvm::Value*>)>;
+    void watch_operands(Watch watch) { watch_ = std::move(watch); }
 
     llvm::Value* value(ir::ValueId id, Component component = {}, int row = 0,
                        int column = 0);
@@ -159,6 +164,7 @@ private:
     int unroll_;
     llvm::Value* width_;
     Leaves leaves_;
+    Watch watch_;
     std::vector<ir::Sign> signs_;
     std::map<Cell, llvm::Value*> memory_;
     std::vector<Cell> log_;

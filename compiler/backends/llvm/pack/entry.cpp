@@ -3,6 +3,7 @@
 #include "compiler/backends/llvm/pack/entry.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tilefold::llvm_backend {
 
@@ -33,8 +34,31 @@ Entry::Entry(ModuleWriter& writer, const std::string& name,
 }
 
 Evaluator Entry::evaluator(Leaves leaves) {
-    return {writer.graph,       lanes, functions,
-            writer.plan.unroll, width, std::move(leaves)};
+    Evaluator values(writer.graph, lanes, functions, writer.plan.unroll, width,
+                     std::move(leaves));
+    const std::set<ir::ValueId>& watched = writer.kernel.placement.watched;
+    if (!watched.empty())
+        values.watch_operands(
+            [this, &watched](ir::ValueId id, llvm::ArrayRef<Value*> operands) {
+                if (watched.contains(id))
+                    watch_divisor(operands[1]);
+            });
+    return values;
+}
+
+void Entry::watch_divisor(Value* divisor) {
+    const DType dtype = lanes.dtype_of(divisor);
+    if (dtype != DType::F32 && dtype != DType::F64)
+        return; // whole numbers are not that large
+    const double limit = lanes.real() == DType::F32 ? 0x1p126 : 0x1p1022;
+    Value* size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, divisor);
+    Value* flushed =
+        b.CreateAnd(b.CreateFCmpOGT(size, lanes.number(dtype, limit)),
+                    b.CreateFCmpOLT(size, lanes.number(dtype, INFINITY)));
+    Value* place =
+        writer.field(b, call, offsetof(tilefold_call, flushed), true);
+    Value* before = b.CreateLoad(b.getInt64Ty(), place);
+    b.CreateStore(b.CreateOr(before, lanes.bits(flushed)), place);
 }
 
 Evaluator Entry::evaluator() {

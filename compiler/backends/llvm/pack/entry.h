@@ -31,6 +31,8 @@ struct Entry {
     /// Of values of the graph; where nothing is handed in, of constants.
     Evaluator evaluator(Leaves leaves);
     Evaluator evaluator();
+    /// Notes in call->flushed where the reciprocal of a divisor is flushed.
+    void watch_divisor(llvm::Value* divisor);
     llvm::Value* argument(unsigned k) const { return function->getArg(k); }
     /// min(a, b) of two i64.
     llvm::Value* least(llvm::Value* a, llvm::Value* b_);

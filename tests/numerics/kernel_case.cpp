@@ -439,7 +439,11 @@ public:
         }
     }
 
+    /// Infinite where a divisor of such data is taken for one near the largest
+    /// number.
     double error() const {
+        if (run_.flushed)
+            return INFINITY;
         return largest_error(run_, expected(program_, run_, filled_, formula_));
     }
     std::string bytes() const { return {run_.out->data(), run_.out->size()}; }

@@ -22,7 +22,7 @@ struct Words {
     DType stored = DType::I8;
     DType other = DType::I8; ///< as the vector is stored that it meets
     std::int64_t components = 0;
-    std::int64_t numbers = 4; ///< in a word
+    std::int64_t numbers = 0; ///< in a word
     /// Words that an instruction for blocks takes at a time; 0: there is none.
     std::int64_t depth = 0;
 

@@ -9,12 +9,15 @@
 #include "formulas/diagnostic.h"
 
 #include <llvm/Config/llvm-config.h>
+#include <llvm/Support/ErrorHandling.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
+#include <stdexcept>
+#include <string>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -84,6 +87,12 @@ tilefold_outcome guarded(tilefold_bytes* result, Work work) {
     }
 }
 
+/// LLVM ends the process where its selection of instructions meets what it
+/// does not know, unless such a function leaves by an exception.
+[[noreturn]] void fail_instead(void*, const char* reason, bool) {
+    throw std::runtime_error(std::string("LLVM: ") + reason);
+}
+
 tilefold_outcome compile(const char* graph, std::size_t graph_size,
                          const char* plan, std::size_t plan_size,
                          tilefold_caller caller, tilefold_bytes* result) {
@@ -114,5 +123,9 @@ tilefold_llvm_get_backend(void) {
     static const tilefold_llvm_backend backend = {
         tilefold_llvm_abi, LLVM_VERSION_STRING, tilefold::llvm_backend::compile,
         tilefold::llvm_backend::explain, tilefold::llvm_backend::release};
+    [[maybe_unused]] static const bool installed = [] {
+        llvm::install_fatal_error_handler(tilefold::llvm_backend::fail_instead);
+        return true;
+    }();
     return &backend;
 }

@@ -75,6 +75,10 @@ public:
     llvm::Value* all(llvm::Value* truth) const {
         return width_ == 1 ? truth : b.CreateAndReduce(truth);
     }
+    /// Whether it holds in some lane.
+    llvm::Value* any(llvm::Value* truth) const {
+        return width_ == 1 ? truth : b.CreateOrReduce(truth);
+    }
     llvm::Value* fma(llvm::Value* a, llvm::Value* b_, llvm::Value* c) const;
     /// larger / smaller of both; where either is NaN, `x`.
     llvm::Value* larger(llvm::Value* bound, llvm::Value* x) const;

@@ -3,6 +3,7 @@
 // chapter 18.
 
 #include "compiler/backends/llvm/matmul/amx_tiles.h"
+#include "compiler/backends/cpu/lower/bf16_operands.h"
 #include "compiler/backends/llvm/lanes/words.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
@@ -189,7 +190,9 @@ private:
     }
 
     void add_word(Value* a, Value* b, const std::vector<Value*>& sums) {
-        const Words pairs{.stored = DType::BF16, .other = DType::BF16};
+        const Words pairs{.stored = DType::BF16,
+                          .other = DType::BF16,
+                          .numbers = numbers_of_word};
         Value* column = lanes_.load(DType::I32, b);
         for (int m = 0; m < side; ++m) {
             Value* word = lanes_.broadcast(

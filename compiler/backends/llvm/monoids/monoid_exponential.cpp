@@ -276,7 +276,7 @@ private:
             Value* shrinks = b.CreateFCmpUNE(factor, one);
             rose = rose ? b.CreateOr(rose, shrinks) : shrinks;
         }
-        tile.lanes.when(b.CreateOrReduce(rose), [&] {
+        tile.lanes.when(tile.lanes.any(rose), [&] {
             each_weighted(tile, [&](Component k, int r) {
                 multiply(tile, vector(tile, k, r), shrink[std::size_t(r)]);
             });

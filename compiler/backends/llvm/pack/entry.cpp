@@ -58,7 +58,8 @@ void Entry::watch_divisor(Value* divisor) {
     Value* place =
         writer.field(b, call, offsetof(tilefold_call, flushed), true);
     Value* before = b.CreateLoad(b.getInt64Ty(), place);
-    b.CreateStore(b.CreateOr(before, lanes.bits(flushed)), place);
+    Value* found = b.CreateZExt(lanes.any(flushed), b.getInt64Ty());
+    b.CreateStore(b.CreateOr(before, found), place);
 }
 
 Evaluator Entry::evaluator() {

@@ -153,6 +153,10 @@ void GraphBuild::check_known(const std::string& name,
     const SubscriptedName subscripted = split_subscript(name);
     if (subscripted.axes != ast::Axes::None && uses_.contains(subscripted.stem))
         fail(Code::SubscriptedArgument, {argument.name, subscripted.stem});
+    for (const char* axis : {"i", "j"})
+        if (const auto use = uses_.find(name + axis); use != uses_.end())
+            refuse(Code::MissingUnderscore, use->second.name.span,
+                   {name + axis, name + "_" + axis, name});
     std::vector<std::string> names;
     for (const std::string& other : names_)
         if (!uses_.at(other).is_constant)

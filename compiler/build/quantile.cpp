@@ -62,14 +62,16 @@ public:
         found_.values["least"] = builder_.constant(range.least);
         found_.values["greatest"] = builder_.constant(range.greatest);
         find("k", "(q*(n - 1))//1");
-        find("s", "where((count_j (f < 0)) > k, -1, 1)");
+        // By 1: a quotient is in the computing dtype, which a sweep can leave
+        // for the next, where a choice of two constants is in float64.
+        find("s", "where((count_j (f < 0)) > k, -1, 1)/1");
         find("g", "s*f");
         find("r", "where(s < 0, n - 1 - k, k)");
-        find("lo", "where((count_j (g < least)) <= r, least, 0)");
+        find("lo", "where((count_j (g < least)) <= r, least, 0)/1");
         // Parts of the smallest numbers would be flushed to 0.
         found_.values["small"] = builder_.constant(range.least * scale);
         found_.values["scale"] = builder_.constant(scale);
-        find("s", "where((count_j (g < small)) <= r, s, s*scale)");
+        find("s", "where((count_j (g < small)) <= r, s, s*scale)/1");
         find("g", "s*f");
         // The factors of thresholds, from sweep to sweep: 2^(8^m), …, 2^8, 2.
         for (int bits = bits_of_sweep * (range.exponents / bits_of_sweep);

@@ -216,8 +216,7 @@ Program with_divided(const CompileOptions& options, Compile compile) {
     CompileOptions unforced = options;
     unforced.plan.reset();
     Program divided = compile(unforced, ir::canonicalise_as_written);
-    if (take_order(divided, program) &&
-        !equal(divided.graph, program.graph))
+    if (take_order(divided, program) && !equal(divided.graph, program.graph))
         program.divided = std::make_shared<const Program>(std::move(divided));
     return program;
 }
@@ -237,8 +236,8 @@ Program compile_for(const Graph& graph, std::span<const ArgumentType> arguments,
         return compile(graph, names, options, canonicalise);
     const Graph whole = of_one_width(graph, arguments);
     // What the pairs of a row would compute, all columns of the one row will.
-    auto one = for_one_point(checked(canonicalise(whole)),
-                             options.purpose.axis);
+    auto one =
+        for_one_point(checked(canonicalise(whole)), options.purpose.axis);
     if (!one)
         return compile(graph, names, options, canonicalise);
     Program program =
@@ -263,10 +262,10 @@ Program compile(const ast::Formula& formula,
     check_mode(formula, graph, mode);
     if (!is_one_sweep(graph))
         internal_error("reductions of reductions in one kernel");
-    return with_divided(options, [&](const CompileOptions& how,
-                                     Canonicalise canonicalise) {
-        return compile_for(graph, arguments, how, canonicalise);
-    });
+    return with_divided(
+        options, [&](const CompileOptions& how, Canonicalise canonicalise) {
+            return compile_for(graph, arguments, how, canonicalise);
+        });
 }
 
 Program with_plan(const Program& program, const Plan& plan) {
@@ -288,13 +287,13 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
     for (Sweep& sweep : cut.sweeps) {
         const Graph graph = with_one_component(checked(sweep.graph), arguments,
                                                options.purpose);
-        all.sweeps.push_back(
-            {with_divided(options,
-                          [&](const CompileOptions& how,
-                              Canonicalise canonicalise) {
-                              return compile(graph, names, how, canonicalise);
-                          }),
-             std::move(sweep.parts)});
+        all.sweeps.push_back({with_divided(options,
+                                           [&](const CompileOptions& how,
+                                               Canonicalise canonicalise) {
+                                               return compile(graph, names, how,
+                                                              canonicalise);
+                                           }),
+                              std::move(sweep.parts)});
         for (const SweepPart& part : all.sweeps.back().parts)
             names.push_back(part.name);
     }

@@ -130,11 +130,11 @@ std::vector<ValueId> quotients_ahead(const Graph& graph) {
     const Split parts = split(graph);
     std::vector<ValueId> quotients;
     for (const Split::Site* site : {&parts.call, &parts.row, &parts.column})
-        std::ranges::copy_if(
-            site->computed, std::back_inserter(quotients), [&](ValueId id) {
-                return graph[id].op == Op::Div &&
-                       graph[id].type.dtype != DType::I64;
-            });
+        std::ranges::copy_if(site->computed, std::back_inserter(quotients),
+                             [&](ValueId id) {
+                                 return graph[id].op == Op::Div &&
+                                        graph[id].type.dtype != DType::I64;
+                             });
     return quotients;
 }
 

@@ -25,7 +25,7 @@ struct Run {
     /// What kernels note, of all threads.
     struct Noted {
         std::atomic<std::int64_t> met = 0, left_out = 0; ///< tiles
-        std::atomic<bool> flushed = false; ///< see tilefold_call
+        std::atomic<bool> flushed = false;               ///< see tilefold_call
     };
 
     const Job& job;

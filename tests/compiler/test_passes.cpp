@@ -64,9 +64,8 @@ std::vector<Case> every_case() {
 
 TEST(Passes, KeepEveryInvariant) {
     for (const Case& c : every_case())
-        for (Pass pass :
-             {lower_composites, ir::simplify, ir::canonicalise,
-                      ir::canonicalise_as_written, oriented})
+        for (Pass pass : {lower_composites, ir::simplify, ir::canonicalise,
+                          ir::canonicalise_as_written, oriented})
             ir::verify(pass(graph_of(c.formula, c.arguments)));
 }
 
@@ -75,7 +74,7 @@ TEST(Passes, KeepTheNumbers) {
         const ir::Graph graph = graph_of(c.formula, c.arguments);
         const auto wanted = all_results(graph, 1);
         for (Pass pass : {lower_composites, ir::simplify, ir::canonicalise,
-                      ir::canonicalise_as_written})
+                          ir::canonicalise_as_written})
             EXPECT_EQ(difference(wanted, all_results(pass(graph), 1), 1e-12),
                       "")
                 << c.name << ": " << c.formula;

@@ -171,6 +171,8 @@ ARRAYS = [
         tilefold.ArgumentError,
         lambda: tilefold.reduce("sum_j x_i bj", x=np.ones(3), b=np.ones(3)),
         "'bj' is one name, and no argument; 'b' is given\n"
+        "  sum_j x_i bj\n"
+        "            ^~\n"
         "write b_j for b of a point, or pass bj=…",
     ),
     (

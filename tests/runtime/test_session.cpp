@@ -43,6 +43,34 @@ TEST_F(SessionTest, SumsOverColumns) {
     }
 }
 
+/// Their reciprocals are flushed to 0; see Program::divided.
+TEST_F(SessionTest, LargeDivisorsAreDividedBy) {
+    Values<float> x({70}), b({300}, 2);
+    for (std::int64_t k = 0; k < 300; ++k)
+        b[k] = 1e38F * (2 + std::fabs(b[k]));
+    for (std::int64_t k = 0; k < 70; ++k)
+        x[k] *= 3e38F;
+    const auto expect = [&](const float* found, double before) {
+        for (std::int64_t i = 0; i < 70; ++i) {
+            double sum = before;
+            for (std::int64_t j = 0; j < 300; ++j)
+                sum += double(x[i]) / double(b[j]);
+            EXPECT_NEAR(found[i], sum, 1e-5 * std::fabs(sum) + 1e-5);
+        }
+    };
+    const Array out =
+        session.reduce("sum_j x_i/b_j", {named("x", x), named("b", b)});
+    expect(out.as<float>(), 0);
+    std::vector<float> added(70, 3);
+    const NamedView arguments[] = {named("x", x), named("b", b)};
+    RunOptions options;
+    options.accumulate = true;
+    session.formula("sum_j x_i/b_j")
+        .bind(arguments)
+        .run(Output::of(added.data(), DType::F32, {70}), options);
+    expect(added.data(), 3);
+}
+
 TEST_F(SessionTest, ShapesOfResultsFollowTheFormula) {
     Values<double> x({5, 3}), y({7, 3}), b({7}), b1({7, 1}), b4({7, 4});
     auto shape = [&](const char* formula,

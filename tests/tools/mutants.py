@@ -295,6 +295,22 @@ MUTANTS = [
         "*Generated*/Narrow*",
     ),
     Mutant(
+        "divisors near the largest number are not noted",
+        _BACKEND + "pack/entry.cpp",
+        "lanes.number(dtype, limit)",
+        "lanes.number(dtype, INFINITY)",
+        "test_runtime",
+        "*LargeDivisors*",
+    ),
+    Mutant(
+        "words of bf16 are of four numbers",
+        _BACKEND + "matmul/amx_tiles.cpp",
+        ".numbers = numbers_of_word}",
+        ".numbers = 2 * numbers_of_word}",
+        "test_numerics",
+        "*Compiled*/Long2*",
+    ),
+    Mutant(
         "a cut is where the sinks are",
         "compiler/passes/narrowest_cut.cpp",
         "all.push_back(colour != boost::white_color);",

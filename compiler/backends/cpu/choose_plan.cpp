@@ -43,9 +43,6 @@ constexpr std::int32_t filling = 32;
 /// Columns whose scalars stay in L1 beside what sums of vectors read. A sum of
 /// E=64 columns, of both cores, G pairs/s: 1.28 (32: 1.22, 128: 1.16).
 constexpr std::int32_t column_tile = 64;
-/// Those that a logsumexp keeps of so many columns, D=3, N=M=10⁴, both cores of
-/// a Zen 5: 4.19 ms (twice as many: 4.29, half: 4.28).
-constexpr std::int32_t scalar_bytes = 32 << 10;
 /// Lists of the smallest are read and written once a panel, which is therefore
 /// long, and look at so many bytes of pairs at once, which stay in L1: twice as
 /// many where it has 48 KiB. The 10 nearest of D=3 on a Zen 5, one core: 12.2 G
@@ -220,15 +217,6 @@ Panels panels_for(const Demand& demand, const Plan& plan, std::size_t size) {
             constants::column_tile};
 }
 
-/// Columns of a panel whose scalars stay in L1.
-std::int32_t fitting_scalars(const Plan& plan, std::size_t size) {
-    const std::int32_t column =
-        plan.row_vectors * plan.lanes * std::int32_t(size);
-    const std::int32_t most =
-        constants::scalar_bytes / column / plan.columns * plan.columns;
-    return std::min(plan.panel, std::max(most, plan.columns));
-}
-
 /// `size`: of a number. Long vectors make fewer points fill a cache.
 void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
               std::size_t size) {
@@ -247,8 +235,6 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
     plan.panel =
         fitting(panels.panel, constants::panel_bytes,
                 demand.wide || demand.listed ? plan.column_tile : tile.columns);
-    if (demand.rescaled && !demand.wide && !demand.listed)
-        plan.column_tile = fitting_scalars(plan, size);
     plan.row_block =
         fitting(constants::row_block, constants::row_bytes, row_multiple(plan));
     plan.depth = demand.longest > constants::deep ? constants::depth : 0;

@@ -14,11 +14,6 @@ namespace {
 /// Elements copied at a time where they lie in a run.
 constexpr int run_lanes = 16;
 
-/// … and where not: a Gaussian sum of every other row, 10⁴ points of D=3, takes
-/// so many times as long as of all rows on one core of a Zen 5: 1.02 (4: 1.03,
-/// 1: 1.06).
-constexpr int group = 8;
-
 /// How many of `count` elements `stride` bytes apart are in whole runs: none
 /// unless they are neighbours.
 Value* whole_runs(const Lanes& scalar, Value* count, Value* stride,
@@ -75,12 +70,7 @@ public:
         vectors = masks_rest ? copy_rest(vectors, in_order)
                              : finish_run(scalar_, vectors, in_order,
                                           [&](Value* k) { copy(wide_, k); });
-        Value* groups =
-            b.CreateAnd(b.CreateSub(in_order, vectors), b.getInt64(-group));
-        Value* grouped = b.CreateAdd(vectors, groups);
-        scalar_.loop(vectors, grouped, b.getInt64(group),
-                     [&](Value* k) { copy_group(k); });
-        scalar_.loop(grouped, in_order, b.getInt64(1),
+        scalar_.loop(vectors, in_order, b.getInt64(1),
                      [&](Value* k) { copy(scalar_, k); });
         copy_listed(b.CreateSelect(listed, count_, zero));
     }
@@ -99,19 +89,6 @@ private:
             place = place_of(b.CreateAdd(first_, k));
         b.CreateAlignedStore(load_elements(some, from_, to_, place), target(k),
                              llvm::Align(size_of(to_)));
-    }
-
-    /// Elements that are no neighbours, stored as one.
-    void copy_group(Value* k) const {
-        Value* place = place_of(b.CreateAdd(first_, k));
-        Value* all = llvm::PoisonValue::get(
-            llvm::FixedVectorType::get(scalar_.stored(to_), unsigned(group)));
-        for (int e = 0; e < group; ++e) {
-            all = b.CreateInsertElement(
-                all, load_elements(scalar_, from_, to_, place), unsigned(e));
-            place = b.CreatePtrAdd(place, stride_);
-        }
-        b.CreateAlignedStore(all, target(k), llvm::Align(size_of(to_)));
     }
 
     /// What is left of a run after `whole` elements, under a mask, and zeros

@@ -1,14 +1,11 @@
-// compiler/pipeline.cpp - the flat list of passes, from AST to key.
+// compiler/pipeline.cpp - the flat list of passes, from AST to program.
 
 #include "compiler/pipeline.h"
 
-#include "compiler/backends/cpu/choose_plan.h"
 #include "compiler/build/composites.h"
 #include "compiler/build/roles.h"
 #include "compiler/ir/queries.h"
-#include "compiler/ir/text.h"
 #include "compiler/ir/verify.h"
-#include "compiler/key.h"
 #include "compiler/language/vocabulary.h"
 #include "compiler/passes/dynamic_width.h"
 #include "compiler/passes/passes.h"
@@ -22,9 +19,7 @@ namespace {
 using ir::Graph;
 
 const Graph& checked(const Graph& graph) {
-#ifndef NDEBUG
-    verify(graph);
-#endif
+    ir::verify_if_debug(graph);
     return graph;
 }
 
@@ -60,32 +55,6 @@ Result result_of(const Graph& graph) {
 ir::Pairs pairs_of(const Graph& graph) {
     const ir::Node* reduction = find_reduction_node(graph);
     return reduction ? reduction->pairs : ir::Pairs::All;
-}
-
-Plan plan_of(const Graph& graph, const CompileOptions& options,
-             const Sizes& sizes) {
-    const bool reduces = find_reduction_node(graph) != nullptr;
-    const bool has_rows = reduces && has_rows_nest(graph);
-    if (!options.plan) {
-        const bool is_for_rows = has_rows && sizes.most_columns > 0;
-        return choose_plan(graph,
-                           is_for_rows ? Nest::Rows
-                           : reduces   ? Nest::Reduce
-                                       : Nest::Values,
-                           options.isa, sizes);
-    }
-    const auto size = std::int32_t(size_of(graph.real));
-    const std::int32_t lanes = row_of(options.plan->isa).vector_bytes / size;
-    if (options.plan->lanes != lanes)
-        fail(Code::BadPlan,
-             {"lanes", std::to_string(lanes) + " expected: a vector of " +
-                           std::string(spelling_of(graph.real))});
-    const Nest nest = options.plan->nest;
-    const bool fits_rows =
-        reduces && has_rows_nest(graph, options.plan->unroll);
-    if ((nest == Nest::Values) == reduces || (nest == Nest::Rows && !fits_rows))
-        fail(Code::BadPlan, {"nest", "not the one that the formula needs"});
-    return *options.plan;
 }
 
 /// Places in `names` of the graph's arguments.
@@ -138,39 +107,25 @@ Graph with_one_component(Graph graph, std::span<const ArgumentType> arguments,
     return fixed ? of_one_width(graph, arguments) : graph;
 }
 
-/// Differences cost nothing where sums have ports of their own and those of
-/// products are the limit: of 64 components a Zen 4 makes 1.51 G pairs/s, by
-/// inner products 1.47; a Zen 5 3.36 and 3.22.
-bool expansion_pays(Isa isa) {
-    return row_of(isa).ports == Ports::Shared;
-}
-
 /// The passes, from a graph as built.
 Program compile(Graph graph, std::span<const std::string> names,
-                const CompileOptions& options) {
+                const Specialization& purpose) {
     Program program;
     program.result = result_of(graph);
     graph = checked(simplify(lower_composites(graph)));
     ir::Oriented oriented = orient(graph);
     graph = checked(oriented.graph);
     graph = checked(canonicalise(graph));
-    if (options.tolerance >= ir::expansion_error && graph.real == DType::F32 &&
-        find_reduction_node(graph) && expansion_pays(options.isa))
-        graph = checked(simplify(ir::expand_distances(graph)));
     program.swapped = oriented.swapped;
     program.single_column = oriented.single_column;
     if (const ir::Node* reduction = find_reduction_node(graph))
         program.folds_rows = Axes(reduction->second) == Axes::IJ;
     program.pairs = pairs_of(graph);
-    Sizes sizes;
-    sizes.tolerance = options.tolerance;
     if (!program.folds_rows) {
-        const Specialization& purpose = options.purpose;
-        sizes.most_rows = program.swapped ? purpose.most_j : purpose.most_i;
-        sizes.most_columns = program.swapped ? purpose.most_i : purpose.most_j;
+        program.most_rows = program.swapped ? purpose.most_j : purpose.most_i;
+        program.most_columns =
+            program.swapped ? purpose.most_i : purpose.most_j;
     }
-    program.plan = plan_of(graph, options, sizes);
-    program.key = key_of(graph, program.plan);
     program.width_argument = open_argument(graph);
     program.argument_order = order_of(graph, names);
     program.graph = std::move(graph);
@@ -185,54 +140,45 @@ ir::Pairs pairs_of(Mode mode) {
 
 Program compile(const ast::Formula& formula,
                 std::span<const ArgumentType> arguments, Mode mode,
-                const CompileOptions& options) {
-    Graph graph =
-        with_one_component(checked(build(formula, arguments, pairs_of(mode))),
-                           arguments, options.purpose);
+                const Specialization& purpose) {
+    Graph graph = with_one_component(
+        checked(build(formula, arguments, pairs_of(mode))), arguments, purpose);
     check_mode(formula, graph, mode);
     if (!is_one_sweep(graph))
         internal_error("reductions of reductions in one kernel");
     const std::vector<std::string> names = names_of(arguments);
-    if (options.purpose.adjoin)
+    if (purpose.adjoin)
         if (auto flat = ir::flatten_points(graph)) {
-            Program program = compile(checked(flat->graph), names, options);
+            Program program = compile(checked(flat->graph), names, purpose);
             program.flat_width = flat->width;
             return program;
         }
-    if (options.purpose.axis == Axes::None)
-        return compile(std::move(graph), names, options);
+    if (purpose.axis == Axes::None)
+        return compile(std::move(graph), names, purpose);
     const Graph whole = of_one_width(graph, arguments);
     // What the pairs of a row would compute, all columns of the one row will.
-    auto one =
-        for_one_point(checked(canonicalise(whole)), options.purpose.axis);
+    auto one = for_one_point(checked(canonicalise(whole)), purpose.axis);
     if (!one)
-        return compile(std::move(graph), names, options);
-    Program program = compile(checked(*std::move(one)), names, options);
+        return compile(std::move(graph), names, purpose);
+    Program program = compile(checked(*std::move(one)), names, purpose);
     program.result = result_of(whole);
-    program.one_point = options.purpose.axis;
+    program.one_point = purpose.axis;
     return program;
-}
-
-Program with_plan(const Program& program, const Plan& plan) {
-    Program other = program;
-    other.plan = plan;
-    other.key = key_of(other.graph, plan);
-    return other;
 }
 
 SweepPrograms compile_sweeps(const ast::Formula& formula,
                              const Derivation& derivation,
                              std::span<const ArgumentType> arguments, Mode mode,
-                             const CompileOptions& options) {
+                             const Specialization& purpose) {
     DerivedGraph derived =
         build_derived(formula, arguments, derivation, pairs_of(mode));
     Sweeps cut = tilefold::cut(derived.builder, derived.results);
     std::vector<std::string> names = names_of(arguments);
     SweepPrograms all;
     for (Sweep& sweep : cut.sweeps) {
-        Graph graph = with_one_component(checked(sweep.graph), arguments,
-                                         options.purpose);
-        all.sweeps.push_back({compile(std::move(graph), names, options),
+        Graph graph =
+            with_one_component(checked(sweep.graph), arguments, purpose);
+        all.sweeps.push_back({compile(std::move(graph), names, purpose),
                               std::move(sweep.parts)});
         for (const SweepPart& part : all.sweeps.back().parts)
             names.push_back(part.name);
@@ -283,10 +229,6 @@ bool needs_sweeps(const ast::Formula& formula, const Derivation& derivation,
         return true;
     return !is_plain(formula) &&
            !is_one_sweep(build(formula, arguments, pairs_of(mode)));
-}
-
-CompileRequest request_of(const Program& program) {
-    return {print(program.graph, ir::Names::Numbers), print(program.plan)};
 }
 
 } // namespace tilefold

@@ -32,11 +32,7 @@ CUDA = "compiler/backends/cuda/"
 # the longest room its path begins with.
 ARROWS = {
     "formulas": [],
-    "compiler": [
-        "compiler/build",
-        "compiler/backends/cpu/lower",
-        CUDA + "image",
-    ],
+    "compiler": ["compiler/build"],
     CUDA + "device": [],
     "compiler/ir": ["formulas", CUDA + "device"],
     "compiler/language": ["compiler/ir"],
@@ -69,14 +65,14 @@ ARROWS = {
     CUDA + "plan": [CUDA + "monoids"],
     CUDA + "image": [CUDA + "plan", "compiler/artifact"],
     "runtime": ["compiler"],
-    "runtime/core": ["compiler"],
+    "runtime/core": ["compiler", "compiler/backends/cpu"],
     "runtime/cpu": ["runtime/core"],
     "runtime/schedule": ["runtime/cpu"],
     "runtime/cache": ["runtime/schedule", "compiler/backends/llvm"],
-    "runtime/cuda": ["runtime/cache"],
+    "runtime/cuda": ["runtime/cache", CUDA + "image"],
     "runtime/device": ["runtime/cuda"],
     "runtime/bind": ["runtime/device"],
-    "runtime/session": ["runtime/bind"],
+    "runtime/session": ["runtime/bind", "compiler/backends/cpu/lower"],
     "runtime/solve": ["runtime/session"],
     "python_bindings": ["runtime/solve"],
 }

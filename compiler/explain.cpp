@@ -89,7 +89,7 @@ std::string masks(const ir::Graph& graph) {
         if (found.empty())
             return "";
         for (ir::ValueId id : found)
-            text += "tiles where %" + std::to_string(id) +
+            text += "tiles where " + ir::reference(id) +
                     " cannot hold are left out\n";
     }
     return text;

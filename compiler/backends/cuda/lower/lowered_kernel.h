@@ -39,8 +39,8 @@ struct LoweredAddress {
 /// How the components of a vector come to the lanes of a warp.
 enum class Fetch : std::uint8_t {
     Computed, ///< one by one
-    Four,     ///< four at a time, as they lie; those of an open width so far
-    Copied,   ///< the same, and whole vectors are copied, untouched by threads
+    Four,     ///< four at a time, as they lie, where the width has so many
+    Copied,   ///< the same; but loops copy whole vectors by `cp.async`
 };
 std::string_view spelling_of(Fetch fetch);
 
@@ -69,7 +69,7 @@ struct FragmentWords {
     std::int64_t left = 0, right = 0;
 };
 
-/// What is appended to a source although no loop of pairs asks for it.
+/// Functions that a text begins with, beside those of every kernel.
 struct Libraries {
     bool warps = false;   ///< shuffles and products of a warp
     bool random = false;  ///< rand, randn

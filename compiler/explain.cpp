@@ -1,8 +1,5 @@
 // compiler/explain.cpp - the stages of a formula as text.
 
-#include "compiler/backends/cpu/choose_plan.h"
-#include "compiler/backends/cpu/lower/lowered_kernel.h"
-#include "compiler/backends/cpu/plan_cost.h"
 #include "compiler/ir/text.h"
 #include "compiler/passes/bounds.h"
 #include "compiler/passes/split.h"
@@ -10,8 +7,6 @@
 #include "formulas/readings.h"
 
 #include <charconv>
-#include <iomanip>
-#include <sstream>
 
 namespace tilefold {
 namespace {
@@ -84,29 +79,6 @@ std::string trees(const Formula& formula) {
     return text;
 }
 
-/// What the model expects of a plan on one core.
-std::string expected(const Program& program) {
-    const double time = nanoseconds_per_pair(program.graph, program.plan);
-    std::ostringstream text;
-    text << std::setprecision(2) << "  expected of one core: " << time
-         << " ns a pair, " << 1 / time << " G pairs/s\n";
-    return text.str();
-}
-
-/// The plan, what it should cost, and the others that were thought of.
-std::string plans(const Program& program) {
-    const PlanKindRow& kind = row_of(kind_of(program.graph, program.plan));
-    std::string text = print(program.plan) + "\n" + expected(program);
-    text += "  of the kind " + std::string(kind.spelling) + ": " +
-            std::string(kind.doc) + "\n";
-    for (const Plan& plan :
-         enumerate_plans(program.graph, program.plan.nest, program.plan.isa,
-                         parts_of(program.plan)))
-        if (plan != program.plan)
-            text += "  or " + print(plan) + "\n";
-    return text;
-}
-
 /// By what tiles are left out.
 std::string masks(const ir::Graph& graph) {
     std::string text;
@@ -117,48 +89,38 @@ std::string masks(const ir::Graph& graph) {
         if (found.empty())
             return "";
         for (ir::ValueId id : found)
-            text += "tiles where %" + std::to_string(id) +
+            text += "tiles where " + ir::reference(id) +
                     " cannot hold are left out\n";
     }
     return text;
-}
-
-std::vector<ExplainSection> program_stages(const Program& program) {
-    return {
-        {"canonical ir", ir::print(program.graph)},
-        {"split by axes",
-         print(split(program.graph), program.graph) + masks(program.graph)},
-        {"plan", plans(program), true},
-        {"lowered kernel",
-         print(lower(program.graph, program.plan), program.graph, program.plan),
-         true},
-    };
 }
 
 } // namespace
 
 std::vector<ExplainSection> explain(const Formula& formula,
                                     std::span<const ArgumentType> arguments,
-                                    Mode mode, const CompileOptions& options) {
+                                    Mode mode) {
     const ir::Graph built = build(formula, arguments, pairs_of(mode));
-    const Program program = compile(formula, arguments, mode, options);
-    std::vector<ExplainSection> stages{
+    return {
         {"reading", reading(formula, built)},
         {"ast", trees(formula)},
         {"ir", ir::print(built)},
     };
-    for (ExplainSection& stage : program_stages(program))
-        stages.push_back(std::move(stage));
-    return stages;
 }
 
-std::vector<ExplainSection> explain(const SweepProgram& sweep) {
-    std::vector<ExplainSection> stages = program_stages(sweep.program);
-    std::string parts;
-    for (const SweepPart& part : sweep.parts)
-        parts += part.name + " : " + spelling_of(part.type) + "\n";
-    stages.insert(stages.begin(), {"leaves behind", std::move(parts)});
-    return stages;
+std::vector<ExplainSection> explain(const Program& program) {
+    const ir::Graph& graph = program.graph;
+    return {
+        {"canonical ir", ir::print(graph)},
+        {"split by axes", print(split(graph), graph) + masks(graph)},
+    };
+}
+
+ExplainSection explain(std::span<const SweepPart> parts) {
+    std::string text;
+    for (const SweepPart& part : parts)
+        text += part.name + " : " + spelling_of(part.type) + "\n";
+    return {"leaves behind", std::move(text)};
 }
 
 } // namespace tilefold

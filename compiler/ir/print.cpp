@@ -32,10 +32,6 @@ std::string number(double value) {
     return {text, end};
 }
 
-std::string reference(ValueId id) {
-    return "%" + std::to_string(id);
-}
-
 std::string indented(std::string_view text) {
     std::string result;
     for (std::size_t k = 0; k < text.size(); ++k) {
@@ -149,6 +145,10 @@ private:
 };
 
 } // namespace
+
+std::string reference(ValueId id) {
+    return "%" + std::to_string(id);
+}
 
 std::string print(const Graph& graph, Names names) {
     return Printer(graph, names).print();

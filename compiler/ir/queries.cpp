@@ -76,6 +76,11 @@ std::int32_t open_argument(const Graph& graph) {
                : std::int32_t(place - graph.arguments.begin());
 }
 
+bool reduces(const Graph& graph) {
+    return std::ranges::any_of(
+        graph.nodes, [](const Node& node) { return node.op == Op::Reduce; });
+}
+
 bool folds_rows(const Graph& graph) {
     return std::ranges::any_of(graph.nodes, [](const Node& node) {
         return node.op == Op::Reduce && Axes(node.second) == Axes::IJ;

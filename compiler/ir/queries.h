@@ -30,6 +30,8 @@ std::vector<bool> after_reductions(const Graph& graph);
 /// The argument whose width is open, or -1.
 std::int32_t open_argument(const Graph& graph);
 
+/// Whether anything is reduced.
+bool reduces(const Graph& graph);
 /// Whether a reduction is over both axes, so that rows are merged, too.
 bool folds_rows(const Graph& graph);
 /// Whether reductions meet only the pairs that a call chooses.

@@ -9,8 +9,6 @@ namespace tilefold {
 struct ExplainSection {
     std::string name;
     std::string text;
-    /// It plans loops for a processor, which no card knows.
-    bool is_of_processor = false;
 };
 
 } // namespace tilefold

@@ -9,6 +9,8 @@
 
 namespace tilefold::ir {
 
+/// A value as the text of its graph calls it: "%7".
+std::string reference(ValueId id);
 /// Printed IR, as the goldens show it. `Names::Numbers` leaves out what does
 /// not change the code (argument names): the text that the key hashes.
 enum class Names : std::uint8_t { Spelled, Numbers };

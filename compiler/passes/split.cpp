@@ -49,15 +49,16 @@ std::vector<bool> needed_after(const Graph& graph,
     return needed;
 }
 
-Split::Site* site_of(Split& split, Axes axes) {
-    switch (axes) {
-    case Axes::None:
+Split::Values* values_at(Split& split, Site site) {
+    switch (site) {
+    case Site::Call:
         return &split.call;
-    case Axes::I:
+    case Site::Row:
         return &split.row;
-    case Axes::J:
+    case Site::Column:
         return &split.column;
-    case Axes::IJ:
+    case Site::Pair:
+    case Site::After:
         return nullptr;
     }
     return nullptr;
@@ -94,32 +95,69 @@ private:
 
 } // namespace
 
-Split split(const Graph& graph) {
+std::string_view spelling_of(Site site) {
+    switch (site) {
+    case Site::Call:
+        return "once a call";
+    case Site::Row:
+        return "once a row";
+    case Site::Column:
+        return "once a column";
+    case Site::Pair:
+        return "for each pair";
+    case Site::After:
+        return "after the reductions, once a row";
+    }
+    return "";
+}
+
+std::vector<Site> sites_of(const Graph& graph) {
     const std::vector<bool> after = after_reductions(graph);
     const std::vector<bool> before = needed_before(graph);
-    const std::vector<bool> finish = needed_after(graph, after);
+    const auto site = [&](ValueId id) {
+        if (graph[id].op == Op::Reduce)
+            return Site::Pair;
+        if (after[id])
+            return Site::After;
+        switch (graph[id].type.axes) {
+        case Axes::None:
+            return Site::Call;
+        case Axes::I:
+            return before[id] ? Site::Row : Site::After;
+        case Axes::J:
+            return before[id] ? Site::Column : Site::After;
+        case Axes::IJ:
+            break;
+        }
+        return Site::Pair;
+    };
+    std::vector<Site> sites;
+    for (ValueId id = 0; id < graph.nodes.size(); ++id)
+        sites.push_back(site(id));
+    return sites;
+}
+
+Split split(const Graph& graph) {
+    const std::vector<Site> sites = sites_of(graph);
+    const std::vector<bool> finish =
+        needed_after(graph, after_reductions(graph));
     std::vector<bool> crosses(graph.nodes.size());
     for (ValueId id = 0; id < graph.nodes.size(); ++id)
-        if (graph[id].op == Op::Reduce ||
-            (before[id] && graph[id].type.axes == Axes::IJ))
+        if (sites[id] == Site::Pair)
             for (ValueId input : graph[id].inputs())
                 crosses[input] = true;
     Split result;
     std::vector<ValueId> reductions;
     for (ValueId id = 0; id < graph.nodes.size(); ++id) {
-        if (graph[id].op == Op::Reduce)
-            reductions.push_back(id);
         if (finish[id])
             result.finish.push_back(id);
-        if (after[id])
-            continue;
-        Split::Site* site = site_of(result, graph[id].type.axes);
-        if (!site) {
-            result.pair.push_back(id);
-        } else if (before[id] || graph[id].type.axes == Axes::None) {
-            site->computed.push_back(id);
+        if (Split::Values* values = values_at(result, sites[id])) {
+            values->computed.push_back(id);
             if (crosses[id])
-                site->crossing.push_back(id);
+                values->crossing.push_back(id);
+        } else if (sites[id] == Site::Pair) {
+            const bool is_reduction = graph[id].op == Op::Reduce;
+            (is_reduction ? reductions : result.pair).push_back(id);
         }
     }
     result.pair.insert(result.pair.end(), reductions.begin(), reductions.end());
@@ -127,24 +165,24 @@ Split split(const Graph& graph) {
 }
 
 std::vector<ValueId> quotients_ahead(const Graph& graph) {
-    const Split parts = split(graph);
+    const std::vector<Site> sites = sites_of(graph);
     std::vector<ValueId> quotients;
-    for (const Split::Site* site : {&parts.call, &parts.row, &parts.column})
-        std::ranges::copy_if(site->computed, std::back_inserter(quotients),
-                             [&](ValueId id) {
-                                 return graph[id].op == Op::Div &&
-                                        graph[id].type.dtype != DType::I64;
-                             });
+    for (ValueId id = 0; id < graph.nodes.size(); ++id)
+        if (graph[id].op == Op::Div && graph[id].type.dtype != DType::I64 &&
+            sites[id] != Site::Pair && sites[id] != Site::After)
+            quotients.push_back(id);
     return quotients;
 }
 
 std::string print(const Split& split, const Graph& graph) {
     SplitPrinter printer(graph);
-    printer.add("once a call", split.call.computed, split.call.crossing);
-    printer.add("once a row", split.row.computed, split.row.crossing);
-    printer.add("once a column", split.column.computed, split.column.crossing);
-    printer.add("for each pair", split.pair);
-    printer.add("after the reductions, once a row", split.finish);
+    printer.add(spelling_of(Site::Call), split.call.computed,
+                split.call.crossing);
+    printer.add(spelling_of(Site::Row), split.row.computed, split.row.crossing);
+    printer.add(spelling_of(Site::Column), split.column.computed,
+                split.column.crossing);
+    printer.add(spelling_of(Site::Pair), split.pair);
+    printer.add(spelling_of(Site::After), split.finish);
     return printer.take();
 }
 

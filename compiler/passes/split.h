@@ -4,21 +4,35 @@
 
 #include "compiler/ir/ir.h"
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tilefold {
+
+/// Where a value is computed.
+enum class Site : std::uint8_t {
+    Call,   ///< on {}
+    Row,    ///< on {i}, for the pair term or a reduction
+    Column, ///< on {j}, for them
+    Pair,   ///< on {i,j}, and what is reduced of it
+    After,  ///< of reductions, or of a row for their epilogue alone
+};
+std::string_view spelling_of(Site site); ///< "once a call", "for each pair" …
+/// By value, of an oriented graph.
+std::vector<Site> sites_of(const ir::Graph& graph);
 
 /// Values in the order of the graph.
 struct Split {
     /// Computed at a site, and of these the ones that the pair term or a
     /// reduction reads.
-    struct Site {
+    struct Values {
         std::vector<ir::ValueId> computed, crossing;
     };
-    Site call;   ///< on {}: once a call, by prepare
-    Site row;    ///< on {i}: once a row, while packing
-    Site column; ///< on {j}: once a column of a panel, while packing
+    Values call;   ///< on {}: once a call, by prepare
+    Values row;    ///< on {i}: once a row, while packing
+    Values column; ///< on {j}: once a column of a panel, while packing
     /// On {i,j}: for every pair, reductions last.
     std::vector<ir::ValueId> pair;
     /// What the epilogue computes of a row, from the reductions and from

@@ -3,6 +3,7 @@
 
 #include "runtime/bind/bind_job.h"
 
+#include "compiler/ir/queries.h"
 #include "formulas/diagnostic.h"
 
 #include <algorithm>
@@ -223,10 +224,10 @@ void JobBinder::bind_reduction() {
     if (!program_.single_column)
         require(columns());
     job.columns = program_.single_column ? 1 : columns().count();
-    const Plan& plan = program_.plan;
-    if (plan.nest == Nest::Rows && job.columns > plan.panel)
+    const std::optional<Plan>& plan = bound_.executable->plan;
+    if (plan && plan->nest == Nest::Rows && job.columns > plan->panel)
         fail(Code::BadPlan,
-             {"nest", "rows of at most " + std::to_string(plan.panel) +
+             {"nest", "rows of at most " + std::to_string(plan->panel) +
                           " columns, and these have " +
                           std::to_string(job.columns)});
     bind_lists(!program_.single_column);
@@ -289,7 +290,7 @@ void JobBinder::bind_values() {
 void JobBinder::bind_sizes() {
     if (want_ != Query::Result)
         bind_values();
-    else if (program_.plan.nest == Nest::Values)
+    else if (!ir::reduces(program_.graph))
         bind_map();
     else
         bind_reduction();

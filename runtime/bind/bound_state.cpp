@@ -19,17 +19,47 @@ KernelPointer divided_kernel(const BoundState& bound, double pairs,
     if (poll)
         goes_on = [&] { return poll(0, pairs); };
     ForkGate::Pass inside(session.making);
-    return session.provider.kernel(*bound.executable->program.divided,
-                                   bound.parsed->text(),
+    CpuOptions options = bound.settings->cpu_options();
+    options.plan.reset(); // which is another graph's
+    const CpuProgram planned =
+        plan_for_cpu(*bound.executable->program.divided, options);
+    return session.provider.kernel(planned, bound.parsed->text(),
                                    {bound.session, session.making, goes_on});
 }
 
+/// The operands of a job in the order of another program's arguments, and the
+/// strides between their batches.
+struct Reordered {
+    boost::container::small_vector<tilefold_operand, 6> operands;
+    Batches batches;
+
+    Reordered(const Job& job, const std::vector<std::int32_t>& from,
+              const std::vector<std::int32_t>& to)
+        : batches{job.batches->extents, {}, job.batches->moves_parameters} {
+        std::vector<std::size_t> places;
+        for (std::int32_t argument : to)
+            places.push_back(std::size_t(std::ranges::find(from, argument) -
+                                         from.begin()));
+        for (std::size_t place : places)
+            operands.push_back(job.operands[place]);
+        for (std::size_t d = 0; d < batches.extents.size(); ++d)
+            for (std::size_t place : places)
+                batches.strides.push_back(
+                    job.batches->strides[d * places.size() + place]);
+    }
+};
+
 /// The job once more, from its beginning.
 Noted run_divided(const BoundState& bound, Job job, const Poll& poll) {
+    const Program& divided = *bound.executable->program.divided;
+    const Reordered reordered(job, bound.executable->program.argument_order,
+                              divided.argument_order);
+    job.operands = {reordered.operands.data(), reordered.operands.size()};
+    job.batches = &reordered.batches;
     const double pairs = std::max(pairs_of(job, bound.partition), 1.0);
     const KernelPointer kernel = divided_kernel(bound, pairs, poll);
     job.kernel = &kernel->image.kernel();
-    job.literals = bound.executable->program.divided->graph.literals.data();
+    job.literals = divided.graph.literals.data();
     job.functions = functions_for(kernel->artifact.layout);
     return launch(job, bound.session->pool, poll);
 }

@@ -2,11 +2,13 @@
 // its kernel, or several.
 #pragma once
 
+#include "compiler/backends/cpu/plan.h"
 #include "compiler/pipeline.h"
 #include "runtime/cache/cache.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,8 @@ struct Executable {
     /// Set where one kernel does not do: then the rest is empty.
     std::shared_ptr<const ExecutableSweeps> sweeps;
     Program program;
+    /// What the host computes it by, where no device does.
+    std::optional<Plan> plan;
     /// The host's, or one for each device that computes.
     KernelPointer kernel;
     std::vector<DeviceKernelPointer> device_kernels;

@@ -39,46 +39,54 @@ CallSizes sizes_for(const Program& program, const CallShape& call,
     return sizes;
 }
 
-/// The program's kernel, by the plan that is best for the call.
-void load(Executable& executable, const FormulaState& formula, Program program,
-          const CallShape& call, const GoesOn& goes_on,
-          std::span<const std::int32_t> left = {}) {
+/// The program's kernels in the devices of the call, which check indices by
+/// themselves.
+void load_on_devices(Executable& executable, const FormulaState& formula,
+                     const CallShape& call, std::int64_t width) {
+    for (const Location& device : call.devices)
+        executable.device_kernels.push_back(
+            formula.session->devices.of(device).kernel(
+                device.number, executable.program, width,
+                *formula.settings->options.tolerance, formula.parsed->text()));
+}
+
+/// The host's kernel, by the plan that is best for the call.
+void load_on_host(Executable& executable, const FormulaState& formula,
+                  const CallShape& call, std::int64_t width,
+                  const GoesOn& goes_on) {
     detail::SessionState& session = *formula.session;
     const std::string& text = formula.parsed->text();
-    const std::int64_t width = width_for(program, call, left);
     const Asker asker{formula.session, session.making, goes_on};
+    CpuProgram planned = plan_for_cpu(std::move(executable.program),
+                                      formula.settings->cpu_options());
     if (call.tuned)
-        program = tuned(session, program, sizes_for(program, call, width), text,
+        planned = tuned(session, planned, sizes_for(planned, call, width), text,
                         asker);
-    executable.program = std::move(program);
-    if (!call.devices.empty()) { // which check indices by themselves
-        for (const Location& device : call.devices)
-            executable.device_kernels.push_back(
-                session.devices.of(device).kernel(
-                    device.number, executable.program, width,
-                    *formula.settings->options.tolerance, text));
-        return;
-    }
-    executable.kernel =
-        session.provider.kernel(executable.program, text, asker);
+    executable.kernel = session.provider.kernel(planned, text, asker);
+    executable.plan = planned.plan;
+    executable.program = std::move(planned);
     executable.indices = tables_indexed(executable.program);
     executable.functions = functions_for(executable.kernel->artifact.layout);
 }
 
-CompileOptions options_for(const FormulaState& formula, const CallShape& call) {
-    return call.devices.empty() ? formula.settings->compile_options()
-                                : formula.settings->device_compile_options();
+void load(Executable& executable, const FormulaState& formula, Program program,
+          const CallShape& call, const GoesOn& goes_on,
+          std::span<const std::int32_t> left = {}) {
+    const std::int64_t width = width_for(program, call, left);
+    executable.program = std::move(program);
+    if (call.devices.empty())
+        load_on_host(executable, formula, call, width, goes_on);
+    else
+        load_on_devices(executable, formula, call, width);
 }
 
 std::shared_ptr<const ExecutableSweeps>
 prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
                const CallShape& call, const GoesOn& goes_on) {
     auto sweeps = std::make_shared<ExecutableSweeps>();
-    CompileOptions options = options_for(formula, call);
-    options.purpose = of_sweeps(call.purpose);
     SweepPrograms programs =
         compile_sweeps(formula.parsed->tree(), formula.parsed->derivation(),
-                       types, call.mode, options);
+                       types, call.mode, of_sweeps(call.purpose));
     std::vector<std::int32_t> left;
     for (SweepProgram& one : programs.sweeps) {
         auto executable = std::make_shared<Executable>();
@@ -197,10 +205,8 @@ std::shared_ptr<Executable> prepare(const FormulaState& formula,
         executable->sweeps = prepare_sweeps(formula, types, call, goes_on);
         return executable;
     }
-    CompileOptions options = options_for(formula, call);
-    options.purpose = call.purpose;
     load(*executable, formula,
-         compile(parsed.tree(), types, call.mode, options), call, goes_on);
+         compile(parsed.tree(), types, call.mode, call.purpose), call, goes_on);
     return executable;
 }
 

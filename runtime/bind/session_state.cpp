@@ -11,12 +11,8 @@
 
 namespace tilefold::detail {
 
-CompileOptions CallSettings::compile_options() const {
-    return {*options.isa, options.plan, {}, *options.tolerance};
-}
-
-CompileOptions CallSettings::device_compile_options() const {
-    return {.isa = *options.isa};
+CpuOptions CallSettings::cpu_options() const {
+    return {*options.isa, options.plan, *options.tolerance};
 }
 
 SessionState::SessionState(const Options& given)

@@ -1,6 +1,7 @@
 // runtime/bind/session_state.h - what the handles of a session share.
 #pragma once
 
+#include "compiler/backends/cpu/cpu_program.h"
 #include "runtime/bind/parsed_formula.h"
 #include "runtime/cache/provider.h"
 #include "runtime/core/fork.h"
@@ -25,9 +26,7 @@ struct CallSettings {
     Options options; ///< as resolved
     int number = 0;  ///< in its session: a part of signatures
 
-    CompileOptions compile_options() const;
-    /// Of graphs that a device's backend plans by itself.
-    CompileOptions device_compile_options() const;
+    CpuOptions cpu_options() const; ///< of what the host computes
 };
 using SettingsPointer = std::shared_ptr<const CallSettings>;
 

@@ -137,7 +137,7 @@ CallSizes sample_of(const ir::Graph& graph, const CallSizes& sizes) {
 }
 
 /// The plan the program has, then the others.
-std::vector<Plan> plans_of(const Program& program) {
+std::vector<Plan> plans_of(const CpuProgram& program) {
     const Plan& own = program.plan;
     std::vector<Plan> plans =
         enumerate_plans(program.graph, own.nest, own.isa, parts_of(own));
@@ -170,9 +170,9 @@ std::size_t race(std::vector<Contender>& contenders, Trial& trial,
 
 } // namespace
 
-Program tuned(detail::SessionState& session, const Program& program,
-              const CallSizes& sizes, std::string_view formula,
-              const Asker& asker) {
+CpuProgram tuned(detail::SessionState& session, const CpuProgram& program,
+                 const CallSizes& sizes, std::string_view formula,
+                 const Asker& asker) {
     if (program.plan.nest != Nest::Reduce)
         return program;
     KernelProvider& provider = session.provider;

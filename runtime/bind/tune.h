@@ -20,8 +20,8 @@ inline constexpr double pairs_worth_tuning = 1 << 20;
 /// smaller ones, of some milliseconds), among the model's best few; by the one
 /// it has where none is faster by more than the clock's noise. `formula` names
 /// it in the log. Throws Error where a plan does not compile.
-Program tuned(detail::SessionState& session, const Program& program,
-              const CallSizes& sizes, std::string_view formula,
-              const Asker& asker);
+CpuProgram tuned(detail::SessionState& session, const CpuProgram& program,
+                 const CallSizes& sizes, std::string_view formula,
+                 const Asker& asker);
 
 } // namespace tilefold

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "compiler/artifact/artifact.h"
+#include "compiler/backends/cpu/cpu_program.h"
 #include "compiler/backends/llvm/factory.h"
-#include "compiler/pipeline.h"
 #include "runtime/schedule/thread_pool.h"
 
 #include <functional>

@@ -1,7 +1,7 @@
 // runtime/cache/cache.h - kernels in memory, by key.
 #pragma once
 
-#include "compiler/pipeline.h"
+#include "compiler/artifact/key.h"
 #include "runtime/core/making.h"
 #include "runtime/cpu/image.h"
 #include "runtime/schedule/device_backend.h"

@@ -10,7 +10,7 @@
 //  4. Any number of processes, on any number of machines, may use a folder.
 #pragma once
 
-#include "compiler/pipeline.h"
+#include "compiler/artifact/key.h"
 #include "runtime/cache/cache_entry.h"
 
 #include <cstddef>

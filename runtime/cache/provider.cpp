@@ -2,7 +2,6 @@
 
 #include "runtime/cache/provider.h"
 
-#include "compiler/key.h"
 #include "formulas/diagnostic.h"
 #include "runtime/core/apart.h"
 #include "runtime/cpu/environment.h"
@@ -42,7 +41,7 @@ KernelProvider::KernelProvider(const Options& options, ThreadPool& pool)
     : pool_(pool), log_(*options.log), perf_map_(perf_map_wanted()),
       disk_(*options.cache_directory, *options.cache_size) {}
 
-KernelPointer KernelProvider::kernel(const Program& program,
+KernelPointer KernelProvider::kernel(const CpuProgram& program,
                                      std::string_view formula,
                                      const Asker& asker) {
     const auto [making, is_new] = memory_.join(program.key);
@@ -99,7 +98,7 @@ std::string KernelProvider::explain(const CompileRequest& request,
 /// From disk at once; else compiled, which takes its time. What goes wrong is
 /// for those who wait.
 void KernelProvider::see_to(
-    const Program& program, std::string_view formula, const Asker& asker,
+    const CpuProgram& program, std::string_view formula, const Asker& asker,
     const std::shared_ptr<Making<KernelPointer>>& making) {
     try {
         DiskMiss miss{};
@@ -122,7 +121,7 @@ void KernelProvider::see_to(
     }
 }
 
-KernelPointer KernelProvider::from_disk(const Program& program,
+KernelPointer KernelProvider::from_disk(const CpuProgram& program,
                                         DiskMiss& miss) {
     if (!cpu::runs(program.plan.isa))
         fail(Code::UnsupportedTarget,
@@ -137,7 +136,7 @@ KernelPointer KernelProvider::from_disk(const Program& program,
     return loaded(program, std::move(artifact));
 }
 
-KernelPointer KernelProvider::loaded(const Program& program,
+KernelPointer KernelProvider::loaded(const CpuProgram& program,
                                      Artifact artifact) const {
     auto kernel = std::make_shared<const LoadedKernel>(std::move(artifact));
     if (perf_map_)
@@ -145,7 +144,7 @@ KernelPointer KernelProvider::loaded(const Program& program,
     return kernel;
 }
 
-Artifact KernelProvider::compile(const Program& program,
+Artifact KernelProvider::compile(const CpuProgram& program,
                                  std::string_view formula, DiskMiss miss,
                                  const Backend::IsAbandoned& is_abandoned) {
     auto start = std::chrono::steady_clock::now();

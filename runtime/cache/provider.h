@@ -34,7 +34,7 @@ public:
     KernelProvider(const Options& options, ThreadPool& pool);
 
     /// `formula` names the program in the log. Throws Error.
-    KernelPointer kernel(const Program& program, std::string_view formula,
+    KernelPointer kernel(const CpuProgram& program, std::string_view formula,
                          const Asker& asker);
     /// What keep_fastest_plan() was told of a program, in this process or, on
     /// a processor like this one, in another.
@@ -53,13 +53,13 @@ public:
     void unlock() { memory_.unlock(); }
 
 private:
-    void see_to(const Program& program, std::string_view formula,
+    void see_to(const CpuProgram& program, std::string_view formula,
                 const Asker& asker,
                 const std::shared_ptr<Making<KernelPointer>>& making);
     /// Null where it has to be compiled.
-    KernelPointer from_disk(const Program& program, DiskMiss& miss);
-    KernelPointer loaded(const Program& program, Artifact artifact) const;
-    Artifact compile(const Program& program, std::string_view formula,
+    KernelPointer from_disk(const CpuProgram& program, DiskMiss& miss);
+    KernelPointer loaded(const CpuProgram& program, Artifact artifact) const;
+    Artifact compile(const CpuProgram& program, std::string_view formula,
                      DiskMiss miss, const Backend::IsAbandoned& is_abandoned);
     void log(std::string_view formula, double milliseconds,
              DiskMiss miss) const;

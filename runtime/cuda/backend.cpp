@@ -9,7 +9,6 @@
 #include "compiler/backends/cuda/image/gather.h"
 #include "compiler/backends/cuda/plan/choose_plan.h"
 #include "compiler/ir/text.h"
-#include "compiler/key.h"
 #include "formulas/diagnostic.h"
 #include "runtime/cache/cache.h"
 #include "runtime/cuda/host_run.h"
@@ -282,8 +281,9 @@ private:
                              Compile compile, Load load) {
         const Device& on = device(number);
         const Capability capability{on.major(), on.minor()};
-        const Key key = key_of(graph, plan, spelling_of(capability),
-                               images_.compiler().version());
+        const Key key =
+            key_of(graph, plan,
+                   {spelling_of(capability), images_.compiler().version()});
         const auto make = [&] {
             DeviceKernelPointer made;
             get_image({key, formula, graph.substr(0, graph.find('\n')),

@@ -1,7 +1,7 @@
 // runtime/cuda/host_call.h - a call whose arrays are the host's.
 #pragma once
 
-#include "compiler/pipeline.h"
+#include "compiler/passes/program.h"
 #include "runtime/core/view.h"
 #include "runtime/schedule/job.h"
 

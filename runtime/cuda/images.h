@@ -1,8 +1,8 @@
 // runtime/cuda/images.h - compiled images: from disk, else from NVRTC.
 #pragma once
 
+#include "compiler/artifact/key.h"
 #include "compiler/backends/cuda/image/image.h"
-#include "compiler/pipeline.h"
 #include "runtime/cache/disk_cache.h"
 #include "runtime/core/options.h"
 #include "runtime/core/statistics.h"

@@ -10,7 +10,8 @@
 //  5. Thread-safe.
 #pragma once
 
-#include "compiler/pipeline.h"
+#include "compiler/ir/stage.h"
+#include "compiler/passes/program.h"
 #include "runtime/core/callbacks.h"
 #include "runtime/core/view.h"
 #include "runtime/schedule/job.h"

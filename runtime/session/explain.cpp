@@ -1,7 +1,7 @@
 // runtime/session/explain.cpp - the stages of a formula up to the code of its
 // kernels, for this machine or for a GPU.
 
-#include "compiler/backends/cpu/choose_plan.h"
+#include "compiler/backends/cpu/lower/explain.h"
 #include "runtime/bind/bind.h"
 #include "runtime/bind/session_state.h"
 #include "runtime/device/devices.h"
@@ -12,9 +12,14 @@
 namespace tilefold {
 namespace {
 
-/// The code of a program, whose open width is `width`.
-using CodeOf = std::function<std::vector<ExplainSection>(const Program&,
-                                                         std::int64_t width)>;
+/// What a target makes of a program: its graph as it is computed, with plans
+/// where they are a stage of it, and the code.
+struct ProgramStages {
+    std::vector<ExplainSection> planned, code;
+};
+/// Of a program whose open width is `width`.
+using StagesOf =
+    std::function<ProgramStages(const Program&, std::int64_t width)>;
 
 std::int64_t width_of(const Program& program,
                       std::span<const std::int32_t> rows) {
@@ -24,42 +29,57 @@ std::int64_t width_of(const Program& program,
         program.argument_order[std::size_t(program.width_argument)])];
 }
 
+/// Of the arguments.
+std::vector<std::int32_t> rows_of(const Compilable& what) {
+    std::vector<std::int32_t> rows;
+    for (const ArgumentType& type : what.types)
+        rows.push_back(type.rows);
+    return rows;
+}
+
 void append(std::vector<ExplainSection>& stages,
             std::vector<ExplainSection> more) {
     for (ExplainSection& stage : more)
         stages.push_back(std::move(stage));
 }
 
-std::vector<ExplainSection> stages_of(const ParsedFormula& parsed,
-                                      const Compilable& what,
-                                      const CompileOptions& how,
-                                      const CodeOf& code) {
-    std::vector<std::int32_t> rows; ///< of arguments, and of what is left
-    for (const ArgumentType& type : what.types)
-        rows.push_back(type.rows);
-    if (!needs_sweeps(parsed.tree(), parsed.derivation(), what.types,
-                      what.mode)) {
-        std::vector<ExplainSection> stages =
-            explain(parsed.tree(), what.types, what.mode, how);
-        const Program program =
-            compile(parsed.tree(), what.types, what.mode, how);
-        append(stages, code(program, width_of(program, rows)));
-        return stages;
-    }
+std::vector<ExplainSection> stages_of_sweeps(const ParsedFormula& parsed,
+                                             const Compilable& what,
+                                             const Specialization& purpose,
+                                             const StagesOf& stages_of) {
+    std::vector<std::int32_t> rows = rows_of(what); ///< and of what is left
     std::vector<ExplainSection> stages;
     const SweepPrograms programs = compile_sweeps(
-        parsed.tree(), parsed.derivation(), what.types, what.mode, how);
+        parsed.tree(), parsed.derivation(), what.types, what.mode, purpose);
     for (std::size_t k = 0; k < programs.sweeps.size(); ++k) {
         const SweepProgram& sweep = programs.sweeps[k];
         const std::string of = "sweep " + std::to_string(k + 1) + " of " +
                                std::to_string(programs.sweeps.size());
-        for (ExplainSection& stage : explain(sweep))
-            stages.push_back({of + ": " + stage.name, std::move(stage.text),
-                              stage.is_of_processor});
-        append(stages, code(sweep.program, width_of(sweep.program, rows)));
+        ProgramStages made =
+            stages_of(sweep.program, width_of(sweep.program, rows));
+        made.planned.insert(made.planned.begin(), explain(sweep.parts));
+        for (ExplainSection& stage : made.planned)
+            stage.name = of + ": " + stage.name;
+        append(stages, std::move(made.planned));
+        append(stages, std::move(made.code));
         for (const SweepPart& part : sweep.parts)
             rows.push_back(part.type.rows);
     }
+    return stages;
+}
+
+std::vector<ExplainSection> all_stages(const ParsedFormula& parsed,
+                                       const Compilable& what,
+                                       const Specialization& purpose,
+                                       const StagesOf& stages_of) {
+    const ast::Formula& tree = parsed.tree();
+    if (needs_sweeps(tree, parsed.derivation(), what.types, what.mode))
+        return stages_of_sweeps(parsed, what, purpose, stages_of);
+    std::vector<ExplainSection> stages = explain(tree, what.types, what.mode);
+    const Program program = compile(tree, what.types, what.mode, purpose);
+    ProgramStages made = stages_of(program, width_of(program, rows_of(what)));
+    append(stages, std::move(made.planned));
+    append(stages, std::move(made.code));
     return stages;
 }
 
@@ -72,15 +92,19 @@ Formula::explain(std::span<const NamedView> arguments,
     ForkGate::Pass inside(session.making);
     const Asker asker{state_->session, session.making, options.goes_on};
     const Compilable what = compilable(*state_, arguments, options);
-    CompileOptions how = state_->settings->compile_options();
-    how.purpose = what.purpose;
-    return stages_of(
-        *state_->parsed, what, how, [&](const Program& program, std::int64_t) {
-            const CompileRequest request = request_of(program);
+    const CpuOptions how = state_->settings->cpu_options();
+    return all_stages(
+        *state_->parsed, what, what.purpose,
+        [&](const Program& program, std::int64_t) {
+            const CpuProgram planned = plan_for_cpu(program, how);
+            ProgramStages stages{tilefold::explain(planned), {}};
+            append(stages.planned, explain_plan(planned));
+            const CompileRequest request = request_of(planned);
             KernelProvider& provider = session.provider;
-            return std::vector<ExplainSection>{
+            stages.code = {
                 {"LLVM IR", provider.explain(request, "llvm", asker)},
                 {"assembly", provider.explain(request, "asm", asker)}};
+            return stages;
         });
 }
 
@@ -92,14 +116,13 @@ Formula::explain_for_gpu(std::span<const NamedView> arguments,
     ForkGate::Pass inside(session.making);
     DeviceBackend& backend = session.devices.of_architecture(architecture);
     const double tolerance = *state_->settings->options.tolerance;
-    std::vector<ExplainSection> stages = stages_of(
-        *state_->parsed, compilable(*state_, arguments, options),
-        state_->settings->device_compile_options(),
-        [&](const Program& program, std::int64_t width) {
-            return backend.explain(program, width, tolerance, architecture);
-        });
-    std::erase_if(stages, &ExplainSection::is_of_processor);
-    return stages;
+    return all_stages(*state_->parsed, compilable(*state_, arguments, options),
+                      {}, [&](const Program& program, std::int64_t width) {
+                          return ProgramStages{tilefold::explain(program),
+                                               backend.explain(program, width,
+                                                               tolerance,
+                                                               architecture)};
+                      });
 }
 
 } // namespace tilefold

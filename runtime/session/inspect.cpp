@@ -19,9 +19,9 @@ const Executable& last_kernel(const Bound& bound) {
 KernelUse use_of(const Executable& executable) {
     const Program& program = executable.program;
     KernelUse use;
-    use.plan = program.plan;
-    use.kind = kind_of(program.graph, program.plan);
-    use.takes_column_tiles = takes_column_tiles(program.graph, program.plan);
+    use.plan = *executable.plan;
+    use.kind = kind_of(program.graph, use.plan);
+    use.takes_column_tiles = takes_column_tiles(program.graph, use.plan);
     use.layout = executable.kernel->artifact.layout;
     use.folds_rows = program.folds_rows;
     use.is_for_one_point = program.one_point != Axes::None;

@@ -96,14 +96,13 @@ std::vector<Plan> Formula::plans(std::span<const NamedView> arguments,
     const Derivation& derivation = state_->parsed->derivation();
     ForkGate::Pass inside(state_->session->making);
     const auto [types, mode, purpose] = compilable(*state_, arguments, options);
-    CompileOptions how = state_->settings->compile_options();
-    how.purpose = purpose;
-    const Program program =
+    const CpuProgram program = plan_for_cpu(
         needs_sweeps(tree, derivation, types, mode)
-            ? compile_sweeps(tree, derivation, types, mode, how)
+            ? compile_sweeps(tree, derivation, types, mode, purpose)
                   .sweeps.front()
                   .program
-            : compile(tree, types, mode, how);
+            : compile(tree, types, mode, purpose),
+        state_->settings->cpu_options());
     return enumerate_plans(program.graph, program.plan.nest, program.plan.isa,
                            parts_of(program.plan));
 }

@@ -73,7 +73,12 @@ ir::Graph graph_of(std::string_view formula, std::string_view types) {
 
 Program program_of(std::string_view formula, std::string_view types,
                    Mode mode) {
-    return compile(parse(formula, vocabulary()), arguments(types), mode, {});
+    return compile(parse(formula, vocabulary()), arguments(types), mode);
+}
+
+CpuProgram cpu_program_of(std::string_view formula, std::string_view types,
+                          Mode mode, const CpuOptions& options) {
+    return plan_for_cpu(program_of(formula, types, mode), options);
 }
 
 std::string print(const std::vector<SweepProgram>& sweeps) {

@@ -2,6 +2,7 @@
 // typed arguments in one line, golden files, the message of an error.
 #pragma once
 
+#include "compiler/backends/cpu/cpu_program.h"
 #include "compiler/build/build.h"
 #include "compiler/passes/sweeps.h"
 #include "compiler/pipeline.h"
@@ -20,9 +21,12 @@ std::vector<ArgumentType> arguments(std::string_view text);
 /// Parses and builds.
 ir::Graph graph_of(std::string_view formula, std::string_view arguments);
 
-/// Compiles for x86-64-v4.
 Program program_of(std::string_view formula, std::string_view arguments,
                    Mode mode = Mode::Reduce);
+/// Planned for x86-64-v4 where nothing else is said.
+CpuProgram cpu_program_of(std::string_view formula, std::string_view arguments,
+                          Mode mode = Mode::Reduce,
+                          const CpuOptions& options = {});
 
 /// Canonical graphs of the sweeps, and what each leaves behind.
 std::string print(const std::vector<SweepProgram>& sweeps);

@@ -14,10 +14,8 @@ namespace {
 constexpr std::string_view xyb = "x f32[3], y f32[3], b f32";
 
 std::string key_of(std::string_view formula, std::string_view types,
-                   CompileOptions options = {}) {
-    return compile(parse(formula, vocabulary()), arguments(types), Mode::Reduce,
-                   options)
-        .key.hex();
+                   const CpuOptions& options = {}) {
+    return cpu_program_of(formula, types, Mode::Reduce, options).key.hex();
 }
 
 TEST(Key, IsOneForAThousandConstants) {
@@ -63,10 +61,9 @@ TEST(Key, IgnoresTheWidthOfWhatIsSummed) {
 
 TEST(Key, DependsOnFormulaTypesAndPlan) {
     std::set<std::string> keys;
-    CompileOptions v3;
-    v3.isa = Isa::X86_64_V3;
     keys.insert(key_of("sum_j exp(-|x_i - y_j|²) b_j", xyb));
-    keys.insert(key_of("sum_j exp(-|x_i - y_j|²) b_j", xyb, v3));
+    keys.insert(
+        key_of("sum_j exp(-|x_i - y_j|²) b_j", xyb, {.isa = Isa::X86_64_V3}));
     keys.insert(key_of("mean_j exp(-|x_i - y_j|²) b_j", xyb));
     keys.insert(key_of("sum_j exp(-|x_i - y_j|³) b_j", xyb));
     keys.insert(

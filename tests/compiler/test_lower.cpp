@@ -28,17 +28,15 @@ struct LoweredCase {
     Specialization purpose = {};
 };
 
-Program compiled(const LoweredCase& c) {
-    CompileOptions options;
-    options.isa = c.isa;
-    options.tolerance = c.tolerance;
-    options.purpose = c.purpose;
-    return compile(parse(c.formula, vocabulary()), arguments(c.arguments),
-                   Mode::Reduce, options);
+CpuProgram compiled(const LoweredCase& c) {
+    return plan_for_cpu(compile(parse(c.formula, vocabulary()),
+                                arguments(c.arguments), Mode::Reduce,
+                                c.purpose),
+                        {.isa = c.isa, .tolerance = c.tolerance});
 }
 
 LoweredKernel lowered(const LoweredCase& c) {
-    const Program program = compiled(c);
+    const CpuProgram program = compiled(c);
     return lower(program.graph, program.plan);
 }
 
@@ -64,7 +62,7 @@ constexpr LoweredCase shown[] = {
 TEST(Lower, Golden) {
     std::string text;
     for (const LoweredCase& c : shown) {
-        const Program program = compiled(c);
+        const CpuProgram program = compiled(c);
         text += std::string("── ") + c.name + ": " + c.formula + "\n" +
                 ir::print(program.graph) + print(program.plan) + "\n\n" +
                 print(lower(program.graph, program.plan), program.graph,
@@ -142,7 +140,7 @@ TEST(Lower, NothingOverlapsInScratch) {
         const ir::Graph built = graph_of(c.formula, c.arguments);
         if (std::ranges::count(built.nodes, ir::Op::Reduce, &ir::Node::op) == 0)
             continue;
-        Program program;
+        CpuProgram program;
         try {
             program = compiled(c);
         } catch (const Error&) {

@@ -1,6 +1,7 @@
 // tests/compiler/test_pipeline.cpp - programs: what a caller is told.
 
 #include "compiler/backends/cpu/choose_plan.h"
+#include "compiler/backends/cpu/lower/explain.h"
 #include "compiler/ir/text.h"
 #include "compiler/ir/verify.h"
 #include "compiler/language/vocabulary.h"
@@ -22,7 +23,8 @@ Mode mode_of(const Case& c) {
 
 TEST(Pipeline, CompilesEveryFormula) {
     for (const Case& c : all_cases()) {
-        const Program program = program_of(c.formula, c.arguments, mode_of(c));
+        const CpuProgram program =
+            cpu_program_of(c.formula, c.arguments, mode_of(c));
         ir::verify(program.graph);
         const auto request = request_of(program);
         EXPECT_EQ(parse_plan(request.plan), program.plan) << c.name;
@@ -50,7 +52,6 @@ TEST(Pipeline, SaysWhatTheResultIs) {
     EXPECT_EQ(program.result.axes, Axes::J);
     EXPECT_TRUE(program.swapped);
     EXPECT_FALSE(program.folds_rows);
-    EXPECT_EQ(program.plan.nest, Nest::Reduce);
     program = program_of("argkmin_ij(x_i*y_j, 5)", "x f32, y f32");
     EXPECT_EQ(program.result.axes, Axes::None);
     EXPECT_EQ(program.result.dtype, DType::I64);
@@ -61,7 +62,6 @@ TEST(Pipeline, SaysWhatTheResultIs) {
     EXPECT_EQ(program.result.axes, Axes::J);
     EXPECT_TRUE(program.swapped);
     EXPECT_TRUE(program.single_column);
-    EXPECT_EQ(program.plan.nest, Nest::Values);
     program = program_of("mean_i x_i", "x f64");
     EXPECT_TRUE(program.single_column);
     EXPECT_TRUE(program.folds_rows);
@@ -71,24 +71,60 @@ TEST(Pipeline, SaysWhatTheResultIs) {
     EXPECT_EQ(program.result.rows, dynamic);
 }
 
-TEST(Pipeline, TakesAForcedPlan) {
+/// What is planned for one target alone is no part of what all are given.
+template <class Stage>
+constexpr bool has_plan = requires(Stage stage) { stage.plan; };
+template <class Stage>
+constexpr bool has_key = requires(Stage stage) { stage.key; };
+static_assert(!has_plan<Program> && !has_key<Program>);
+static_assert(has_plan<CpuProgram> && has_key<CpuProgram>);
+
+std::size_t count(const ir::Graph& graph, ir::Op op) {
+    return std::size_t(std::ranges::count(graph.nodes, op, &ir::Node::op));
+}
+
+TEST(CpuProgram, HasInnerProductsWhereTheyAreAllowedAndFaster) {
+    const Program program = program_of("sum_j exp(-|x_i - y_j|²/2l²) b_j",
+                                       "b f32[2], l f64, y f32[64], x f32[64]");
+    const auto planned = [&](Isa isa, double tolerance) {
+        return plan_for_cpu(program, {.isa = isa, .tolerance = tolerance});
+    };
+    for (const CpuProgram& same :
+         {planned(Isa::X86_64_V4, 0), planned(Isa::Zen4, 1e-6)})
+        EXPECT_EQ(ir::print(same.graph), ir::print(program.graph));
+    const CpuProgram expanded = planned(Isa::X86_64_V4, 1e-6);
+    EXPECT_EQ(count(program.graph, ir::Op::SqDist), 1u);
+    EXPECT_EQ(count(expanded.graph, ir::Op::SqDist), 0u);
+    EXPECT_EQ(count(expanded.graph, ir::Op::Dot), 1u);
+    EXPECT_FALSE(expanded.key == planned(Isa::X86_64_V4, 0).key);
+    const std::vector<std::string> given = {"b", "l", "y", "x"};
+    ASSERT_EQ(expanded.argument_order.size(), expanded.graph.arguments.size());
+    for (std::size_t k = 0; k < expanded.argument_order.size(); ++k)
+        EXPECT_EQ(given[std::size_t(expanded.argument_order[k])],
+                  expanded.graph.arguments[k].name);
+    EXPECT_EQ(
+        expanded.graph.arguments[std::size_t(expanded.width_argument)].name,
+        "b");
+}
+
+TEST(CpuProgram, TakesAForcedPlan) {
     const auto formula = parse("sum_j x_i*y_j", vocabulary());
     const auto types = arguments("x f32, y f32");
-    const Program usual = compile(formula, types, Mode::Reduce, {});
+    const Program program = compile(formula, types, Mode::Reduce);
+    const CpuProgram usual = plan_for_cpu(program, {});
     const auto plans =
         enumerate_plans(usual.graph, Nest::Reduce, Isa::X86_64_V4);
     ASSERT_GT(plans.size(), 1u);
-    CompileOptions options;
+    CpuOptions options;
     options.plan = plans.back();
-    const Program forced = compile(formula, types, Mode::Reduce, options);
+    const CpuProgram forced = plan_for_cpu(program, options);
     EXPECT_EQ(forced.plan, plans.back());
     EXPECT_FALSE(forced.key == usual.key);
     options.plan->nest = Nest::Values;
-    EXPECT_EQ(
-        message_of([&] { compile(formula, types, Mode::Reduce, options); }),
-        "the plan's 'nest': not the one that the formula needs\n"
-        "leave the plan to the cost model, or take one that explain "
-        "prints");
+    EXPECT_EQ(message_of([&] { plan_for_cpu(program, options); }),
+              "the plan's 'nest': not the one that the formula needs\n"
+              "leave the plan to the cost model, or take one that explain "
+              "prints");
 }
 
 TEST(Explain, PrintsEveryStage) {
@@ -97,19 +133,23 @@ TEST(Explain, PrintsEveryStage) {
         if (c.name != "gaussian_wide" && c.name != "definitions" &&
             c.name != "knn" && c.name != "subscripts")
             continue;
-        for (const ExplainSection& stage :
-             explain(parse(c.formula, vocabulary()), arguments(c.arguments),
-                     mode_of(c), {}))
-            if (stage.name != "plan")
-                text += "== " + stage.name + "\n" + stage.text;
+        const ast::Formula formula = parse(c.formula, vocabulary());
+        const CpuProgram program =
+            cpu_program_of(c.formula, c.arguments, mode_of(c));
+        for (const auto& stages :
+             {explain(formula, arguments(c.arguments), mode_of(c)),
+              explain(program), explain_plan(program)})
+            for (const ExplainSection& stage : stages)
+                if (stage.name != "plan")
+                    text += "== " + stage.name + "\n" + stage.text;
         text += "\n";
     }
     expect_golden("explain.txt", text);
 }
 
 TEST(Explain, ShowsThePlanAndTheOthers) {
-    const auto stages = explain(parse("sum_j x_i*y_j", vocabulary()),
-                                arguments("x f32, y f32"), Mode::Reduce, {});
+    const auto stages =
+        explain_plan(cpu_program_of("sum_j x_i*y_j", "x f32, y f32"));
     const auto plan = std::ranges::find(stages, "plan", &ExplainSection::name);
     ASSERT_NE(plan, stages.end());
     EXPECT_TRUE(plan->text.starts_with("isa=x86-64-v4 nest=reduce"));

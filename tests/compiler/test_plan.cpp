@@ -88,8 +88,8 @@ TEST(Plan, RefusesWhatIsNone) {
 }
 
 TEST(Plan, CountsComponentsBeyond32Bits) {
-    const Program program =
-        program_of("sum_j a_j / sum_j b_j", "a f64[2147483647], b f64");
+    const CpuProgram program =
+        cpu_program_of("sum_j a_j / sum_j b_j", "a f64[2147483647], b f64");
     EXPECT_EQ(program.plan.nest, Nest::Reduce);
 }
 

@@ -4,7 +4,7 @@
 #include "tests/cuda/kernel_run.h"
 
 #include "compiler/backends/cuda/plan/choose_plan.h"
-#include "compiler/backends/cuda/plan/reduction.h"
+#include "compiler/ir/queries.h"
 #include "runtime/core/element.h"
 #include "runtime/cuda/row_tiles.h"
 #include "tests/numerics/guarded.h"

@@ -1,6 +1,7 @@
 // tests/fuzz/target.cpp - from text to the key, as the runtime goes.
 #include "tests/fuzz/target.h"
 
+#include "compiler/backends/cpu/lower/explain.h"
 #include "compiler/ir/text.h"
 #include "compiler/ir/verify.h"
 #include "compiler/language/vocabulary.h"
@@ -91,12 +92,15 @@ ast::Formula parse_input(const Input& input) {
 
 /// What LLVM is sent reads back as what it was.
 void check_request(const Program& program) {
-    const CompileRequest request = request_of(program);
+    const CpuProgram planned = plan_for_cpu(program, {});
+    const CompileRequest request = request_of(planned);
     const ir::Graph graph = ir::parse_ir(request.graph);
     ir::verify(graph);
     if (print(graph, ir::Names::Numbers) != request.graph ||
         print(parse_plan(request.plan)) != request.plan)
         internal_error("a request that does not read back");
+    explain(planned);
+    explain_plan(planned);
 }
 
 void compile_input(const Input& input, const ParsedFormula& parsed,
@@ -104,15 +108,15 @@ void compile_input(const Input& input, const ParsedFormula& parsed,
     const ast::Formula& formula = parsed.tree();
     const Derivation& derivation = parsed.derivation();
     if (!needs_sweeps(formula, derivation, types, input.mode)) {
-        check_request(compile(formula, types, input.mode, {}));
-        explain(formula, types, input.mode, {});
+        check_request(compile(formula, types, input.mode));
+        explain(formula, types, input.mode);
         return;
     }
     const SweepPrograms programs =
-        compile_sweeps(formula, derivation, types, input.mode, {});
+        compile_sweeps(formula, derivation, types, input.mode);
     for (const SweepProgram& sweep : programs.sweeps) {
         check_request(sweep.program);
-        explain(sweep);
+        explain(sweep.parts);
     }
 }
 

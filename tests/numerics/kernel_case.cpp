@@ -57,18 +57,19 @@ std::vector<ArgumentType> types_of(const TestFormula& formula) {
     return types;
 }
 
-Program program_of(const TestFormula& formula, Isa isa, const Plan* plan) {
-    CompileOptions options;
+CpuProgram program_of(const TestFormula& formula, Isa isa, const Plan* plan) {
+    CpuOptions options;
     options.isa = isa;
     if (plan)
         options.plan = *plan;
     const std::vector<ArgumentType> types = types_of(formula);
-    return compile(parse(formula.text, vocabulary()), types, formula.mode,
-                   options);
+    return plan_for_cpu(
+        compile(parse(formula.text, vocabulary()), types, formula.mode),
+        options);
 }
 
 /// Artifacts by key: sizes and cuts share one compilation.
-const Artifact& artifact_of(const Program& program) {
+const Artifact& artifact_of(const CpuProgram& program) {
     static std::map<std::string, Artifact> made;
     const auto [place, is_new] = made.try_emplace(program.key.hex());
     if (!is_new)
@@ -124,7 +125,7 @@ Filled fill(const TestArgument& a, std::int64_t points, Flush flush,
 
 /// Everything of one run.
 struct Run {
-    const Program& program;
+    const CpuProgram& program;
     const Artifact& artifact;
     Code code;
     std::int64_t rows = 0, columns = 0, width = 1;
@@ -349,7 +350,7 @@ bool can_run(Isa isa) {
 }
 
 std::vector<Plan> plans_of(const TestFormula& formula, Isa isa) {
-    const Program program = program_of(formula, isa, nullptr);
+    const CpuProgram program = program_of(formula, isa, nullptr);
     std::vector<Plan> plans =
         enumerate_plans(program.graph, program.plan.nest, isa);
     if (isa != Isa::AArch64 && has_rows_nest(program.graph)) {
@@ -363,7 +364,7 @@ std::vector<Plan> plans_of(const TestFormula& formula, Isa isa) {
 template <class T>
 std::vector<T> run_map(const TestFormula& formula, Isa isa,
                        const std::vector<T>& values) {
-    const Program program = program_of(formula, isa, nullptr);
+    const CpuProgram program = program_of(formula, isa, nullptr);
     const Artifact& artifact = artifact_of(program);
     const Code code(artifact.code);
     const Guarded scratch(std::size_t(artifact.layout.scratch), Flush::Back,
@@ -488,7 +489,7 @@ private:
     }
 
     const TestFormula& formula_;
-    const Program program_;
+    const CpuProgram program_;
     std::vector<Filled> filled_;
     Run run_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/backends/cpu/choose_plan.h"
+#include "compiler/backends/cpu/cpu_program.h"
 #include "compiler/pipeline.h"
 #include "tests/numerics/guarded.h"
 

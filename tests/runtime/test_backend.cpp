@@ -4,6 +4,7 @@
 #include "runtime/cache/backend.h"
 
 #include "compiler/language/vocabulary.h"
+#include "compiler/pipeline.h"
 #include "formulas/parser.h"
 
 #include <array>
@@ -17,10 +18,9 @@ CompileRequest request_for(std::string_view formula, DType dtype) {
         ArgumentType{"x", std::nullopt, dtype, 1, 3, 1},
         ArgumentType{"y", std::nullopt, dtype, 1, 3, 1},
     };
-    CompileOptions options;
-    options.isa = Isa::X86_64_V3;
     return request_of(
-        compile(parse(formula, vocabulary()), types, Mode::Reduce, options));
+        plan_for_cpu(compile(parse(formula, vocabulary()), types, Mode::Reduce),
+                     {.isa = Isa::X86_64_V3}));
 }
 
 TEST(Backend, MakesTheSameImageOnAnyNumberOfThreads) {

@@ -66,12 +66,18 @@ TEST_F(DevicesTest, NeedNotBeThereToBeExplained) {
     std::vector<std::string> names;
     for (const ExplainSection& stage : stages)
         names.push_back(stage.name);
-    const std::vector<std::string> wanted = {
-        "reading",      "ast",           "ir",
-        "canonical ir", "split by axes", "CUDA plan",
-        "CUDA C++",     "registers",     "expected on an H200"};
+    const std::vector<std::string> wanted = {"reading",
+                                             "ast",
+                                             "ir",
+                                             "canonical ir",
+                                             "split by axes",
+                                             "CUDA plan",
+                                             "lowered kernel",
+                                             "CUDA C++",
+                                             "registers",
+                                             "expected on an H200"};
     EXPECT_EQ(names, wanted);
-    EXPECT_EQ(stages[7].text.substr(0, 60),
+    EXPECT_EQ(stages[8].text.substr(0, 60),
               "not compiled: the compiler for GPUs, NVRTC, was not found in");
     EXPECT_EQ(session->describe_gpus()[0],
               "none: no NVIDIA driver: /no/libcuda.so.1 could not be loaded");

@@ -355,8 +355,9 @@ TEST_F(SessionTest, SettingsOfACallGoWithTheCall) {
     options.isa = Isa::X86_64_V3;
     options.threads = 1; // the session's
     const Formula narrow = own.with(options);
-    EXPECT_EQ(program_of(narrow.bind(arguments)).plan.isa, Isa::X86_64_V3);
-    EXPECT_EQ(program_of(own.bind(arguments)).plan.isa, *session.options().isa);
+    EXPECT_EQ(kernels_of(narrow.bind(arguments))[0].plan.isa, Isa::X86_64_V3);
+    EXPECT_EQ(kernels_of(own.bind(arguments))[0].plan.isa,
+              *session.options().isa);
     narrow.with(options)(arguments);
     EXPECT_EQ(session.statistics().runs, 1);
     options.tolerance = -1;

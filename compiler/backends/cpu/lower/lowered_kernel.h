@@ -11,8 +11,8 @@
 #include "compiler/backends/cpu/lower/bf16_operands.h"
 #include "compiler/backends/cpu/lower/operands.h"
 #include "compiler/backends/cpu/lower/pair_values.h"
-#include "compiler/backends/cpu/lower/placement.h"
 #include "compiler/backends/cpu/lower/reductions.h"
+#include "compiler/passes/placement.h"
 
 #include <map>
 #include <optional>

@@ -4,7 +4,7 @@
 
 #include "compiler/backends/cpu/contractions.h"
 #include "compiler/backends/cpu/lower/arena.h"
-#include "compiler/backends/cpu/lower/placement.h"
+#include "compiler/passes/placement.h"
 
 #include <map>
 

@@ -2,16 +2,14 @@
 
 #include "compiler/backends/cpu/lower/lowered_kernel.h"
 
+#include "compiler/ir/text.h"
+
 #include <string>
 
 namespace tilefold {
 namespace {
 
 using ir::ValueId;
-
-std::string name(ValueId id) {
-    return "%" + std::to_string(id);
-}
 
 /// "64", or "64 + 8 w" of a place that moves with the width of the call.
 std::string text_of(const WidthOffset& place) {
@@ -94,7 +92,7 @@ private:
     void print_watched() {
         std::string names;
         for (ValueId id : kernel_.placement.watched)
-            names += " " + name(id);
+            names += " " + ir::reference(id);
         if (!names.empty())
             line("watch the divisors of" + names);
     }
@@ -111,7 +109,7 @@ private:
                        ValueId id, bool is_computed) {
         const Words* words = kernel_.contractions.words_of(id);
         const std::int64_t components = components_of(graph_[id].type);
-        std::string text = title + " " + name(id) + " " +
+        std::string text = title + " " + ir::reference(id) + " " +
                            std::string(spelling_of(operand.dtype));
         if (words)
             text += " words of " + std::string(spelling_of(words->stored));
@@ -124,12 +122,12 @@ private:
 
     void print_bf16() {
         for (const auto& [id, product] : kernel_.splits)
-            line("  split factors of " + name(id) + " into " +
+            line("  split factors of " + ir::reference(id) + " into " +
                  std::to_string(splits_of_factor) + " bf16 each: rows at " +
                  std::to_string(product.rows) + ", columns at " +
                  std::to_string(product.columns));
         if (kernel_.filter)
-            line("  filter " + name(kernel_.filter->distance) +
+            line("  filter " + ir::reference(kernel_.filter->distance) +
                  " by bf16 products: rows at " +
                  std::to_string(kernel_.filter->row_words) + ", columns at " +
                  std::to_string(kernel_.filter->column_words));
@@ -140,14 +138,15 @@ private:
             return;
         std::string text = title;
         for (const auto& [id, offset] : kept.offsets)
-            text += " " + name(id) + " at " + std::to_string(offset);
+            text += " " + ir::reference(id) + " at " + std::to_string(offset);
         line(text);
     }
 
     void print_contractions() {
         for (const auto& [id, way] : kernel_.contractions.ways)
-            line(name(id) + " " + std::string(ir::mnemonic(graph_[id].op)) +
-                 ": " + std::string(spelling_of(way)) + " (" +
+            line(ir::reference(id) + " " +
+                 std::string(ir::mnemonic(graph_[id].op)) + ": " +
+                 std::string(spelling_of(way)) + " (" +
                  std::string(doc_of(way)) + ")");
     }
 
@@ -157,7 +156,7 @@ private:
     }
 
     void print_reduction(const LoweredReduction& reduction) {
-        std::string text = name(reduction.id) + " reduce: state";
+        std::string text = ir::reference(reduction.id) + " reduce: state";
         for (const StateField& field : reduction.fields)
             text += " " + std::string(spelling_of(field.dtype)) + "[" +
                     text_of_count(field.components) + "]";

@@ -4,8 +4,8 @@
 
 #include "compiler/backends/cpu/contractions.h"
 #include "compiler/backends/cpu/lower/arena.h"
-#include "compiler/backends/cpu/lower/placement.h"
 #include "compiler/monoids/state.h"
+#include "compiler/passes/placement.h"
 
 #include <vector>
 

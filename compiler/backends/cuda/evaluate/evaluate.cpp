@@ -3,7 +3,7 @@
 
 #include "compiler/backends/cuda/evaluate/evaluate.h"
 
-#include "compiler/backends/cuda/evaluate/instructions.h"
+#include "compiler/backends/cuda/text/instructions.h"
 
 #include "compiler/ir/queries.h"
 #include "formulas/diagnostic.h"

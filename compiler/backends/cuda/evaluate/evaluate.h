@@ -12,7 +12,7 @@
 //  4. A variable of a loop is forgotten when the loop ends.
 #pragma once
 
-#include "compiler/backends/cuda/sites/sites.h"
+#include "compiler/backends/cuda/lower/lowered_kernel.h"
 
 #include <functional>
 #include <map>

@@ -4,7 +4,7 @@
 
 #include "compiler/backends/cuda/evaluate/evaluate.h"
 
-#include "compiler/backends/cuda/evaluate/instructions.h"
+#include "compiler/backends/cuda/text/instructions.h"
 #include "formulas/diagnostic.h"
 
 #include <cmath>

@@ -210,17 +210,17 @@ Code PointReader::stored(ValueId id) const {
                     count.text() + "}");
 }
 
-std::optional<Code> read_constant(const Sites& sites, ValueId id,
+std::optional<Code> read_constant(const Registers& registers, ValueId id,
                                   const Component& at) {
-    const Constant* constant = sites.constant(id);
+    const Constant* constant = registers.constant(id);
     if (!constant)
         return std::nullopt;
     return field_of(object("constants"),
-                    sites.constants_record.fields()[constant->field],
+                    registers.constants_record.fields()[constant->field],
                     at.code());
 }
 
-std::optional<Code> read_packed(const Packed& packed, const Code& object,
+std::optional<Code> read_packed(const PointRecord& packed, const Code& object,
                                 ValueId id, const Component& at) {
     const auto found = packed.fields.find(id);
     if (found == packed.fields.end())
@@ -228,8 +228,8 @@ std::optional<Code> read_packed(const Packed& packed, const Code& object,
     return field_of(object, packed.record.fields()[found->second], at.code());
 }
 
-void write_compute_constants(Writer& writer, const ir::Graph& graph,
-                             const Sites& sites) {
+void write_compute_constants(Writer& writer, const Registers& registers) {
+    const ir::Graph& graph = registers.graph;
     const Signature signature{"void",
                               "compute_constants",
                               {{"Call", By::Constant, "call"},
@@ -238,7 +238,7 @@ void write_compute_constants(Writer& writer, const ir::Graph& graph,
     writer.function(signature, [&] {
         const Code constants = object("constants");
         std::vector<ValueId> roots;
-        for (const Constant& constant : sites.constants)
+        for (const Constant& constant : registers.constants)
             roots.push_back(constant.id);
         PointReader reader(graph, writer, Axes::None, number(Kind::Long, 0),
                            -1);
@@ -246,7 +246,7 @@ void write_compute_constants(Writer& writer, const ir::Graph& graph,
         const Leaves leaves = [&](ValueId id, const Component& at) {
             return reader.read(id, at);
         };
-        for (const Constant& constant : sites.constants) {
+        for (const Constant& constant : registers.constants) {
             const Code at = place_in(constants, constant.offset);
             if (constant.length == 0) {
                 const Code first =
@@ -268,20 +268,20 @@ void write_compute_constants(Writer& writer, const ir::Graph& graph,
     });
 }
 
-void write_load_constants(Writer& writer, const Sites& sites) {
+void write_load_constants(Writer& writer, const Registers& registers) {
     const Signature signature{
         "Constants",
         "load_constants",
         {{"Call", By::Constant, "call"}, {"Place", By::Constant, "place"}}};
     writer.function(signature, [&] {
         const Code constants = writer.declare("Constants", "constants");
-        if (!sites.constants.empty()) {
+        if (!registers.constants.empty()) {
             const Code from = writer.pointer(
                 "from", "const double*",
                 "call.constants + place.batch * call.constants_stride");
-            for (const Constant& constant : sites.constants) {
+            for (const Constant& constant : registers.constants) {
                 const Field& field =
-                    sites.constants_record.fields()[constant.field];
+                    registers.constants_record.fields()[constant.field];
                 const Code at = place_in(from, constant.offset);
                 const std::string type(spelling_of(constant.kind));
                 const Code array =
@@ -302,10 +302,11 @@ void write_load_constants(Writer& writer, const Sites& sites) {
     });
 }
 
-void write_load_point(Writer& writer, const ir::Graph& graph,
-                      const Sites& sites, Axes axis, std::int32_t open) {
+void write_load_point(Writer& writer, const LoweredKernel& kernel, Axes axis) {
+    const Registers& registers = kernel.registers;
+    const ir::Graph& graph = registers.graph;
     const bool is_row = axis == Axes::I;
-    const Packed& packed = is_row ? sites.row : sites.column;
+    const PointRecord& packed = is_row ? registers.row : registers.column;
     const std::string type = packed.record.name();
     const Code point(Kind::Long, is_row ? "i" : "j");
     const Signature signature{type,
@@ -319,14 +320,14 @@ void write_load_point(Writer& writer, const ir::Graph& graph,
         std::vector<ValueId> roots;
         for (const auto& [id, field] : packed.fields)
             roots.push_back(id);
-        PointReader reader(graph, writer, axis, point, open);
+        PointReader reader(graph, writer, axis, point, kernel.open);
         reader.declare(roots);
         std::map<ValueId, bool> done;
         const Leaves leaves = [&](ValueId id,
                                   const Component& at) -> std::optional<Code> {
             if (done.count(id))
                 return read_packed(packed, object, id, at);
-            if (auto constant = read_constant(sites, id, at))
+            if (auto constant = read_constant(registers, id, at))
                 return constant;
             return reader.read(id, at);
         };

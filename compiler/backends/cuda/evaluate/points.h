@@ -78,17 +78,15 @@ private:
 Code components_of_part();
 
 /// A constant as a function reads it that has `constants`.
-std::optional<Code> read_constant(const Sites& sites, ir::ValueId id,
+std::optional<Code> read_constant(const Registers& registers, ir::ValueId id,
                                   const Component& at);
 /// A field of a packed record.
-std::optional<Code> read_packed(const Packed& packed, const Code& object,
+std::optional<Code> read_packed(const PointRecord& packed, const Code& object,
                                 ir::ValueId id, const Component& at);
 
-void write_compute_constants(Writer& writer, const ir::Graph& graph,
-                             const Sites& sites);
-void write_load_constants(Writer& writer, const Sites& sites);
+void write_compute_constants(Writer& writer, const Registers& registers);
+void write_load_constants(Writer& writer, const Registers& registers);
 /// load_row or load_column.
-void write_load_point(Writer& writer, const ir::Graph& graph,
-                      const Sites& sites, Axes axis, std::int32_t open);
+void write_load_point(Writer& writer, const LoweredKernel& kernel, Axes axis);
 
 } // namespace tilefold::cuda

@@ -1,8 +1,8 @@
-// compiler/backends/cuda/image/emit.h - the door of this backend: a graph and a
-// plan to CUDA C++. It runs nothing and needs no CUDA.
+// compiler/backends/cuda/image/emit.h - the door of this backend: a lowered
+// kernel to CUDA C++. It runs nothing and needs no CUDA.
 #pragma once
 
-#include "compiler/backends/cuda/plan/plan.h"
+#include "compiler/backends/cuda/lower/lowered_kernel.h"
 #include "compiler/ir/ir.h"
 
 #include <algorithm>
@@ -60,8 +60,10 @@ struct Emitted {
     Shape shape;
 };
 
-/// Of an oriented, canonical graph. Throws Error(CudaCannot) for what this
-/// backend has no code for; see its README.
+/// Throws Error(CudaCannot) for what this backend has no code for; see its
+/// README.
+Emitted emit(const LoweredKernel& kernel);
+/// Of an oriented, canonical graph, lowered by the plan.
 Emitted emit(const ir::Graph& graph, const Plan& plan);
 
 /// Every Source::functions there is.

@@ -64,8 +64,10 @@ std::string text_of(const Plan& plan, const std::optional<Plan>& few) {
 std::vector<ExplainSection> stages(const ir::Graph& graph, const Plan& plan,
                                    const std::optional<Plan>& few,
                                    std::string resources) {
+    const LoweredKernel kernel = lower(graph, plan);
     return {{"CUDA plan", text_of(plan, few)},
-            {"CUDA C++", emit(graph, plan).source.text()},
+            {"lowered kernel", print(kernel)},
+            {"CUDA C++", emit(kernel).source.text()},
             {"registers", std::move(resources)},
             {std::string("expected on an ") + Card().name,
              print(cost_of_pair(graph, plan))}};

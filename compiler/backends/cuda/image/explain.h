@@ -11,8 +11,8 @@
 
 namespace tilefold::cuda {
 
-/// The plan, CUDA C++, what each kernel takes of a multiprocessor, and the
-/// share of an H200's limit that the model expects.
+/// The plan, the lowered kernel, CUDA C++, what each kernel takes of a
+/// multiprocessor, and the share of an H200's limit that the model expects.
 /// `few`: the plan of calls of few rows, which is told beside it.
 std::vector<ExplainSection> explain(const ir::Graph& graph, const Plan& plan,
                                     const std::optional<Plan>& few,

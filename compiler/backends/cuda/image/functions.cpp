@@ -3,6 +3,8 @@
 
 #include "compiler/backends/cuda/image/functions.h"
 
+#include "compiler/backends/cuda/monoids/monoid.h"
+
 namespace tilefold::cuda {
 namespace {
 
@@ -13,40 +15,47 @@ const Parameter constants_parameter{"Constants", By::Constant, "constants"};
 
 } // namespace
 
-Leaves packed_leaves(const Reduction& reduction) {
-    return [&reduction](ValueId id,
-                        const Component& at) -> std::optional<Code> {
-        const Sites& sites = reduction.sites;
-        if (reduction.product && id == reduction.product->id)
-            return Code(Kind::Float, "product");
-        if (auto row = read_packed(sites.row, object("row"), id, at))
-            return row;
-        if (auto column = read_packed(sites.column, object("column"), id, at))
-            return column;
-        return read_constant(sites, id, at);
-    };
+Leaves packed_leaves(const LoweredKernel& kernel) {
+    const Registers& registers = kernel.registers;
+    return
+        [&registers](ValueId id, const Component& at) -> std::optional<Code> {
+            if (registers.product && id == registers.product->id)
+                return Code(Kind::Float, "product");
+            if (auto row = read_packed(registers.row, object("row"), id, at))
+                return row;
+            if (auto column =
+                    read_packed(registers.column, object("column"), id, at))
+                return column;
+            return read_constant(registers, id, at);
+        };
 }
 
 namespace {
 
+/// A kernel and its reductions as code.
+struct Reductions {
+    const LoweredKernel& kernel;
+    const Monoids& monoids;
+};
+
 /// A function that does something to each reduction in turn.
-void write_each(Writer& writer, const Reduction& reduction,
+void write_each(Writer& writer, const Reductions& of,
                 const Signature& signature,
                 const std::function<void(Monoid&, Scene&)>& body) {
     writer.function(signature, [&] {
-        Values values(reduction.graph, writer, packed_leaves(reduction));
+        Values values(of.kernel.registers.graph, writer,
+                      packed_leaves(of.kernel));
         Scene scene{writer, values};
-        for (const auto& monoid : reduction.monoids)
-            body(*monoid, scene);
+        of.monoids.each([&](Monoid& monoid) { body(monoid, scene); });
     });
 }
 
 /// begin, add and fold.
-void write_tile_steps(Writer& writer, const Reduction& reduction) {
+void write_tile_steps(Writer& writer, const Reductions& of) {
     const Parameter state{"State", By::Reference, "state"};
     const Parameter partial{"Partial", By::Reference, "partial"};
     write_each(
-        writer, reduction,
+        writer, of,
         {"void",
          "begin",
          {constants_parameter, {"State", By::Constant, "state"}, partial}},
@@ -57,14 +66,14 @@ void write_tile_steps(Writer& writer, const Reduction& reduction) {
                    {"Row", By::Constant, "row"},
                    {"Column", By::Constant, "column"},
                    {"int", By::Value, "k"}}};
-    if (reduction.product)
+    if (of.kernel.product)
         add.parameters.push_back({"float", By::Value, "product"});
     add.parameters.push_back(partial);
     writer.comment("One pair: column `k` of the tile.");
-    write_each(writer, reduction, add,
+    write_each(writer, of, add,
                [](Monoid& monoid, Scene& scene) { monoid.add(scene); });
     writer.comment("The tile's columns count from `first`.");
-    write_each(writer, reduction,
+    write_each(writer, of,
                {"void",
                 "fold",
                 {constants_parameter,
@@ -74,15 +83,14 @@ void write_tile_steps(Writer& writer, const Reduction& reduction) {
                [](Monoid& monoid, Scene& scene) { monoid.finish_tile(scene); });
 }
 
-void write_steps(Writer& writer, const Reduction& reduction) {
+void write_steps(Writer& writer, const Reductions& of) {
     const Parameter state{"State", By::Reference, "state"};
-    write_each(writer, reduction,
-               {"void", "identity", {constants_parameter, state}},
+    write_each(writer, of, {"void", "identity", {constants_parameter, state}},
                [](Monoid& monoid, Scene& scene) { monoid.identity(scene); });
-    if (!reduction.wide)
-        write_tile_steps(writer, reduction);
+    if (of.kernel.loop != Loop::Wide)
+        write_tile_steps(writer, of);
     writer.comment("`from` covers later columns.");
-    write_each(writer, reduction,
+    write_each(writer, of,
                {"void",
                 "merge",
                 {constants_parameter, {"State", By::Constant, "from"}, state}},
@@ -174,8 +182,9 @@ void write_components(Writer& writer, Values& values, const Code& out,
 }
 
 /// The epilogue: rows are read from memory, reductions from the state.
-void write_result(Writer& writer, const Reduction& reduction, bool is_open) {
-    const ir::Graph& graph = reduction.graph;
+void write_result(Writer& writer, const Reductions& of) {
+    const Registers& registers = of.kernel.registers;
+    const ir::Graph& graph = registers.graph;
     const Signature signature{"void",
                               "write_result",
                               {call_parameter,
@@ -190,42 +199,39 @@ void write_result(Writer& writer, const Reduction& reduction, bool is_open) {
         const Code out =
             writer.pointer("out", "char*", "place.out + number * call.out_row");
         PointReader reader(graph, writer, Axes::I, Code(Kind::Long, "i"), -1);
-        std::vector<ValueId> roots;
-        for (ValueId id : split(graph).finish)
-            if (graph[id].op == ir::Op::Argument)
-                roots.push_back(id);
-        reader.declare(roots);
+        reader.declare(of.kernel.epilogue);
         Scene* scene = nullptr;
         const Leaves leaves = [&](ValueId id,
                                   const Component& at) -> std::optional<Code> {
             if (graph[id].op == ir::Op::Reduce)
-                return reduction.monoid_of(id).result(
-                    *scene, at, Code(Kind::Long, "terms"));
-            if (auto constant = read_constant(reduction.sites, id, at))
+                return of.monoids.of(id).result(*scene, at,
+                                                Code(Kind::Long, "terms"));
+            if (auto constant = read_constant(registers, id, at))
                 return constant;
             return reader.read(id, at);
         };
         Values values(graph, writer, leaves);
         Scene here{writer, values};
         scene = &here;
-        for (const auto& monoid : reduction.monoids)
-            monoid->begin_result(here);
-        write_components(writer, values, out, is_open);
+        of.monoids.each([&](Monoid& monoid) { monoid.begin_result(here); });
+        write_components(writer, values, out, of.kernel.open >= 0);
     });
 }
 
 } // namespace
 
-void write_reduce_functions(Writer& writer, const Reduction& reduction,
-                            bool is_open) {
-    write_steps(writer, reduction);
-    write_state_access(writer, reduction.state, true);
-    write_state_access(writer, reduction.state, false);
-    write_state_of_lane(writer, reduction.state);
-    write_result(writer, reduction, is_open);
+void write_reduce_functions(Writer& writer, const LoweredKernel& kernel) {
+    const Registers& registers = kernel.registers;
+    const Monoids monoids(registers);
+    const Reductions of{kernel, monoids};
+    write_steps(writer, of);
+    write_state_access(writer, registers.state, true);
+    write_state_access(writer, registers.state, false);
+    write_state_of_lane(writer, registers.state);
+    write_result(writer, of);
 }
 
-void write_value_function(Writer& writer, const Reduction& reduction) {
+void write_value_function(Writer& writer, const LoweredKernel& kernel) {
     const Signature signature{"void",
                               "write_value",
                               {call_parameter,
@@ -234,7 +240,7 @@ void write_value_function(Writer& writer, const Reduction& reduction) {
                                {"Column", By::Constant, "column"},
                                {"char*", By::Value, "out"}}};
     writer.function(signature, [&] {
-        Values values(reduction.graph, writer, packed_leaves(reduction));
+        Values values(kernel.registers.graph, writer, packed_leaves(kernel));
         write_components(writer, values, object("out"), false);
     });
 }

@@ -3,18 +3,15 @@
 #pragma once
 
 #include "compiler/backends/cuda/evaluate/points.h"
-#include "compiler/backends/cuda/plan/reduction.h"
 
 namespace tilefold::cuda {
 
 /// Leaves of the pair term: what was loaded before.
-Leaves packed_leaves(const Reduction& reduction);
+Leaves packed_leaves(const LoweredKernel& kernel);
 
 /// identity, begin, add, fold, merge; load_state, store_state; write_result.
-/// `is_open`: results beyond the width are not written.
-void write_reduce_functions(Writer& writer, const Reduction& reduction,
-                            bool is_open);
+void write_reduce_functions(Writer& writer, const LoweredKernel& kernel);
 /// write_value: the result at a row and a column.
-void write_value_function(Writer& writer, const Reduction& reduction);
+void write_value_function(Writer& writer, const LoweredKernel& kernel);
 
 } // namespace tilefold::cuda

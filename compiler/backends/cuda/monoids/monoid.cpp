@@ -7,20 +7,8 @@ namespace tilefold::cuda {
 
 using ir::ValueId;
 
-Monoid::Monoid(const ir::Graph& graph, ValueId reduce, Record& partial,
-               Record& state)
-    : graph_(graph), reduce_(reduce), fields_(state_of(graph, graph[reduce])),
-      partial_record_(partial), state_record_(state),
-      first_field_(state.fields().size()) {
-    for (int field = 0; field < int(fields_.size()); ++field) {
-        const StateField& of = fields_[std::size_t(field)];
-        state.add(of.name, of.dtype == DType::I64 ? Kind::Long : Kind::Double,
-                  length(field));
-    }
-}
-
 void Monoid::identity(Scene& scene) {
-    const int count = int(fields_.size());
+    const int count = int(lowered().state.size());
     for (int first = 0, last = 0; first < count; first = last) {
         while (last < count && length(last) == length(first))
             ++last;
@@ -28,25 +16,18 @@ void Monoid::identity(Scene& scene) {
             for (int field = first; field < last; ++field) {
                 const Code place = state(scene.state, field, at);
                 scene.writer.set(
-                    place,
-                    number(place.kind(), fields_[std::size_t(field)].identity));
+                    place, number(place.kind(), state_field(field).identity));
             }
         });
     }
 }
 
-Monoid::Slot Monoid::keep(std::string_view hint, Kind kind,
-                          std::int64_t length) {
-    return {partial_record_.add(hint, kind, length)};
-}
-
-Code Monoid::partial(const Scene& scene, Slot slot, const Component& at) const {
-    return field_of(scene.partial, partial_record_.fields()[slot.place],
-                    at.code());
+Code Monoid::partial(const Scene& scene, int field, const Component& at) const {
+    return field_of(scene.partial, partial_member(field), at.code());
 }
 
 Code Monoid::state(const Code& object, int field, const Component& at) const {
-    return field_of(object, state_field(field), at.code());
+    return field_of(object, state_member(field), at.code());
 }
 
 Code Monoid::read(Scene& scene, std::size_t number, const Component& at,
@@ -69,26 +50,34 @@ void Monoid::each_slot(Scene& scene, int field,
     scene.writer.loop("c", count, [&](const Code& c) { body({0, c}); });
 }
 
-std::unique_ptr<Monoid> make_monoid(const ir::Graph& graph, ValueId reduce,
-                                    Record& partial, Record& state) {
-    switch (ir::row_of(ir::Reduction(graph[reduce].first)).monoid) {
+std::unique_ptr<Monoid> make_monoid(const Registers& registers,
+                                    const LoweredReduction& reduction) {
+    const ir::Node& node = registers.graph[reduction.id];
+    switch (ir::row_of(ir::Reduction(node.first)).monoid) {
     case ir::Monoid::Add:
     case ir::Monoid::Multiply:
     case ir::Monoid::Maximum:
     case ir::Monoid::Minimum:
-        return make_plain(graph, reduce, partial, state);
+        return make_plain(registers, reduction);
     case ir::Monoid::ArgMaximum:
     case ir::Monoid::ArgMinimum:
-        return make_arg(graph, reduce, partial, state);
+        return make_arg(registers, reduction);
     case ir::Monoid::LogSumExp:
     case ir::Monoid::SoftMax:
-        return make_exponential(graph, reduce, partial, state);
+        return make_exponential(registers, reduction);
     case ir::Monoid::KMinimum:
-        return make_k_minimum(graph, reduce, partial, state);
+        return make_k_minimum(registers, reduction);
     case ir::Monoid::UserDefined:
-        return make_fold(graph, reduce, partial, state);
+        return make_fold(registers, reduction);
     }
     __builtin_unreachable();
+}
+
+Monoids::Monoids(const Registers& registers) {
+    for (const LoweredReduction& reduction : registers.reductions) {
+        in_order_.push_back(make_monoid(registers, reduction));
+        by_id_[reduction.id] = in_order_.back().get();
+    }
 }
 
 } // namespace tilefold::cuda

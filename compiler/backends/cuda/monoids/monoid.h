@@ -11,8 +11,6 @@
 
 #include "compiler/backends/cuda/evaluate/evaluate.h"
 #include "compiler/backends/cuda/monoids/code_arithmetic.h"
-#include "compiler/monoids/state.h"
-
 #include <memory>
 
 namespace tilefold::cuda {
@@ -29,11 +27,13 @@ struct Scene {
     Code column = Code(Kind::Int, "k");
 };
 
-/// A reduction of the graph as code. One object per Reduce node.
+/// A reduction of the graph as code. One object per Reduce node, of registers
+/// that stay where they are.
 class Monoid {
 public:
-    Monoid(const ir::Graph& graph, ir::ValueId reduce, Record& partial,
-           Record& state);
+    Monoid(const Registers& registers, const LoweredReduction& reduction)
+        : graph_(registers.graph), registers_(registers),
+          reduction_(reduction) {}
     virtual ~Monoid() = default;
 
     /// Sets the state to the identity.
@@ -51,33 +51,30 @@ public:
                         const Code& terms) = 0;
 
 protected:
-    /// A field of one of the records, by its place.
-    struct Slot {
-        std::size_t place;
-    };
-    /// Adds a field to the partial; `length`: 0 of a scalar.
-    Slot keep(std::string_view hint, Kind kind, std::int64_t length);
-    Code partial(const Scene& scene, Slot slot, const Component& at = {}) const;
+    /// Field number `field` of the reduction's partial.
+    Code partial(const Scene& scene, int field, const Component& at = {}) const;
     /// Field number `field` of what state_of() says.
     Code state(const Code& object, int field, const Component& at = {}) const;
+    const StateField& state_field(int field) const {
+        return reduction_.state[std::size_t(field)];
+    }
     std::int64_t length(int field) const {
-        const StateField& of = fields_[std::size_t(field)];
-        return of.is_vector ? of.components : 0;
+        return length_of(state_field(field));
     }
     Algebra<CodeArithmetic> algebra(Scene& scene) const {
         return {node(), CodeArithmetic(scene.writer)};
     }
 
     /// Fields that are arrays, as a whole.
-    Code partial_array(const Scene& scene, Slot slot) const {
-        return member(Kind::Object, scene.partial,
-                      partial_record_.fields()[slot.place].name);
+    Code partial_array(const Scene& scene, int field) const {
+        return member(Kind::Object, scene.partial, partial_member(field).name);
     }
     Code state_array(const Code& object, int field) const {
-        return member(Kind::Object, object, state_field(field).name);
+        return member(Kind::Object, object, state_member(field).name);
     }
 
-    const ir::Node& node() const { return graph_[reduce_]; }
+    const ir::Node& node() const { return graph_[reduction_.id]; }
+    const LoweredReduction& lowered() const { return reduction_; }
     const ir::ReductionRow& row() const {
         return ir::row_of(ir::Reduction(node().first));
     }
@@ -95,34 +92,51 @@ protected:
                            const std::function<void(Component)>& body) const;
 
     const ir::Graph& graph_;
-    ir::ValueId reduce_;
-    std::vector<StateField> fields_;
 
 private:
-    const Field& state_field(int field) const {
-        return state_record_.fields()[first_field_ + std::size_t(field)];
+    const Field& partial_member(int field) const {
+        return registers_.partial
+            .fields()[reduction_.first_partial + std::size_t(field)];
+    }
+    const Field& state_member(int field) const {
+        return registers_.state
+            .fields()[reduction_.first_state + std::size_t(field)];
     }
 
-    Record& partial_record_;
-    Record& state_record_;
-    std::size_t first_field_; ///< where `fields_` begin in the record
+    const Registers& registers_;
+    const LoweredReduction& reduction_;
 };
 
-std::unique_ptr<Monoid> make_monoid(const ir::Graph& graph, ir::ValueId reduce,
-                                    Record& partial, Record& state);
+std::unique_ptr<Monoid> make_monoid(const Registers& registers,
+                                    const LoweredReduction& reduction);
+
+/// Those of all reductions of a kernel, whose registers stay where they are.
+class Monoids {
+public:
+    explicit Monoids(const Registers& registers);
+
+    Monoid& of(ir::ValueId reduce) const { return *by_id_.at(reduce); }
+    /// Calls `body` for each, in the order of their members.
+    void each(const std::function<void(Monoid&)>& body) const {
+        for (const auto& monoid : in_order_)
+            body(*monoid);
+    }
+
+private:
+    std::vector<std::unique_ptr<Monoid>> in_order_;
+    std::map<ir::ValueId, Monoid*> by_id_;
+};
 
 /// The families, one file each.
-std::unique_ptr<Monoid> make_plain(const ir::Graph& graph, ir::ValueId reduce,
-                                   Record& partial, Record& state);
-std::unique_ptr<Monoid> make_arg(const ir::Graph& graph, ir::ValueId reduce,
-                                 Record& partial, Record& state);
-std::unique_ptr<Monoid> make_exponential(const ir::Graph& graph,
-                                         ir::ValueId reduce, Record& partial,
-                                         Record& state);
-std::unique_ptr<Monoid> make_k_minimum(const ir::Graph& graph,
-                                       ir::ValueId reduce, Record& partial,
-                                       Record& state);
-std::unique_ptr<Monoid> make_fold(const ir::Graph& graph, ir::ValueId reduce,
-                                  Record& partial, Record& state);
+std::unique_ptr<Monoid> make_plain(const Registers& registers,
+                                   const LoweredReduction& reduction);
+std::unique_ptr<Monoid> make_arg(const Registers& registers,
+                                 const LoweredReduction& reduction);
+std::unique_ptr<Monoid> make_exponential(const Registers& registers,
+                                         const LoweredReduction& reduction);
+std::unique_ptr<Monoid> make_k_minimum(const Registers& registers,
+                                       const LoweredReduction& reduction);
+std::unique_ptr<Monoid> make_fold(const Registers& registers,
+                                  const LoweredReduction& reduction);
 
 } // namespace tilefold::cuda

@@ -6,29 +6,26 @@
 namespace tilefold::cuda {
 namespace {
 
-enum : int { extreme, where };
+enum : int { extreme, where }; ///< of the state
+enum : int { best, column };   ///< of a partial
 
 class Arg : public Monoid {
 public:
-    Arg(const ir::Graph& graph, ir::ValueId reduce, Record& partial,
-        Record& state)
-        : Monoid(graph, reduce, partial, state),
-          best_(keep("best", real(), length(extreme))),
-          column_(keep("column", Kind::Int, length(where))) {}
+    using Monoid::Monoid;
 
     void begin(Scene& scene) override {
         each_slot(scene, extreme, [&](const Component& at) {
-            scene.writer.set(partial(scene, best_, at),
-                             number(real(), fields_[extreme].identity));
-            scene.writer.set(partial(scene, column_, at), whole(-1));
+            scene.writer.set(partial(scene, best, at),
+                             number(real(), state_field(extreme).identity));
+            scene.writer.set(partial(scene, column, at), whole(-1));
         });
     }
 
     void add(Scene& scene) override {
         each(scene, 0, [&](const Component& at) {
             const Code x = scene.writer.let("x", read(scene, 0, at, real()));
-            const Found into{partial(scene, best_, at),
-                             partial(scene, column_, at)};
+            const Found into{partial(scene, best, at),
+                             partial(scene, column, at)};
             algebra(scene).replace(into, algebra(scene).beats(x, into.value),
                                    Found{x, scene.column});
         });
@@ -37,11 +34,11 @@ public:
     void finish_tile(Scene& scene) override {
         each_slot(scene, extreme, [&](const Component& at) {
             const Code x = scene.writer.let(
-                "x", as(Kind::Double, partial(scene, best_, at)));
-            const Code column = partial(scene, column_, at);
-            const Code found = less_equal(whole(0), column);
+                "x", as(Kind::Double, partial(scene, best, at)));
+            const Code kept = partial(scene, column, at);
+            const Code found = less_equal(whole(0), kept);
             algebra(scene).take(best_of(scene.state, at),
-                                Found{x, scene.first + column}, found);
+                                Found{x, scene.first + kept}, found);
             algebra(scene).keep_first(state(scene.state, where, at),
                                       scene.first);
         });
@@ -62,15 +59,13 @@ private:
     Found<Code> best_of(const Code& object, const Component& at) const {
         return {state(object, extreme, at), state(object, where, at)};
     }
-
-    Slot best_, column_; ///< of a tile
 };
 
 } // namespace
 
-std::unique_ptr<Monoid> make_arg(const ir::Graph& graph, ir::ValueId reduce,
-                                 Record& partial, Record& state) {
-    return std::make_unique<Arg>(graph, reduce, partial, state);
+std::unique_ptr<Monoid> make_arg(const Registers& registers,
+                                 const LoweredReduction& reduction) {
+    return std::make_unique<Arg>(registers, reduction);
 }
 
 } // namespace tilefold::cuda

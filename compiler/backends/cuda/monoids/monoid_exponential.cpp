@@ -13,22 +13,16 @@
 namespace tilefold::cuda {
 namespace {
 
-enum : int { maximum, weight, sum };
+enum : int { maximum, weight, sum }; ///< of the state, and of a partial
 
 class Exponential : public Monoid {
 public:
-    Exponential(const ir::Graph& graph, ir::ValueId reduce, Record& partial,
-                Record& state)
-        : Monoid(graph, reduce, partial, state),
-          softmax_(row().monoid == ir::Monoid::SoftMax) {
-        running_ = keep("maximum", real(), 0);
-        total_ = keep("weight", real(), 0);
-        if (softmax_)
-            weighted_ = keep("sum", real(), length(sum));
-    }
+    Exponential(const Registers& registers, const LoweredReduction& reduction)
+        : Monoid(registers, reduction),
+          softmax_(row().monoid == ir::Monoid::SoftMax) {}
 
     void begin(Scene& scene) override {
-        scene.writer.set(partial(scene, running_),
+        scene.writer.set(partial(scene, maximum),
                          as(real(), state(scene.state, maximum)));
         each_of_tile(scene, [&](const Code& place) {
             scene.writer.set(place, number(real(), 0));
@@ -39,14 +33,14 @@ public:
         Writer& writer = scene.writer;
         const Code score = writer.let("score", read(scene, 0, {}, real()));
         const Code term = algebra(scene).weigh(
-            partial(scene, running_), score,
+            partial(scene, maximum), score,
             [&](const auto& change) { each_of_tile(scene, change); });
         const bool weighted = !softmax_ && node().arity == 2;
-        writer.add(partial(scene, total_),
+        writer.add(partial(scene, weight),
                    weighted ? term * read(scene, 1, {}, real()) : term);
         if (softmax_)
             each(scene, 1, [&](const Component& at) {
-                writer.add(partial(scene, weighted_, at),
+                writer.add(partial(scene, sum, at),
                            term * read(scene, 1, at, real()));
             });
     }
@@ -56,17 +50,17 @@ public:
         const CodeArithmetic arithmetic(writer);
         const Code into = state(scene.state, maximum);
         const Code running =
-            writer.let("running", as(Kind::Double, partial(scene, running_)));
+            writer.let("running", as(Kind::Double, partial(scene, maximum)));
         arithmetic.when_above(running, into, [&] {
             shrink(scene, arithmetic.weight(into, running));
             writer.set(into, running);
         });
         writer.add(state(scene.state, weight),
-                   as(Kind::Double, partial(scene, total_)));
+                   as(Kind::Double, partial(scene, weight)));
         if (softmax_)
             each_slot(scene, sum, [&](const Component& at) {
                 writer.add(state(scene.state, sum, at),
-                           as(Kind::Double, partial(scene, weighted_, at)));
+                           as(Kind::Double, partial(scene, sum, at)));
             });
     }
 
@@ -107,10 +101,10 @@ private:
     /// The sums of the tile.
     void each_of_tile(Scene& scene,
                       const std::function<void(const Code&)>& body) const {
-        body(partial(scene, total_));
+        body(partial(scene, weight));
         if (softmax_)
             each_slot(scene, sum, [&](const Component& at) {
-                body(partial(scene, weighted_, at));
+                body(partial(scene, sum, at));
             });
     }
 
@@ -125,16 +119,14 @@ private:
     }
 
     bool softmax_;
-    Slot running_{}, total_{}, weighted_{}; ///< of a tile
-    std::optional<Code> inverse_;           ///< of its weight
+    std::optional<Code> inverse_; ///< of its weight
 };
 
 } // namespace
 
-std::unique_ptr<Monoid> make_exponential(const ir::Graph& graph,
-                                         ir::ValueId reduce, Record& partial,
-                                         Record& state) {
-    return std::make_unique<Exponential>(graph, reduce, partial, state);
+std::unique_ptr<Monoid> make_exponential(const Registers& registers,
+                                         const LoweredReduction& reduction) {
+    return std::make_unique<Exponential>(registers, reduction);
 }
 
 } // namespace tilefold::cuda

@@ -18,10 +18,8 @@ using Read = std::function<Code(const Component&)>;
 
 class UserDefined : public Monoid {
 public:
-    UserDefined(const ir::Graph& graph, ValueId reduce, Record& partial,
-                Record& state)
-        : Monoid(graph, reduce, partial, state), size_(length(0)),
-          partial_(keep(fields_.front().name, real(), size_)) {}
+    UserDefined(const Registers& registers, const LoweredReduction& reduction)
+        : Monoid(registers, reduction), size_(length(0)) {}
 
     void identity(Scene& scene) override {
         each(scene, 1, [&](const Component& at) {
@@ -32,17 +30,14 @@ public:
 
     void begin(Scene& scene) override {
         each(scene, 1, [&](const Component& at) {
-            scene.writer.set(Monoid::partial(scene, partial_, at),
-                             constant(scene, 1, at));
+            scene.writer.set(partial(scene, 0, at), constant(scene, 1, at));
         });
     }
 
     void add(Scene& scene) override {
         apply(
             scene, node().fold->accumulate,
-            [&](const Component& at) {
-                return Monoid::partial(scene, partial_, at);
-            },
+            [&](const Component& at) { return partial(scene, 0, at); },
             [&](const Component& at) { return read(scene, 0, at, real()); });
     }
 
@@ -51,7 +46,7 @@ public:
             scene, node().fold->merge,
             [&](const Component& at) { return state(scene.state, 0, at); },
             [&](const Component& at) {
-                return as(Kind::Double, Monoid::partial(scene, partial_, at));
+                return as(Kind::Double, partial(scene, 0, at));
             });
     }
 
@@ -104,14 +99,13 @@ private:
     }
 
     std::int64_t size_;
-    Slot partial_;
 };
 
 } // namespace
 
-std::unique_ptr<Monoid> make_fold(const ir::Graph& graph, ValueId reduce,
-                                  Record& partial, Record& state) {
-    return std::make_unique<UserDefined>(graph, reduce, partial, state);
+std::unique_ptr<Monoid> make_fold(const Registers& registers,
+                                  const LoweredReduction& reduction) {
+    return std::make_unique<UserDefined>(registers, reduction);
 }
 
 } // namespace tilefold::cuda

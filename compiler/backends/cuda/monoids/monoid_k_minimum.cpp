@@ -8,32 +8,28 @@
 // to the row's.
 
 #include "compiler/backends/cuda/monoids/monoid.h"
-#include "compiler/backends/cuda/sites/bounded.h"
 
 namespace tilefold::cuda {
 namespace {
 
-enum : int { smallest, where };
+enum : int { smallest, where };        ///< of the state
+enum : int { value, column, changed }; ///< of a partial
 
 class KMinimum : public Monoid {
 public:
-    KMinimum(const ir::Graph& graph, ir::ValueId reduce, Record& partial,
-             Record& state)
-        : Monoid(graph, reduce, partial, state), k_(node().third),
-          value_(keep("value", real(), k_)),
-          column_(keep("column", Kind::Int, k_)),
-          changed_(keep("changed", Kind::Truth, 0)) {}
+    KMinimum(const Registers& registers, const LoweredReduction& reduction)
+        : Monoid(registers, reduction), k_(node().third) {}
 
     /// The row's list; codes of what it held count down from -1.
     void begin(Scene& scene) override {
-        scene.writer.set(partial(scene, changed_), number(Kind::Truth, 0));
+        scene.writer.set(partial(scene, changed), number(Kind::Truth, 0));
         each_place(scene, [&](const Component& at) {
-            scene.writer.set(partial(scene, value_, at),
+            scene.writer.set(partial(scene, value, at),
                              as(real(), state(scene.state, smallest, at)));
             const Code held = whole(-1) - at.code();
             const Code empty =
                 less(state(scene.state, where, at), number(Kind::Long, 0));
-            scene.writer.set(partial(scene, column_, at),
+            scene.writer.set(partial(scene, column, at),
                              choice(empty, Code(Kind::Int, "no_column"), held));
         });
     }
@@ -41,7 +37,7 @@ public:
     /// Where a bound is at hand, a value is computed only if that allows it to
     /// be better, as it does if it is NaN.
     void add(Scene& scene) override {
-        if (!has_bound(node()))
+        if (!lowered().is_filtered)
             return add_value(scene);
         Writer& writer = scene.writer;
         const Code least = writer.let("least", read(scene, 1, {}, real()));
@@ -51,7 +47,7 @@ public:
     }
 
     void finish_tile(Scene& scene) override {
-        scene.writer.when(partial(scene, changed_), [&] { write_back(scene); });
+        scene.writer.when(partial(scene, changed), [&] { write_back(scene); });
     }
 
     void merge(Scene& scene, const Code& from) override {
@@ -73,20 +69,19 @@ public:
 
 private:
     Code worst(Scene& scene) const {
-        return partial(scene, value_, {k_ - 1, {}});
+        return partial(scene, value, {k_ - 1, {}});
     }
     Code has_room(Scene& scene) const {
-        return equal(partial(scene, column_, {k_ - 1, {}}),
+        return equal(partial(scene, column, {k_ - 1, {}}),
                      Code(Kind::Int, "no_column"));
     }
     void add_value(Scene& scene) {
         Writer& writer = scene.writer;
         const Code x = writer.let("x", read(scene, 0, {}, real()));
         writer.when(either(undercuts(x, worst(scene)), has_room(scene)), [&] {
-            writer.run("sink",
-                       {partial_array(scene, value_),
-                        partial_array(scene, column_), x, scene.column});
-            writer.set(partial(scene, changed_), number(Kind::Truth, 1));
+            writer.run("sink", {partial_array(scene, value),
+                                partial_array(scene, column), x, scene.column});
+            writer.set(partial(scene, changed), number(Kind::Truth, 1));
         });
     }
 
@@ -97,18 +92,17 @@ private:
         each_place(scene, [&](const Component& from_end) {
             const Component at{
                 0, writer.let("at", whole(k_ - 1) - from_end.code())};
-            const Code column =
-                writer.let("column", partial(scene, column_, at));
+            const Code kept = writer.let("column", partial(scene, column, at));
             const Code index = state(scene.state, where, at);
             writer.set(state(scene.state, smallest, at),
-                       as(Kind::Double, partial(scene, value_, at)));
+                       as(Kind::Double, partial(scene, value, at)));
             writer.when(
-                less_equal(whole(0), column),
-                [&] { writer.set(index, scene.first + column); },
+                less_equal(whole(0), kept),
+                [&] { writer.set(index, scene.first + kept); },
                 [&] {
                     const Code place =
-                        choice(equal(column, Code(Kind::Int, "no_column")),
-                               at.code(), whole(-1) - column);
+                        choice(equal(kept, Code(Kind::Int, "no_column")),
+                               at.code(), whole(-1) - kept);
                     writer.set(index, state(scene.state, where, {0, place}));
                 });
         });
@@ -129,15 +123,13 @@ private:
     }
 
     std::int64_t k_;
-    Slot value_, column_, changed_; ///< of a tile
 };
 
 } // namespace
 
-std::unique_ptr<Monoid> make_k_minimum(const ir::Graph& graph,
-                                       ir::ValueId reduce, Record& partial,
-                                       Record& state) {
-    return std::make_unique<KMinimum>(graph, reduce, partial, state);
+std::unique_ptr<Monoid> make_k_minimum(const Registers& registers,
+                                       const LoweredReduction& reduction) {
+    return std::make_unique<KMinimum>(registers, reduction);
 }
 
 } // namespace tilefold::cuda

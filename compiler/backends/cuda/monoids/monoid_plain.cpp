@@ -8,22 +8,19 @@ namespace {
 
 class Plain : public Monoid {
 public:
-    Plain(const ir::Graph& graph, ir::ValueId reduce, Record& partial,
-          Record& state)
-        : Monoid(graph, reduce, partial, state),
-          kind_(kind_of_value(accumulated_dtype(graph, node()))),
-          partial_(keep(fields_.front().name, kind_, length(0))) {}
+    Plain(const Registers& registers, const LoweredReduction& reduction)
+        : Monoid(registers, reduction), kind_(reduction.partial[0].kind) {}
 
     void begin(Scene& scene) override {
         each_slot(scene, 0, [&](const Component& at) {
-            scene.writer.set(Monoid::partial(scene, partial_, at),
-                             number(kind_, fields_.front().identity));
+            scene.writer.set(partial(scene, 0, at),
+                             number(kind_, state_field(0).identity));
         });
     }
 
     void add(Scene& scene) override {
         each(scene, 0, [&](const Component& at) {
-            algebra(scene).combine(Monoid::partial(scene, partial_, at),
+            algebra(scene).combine(partial(scene, 0, at),
                                    read(scene, 0, at, kind_));
         });
     }
@@ -31,8 +28,7 @@ public:
     void finish_tile(Scene& scene) override {
         each_slot(scene, 0, [&](const Component& at) {
             const Code sum = state(scene.state, 0, at);
-            algebra(scene).combine(
-                sum, as(sum.kind(), Monoid::partial(scene, partial_, at)));
+            algebra(scene).combine(sum, as(sum.kind(), partial(scene, 0, at)));
         });
     }
 
@@ -49,14 +45,13 @@ public:
 
 private:
     Kind kind_; ///< of a tile's accumulators
-    Slot partial_;
 };
 
 } // namespace
 
-std::unique_ptr<Monoid> make_plain(const ir::Graph& graph, ir::ValueId reduce,
-                                   Record& partial, Record& state) {
-    return std::make_unique<Plain>(graph, reduce, partial, state);
+std::unique_ptr<Monoid> make_plain(const Registers& registers,
+                                   const LoweredReduction& reduction) {
+    return std::make_unique<Plain>(registers, reduction);
 }
 
 } // namespace tilefold::cuda

@@ -5,6 +5,7 @@
 #include "compiler/backends/cuda/plan/plan_memory.h"
 #include "compiler/backends/cuda/plan/plan_rows.h"
 #include "compiler/backends/cuda/plan/plan_tiles.h"
+#include "compiler/ir/queries.h"
 
 #include <algorithm>
 
@@ -47,9 +48,9 @@ Plan plan_of_many(const ir::Graph& graph, std::int32_t width_block,
         return *wide;
     if (width > most_accumulators)
         return plan_of_many(graph, most_accumulators, tolerance, tensor_cores);
-    const auto tiles =
-        plan_of_tiles(Reduction(of_width(graph, width_block), {true, false}),
-                      width, tolerance, tensor_cores);
+    const auto tiles = plan_of_tiles(
+        place_registers(of_width(graph, width_block), {.multiply = true}),
+        width, tolerance, tensor_cores);
     return tiles ? *tiles : plan_of_rows(graph, width_block);
 }
 
@@ -63,7 +64,7 @@ Plans choose_plans(const ir::Graph& graph, std::int32_t width_block,
     if (is_of_points(graph))
         return {plan_of_points(graph, held), {}};
     Plans plans{plan_of_many(graph, width_block, tolerance, tensor_cores), {}};
-    if (std::ranges::count(graph.nodes, ir::Op::Reduce, &ir::Node::op) > 0)
+    if (ir::reduces(graph))
         plans.few = plan_of_columns(graph, held);
     return plans;
 }

@@ -2,10 +2,10 @@
 
 #include "compiler/backends/cuda/plan/model.h"
 
-#include "compiler/backends/cuda/evaluate/instructions.h"
 #include "compiler/backends/cuda/plan/model_tiles.h"
-#include "compiler/backends/cuda/plan/reduction.h"
 #include "compiler/backends/cuda/sites/bounded.h"
+#include "compiler/backends/cuda/sites/registers.h"
+#include "compiler/backends/cuda/text/instructions.h"
 #include "compiler/passes/split.h"
 
 #include <algorithm>
@@ -172,31 +172,31 @@ constexpr double instructions_of_point = 24;
 } // namespace
 
 PairCost cost_of_pair(const ir::Graph& graph, const Plan& plan) {
-    const Reduction reduction(
-        of_width(graph, plan.width_block),
-        {plan.multiply != Multiply::Alone, plan.is_wide()});
+    const Registers registers =
+        place_registers(of_width(graph, plan.width_block),
+                        {plan.multiply != Multiply::Alone, plan.is_wide()});
     PairCost cost;
     if (plan.lanes == Lanes::Points) {
-        Counter(reduction.graph, cost).add_points();
+        Counter(registers.graph, cost).add_points();
         cost.overhead = instructions_of_point;
         return cost;
     }
-    std::vector<ValueId> elsewhere = computed_by_tiles(reduction);
-    std::ranges::copy(rare(reduction.graph), std::back_inserter(elsewhere));
-    Counter(reduction.graph, cost).add_pairs(elsewhere);
-    if (reduction.product || reduction.wide) {
-        add_tiles(reduction, plan, cost);
+    std::vector<ValueId> elsewhere = computed_by_tiles(registers);
+    std::ranges::copy(rare(registers.graph), std::back_inserter(elsewhere));
+    Counter(registers.graph, cost).add_pairs(elsewhere);
+    if (registers.product || registers.wide) {
+        add_tiles(registers, plan, cost);
         return cost;
     }
-    if (reduction.monoids.empty()) {
-        const Type& type = reduction.graph[reduction.graph.result].type;
+    if (registers.reductions.empty()) {
+        const Type& type = registers.graph[registers.graph.result].type;
         cost.bytes = double(components_of(type)) * double(size_of(type.dtype));
         return cost;
     }
     constexpr double bytes_of_load = 16, instructions_of_loop = 3;
     const double rows = plan.rows_per_thread;
-    const double column = std::ceil(
-        double(reduction.sites.column.record.bytes()) / bytes_of_load);
+    const double column =
+        std::ceil(double(registers.column.record.bytes()) / bytes_of_load);
     cost.overhead =
         column / rows + instructions_of_loop / (rows * plan.columns_unrolled);
     return cost;

@@ -130,28 +130,28 @@ void add_wide(const Wide& wide, const Plan& plan, PairCost& cost) {
 
 } // namespace
 
-std::vector<ir::ValueId> computed_by_tiles(const Reduction& reduction) {
+std::vector<ir::ValueId> computed_by_tiles(const Registers& registers) {
     std::vector<ir::ValueId> values;
-    if (reduction.product)
-        values.push_back(reduction.product->id);
-    if (reduction.wide) {
-        values.push_back(reduction.wide->reduce);
-        if (!reduction.wide->is_softmax)
+    if (registers.product)
+        values.push_back(registers.product->id);
+    if (registers.wide) {
+        values.push_back(registers.wide->reduce);
+        if (!registers.wide->is_softmax)
             values.push_back(
-                reduction.graph[reduction.wide->reduce].operands[0]);
+                registers.graph[registers.wide->reduce].operands[0]);
     }
     return values;
 }
 
-void add_tiles(const Reduction& reduction, const Plan& plan, PairCost& cost) {
-    if (reduction.product)
-        add_product(*reduction.product, plan, cost);
-    if (reduction.wide)
-        add_wide(*reduction.wide, plan, cost);
+void add_tiles(const Registers& registers, const Plan& plan, PairCost& cost) {
+    if (registers.product)
+        add_product(*registers.product, plan, cost);
+    if (registers.wide)
+        add_wide(*registers.wide, plan, cost);
     const Thread thread(plan);
     constexpr double bytes_of_load = 16, branch = 4, fold = 12, tile_loop = 40;
-    const double column = std::ceil(
-        double(reduction.sites.column.record.bytes()) / bytes_of_load);
+    const double column =
+        std::ceil(double(registers.column.record.bytes()) / bytes_of_load);
     cost.overhead += (column + branch) / thread.rows + fold / thread.columns +
                      tile_loop / thread.pairs;
 }

@@ -5,17 +5,17 @@
 
 #include "compiler/backends/cuda/plan/pair_cost.h"
 #include "compiler/backends/cuda/plan/plan.h"
-#include "compiler/backends/cuda/plan/reduction.h"
+#include "compiler/backends/cuda/sites/registers.h"
 
 #include <vector>
 
 namespace tilefold::cuda {
 
 /// Values on {i,j} that the loops compute themselves.
-std::vector<ir::ValueId> computed_by_tiles(const Reduction& reduction);
+std::vector<ir::ValueId> computed_by_tiles(const Registers& registers);
 
 /// Adds what the loops of a reduction with a product or a Wide compute, and
 /// what they take beside it.
-void add_tiles(const Reduction& reduction, const Plan& plan, PairCost& cost);
+void add_tiles(const Registers& registers, const Plan& plan, PairCost& cost);
 
 } // namespace tilefold::cuda

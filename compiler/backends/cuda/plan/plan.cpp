@@ -7,6 +7,25 @@
 #include <algorithm>
 
 namespace tilefold::cuda {
+namespace {
+
+struct MultiplyRow {
+    std::string_view spelling;
+    double error;
+    std::string_view doc;
+};
+
+const MultiplyRow& row_of(Multiply multiply) {
+    static constexpr MultiplyRow rows[] = {
+#define MULTIPLY(name, spelling, error, doc) {spelling, error, doc},
+#include "compiler/backends/cuda/plan/multiply.def"
+#undef MULTIPLY
+    };
+    return rows[std::size_t(multiply)];
+}
+
+} // namespace
+
 std::int32_t width_block_of(std::int64_t width) {
     for (std::int32_t block : width_blocks)
         if (width <= block)
@@ -15,23 +34,15 @@ std::int32_t width_block_of(std::int64_t width) {
 }
 
 std::string_view spelling_of(Multiply multiply) {
-    switch (multiply) {
-    case Multiply::Alone:
-        return "alone";
-    case Multiply::Fma:
-        return "fma";
-    case Multiply::Tf32x3:
-        return "tf32x3";
-    case Multiply::Bf16x3:
-        return "bf16x3";
-    case Multiply::Bf16x1:
-        return "bf16x1";
-    case Multiply::Bf16:
-        return "bf16";
-    case Multiply::F16:
-        return "f16";
-    }
-    internal_error("a way to multiply without a case");
+    return row_of(multiply).spelling;
+}
+
+std::string_view doc_of(Multiply multiply) {
+    return row_of(multiply).doc;
+}
+
+double error_of(Multiply multiply) {
+    return row_of(multiply).error;
 }
 
 std::string_view spelling_of(Lanes lanes) {
@@ -44,23 +55,6 @@ std::string_view spelling_of(Lanes lanes) {
         return "points";
     }
     internal_error("lanes without a case");
-}
-
-double error_of(Multiply multiply) {
-    switch (multiply) {
-    case Multiply::Alone:
-    case Multiply::Fma:
-    case Multiply::Bf16:
-    case Multiply::F16:
-        return 0;
-    case Multiply::Tf32x3:
-        return 1e-7;
-    case Multiply::Bf16x3:
-        return 3e-6;
-    case Multiply::Bf16x1:
-        return 4e-3;
-    }
-    internal_error("a way to multiply without a case");
 }
 
 std::string print(const Plan& plan) {

@@ -11,19 +11,15 @@
 
 namespace tilefold::cuda {
 
-/// How the products of pairs are computed, where the pair term has one
-/// (product.h). Errors are relative to |x| |y| of its vectors, beside float32's
-/// own rounding: typical ones, the worst is four times as large.
+/// How the products of pairs are computed; see multiply.def.
 enum class Multiply : std::uint8_t {
-    Alone,  ///< pair by pair
-    Fma,    ///< in tiles of pairs, float32
-    Tf32x3, ///< tensor cores, factors as sums of two of 11 bits: 1e-7
-    Bf16x3, ///< tensor cores, factors as sums of two of 8 bits: 3e-6
-    Bf16x1, ///< tensor cores, factors rounded to 8 bits: 4e-3
-    Bf16,   ///< tensor cores, of stored bf16: exact
-    F16,    ///< tensor cores, of stored f16: exact
+#define MULTIPLY(name, ...) name,
+#include "compiler/backends/cuda/plan/multiply.def"
+#undef MULTIPLY
 };
 std::string_view spelling_of(Multiply multiply);
+std::string_view doc_of(Multiply multiply);
+/// Relative to |x| |y| of the vectors, beside float32's own rounding.
 double error_of(Multiply multiply);
 /// Of weights of one half; of two, they are as exact as an exponential.
 inline constexpr double half_error = 5e-4;

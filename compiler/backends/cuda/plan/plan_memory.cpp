@@ -10,27 +10,26 @@ std::int64_t words_of(const Record& record) {
     return (record.bytes() + 3) / 4;
 }
 
-std::int64_t words_of_row(const Reduction& reduction) {
-    return words_of(reduction.sites.row.record) + words_of(reduction.partial) +
-           words_of(reduction.state);
+std::int64_t words_of_row(const Registers& registers) {
+    return words_of(registers.row.record) + words_of(registers.partial) +
+           words_of(registers.state);
 }
 
-std::int64_t bytes_of_task(const Reduction& reduction) {
-    return 8 * (std::int64_t(reduction.graph.arguments.size()) + 16);
+std::int64_t bytes_of_task(const Registers& registers) {
+    return 8 * (std::int64_t(registers.graph.arguments.size()) + 16);
 }
 
-std::int64_t bytes_of_columns(const Plan& plan, const Reduction& reduction) {
-    return (reduction.sites.column.record.bytes() / 16 + 1) * 16 *
-           plan.tile_columns;
+std::int64_t bytes_of_columns(const Plan& plan, const Registers& registers) {
+    return (registers.column.record.bytes() / 16 + 1) * 16 * plan.tile_columns;
 }
 
-std::int64_t warps_folded(const Plan& plan, const Reduction& reduction) {
-    return folds_blocks(reduction.graph) ? plan.threads / 32 : 1;
+std::int64_t warps_folded(const Plan& plan, const Registers& registers) {
+    return folds_blocks(registers.graph) ? plan.threads / 32 : 1;
 }
 
-std::int64_t bytes_of_states(const Reduction& reduction, std::int64_t count) {
+std::int64_t bytes_of_states(const Registers& registers, std::int64_t count) {
     std::int64_t slots = 0;
-    for (const Field& field : reduction.state.fields())
+    for (const Field& field : registers.state.fields())
         slots += std::max<std::int64_t>(field.length, 1);
     return (slots + 1) * 8 * count;
 }

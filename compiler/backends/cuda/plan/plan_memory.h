@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/backends/cuda/plan/plan.h"
-#include "compiler/backends/cuda/plan/reduction.h"
+#include "compiler/backends/cuda/sites/registers.h"
 
 #include <cstdint>
 
@@ -18,15 +18,15 @@ constexpr std::int32_t most_accumulators = 32;
 /// Of 4 bytes: registers.
 std::int64_t words_of(const Record& record);
 /// Of a row, its partials and its states.
-std::int64_t words_of_row(const Reduction& reduction);
+std::int64_t words_of_row(const Registers& registers);
 
 // Bytes of shared memory.
-std::int64_t bytes_of_task(const Reduction& reduction);
+std::int64_t bytes_of_task(const Registers& registers);
 /// Of a tile.
-std::int64_t bytes_of_columns(const Plan& plan, const Reduction& reduction);
+std::int64_t bytes_of_columns(const Plan& plan, const Registers& registers);
 /// Of the states of so many threads.
-std::int64_t bytes_of_states(const Reduction& reduction, std::int64_t count);
+std::int64_t bytes_of_states(const Registers& registers, std::int64_t count);
 /// Warps of a block whose states become one.
-std::int64_t warps_folded(const Plan& plan, const Reduction& reduction);
+std::int64_t warps_folded(const Plan& plan, const Registers& registers);
 
 } // namespace tilefold::cuda

@@ -3,9 +3,10 @@
 
 #include "compiler/backends/cuda/plan/plan_rows.h"
 
-#include "compiler/backends/cuda/evaluate/instructions.h"
 #include "compiler/backends/cuda/plan/plan_memory.h"
+#include "compiler/backends/cuda/text/instructions.h"
 #include "compiler/backends/cuda/text/refuse.h"
+#include "compiler/ir/queries.h"
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ namespace {
 /// Of each thread, for rows, partials and states together. Eight rows of 16
 /// components fit, in 245 registers of sm_90: 35.9 instructions a pair; four
 /// would take 36.8.
-constexpr std::int64_t registers = 160;
+constexpr std::int64_t most_registers = 160;
 constexpr std::int32_t most_rows = 8;
 /// Where pairs are chosen: tiles of a few hundred rows are common.
 constexpr std::int32_t most_chosen_rows = 2;
@@ -41,11 +42,12 @@ constexpr std::int64_t registers_of_values = 40;
 constexpr std::int64_t tile_bytes = 16 * 1024;
 
 /// The pair term as it stands: a row is loaded for all columns of a thread.
-Plan plan_of_values(const Sites& sites) {
+Plan plan_of_values(const Registers& registers) {
     Plan plan;
     plan.rows_per_thread = rows_of_values;
-    const auto most = registers_of_values /
-                      std::max<std::int64_t>(words_of(sites.column.record), 1);
+    const auto most =
+        registers_of_values /
+        std::max<std::int64_t>(words_of(registers.column.record), 1);
     plan.columns_unrolled = std::int32_t(std::clamp<std::int64_t>(most, 1, 4));
     return plan;
 }
@@ -75,24 +77,26 @@ std::int32_t columns_unrolled(std::int32_t rows, std::int64_t words) {
 } // namespace
 
 Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
-    const Reduction reduction(of_width(graph, width_block), {});
-    const Sites& sites = reduction.sites;
-    if (reduction.monoids.empty())
-        return plan_of_values(sites);
+    const Registers registers =
+        place_registers(of_width(graph, width_block), {});
+    if (registers.reductions.empty())
+        return plan_of_values(registers);
     Plan plan;
     plan.width_block = open_argument(graph) < 0 ? 1 : width_block;
-    const std::int64_t row = words_of_row(reduction);
+    const std::int64_t row = words_of_row(registers);
     const bool chooses = chooses_pairs(graph);
     plan.threads = chooses ? 128 : 64;
     plan.rows_per_thread = chooses ? most_chosen_rows : most_rows;
-    while (plan.rows_per_thread > 1 && row * plan.rows_per_thread > registers)
+    while (plan.rows_per_thread > 1 &&
+           row * plan.rows_per_thread > most_registers)
         plan.rows_per_thread /= 2;
-    const std::int64_t column = (sites.column.record.bytes() + 15) / 16 * 16;
+    const std::int64_t column =
+        (registers.column.record.bytes() + 15) / 16 * 16;
     while (plan.tile_columns > 1 && column * plan.tile_columns > tile_bytes)
         plan.tile_columns /= 2;
     plan.shared_bytes = std::int32_t(
-        std::min(bytes_of_columns(plan, reduction) + bytes_of_task(reduction) +
-                     bytes_of_states(reduction, warps_folded(plan, reduction)),
+        std::min(bytes_of_columns(plan, registers) + bytes_of_task(registers) +
+                     bytes_of_states(registers, warps_folded(plan, registers)),
                  most_shared + 1));
     if (plan.shared_bytes > most_shared)
         refuse("columns of " + std::to_string(column) +
@@ -100,50 +104,53 @@ Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
                "shorten the vectors of the reduced axis to " +
                    std::to_string((most_shared - 1024) / 4) +
                    " float32 components");
-    plan.columns_unrolled =
-        columns_unrolled(plan.rows_per_thread, words_of(sites.column.record));
+    plan.columns_unrolled = columns_unrolled(plan.rows_per_thread,
+                                             words_of(registers.column.record));
     return plan;
 }
 
 std::optional<Plan> plan_of_columns(const ir::Graph& graph,
                                     std::int32_t width_block) {
-    const Reduction reduction(of_width(graph, width_block), {});
-    const std::int64_t words = words_of(reduction.sites.column.record);
+    const Registers registers =
+        place_registers(of_width(graph, width_block), {});
+    const std::int64_t words = words_of(registers.column.record);
     if (words > most_words_held)
         return std::nullopt;
     Plan plan;
     plan.lanes = Lanes::Columns;
     plan.width_block = open_argument(graph) < 0 ? 1 : width_block;
     plan.tile_columns = plan.threads * columns_of_thread;
-    const std::int64_t row = words_of_row(reduction);
+    const std::int64_t row = words_of_row(registers);
     plan.rows_per_thread = most_rows;
     const auto bytes = [&] {
-        return bytes_of_task(reduction) +
-               bytes_of_states(reduction,
+        return bytes_of_task(registers) +
+               bytes_of_states(registers,
                                plan.threads / 32 * plan.rows_per_thread);
     };
     while (plan.rows_per_thread > 1 &&
-           (row * plan.rows_per_thread > registers || bytes() > common_shared))
+           (row * plan.rows_per_thread > most_registers ||
+            bytes() > common_shared))
         plan.rows_per_thread /= 2;
     plan.columns_unrolled =
-        loaded_ahead(reduction.graph, Axes::J, reduction.sites.column.record,
+        loaded_ahead(registers.graph, Axes::J, registers.column.record,
                      plan.rows_per_thread == 1 ? 4 : 2);
     plan.shared_bytes = std::int32_t(bytes());
     return plan;
 }
 
 Plan plan_of_points(const ir::Graph& graph, std::int32_t width_block) {
-    const Reduction reduction(of_width(graph, width_block), {});
+    const Registers registers =
+        place_registers(of_width(graph, width_block), {});
     Plan plan;
     plan.lanes = Lanes::Points;
     plan.threads = 256;
     plan.tile_columns = plan.threads * points_of_thread;
     plan.rows_per_thread = 1;
     plan.columns_unrolled =
-        loaded_ahead(reduction.graph, Axes::I, reduction.sites.row.record, 4);
+        loaded_ahead(registers.graph, Axes::I, registers.row.record, 4);
     plan.shared_bytes =
-        std::int32_t(bytes_of_task(reduction) +
-                     bytes_of_states(reduction, plan.threads / 32));
+        std::int32_t(bytes_of_task(registers) +
+                     bytes_of_states(registers, plan.threads / 32));
     return plan;
 }
 

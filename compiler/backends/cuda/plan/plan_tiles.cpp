@@ -60,15 +60,15 @@ Multiply multiply_of(const Product& product, double tolerance,
 
 /// What lies in shared memory beside products: a tile's columns and where their
 /// vectors lie, the states of warps, and the task.
-std::int64_t bytes_beside(const Plan& plan, const Reduction& reduction) {
+std::int64_t bytes_beside(const Plan& plan, const Registers& registers) {
     const auto addresses =
-        std::ranges::count_if(reduction.graph.nodes, [](const ir::Node& node) {
+        std::ranges::count_if(registers.graph.nodes, [](const ir::Node& node) {
             return node.op == ir::Op::Argument && node.type.axes == Axes::J;
         });
     const std::int64_t address = 8 * (addresses + 1) * (plan.copies ? 2 : 1);
-    return bytes_of_columns(plan, reduction) + address * plan.tile_columns +
-           bytes_of_states(reduction, warps_folded(plan, reduction)) +
-           bytes_of_task(reduction);
+    return bytes_of_columns(plan, registers) + address * plan.tile_columns +
+           bytes_of_states(registers, warps_folded(plan, registers)) +
+           bytes_of_task(registers);
 }
 
 /// Of a tile of pairs; see device/product_*.cuh.
@@ -101,12 +101,12 @@ std::optional<Plan> with_threads(Plan plan, std::int64_t most,
 
 } // namespace
 
-std::optional<Plan> plan_of_tiles(const Reduction& reduction,
+std::optional<Plan> plan_of_tiles(const Registers& registers,
                                   std::int32_t width_block, double tolerance,
                                   bool tensor_cores) {
-    if (!reduction.product || reduction.monoids.empty())
+    if (!registers.product || registers.reductions.empty())
         return std::nullopt;
-    const Product& product = *reduction.product;
+    const Product& product = *registers.product;
     Plan plan;
     plan.width_block = width_block;
     plan.multiply = multiply_of(product, tolerance, tensor_cores);
@@ -119,12 +119,12 @@ std::optional<Plan> plan_of_tiles(const Reduction& reduction,
     plan.chunk = halves || product.components % 16 == 0 ? 16 : 8;
     plan.rows_per_thread = 1;
     plan.tile_columns = 64;
-    if (words_of_row(reduction) * (is_fma ? 8 : 4) > registers_beside)
+    if (words_of_row(registers) * (is_fma ? 8 : 4) > registers_beside)
         return std::nullopt;
     const std::int64_t most = is_fma ? common_shared : most_shared;
     return with_threads(plan, most, [&](const Plan& tried) {
         return bytes_of_product(tried, product) +
-               bytes_beside(tried, reduction);
+               bytes_beside(tried, registers);
     });
 }
 
@@ -195,14 +195,13 @@ std::optional<Plan> plan_of_wide(const ir::Graph& graph,
     }
     const bool multiplies = plan.multiply != Multiply::Alone;
     plan.expands = plan.expands && multiplies;
-    const Reduction reduction(graph, {multiplies, true});
-    if (words_of(reduction.sites.row.record) * 2 * plan.warp_tiles >
-        registers_beside)
+    const Registers registers = place_registers(graph, {multiplies, true});
+    if (words_of(registers.row.record) * 2 * plan.warp_tiles > registers_beside)
         return std::nullopt;
     const auto fitting = [&](const Plan& of) {
         return with_threads(of, most_shared, [&](const Plan& tried) {
             return bytes_of_values(tried, *wide) +
-                   bytes_beside(tried, reduction) +
+                   bytes_beside(tried, registers) +
                    (multiplies ? bytes_of_product(tried, *product) : 0);
         });
     };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/backends/cuda/plan/plan.h"
-#include "compiler/backends/cuda/plan/reduction.h"
+#include "compiler/backends/cuda/sites/registers.h"
 #include "compiler/ir/ir.h"
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace tilefold::cuda {
 
 /// Products of vectors, where they pay and fit.
-std::optional<Plan> plan_of_tiles(const Reduction& reduction,
+std::optional<Plan> plan_of_tiles(const Registers& registers,
                                   std::int32_t width_block, double tolerance,
                                   bool tensor_cores);
 /// Weights times values on tensor cores, where they pay and fit.

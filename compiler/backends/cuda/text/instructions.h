@@ -1,4 +1,4 @@
-// compiler/backends/cuda/evaluate/instructions.h - how operations are written
+// compiler/backends/cuda/text/instructions.h - how operations are written
 // in CUDA, and what they take of a multiprocessor: the rows of
 // instructions.def.
 #pragma once

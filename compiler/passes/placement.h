@@ -1,10 +1,12 @@
-// compiler/backends/cpu/lower/placement.h - split by axes: where each value of
-// a graph is computed, and what crosses from one site to the next.
+// compiler/passes/placement.h - split by axes: where each value of a graph is
+// computed, and what crosses from one site to the next.
 //
 //   {}        once a call, by prepare, in double: `constants`
 //   {i}, {j}  once a point, while packing: `rows`, `columns`
 //   {i,j}     once a pair, in the tile
-//   after     what depends on a reduction: once a row, by finalise
+//   after     what depends on a reduction: once a row, by the epilogue
+//
+// All backends place values so; how they store what crosses is their own.
 #pragma once
 
 #include "compiler/ir/ir.h"
@@ -15,15 +17,17 @@
 
 namespace tilefold {
 
-/// The values of one axis that are packed: `leaves` are read from arguments
-/// (or count points), `computed` are made from leaves.
+/// The values of one axis that the pair term reads: `crossing`, in the order of
+/// the graph. Of these, `computed` are made from `leaves`, which are read from
+/// arguments (or count points) and may cross themselves.
 struct Packed {
-    std::vector<ir::ValueId> leaves, computed;
+    std::vector<ir::ValueId> leaves, computed, crossing;
 };
 
 struct Placement {
     /// Values on {} that others use, and their place in call->constants, where
-    /// I64 stand by their bits, all others as F64.
+    /// I64 stand by their bits, all others as F64. Places are in the order in
+    /// which the graph reads them first.
     std::map<ir::ValueId, std::int64_t> constants;
     std::int64_t constants_size = 0;
     /// Constants that meet indices or integers: read as F64, never rounded.

@@ -1,6 +1,6 @@
-// compiler/backends/cuda/evaluate/instructions.cpp - see instructions.h.
+// compiler/backends/cuda/text/instructions.cpp - see instructions.h.
 
-#include "compiler/backends/cuda/evaluate/instructions.h"
+#include "compiler/backends/cuda/text/instructions.h"
 
 namespace tilefold::cuda {
 
@@ -11,7 +11,7 @@ Instructions instructions_of(Op op) {
 #define INSTRUCTIONS(name, single, special, wide, function, whole)             \
     case Op::name:                                                             \
         return {single, special, wide, function, whole};
-#include "compiler/backends/cuda/evaluate/instructions.def"
+#include "compiler/backends/cuda/text/instructions.def"
 #undef INSTRUCTIONS
     case Op::Argument:
     case Op::Literal:

@@ -1,7 +1,6 @@
-// compiler/backends/cpu/lower/placement.cpp - split by axes, as the kernels
-// need it.
+// compiler/passes/placement.cpp - split by axes, as kernels need it.
 
-#include "compiler/backends/cpu/lower/placement.h"
+#include "compiler/passes/placement.h"
 
 #include "compiler/ir/exact.h"
 #include "compiler/passes/split.h"
@@ -50,6 +49,7 @@ std::vector<ValueId> leaves_below(const Graph& graph,
 Packed pack_of(const Graph& graph, const std::vector<ValueId>& crossing,
                Axes axis) {
     Packed packed;
+    packed.crossing = crossing;
     for (ValueId id : crossing)
         if (!is_leaf(graph[id]))
             packed.computed.push_back(id);

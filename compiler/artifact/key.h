@@ -1,0 +1,29 @@
+// compiler/artifact/key.h - the name of an image, from everything its bytes
+// follow from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace tilefold {
+
+/// 128 bits that name an image: canonical IR, dtypes, plan, target, versions of
+/// the compiler behind the backend and of compiler/'s sources.
+struct Key {
+    std::array<std::uint64_t, 2> words{};
+    std::string hex() const; ///< 32 digits
+    friend bool operator==(const Key&, const Key&) = default;
+};
+
+/// Of code for the canonical, oriented graph, printed without names, by a
+/// plan. `made_by`: what else the bytes follow from, such as an architecture
+/// and the version of a compiler.
+Key key_of(std::string_view graph, std::string_view plan,
+           std::initializer_list<std::string_view> made_by);
+/// Of what is known about a program on a processor.
+Key key_of(const Key& program, std::string_view processor);
+
+} // namespace tilefold

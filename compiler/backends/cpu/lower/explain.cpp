@@ -1,0 +1,48 @@
+// compiler/backends/cpu/lower/explain.cpp - see explain.h.
+
+#include "compiler/backends/cpu/lower/explain.h"
+
+#include "compiler/backends/cpu/choose_plan.h"
+#include "compiler/backends/cpu/lower/lowered_kernel.h"
+#include "compiler/backends/cpu/plan_cost.h"
+
+#include <iomanip>
+#include <sstream>
+
+namespace tilefold {
+namespace {
+
+/// What the model expects of a plan on one core.
+std::string expected(const CpuProgram& program) {
+    const double time = nanoseconds_per_pair(program.graph, program.plan);
+    std::ostringstream text;
+    text << std::setprecision(2) << "  expected of one core: " << time
+         << " ns a pair, " << 1 / time << " G pairs/s\n";
+    return text.str();
+}
+
+/// The plan, what it should cost, and the others that were thought of.
+std::string plans(const CpuProgram& program) {
+    const PlanKindRow& kind = row_of(kind_of(program.graph, program.plan));
+    std::string text = print(program.plan) + "\n" + expected(program);
+    text += "  of the kind " + std::string(kind.spelling) + ": " +
+            std::string(kind.doc) + "\n";
+    for (const Plan& plan :
+         enumerate_plans(program.graph, program.plan.nest, program.plan.isa,
+                         parts_of(program.plan)))
+        if (plan != program.plan)
+            text += "  or " + print(plan) + "\n";
+    return text;
+}
+
+} // namespace
+
+std::vector<ExplainSection> explain_plan(const CpuProgram& program) {
+    return {
+        {"plan", plans(program)},
+        {"lowered kernel", print(lower(program.graph, program.plan),
+                                 program.graph, program.plan)},
+    };
+}
+
+} // namespace tilefold

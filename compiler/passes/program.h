@@ -1,0 +1,53 @@
+// compiler/passes/program.h - what becomes of a formula before a backend plans
+// its loops: a graph, and how a call's axes and arguments meet it.
+#pragma once
+
+#include "compiler/ir/ir.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tilefold {
+
+/// One output axis structure: the kept axis (if any), then components.
+struct Result {
+    Axes axes = Axes::None; ///< kept: I, J (as the user wrote), IJ, None
+    DType dtype = DType::F64;
+    std::uint8_t rank = 0; ///< components after the axes (and K) …
+    std::int32_t rows = 1; ///< … how many; `dynamic`: the width argument's
+};
+
+/// A formula compiled for argument types. Nothing in it is of a processor or of
+/// a card: what computes it plans it, by backends/cpu/cpu_program.h or by
+/// backends/cuda/plan/choose_plan.h.
+struct Program {
+    ir::Graph graph; ///< canonical, oriented: rows i, columns j
+    Result result;
+    bool swapped = false;       ///< graph's i is the user's j
+    bool single_column = false; ///< nothing depends on columns: M = 1
+    bool folds_rows = false;    ///< rows are merged to one (`_ij`)
+    /// The user's axis of which the graph is for one point; None: for all.
+    Axes one_point = Axes::None;
+    /// Components that the graph takes for points: so many for each of the
+    /// user's.
+    std::int32_t flat_width = 1;
+    ir::Pairs pairs = ir::Pairs::All; ///< of (row, column) as oriented
+    /// At most so many rows and columns are in a call; 0: any number.
+    std::int32_t most_rows = 0, most_columns = 0;
+    /// The graph argument whose width is call->width, or -1.
+    std::int32_t width_argument = -1;
+    /// For each graph argument, its place in the list given to compile(), or
+    /// one of the two numbers below.
+    std::vector<std::int32_t> argument_order;
+    /// For calls with divisors near the largest number, whose reciprocals are
+    /// 0: the same, of the same arguments in any order, with quotients divided
+    /// in pairs, which is slower. Null where nothing is divided ahead of the
+    /// pairs.
+    std::shared_ptr<const Program> divided;
+};
+/// Arguments that nobody passes: how many points are on i and on j, as the
+/// user wrote the axes.
+inline constexpr std::int32_t points_on_i = -1, points_on_j = -2;
+
+} // namespace tilefold

@@ -7,6 +7,7 @@
 #include "formulas/diagnostic.h"
 #include "runtime/bind/batch_sum.h"
 #include "runtime/bind/bind_job.h"
+#include "runtime/bind/bound_kernel.h"
 #include "runtime/bind/call_location.h"
 #include "runtime/bind/indices.h"
 #include "runtime/bind/prepare.h"
@@ -14,6 +15,8 @@
 #include "runtime/bind/two_readings.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace tilefold {
 namespace {
@@ -280,6 +283,14 @@ void check_parameters(const ParsedFormula& formula,
     }
 }
 
+std::shared_ptr<BoundState> bound_of(Binding&& binding) {
+    if (binding.executable->sweeps)
+        return std::make_shared<BoundSweeps>(std::move(binding));
+    if (!binding.options.sum_batch.empty())
+        return std::make_shared<BoundBatchSum>(std::move(binding));
+    return std::make_shared<BoundKernel>(std::move(binding));
+}
+
 } // namespace
 
 std::shared_ptr<BoundState> bind(const FormulaState& formula,
@@ -316,22 +327,8 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     check_parameters(parsed, *executable, arguments, readings, lengths);
     if (batched)
         check_batches(parsed, readings, ranges, true, tables_of(*executable));
-    auto bound = std::make_shared<BoundState>();
-    bound->session = formula.session;
-    bound->parsed = formula.parsed;
-    bound->settings = formula.settings;
-    bound->executable = std::move(executable);
-    bound->location = location;
-    bound->indices = index_arrays(*bound->executable, readings);
-    check_indices(bound->indices, options.goes_on);
-    if (bound->executable->sweeps) {
-        bind_sweeps(*bound, readings, lengths, options);
-        return bound;
-    }
-    fill_job(*bound, parsed, readings, lengths, options);
-    if (!options.sum_batch.empty())
-        bind_batch_sum(*bound, options.sum_batch);
-    return bound;
+    return bound_of(
+        {formula, location, std::move(executable), readings, lengths, options});
 }
 
 Compilable compilable(const FormulaState& formula,

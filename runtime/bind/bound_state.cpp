@@ -1,39 +1,49 @@
-// runtime/bind/bound_state.cpp - a call's job on the CPU or on a device.
+// runtime/bind/bound_state.cpp - what all bound calls do alike.
 
 #include "runtime/bind/bound_state.h"
 
-#include "runtime/schedule/launch.h"
+#include "formulas/diagnostic.h"
+#include "runtime/bind/call_location.h"
 
-#include <atomic>
+#include <algorithm>
 
 namespace tilefold::detail {
 
-void run_job(const BoundState& bound, const Job& job, const Poll& poll) {
-    SessionState& session = *bound.session;
-    session.runs.fetch_add(1, std::memory_order_relaxed);
-    const auto& kernels = bound.executable->device_kernels;
-    if (!kernels.empty()) {
-        const Options& options = bound.settings->options;
-        return session.devices
-            .of(session.devices.named(*options.devices).front())
-            .run_from_host(kernels, bound.executable->program, job,
-                           {bound.on_host.data(), bound.on_host.size()},
-                           *options.device_bytes, poll);
-    }
-    const Tiles tiles = launch(job, bound.partition, session.pool, poll);
-    if (tiles.met == 0)
-        return;
-    session.tiles_visited.fetch_add(tiles.met, std::memory_order_relaxed);
-    session.tiles_skipped.fetch_add(tiles.left_out, std::memory_order_relaxed);
+BoundState::BoundState(const Binding& binding)
+    : context_{binding.formula.session, binding.formula.parsed,
+               binding.formula.settings, binding.location},
+      indices_(index_arrays(*binding.executable, binding.arguments)) {
+    check_indices(indices_, binding.options.goes_on);
 }
 
-void queue_job(const BoundState& bound, const Target& target, Stream stream) {
-    bound.session->runs.fetch_add(1, std::memory_order_relaxed);
-    Job job = bound.job;
-    job.target = target;
-    bound.session->devices.of(bound.location)
-        .run(*bound.executable->device_kernels.front(), job,
-             {bound.on_host.data(), bound.on_host.size()}, stream);
+void BoundState::run(std::span<const Output> outs,
+                     const RunOptions& options) const {
+    require_outputs(outs);
+    if (!indices_.empty() && has_run_.exchange(true))
+        check_indices_again(options.poll);
+    compute(outs, options);
+}
+
+double BoundState::check(std::span<const Output> outs, std::int64_t rows,
+                         const GoesOn& goes_on) const {
+    require_host(location(), "check");
+    require_outputs(outs);
+    return error_of(outs, rows, goes_on);
+}
+
+void BoundState::require_outputs(std::span<const Output> outs) const {
+    if (outs.size() != results())
+        internal_error("a result without an output");
+}
+
+/// Progress is told before anything of the work is done.
+void BoundState::check_indices_again(const Poll& poll) const {
+    GoesOn goes_on;
+    if (poll)
+        goes_on = [&poll, total = std::max(pairs(), 1.0)] {
+            return poll(0, total);
+        };
+    check_indices(indices_, goes_on);
 }
 
 } // namespace tilefold::detail

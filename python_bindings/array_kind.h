@@ -2,8 +2,7 @@
 // are passed as arrays: found once a type, then looked up.
 #pragma once
 
-#include "python_bindings/dlpack.h"
-
+#include <dlpack/dlpack.h>
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
@@ -31,7 +30,7 @@ struct ArrayKind {
     Access access = Access::Convert;
     /// The library whose arrays results become, "torch"; empty: NumPy.
     std::string library;
-    const dlpack::Exchange* exchange = nullptr;
+    const DLPackExchangeAPI* exchange = nullptr;
     /// The library's from_dlpack; null where `exchange` allocates.
     PyObject* from_dlpack = nullptr;
     /// Of a device's number, the stream that the library works on there; null

@@ -47,7 +47,7 @@ public:
 
 private:
     void allocate_numpy(DType dtype, const Extents& shape, bool is_complex);
-    void allocate_tensor(const dlpack::Exchange& exchange, DType dtype,
+    void allocate_tensor(const DLPackExchangeAPI& exchange, DType dtype,
                          const Extents& shape, bool is_complex);
     void describe(const ArrayKind* kind, DType dtype, const Extents& shape,
                   bool is_complex);
@@ -55,7 +55,7 @@ private:
     Output output_;
     Pin pin_;
     nb::object object_;
-    dlpack::ManagedVersioned* tensor_ = nullptr;
+    DLManagedTensorVersioned* tensor_ = nullptr;
     const ArrayKind* kind_ = nullptr;
     bool given_ = false;
     bool is_lent_ = false; ///< it is a DeviceArray

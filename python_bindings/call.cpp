@@ -367,7 +367,7 @@ nb::object run_call(const FormulaHandle& handle, const Call& call,
         result.use(call.out, call.arguments.wanted());
     else
         result.make(bound, 0, call.arguments.kind(), stream.handle);
-    const Output out = result.output();
+    const Output& out = result.output();
     run_without_gil(bound, {&out, 1}, run, stream);
     return result.take();
 }

@@ -41,35 +41,43 @@ Extents without_summed(const Extents& shape, const std::vector<bool>& summed) {
     return left;
 }
 
+namespace {
+
+/// The distance between sums of results of `shape`, for each dimension.
+Extents strides_of_sums(const Extents& shape, const std::vector<bool>& summed) {
+    Extents strides(shape.size(), 0);
+    std::int64_t stride = 1;
+    for (std::size_t d = strides.size(); d-- > 0;) {
+        if (d < summed.size() && summed[d])
+            continue;
+        strides[d] = stride;
+        stride *= shape[d];
+    }
+    return strides;
+}
+
+} // namespace
+
 BoundBatchSum::BoundBatchSum(Binding&& binding)
     : BoundState(binding), call_(context(), std::move(binding.executable)) {
     fill_job(call_, binding.arguments, binding.lengths, binding.options);
     check_summed(call_.dtype());
     summed_ = summed_of(binding.options.sum_batch, call_.batch_dimensions);
     shape_ = without_summed(call_.shape, summed_);
+    strides_ = strides_of_sums(call_.shape, summed_);
+    results_ = View::of(nullptr, call_.dtype(), call_.shape);
+    target_ = target_of(call_, Output::of(nullptr, call_.dtype(), call_.shape),
+                        false);
 }
 
 double BoundBatchSum::pairs() const {
     return pairs_of(call_.job, call_.partition);
 }
 
-/// For each dimension of the results, the distance between their sums.
-Extents BoundBatchSum::strides_of_sums() const {
-    Extents strides(call_.shape.size(), 0);
-    std::int64_t stride = 1;
-    for (std::size_t d = strides.size(); d-- > 0;) {
-        if (d < summed_.size() && summed_[d])
-            continue;
-        strides[d] = stride;
-        stride *= call_.shape[d];
-    }
-    return strides;
-}
-
 /// Memory for all results, and sums of 0.
 std::unique_ptr<BoundBatchSum::Memory>
-BoundBatchSum::memory_for(const View& results, std::int64_t sums) const {
-    const double bytes = results.dense_bytes();
+BoundBatchSum::memory_for(std::int64_t sums) const {
+    const double bytes = results_.dense_bytes();
     try {
         if (bytes > 0x1p62)
             throw std::bad_alloc();
@@ -77,7 +85,7 @@ BoundBatchSum::memory_for(const View& results, std::int64_t sums) const {
         if (!memory)
             memory = std::make_unique<Memory>();
         memory->results.resize(std::size_t(bytes));
-        memory->sums.reset(std::size_t(sums), results.dtype);
+        memory->sums.reset(std::size_t(sums), results_.dtype);
         return memory;
     } catch (const std::bad_alloc&) {
         fail(Code::OutOfMemory,
@@ -90,22 +98,20 @@ BoundBatchSum::memory_for(const View& results, std::int64_t sums) const {
 /// The run and the sums, on a device.
 void BoundBatchSum::queue(const Output& out, const RunOptions& options) const {
     DeviceBackend& backend = context().session->devices.of(location());
-    const View results = View::of(nullptr, call_.dtype(), call_.shape);
     const DeviceMemoryPointer memory = backend.allocate(
         location().number,
-        std::size_t(results.elements()) * size_of(results.dtype),
+        std::size_t(results_.elements()) * size_of(results_.dtype),
         options.stream, "the results before they are summed over batches",
         "pass fewer batches at a time, with accumulate=True");
-    call_.queue(
-        target_of(call_, Output::of(memory->data(), results.dtype, call_.shape),
-                  false),
-        options.stream);
+    Target target = target_;
+    target.data = static_cast<char*>(memory->data());
+    call_.queue(target, options.stream);
     StridedReduction sums;
     sums.from = memory->data();
-    sums.from_dtype = results.dtype;
+    sums.from_dtype = results_.dtype;
     for (std::size_t d = 0; d < call_.shape.size(); ++d)
         (d < summed_.size() && summed_[d] ? sums.summed : sums.kept)
-            .push_back({call_.shape[d], results.strides[d]});
+            .push_back({call_.shape[d], results_.strides[d]});
     write_to(sums, out, options.accumulate);
     backend.gather(location().number, sums, options.stream);
 }
@@ -117,14 +123,13 @@ void BoundBatchSum::compute(std::span<const Output> outs,
     check_out(shape_, dtype, location(), call_.inputs, out);
     if (!location().is_host())
         return queue(out, options);
-    std::unique_ptr<Memory> memory =
-        memory_for(View::of(nullptr, dtype, call_.shape), out.elements());
+    std::unique_ptr<Memory> memory = memory_for(out.elements());
     const std::byte* result = memory->results.data();
     Job job = call_.job;
-    job.target = target_of(
-        call_, Output::of(memory->results.data(), dtype, call_.shape), false);
+    job.target = target_;
+    job.target.data = reinterpret_cast<char*>(memory->results.data());
     call_.run(job, options.poll);
-    each_element(call_.shape, strides_of_sums(), [&](std::int64_t at) {
+    each_element(call_.shape, strides_, [&](std::int64_t at) {
         memory->sums.add(std::size_t(at), result);
         result += size_of(dtype);
     });

@@ -49,13 +49,15 @@ private:
     double error_of(std::span<const Output> outs, std::int64_t rows,
                     const GoesOn& goes_on) const override;
     void queue(const Output& out, const RunOptions& options) const;
-    Extents strides_of_sums() const;
-    std::unique_ptr<Memory> memory_for(const View& results,
-                                       std::int64_t sums) const;
+    std::unique_ptr<Memory> memory_for(std::int64_t sums) const;
 
     KernelCall call_;
     std::vector<bool> summed_; ///< by batch dimension
     Extents shape_;            ///< of the sums
+    /// The distance between sums, for each dimension of the results.
+    Extents strides_;
+    View results_;  ///< before they are summed; in memory of each run
+    Target target_; ///< of the kernel: the same
     mutable ObjectCache<Memory> spare_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "compiler/language/vocabulary.h"
 #include "runtime/cpu/environment.h"
+#include "runtime/cpu/isa.h"
 
 #include <algorithm>
 #include <mutex>
@@ -12,11 +13,15 @@
 namespace tilefold::detail {
 
 CompileOptions CallSettings::compile_options() const {
-    return {*options.isa, options.plan, {}, *options.tolerance};
+    CompileOptions how = device_compile_options();
+    if (options.plan)
+        how.plan = parse_plan(*options.plan);
+    how.tolerance = *options.tolerance;
+    return how;
 }
 
 CompileOptions CallSettings::device_compile_options() const {
-    return {.isa = *options.isa};
+    return {.isa = cpu::isa_named(*options.isa)};
 }
 
 SessionState::SessionState(const Options& given)

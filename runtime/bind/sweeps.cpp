@@ -284,9 +284,8 @@ private:
             gathering.kept.push_back({type.rows, source.component});
     }
 
-    static Extents batches_of(const Intermediate& left) {
-        const auto first = left.view.shape.begin();
-        return {first, first + std::ptrdiff_t(left.batch)};
+    static std::span<const std::int64_t> batches_of(const Intermediate& left) {
+        return {left.view.shape.data(), left.batch};
     }
 
     void find_groups(std::size_t result,

@@ -2,6 +2,7 @@
 // found in memory, else on disk, else compiled.
 #pragma once
 
+#include "compiler/backends/cpu/plan.h"
 #include "runtime/cache/backend.h"
 #include "runtime/cache/cache.h"
 #include "runtime/cache/disk_cache.h"

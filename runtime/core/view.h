@@ -5,8 +5,6 @@
 #include "compiler/build/part.h"
 #include "compiler/ir/types.h"
 
-#include <boost/container/small_vector.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,7 +14,7 @@
 
 namespace tilefold {
 
-using Extents = boost::container::small_vector<std::int64_t, 4>;
+using Extents = std::vector<std::int64_t>;
 /// "(3, 4)", "(3,)", "()".
 std::string spelling_of(const Extents& shape);
 

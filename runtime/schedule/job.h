@@ -2,6 +2,7 @@
 // what is to be computed, knowing nothing of formulas.
 #pragma once
 
+#include "runtime/core/loop_extents.h"
 #include "runtime/core/view.h"
 #include "runtime/cpu/kernel.h"
 #include "runtime/schedule/ranges.h"
@@ -59,7 +60,7 @@ struct Target {
     std::int64_t row = 0;
     std::int64_t column = 0;
     std::int64_t component = 0;
-    Extents batch; ///< one for each of Batches::extents
+    LoopExtents batch; ///< one for each of Batches::extents
     bool accumulate = false;
 };
 

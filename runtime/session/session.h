@@ -107,9 +107,9 @@ public:
     /// (of several arguments `tangent`_argument), of the argument's shape.
     Formula jvp(std::span<const std::string> names,
                 std::string_view tangent = "tangent") const;
-    /// The plans that Options::plan may force, best first by the cost model;
-    /// of a derivative, those of its first sweep.
-    std::vector<Plan> plans(std::span<const NamedView> arguments,
+    /// The texts that Options::plan takes, best first by the cost model; of a
+    /// derivative, those of its first sweep.
+    std::vector<std::string> plans(std::span<const NamedView> arguments,
                             const BindOptions& options = {}) const;
     /// Stage texts: reading, AST, IR, plan, LLVM IR, assembly; of a
     /// derivative, those of each sweep.

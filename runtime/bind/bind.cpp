@@ -9,8 +9,8 @@
 #include "runtime/bind/bind_job.h"
 #include "runtime/bind/bound_kernel.h"
 #include "runtime/bind/call_location.h"
+#include "runtime/bind/compile_call.h"
 #include "runtime/bind/indices.h"
-#include "runtime/bind/prepare.h"
 #include "runtime/bind/sweeps.h"
 #include "runtime/bind/two_readings.h"
 
@@ -25,7 +25,7 @@ using detail::BoundState;
 using detail::FormulaState;
 
 Mode mode_of(const BindOptions& options) {
-    if (options.want != Query::Result)
+    if (options.query != Query::Result)
         return Mode::Values;
     return options.ranges ? Mode::Chosen : Mode::Reduce;
 }
@@ -134,13 +134,13 @@ void explain_batch_of_numbers(const ParsedFormula& formula,
     }
 }
 
-ExecutablePointer prepare(const FormulaState& formula,
-                          std::span<const NamedView> arguments,
-                          const CallShape& call, const GoesOn& goes_on) {
+ExecutablePointer compiled(const FormulaState& formula,
+                           std::span<const NamedView> arguments,
+                           const CallShape& call, const GoesOn& goes_on) {
     const BoundArguments& readings = call.readings;
     std::shared_ptr<Executable> executable;
     try {
-        executable = tilefold::prepare(
+        executable = compile_call(
             formula, types_of(*formula.parsed, arguments, readings), call,
             goes_on);
     } catch (const Error& error) {
@@ -321,7 +321,7 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     signature.add_mode(call.mode, call.purpose, call.tuned);
     ExecutablePointer executable = all_known ? parsed.find(signature) : nullptr;
     if (!executable) {
-        executable = prepare(formula, arguments, call, options.goes_on);
+        executable = compiled(formula, arguments, call, options.goes_on);
         formula.parsed->keep(signature, executable);
     }
     check_parameters(parsed, *executable, arguments, readings, lengths);

@@ -39,7 +39,7 @@ public:
     JobBinder(KernelCall& call, const BoundArguments& readings,
               const Lengths& lengths, const BindOptions& options)
         : call_(call), program_(call.executable->program), readings_(readings),
-          want_(options.want), i_{lengths.i, options.i},
+          query_(options.query), i_{lengths.i, options.i},
           j_{lengths.j, options.j} {
         if (program_.pairs != ir::Pairs::All)
             call_.ranges = options.ranges;
@@ -120,7 +120,7 @@ private:
     KernelCall& call_;
     const Program& program_;
     const BoundArguments& readings_;
-    Query want_;
+    Query query_;
     AxisRows i_, j_;
 };
 
@@ -213,7 +213,7 @@ void JobBinder::bind_lists(bool with_columns) {
 
 void JobBinder::bind_reduction() {
     Job& job = call_.job;
-    job.work = program_.folds_rows ? Work::FoldRows : Work::Reduce;
+    job.loop = program_.folds_rows ? LoopKind::FoldRows : LoopKind::Reduce;
     require(rows());
     job.rows = rows().count() * program_.flat_width;
     if (!program_.single_column)
@@ -231,7 +231,7 @@ void JobBinder::bind_reduction() {
 /// No reduction: one result a point of the one axis, or one in all.
 void JobBinder::bind_map() {
     Job& job = call_.job;
-    job.work = Work::Pairwise;
+    job.loop = LoopKind::Pairwise;
     job.rows = 1;
     if (program_.result.axes != Axes::None) {
         require(rows());
@@ -250,7 +250,7 @@ std::int64_t JobBinder::paired_rows() {
     require(i_);
     if (i_.count() == j_.count())
         return i_.count();
-    if (want_ == Query::Pairs)
+    if (query_ == Query::Pairs)
         fail(Code::BadOption,
              {"rows and columns",
               "lists of " + std::to_string(i_.count()) + " and " +
@@ -269,21 +269,21 @@ std::int64_t JobBinder::paired_rows() {
 /// The pair term for some pairs.
 void JobBinder::bind_values() {
     Job& job = call_.job;
-    if (want_ == Query::Dense) {
-        job.work = Work::Dense;
+    if (query_ == Query::Dense) {
+        job.loop = LoopKind::Dense;
         require(i_);
         require(j_);
         job.rows = rows().count();
         job.columns = columns().count();
     } else {
-        job.work = Work::Pairwise;
+        job.loop = LoopKind::Pairwise;
         job.rows = job.columns = paired_rows();
     }
     bind_lists(true);
 }
 
 void JobBinder::bind_sizes() {
-    if (want_ != Query::Result)
+    if (query_ != Query::Result)
         bind_values();
     else if (program_.plan.nest == Nest::Values)
         bind_map();
@@ -355,13 +355,13 @@ void JobBinder::add_axis(int& place, std::int64_t extent) {
 void JobBinder::bind_shape() {
     const Job& job = call_.job;
     const Result& result = program_.result;
-    if (job.work == Work::Dense) {
+    if (job.loop == LoopKind::Dense) {
         add_axis(program_.swapped ? call_.column_axis : call_.row_axis,
                  i_.count());
         add_axis(program_.swapped ? call_.row_axis : call_.column_axis,
                  j_.count());
     } else if (program_.one_point == Axes::None &&
-               (want_ != Query::Result || result.axes != Axes::None)) {
+               (query_ != Query::Result || result.axes != Axes::None)) {
         add_axis(call_.row_axis, job.rows);
     }
     if (result.rank == 1)

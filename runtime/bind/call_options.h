@@ -27,7 +27,7 @@ struct Rows {
 };
 
 struct BindOptions {
-    Query want = Query::Result;
+    Query query = Query::Result;
     /// Listed rows of the i- and the j-axis (of what the user calls i and j).
     std::optional<Rows> i = {}, j = {};
     /// The pairs that reductions meet; null: all. Of a Result only.

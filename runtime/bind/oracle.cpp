@@ -49,29 +49,29 @@ Oracle::Oracle(const KernelCall& call, GoingOn& going_on)
 }
 
 bool Oracle::reduces() const {
-    return job_.work == Work::Reduce || job_.work == Work::FoldRows;
+    return job_.loop == LoopKind::Reduce || job_.loop == LoopKind::FoldRows;
 }
 
 void Oracle::refuse_lists() const {
     const bool lists =
-        listed_columns_ || (job_.work == Work::FoldRows && job_.row_index);
+        listed_columns_ || (job_.loop == LoopKind::FoldRows && job_.row_index);
     const bool indices = std::ranges::any_of(
         call_.context.parsed->tree().nodes,
         [](const ast::Node& node) { return node.kind == ast::Kind::Index; });
-    if (lists && (indices || job_.work == Work::FoldRows))
+    if (lists && (indices || job_.loop == LoopKind::FoldRows))
         fail(Code::BadOption,
              {"check", "used with listed points of a reduced axis here",
               "check the formula without the list"});
 }
 
 std::int64_t Oracle::points() const {
-    if (job_.work == Work::FoldRows)
+    if (job_.loop == LoopKind::FoldRows)
         return 1;
-    return job_.work == Work::Dense ? job_.rows * job_.columns : job_.rows;
+    return job_.loop == LoopKind::Dense ? job_.rows * job_.columns : job_.rows;
 }
 
 Sample Oracle::sample(std::int64_t batch, std::int64_t point) const {
-    if (job_.work == Work::Dense)
+    if (job_.loop == LoopKind::Dense)
         return {batch, point / job_.columns, point % job_.columns};
     return {batch, point, point};
 }

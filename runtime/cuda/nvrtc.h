@@ -17,7 +17,7 @@
 namespace tilefold::cuda {
 
 /// Where NVRTC may be.
-struct NvrtcPlaces {
+struct NvrtcPaths {
     std::vector<std::string> packages; ///< folders that hold `nvidia/`
     std::vector<std::string> folders;  ///< folders that hold libraries
     bool system = true;                ///< loaded already, or the linker's
@@ -27,7 +27,7 @@ struct NvrtcPlaces {
 /// Thread-safe.
 class Nvrtc {
 public:
-    explicit Nvrtc(NvrtcPlaces places);
+    explicit Nvrtc(NvrtcPaths paths);
     ~Nvrtc();
     Nvrtc(const Nvrtc&) = delete;
     Nvrtc& operator=(const Nvrtc&) = delete;
@@ -48,7 +48,7 @@ private:
     struct Library;
     const Library& library();
 
-    NvrtcPlaces places_;
+    NvrtcPaths paths_;
     std::mutex mutex_;
     std::unique_ptr<Library> library_;
 };

@@ -76,7 +76,7 @@ private:
     ChosenTiles tiles_; ///< of chosen pairs; else none
     Numbers numbers_;
     std::shared_ptr<const Parameters> parameters_;
-    Places places_; ///< of states
+    MemoryLayout layout_; ///< of states
     std::optional<StreamMemory> memory_;
     std::size_t state_ = 0;
     std::vector<std::size_t> merged_; ///< by how often states were merged

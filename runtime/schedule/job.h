@@ -15,7 +15,7 @@
 namespace tilefold {
 
 /// Which entries run, and what becomes of the rows.
-enum class Work : std::uint8_t {
+enum class LoopKind : std::uint8_t {
     Reduce,   ///< a result for every row
     FoldRows, ///< rows are merged to one result
     Pairwise, ///< the pair term at (row k, column k)
@@ -67,7 +67,7 @@ struct Target {
 /// Everything pointed to outlives the run.
 struct Job {
     const Kernel* kernel = nullptr;
-    Work work = Work::Reduce;
+    LoopKind loop = LoopKind::Reduce;
     std::span<const tilefold_operand> operands; ///< of batch 0
     const Batches* batches = nullptr;
     const Chosen* chosen = nullptr; ///< null: all pairs
@@ -82,8 +82,8 @@ struct Job {
 
     /// Pairs of one batch.
     double pairs() const {
-        return work == Work::Pairwise ? double(rows)
-                                      : double(rows) * double(columns);
+        return loop == LoopKind::Pairwise ? double(rows)
+                                          : double(rows) * double(columns);
     }
     /// Estimated nanoseconds of one batch on one core.
     double nanoseconds() const {

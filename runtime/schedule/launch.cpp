@@ -20,7 +20,7 @@ namespace {
 
 /// A run shorter than this is over before a helper has woken up.
 constexpr double alone_nanoseconds = 60e3;
-/// What prepare takes for one of many constants.
+/// What computing takes for one of many constants.
 constexpr double constant_nanoseconds = 1;
 /// Work drawn at a time.
 constexpr double draw_nanoseconds = 20e3;
@@ -71,7 +71,7 @@ private:
     /// Of a group.
     static std::int64_t doubles(const Job& job, const Partition& partition) {
         std::int64_t slots = job.kernel->slots(job.width);
-        return job.work == Work::FoldRows
+        return job.loop == LoopKind::FoldRows
                    ? slots * stride(job, partition)
                    : slots * partition.block * partition.parts;
     }
@@ -148,7 +148,7 @@ void run_together(Run& run, ThreadPool& pool) {
 }
 
 /// Constants of the call, once for all batches and threads.
-void prepare(const Job& job, Progress& progress, double* constants) {
+void compute_constants(const Job& job, Progress& progress, double* constants) {
     cpu::FloatMode kernels;
     tilefold_call call{};
     call.operands = job.operands.data();
@@ -158,7 +158,7 @@ void prepare(const Job& job, Progress& progress, double* constants) {
     call.columns = job.columns;
     call.width = job.width;
     call.functions = job.functions;
-    prepare_watched(*job.kernel, call, {progress, true, kernels.callers()});
+    compute_constants(*job.kernel, call, {progress, true, kernels.callers()});
 }
 
 void run_watched(Run& run, ThreadPool& pool, const Poll& poll, bool alone) {
@@ -172,7 +172,7 @@ void run_watched(Run& run, ThreadPool& pool, const Poll& poll, bool alone) {
             const auto count = std::size_t(run.job.kernel->layout.constants);
             run.constants = reinterpret_cast<double*>(
                 constants.reserve(count * sizeof(double)));
-            prepare(run.job, progress, run.constants);
+            compute_constants(run.job, progress, run.constants);
         }
         if (!progress.stopped())
             run_together(run, pool);

@@ -40,8 +40,8 @@ void add_sizes(KernelUse& use, const KernelCall& call) {
     use.block = partition.block;
     use.row_pieces = partition.row_pieces;
     use.column_pieces = partition.column_pieces;
-    use.strips =
-        partition.strips ? std::int64_t(partition.strips->all.size()) : 0;
+    use.row_tasks =
+        partition.row_tasks ? std::int64_t(partition.row_tasks->all.size()) : 0;
 }
 
 } // namespace

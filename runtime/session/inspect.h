@@ -45,7 +45,7 @@ struct KernelUse {
     std::int64_t block = 0;         ///< rows of a state
     std::int64_t row_pieces = 0;    ///< of a batch
     std::int64_t column_pieces = 0; ///< of a piece of rows
-    std::int64_t strips = 0;        ///< of chosen pairs
+    std::int64_t row_tasks = 0;     ///< of chosen pairs
     bool folds_rows = false;
     bool is_for_one_point = false; ///< of an axis of few
     std::int32_t flat_width = 1;   ///< components that it takes for points

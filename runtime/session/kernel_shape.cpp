@@ -78,7 +78,7 @@ ValueShape value_shape(const Formula& pair,
             return shape;
         }
         BindOptions options;
-        options.want = Query::Dense;
+        options.query = Query::Dense;
         pair.bind(arguments, options); // says it better where it can
         throw;
     }

@@ -110,7 +110,7 @@ public:
     /// The texts that Options::plan takes, best first by the cost model; of a
     /// derivative, those of its first sweep.
     std::vector<std::string> plans(std::span<const NamedView> arguments,
-                            const BindOptions& options = {}) const;
+                                   const BindOptions& options = {}) const;
     /// Stage texts: reading, AST, IR, plan, LLVM IR, assembly; of a
     /// derivative, those of each sweep.
     std::vector<ExplainSection> explain(std::span<const NamedView> arguments,

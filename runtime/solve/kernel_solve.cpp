@@ -67,11 +67,11 @@ public:
           clocked_(clocked) {}
 
     void diagonal(std::span<double> out) {
-        evaluate({.want = Query::Diag, .goes_on = goes_on_}, out);
+        evaluate({.query = Query::Diag, .goes_on = goes_on_}, out);
     }
     void row(std::int64_t number, std::span<double> out) {
         evaluate(
-            {.want = Query::Dense, .i = Rows{&number, 1}, .goes_on = goes_on_},
+            {.query = Query::Dense, .i = Rows{&number, 1}, .goes_on = goes_on_},
             out);
     }
 

@@ -69,7 +69,7 @@ template <class T> bool any_within(const T* values, T limit) {
 /// each.
 BindOptions dense_on_host() {
     BindOptions options;
-    options.want = Query::Dense;
+    options.query = Query::Dense;
     options.on_host = true;
     return options;
 }

@@ -17,7 +17,8 @@ namespace tilefold::python {
 
 namespace {
 
-/// As given: nanobind makes optional strings where nothing may be thrown.
+/// A text as it was given: nanobind makes optional strings where nothing may be
+/// thrown.
 using GivenText = std::optional<nb::str>;
 
 /// What the constructor takes for an option of a type.
@@ -31,7 +32,7 @@ template <> struct Taken<double> {
     using Type = const nb::object&;
 };
 
-/// Of a finite number that is not negative; text is none.
+/// Reads a finite number that is not negative; text is none.
 std::optional<double> tolerance_of(const nb::object& given) {
     if (given.is_none())
         return std::nullopt;
@@ -131,7 +132,7 @@ constexpr const char* class_doc =
     "Picklable, where the progress callback is. Raises `ArgumentError` for a\n"
     "value that is not one of these.";
 
-/// Of the constructor.
+/// The signature of the constructor.
 constexpr const char* signature =
     "def __init__(self, *, "
 #define OPTION(name, scope, type, python, variable, doc)                       \

@@ -49,7 +49,7 @@ template <class Managed> Managed* lend(nb::handle self) {
     return managed.release();
 }
 
-/// Of a capsule that nobody has taken.
+/// Gives back what a capsule holds that nobody has taken.
 template <class Managed> void drop(PyObject* capsule, const char* name) {
     if (!PyCapsule_IsValid(capsule, name))
         return;

@@ -12,8 +12,8 @@
 
 namespace tilefold::python {
 
-/// Of the struct module's format: "<d", "q"; false for anything else.
-/// A complex element is read as its parts: `dtype` is theirs.
+/// Reads a format of the struct module, "<d" or "q"; false for anything else. A
+/// complex element is read as its parts: `dtype` is theirs.
 bool read_format(std::string_view format, std::size_t bytes, DType& dtype,
                  bool& is_complex);
 bool read_element_type(DLDataType type, DType& dtype, bool& is_complex);

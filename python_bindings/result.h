@@ -24,10 +24,10 @@ public:
     /// that is a device. Throws Error(OutOfMemory).
     void make(const Bound& bound, std::size_t number, const ArrayKind* kind,
               void* stream, bool is_complex = false);
-    /// One of the host. Throws Error(OutOfMemory).
+    /// Allocates an array of the host. Throws Error(OutOfMemory).
     void allocate(const ArrayKind* kind, DType dtype, const Extents& shape,
                   bool is_complex = false);
-    /// Of a complex result, its real parts.
+    /// The array that is written; the real parts of a complex one.
     const Output& output() const { return output_; }
     Output imaginary() const;
     /// What the call returns; NumPy's scalar where there are no axes.

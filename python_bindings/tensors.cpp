@@ -147,8 +147,8 @@ void refuse_negative(std::string_view name, PyObject* value) {
         fail(Code::TensorView, {std::string(name), "neg"});
 }
 
-/// Before the tensor is asked for its memory: what that would not tell. False
-/// where its gradient is to be recorded, and it is not to be asked.
+/// Asks, before the tensor is asked for its memory, what that would not tell.
+/// False where its gradient is to be recorded, and it is not to be asked.
 bool begin_lending(std::string_view name, PyObject* value,
                    const ArrayKind& kind, Pin& pin,
                    const ArrayRequest& wanted) {
@@ -172,7 +172,7 @@ bool begin_lending(std::string_view name, PyObject* value,
     return true;
 }
 
-/// By `__dlpack_device__`; 0 where the value does not say.
+/// The device that `__dlpack_device__` names; 0 where the value does not say.
 std::int32_t device_type(PyObject* value) {
     nb::object device =
         nb::steal(PyObject_CallMethod(value, "__dlpack_device__", nullptr));

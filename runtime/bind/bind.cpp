@@ -30,13 +30,13 @@ Mode mode_of(const BindOptions& options) {
     return options.ranges ? Mode::Chosen : Mode::Reduce;
 }
 
-/// Of a reading that is a cotangent or tangent; null otherwise.
+/// The role of a reading that is a cotangent or tangent; null otherwise.
 const SeedRole* seed_of(const ParsedFormula& formula,
                         const BoundArgument& reading) {
     return formula.seed_of(formula.find_name(reading.name), reading.part);
 }
 
-/// Where the formula reads `reading`, for a caret.
+/// The place where the formula reads `reading`, for a caret.
 Place place_of(const ParsedFormula& formula, const BoundArgument& reading) {
     int name = formula.find_name(reading.name);
     if (name < 0)
@@ -246,7 +246,8 @@ BoundArguments read_all(const ParsedFormula& formula,
     return readings;
 }
 
-/// Of the parameters, but those that are `tables`, or of the arrays.
+/// Checks the shapes of the parameters, but those that are `tables`, or of the
+/// arrays.
 void check_batches(const ParsedFormula& formula, const BoundArguments& readings,
                    const Ranges* ranges, bool parameters,
                    std::span<const std::int32_t> tables) {

@@ -33,7 +33,7 @@ BoundArgument batches_of(const Ranges& ranges, View& view) {
     return reading;
 }
 
-/// One call under construction.
+/// Fills one call.
 class JobBinder {
 public:
     JobBinder(KernelCall& call, const BoundArguments& readings,
@@ -351,7 +351,8 @@ void JobBinder::add_axis(int& place, std::int64_t extent) {
     call_.shape.push_back(extent);
 }
 
-/// After the batches: the kept axes as the user wrote them, then components.
+/// Appends to the batches the kept axes as the user wrote them, then
+/// components.
 void JobBinder::bind_shape() {
     const Job& job = call_.job;
     const Result& result = program_.result;

@@ -61,7 +61,7 @@ private:
     virtual double pairs() const = 0;
     virtual void compute(std::span<const Output> outs,
                          const RunOptions& options) const = 0;
-    /// Of outputs of the host, the largest relative error.
+    /// The largest relative error of outputs of the host.
     virtual double error_of(std::span<const Output> outs, std::int64_t rows,
                             const GoesOn& goes_on) const = 0;
     void require_outputs(std::span<const Output> outs) const;

@@ -137,7 +137,7 @@ private:
         return groups;
     }
 
-    /// Where the first component is.
+    /// The address of the first component of a result.
     const char* place(const Groups& groups, std::int64_t group,
                       const Sample& sample) const {
         std::int64_t batch = std::ranges::find(groups, group) - groups.begin();
@@ -242,7 +242,7 @@ private:
                           out.dtype);
     }
 
-    /// Of an element by its number in the order of C.
+    /// The offset of an element, by its number in the order of C.
     static std::int64_t offset_of(const Output& out, std::int64_t number) {
         std::int64_t offset = 0;
         for (std::size_t d = out.shape.size(); d-- > 0; number /= out.shape[d])

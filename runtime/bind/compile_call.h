@@ -11,7 +11,7 @@
 
 namespace tilefold {
 
-/// What of a call's sizes a kernel is made for.
+/// A call, as far as a kernel is made for it.
 struct CallShape {
     const BoundArguments& readings;
     const Lengths& lengths;
@@ -24,7 +24,7 @@ CallShape shape_of(const BoundArguments& readings, const Lengths& lengths,
                    std::span<const Location> devices, Mode mode,
                    const BindOptions& options, const Options& settings);
 
-/// What of it holds of derivatives, too.
+/// The part of a purpose that holds of derivatives, too.
 Specialization of_sweeps(const Specialization& purpose);
 
 /// Everything of an Executable but what concerns names. Throws Error.

@@ -52,7 +52,8 @@ struct KernelCall {
     Job job;             ///< all but the target
     Partition partition; ///< of the job
     boost::container::small_vector<tilefold_operand, 6> operands;
-    /// By operand, on a device: what of it is in the host's memory.
+    /// The bytes of each operand that are in the host's memory, in a call on a
+    /// device.
     boost::container::small_vector<Bytes, 6> on_host;
     boost::container::small_vector<double, 6> numbers; ///< given as numbers
     InputArrays inputs;
@@ -64,8 +65,8 @@ struct KernelCall {
 
     Extents shape;                    ///< of the result
     std::size_t batch_dimensions = 0; ///< leading ones of `shape`
-    /// Where the kernel's rows, columns and components lie in `shape`; -1:
-    /// nowhere.
+    /// The axes of `shape` on which the kernel's rows, columns and components
+    /// lie; -1: on none.
     int row_axis = -1, column_axis = -1, component_axis = -1;
 };
 

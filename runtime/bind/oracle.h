@@ -16,7 +16,8 @@ struct Sample {
     std::int64_t batch = 0, row = 0, column = 0;
 };
 
-/// Of one kernel; refers to `call`, whose arrays are the host's.
+/// Computes results of one kernel; refers to `call`, whose arrays are the
+/// host's.
 ///
 /// The interpreter numbers points 0, 1, 2 … on both axes. Lists on a kept axis
 /// are the points asked for; a list on the reduced axis is looked up when an

@@ -15,7 +15,7 @@ void check_out(const Extents& shape, DType dtype, const Location& location,
 /// numbers would wrap.
 void check_accumulate(DType dtype, bool accumulate);
 
-/// Where the results of a kernel go.
+/// The target of a kernel whose results go to `out`.
 Target target_of(const KernelCall& call, const Output& out, bool accumulate);
 
 } // namespace tilefold

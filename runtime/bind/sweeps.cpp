@@ -69,7 +69,7 @@ public:
                 gather(r);
     }
 
-    // For a check:
+    // A check asks for what follows.
 
     const KernelCall& kernel(std::size_t number) const {
         return kernels_[number];
@@ -79,7 +79,7 @@ public:
         return {const_cast<void*>(view.data), view.dtype, view.shape,
                 view.strides};
     }
-    /// By batch of a kernel, the number of the result's batch.
+    /// The number of the result's batch, for each batch of a kernel.
     std::vector<std::int64_t> groups(std::size_t result) const {
         std::vector<std::int64_t> groups;
         find_groups(result, groups);
@@ -219,7 +219,7 @@ private:
         readings_.push_back(reading);
     }
 
-    /// Where a part's number for a point and a component is, in its batch.
+    /// The place of a part's number for a point and a component, in its batch.
     struct Source {
         const char* base;
         std::int64_t point, component;
@@ -320,8 +320,8 @@ private:
             });
     }
 
-    /// For each batch dimension, how many points' blocks of the result lie
-    /// between two of its batches; 0 where it is summed.
+    /// The distance between two batches of a result, in blocks of its points,
+    /// for each batch dimension; 0 where it is summed.
     Extents batch_strides(std::size_t number) const {
         const SweepCall::Result& result = call_.results[number];
         Extents strides(call_.batch.size(), 0);
@@ -375,7 +375,8 @@ void sum_batches(SweepCall& call, std::span<const std::int64_t> dimensions) {
     }
 }
 
-/// Of the result that a label names: as its argument, or the formula's own.
+/// A result of the call: its shape is that of the argument that its label
+/// names, or the formula's own.
 SweepCall::Result result_of(const SweepCall& call,
                             const BoundArguments& arguments, std::size_t r) {
     const std::string& label = call.sweeps().labels[r];

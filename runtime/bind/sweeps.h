@@ -98,9 +98,9 @@ public:
     const Output& left(std::size_t kernel) const { return left_[kernel]; }
     bool is_read_later(std::size_t kernel) const { return is_read_[kernel]; }
 
-    /// Where a result comes from: some components of a sweep's (-1: it is
-    /// zero), which are summed over batches in groups: by batch of the sweep,
-    /// the number of the result's batch.
+    /// The origin of a result: some components of a sweep's (-1: it is zero),
+    /// which are summed over batches in groups: by batch of the sweep, the
+    /// number of the result's batch.
     struct Source {
         int sweep = -1;
         std::int32_t first = 0, components = 1;

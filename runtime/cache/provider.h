@@ -49,7 +49,7 @@ public:
     /// Everything but `runs`.
     Statistics statistics() const;
 
-    /// For fork(): nothing changes in between.
+    /// A fork() lies between these two, so that nothing changes meanwhile.
     void lock() { memory_.lock(); }
     void unlock() { memory_.unlock(); }
 

@@ -27,7 +27,7 @@ struct Options {
 
 /// Whether any setting of `scope` is set.
 bool sets_any(const Options& options, Scope scope);
-/// Of `scope`, `settings` where they are set; `base` elsewhere.
+/// The options of `base`, but for those of `scope` that `settings` sets.
 Options merged(Options base, const Options& settings, Scope scope);
 
 } // namespace tilefold

@@ -44,7 +44,8 @@ struct View {
     /// A C-contiguous array.
     static View of(const void* data, DType dtype, Extents shape);
     std::int64_t elements() const;
-    /// Of a C-contiguous array of its elements; may exceed any integer.
+    /// The bytes of a C-contiguous array of its elements; may exceed any
+    /// integer.
     double dense_bytes() const;
 };
 
@@ -73,7 +74,7 @@ struct Bytes {
 Bytes bytes_of(const void* data, DType dtype, const Extents& shape,
                const Extents& strides);
 
-/// One argument of a call.
+/// An argument of a call.
 struct NamedView {
     std::string_view name; ///< as the caller spells it
     View view;

@@ -29,7 +29,7 @@ inline constexpr int every_device = -1;
 /// TILEFOLD_PERF_MAP=1: loaded kernels are listed for `perf`.
 bool perf_map_wanted();
 
-/// Where CONDA_PREFIX, CUDA_HOME and CUDA_PATH have their libraries.
+/// The folders in which CONDA_PREFIX, CUDA_HOME and CUDA_PATH have libraries.
 std::vector<std::string> library_folders();
 
 } // namespace tilefold

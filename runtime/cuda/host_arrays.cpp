@@ -10,7 +10,7 @@
 namespace tilefold::cuda {
 namespace {
 
-/// Where a device's memory for arrays of any type may begin.
+/// The alignment of a device's memory for arrays of any type.
 constexpr std::size_t alignment = 256;
 
 } // namespace
@@ -102,7 +102,7 @@ std::int64_t HostArrays::batch_offset(const WorkItem& piece,
     return offset;
 }
 
-/// Of the array: lists may name any of its points.
+/// The points of the array that are sent: lists may name any of them.
 std::int64_t HostArrays::points(std::int64_t count,
                                 const std::int64_t* list) const {
     if (!list)

@@ -155,7 +155,7 @@ private:
     std::size_t next_ = 0, next_columns_ = 0;
 };
 
-/// Once for all pieces of the same batches.
+/// Brings these once for all pieces of the same batches.
 void TransferPipeline::bring_resident(const WorkItem& piece) {
     if (piece.batch_piece == resident_of_)
         return;
@@ -305,7 +305,7 @@ public:
         : arrays_(arrays), progress_(progress), draw_(0, arrays.cut().pieces()),
           folded_(std::size_t(arrays.cut().pieces())) {}
 
-    /// Until no piece is left. Never throws.
+    /// Takes pieces until none is left. Never throws.
     void work(const DeviceShare& sharer, const Watcher& watcher) {
         progress_.guard([&] {
             const Device::Current current(sharer.module->device());

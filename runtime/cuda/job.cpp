@@ -70,7 +70,7 @@ private:
         made_.operands = operands_;
     }
 
-    /// One combination of the outer batch dimensions.
+    /// Moves to one combination of the outer batch dimensions.
     void move_to(std::int64_t batch, const std::vector<DeviceOperand>& first) {
         operands_ = first;
         made_.operands = operands_;

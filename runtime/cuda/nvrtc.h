@@ -16,7 +16,7 @@
 
 namespace tilefold::cuda {
 
-/// Where NVRTC may be.
+/// The files and folders in which NVRTC may be.
 struct NvrtcPaths {
     std::vector<std::string> packages; ///< folders that hold `nvidia/`
     std::vector<std::string> folders;  ///< folders that hold libraries
@@ -32,10 +32,10 @@ public:
     Nvrtc(const Nvrtc&) = delete;
     Nvrtc& operator=(const Nvrtc&) = delete;
 
-    /// For a card of compute capability `major`.`minor`: a cubin where NVRTC
-    /// knows the card, else PTX of the newest that it knows. Throws
-    /// Error(NvrtcMissing), Error(NvrtcTooOld), or InternalError with
-    /// NVRTC's messages.
+    /// Compiles for a card of compute capability `major`.`minor`: a cubin where
+    /// NVRTC knows the card, else PTX of the newest that it knows. Throws
+    /// Error(NvrtcMissing), Error(NvrtcTooOld), or InternalError with NVRTC's
+    /// messages.
     Image compile(const Emitted& emitted, const Plan& plan, int major,
                   int minor);
     /// Emits and compiles; a plan that spills registers is followed by one

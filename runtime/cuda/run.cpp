@@ -145,7 +145,7 @@ Grid Run::merging(std::int64_t results, std::int64_t states) {
     return striding(results, call_.lanes);
 }
 
-/// From pageable memory: copied away when the call returns.
+/// The memory is pageable, so that it is copied away when the call returns.
 void Run::copy(char* to, const void* from, std::size_t bytes,
                const char* what) {
     if (bytes == 0)

@@ -54,7 +54,7 @@ struct Chosen {
     }
 };
 
-/// Where results go; strides in bytes.
+/// The place where results go; its strides are in bytes.
 struct Target {
     char* data = nullptr;
     std::int64_t row = 0;

@@ -68,7 +68,7 @@ private:
         std::int64_t multiple = job.kernel->layout.row_multiple;
         return (partition.parts + multiple - 1) / multiple * multiple;
     }
-    /// Of a group.
+    /// The doubles of a group's partial states.
     static std::int64_t doubles(const Job& job, const Partition& partition) {
         std::int64_t slots = job.kernel->slots(job.width);
         return job.loop == LoopKind::FoldRows
@@ -80,7 +80,7 @@ private:
     Partials partials_;
 };
 
-/// On the calling thread alone; without a callback nothing is counted.
+/// Runs on the calling thread alone; without a callback nothing is counted.
 void run_alone(Run& run) {
     ScratchLease scratch;
     cpu::FloatMode kernels;
@@ -100,7 +100,7 @@ void run_alone(Run& run) {
     }
 }
 
-/// One thread's share of a wave: its worker is made for the first piece.
+/// A thread's share of a wave; its worker is made for the first piece.
 class WaveThread {
 public:
     WaveThread(const Run& run, const Watcher& watcher)

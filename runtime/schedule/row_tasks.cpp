@@ -8,7 +8,7 @@
 namespace tilefold {
 namespace {
 
-/// Of unlike cost; more share the work no better.
+/// Pieces may be of unlike cost; more than these share the work no better.
 constexpr double most_pieces = 1024;
 
 void add_rows(std::vector<RowTask>& tasks, std::int64_t batch, Interval rows,

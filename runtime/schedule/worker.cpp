@@ -110,7 +110,7 @@ void Worker::shift(std::size_t dimension, std::int64_t steps) {
     at_[dimension] += steps;
 }
 
-/// To the next batch in order: nearly always one shift.
+/// Goes to the next batch in order, which is nearly always one shift.
 void Worker::step() {
     const Extents& extents = run_.job.batches->extents;
     std::size_t dimension = extents.size() - 1;
@@ -148,7 +148,7 @@ bool Worker::went_on(double pairs) {
     return watcher().advance(std::exchange(uncounted_, 0));
 }
 
-/// At most a block of rows.
+/// Adds columns to the state of at most a block of rows.
 bool Worker::accumulate(Interval rows, Interval columns, double* state) {
     for (std::int64_t j0 = columns.first; j0 < columns.last;
          j0 += partition_.call_columns) {

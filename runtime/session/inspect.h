@@ -26,7 +26,7 @@ const ast::Formula& tree_of(const Formula& formula);
 /// The steps by which it was differentiated.
 const Derivation& derivation_of(const Formula& formula);
 
-/// Of several kernels, the last one's.
+/// The program of the kernel, of several the last one's.
 const Program& program_of(const Bound& bound);
 /// The same; its arrays are the host's.
 const Artifact& artifact_of(const Bound& bound);
@@ -38,8 +38,8 @@ struct KernelUse {
     bool takes_column_tiles = false;
     Layout layout;
     std::int64_t scratch = 0, state = 0; ///< bytes: of a thread, of a row
-    /// As the kernel sees them. Of one of several sweeps they are 0, and so is
-    /// all below.
+    /// The sizes as the kernel sees them. Of one of several sweeps they are 0,
+    /// and so is all below.
     std::int64_t rows = 0, columns = 0, width = 0;
     std::int64_t batches = 0;
     std::int64_t block = 0;         ///< rows of a state

@@ -218,7 +218,7 @@ void Arguments::add_complex_number(std::string_view name, PyObject* value) {
     imaginary.view = View::of_number(PyComplex_ImagAsDouble(value));
 }
 
-/// Beside the real parts that were added last.
+/// Adds the imaginary parts beside the real ones that were added last.
 void Arguments::add_imaginary() {
     const NamedView real = views_.back();
     NamedView& imaginary = views_.emplace_back(real);

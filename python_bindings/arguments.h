@@ -36,14 +36,15 @@ public:
     Arguments(const Arguments&) = delete;
     Arguments& operator=(const Arguments&) = delete;
 
-    /// Of Options(stream=…), for what is added later.
+    /// Takes the stream of Options(stream=…), for what is added later.
     void use_stream(nb::handle stream) { wanted_.stream = stream; }
     /// Arrays that require gradients, which are refused else.
     void allow_gradients() { wanted_.allows_gradient = true; }
     /// Whether one of those is among them: it has lent no memory.
     bool requires_gradient() const { return requires_gradient_; }
     const ArrayRequest& wanted() const { return wanted_; }
-    /// Where work on the arrays is queued, by now; of the host, nowhere.
+    /// The stream on which work on the arrays added so far is queued; arrays of
+    /// the host have none.
     CallStream stream() const;
 
     /// `name` and `value` live as long as the Arguments.

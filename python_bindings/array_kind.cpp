@@ -88,15 +88,16 @@ void find_torch(ArrayKind& kind) {
         find_in_torch("torch.autograd.graph", "increment_version");
 }
 
-const dlpack::Exchange* exchange_of(nb::handle type) {
+const DLPackExchangeAPI* exchange_of(nb::handle type) {
     if (!nb::hasattr(type, "__dlpack_c_exchange_api__"))
         return nullptr;
     nb::object capsule = type.attr("__dlpack_c_exchange_api__");
     if (!PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api"))
         return nullptr;
-    auto* exchange = static_cast<const dlpack::Exchange*>(
+    auto* exchange = static_cast<const DLPackExchangeAPI*>(
         PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
-    return exchange->version.major == 1 ? exchange : nullptr;
+    return exchange->header.version.major == DLPACK_MAJOR_VERSION ? exchange
+                                                                  : nullptr;
 }
 
 /// A library of the array API standard, "" if results stay NumPy's.

@@ -2,8 +2,7 @@
 // are passed as arrays: found once a type, then looked up.
 #pragma once
 
-#include "python_bindings/dlpack.h"
-
+#include <dlpack/dlpack.h>
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
@@ -26,23 +25,24 @@ enum class Access : std::uint8_t {
     Convert,   ///< numpy.asarray: lists, data frames, anything else
 };
 
-/// One per Python type, alive as long as the process.
+/// What is known of a Python type. There is one for each, and it lives as long
+/// as the process.
 struct ArrayKind {
     Access access = Access::Convert;
     /// The library whose arrays results become, "torch"; empty: NumPy.
     std::string library;
-    const dlpack::Exchange* exchange = nullptr;
+    const DLPackExchangeAPI* exchange = nullptr;
     /// The library's from_dlpack; null where `exchange` allocates.
     PyObject* from_dlpack = nullptr;
-    /// Of a device's number, the stream that the library works on there; null
-    /// where it has no such function.
+    /// The function that gives the stream on which the library works on a
+    /// device of a number; null where it has none.
     PyObject* current_stream = nullptr;
     /// Tells of a value whether it is a tracer, where the type does not:
     /// torch's function for its own; else null.
     PyObject* is_tracer = nullptr;
-    /// Of torch's tensors, else null: what a trace records, null where none
-    /// does; the module that differentiates forwards; what adds one to a
-    /// tensor's version.
+    /// These three are set for torch's tensors: the function that gives what a
+    /// trace records, the module that differentiates forwards, and the function
+    /// that adds one to a tensor's version.
     PyObject* tracing_state = nullptr;
     PyObject* forward_mode = nullptr;
     PyObject* increment_version = nullptr;

@@ -24,7 +24,7 @@ constexpr std::size_t huge_page = std::size_t(2) << 20;
 constexpr std::size_t line = 64;
 /// Below, glibc's malloc() hands memory on by itself.
 constexpr double least_bytes = 32 << 20;
-/// Of all blocks that are kept.
+/// Bytes that are kept, of all blocks together.
 constexpr std::size_t most_kept = std::size_t(256) << 20;
 
 /// A mapping, by where it begins.
@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    /// At the front.
+    /// Puts a block at the front, unless there is no memory to keep it.
     bool is_kept(const Block& block) {
         try {
             blocks_.push_front(block);
@@ -109,7 +109,7 @@ std::size_t& size_of_block(void* array) {
                                            line);
 }
 
-// As NumPy calls them: `context` is the KeptBlocks.
+// NumPy calls the functions below with the KeptBlocks as `context`.
 
 void* allocate(void* context, std::size_t bytes) {
     if (bytes > SIZE_MAX / 2)
@@ -169,7 +169,7 @@ struct Handler {
         {&blocks, allocate, allocate_zeros, reallocate, release}};
 };
 
-/// As NumPy wants it: arrays hold references.
+/// Makes the capsule that NumPy wants: arrays hold references to it.
 nb::object make_handler() {
     auto handler = std::make_unique<Handler>();
     nb::object capsule = nb::steal(

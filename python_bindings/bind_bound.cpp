@@ -66,7 +66,7 @@ public:
     const FormulaHandle& formula() const { return formula_; }
 
 private:
-    /// One run at a time: another would write the same `out`.
+    /// Lets one run go on at a time: another would write the same `out`.
     class Turn {
     public:
         explicit Turn(std::atomic<bool>& running) : running_(running) {

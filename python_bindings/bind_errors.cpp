@@ -58,7 +58,7 @@ void raise(const char* name, std::string_view message,
     PyErr_SetObject(type.ptr(), error.ptr());
 }
 
-/// Where an allocation failed that nobody has a better message for.
+/// Tells of an allocation that failed, where nobody has a better message.
 void out_of_memory() {
     raise("OutOfMemory", "out of memory", "", {}, "OutOfMemory");
 }

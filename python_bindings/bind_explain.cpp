@@ -58,16 +58,14 @@ nb::list plans(const FormulaHandle& handle, nb::args positional,
     Call call;
     call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
     const Formula formula = formula_for(handle, call);
-    std::vector<Plan> all;
+    std::vector<std::string> all;
     {
         const WithoutGil released;
         all = formula.plans(call.arguments.views(), options_of(call));
     }
     nb::list texts;
-    for (const Plan& plan : all) {
-        const std::string text = print(plan);
+    for (const std::string& text : all)
         texts.append(nb::str(text.data(), text.size()));
-    }
     return texts;
 }
 

@@ -99,25 +99,25 @@ std::optional<Rows> rows_of(nb::handle numbers, Pin& pin) {
     return Rows{static_cast<const std::int64_t*>(view.data), view.shape[0]};
 }
 
-Query want_of(const std::string& name) {
+Query query_of(const std::string& name) {
     if (name == "diag")
         return Query::Diag;
     if (name == "pairs")
         return Query::Pairs;
     if (name == "dense")
         return Query::Dense;
-    internal_error("unknown want " + name);
+    internal_error("unknown query " + name);
 }
 
 /// The pair term of a kernel: diag, listed pairs, or a dense block.
 nb::object evaluate(const FormulaHandle& handle, nb::dict arguments,
-                    const std::string& want, nb::object i, nb::object j,
+                    const std::string& query, nb::object i, nb::object j,
                     nb::dict settings) {
     Pin i_pin, j_pin;
     Call call;
     call.read_for_elements(arguments, settings);
     BindOptions options = options_of(call);
-    options.want = want_of(want);
+    options.query = query_of(query);
     options.i = rows_of(i, i_pin);
     options.j = rows_of(j, j_pin);
     return run_call(handle, call, options);
@@ -369,10 +369,10 @@ void bind_pair_term(nb::class_<FormulaHandle>& formula) {
     formula
         .def("_evaluate", &evaluate,
              nb::sig("def _evaluate(self, arguments: "
-                     "dict[str, typing.Any], want: str, i: typing.Any, "
+                     "dict[str, typing.Any], query: str, i: typing.Any, "
                      "j: typing.Any, settings: dict[str, typing.Any]) -> "
                      "typing.Any"),
-             nb::arg("arguments"), nb::arg("want"), nb::arg("i").none(),
+             nb::arg("arguments"), nb::arg("query"), nb::arg("i").none(),
              nb::arg("j").none(), nb::arg("settings"))
         .def("_with_sizes", &text_with_sizes,
              nb::sig("def _with_sizes(self, arguments: "

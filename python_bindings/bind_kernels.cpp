@@ -30,7 +30,7 @@ nb::dict described(const KernelUse& use) {
     facts["block"] = use.block;
     facts["row_pieces"] = use.row_pieces;
     facts["column_pieces"] = use.column_pieces;
-    facts["strips"] = use.strips;
+    facts["row_tasks"] = use.row_tasks;
     facts["folds_rows"] = use.folds_rows;
     facts["one_point"] = use.is_for_one_point;
     facts["flat_width"] = use.flat_width;
@@ -44,7 +44,7 @@ nb::list kernels(const FormulaHandle& formula, nb::dict arguments,
     call.read(arguments.ptr(), settings.ptr());
     BindOptions options = options_of(call);
     if (dense)
-        options.want = Query::Dense;
+        options.query = Query::Dense;
     const Bound bound = bound_of(formula_for(formula, call), call, options);
     nb::list uses;
     for (const KernelUse& use : kernels_of(bound))

@@ -11,12 +11,14 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace tilefold::python {
 
 namespace {
 
-/// As given: nanobind makes optional strings where nothing may be thrown.
+/// A text as it was given: nanobind makes optional strings where nothing may be
+/// thrown.
 using GivenText = std::optional<nb::str>;
 
 /// What the constructor takes for an option of a type.
@@ -26,20 +28,11 @@ template <class Value> struct Taken {
 template <> struct Taken<std::string> {
     using Type = const GivenText&;
 };
-template <> struct Taken<Isa> : Taken<std::string> {};
-template <> struct Taken<Plan> : Taken<std::string> {};
 template <> struct Taken<double> {
     using Type = const nb::object&;
 };
 
-Isa isa_of(const std::string& text) {
-    Isa isa{};
-    if (!parse_isa(text, isa))
-        fail(Code::UnknownTarget, {text, isa_spellings()});
-    return isa;
-}
-
-/// Of a finite number that is not negative; text is none.
+/// Reads a finite number that is not negative; text is none.
 std::optional<double> tolerance_of(const nb::object& given) {
     if (given.is_none())
         return std::nullopt;
@@ -64,16 +57,6 @@ void read(std::optional<std::string>& option, const GivenText& given) {
         option = nb::cast<std::string>(*given);
 }
 
-void read(std::optional<Isa>& option, const GivenText& given) {
-    if (given)
-        option = isa_of(nb::cast<std::string>(*given));
-}
-
-void read(std::optional<Plan>& option, const GivenText& given) {
-    if (given)
-        option = parse_plan(nb::cast<std::string>(*given));
-}
-
 void read(std::optional<double>& option, const nb::object& given) {
     option = tolerance_of(given);
 }
@@ -93,28 +76,9 @@ void set_options(OptionsHandle* self,
 #define OPTION(name, scope, type, python, variable, doc)                       \
     read(options.name, name);
 #include "runtime/core/options.def"
-    if (options.devices)
-        parse_devices(*options.devices);
+    options = normalised(std::move(options));
     self->progress = std::move(progress);
     self->stream = std::move(stream);
-}
-
-/// An option as Python has it.
-template <class Value>
-std::optional<Value> shown(const std::optional<Value>& option) {
-    return option;
-}
-
-std::optional<std::string> shown(const std::optional<Isa>& option) {
-    if (!option)
-        return std::nullopt;
-    return std::string(spelling_of(*option));
-}
-
-std::optional<std::string> shown(const std::optional<Plan>& option) {
-    if (!option)
-        return std::nullopt;
-    return print(*option);
 }
 
 template <class Value>
@@ -129,7 +93,7 @@ nb::dict settings_of(const OptionsHandle& self) {
     const Options& options = self.options;
     nb::dict settings;
 #define OPTION(name, scope, type, python, variable, doc)                       \
-    put(settings, #name, shown(options.name));
+    put(settings, #name, options.name);
 #include "runtime/core/options.def"
     return settings;
 }
@@ -168,7 +132,7 @@ constexpr const char* class_doc =
     "Picklable, where the progress callback is. Raises `ArgumentError` for a\n"
     "value that is not one of these.";
 
-/// Of the constructor.
+/// The signature of the constructor.
 constexpr const char* signature =
     "def __init__(self, *, "
 #define OPTION(name, scope, type, python, variable, doc)                       \
@@ -191,7 +155,7 @@ void bind_options(nb::module_& module) {
                 nb::arg("stream") = nb::none(), nb::sig(signature));
 #define OPTION(name, scope, type, python, variable, doc)                       \
     options.def_prop_ro(                                                       \
-        #name, [](const OptionsHandle& o) { return shown(o.options.name); });
+        #name, [](const OptionsHandle& o) { return o.options.name; });
 #include "runtime/core/options.def"
     options.def("__repr__", &repr)
         .def("__reduce__", &reduce_to_settings,

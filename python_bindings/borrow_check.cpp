@@ -9,14 +9,14 @@ namespace tilefold::python {
 
 namespace {
 
-bool lies_at(const dlpack::Tensor& tensor, const View& view) {
+bool lies_at(const DLTensor& tensor, const View& view) {
     const char* data = static_cast<const char*>(tensor.data);
     if ((data ? data + tensor.byte_offset : nullptr) != view.data ||
-        std::size_t(tensor.axes) != view.shape.size())
+        std::size_t(tensor.ndim) != view.shape.size())
         return false;
     for (std::size_t d = 0; d < view.shape.size(); ++d)
         if (tensor.shape[d] != view.shape[d] || !tensor.strides ||
-            tensor.strides[d] * (tensor.type.bits / 8) != view.strides[d])
+            tensor.strides[d] * (tensor.dtype.bits / 8) != view.strides[d])
             return false;
     return true;
 }
@@ -46,9 +46,10 @@ void BorrowCheck::add(std::string_view name, PyObject* tensor) {
 }
 
 bool BorrowCheck::moved(const Lent& lent) {
-    dlpack::Tensor tensor;
+    DLTensor tensor;
     if (lent.exchange &&
-        lent.exchange->borrow(lent.tensor.ptr(), &tensor) == 0 &&
+        lent.exchange->dltensor_from_py_object_no_sync(lent.tensor.ptr(),
+                                                       &tensor) == 0 &&
         lies_at(tensor, lent.view))
         return false;
     forget_error(); // slowly: it may have no strides, no elements, no table

@@ -1,9 +1,9 @@
 // python_bindings/borrow_check.h - tensors whose memory is read again later.
 #pragma once
 
-#include "python_bindings/dlpack.h"
 #include "runtime/core/view.h"
 
+#include <dlpack/dlpack.h>
 #include <nanobind/nanobind.h>
 
 #include <string>
@@ -44,7 +44,7 @@ private:
     struct Lent {
         std::string name;
         nb::object tensor;
-        const dlpack::Exchange* exchange; ///< null: lends through a capsule
+        const DLPackExchangeAPI* exchange; ///< null: lends through a capsule
         View view;
     };
     static bool moved(const Lent& lent);

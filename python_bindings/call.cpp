@@ -58,7 +58,7 @@ bool truth_of(const char* name, PyObject* value) {
     return truth == 1;
 }
 
-/// One number, or several.
+/// Reads one number, or several.
 Extents dimensions_of(PyObject* value) {
     Extents dimensions;
     nb::handle given(value);
@@ -142,7 +142,7 @@ void Call::read_mapping(PyObject* mapping) {
 }
 
 void Call::read(PyObject* positional, PyObject* keywords) {
-    // Before arrays of a device are asked for.
+    // The stream is read before arrays of a device are asked for.
     if (PyObject* given = keywords
                               ? PyDict_GetItem(keywords, python_state().options)
                               : nullptr)
@@ -367,7 +367,7 @@ nb::object run_call(const FormulaHandle& handle, const Call& call,
         result.use(call.out, call.arguments.wanted());
     else
         result.make(bound, 0, call.arguments.kind(), stream.handle);
-    const Output out = result.output();
+    const Output& out = result.output();
     run_without_gil(bound, {&out, 1}, run, stream);
     return result.take();
 }

@@ -43,8 +43,8 @@ struct Call {
     /// The same; false, with nothing read any further, where an array requires
     /// a gradient and the call, which has no `out`, is its library's to record.
     bool read_unless_recorded(PyObject* positional, PyObject* keywords);
-    /// As read(), for elements of a kernel: fails where something is said of
-    /// its reductions.
+    /// Reads as read() does, for elements of a kernel: fails where something is
+    /// said of its reductions.
     void read_for_elements(nb::handle positional, nb::handle keywords);
     /// Calls visit(object) for each reference that is held.
     template <class Visit> void each_reference(Visit visit) const {
@@ -66,7 +66,7 @@ public:
     /// Throws Error.
     Results(const Bound& bound, const Call& call, void* stream);
 
-    /// In the order of `bound`.
+    /// All outputs, in the order of `bound`.
     std::span<const Output> outputs() const { return outputs_; }
     /// What `give` makes of the one result, or a tuple of each.
     template <class Give> nb::object each(Give give) {
@@ -117,7 +117,8 @@ Formula derived_as(Formula formula, const Derivation& derivation);
 /// `formula` in the session that the call names, or its own.
 Formula formula_for(const FormulaHandle& formula, const Call& call);
 
-/// Of a Result; they refer to the call. Signals end what takes long.
+/// The options of a call of Query::Result; they refer to the call. Signals end
+/// what takes long.
 BindOptions options_of(const Call& call);
 
 /// Looks for signals; false with a Python error set. Takes the GIL itself.

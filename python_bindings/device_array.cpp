@@ -15,7 +15,7 @@ namespace tilefold::python {
 
 namespace {
 
-std::size_t bytes_of(const Extents& shape, const dlpack::ElementType& type) {
+std::size_t bytes_of(const Extents& shape, const DLDataType& type) {
     std::size_t bytes = std::size_t(type.bits) / 8;
     for (const std::int64_t extent : shape)
         bytes *= std::size_t(extent);
@@ -30,26 +30,26 @@ const DeviceArray& array_in(nb::handle self) {
 template <class Managed> Managed* lend(nb::handle self) {
     const DeviceArray& array = array_in(self);
     auto managed = std::make_unique<Managed>();
-    managed->tensor.data = array.data();
-    managed->tensor.device = {dlpack::Cuda, array.location().number};
-    managed->tensor.axes = std::int32_t(array.shape().size());
-    managed->tensor.type = array.type();
+    managed->dl_tensor.data = array.data();
+    managed->dl_tensor.device = {kDLCUDA, array.location().number};
+    managed->dl_tensor.ndim = std::int32_t(array.shape().size());
+    managed->dl_tensor.dtype = array.type();
     // It lives as long as the array, and nobody writes to it.
-    managed->tensor.shape = const_cast<std::int64_t*>(array.shape().data());
-    managed->tensor.strides = nullptr;
-    managed->tensor.byte_offset = 0;
-    managed->context = self.inc_ref().ptr();
+    managed->dl_tensor.shape = const_cast<std::int64_t*>(array.shape().data());
+    managed->dl_tensor.strides = nullptr;
+    managed->dl_tensor.byte_offset = 0;
+    managed->manager_ctx = self.inc_ref().ptr();
     managed->deleter = [](Managed* lent) {
         const AnyGil gil;
         if (!gil)
             return; // the process ends, and all of its memory with it
-        nb::handle(static_cast<PyObject*>(lent->context)).dec_ref();
+        nb::handle(static_cast<PyObject*>(lent->manager_ctx)).dec_ref();
         delete lent;
     };
     return managed.release();
 }
 
-/// Of a capsule that nobody has taken.
+/// Gives back what a capsule holds that nobody has taken.
 template <class Managed> void drop(PyObject* capsule, const char* name) {
     if (!PyCapsule_IsValid(capsule, name))
         return;
@@ -61,20 +61,20 @@ nb::object capsule_of(nb::handle self, bool versioned) {
     if (!versioned) {
         constexpr static const char* name = "dltensor";
         return nb::steal(PyCapsule_New(
-            lend<dlpack::Managed>(self), name,
-            [](PyObject* capsule) { drop<dlpack::Managed>(capsule, name); }));
+            lend<DLManagedTensor>(self), name,
+            [](PyObject* capsule) { drop<DLManagedTensor>(capsule, name); }));
     }
     constexpr static const char* name = "dltensor_versioned";
-    auto* lent = lend<dlpack::ManagedVersioned>(self);
+    auto* lent = lend<DLManagedTensorVersioned>(self);
     lent->version = {1, 0};
     lent->flags = 0;
     return nb::steal(PyCapsule_New(lent, name, [](PyObject* capsule) {
-        drop<dlpack::ManagedVersioned>(capsule, name);
+        drop<DLManagedTensorVersioned>(capsule, name);
     }));
 }
 
 nb::tuple device_of(const DeviceArray& array) {
-    return nb::make_tuple(int(dlpack::Cuda), array.location().number);
+    return nb::make_tuple(int(kDLCUDA), array.location().number);
 }
 
 nb::object export_array(nb::handle self, nb::object stream,

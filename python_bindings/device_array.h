@@ -2,10 +2,10 @@
 // lent to other libraries through DLPack.
 #pragma once
 
-#include "python_bindings/dlpack.h"
 #include "runtime/schedule/device_backend.h"
 #include "runtime/session/session.h"
 
+#include <dlpack/dlpack.h>
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
@@ -24,7 +24,7 @@ public:
 
     void* data() const { return memory_->data(); }
     const std::vector<std::int64_t>& shape() const { return shape_; }
-    const dlpack::ElementType& type() const { return type_; }
+    const DLDataType& type() const { return type_; }
     const Location& location() const { return location_; }
     void* stream() const { return stream_; }
     /// What is queued on `stream` from now on finds what was written.
@@ -35,7 +35,7 @@ private:
     Location location_;
     void* stream_;
     std::vector<std::int64_t> shape_;
-    dlpack::ElementType type_;
+    DLDataType type_;
     DeviceMemoryPointer memory_;
 };
 

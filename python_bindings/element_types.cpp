@@ -29,13 +29,13 @@ std::optional<DTypeKind> kind_of_format(char character) {
 std::uint8_t code_of(DType dtype) {
     switch (kind_of(dtype)) {
     case DTypeKind::Float:
-        return dtype == DType::BF16 ? dlpack::Bfloat : dlpack::Float;
+        return dtype == DType::BF16 ? kDLBfloat : kDLFloat;
     case DTypeKind::Signed:
-        return dlpack::Signed;
+        return kDLInt;
     case DTypeKind::Unsigned:
-        return dlpack::Unsigned;
+        return kDLUInt;
     case DTypeKind::Truth:
-        return dlpack::Truth;
+        return kDLBool;
     }
     return 255;
 }
@@ -85,15 +85,14 @@ bool read_format(std::string_view format, std::size_t bytes, DType& dtype,
     return false;
 }
 
-bool read_element_type(dlpack::ElementType type, DType& dtype,
-                       bool& is_complex) {
-    is_complex = type.code == dlpack::Complex && type.bits >= 64;
+bool read_element_type(DLDataType type, DType& dtype, bool& is_complex) {
+    is_complex = type.code == kDLComplex && type.bits >= 64;
     if (is_complex) {
         dtype = type.bits == 64 ? DType::F32 : DType::F64;
         return type.lanes == 1 && type.bits == bits_of(dtype, true);
     }
     for (DType candidate : every_dtype) {
-        dlpack::ElementType known = element_type(candidate);
+        DLDataType known = element_type(candidate);
         if (known.code == type.code && known.bits == type.bits &&
             type.lanes == 1) {
             dtype = candidate;
@@ -103,8 +102,8 @@ bool read_element_type(dlpack::ElementType type, DType& dtype,
     return false;
 }
 
-dlpack::ElementType element_type(DType dtype, bool is_complex) {
-    return {is_complex ? std::uint8_t(dlpack::Complex) : code_of(dtype),
+DLDataType element_type(DType dtype, bool is_complex) {
+    return {is_complex ? std::uint8_t(kDLComplex) : code_of(dtype),
             bits_of(dtype, is_complex), 1};
 }
 

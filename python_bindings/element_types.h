@@ -3,7 +3,8 @@
 #pragma once
 
 #include "compiler/ir/types.h"
-#include "python_bindings/dlpack.h"
+
+#include <dlpack/dlpack.h>
 
 #include <cstddef>
 #include <string>
@@ -11,13 +12,12 @@
 
 namespace tilefold::python {
 
-/// Of the struct module's format: "<d", "q"; false for anything else.
-/// A complex element is read as its parts: `dtype` is theirs.
+/// Reads a format of the struct module, "<d" or "q"; false for anything else. A
+/// complex element is read as its parts: `dtype` is theirs.
 bool read_format(std::string_view format, std::size_t bytes, DType& dtype,
                  bool& is_complex);
-bool read_element_type(dlpack::ElementType type, DType& dtype,
-                       bool& is_complex);
-dlpack::ElementType element_type(DType dtype, bool is_complex = false);
+bool read_element_type(DLDataType type, DType& dtype, bool& is_complex);
+DLDataType element_type(DType dtype, bool is_complex = false);
 /// "float64", "complex64"; NumPy has no "bfloat16" of its own.
 std::string numpy_name(DType dtype, bool is_complex = false);
 

@@ -2,8 +2,7 @@
 // asked for.
 #pragma once
 
-#include "python_bindings/dlpack.h"
-
+#include <dlpack/dlpack.h>
 #include <nanobind/nanobind.h>
 
 #include <string_view>
@@ -25,8 +24,8 @@ public:
     bool take_buffer(PyObject* value, int flags);
     const Py_buffer& buffer() const { return buffer_; }
     void take_object(nb::object object) { object_ = std::move(object); }
-    void take_tensor(dlpack::Managed* tensor) { tensor_ = tensor; }
-    void take_tensor(dlpack::ManagedVersioned* tensor) { versioned_ = tensor; }
+    void take_tensor(DLManagedTensor* tensor) { tensor_ = tensor; }
+    void take_tensor(DLManagedTensorVersioned* tensor) { versioned_ = tensor; }
     /// Calls visit(object) for each reference that is held.
     template <class Visit> void each_reference(Visit visit) const {
         visit(buffer_.obj);
@@ -44,8 +43,8 @@ public:
 private:
     Py_buffer buffer_;
     nb::object object_;
-    dlpack::Managed* tensor_ = nullptr;
-    dlpack::ManagedVersioned* versioned_ = nullptr;
+    DLManagedTensor* tensor_ = nullptr;
+    DLManagedTensorVersioned* versioned_ = nullptr;
 };
 
 /// How an array is asked for.

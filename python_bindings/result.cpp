@@ -159,23 +159,24 @@ void Result::allocate_numpy(DType dtype, const Extents& shape,
     output_.data = pin_.buffer().buf;
 }
 
-void Result::allocate_tensor(const dlpack::Exchange& exchange, DType dtype,
+void Result::allocate_tensor(const DLPackExchangeAPI& exchange, DType dtype,
                              const Extents& shape, bool is_complex) {
     Extents extents = shape;
-    dlpack::Tensor prototype{};
-    prototype.device = {dlpack::Cpu, 0};
+    DLTensor prototype{};
+    prototype.device = {kDLCPU, 0};
     if (!output_.location.is_host())
-        prototype.device = {dlpack::Cuda, output_.location.number};
-    prototype.axes = std::int32_t(shape.size());
-    prototype.type = element_type(dtype, is_complex);
+        prototype.device = {kDLCUDA, output_.location.number};
+    prototype.ndim = std::int32_t(shape.size());
+    prototype.dtype = element_type(dtype, is_complex);
     prototype.shape = extents.data();
     auto ignore = [](void*, const char*, const char*) {};
-    if (exchange.allocate(&prototype, &tensor_, nullptr, ignore) != 0) {
+    if (exchange.managed_tensor_allocator(&prototype, &tensor_, nullptr,
+                                          ignore) != 0) {
         PyErr_Clear();
         out_of_memory(dtype, shape);
     }
-    output_.data =
-        static_cast<char*>(tensor_->tensor.data) + tensor_->tensor.byte_offset;
+    output_.data = static_cast<char*>(tensor_->dl_tensor.data) +
+                   tensor_->dl_tensor.byte_offset;
 }
 
 nb::object Result::take() {
@@ -185,7 +186,8 @@ nb::object Result::take() {
     }
     if (tensor_) {
         void* object = nullptr;
-        if (kind_->exchange->to_object(tensor_, &object) != 0)
+        if (kind_->exchange->managed_tensor_to_py_object_no_sync(tensor_,
+                                                                 &object) != 0)
             throw nb::python_error();
         tensor_ = nullptr;
         return nb::steal(static_cast<PyObject*>(object));

@@ -24,10 +24,10 @@ public:
     /// that is a device. Throws Error(OutOfMemory).
     void make(const Bound& bound, std::size_t number, const ArrayKind* kind,
               void* stream, bool is_complex = false);
-    /// One of the host. Throws Error(OutOfMemory).
+    /// Allocates an array of the host. Throws Error(OutOfMemory).
     void allocate(const ArrayKind* kind, DType dtype, const Extents& shape,
                   bool is_complex = false);
-    /// Of a complex result, its real parts.
+    /// The array that is written; the real parts of a complex one.
     const Output& output() const { return output_; }
     Output imaginary() const;
     /// What the call returns; NumPy's scalar where there are no axes.
@@ -47,7 +47,7 @@ public:
 
 private:
     void allocate_numpy(DType dtype, const Extents& shape, bool is_complex);
-    void allocate_tensor(const dlpack::Exchange& exchange, DType dtype,
+    void allocate_tensor(const DLPackExchangeAPI& exchange, DType dtype,
                          const Extents& shape, bool is_complex);
     void describe(const ArrayKind* kind, DType dtype, const Extents& shape,
                   bool is_complex);
@@ -55,7 +55,7 @@ private:
     Output output_;
     Pin pin_;
     nb::object object_;
-    dlpack::ManagedVersioned* tensor_ = nullptr;
+    DLManagedTensorVersioned* tensor_ = nullptr;
     const ArrayKind* kind_ = nullptr;
     bool given_ = false;
     bool is_lent_ = false; ///< it is a DeviceArray

@@ -9,7 +9,7 @@ namespace tilefold::python {
 
 namespace {
 
-/// Where Python's packages are, for one that holds NVRTC.
+/// Adds the folders of Python's packages, one of which may hold NVRTC.
 Options with_packages(Options options) {
     nb::object folders = nb::module_::import_("sys").attr("path");
     for (nb::handle folder : folders) {

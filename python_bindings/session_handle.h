@@ -34,7 +34,8 @@ public:
 
     const Session& session() const { return *session_; }
     nb::handle progress() const { return settings_.progress; }
-    /// As it was given, which another process resolves for itself.
+    /// The settings as they were given, which another process resolves for
+    /// itself.
     const OptionsHandle& settings() const { return settings_; }
     /// The session for a call with `options`: this one, or one of its own for
     /// each set of those that a session is made of; the last few are kept.
@@ -56,7 +57,8 @@ private:
 
 /// The session of calls that name none; made at its first use.
 std::shared_ptr<SessionHandle> default_session();
-/// One for all that ask for the same settings; the last few are kept.
+/// The one session for all that ask for the same settings; the last few are
+/// kept.
 std::shared_ptr<SessionHandle> session_with(const OptionsHandle& settings);
 
 void bind_options(nb::module_& module);

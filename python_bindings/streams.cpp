@@ -32,8 +32,8 @@ std::optional<void*> handle_by_protocol(nb::handle value) {
 /// What a library says is its current stream of a device.
 std::optional<void*> current_stream(const ArrayKind& kind, int number) {
     void* handle = nullptr;
-    if (kind.exchange && kind.exchange->current_stream &&
-        kind.exchange->current_stream(dlpack::Cuda, number, &handle) == 0)
+    if (kind.exchange && kind.exchange->current_work_stream &&
+        kind.exchange->current_work_stream(kDLCUDA, number, &handle) == 0)
         return handle;
     PyErr_Clear();
     if (!kind.current_stream)

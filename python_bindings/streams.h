@@ -13,7 +13,7 @@ namespace tilefold::python {
 
 namespace nb = nanobind;
 
-/// As drivers know it; see RunOptions::stream.
+/// A stream as drivers know it; see RunOptions::stream.
 struct CallStream {
     void* handle = nullptr;
     /// The library of the arrays may use other streams, which nobody knows: a

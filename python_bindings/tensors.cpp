@@ -33,19 +33,20 @@ std::string device_of(PyObject* value) {
 }
 
 bool is_of_cuda(std::int32_t device_type) {
-    return device_type == dlpack::Cuda || device_type == dlpack::CudaManaged;
+    return device_type == kDLCUDA || device_type == kDLCUDAManaged;
 }
 
 bool is_lendable(std::int32_t device_type) {
-    return device_type == dlpack::Cpu || device_type == dlpack::CudaHost ||
+    return device_type == kDLCPU || device_type == kDLCUDAHost ||
            is_of_cuda(device_type);
 }
 
 Location location_of(std::string_view name, PyObject* value,
-                     const dlpack::Device& device) {
-    if (!is_lendable(device.type))
+                     const DLDevice& device) {
+    if (!is_lendable(device.device_type))
         refuse_device(name, value);
-    return is_of_cuda(device.type) ? Location::cuda(device.number) : Location{};
+    return is_of_cuda(device.device_type) ? Location::cuda(device.device_id)
+                                          : Location{};
 }
 
 /// torch's view of the conjugate is not what its memory says.
@@ -58,11 +59,11 @@ void refuse_conjugate(std::string_view name, PyObject* value) {
 
 /// What a tensor of no memory, as torch's fake ones, or a library's mistake
 /// would make us read.
-void check_memory(std::string_view name, const dlpack::Tensor& tensor) {
-    if (tensor.axes < 0 || (tensor.axes > 0 && !tensor.shape))
+void check_memory(std::string_view name, const DLTensor& tensor) {
+    if (tensor.ndim < 0 || (tensor.ndim > 0 && !tensor.shape))
         fail(Code::NotLent, {std::string(name), "it has no shape"});
     const std::span<const std::int64_t> shape(tensor.shape,
-                                              std::size_t(tensor.axes));
+                                              std::size_t(tensor.ndim));
     if (std::ranges::any_of(shape, [](std::int64_t n) { return n < 0; }))
         fail(Code::NotLent, {std::string(name), "its shape is negative"});
     if (!tensor.data && std::ranges::count(shape, 0) == 0)
@@ -70,22 +71,22 @@ void check_memory(std::string_view name, const dlpack::Tensor& tensor) {
 }
 
 View view_of_tensor(std::string_view name, PyObject* value,
-                    const dlpack::Tensor& tensor, Pin& pin) {
+                    const DLTensor& tensor, Pin& pin) {
     check_memory(name, tensor);
     View view;
     view.location = location_of(name, value, tensor.device);
-    if (!read_element_type(tensor.type, view.dtype, pin.is_complex))
+    if (!read_element_type(tensor.dtype, view.dtype, pin.is_complex))
         fail(Code::UnsupportedDType, {std::string(name), element_name(value)});
     if (pin.is_complex)
         refuse_conjugate(name, value);
     view.data = tensor.data
                     ? static_cast<const char*>(tensor.data) + tensor.byte_offset
                     : reinterpret_cast<const char*>(no_elements);
-    view.shape.assign(tensor.shape, tensor.shape + tensor.axes);
-    view.strides.resize(std::size_t(tensor.axes));
-    std::int64_t step = tensor.type.bits / 8;
+    view.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
+    view.strides.resize(std::size_t(tensor.ndim));
+    std::int64_t step = tensor.dtype.bits / 8;
     std::int64_t dense = step;
-    for (std::int32_t axis = tensor.axes; axis-- > 0;) {
+    for (std::int32_t axis = tensor.ndim; axis-- > 0;) {
         view.strides[axis] =
             tensor.strides ? tensor.strides[axis] * step : dense;
         dense *= tensor.shape[axis];
@@ -146,8 +147,8 @@ void refuse_negative(std::string_view name, PyObject* value) {
         fail(Code::TensorView, {std::string(name), "neg"});
 }
 
-/// Before the tensor is asked for its memory: what that would not tell. False
-/// where its gradient is to be recorded, and it is not to be asked.
+/// Asks, before the tensor is asked for its memory, what that would not tell.
+/// False where its gradient is to be recorded, and it is not to be asked.
 bool begin_lending(std::string_view name, PyObject* value,
                    const ArrayKind& kind, Pin& pin,
                    const ArrayRequest& wanted) {
@@ -171,7 +172,7 @@ bool begin_lending(std::string_view name, PyObject* value,
     return true;
 }
 
-/// By `__dlpack_device__`; 0 where the value does not say.
+/// The device that `__dlpack_device__` names; 0 where the value does not say.
 std::int32_t device_type(PyObject* value) {
     nb::object device =
         nb::steal(PyObject_CallMethod(value, "__dlpack_device__", nullptr));
@@ -242,12 +243,12 @@ nb::object capsule_of(std::string_view name, PyObject* value,
 View view_of_exchange(std::string_view name, PyObject* value,
                       const ArrayKind& kind, Pin& pin,
                       const ArrayRequest& wanted) {
-    const dlpack::Exchange& exchange = *kind.exchange;
+    const DLPackExchangeAPI& exchange = *kind.exchange;
     if (!begin_lending(name, value, kind, pin, wanted))
         return {};
     pin.take_object(nb::borrow(value));
-    dlpack::Tensor tensor;
-    if (exchange.borrow(value, &tensor) != 0)
+    DLTensor tensor;
+    if (exchange.dltensor_from_py_object_no_sync(value, &tensor) != 0)
         refuse_unlent(name, value);
     return view_of_tensor(name, value, tensor, pin);
 }
@@ -259,25 +260,26 @@ View view_of_dlpack(std::string_view name, PyObject* value,
         return {};
     nb::object capsule = capsule_of(name, value, kind, wanted);
     if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
-        auto* lent = static_cast<dlpack::ManagedVersioned*>(
+        auto* lent = static_cast<DLManagedTensorVersioned*>(
             PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
         PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
         pin.take_tensor(lent);
-        if (lent->version.major != 1) // nothing else of it is known
+        if (lent->version.major !=
+            DLPACK_MAJOR_VERSION) // nothing else of it is known
             fail(Code::NotLent,
                  {std::string(name), "its DLPack is of version " +
                                          std::to_string(lent->version.major)});
-        if (wanted.writable && (lent->flags & dlpack::read_only_flag))
+        if (wanted.writable && (lent->flags & DLPACK_FLAG_BITMASK_READ_ONLY))
             fail(Code::ReadOnlyOut);
-        return view_of_tensor(name, value, lent->tensor, pin);
+        return view_of_tensor(name, value, lent->dl_tensor, pin);
     }
-    auto* lent = static_cast<dlpack::Managed*>(
+    auto* lent = static_cast<DLManagedTensor*>(
         PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
     if (!lent)
         refuse_unlent(name, value);
     PyCapsule_SetName(capsule.ptr(), "used_dltensor");
     pin.take_tensor(lent);
-    return view_of_tensor(name, value, lent->tensor, pin);
+    return view_of_tensor(name, value, lent->dl_tensor, pin);
 }
 
 } // namespace tilefold::python

@@ -55,7 +55,7 @@ class Framework(Protocol):
     def call(self, formula: Any, /, *positional: Any, **keywords: Any) -> Any:
         """`formula(*positional, **keywords)`, recorded."""
 
-    def elements(self, pair: Any, want: str, i: Any, j: Any) -> Any:
+    def elements(self, pair: Any, query: str, i: Any, j: Any) -> Any:
         """What `PairTerm.evaluate` gives, recorded."""
 
     def solve(

@@ -109,15 +109,15 @@ class PairTerm:
         ]
         return self.compiled(skeleton._substitute(operands))
 
-    def elements(self, want: str, i: Any = None, j: Any = None) -> Any:
+    def elements(self, query: str, i: Any = None, j: Any = None) -> Any:
         """As `evaluate`, recorded by a framework that records."""
         if framework := recording(self.arguments.values()):
-            return framework.elements(self, want, i, j)
-        return self.evaluate(want, i, j)
+            return framework.elements(self, query, i, j)
+        return self.evaluate(query, i, j)
 
-    def evaluate(self, want: str, i: Any = None, j: Any = None) -> Any:
+    def evaluate(self, query: str, i: Any = None, j: Any = None) -> Any:
         """The pair term itself: "diag", "pairs" or "dense"."""
-        rest = (self.arguments, want, i, j, self.settings)
+        rest = (self.arguments, query, i, j, self.settings)
         if not self.is_complex:
             return self.formula._evaluate(*rest)
         real, imaginary = (

@@ -119,13 +119,13 @@ def _log_determinant(
     return value, system.info, system.warning
 
 
-def elements(pair: PairTerm, want: str, i: Any, j: Any) -> Any:
+def elements(pair: PairTerm, query: str, i: Any, j: Any) -> Any:
     """What `PairTerm.evaluate` gives, recorded."""
     if pair.is_complex:
-        real, imaginary = (elements(part, want, i, j) for part in pair.parts())
+        real, imaginary = (elements(part, query, i, j) for part in pair.parts())
         return torch.complex(real, imaginary)
     chosen = pair.selected(1, i).selected(2, j)
-    if want == "pairs":
+    if query == "pairs":
         return chosen.diagonal()
     record, values = _record(chosen.formula, chosen.arguments, chosen.settings)
     return _Dense.apply(record, *values)  # type: ignore[no-untyped-call]

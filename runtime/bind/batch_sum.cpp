@@ -3,8 +3,8 @@
 #include "runtime/bind/batch_sum.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/bind/bind_job.h"
 #include "runtime/bind/outputs.h"
-#include "runtime/core/element.h"
 #include "runtime/schedule/device_backend.h"
 
 #include <memory>
@@ -12,71 +12,6 @@
 #include <utility>
 
 namespace tilefold {
-namespace {
-
-using detail::BoundState;
-
-/// For each dimension of the results, the distance between their sums.
-Extents strides_of_sums(const BoundState& bound) {
-    Extents strides(bound.shape.size(), 0);
-    std::int64_t stride = 1;
-    for (std::size_t d = strides.size(); d-- > 0;) {
-        if (d < bound.summed.size() && bound.summed[d])
-            continue;
-        strides[d] = stride;
-        stride *= bound.shape[d];
-    }
-    return strides;
-}
-
-/// Memory for all results, and sums of 0.
-std::unique_ptr<BoundState::Sums>
-memory_for(const BoundState& bound, const View& results, std::int64_t sums) {
-    const double bytes = results.dense_bytes();
-    try {
-        if (bytes > 0x1p62)
-            throw std::bad_alloc();
-        auto memory = bound.spare_sums.take();
-        if (!memory)
-            memory = std::make_unique<BoundState::Sums>();
-        memory->results.resize(std::size_t(bytes));
-        memory->sums.reset(std::size_t(sums), results.dtype);
-        return memory;
-    } catch (const std::bad_alloc&) {
-        fail(Code::OutOfMemory,
-             {"the results before they are summed over batches",
-              std::to_string(std::int64_t(bytes / 1e6)) + " MB",
-              "pass fewer batches at a time, with accumulate=True"});
-    }
-}
-
-void run_on_device(const BoundState& bound, const Output& out,
-                   const RunOptions& options) {
-    DeviceBackend& backend = bound.session->devices.of(bound.location);
-    const View results =
-        View::of(nullptr, bound.executable->program.result.dtype, bound.shape);
-    const DeviceMemoryPointer memory = backend.allocate(
-        bound.location.number,
-        std::size_t(results.elements()) * size_of(results.dtype),
-        options.stream, "the results before they are summed over batches",
-        "pass fewer batches at a time, with accumulate=True");
-    detail::queue_job(
-        bound,
-        target_of(bound, Output::of(memory->data(), results.dtype, bound.shape),
-                  false),
-        options.stream);
-    StridedReduction sums;
-    sums.from = memory->data();
-    sums.from_dtype = results.dtype;
-    for (std::size_t d = 0; d < bound.shape.size(); ++d)
-        (d < bound.summed.size() && bound.summed[d] ? sums.summed : sums.kept)
-            .push_back({bound.shape[d], results.strides[d]});
-    write_to(sums, out, options.accumulate);
-    backend.gather(bound.location.number, sums, options.stream);
-}
-
-} // namespace
-
 void check_summed(DType dtype) {
     if (dtype == DType::Bool)
         fail(Code::SumBatchOf,
@@ -106,34 +41,100 @@ Extents without_summed(const Extents& shape, const std::vector<bool>& summed) {
     return left;
 }
 
-void bind_batch_sum(BoundState& bound,
-                    std::span<const std::int64_t> dimensions) {
-    check_summed(bound.executable->program.result.dtype);
-    bound.summed = summed_of(dimensions, bound.batch_dimensions);
-    bound.sum_shape = without_summed(bound.shape, bound.summed);
+namespace {
+
+/// The distance between sums of results of `shape`, for each dimension.
+Extents strides_of_sums(const Extents& shape, const std::vector<bool>& summed) {
+    Extents strides(shape.size(), 0);
+    std::int64_t stride = 1;
+    for (std::size_t d = strides.size(); d-- > 0;) {
+        if (d < summed.size() && summed[d])
+            continue;
+        strides[d] = stride;
+        stride *= shape[d];
+    }
+    return strides;
 }
 
-void run_batch_sum(const BoundState& bound, const Output& out,
-                   const RunOptions& options) {
-    const DType dtype = bound.executable->program.result.dtype;
-    check_accumulate(dtype, options.accumulate);
-    check_out(without_summed(bound.shape, bound.summed), dtype, bound.location,
-              {bound.inputs.data(), bound.inputs.size()}, out);
-    if (!bound.location.is_host())
-        return run_on_device(bound, out, options);
-    std::unique_ptr<BoundState::Sums> memory = memory_for(
-        bound, View::of(nullptr, dtype, bound.shape), out.elements());
+} // namespace
+
+BoundBatchSum::BoundBatchSum(Binding&& binding)
+    : BoundState(binding), call_(context(), std::move(binding.executable)) {
+    fill_job(call_, binding.arguments, binding.lengths, binding.options);
+    check_summed(call_.dtype());
+    summed_ = summed_of(binding.options.sum_batch, call_.batch_dimensions);
+    shape_ = without_summed(call_.shape, summed_);
+    strides_ = strides_of_sums(call_.shape, summed_);
+    results_ = View::of(nullptr, call_.dtype(), call_.shape);
+    target_ = target_of(call_, Output::of(nullptr, call_.dtype(), call_.shape),
+                        false);
+}
+
+double BoundBatchSum::pairs() const {
+    return pairs_of(call_.job, call_.partition);
+}
+
+/// Memory for all results, and sums of 0.
+std::unique_ptr<BoundBatchSum::Memory>
+BoundBatchSum::memory_for(std::int64_t sums) const {
+    const double bytes = results_.dense_bytes();
+    try {
+        if (bytes > 0x1p62)
+            throw std::bad_alloc();
+        auto memory = spare_.take();
+        if (!memory)
+            memory = std::make_unique<Memory>();
+        memory->results.resize(std::size_t(bytes));
+        memory->sums.reset(std::size_t(sums), results_.dtype);
+        return memory;
+    } catch (const std::bad_alloc&) {
+        fail(Code::OutOfMemory,
+             {"the results before they are summed over batches",
+              std::to_string(std::int64_t(bytes / 1e6)) + " MB",
+              "pass fewer batches at a time, with accumulate=True"});
+    }
+}
+
+/// The run and the sums, on a device.
+void BoundBatchSum::queue(const Output& out, const RunOptions& options) const {
+    DeviceBackend& backend = context().session->devices.of(location());
+    const DeviceMemoryPointer memory = backend.allocate(
+        location().number,
+        std::size_t(results_.elements()) * size_of(results_.dtype),
+        options.stream, "the results before they are summed over batches",
+        "pass fewer batches at a time, with accumulate=True");
+    Target target = target_;
+    target.data = static_cast<char*>(memory->data());
+    call_.queue(target, options.stream);
+    StridedReduction sums;
+    sums.from = memory->data();
+    sums.from_dtype = results_.dtype;
+    for (std::size_t d = 0; d < call_.shape.size(); ++d)
+        (d < summed_.size() && summed_[d] ? sums.summed : sums.kept)
+            .push_back({call_.shape[d], results_.strides[d]});
+    write_to(sums, out, options.accumulate);
+    backend.gather(location().number, sums, options.stream);
+}
+
+void BoundBatchSum::compute(std::span<const Output> outs,
+                            const RunOptions& options) const {
+    const Output& out = outs[0];
+    const DType dtype = call_.dtype();
+    check_out(shape_, dtype, location(), call_.inputs, out);
+    if (!location().is_host())
+        return queue(out, options);
+    std::unique_ptr<Memory> memory = memory_for(out.elements());
     const std::byte* result = memory->results.data();
-    Job job = bound.job;
-    job.target = target_of(
-        bound, Output::of(memory->results.data(), dtype, bound.shape), false);
-    detail::run_job(bound, job, options.poll);
-    each_element(bound.shape, strides_of_sums(bound), [&](std::int64_t at) {
+    Job job = call_.job;
+    job.target = target_;
+    job.target.data = reinterpret_cast<char*>(memory->results.data());
+    call_.run(job, options.poll);
+    each_element(call_.shape, strides_, [&](std::int64_t at) {
         memory->sums.add(std::size_t(at), result);
         result += size_of(dtype);
     });
     memory->sums.store(out, options.accumulate);
-    bound.spare_sums.give(std::move(memory));
+    spare_.give(std::move(memory));
 }
 
 } // namespace tilefold

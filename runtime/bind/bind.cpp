@@ -7,13 +7,16 @@
 #include "formulas/diagnostic.h"
 #include "runtime/bind/batch_sum.h"
 #include "runtime/bind/bind_job.h"
+#include "runtime/bind/bound_kernel.h"
 #include "runtime/bind/call_location.h"
+#include "runtime/bind/compile_call.h"
 #include "runtime/bind/indices.h"
-#include "runtime/bind/prepare.h"
 #include "runtime/bind/sweeps.h"
 #include "runtime/bind/two_readings.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace tilefold {
 namespace {
@@ -22,18 +25,18 @@ using detail::BoundState;
 using detail::FormulaState;
 
 Mode mode_of(const BindOptions& options) {
-    if (options.want != Query::Result)
+    if (options.query != Query::Result)
         return Mode::Values;
     return options.ranges ? Mode::Chosen : Mode::Reduce;
 }
 
-/// Of a reading that is a cotangent or tangent; null otherwise.
+/// The role of a reading that is a cotangent or tangent; null otherwise.
 const SeedRole* seed_of(const ParsedFormula& formula,
                         const BoundArgument& reading) {
     return formula.seed_of(formula.find_name(reading.name), reading.part);
 }
 
-/// Where the formula reads `reading`, for a caret.
+/// The place where the formula reads `reading`, for a caret.
 Place place_of(const ParsedFormula& formula, const BoundArgument& reading) {
     int name = formula.find_name(reading.name);
     if (name < 0)
@@ -131,13 +134,13 @@ void explain_batch_of_numbers(const ParsedFormula& formula,
     }
 }
 
-ExecutablePointer prepare(const FormulaState& formula,
-                          std::span<const NamedView> arguments,
-                          const CallShape& call, const GoesOn& goes_on) {
+ExecutablePointer compiled(const FormulaState& formula,
+                           std::span<const NamedView> arguments,
+                           const CallShape& call, const GoesOn& goes_on) {
     const BoundArguments& readings = call.readings;
     std::shared_ptr<Executable> executable;
     try {
-        executable = tilefold::prepare(
+        executable = compile_call(
             formula, types_of(*formula.parsed, arguments, readings), call,
             goes_on);
     } catch (const Error& error) {
@@ -243,7 +246,8 @@ BoundArguments read_all(const ParsedFormula& formula,
     return readings;
 }
 
-/// Of the parameters, but those that are `tables`, or of the arrays.
+/// Checks the shapes of the parameters, but those that are `tables`, or of the
+/// arrays.
 void check_batches(const ParsedFormula& formula, const BoundArguments& readings,
                    const Ranges* ranges, bool parameters,
                    std::span<const std::int32_t> tables) {
@@ -280,6 +284,14 @@ void check_parameters(const ParsedFormula& formula,
     }
 }
 
+std::shared_ptr<BoundState> bound_of(Binding&& binding) {
+    if (binding.executable->sweeps)
+        return std::make_shared<BoundSweeps>(std::move(binding));
+    if (!binding.options.sum_batch.empty())
+        return std::make_shared<BoundBatchSum>(std::move(binding));
+    return std::make_shared<BoundKernel>(std::move(binding));
+}
+
 } // namespace
 
 std::shared_ptr<BoundState> bind(const FormulaState& formula,
@@ -310,28 +322,14 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     signature.add_mode(call.mode, call.purpose, call.tuned);
     ExecutablePointer executable = all_known ? parsed.find(signature) : nullptr;
     if (!executable) {
-        executable = prepare(formula, arguments, call, options.goes_on);
+        executable = compiled(formula, arguments, call, options.goes_on);
         formula.parsed->keep(signature, executable);
     }
     check_parameters(parsed, *executable, arguments, readings, lengths);
     if (batched)
         check_batches(parsed, readings, ranges, true, tables_of(*executable));
-    auto bound = std::make_shared<BoundState>();
-    bound->session = formula.session;
-    bound->parsed = formula.parsed;
-    bound->settings = formula.settings;
-    bound->executable = std::move(executable);
-    bound->location = location;
-    bound->indices = index_arrays(*bound->executable, readings);
-    check_indices(bound->indices, options.goes_on);
-    if (bound->executable->sweeps) {
-        bind_sweeps(*bound, readings, lengths, options);
-        return bound;
-    }
-    fill_job(*bound, parsed, readings, lengths, options);
-    if (!options.sum_batch.empty())
-        bind_batch_sum(*bound, options.sum_batch);
-    return bound;
+    return bound_of(
+        {formula, location, std::move(executable), readings, lengths, options});
 }
 
 Compilable compilable(const FormulaState& formula,

@@ -9,7 +9,7 @@
 
 namespace tilefold {
 
-/// Checks everything, finds or compiles the kernel, fills a BoundState.
+/// Checks everything, finds or compiles the kernel, and binds the arrays to it.
 std::shared_ptr<detail::BoundState> bind(const detail::FormulaState& formula,
                                          std::span<const NamedView> arguments,
                                          const BindOptions& options);

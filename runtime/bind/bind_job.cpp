@@ -13,8 +13,6 @@
 namespace tilefold {
 namespace {
 
-using detail::BoundState;
-
 /// An axis as the user sees it: its length and the rows listed of it.
 struct AxisRows {
     std::int64_t length = -1; ///< -1: no array says
@@ -36,17 +34,16 @@ BoundArgument batches_of(const Ranges& ranges, View& view) {
     return reading;
 }
 
-/// One call under construction.
+/// Fills one call.
 class JobBinder {
 public:
-    JobBinder(BoundState& bound, const ParsedFormula& formula,
-              const BoundArguments& readings, const Lengths& lengths,
-              const BindOptions& options)
-        : bound_(bound), program_(bound.executable->program), formula_(formula),
-          readings_(readings), want_(options.want), i_{lengths.i, options.i},
+    JobBinder(KernelCall& call, const BoundArguments& readings,
+              const Lengths& lengths, const BindOptions& options)
+        : call_(call), program_(call.executable->program), readings_(readings),
+          query_(options.query), i_{lengths.i, options.i},
           j_{lengths.j, options.j} {
         if (program_.pairs != ir::Pairs::All)
-            bound_.ranges = options.ranges;
+            call_.ranges = options.ranges;
     }
 
     void run() {
@@ -56,13 +53,13 @@ public:
         bind_batches();
         bind_ranges();
         bind_shape();
-        const Executable& executable = *bound_.executable;
-        bound_.job.literals = program_.graph.literals.data();
+        const Executable& executable = *call_.executable;
+        call_.job.literals = program_.graph.literals.data();
         if (!executable.kernel)
             return; // of a device
-        bound_.job.kernel = &executable.kernel->image.kernel();
-        bound_.job.functions = executable.functions;
-        bound_.partition = partition_of(bound_.job);
+        call_.job.kernel = &executable.kernel->image.kernel();
+        call_.job.functions = executable.functions;
+        call_.partition = partition_of(call_.job);
     }
 
 private:
@@ -94,8 +91,8 @@ private:
                reading(graph_argument).axes == program_.one_point;
     }
     const char* add_number(double number) {
-        bound_.numbers.push_back(number);
-        return reinterpret_cast<const char*>(&bound_.numbers.back());
+        call_.numbers.push_back(number);
+        return reinterpret_cast<const char*>(&call_.numbers.back());
     }
     static Bytes bytes_of_number(const char* number) {
         return {number, number + sizeof(double)};
@@ -121,25 +118,24 @@ private:
     std::int64_t paired_rows();
     void add_axis(int& place, std::int64_t extent);
 
-    BoundState& bound_;
+    KernelCall& call_;
     const Program& program_;
-    const ParsedFormula& formula_;
     const BoundArguments& readings_;
-    Query want_;
+    Query query_;
     AxisRows i_, j_;
 };
 
 void JobBinder::bind_operands() {
     std::size_t count = program_.argument_order.size();
-    bound_.numbers.reserve(count); // operands point into it
+    call_.numbers.reserve(count); // operands point into it
     for (std::size_t k = 0; k < count; ++k) {
         if (is_length(k)) {
             const bool of_i = program_.argument_order[k] == points_on_i;
             const double points = double((of_i ? i_ : j_).count());
             tilefold_operand length{};
             length.base = add_number(points);
-            bound_.operands.push_back(length);
-            bound_.on_host.push_back(bytes_of_number(length.base));
+            call_.operands.push_back(length);
+            call_.on_host.push_back(bytes_of_number(length.base));
             continue;
         }
         const BoundArgument& from = reading(k);
@@ -150,22 +146,22 @@ void JobBinder::bind_operands() {
             operand.stride = std::exchange(operand.component, 0);
         if (!operand.base && from.view->shape.empty()) {
             operand.base = add_number(from.view->number);
-            bound_.on_host.push_back(bytes_of_number(operand.base));
+            call_.on_host.push_back(bytes_of_number(operand.base));
         } else {
             const Bytes bytes = bytes_of(from.view->data, from.dtype,
                                          from.view->shape, from.view->strides);
-            bound_.inputs.push_back(
+            call_.inputs.push_back(
                 {std::string(from.name), bytes, from.view->location});
-            bound_.on_host.push_back(from.view->location.is_host() ? bytes
-                                                                   : Bytes{});
+            call_.on_host.push_back(from.view->location.is_host() ? bytes
+                                                                  : Bytes{});
         }
         if (lacks_first_point(k)) { // every component is 0
             operand.base = add_number(0);
             operand.stride = operand.component = operand.column = 0;
         }
-        bound_.operands.push_back(operand);
+        call_.operands.push_back(operand);
     }
-    bound_.job.operands = {bound_.operands.data(), bound_.operands.size()};
+    call_.job.operands = {call_.operands.data(), call_.operands.size()};
 }
 
 /// Every argument of dynamic width has the one width of the call.
@@ -173,7 +169,7 @@ void JobBinder::bind_width() {
     if (program_.width_argument < 0)
         return;
     const BoundArgument& first = reading(std::size_t(program_.width_argument));
-    bound_.job.width = first.rows;
+    call_.job.width = first.rows;
     for (std::size_t k = 0; k < program_.graph.arguments.size(); ++k)
         if (program_.graph.arguments[k].rows == dynamic &&
             reading(k).rows != first.rows)
@@ -184,7 +180,7 @@ void JobBinder::bind_width() {
 
 void JobBinder::require(const AxisRows& axis) const {
     if (!axis.known())
-        fail(Code::UnknownAxis, {formula_.text(), Span{}},
+        fail(Code::UnknownAxis, {call_.context.parsed->text(), Span{}},
              {&axis == &i_ ? "i" : "j", "the formula"});
 }
 
@@ -211,20 +207,20 @@ const std::int64_t* JobBinder::bind_list(const AxisRows& axis,
 }
 
 void JobBinder::bind_lists(bool with_columns) {
-    bound_.job.row_index = bind_list(rows(), bound_.row_list);
+    call_.job.row_index = bind_list(rows(), call_.row_list);
     if (with_columns)
-        bound_.job.column_index = bind_list(columns(), bound_.column_list);
+        call_.job.column_index = bind_list(columns(), call_.column_list);
 }
 
 void JobBinder::bind_reduction() {
-    Job& job = bound_.job;
-    job.work = program_.folds_rows ? Work::FoldRows : Work::Reduce;
+    Job& job = call_.job;
+    job.loop = program_.folds_rows ? LoopKind::FoldRows : LoopKind::Reduce;
     require(rows());
     job.rows = rows().count() * program_.flat_width;
     if (!program_.single_column)
         require(columns());
     job.columns = program_.single_column ? 1 : columns().count();
-    const std::optional<Plan>& plan = bound_.executable->plan;
+    const std::optional<Plan>& plan = call_.executable->plan;
     if (plan && plan->nest == Nest::Rows && job.columns > plan->panel)
         fail(Code::BadPlan,
              {"nest", "rows of at most " + std::to_string(plan->panel) +
@@ -235,8 +231,8 @@ void JobBinder::bind_reduction() {
 
 /// No reduction: one result a point of the one axis, or one in all.
 void JobBinder::bind_map() {
-    Job& job = bound_.job;
-    job.work = Work::Pairwise;
+    Job& job = call_.job;
+    job.loop = LoopKind::Pairwise;
     job.rows = 1;
     if (program_.result.axes != Axes::None) {
         require(rows());
@@ -255,7 +251,7 @@ std::int64_t JobBinder::paired_rows() {
     require(i_);
     if (i_.count() == j_.count())
         return i_.count();
-    if (want_ == Query::Pairs)
+    if (query_ == Query::Pairs)
         fail(Code::BadOption,
              {"rows and columns",
               "lists of " + std::to_string(i_.count()) + " and " +
@@ -273,22 +269,22 @@ std::int64_t JobBinder::paired_rows() {
 
 /// The pair term for some pairs.
 void JobBinder::bind_values() {
-    Job& job = bound_.job;
-    if (want_ == Query::Dense) {
-        job.work = Work::Dense;
+    Job& job = call_.job;
+    if (query_ == Query::Dense) {
+        job.loop = LoopKind::Dense;
         require(i_);
         require(j_);
         job.rows = rows().count();
         job.columns = columns().count();
     } else {
-        job.work = Work::Pairwise;
+        job.loop = LoopKind::Pairwise;
         job.rows = job.columns = paired_rows();
     }
     bind_lists(true);
 }
 
 void JobBinder::bind_sizes() {
-    if (want_ != Query::Result)
+    if (query_ != Query::Result)
         bind_values();
     else if (!ir::reduces(program_.graph))
         bind_map();
@@ -298,79 +294,80 @@ void JobBinder::bind_sizes() {
 
 /// Ranges choose points by their numbers on the axes.
 void JobBinder::bind_ranges() {
-    if (!bound_.ranges)
+    if (!call_.ranges)
         return;
-    bound_.ranges->check_lengths(i_.count(), j_.count());
+    call_.ranges->check_lengths(i_.count(), j_.count());
     View view;
-    const BoundArgument reading = batches_of(*bound_.ranges, view);
-    bound_.chosen.ranges = bound_.ranges.get();
-    bound_.chosen.transposed = program_.pairs == ir::Pairs::ChosenTransposed;
-    for (std::size_t d = 0; d < bound_.batch_dimensions; ++d)
-        if (bound_.shape[d] != 1)
-            bound_.chosen.strides.push_back(
-                batch_stride(reading, bound_.shape, d));
-    bound_.chosen.extents = bound_.batches.extents;
-    bound_.job.chosen = &bound_.chosen;
+    const BoundArgument reading = batches_of(*call_.ranges, view);
+    call_.chosen.ranges = call_.ranges.get();
+    call_.chosen.transposed = program_.pairs == ir::Pairs::ChosenTransposed;
+    for (std::size_t d = 0; d < call_.batch_dimensions; ++d)
+        if (call_.shape[d] != 1)
+            call_.chosen.strides.push_back(
+                batch_stride(reading, call_.shape, d));
+    call_.chosen.extents = call_.batches.extents;
+    call_.job.chosen = &call_.chosen;
 }
 
 /// Batch dimensions of extent 1 are no loop.
 void JobBinder::bind_batches() {
-    bound_.shape = batch_shape(readings_, bound_.ranges.get());
-    bound_.batch_dimensions = bound_.shape.size();
-    for (std::size_t d = 0; d < bound_.shape.size(); ++d) {
-        if (bound_.shape[d] == 1)
+    call_.shape = batch_shape(readings_, call_.ranges.get());
+    call_.batch_dimensions = call_.shape.size();
+    for (std::size_t d = 0; d < call_.shape.size(); ++d) {
+        if (call_.shape[d] == 1)
             continue;
-        bound_.batches.extents.push_back(bound_.shape[d]);
-        for (std::size_t k = 0; k < bound_.operands.size(); ++k) {
+        call_.batches.extents.push_back(call_.shape[d]);
+        for (std::size_t k = 0; k < call_.operands.size(); ++k) {
             std::int64_t stride =
                 is_length(k) || lacks_first_point(k)
                     ? 0
-                    : batch_stride(reading(k), bound_.shape, d);
-            bound_.batches.strides.push_back(stride);
-            bound_.batches.moves_parameters |=
+                    : batch_stride(reading(k), call_.shape, d);
+            call_.batches.strides.push_back(stride);
+            call_.batches.moves_parameters |=
                 stride != 0 && reads_first_point(k);
         }
     }
     if (program_.one_point != Axes::None)
         bind_points_as_batches();
-    bound_.job.batches = &bound_.batches;
+    call_.job.batches = &call_.batches;
 }
 
 /// The points of an axis whose kernel is for one are the innermost batches.
 void JobBinder::bind_points_as_batches() {
     const std::int64_t points =
         (program_.one_point == Axes::I ? i_ : j_).count();
-    bound_.shape.push_back(points);
-    bound_.batch_dimensions = bound_.shape.size();
+    call_.shape.push_back(points);
+    call_.batch_dimensions = call_.shape.size();
     if (points == 1)
         return;
-    bound_.batches.extents.push_back(points);
-    for (std::size_t k = 0; k < bound_.operands.size(); ++k)
-        bound_.batches.strides.push_back(
+    call_.batches.extents.push_back(points);
+    for (std::size_t k = 0; k < call_.operands.size(); ++k)
+        call_.batches.strides.push_back(
             is_on_one_point(k) ? reading(k).operand.stride : 0);
-    bound_.batches.moves_parameters = true;
+    call_.batches.moves_parameters = true;
 }
 
 void JobBinder::add_axis(int& place, std::int64_t extent) {
-    place = int(bound_.shape.size());
-    bound_.shape.push_back(extent);
+    place = int(call_.shape.size());
+    call_.shape.push_back(extent);
 }
 
-/// After the batches: the kept axes as the user wrote them, then components.
+/// Appends to the batches the kept axes as the user wrote them, then
+/// components.
 void JobBinder::bind_shape() {
-    const Job& job = bound_.job;
+    const Job& job = call_.job;
     const Result& result = program_.result;
-    if (job.work == Work::Dense) {
-        add_axis(program_.swapped ? bound_.column_axis : bound_.row_axis,
+    if (job.loop == LoopKind::Dense) {
+        add_axis(program_.swapped ? call_.column_axis : call_.row_axis,
                  i_.count());
-        add_axis(program_.swapped ? bound_.row_axis : bound_.column_axis,
+        add_axis(program_.swapped ? call_.row_axis : call_.column_axis,
                  j_.count());
     } else if (program_.one_point == Axes::None &&
-               (want_ != Query::Result || result.axes != Axes::None)) {
-        add_axis(bound_.row_axis, job.rows);
+               (query_ != Query::Result || result.axes != Axes::None)) {
+        add_axis(call_.row_axis, job.rows);
     }
     if (result.rank == 1)
-        add_axis(bound_.component_axis,
+        add_axis(call_.component_axis,
                  result.rows == dynamic ? job.width : result.rows);
     check_shape();
 }
@@ -379,11 +376,11 @@ void JobBinder::bind_shape() {
 /// results, be these summed or not, are counted by one integer.
 void JobBinder::check_shape() const {
     double bytes = double(size_of(program_.result.dtype));
-    for (std::int64_t extent : bound_.shape)
+    for (std::int64_t extent : call_.shape)
         bytes *= double(extent);
     if (bytes < 0x1p63)
         return;
-    fail(Code::OutOfMemory, {"a result of shape " + spelling_of(bound_.shape),
+    fail(Code::OutOfMemory, {"a result of shape " + spelling_of(call_.shape),
                              "8 EiB or more", "pass fewer points at a time"});
 }
 
@@ -398,10 +395,9 @@ Extents batch_shape(const BoundArguments& readings, const Ranges* ranges) {
     return batch_shape(all);
 }
 
-void fill_job(detail::BoundState& bound, const ParsedFormula& formula,
-              const BoundArguments& readings, const Lengths& lengths,
-              const BindOptions& options) {
-    JobBinder(bound, formula, readings, lengths, options).run();
+void fill_job(KernelCall& call, const BoundArguments& readings,
+              const Lengths& lengths, const BindOptions& options) {
+    JobBinder(call, readings, lengths, options).run();
 }
 
 } // namespace tilefold

@@ -1,82 +1,78 @@
-// runtime/bind/bound_state.h - arguments of a call, checked and with a kernel:
-// what a Bound is of.
+// runtime/bind/bound_state.h - what a Bound is of: a call with its arrays,
+// checked and with its kernels, whatever these are.
 #pragma once
 
 #include "runtime/bind/bind_shapes.h"
+#include "runtime/bind/call_options.h"
 #include "runtime/bind/indices.h"
-#include "runtime/bind/session_state.h"
-#include "runtime/core/callbacks.h"
-#include "runtime/core/element.h"
-#include "runtime/core/object_cache.h"
-#include "runtime/schedule/partition.h"
+#include "runtime/bind/kernel_call.h"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string>
+#include <span>
 #include <vector>
 
-namespace tilefold::detail {
+namespace tilefold {
 
-class BoundSweeps;
+/// What bind() finds of a call.
+struct Binding {
+    const detail::FormulaState& formula;
+    Location location; ///< of the arrays
+    ExecutablePointer executable;
+    const BoundArguments& arguments;
+    const Lengths& lengths;
+    const BindOptions& options;
+};
 
-/// Numbers and pointers of one call, ready for any `out`. Points into itself.
+namespace detail {
+
+/// Thread-safe where runs have outputs of their own.
 class BoundState {
 public:
-    BoundState() = default;
+    virtual ~BoundState() = default;
     BoundState(const BoundState&) = delete;
     BoundState& operator=(const BoundState&) = delete;
 
-    struct Input {
-        std::string name;
-        Bytes bytes;
-        Location location = {};
-    };
+    virtual std::size_t results() const { return 1; }
+    /// Whether a result is a part of the one before it.
+    virtual bool is_imaginary(std::size_t) const { return false; }
+    virtual const Extents& shape(std::size_t result) const = 0;
+    virtual DType dtype(std::size_t result) const = 0;
+    /// Kernels that a run calls, in order.
+    virtual std::span<const ExecutablePointer> kernels() const = 0;
+    /// How the one kernel is called; null where there are several.
+    virtual const KernelCall* kernel_call() const { return nullptr; }
 
-    std::shared_ptr<SessionState> session;
-    std::shared_ptr<ParsedFormula> parsed;
-    SettingsPointer settings;
-    ExecutablePointer executable;
-    Location location;   ///< of the arrays
-    Job job;             ///< all but the target
-    Partition partition; ///< of the job
-    boost::container::small_vector<tilefold_operand, 6> operands;
-    /// By operand, on a device: what of it is in the host's memory.
-    boost::container::small_vector<Bytes, 6> on_host;
-    boost::container::small_vector<double, 6> numbers; ///< given as numbers
-    boost::container::small_vector<Input, 6> inputs;
-    Batches batches;
-    std::shared_ptr<const Ranges> ranges; ///< kept alive; may be null
-    Chosen chosen;
-    /// Checked by bind(), and before every run but the first: arrays may
-    /// change between runs.
-    std::vector<IndexArray> indices;
-    mutable std::atomic<bool> has_run = false;
-    /// Lists with negative numbers resolved, where there were any.
-    std::vector<std::int64_t> row_list, column_list;
+    const CallContext& context() const { return context_; }
+    const Location& location() const { return context_.location; }
 
-    Extents shape;                    ///< of the result
-    std::size_t batch_dimensions = 0; ///< leading ones of `shape`
-    /// Where the kernel's rows, columns and components lie in `shape`; -1:
-    /// nowhere.
-    int row_axis = -1, column_axis = -1, component_axis = -1;
-    /// Batch dimensions that are summed, where any are, and the shape then.
-    std::vector<bool> summed;
-    Extents sum_shape;
-    struct Sums {
-        std::vector<std::byte> results; ///< before they are summed
-        ElementSums sums;
-    };
-    mutable ObjectCache<Sums> spare_sums;
-    /// Set where one kernel does not do: then only session, parsed,
-    /// settings and executable are set beside it.
-    std::shared_ptr<const BoundSweeps> sweeps;
+    /// Checks the outputs, one for each result, and computes them.
+    void run(std::span<const Output> outs, const RunOptions& options) const;
+    /// See Bound::check.
+    double check(std::span<const Output> outs, std::int64_t rows,
+                 const GoesOn& goes_on) const;
+
+protected:
+    /// Checks arrays of indices.
+    explicit BoundState(const Binding& binding);
+
+private:
+    virtual double pairs() const = 0;
+    virtual void compute(std::span<const Output> outs,
+                         const RunOptions& options) const = 0;
+    /// The largest relative error of outputs of the host.
+    virtual double error_of(std::span<const Output> outs, std::int64_t rows,
+                            const GoesOn& goes_on) const = 0;
+    void require_outputs(std::span<const Output> outs) const;
+    void check_indices_again(const Poll& poll) const;
+
+    CallContext context_;
+    /// Checked by the constructor, and before every run but the first: arrays
+    /// may change between runs.
+    std::vector<IndexArray> indices_;
+    mutable std::atomic<bool> has_run_ = false;
 };
 
-/// Runs the job of a call whose arrays are the host's, and counts it.
-void run_job(const BoundState& bound, const Job& job, const Poll& poll);
-/// Queues what a call on a device is.
-void queue_job(const BoundState& bound, const Target& target, Stream stream);
-
-} // namespace tilefold::detail
+} // namespace detail
+} // namespace tilefold

@@ -9,7 +9,7 @@
 namespace tilefold {
 namespace {
 
-/// Where the arrays are that decide: those on an axis, else any.
+/// The array that decides: one on an axis, else any.
 const BoundArgument* deciding(const BoundArguments& readings) {
     const BoundArgument* parameter = nullptr;
     for (const BoundArgument& reading : readings) {

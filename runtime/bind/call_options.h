@@ -27,7 +27,7 @@ struct Rows {
 };
 
 struct BindOptions {
-    Query want = Query::Result;
+    Query query = Query::Result;
     /// Listed rows of the i- and the j-axis (of what the user calls i and j).
     std::optional<Rows> i = {}, j = {};
     /// The pairs that reductions meet; null: all. Of a Result only.
@@ -35,18 +35,19 @@ struct BindOptions {
     /// Batch dimensions, from 0, over which results are summed. Of a Result
     /// only.
     std::span<const std::int64_t> sum_batch = {};
-    /// With arrays of the host, by the CPU, whatever Options::devices are.
+    /// Arrays of the host are computed by the CPU, whatever Options::devices
+    /// are.
     bool on_host = false;
-    /// With it, kernels are compiled on a thread of their own, and a call that
-    /// is cancelled leaves that at once; it ends soon after.
+    /// Where it is set, kernels are compiled on a thread of their own, and a
+    /// call that is cancelled leaves that at once; it ends soon after.
     GoesOn goes_on = {};
 };
 
 struct RunOptions {
     bool accumulate = false; ///< add to what `out` holds
     Poll poll = {};
-    /// Of the device that the arrays are on; null: its default stream. The
-    /// work is queued there, and run() does not wait for it.
+    /// A stream of the device that the arrays are on; null: its default stream.
+    /// The work is queued there, and run() does not wait for it.
     void* stream = nullptr;
 };
 

@@ -14,8 +14,6 @@
 namespace tilefold {
 namespace {
 
-using detail::BoundState;
-
 /// Whether two elements may lie in one place: along some axis a step is
 /// shorter than what the axes of smaller steps reach over.
 bool overlaps_itself(const Output& out) {
@@ -34,14 +32,13 @@ bool overlaps_itself(const Output& out) {
     return false;
 }
 
-void check_overlap(std::span<const BoundState::Input> inputs,
-                   const Output& out) {
+void check_overlap(const InputArrays& inputs, const Output& out) {
     if (std::ranges::count(out.shape, 0) > 0)
         return; // nothing is written
     if (overlaps_itself(out))
         fail(Code::OutOverlapsItself);
     Bytes written = bytes_of(out.data, out.dtype, out.shape, out.strides);
-    for (const BoundState::Input& input : inputs)
+    for (const InputArray& input : inputs)
         if (input.location == out.location && written.meets(input.bytes))
             fail(Code::OverlappingOut, {input.name});
 }
@@ -49,7 +46,7 @@ void check_overlap(std::span<const BoundState::Input> inputs,
 } // namespace
 
 void check_out(const Extents& shape, DType dtype, const Location& location,
-               std::span<const BoundState::Input> inputs, const Output& out) {
+               const InputArrays& inputs, const Output& out) {
     if (out.location != location)
         fail(Code::OtherDevice,
              {"out", spelling_of(out.location), spelling_of(location)});
@@ -61,18 +58,18 @@ void check_out(const Extents& shape, DType dtype, const Location& location,
     check_overlap(inputs, out);
 }
 
-Target target_of(const BoundState& bound, const Output& out, bool accumulate) {
+Target target_of(const KernelCall& call, const Output& out, bool accumulate) {
     auto stride = [&](int axis) {
         return axis < 0 ? 0 : out.strides[std::size_t(axis)];
     };
     Target target;
     target.data = static_cast<char*>(out.data);
-    target.row = stride(bound.row_axis);
-    target.column = stride(bound.column_axis);
-    target.component = stride(bound.component_axis);
+    target.row = stride(call.row_axis);
+    target.column = stride(call.column_axis);
+    target.component = stride(call.component_axis);
     target.accumulate = accumulate;
-    for (std::size_t d = 0; d < bound.batch_dimensions; ++d)
-        if (bound.shape[d] != 1)
+    for (std::size_t d = 0; d < call.batch_dimensions; ++d)
+        if (call.shape[d] != 1)
             target.batch.push_back(out.strides[d]);
     return target;
 }

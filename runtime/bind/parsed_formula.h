@@ -28,7 +28,7 @@ public:
              std::uint8_t rank, std::int32_t rows, std::int32_t columns);
     /// CallSettings::number.
     void add_settings(int number) { words_.push_back(std::uint64_t(number)); }
-    /// Where arrays are, and how many devices compute.
+    /// Adds where arrays are, and how many devices compute.
     void add_location(const Location& location, std::size_t devices) {
         words_.push_back(std::uint64_t(devices) << 40 |
                          std::uint64_t(location.kind) << 32 |
@@ -72,7 +72,8 @@ public:
 
     /// Number in names() of an argument passed as `spelling`, or -1.
     int find_name(std::string_view spelling) const;
-    /// Of a cotangent or tangent; null otherwise. `name`: its number, or -1.
+    /// The role of a cotangent or tangent; null otherwise. `name`: its number,
+    /// or -1.
     const SeedRole* seed_of(int name, Part part) const;
     /// The axes that an argument is read on; none of what the formula does not
     /// have, of which the compiler complains.

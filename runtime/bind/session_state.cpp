@@ -5,6 +5,7 @@
 
 #include "compiler/language/vocabulary.h"
 #include "runtime/cpu/environment.h"
+#include "runtime/cpu/isa.h"
 
 #include <algorithm>
 #include <mutex>
@@ -12,7 +13,11 @@
 namespace tilefold::detail {
 
 CpuOptions CallSettings::cpu_options() const {
-    return {*options.isa, options.plan, *options.tolerance};
+    CpuOptions how{.isa = cpu::isa_named(*options.isa),
+                   .tolerance = *options.tolerance};
+    if (options.plan)
+        how.plan = parse_plan(*options.plan);
+    return how;
 }
 
 SessionState::SessionState(const Options& given)

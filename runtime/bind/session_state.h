@@ -38,10 +38,10 @@ public:
     ~SessionState();
 
     std::shared_ptr<ParsedFormula> parsed(std::string_view text);
-    /// Of calls that set nothing.
+    /// Settings of calls that set nothing.
     const SettingsPointer& settings() const { return settings_; }
-    /// Of calls with these options, which differ from the session's in what is
-    /// of a call. Throws Error where one is no good.
+    /// Settings of calls with these options, which differ from the session's in
+    /// what is of a call. Throws Error where one is no good.
     SettingsPointer settings_of(const Options& options);
     void before_fork() override;
     void after_fork(bool in_child) override;
@@ -63,7 +63,7 @@ private:
     static constexpr std::size_t most_settings = 16;
 
     SettingsPointer settings_;
-    /// Of formulas_, of settings of calls and of every ParsedFormula.
+    /// Guards formulas_, the settings of calls and every ParsedFormula.
     std::mutex mutex_;
     std::vector<std::pair<Options, SettingsPointer>> settings_of_calls_;
     int next_settings_ = 1;

@@ -36,13 +36,12 @@ struct Intermediate {
 
 class SweepRun {
 public:
-    SweepRun(const BoundState& bound, std::span<const Output> outs,
+    SweepRun(const SweepCall& call, std::span<const Output> outs,
              const RunOptions& options)
-        : bound_(bound), sweeps_(*bound.sweeps),
-          executables_(*bound.executable->sweeps),
+        : call_(call), executables_(call.sweeps()),
           outs_(outs.begin(), outs.end()), accumulate_(options.accumulate),
           stream_(options.stream), written_(outs.size()) {
-        for (const BoundSweeps::Argument& argument : sweeps_.arguments) {
+        for (const SweepCall::Argument& argument : call_.arguments) {
             readings_.push_back(argument.reading);
             readings_.back().name = argument.name;
             readings_.back().view = &argument.view;
@@ -70,9 +69,9 @@ public:
                 gather(r);
     }
 
-    // For a check:
+    // A check asks for what follows.
 
-    const BoundState& kernel(std::size_t number) const {
+    const KernelCall& kernel(std::size_t number) const {
         return kernels_[number];
     }
     Output left(std::size_t kernel) const {
@@ -80,7 +79,7 @@ public:
         return {const_cast<void*>(view.data), view.dtype, view.shape,
                 view.strides};
     }
-    /// By batch of a kernel, the number of the result's batch.
+    /// The number of the result's batch, for each batch of a kernel.
     std::vector<std::int64_t> groups(std::size_t result) const {
         std::vector<std::int64_t> groups;
         find_groups(result, groups);
@@ -88,24 +87,19 @@ public:
     }
 
 private:
+    const Location& location() const { return call_.context.location; }
     DeviceBackend& backend() const {
-        return bound_.session->devices.of(bound_.location);
+        return call_.context.session->devices.of(location());
     }
 
     void bind_kernel(std::size_t number) {
-        BoundState& state = kernels_.emplace_back();
-        state.location = bound_.location;
-        state.session = bound_.session;
-        state.parsed = bound_.parsed;
-        state.settings = bound_.settings;
-        state.executable = executables_.kernels[number];
-        check_left(state.executable->program);
-        fill_job(state, *bound_.parsed, readings_, sweeps_.lengths,
-                 {.ranges = sweeps_.ranges});
+        KernelCall& kernel =
+            kernels_.emplace_back(call_.context, executables_.kernels[number]);
+        check_left(kernel.executable->program);
+        fill_job(kernel, readings_, call_.lengths, {.ranges = call_.ranges});
         Intermediate& left = left_.emplace_back();
-        left.batch = state.batch_dimensions;
-        Output out = Output::of(nullptr, state.executable->program.result.dtype,
-                                state.shape);
+        left.batch = kernel.batch_dimensions;
+        Output out = Output::of(nullptr, kernel.dtype(), kernel.shape);
         left.view = View::of(nullptr, out.dtype, out.shape);
         if (const int result = sole_result(number, left); result >= 0) {
             out = outs_[std::size_t(result)];
@@ -114,9 +108,9 @@ private:
         } else {
             out.data = allocate(left);
         }
-        left.view.location = bound_.location;
+        left.view.location = location();
         left.view.data = out.data;
-        state.job.target = target_of(state, out, false);
+        kernel.job.target = target_of(kernel, out, false);
         for (const SweepPart& part : executables_.parts[number])
             add_reading(part, left);
     }
@@ -125,7 +119,7 @@ private:
     void check_left(const Program& program) const {
         for (std::size_t k = 0; k < program.argument_order.size(); ++k) {
             const std::int32_t place = program.argument_order[k];
-            if (place >= std::int32_t(sweeps_.arguments.size()) &&
+            if (place >= std::int32_t(call_.arguments.size()) &&
                 readings_[std::size_t(place)].dtype !=
                     program.graph.arguments[k].dtype)
                 internal_error("a sum between sweeps of another dtype");
@@ -161,7 +155,7 @@ private:
 
     void* allocate(Intermediate& left) const {
         constexpr const char* what = "a sum between two sweeps over the pairs";
-        const char* cure = bound_.parsed->derivation().empty()
+        const char* cure = call_.context.parsed->derivation().empty()
                                ? "pass fewer batches at a time, or float32"
                                : "differentiate by fewer arguments at a time";
         const double needed = left.view.dense_bytes();
@@ -173,8 +167,8 @@ private:
         if (needed > 0x1p62)
             out_of_memory();
         const auto bytes = std::size_t(needed);
-        if (!bound_.location.is_host()) {
-            left.on_device = backend().allocate(bound_.location.number, bytes,
+        if (!location().is_host()) {
+            left.on_device = backend().allocate(location().number, bytes,
                                                 stream_, what, cure);
             return left.on_device->data();
         }
@@ -188,16 +182,16 @@ private:
 
     /// Progress of all kernels together, each an equal share.
     void run_kernel(std::size_t number, const Poll& poll) {
-        const BoundState& state = kernels_[number];
-        if (!bound_.location.is_host())
-            return queue_job(state, state.job.target, stream_);
+        const KernelCall& kernel = kernels_[number];
+        if (!location().is_host())
+            return kernel.queue(kernel.job.target, stream_);
         if (!poll)
-            return run_job(state, state.job, {});
+            return kernel.run(kernel.job, {});
         const double before = double(number), count = double(kernels_.size());
         const auto share = [&](double done, double total) {
             return poll((before + done / total) * total / count, total);
         };
-        run_job(state, state.job, std::ref(share));
+        kernel.run(kernel.job, std::ref(share));
     }
 
     /// What later kernels read a part as.
@@ -225,7 +219,7 @@ private:
         readings_.push_back(reading);
     }
 
-    /// Where a part's number for a point and a component is, in its batch.
+    /// The place of a part's number for a point and a component, in its batch.
     struct Source {
         const char* base;
         std::int64_t point, component;
@@ -246,7 +240,7 @@ private:
     /// Writes a result that no kernel wrote.
     void gather(std::size_t number) {
         const Output& out = outs_[number];
-        if (!bound_.location.is_host())
+        if (!location().is_host())
             return gather_on_device(number);
         const std::int64_t elements = out.elements();
         const int sweep = executables_.results[number].sweep;
@@ -266,7 +260,7 @@ private:
             gathering.kept = gathering.written; // zeros
         else
             read_batches(number, gathering);
-        backend().gather(bound_.location.number, gathering, stream_);
+        backend().gather(location().number, gathering, stream_);
     }
 
     /// Batches first, then points and components.
@@ -285,14 +279,13 @@ private:
                 .push_back({left.view.shape[d], left.view.strides[d]});
         if (type.axes != Axes::None)
             gathering.kept.push_back(
-                {sweeps_.lengths.on(type.axes), source.point});
+                {call_.lengths.on(type.axes), source.point});
         if (type.rank != 0)
             gathering.kept.push_back({type.rows, source.component});
     }
 
-    static Extents batches_of(const Intermediate& left) {
-        const auto first = left.view.shape.begin();
-        return {first, first + std::ptrdiff_t(left.batch)};
+    static std::span<const std::int64_t> batches_of(const Intermediate& left) {
+        return {left.view.shape.data(), left.batch};
     }
 
     void find_groups(std::size_t result,
@@ -313,7 +306,7 @@ private:
                 .parts[std::size_t(place.sweep)][std::size_t(place.part)];
         const Source source = source_of(part, left);
         const std::int64_t points =
-            type.axes == Axes::None ? 1 : sweeps_.lengths.on(type.axes);
+            type.axes == Axes::None ? 1 : call_.lengths.on(type.axes);
         const std::int64_t components = type.rank == 0 ? 1 : type.rows;
         find_groups(number, groups_);
         std::size_t batch = 0;
@@ -327,12 +320,12 @@ private:
             });
     }
 
-    /// For each batch dimension, how many points' blocks of the result lie
-    /// between two of its batches; 0 where it is summed.
+    /// The distance between two batches of a result, in blocks of its points,
+    /// for each batch dimension; 0 where it is summed.
     Extents batch_strides(std::size_t number) const {
-        const BoundSweeps::Result& result = sweeps_.results[number];
-        Extents strides(sweeps_.batch.size(), 0);
-        Extents own = sweeps_.batch;
+        const SweepCall::Result& result = call_.results[number];
+        Extents strides(call_.batch.size(), 0);
+        Extents own = call_.batch;
         if (result.argument >= 0) {
             const BoundArgument& like = readings_[std::size_t(result.argument)];
             own.assign(like.view->shape.begin(),
@@ -341,7 +334,7 @@ private:
         std::int64_t stride = 1;
         for (std::size_t d = own.size(); d-- > 0;) {
             const std::size_t to = d + strides.size() - own.size();
-            if (!sweeps_.summed.empty() && sweeps_.summed[to])
+            if (!call_.summed.empty() && call_.summed[to])
                 continue;
             strides[to] = own[d] == 1 ? 0 : stride;
             stride *= own[d];
@@ -349,8 +342,7 @@ private:
         return strides;
     }
 
-    const BoundState& bound_;
-    const BoundSweeps& sweeps_;
+    const SweepCall& call_;
     const ExecutableSweeps& executables_;
     std::vector<Output> outs_;
     bool accumulate_;
@@ -358,110 +350,120 @@ private:
     std::vector<bool> written_;
     BoundArguments readings_;
     std::deque<Intermediate> left_; ///< by kernel; readings point into it
-    std::deque<BoundState> kernels_;
+    std::deque<KernelCall> kernels_;
     std::vector<Extents> batch_strides_; ///< by result
     ElementSums sums_;                   ///< of one result
     std::vector<std::int64_t> groups_;   ///< of it; kept from run to run
 };
 
-BoundSweeps::~BoundSweeps() = default;
-
 } // namespace detail
 
-using detail::BoundState;
-using detail::BoundSweeps;
 using detail::SweepRun;
 
 namespace {
 
 /// Results are summed where they are gathered.
-void sum_batches(BoundSweeps& sweeps,
-                 std::span<const std::int64_t> dimensions) {
-    sweeps.summed = summed_of(dimensions, sweeps.batch.size());
-    for (BoundSweeps::Result& result : sweeps.results) {
+void sum_batches(SweepCall& call, std::span<const std::int64_t> dimensions) {
+    call.summed = summed_of(dimensions, call.batch.size());
+    for (SweepCall::Result& result : call.results) {
         if (result.argument >= 0)
             fail(Code::SumBatchOf,
                  {"a derivative", "the gradient of a sum takes the cotangent "
                                   "of the sum for every batch"});
         check_summed(result.dtype);
-        result.shape = without_summed(result.shape, sweeps.summed);
+        result.shape = without_summed(result.shape, call.summed);
     }
+}
+
+/// A result of the call: its shape is that of the argument that its label
+/// names, or the formula's own.
+SweepCall::Result result_of(const SweepCall& call,
+                            const BoundArguments& arguments, std::size_t r) {
+    const std::string& label = call.sweeps().labels[r];
+    const Type& type = call.sweeps().types[r];
+    SweepCall::Result result;
+    result.dtype = type.dtype;
+    result.is_imaginary = is_imaginary(label);
+    const auto like = std::ranges::find_if(arguments, [&](auto& argument) {
+        return !label.empty() &&
+               spelled(normalise_name(argument.name), argument.part) == label;
+    });
+    if (like != arguments.end()) {
+        result.argument = int(like - arguments.begin());
+        result.shape = like->view->shape;
+        return result;
+    }
+    result.shape = call.batch;
+    if (type.axes != Axes::None)
+        result.shape.push_back(call.lengths.on(type.axes));
+    if (type.rank == 1)
+        result.shape.push_back(type.rows);
+    return result;
+}
+
+InputArrays inputs_of(const std::vector<SweepCall::Argument>& arguments) {
+    InputArrays inputs;
+    for (const auto& [name, view, reading] : arguments)
+        if (view.data)
+            inputs.push_back(
+                {name,
+                 bytes_of(view.data, view.dtype, view.shape, view.strides),
+                 view.location});
+    return inputs;
 }
 
 } // namespace
 
-void bind_sweeps(BoundState& bound, const BoundArguments& readings,
-                 const Lengths& lengths, const BindOptions& options) {
-    auto sweeps = std::make_shared<BoundSweeps>();
-    for (const BoundArgument& reading : readings)
-        sweeps->arguments.push_back(
-            {std::string(reading.name), *reading.view, reading});
-    sweeps->lengths = lengths;
-    sweeps->ranges = options.ranges;
-    sweeps->batch = batch_shape(readings, options.ranges.get());
-    const std::vector<std::string>& labels = bound.executable->sweeps->labels;
-    const std::vector<Type>& types = bound.executable->sweeps->types;
-    for (std::size_t r = 0; r < types.size(); ++r) {
-        BoundSweeps::Result result;
-        result.dtype = types[r].dtype;
-        result.is_imaginary = is_imaginary(labels[r]);
-        const auto like = std::ranges::find_if(readings, [&](auto& reading) {
-            return !labels[r].empty() && spelled(normalise_name(reading.name),
-                                                 reading.part) == labels[r];
-        });
-        if (like != readings.end()) {
-            result.argument = int(like - readings.begin());
-            result.shape = like->view->shape;
-        } else {
-            result.shape = sweeps->batch;
-            if (types[r].axes != Axes::None)
-                result.shape.push_back(lengths.on(types[r].axes));
-            if (types[r].rank == 1)
-                result.shape.push_back(types[r].rows);
-        }
-        sweeps->results.push_back(std::move(result));
-    }
-    for (const BoundSweeps::Argument& argument : sweeps->arguments)
-        if (argument.view.data)
-            sweeps->inputs.push_back(
-                {argument.name,
-                 bytes_of(argument.view.data, argument.view.dtype,
-                          argument.view.shape, argument.view.strides),
-                 argument.view.location});
-    if (!options.sum_batch.empty())
-        sum_batches(*sweeps, options.sum_batch);
-    bound.sweeps = std::move(sweeps);
+BoundSweeps::BoundSweeps(Binding&& binding)
+    : BoundState(binding), call_(context(), std::move(binding.executable)) {
+    const BoundArguments& arguments = binding.arguments;
+    const std::shared_ptr<const Ranges>& ranges = binding.options.ranges;
+    for (const BoundArgument& argument : arguments)
+        call_.arguments.push_back(
+            {std::string(argument.name), *argument.view, argument});
+    call_.inputs = inputs_of(call_.arguments);
+    call_.lengths = binding.lengths;
+    call_.ranges = ranges;
+    call_.batch = batch_shape(arguments, ranges.get());
+    for (std::size_t r = 0; r < call_.sweeps().types.size(); ++r)
+        call_.results.push_back(result_of(call_, arguments, r));
+    if (!binding.options.sum_batch.empty())
+        sum_batches(call_, binding.options.sum_batch);
 }
 
-void run_sweeps(const BoundState& bound, std::span<const Output> outs,
-                const RunOptions& options) {
-    const BoundSweeps& sweeps = *bound.sweeps;
+BoundSweeps::~BoundSweeps() = default;
+
+double BoundSweeps::pairs() const {
+    return double(call_.lengths.i) * double(call_.lengths.j);
+}
+
+void BoundSweeps::compute(std::span<const Output> outs,
+                          const RunOptions& options) const {
     for (std::size_t r = 0; r < outs.size(); ++r)
-        check_out(sweeps.results[r].shape, sweeps.results[r].dtype,
-                  bound.location, {sweeps.inputs.data(), sweeps.inputs.size()},
-                  outs[r]);
+        check_out(call_.results[r].shape, call_.results[r].dtype, location(),
+                  call_.inputs, outs[r]);
     for (const Output& out : outs)
         check_accumulate(out.dtype, options.accumulate);
     // A device's memory is that of one stream, for one run.
-    if (!bound.location.is_host())
-        return SweepRun(bound, outs, options).run({});
-    std::unique_ptr<SweepRun> run = sweeps.spare.take();
+    if (!location().is_host())
+        return SweepRun(call_, outs, options).run({});
+    std::unique_ptr<SweepRun> run = spare_.take();
     if (!run || !run->writes_to(outs, options.accumulate))
-        run = std::make_unique<SweepRun>(bound, outs, options);
+        run = std::make_unique<SweepRun>(call_, outs, options);
     run->run(options.poll);
-    sweeps.spare.give(std::move(run));
+    spare_.give(std::move(run));
 }
 
-SweepTrace::SweepTrace(const BoundState& bound, const GoesOn& goes_on)
-    : bound_(bound) {
-    for (const BoundSweeps::Result& result : bound.sweeps->results) {
+SweepTrace::SweepTrace(const SweepCall& call, const GoesOn& goes_on)
+    : call_(call) {
+    for (const SweepCall::Result& result : call.results) {
         const View view = View::of(nullptr, result.dtype, result.shape);
         results_.emplace_back(std::size_t(view.elements()) *
                               size_of(view.dtype));
         outs_.push_back(
             Output::of(results_.back().data(), result.dtype, result.shape));
     }
-    run_ = std::make_unique<SweepRun>(bound, outs_, RunOptions{});
+    run_ = std::make_unique<SweepRun>(call, outs_, RunOptions{});
     Poll poll;
     if (goes_on)
         poll = [&goes_on](double, double) { return goes_on(); };
@@ -475,8 +477,8 @@ SweepTrace::~SweepTrace() = default;
 
 /// A kernel's arguments are those of the call, then parts of all kernels.
 void SweepTrace::find_readers() {
-    const ExecutableSweeps& executable = *bound_.executable->sweeps;
-    const std::size_t given = bound_.sweeps->arguments.size();
+    const ExecutableSweeps& executable = call_.sweeps();
+    const std::size_t given = call_.arguments.size();
     std::vector<std::size_t> kernel_of;
     for (std::size_t k = 0; k < kernels(); ++k)
         kernel_of.insert(kernel_of.end(), executable.parts[k].size(), k);
@@ -488,15 +490,15 @@ void SweepTrace::find_readers() {
 }
 
 std::size_t SweepTrace::kernels() const {
-    return bound_.executable->sweeps->kernels.size();
+    return call_.sweeps().kernels.size();
 }
 
-const BoundState& SweepTrace::kernel(std::size_t number) const {
+const KernelCall& SweepTrace::kernel(std::size_t number) const {
     return run_->kernel(number);
 }
 
 SweepTrace::Source SweepTrace::source_of(std::size_t result) const {
-    const ExecutableSweeps& executable = *bound_.executable->sweeps;
+    const ExecutableSweeps& executable = call_.sweeps();
     const ResultPlace place = executable.results[result];
     if (place.sweep < 0)
         return {};

@@ -4,11 +4,12 @@
 #pragma once
 
 #include "runtime/bind/bound_state.h"
-#include "runtime/bind/call_options.h"
+#include "runtime/core/object_cache.h"
 
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tilefold {
@@ -17,9 +18,11 @@ namespace detail {
 
 class SweepRun;
 
-/// Arguments of a call that takes sweeps, ready to run.
-class BoundSweeps {
-public:
+} // namespace detail
+
+/// Kernels with the arrays of a call, ready for any outputs. Refers to its
+/// context.
+struct SweepCall {
     struct Argument {
         std::string name;
         View view;
@@ -33,46 +36,71 @@ public:
         bool is_imaginary = false; ///< part of the result before it
     };
 
-    BoundSweeps() = default;
-    ~BoundSweeps();
+    SweepCall(const CallContext& context, ExecutablePointer executable)
+        : context(context), executable(std::move(executable)) {}
+    SweepCall(const SweepCall&) = delete;
+    SweepCall& operator=(const SweepCall&) = delete;
 
+    const ExecutableSweeps& sweeps() const { return *executable->sweeps; }
+
+    const CallContext& context;
+    ExecutablePointer executable;
     std::vector<Argument> arguments;
-    boost::container::small_vector<BoundState::Input, 6> inputs;
+    InputArrays inputs;
     Lengths lengths;
     std::shared_ptr<const Ranges> ranges;
     Extents batch;            ///< of all arguments together
     std::vector<bool> summed; ///< of its dimensions, where any are
     std::vector<Result> results;
-    /// The last run's, with all memory between the sweeps: a run that writes
-    /// where that one wrote allocates nothing.
-    mutable ObjectCache<SweepRun> spare;
 };
 
-} // namespace detail
+class BoundSweeps final : public detail::BoundState {
+public:
+    explicit BoundSweeps(Binding&& binding);
+    ~BoundSweeps() override;
 
-/// Fills `bound.sweeps`.
-void bind_sweeps(detail::BoundState& bound, const BoundArguments& readings,
-                 const Lengths& lengths, const BindOptions& options);
+    std::size_t results() const override { return call_.results.size(); }
+    bool is_imaginary(std::size_t result) const override {
+        return call_.results[result].is_imaginary;
+    }
+    const Extents& shape(std::size_t result) const override {
+        return call_.results[result].shape;
+    }
+    DType dtype(std::size_t result) const override {
+        return call_.results[result].dtype;
+    }
+    std::span<const ExecutablePointer> kernels() const override {
+        return call_.sweeps().kernels;
+    }
 
-/// Checks the outputs, one for each result, and computes them.
-void run_sweeps(const detail::BoundState& bound, std::span<const Output> outs,
-                const RunOptions& options);
+private:
+    double pairs() const override;
+    void compute(std::span<const Output> outs,
+                 const RunOptions& options) const override;
+    double error_of(std::span<const Output> outs, std::int64_t rows,
+                    const GoesOn& goes_on) const override;
+
+    SweepCall call_;
+    /// The last run's, with all memory between the sweeps: a run that writes
+    /// where that one wrote allocates nothing.
+    mutable ObjectCache<detail::SweepRun> spare_;
+};
 
 /// A run of the sweeps with results in memory of its own, and what each left:
-/// to be checked. Refers to `bound`, whose arrays are the host's.
+/// to be checked. Refers to `call`, whose arrays are the host's.
 class SweepTrace {
 public:
-    SweepTrace(const detail::BoundState& bound, const GoesOn& goes_on);
+    SweepTrace(const SweepCall& call, const GoesOn& goes_on);
     ~SweepTrace();
 
     std::size_t kernels() const;
-    const detail::BoundState& kernel(std::size_t number) const;
+    const KernelCall& kernel(std::size_t number) const;
     const Output& left(std::size_t kernel) const { return left_[kernel]; }
     bool is_read_later(std::size_t kernel) const { return is_read_[kernel]; }
 
-    /// Where a result comes from: some components of a sweep's (-1: it is
-    /// zero), which are summed over batches in groups: by batch of the sweep,
-    /// the number of the result's batch.
+    /// The origin of a result: some components of a sweep's (-1: it is zero),
+    /// which are summed over batches in groups: by batch of the sweep, the
+    /// number of the result's batch.
     struct Source {
         int sweep = -1;
         std::int32_t first = 0, components = 1;
@@ -83,7 +111,7 @@ public:
 private:
     void find_readers();
 
-    const detail::BoundState& bound_;
+    const SweepCall& call_;
     std::vector<std::vector<std::byte>> results_;
     std::vector<Output> outs_, left_;
     std::unique_ptr<detail::SweepRun> run_;

@@ -42,7 +42,7 @@ public:
             program.result.rows == dynamic ? sizes.width : program.result.rows,
             1);
         results_.resize(std::size_t(sizes.rows * components));
-        job_.work = program.folds_rows ? Work::FoldRows : Work::Reduce;
+        job_.loop = program.folds_rows ? LoopKind::FoldRows : LoopKind::Reduce;
         job_.operands = operands_;
         job_.batches = &one_batch_;
         job_.literals = program.graph.literals.data();

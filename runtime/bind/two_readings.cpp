@@ -133,7 +133,7 @@ void check_parameter(const BoundArguments& readings, std::size_t place,
           spelling_of(extended(shape, 2)), spelling_of(preceded(shape))});
 }
 
-/// Of another array on the axis of one, or -1.
+/// The points of another array on the axis of one, or -1.
 std::int64_t points_of_another(const BoundArguments& readings,
                                std::size_t place) {
     for (std::size_t k = 0; k < readings.size(); ++k)

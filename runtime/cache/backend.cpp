@@ -18,7 +18,7 @@ namespace {
     fail(Code::CompilerMissing, {backend_path(), why});
 }
 
-/// Of the library or program that this code was linked into.
+/// The path of the library or program that this code was linked into.
 std::string path_of_this_code() {
     Dl_info info{};
     link_map* map = nullptr;
@@ -87,7 +87,7 @@ private:
     const tilefold_llvm_backend& library_;
 };
 
-/// As the library knows it; refers to it.
+/// The caller as the library knows it, which refers to this.
 struct Caller {
     ThreadPool* pool; ///< null: nobody helps
     const Backend::IsAbandoned& is_abandoned;

@@ -21,10 +21,10 @@ public:
     /// Whether nobody waits any more: asked on any thread. Null: somebody does.
     using IsAbandoned = std::function<bool()>;
 
-    /// With the help of `pool`. Throws CompilerMissing where the library cannot
-    /// be loaded or is of another version, KernelTooLarge, OutOfMemory,
-    /// Cancelled where it is abandoned, InternalError for what the compiler
-    /// reports.
+    /// Compiles with the help of `pool`. Throws CompilerMissing where the
+    /// library cannot be loaded or is of another version, KernelTooLarge,
+    /// OutOfMemory, Cancelled where it is abandoned, InternalError for what the
+    /// compiler reports.
     Artifact compile(const CompileRequest& request, ThreadPool& pool,
                      const IsAbandoned& is_abandoned = {});
     /// `what`: "llvm" or "asm".

@@ -59,7 +59,7 @@ KernelCache<Kernel>::find(const Key& key) {
     return &*found->second;
 }
 
-/// In the place of one of the same key.
+/// Adds an entry in the place of one of the same key.
 template <class Kernel> void KernelCache<Kernel>::add(Entry entry) {
     if (auto old = by_key_.find(entry.key); old != by_key_.end()) {
         entries_.erase(old->second);

@@ -53,11 +53,11 @@ public:
     };
     Joined join(const Key& key);
     void make(const Key& key, Making<Pointer>& making, const Maker& maker);
-    /// Once joined.
+    /// Waits for a kernel that was joined.
     Pointer wait(const Key& key, Making<Pointer>& making,
                  const GoesOn& goes_on);
 
-    /// For fork(): nothing changes in between.
+    /// A fork() lies between these two, so that nothing changes meanwhile.
     void lock() { mutex_.lock(); }
     void unlock() { mutex_.unlock(); }
 

@@ -25,8 +25,8 @@ XXH128_canonical_t checksum_of(std::span<const std::byte> bytes) {
     return canonical;
 }
 
-/// With a replacement character for each byte that is none of a character's:
-/// the notes are for people.
+/// The text with a replacement character for each byte that is none of a
+/// character's: the notes are for people.
 std::string legible(const std::string& text) {
     std::string whole;
     for (std::string_view rest = text; !rest.empty();) {

@@ -54,7 +54,7 @@ private:
     std::int64_t most_bytes_;
 };
 
-/// One entry of the disk cache, for `tilefold cache`.
+/// An entry of the disk cache, as `tilefold cache` lists it.
 struct CacheEntry {
     std::string key; ///< 32 hexadecimal digits
     std::int64_t bytes = 0;

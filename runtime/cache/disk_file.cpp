@@ -135,7 +135,8 @@ Descriptor open_folder(const std::string& path, bool make) {
 
 FileRead read_file(const Descriptor& folder, const std::string& name,
                    bool mark_used) {
-    // Not blocking: a pipe of that name must not stop us.
+    // The file is opened without blocking: a pipe of that name must not stop
+    // us.
     Descriptor file(openat(folder.number(), name.c_str(),
                            O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!file)

@@ -18,7 +18,7 @@ std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
 
-/// Where it may take long, since a callback may fork.
+/// Leaves the gate while it waits, which may take long: a callback may fork.
 template <class Wait> auto wait_outside(const Asker& asker, const Wait& wait) {
     if (!asker.goes_on)
         return wait();
@@ -95,8 +95,8 @@ std::string KernelProvider::explain(const CompileRequest& request,
     return wait_outside(asker, [&] { return making->wait(asker.goes_on); });
 }
 
-/// From disk at once; else compiled, which takes its time. What goes wrong is
-/// for those who wait.
+/// Reads the kernel from disk at once, else compiles it, which takes its time.
+/// What goes wrong is for those who wait.
 void KernelProvider::see_to(
     const CpuProgram& program, std::string_view formula, const Asker& asker,
     const std::shared_ptr<Making<KernelPointer>>& making) {
@@ -110,7 +110,8 @@ void KernelProvider::see_to(
                                   return making->is_abandoned();
                               }));
             };
-            // By reference, which allocates nothing: here nobody catches.
+            // The maker is passed by reference, which allocates nothing: here
+            // nobody catches.
             memory_.make(program.key, *making, std::ref(maker));
         };
         if (!asker.goes_on)

@@ -2,6 +2,7 @@
 // found in memory, else on disk, else compiled.
 #pragma once
 
+#include "compiler/backends/cpu/plan.h"
 #include "runtime/cache/backend.h"
 #include "runtime/cache/cache.h"
 #include "runtime/cache/disk_cache.h"
@@ -48,7 +49,7 @@ public:
     /// Everything but `runs`.
     Statistics statistics() const;
 
-    /// For fork(): nothing changes in between.
+    /// A fork() lies between these two, so that nothing changes meanwhile.
     void lock() { memory_.lock(); }
     void unlock() { memory_.unlock(); }
 

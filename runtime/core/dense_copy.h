@@ -16,14 +16,15 @@ struct CopiedAxis {
     std::int64_t extent = 1, stride = 0;
 };
 
-/// Where the elements of an array lie in its dense copy.
+/// The dense copy of an array: where its elements lie there.
 class DenseCopy {
 public:
     /// `element`: bytes of one.
     DenseCopy(std::span<const CopiedAxis> axes, std::size_t element);
 
     std::size_t bytes() const { return bytes_; }
-    /// In the copy, of an axis as it was given: 0 where it is 0 in the array.
+    /// The stride in the copy of an axis as it was given: 0 where it is 0 in
+    /// the array.
     std::int64_t stride(std::size_t axis) const { return strides_[axis]; }
 
     /// A part of both, for as many bytes as a copy of it takes.

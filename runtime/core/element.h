@@ -3,10 +3,12 @@
 #pragma once
 
 #include "compiler/ir/types.h"
+#include "runtime/core/loop_extents.h"
 #include "runtime/core/view.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace tilefold {
@@ -20,8 +22,9 @@ void store_element(double value, DType dtype, void* address);
 
 /// Calls visit(offset) for the elements of an array, in the order of C.
 template <class Visit>
-void each_element(const Extents& shape, const Extents& strides, Visit visit) {
-    Extents index(shape.size(), 0);
+void each_element(std::span<const std::int64_t> shape,
+                  std::span<const std::int64_t> strides, Visit visit) {
+    LoopExtents index(shape.size(), 0);
     std::int64_t count = 1, offset = 0;
     for (std::int64_t extent : shape)
         count *= extent;

@@ -8,14 +8,15 @@
 
 namespace tilefold {
 
-/// Of one thread, in work that is done in many small steps.
+/// Asks whether to go on, for one thread, in work that is done in many small
+/// steps.
 class GoingOn {
 public:
     /// `goes_on` outlives it.
     explicit GoingOn(const GoesOn& goes_on) : goes_on_(goes_on) {}
 
-    /// After `steps` of some nanoseconds: asks every 50 ms. Throws
-    /// Error(Cancelled).
+    /// Counts `steps` of some nanoseconds that are done, and asks every 50 ms.
+    /// Throws Error(Cancelled).
     void after(std::int64_t steps) {
         steps_ += steps;
         if (steps_ >= steps_between_looks)

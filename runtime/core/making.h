@@ -29,7 +29,7 @@ public:
     }
     bool is_abandoned() const { return waiting_ == nobody_again; }
 
-    // Of threads that wait:
+    // Threads that wait call what follows.
 
     /// False where it is abandoned.
     bool join() {

@@ -1,8 +1,6 @@
 // runtime/core/options.h - settings of a Session.
 #pragma once
 
-#include "compiler/backends/cpu/plan.h"
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +13,8 @@ enum class Scope : std::uint8_t { Session, Call };
 
 /// Settings of a Session, the rows of options.def; unset ones come from the
 /// environment, else from defaults. A path may begin with ~, the home folder.
+/// Texts are checked by whoever reads the options: the session, and
+/// Formula::with.
 struct Options {
 #define OPTION(name, scope, type, python, variable, doc)                       \
     std::optional<type> name = {};
@@ -27,7 +27,7 @@ struct Options {
 
 /// Whether any setting of `scope` is set.
 bool sets_any(const Options& options, Scope scope);
-/// Of `scope`, `settings` where they are set; `base` elsewhere.
+/// The options of `base`, but for those of `scope` that `settings` sets.
 Options merged(Options base, const Options& settings, Scope scope);
 
 } // namespace tilefold

@@ -18,7 +18,7 @@ struct ScratchLease::Own {
     Scratch scratch;
     bool leased = false;
 
-    /// Of the calling thread; null where there is no memory for it.
+    /// The memory of the calling thread; null where there is none for it.
     static Own* find() {
         static const Key key;
         if (!key.is_made)

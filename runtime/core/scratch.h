@@ -13,8 +13,8 @@ public:
     /// What a thread may keep after a run.
     static constexpr std::size_t kept = std::size_t(1) << 20;
 
-    /// At least `bytes`, contents undefined, valid until the next reserve()
-    /// or trim(). Throws OutOfMemory.
+    /// Gives at least `bytes`, of undefined contents, valid until the next
+    /// reserve() or trim(). Throws OutOfMemory.
     std::byte* reserve(std::size_t bytes);
     /// Gives back what exceeds `kept`.
     void trim();

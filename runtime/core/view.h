@@ -5,8 +5,6 @@
 #include "compiler/build/part.h"
 #include "compiler/ir/types.h"
 
-#include <boost/container/small_vector.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,7 +14,7 @@
 
 namespace tilefold {
 
-using Extents = boost::container::small_vector<std::int64_t, 4>;
+using Extents = std::vector<std::int64_t>;
 /// "(3, 4)", "(3,)", "()".
 std::string spelling_of(const Extents& shape);
 
@@ -46,7 +44,8 @@ struct View {
     /// A C-contiguous array.
     static View of(const void* data, DType dtype, Extents shape);
     std::int64_t elements() const;
-    /// Of a C-contiguous array of its elements; may exceed any integer.
+    /// The bytes of a C-contiguous array of its elements; may exceed any
+    /// integer.
     double dense_bytes() const;
 };
 
@@ -75,7 +74,7 @@ struct Bytes {
 Bytes bytes_of(const void* data, DType dtype, const Extents& shape,
                const Extents& strides);
 
-/// One argument of a call.
+/// An argument of a call.
 struct NamedView {
     std::string_view name; ///< as the caller spells it
     View view;

@@ -135,30 +135,36 @@ std::int64_t cache_size(const Options& given) {
     return bytes;
 }
 
-Isa isa_of(const Options& given) {
-    std::optional<Isa> isa = given.isa;
-    if (auto text = variable(variable_of::isa); text && !isa) {
-        Isa parsed{};
-        if (!parse_isa(*text, parsed))
-            fail(Code::UnknownTarget, {*text, isa_spellings()});
-        isa = parsed;
-    }
-    if (!isa)
-        isa = cpu::host_isa();
-    if (!isa)
+std::string isa_of(const Options& given) {
+    if (given.isa)
+        return *given.isa;
+    if (const auto text = variable(variable_of::isa))
+        return std::string(spelling_of(cpu::isa_named(*text)));
+    const std::optional<Isa> best = cpu::host_isa();
+    if (!best)
         fail(Code::UnsupportedTarget, {"x86-64-v3"});
-    return *isa;
+    return std::string(spelling_of(*best));
 }
 
 } // namespace
 
+Options normalised(Options given) {
+    if (given.isa)
+        given.isa = std::string(spelling_of(cpu::isa_named(*given.isa)));
+    if (given.plan)
+        given.plan = print(parse_plan(*given.plan));
+    if (given.devices)
+        parse_devices(*given.devices);
+    return given;
+}
+
 Options resolve(const Options& given) {
-    Options resolved = given;
+    Options resolved = normalised(given);
     resolved.threads = threads_of(given);
     resolved.cache_directory =
         expanded(given.cache_directory.value_or(cache_directory()));
     resolved.cache_size = cache_size(given);
-    resolved.isa = isa_of(given);
+    resolved.isa = isa_of(resolved);
     if (!given.log)
         resolved.log = flag_variable(variable_of::log);
     if (!given.tune)

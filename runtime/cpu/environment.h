@@ -10,9 +10,15 @@
 
 namespace tilefold {
 
-/// Every field set but `plan` and `nvrtc`. Throws BadOption or UnknownTarget,
-/// naming the variable where one is to blame; UnsupportedTarget where this
-/// machine runs no instruction set. One that it does not run can be explained.
+/// Options whose texts are checked, each spelled as tilefold spells it. Throws
+/// UnknownTarget, BadPlan or BadOption for an instruction set, a plan or
+/// devices that are none.
+Options normalised(Options given);
+
+/// Every field set but `plan` and `nvrtc`. Throws as normalised() does, and
+/// BadOption or UnknownTarget, naming the variable where one is to blame;
+/// UnsupportedTarget where this machine runs no instruction set. One that it
+/// does not run can be explained.
 Options resolve(const Options& given);
 
 /// The numbers in Options::devices, in their order, each once; or every_device
@@ -23,7 +29,7 @@ inline constexpr int every_device = -1;
 /// TILEFOLD_PERF_MAP=1: loaded kernels are listed for `perf`.
 bool perf_map_wanted();
 
-/// Where CONDA_PREFIX, CUDA_HOME and CUDA_PATH have their libraries.
+/// The folders in which CONDA_PREFIX, CUDA_HOME and CUDA_PATH have libraries.
 std::vector<std::string> library_folders();
 
 } // namespace tilefold

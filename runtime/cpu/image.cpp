@@ -74,7 +74,7 @@ Image::~Image() {
 
 void write_perf_map(const Image& image, std::string_view name) {
     std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
-    // Where a pipe lies in its place, nobody waits for its reader.
+    // A pipe may lie in its place: nobody waits for its reader.
     int file = open(path.c_str(),
                     O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC |
                         O_NONBLOCK,

@@ -3,6 +3,8 @@
 
 #include "runtime/cpu/isa.h"
 
+#include "formulas/diagnostic.h"
+
 #include <array>
 #include <cpuid.h>
 #include <initializer_list>
@@ -81,6 +83,13 @@ bool pays(const IsaRow& row) {
 }
 
 } // namespace
+
+Isa isa_named(std::string_view text) {
+    Isa isa{};
+    if (!parse_isa(text, isa))
+        fail(Code::UnknownTarget, {std::string(text), isa_spellings()});
+    return isa;
+}
 
 std::optional<Isa> host_isa() {
     std::optional<Isa> best;

@@ -5,8 +5,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace tilefold::cpu {
+
+/// The instruction set that is spelled so. Throws Error(UnknownTarget).
+Isa isa_named(std::string_view text);
 
 bool runs(Isa isa);
 /// The best of plan.h's instruction sets that this machine and its operating

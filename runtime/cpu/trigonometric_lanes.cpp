@@ -16,7 +16,8 @@ using D4 = double __attribute__((vector_size(32)));
 using F16 = float __attribute__((vector_size(64)));
 using D8 = double __attribute__((vector_size(64)));
 
-/// Where SLEEF 3 begins to reduce with more bits, and where with all of them.
+/// The arguments from which SLEEF 3 reduces with more bits, and with all of
+/// them.
 struct Ranges {
     double middle, far;
 };
@@ -31,8 +32,8 @@ __attribute__((target("avx512f"))) inline bool is_any_set(__m512i truth) {
 
 } // namespace
 
-// Of lanes that are of no interest a call is given `filler`, which is in the
-// range of the others. NaN is far.
+// Lanes that are of no interest are given as `filler`, which is in the range of
+// the others. NaN is far.
 #define PART(is_in, filler)                                                    \
     result = is_in ? library(is_in ? x : filler) : result;
 #define IN_RANGES(name, Vector, Bits, kind, ranges, symbol, isa)               \

@@ -239,7 +239,7 @@ private:
         return *device;
     }
 
-    /// One that no call uses.
+    /// Takes a context that no call uses.
     std::unique_ptr<DeviceContext> take_station(int number) {
         const Device& on = device(number);
         {
@@ -274,7 +274,8 @@ private:
             });
     }
 
-    /// In memory by image and device; else `compile`d or read, and `load`ed.
+    /// Finds a kernel in memory by image and device; else it is `compile`d or
+    /// read, and `load`ed.
     template <class Compile, class Load>
     DeviceKernelPointer find(int number, std::string_view formula,
                              const std::string& graph, const std::string& plan,
@@ -298,8 +299,8 @@ private:
         return found.kernel;
     }
 
-    /// As Images::get; where a driver refuses what a newer compiler made, that
-    /// is why.
+    /// Does as Images::get; where a driver refuses what a newer compiler made,
+    /// that is why.
     void get_image(const Images::Request& request, const Device& on,
                    const std::function<void(Image)>& load) {
         try {

@@ -19,7 +19,7 @@ constexpr std::int64_t pieces_of_device = 4;
 constexpr std::int64_t folded_pieces = 16;
 /// Blocks of rows that occupy any card of today.
 constexpr std::int64_t least_blocks = 256;
-/// Of batches that are worth a piece of their own.
+/// The bytes from which batches are worth a piece of their own.
 constexpr double least_bytes = 1 << 20;
 
 std::int64_t count_of(const Extents& extents, std::size_t first = 0) {
@@ -103,7 +103,8 @@ bool Cutter::cut_batches() {
     return needs_.is_whole && extents.empty() && batch_bytes() <= share_;
 }
 
-/// As many segments as fit at a time; where not even one does, shorter ones.
+/// Takes as many segments as fit at a time; where not even one does, shorter
+/// ones.
 void Cutter::cut_columns() {
     const double share = share_ - needs_.fixed_bytes;
     const double bytes = needs_.column_bytes * double(needs_.columns);

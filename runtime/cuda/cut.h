@@ -41,8 +41,8 @@ struct Cut {
 Cut cut(const Needs& needs, const Plan& plan, std::int64_t runs,
         std::int64_t budget, int devices);
 
-/// One piece: these batches of the dimension after `outer`, at the indices
-/// `at` of those before.
+/// A piece is these batches of the dimension after `outer`, at the indices `at`
+/// of those before.
 struct WorkItem {
     Extents at;
     Interval batches, rows;

@@ -10,7 +10,7 @@
 namespace tilefold::cuda {
 namespace {
 
-/// Of a pool, while nobody uses them.
+/// The bytes that a pool keeps while nobody uses them.
 constexpr std::uint64_t kept_bytes = 64 << 20;
 
 std::string spelled_bytes(std::size_t bytes) {
@@ -37,8 +37,8 @@ Device::Device(const Driver& driver, int number)
     multiprocessors_ = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     driver.check(driver.cuDevicePrimaryCtxRetain(&context_, handle_),
                  "its context");
-    // Not the device's own pool, of which others have set what is kept: by
-    // default nothing, which makes the next call wait for the system.
+    // A pool of its own is made, since of the device's others have set what is
+    // kept: by default nothing, which makes the next call wait for the system.
     CUmemPoolProps properties{};
     properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;

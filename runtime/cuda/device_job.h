@@ -57,15 +57,16 @@ struct Job {
     std::int64_t rows = 1, columns = 1, width = 1;
     std::int64_t batch[most_batch_dimensions] = {1, 1, 1, 1};
     Pairs pairs = Pairs::Pairwise;
-    /// Of a graph whose reductions meet chosen pairs: the list of each batch,
-    /// in the order of C, read from the rows' side. They are copied.
+    /// A graph whose reductions meet chosen pairs has here the list of each
+    /// batch, in the order of C, read from the rows' side. They are copied.
     std::span<const TileList* const> chosen;
     char* out = nullptr;
     std::int64_t out_row = 0, out_column = 0, out_component = 0;
     std::int64_t out_batch[most_batch_dimensions] = {};
     bool accumulate = false;
-    /// Of a piece of a call, whose operands begin where its first row, and its
-    /// first column, would lie: rows before, and the segments of the call.
+    /// A piece of a call has operands that begin where its first row, and its
+    /// first column, would lie. These are the rows before it, and the segments
+    /// of the call.
     std::int64_t first_row = 0;
     std::optional<Segments> segments = {};
 };

@@ -37,8 +37,8 @@ Driver::Driver(const std::string& library) {
     find_entries();
 }
 
-/// By cuGetProcAddress, which knows the newest form of each name that a driver
-/// of the oldest version has.
+/// Asks cuGetProcAddress, which knows the newest form of each name that a
+/// driver of the oldest version has.
 void Driver::find_entries() {
     decltype(&cuGetProcAddress) get = nullptr;
     library_.find("cuGetProcAddress_v2", get);

@@ -60,7 +60,7 @@ public:
     ENTRY(cuStreamWaitEvent)                                                   \
     ENTRY(cuStreamSynchronize)
 
-    // With the types that cuda.h declares them with.
+    // The functions have the types that cuda.h declares.
 #define TILEFOLD_DRIVER_ENTRY(name) decltype(&::name) name = nullptr;
     TILEFOLD_DRIVER_FUNCTIONS(TILEFOLD_DRIVER_ENTRY)
 #undef TILEFOLD_DRIVER_ENTRY

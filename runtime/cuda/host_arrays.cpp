@@ -10,7 +10,7 @@
 namespace tilefold::cuda {
 namespace {
 
-/// Where a device's memory for arrays of any type may begin.
+/// The alignment of a device's memory for arrays of any type.
 constexpr std::size_t alignment = 256;
 
 } // namespace
@@ -26,7 +26,7 @@ HostArrays::Site HostArrays::site_of(std::size_t operand) const {
     const bool is_row = contains(axes, Axes::I);
     const bool is_column = contains(axes, Axes::J);
     // The pair (k, k): both come as rows do.
-    if (is_column && job().work == Work::Pairwise)
+    if (is_column && job().loop == LoopKind::Pairwise)
         return Site::Row;
     if (is_row)
         return is_column ? Site::Both : Site::Row;
@@ -48,7 +48,7 @@ Needs HostArrays::needs(const Image& image) const {
     needs.batches = job().batches->extents;
     needs.rows = job().rows;
     needs.columns = job().columns;
-    needs.folds_rows = job().work == Work::FoldRows;
+    needs.folds_rows = job().loop == LoopKind::FoldRows;
     needs.is_whole =
         job().row_index || job().column_index || job().chosen != nullptr;
     for (std::size_t k = 0; k < job().operands.size(); ++k) {
@@ -75,7 +75,8 @@ Needs HostArrays::needs(const Image& image) const {
                            double(size_of(call_.result.dtype));
     if (!needs.folds_rows)
         needs.row_bytes +=
-            written * (job().work == Work::Dense ? double(job().columns) : 1.0);
+            written *
+            (job().loop == LoopKind::Dense ? double(job().columns) : 1.0);
     return needs;
 }
 
@@ -101,7 +102,7 @@ std::int64_t HostArrays::batch_offset(const WorkItem& piece,
     return offset;
 }
 
-/// Of the array: lists may name any of its points.
+/// The points of the array that are sent: lists may name any of them.
 std::int64_t HostArrays::points(std::int64_t count,
                                 const std::int64_t* list) const {
     if (!list)
@@ -196,7 +197,7 @@ DenseCopy HostArrays::results(const WorkItem& piece) const {
         axes.push_back({batch_extent(piece, d), target.batch[d]});
     axes.push_back({needs_.folds_rows ? 1 : piece.rows.size(), target.row});
     axes.push_back(
-        {job().work == Work::Dense ? job().columns : 1, target.column});
+        {job().loop == LoopKind::Dense ? job().columns : 1, target.column});
     axes.push_back({width_of(call_.result.rows), target.component});
     return {axes, size_of(call_.result.dtype)};
 }

@@ -36,7 +36,8 @@ public:
     WorkItem piece(std::int64_t number) const {
         return piece_of(needs_, cut_, number);
     }
-    /// Of the rows of a piece; of some columns; and of what is read as both.
+    /// What is sent of the rows of a piece, of some columns, and of arrays that
+    /// are read as both.
     InFlight rows(const WorkItem& piece) const;
     InFlight columns(const WorkItem& piece, Interval columns) const;
     InFlight both(const WorkItem& piece) const;

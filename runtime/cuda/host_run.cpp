@@ -62,8 +62,8 @@ public:
           parts_(sharer.station->parts()), folded_(folded),
           resident_(module_.device(), parts_.copies),
           resident_ready_(module_.device()),
-          places_{Place(module_.device(), parts_.computes[0]),
-                  Place(module_.device(), parts_.computes[1])},
+          slots_{Slot(module_.device(), parts_.computes[0]),
+                 Slot(module_.device(), parts_.computes[1])},
           columns_{Columns(module_.device(), parts_.copies),
                    Columns(module_.device(), parts_.copies)} {}
 
@@ -79,25 +79,25 @@ public:
 
     /// Queues a piece, and waits for the last but one; false: stop.
     bool take(const WorkItem& piece) {
-        Place& place = places_[next_];
+        Slot& slot = slots_[next_];
         next_ = 1 - next_;
-        leave(place);
+        leave(slot);
         bring_resident(piece);
-        bring_rows(place, piece);
-        const bool goes_on = compute(place, piece);
-        place.done.record(place.stream);
-        place.piece = piece;
+        bring_rows(slot, piece);
+        const bool goes_on = compute(slot, piece);
+        slot.done.record(slot.stream);
+        slot.piece = piece;
         return goes_on;
     }
     void finish() {
-        leave(places_[next_]);
-        leave(places_[1 - next_]);
+        leave(slots_[next_]);
+        leave(slots_[1 - next_]);
     }
 
 private:
     /// A piece on the device.
-    struct Place {
-        Place(const Device& device, const OwnStream& stream)
+    struct Slot {
+        Slot(const Device& device, const OwnStream& stream)
             : stream(stream), memory(device, stream), ready(device),
               done(device) {}
         const OwnStream& stream;
@@ -122,7 +122,7 @@ private:
         return arrays_.cut().columns >= arrays_.job().columns;
     }
     bool folds() const {
-        return arrays_.job().work == Work::FoldRows &&
+        return arrays_.job().loop == LoopKind::FoldRows &&
                arrays_.cut().cuts_rows();
     }
     void upload(const InFlight& brought, char* memory) {
@@ -132,14 +132,14 @@ private:
     }
 
     void bring_resident(const WorkItem& piece);
-    void bring_rows(Place& place, const WorkItem& piece);
-    bool compute(Place& place, const WorkItem& piece);
-    bool accumulate(Place& place, const WorkItem& piece);
+    void bring_rows(Slot& slot, const WorkItem& piece);
+    bool compute(Slot& slot, const WorkItem& piece);
+    bool accumulate(Slot& slot, const WorkItem& piece);
     bool watch(const WorkItem& piece, std::int64_t columns) const {
         return watcher_.advance(double(piece.batches.size()) *
                                 double(piece.rows.size()) * double(columns));
     }
-    void leave(Place& place);
+    void leave(Slot& slot);
 
     const HostArrays& arrays_;
     const Watcher watcher_; ///< told how many pairs were queued
@@ -150,18 +150,18 @@ private:
     Event resident_ready_;
     std::int64_t resident_of_ = -1; ///< piece of batches
     std::vector<DeviceOperand> resident_operands_;
-    Place places_[2];
+    Slot slots_[2];
     Columns columns_[2];
     std::size_t next_ = 0, next_columns_ = 0;
 };
 
-/// Once for all pieces of the same batches.
+/// Brings these once for all pieces of the same batches.
 void TransferPipeline::bring_resident(const WorkItem& piece) {
     if (piece.batch_piece == resident_of_)
         return;
     resident_of_ = piece.batch_piece;
-    for (Place& place : places_)
-        place.done.hold(parts_.copies); // they have been read
+    for (Slot& slot : slots_)
+        slot.done.hold(parts_.copies); // they have been read
     const InFlight both = arrays_.both(piece);
     InFlight columns;
     if (stays())
@@ -175,53 +175,53 @@ void TransferPipeline::bring_resident(const WorkItem& piece) {
     resident_ready_.record(parts_.copies);
 }
 
-void TransferPipeline::bring_rows(Place& place, const WorkItem& piece) {
+void TransferPipeline::bring_rows(Slot& slot, const WorkItem& piece) {
     const InFlight rows = arrays_.rows(piece);
-    place.results = arrays_.results(piece);
-    const std::size_t results = place.results->bytes();
+    slot.results = arrays_.results(piece);
+    const std::size_t results = slot.results->bytes();
     // Taken in the order of the stream that computes; copies wait for it.
-    char* memory = place.memory.of(rows.bytes + results);
-    place.done.record(place.stream);
-    place.done.hold(parts_.copies);
+    char* memory = slot.memory.of(rows.bytes + results);
+    slot.done.record(slot.stream);
+    slot.done.hold(parts_.copies);
     upload(rows, memory);
-    place.operands = resident_operands_;
-    arrays_.place(rows, memory, place.operands);
+    slot.operands = resident_operands_;
+    arrays_.place(rows, memory, slot.operands);
     char* out = memory ? memory + rows.bytes : nullptr;
     if (arrays_.job().target.accumulate && !folds())
-        parts_.transfer.upload(*place.results, arrays_.out(piece), out,
+        parts_.transfer.upload(*slot.results, arrays_.out(piece), out,
                                parts_.copies);
-    place.ready.record(parts_.copies);
-    arrays_.describe(piece, *place.results, place.job);
-    place.job.out = out;
-    place.job.operands = place.operands;
+    slot.ready.record(parts_.copies);
+    arrays_.describe(piece, *slot.results, slot.job);
+    slot.job.out = out;
+    slot.job.operands = slot.operands;
 }
 
-bool TransferPipeline::compute(Place& place, const WorkItem& piece) {
-    resident_ready_.hold(place.stream);
-    place.ready.hold(place.stream);
+bool TransferPipeline::compute(Slot& slot, const WorkItem& piece) {
+    resident_ready_.hold(slot.stream);
+    slot.ready.hold(slot.stream);
     std::vector<const TileList*> lists;
     if (const tilefold::Chosen* chosen = arrays_.job().chosen) {
         for (std::int64_t k = 0; k < arrays_.job().batches->count(); ++k)
             lists.push_back(&chosen->list(k));
-        place.job.chosen = lists;
+        slot.job.chosen = lists;
     }
-    place.run.emplace(module_, place.job, place.stream.handle());
-    place.run->begin();
+    slot.run.emplace(module_, slot.job, slot.stream.handle());
+    slot.run->begin();
     const bool goes_on = module_.image().shape.reduces
-                             ? accumulate(place, piece)
+                             ? accumulate(slot, piece)
                              : watch(piece, arrays_.job().columns);
     if (folds())
-        place.state = place.run->fold();
+        slot.state = slot.run->fold();
     else
-        place.run->finish();
+        slot.run->finish();
     return goes_on;
 }
 
 /// False where it was told to stop: results are of no use then.
-bool TransferPipeline::accumulate(Place& place, const WorkItem& piece) {
+bool TransferPipeline::accumulate(Slot& slot, const WorkItem& piece) {
     const std::int64_t all = arrays_.job().columns;
     if (stays()) {
-        place.run->accumulate({0, all}, place.operands);
+        slot.run->accumulate({0, all}, slot.operands);
         return watch(piece, all);
     }
     for (std::int64_t first = 0; first < all; first += arrays_.cut().columns) {
@@ -234,24 +234,24 @@ bool TransferPipeline::accumulate(Place& place, const WorkItem& piece) {
         char* memory = columns.memory.of(brought.bytes);
         upload(brought, memory);
         columns.ready.record(parts_.copies);
-        columns.ready.hold(place.stream);
-        arrays_.place(brought, memory, place.operands);
-        place.run->accumulate(interval, place.operands);
-        columns.used.record(place.stream);
+        columns.ready.hold(slot.stream);
+        arrays_.place(brought, memory, slot.operands);
+        slot.run->accumulate(interval, slot.operands);
+        columns.used.record(slot.stream);
         if (!watch(piece, interval.size()))
             return false;
     }
     return true;
 }
 
-/// Results to the host, where the place has any.
-void TransferPipeline::leave(Place& place) {
-    if (!place.piece)
+/// Results to the host, where the slot has any.
+void TransferPipeline::leave(Slot& slot) {
+    if (!slot.piece)
         return;
-    const WorkItem piece = *std::exchange(place.piece, std::nullopt);
+    const WorkItem piece = *std::exchange(slot.piece, std::nullopt);
     if (!folds()) {
-        parts_.transfer.download(*place.results, place.job.out,
-                                 arrays_.out(piece), place.stream);
+        parts_.transfer.download(*slot.results, slot.job.out,
+                                 arrays_.out(piece), slot.stream);
     } else {
         const Image& image = module_.image();
         const std::int64_t doubles =
@@ -261,12 +261,12 @@ void TransferPipeline::leave(Place& place) {
         states.resize(std::size_t(doubles));
         const CopiedAxis axis{doubles, sizeof(double)};
         parts_.transfer.download({{&axis, 1}, sizeof(double)},
-                                 reinterpret_cast<const char*>(place.state),
+                                 reinterpret_cast<const char*>(slot.state),
                                  reinterpret_cast<char*>(states.data()),
-                                 place.stream);
+                                 slot.stream);
     }
-    place.stream.finish();
-    place.run.reset();
+    slot.stream.finish();
+    slot.run.reset();
 }
 
 /// Results of one batch, of the states that its pieces left.
@@ -305,7 +305,7 @@ public:
         : arrays_(arrays), progress_(progress), draw_(0, arrays.cut().pieces()),
           folded_(std::size_t(arrays.cut().pieces())) {}
 
-    /// Until no piece is left. Never throws.
+    /// Takes pieces until none is left. Never throws.
     void work(const DeviceShare& sharer, const Watcher& watcher) {
         progress_.guard([&] {
             const Device::Current current(sharer.module->device());
@@ -368,7 +368,7 @@ void run_from_host(const HostCall& call, std::span<const DeviceShare> sharers,
     Shares shares(arrays, progress);
     work_together(shares, sharers, progress);
     progress.rethrow();
-    if (call.job.work != Work::FoldRows || !cut.cuts_rows())
+    if (call.job.loop != LoopKind::FoldRows || !cut.cuts_rows())
         return;
     const std::span<const std::vector<double>> folded = shares.folded();
     for (std::int64_t k = 0; k < cut.batch_pieces; ++k)

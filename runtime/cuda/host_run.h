@@ -35,7 +35,7 @@ private:
     std::unique_ptr<Parts> parts_;
 };
 
-/// One of the devices that share a call; what is pointed to outlives it.
+/// The share of one device in a call; what is pointed to outlives it.
 struct DeviceShare {
     const Module* module;
     DeviceContext* station;

@@ -10,12 +10,12 @@
 namespace tilefold::cuda {
 namespace {
 
-NvrtcPlaces places_of(const Options& options,
-                      const std::vector<std::string>& folders) {
-    NvrtcPlaces places{options.package_folders, folders, true, {}};
+NvrtcPaths nvrtc_paths(const Options& options,
+                       const std::vector<std::string>& folders) {
+    NvrtcPaths paths{options.package_folders, folders, true, {}};
     if (options.nvrtc)
-        places.file = *options.nvrtc;
-    return places;
+        paths.file = *options.nvrtc;
+    return paths;
 }
 
 } // namespace
@@ -39,7 +39,7 @@ Capability parse_architecture(std::string_view text) {
 Images::Images(const Options& options, const std::vector<std::string>& folders,
                DeviceCounters& counters)
     : log_(*options.log), disk_(*options.cache_directory, *options.cache_size),
-      nvrtc_(places_of(options, folders)), counters_(counters) {}
+      nvrtc_(nvrtc_paths(options, folders)), counters_(counters) {}
 
 void Images::get(const Request& request, const Capability& capability,
                  const std::function<void(Image)>& load) {

@@ -70,7 +70,7 @@ private:
         made_.operands = operands_;
     }
 
-    /// One combination of the outer batch dimensions.
+    /// Moves to one combination of the outer batch dimensions.
     void move_to(std::int64_t batch, const std::vector<DeviceOperand>& first) {
         operands_ = first;
         made_.operands = operands_;
@@ -121,7 +121,7 @@ Job without_arrays(const tilefold::Job& job, std::size_t literals) {
     made.rows = job.rows;
     made.columns = job.columns;
     made.width = job.width;
-    made.pairs = job.work == Work::Dense ? Pairs::Dense : Pairs::Pairwise;
+    made.pairs = job.loop == LoopKind::Dense ? Pairs::Dense : Pairs::Pairwise;
     made.accumulate = job.target.accumulate;
     return made;
 }

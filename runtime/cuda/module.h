@@ -29,7 +29,7 @@ inline constexpr std::int64_t most_blocks = 65535;
 class Module {
 public:
     Module(const Device& device, Image image);
-    /// With these kernels alone.
+    /// Loads these kernels alone.
     Module(const Device& device, Image image,
            std::span<const char* const> kernels);
     ~Module() = default;
@@ -38,7 +38,7 @@ public:
 
     const Image& image() const { return image_; }
     const Device& device() const { return device_; }
-    /// Of its calls.
+    /// The parameters of its calls, kept for the next one.
     ParameterCache& kept() const { return kept_; }
     /// Queues a kernel of blocks of the plan's threads; nothing waits.
     void launch(const char* kernel, Grid grid, void* argument,

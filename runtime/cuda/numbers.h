@@ -17,12 +17,12 @@ inline std::size_t padded(std::size_t bytes) {
 }
 
 /// What lies one after the other in one piece of the device's memory.
-class Places {
+class MemoryLayout {
 public:
     std::size_t take(std::size_t bytes) {
-        const std::size_t place = size_;
+        const std::size_t offset = size_;
         size_ += padded(bytes);
-        return place;
+        return offset;
     }
     std::size_t size() const { return size_; }
 

@@ -64,29 +64,29 @@ SharedLibrary open_by_name(bool loaded) {
     return {};
 }
 
-SharedLibrary search(const NvrtcPlaces& places) {
-    if (!places.file.empty()) {
-        open_builtins(std::filesystem::path(places.file).parent_path());
-        return SharedLibrary::open(places.file);
+SharedLibrary search(const NvrtcPaths& paths) {
+    if (!paths.file.empty()) {
+        open_builtins(std::filesystem::path(paths.file).parent_path());
+        return SharedLibrary::open(paths.file);
     }
-    if (places.system)
+    if (paths.system)
         if (SharedLibrary library = open_by_name(true))
             return library;
-    for (const std::string& folder : places.packages)
+    for (const std::string& folder : paths.packages)
         for (const char* wheel : wheels)
             if (SharedLibrary library = open_in(folder + wheel))
                 return library;
-    for (const std::string& folder : places.folders)
+    for (const std::string& folder : paths.folders)
         if (SharedLibrary library = open_in(folder))
             return library;
-    return places.system ? open_by_name(false) : SharedLibrary();
+    return paths.system ? open_by_name(false) : SharedLibrary();
 }
 
-std::string listed(const NvrtcPlaces& places) {
-    if (!places.file.empty())
-        return places.file;
+std::string listed(const NvrtcPaths& paths) {
+    if (!paths.file.empty())
+        return paths.file;
     std::string text;
-    for (const auto* list : {&places.packages, &places.folders})
+    for (const auto* list : {&paths.packages, &paths.folders})
         for (const std::string& folder : *list)
             text += (text.empty() ? "" : ", ") + folder;
     return text.empty() ? "the linker's folders" : text;
@@ -219,7 +219,7 @@ compile_all(const Library& library, const std::vector<SourceProgram>& sources,
 
 } // namespace
 
-Nvrtc::Nvrtc(NvrtcPlaces places) : places_(std::move(places)) {}
+Nvrtc::Nvrtc(NvrtcPaths paths) : paths_(std::move(paths)) {}
 Nvrtc::~Nvrtc() = default;
 
 const Nvrtc::Library& Nvrtc::library() {
@@ -227,9 +227,9 @@ const Nvrtc::Library& Nvrtc::library() {
     if (library_)
         return *library_;
     auto found = std::make_unique<Library>();
-    found->file = search(places_);
+    found->file = search(paths_);
     if (!found->file)
-        fail(tilefold::Code::NvrtcMissing, {listed(places_)});
+        fail(tilefold::Code::NvrtcMissing, {listed(paths_)});
     if (!found->find_functions())
         fail(tilefold::Code::NvrtcTooOld,
              {found->file.path(), "an unknown version"});

@@ -16,8 +16,8 @@
 
 namespace tilefold::cuda {
 
-/// Where NVRTC may be.
-struct NvrtcPlaces {
+/// The files and folders in which NVRTC may be.
+struct NvrtcPaths {
     std::vector<std::string> packages; ///< folders that hold `nvidia/`
     std::vector<std::string> folders;  ///< folders that hold libraries
     bool system = true;                ///< loaded already, or the linker's
@@ -27,15 +27,15 @@ struct NvrtcPlaces {
 /// Thread-safe.
 class Nvrtc {
 public:
-    explicit Nvrtc(NvrtcPlaces places);
+    explicit Nvrtc(NvrtcPaths paths);
     ~Nvrtc();
     Nvrtc(const Nvrtc&) = delete;
     Nvrtc& operator=(const Nvrtc&) = delete;
 
-    /// For a card of compute capability `major`.`minor`: a cubin where NVRTC
-    /// knows the card, else PTX of the newest that it knows. Throws
-    /// Error(NvrtcMissing), Error(NvrtcTooOld), or InternalError with
-    /// NVRTC's messages.
+    /// Compiles for a card of compute capability `major`.`minor`: a cubin where
+    /// NVRTC knows the card, else PTX of the newest that it knows. Throws
+    /// Error(NvrtcMissing), Error(NvrtcTooOld), or InternalError with NVRTC's
+    /// messages.
     Image compile(const Emitted& emitted, const Plan& plan, int major,
                   int minor);
     /// Emits and compiles; a plan that spills registers is followed by one
@@ -48,7 +48,7 @@ private:
     struct Library;
     const Library& library();
 
-    NvrtcPlaces places_;
+    NvrtcPaths paths_;
     std::mutex mutex_;
     std::unique_ptr<Library> library_;
 };

@@ -16,7 +16,7 @@ namespace tilefold::cuda {
 /// of the stream.
 class Parameters {
 public:
-    /// Of so many bytes each.
+    /// Allocates so many bytes of each.
     Parameters(const Device& device, std::size_t numbers, std::size_t constants,
                std::size_t offsets, CUstream stream);
     ~Parameters();

@@ -15,8 +15,9 @@ struct ChosenTiles {
     std::vector<ColumnInterval> intervals;
 };
 
-/// Of a list for each batch. Every row is in one tile: those that meet nothing
-/// are in tiles without an interval. No tile has more than `block_rows`.
+/// The tiles of a list for each batch. Every row is in one tile: those that
+/// meet nothing are in tiles without an interval. No tile has more than
+/// `block_rows`.
 ChosenTiles chosen_tiles(std::span<const TileList* const> lists,
                          std::int64_t rows, std::int64_t block_rows);
 

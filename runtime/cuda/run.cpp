@@ -107,18 +107,18 @@ bool Run::ends_in_blocks() const {
 void Run::take_states() {
     if (!shape().reduces || call_.finishes)
         return;
-    state_ = places_.take(bytes_of(call_.states));
+    state_ = layout_.take(bytes_of(call_.states));
     if (!shape().folds_rows)
         return;
     for (std::int64_t run = call_.run; run > most_merged;) {
         run = ceiling(run, most_merged);
-        merged_.push_back(places_.take(bytes_of(run * runs_)));
+        merged_.push_back(layout_.take(bytes_of(run * runs_)));
     }
-    folded_ = places_.take(bytes_of(runs_));
+    folded_ = layout_.take(bytes_of(runs_));
 }
 
 void Run::take_memory() {
-    memory_.emplace(module_.device(), places_.size(), stream_,
+    memory_.emplace(module_.device(), layout_.size(), stream_,
                     "the reduction's state");
     call_.state = state(state_);
 }
@@ -145,7 +145,7 @@ Grid Run::merging(std::int64_t results, std::int64_t states) {
     return striding(results, call_.lanes);
 }
 
-/// From pageable memory: copied away when the call returns.
+/// The memory is pageable, so that it is copied away when the call returns.
 void Run::copy(char* to, const void* from, std::size_t bytes,
                const char* what) {
     if (bytes == 0)
@@ -223,7 +223,7 @@ const double* Run::fold() {
 }
 
 void Run::finish_folded(std::span<const double> states, std::int64_t count) {
-    state_ = places_.take(states.size_bytes());
+    state_ = layout_.take(states.size_bytes());
     take_memory();
     take_parameters();
     copy(memory_->data() + state_, states.data(), states.size_bytes(),

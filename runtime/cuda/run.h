@@ -32,13 +32,13 @@ public:
     void compute();
     /// Memory, parameters and constants.
     void begin();
-    /// Of a reduction: some columns, whose first one a segment begins with.
+    /// Reduces over some columns, of which the first begins a segment.
     /// `operands`: the job's, where these columns are.
     void accumulate(Interval columns, std::span<const DeviceOperand> operands);
     /// The results.
     void finish();
-    /// Of rows that are folded, instead: one state for each run. Where they
-    /// lie, on the device: slot s of run k at [s * runs + k].
+    /// Merges rows that are folded, instead, to one state for each run, and
+    /// gives where they lie on the device: slot s of run k at [s * runs + k].
     const double* fold();
     /// The results, of `count` states for each run that fold() left behind: in
     /// the host's memory, slot s of state k of run r at [(s * runs + r) * count
@@ -49,7 +49,7 @@ private:
     const Shape& shape() const { return module_.image().shape; }
     const Plan& plan() const { return module_.image().plan; }
     const Driver& driver() const { return module_.device().driver(); }
-    /// Of `runs`, as many at a time as a grid has.
+    /// Launches for `runs`, as many at a time as a grid has.
     void launch(const char* kernel, Grid grid, std::int64_t runs);
     Grid striding(std::int64_t count, std::int64_t threads = 1) const;
     Grid merging(std::int64_t results, std::int64_t states);
@@ -76,7 +76,7 @@ private:
     ChosenTiles tiles_; ///< of chosen pairs; else none
     Numbers numbers_;
     std::shared_ptr<const Parameters> parameters_;
-    Places places_; ///< of states
+    MemoryLayout layout_; ///< of states
     std::optional<StreamMemory> memory_;
     std::size_t state_ = 0;
     std::vector<std::size_t> merged_; ///< by how often states were merged

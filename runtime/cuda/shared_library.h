@@ -9,7 +9,7 @@ namespace tilefold::cuda {
 /// An open library; it stays open as long as the process runs.
 class SharedLibrary {
 public:
-    /// Of a path or a bare name; with `loaded`, only if it is open already.
+    /// Opens a path or a bare name; with `loaded`, only what is open already.
     static SharedLibrary open(const std::string& path, bool loaded = false);
 
     explicit operator bool() const { return handle_ != nullptr; }

@@ -32,7 +32,7 @@ public:
     /// host's; none: the CPU does. Opens the driver where they are all there
     /// are.
     std::vector<Location> named(std::string_view text);
-    /// For an architecture, "sm_90".
+    /// The backend for an architecture, "sm_90".
     DeviceBackend& of_architecture(std::string_view architecture);
     /// What the driver and the compiler of GPUs are, or why there is none.
     std::vector<std::string> describe() { return cuda().describe(); }
@@ -42,7 +42,7 @@ private:
     DeviceBackend& cuda();
     void check_fork(const Location& location);
     const Options options_;
-    /// Of the environment: where libraries may be.
+    /// The folders of the environment in which libraries may be.
     const std::vector<std::string> folders_;
     DeviceCounters counters_;
     std::mutex mutex_;

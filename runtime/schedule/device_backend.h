@@ -111,7 +111,8 @@ public:
                         Stream stream) = 0;
     /// Waits for all that is queued on the stream.
     virtual void finish(int device, Stream stream) = 0;
-    /// One line on what there is, or is missing: of drivers, and of compilers.
+    /// Describes drivers and compilers, a line each: what there is, or is
+    /// missing.
     virtual std::vector<std::string> describe() = 0;
     /// What `program` becomes for an architecture ("sm_90"): needs no device.
     virtual std::vector<ExplainSection>

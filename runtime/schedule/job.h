@@ -2,6 +2,7 @@
 // what is to be computed, knowing nothing of formulas.
 #pragma once
 
+#include "runtime/core/loop_extents.h"
 #include "runtime/core/view.h"
 #include "runtime/cpu/kernel.h"
 #include "runtime/schedule/ranges.h"
@@ -14,7 +15,7 @@
 namespace tilefold {
 
 /// Which entries run, and what becomes of the rows.
-enum class Work : std::uint8_t {
+enum class LoopKind : std::uint8_t {
     Reduce,   ///< a result for every row
     FoldRows, ///< rows are merged to one result
     Pairwise, ///< the pair term at (row k, column k)
@@ -53,20 +54,20 @@ struct Chosen {
     }
 };
 
-/// Where results go; strides in bytes.
+/// The place where results go; its strides are in bytes.
 struct Target {
     char* data = nullptr;
     std::int64_t row = 0;
     std::int64_t column = 0;
     std::int64_t component = 0;
-    Extents batch; ///< one for each of Batches::extents
+    LoopExtents batch; ///< one for each of Batches::extents
     bool accumulate = false;
 };
 
 /// Everything pointed to outlives the run.
 struct Job {
     const Kernel* kernel = nullptr;
-    Work work = Work::Reduce;
+    LoopKind loop = LoopKind::Reduce;
     std::span<const tilefold_operand> operands; ///< of batch 0
     const Batches* batches = nullptr;
     const Chosen* chosen = nullptr; ///< null: all pairs
@@ -81,8 +82,8 @@ struct Job {
 
     /// Pairs of one batch.
     double pairs() const {
-        return work == Work::Pairwise ? double(rows)
-                                      : double(rows) * double(columns);
+        return loop == LoopKind::Pairwise ? double(rows)
+                                          : double(rows) * double(columns);
     }
     /// Estimated nanoseconds of one batch on one core.
     double nanoseconds() const {

@@ -20,7 +20,7 @@ namespace {
 
 /// A run shorter than this is over before a helper has woken up.
 constexpr double alone_nanoseconds = 60e3;
-/// What prepare takes for one of many constants.
+/// What computing takes for one of many constants.
 constexpr double constant_nanoseconds = 1;
 /// Work drawn at a time.
 constexpr double draw_nanoseconds = 20e3;
@@ -68,10 +68,10 @@ private:
         std::int64_t multiple = job.kernel->layout.row_multiple;
         return (partition.parts + multiple - 1) / multiple * multiple;
     }
-    /// Of a group.
+    /// The doubles of a group's partial states.
     static std::int64_t doubles(const Job& job, const Partition& partition) {
         std::int64_t slots = job.kernel->slots(job.width);
-        return job.work == Work::FoldRows
+        return job.loop == LoopKind::FoldRows
                    ? slots * stride(job, partition)
                    : slots * partition.block * partition.parts;
     }
@@ -80,7 +80,7 @@ private:
     Partials partials_;
 };
 
-/// On the calling thread alone; without a callback nothing is counted.
+/// Runs on the calling thread alone; without a callback nothing is counted.
 void run_alone(Run& run) {
     ScratchLease scratch;
     cpu::FloatMode kernels;
@@ -100,7 +100,7 @@ void run_alone(Run& run) {
     }
 }
 
-/// One thread's share of a wave: its worker is made for the first piece.
+/// A thread's share of a wave; its worker is made for the first piece.
 class WaveThread {
 public:
     WaveThread(const Run& run, const Watcher& watcher)
@@ -148,8 +148,8 @@ void run_together(Run& run, ThreadPool& pool) {
 }
 
 /// Constants of the call, once for all batches and threads.
-void prepare(const Job& job, Progress& progress, double* constants,
-             Run::Noted& noted) {
+void compute_constants(const Job& job, Progress& progress, double* constants,
+                       Run::Noted& noted) {
     cpu::FloatMode kernels;
     std::int64_t flushed = 0;
     tilefold_call call{};
@@ -161,7 +161,7 @@ void prepare(const Job& job, Progress& progress, double* constants,
     call.columns = job.columns;
     call.width = job.width;
     call.functions = job.functions;
-    prepare_watched(*job.kernel, call, {progress, true, kernels.callers()});
+    compute_constants(*job.kernel, call, {progress, true, kernels.callers()});
     if (flushed)
         noted.flushed = true;
 }
@@ -177,7 +177,7 @@ void run_watched(Run& run, ThreadPool& pool, const Poll& poll, bool alone) {
             const auto count = std::size_t(run.job.kernel->layout.constants);
             run.constants = reinterpret_cast<double*>(
                 constants.reserve(count * sizeof(double)));
-            prepare(run.job, progress, run.constants, *run.noted);
+            compute_constants(run.job, progress, run.constants, *run.noted);
         }
         if (!progress.stopped())
             run_together(run, pool);

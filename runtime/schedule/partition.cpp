@@ -168,9 +168,10 @@ void split_dense(const Job& job, Partition& partition) {
 
 /// Pieces of chosen pairs: in Reduce each piece is a group.
 void split_chosen(const Job& job, Partition& partition) {
-    partition.strips = cut_strips(job, partition.batches, partition.block);
-    const auto pieces = std::int64_t(partition.strips->pieces());
-    if (job.work == Work::FoldRows) {
+    partition.row_tasks =
+        cut_row_tasks(job, partition.batches, partition.block);
+    const auto pieces = std::int64_t(partition.row_tasks->pieces());
+    if (job.loop == LoopKind::FoldRows) {
         partition.row_pieces =
             pieces / std::max<std::int64_t>(partition.batches, 1);
         partition.parts = partition.row_pieces;
@@ -184,8 +185,8 @@ void split_chosen(const Job& job, Partition& partition) {
 } // namespace
 
 double pairs_of(const Job& job, const Partition& partition) {
-    return partition.strips ? partition.strips->pairs
-                            : double(partition.batches) * job.pairs();
+    return partition.row_tasks ? partition.row_tasks->pairs
+                               : double(partition.batches) * job.pairs();
 }
 
 double nanoseconds_of(const Job& job, const Partition& partition) {
@@ -215,20 +216,20 @@ Partition partition_of(const Job& job) {
     partition.block = block_rows(job, partition.batches, wanted);
     partition.call_columns =
         columns_of_call(job, std::min(partition.block, job.rows));
-    switch (job.work) {
-    case Work::Reduce:
-    case Work::FoldRows:
+    switch (job.loop) {
+    case LoopKind::Reduce:
+    case LoopKind::FoldRows:
         if (job.chosen)
             split_chosen(job, partition);
-        else if (job.work == Work::Reduce)
+        else if (job.loop == LoopKind::Reduce)
             split_reduce(job, partition, wanted);
         else
             split_fold(job, partition, wanted);
         break;
-    case Work::Pairwise:
+    case LoopKind::Pairwise:
         cut_rows(partition, 1);
         break;
-    case Work::Dense:
+    case LoopKind::Dense:
         split_dense(job, partition);
         break;
     }

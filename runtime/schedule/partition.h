@@ -41,8 +41,8 @@ struct Partition {
     std::int64_t parts = 1;        ///< pieces of a group
     std::int64_t wave = 1;         ///< groups whose states are alive at once
     std::int64_t call_columns = 1; ///< columns of one accumulate() call
-    /// Where pairs are chosen: what the pieces are instead.
-    std::optional<RowTasks> strips;
+    /// These are the pieces instead where pairs are chosen.
+    std::optional<RowTasks> row_tasks;
 
     std::int64_t pieces() const { return batches * row_pieces * column_pieces; }
     std::int64_t groups() const { return pieces() / parts; }

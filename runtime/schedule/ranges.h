@@ -50,7 +50,7 @@ public:
         return (transposed ? by_columns() : by_rows_)[batch];
     }
     double pairs() const; ///< of all batches
-    /// With i and j exchanged. Throws Error(RangesPieces).
+    /// The same with i and j exchanged. Throws Error(RangesPieces).
     Ranges transposed() const;
     /// Throws Error(RangesOverrun) where an axis has fewer points.
     void check_lengths(std::int64_t i, std::int64_t j) const;

@@ -1,10 +1,11 @@
 // runtime/schedule/row_tasks.h - how a job over chosen pairs is cut into
 // pieces.
 //
-//  1. A strip is some rows of one tile, at most a block, and the columns that
-//     the tile meets; strips cover all rows, but where rows are folded only
+//  1. A row task is some rows of one tile, at most a block, and the columns
+//  that
+//     the tile meets; tasks cover all rows, but where rows are folded only
 //     those of tiles. Rows of no tile have no columns.
-//  2. A piece is some strips; a piece of folded rows has them from one batch.
+//  2. A piece is some tasks; a piece of folded rows has them from one batch.
 //  3. The cut is a function of ranges, sizes and layout alone: any number of
 //     threads gives the same bits.
 #pragma once
@@ -28,7 +29,7 @@ struct RowTask {
 
 struct RowTasks {
     std::vector<RowTask> all;
-    std::vector<std::size_t> first; ///< strip of a piece; one more at the end
+    std::vector<std::size_t> first; ///< task of a piece; one more at the end
     double pairs = 0;
 
     std::size_t pieces() const { return first.size() - 1; }
@@ -38,8 +39,9 @@ struct RowTasks {
     }
 };
 
-/// `block`: most rows of a strip. Where rows are folded, each of `batches`
+/// `block`: most rows of a task. Where rows are folded, each of `batches`
 /// has the same number of pieces, some of them empty.
-RowTasks cut_strips(const Job& job, std::int64_t batches, std::int64_t block);
+RowTasks cut_row_tasks(const Job& job, std::int64_t batches,
+                       std::int64_t block);
 
 } // namespace tilefold

@@ -44,17 +44,18 @@ constexpr std::chrono::microseconds patience{100};
 constexpr std::chrono::milliseconds between_waits{50};
 constexpr std::chrono::seconds between_refusals{1};
 
-/// Until `found()` or out of patience. Yielding would hand the processor to
-/// whoever else looks for work so, as OpenBLAS' threads do, for milliseconds.
+/// Looks until `found()` or out of patience. Yielding would hand the processor
+/// to whoever else looks for work so, as OpenBLAS' threads do, for
+/// milliseconds.
 template <class Found> void look(Found found) {
     const auto end = Clock::now() + patience;
     while (!found() && Clock::now() < end)
         __builtin_ia32_pause();
 }
 
-/// To another processor, if the thread is on `processor`. A new thread begins
-/// on that of its creator, where Linux 6.18 lets it wait, for 2 to 4 ms, though
-/// others are idle.
+/// Moves the thread to another processor, if it is on `processor`. A new thread
+/// begins on that of its creator, where Linux 6.18 lets it wait, for 2 to 4 ms,
+/// though others are idle.
 void leave(int processor) {
     cpu_set_t all;
     if (sched_getcpu() != processor || sched_getaffinity(0, sizeof all, &all))
@@ -65,7 +66,7 @@ void leave(int processor) {
         sched_setaffinity(0, sizeof all, &all);
 }
 
-/// One call of together().
+/// What a call of together() shares.
 struct TaskGroup {
     explicit TaskGroup(const std::function<void()>& share) : share(share) {}
 
@@ -98,7 +99,7 @@ public:
                 return;
             }
     }
-    /// One of the helpers that the first one wants.
+    /// Joins the first group, as one of the helpers that it wants.
     TaskGroup& enter() {
         TaskGroup& group = *first_;
         ++group.inside;
@@ -136,7 +137,7 @@ private:
     void help(Lock& lock);
 
     const std::size_t helpers_;
-    /// At most so many look at once: no more than there are processors.
+    /// So many threads look at once at most: no more than there are processors.
     const int most_looking_ = usable_processors() - 1;
     std::mutex mutex_;
     std::condition_variable called_;
@@ -229,7 +230,7 @@ void ThreadPool::Impl::look_for_groups(Lock& lock) {
     --looking_;
 }
 
-/// In the first group, if there is one still when the thread has left the
+/// Helps in the first group, if there is one still when the thread has left the
 /// processor of its caller, where it would wait for the caller.
 void ThreadPool::Impl::help(Lock& lock) {
     const int processor = groups_.front().processor;

@@ -39,7 +39,8 @@ public:
     [[nodiscard]] bool together(int helpers, const std::function<void()>& share,
                                 const std::function<void()>& waiting);
 
-    /// In a forked child: the helpers are gone, new ones start when needed.
+    /// A forked child calls this: the helpers are gone, and new ones start when
+    /// they are needed.
     void renew_in_child();
 
 private:

@@ -12,18 +12,18 @@ std::int64_t state_doubles(const Job& job, const Partition& partition) {
     return job.kernel->slots(job.width) * partition.block;
 }
 
-bool reduces(Work work) {
-    return work == Work::Reduce || work == Work::FoldRows;
+bool reduces(LoopKind loop) {
+    return loop == LoopKind::Reduce || loop == LoopKind::FoldRows;
 }
 
-bool folds_strips(const Job& job, const Partition& partition) {
-    return partition.strips && job.work == Work::FoldRows;
+bool folds_row_tasks(const Job& job, const Partition& partition) {
+    return partition.row_tasks && job.loop == LoopKind::FoldRows;
 }
 
 } // namespace
 
-void prepare_watched(const Kernel& kernel, tilefold_call& call,
-                     Watcher watcher) {
+void compute_constants(const Kernel& kernel, tilefold_call& call,
+                       Watcher watcher) {
     call.goes_on = &Watcher::goes_on;
     call.watcher = &watcher;
     kernel.prepare(&call);
@@ -32,14 +32,14 @@ void prepare_watched(const Kernel& kernel, tilefold_call& call,
 
 std::size_t Worker::bytes(const Job& job, const Partition& partition) {
     std::int64_t state =
-        reduces(job.work) ? state_doubles(job, partition) * 8 : 0;
+        reduces(job.loop) ? state_doubles(job, partition) * 8 : 0;
     return BumpAllocator::rounded(job.operands.size() *
                                   sizeof(tilefold_operand)) +
            BumpAllocator::rounded(std::size_t(job.kernel->layout.constants) *
                                   8) +
            BumpAllocator::rounded(std::size_t(state)) +
            BumpAllocator::rounded(
-               folds_strips(job, partition) ? std::size_t(state) : 0) +
+               folds_row_tasks(job, partition) ? std::size_t(state) : 0) +
            BumpAllocator::rounded(std::size_t(job.kernel->scratch(job.width)));
 }
 
@@ -56,9 +56,9 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
     std::copy(job.operands.begin(), job.operands.end(), operands_);
     double* constants = allocator.take<double>(kernel_.layout.constants);
     state_ = allocator.take<double>(
-        reduces(job.work) ? state_doubles(job, partition_) : 0);
-    strip_state_ = allocator.take<double>(
-        folds_strips(job, partition_) ? state_doubles(job, partition_) : 0);
+        reduces(job.loop) ? state_doubles(job, partition_) : 0);
+    task_state_ = allocator.take<double>(
+        folds_row_tasks(job, partition_) ? state_doubles(job, partition_) : 0);
     scratch_ = allocator.take<char>(kernel_.scratch(job.width));
     call_.operands = operands_;
     call_.literals = job.literals;
@@ -77,7 +77,7 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
     call_.tiles = tiles_;
     call_.flushed = &flushed_;
     if (!run.constants)
-        prepare();
+        compute_constants();
 }
 
 Worker::~Worker() {
@@ -92,10 +92,10 @@ Worker::~Worker() {
 }
 
 /// The constants of the call; not all of them where the run is stopped.
-void Worker::prepare() {
+void Worker::compute_constants() {
     if (!run_.progress)
         return kernel_.prepare(&call_);
-    prepare_watched(kernel_, call_, watcher());
+    tilefold::compute_constants(kernel_, call_, watcher());
 }
 
 bool Worker::is_stopped() const {
@@ -113,7 +113,7 @@ void Worker::shift(std::size_t dimension, std::int64_t steps) {
     at_[dimension] += steps;
 }
 
-/// To the next batch in order: nearly always one shift.
+/// Goes to the next batch in order, which is nearly always one shift.
 void Worker::step() {
     const Extents& extents = run_.job.batches->extents;
     std::size_t dimension = extents.size() - 1;
@@ -137,7 +137,7 @@ void Worker::move_to(std::int64_t batch) {
     }
     batch_ = batch;
     if (run_.job.batches->moves_parameters)
-        prepare();
+        compute_constants();
 }
 
 bool Worker::went_on(double pairs) {
@@ -151,7 +151,7 @@ bool Worker::went_on(double pairs) {
     return watcher().advance(std::exchange(uncounted_, 0));
 }
 
-/// At most a block of rows.
+/// Adds columns to the state of at most a block of rows.
 bool Worker::accumulate(Interval rows, Interval columns, double* state) {
     for (std::int64_t j0 = columns.first; j0 < columns.last;
          j0 += partition_.call_columns) {
@@ -164,10 +164,10 @@ bool Worker::accumulate(Interval rows, Interval columns, double* state) {
     return true;
 }
 
-bool Worker::accumulate(const RowTask& strip, double* state) {
+bool Worker::accumulate(const RowTask& task, double* state) {
     kernel_.init(&call_, state, partition_.block);
-    for (Interval columns : strip.columns)
-        if (!accumulate(strip.rows, columns, state))
+    for (Interval columns : task.columns)
+        if (!accumulate(task.rows, columns, state))
             return false;
     return true;
 }
@@ -267,50 +267,50 @@ void Worker::finish_fold(std::int64_t number) {
     kernel_.finalise(&call_, 0, 1, states, partials.stride, scratch_);
 }
 
-bool Worker::reduce(std::span<const RowTask> strips) {
-    for (const RowTask& strip : strips) {
-        move_to(strip.batch);
-        if (is_stopped() || !accumulate(strip, state_))
+bool Worker::reduce(std::span<const RowTask> tasks) {
+    for (const RowTask& task : tasks) {
+        move_to(task.batch);
+        if (is_stopped() || !accumulate(task, state_))
             return false;
-        kernel_.finalise(&call_, strip.rows.first, strip.rows.last, state_,
+        kernel_.finalise(&call_, task.rows.first, task.rows.last, state_,
                          partition_.block, scratch_);
     }
     return true;
 }
 
-/// Strips have different rows: each is folded by itself, onto row 0.
-bool Worker::fold(std::span<const RowTask> strips, std::int64_t number) {
+/// Row tasks have different rows: each is folded by itself, onto row 0.
+bool Worker::fold(std::span<const RowTask> tasks, std::int64_t number) {
     kernel_.init(&call_, state_, partition_.block);
-    for (const RowTask& strip : strips) {
-        if (strip.columns.empty())
+    for (const RowTask& task : tasks) {
+        if (task.columns.empty())
             continue;
-        if (!accumulate(strip, strip_state_))
+        if (!accumulate(task, task_state_))
             return false;
-        fold_rows(strip_state_, strip.rows.size());
-        kernel_.merge(&call_, state_, strip_state_, partition_.block, 1);
+        fold_rows(task_state_, task.rows.size());
+        kernel_.merge(&call_, state_, task_state_, partition_.block, 1);
     }
     finish_fold(number);
     return true;
 }
 
 bool Worker::work(std::int64_t number) {
-    if (partition_.strips && run_.job.work == Work::Reduce)
-        return reduce(partition_.strips->piece(number));
+    if (partition_.row_tasks && run_.job.loop == LoopKind::Reduce)
+        return reduce(partition_.row_tasks->piece(number));
     WorkItem piece = partition_.piece(number);
     move_to(piece.batch);
-    if (is_stopped()) // while the constants were prepared
+    if (is_stopped()) // while the constants were computed
         return false;
-    if (partition_.strips)
-        return fold(partition_.strips->piece(number), number);
-    switch (run_.job.work) {
-    case Work::Reduce:
+    if (partition_.row_tasks)
+        return fold(partition_.row_tasks->piece(number), number);
+    switch (run_.job.loop) {
+    case LoopKind::Reduce:
         return reduce(piece, number);
-    case Work::FoldRows:
+    case LoopKind::FoldRows:
         return fold(piece, number);
-    case Work::Pairwise:
+    case LoopKind::Pairwise:
         kernel_.zip(&call_, piece.i0, piece.i1, scratch_);
         return went_on(double(piece.i1 - piece.i0));
-    case Work::Dense:
+    case LoopKind::Dense:
         kernel_.dense(&call_, piece.i0, piece.i1, piece.j0, piece.j1, scratch_);
         return went_on(double(piece.i1 - piece.i0) *
                        double(piece.j1 - piece.j0));

@@ -30,15 +30,16 @@ struct Run {
 
     const Job& job;
     const Partition& partition;
-    double* constants = nullptr; ///< prepared; null: each worker prepares
+    double* constants =
+        nullptr; ///< computed; null: each worker computes its own
     Partials partials;
     Progress* progress = nullptr; ///< null: nobody watches
     Noted* noted = nullptr;
 };
 
 /// The constants of the call; not all of them where the watcher's run stops.
-void prepare_watched(const Kernel& kernel, tilefold_call& call,
-                     Watcher watcher);
+void compute_constants(const Kernel& kernel, tilefold_call& call,
+                       Watcher watcher);
 
 class Worker {
 public:
@@ -58,19 +59,19 @@ public:
 
 private:
     Watcher watcher() const { return {*run_.progress, polls_, callers_mode_}; }
-    void prepare();
+    void compute_constants();
     void move_to(std::int64_t batch);
     bool is_stopped() const;
     void step();
     void shift(std::size_t dimension, std::int64_t steps);
     bool accumulate(const WorkItem& piece, double* state);
-    bool accumulate(const RowTask& strip, double* state);
+    bool accumulate(const RowTask& task, double* state);
     bool accumulate(Interval rows, Interval columns, double* state);
     bool went_on(double pairs);
     bool reduce(const WorkItem& piece, std::int64_t number);
     bool fold(const WorkItem& piece, std::int64_t number);
-    bool reduce(std::span<const RowTask> strips);
-    bool fold(std::span<const RowTask> strips, std::int64_t number);
+    bool reduce(std::span<const RowTask> tasks);
+    bool fold(std::span<const RowTask> tasks, std::int64_t number);
     void finish_fold(std::int64_t number);
     void fold_rows(double* state, std::int64_t rows);
     void merge_tree(double* states, std::int64_t distance, std::int64_t stride,
@@ -83,12 +84,12 @@ private:
     tilefold_call call_{};
     tilefold_operand* operands_;
     double* state_;
-    double* strip_state_; ///< of one strip, where strips are folded
+    double* task_state_; ///< of one task, where tasks are folded
     char* scratch_;
     std::int64_t tiles_[2] = {0, 0}; ///< met, left out
     std::int64_t flushed_ = 0;
     std::int64_t batch_ = 0;
-    Extents at_; ///< batch_ as coordinates
+    LoopExtents at_; ///< batch_ as coordinates
     bool polls_;
     double uncounted_ = 0; ///< pairs that progress has not heard of
     double pair_nanoseconds_;

@@ -12,8 +12,7 @@ namespace {
 using detail::BoundState;
 
 const Executable& last_kernel(const Bound& bound) {
-    const Executable& executable = *Inspection::of(bound).executable;
-    return executable.sweeps ? *executable.sweeps->kernels.back() : executable;
+    return *Inspection::of(bound).kernels().back();
 }
 
 KernelUse use_of(const Executable& executable) {
@@ -27,6 +26,22 @@ KernelUse use_of(const Executable& executable) {
     use.is_for_one_point = program.one_point != Axes::None;
     use.flat_width = program.flat_width;
     return use;
+}
+
+void add_sizes(KernelUse& use, const KernelCall& call) {
+    const Job& job = call.job;
+    const Partition& partition = call.partition;
+    use.scratch = job.kernel->scratch(job.width);
+    use.state = job.kernel->slots(job.width) * 8;
+    use.rows = job.rows;
+    use.columns = job.columns;
+    use.width = job.width;
+    use.batches = call.batches.count();
+    use.block = partition.block;
+    use.row_pieces = partition.row_pieces;
+    use.column_pieces = partition.column_pieces;
+    use.row_tasks =
+        partition.row_tasks ? std::int64_t(partition.row_tasks->all.size()) : 0;
 }
 
 } // namespace
@@ -53,28 +68,11 @@ std::vector<KernelUse> kernels_of(const Bound& bound) {
     const BoundState& state = Inspection::of(bound);
     if (!last_kernel(bound).device_kernels.empty())
         fail(Code::HostOnly, {"kernels_of()", "a GPU"});
-    const Executable& executable = *state.executable;
     std::vector<KernelUse> uses;
-    if (executable.sweeps) {
-        for (const ExecutablePointer& one : executable.sweeps->kernels)
-            uses.push_back(use_of(*one));
-        return uses;
-    }
-    const Job& job = state.job;
-    const Partition& partition = state.partition;
-    KernelUse use = use_of(executable);
-    use.scratch = job.kernel->scratch(job.width);
-    use.state = job.kernel->slots(job.width) * 8;
-    use.rows = job.rows;
-    use.columns = job.columns;
-    use.width = job.width;
-    use.batches = state.batches.count();
-    use.block = partition.block;
-    use.row_pieces = partition.row_pieces;
-    use.column_pieces = partition.column_pieces;
-    use.strips =
-        partition.strips ? std::int64_t(partition.strips->all.size()) : 0;
-    uses.push_back(use);
+    for (const ExecutablePointer& kernel : state.kernels())
+        uses.push_back(use_of(*kernel));
+    if (const KernelCall* call = state.kernel_call())
+        add_sizes(uses.front(), *call);
     return uses;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/artifact/artifact.h"
+#include "compiler/backends/cpu/plan.h"
 #include "compiler/pipeline.h"
 #include "runtime/session/session.h"
 
@@ -26,7 +27,7 @@ const ast::Formula& tree_of(const Formula& formula);
 /// The steps by which it was differentiated.
 const Derivation& derivation_of(const Formula& formula);
 
-/// Of several kernels, the last one's.
+/// The program of the kernel, of several the last one's.
 const Program& program_of(const Bound& bound);
 /// The same; its arrays are the host's.
 const Artifact& artifact_of(const Bound& bound);
@@ -38,14 +39,14 @@ struct KernelUse {
     bool takes_column_tiles = false;
     Layout layout;
     std::int64_t scratch = 0, state = 0; ///< bytes: of a thread, of a row
-    /// As the kernel sees them. Of one of several sweeps they are 0, and so is
-    /// all below.
+    /// The sizes as the kernel sees them. Of one of several sweeps they are 0,
+    /// and so is all below.
     std::int64_t rows = 0, columns = 0, width = 0;
     std::int64_t batches = 0;
     std::int64_t block = 0;         ///< rows of a state
     std::int64_t row_pieces = 0;    ///< of a batch
     std::int64_t column_pieces = 0; ///< of a piece of rows
-    std::int64_t strips = 0;        ///< of chosen pairs
+    std::int64_t row_tasks = 0;     ///< of chosen pairs
     bool folds_rows = false;
     bool is_for_one_point = false; ///< of an axis of few
     std::int32_t flat_width = 1;   ///< components that it takes for points

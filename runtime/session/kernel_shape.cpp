@@ -41,7 +41,7 @@ Result result_of(const ast::Formula& pair, std::span<const NamedView> arguments,
     return compile(pair, types, Mode::Values, {}).result;
 }
 
-/// Of an array that holds both parts: it has single or double numbers.
+/// The dtype of an array that holds both parts, of single or double numbers.
 DType dtype_of_parts(DType real, DType imaginary) {
     const auto is_single = [](DType dtype) {
         return kind_of(dtype) == DTypeKind::Float && dtype != DType::F64;
@@ -78,7 +78,7 @@ ValueShape value_shape(const Formula& pair,
             return shape;
         }
         BindOptions options;
-        options.want = Query::Dense;
+        options.query = Query::Dense;
         pair.bind(arguments, options); // says it better where it can
         throw;
     }

@@ -90,8 +90,8 @@ Session::explain(std::string_view text, std::span<const NamedView> arguments,
     return formula(text).explain(arguments, options);
 }
 
-std::vector<Plan> Formula::plans(std::span<const NamedView> arguments,
-                                 const BindOptions& options) const {
+std::vector<std::string> Formula::plans(std::span<const NamedView> arguments,
+                                        const BindOptions& options) const {
     const ast::Formula& tree = state_->parsed->tree();
     const Derivation& derivation = state_->parsed->derivation();
     ForkGate::Pass inside(state_->session->making);
@@ -103,8 +103,12 @@ std::vector<Plan> Formula::plans(std::span<const NamedView> arguments,
                   .program
             : compile(tree, types, mode, purpose),
         state_->settings->cpu_options());
-    return enumerate_plans(program.graph, program.plan.nest, program.plan.isa,
-                           parts_of(program.plan));
+    std::vector<std::string> texts;
+    for (const Plan& plan :
+         enumerate_plans(program.graph, program.plan.nest, program.plan.isa,
+                         parts_of(program.plan)))
+        texts.push_back(print(plan));
+    return texts;
 }
 
 Formula::Formula(std::shared_ptr<detail::FormulaState> state)

@@ -39,11 +39,11 @@ public:
     /// complex result is two, its real and its imaginary part.
     std::size_t results() const;
     bool is_imaginary(std::size_t result) const; ///< of the one before it
-    /// Of a result: batch axes, then the kept axes, then components; of a
-    /// gradient, the shape of the argument.
+    /// The shape of a result: batch axes, then the kept axes, then components;
+    /// a gradient has the shape of its argument.
     const Extents& shape(std::size_t result = 0) const;
     DType dtype(std::size_t result = 0) const;
-    /// Where its arrays are, and its results are to be.
+    /// The place where its arrays are, and its results are to be.
     Location location() const;
     /// Memory for a C-contiguous result of `bytes` bytes on a device, in the
     /// order of `stream`; outlived by a copy of this. Throws OutOfMemory.
@@ -78,8 +78,8 @@ class Formula {
 public:
     const std::string& text() const;
     std::span<const FreeName> names() const;
-    /// All checks of names, shapes and dtypes; compiles on the first call for
-    /// a new signature, else finds the kernel without looking at any text.
+    /// Checks names, shapes and dtypes; compiles on the first call for a new
+    /// signature, else finds the kernel without looking at any text.
     Bound bind(std::span<const NamedView> arguments,
                const BindOptions& options = {}) const;
     /// The same formula, for calls with settings of their own: what of
@@ -90,7 +90,7 @@ public:
                      const RunOptions& options = {}) const;
     Array operator()(std::initializer_list<NamedView> arguments,
                      const RunOptions& options = {}) const;
-    /// As operator(), for formulas of several results.
+    /// Does as operator(), for formulas of several results.
     std::vector<Array> results(std::span<const NamedView> arguments,
                                const RunOptions& options = {}) const;
 
@@ -107,10 +107,10 @@ public:
     /// (of several arguments `tangent`_argument), of the argument's shape.
     Formula jvp(std::span<const std::string> names,
                 std::string_view tangent = "tangent") const;
-    /// The plans that Options::plan may force, best first by the cost model;
-    /// of a derivative, those of its first sweep.
-    std::vector<Plan> plans(std::span<const NamedView> arguments,
-                            const BindOptions& options = {}) const;
+    /// The texts that Options::plan takes, best first by the cost model; of a
+    /// derivative, those of its first sweep.
+    std::vector<std::string> plans(std::span<const NamedView> arguments,
+                                   const BindOptions& options = {}) const;
     /// Stage texts: reading, AST, IR, plan, LLVM IR, assembly; of a
     /// derivative, those of each sweep.
     std::vector<ExplainSection> explain(std::span<const NamedView> arguments,

@@ -67,11 +67,11 @@ public:
           clocked_(clocked) {}
 
     void diagonal(std::span<double> out) {
-        evaluate({.want = Query::Diag, .goes_on = goes_on_}, out);
+        evaluate({.query = Query::Diag, .goes_on = goes_on_}, out);
     }
     void row(std::int64_t number, std::span<double> out) {
         evaluate(
-            {.want = Query::Dense, .i = Rows{&number, 1}, .goes_on = goes_on_},
+            {.query = Query::Dense, .i = Rows{&number, 1}, .goes_on = goes_on_},
             out);
     }
 
@@ -122,7 +122,7 @@ public:
                                            : system.formulas_.pair,
                      system.arguments_, system.goes_on_, clocked_) {}
 
-    /// Of `columns` columns, which refer to this.
+    /// Products of `columns` columns, which refer to this.
     LinearOperator products(std::int64_t columns) {
         const DType working = system_.working_;
         LinearOperator matrix;
@@ -291,7 +291,7 @@ LogDeterminant KernelSystem::log_determinant(const LogdetOptions& options,
     return found;
 }
 
-/// Of real parts and imaginary ones that were solved for as two columns.
+/// Joins real parts and imaginary ones that were solved for as two columns.
 void KernelSystem::join_columns(Solution& solution) const {
     if (real_columns() == columns_)
         return;

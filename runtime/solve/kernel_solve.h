@@ -39,8 +39,8 @@ public:
                  std::span<const NamedView> arguments, std::string_view side,
                  const GoesOn& goes_on = {});
 
-    /// Of the solution: the shape of b, and the dtype of K · b where that is
-    /// a float, else F64; of its parts where it is complex.
+    /// The solution has the shape of b, and the dtype of K · b where that is a
+    /// float, else F64; its parts have it where it is complex.
     const Extents& shape() const { return side_.view.shape; }
     DType dtype() const { return dtype_; }
     bool is_complex() const { return is_hermitian() || imaginary_side_; }

@@ -21,8 +21,8 @@
 namespace tilefold::krylov {
 namespace {
 
-/// By column, the power of two by which the largest element lies in [1, 2);
-/// 1 where there is none.
+/// The power of two by which the largest element of a column lies in [1, 2),
+/// for each; 1 where there is none.
 Row powers(const Block& block) {
     Row scale = Row::Zero(block.cols());
     for (Eigen::Index i = 0; i < block.rows(); ++i)

@@ -19,9 +19,9 @@ using Singles =
     Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Row = Eigen::Array<double, 1, Eigen::Dynamic>;
 
-/// By column; rows are added in their order.
+/// Inner products by column; rows are added in their order.
 Row dot(const Block& a, const Block& b);
-/// By column.
+/// Euclidean lengths by column.
 Row lengths_of(const Block& block);
 
 /// The columns of one solve: what is known of each, and which still go on.
@@ -47,12 +47,12 @@ public:
     /// M⁻¹ in; `in` itself without a preconditioner. Valid until the next.
     const Block& preconditioned(const Block& in);
 
-    /// Before iterations: the best iterate so far is this one.
+    /// Begins iterations: the best iterate so far is this one.
     void begin();
     /// Moves x and the residual by a step of each column; ends those that
     /// converged, and keeps the best iterate of each.
     void step(const Block& direction, const Block& image, const Row& steps);
-    /// After iterations: columns that still go on have no more to take.
+    /// Ends iterations: columns that still go on have no more to take.
     void finish();
     /// Computes the residuals again; columns that have not converged after
     /// all go on where the last start still helped.

@@ -39,7 +39,7 @@ enum class Method : std::uint8_t {
 struct SolveOptions {
     double ridge = 0;   ///< added to the diagonal; at least 0 but for MINRES
     double rtol = 1e-6; ///< of |b - A x| / |b|; above 0
-    /// At least 1; unset: min(10 · rows, 1000).
+    /// The most iterations, at least 1; unset: min(10 · rows, 1000).
     std::optional<std::int64_t> maxiter = {};
     Preconditioner preconditioner = Preconditioner::Auto;
     Method method = Method::ConjugateGradients;

@@ -39,9 +39,10 @@ using Block =
 using Row = Eigen::Array<double, 1, Eigen::Dynamic>;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-/// Of the error of the probes: what the quadrature may leave.
+/// The share of the probes' error that the quadrature may leave.
 constexpr double small_part = 0.1;
-/// Of the value: what rounding leaves of it, whatever the probes say.
+/// The share of the value that rounding leaves in doubt, whatever the probes
+/// say.
 constexpr double rounding = 1e-12;
 /// Steps between two looks at the quadrature.
 constexpr std::int64_t stride = 5;
@@ -113,7 +114,7 @@ public:
     }
 
 private:
-    /// In (0, 1].
+    /// A random number in (0, 1].
     double uniform() { return double((bits_() >> 11) + 1) * 0x1p-53; }
 
     std::mt19937_64 bits_;
@@ -314,7 +315,7 @@ private:
         w_ = w_.array().rowwise() * inverse;
     }
 
-    /// One more row of each tridiagonal matrix.
+    /// Adds a row to each tridiagonal matrix.
     void step() {
         Block u(w_.rows(), w_.cols());
         matrix_.product(w_.data(), u.data());
@@ -399,7 +400,7 @@ private:
         return std::max(change, change * ratio / (1 - ratio));
     }
 
-    /// Of the eigenvalues of P^-½ A P^-½; 0: none is known.
+    /// A lower bound of the eigenvalues of P^-½ A P^-½; 0: none is known.
     double lower_bound() const {
         constexpr double below = 1 - 1e-9;
         const double shift = rank() ? preconditioner_->shift() : 1;

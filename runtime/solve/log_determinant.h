@@ -17,7 +17,7 @@ inline constexpr std::int64_t exact_size = 2000;
 struct LogdetOptions {
     double ridge = 0;         ///< added to the diagonal; at least 0
     std::int64_t probes = 32; ///< random vectors; at least 2
-    /// Of Lanczos' method, each a product of all probes; unset:
+    /// The most steps of Lanczos' method, each a product of all probes; unset:
     /// min(rows, 200).
     std::optional<std::int64_t> maxiter = {};
     /// Auto is Cholesky.
@@ -37,8 +37,8 @@ struct LogDeterminant {
     /// Converged; Exhausted: `moved` is large beside the error of the probes;
     /// Indefinite, NotFinite: the value is NaN.
     SolveStatus outcome = SolveStatus::Converged;
-    /// Where the matrix was factored, and right-hand sides b were given:
-    /// bᵀ A⁻¹ b of each column.
+    /// bᵀ A⁻¹ b of each column, where the matrix was factored and right-hand
+    /// sides b were given.
     std::vector<double> quadratics = {};
 
     bool is_exact() const { return steps == 0; }

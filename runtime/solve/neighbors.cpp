@@ -29,8 +29,8 @@ namespace {
 
 constexpr std::int64_t panel_columns = 1 << 10;
 constexpr std::int64_t panel_pairs = 1 << 16;
-/// Of the largest value, by which that of a point and itself may be above
-/// others.
+/// The share of the largest value by which that of a point and itself may be
+/// above others.
 constexpr double rounding = 1e-5;
 
 std::int64_t block_rows(std::int64_t columns) {
@@ -56,7 +56,8 @@ template <class T> T below(double number) {
 
 constexpr std::int64_t chunk = 32;
 
-/// Of a whole chunk: the compiler makes vectors of a loop of this form.
+/// Whether any of a whole chunk is within: the compiler makes vectors of a loop
+/// of this form.
 template <class T> bool any_within(const T* values, T limit) {
     using Flag = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
     Flag any = 0;
@@ -69,7 +70,7 @@ template <class T> bool any_within(const T* values, T limit) {
 /// each.
 BindOptions dense_on_host() {
     BindOptions options;
-    options.want = Query::Dense;
+    options.query = Query::Dense;
     options.on_host = true;
     return options;
 }
@@ -157,7 +158,7 @@ void check_distance(const Formula& pair, std::span<const NamedView> arguments,
 
 } // namespace
 
-/// One search; threads share it.
+/// A search, which threads share.
 class PairSearch {
 public:
     PairSearch(const Formula& pair, std::span<const NamedView> arguments,

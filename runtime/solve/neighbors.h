@@ -24,7 +24,7 @@ struct PairsWithin {
 
     std::int64_t rows() const;
     std::int64_t size() const; ///< pairs
-    /// Where each row begins among all pairs: rows() + 1 numbers.
+    /// Writes where each row begins among all pairs: rows() + 1 numbers.
     void write_starts(std::span<std::int64_t> out) const;
     /// The columns, and the values where they were asked for to an array of
     /// `dtype`; blocks are freed as they are written.

@@ -26,14 +26,14 @@
 namespace tilefold {
 namespace {
 
-/// Beyond, the factors cost more than the iterations they save.
+/// Factors of more columns cost more than the iterations they save.
 constexpr std::int64_t most_rank = 100;
 /// Elements of L: 256 MiB.
 constexpr std::int64_t most_elements = std::int64_t(1) << 25;
 /// The eigenvalues of the preconditioned matrix lie between 1 and 1 + this,
 /// once so much of the ridge is left of the trace.
 constexpr double small_trace = 0.1;
-/// Of the trace of L Lᵀ: see 3.
+/// The least shift, as a share of the trace of L Lᵀ: see 3.
 constexpr double smallest_shift = 1e-13;
 
 using RowMajor =

@@ -7,7 +7,7 @@
 namespace tilefold {
 namespace {
 
-/// By a method that is not Auto.
+/// Solves by a method that is not Auto.
 void run(krylov::Columns& columns, Method method) {
     columns.precondition(method);
     while (columns.any_active()) {

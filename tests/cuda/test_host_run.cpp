@@ -60,9 +60,9 @@ protected:
     }
 
     std::vector<float> run(const Loaded& loaded, std::int64_t budget,
-                           int devices, Work work = Work::Reduce) {
+                           int devices, LoopKind loop = LoopKind::Reduce) {
         tilefold::Job job;
-        job.work = work;
+        job.loop = loop;
         std::vector<tilefold_operand> operands;
         const auto add = [&](const std::vector<float>& from) {
             tilefold_operand operand{};
@@ -148,9 +148,9 @@ TEST_F(HostRunTest, FoldsRowsOfAllDevices) {
         std::plus<>(), 0);
     const double wanted = std::accumulate(of_rows.begin(), of_rows.end(), 0.0);
     for (const std::int64_t budget : budgets) {
-        const float one = run(loaded, budget, 1, Work::FoldRows)[0];
+        const float one = run(loaded, budget, 1, LoopKind::FoldRows)[0];
         EXPECT_NEAR(one, wanted, 2e-6 * wanted);
-        EXPECT_EQ(run(loaded, budget, 3, Work::FoldRows)[0], one);
+        EXPECT_EQ(run(loaded, budget, 3, LoopKind::FoldRows)[0], one);
     }
 }
 

@@ -35,7 +35,7 @@ Options one_thread(Isa isa) {
     Options options;
     options.threads = 1;
     options.cache_directory = "";
-    options.isa = isa;
+    options.isa = std::string(spelling_of(isa));
     return options;
 }
 

@@ -217,7 +217,7 @@ class Call:
 CUTS: dict[str, Callable[[dict[str, Any], dict[str, Any]], bool]] = {
     "several pieces of rows": lambda use, _: use["row_pieces"] > 1,
     "several segments of columns": lambda use, _: use["column_pieces"] > 1,
-    "strips of chosen pairs": lambda use, _: use["strips"] > 0,
+    "row tasks of chosen pairs": lambda use, _: use["row_tasks"] > 0,
     "batches": lambda use, _: use["batches"] > 1,
     "rows are folded": lambda use, _: use["folds_rows"],
     "the call decides the width": lambda use, _: use["width"] > 1,

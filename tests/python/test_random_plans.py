@@ -177,7 +177,7 @@ WISHES = {
         SHORT_KINDS, sizes=lambda plan: (70, 32 * plan["panel"] + 1),
         is_varied=False,
     ),
-    "strips of chosen pairs": Wish(SUMS, has_ranges=True),
+    "row tasks of chosen pairs": Wish(SUMS, has_ranges=True),
     "batches": Wish(SUMS, has_batches=True),
     "rows are folded": Wish(SUMS, folds=True),
     "the call decides the width": Wish(["Wide", "Softmax"]),

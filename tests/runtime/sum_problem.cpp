@@ -36,7 +36,7 @@ SumProblem::SumProblem(Kernel kernel, std::int64_t rows, std::int64_t columns,
 Job SumProblem::job() {
     Job job;
     job.kernel = &kernel;
-    job.work = work;
+    job.loop = loop;
     job.operands = operands;
     job.batches = &batches;
     job.rows = rows;

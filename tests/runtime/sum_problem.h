@@ -22,7 +22,7 @@ public:
     double expected(std::int64_t i, std::int64_t e = 0) const;
 
     Kernel kernel;
-    Work work = Work::Reduce;
+    LoopKind loop = LoopKind::Reduce;
     std::int64_t rows, columns, width;
     std::vector<double> x, y, b;
     double p = 0.75;

@@ -34,7 +34,7 @@ protected:
 };
 
 TEST_F(BindTest, DenseGivesEveryPair) {
-    Values<double> dense = run(bind({.want = Query::Dense}));
+    Values<double> dense = run(bind({.query = Query::Dense}));
     ASSERT_EQ(dense.shape, (Extents{6, 9}));
     for (std::int64_t i = 0; i < 6; ++i)
         for (std::int64_t j = 0; j < 9; ++j)
@@ -49,7 +49,7 @@ TEST_F(BindTest, ListsSelectRowsAndColumns) {
     EXPECT_NEAR(dense.at(0, 0), gauss(x[5], y[0]), 1e-12);
     EXPECT_NEAR(dense.at(1, 1), gauss(x[0], y[3]), 1e-12);
     EXPECT_NEAR(dense.at(2, 0), gauss(x[5], y[0]), 1e-12);
-    listed.want = Query::Result;
+    listed.query = Query::Result;
     Values<double> sums = run(bind(listed, "sum_j exp(-(x_i-y_j)²)"));
     ASSERT_EQ(sums.shape, (Extents{4}));
     EXPECT_NEAR(sums[1], gauss(x[0], y[0]) + gauss(x[0], y[3]), 1e-12);
@@ -68,7 +68,7 @@ TEST_F(BindTest, DiagonalAndPairsAreZipped) {
     Values<double> square({6}, 5);
     std::vector<NamedView> arguments{named("x", x), named("y", square)};
     Bound diag =
-        session.formula(pair_term).bind(arguments, {.want = Query::Diag});
+        session.formula(pair_term).bind(arguments, {.query = Query::Diag});
     Values<double> diagonal = run(diag);
     ASSERT_EQ(diagonal.shape, (Extents{6}));
     EXPECT_NEAR(diagonal[4], gauss(x[4], square[4]), 1e-12);
@@ -95,7 +95,7 @@ TEST_F(BindTest, AnyStridesAreRead) {
 }
 
 TEST_F(BindTest, OutMayHaveAnyStridesButZero) {
-    Bound bound = bind({.want = Query::Dense});
+    Bound bound = bind({.query = Query::Dense});
     std::vector<double> room(6 * 9 * 2, -7);
     Output out{room.data() + 2 * 5 * 9, DType::F64, {6, 9}, {-2 * 9 * 8, 16}};
     bound.run(out);
@@ -112,7 +112,7 @@ TEST_F(BindTest, OutMayHaveAnyStridesButZero) {
 }
 
 TEST_F(BindTest, OutThatDoesNotFitIsRefusedAndUntouched) {
-    Bound bound = bind({.want = Query::Dense});
+    Bound bound = bind({.query = Query::Dense});
     Values<double> wrong({9, 6}, 3), before = wrong;
     EXPECT_EQ(message_of([&] { bound.run(wrong.output()); }),
               "'out' has shape (9, 6); the result has (6, 9)\n"
@@ -161,7 +161,7 @@ TEST_F(BindTest, BatchesBroadcastForEveryArgument) {
 TEST_F(BindTest, ACheckedResultIsCloseAndASpoiltOneIsNot) {
     for (Query want : {Query::Result, Query::Dense}) {
         Bound bound =
-            bind({.want = want},
+            bind({.query = want},
                  want == Query::Result ? "sum_j exp(-(x_i-y_j)²)" : nullptr);
         Values<double> out = run(bound);
         EXPECT_LT(bound.check(out.output(), 64), 1e-12);
@@ -257,7 +257,7 @@ TEST_F(BindTest, ListsAreChecked) {
               }),
               "the option rows and columns cannot be lists of 1 and 2 "
               "numbers\npass two lists of the same length");
-    EXPECT_EQ(message_of([&] { bind({.want = Query::Diag}); }),
+    EXPECT_EQ(message_of([&] { bind({.query = Query::Diag}); }),
               "'x' has 6 rows on the diagonal, 'y' has 9\n"
               "all arrays on one axis have the same number of rows");
 }
@@ -265,7 +265,7 @@ TEST_F(BindTest, ListsAreChecked) {
 TEST_F(BindTest, AnAxisThatNobodyMeasuresIsNamed) {
     std::array arguments{named("x", x)};
     auto map = session.formula("sin(x_i)");
-    EXPECT_EQ(message_of([&] { map.bind(arguments, {.want = Query::Dense}); }),
+    EXPECT_EQ(message_of([&] { map.bind(arguments, {.query = Query::Dense}); }),
               "no argument carries the axis j of 'the formula'\n"
               "  sin(x_i)\n"
               "give a variable the subscript _j");

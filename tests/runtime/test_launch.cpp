@@ -38,12 +38,12 @@ TEST_F(Launch, SumsAreRightAroundEveryEdge) {
 }
 
 TEST_F(Launch, BitsDoNotDependOnThreads) {
-    for (Work work : {Work::Reduce, Work::FoldRows})
+    for (LoopKind loop : {LoopKind::Reduce, LoopKind::FoldRows})
         for (auto [rows, columns] : {std::pair{40, 4000}, {700, 3000}}) {
             std::vector<double> first;
             for (int threads : {1, 2, 3, 8}) {
                 SumProblem problem(sum_kernel(200), rows, columns, 3);
-                problem.work = work;
+                problem.loop = loop;
                 problem.run(threads);
                 if (first.empty())
                     first = problem.out;
@@ -56,7 +56,7 @@ TEST_F(Launch, FoldedRowsSumToOneResult) {
     for (auto [rows, columns] :
          {std::pair{1, 1}, {65, 33}, {700, 1}, {1000, 2000}, {1, 3000}}) {
         SumProblem problem(sum_kernel(100), rows, columns);
-        problem.work = Work::FoldRows;
+        problem.loop = LoopKind::FoldRows;
         problem.run(2);
         double expected = 0;
         for (std::int64_t i = 0; i < rows; ++i)
@@ -86,7 +86,7 @@ TEST_F(Launch, NoColumnsGiveTheIdentityAndNoRowsNothing) {
     empty.run(2);
     EXPECT_EQ(empty.out, std::vector<double>(5, 0.0));
     SumProblem fold(sum_kernel(), 1, 0);
-    fold.work = Work::FoldRows;
+    fold.loop = LoopKind::FoldRows;
     fold.rows = 0;
     fold.run(2);
     EXPECT_EQ(fold.out[0], 0);
@@ -109,12 +109,12 @@ TEST_F(Launch, AccumulatesWhereAsked) {
 
 TEST_F(Launch, ZipAndDenseCoverEveryPair) {
     SumProblem zip(sum_kernel(300), 500, 500);
-    zip.work = Work::Pairwise;
+    zip.loop = LoopKind::Pairwise;
     zip.run(2);
     for (std::size_t k = 0; k < 500; ++k)
         ASSERT_EQ(zip.out[k], zip.p * pair_term(zip.x[k], zip.y[k]));
     SumProblem dense(sum_kernel(300), 130, 70);
-    dense.work = Work::Dense;
+    dense.loop = LoopKind::Dense;
     dense.out.assign(130 * 70, -7);
     Job job = dense.job();
     job.target.row = 8 * 70;

@@ -80,12 +80,27 @@ TEST_F(OptionsTest, NameDevices) {
         EXPECT_THROW(parse_devices(text), Error) << text;
 }
 
+TEST_F(OptionsTest, AreSpelledInOneWay) {
+    Options given;
+    given.plan = "  " + print(Plan{});
+    given.isa = "x86-64-v4";
+    const Options options = resolve(given);
+    EXPECT_EQ(options.plan, print(Plan{}));
+    EXPECT_EQ(options.isa, "x86-64-v4");
+    for (auto text : {&Options::isa, &Options::plan, &Options::devices}) {
+        Options bad;
+        bad.*text = "none of these";
+        EXPECT_THROW(normalised(bad), Error);
+        EXPECT_THROW(resolve(bad), Error);
+    }
+}
+
 TEST_F(OptionsTest, HaveDefaults) {
     Options options = resolve({});
     EXPECT_EQ(options.threads, usable_processors());
     EXPECT_EQ(options.cache_directory, "/home/somebody/.cache/tilefold");
     EXPECT_EQ(options.cache_size, std::int64_t(1) << 30);
-    EXPECT_EQ(options.isa, cpu::host_isa());
+    EXPECT_EQ(options.isa, spelling_of(*cpu::host_isa()));
     EXPECT_EQ(options.log, false);
     EXPECT_EQ(options.cuda_driver, "libcuda.so.1");
     EXPECT_EQ(options.nvrtc, std::nullopt);
@@ -110,7 +125,7 @@ TEST_F(OptionsTest, ComeFromTheEnvironment) {
     EXPECT_EQ(options.threads, 5);
     EXPECT_EQ(options.cache_directory, "/somewhere");
     EXPECT_EQ(options.cache_size, 1000);
-    EXPECT_EQ(options.isa, Isa::X86_64_V3);
+    EXPECT_EQ(options.isa, "x86-64-v3");
     EXPECT_EQ(options.log, true);
     EXPECT_EQ(options.tolerance, 1e-5);
     EXPECT_EQ(options.devices, "cuda:1,cuda:0");

@@ -13,6 +13,8 @@
    itself by way of others.
 8. No circle of the package's Python modules, whether a module is imported at
    the top or in a function; what only type checkers read does not count.
+9. What the public header includes, itself or by way of others, is none of
+   HIDDEN: who installs it needs neither Boost nor the backends.
 """
 
 from __future__ import annotations
@@ -89,11 +91,16 @@ DOORS = {LLVM: LLVM + "factory.h"}
 MOST_LINES = 600
 MOST_FUNCTION_LINES = 60
 
+# The C++ interface, and what its users need not have.
+PUBLIC = "runtime/session/session.h"
+HIDDEN = ("boost/", "compiler/backends/", "llvm/")
+
 # Headers that this tree has another one for: of two definitions of a template
 # in one library, the linker takes either.
 REPLACED = {"<nanobind/stl/string.h>": "python_bindings/text_caster.h"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+ANY_INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 MACHINE = re.compile(r"(?<![\w.])/(?:home|root|work|Users)/")
 FUNCTION = re.compile(
     r"^(?!template <.*> (struct|class) )"
@@ -296,6 +303,21 @@ def check_modules(sources: list[Source]) -> Iterator[Fault]:
         yield Fault(named[circle[0]].path, 1, text)
 
 
+def check_public(sources: list[Source]) -> Iterator[Fault]:
+    """Nothing hidden is included by what the public header includes."""
+    named = {source.path: source for source in sources}
+    left = [PUBLIC] if PUBLIC in named else []
+    for path in left:  # grows: all that it includes
+        for number, line in enumerate(named[path].lines, 1):
+            match = ANY_INCLUDE.match(line)
+            target = match[1] if match else ""
+            if target.startswith(HIDDEN):
+                text = f"includes {target}, and {PUBLIC} includes this"
+                yield Fault(path, number, text)
+            elif target in named and target not in left:
+                left.append(target)
+
+
 def check_replaced(source: Source) -> Iterator[Fault]:
     """No header that another one stands for."""
     for number, line in enumerate(source.lines, 1):
@@ -392,6 +414,7 @@ def faults_of(root: Path) -> list[Fault]:
         f for source in sources for check in CHECKS for f in check(source)
     ]
     faults += [*check_circles(sources), *check_modules(sources)]
+    faults += check_public(sources)
     return sorted([*faults, *check_rows(sources)])
 
 

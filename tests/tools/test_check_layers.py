@@ -121,6 +121,22 @@ def test_a_circle_is_named_from_unit_to_unit(tmp_path, monkeypatch):
     ]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#include <boost/container/vector.hpp>",
+        '#include "compiler/backends/cpu/plan.h"',
+        "# include <llvm/IR/Module.h>",
+    ],
+)
+def test_the_public_header_hides_what_others_include(tmp_path, line):
+    path, public = "runtime/core/a.h", "runtime/session/session.h"
+    assert faults(tmp_path, path, f"// {path} - a.\n{line}\n") == []
+    said = faults(tmp_path, public, f'// {public} - s.\n#include "{path}"\n')
+    target = line.split("include ")[1].strip('<">')
+    assert said == [f"{path}:2: includes {target}, and {public} includes this"]
+
+
 def test_a_room_sees_what_the_rooms_it_sees_see(tmp_path, monkeypatch):
     arrows = {
         "formulas": [],

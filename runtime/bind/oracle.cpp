@@ -1,6 +1,6 @@
-// runtime/session/oracle.cpp - what a kernel's results should be.
+// runtime/bind/oracle.cpp - what a kernel's results should be.
 
-#include "runtime/session/oracle.h"
+#include "runtime/bind/oracle.h"
 
 #include "formulas/diagnostic.h"
 #include "runtime/core/element.h"
@@ -41,37 +41,37 @@ std::int64_t steps_of(const ir::Graph& graph, std::int64_t width) {
 
 } // namespace
 
-Oracle::Oracle(const detail::BoundState& bound, GoingOn& going_on)
-    : bound_(bound), job_(bound.job), program_(bound.executable->program),
+Oracle::Oracle(const KernelCall& call, GoingOn& going_on)
+    : call_(call), job_(call.job), program_(call.executable->program),
       listed_columns_(reduces() && job_.column_index),
       steps_(steps_of(program_.graph, job_.width)), going_on_(going_on) {
     refuse_lists();
 }
 
 bool Oracle::reduces() const {
-    return job_.work == Work::Reduce || job_.work == Work::FoldRows;
+    return job_.loop == LoopKind::Reduce || job_.loop == LoopKind::FoldRows;
 }
 
 void Oracle::refuse_lists() const {
     const bool lists =
-        listed_columns_ || (job_.work == Work::FoldRows && job_.row_index);
+        listed_columns_ || (job_.loop == LoopKind::FoldRows && job_.row_index);
     const bool indices = std::ranges::any_of(
-        bound_.parsed->tree().nodes,
+        call_.context.parsed->tree().nodes,
         [](const ast::Node& node) { return node.kind == ast::Kind::Index; });
-    if (lists && (indices || job_.work == Work::FoldRows))
+    if (lists && (indices || job_.loop == LoopKind::FoldRows))
         fail(Code::BadOption,
              {"check", "used with listed points of a reduced axis here",
               "check the formula without the list"});
 }
 
 std::int64_t Oracle::points() const {
-    if (job_.work == Work::FoldRows)
+    if (job_.loop == LoopKind::FoldRows)
         return 1;
-    return job_.work == Work::Dense ? job_.rows * job_.columns : job_.rows;
+    return job_.loop == LoopKind::Dense ? job_.rows * job_.columns : job_.rows;
 }
 
 Sample Oracle::sample(std::int64_t batch, std::int64_t point) const {
-    if (job_.work == Work::Dense)
+    if (job_.loop == LoopKind::Dense)
         return {batch, point / job_.columns, point % job_.columns};
     return {batch, point, point};
 }
@@ -79,19 +79,19 @@ Sample Oracle::sample(std::int64_t batch, std::int64_t point) const {
 /// Bytes from the first batch to `batch`.
 std::int64_t Oracle::batch_offset(std::int64_t batch,
                                   std::size_t operand) const {
-    const Batches& batches = bound_.batches;
+    const Batches& batches = call_.batches;
     std::int64_t offset = 0;
     for (std::size_t d = batches.extents.size(); d-- > 0;
          batch /= batches.extents[d])
         offset += batch % batches.extents[d] *
-                  batches.strides[d * bound_.operands.size() + operand];
+                  batches.strides[d * call_.operands.size() + operand];
     return offset;
 }
 
 long double Oracle::read(const Sample& sample, std::size_t number,
                          std::int64_t point, std::int32_t row,
                          std::int32_t column) const {
-    const tilefold_operand& from = bound_.operands[number];
+    const tilefold_operand& from = call_.operands[number];
     if (listed_columns_)
         point =
             point >= first_row ? point - first_row : job_.column_index[point];

@@ -1,5 +1,5 @@
-// runtime/bind/prepare.h - the kernel, or kernels, of a formula for arguments
-// of given types: compiled for what the sizes of a call are worth.
+// runtime/bind/compile_call.h - the kernel, or kernels, of a formula for
+// arguments of given types: compiled for what the sizes of a call are worth.
 #pragma once
 
 #include "runtime/bind/bind_shapes.h"
@@ -11,7 +11,7 @@
 
 namespace tilefold {
 
-/// What of a call's sizes a kernel is made for.
+/// A call, as far as a kernel is made for it.
 struct CallShape {
     const BoundArguments& readings;
     const Lengths& lengths;
@@ -24,13 +24,13 @@ CallShape shape_of(const BoundArguments& readings, const Lengths& lengths,
                    std::span<const Location> devices, Mode mode,
                    const BindOptions& options, const Options& settings);
 
-/// What of it holds of derivatives, too.
+/// The part of a purpose that holds of derivatives, too.
 Specialization of_sweeps(const Specialization& purpose);
 
 /// Everything of an Executable but what concerns names. Throws Error.
-std::shared_ptr<Executable> prepare(const detail::FormulaState& formula,
-                                    std::span<const ArgumentType> types,
-                                    const CallShape& call,
-                                    const GoesOn& goes_on);
+std::shared_ptr<Executable> compile_call(const detail::FormulaState& formula,
+                                         std::span<const ArgumentType> types,
+                                         const CallShape& call,
+                                         const GoesOn& goes_on);
 
 } // namespace tilefold

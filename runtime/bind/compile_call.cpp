@@ -1,6 +1,7 @@
-// runtime/bind/prepare.cpp - what sizes are worth, and from types to kernels.
+// runtime/bind/compile_call.cpp - what sizes are worth, and from types to
+// kernels.
 
-#include "runtime/bind/prepare.h"
+#include "runtime/bind/compile_call.h"
 
 #include "runtime/bind/bind_job.h"
 #include "runtime/bind/indices.h"
@@ -81,8 +82,9 @@ void load(Executable& executable, const FormulaState& formula, Program program,
 }
 
 std::shared_ptr<const ExecutableSweeps>
-prepare_sweeps(const FormulaState& formula, std::span<const ArgumentType> types,
-               const CallShape& call, const GoesOn& goes_on) {
+compile_call_of_sweeps(const FormulaState& formula,
+                       std::span<const ArgumentType> types,
+                       const CallShape& call, const GoesOn& goes_on) {
     auto sweeps = std::make_shared<ExecutableSweeps>();
     SweepPrograms programs =
         compile_sweeps(formula.parsed->tree(), formula.parsed->derivation(),
@@ -194,15 +196,16 @@ Specialization of_sweeps(const Specialization& purpose) {
     return of_all;
 }
 
-std::shared_ptr<Executable> prepare(const FormulaState& formula,
-                                    std::span<const ArgumentType> types,
-                                    const CallShape& call,
-                                    const GoesOn& goes_on) {
+std::shared_ptr<Executable> compile_call(const FormulaState& formula,
+                                         std::span<const ArgumentType> types,
+                                         const CallShape& call,
+                                         const GoesOn& goes_on) {
     ForkGate::Pass inside(formula.session->making);
     const ParsedFormula& parsed = *formula.parsed;
     auto executable = std::make_shared<Executable>();
     if (needs_sweeps(parsed.tree(), parsed.derivation(), types, call.mode)) {
-        executable->sweeps = prepare_sweeps(formula, types, call, goes_on);
+        executable->sweeps =
+            compile_call_of_sweeps(formula, types, call, goes_on);
         return executable;
     }
     load(*executable, formula,

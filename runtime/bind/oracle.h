@@ -1,9 +1,9 @@
-// runtime/session/oracle.h - what a kernel's results should be: the
+// runtime/bind/oracle.h - what a kernel's results should be: the
 // interpreter, on the arrays of a call.
 #pragma once
 
 #include "compiler/backends/reference/interpreter.h"
-#include "runtime/bind/bound_state.h"
+#include "runtime/bind/kernel_call.h"
 #include "runtime/core/going_on.h"
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct Sample {
     std::int64_t batch = 0, row = 0, column = 0;
 };
 
-/// Of one kernel; refers to `bound`, whose arrays are the host's.
+/// Computes results of one kernel; refers to `call`, whose arrays are the
+/// host's.
 ///
 /// The interpreter numbers points 0, 1, 2 … on both axes. Lists on a kept axis
 /// are the points asked for; a list on the reduced axis is looked up when an
@@ -25,7 +26,7 @@ struct Sample {
 class Oracle {
 public:
     /// Throws Error where lists stand in the way.
-    Oracle(const detail::BoundState& bound, GoingOn& going_on);
+    Oracle(const KernelCall& call, GoingOn& going_on);
 
     /// Results of a batch, each of some components.
     std::int64_t points() const;
@@ -43,7 +44,7 @@ private:
                      std::int64_t point, std::int32_t row,
                      std::int32_t column) const;
 
-    const detail::BoundState& bound_;
+    const KernelCall& call_;
     const Job& job_;
     const Program& program_;
     const bool listed_columns_;

@@ -1,4 +1,4 @@
-// runtime/session/check.cpp - Bound::check: a sample of results, computed again
+// runtime/bind/check.cpp - Bound::check: a sample of results, computed again
 // by the interpreter in double precision.
 //
 //  1. Rows are evenly spaced; of results that are summed over batches, and of
@@ -10,23 +10,22 @@
 //  3. Errors are relative to the largest result; a complex one is as large as
 //     the larger of its parts.
 
-#include "formulas/diagnostic.h"
-#include "runtime/bind/call_location.h"
+#include "runtime/bind/batch_sum.h"
+#include "runtime/bind/bound_kernel.h"
+#include "runtime/bind/oracle.h"
 #include "runtime/bind/sweeps.h"
 #include "runtime/core/element.h"
-#include "runtime/session/oracle.h"
-#include "runtime/session/session.h"
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
 #include <functional>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace tilefold {
 namespace {
-
-using detail::BoundState;
 
 double largest_magnitude(const Output& out, GoingOn& going_on, std::size_t axis,
                          const char* at) {
@@ -97,15 +96,17 @@ std::int64_t count_of(const Groups& groups) {
     return groups.empty() ? 0 : std::ranges::max(groups) + 1;
 }
 
-/// Of the results of one kernel, as `out` has them.
+/// Compares the results of one kernel, be they summed over some batch
+/// dimensions or not, with what `out` has.
 class KernelCheck {
 public:
-    KernelCheck(const BoundState& bound, const Output& out, GoingOn& going_on)
-        : bound_(bound), oracle_(bound, going_on), going_on_(going_on),
-          out_(out) {
+    KernelCheck(const KernelCall& call, std::vector<bool> summed,
+                const Output& out, GoingOn& going_on)
+        : call_(call), summed_(std::move(summed)), oracle_(call, going_on),
+          going_on_(going_on), out_(out) {
         std::size_t axis = 0;
-        for (std::size_t d = 0; d < bound.shape.size(); ++d) {
-            const bool is_summed = d < bound.summed.size() && bound.summed[d];
+        for (std::size_t d = 0; d < call.shape.size(); ++d) {
+            const bool is_summed = d < summed_.size() && summed_[d];
             strides_.push_back(is_summed ? 0 : out.strides[axis++]);
         }
     }
@@ -124,11 +125,11 @@ private:
     Groups groups_of_batches() const {
         Extents shape, strides;
         std::int64_t stride = 1;
-        for (std::size_t d = bound_.batch_dimensions; d-- > 0;) {
-            const bool is_summed = strides_[d] == 0 && !bound_.summed.empty();
-            shape.insert(shape.begin(), bound_.shape[d]);
+        for (std::size_t d = call_.batch_dimensions; d-- > 0;) {
+            const bool is_summed = strides_[d] == 0 && !summed_.empty();
+            shape.insert(shape.begin(), call_.shape[d]);
             strides.insert(strides.begin(), is_summed ? 0 : stride);
-            stride *= is_summed ? 1 : bound_.shape[d];
+            stride *= is_summed ? 1 : call_.shape[d];
         }
         Groups groups;
         each_element(shape, strides,
@@ -136,34 +137,35 @@ private:
         return groups;
     }
 
-    /// Where the first component is.
+    /// The address of the first component of a result.
     const char* place(const Groups& groups, std::int64_t group,
                       const Sample& sample) const {
         std::int64_t batch = std::ranges::find(groups, group) - groups.begin();
         const auto* at = static_cast<const char*>(out_.data);
-        for (std::size_t d = bound_.batch_dimensions; d-- > 0;
-             batch /= bound_.shape[d])
-            at += batch % bound_.shape[d] * strides_[d];
-        if (bound_.row_axis >= 0)
-            at += sample.row * strides_[std::size_t(bound_.row_axis)];
-        if (bound_.column_axis >= 0)
-            at += sample.column * strides_[std::size_t(bound_.column_axis)];
+        for (std::size_t d = call_.batch_dimensions; d-- > 0;
+             batch /= call_.shape[d])
+            at += batch % call_.shape[d] * strides_[d];
+        if (call_.row_axis >= 0)
+            at += sample.row * strides_[std::size_t(call_.row_axis)];
+        if (call_.column_axis >= 0)
+            at += sample.column * strides_[std::size_t(call_.column_axis)];
         return at;
     }
 
     void compare(const Groups& groups, std::int64_t group, std::int64_t point) {
         const char* at = place(groups, group, oracle_.sample(0, point));
         const std::int64_t component =
-            bound_.component_axis < 0
+            call_.component_axis < 0
                 ? 0
-                : strides_[std::size_t(bound_.component_axis)];
+                : strides_[std::size_t(call_.component_axis)];
         for (double value : sum_of_group(oracle_, groups, group, point)) {
             differences_.add(element_at(at, out_.dtype), value);
             at += component;
         }
     }
 
-    const BoundState& bound_;
+    const KernelCall& call_;
+    std::vector<bool> summed_; ///< by batch dimension
     const Oracle oracle_;
     GoingOn& going_on_;
     const Output& out_;
@@ -171,13 +173,12 @@ private:
     Differences differences_;
 };
 
-/// Of the results of several sweeps, as `outs` has them.
+/// Compares the results of several sweeps with what `outs` has.
 class SweepCheck {
 public:
-    SweepCheck(const BoundState& bound, std::span<const Output> outs,
+    SweepCheck(const SweepCall& call, std::span<const Output> outs,
                const GoesOn& goes_on, GoingOn& going_on)
-        : bound_(bound), outs_(outs), going_on_(going_on),
-          trace_(bound, goes_on) {
+        : call_(call), outs_(outs), going_on_(going_on), trace_(call, goes_on) {
         for (std::size_t k = 0; k < trace_.kernels(); ++k)
             oracles_.emplace_back(trace_.kernel(k), going_on);
     }
@@ -186,7 +187,7 @@ public:
         double error = 0;
         for (std::size_t k = 0; k < trace_.kernels(); ++k)
             if (trace_.is_read_later(k))
-                error = std::max(error, KernelCheck(trace_.kernel(k),
+                error = std::max(error, KernelCheck(trace_.kernel(k), {},
                                                     trace_.left(k), going_on_)
                                             .run(rows));
         for (std::size_t r = 0; r < outs_.size();) {
@@ -200,7 +201,7 @@ public:
 
 private:
     bool is_imaginary(std::size_t result) const {
-        return bound_.sweeps->results[result].is_imaginary;
+        return call_.results[result].is_imaginary;
     }
 
     double error_of(std::size_t first, std::size_t parts, std::int64_t rows) {
@@ -241,7 +242,7 @@ private:
                           out.dtype);
     }
 
-    /// Of an element by its number in the order of C.
+    /// The offset of an element, by its number in the order of C.
     static std::int64_t offset_of(const Output& out, std::int64_t number) {
         std::int64_t offset = 0;
         for (std::size_t d = out.shape.size(); d-- > 0; number /= out.shape[d])
@@ -249,7 +250,7 @@ private:
         return offset;
     }
 
-    const BoundState& bound_;
+    const SweepCall& call_;
     const std::span<const Output> outs_;
     GoingOn& going_on_;
     const SweepTrace trace_;
@@ -258,20 +259,22 @@ private:
 
 } // namespace
 
-double Bound::check(std::span<const Output> outs, std::int64_t rows,
-                    const GoesOn& goes_on) const {
-    require_host(state_->location, "check");
-    if (outs.size() != results())
-        internal_error("a result without an output");
+double BoundKernel::error_of(std::span<const Output> outs, std::int64_t rows,
+                             const GoesOn& goes_on) const {
     GoingOn going_on(goes_on);
-    if (state_->sweeps)
-        return SweepCheck(*state_, outs, goes_on, going_on).run(rows);
-    return KernelCheck(*state_, outs[0], going_on).run(rows);
+    return KernelCheck(call_, {}, outs[0], going_on).run(rows);
 }
 
-double Bound::check(const Output& out, std::int64_t rows,
-                    const GoesOn& goes_on) const {
-    return check(std::span(&out, 1), rows, goes_on);
+double BoundBatchSum::error_of(std::span<const Output> outs, std::int64_t rows,
+                               const GoesOn& goes_on) const {
+    GoingOn going_on(goes_on);
+    return KernelCheck(call_, summed_, outs[0], going_on).run(rows);
+}
+
+double BoundSweeps::error_of(std::span<const Output> outs, std::int64_t rows,
+                             const GoesOn& goes_on) const {
+    GoingOn going_on(goes_on);
+    return SweepCheck(call_, outs, goes_on, going_on).run(rows);
 }
 
 } // namespace tilefold

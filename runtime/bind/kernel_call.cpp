@@ -1,0 +1,101 @@
+// runtime/bind/kernel_call.cpp - runs one kernel on the CPU or on a device.
+
+#include "runtime/bind/kernel_call.h"
+
+#include "runtime/cpu/math_library.h"
+#include "runtime/schedule/launch.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace tilefold {
+namespace {
+
+/// The kernel that divides in pairs.
+KernelPointer divided_kernel(const KernelCall& call, double pairs,
+                             const Poll& poll) {
+    detail::SessionState& session = *call.context.session;
+    GoesOn goes_on;
+    if (poll)
+        goes_on = [&] { return poll(0, pairs); };
+    ForkGate::Pass inside(session.making);
+    CpuOptions options = call.context.settings->cpu_options();
+    options.plan.reset(); // which is another graph's
+    const CpuProgram planned =
+        plan_for_cpu(*call.executable->program.divided, options);
+    return session.provider.kernel(
+        planned, call.context.parsed->text(),
+        {call.context.session, session.making, goes_on});
+}
+
+/// The operands of a job in the order of another program's arguments, and the
+/// strides between their batches.
+struct Reordered {
+    boost::container::small_vector<tilefold_operand, 6> operands;
+    Batches batches;
+
+    Reordered(const Job& job, const std::vector<std::int32_t>& from,
+              const std::vector<std::int32_t>& to)
+        : batches{job.batches->extents, {}, job.batches->moves_parameters} {
+        std::vector<std::size_t> places;
+        for (std::int32_t argument : to)
+            places.push_back(std::size_t(std::ranges::find(from, argument) -
+                                         from.begin()));
+        for (std::size_t place : places)
+            operands.push_back(job.operands[place]);
+        for (std::size_t d = 0; d < batches.extents.size(); ++d)
+            for (std::size_t place : places)
+                batches.strides.push_back(
+                    job.batches->strides[d * places.size() + place]);
+    }
+};
+
+/// Runs the job once more, from its beginning.
+Noted run_divided(const KernelCall& call, Job job, const Poll& poll) {
+    const Program& program = call.executable->program;
+    const Program& divided = *program.divided;
+    const Reordered reordered(job, program.argument_order,
+                              divided.argument_order);
+    job.operands = {reordered.operands.data(), reordered.operands.size()};
+    job.batches = &reordered.batches;
+    const double pairs = std::max(pairs_of(job, call.partition), 1.0);
+    const KernelPointer kernel = divided_kernel(call, pairs, poll);
+    job.kernel = &kernel->image.kernel();
+    job.literals = divided.graph.literals.data();
+    job.functions = functions_for(kernel->artifact.layout);
+    return launch(job, call.context.session->pool, poll);
+}
+
+} // namespace
+
+void KernelCall::run(const Job& job, const Poll& poll) const {
+    detail::SessionState& session = *context.session;
+    session.runs.fetch_add(1, std::memory_order_relaxed);
+    const auto& kernels = executable->device_kernels;
+    if (!kernels.empty()) {
+        const Options& options = context.settings->options;
+        return session.devices
+            .of(session.devices.named(*options.devices).front())
+            .run_from_host(kernels, executable->program, job,
+                           {on_host.data(), on_host.size()},
+                           *options.device_bytes, poll);
+    }
+    Noted noted = launch(job, partition, session.pool, poll);
+    if (noted.flushed && executable->program.divided)
+        noted = run_divided(*this, job, poll);
+    if (noted.met == 0)
+        return;
+    session.tiles_visited.fetch_add(noted.met, std::memory_order_relaxed);
+    session.tiles_skipped.fetch_add(noted.left_out, std::memory_order_relaxed);
+}
+
+void KernelCall::queue(const Target& target, Stream stream) const {
+    context.session->runs.fetch_add(1, std::memory_order_relaxed);
+    Job with_target = job;
+    with_target.target = target;
+    context.session->devices.of(context.location)
+        .run(*executable->device_kernels.front(), with_target,
+             {on_host.data(), on_host.size()}, stream);
+}
+
+} // namespace tilefold

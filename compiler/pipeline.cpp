@@ -206,11 +206,11 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
     for (Sweep& sweep : cut.sweeps) {
         const Graph graph =
             with_one_component(checked(sweep.graph), arguments, purpose);
-        all.sweeps.push_back(
-            {with_divided([&](Canonicalise canonicalise) {
-                 return compile(graph, names, purpose, canonicalise);
-             }),
-             std::move(sweep.parts)});
+        all.sweeps.push_back({with_divided([&](Canonicalise canonicalise) {
+                                  return compile(graph, names, purpose,
+                                                 canonicalise);
+                              }),
+                              std::move(sweep.parts)});
         for (const SweepPart& part : all.sweeps.back().parts)
             names.push_back(part.name);
     }

@@ -74,27 +74,6 @@ double BoundBatchSum::pairs() const {
     return pairs_of(call_.job, call_.partition);
 }
 
-/// Memory for all results, and sums of 0.
-std::unique_ptr<BoundBatchSum::Memory>
-BoundBatchSum::memory_for(std::int64_t sums) const {
-    const double bytes = results_.dense_bytes();
-    try {
-        if (bytes > 0x1p62)
-            throw std::bad_alloc();
-        auto memory = spare_.take();
-        if (!memory)
-            memory = std::make_unique<Memory>();
-        memory->results.resize(std::size_t(bytes));
-        memory->sums.reset(std::size_t(sums), results_.dtype);
-        return memory;
-    } catch (const std::bad_alloc&) {
-        fail(Code::OutOfMemory,
-             {"the results before they are summed over batches",
-              std::to_string(std::int64_t(bytes / 1e6)) + " MB",
-              "pass fewer batches at a time, with accumulate=True"});
-    }
-}
-
 /// The run and the sums, on a device.
 void BoundBatchSum::queue(const Output& out, const RunOptions& options) const {
     DeviceBackend& backend = context().session->devices.of(location());
@@ -123,11 +102,16 @@ void BoundBatchSum::compute(std::span<const Output> outs,
     check_out(shape_, dtype, location(), call_.inputs, out);
     if (!location().is_host())
         return queue(out, options);
-    std::unique_ptr<Memory> memory = memory_for(out.elements());
+    std::unique_ptr<ResultSums> memory = spare_.take();
+    if (!memory)
+        memory = std::make_unique<ResultSums>(
+            results_, target_,
+            "the results before they are summed over batches",
+            "pass fewer batches at a time, with accumulate=True");
+    memory->reset(out.elements(), dtype);
     const std::byte* result = memory->results.data();
     Job job = call_.job;
-    job.target = target_;
-    job.target.data = reinterpret_cast<char*>(memory->results.data());
+    job.target = memory->target;
     call_.run(job, options.poll);
     each_element(call_.shape, strides_, [&](std::int64_t at) {
         memory->sums.add(std::size_t(at), result);

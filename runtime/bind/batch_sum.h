@@ -5,7 +5,7 @@
 #pragma once
 
 #include "runtime/bind/bound_state.h"
-#include "runtime/core/element.h"
+#include "runtime/bind/result_sums.h"
 #include "runtime/core/object_cache.h"
 
 #include <cstddef>
@@ -38,18 +38,12 @@ public:
     const KernelCall* kernel_call() const override { return &call_; }
 
 private:
-    struct Memory {
-        std::vector<std::byte> results; ///< before they are summed
-        ElementSums sums;
-    };
-
     double pairs() const override;
     void compute(std::span<const Output> outs,
                  const RunOptions& options) const override;
     double error_of(std::span<const Output> outs, std::int64_t rows,
                     const GoesOn& goes_on) const override;
     void queue(const Output& out, const RunOptions& options) const;
-    std::unique_ptr<Memory> memory_for(std::int64_t sums) const;
 
     KernelCall call_;
     std::vector<bool> summed_; ///< by batch dimension
@@ -58,7 +52,7 @@ private:
     Extents strides_;
     View results_;  ///< before they are summed; in memory of each run
     Target target_; ///< of the kernel: the same
-    mutable ObjectCache<Memory> spare_;
+    mutable ObjectCache<ResultSums> spare_;
 };
 
 } // namespace tilefold

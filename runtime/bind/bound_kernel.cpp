@@ -2,16 +2,12 @@
 
 #include "runtime/bind/bound_kernel.h"
 
-#include "formulas/diagnostic.h"
 #include "runtime/bind/bind_job.h"
 #include "runtime/bind/outputs.h"
-#include "runtime/core/element.h"
 
 #include <cstddef>
-#include <new>
-#include <string>
+#include <memory>
 #include <utility>
-#include <vector>
 
 namespace tilefold {
 
@@ -32,7 +28,9 @@ void BoundKernel::compute(std::span<const Output> outs,
     if (!location().is_host())
         return call_.queue(target_of(call_, out, options.accumulate),
                            options.stream);
-    const bool may_run_again = call_.executable->program.divided != nullptr &&
+    const Executable& executable = *call_.executable;
+    const bool may_run_again = executable.kernel &&
+                               executable.program.divided &&
                                call_.dtype() != DType::Bool;
     if (options.accumulate && may_run_again)
         return add_results(out, options);
@@ -41,29 +39,32 @@ void BoundKernel::compute(std::span<const Output> outs,
     call_.run(job, options.poll);
 }
 
+std::unique_ptr<ResultSums> BoundKernel::made_apart() const {
+    const DType dtype = call_.dtype();
+    return std::make_unique<ResultSums>(
+        View::of(nullptr, dtype, call_.shape),
+        target_of(call_, Output::of(nullptr, dtype, call_.shape), false),
+        "the results before they are added to out",
+        "take fewer points at a time");
+}
+
 /// Results that may mean nothing at first are added when they are known.
 void BoundKernel::add_results(const Output& out,
                               const RunOptions& options) const {
-    const std::size_t size = size_of(call_.dtype());
-    const auto count = std::size_t(out.elements());
-    std::vector<std::byte> results;
-    ElementSums sums;
-    try {
-        results.resize(count * size);
-        sums.reset(count, call_.dtype());
-    } catch (const std::bad_alloc&) {
-        fail(Code::OutOfMemory,
-             {"the results before they are added to out",
-              std::to_string(count * size / 1000000) + " MB",
-              "take fewer points at a time"});
-    }
+    std::unique_ptr<ResultSums> memory = spare_.take();
+    if (!memory)
+        memory = made_apart();
+    memory->reset(out.elements(), call_.dtype());
     Job job = call_.job;
-    job.target = target_of(
-        call_, Output::of(results.data(), call_.dtype(), call_.shape), false);
+    job.target = memory->target;
     call_.run(job, options.poll);
-    for (std::size_t k = 0; k < count; ++k)
-        sums.add(k, results.data() + k * size);
-    sums.store(out, true);
+    const std::byte* result = memory->results.data();
+    for (std::size_t k = 0; k < std::size_t(out.elements()); ++k) {
+        memory->sums.add(k, result);
+        result += size_of(call_.dtype());
+    }
+    memory->sums.store(out, true);
+    spare_.give(std::move(memory));
 }
 
 } // namespace tilefold

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "runtime/bind/bound_state.h"
+#include "runtime/bind/result_sums.h"
+#include "runtime/core/object_cache.h"
 
 namespace tilefold {
 
@@ -22,11 +24,13 @@ private:
     double pairs() const override;
     void compute(std::span<const Output> outs,
                  const RunOptions& options) const override;
+    std::unique_ptr<ResultSums> made_apart() const;
     void add_results(const Output& out, const RunOptions& options) const;
     double error_of(std::span<const Output> outs, std::int64_t rows,
                     const GoesOn& goes_on) const override;
 
     KernelCall call_;
+    mutable ObjectCache<ResultSums> spare_;
 };
 
 } // namespace tilefold

@@ -39,8 +39,8 @@ struct Reordered {
         : batches{job.batches->extents, {}, job.batches->moves_parameters} {
         std::vector<std::size_t> places;
         for (std::int32_t argument : to)
-            places.push_back(std::size_t(std::ranges::find(from, argument) -
-                                         from.begin()));
+            places.push_back(
+                std::size_t(std::ranges::find(from, argument) - from.begin()));
         for (std::size_t place : places)
             operands.push_back(job.operands[place]);
         for (std::size_t d = 0; d < batches.extents.size(); ++d)

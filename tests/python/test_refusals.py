@@ -147,12 +147,7 @@ ARRAYS = [
         "'x' is on meta, the other arrays on the CPU\n"
         "move it there first; arrays are never moved silently",
     ),
-    (
-        "MissingArgument",
-        tilefold.ArgumentError,
-        without("y"),
-        None,
-    ),
+    ("MissingArgument", tilefold.ArgumentError, without("y"), None),
     (
         "MisspeltArgument",
         tilefold.ArgumentError,

@@ -160,7 +160,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def short(plan: str) -> str:
     """4x1 stage 16."""
     field = dict(part.split("=") for part in plan.split())
-    stage = f" stage {field['stage']}" if field["stage"] != "0" else ""
+    cycles = field["min_stage_cycles"]
+    stage = f" stage {cycles}" if cycles != "0" else ""
     return f"{field['row_vectors']}x{field['columns']}{stage}"
 
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "compiler/build/build.h"
+#include "compiler/ir/explain_section.h"
 #include "compiler/ir/ir.h"
-#include "compiler/ir/stage.h"
 #include "compiler/passes/program.h"
 #include "compiler/passes/sweeps.h"
 

@@ -79,8 +79,8 @@ std::string text_of(std::span<const Tile> tiles) {
     for (const Tile& tile : tiles) {
         text += (text.empty() ? "" : " ") + std::to_string(tile.row_vectors) +
                 "x" + std::to_string(tile.columns);
-        if (tile.stage)
-            text += "/" + std::to_string(tile.stage);
+        if (tile.min_stage_cycles)
+            text += "/" + std::to_string(tile.min_stage_cycles);
     }
     return text;
 }
@@ -210,7 +210,7 @@ std::vector<std::pair<std::string, Rows>> language() {
         {"functions made of them", functions()},
         {"other names of functions", other_names()},
         {"derivatives", described(all_derivative_rows())},
-        {"functions of shapes", described(all_shaping_rows())},
+        {"functions of shapes", described(all_shape_function_rows())},
         {"reductions, with _i, _j or _ij", described(ir::all_reduction_rows())},
         {"reductions made of them", more_reductions()},
         {"named formulas, functions of two points", named(false)},

@@ -210,10 +210,11 @@ private:
     ir::ValueId jacobian(ir::ValueId f, ir::ValueId x, Span span, Order order);
     void expect_argument(ir::ValueId x, const ast::Node& node, Span span);
 
-    // build_shapings.cpp
+    // shape_functions.cpp
     /// As many components may be made one by one.
     void check_written_out(std::int64_t count, Span span) const;
-    ir::ValueId shaping(Scope& scope, const ast::Node& node, Shaping shaping);
+    ir::ValueId shape_function(Scope& scope, const ast::Node& node,
+                               ShapeFunction shape_function);
     [[noreturn]] void refuse_size(const Scope& scope, const ast::Node& node,
                                   std::size_t operand) const;
     std::int64_t whole_operand(Scope& scope, const ast::Node& node,

@@ -125,10 +125,10 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
         return derivative(scope, node, *function);
     if (const ComplexFunctionRow* row = find_complex_function(name))
         return complex_function(*row, as_real(operands[0]), span);
-    if (const auto shaping = find_shaping(name)) {
+    if (const auto shape_function = find_shape_function(name)) {
         for (ast::NodeId child : node.children)
             scope.values.at(child) = as_real(scope.values.at(child));
-        return this->shaping(scope, node, *shaping);
+        return this->shape_function(scope, node, *shape_function);
     }
     if (name == "gather")
         return gather(scope, node, operands, span);

@@ -1,5 +1,6 @@
-// compiler/build/tensors.cpp - functions of shapings.def that are recursions or
-// sums over components: products of tensors, splines, time warping.
+// compiler/build/tensors.cpp - functions of shape_functions.def that are
+// recursions or sums over components: products of tensors, splines, time
+// warping.
 
 #include "compiler/build/graph_build.h"
 

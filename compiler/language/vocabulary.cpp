@@ -38,11 +38,11 @@ constexpr DerivativeRow derivative_rows[] = {
 #undef DERIVATIVE
 };
 
-constexpr ShapingRow shaping_rows[] = {
-#define SHAPING(name, spelling, keops, least, most, doc)                       \
+constexpr ShapeFunctionRow shape_function_rows[] = {
+#define SHAPE_FUNCTION(name, spelling, keops, least, most, doc)                \
     {spelling, keops, least, most, doc},
-#include "compiler/language/shapings.def"
-#undef SHAPING
+#include "compiler/language/shape_functions.def"
+#undef SHAPE_FUNCTION
 };
 
 /// Operators that are spelled in letters.
@@ -96,7 +96,7 @@ Vocabulary::Arity function_arity(std::string_view name) {
             widen(arity, row.arity);
     if (const ComplexFunctionRow* row = find_complex_function(name))
         widen(arity, row->arity);
-    for (const ShapingRow& row : shaping_rows)
+    for (const ShapeFunctionRow& row : shape_function_rows)
         if (row.spelling == name) {
             widen(arity, row.least);
             widen(arity, row.most);
@@ -146,7 +146,7 @@ std::vector<std::string> all_names() {
         names.emplace_back(row.spelling);
     for (const ComplexFunctionRow& row : all_complex_function_rows())
         names.emplace_back(row.spelling);
-    for (const ShapingRow& row : shaping_rows)
+    for (const ShapeFunctionRow& row : shape_function_rows)
         names.emplace_back(row.spelling);
     for (const NamedFormula& row : catalogue)
         if (!row.is_reduction)
@@ -168,7 +168,7 @@ std::string operation_of_keops(std::string_view name) {
     for (const SugarRow& row : sugar_rows)
         if (!name.empty() && row.keops == name)
             return std::string(row.spelling);
-    for (const ShapingRow& row : shaping_rows)
+    for (const ShapeFunctionRow& row : shape_function_rows)
         if (!name.empty() && row.keops == name)
             return std::string(row.spelling);
     return {};
@@ -222,16 +222,16 @@ std::optional<DerivativeFunction> find_derivative(std::string_view spelling) {
     return DerivativeFunction(row - derivative_rows);
 }
 
-std::span<const ShapingRow> all_shaping_rows() {
-    return shaping_rows;
+std::span<const ShapeFunctionRow> all_shape_function_rows() {
+    return shape_function_rows;
 }
 
-std::optional<Shaping> find_shaping(std::string_view spelling) {
-    const auto row =
-        std::ranges::find(shaping_rows, spelling, &ShapingRow::spelling);
-    if (row == std::end(shaping_rows))
+std::optional<ShapeFunction> find_shape_function(std::string_view spelling) {
+    const auto row = std::ranges::find(shape_function_rows, spelling,
+                                       &ShapeFunctionRow::spelling);
+    if (row == std::end(shape_function_rows))
         return std::nullopt;
-    return Shaping(row - shaping_rows);
+    return ShapeFunction(row - shape_function_rows);
 }
 
 std::optional<ir::Op> find_operation(std::string_view spelling,

@@ -57,19 +57,19 @@ std::span<const ComplexFunctionRow> all_complex_function_rows();
 /// Null where there is none.
 const ComplexFunctionRow* find_complex_function(std::string_view spelling);
 
-/// One enumerator per row of shapings.def.
-enum class Shaping : std::uint8_t {
-#define SHAPING(name, ...) name,
-#include "compiler/language/shapings.def"
-#undef SHAPING
+/// One enumerator per row of shape_functions.def.
+enum class ShapeFunction : std::uint8_t {
+#define SHAPE_FUNCTION(name, ...) name,
+#include "compiler/language/shape_functions.def"
+#undef SHAPE_FUNCTION
 };
-struct ShapingRow {
+struct ShapeFunctionRow {
     std::string_view spelling, keops;
     int least, most; ///< operands
     std::string_view doc;
 };
-std::span<const ShapingRow> all_shaping_rows();
-std::optional<Shaping> find_shaping(std::string_view spelling);
+std::span<const ShapeFunctionRow> all_shape_function_rows();
+std::optional<ShapeFunction> find_shape_function(std::string_view spelling);
 
 /// A row of reduction_sugar.def, its body parsed.
 struct ReductionSugar {

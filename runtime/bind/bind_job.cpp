@@ -221,11 +221,11 @@ void JobBinder::bind_reduction() {
         require(columns());
     job.columns = program_.single_column ? 1 : columns().count();
     const std::optional<Plan>& plan = call_.executable->plan;
-    if (plan && plan->nest == Nest::Rows && job.columns > plan->panel)
+    if (plan && plan->nest == Nest::SinglePanel && job.columns > plan->panel)
         fail(Code::BadPlan,
-             {"nest", "rows of at most " + std::to_string(plan->panel) +
-                          " columns, and these have " +
-                          std::to_string(job.columns)});
+             {"nest",
+              "single_panel, of at most " + std::to_string(plan->panel) +
+                  " columns, and these have " + std::to_string(job.columns)});
     bind_lists(!program_.single_column);
 }
 

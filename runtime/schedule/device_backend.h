@@ -10,7 +10,7 @@
 //  5. Thread-safe.
 #pragma once
 
-#include "compiler/ir/stage.h"
+#include "compiler/ir/explain_section.h"
 #include "compiler/passes/program.h"
 #include "runtime/core/callbacks.h"
 #include "runtime/core/view.h"

@@ -91,8 +91,8 @@ TEST(NamedFormulas, ShareNoNameWithTheOtherTables) {
 #undef REDUCTION_SUGAR
     for (const DerivativeRow& row : all_derivative_rows())
         add(row.spelling, "derivatives.def");
-    for (const ShapingRow& row : all_shaping_rows())
-        add(row.spelling, "shapings.def");
+    for (const ShapeFunctionRow& row : all_shape_function_rows())
+        add(row.spelling, "shape_functions.def");
     for (const NamedFormula& row : catalogue)
         add(row.name, "catalogue.def");
 }

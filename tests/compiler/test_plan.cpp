@@ -66,7 +66,7 @@ TEST(Plan, HasATileOfItsKind) {
                 EXPECT_TRUE(std::ranges::any_of(tiles, [&](const Tile& tile) {
                     return tile.row_vectors == plan.row_vectors &&
                            tile.columns == plan.columns &&
-                           tile.stage == plan.stage;
+                           tile.min_stage_cycles == plan.min_stage_cycles;
                 })) << print(plan);
             }
     }

@@ -353,10 +353,10 @@ std::vector<Plan> plans_of(const TestFormula& formula, Isa isa) {
     const CpuProgram program = program_of(formula, isa, nullptr);
     std::vector<Plan> plans =
         enumerate_plans(program.graph, program.plan.nest, isa);
-    if (isa != Isa::AArch64 && has_rows_nest(program.graph)) {
-        plans.push_back(choose_plan(program.graph, Nest::Rows, isa));
-        plans.push_back(
-            choose_plan(program.graph, Nest::Rows, isa, {.most_columns = 1}));
+    if (isa != Isa::AArch64 && fits_single_panel(program.graph)) {
+        plans.push_back(choose_plan(program.graph, Nest::SinglePanel, isa));
+        plans.push_back(choose_plan(program.graph, Nest::SinglePanel, isa,
+                                    {.most_columns = 1}));
     }
     return plans;
 }
@@ -433,7 +433,7 @@ public:
         switch (program_.plan.nest) {
         case Nest::Reduce:
             return run_.reduce(cut);
-        case Nest::Rows:
+        case Nest::SinglePanel:
             return run_.reduce_rows();
         case Nest::Values:
             return run_.values();

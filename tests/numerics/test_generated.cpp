@@ -313,11 +313,11 @@ std::vector<Plan> tried_plans(const TestFormula& formula, Isa isa) {
     };
     if (std::ranges::any_of(formula.arguments, is_long)) {
         plans.push_back(plans.front());
-        plans.back().depth = 6;
-        plans.back().stage = 1; // has no effect, and reads nothing beyond
+        plans.back().k_block = 6;
+        plans.back().min_stage_cycles = 1; // has no effect, and reads nothing beyond
         plans.back().panel = plans.back().columns;
         plans.push_back(plans.back());
-        plans.back().depth = 0;
+        plans.back().k_block = 0;
     }
     if (row_of(isa).blocks && may_have_parts(formula)) {
         plans.push_back(plans.front());
@@ -338,7 +338,7 @@ std::vector<Plan> tried_plans(const TestFormula& formula, Isa isa) {
         plan.row_block = row_multiple(plan);
         plan.columns = 1;
         plan.panel = plan.column_tile = 32;
-        plan.stage = 4;
+        plan.min_stage_cycles = 4;
         plans.push_back(plan);
     }
     return plans;
@@ -383,7 +383,7 @@ TEST_P(Generated, AgreesWithTheInterpreter) {
                 for (std::int64_t m :
                      {std::int64_t(0), std::int64_t(1), std::int64_t(7),
                       panel - 1, panel, panel + 1, 2 * panel + 1})
-                    if (plan.nest != Nest::Rows || m <= panel)
+                    if (plan.nest != Nest::SinglePanel || m <= panel)
                         expect_equal(formula, isa, plan, n, m, seed++);
         }
     }

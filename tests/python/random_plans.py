@@ -236,7 +236,9 @@ def traits_of(use: dict[str, Any]) -> Counter[str]:
     """What a kernel of a call is, as words to be counted."""
     fields = numbers_of(use["plan"])
     tile = f"{fields['row_vectors']}x{fields['columns']}"
-    tile += f"/{fields['stage']}" if fields["stage"] else ""
+    tile += (
+        f"/{fields['min_stage_cycles']}" if fields["min_stage_cycles"] else ""
+    )
     real = "f32" if 4 * fields["lanes"] == BYTES[fields["isa"]] else "f64"
     row = TILE_ROWS[use["kind"], fields["isa"], real]
     words = [
@@ -363,7 +365,7 @@ def _drawn(
     if wish.nest and fields["nest"] == "reduce":
         fields["nest"] = wish.nest
     rows, columns = (wish.sizes or functools.partial(sizes_of, random))(fields)
-    if fields["nest"] == "rows":
+    if fields["nest"] == "single_panel":
         columns = min(columns, fields["panel"])
     if not wish.sizes:
         most = min(MOST_NUMBERS // recipe.numbers, MOST_PAIRS)

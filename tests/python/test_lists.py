@@ -86,8 +86,8 @@ def test_any_plan(isa, columns, column_tile):
     lanes = 8 if isa == "x86-64-v3" else 16
     plan = (
         f"isa={isa} nest=reduce lanes={lanes} row_vectors=2 columns={columns} "
-        f"panel={columns * 100} row_block=1024 unroll=5 depth=0 "
-        f"column_tile={column_tile} stage=0"
+        f"panel={columns * 100} row_block=1024 unroll=5 k_block=0 "
+        f"column_tile={column_tile} min_stage_cycles=0"
     )
     y = np.random.default_rng(1).random(1009, np.float32) * 50
     check(np.round(y * 4) / 4, 9, tilefold.Options(plan=plan))

@@ -102,7 +102,7 @@ def test_by_any_tile(rows: int, columns: int, isa: str) -> None:
         plan = (
             f"isa={isa} nest=reduce lanes={lanes} row_vectors={rows} "
             f"columns={columns} panel={panel} row_block={block} unroll=5 "
-            "depth=0 column_tile=64 stage=0"
+            "k_block=0 column_tile=64 min_stage_cycles=0"
         )
         agree("argmin_j |x_i - y_j|²", x, y, isa=isa, plan=plan)
 

@@ -165,10 +165,12 @@ SHORT_KINDS = ["Short", "Plain", "Crowded"]
 SUMS = [*SHORT_KINDS, "Wide", "Long", "Gradient"]
 #: What makes it likely; of what is not here, anything does.
 WISHES = {
-    "nest rows": Wish([*SHORT_KINDS, "Extreme", "Location"], nest="rows"),
+    "nest single_panel": Wish(
+        [*SHORT_KINDS, "Extreme", "Location"], nest="single_panel"
+    ),
     "nest values": Wish(["Values"]),
-    "depth on": Wish(["Long", "LongLocation"]),
-    "stage on": Wish(SHORT_KINDS),
+    "k_block on": Wish(["Long", "LongLocation"]),
+    "min_stage_cycles on": Wish(SHORT_KINDS),
     "weight_parts on": Wish(["Blocks"]),
     "filter on": Wish(["LongList"], real="f32"),
     "parts on": Wish(["Long"], real="f32"),

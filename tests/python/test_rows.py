@@ -42,14 +42,16 @@ def arrays_of(formula: str, rows: int, columns: int) -> dict[str, object]:
 def session_of(formula: str, nest: str, threads: int) -> tilefold.Session:
     """Its plan is the best one, as rows or as usual."""
     plan = tilefold.compile(formula).plans(**arrays_of(formula, 5, 7))[0]
-    plan = re.sub("nest=[a-z]+", f"nest={nest}", plan)
+    plan = re.sub("nest=[a-z_]+", f"nest={nest}", plan)
     return tilefold.Session(tilefold.Options(plan=plan, threads=threads))
 
 
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_results_are_those_of_the_usual_kernel(formula: str) -> None:
     usual = session_of(formula, "reduce", 1)
-    rows_at_once = [session_of(formula, "rows", n) for n in (1, 2, 3, 8)]
+    rows_at_once = [
+        session_of(formula, "single_panel", n) for n in (1, 2, 3, 8)
+    ]
     for rows in (0, 1, 15, 33, 2100):
         for columns in (0, 1, 2, 31, 256):
             arrays = arrays_of(formula, rows, columns)
@@ -63,7 +65,7 @@ def test_results_are_those_of_the_usual_kernel(formula: str) -> None:
 def test_results_go_where_they_are_wanted(formula: str) -> None:
     arrays = arrays_of(formula, 700, 9)
     usual = session_of(formula, "reduce", 2)
-    session = session_of(formula, "rows", 2)
+    session = session_of(formula, "single_panel", 2)
     wanted = tilefold.reduce(formula, **arrays, session=usual)
     memory = np.ones((*wanted.shape[::-1], 3), wanted.dtype)
     out = memory[..., 1].T
@@ -82,7 +84,7 @@ def test_batches_of_few_points_take_it() -> None:
     x, y = random.random((2, 4700, 30, 3), dtype="float32")
     b = random.random((4700, 30, 1), dtype="float32")
     formula = tilefold.compile(GAUSSIAN)
-    assert "nest=rows" in formula.plans(x=x, y=y, b=b, l=0.7)[0]
+    assert "nest=single_panel" in formula.plans(x=x, y=y, b=b, l=0.7)[0]
     found = formula(x=x, y=y, b=b, l=0.7)
     usual = session_of(GAUSSIAN, "reduce", 2)
     np.testing.assert_allclose(
@@ -94,11 +96,11 @@ def test_more_columns_than_a_panel_are_refused() -> None:
     arrays = arrays_of(GAUSSIAN, 10, 300)
     with pytest.raises(
         tilefold.ArgumentError,
-        match="the plan's 'nest': rows of at most 256 columns, and these have "
+        match="the plan's 'nest': single_panel, of at most 256 columns, and these have "
         "300",
     ):
         tilefold.reduce(
-            GAUSSIAN, **arrays, session=session_of(GAUSSIAN, "rows", 1)
+            GAUSSIAN, **arrays, session=session_of(GAUSSIAN, "single_panel", 1)
         )
 
 
@@ -116,5 +118,5 @@ def test_formulas_that_need_a_state_have_no_such_plan(formula: str) -> None:
         tilefold.reduce(
             formula,
             **arrays_of(formula, 10, 10),
-            session=session_of(formula, "rows", 1),
+            session=session_of(formula, "single_panel", 1),
         )

@@ -85,8 +85,8 @@ def random_plan(random: np.random.Generator, isa: str) -> str:
     return (
         f"isa={isa} nest=reduce lanes={lanes} row_vectors={row_vectors} "
         f"columns={columns} panel={panel} row_block={row_block} "
-        f"unroll={random.integers(4, 12)} depth={random.integers(0, 30)} "
-        f"column_tile={random.integers(1, 200)} stage={stage}"
+        f"unroll={random.integers(4, 12)} k_block={random.integers(0, 30)} "
+        f"column_tile={random.integers(1, 200)} min_stage_cycles={stage}"
     )
 
 
@@ -127,7 +127,7 @@ def test_any_plan_that_is_taken_gives_the_same_result(
 def test_a_plan_with_blocks_of_broken_tiles_is_refused() -> None:
     plan = (
         "isa=x86-64-v3 nest=reduce lanes=8 row_vectors=3 columns=4 panel=256 "
-        "row_block=1008 unroll=5 depth=0 stage=0"
+        "row_block=1008 unroll=5 k_block=0 min_stage_cycles=0"
     )
     with pytest.raises(tilefold.ArgumentError, match="multiple of 192"):
         tilefold.Options(plan=plan)
@@ -143,7 +143,7 @@ def test_a_plan_has_vectors_of_the_dtype_that_is_computed(isa: str) -> None:
             lanes = bytes_of_vector // bytes_of_number
             plan = (
                 f"isa={isa} nest=reduce lanes={lanes} row_vectors=1 columns=2 "
-                "panel=64 row_block=64 unroll=8 depth=0 column_tile=64 stage=0"
+                "panel=64 row_block=64 unroll=8 k_block=0 column_tile=64 min_stage_cycles=0"
             )
             options = tilefold.Options(plan=plan, isa=isa)
             call = partial(

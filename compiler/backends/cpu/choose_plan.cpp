@@ -36,7 +36,7 @@ constexpr std::int32_t unroll = 5;
 /// GHz, where ports allow 16 components of a pair a cycle, a Gaussian sum of
 /// D=500 runs at 0.079 G pairs/s (0.048 in one part; ports: 0.086), of D=3000
 /// at 0.012 (0.004; 0.014).
-constexpr std::int32_t depth = 96;
+constexpr std::int32_t k_block = 96;
 constexpr std::int32_t deep = 192;
 /// Columns that fill stages of a loop.
 constexpr std::int32_t filling = 32;
@@ -229,7 +229,7 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
     };
     plan.row_vectors = tile.row_vectors;
     plan.columns = tile.columns;
-    plan.stage = tile.stage;
+    plan.min_stage_cycles = tile.min_stage_cycles;
     const Panels panels = panels_for(demand, plan, size);
     plan.column_tile = panels.column_tile / tile.columns * tile.columns;
     plan.panel =
@@ -237,7 +237,7 @@ void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
                 demand.wide || demand.listed ? plan.column_tile : tile.columns);
     plan.row_block =
         fitting(constants::row_block, constants::row_bytes, row_multiple(plan));
-    plan.depth = demand.longest > constants::deep ? constants::depth : 0;
+    plan.k_block = demand.longest > constants::deep ? constants::k_block : 0;
 }
 
 } // namespace
@@ -250,7 +250,8 @@ bool takes_column_tiles(const ir::Graph& graph, const Plan& plan) {
     return demand_of(graph, plan).takes_column_tiles();
 }
 
-bool has_rows_nest(const ir::Graph& graph, std::optional<std::int32_t> unroll) {
+bool fits_single_panel(const ir::Graph& graph,
+                       std::optional<std::int32_t> unroll) {
     const std::int32_t most = unroll.value_or(constants::unroll);
     const auto is_for_rows = [&](const ir::Node& node) {
         if (node.op == ir::Op::Index)
@@ -293,7 +294,7 @@ Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
                          plan.lanes * (plan.row_vectors - 1) < sizes.most_rows;
         const bool filled = sizes.most_columns == 0 ||
                             sizes.most_columns >= constants::filling ||
-                            plan.stage == 0;
+                            plan.min_stage_cycles == 0;
         return low && filled;
     });
     return fits == plans.end() ? plans.front() : *fits;

@@ -12,8 +12,8 @@ namespace tilefold {
 /// Whether reductions of the (oriented) graph may be computed so: their
 /// accumulators are registers, and nothing but they make the result.
 /// `unroll`: of the plan, or the model's own.
-bool has_rows_nest(const ir::Graph& graph,
-                   std::optional<std::int32_t> unroll = std::nullopt);
+bool fits_single_panel(const ir::Graph& graph,
+                       std::optional<std::int32_t> unroll = std::nullopt);
 
 /// What a plan may take for granted of a call's sizes.
 struct Sizes {

@@ -166,8 +166,9 @@ std::int64_t depth_of(const ir::Graph& graph, const Contractions& chosen) {
 
 /// Whether a sum of a pair is long enough to be added slab by slab.
 bool is_deep(const ir::Graph& graph, const Node& node, const Plan& plan) {
-    return plan.depth > 0 && plan.nest != Nest::Values && node.type.rank == 0 &&
-           node.type.axes == Axes::IJ && terms_of(graph, node) > plan.depth &&
+    return plan.k_block > 0 && plan.nest != Nest::Values &&
+           node.type.rank == 0 && node.type.axes == Axes::IJ &&
+           terms_of(graph, node) > plan.k_block &&
            std::ranges::all_of(node.inputs(), [&](ValueId factor) {
                const Axes axes = graph[factor].type.axes;
                return axes == Axes::I || axes == Axes::J;

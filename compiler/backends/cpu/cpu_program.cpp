@@ -59,9 +59,9 @@ Plan chosen_plan(const Program& program, const CpuOptions& options) {
     const Sizes sizes{program.most_rows, program.most_columns,
                       options.tolerance};
     const bool is_for_rows =
-        reduces && sizes.most_columns > 0 && has_rows_nest(graph);
+        reduces && sizes.most_columns > 0 && fits_single_panel(graph);
     return choose_plan(graph,
-                       is_for_rows ? Nest::Rows
+                       is_for_rows ? Nest::SinglePanel
                        : reduces   ? Nest::Reduce
                                    : Nest::Values,
                        options.isa, sizes);
@@ -75,9 +75,9 @@ void check_forced(const Plan& plan, const Graph& graph) {
              {"lanes", std::to_string(lanes) + " expected: a vector of " +
                            std::string(spelling_of(graph.real))});
     const bool reduces = ir::reduces(graph);
-    const bool fits_rows = reduces && has_rows_nest(graph, plan.unroll);
+    const bool fits_rows = reduces && fits_single_panel(graph, plan.unroll);
     if ((plan.nest == Nest::Values) == reduces ||
-        (plan.nest == Nest::Rows && !fits_rows))
+        (plan.nest == Nest::SinglePanel && !fits_rows))
         fail(Code::BadPlan, {"nest", "not the one that the formula needs"});
 }
 

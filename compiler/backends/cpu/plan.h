@@ -63,7 +63,7 @@ struct Plan {
     std::int32_t unroll = 8;
     /// Components of a contraction that are summed for all columns of a panel
     /// before the next ones are; 0: all.
-    std::int32_t depth = 0;
+    std::int32_t k_block = 0;
     /// Columns whose scalars are computed and kept before sums of vectors, or
     /// of exponentials, take them.
     std::int32_t column_tile = 64;
@@ -78,7 +78,7 @@ struct Plan {
     std::int32_t filter = 0;
     /// Least cycles of a stage when the loop over columns is
     /// software-pipelined; 0: it is not.
-    std::int32_t stage = 0;
+    std::int32_t min_stage_cycles = 0;
 
     friend bool operator==(const Plan&, const Plan&) = default;
 };

@@ -10,7 +10,7 @@ namespace tilefold {
 
 /// R × J, and the cycles of a stage (0: columns run one by one).
 struct Tile {
-    std::int32_t row_vectors, columns, stage;
+    std::int32_t row_vectors, columns, min_stage_cycles;
 };
 
 /// Those of tiles.def, best first; never none.

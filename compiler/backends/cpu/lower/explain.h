@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/backends/cpu/cpu_program.h"
-#include "compiler/ir/stage.h"
+#include "compiler/ir/explain_section.h"
 
 #include <vector>
 

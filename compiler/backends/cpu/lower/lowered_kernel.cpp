@@ -44,7 +44,7 @@ bool reads_in_place(const Graph& graph, const Plan& plan,
                components_of(node.type) <= plan.unroll;
     };
     const Packed& columns = kernel.placement.columns;
-    return plan.nest == Nest::Rows && columns.computed.empty() &&
+    return plan.nest == Nest::SinglePanel && columns.computed.empty() &&
            std::ranges::all_of(columns.leaves, is_plain);
 }
 
@@ -88,7 +88,7 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
     arena.take(read_ahead(kernel));
     place_accumulators(kernel.reductions, kernel.vector_bytes,
                        kernel.columns.capacity, arena);
-    if (plan.nest == Nest::Rows) {
+    if (plan.nest == Nest::SinglePanel) {
         arena.align(line_bytes);
         place_results(graph, plan.row_block, kernel.results, arena);
     }
@@ -107,7 +107,7 @@ void choose_loops(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
         !kernel.kept.slabs.empty() || !kernel.kept.tiles.empty();
     const bool is_plain =
         !has_sums_of_loops && kernel.columns.is_by_components();
-    kernel.is_pipelined = plan.stage > 0 && is_plain;
+    kernel.is_pipelined = plan.min_stage_cycles > 0 && is_plain;
     kernel.has_lanes_over_columns = !kernel.reads_in_place && is_plain;
 }
 

@@ -49,7 +49,7 @@ private:
         const std::int64_t tile_rows = plan_.row_vectors * plan_.lanes;
         line("rows, up to " + std::to_string(plan_.row_block) + " at a time");
         print_operands("  pack", kernel_.rows);
-        line(plan_.nest == Nest::Rows
+        line(plan_.nest == Nest::SinglePanel
                  ? "all columns, at most " + std::to_string(plan_.panel)
                  : "columns, " + std::to_string(plan_.panel) + " at a time");
         if (kernel_.reads_in_place)
@@ -59,7 +59,7 @@ private:
         print_bf16();
         line("  rows, " + std::to_string(tile_rows) + " at a time in " +
              std::to_string(plan_.row_vectors) + " vectors");
-        print_kept("    slabs of " + std::to_string(plan_.depth) +
+        print_kept("    slabs of " + std::to_string(plan_.k_block) +
                        " components, for all columns:",
                    kernel_.kept.slabs);
         const char* indent = "    ";
@@ -72,9 +72,10 @@ private:
                    kernel_.kept.tiles);
         line(indent + std::string("columns, ") + std::to_string(plan_.columns) +
              " at a time" +
-             (kernel_.is_pipelined ? ", software-pipelined in stages of " +
-                                         std::to_string(plan_.stage) + " cycles"
-                                   : ""));
+             (kernel_.is_pipelined
+                  ? ", software-pipelined in stages of " +
+                        std::to_string(plan_.min_stage_cycles) + " cycles"
+                  : ""));
         print_kept(indent + std::string("  keep scalars:"),
                    kernel_.kept.scalars);
     }

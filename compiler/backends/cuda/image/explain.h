@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/backends/cuda/image/image.h"
-#include "compiler/ir/stage.h"
+#include "compiler/ir/explain_section.h"
 
 #include <optional>
 #include <string>

@@ -142,7 +142,7 @@ void write_entries(ModuleWriter& writer) {
     switch (writer.plan.nest) {
     case Nest::Reduce:
         return write_reduce_nest(writer);
-    case Nest::Rows:
+    case Nest::SinglePanel:
         return write_rows_nest(writer);
     case Nest::Values:
         return write_values_nest(writer);
@@ -182,7 +182,7 @@ void write_all(const ir::Graph& graph, const Plan& plan,
         write_function(writer);
         portions.push_back(taken_from(writer, caller));
     }
-    if (plan.stage)
+    if (plan.min_stage_cycles)
         portions.front().gate->leave_out(scheduling);
     for (const Written& portion : std::span(portions).subspan(1))
         portion.gate->leave_out(strength_reduction);

@@ -46,7 +46,7 @@ std::string explain_text(std::string_view graph_text,
     const Plan plan = parse_plan(plan_text);
     const LoweredKernel kernel = lower(graph, plan);
     Written written = write(graph, plan, kernel, Portion::Whole, caller);
-    if (plan.stage)
+    if (plan.min_stage_cycles)
         written.gate->leave_out(scheduling);
     auto machine = make_machine(plan.isa);
     const auto text = [&] {

@@ -43,7 +43,7 @@ ModuleWriter::ModuleWriter(const ir::Graph& graph, const Plan& plan,
     layout.constants = kernel.placement.constants_size;
     const WidthOffset slots = slots_of(kernel.reductions);
     // Of rows that have their results after a panel, in registers.
-    layout.slots = plan.nest == Nest::Rows ? 0 : slots.offset;
+    layout.slots = plan.nest == Nest::SinglePanel ? 0 : slots.offset;
     layout.slots_per_width = slots.per_width;
     layout.scratch = kernel.scratch.offset;
     layout.scratch_per_width = kernel.scratch.per_width;

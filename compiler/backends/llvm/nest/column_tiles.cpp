@@ -109,20 +109,19 @@ void Accumulate::take(std::size_t number, Value* row, Value* panel,
             at_columns(tile, column, columns, body);
         };
         const bool stages = kernel().is_pipelined && !slots.lowered.in_memory;
-        slots.monoid->take(tile,
-                           [&](int step, const std::function<void()>& each) {
-                               llvm::Instruction* branch =
-                                   each_step(first, end, stages ? 1 : step,
-                                             [&](Value* column, int columns) {
-                                                 tile.column = column;
-                                                 tile.columns = columns;
-                                                 each();
-                                             });
-                               if (stages)
-                                   request_stages(*branch, writer_.plan.stage,
-                                                  kernel().reads_in_place);
-                               values_.forget();
-                           });
+        slots.monoid->take(tile, [&](int step,
+                                     const std::function<void()>& each) {
+            llvm::Instruction* branch = each_step(
+                first, end, stages ? 1 : step, [&](Value* column, int columns) {
+                    tile.column = column;
+                    tile.columns = columns;
+                    each();
+                });
+            if (stages)
+                request_stages(*branch, writer_.plan.min_stage_cycles,
+                               kernel().reads_in_place);
+            values_.forget();
+        });
     };
     run(number, row, panel, body, nullptr, writer_.plan.columns);
 }
@@ -168,7 +167,7 @@ void Accumulate::write_deep(ValueId id, Value* count) {
         for (int r = 0; r < plan.row_vectors; ++r)
             entry_.lanes.store(start, leaves_.sum_address(id, r, 0));
     });
-    Value* depth = entry_.lanes.constant(plan.depth);
+    Value* depth = entry_.lanes.constant(plan.k_block);
     Value* terms = entry_.lanes.constant(terms_of(writer_.graph, node));
     entry_.lanes.loop(zero, terms, depth, [&](Value* from) {
         Value* to = entry_.least(entry_.b.CreateAdd(from, depth), terms);
@@ -225,7 +224,8 @@ void Accumulate::write_steps(Value* row, Value* panel, Value* from, Value* to) {
                     column, columns);
         });
     if (kernel().is_pipelined && !kernel().by_column_tiles)
-        request_stages(*branch, writer_.plan.stage, kernel().reads_in_place);
+        request_stages(*branch, writer_.plan.min_stage_cycles,
+                       kernel().reads_in_place);
 }
 
 void Accumulate::keep_scalars(int columns) {

@@ -1,4 +1,4 @@
-// compiler/ir/stage.h - what `explain` says of one stage.
+// compiler/ir/explain_section.h - what `explain` says of one stage.
 #pragma once
 
 #include <string>

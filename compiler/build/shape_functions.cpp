@@ -1,5 +1,5 @@
-// compiler/build/shapings.cpp - functions of shapings.def: what they stand for
-// is written out, component by component where it has to be.
+// compiler/build/shape_functions.cpp - functions of shape_functions.def: what
+// they stand for is written out, component by component where it has to be.
 
 #include "compiler/build/graph_build.h"
 
@@ -100,40 +100,40 @@ ValueId GraphBuild::joined(std::span<const ValueId> scalars, Span span) {
     return all;
 }
 
-ValueId GraphBuild::shaping(Scope& scope, const ast::Node& node,
-                            Shaping shaping) {
+ValueId GraphBuild::shape_function(Scope& scope, const ast::Node& node,
+                                   ShapeFunction shape_function) {
     const Span span = span_of(scope, node);
     const auto operand = [&](std::size_t k) {
         return scope.values.at(node.children[k]);
     };
     const Type first = builder_.type(operand(0));
-    switch (shaping) {
-    case Shaping::Arange:
+    switch (shape_function) {
+    case ShapeFunction::Arange:
         return arange(scope, node, span);
-    case Shaping::Rows:
+    case ShapeFunction::Rows:
         return builder_.constant(first.rows);
-    case Shaping::Columns:
+    case ShapeFunction::Columns:
         return builder_.constant(first.columns);
-    case Shaping::Pad:
+    case ShapeFunction::Pad:
         return pad(scope, node, span);
-    case Shaping::Repeat:
+    case ShapeFunction::Repeat:
         return repeated(scope, node, span);
-    case Shaping::MatVec:
+    case ShapeFunction::MatVec:
         return product_of_flat(node, operand(0), operand(1), true, span);
-    case Shaping::VecMat:
+    case ShapeFunction::VecMat:
         return product_of_flat(node, operand(1), operand(0), false, span);
-    case Shaping::Quadratic:
+    case ShapeFunction::Quadratic:
         return quadratic(operand(0), operand(1), span);
-    case Shaping::Kron:
+    case ShapeFunction::Kron:
         return kron(scope, node, span);
-    case Shaping::TensorDot:
+    case ShapeFunction::TensorDot:
         return tensordot(scope, node, span);
-    case Shaping::BSpline:
+    case ShapeFunction::BSpline:
         return bspline(scope, node, span);
-    case Shaping::SoftDtw:
+    case ShapeFunction::SoftDtw:
         return softdtw(scope, node, span);
     }
-    internal_error("a shaping without a case");
+    internal_error("a shape function without a case");
 }
 
 ValueId GraphBuild::arange(Scope& scope, const ast::Node& node, Span span) {

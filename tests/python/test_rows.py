@@ -96,8 +96,8 @@ def test_more_columns_than_a_panel_are_refused() -> None:
     arrays = arrays_of(GAUSSIAN, 10, 300)
     with pytest.raises(
         tilefold.ArgumentError,
-        match="the plan's 'nest': single_panel, of at most 256 columns, and these have "
-        "300",
+        match="the plan's 'nest': single_panel, of at most 256 columns, "
+        "and these have 300",
     ):
         tilefold.reduce(
             GAUSSIAN, **arrays, session=session_of(GAUSSIAN, "single_panel", 1)

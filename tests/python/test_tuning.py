@@ -143,7 +143,8 @@ def test_a_plan_has_vectors_of_the_dtype_that_is_computed(isa: str) -> None:
             lanes = bytes_of_vector // bytes_of_number
             plan = (
                 f"isa={isa} nest=reduce lanes={lanes} row_vectors=1 columns=2 "
-                "panel=64 row_block=64 unroll=8 k_block=0 column_tile=64 min_stage_cycles=0"
+                "panel=64 row_block=64 unroll=8 k_block=0 column_tile=64 "
+                "min_stage_cycles=0"
             )
             options = tilefold.Options(plan=plan, isa=isa)
             call = partial(

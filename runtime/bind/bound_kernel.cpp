@@ -32,38 +32,41 @@ void BoundKernel::compute(std::span<const Output> outs,
     const bool may_run_again = executable.kernel &&
                                executable.program.divided &&
                                call_.dtype() != DType::Bool;
-    if (options.accumulate && may_run_again)
-        return add_results(out, options);
+    if (options.accumulate && may_run_again) // they are added when known
+        return sum_results(out, options, {},
+                           "the results before they are added to out",
+                           "take fewer points at a time");
     Job job = call_.job;
     job.target = target_of(call_, out, options.accumulate);
     call_.run(job, options.poll);
 }
 
-std::unique_ptr<ResultSums> BoundKernel::made_apart() const {
+std::unique_ptr<ResultSums>
+BoundKernel::sums_of(const std::vector<bool>& summed, const char* what,
+                     const char* cure) const {
     const DType dtype = call_.dtype();
     return std::make_unique<ResultSums>(
         View::of(nullptr, dtype, call_.shape),
         target_of(call_, Output::of(nullptr, dtype, call_.shape), false),
-        "the results before they are added to out",
-        "take fewer points at a time");
+        summed, what, cure);
 }
 
-/// Results that may mean nothing at first are added when they are known.
-void BoundKernel::add_results(const Output& out,
-                              const RunOptions& options) const {
+void BoundKernel::sum_results(const Output& out, const RunOptions& options,
+                              const std::vector<bool>& summed, const char* what,
+                              const char* cure) const {
     std::unique_ptr<ResultSums> memory = spare_.take();
     if (!memory)
-        memory = made_apart();
+        memory = sums_of(summed, what, cure);
     memory->reset(out.elements(), call_.dtype());
     Job job = call_.job;
     job.target = memory->target;
     call_.run(job, options.poll);
     const std::byte* result = memory->results.data();
-    for (std::size_t k = 0; k < std::size_t(out.elements()); ++k) {
-        memory->sums.add(k, result);
+    each_element(call_.shape, memory->strides, [&](std::int64_t at) {
+        memory->sums.add(std::size_t(at), result);
         result += size_of(call_.dtype());
-    }
-    memory->sums.store(out, true);
+    });
+    memory->sums.store(out, options.accumulate);
     spare_.give(std::move(memory));
 }
 

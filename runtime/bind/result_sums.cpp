@@ -10,10 +10,27 @@
 #include <utility>
 
 namespace tilefold {
+namespace {
 
-ResultSums::ResultSums(const View& like, Target written, const char* what,
+/// The distance between sums of results of `shape`, for each dimension.
+Extents strides_of_sums(const Extents& shape, const std::vector<bool>& summed) {
+    Extents strides(shape.size(), 0);
+    std::int64_t stride = 1;
+    for (std::size_t d = strides.size(); d-- > 0;) {
+        if (d < summed.size() && summed[d])
+            continue;
+        strides[d] = stride;
+        stride *= shape[d];
+    }
+    return strides;
+}
+
+} // namespace
+
+ResultSums::ResultSums(const View& like, Target written,
+                       const std::vector<bool>& summed, const char* what,
                        const char* cure)
-    : target(std::move(written)) {
+    : target(std::move(written)), strides(strides_of_sums(like.shape, summed)) {
     const double bytes = like.dense_bytes();
     try {
         if (bytes > 0x1p62)

@@ -314,7 +314,8 @@ std::vector<Plan> tried_plans(const TestFormula& formula, Isa isa) {
     if (std::ranges::any_of(formula.arguments, is_long)) {
         plans.push_back(plans.front());
         plans.back().k_block = 6;
-        plans.back().min_stage_cycles = 1; // has no effect, and reads nothing beyond
+        // Which has no effect, and reads nothing beyond.
+        plans.back().min_stage_cycles = 1;
         plans.back().panel = plans.back().columns;
         plans.push_back(plans.back());
         plans.back().k_block = 0;

@@ -90,7 +90,8 @@ struct Demand {
     bool extremes = true;     ///< largest or smallest values, or where they are
     bool located = false;     ///< where they are
     bool vectors = false; ///< a pair has vectors, as gradients of kernels do
-    bool powers = false;  ///< … an exponential: a long chain of operations
+    bool powers = false;  ///< … an exponential, or a logarithm that is no
+                          ///< call: a long chain of operations
     std::int64_t accumulators = 0;
 
     bool takes_column_tiles() const { return wide || listed || rescaled; }
@@ -124,6 +125,13 @@ struct Demand {
         return is_crowded() ? PlanKind::Crowded : PlanKind::Short;
     }
 };
+
+/// Those of float64 are calls, around which no loop is cut into stages.
+bool is_logarithm_in_place(const ir::Node& node) {
+    return node.type.dtype == DType::F32 &&
+           (node.op == ir::Op::Log || node.op == ir::Op::Log2 ||
+            node.op == ir::Op::Log10);
+}
 
 bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
                        ir::ValueId operand) {
@@ -161,7 +169,8 @@ Demand demand_of(const ir::Graph& graph, const Plan& plan) {
             demand.accumulators += std::max(width, 1);
         } else if (node.type.axes == Axes::IJ && node.arity > 0) {
             demand.vectors |= node.type.rank == 1;
-            demand.powers |= is_power_of_pairs(node);
+            demand.powers |=
+                is_power_of_pairs(node) || is_logarithm_in_place(node);
             for (ir::ValueId operand : node.inputs()) {
                 if (graph[operand].type.rank != 1 || node.type.rank != 0)
                     continue;

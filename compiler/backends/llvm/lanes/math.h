@@ -41,6 +41,9 @@ llvm::Value* emit_exp(Lanes& lanes, llvm::Value* x, ir::Sign sign);
 /// The sine or cosine (`function`) of F32 within 0.6 ulp, of F64 SLEEF's.
 llvm::Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
                        External function, llvm::Value* x);
+/// The logarithm (`op`: Log, Log2 or Log10) of F32, within 0.98 ulp.
+llvm::Value* emit_logarithm(Lanes& lanes, ir::Op op, llvm::Value* x,
+                            ir::Sign sign);
 /// x^exponent by repeated squaring; a negative exponent by one division.
 llvm::Value* emit_int_pow(Lanes& lanes, llvm::Value* x, std::int64_t exponent);
 

@@ -159,16 +159,15 @@ constexpr long double log10_2 = 0.301029995663981195213738894724493027L;
 /// SLEEF's logarithms for AVX-512 multiply first: where results are flushed,
 /// they give NaN for a subnormal x. Those are scaled, and the logarithm of the
 /// scale, in two parts, is subtracted.
-Value* emit_logarithm(Lanes& lanes, const FunctionTable& functions,
+Value* call_logarithm(Lanes& lanes, const FunctionTable& functions,
                       External function, Value* x, long double of_2) {
     const DType dtype = lanes.dtype_of(x);
     if (!row_of(lanes.isa()).masks || lanes.width() == 1)
         return call_external(lanes, functions, function, dtype, {&x, 1});
     auto& b = lanes.b;
-    const bool single = dtype == DType::F32;
-    const int shift = single ? 126 : 1022;
+    constexpr int shift = 1022;
     const long double whole = shift * of_2;
-    const double high = single ? double(float(whole)) : double(whole);
+    const auto high = double(whole);
     const auto number = [&](double value) {
         return lanes.number(dtype, value);
     };
@@ -270,7 +269,10 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     if (dtype == DType::I64 && op != Op::Where)
         return emit_whole(lanes, op, operands);
     const auto logarithm = [&](External function, long double of_2) {
-        return emit_logarithm(lanes, functions, function, operand(0), of_2);
+        return dtype == DType::F32 && lanes.width() > 1
+                   ? emit_logarithm(lanes, op, operand(0), first_sign)
+                   : call_logarithm(lanes, functions, function, operand(0),
+                                    of_2);
     };
     using P = llvm::CmpInst;
     switch (op) {

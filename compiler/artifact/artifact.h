@@ -48,8 +48,8 @@ struct Layout {
     /// Estimated nanoseconds of one pair on one core, for cutting calls …
     double nanoseconds = 1;
     double nanoseconds_per_width = 0; ///< … plus this times call->width
-    /// Of packing a row, which every call does anew, and a column, which every
-    /// block of rows does.
+    /// Estimated nanoseconds of packing a row, which every call does anew, and
+    /// a column, which every block of rows does.
     double row_nanoseconds = 0, column_nanoseconds = 0;
     bool uses_functions = false; ///< call->functions must be filled
     std::int32_t lanes = 16;     ///< of the vector functions
@@ -69,7 +69,7 @@ struct Artifact {
 /// One self-describing run of bytes (header as JSON, then the code); the
 /// disk cache adds its own magic and checksum around it.
 std::vector<std::byte> serialise(const Artifact& artifact);
-/// False where the bytes are no artifact.
+/// Returns false where the bytes are no artifact.
 bool deserialise(const std::byte* bytes, std::size_t size, Artifact& artifact);
 
 } // namespace tilefold

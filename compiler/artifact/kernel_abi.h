@@ -39,8 +39,8 @@ struct tilefold_call {
     std::int64_t out_column;          ///< dense only: from column to column
     std::int64_t out_component;       ///< from component to component
     std::int64_t accumulate;          ///< 1: add to what `out` holds
-    /// Tiles of pairs met, and left out; where masks leave some out,
-    /// accumulate adds to both.
+    /// Two counts of tiles of pairs: those that were met, and those that were
+    /// left out. Accumulate adds to both where masks leave some out.
     std::int64_t* tiles;
     /// Not 0 afterwards where a quotient that is computed ahead of the pairs
     /// had a divisor whose reciprocal is flushed to 0. Results mean nothing

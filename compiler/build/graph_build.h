@@ -23,7 +23,7 @@
 
 namespace tilefold {
 
-/// What operands are called in rules of complex.def, unsigned.def and
+/// The names of operands in rules of complex.def, unsigned.def and
 /// composites.def.
 inline constexpr const char* operand_letters[] = {"a", "b", "c"};
 
@@ -37,7 +37,7 @@ class GraphBuild {
 public:
     GraphBuild(const ast::Formula& formula,
                std::span<const ArgumentType> arguments, ir::Pairs pairs);
-    /// Of a rule of a table, inside a graph that grows elsewhere.
+    /// Evaluates a rule of a table, inside a graph that grows elsewhere.
     GraphBuild(const ast::Formula& rule, ir::Builder& builder);
     ir::Graph run();
     DerivedGraph derive(const Derivation& derivation,
@@ -52,22 +52,25 @@ private:
     struct Scope {
         const ast::Formula& formula;
         std::map<std::string, ir::ValueId> bound = {};
-        /// Of the call, where the body is sugar.def's or catalogue.def's.
+        /// The span of the call, where the body is sugar.def's or
+        /// catalogue.def's.
         std::optional<Span> call = {};
         int depth = 0;
-        /// Of a derivative at the node that is being evaluated.
+        /// The order of a derivative at the node that is being evaluated.
         Order order = Order::Last;
         Values values = {};
-        /// Of a rule of reductions.def.
+        /// The bindings, where the body is a rule of reductions.def.
         const Bindings* rule = nullptr;
-        /// Whose body is evaluated, and the call of it; see Caller.
+        /// The call whose body is evaluated; see Caller.
         const Caller* caller = nullptr;
         /// Nodes whose vectors are rows, made by a transpose.
         std::set<ast::NodeId> rows = {};
 
-        /// What catalogue.def says is refused as a user's text would be.
+        /// Whether the body is catalogue.def's, in which what has two readings
+        /// is refused as in a user's text.
         bool is_named() const { return caller && caller->sugar.is_named; }
-        /// sugar.def and the rules act by component and have one reading.
+        /// Bodies of sugar.def and the rules act by component and have one
+        /// reading.
         bool acts_by_component() const { return call && !is_named(); }
     };
 
@@ -79,7 +82,7 @@ private:
     };
 
     /// A value with a condition as a factor: `value` where it holds, else 0.
-    /// No value: of the condition alone, or where there is none.
+    /// Without a value, the node is the condition alone, or has no condition.
     struct Masked {
         ir::ValueId condition = ir::no_value;
         ir::ValueId value = ir::no_value;
@@ -333,14 +336,14 @@ private:
     std::map<ast::NodeId, ir::ValueId> slots_;
     std::map<std::string, ir::ValueId> definitions_; ///< values, once made
     std::map<ir::ValueId, Masked> masks_;
-    /// By result of guarded_sum(): the plain sum in it.
+    /// For each result of guarded_sum(), the plain sum in it.
     std::map<ir::ValueId, ir::ValueId> guarded_;
-    /// By value: a Reduce it depends on, or no_value.
+    /// For each value, a Reduce that it depends on, or no_value.
     std::vector<ir::ValueId> reduced_;
     std::size_t steps_ = 0;
 };
 
-/// A number, or minus a number, as typed.
+/// Returns the value of a node that is a number, or minus a number, as typed.
 std::optional<double> literal_of(const ast::Formula& formula, ast::NodeId id);
 
 } // namespace tilefold

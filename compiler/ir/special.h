@@ -1,9 +1,9 @@
 // compiler/ir/special.h - rare functions on doubles, by Boost.Math: the
 // reference of every backend, and what kernels call lane by lane.
 //
-// Of any doubles, within some 10 µs, in any floating-point mode: orders n of at
-// most 1000 in magnitude, beyond which the result is NaN, as it is outside the
-// domain. Safe on any thread.
+// They take any doubles, need some 10 µs and work in any floating-point mode.
+// Orders n are at most 1000 in magnitude, beyond which the result is NaN, as
+// it is outside the domain. They are safe on any thread.
 #pragma once
 
 namespace tilefold::special {

@@ -69,7 +69,7 @@ struct Place {
 [[noreturn]] void fail(Code code,
                        std::initializer_list<std::string> arguments = {});
 
-/// The same text for a row that is told and not thrown.
+/// Returns the same text for a row that is told and not thrown.
 std::string message_of(Code code, std::initializer_list<std::string> arguments);
 
 /// Throws InternalError: a broken invariant of ours, never the user's fault.

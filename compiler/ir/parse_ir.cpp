@@ -256,7 +256,8 @@ private:
 
     Graph graph_;
     std::string_view line_;
-    /// Of the next fold, as text; where indented lines go.
+    /// The functions of the next fold, as text; `part_` is where indented
+    /// lines go.
     std::string accumulate_, merge_;
     std::string* part_ = nullptr;
 };

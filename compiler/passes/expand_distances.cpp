@@ -58,7 +58,7 @@ ValueId expanded(R& r, const Node& n) {
     return r.make_plain(Op::Sub, {squares, twice});
 }
 
-/// The same, not below 0.
+/// Returns the expanded distance, but not below 0.
 ValueId expanded_from_0(R& r, const Node& n) {
     const ValueId distance = expanded(r, n);
     if (distance == no)

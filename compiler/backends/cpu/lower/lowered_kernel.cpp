@@ -19,7 +19,7 @@ std::int64_t read_ahead(const LoweredKernel& kernel) {
     return most_run_ahead * std::max<std::int64_t>(16 * 8, kernel.vector_bytes);
 }
 
-/// What the reductions that take tiles of columns read.
+/// Returns what the reductions that take tiles of columns read.
 std::vector<ValueId> bodies_of(const Graph& graph,
                                const std::vector<LoweredReduction>& all) {
     std::vector<ValueId> bodies;
@@ -95,7 +95,7 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
     note_end(kernel, arena);
 }
 
-/// Which loops there are.
+/// Decides which loops there are.
 void choose_loops(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
     kernel.column_tile = kernel.contractions.depth > 0
                              ? whole_squares(plan.column_tile)

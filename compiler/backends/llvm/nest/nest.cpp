@@ -89,7 +89,7 @@ void leave_if_stopped(Entry& entry) {
     b.SetInsertPoint(go_on);
 }
 
-/// Calls `body` for each of `components`; of very many, asking between them
+/// Calls `body` for each of `components`. Of very many, it asks between them
 /// whether to go on.
 void each_prepared(Entry& entry, Evaluator& values, std::int64_t components,
                    const std::function<void(Component)>& body) {

@@ -54,7 +54,7 @@ bool is_staged(const Instruction& instruction) {
            !llvm::isa<llvm::InsertElementInst>(instruction);
 }
 
-/// Of a loop's chain, in the order of the block.
+/// An operation of a loop's chain, in the order of the block.
 struct Operation {
     Instruction* instruction;
     std::vector<std::size_t> users; ///< operations
@@ -125,7 +125,8 @@ private:
         operations_.push_back(std::move(operation));
     }
 
-    /// Of an operation whose users have been looked at.
+    /// Notes what the users of an operation decide, after they have been
+    /// looked at themselves.
     void look_at_users(std::size_t number) {
         Operation& operation = operations_[number];
         operation.row = number;
@@ -184,7 +185,7 @@ private:
         return int(read.size() + loop_.carried.size());
     }
 
-    /// The values that would travel across a cut at this cycle.
+    /// Returns how many values would travel across a cut at this cycle.
     int travelling(int cycle) const {
         return int(std::ranges::count_if(operations_, [&](const auto& of) {
             return of.start < cycle && cycle <= of.last_use;
@@ -242,8 +243,9 @@ private:
         }
     }
 
-    /// Where to cut a stage, at least so many cycles from both its ends: where
-    /// the fewest values travel, and nearest to the middle; 0: nowhere.
+    /// Returns where to cut a stage, at least so many cycles from both its
+    /// ends: where the fewest values travel, and nearest to the middle; 0
+    /// where there is no such place.
     int middle(int from, int to) const {
         int best = 0;
         std::pair least{0, 0};

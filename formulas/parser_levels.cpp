@@ -36,7 +36,7 @@ NodeId Parser::parse_not() {
     return tree_.apply("not", {operand}, span_from(begin));
 }
 
-/// `0 <= d < w` is `0 <= d and d < w`, with one node d.
+/// Parses comparisons: `0 <= d < w` is `0 <= d and d < w`, with one node d.
 NodeId Parser::parse_comparison() {
     const std::size_t begin = at_;
     NodeId left = parse_sum();

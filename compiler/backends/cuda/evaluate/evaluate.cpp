@@ -59,7 +59,7 @@ void Values::forget_since(std::size_t mark) {
     log_.resize(mark, Cell());
 }
 
-/// As a variable, unless it is a name or a number already.
+/// Makes a variable of the code, unless it is a name or a number already.
 Code Values::named(ValueId id, const Component& at, const Code& code) {
     const Code result = writer_.let(name_of(graph_, id), code);
     const Cell cell = cell_of(id, at);
@@ -143,14 +143,14 @@ Code Values::power(ValueId id, const Component& at) {
     return whole_power(writer_, operand(id, 0, at), graph_[id].first);
 }
 
-/// A component of the left operand, or of the right.
+/// Returns a component of the left operand, or of the right.
 Code Values::concatenation(ValueId id, const Component& at) {
     const Node& node = graph_[id];
     const std::int64_t length = components_of(graph_[node.operands[0]].type);
     if (!at.index)
         return at.fixed < length ? operand(id, 0, at)
                                  : operand(id, 1, at.plus(-length));
-    // Both are read, at numbers held inside their range.
+    // Both operands are read, at numbers held inside their range.
     const Code index = at.code();
     const Code left =
         writer_.let("left", call(Kind::Int, "min", {index, whole(length - 1)}));
@@ -173,7 +173,7 @@ Code Values::cross(ValueId id, const Component& at) {
     return read(0, 1) * read(1, 2) - read(0, 2) * read(1, 1);
 }
 
-/// Component r * C + c of an outer product.
+/// Returns component r * C + c of an outer product.
 Code Values::outer(ValueId id, const Component& at) {
     const std::int64_t columns = graph_[graph_[id].operands[1]].type.rows;
     if (!at.index)
@@ -214,7 +214,7 @@ Code Values::gather(ValueId id, const Component& at) {
     return choice(found, element, number(kind, NAN));
 }
 
-/// A sum over components: a loop with a variable.
+/// Writes a sum over components: a loop with a variable.
 Code Values::contraction(ValueId id, const Component& at) {
     const Node& node = graph_[id];
     const Kind kind = kind_of_value(node.type.dtype);
@@ -230,7 +230,7 @@ Code Values::contraction(ValueId id, const Component& at) {
     return sum;
 }
 
-/// `sum` with term k of component `at` of a contraction.
+/// Returns `sum` with term k of component `at` of a contraction.
 Code Values::term(ValueId id, const Code& sum, const Component& at,
                   const Component& k) {
     const Node& node = graph_[id];
@@ -240,7 +240,7 @@ Code Values::term(ValueId id, const Code& sum, const Component& at,
     const auto fused = [&](const Code& a, const Code& b) {
         return call(sum.kind(), "fma", {a, b, sum});
     };
-    /// Component r * columns + c of a matrix.
+    /// Reads component r * columns + c of a matrix.
     const auto matrix = [&](std::size_t number, const Component& r,
                             const Component& c) {
         const std::int64_t columns = graph_[node.operands[number]].type.columns;

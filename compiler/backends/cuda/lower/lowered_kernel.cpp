@@ -93,7 +93,7 @@ Fetch fetch_of(const Graph& graph, ValueId vector, bool is_copied) {
     return is_copied ? Fetch::Copied : lies_so ? Fetch::Four : Fetch::Computed;
 }
 
-/// What the loops over tiles bring: factors of products, and values.
+/// Lowers what the loops over tiles bring: factors of products, and values.
 void lower_fetches(LoweredKernel& kernel) {
     const Registers& registers = kernel.registers;
     LoweredAddress rows{Axes::I, {}}, columns{Axes::J, {}};

@@ -45,7 +45,8 @@ public:
     std::string_view code_name() const noexcept;
     /// The formula as typed; empty where no formula is concerned.
     const std::string& formula() const noexcept { return formula_; }
-    /// Bytes of `formula()` the error points at; empty span: no place.
+    /// The bytes of `formula()` the error points at; an empty span stands for
+    /// no place.
     Span span() const noexcept { return span_; }
 
 private:

@@ -17,7 +17,8 @@ namespace tilefold {
 /// lines of the formula and no caret.
 std::string excerpt(std::string_view formula, Span span);
 
-/// `text` without control characters, cut after `columns` columns with `…`.
+/// Returns `text` without control characters, cut after `columns` columns with
+/// `…`.
 std::string shorten(std::string_view text, int columns);
 
 } // namespace tilefold

@@ -178,7 +178,7 @@ bool Parser::closes_bar() const {
     return true;
 }
 
-/// `|a |b| c|` was meant as nested norms, and is not read so.
+/// Refuses `|a |b| c|`, which was meant as nested norms, and is not read so.
 void Parser::check_bar_spacing() const {
     const Token& next = peek(1);
     if (!peek().space_before || next.space_before)

@@ -61,7 +61,7 @@ NodeId Parser::parse_product() {
     return left;
 }
 
-/// `a/b·c` and `a mod b*c` have two readings; `a/b*c` has one.
+/// Refuses `a/b·c` and `a mod b*c`, which have two readings; `a/b*c` has one.
 void Parser::check_chain(const Token& previous, const Token& next) const {
     const std::string symbol(spelling(next.kind));
     if (previous.kind == TokenKind::Mod)

@@ -72,7 +72,8 @@ NodeId Parser::parse_reduction() {
                                 : parse_reduction_call(name);
 }
 
-/// `sum_j(f)*2`, where both readings are one number if 2 is one for all j.
+/// Whether the call is scaled as in `sum_j(f)*2`, where both readings are one
+/// number if 2 is one for all j.
 bool Parser::is_scaled_call(const Token& name) const {
     const Group& group = groups_.at(at_);
     if (!vocabulary_.is_linear || !vocabulary_.is_linear(name.name) ||

@@ -62,7 +62,8 @@ bool is_call(const Node& node) {
     return node.kind == Kind::Apply && !prefix && !power && !is_infix(node);
 }
 
-/// `a + b - c` needs no parentheses, nor does `a * b / c`.
+/// Whether operations chain: `a + b - c` needs no parentheses, nor does `a * b
+/// / c`.
 bool chains(const Node& left, const Node& parent) {
     if (left.implicit || parent.implicit || !is_infix(left))
         return false;

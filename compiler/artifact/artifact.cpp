@@ -9,7 +9,7 @@
 namespace tilefold {
 namespace {
 
-/// Every field of a Layout but `real`, with its name in the header.
+/// Visits every field of a Layout but `real`, with its name in the header.
 template <typename Layout, typename Visit>
 void visit_fields(Layout& layout, Visit visit) {
     visit("constants", layout.constants);

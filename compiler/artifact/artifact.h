@@ -21,7 +21,8 @@ struct Entries {
                   reduce = absent, zip = absent, dense = absent;
 };
 
-/// visit(name, offset) for every entry; the name is that of the function.
+/// Calls visit(name, offset) for every entry; the name is that of the
+/// function.
 template <typename Some, typename Visit>
 void visit_entries(Some& entries, Visit visit) {
     visit("prepare", entries.prepare);
@@ -66,7 +67,7 @@ struct Artifact {
     double compile_milliseconds = 0;
 };
 
-/// One self-describing run of bytes (header as JSON, then the code); the
+/// Returns one self-describing run of bytes (the header, then the code); the
 /// disk cache adds its own magic and checksum around it.
 std::vector<std::byte> serialise(const Artifact& artifact);
 /// Returns false where the bytes are no artifact.

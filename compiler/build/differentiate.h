@@ -57,8 +57,8 @@ ir::ValueId forward(ir::Builder& builder, ir::ValueId result,
                     std::span<const Moving> leaves, Order order,
                     Through through = Through::Reductions);
 
-/// `value` with i and j exchanged: what it is at (j, i), where both axes have
-/// the same points.
+/// Returns `value` with i and j exchanged: what it is at (j, i), where both
+/// axes have the same points.
 ir::ValueId transposed(ir::Builder& builder, ir::ValueId value);
 
 } // namespace tilefold

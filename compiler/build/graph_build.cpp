@@ -179,7 +179,8 @@ void GraphBuild::take_role(NameUse& use, const ArgumentType& argument) const {
                {use.name.name, role(declared), role(use.name.axes)});
 }
 
-/// sum_k is a name like any other; one that nobody passes is a mistake.
+/// Refuses names such as sum_k that nobody passes: sum_k is a name like any
+/// other, but then it is a mistake.
 void GraphBuild::check_reduction_axes() const {
     for (const std::string& name : names_) {
         const std::size_t bar = name.rfind('_');

@@ -88,7 +88,7 @@ private:
         ir::ValueId value = ir::no_value;
     };
 
-    // build.cpp: arguments, names, definitions, the finished formula
+    // graph_build.cpp: arguments, names, definitions, the finished formula
     void read_arguments();
     void check_known(const std::string& name, const ArgumentType& argument);
     void check_given(const NameUse& use) const;
@@ -111,7 +111,7 @@ private:
     const ast::Definition* find_definition(const Scope& scope,
                                            const std::string& name) const;
 
-    // build_notations.cpp
+    // notations.cpp
     ir::ValueId size(const std::string& name, Span span);
     std::int32_t components_of_points(Span span) const;
     bool is_transpose(const Scope& scope, const ast::Node& node) const;
@@ -128,7 +128,7 @@ private:
                             Span span);
     ir::ValueId masked(Scope& scope, const ast::Node& node, Span span);
 
-    // build_refusals.cpp
+    // refusals.cpp
     [[noreturn]] void refuse_missing(const NameUse& use) const;
     void check_points(std::span<const ir::ValueId> operands, Span span) const;
     void check_matrix(const Scope& scope, const ast::Node& node, Type left,
@@ -137,7 +137,7 @@ private:
     void check_scale(const Sugar& sugar, const std::string& name,
                      const Type& type, Span span) const;
 
-    // build_complex.cpp
+    // complex.cpp
     bool is_complex(ir::ValueId id) const;
     ir::ValueId real_part(ir::ValueId id) const;
     ir::ValueId imaginary_part(ir::ValueId id) const;
@@ -158,7 +158,7 @@ private:
                                   std::vector<ir::ValueId> operands, Span span,
                                   ir::Pairs pairs);
 
-    // build_unsigned.cpp
+    // unsigned.cpp
     bool is_unsigned(ir::ValueId id) const;
     bool any_unsigned(std::span<const ir::ValueId> operands) const;
     ir::ValueId unsigned_of_bits(ir::ValueId bits, Span span);
@@ -179,7 +179,7 @@ private:
                                    std::int64_t k, Span span, ir::Pairs pairs);
     ir::ValueId real_of_table(ir::ValueId found, Span span);
 
-    // build_derived.cpp
+    // derived.cpp
     struct Results {
         std::vector<ir::ValueId> values;
         std::vector<Type> types;
@@ -214,7 +214,7 @@ private:
     void expect_argument(ir::ValueId x, const ast::Node& node, Span span);
 
     // shape_functions.cpp
-    /// As many components may be made one by one.
+    /// Refuses to make more components one by one than may be.
     void check_written_out(std::int64_t count, Span span) const;
     ir::ValueId shape_function(Scope& scope, const ast::Node& node,
                                ShapeFunction shape_function);
@@ -235,8 +235,8 @@ private:
     [[noreturn]] void refuse_shape(const ast::Node& node, std::string found,
                                    std::string expected, Span span) const;
 
-    // build_tensors.cpp
-    /// Shapes of two arrays, and the axes that are summed over.
+    // tensors.cpp
+    /// The shapes of two arrays, and the axes that are summed over.
     struct TensorPair {
         std::vector<std::int64_t> f, g, axes_f, axes_g;
     };
@@ -252,7 +252,7 @@ private:
     ir::ValueId bspline(Scope& scope, const ast::Node& node, Span span);
     ir::ValueId softdtw(Scope& scope, const ast::Node& node, Span span);
 
-    // build_operations.cpp
+    // operations.cpp
     void keep_zeros(const Scope& scope, const ast::Node& node,
                     std::span<ir::ValueId> operands);
     ir::ValueId as_scalar(ir::ValueId id, Span span);
@@ -284,7 +284,7 @@ private:
     ir::ValueId list(std::span<const ir::ValueId> parts, Span span);
     ir::ValueId unsigned_list(std::span<const ir::ValueId> numbers, Span span);
 
-    // build_reductions.cpp
+    // reductions.cpp
     ir::ValueId reduce(Scope& scope, const ast::Node& node);
     bool merge_reductions(ir::Reduction reduction, Axes& over,
                           ir::ValueId& body);
@@ -308,7 +308,7 @@ private:
     ir::Pairs pairs_met(std::span<const ir::ValueId> operands,
                         const ast::Node& outer, Span span);
 
-    // build_fold.cpp
+    // fold.cpp
     struct FoldCall;
     ir::ValueId fold(Scope& scope, const ast::Node& node);
     void check_state(const FoldCall& call) const;

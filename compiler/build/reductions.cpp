@@ -63,7 +63,8 @@ ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
                            pairs_met(operands, node, span));
 }
 
-/// sum_i sum_j f is sum_ij f, and max_i max_j f is max_ij f.
+/// Merges nested reductions: sum_i sum_j f is sum_ij f, and max_i max_j f is
+/// max_ij f.
 bool GraphBuild::merge_reductions(ir::Reduction reduction, Axes& over,
                                   ValueId& body) {
     using ir::Reduction;

@@ -289,7 +289,8 @@ public:
     ValueId apply(Op op, std::initializer_list<ValueId> operands,
                   Span span = {});
     ValueId int_pow(ValueId base, std::int64_t exponent, Span span = {});
-    /// Components [first, last); `scalar`: the one component as rank 0.
+    /// Components [first, last) of `value`; with `scalar`, the one component
+    /// as rank 0.
     ValueId slice(ValueId value, std::int64_t first, std::int64_t last,
                   bool scalar, Span span = {});
     ValueId concat(ValueId a, ValueId b, Span span = {});

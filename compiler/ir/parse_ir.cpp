@@ -70,7 +70,7 @@ private:
         return text == "?" ? dynamic : number<std::int32_t>(text);
     }
 
-    /// "f32[2,3] {i,j}"
+    /// Reads a type as "f32[2,3] {i,j}".
     Type type(std::string_view text) const {
         Type type;
         const std::size_t space = text.find(' ');

@@ -8,13 +8,13 @@
 
 namespace tilefold::special {
 
-/// Derivative n + 1 of log |Γ(x)|, n >= 0; digamma for n = 0. NaN where n is
-/// not whole, and at the poles, x = 0, -1, …
+/// Returns derivative n + 1 of log |Γ(x)|, n >= 0; digamma for n = 0. It is
+/// NaN where n is not whole, and at the poles, x = 0, -1, …
 double polygamma(double n, double x) noexcept;
-/// a - b floor(a / b), exact: with the sign of b, as Python's %.
+/// Returns a - b floor(a / b), exact: with the sign of b, as Python's %.
 double floor_remainder(double a, double b) noexcept;
-/// Bessel functions of real order n: J and I (of x < 0 where n is whole), Y and
-/// K (x > 0).
+/// These are the Bessel functions of real order n: J and I (of x < 0 where n
+/// is whole), Y and K (x > 0).
 double bessel_j(double n, double x) noexcept;
 double bessel_y(double n, double x) noexcept;
 double bessel_i(double n, double x) noexcept;

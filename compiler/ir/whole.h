@@ -18,7 +18,7 @@ namespace tilefold::ir {
 
 /// The result of an operation whose result rule is Affine, on integers.
 std::int64_t evaluate_whole(Op op, const std::int64_t* operands);
-/// Less, LessEqual, Equal or NotEqual of two integers.
+/// Returns the result of Less, LessEqual, Equal or NotEqual of two integers.
 bool compare_whole(Op op, const std::int64_t* operands);
 
 /// Returns `value`, a number as `dtype` (F64 or F32) holds it, if it is whole

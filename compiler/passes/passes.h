@@ -8,9 +8,9 @@
 
 namespace tilefold::ir {
 
-/// Folds constants, removes double negation, neutral elements and
-/// conversions that change nothing, `(√u)² → u` for u ≥ 0. Never looks at a
-/// run-time literal's value.
+/// Folds constants, removes double negation, neutral elements and conversions
+/// that change nothing, and rewrites `(√u)²` as `u` for u ≥ 0. It never looks
+/// at a run-time literal's value.
 Graph simplify(const Graph& graph);
 
 /// One spelling for one meaning, chosen for the kernels:

@@ -42,7 +42,7 @@ struct Image {
     const Resources* resources_of(std::string_view kernel) const;
 };
 
-/// One self-describing run of bytes.
+/// Returns one self-describing run of bytes.
 std::vector<std::byte> serialise(const Image& image);
 /// Returns false where the bytes are no image.
 bool deserialise(std::span<const std::byte> bytes, Image& image);

@@ -9,8 +9,8 @@
 
 namespace tilefold::cuda {
 
-/// Shared memory of a block that asks for it, on all cards of 8.0 and later:
-/// the least of them (8.6) gives 99 KB.
+/// A block that asks for it has so much shared memory on all cards of 8.0 and
+/// later: the least of them (8.6) gives 99 KB.
 constexpr std::int64_t most_shared = 96 * 1024;
 /// At most so many components of sums of vectors are held one by one.
 constexpr std::int32_t most_accumulators = 32;

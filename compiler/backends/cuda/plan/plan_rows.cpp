@@ -25,8 +25,8 @@ constexpr std::int32_t most_chosen_rows = 2;
 /// instructions are 3% of a short pair's then. With most rows they are 5% of
 /// those of one column, which compiles in 10 ms less than two do.
 constexpr std::int32_t pairs_unrolled = 16;
-/// The same of columns of more than `short_column` words, whose pairs take
-/// long enough to compile anyhow.
+/// So many pairs are in that body for columns of more than `short_column`
+/// words, whose pairs take long enough to compile anyhow.
 constexpr std::int32_t more_pairs_unrolled = 24;
 constexpr std::int64_t short_column = 12;
 /// Words of a column from which on fewer are unrolled: they fill registers.

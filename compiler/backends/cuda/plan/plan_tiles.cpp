@@ -23,7 +23,7 @@ constexpr std::int32_t least_copying = 128;
 constexpr std::int64_t least_components = 24;
 constexpr std::int64_t least_of_distances = 32;
 constexpr std::int64_t least_of_expanded = 8;
-/// The same for factors that are sums of fewer bits, on tensor cores.
+/// This one counts for factors that are sums of fewer bits, on tensor cores.
 constexpr std::int64_t least_of_parts = 8;
 /// Components of values whose sums are held in registers: of 16 rows a warp;
 /// of 32; and one by one.

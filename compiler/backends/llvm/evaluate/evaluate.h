@@ -100,7 +100,7 @@ public:
 
 private:
     using Cell = std::tuple<ir::ValueId, std::int64_t, llvm::Value*, int, int>;
-    /// On leaving, forgets what was remembered since the scope was made.
+    /// Forgets, when the scope is left, what was remembered since it was made.
     class Scope {
     public:
         explicit Scope(Evaluator& owner)

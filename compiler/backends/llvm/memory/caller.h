@@ -19,7 +19,7 @@ namespace tilefold::llvm_backend {
 struct EndsEarly {};
 /// Nobody waits for the result any more.
 struct Abandoned : EndsEarly {};
-/// More instructions than are compiled.
+/// The module has more instructions than are compiled.
 struct TooLarge : EndsEarly {};
 
 /// Memory was refused.

@@ -96,7 +96,7 @@ public:
         Value* finite = b_.CreateFCmpOLT(size, like(maximum, infinity));
         return lanes_.select(finite, maximum, like(maximum, 0));
     }
-    /// (x - level) log2 e, and exp(x - level)
+    /// exponent() returns (x - level) log2 e, and power() exp(x - level).
     Value* exponent(Value* x, Value* level) const {
         constexpr double log2_e = 0x1.71547652b82fep+0;
         return b_.CreateFMul(b_.CreateFSub(x, level), like(x, log2_e));

@@ -15,8 +15,8 @@ struct Entry;
 /// The part of scratch that holds one axis' values.
 class Pack {
 public:
-    /// `operands` outlive it; `width`: call->width, where values of that width
-    /// are packed.
+    /// `operands` outlive the pack; `width` is call->width, where values of
+    /// that width are packed.
     Pack(ModuleWriter& writer, const Operands& operands,
          llvm::Value* width = nullptr)
         : writer_(writer), operands_(operands), width_(width) {}
@@ -105,8 +105,9 @@ private:
     llvm::Value* width_;
 };
 
-/// Values on {}: call->constants, rounded to `graph.real` (but for those that
-/// meet integers), once at a function's entry where the component is fixed.
+/// Reads values on {} from call->constants, rounded to `graph.real` (but for
+/// those that meet integers), once at a function's entry where the component
+/// is fixed.
 class Constants {
 public:
     Constants(ModuleWriter& writer, Lanes& lanes, llvm::Value* call);

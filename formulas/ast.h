@@ -49,7 +49,8 @@ struct Node {
     Span span;
 };
 
-/// `k(u, v) = …` (function) or `s = …` (value, no parameters) after `with`.
+/// A definition after `with`: `k(u, v) = …` (function) or `s = …` (value, no
+/// parameters).
 struct Definition {
     std::string name;
     std::vector<std::string> parameters;

@@ -42,7 +42,8 @@ bool is_axis(char letter) {
     return letter == 'i' || letter == 'j';
 }
 
-/// `ᵢ` is a subscript of its own even after others: `x₁ᵢ` is `x_1_i`.
+/// Spells lowered characters: `ᵢ` is a subscript of its own even after others,
+/// as `x₁ᵢ` is `x_1_i`.
 std::string spell_subscripts(const std::string& lowered) {
     const bool both = lowered == "ij" || lowered == "ji";
     if (both || lowered.size() < 2 || !is_axis(lowered.back()))

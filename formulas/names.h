@@ -11,8 +11,8 @@
 
 namespace tilefold {
 
-/// `x_train_i` is `x_train` on i. A name without a final `_i`, `_j` or `_ij`
-/// is all stem.
+/// A name split from its axes: `x_train_i` is `x_train` on i. A name without a
+/// final `_i`, `_j` or `_ij` is all stem.
 struct SubscriptedName {
     std::string stem;
     ast::Axes axes = ast::Axes::None;

@@ -27,7 +27,8 @@ bool closes(TokenKind kind) {
            kind == TokenKind::RightAngle;
 }
 
-/// Binds more loosely than a product, which needs parentheses around it.
+/// Whether the operator binds more loosely than a product, which needs
+/// parentheses around it.
 bool loosens(TokenKind kind) {
     return kind == TokenKind::Not ||
            (level(kind) != Level::None && level(kind) != Level::Product);

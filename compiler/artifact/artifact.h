@@ -46,7 +46,7 @@ struct Layout {
     std::int64_t row_multiple = 64;     ///< state stride is a multiple of this
     std::int64_t row_block = 1024;      ///< most rows of one accumulate
     std::int64_t panel = 256; ///< columns are cut at multiples of this
-    /// Estimated nanoseconds of one pair on one core, for cutting calls …
+    /// Estimated nanoseconds of one pair on one core, by which calls are cut …
     double nanoseconds = 1;
     double nanoseconds_per_width = 0; ///< … plus this times call->width
     /// Estimated nanoseconds of packing a row, which every call does anew, and

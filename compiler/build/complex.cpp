@@ -134,8 +134,8 @@ ValueId GraphBuild::expand_parts(const ComplexParts& parts,
                    bindings.span);
 }
 
-/// Builder::apply, where operands may be complex or uint64, or of one component
-/// beside more.
+/// Does what Builder::apply does where operands may be complex or uint64, or
+/// of one component beside more.
 ValueId GraphBuild::operation(Op op, std::span<const ValueId> given,
                               Span span) {
     std::vector<ValueId> operands(given.begin(), given.end());
@@ -187,7 +187,7 @@ ValueId GraphBuild::complex_power(ValueId base, std::int64_t exponent,
     return exponent % 2 ? operation(Op::Mul, {square, base}, span) : square;
 }
 
-/// Sums and weighted means, part by part; all others are refused.
+/// Reduces sums and weighted means part by part; all others are refused.
 ValueId GraphBuild::complex_reduction(ir::Reduction reduction, Axes over,
                                       std::vector<ValueId> operands, Span span,
                                       ir::Pairs pairs) {

@@ -143,7 +143,8 @@ GraphBuild::Results GraphBuild::results_of_value(ValueId value) {
     return results;
 }
 
-/// Names, each followed by that of its imaginary part if it is complex.
+/// Returns the names, each followed by that of its imaginary part if it is
+/// complex.
 std::vector<std::string>
 GraphBuild::with_imaginary(std::span<const std::string> names) const {
     std::vector<std::string> all;

@@ -134,7 +134,7 @@ ValueId power_rule(Builder& builder, const Node& node, ValueId g) {
     return builder.apply(Op::Mul, {g, slope});
 }
 
-/// Adjoints, from the result down to the leaves.
+/// Computes adjoints, from the result down to the leaves.
 class Reverse {
 public:
     Reverse(Builder& builder, std::span<const Seed> seeds,
@@ -315,8 +315,8 @@ private:
     std::vector<Parts> parts_; ///< by value: what its users added
 };
 
-/// Tangents, from the leaves up. If another derivative follows, that of a
-/// number with a root in it is made of its gradient, which knows limits.
+/// Computes tangents, from the leaves up. If another derivative follows, that
+/// of a number with a root in it is made of its gradient, which knows limits.
 class Forward {
 public:
     Forward(Builder& builder, ValueId result, std::span<const Moving> leaves,

@@ -18,7 +18,8 @@ namespace {
 /// A state and a term have at most so many components, since they live in
 /// registers.
 constexpr std::int32_t most_components = 64;
-/// Numbers on {} that the functions read: each is loaded at every entry.
+/// The functions read at most so many numbers on {}: each is loaded at every
+/// entry.
 constexpr std::int32_t most_given = 512;
 
 bool same_shape(const Type& a, const Type& b) {

@@ -100,7 +100,8 @@ void GraphBuild::refuse(Code code, Span span,
     fail(code, {own_ ? formula_.text : builder_.formula(), span}, texts);
 }
 
-/// Matches what is given with what is read; every complaint about names.
+/// Matches what is given with what is read, and makes every complaint about
+/// names.
 void GraphBuild::read_arguments() {
     for (NameUse& use : names_read(formula_)) {
         uses_.emplace(use.name.name, use);
@@ -258,7 +259,8 @@ void GraphBuild::check_reductions(const ir::Graph& graph,
                 spelling_of_reduction(*first)});
 }
 
-/// Somebody says how many points there are on every axis that is counted.
+/// Checks that somebody says how many points there are on every axis that is
+/// counted.
 void GraphBuild::check_axes(const ir::Graph& graph) const {
     Axes counted = Axes::None;
     for (const ir::Argument& argument : graph.arguments)

@@ -13,7 +13,7 @@ using ir::ValueId;
 
 namespace {
 
-/// Elements that argkmin and kmin keep for a row at most.
+/// For a row, argkmin and kmin keep at most so many elements.
 constexpr std::int64_t most_kept = 1024;
 
 /// Whether a sum of integers may leave int64. Those of at most 16 bits take

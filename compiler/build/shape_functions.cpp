@@ -32,8 +32,8 @@ void GraphBuild::refuse_shape(const ast::Node& node, std::string found,
            {node.name, std::move(found), std::move(expected)});
 }
 
-/// Speaks of the call that the user wrote: onehot(c_j, K), whose body is of
-/// arange.
+/// Its message speaks of the call that the user wrote: onehot(c_j, K), whose
+/// body is of arange.
 void GraphBuild::refuse_size(const Scope& scope, const ast::Node& node,
                              std::size_t operand) const {
     const ast::Node& child = scope.formula[node.children[operand]];

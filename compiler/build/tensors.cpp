@@ -14,7 +14,7 @@ using ir::ValueId;
 
 namespace {
 
-/// Products of components that are written out at most.
+/// At most so many products of components are written out.
 constexpr std::int64_t most_products = 4096;
 
 using Numbers = std::vector<std::int64_t>;

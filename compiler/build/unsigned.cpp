@@ -153,7 +153,7 @@ void GraphBuild::make_alike(std::span<ValueId> operands,
     }
 }
 
-/// Builder::apply, where an operand is a uint64.
+/// Does what Builder::apply does where an operand is a uint64.
 ValueId GraphBuild::unsigned_operation(Op op, std::span<const ValueId> operands,
                                        Span span) {
     std::vector<ValueId> all(operands.begin(), operands.end());
@@ -197,7 +197,8 @@ ValueId GraphBuild::unsigned_operation(Op op, std::span<const ValueId> operands,
         nearest, tilefold::expand(builder_, *parts->less, bindings), span);
 }
 
-/// Largest, smallest and sum are integers; of all others a uint64 is real.
+/// Reduces a uint64: largest, smallest and sum are integers; for all others a
+/// uint64 is real.
 ValueId GraphBuild::unsigned_reduction(ir::Reduction reduction, Axes over,
                                        std::span<const ValueId> operands,
                                        std::int64_t k, Span span,

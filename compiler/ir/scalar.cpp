@@ -26,7 +26,7 @@ double floor_quotient(double a, double b) {
     return whole == 0 ? std::copysign(0.0, quotient) : whole;
 }
 
-/// Rand or Randn of numbers that are whole.
+/// Returns Rand or Randn of numbers that are whole.
 double random(Op op, const double* x) {
     std::int64_t operands[3];
     for (int k = 0; k < 3; ++k) {

@@ -47,9 +47,9 @@ using std::cosh, std::exp, std::fabs, std::frexp, std::ldexp, std::log,
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double pi = 3.14159265358979324;
-/// Beyond, recurrences would take too long, and nobody asks.
+/// Beyond this order recurrences would take too long, and nobody asks.
 constexpr double highest_order = 1000;
-/// Below, what half of a number is may be flushed to 0.
+/// Below this, half of a number may be flushed to 0.
 constexpr double tiny = 1e-290;
 constexpr double near = 2, far = 25, exponential = 700, farthest = 1500;
 
@@ -61,7 +61,8 @@ bool is_odd(double n) {
     return std::fmod(n, 2) != 0;
 }
 
-/// NaN of an order that is absurd, and of x < 0 where that is not real.
+/// Whether the result is NaN: the order is absurd, or x < 0 where that is not
+/// real.
 bool is_outside(double n, double x, bool takes_negative) {
     return !(std::abs(n) <= highest_order) || std::isnan(x) ||
            (x < 0 && !takes_negative);

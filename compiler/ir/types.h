@@ -60,8 +60,8 @@ struct Type {
     friend bool operator==(const Type&, const Type&) = default;
 };
 
-/// Number of components of a value: 1, its length, or rows * columns;
-/// `dynamic` where that is its length.
+/// Returns the number of components of a value: 1, its length, or rows *
+/// columns; `dynamic` where that is its length.
 constexpr std::int64_t components_of(const Type& type) {
     return type.rank == 0 ? 1 : std::int64_t(type.rows) * type.columns;
 }

@@ -18,7 +18,8 @@
 
 namespace tilefold {
 
-/// Conditions that all hold at every pair that counts; none if any may.
+/// Returns conditions that all hold at every pair that counts; there are none
+/// if any pair may count.
 std::vector<ir::ValueId> masks_of(const ir::Graph& graph,
                                   const ir::Node& reduction);
 

@@ -18,8 +18,8 @@ namespace {
 constexpr ValueId no = no_value;
 using R = Rewriter;
 
-/// Below, an exact distance takes hardly longer: 2 D + 10 operations of a
-/// Gaussian sum's pair against D + 12.
+/// With fewer components, an exact distance takes hardly longer: 2 D + 10
+/// operations of a Gaussian sum's pair against D + 12.
 constexpr std::int32_t least_components = 8;
 
 bool is_long(const Type& a, const Type& b) {

@@ -27,9 +27,9 @@ constexpr std::int32_t panel_f64 = 512;
 /// The packed values and the state of so many rows stay in L1/L2 with a panel;
 /// packing a panel is then 2% of a D=3 Gaussian's time.
 constexpr std::int32_t row_block = 1024;
-/// Components up to which a tile's coordinates stay in registers. Gaussian,
-/// f32, G pairs/s in registers (best tile) against looped (4x6):
-///   D=4 10.8, 9.1   D=5 10.7, 10.5   D=6 9.6, 10.0   D=8 7.4, 8.6
+/// A tile's coordinates stay in registers up to so many components. Gaussian,
+/// f32, G pairs/s in registers (best tile) against looped (4x6): D=4 10.8,
+/// 9.1; D=5 10.7, 10.5; D=6 9.6, 10.0; D=8 7.4, 8.6.
 constexpr std::int32_t unroll = 5;
 /// Components of a tile of 64 rows that stay in L1 (24 KiB), and from how many
 /// on they are summed in such parts. On one core of a Sapphire Rapids at 2.7

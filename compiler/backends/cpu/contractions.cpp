@@ -139,7 +139,7 @@ std::map<ValueId, Words> find_words(const ir::Graph& graph, const Plan& plan) {
     return found;
 }
 
-/// Steps of so many words leave the fewest zeros.
+/// Returns how many words a step has that leave the fewest zeros.
 std::int64_t best_depth(std::int64_t words) {
     const std::int64_t steps =
         (words + most_block_depth - 1) / most_block_depth;

@@ -82,7 +82,8 @@ void check_forced(const Plan& plan, const Graph& graph) {
         fail(Code::BadPlan, {"nest", "not the one that the formula needs"});
 }
 
-/// Argument names and the values of literals do not enter.
+/// Returns the key, which argument names and the values of literals do not
+/// enter.
 Key key_of(const Graph& graph, const Plan& plan) {
     return tilefold::key_of(print(graph, ir::Names::Numbers), print(plan),
                             {TILEFOLD_LLVM_VERSION});

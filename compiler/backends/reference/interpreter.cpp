@@ -310,7 +310,7 @@ private:
         return ir::compare_whole(node.op, integers_of(node, k).data());
     }
 
-    /// Component k of `operand` as an integer, where it is one.
+    /// Returns component k of `operand` as an integer, where it is one.
     std::optional<std::int64_t> whole_at(ValueId operand, std::size_t k) {
         if (is_integer(operand))
             return wholes(operand)[k];

@@ -21,9 +21,10 @@ namespace {
 
 /// Longer expressions become variables.
 constexpr std::size_t longest_inside = 56;
-/// Components up to which lists are written out.
+/// Lists of at most so many components are written out.
 constexpr std::int64_t most_written_out = 8;
-/// Instructions of a loop that is unrolled: NVRTC takes 0.1 ms for each.
+/// A loop of at most so many instructions is unrolled: NVRTC takes 0.1 ms for
+/// each.
 constexpr double most_weight = 512;
 
 } // namespace
@@ -317,7 +318,7 @@ void Values::hoist_scalars(ValueId root) {
     walk(root);
 }
 
-/// Instructions of a component, but for what is known already.
+/// Returns the instructions of a component, but for what is known already.
 double Values::weight_of(ValueId root) const {
     if (leaves_(root, {0, {}}))
         return 0;

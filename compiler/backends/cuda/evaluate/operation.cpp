@@ -42,7 +42,7 @@ Code applied(Kind kind, std::string_view name, std::span<const Code> operands) {
     return call(kind, name, converted);
 }
 
-/// NaN where an operand is no whole number.
+/// Returns a random number, or NaN where an operand is no whole number.
 Code random(Op op, Kind kind, std::span<const Code> operands) {
     std::vector<Code> numbers;
     std::optional<Code> holds;

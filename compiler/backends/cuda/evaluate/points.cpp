@@ -43,7 +43,7 @@ Code first_of_width() {
     return member(Kind::Long, object("place"), "first_component");
 }
 
-/// Address of a double of call.constants of the batch.
+/// Returns the address of a double of call.constants of the batch.
 Code place_in(const Code& array, std::int64_t offset) {
     return offset
                ? Code(Kind::Object,

@@ -92,7 +92,7 @@ Fields header_of(const Image& image) {
     return header;
 }
 
-/// False where the bytes are not as many as the header says.
+/// Returns false where the bytes are not as many as the header says.
 bool read_codes(const Fields& header, std::span<const std::byte> bytes,
                 Image& image) {
     std::size_t count = 0, size = 0;

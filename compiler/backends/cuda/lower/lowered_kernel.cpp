@@ -197,7 +197,7 @@ LoweredKernel lower(const Graph& graph, const Plan& plan) {
     kernel.sites = sites_of(kernel.registers.graph);
     kernel.ways = ways_of(kernel.registers, plan);
     kernel.libraries = libraries_of(graph, plan);
-    // So that a column is read by few wide instructions.
+    // The alignment lets a column be read by few wide instructions.
     kernel.column_alignment =
         kernel.registers.column.record.bytes() > 8 ? 16 : 8;
     lower_states(kernel);

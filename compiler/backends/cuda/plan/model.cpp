@@ -72,7 +72,7 @@ double times(const ir::Graph& graph, const Node& node) {
     return double(components_of(node.type));
 }
 
-/// Products that a sum takes into one instruction.
+/// Says which values are products that a sum takes into one instruction.
 std::vector<bool> fused(const ir::Graph& graph, const Split& split) {
     std::vector<int> uses(graph.nodes.size());
     std::vector<bool> into_sums(graph.nodes.size());

@@ -88,7 +88,7 @@ void add_product(const Product& product, const Plan& plan, PairCost& cost) {
                    thread.pairs;
 }
 
-/// Pairs of parts whose products are added.
+/// Returns how many pairs of parts have their products added.
 double products_of_parts(const Plan& plan) {
     const int smallest = std::max(plan.value_parts, plan.weight_parts) - 1;
     int products = 0;

@@ -29,9 +29,11 @@ constexpr std::int32_t pairs_unrolled = 16;
 /// words, whose pairs take long enough to compile anyhow.
 constexpr std::int32_t more_pairs_unrolled = 24;
 constexpr std::int64_t short_column = 12;
-/// Words of a column from which on fewer are unrolled: they fill registers.
+/// From so many words of a column on, fewer columns are unrolled: they fill
+/// registers.
 constexpr std::int64_t long_column = 32;
-/// Points that a thread takes before their sum goes on in double, and columns.
+/// A thread takes so many points, and columns, before their sum goes on in
+/// double.
 constexpr std::int32_t points_of_thread = 16, columns_of_thread = 8;
 /// Several rows or columns are loaded at a time where one takes at most so
 /// many instructions, and words.
@@ -55,8 +57,8 @@ Plan plan_of_values(const Registers& registers) {
     return plan;
 }
 
-/// Points that are loaded before the first of them is met: so many where that
-/// takes few registers and little computing.
+/// Returns how many points are loaded before the first of them is met: `most`
+/// where that takes few registers and little computing.
 std::int32_t loaded_ahead(const ir::Graph& graph, Axes axis,
                           const Record& record, std::int32_t most) {
     double computed = 0;

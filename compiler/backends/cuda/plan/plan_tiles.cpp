@@ -19,7 +19,7 @@ constexpr std::int32_t most_threads = 256;
 /// A block that copies whole vectors has at least so many threads: of fewer,
 /// each would copy more than by parts of vectors.
 constexpr std::int32_t least_copying = 128;
-/// Components from which on tiles of pairs take fewer instructions.
+/// From so many components on, tiles of pairs take fewer instructions.
 constexpr std::int64_t least_components = 24;
 constexpr std::int64_t least_of_distances = 32;
 constexpr std::int64_t least_of_expanded = 8;
@@ -28,7 +28,7 @@ constexpr std::int64_t least_of_parts = 8;
 /// Components of values whose sums are held in registers: of 16 rows a warp;
 /// of 32; and one by one.
 constexpr std::int32_t most_wide = 128, most_of_two_tiles = 64;
-/// Words of rows, partials and states that a thread keeps beside a tile's
+/// A thread keeps so many words of rows, partials and states beside a tile's
 /// products.
 constexpr std::int64_t registers_beside = 56;
 using ir::expansion_error;

@@ -14,7 +14,7 @@ using ir::Op;
 using ir::ValueId;
 using R = ir::Rewriter;
 
-/// Below, a distance takes hardly longer than its bound.
+/// With fewer components, a distance takes hardly longer than its bound.
 constexpr std::int32_t least_components = 16;
 /// A square is at most this, so that sums of squares are no infinities.
 constexpr double largest_square = 0x1p126;

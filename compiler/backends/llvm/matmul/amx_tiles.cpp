@@ -22,8 +22,8 @@ constexpr int row_bytes = 64; ///< of a block
 /// The unit's eight registers hold a square of sums, two blocks of A and two
 /// of B.
 constexpr int first_a = 4, first_b = 6;
-/// Steps after which sums go back to memory, so that what B has of them stays
-/// in the first cache.
+/// After so many steps sums go back to memory, so that what B has of them
+/// stays in the first cache.
 constexpr std::int64_t part = 8;
 
 /// Returns the bytes from row to row of B and of C.

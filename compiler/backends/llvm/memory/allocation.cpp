@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Other threads may be about to free some.
+/// It tries so often because other threads may be about to free some memory.
 constexpr int most_tries = 20;
 
 /// Returns what ask() gives; if that is nothing, it asks again with the

@@ -11,7 +11,7 @@ using llvm::Value;
 
 namespace {
 
-/// Elements copied at a time where they lie in a run.
+/// So many elements are copied at a time where they lie in a run.
 constexpr int run_lanes = 16;
 
 /// Returns how many of `count` elements `stride` bytes apart are in whole

@@ -12,8 +12,9 @@ using llvm::Value;
 
 namespace {
 
-/// Too many to write each in place, for every component and pair of a tile: a
-/// chain of six compiles in 24 ms with calls, in 28 without, and runs as fast.
+/// Whether sines are too many to write each in place, for every component and
+/// pair of a tile: a chain of six compiles in 24 ms with calls, in 28 without,
+/// and runs as fast.
 bool has_many_sines(const ir::Graph& graph, const Plan& plan) {
     constexpr std::int64_t few = 4;
     std::int64_t places = 0;

@@ -108,9 +108,9 @@ public:
     }
 
 private:
-    /// NaN where the first column is, which is better than nothing; of the
-    /// others it is passed over, which only takes an empty place, and then all
-    /// are better.
+    /// Returns the least of some columns. It is NaN where the first column is,
+    /// which is better than nothing; of the others NaN is passed over, which
+    /// only takes an empty place, and then all are better.
     Value* least_of(Tile& tile, int r, int first, int count) {
         Value* least = read(tile, 0, {}, r, first);
         for (int j = first + 1; j < first + count; ++j)
@@ -118,8 +118,8 @@ private:
         return least;
     }
 
-    /// While a list has empty places: as many columns as it has places are at
-    /// most the worst of so many minima of groups.
+    /// Finds a bound while a list has empty places: as many columns as it has
+    /// places are at most the worst of so many minima of groups.
     void find_bound(Tile& tile, int r) {
         auto& b = tile.lanes.b;
         const int group = group_size();

@@ -113,7 +113,7 @@ Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
                        lanes.constant(-lanes.width()));
 }
 
-/// Some points of a tile, which begins at `point` of the part.
+/// Loads some points of a tile, which begins at `point` of the part.
 void Pack::load_tile(Lanes& lanes, ValueId id, const Source& source,
                      Value* first, Value* count, Value* scratch,
                      Value* point) const {
@@ -206,7 +206,8 @@ void Pack::each_point(
                });
 }
 
-/// Words of all points, then what has one index: of rows in lanes of points.
+/// Loads the words of all points, then what has one index: of rows in lanes of
+/// points.
 void Pack::load_words(Lanes& lanes, ValueId id, const Source& source,
                       Value* first, Value* count, Value* scratch) const {
     auto& b = lanes.b;
@@ -244,7 +245,7 @@ Value* Pack::padded(Lanes& lanes, Value* count) const {
                        lanes.constant(tile));
 }
 
-/// Zeros in the last tile, which has less than its points.
+/// Writes zeros in the last tile, which has less than its points.
 void Pack::clear_rest(Lanes& lanes, ValueId id, Value* count, Value* scratch,
                       std::int64_t components) const {
     auto& b = lanes.b;
@@ -339,7 +340,7 @@ Leaf Constants::leaf(ValueId id) {
     return {[=, this](Component at, int, int) { return read(id, at); }};
 }
 
-/// Elements of the table at `place`, as they stand or as F64.
+/// Loads elements of the table at `place`, as they stand or as F64.
 Value* Constants::gather(DType dtype, std::int64_t place, Value* index) const {
     auto& b = lanes_.b;
     const DType stored = dtype == DType::I64 ? DType::I64 : DType::F64;

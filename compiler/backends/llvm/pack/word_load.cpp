@@ -52,7 +52,7 @@ private:
     }
 };
 
-/// Words that are neighbours on both sides, vectors of them, flipped.
+/// Copies words that are neighbours on both sides, in vectors, flipped.
 void copy_words(const Lanes& lanes, const Packing& packing, Value* from,
                 Value* to, Value* count) {
     auto& b = lanes.b;

@@ -19,7 +19,8 @@ using llvm::Value;
 
 namespace {
 
-/// Cycles until a result can be used (Zen 4 and 5, Golden Cove within one).
+/// Returns the cycles until a result can be used (Zen 4 and 5, Golden Cove
+/// within one).
 int latency_of(const Instruction& instruction) {
     if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
         switch (call->getIntrinsicID()) {
@@ -60,9 +61,9 @@ struct Operation {
     std::vector<std::size_t> users; ///< operations
     int start = 0; ///< cycle of the chain at which its operands are there
     bool is_last = false; ///< reads a value that is carried round the loop
-    /// Is made when the first that reads it is, since it becomes one
-    /// instruction with what reads it, or reads nothing that travels, as the
-    /// difference of coordinates.
+    /// The operation is made when the first that reads it is, since it becomes
+    /// one instruction with what reads it, or reads nothing that travels, as
+    /// the difference of coordinates.
     bool moves = false;
     int last_use = 0; ///< the start of the last that reads it
     /// The last operation of its row of the tile, or of its reduction there.
@@ -172,7 +173,8 @@ private:
                loop_.carried.end();
     }
 
-    /// Vectors that the loop reads and does not make, and those it carries.
+    /// Returns how many vectors the loop reads and does not make, and how many
+    /// it carries.
     int vectors_kept() const {
         std::set<const Value*> read;
         for (const Operation& operation : operations_)
@@ -192,7 +194,7 @@ private:
         }));
     }
 
-    /// Cycles at which operations start, each once.
+    /// Returns the cycles at which operations start, each once.
     std::vector<int> starts() const {
         std::set<int> all;
         for (const Operation& operation : operations_)
@@ -262,7 +264,7 @@ private:
         return best;
     }
 
-    /// False if there are too few registers, or too many stages.
+    /// Returns false if there are too few registers, or too many stages.
     bool try_cut(int cycle) {
         const int width = travelling(cycle);
         if (cycle == 0 || width > room_ + (width == least_ ? from_memory : 0) ||

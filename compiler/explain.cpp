@@ -56,7 +56,7 @@ std::string label(const ast::Node& node) {
     internal_error("an AST node without a kind");
 }
 
-/// One line a node, children indented below it.
+/// Prints one line for each node, children indented below it.
 std::string tree(const Formula& formula, NodeId root) {
     std::string text;
     std::vector<std::pair<NodeId, std::size_t>> path{{root, 0}};
@@ -79,7 +79,7 @@ std::string trees(const Formula& formula) {
     return text;
 }
 
-/// By what tiles are left out.
+/// Says by what tiles are left out.
 std::string masks(const ir::Graph& graph) {
     std::string text;
     for (const ir::Node& node : graph.nodes) {

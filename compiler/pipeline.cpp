@@ -45,20 +45,20 @@ void check_mode(const ast::Formula& formula, const Graph& graph, Mode mode) {
              {formula.text, formula[formula.root].span}, {});
 }
 
-/// As the user wrote the axes.
+/// Describes the result, whose axes are still those of the user's formula.
 Result result_of(const Graph& graph) {
     const Type& type = graph[graph.result].type;
     return {type.axes, graph.is_unsigned ? DType::U64 : type.dtype, type.rank,
             type.rows};
 }
 
-/// Those that its reductions meet: all of a sweep meet the same.
+/// Returns the pairs that its reductions meet: all of a sweep meet the same.
 ir::Pairs pairs_of(const Graph& graph) {
     const ir::Node* reduction = find_reduction_node(graph);
     return reduction ? reduction->pairs : ir::Pairs::All;
 }
 
-/// Places in `names` of the graph's arguments.
+/// Returns where the graph's arguments are in `names`.
 std::vector<std::int32_t> order_of(const Graph& graph,
                                    std::span<const std::string> names) {
     std::vector<std::int32_t> order;
@@ -92,7 +92,7 @@ std::int32_t open_width(const Graph& graph,
     return argument == arguments.end() ? dynamic : argument->rows;
 }
 
-/// With that width, where it was left open.
+/// Returns the graph with the width of its arguments, where it was left open.
 Graph of_one_width(const Graph& graph,
                    std::span<const ArgumentType> arguments) {
     const std::int32_t open = open_argument(graph);
@@ -111,7 +111,7 @@ Graph with_one_component(Graph graph, std::span<const ArgumentType> arguments,
 /// One of the two passes that give a meaning one spelling.
 using Canonicalise = Graph (*)(const Graph&);
 
-/// The passes, from a graph as built.
+/// Runs the passes, from a graph as built.
 Program compile(Graph graph, std::span<const std::string> names,
                 const Specialization& purpose, Canonicalise canonicalise) {
     Program program;
@@ -136,8 +136,8 @@ Program compile(Graph graph, std::span<const std::string> names,
     return program;
 }
 
-/// What `compile` makes by the one pass, and beside it by the other, where
-/// quotients are computed ahead of the pairs.
+/// Returns what `compile` makes by the one pass and, where quotients are
+/// computed ahead of the pairs, beside it what it makes by the other.
 template <typename Compile> Program with_divided(Compile compile) {
     Program program = compile(ir::canonicalise);
     if (quotients_ahead(program.graph).empty())
@@ -150,7 +150,7 @@ template <typename Compile> Program with_divided(Compile compile) {
     return program;
 }
 
-/// As few points or adjoining vectors would have it, where the call has them.
+/// Compiles for few points or for adjoining vectors, where the call has them.
 Program compile_for(const Graph& graph, std::span<const ArgumentType> arguments,
                     const Specialization& purpose, Canonicalise canonicalise) {
     const std::vector<std::string> names = names_of(arguments);
@@ -164,7 +164,7 @@ Program compile_for(const Graph& graph, std::span<const ArgumentType> arguments,
     if (purpose.axis == Axes::None)
         return compile(graph, names, purpose, canonicalise);
     const Graph whole = of_one_width(graph, arguments);
-    // What the pairs of a row would compute, all columns of the one row will.
+    // All columns of the one row will compute what the pairs of a row would.
     auto one = for_one_point(checked(canonicalise(whole)), purpose.axis);
     if (!one)
         return compile(graph, names, purpose, canonicalise);

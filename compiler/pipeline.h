@@ -30,18 +30,18 @@ struct Specialization {
     /// An axis of few points, where the other has many: lanes are to run over
     /// the other, whichever is reduced.
     Axes axis = Axes::None;
-    /// At most so many points are on an axis: tiles need not be taller. 0: any
-    /// number.
+    /// At most so many points are on an axis, so that tiles need not be taller.
+    /// 0: any number.
     std::int32_t most_i = 0, most_j = 0;
-    /// A width that would be left open is fixed where it is 1: one sum needs
-    /// no loop over components.
+    /// A width that would be left open is fixed where it is 1, because one sum
+    /// needs no loop over components.
     bool one_component = false;
     /// The components of all vectors on an axis lie one after the other, those
     /// of a point behind those of the point before.
     bool adjoin = false;
 };
 
-/// The flat list of passes. Throws Error.
+/// Runs the flat list of passes. Throws Error.
 Program compile(const ast::Formula& formula,
                 std::span<const ArgumentType> arguments, Mode mode,
                 const Specialization& purpose = {});
@@ -72,9 +72,10 @@ bool needs_sweeps(const ast::Formula& formula, const Derivation& derivation,
 std::vector<ExplainSection> explain(const ast::Formula& formula,
                                     std::span<const ArgumentType> arguments,
                                     Mode mode);
-/// What any backend is given of it: canonical IR, and its split by axes.
+/// What any backend is given of the program: canonical IR, and its split by
+/// axes.
 std::vector<ExplainSection> explain(const Program& program);
-/// What a sweep leaves behind.
+/// What a sweep leaves behind for later ones.
 ExplainSection explain(std::span<const SweepPart> parts);
 
 } // namespace tilefold

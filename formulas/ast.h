@@ -11,8 +11,8 @@
 
 namespace tilefold::ast {
 
-/// A set of axes, as bits. A variable carries one or none; a reduction one
-/// (`sum_j`) or both (`sum_ij`).
+/// A set of axes, as bits. A variable carries one or none; a reduction is over
+/// one (`sum_j`) or both (`sum_ij`).
 enum class Axes : std::uint8_t { None = 0, I = 1, J = 2, IJ = 3 };
 
 using NodeId = std::uint32_t;
@@ -49,7 +49,8 @@ struct Node {
     Span span;
 };
 
-/// `k(u, v) = …` (function) or `s = …` (value, no parameters) after `with`.
+/// A definition after `with`: `k(u, v) = …` (function) or `s = …` (value, no
+/// parameters).
 struct Definition {
     std::string name;
     std::vector<std::string> parameters;
@@ -61,7 +62,7 @@ struct Definition {
 /// A parsed formula. Children always precede their parents in `nodes`.
 struct Formula {
     std::string text; ///< as typed
-    /// The formula of catalogue.def that `text` is, where it was asked for by
+    /// The formula of catalogue.def that `text` is, if it was asked for by
     /// name.
     std::string_view named;
     std::vector<Node> nodes;

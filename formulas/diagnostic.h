@@ -45,7 +45,8 @@ public:
     std::string_view code_name() const noexcept;
     /// The formula as typed; empty where no formula is concerned.
     const std::string& formula() const noexcept { return formula_; }
-    /// Bytes of `formula()` the error points at; empty span: no place.
+    /// The bytes of `formula()` the error points at; an empty span stands for
+    /// no place.
     Span span() const noexcept { return span_; }
 
 private:
@@ -69,7 +70,7 @@ struct Place {
 [[noreturn]] void fail(Code code,
                        std::initializer_list<std::string> arguments = {});
 
-/// The same text for a row that is told and not thrown.
+/// Returns the same text for a row that is told and not thrown.
 std::string message_of(Code code, std::initializer_list<std::string> arguments);
 
 /// Throws InternalError: a broken invariant of ours, never the user's fault.

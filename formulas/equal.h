@@ -5,7 +5,7 @@
 
 namespace tilefold {
 
-/// Trees equal up to spans and text.
+/// Whether the trees are equal up to spans and text.
 bool equal(const ast::Formula& a, const ast::Formula& b);
 
 } // namespace tilefold

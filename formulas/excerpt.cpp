@@ -132,7 +132,7 @@ std::string show(const std::vector<Cell>& cells) {
     return shown;
 }
 
-/// `^~~~` under the characters of `span`; a tab stays a tab.
+/// Returns `^~~~` under the characters of `span`; a tab stays a tab.
 std::string underline(const std::vector<Cell>& cells, Span span) {
     std::string marks(indent, ' ');
     std::size_t drawn = marks.size();

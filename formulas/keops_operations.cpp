@@ -55,7 +55,8 @@ bool is_declaration(std::string_view name) {
     return name == "Vi" || name == "Vj" || name == "Pm" || name == "Var";
 }
 
-/// What `Vi(3)`, `Vj(1, 3)` or `Var(0, 3, 2)` declares; nothing: malformed.
+/// Returns what `Vi(3)`, `Vj(1, 3)` or `Var(0, 3, 2)` declares, or nothing
+/// where it is malformed.
 std::optional<KeopsVariable>
 declaration(std::string_view name, const std::vector<std::int64_t>& numbers,
             std::size_t order) {
@@ -148,7 +149,7 @@ NodeId KeopsParser::parse_call(const Token& name) {
     return apply(name, std::move(operands), begin);
 }
 
-/// `Var(0, 3, 0)` inside a formula: the argument at position 0.
+/// Parses `Var(0, 3, 0)` inside a formula: the argument at position 0.
 NodeId KeopsParser::parse_variable(const Token& name) {
     const std::size_t begin = at_ - 1;
     const auto numbers = integers(std::span(tokens_).subspan(at_));
@@ -174,7 +175,7 @@ std::int64_t KeopsParser::parse_integer(std::string_view operation) {
     return static_cast<std::int64_t>(take().value);
 }
 
-/// `Elem(f, 2)` is f[2], `Extract(f, 1, 3)` is f[1:4].
+/// Parses `Elem(f, 2)` as f[2] and `Extract(f, 1, 3)` as f[1:4].
 NodeId KeopsParser::parse_element(std::string_view name, std::size_t begin) {
     Node node;
     node.kind = Kind::Subscript;
@@ -210,7 +211,7 @@ NodeId KeopsParser::parse_zero(std::size_t begin) {
     return tree_.add(std::move(node));
 }
 
-/// An operation of keops.def, or one that exists here.
+/// Applies an operation of keops.def, or one that exists here.
 NodeId KeopsParser::apply(const Token& name, std::vector<NodeId> operands,
                           std::size_t begin) {
     const std::string operation = typed(name);

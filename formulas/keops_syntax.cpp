@@ -103,7 +103,7 @@ std::string KeopsParser::reduction_stem(const KeopsReduction& reduction) const {
     return stem;
 }
 
-/// As if it had been typed: a number has no sign.
+/// Makes the number as if it had been typed: it has no sign.
 NodeId KeopsParser::count_node(std::int64_t count, const Span& span) {
     const double value = static_cast<double>(count);
     const NodeId number = tree_.number(std::abs(value), span);
@@ -218,7 +218,7 @@ NodeId KeopsParser::parse_name() {
     return variable_node(found->second, token.span);
 }
 
-/// From the opening parenthesis or bracket to the closing one.
+/// Parses from the opening parenthesis or bracket to the closing one.
 std::vector<NodeId> KeopsParser::parse_list(TokenKind closing) {
     std::vector<NodeId> operands;
     do {

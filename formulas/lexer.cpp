@@ -22,7 +22,7 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// `½` is 1/2.
+/// Returns the value of a fraction: `½` is 1/2.
 std::optional<double> fraction(std::string_view folded) {
     constexpr std::string_view slash = "⁄";
     const std::size_t at = folded.find(slash);
@@ -249,7 +249,7 @@ void Lexer::name() {
     token.symbolic = !big_sigma && token.name != split.stem;
 }
 
-/// `∑ⱼ` is `sum_j`, `∞` is `inf`.
+/// Takes a symbol that is read as a name: `∑ⱼ` is `sum_j`, `∞` is `inf`.
 void Lexer::name_symbol(const Letter& letter) {
     const std::size_t begin = at_;
     at_ = subscripts(at_ + letter.text.size());
@@ -290,8 +290,8 @@ void Lexer::superscript() {
     token.name = name ? normalise_name(raised) : "";
 }
 
-/// After a name it is read with it; after a bar or a bracket it is a notation
-/// that the parser has an answer to.
+/// Takes a lowered character. After a name it is read with it; after a bar or
+/// a bracket it is a notation that the parser has an answer to.
 void Lexer::lowered() {
     const std::size_t begin = at_;
     at_ = subscripts(at_);
@@ -304,7 +304,7 @@ void Lexer::lowered() {
     push(TokenKind::Lowered, begin).name = fold_name(typed).substr(1);
 }
 
-/// `1{i≠j}` and `sum_{j≠i}` are met often.
+/// Explains a brace, since `1{i≠j}` and `sum_{j≠i}` are met often.
 void Lexer::check_brace() const {
     if (tokens_.empty() || space_ || byte(at_) != '{')
         return;
@@ -330,7 +330,8 @@ void Lexer::check_brace_below(std::string_view reduction) const {
             meant->text});
 }
 
-/// A symbol of tokens.def; throws for a refused one, false: none is here.
+/// Takes a symbol of tokens.def; throws for a refused one, and returns false
+/// where none is here.
 bool Lexer::symbol() {
     const std::string_view rest = text_.substr(at_);
     const Spelling* found = find_symbol(rest);
@@ -353,7 +354,7 @@ bool Lexer::symbol() {
     return true;
 }
 
-/// A character that NFKC turns into a symbol or a fraction.
+/// Takes a character that NFKC turns into a symbol or a fraction.
 void Lexer::compatible_symbol() {
     const std::size_t begin = at_;
     const auto [code, length] = character(at_);

@@ -9,7 +9,7 @@
 
 namespace tilefold {
 
-/// Longest text that is read, in bytes.
+/// A longer text is not read; the length is in bytes.
 inline constexpr std::size_t longest_formula = 100'000;
 
 /// The tokens of `text`; the last one is End. Throws Error for what is no

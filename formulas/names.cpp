@@ -42,7 +42,8 @@ bool is_axis(char letter) {
     return letter == 'i' || letter == 'j';
 }
 
-/// `ᵢ` is a subscript of its own even after others: `x₁ᵢ` is `x_1_i`.
+/// Spells lowered characters: `ᵢ` is a subscript of its own even after others,
+/// as `x₁ᵢ` is `x_1_i`.
 std::string spell_subscripts(const std::string& lowered) {
     const bool both = lowered == "ij" || lowered == "ji";
     if (both || lowered.size() < 2 || !is_axis(lowered.back()))
@@ -50,7 +51,8 @@ std::string spell_subscripts(const std::string& lowered) {
     return lowered.substr(0, lowered.size() - 1) + '_' + lowered.back();
 }
 
-/// Edits (insert, delete, replace, swap neighbours) from one word to another.
+/// Returns the edits (insert, delete, replace, swap neighbours) from one word
+/// to another.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before, above(b.size() + 1), row(b.size() + 1);
     std::iota(above.begin(), above.end(), std::size_t{0});

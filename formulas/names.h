@@ -11,16 +11,16 @@
 
 namespace tilefold {
 
-/// `x_train_i` is `x_train` on i. A name without a final `_i`, `_j` or `_ij`
-/// is all stem.
+/// A name split from its axes: `x_train_i` is `x_train` on i. A name without a
+/// final `_i`, `_j` or `_ij` is all stem.
 struct SubscriptedName {
     std::string stem;
     ast::Axes axes = ast::Axes::None;
 };
 SubscriptedName split_subscript(std::string_view folded);
 
-/// NFKC, with lowered characters as ASCII subscripts (`x₁ᵢ` is `x_1_i`) and
-/// Greek letters kept: how a name is shown.
+/// Returns a name as it is shown: NFKC, with lowered characters as ASCII
+/// subscripts (`x₁ᵢ` is `x_1_i`) and Greek letters kept.
 std::string fold_name(std::string_view typed);
 
 /// The spelling under which a name is stored: NFKC, `λ` and `lambda_` alike,
@@ -31,15 +31,15 @@ std::string normalise_name(std::string_view name);
 /// `sigma_f` as `σ_f` where `σ` stands in the text.
 std::string greek_as_typed(std::string_view name, std::string_view text);
 
-/// "_i", "_j", "_ij", or nothing.
+/// Returns "_i", "_j", "_ij", or nothing.
 std::string_view subscript(ast::Axes axes);
 
 /// The candidate a mistyped `name` most likely means, if any is near.
 std::optional<std::string> nearest_name(std::string_view name,
                                         std::span<const std::string> names);
 
-/// "matern12, matern32 or matern52" for `matern`: the names that begin with
-/// it; else the nearest, if any.
+/// Returns the names that begin with `name`, as "matern12, matern32 or
+/// matern52" for `matern`; else the nearest one, if any.
 std::optional<std::string> names_like(std::string_view name,
                                       std::span<const std::string> names);
 

@@ -33,7 +33,7 @@ bool holds_any(std::string_view text,
     });
 }
 
-/// `_i` where the first index named is i.
+/// Returns `_i` where the first index named is i.
 std::string axis_named(std::string_view text) {
     const std::size_t first = text.find_first_of("ij");
     return first != std::string_view::npos && text[first] == 'i' ? "_i" : "_j";

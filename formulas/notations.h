@@ -16,24 +16,29 @@ struct Meant {
     std::string text;
 };
 
-/// For `sum_{j≠i}` and `sum_{j=1}`: a mask, or the axis alone. Nothing where
-/// `reduction` is none, or `braces` hold something else.
+/// Says what `sum_{j≠i}` and `sum_{j=1}` mean: a mask, or the axis alone.
+/// Returns nothing where `reduction` is no reduction, or `braces` hold
+/// something else.
 std::optional<Meant> meant_below(std::string_view reduction,
                                  std::string_view braces);
 
-/// The reduction known under another name elsewhere: "mean" for "avg", and
-/// "sum" for "Sum"; empty: none, or its own name.
+/// Returns our name of a reduction that is known under another name elsewhere,
+/// as "mean" for "avg" and "sum" for "Sum". It is empty where there is none,
+/// or where the name is our own.
 std::string meant_reduction(std::string_view name,
                             const Vocabulary& vocabulary);
 
-/// `median` and its kind, which are no reductions here.
+/// Whether the name is `median` or one of its kind, which are no reductions
+/// here.
 bool is_order_statistic(std::string_view name);
 
-/// "gaussian(x_i, y_j, l)" for a function of catalogue.def; empty: none.
+/// Returns a call of a function of catalogue.def, as "gaussian(x_i, y_j, l)";
+/// it is empty where the name is none.
 std::string named_call(std::string_view name);
 
-/// The same of another one that takes `count` arguments and whose name begins
-/// with `name`: "cosine_similarity(x_i, y_j)" for `cosine` and 2.
+/// Returns such a call of another function that takes `count` arguments and
+/// whose name begins with `name`: "cosine_similarity(x_i, y_j)" for `cosine`
+/// and 2.
 std::string named_alternative(std::string_view name, std::size_t count);
 
 } // namespace tilefold

@@ -27,7 +27,8 @@ bool closes(TokenKind kind) {
            kind == TokenKind::RightAngle;
 }
 
-/// Binds more loosely than a product, which needs parentheses around it.
+/// Whether the operator binds more loosely than a product, which needs
+/// parentheses around it.
 bool loosens(TokenKind kind) {
     return kind == TokenKind::Not ||
            (level(kind) != Level::None && level(kind) != Level::Product);
@@ -81,7 +82,7 @@ NodeId Parser::parse_body(std::size_t end) {
     return root;
 }
 
-/// What stands in each parenthesis: `softmax_j (s, v)` is a call, and
+/// Notes what stands in each parenthesis: `softmax_j (s, v)` is a call, and
 /// `m_j (x_j - x_i)` a product.
 void Parser::find_groups() {
     struct Open {
@@ -111,8 +112,8 @@ void Parser::find_groups() {
     }
 }
 
-/// Where the definitions after `with` start, so that they are known before
-/// the formula that uses them is parsed.
+/// Finds where the definitions after `with` start, so that they are known
+/// before the formula that uses them is parsed.
 void Parser::find_definitions() {
     int depth = 0;
     for (std::size_t at = 0; at < tokens_.size(); ++at) {
@@ -130,7 +131,7 @@ void Parser::find_definitions() {
     pending_.erase("");
 }
 
-/// `k(x, y) =` at the start.
+/// Whether `k(x, y) =` stands at the start.
 bool Parser::at_head() const {
     if (!next_is(TokenKind::Name) || peek(1).kind != TokenKind::LeftParen)
         return false;
@@ -206,7 +207,7 @@ void Parser::parse_definition() {
     tree_.formula().definitions.push_back(std::move(definition));
 }
 
-/// `(u, v)` of `k(u, v) = …`.
+/// Parses `(u, v)` of `k(u, v) = …`.
 std::vector<std::string> Parser::parse_parameters() {
     std::vector<std::string> names;
     const std::size_t opening = at_;
@@ -241,7 +242,7 @@ const Token& Parser::peek(std::size_t ahead) const {
     return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
 }
 
-/// How a message quotes a token.
+/// Returns how a message quotes a token.
 std::string Parser::text_of(const Token& token) const {
     if (token.kind == TokenKind::End)
         return "the end of the formula";

@@ -36,7 +36,7 @@ NodeId Parser::parse_not() {
     return tree_.apply("not", {operand}, span_from(begin));
 }
 
-/// `0 <= d < w` is `0 <= d and d < w`, with one node d.
+/// Parses comparisons: `0 <= d < w` is `0 <= d and d < w`, with one node d.
 NodeId Parser::parse_comparison() {
     const std::size_t begin = at_;
     NodeId left = parse_sum();
@@ -82,7 +82,7 @@ NodeId Parser::parse_signed_term() {
     return tree_.apply("neg", {term}, span_from(begin));
 }
 
-/// `sum_j a_j + c`: the term ended inside a reduction.
+/// Refuses `sum_j a_j + c`: the term ended inside a reduction.
 void Parser::check_sum_continues() const {
     if (prefix_end_ == at_ && tokens_[at_ - 1].kind == TokenKind::Name &&
         is_reserved(tokens_[at_ - 1])) // sum_j exp -r
@@ -93,7 +93,8 @@ void Parser::check_sum_continues() const {
              {text_of(tokens_[prefix_token_])});
 }
 
-/// `sum_j a_j < c`, `any_j a_j and c`: the condition began inside a reduction.
+/// Refuses `sum_j a_j < c` and `any_j a_j and c`: the condition began inside a
+/// reduction.
 void Parser::check_condition_continues() const {
     if (prefix_end_ != at_)
         return;

@@ -57,8 +57,9 @@ NodeId Parser::parse_name() {
     return tree_.add(std::move(node));
 }
 
-/// `m_j (x_j - x_i)` is a product. What has no need of the parenthesis, or
-/// holds a comma or a number alone, was meant as a call.
+/// Whether the name is a factor: `m_j (x_j - x_i)` is a product. What has no
+/// need of the parenthesis, or holds a comma or a number alone, was meant as a
+/// call.
 bool Parser::is_factor_before_group(const Token& token) const {
     check_foreign_reduction(token);
     const Group& group = groups_.at(at_ + 1);
@@ -139,7 +140,7 @@ NodeId Parser::parse_function(std::string_view caller) {
     return tree_.add(std::move(node));
 }
 
-/// A function without parentheses, a reduction without an axis.
+/// Refuses a function without parentheses, and a reduction without an axis.
 void Parser::check_bare_name(const Token& token) const {
     if (std::ranges::count(parameters_, token.name) != 0)
         return;
@@ -195,7 +196,8 @@ void Parser::check_arity(std::string_view name, Vocabulary::Arity arity,
           placeholders(arity.least)});
 }
 
-/// Of the language; a named formula is hidden by a definition of its name.
+/// Whether the language has the function; a named formula is hidden by a
+/// definition of its name.
 bool Parser::is_known_function(const Token& token) const {
     if (token.symbolic)
         return false;

@@ -24,7 +24,7 @@ bool ends_operand(TokenKind kind) {
            kind == TokenKind::Bar || kind == TokenKind::DoubleBar;
 }
 
-/// The norm of an order p: a power of the sum of powers.
+/// Writes the norm of an order p: a power of the sum of powers.
 std::string power_sum(const std::string& inside, const std::string& p) {
     return "sum([pow(abs(" + inside + "), " + p + ")])^(1/" + p + ")";
 }
@@ -36,7 +36,7 @@ bool is_word(const Token& token, std::string_view name) {
 
 } // namespace
 
-/// The text from token `first` to the one before `last`, as typed.
+/// Returns the text from token `first` to the one before `last`, as typed.
 std::string Parser::typed(std::size_t first, std::size_t last) const {
     if (first >= last)
         return "…";
@@ -47,7 +47,7 @@ std::string Parser::typed(std::size_t first, std::size_t last) const {
         quoted_columns);
 }
 
-/// `f where r = …`
+/// Refuses `f where r = …`.
 void Parser::check_where_definition(std::size_t at) const {
     if (!is_word(tokens_[at], "where") || at + 2 >= tokens_.size() ||
         tokens_[at + 1].kind != TokenKind::Name)
@@ -60,7 +60,8 @@ void Parser::check_where_definition(std::size_t at) const {
              {typed(at + 1, after)});
 }
 
-/// `(a < b) | (b < c)`: a bar after a condition, or between parentheses.
+/// Refuses `(a < b) | (b < c)`: a bar after a condition, or between
+/// parentheses.
 void Parser::check_bar_is_or(std::size_t opening) const {
     if (opening == 0 || !ends_operand(tokens_[opening - 1].kind))
         return;
@@ -80,7 +81,8 @@ void Parser::check_bar_is_or(std::size_t opening) const {
              {std::string(spelling(tokens_[opening].kind))});
 }
 
-/// The nearest token of a kind before or after `at`, in the same parenthesis.
+/// Finds the nearest token of a kind before or after `at`, in the same
+/// parenthesis.
 std::optional<std::size_t> Parser::find_beside(std::size_t at, int step,
                                                TokenKind wanted) const {
     int depth = 0;
@@ -98,7 +100,7 @@ std::optional<std::size_t> Parser::find_beside(std::size_t at, int step,
     return std::nullopt;
 }
 
-/// `<x, y>`, found at its `<`, its comma, or after its `>`.
+/// Refuses `<x, y>`, found at its `<`, its comma, or after its `>`.
 void Parser::check_angle_bracket(std::size_t at) const {
     std::optional<std::size_t> less, comma;
     if (tokens_[at].kind == TokenKind::Less)
@@ -116,7 +118,7 @@ void Parser::check_angle_bracket(std::size_t at) const {
         fail(Code::AngleBracket, place(tokens_[*less].span));
 }
 
-/// `|v|_1`, `‖v‖₁`: after the closing bar.
+/// Refuses `|v|_1` and `‖v‖₁`, found after the closing bar.
 void Parser::check_norm_order(std::size_t opening) const {
     check_positive_part(opening);
     const Token& next = peek();
@@ -136,7 +138,7 @@ void Parser::check_norm_order(std::size_t opening) const {
     fail(Code::NormOrder, place(next.span), {cure});
 }
 
-/// `(f)_+`, `(f)₊`: after the closing parenthesis or bar.
+/// Refuses `(f)_+` and `(f)₊`, found after the closing parenthesis or bar.
 void Parser::check_positive_part(std::size_t opening) const {
     const bool lowered = next_is(TokenKind::Lowered) && peek().name == "+";
     if (!lowered && (!is_word(peek(), "_") || peek(1).kind != TokenKind::Plus))
@@ -144,14 +146,14 @@ void Parser::check_positive_part(std::size_t opening) const {
     fail(Code::PositivePart, place(peek().span), {typed(opening + 1, at_ - 1)});
 }
 
-/// `(i ≠ j)` or `[i ≠ j]`, which have no components.
+/// Whether the node is `(i ≠ j)` or `[i ≠ j]`, which have no components.
 bool Parser::is_bracketed_condition(NodeId id) const {
     const Node& node = tree_[id];
     const bool list = node.kind == Kind::List && node.children.size() == 1;
     return is_condition(list ? tree_[node.children[0]] : node);
 }
 
-/// `b_j [i ≠ j]` would be a component of b_j.
+/// Refuses `b_j [i ≠ j]`, which would be a component of b_j.
 void Parser::check_condition_subscript(NodeId operand, NodeId subscript) const {
     if (is_condition(tree_[subscript]) && !is_grouped(subscript))
         fail(Code::ConditionSubscript, place(tree_[subscript].span),
@@ -193,8 +195,8 @@ Parser::Factors Parser::factors_of(NodeId term) const {
     return found;
 }
 
-/// `i*k*r`, where i was meant as the imaginary unit. `i/10`, `0.1i`, `i*i*s`
-/// and what has im are about the number of a point.
+/// Refuses `i*k*r`, where i was meant as the imaginary unit. `i/10`, `0.1i`,
+/// `i*i*s` and what has im are about the number of a point.
 void Parser::check_phase(NodeId term) const {
     const Factors found = factors_of(term);
     if (found.has_imaginary)
@@ -209,7 +211,7 @@ void Parser::check_phase(NodeId term) const {
     }
 }
 
-/// Of `exp(f)`: the terms of f, and of the values it names.
+/// Checks `exp(f)`: the terms of f, and of the values it names.
 void Parser::check_exponential(NodeId call) {
     if (tree_[call].name != "exp")
         return;
@@ -232,7 +234,7 @@ void Parser::check_exponential(NodeId call) {
     }
 }
 
-/// `cos(f) + i*sin(f)`
+/// Refuses `cos(f) + i*sin(f)`.
 void Parser::check_euler(NodeId left, NodeId right) const {
     const Factors real = factors_of(left), imaginary = factors_of(right);
     if (real.has_cosine && imaginary.has_sine && real.symbols.empty() &&

@@ -9,8 +9,8 @@ using ast::Kind;
 using ast::Node;
 using ast::NodeId;
 
-/// An operand with its subscripts; `2[a, b]` is a product with a list, and so
-/// is `[i ≠ j] [j < k]`.
+/// Parses an operand with its subscripts; `2[a, b]` is a product with a list,
+/// and so is `[i ≠ j] [j < k]`.
 NodeId Parser::parse_postfix() {
     const std::size_t begin = at_;
     NodeId operand = parse_atom();
@@ -27,7 +27,8 @@ NodeId Parser::parse_postfix() {
     return operand;
 }
 
-/// `[2]`, `[-1]`, `[0:3]`, `[:]`, or nothing that is a subscript.
+/// Whether `[2]`, `[-1]`, `[0:3]` or `[:]` follows, or nothing that is a
+/// subscript.
 bool Parser::is_fixed_subscript() const {
     const std::size_t first = peek(1).kind == TokenKind::Minus ? 2 : 1;
     const bool number = peek(first).kind == TokenKind::Number;
@@ -36,7 +37,7 @@ bool Parser::is_fixed_subscript() const {
            next == TokenKind::End;
 }
 
-/// `[k_i]`, `[r_i, c_j]`: elements of a table.
+/// Parses `[k_i]` and `[r_i, c_j]`, which are elements of a table.
 NodeId Parser::parse_gather(NodeId operand, std::size_t begin) {
     const std::size_t opening = at_;
     std::vector<NodeId> children = parse_arguments(TokenKind::RightBracket);
@@ -120,7 +121,7 @@ NodeId Parser::parse_group() {
     return mark_grouped(inside);
 }
 
-/// `⟨x, y⟩`
+/// Parses `⟨x, y⟩`.
 NodeId Parser::parse_inner_product() {
     const std::size_t opening = at_;
     const auto operands = parse_arguments(TokenKind::RightAngle);
@@ -177,7 +178,7 @@ bool Parser::closes_bar() const {
     return true;
 }
 
-/// `|a |b| c|` was meant as nested norms, and is not read so.
+/// Refuses `|a |b| c|`, which was meant as nested norms, and is not read so.
 void Parser::check_bar_spacing() const {
     const Token& next = peek(1);
     if (!peek().space_before || next.space_before)
@@ -197,7 +198,7 @@ NodeId Parser::parse_list() {
     return mark_grouped(tree_.add(std::move(node)));
 }
 
-/// From an opening parenthesis or bracket to the closing one.
+/// Parses from an opening parenthesis or bracket to the closing one.
 std::vector<NodeId> Parser::parse_arguments(TokenKind closing,
                                             std::size_t values,
                                             std::string_view caller) {
@@ -236,7 +237,7 @@ void Parser::expect_closing(std::size_t opening, TokenKind closing) {
     unexpected(at_);
 }
 
-/// A token that continues nothing.
+/// Refuses a token that continues nothing.
 void Parser::unexpected(std::size_t at) const {
     const Token& token = tokens_[at];
     const TokenKind kind = token.kind;

@@ -13,7 +13,7 @@ using ast::NodeId;
 
 namespace {
 
-/// `/` or `//`.
+/// Whether the token is `/` or `//`.
 bool is_division(const Token& token) {
     return token.kind == TokenKind::Slash ||
            token.kind == TokenKind::FloorDivide;
@@ -61,7 +61,7 @@ NodeId Parser::parse_product() {
     return left;
 }
 
-/// `a/b·c` and `a mod b*c` have two readings; `a/b*c` has one.
+/// Refuses `a/b·c` and `a mod b*c`, which have two readings; `a/b*c` has one.
 void Parser::check_chain(const Token& previous, const Token& next) const {
     const std::string symbol(spelling(next.kind));
     if (previous.kind == TokenKind::Mod)
@@ -72,7 +72,7 @@ void Parser::check_chain(const Token& previous, const Token& next) const {
              {symbol, std::string(spelling(previous.kind))});
 }
 
-/// A sign after an operator, as in `a * -b`.
+/// Parses a factor; it may have a sign after an operator, as in `a * -b`.
 NodeId Parser::parse_factor(const Token* divided_by) {
     if (level(peek().kind) != Level::Sum)
         return parse_juxtaposition(divided_by);
@@ -99,8 +99,8 @@ NodeId Parser::parse_juxtaposition(const Token* divided_by) {
     return left;
 }
 
-/// `D/2 log(x)` is (D/2) log(x): after a number and a space, a call is no part
-/// of the divisor.
+/// Whether the divisor ends here: `D/2 log(x)` is (D/2) log(x), since after a
+/// number and a space a call is no part of the divisor.
 bool Parser::ends_divisor(const Token& divided_by, NodeId left) const {
     return divided_by.kind == TokenKind::Slash && peek().space_before &&
            tree_[left].kind == Kind::Number && !is_grouped(left) &&
@@ -122,7 +122,7 @@ bool Parser::starts_factor() const {
     return starts_operand(at_) || next_is(TokenKind::LeftBracket);
 }
 
-/// Before the second factor of a product without `*`.
+/// Called before the second factor of a product without `*`.
 void Parser::check_factor_follows(const Token* divided_by, NodeId left) const {
     if (next_is(TokenKind::Number))
         fail(Code::NumberAfterFactor, place(peek().span), {text_of(peek())});
@@ -149,7 +149,8 @@ void Parser::check_divided_factors(const Token& divided_by, NodeId left,
           symbol + (slash ? "" : " ") + first + second});
 }
 
-/// A number or a name with its subscript and power, and products of these.
+/// Whether the node is a number or a name with its subscript and power, or a
+/// product of these.
 bool Parser::is_simple(NodeId id) const {
     const Node& node = tree_[id];
     if (is_grouped(id))
@@ -198,7 +199,8 @@ NodeId Parser::parse_power() {
     return tree_.apply("^", {base, exponent}, span_from(begin));
 }
 
-/// `xᵀ`, `x^⊤`; `x^T` is a power until it is known that no T is given.
+/// Parses `xᵀ` and `x^⊤`; `x^T` is a power until it is known that no T is
+/// given.
 NodeId Parser::parse_transposes(NodeId base, std::size_t begin) {
     for (;;) {
         const bool caret =
@@ -251,7 +253,8 @@ NodeId Parser::parse_exponent_operand() {
     const bool bar = next_is(TokenKind::Bar) || next_is(TokenKind::DoubleBar);
     if (bar || next_is(TokenKind::Root) || is_reduction(at_))
         fail(Code::ExponentNotSimple, place(peek().span));
-    // (x - y)^T (x - y): a name, unless a definition makes it a function.
+    // In (x - y)^T (x - y), T is a name, unless a definition makes it a
+    // function.
     if (next_is(TokenKind::Name) && peek().name == "T" && !peek().symbolic &&
         peek().axes == ast::Axes::None && !functions_.contains("T")) {
         const Token& name = take();

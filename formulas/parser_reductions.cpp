@@ -72,7 +72,8 @@ NodeId Parser::parse_reduction() {
                                 : parse_reduction_call(name);
 }
 
-/// `sum_j(f)*2`, where both readings are one number if 2 is one for all j.
+/// Whether the call is scaled as in `sum_j(f)*2`, where both readings are one
+/// number if 2 is one for all j.
 bool Parser::is_scaled_call(const Token& name) const {
     const Group& group = groups_.at(at_);
     if (!vocabulary_.is_linear || !vocabulary_.is_linear(name.name) ||
@@ -125,8 +126,8 @@ std::size_t Parser::parameters_of(NodeId function) const {
     return functions_.at(tree_[function].name).parameters;
 }
 
-/// accumulate(state, term), merge(state, state), finalise(state): the first
-/// and the last may be left out.
+/// The functions are accumulate(state, term), merge(state, state) and
+/// finalise(state): the first and the last may be left out.
 void Parser::check_functions(const Node& reduction, std::size_t first) const {
     if (first >= reduction.children.size())
         return;
@@ -202,7 +203,8 @@ void Parser::check_call_continues(std::string_view operation) const {
          {text_of(call), " " + std::string(operation) + " "});
 }
 
-/// Before a factor without `*`, which may belong to a reduction before it.
+/// Called before a factor without `*`, which may belong to a reduction before
+/// it.
 void Parser::check_factor_of_reduction() const {
     if (call_end_ == at_ && !is_reduction(at_))
         fail(Code::ProductAfterReduction, place(peek().span),

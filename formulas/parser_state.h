@@ -155,7 +155,8 @@ private:
     NodeId parse_bars();
     NodeId parse_inner_product();
     NodeId parse_list();
-    /// `values`: so many are expressions, the rest name definitions.
+    /// So many arguments, `values`, are expressions; the rest name
+    /// definitions.
     std::vector<NodeId>
     parse_arguments(TokenKind closing,
                     std::size_t values = std::numeric_limits<int>::max(),
@@ -190,7 +191,8 @@ private:
     bool next_is(TokenKind kind) const { return peek().kind == kind; }
     std::string text_of(const Token& token) const;
     std::string reading(NodeId id) const;
-    /// From the first byte of token `begin` to the last one taken.
+    /// Returns the bytes from the first of token `begin` to the last token
+    /// taken.
     Span span_from(std::size_t begin) const;
     Place place(Span span) const { return {tree_.formula().text, span}; }
     NodeId mark_grouped(NodeId id);
@@ -205,18 +207,19 @@ private:
     int depth_ = 0;
     Context context_;
 
-    /// Nodes written in parentheses, or as calls: never ambiguous.
+    /// Whether a node is written in parentheses, or as a call, and so never
+    /// ambiguous.
     std::vector<bool> grouped_;
-    /// Of an opening parenthesis or bracket: what stands directly in it,
-    /// outside bars.
+    /// What stands directly in an opening parenthesis or bracket, outside
+    /// bars.
     struct Group {
         std::size_t closing = 0; ///< its token; 0: none
         bool has_comma = false;
         bool is_sum = false; ///< `a - b`, `a < b`, `a and b`
     };
     std::map<std::size_t, Group> groups_;
-    /// Where the last unparenthesised reduction, and the last call of one
-    /// with a single argument, ended; and their tokens.
+    /// Where the last unparenthesised reduction ended, and the last call of
+    /// one with a single argument; and their tokens.
     std::size_t prefix_end_ = 0, prefix_token_ = 0;
     std::size_t call_end_ = 0, call_token_ = 0;
     std::size_t scaled_end_ = 0; ///< of the last `sum_j(f)*2`
@@ -224,8 +227,8 @@ private:
 
     std::vector<std::size_t> definitions_; ///< the tokens that start one
     std::set<std::string> pending_;        ///< not defined yet
-    /// What is defined: the axes its body reads; of a function, how many
-    /// parameters it has.
+    /// What a definition is known by: the axes its body reads and, if it is a
+    /// function, how many parameters it has.
     struct Defined {
         NodeId body = 0;
         ast::Axes axes = ast::Axes::None;

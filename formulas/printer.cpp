@@ -53,7 +53,7 @@ bool is_name(const Node& node) {
            node.kind == Kind::Index;
 }
 
-/// Written as `name(…)`.
+/// Whether the node is written as `name(…)`.
 bool is_call(const Node& node) {
     const bool prefix = node.children.size() == 1 &&
                         (node.name == "neg" || node.name == "not" ||
@@ -62,7 +62,8 @@ bool is_call(const Node& node) {
     return node.kind == Kind::Apply && !prefix && !power && !is_infix(node);
 }
 
-/// `a + b - c` needs no parentheses, nor does `a * b / c`.
+/// Whether operations chain: `a + b - c` needs no parentheses, nor does `a * b
+/// / c`.
 bool chains(const Node& left, const Node& parent) {
     if (left.implicit || parent.implicit || !is_infix(left))
         return false;
@@ -98,7 +99,8 @@ std::string Printer::left_operand(const Node& parent) const {
     return chains(formula_[left], parent) ? any(left) : factor(left, parent);
 }
 
-/// An operand of a product: i alone may be taken for the imaginary unit.
+/// Prints an operand of a product: i alone may be taken for the imaginary
+/// unit.
 std::string Printer::factor(NodeId id, const Node& parent) const {
     const bool product = parent.name == "*" || parent.name == "/" ||
                          parent.name == "·" || parent.name == "@" ||
@@ -107,7 +109,7 @@ std::string Printer::factor(NodeId id, const Node& parent) const {
                                                        : operand(id);
 }
 
-/// What stands before `[`: after a number it would start a list.
+/// Prints what stands before `[`: after a number it would start a list.
 std::string Printer::subscripted(NodeId id) const {
     return is_name(formula_[id]) ? any(id) : in_parentheses(any(id));
 }
@@ -174,7 +176,7 @@ std::string Printer::norm(NodeId inside) const {
     return "|" + (bare ? any(inside) : in_parentheses(any(inside))) + "|";
 }
 
-/// `x^y^2` is x^(y^2).
+/// Prints a power: `x^y^2` is x^(y^2).
 std::string Printer::power(const Node& node) const {
     const NodeId exponent = node.children[1];
     const Node& raised = formula_[exponent];
@@ -184,7 +186,7 @@ std::string Printer::power(const Node& node) const {
            (bare ? any(exponent) : in_parentheses(any(exponent)));
 }
 
-/// Factors side by side. A name before a parenthesis would be a call, a
+/// Prints factors side by side. A name before a parenthesis would be a call, a
 /// number after a factor is refused.
 std::string Printer::juxtaposition(const Node& node) const {
     std::vector<NodeId> factors = {node.children[1]};

@@ -7,8 +7,8 @@
 
 namespace tilefold {
 
-/// Canonical text that parses back to an equal tree. (Not where the formula
-/// nests almost as deeply as the limit, since parentheses are added.)
+/// Returns canonical text that parses back to an equal tree. (Not where the
+/// formula nests almost as deeply as the limit, since parentheses are added.)
 std::string print(const ast::Formula& formula);
 
 } // namespace tilefold

@@ -33,7 +33,7 @@ public:
 
     std::string any(NodeId id) const;
     std::string definition(const ast::Definition& definition) const;
-    /// `k(u, v)` or `s`, before its equals sign.
+    /// Returns `k(u, v)` or `s`, which stand before the equals sign.
     std::string shown_head(ast::Definition definition) const;
 
 private:
@@ -48,7 +48,7 @@ private:
     const Formula& formula_;
 };
 
-/// As typed where the text is at hand: `σ_f`, not `sigma_f`.
+/// Returns a name as typed where the text is at hand: `σ_f`, not `sigma_f`.
 std::string Reader::name(const Node& node) const {
     const std::string axes(subscript(node.axes));
     const std::string_view text = formula_.text;
@@ -121,8 +121,8 @@ std::string Reader::infix(const Node& node) const {
                                : any(node.children[1]));
 }
 
-/// An operand of `parent`, without the parentheses that nobody misses: `2⋅j`
-/// in `(2⋅j⋅x)`, `a < b` in `(a < b and b < c)`.
+/// Prints an operand of `parent`, without the parentheses that nobody misses:
+/// `2⋅j` in `(2⋅j⋅x)`, `a < b` in `(a < b and b < c)`.
 std::string Reader::flat(NodeId id, const Node& parent) const {
     const Node& node = formula_[id];
     const bool factor = parent.implicit && node.implicit;
@@ -135,7 +135,7 @@ std::string Reader::flat(NodeId id, const Node& parent) const {
     return factor || conjunct ? infix(node) : any(id);
 }
 
-/// An operand of a power, a root or a subscript.
+/// Prints an operand of a power, a root or a subscript.
 std::string Reader::tight(NodeId id) const {
     const Node& node = formula_[id];
     const bool open =

@@ -8,26 +8,27 @@
 
 namespace tilefold {
 
-/// An operator between two operands, not a call nor a power.
+/// Whether the node is an operator between two operands, and not a call or a
+/// power.
 bool is_infix(const ast::Node& node);
 
-/// A comparison, `and`, `or` or `not`.
+/// Whether the node is a comparison, `and`, `or` or `not`.
 bool is_condition(const ast::Node& node);
 
 /// The shortest decimal text that reads back as `value`.
 std::string number_text(double value);
 
-/// `[2]`, `[0:3]`, `[:-1]`.
+/// Returns a subscript's text, as `[2]`, `[0:3]`, `[:-1]`.
 std::string subscript_text(const ast::Node& node);
 
-/// `k(u, v)` or `s`, before its equals sign.
+/// Returns `k(u, v)` or `s`, which stand before the equals sign.
 std::string definition_head(const ast::Definition& definition);
 
-/// The formula fully parenthesised, in the notation of the golden corpus:
-/// ⋅ for an implicit product, ⟨⟩ around a prefix reduction's body.
+/// Prints the formula fully parenthesised, in the notation of the golden
+/// corpus: ⋅ for an implicit product, ⟨⟩ around a prefix reduction's body.
 std::string print_readings(const ast::Formula& formula);
 
-/// The notation of print_readings for one node.
+/// Prints one node in the notation of print_readings().
 std::string print_reading(const ast::Formula& formula, ast::NodeId id);
 
 } // namespace tilefold

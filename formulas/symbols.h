@@ -29,7 +29,8 @@ struct Refused {
     Code code;
 };
 
-/// The longest row `text` starts with; null: none. Words are not symbols.
+/// Returns the longest row that `text` starts with, or null. Words are not
+/// symbols.
 const Spelling* find_symbol(std::string_view text);
 const Letter* find_letter(std::string_view text);
 const Refused* find_refused(std::string_view text);
@@ -37,14 +38,15 @@ const Refused* find_refused(std::string_view text);
 /// The token of a reserved word.
 std::optional<TokenKind> find_word(std::string_view word);
 
-/// The function that a name calls as well: "log" for "ln"; empty: none.
+/// Returns the function that a name calls as well, as "log" for "ln"; it is
+/// empty where there is none.
 std::string_view find_alias(std::string_view name);
 
-/// The name of ours for a function known under another name elsewhere, as
-/// "log" for "ln"; empty: none.
+/// Returns our name for a function that is known under another name elsewhere,
+/// as "log" for "ln"; it is empty where there is none.
 std::string_view find_synonym(std::string_view name);
 
-/// The same of a reduction, in small letters: "mean" for "avg".
+/// Returns our name for a reduction, given in small letters: "mean" for "avg".
 std::string_view find_reduction_synonym(std::string_view name);
 
 } // namespace tilefold

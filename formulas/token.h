@@ -24,7 +24,8 @@ enum class Level : std::uint8_t { None, Or, And, Comparison, Sum, Product };
 struct Token {
     TokenKind kind = TokenKind::End;
     bool space_before = false;
-    /// Name: typed with a symbol or a Greek letter, so never a function.
+    /// Whether a Name is typed with a symbol or a Greek letter, and so is
+    /// never a function.
     bool symbolic = false;
     bool is_integer = false; ///< Number: digits only
     ast::Axes axes = ast::Axes::None;

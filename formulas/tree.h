@@ -32,7 +32,7 @@ public:
     ast::NodeId multiply_implicitly(ast::NodeId left, ast::NodeId right,
                                     Span span);
 
-    /// `||v||` is one norm.
+    /// Marks the bars of `||v||`, which is one norm.
     void mark_double_bars(ast::NodeId norm, Span span);
 
     const ast::Node& operator[](ast::NodeId id) const { return formula_[id]; }

@@ -26,12 +26,13 @@ std::size_t first_invalid(std::string_view text);
 /// The normal form NFKC; the text itself if it is not UTF-8.
 std::string nfkc(std::string_view text);
 
-/// Columns of a terminal: 0 for a combining mark, 2 for a wide character.
+/// Returns the columns of a terminal that a character takes: 0 for a combining
+/// mark, 2 for a wide character.
 int width(char32_t code);
 
-/// White space, line ends, and invisible format characters.
+/// Whether it is white space, a line end, or an invisible format character.
 bool is_space(char32_t code);
-/// Control characters, which are never shown.
+/// Whether it is a control character, which is never shown.
 bool is_control(char32_t code);
 bool starts_name(char32_t code);
 bool continues_name(char32_t code);

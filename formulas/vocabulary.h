@@ -16,24 +16,25 @@ struct Vocabulary {
     struct Arity {
         int least = -1;
         int most = -1;
-        /// A named formula: what a formula defines or is given under that
-        /// name wins over it.
+        /// Whether the function is a named formula: what a formula defines or
+        /// is given under that name wins over it.
         bool weak = false;
-        /// Of a reduction that takes functions (fold_j): so many arguments
-        /// are values, the rest name definitions.
+        /// So many arguments of a reduction that takes functions (fold_j) are
+        /// values; the rest name definitions.
         int values = std::numeric_limits<int>::max();
     };
     std::function<Arity(std::string_view)> function;
-    /// The same for a reduction's stem ("sum", "argkmin"), its body counted.
+    /// Returns the arity of a reduction's stem ("sum", "argkmin"), its body
+    /// counted.
     std::function<Arity(std::string_view)> reduction;
-    /// Names to offer when an unknown one is met ("did you mean …").
+    /// Returns names to offer when an unknown one is met ("did you mean …").
     std::function<std::vector<std::string>()> names;
     /// Whether a factor that is the same for all terms of a reduction may stand
     /// inside or outside (sum, mean); may be unset.
     std::function<bool(std::string_view)> is_linear = {};
-    /// The spelling here of a KeOps operation ("Exp": "exp", "Mult": "*") and
-    /// of a KeOps reduction ("ArgKMin": "argkmin"); empty where there is none.
-    /// Only parse_keops asks; may be unset.
+    /// Returns the spelling here of a KeOps operation ("Exp": "exp", "Mult":
+    /// "*") and of a KeOps reduction ("ArgKMin": "argkmin"); it is empty where
+    /// there is none. Only parse_keops asks; it may be unset.
     std::function<std::string(std::string_view)> keops_operation = {};
     std::function<std::string(std::string_view)> keops_reduction = {};
 };

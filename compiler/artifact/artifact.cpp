@@ -9,7 +9,7 @@
 namespace tilefold {
 namespace {
 
-/// Every field of a Layout but `real`, with its name in the header.
+/// Visits every field of a Layout but `real`, with its name in the header.
 template <typename Layout, typename Visit>
 void visit_fields(Layout& layout, Visit visit) {
     visit("constants", layout.constants);
@@ -51,7 +51,7 @@ Fields header_of(const Artifact& artifact) {
     return header;
 }
 
-/// False where the number type is none. Throws FieldError.
+/// Returns false where the number type is none. Throws FieldError.
 bool read_header(const Fields& header, Artifact& artifact) {
     visit_fields(artifact.layout, [&](const char* name, auto& value) {
         header.get(in_layout(name), value);

@@ -21,7 +21,8 @@ struct Entries {
                   reduce = absent, zip = absent, dense = absent;
 };
 
-/// visit(name, offset) for every entry; the name is that of the function.
+/// Calls visit(name, offset) for every entry; the name is that of the
+/// function.
 template <typename Some, typename Visit>
 void visit_entries(Some& entries, Visit visit) {
     visit("prepare", entries.prepare);
@@ -45,11 +46,11 @@ struct Layout {
     std::int64_t row_multiple = 64;     ///< state stride is a multiple of this
     std::int64_t row_block = 1024;      ///< most rows of one accumulate
     std::int64_t panel = 256; ///< columns are cut at multiples of this
-    /// Estimated nanoseconds of one pair on one core, for cutting calls …
+    /// Estimated nanoseconds of one pair on one core, by which calls are cut …
     double nanoseconds = 1;
     double nanoseconds_per_width = 0; ///< … plus this times call->width
-    /// Of packing a row, which every call does anew, and a column, which every
-    /// block of rows does.
+    /// Estimated nanoseconds of packing a row, which every call does anew, and
+    /// a column, which every block of rows does.
     double row_nanoseconds = 0, column_nanoseconds = 0;
     bool uses_functions = false; ///< call->functions must be filled
     std::int32_t lanes = 16;     ///< of the vector functions
@@ -66,10 +67,10 @@ struct Artifact {
     double compile_milliseconds = 0;
 };
 
-/// One self-describing run of bytes (header as JSON, then the code); the
+/// Returns one self-describing run of bytes (the header, then the code); the
 /// disk cache adds its own magic and checksum around it.
 std::vector<std::byte> serialise(const Artifact& artifact);
-/// False where the bytes are no artifact.
+/// Returns false where the bytes are no artifact.
 bool deserialise(const std::byte* bytes, std::size_t size, Artifact& artifact);
 
 } // namespace tilefold

@@ -16,11 +16,11 @@ struct Container {
     std::span<const std::byte> code; ///< in the bytes that were read
 };
 
-/// Adds the code's size to the header.
+/// Returns the code behind the header, to which the code's size is added.
 std::vector<std::byte> with_header(Fields header,
                                    std::span<const std::byte> code);
-/// Of what with_header() made; none where lengths do not agree, or where the
-/// header holds no fields.
+/// Splits what with_header() made. Returns none where lengths do not agree, or
+/// where the header holds no fields.
 std::optional<Container> split_header(std::span<const std::byte> bytes);
 
 } // namespace tilefold

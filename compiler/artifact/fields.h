@@ -25,8 +25,8 @@ struct FieldError : std::runtime_error {
 
 class Fields {
 public:
-    /// Of a number, a bool or an enumerator; of another one of the name, in its
-    /// place.
+    /// Sets a field to a number, a bool or an enumerator; it replaces a field
+    /// that has the name already.
     template <class Value>
         requires std::is_arithmetic_v<Value> || std::is_enum_v<Value>
     void set(const std::string& name, Value value) {
@@ -41,7 +41,7 @@ public:
 
     bool has(std::string_view name) const { return values_.contains(name); }
 
-    /// These throw FieldError.
+    /// Both read a field into their second argument and throw FieldError.
     template <class Value>
         requires std::is_arithmetic_v<Value> || std::is_enum_v<Value>
     void get(std::string_view name, Value& value) const {
@@ -59,13 +59,13 @@ public:
         text = at(name);
     }
 
-    /// A line for each: its name, a space, its value.
+    /// Returns a line for each field: its name, a space, its value.
     std::string text() const;
-    /// Of what text() made; none of anything else.
+    /// Reads what text() made; returns none for anything else.
     static std::optional<Fields> parse(std::string_view text);
 
 private:
-    /// As it is written: bool and bytes as whole numbers.
+    /// Returns the value as it is written: bool and bytes as whole numbers.
     template <class Value> static auto number(Value value) {
         if constexpr (std::is_enum_v<Value>)
             return number(static_cast<std::underlying_type_t<Value>>(value));

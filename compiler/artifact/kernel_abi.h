@@ -39,23 +39,23 @@ struct tilefold_call {
     std::int64_t out_column;          ///< dense only: from column to column
     std::int64_t out_component;       ///< from component to component
     std::int64_t accumulate;          ///< 1: add to what `out` holds
-    /// Tiles of pairs met, and left out; where masks leave some out,
-    /// accumulate adds to both.
+    /// Two counts of tiles of pairs: those that were met, and those that were
+    /// left out. Accumulate adds to both where masks leave some out.
     std::int64_t* tiles;
-    /// Not 0 afterwards where a quotient that is computed ahead of the pairs
-    /// had a divisor whose reciprocal is flushed to 0. Results mean nothing
-    /// then; Program::divided computes them.
+    /// This is not 0 afterwards where a quotient that is computed ahead of the
+    /// pairs had a divisor whose reciprocal is flushed to 0. Results mean
+    /// nothing then; Program::divided computes them.
     std::int64_t* flushed;
-    /// Asked with `watcher` while prepare takes long: 0 where it should leave
-    /// off. Null: nobody is asked.
+    /// Asked with `watcher` while prepare takes long; it returns 0 where
+    /// prepare should leave off. Null: nobody is asked.
     std::int64_t (*goes_on)(void* watcher);
     void* watcher;
 };
 
-/// Values on {}: reads parameters and literals, writes call->constants; not
-/// all of them where call->goes_on said so.
+/// Computes the values on {}: it reads parameters and literals and writes
+/// call->constants, but not all of them where call->goes_on said so.
 typedef void tilefold_prepare(tilefold_call* call);
-/// The monoid's identity in rows [0, stride) of every slot.
+/// Writes the monoid's identity to rows [0, stride) of every slot.
 typedef void tilefold_init(const tilefold_call* call, double* state,
                            std::int64_t stride);
 /// Adds columns [j0, j1) to the state of rows [i0, i1), panel by panel from j0
@@ -64,26 +64,28 @@ typedef void tilefold_accumulate(const tilefold_call* call, std::int64_t i0,
                                  std::int64_t i1, std::int64_t j0,
                                  std::int64_t j1, double* state,
                                  std::int64_t stride, char* scratch);
-/// into ⊕= from, for `rows` rows; `from` covers later columns (or rows).
+/// Merges into ⊕= from, for `rows` rows; `from` covers later columns (or
+/// rows).
 typedef void tilefold_merge(const tilefold_call* call, double* into,
                             const double* from, std::int64_t stride,
                             std::int64_t rows);
-/// Rows [0, rows) onto row 0; others mean nothing afterwards. Only of sums and
-/// the like: by merge() else, the upper half onto the lower.
+/// Merges rows [0, rows) onto row 0; other rows mean nothing afterwards. There
+/// is a fold for sums and the like only; else merge() puts the upper half onto
+/// the lower.
 typedef void tilefold_fold(const tilefold_call* call, double* state,
                            std::int64_t stride, std::int64_t rows);
-/// The epilogue: results of rows [i0, i1) to call->out.
+/// Runs the epilogue, which writes the results of rows [i0, i1) to call->out.
 typedef void tilefold_finalise(const tilefold_call* call, std::int64_t i0,
                                std::int64_t i1, const double* state,
                                std::int64_t stride, char* scratch);
-/// Results of rows [i0, i1) from all columns, at most Layout::panel of them, to
-/// call->out; at most Layout::row_block rows.
+/// Writes the results of rows [i0, i1) from all columns, at most Layout::panel
+/// of them, to call->out; at most Layout::row_block rows.
 typedef void tilefold_reduce(const tilefold_call* call, std::int64_t i0,
                              std::int64_t i1, char* scratch);
-/// The pair term at (row k, column k) for k in [k0, k1), to call->out.
+/// Writes the pair term at (row k, column k) for k in [k0, k1) to call->out.
 typedef void tilefold_zip(const tilefold_call* call, std::int64_t k0,
                           std::int64_t k1, char* scratch);
-/// The pair term of rows [i0, i1) and columns [j0, j1), to call->out.
+/// Writes the pair term of rows [i0, i1) and columns [j0, j1) to call->out.
 typedef void tilefold_dense(const tilefold_call* call, std::int64_t i0,
                             std::int64_t i1, std::int64_t j0, std::int64_t j1,
                             char* scratch);

@@ -18,12 +18,12 @@ struct Key {
     friend bool operator==(const Key&, const Key&) = default;
 };
 
-/// Of code for the canonical, oriented graph, printed without names, by a
-/// plan. `made_by`: what else the bytes follow from, such as an architecture
-/// and the version of a compiler.
+/// Returns the key of code for the canonical, oriented graph, printed without
+/// names, by a plan. `made_by` is what else the bytes follow from, such as an
+/// architecture and the version of a compiler.
 Key key_of(std::string_view graph, std::string_view plan,
            std::initializer_list<std::string_view> made_by);
-/// Of what is known about a program on a processor.
+/// Returns the key of what is known about a program on a processor.
 Key key_of(const Key& program, std::string_view processor);
 
 } // namespace tilefold

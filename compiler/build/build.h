@@ -17,10 +17,12 @@ namespace tilefold {
 /// its length, strides and values.
 struct ArgumentType {
     std::string name; ///< as passed, spelled(); build() normalises
-    /// Declared by tilefold.Vi/Vj/Pm; absent: the formula's subscripts say.
+    /// The axes that tilefold.Vi/Vj/Pm declared; where absent, the formula's
+    /// subscripts say them.
     std::optional<Axes> declared;
     DType dtype = DType::F64;
-    /// Of one point's value: 0 scalar, 1 vector, 2 matrix (parameters).
+    /// The rank of one point's value: 0 scalar, 1 vector, 2 matrix
+    /// (parameters).
     std::uint8_t rank = 0;
     std::int32_t rows = 1;
     std::int32_t columns = 1;
@@ -43,9 +45,9 @@ std::vector<FreeName> free_names(const ast::Formula& formula);
 Axes axes_of_result(const ast::Formula& formula,
                     std::span<const FreeName> names);
 
-/// The dtype a call computes in: NumPy's promotion over the i- and j-arrays;
-/// parameters never promote; integers of at most 16 bits give F32, wider ones
-/// F64; no i- or j-array: F64.
+/// Returns the dtype a call computes in. It is NumPy's promotion over the i-
+/// and j-arrays, and parameters never promote. Integers of at most 16 bits
+/// give F32, wider ones F64; without an i- or j-array it is F64.
 DType computing_dtype(std::span<const ArgumentType> arguments,
                       std::span<const FreeName> names);
 
@@ -62,15 +64,16 @@ ir::Graph build(const ast::Formula& formula,
 /// One differentiation of all results of the step before (at first, of the
 /// formula's one result).
 struct DerivationStep {
-    /// Reverse: a result for each name, its gradient, summed over the results
-    /// each times its cotangent. Forward: the results' derivatives where each
-    /// named argument moves along its tangent.
+    /// Reverse gives a result for each name: its gradient, summed over the
+    /// results, each times its cotangent. Forward gives the results'
+    /// derivatives where each named argument moves along its tangent.
     enum class Kind : std::uint8_t { Reverse, Forward };
     Kind kind = Kind::Reverse;
     std::vector<std::string> names; ///< of arguments, normalised
     bool keeps_values = false;      ///< the results of before come first
-    /// Name of the one cotangent or tangent; of several, each has "_" and the
-    /// name of its argument ("value" of the formula's result) added.
+    /// The name of the one cotangent or tangent. Where there are several, each
+    /// has "_" and the name of its argument added ("value" for the formula's
+    /// result).
     std::string seed;
 
     friend bool operator==(const DerivationStep&,
@@ -98,16 +101,17 @@ std::vector<SeedRole> seeds_of(const Derivation& derivation);
 struct DerivedGraph {
     ir::Builder builder;
     std::vector<ir::ValueId> results;
-    /// By result: "" for the formula's own, "x" for what is like an argument;
-    /// spelled(), for the imaginary part of the result before it.
+    /// For each result, "" if it is the formula's own and "x" if it is like an
+    /// argument; spelled(), if it is the imaginary part of the result before
+    /// it.
     std::vector<std::string> labels;
     /// The type a result is to have: its value may have fewer axes, or be one
     /// scalar for all components.
     std::vector<Type> types;
 };
 
-/// As build(); `arguments` hold the seeds too. A missing cotangent of a scalar
-/// result is 1.
+/// Builds the derivatives as build() builds a formula; `arguments` hold the
+/// seeds too. A missing cotangent of a scalar result is 1.
 DerivedGraph build_derived(const ast::Formula& formula,
                            std::span<const ArgumentType> arguments,
                            const Derivation& derivation,

@@ -44,7 +44,7 @@ std::vector<ComplexParts> parse_rows() {
     return all;
 }
 
-/// Null where the operation does not take such operands.
+/// Returns null where the operation does not take such operands.
 const ComplexParts* find_parts(Op op, std::string_view operands) {
     static const std::vector<ComplexParts> all = parse_rows();
     for (std::size_t k = 0; k < all.size(); ++k)
@@ -53,7 +53,7 @@ const ComplexParts* find_parts(Op op, std::string_view operands) {
     return nullptr;
 }
 
-/// Of a complex argument, and of a real one.
+/// The parts of a function of a complex argument, and of a real one.
 struct FunctionParts {
     ComplexParts of_complex, of_real;
 };
@@ -92,7 +92,7 @@ ValueId GraphBuild::real_part(ValueId id) const {
     return is_complex(id) ? builder_[id].operands[0] : id;
 }
 
-/// No value for the imaginary part of a real one.
+/// Returns no_value for the imaginary part of a real value.
 ValueId GraphBuild::imaginary_part(ValueId id) const {
     return is_complex(id) ? builder_[id].operands[1] : ir::no_value;
 }
@@ -108,7 +108,7 @@ ValueId GraphBuild::complex(ValueId real, ValueId imaginary, Span span) {
     return builder_.complex(real, imaginary, span);
 }
 
-/// What stands for the operands in a row of complex.def.
+/// Returns what stands for the operands in a row of complex.def.
 Bindings GraphBuild::bind_parts(std::span<const ValueId> operands,
                                 Span span) const {
     Bindings bindings;
@@ -134,8 +134,8 @@ ValueId GraphBuild::expand_parts(const ComplexParts& parts,
                    bindings.span);
 }
 
-/// Builder::apply, where operands may be complex or uint64, or of one component
-/// beside more.
+/// Does what Builder::apply does where operands may be complex or uint64, or
+/// of one component beside more.
 ValueId GraphBuild::operation(Op op, std::span<const ValueId> given,
                               Span span) {
     std::vector<ValueId> operands(given.begin(), given.end());
@@ -171,7 +171,7 @@ ValueId GraphBuild::complex_function(const ComplexFunctionRow& row, ValueId a,
                    type);
 }
 
-/// z^n by squaring.
+/// Returns z^n by squaring.
 ValueId GraphBuild::complex_power(ValueId base, std::int64_t exponent,
                                   Span span) {
     if (exponent < 0)
@@ -187,7 +187,7 @@ ValueId GraphBuild::complex_power(ValueId base, std::int64_t exponent,
     return exponent % 2 ? operation(Op::Mul, {square, base}, span) : square;
 }
 
-/// Sums and weighted means, part by part; all others are refused.
+/// Reduces sums and weighted means part by part; all others are refused.
 ValueId GraphBuild::complex_reduction(ir::Reduction reduction, Axes over,
                                       std::vector<ValueId> operands, Span span,
                                       ir::Pairs pairs) {

@@ -7,14 +7,15 @@
 
 namespace tilefold {
 
-/// Whether it is a row of composites.def: kernels have no such operation.
+/// Whether the operation is a row of composites.def: kernels have no such
+/// operation.
 bool is_composite(ir::Op op);
 
-/// The formula of a row of composites.def, of these operands.
+/// Expands the formula of a row of composites.def at these operands.
 ir::ValueId expand_composite(ir::Builder& builder, ir::Op op,
                              std::span<const ir::ValueId> operands, Span span);
 
-/// The graph with the formulas of composites.def in the place of their
+/// Returns the graph with the formulas of composites.def in the place of their
 /// operations, in the functions of its folds too.
 ir::Graph lower_composites(const ir::Graph& graph);
 

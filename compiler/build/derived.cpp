@@ -18,7 +18,8 @@ using Kind = DerivationStep::Kind;
 
 namespace {
 
-/// `label` of one of `count` results or arguments, or of an imaginary part.
+/// Returns the name of a cotangent or tangent: `label` is that of one of
+/// `count` results or arguments, or of an imaginary part.
 std::string seed_name(const std::string& seed, std::size_t count,
                       const std::string& label) {
     const auto [name, part] = parse_part(label);
@@ -26,7 +27,7 @@ std::string seed_name(const std::string& seed, std::size_t count,
         count == 1 ? seed : seed + "_" + (name.empty() ? "value" : name), part);
 }
 
-/// Results as a caller counts them.
+/// Counts results as a caller does, complex ones once.
 std::size_t count_whole(std::span<const std::string> labels) {
     return std::size_t(
         std::ranges::count_if(labels, std::not_fn(is_imaginary)));
@@ -45,12 +46,12 @@ Type gradient_type(const ir::Argument& argument, DType real) {
     return type;
 }
 
-/// How many numbers a point has, for messages.
+/// Says how many numbers a point has, for messages.
 template <class Array> std::string components_of(const Array& array) {
     return std::to_string(std::int64_t(array.rows) * array.columns);
 }
 
-/// The results after a step; those before it are `results`.
+/// Replaces `results`, those before a step, with those after it.
 void take_step(std::vector<ResultRole>& results, const DerivationStep& step) {
     if (step.kind == Kind::Forward)
         return;
@@ -142,7 +143,8 @@ GraphBuild::Results GraphBuild::results_of_value(ValueId value) {
     return results;
 }
 
-/// Names, each followed by that of its imaginary part if it is complex.
+/// Returns the names, each followed by that of its imaginary part if it is
+/// complex.
 std::vector<std::string>
 GraphBuild::with_imaginary(std::span<const std::string> names) const {
     std::vector<std::string> all;
@@ -155,8 +157,9 @@ GraphBuild::with_imaginary(std::span<const std::string> names) const {
     return all;
 }
 
-/// Before a derivative is taken: that of |v|² is 2v, but that of (√u)² has
-/// a root in it. Side by side in one list, the results are one graph.
+/// Simplifies before a derivative is taken: that of |v|² is 2v, but that of
+/// (√u)² has a root in it. Side by side in one list, the results are one
+/// graph.
 void GraphBuild::simplify_results(Results& results) {
     ValueId all = no_value;
     for (ValueId value : results.values)
@@ -222,13 +225,14 @@ ir::Argument GraphBuild::seed_argument(const ArgumentType& type,
             axes};
 }
 
-/// No array of a call is (N, M): not a cotangent, and not a result.
+/// Refuses arrays of (N, M), which no call has, neither as a cotangent nor as
+/// a result.
 void GraphBuild::refuse_pairs(const Type& type) const {
     if (type.axes == Axes::IJ)
         refuse(Code::NoReduction, formula_[formula_.root].span, {"N×M"});
 }
 
-/// What a result is multiplied by before it is differentiated.
+/// Returns what a result is multiplied by before it is differentiated.
 ValueId GraphBuild::cotangent(const std::string& name, const Type& type,
                               ValueId result) {
     const ArgumentType* given = find_seed(name);
@@ -307,7 +311,8 @@ const std::string& GraphBuild::name_of(ValueId leaf) const {
     return graph.arguments[std::size_t(graph[leaf].first)].name;
 }
 
-/// What reading an array on the other axis contributes to its gradient.
+/// Returns what reading an array on the other axis contributes to its
+/// gradient.
 ValueId GraphBuild::on_axis(ValueId adjoint, ValueId leaf, Axes axis) {
     return builder_.type(leaf).axes == axis ? adjoint
                                             : transposed(builder_, adjoint);
@@ -355,7 +360,8 @@ void GraphBuild::expect_argument(ValueId x, const ast::Node& node, Span span) {
                {argument.name, std::string(spelling_of(dtype))});
 }
 
-/// At one pair: nothing is summed but what a reduction inside f sums.
+/// Returns the gradient at one pair, where nothing is summed but what a
+/// reduction inside f sums.
 ValueId GraphBuild::gradient_at(ValueId f, ValueId x, ValueId cotangent,
                                 Order order) {
     const Type type = builder_.type(f);
@@ -434,7 +440,7 @@ ValueId GraphBuild::jacobian(ValueId f, ValueId x, Span span, Order order) {
     return all;
 }
 
-/// Σ_k of the derivative of v[k] when x moves along its k-th axis.
+/// Returns Σ_k of the derivative of v[k] when x moves along its k-th axis.
 ValueId GraphBuild::divergence(ValueId v, ValueId x, Span span, Order order) {
     const Type field = builder_.type(v), point = builder_.type(x);
     if (field.rank != point.rank || field.rows != point.rows || point.rank == 2)

@@ -21,7 +21,7 @@ using ir::Pairs;
 using ir::Reduction;
 using ir::ValueId;
 
-/// By value: whether it moves with one of `leaves`.
+/// Says for each value whether it moves with one of `leaves`.
 std::vector<bool> dependents(const Builder& builder, ValueId last,
                              std::span<const ValueId> leaves) {
     std::vector<bool> depends(last + 1);
@@ -37,8 +37,8 @@ std::vector<bool> dependents(const Builder& builder, ValueId last,
     return depends;
 }
 
-/// The derivative of `value` where `of` alone moves, along 1; what reductions
-/// give is held fixed.
+/// Returns the derivative of `value` where `of` alone moves, along 1; what
+/// reductions give is held fixed.
 ValueId derivative_along(Builder& builder, ValueId value, ValueId of) {
     const ValueId one =
         ir::conform(builder, builder.constant(1), builder.type(of));
@@ -51,14 +51,15 @@ ValueId zeros(Builder& builder, std::int64_t components) {
     return builder.broadcast(builder.constant(0), components);
 }
 
-/// Vectors side by side; those of no components are left out.
+/// Puts vectors side by side and leaves out those of no components.
 ValueId joined(Builder& builder, ValueId a, ValueId b) {
     if (a == no_value || b == no_value)
         return a == no_value ? b : a;
     return builder.concat(a, b);
 }
 
-/// The sum of `value` over axes; of what is the same along one, a product.
+/// Returns the sum of `value` over axes; along an axis on which it is the
+/// same, that is a product.
 ValueId summed(Builder& builder, ValueId value, Axes axes, Pairs pairs) {
     if (pairs != Pairs::All)
         return builder.reduce(Reduction::Sum, axes, std::span(&value, 1), 0, {},
@@ -104,7 +105,7 @@ void expect_rules(const Builder& builder, const Node& node) {
              {spelling_of_reduction(node)});
 }
 
-/// What an operand of `node` adds; no_value for nothing.
+/// Returns what an operand of `node` adds; no_value for nothing.
 ValueId by_rule(Builder& builder, const Rule& rule, const Bindings& bindings,
                 const Node& node) {
     switch (rule.kind) {
@@ -119,7 +120,7 @@ ValueId by_rule(Builder& builder, const Rule& rule, const Bindings& bindings,
     internal_error("a rule without a case");
 }
 
-/// d(base^n)
+/// Returns what the derivative of base^n adds to the adjoint of base.
 ValueId power_rule(Builder& builder, const Node& node, ValueId g) {
     const std::int64_t n = node.first;
     if (n == 0)
@@ -133,7 +134,7 @@ ValueId power_rule(Builder& builder, const Node& node, ValueId g) {
     return builder.apply(Op::Mul, {g, slope});
 }
 
-/// Adjoints, from the result down to the leaves.
+/// Computes adjoints, from the result down to the leaves.
 class Reverse {
 public:
     Reverse(Builder& builder, std::span<const Seed> seeds,
@@ -192,8 +193,9 @@ private:
         add(builder_, parts_[id], domain, adjoint);
     }
 
-    /// All that was added, summed over the axes that `id` does not have. What
-    /// is on both is for the pairs of the reductions that it goes into.
+    /// Returns all that was added, summed over the axes that `id` does not
+    /// have. What is on both axes is for the pairs of the reductions that it
+    /// goes into.
     Parts total(ValueId id) {
         Parts all;
         for (const auto& [domain, part] : parts_[id]) {
@@ -264,7 +266,7 @@ private:
                     {domain.axes | bound.over, bound.pairs});
     }
 
-    /// The adjoint of a slice, with zeros around it.
+    /// Returns the adjoint of a slice, with zeros around it.
     ValueId padded(const Node& node, ValueId g) {
         const Type type = builder_.type(node.operands[0]);
         if (type.rank == 0)
@@ -288,7 +290,7 @@ private:
         }
     }
 
-    /// G v and u G, G the adjoint of u vᵀ row after row.
+    /// Adds G v and u G, where G is the adjoint of u vᵀ row after row.
     void propagate_outer(const Node& node, ValueId g, Domain domain) {
         const ValueId u = node.operands[0], v = node.operands[1];
         const std::int64_t rows = builder_.type(u).rows;
@@ -313,8 +315,8 @@ private:
     std::vector<Parts> parts_; ///< by value: what its users added
 };
 
-/// Tangents, from the leaves up. If another derivative follows, that of a
-/// number with a root in it is made of its gradient, which knows limits.
+/// Computes tangents, from the leaves up. If another derivative follows, that
+/// of a number with a root in it is made of its gradient, which knows limits.
 class Forward {
 public:
     Forward(Builder& builder, ValueId result, std::span<const Moving> leaves,
@@ -340,7 +342,8 @@ public:
     }
 
 private:
-    /// By value: whether its tangent is that of others, or of the result.
+    /// Says for each value whether its tangent is needed for others, or for
+    /// the result.
     std::vector<bool> find_wanted() const {
         std::vector<bool> wanted(result_ + 1);
         wanted[result_] = true;
@@ -351,7 +354,7 @@ private:
         return wanted;
     }
 
-    /// Numbers that move by a root, and by no reduction.
+    /// Finds numbers that move by a root, and by no reduction.
     void find_roots() {
         const std::vector<bool> moves = dependents(builder_, result_, leaves_);
         std::vector<bool> reduces(result_ + 1);
@@ -426,7 +429,7 @@ private:
         }
     }
 
-    /// A part of a list: its tangent, or zeros.
+    /// Returns the tangent of a part of a list, or zeros.
     ValueId part(ValueId operand) {
         const Type type = builder_.type(operand);
         const ValueId moving = tangents_[operand];

@@ -25,7 +25,8 @@ namespace tilefold {
 /// Whether another derivative of this one is taken.
 enum class Order : std::uint8_t { Last, Inner };
 
-/// What moves: or does what a reduction gives stay as it is?
+/// Whether a derivative goes through reductions, or what these give stays as
+/// it is.
 enum class Through : std::uint8_t { Reductions, PairsOnly };
 
 /// The adjoints of `leaves`, where `result` has the adjoint `seed`: each has
@@ -36,7 +37,8 @@ std::vector<ir::ValueId> reverse(ir::Builder& builder, ir::ValueId result,
                                  ir::ValueId seed,
                                  std::span<const ir::ValueId> leaves, Axes kept,
                                  Order order);
-/// Of several results at once.
+/// A result with its adjoint, where several results are differentiated at
+/// once.
 struct Seed {
     ir::ValueId result, adjoint;
     Axes axes; ///< of the result; its value may be the same along some
@@ -55,8 +57,8 @@ ir::ValueId forward(ir::Builder& builder, ir::ValueId result,
                     std::span<const Moving> leaves, Order order,
                     Through through = Through::Reductions);
 
-/// `value` with i and j exchanged: what it is at (j, i), where both axes have
-/// the same points.
+/// Returns `value` with i and j exchanged: what it is at (j, i), where both
+/// axes have the same points.
 ir::ValueId transposed(ir::Builder& builder, ir::ValueId value);
 
 } // namespace tilefold

@@ -18,7 +18,7 @@ namespace tilefold {
 struct Bindings {
     std::map<std::string, ir::ValueId> values;
     Span span = {}; ///< for messages, and of the nodes made
-    /// What the rule calls j, and K, where it is of a reduction.
+    /// The axes that a reduction's rule calls j; `count` is what it calls K.
     Axes over = Axes::None;
     std::int64_t count = 0;
     ir::Pairs pairs = ir::Pairs::All;
@@ -28,11 +28,12 @@ struct Bindings {
 ir::ValueId expand(ir::Builder& builder, const ast::Formula& rule,
                    const Bindings& bindings);
 
-/// How many points an axis has, as a number on {}: an argument that the
-/// runtime gives.
+/// Returns how many points an axis has, as a number on {}: an argument that
+/// the runtime gives.
 ir::ValueId length_of(ir::Builder& builder, Axes axes);
 
-/// How many points a reduction meets: as many as there are, or as were chosen.
+/// Returns how many points a reduction meets: as many as there are, or as were
+/// chosen.
 ir::ValueId count_of(ir::Builder& builder, Axes over, ir::Pairs pairs);
 
 } // namespace tilefold

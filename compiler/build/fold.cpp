@@ -15,9 +15,11 @@ using ir::ValueId;
 
 namespace {
 
-/// Components of a state, and of a term: they live in registers.
+/// A state and a term have at most so many components, since they live in
+/// registers.
 constexpr std::int32_t most_components = 64;
-/// Numbers on {} that the functions read: each is loaded at every entry.
+/// The functions read at most so many numbers on {}: each is loaded at every
+/// entry.
 constexpr std::int32_t most_given = 512;
 
 bool same_shape(const Type& a, const Type& b) {
@@ -40,7 +42,7 @@ Code code_of(FoldLaw law) {
 
 } // namespace
 
-/// fold_j(terms, initial, accumulate, merge, finalise), taken apart. Where
+/// The operands of fold_j(terms, initial, accumulate, merge, finalise). Where
 /// merge accumulates, both are one function.
 struct GraphBuild::FoldCall {
     FoldCall(const Scope& scope, const ast::Node& node,
@@ -135,7 +137,7 @@ void GraphBuild::check_given(const FoldCall& call, ValueId given) const {
                 std::to_string(count), std::to_string(most_given)});
 }
 
-/// No name of a formula; one for each shape.
+/// Makes a placeholder, one for each shape, whose name no formula can have.
 ValueId GraphBuild::placeholder(std::string_view name, const Type& type,
                                 Span span) {
     const std::string shape =

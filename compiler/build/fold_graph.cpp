@@ -15,7 +15,7 @@ using ir::ValueId;
 
 namespace {
 
-/// By value: whether it is more than the constants of rules.
+/// Says for each value whether it is more than the constants of rules.
 std::vector<bool> varying(const Graph& graph) {
     std::vector<bool> varies;
     for (const Node& node : graph.nodes)
@@ -26,7 +26,7 @@ std::vector<bool> varying(const Graph& graph) {
     return varies;
 }
 
-/// The place of a graph's argument in Fold's order, with a type for it.
+/// Makes the argument that has this place in Fold's order, with a type for it.
 ValueId leaf(Builder& into, std::size_t role, DType dtype, Type type,
              Axes axes) {
     return into.argument({std::string(ir::fold_arguments[role]), dtype,
@@ -102,7 +102,7 @@ ValueId FoldGraphs::read_given(Builder& into, ValueId id) const {
     return into.apply(Op::NotEqual, {part, zero});
 }
 
-/// What is moved with its operands, in the order of the graph.
+/// Copies what is moved with its operands, in the order of the graph.
 ValueId FoldGraphs::copied(Builder& into, std::map<ValueId, ValueId>& made,
                            ValueId root) const {
     const std::vector<bool> below =

@@ -25,15 +25,16 @@ class FoldGraphs {
 public:
     FoldGraphs(ir::Builder& builder, std::span<const FoldBody> bodies);
 
-    /// The vector on {} that the graphs read; no_value where they read none.
+    /// Returns the vector on {} that the graphs read, or no_value where they
+    /// read none.
     ir::ValueId given() const { return given_; }
-    /// Whether it depends on more than the formula's numbers.
+    /// Whether that vector depends on more than the formula's numbers.
     bool reads_parameters() const;
-    /// The graph of a body, computing in `real`.
+    /// Returns the graph of a body, computing in `real`.
     ir::Graph graph(const FoldBody& body, DType real) const;
 
 private:
-    /// By value: what a body computes of its placeholders.
+    /// Says for each value whether a body computes it from its placeholders.
     std::vector<bool> moved_of(const FoldBody& body) const;
     void give(ir::ValueId id);
     ir::ValueId read_given(ir::Builder& into, ir::ValueId id) const;

@@ -16,9 +16,9 @@ using State = std::vector<double>;
 /// Numbers that floating-point arguments are drawn from.
 enum class Sample : std::uint8_t { Normal, Positive, Whole };
 constexpr Sample samples[] = {Sample::Normal, Sample::Positive, Sample::Whole};
-/// Choices of the parameters.
+/// The parameters are drawn so many times.
 constexpr int choices = 4;
-/// Terms of a trial: 3 make the state a, 2 b, 1 c, one is added.
+/// A trial draws so many terms: 3 make the state a, 2 b, 1 c, one is added.
 constexpr std::int64_t terms_drawn = 7;
 /// Points on an axis, as far as a term can tell.
 constexpr double axis_length = 64;
@@ -28,7 +28,7 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
     return hash ^ hash >> 29;
 }
 
-/// Between 0 and 1, both excluded.
+/// Returns a number between 0 and 1, both excluded.
 double uniform(std::uint64_t hash) {
     hash = mixed(mixed(hash, 1), 2);
     return (double(hash >> 12) + 0.5) * 0x1p-52;
@@ -78,7 +78,7 @@ private:
     int choice_;
 };
 
-/// The graph's result at one point of each axis.
+/// Returns the graph's result at one point of each axis.
 State value_at(const ir::Graph& graph, const Draw& draw, std::int64_t point) {
     const auto read = [&](std::size_t number, std::int64_t at, std::int32_t row,
                           std::int32_t column) {
@@ -104,7 +104,7 @@ double size_of_state(const State& state) {
     return size;
 }
 
-/// `scale`: the size of what the states were computed from.
+/// `scale` is the size of what the states were computed from.
 bool close(const State& a, const State& b, double scale) {
     const auto equal = [&](double x, double y) {
         const double size = std::max(std::abs(x), std::abs(y));
@@ -114,7 +114,7 @@ bool close(const State& a, const State& b, double scale) {
     return std::ranges::equal(a, b, equal);
 }
 
-/// "[1, 0.5]"
+/// Prints a state as "[1, 0.5]".
 std::string text_of(const State& state) {
     std::string text;
     for (double x : state) {

@@ -26,9 +26,10 @@ enum class FoldLaw : std::uint8_t {
 struct FoldOperands {
     ir::Graph terms, initial;
     std::optional<ir::Graph> given;
-    /// Of the functions: their laws may hold for some parameters only, and
-    /// count as broken where they are at every choice of them. Those of an
-    /// initial state that reads parameters hold at all choices, or are broken.
+    /// Whether the functions read parameters. Their laws may then hold for
+    /// some parameters only, and count as broken where they are at every
+    /// choice of them. The laws of an initial state that reads parameters hold
+    /// at all choices, or are broken.
     bool reads_parameters = false;
 };
 
@@ -38,7 +39,8 @@ struct BrokenLaw {
     std::array<std::string, 3> states; ///< a, b (or f) and c, as the law has
 };
 
-/// The first law that does not hold. Terms and states with a NaN say nothing.
+/// Returns the first law that does not hold. Terms and states with a NaN say
+/// nothing.
 std::optional<BrokenLaw> find_broken_law(const ir::Fold& fold,
                                          const FoldOperands& operands);
 

@@ -110,7 +110,7 @@ private:
             known.span = node.span;
     }
 
-    /// Points at the later of the two.
+    /// The error points at the later of the two uses.
     [[noreturn]] void mixed_roles(const ast::Node& node,
                                   const FreeName& known) const {
         const auto [first, second] =
@@ -250,8 +250,8 @@ public:
     }
 
 private:
-    /// Once: a chain of definitions that read each other twice has more paths
-    /// than there is time.
+    /// Walks each definition once: a chain of definitions that read each other
+    /// twice has more paths than there is time.
     Axes of_definition(const ast::Definition& definition, const Bound& bound) {
         const auto [place, is_new] =
             known_.try_emplace({definition.body, bound}, Axes::None);

@@ -29,7 +29,7 @@ std::vector<FreeName> free_of(const std::vector<NameUse>& uses) {
     return names;
 }
 
-/// "x, y and l"
+/// Joins names as "x, y and l".
 std::string join(const std::vector<std::string>& names) {
     if (names.empty())
         return "no arguments";
@@ -53,7 +53,7 @@ std::string role(Axes axes) {
     internal_error("axes without a name");
 }
 
-/// The nodes below `root`, children first.
+/// Returns the nodes below `root`, children first.
 std::vector<NodeId> nodes_below(const Formula& formula, NodeId root) {
     std::set<NodeId> seen{root};
     std::vector<NodeId> path{root};
@@ -67,7 +67,8 @@ std::vector<NodeId> nodes_below(const Formula& formula, NodeId root) {
     return {seen.begin(), seen.end()};
 }
 
-/// Of `nodes`, what a function of derivatives.def takes the derivative of.
+/// Returns those of `nodes` that a function of derivatives.def takes the
+/// derivative of.
 std::set<NodeId> differentiated_of(const Formula& formula,
                                    const std::vector<NodeId>& nodes) {
     std::set<NodeId> all;
@@ -99,7 +100,8 @@ void GraphBuild::refuse(Code code, Span span,
     fail(code, {own_ ? formula_.text : builder_.formula(), span}, texts);
 }
 
-/// Matches what is given with what is read; every complaint about names.
+/// Matches what is given with what is read, and makes every complaint about
+/// names.
 void GraphBuild::read_arguments() {
     for (NameUse& use : names_read(formula_)) {
         uses_.emplace(use.name.name, use);
@@ -166,7 +168,7 @@ void GraphBuild::check_known(const std::string& name,
     fail(Code::UnknownArgument, {argument.name, join(names)});
 }
 
-/// Of a bare name the declaration says the axis; elsewhere it has to agree.
+/// The declaration says the axis of a bare name; elsewhere it has to agree.
 void GraphBuild::take_role(NameUse& use, const ArgumentType& argument) const {
     if (!argument.declared)
         return;
@@ -178,7 +180,8 @@ void GraphBuild::take_role(NameUse& use, const ArgumentType& argument) const {
                {use.name.name, role(declared), role(use.name.axes)});
 }
 
-/// sum_k is a name like any other; one that nobody passes is a mistake.
+/// Refuses names such as sum_k that nobody passes: sum_k is a name like any
+/// other, but then it is a mistake.
 void GraphBuild::check_reduction_axes() const {
     for (const std::string& name : names_) {
         const std::size_t bar = name.rfind('_');
@@ -256,7 +259,8 @@ void GraphBuild::check_reductions(const ir::Graph& graph,
                 spelling_of_reduction(*first)});
 }
 
-/// Somebody says how many points there are on every axis that is counted.
+/// Checks that somebody says how many points there are on every axis that is
+/// counted.
 void GraphBuild::check_axes(const ir::Graph& graph) const {
     Axes counted = Axes::None;
     for (const ir::Argument& argument : graph.arguments)
@@ -368,7 +372,8 @@ ValueId GraphBuild::name(Scope& scope, const ast::Node& node) {
     return variable(node.name, use.name.axes, node.span);
 }
 
-/// Over both axes, points are numbered row after row.
+/// Returns the index of a point; over both axes, points are numbered row after
+/// row.
 ValueId GraphBuild::index(const Scope& scope, const ast::Node& node) {
     const Span span = span_of(scope, node);
     if (!scope.rule)
@@ -413,8 +418,8 @@ GraphBuild::find_definition(const Scope& scope, const std::string& name) const {
     return nullptr;
 }
 
-/// Of a definition's body; that of a named formula reads x, y and l of its
-/// call.
+/// Returns the scope of a definition's body; that of a named formula reads x,
+/// y and l of its call.
 GraphBuild::Scope GraphBuild::inner_of(const Scope& scope) {
     Scope inner{.formula = scope.formula,
                 .depth = scope.depth + 1,

@@ -23,7 +23,7 @@
 
 namespace tilefold {
 
-/// What operands are called in rules of complex.def, unsigned.def and
+/// The names of operands in rules of complex.def, unsigned.def and
 /// composites.def.
 inline constexpr const char* operand_letters[] = {"a", "b", "c"};
 
@@ -37,7 +37,7 @@ class GraphBuild {
 public:
     GraphBuild(const ast::Formula& formula,
                std::span<const ArgumentType> arguments, ir::Pairs pairs);
-    /// Of a rule of a table, inside a graph that grows elsewhere.
+    /// Evaluates a rule of a table, inside a graph that grows elsewhere.
     GraphBuild(const ast::Formula& rule, ir::Builder& builder);
     ir::Graph run();
     DerivedGraph derive(const Derivation& derivation,
@@ -52,22 +52,25 @@ private:
     struct Scope {
         const ast::Formula& formula;
         std::map<std::string, ir::ValueId> bound = {};
-        /// Of the call, where the body is sugar.def's or catalogue.def's.
+        /// The span of the call, where the body is sugar.def's or
+        /// catalogue.def's.
         std::optional<Span> call = {};
         int depth = 0;
-        /// Of a derivative at the node that is being evaluated.
+        /// The order of a derivative at the node that is being evaluated.
         Order order = Order::Last;
         Values values = {};
-        /// Of a rule of reductions.def.
+        /// The bindings, where the body is a rule of reductions.def.
         const Bindings* rule = nullptr;
-        /// Whose body is evaluated, and the call of it; see Caller.
+        /// The call whose body is evaluated; see Caller.
         const Caller* caller = nullptr;
         /// Nodes whose vectors are rows, made by a transpose.
         std::set<ast::NodeId> rows = {};
 
-        /// What catalogue.def says is refused as a user's text would be.
+        /// Whether the body is catalogue.def's, in which what has two readings
+        /// is refused as in a user's text.
         bool is_named() const { return caller && caller->sugar.is_named; }
-        /// sugar.def and the rules act by component and have one reading.
+        /// Bodies of sugar.def and the rules act by component and have one
+        /// reading.
         bool acts_by_component() const { return call && !is_named(); }
     };
 
@@ -79,13 +82,13 @@ private:
     };
 
     /// A value with a condition as a factor: `value` where it holds, else 0.
-    /// No value: of the condition alone, or where there is none.
+    /// Without a value, the node is the condition alone, or has no condition.
     struct Masked {
         ir::ValueId condition = ir::no_value;
         ir::ValueId value = ir::no_value;
     };
 
-    // build.cpp: arguments, names, definitions, the finished formula
+    // graph_build.cpp: arguments, names, definitions, the finished formula
     void read_arguments();
     void check_known(const std::string& name, const ArgumentType& argument);
     void check_given(const NameUse& use) const;
@@ -108,7 +111,7 @@ private:
     const ast::Definition* find_definition(const Scope& scope,
                                            const std::string& name) const;
 
-    // build_notations.cpp
+    // notations.cpp
     ir::ValueId size(const std::string& name, Span span);
     std::int32_t components_of_points(Span span) const;
     bool is_transpose(const Scope& scope, const ast::Node& node) const;
@@ -125,7 +128,7 @@ private:
                             Span span);
     ir::ValueId masked(Scope& scope, const ast::Node& node, Span span);
 
-    // build_refusals.cpp
+    // refusals.cpp
     [[noreturn]] void refuse_missing(const NameUse& use) const;
     void check_points(std::span<const ir::ValueId> operands, Span span) const;
     void check_matrix(const Scope& scope, const ast::Node& node, Type left,
@@ -134,7 +137,7 @@ private:
     void check_scale(const Sugar& sugar, const std::string& name,
                      const Type& type, Span span) const;
 
-    // build_complex.cpp
+    // complex.cpp
     bool is_complex(ir::ValueId id) const;
     ir::ValueId real_part(ir::ValueId id) const;
     ir::ValueId imaginary_part(ir::ValueId id) const;
@@ -155,7 +158,7 @@ private:
                                   std::vector<ir::ValueId> operands, Span span,
                                   ir::Pairs pairs);
 
-    // build_unsigned.cpp
+    // unsigned.cpp
     bool is_unsigned(ir::ValueId id) const;
     bool any_unsigned(std::span<const ir::ValueId> operands) const;
     ir::ValueId unsigned_of_bits(ir::ValueId bits, Span span);
@@ -176,7 +179,7 @@ private:
                                    std::int64_t k, Span span, ir::Pairs pairs);
     ir::ValueId real_of_table(ir::ValueId found, Span span);
 
-    // build_derived.cpp
+    // derived.cpp
     struct Results {
         std::vector<ir::ValueId> values;
         std::vector<Type> types;
@@ -211,7 +214,7 @@ private:
     void expect_argument(ir::ValueId x, const ast::Node& node, Span span);
 
     // shape_functions.cpp
-    /// As many components may be made one by one.
+    /// Refuses to make more components one by one than may be.
     void check_written_out(std::int64_t count, Span span) const;
     ir::ValueId shape_function(Scope& scope, const ast::Node& node,
                                ShapeFunction shape_function);
@@ -232,8 +235,8 @@ private:
     [[noreturn]] void refuse_shape(const ast::Node& node, std::string found,
                                    std::string expected, Span span) const;
 
-    // build_tensors.cpp
-    /// Shapes of two arrays, and the axes that are summed over.
+    // tensors.cpp
+    /// The shapes of two arrays, and the axes that are summed over.
     struct TensorPair {
         std::vector<std::int64_t> f, g, axes_f, axes_g;
     };
@@ -249,7 +252,7 @@ private:
     ir::ValueId bspline(Scope& scope, const ast::Node& node, Span span);
     ir::ValueId softdtw(Scope& scope, const ast::Node& node, Span span);
 
-    // build_operations.cpp
+    // operations.cpp
     void keep_zeros(const Scope& scope, const ast::Node& node,
                     std::span<ir::ValueId> operands);
     ir::ValueId as_scalar(ir::ValueId id, Span span);
@@ -281,7 +284,7 @@ private:
     ir::ValueId list(std::span<const ir::ValueId> parts, Span span);
     ir::ValueId unsigned_list(std::span<const ir::ValueId> numbers, Span span);
 
-    // build_reductions.cpp
+    // reductions.cpp
     ir::ValueId reduce(Scope& scope, const ast::Node& node);
     bool merge_reductions(ir::Reduction reduction, Axes& over,
                           ir::ValueId& body);
@@ -305,7 +308,7 @@ private:
     ir::Pairs pairs_met(std::span<const ir::ValueId> operands,
                         const ast::Node& outer, Span span);
 
-    // build_fold.cpp
+    // fold.cpp
     struct FoldCall;
     ir::ValueId fold(Scope& scope, const ast::Node& node);
     void check_state(const FoldCall& call) const;
@@ -333,14 +336,14 @@ private:
     std::map<ast::NodeId, ir::ValueId> slots_;
     std::map<std::string, ir::ValueId> definitions_; ///< values, once made
     std::map<ir::ValueId, Masked> masks_;
-    /// By result of guarded_sum(): the plain sum in it.
+    /// For each result of guarded_sum(), the plain sum in it.
     std::map<ir::ValueId, ir::ValueId> guarded_;
-    /// By value: a Reduce it depends on, or no_value.
+    /// For each value, a Reduce that it depends on, or no_value.
     std::vector<ir::ValueId> reduced_;
     std::size_t steps_ = 0;
 };
 
-/// A number, or minus a number, as typed.
+/// Returns the value of a node that is a number, or minus a number, as typed.
 std::optional<double> literal_of(const ast::Formula& formula, ast::NodeId id);
 
 } // namespace tilefold

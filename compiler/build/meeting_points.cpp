@@ -19,7 +19,8 @@ using ir::Node;
 using ir::Op;
 using ir::ValueId;
 
-/// `value` with `zero` in place of `of`; what reductions give is held fixed.
+/// Returns `value` with `zero` in place of `of`; what reductions give is held
+/// fixed.
 ValueId at_zero(Builder& builder, ValueId value, ValueId of, ValueId zero) {
     const std::vector<bool> wanted =
         ir::reached(builder.graph(), std::span(&value, 1));

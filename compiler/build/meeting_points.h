@@ -25,13 +25,13 @@ namespace tilefold {
 /// Whether `op` has such a limit.
 bool has_limit(ir::Op op);
 
-/// The derivative of `value` along `of`, whatever else that moves; no_value
-/// where it is zero.
+/// Returns the derivative of `value` along `of`, whatever else that moves, or
+/// no_value where it is zero.
 using DerivativeAlong =
     std::function<ir::ValueId(ir::ValueId value, ir::ValueId of)>;
 
-/// What y = op(a) adds to the adjoint of a where another derivative follows;
-/// `bound` names a, y and the adjoint g of y.
+/// Returns what y = op(a) adds to the adjoint of a where another derivative
+/// follows; `bound` names a, y and the adjoint g of y.
 ir::ValueId slope_with_limit(ir::Builder& builder, ir::Op op, Bindings bound,
                              const DerivativeAlong& derivative);
 

@@ -15,7 +15,7 @@ using ir::ValueId;
 
 namespace {
 
-/// Of a value that is 1 or 0 by what it says of the operands.
+/// Whether the value is 1 or 0 by what it says of the operands.
 bool is_condition(const ir::Node& node) {
     return node.type.rank == 0 &&
            (node.op == Op::Less || node.op == Op::LessEqual ||
@@ -23,7 +23,7 @@ bool is_condition(const ir::Node& node) {
             node.op == Op::And || node.op == Op::Or || node.op == Op::Not);
 }
 
-/// "x with 3, y with 2"
+/// Lists arrays as "x with 3, y with 2".
 std::string listed(const std::vector<PointArray>& arrays) {
     std::string text;
     for (const PointArray& array : arrays)
@@ -66,7 +66,7 @@ std::int32_t GraphBuild::components_of_points(Span span) const {
     return first.components;
 }
 
-/// `xᵀ`, and `x^T` where no T is given.
+/// Whether the node is `xᵀ`, or `x^T` where no T is given.
 bool GraphBuild::is_transpose(const Scope& scope, const ast::Node& node) const {
     if (node.kind != Kind::Apply || node.name == "ᵀ")
         return node.kind == Kind::Apply;
@@ -106,8 +106,8 @@ bool GraphBuild::reads_row(const Scope& scope, const ast::Node& node) const {
     });
 }
 
-/// What is made of a row: a product with a column is a number, one with a
-/// matrix or a number is a row.
+/// Returns what is made of a row: a product with a column is a number, one
+/// with a matrix or a number is a row.
 ValueId GraphBuild::of_row(Scope& scope, const ast::Node& node) {
     const Span span = span_of(scope, node);
     const std::string& name = node.name;
@@ -161,7 +161,7 @@ ValueId GraphBuild::row_product(Scope& scope, const ast::Node& node) {
                        operation(op, {a, b}, span), span);
 }
 
-/// `⟨x, y⟩`: of complex vectors it is written in two ways.
+/// Refuses `⟨x, y⟩` of complex vectors, which is written in two ways.
 ValueId GraphBuild::inner_product(ValueId a, ValueId b, Span span) {
     if (is_complex(a) || is_complex(b))
         refuse(Code::ComplexInnerProduct, span, {});
@@ -187,7 +187,7 @@ ValueId GraphBuild::or_one(ValueId value) {
     return value == ir::no_value ? builder_.constant(1) : value;
 }
 
-/// No value where neither has one.
+/// Returns no_value where neither has a condition.
 ValueId GraphBuild::joint_condition(const Masked& a, const Masked& b,
                                     Span span) {
     if (a.condition == ir::no_value || b.condition == ir::no_value)
@@ -195,7 +195,7 @@ ValueId GraphBuild::joint_condition(const Masked& a, const Masked& b,
     return builder_.apply(Op::And, {a.condition, b.condition}, span);
 }
 
-/// 0 where the condition, if there is one, does not hold.
+/// Returns `value`, or 0 where the condition, if there is one, does not hold.
 ValueId GraphBuild::where_holds(ValueId condition, ValueId value, Span span) {
     if (condition == ir::no_value)
         return value;
@@ -205,8 +205,8 @@ ValueId GraphBuild::where_holds(ValueId condition, ValueId value, Span span) {
     return result;
 }
 
-/// `[c] f/r` is f/r where c holds and 0 elsewhere, whatever f/r is there. No
-/// value: no condition is a factor.
+/// `[c] f/r` is f/r where c holds and 0 elsewhere, whatever f/r is there.
+/// Returns no_value where no condition is a factor.
 ValueId GraphBuild::masked(Scope& scope, const ast::Node& node, Span span) {
     const std::string& name = node.name;
     const bool contracts = name == "·" || name == "@";

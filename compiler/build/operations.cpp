@@ -188,7 +188,8 @@ std::optional<double> GraphBuild::written_number(ValueId id) const {
     return a && b && *b != 0 ? std::optional(*a / *b) : std::nullopt;
 }
 
-/// What is computed, or comes with the call, gives NaN where it is no order.
+/// An order that is computed, or comes with the call, is not checked: the
+/// result is NaN where it is none.
 void GraphBuild::check_order(ValueId order, Span span) const {
     const auto value = written_number(order);
     if (value && (*value != std::floor(*value) || *value < 0))
@@ -291,7 +292,7 @@ ValueId GraphBuild::matrix_product(ValueId a, ValueId b, Span span) {
     return operation(Op::VecMat, {a, b}, span);
 }
 
-/// Any operation; the squared norm and distance of scalars are squares.
+/// Makes any operation; the squared norm and distance of scalars are squares.
 ValueId GraphBuild::squared(Op op, std::span<const ValueId> operands,
                             Span span) {
     if (std::ranges::any_of(operands,
@@ -309,7 +310,8 @@ ValueId GraphBuild::squared(Op op, std::span<const ValueId> operands,
     return operation(op, operands, span);
 }
 
-/// `a[k_i]`, `A[r_i]`, `A[r_i, c_j]`. A number of the text is checked here.
+/// Makes `a[k_i]`, `A[r_i]` or `A[r_i, c_j]`. A number of the text is checked
+/// here.
 ValueId GraphBuild::gather(Scope& scope, const ast::Node& node,
                            std::span<ValueId> operands, Span span) {
     for (ValueId& index : operands.subspan(1))

@@ -12,18 +12,19 @@ namespace tilefold {
 /// per_step.
 enum class Part : std::uint8_t { Real, Imaginary, Zero, PerStep };
 
-/// Whether points have it, rather than all points together.
+/// Whether each point has this part, rather than all points together.
 inline bool is_of_points(Part part) {
     return part == Part::Real || part == Part::Imaginary;
 }
 
-/// A part of the argument of that name.
+/// One part of the argument with that name.
 struct NamedPart {
     std::string name;
     Part part = Part::Real;
 };
 
-/// As graphs have it: "z" and "z#im", "q", "q#zero" and "q#per_step".
+/// The name of a part as graphs have it: "z" and "z#im", "q", "q#zero" and
+/// "q#per_step".
 std::string spelled(std::string_view name, Part part);
 NamedPart parse_part(std::string_view spelling);
 

@@ -44,8 +44,8 @@ template <class Float> constexpr Range range_of(int exponents) {
             Limits::digits - 1};
 }
 
-/// A search in progress: names, and the values that formulas of earlier ones
-/// gave them.
+/// A search in progress: names, and the values that the formulas found for
+/// them so far.
 class Search {
 public:
     Search(ir::Builder& builder, const Bindings& bindings)
@@ -62,8 +62,9 @@ public:
         found_.values["least"] = builder_.constant(range.least);
         found_.values["greatest"] = builder_.constant(range.greatest);
         find("k", "(q*(n - 1))//1");
-        // By 1: a quotient is in the computing dtype, which a sweep can leave
-        // for the next, where a choice of two constants is in float64.
+        // It is divided by 1 because a quotient is in the computing dtype,
+        // which a sweep can leave for the next, where a choice of two
+        // constants is in float64.
         find("s", "where((count_j (f < 0)) > k, -1, 1)/1");
         find("g", "s*f");
         find("r", "where(s < 0, n - 1 - k, k)");
@@ -73,7 +74,8 @@ public:
         found_.values["scale"] = builder_.constant(scale);
         find("s", "where((count_j (g < small)) <= r, s, s*scale)/1");
         find("g", "s*f");
-        // The factors of thresholds, from sweep to sweep: 2^(8^m), …, 2^8, 2.
+        // The factors of thresholds go down from sweep to sweep: 2^(8^m), …,
+        // 2^8, 2.
         for (int bits = bits_of_sweep * (range.exponents / bits_of_sweep);
              bits >= 0; bits -= bits_of_sweep)
             multiply(std::ldexp(1.0, 1 << bits));
@@ -88,7 +90,8 @@ private:
             expand(builder_, parse(formula, vocabulary()), found_);
     }
 
-    /// lo * factor^m, for the largest m that is a bound.
+    /// Makes lo the bound lo * factor^m, for the largest m for which it is
+    /// one.
     void multiply(double factor) {
         found_.values["factor"] = builder_.constant(factor);
         found_.values["next"] = found_.values["lo"];
@@ -100,8 +103,9 @@ private:
         find("lo", "next");
     }
 
-    /// lo and hi around the same part of [lo, hi), in eighths: each is rounded
-    /// as the threshold was. All sweeps of them are one graph, and one kernel.
+    /// Moves lo and hi around the same part of [lo, hi), in eighths: each is
+    /// rounded as the threshold was. All sweeps of them are one graph, and one
+    /// kernel.
     void divide() {
         find("step", "where(lo < hi, (hi - lo)*0.125, 0)");
         find("m", "0");

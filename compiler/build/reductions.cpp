@@ -13,7 +13,7 @@ using ir::ValueId;
 
 namespace {
 
-/// Elements that argkmin and kmin keep for a row at most.
+/// For a row, argkmin and kmin keep at most so many elements.
 constexpr std::int64_t most_kept = 1024;
 
 /// Whether a sum of integers may leave int64. Those of at most 16 bits take
@@ -63,7 +63,8 @@ ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
                            pairs_met(operands, node, span));
 }
 
-/// sum_i sum_j f is sum_ij f, and max_i max_j f is max_ij f.
+/// Merges nested reductions: sum_i sum_j f is sum_ij f, and max_i max_j f is
+/// max_ij f.
 bool GraphBuild::merge_reductions(ir::Reduction reduction, Axes& over,
                                   ValueId& body) {
     using ir::Reduction;
@@ -116,8 +117,8 @@ void GraphBuild::scalars_of(ir::Reduction reduction,
     }
 }
 
-/// The number of chosen pairs differs from point to point: a mean of them is
-/// a quotient.
+/// Makes a reduction. The number of chosen pairs differs from point to point:
+/// a mean of them is a quotient.
 ValueId GraphBuild::reduction(ir::Reduction reduction, Axes over,
                               std::span<const ValueId> operands, std::int64_t k,
                               Span span, ir::Pairs pairs) {
@@ -141,8 +142,8 @@ ValueId GraphBuild::reduction(ir::Reduction reduction, Axes over,
         Op::Div, {sum, tilefold::count_of(builder_, over, pairs)}, span);
 }
 
-/// Σ f of integers, in int64; where that has wrapped, as the same sum in
-/// float64 says, int64's largest or least number.
+/// Returns Σ f of integers, in int64. Where that has wrapped, as the same sum
+/// in float64 says, it is int64's largest or least number.
 ValueId GraphBuild::guarded_sum(Axes over, ValueId f, Span span,
                                 ir::Pairs pairs) {
     const ValueId one = builder_.constant(1);
@@ -189,7 +190,8 @@ ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
     return tilefold::expand(builder_, sugar.body, bindings);
 }
 
-/// q of `quantile_j(f, q)`, a number from 0 to 1, or several of a scalar f.
+/// Returns q of `quantile_j(f, q)`, a number from 0 to 1, or several for a
+/// scalar f.
 ValueId GraphBuild::level_of(Scope& scope, const ast::Node& node, ValueId f,
                              Axes over) {
     const ValueId level = as_real(scope.values.at(node.children[1]));
@@ -203,14 +205,14 @@ ValueId GraphBuild::level_of(Scope& scope, const ast::Node& node, ValueId f,
         refuse(Code::ComplexOperand, span, {});
     const auto written = literal_of(scope.formula, node.children[1]);
     if (written && !(*written >= 0 && *written <= 1))
-        refuse(Code::NoLevel, span, {name,
-                formula_.text.substr(span.begin, span.end - span.begin)});
+        refuse(Code::NoLevel, span,
+               {name, formula_.text.substr(span.begin, span.end - span.begin)});
     if (type.rank != 0 && builder_.type(f).rank != 0)
         refuse(Code::LevelsOfVectors, span, {name});
     return level;
 }
 
-/// K of `argkmin_j(f, K)`.
+/// Returns K of `argkmin_j(f, K)`.
 std::int64_t GraphBuild::count_of(Scope& scope, const ast::Node& node) const {
     const std::string name =
         node.name + "_" + std::string(spelling_of(axes_of(node.axes)));

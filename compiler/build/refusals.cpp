@@ -42,18 +42,18 @@ std::optional<std::string> formula_meant(const std::string& name) {
     return names_like(name, known);
 }
 
-/// `πi` and `pij`, which are one name.
+/// Whether the name is `πi` or `pij`, each of which is one name.
 bool ends_in_index(const std::string& name) {
     return name == "pii" || name == "pij";
 }
 
-/// What x and y are divided by in place of a parameter of several components:
-/// it is a length wherever it stands in the formula.
+/// Whether a parameter is a length wherever it stands in the formula, so that
+/// x and y are divided by it where it has several components.
 bool is_length(std::string_view formula, std::string_view parameter) {
     return parameter == "l" && formula != "stein" && formula != "periodic";
 }
 
-/// "matern32(x_i/l, y_j/l, 1)"
+/// Returns a call as "matern32(x_i/l, y_j/l, 1)".
 std::string divided_call(const Sugar& sugar, const std::string& length) {
     std::string text =
         std::string(sugar.spelling) + "(x_i/" + length + ", y_j/" + length;
@@ -111,8 +111,8 @@ void GraphBuild::refuse_missing(const NameUse& use) const {
     refuse(Code::MissingArgument, span, {name});
 }
 
-/// `rbf`, alone: arguments are those of the formula that was meant, so that
-/// what is wrong with them is no answer.
+/// Refuses `rbf`, alone: arguments are those of the formula that was meant, so
+/// that what is wrong with them is no answer.
 void GraphBuild::check_whole_formula() const {
     const ast::Node& root = formula_[formula_.root];
     if (root.kind != ast::Kind::Name)
@@ -127,7 +127,7 @@ void GraphBuild::check_whole_formula() const {
         refuse(Code::UnknownFormula, root.span, {root.name, *meant});
 }
 
-/// `x[i]` where x is on i already: a component was hardly meant.
+/// Refuses `x[i]` where x is on i already: a component was hardly meant.
 void GraphBuild::check_points(std::span<const ValueId> operands,
                               Span span) const {
     const ir::Node& table = builder_[operands[0]];
@@ -150,7 +150,7 @@ void GraphBuild::check_points(std::span<const ValueId> operands,
     }
 }
 
-/// `A x_i` and `A*x_i` of a matrix.
+/// Refuses `A x_i` and `A*x_i` of a matrix.
 void GraphBuild::check_matrix(const Scope& scope, const ast::Node& node,
                               Type left, Type right, Span span) const {
     if (scope.call || std::max(left.rank, right.rank) != 2 ||
@@ -161,8 +161,8 @@ void GraphBuild::check_matrix(const Scope& scope, const ast::Node& node,
             print_reading(scope.formula, node.children[1])});
 }
 
-/// Before a quotient or a power of a vector is refused: a length scale for
-/// each dimension was given to a named formula.
+/// Called before a quotient or a power of a vector is refused, to say that a
+/// length scale for each dimension was given to a named formula.
 void GraphBuild::check_scale(const Scope& scope, Span span) const {
     if (scope.is_named()) {
         const Caller& caller = *scope.caller;

@@ -15,20 +15,20 @@ struct NameUse {
     bool is_bare = false; ///< no subscript says its axis
 };
 
-/// Everything the formula reads, in the order of the text. Throws
+/// Returns everything the formula reads, in the order of the text. Throws
 /// Error(MixedRoles) for a name read bare and with a subscript.
 std::vector<NameUse> names_read(const ast::Formula& formula);
 
-/// No name carries a subscript, and no head says what x and y are.
+/// Whether no name carries a subscript, and no head says what x and y are.
 bool lacks_subscripts(const ast::Formula& formula);
 
-/// The value of pi or inf; beside these, `im`, the sizes and the T of a
+/// Finds the value of pi or inf. Beside these, `im`, the sizes and the T of a
 /// transpose are constants.
 bool find_constant(std::string_view name, double& value);
 inline constexpr std::string_view imaginary_unit = "im";
 
-/// N, M and D: the points on i and on j, and the components of a point, where
-/// no argument has the name.
+/// Whether the name is N, M or D, which stand for the points on i and on j and
+/// the components of a point where no argument has the name.
 inline bool is_size(std::string_view name) {
     return name == "N" || name == "M" || name == "D";
 }
@@ -40,10 +40,11 @@ struct PointArray {
     std::int32_t components = 1;
 };
 
-/// Those of `arrays` that D speaks of: x and y, or all where there is neither.
+/// Returns those of `arrays` whose components D counts: x and y, or all where
+/// there is neither.
 std::vector<PointArray> arrays_of_points(std::vector<PointArray> arrays);
 
-/// `x^T` is a transpose where no argument T is given.
+/// The T of `x^T`, which is a transpose where no argument T is given.
 inline constexpr std::string_view transpose_exponent = "T";
 
 inline Axes axes_of(ast::Axes axes) {

@@ -8,7 +8,8 @@
 namespace tilefold {
 namespace {
 
-/// In the place of a rule: it is not differentiated by that operand.
+/// This stands in the place of a rule: the operation is not differentiated by
+/// that operand.
 constexpr std::string_view no_rule = "none";
 
 std::string_view trimmed(std::string_view text) {
@@ -18,7 +19,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-/// "g*b; 0; none"
+/// Parses "g*b; 0; none".
 Rules parse_rules(std::string_view text) {
     Rules rules;
     while (!text.empty()) {

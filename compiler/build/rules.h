@@ -10,7 +10,8 @@
 
 namespace tilefold {
 
-/// What an operand adds: a formula of it, nothing, or what has no formula.
+/// What an operand adds to a derivative: a formula, nothing, or something that
+/// has no formula.
 struct Rule {
     enum class Kind : std::uint8_t { Formula, Zero, None };
     Kind kind = Kind::Zero;

@@ -13,7 +13,7 @@ using ir::ValueId;
 
 namespace {
 
-/// Components of the vectors made here.
+/// The vectors made here have at most so many components.
 constexpr std::int64_t most_components = 4096;
 
 using Numbers = std::vector<std::int64_t>;
@@ -32,8 +32,8 @@ void GraphBuild::refuse_shape(const ast::Node& node, std::string found,
            {node.name, std::move(found), std::move(expected)});
 }
 
-/// Speaks of the call that the user wrote: onehot(c_j, K), whose body is of
-/// arange.
+/// Its message speaks of the call that the user wrote: onehot(c_j, K), whose
+/// body is of arange.
 void GraphBuild::refuse_size(const Scope& scope, const ast::Node& node,
                              std::size_t operand) const {
     const ast::Node& child = scope.formula[node.children[operand]];
@@ -53,7 +53,8 @@ void GraphBuild::refuse_size(const Scope& scope, const ast::Node& node,
                 "'"});
 }
 
-/// A whole number of the text, or one that a definition or a rule passes on.
+/// Returns a whole number of the text, or one that a definition or a rule
+/// passes on.
 std::int64_t GraphBuild::whole_operand(Scope& scope, const ast::Node& node,
                                        std::size_t operand) const {
     ValueId id = scope.values.at(node.children[operand]);
@@ -71,7 +72,7 @@ std::int64_t GraphBuild::whole_operand(Scope& scope, const ast::Node& node,
     return std::int64_t(negated ? -value : value);
 }
 
-/// `[2, 3]` of the text; `2` is [2].
+/// Returns the list `[2, 3]` of the text; `2` is [2].
 Numbers GraphBuild::whole_list(Scope& scope, const ast::Node& node,
                                std::size_t operand) const {
     const ast::NodeId child = node.children[operand];
@@ -176,8 +177,8 @@ ValueId GraphBuild::repeated(Scope& scope, const ast::Node& node, Span span) {
     return builder_.broadcast(value, count, span);
 }
 
-/// A matrix (R, C), or its rows one after the other in one vector, and a
-/// vector of C (`matrix_first`) or of R.
+/// Returns a product of a matrix (R, C), or of its rows one after the other in
+/// one vector, and a vector of C (`matrix_first`) or of R.
 ValueId GraphBuild::product_of_flat(const ast::Node& node, ValueId matrix,
                                     ValueId vector, bool matrix_first,
                                     Span span) {

@@ -14,7 +14,7 @@ using ir::ValueId;
 
 namespace {
 
-/// Products of components that are written out at most.
+/// At most so many products of components are written out.
 constexpr std::int64_t most_products = 4096;
 
 using Numbers = std::vector<std::int64_t>;
@@ -31,7 +31,8 @@ std::string spelled(const Numbers& numbers) {
     return "[" + text + "]";
 }
 
-/// Elements from one to the next along each axis, row after row.
+/// Returns how many elements lie between neighbours along each axis, where
+/// elements lie row after row.
 Numbers strides_of(const Numbers& shape) {
     Numbers strides(shape.size(), 1);
     for (std::size_t d = shape.size(); d-- > 1;)
@@ -65,7 +66,7 @@ bool are_axes(const Numbers& axes, std::size_t count) {
     return true;
 }
 
-/// Where element `number` of an array of `shape` lies by `strides`.
+/// Returns where element `number` of an array of `shape` lies by `strides`.
 std::int64_t offset_of(std::int64_t number, const Numbers& shape,
                        const Numbers& strides) {
     std::int64_t offset = 0;
@@ -119,7 +120,7 @@ void GraphBuild::check_tensor(const ast::Node& node, ValueId value,
                      "one of " + describe(type), span);
 }
 
-/// numpy.kron of arrays of as many axes.
+/// Makes numpy.kron of arrays of as many axes.
 ValueId GraphBuild::kron(Scope& scope, const ast::Node& node, Span span) {
     const Numbers f = whole_list(scope, node, 2);
     const Numbers g = whole_list(scope, node, 3);
@@ -129,8 +130,8 @@ ValueId GraphBuild::kron(Scope& scope, const ast::Node& node, Span span) {
     return contracted(scope, node, {f, g, {}, {}}, interleaved(f.size()), span);
 }
 
-/// numpy.tensordot and a transposition: the result's axis d is axis order[d]
-/// of what is left.
+/// Makes numpy.tensordot and a transposition: the result's axis d is axis
+/// order[d] of what is left.
 ValueId GraphBuild::tensordot(Scope& scope, const ast::Node& node, Span span) {
     const Numbers f = whole_list(scope, node, 2);
     const Numbers g = whole_list(scope, node, 3);
@@ -195,7 +196,8 @@ ValueId GraphBuild::contracted(Scope& scope, const ast::Node& node,
     return joined(all, span);
 }
 
-/// By the recursion of Cox and de Boor, on vectors; 0/0 counts as 0.
+/// Computes B-splines by the recursion of Cox and de Boor, on vectors; 0/0
+/// counts as 0.
 ValueId GraphBuild::bspline(Scope& scope, const ast::Node& node, Span span) {
     const ValueId t = scope.values.at(node.children[0]);
     const ValueId x = component(scope.values.at(node.children[1]), 0, span);
@@ -235,7 +237,7 @@ ValueId GraphBuild::bspline(Scope& scope, const ast::Node& node, Span span) {
     return all;
 }
 
-/// -g log Σ exp(-a/g) over some numbers a.
+/// Returns -g log Σ exp(-a/g) over some numbers a.
 ValueId GraphBuild::softmin(std::span<const ValueId> all, ValueId gamma,
                             Span span) {
     if (all.size() == 1)
@@ -255,7 +257,7 @@ ValueId GraphBuild::softmin(std::span<const ValueId> all, ValueId gamma,
     return apply(Op::Sub, least, apply(Op::Mul, gamma, log));
 }
 
-/// Cuturi and Blondel's recursion over the components of x and y.
+/// Computes Cuturi and Blondel's recursion over the components of x and y.
 ValueId GraphBuild::softdtw(Scope& scope, const ast::Node& node, Span span) {
     constexpr std::int64_t most_cells = 1024;
     const ValueId x = scope.values.at(node.children[0]);

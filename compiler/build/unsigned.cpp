@@ -39,7 +39,7 @@ std::vector<UnsignedParts> parse_rows() {
     return all;
 }
 
-/// Null where a uint64 is a real number.
+/// Returns null where a uint64 is a real number.
 const UnsignedParts* find_parts(Op op, std::string_view operands) {
     static const std::vector<UnsignedParts> all = parse_rows();
     for (std::size_t k = 0; k < all.size(); ++k)
@@ -78,7 +78,7 @@ ValueId GraphBuild::unsigned_of_bits(ValueId bits, Span span) {
     return builder_.unsigned_parts({nearest, less, bits}, span);
 }
 
-/// The same by the nearest I64, and what it is less 2^63.
+/// Makes a uint64 of the nearest I64 and of what it is less 2^63.
 ValueId GraphBuild::unsigned_of(ValueId nearest, ValueId less, Span span) {
     const ValueId zero = builder_.whole_constant(0);
     const ValueId least = builder_.whole_constant(-half);
@@ -90,7 +90,7 @@ ValueId GraphBuild::unsigned_of(ValueId nearest, ValueId less, Span span) {
     return builder_.unsigned_parts({nearest, less, bits}, span);
 }
 
-/// As an F64; any other value as it is.
+/// Returns a uint64 as an F64, and any other value as it is.
 ValueId GraphBuild::as_real(ValueId id) {
     if (!is_unsigned(id))
         return id;
@@ -109,12 +109,12 @@ ValueId GraphBuild::as_real(ValueId id) {
     return builder_.apply(Op::Where, {is_small, real(node.operands[0]), large});
 }
 
-/// The bits of a uint64 as an I64; any other value as it is.
+/// Returns the bits of a uint64 as an I64, and any other value as it is.
 ValueId GraphBuild::bits_of(ValueId id) const {
     return is_unsigned(id) ? builder_[id].operands[2] : id;
 }
 
-/// `change` of each of the parts.
+/// Applies `change` to each of the parts.
 ValueId
 GraphBuild::by_unsigned_parts(ValueId id,
                               const std::function<ValueId(ValueId)>& change) {
@@ -125,7 +125,7 @@ GraphBuild::by_unsigned_parts(ValueId id,
     return builder_.unsigned_parts(parts, node.span);
 }
 
-/// Whole numbers of the text go with a uint64 as one.
+/// Makes whole numbers of the text uint64, as they stand beside one.
 void GraphBuild::make_literals_unsigned(std::span<ValueId> operands,
                                         Span span) {
     for (ValueId& id : operands) {
@@ -136,7 +136,7 @@ void GraphBuild::make_literals_unsigned(std::span<ValueId> operands,
     }
 }
 
-/// Operands of a choice or a list: all are one kind of number.
+/// Makes the operands of a choice or a list one kind of number.
 void GraphBuild::make_alike(std::span<ValueId> operands,
                             const std::string& what, Span span) {
     if (!any_unsigned(operands))
@@ -153,7 +153,7 @@ void GraphBuild::make_alike(std::span<ValueId> operands,
     }
 }
 
-/// Builder::apply, where an operand is a uint64.
+/// Does what Builder::apply does where an operand is a uint64.
 ValueId GraphBuild::unsigned_operation(Op op, std::span<const ValueId> operands,
                                        Span span) {
     std::vector<ValueId> all(operands.begin(), operands.end());
@@ -197,7 +197,8 @@ ValueId GraphBuild::unsigned_operation(Op op, std::span<const ValueId> operands,
         nearest, tilefold::expand(builder_, *parts->less, bindings), span);
 }
 
-/// Largest, smallest and sum are integers; of all others a uint64 is real.
+/// Reduces a uint64: largest, smallest and sum are integers; for all others a
+/// uint64 is real.
 ValueId GraphBuild::unsigned_reduction(ir::Reduction reduction, Axes over,
                                        std::span<const ValueId> operands,
                                        std::int64_t k, Span span,

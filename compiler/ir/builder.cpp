@@ -34,8 +34,8 @@ bool same_attributes(const Node& a, const Node& b) {
            equal(a.fold, b.fold);
 }
 
-/// The values that `root` reaches, operands before users, in the order of
-/// first use.
+/// Returns the values that `root` reaches, operands before users, in the order
+/// of first use.
 std::vector<ValueId> reached_from(const Graph& graph, ValueId root) {
     std::vector<ValueId> order;
     std::vector<bool> seen(graph.nodes.size());
@@ -70,7 +70,7 @@ void permute(Table& table,
     table = std::move(kept);
 }
 
-/// `graph` with only the values in `order`, numbered in that order.
+/// Returns `graph` with only the values in `order`, numbered in that order.
 Graph keep(Graph graph, const std::vector<ValueId>& order) {
     std::vector<ValueId> places(graph.nodes.size(), no_value);
     std::map<std::int64_t, std::int64_t> arguments, literals;
@@ -125,7 +125,7 @@ std::uint64_t Builder::hash_of(const Node& node) const {
     return hash;
 }
 
-/// `by_value`: literals are compared by their values, not by their slots.
+/// With `by_value`, literals are compared by their values, not by their slots.
 ValueId Builder::find(const Node& node, std::uint64_t hash,
                       bool by_value) const {
     const auto same = [&](ValueId a, ValueId b) {

@@ -5,10 +5,11 @@
 
 namespace tilefold::ir {
 
-/// a + b; no_value is nothing.
+/// Returns a + b, where no_value stands for zero.
 ValueId plus(Builder& builder, ValueId a, ValueId b);
 
-/// `value` with the components of `type`: repeated, or summed to a scalar.
+/// Returns `value` with the components of `type`: a scalar is repeated, a
+/// vector is summed to a scalar.
 ValueId conform(Builder& builder, ValueId value, Type type);
 
 } // namespace tilefold::ir

@@ -16,7 +16,7 @@ bool is_finer(const Graph& graph, DType dtype) {
     return dtype == DType::F64 && graph.real != DType::F64;
 }
 
-/// On an axis, and more exact than the computing dtype.
+/// Whether the value is on an axis and more exact than the computing dtype.
 bool is_exact(const Graph& graph, ValueId id) {
     const Type& type = graph[id].type;
     return type.axes != Axes::None &&

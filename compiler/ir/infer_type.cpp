@@ -80,7 +80,8 @@ DType affine_dtype(const Inference& at, std::size_t from = 0) {
                : exact_dtype(at, from);
 }
 
-/// Of values that are picked or put side by side, not computed with.
+/// Returns the dtype of values that are picked or put side by side, not
+/// computed with.
 DType chosen_dtype(const Inference& at, std::size_t from = 0) {
     if (all_operands(at, is_integer, from))
         return DType::I64;

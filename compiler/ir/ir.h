@@ -32,27 +32,27 @@ enum class Op : std::uint8_t {
     /// array is read as the computing dtype, a float parameter as F64,
     /// integers as I64, truth values as Bool.
     Argument,
-    /// first: slot; a run-time number, F64. second 1: a whole one, I64; -1:
-    /// minus that.
+    /// A run-time number, F64; first: its slot. second 1: it is whole, an I64;
+    /// -1: it is minus that number.
     Literal,
-    /// value: a compile-time number (0 and 1 of rules), F64. second: a whole
-    /// one, I64, or the nearest there is.
+    /// A compile-time number (0 and 1 of rules), F64; value: the number.
+    /// second not 0: it is whole, an I64, or the nearest I64 there is.
     Constant,
     Index,  ///< the symbol i or j (type.axes), an I64
     IntPow, ///< operand 0 to the integer power `first`
-    /// Components [first, second) of operand 0; rank 0 if third. Of a scalar:
-    /// [0, 1), the vector of its one component.
+    /// Components [first, second) of operand 0; rank 0 if third. Of a scalar,
+    /// [0, 1) is the vector of its one component.
     Slice,
     Concat,    ///< operand 0's components, then operand 1's
     Broadcast, ///< the scalar operand 0 as a vector of `first` components
     Complex,   ///< real and imaginary part; only while a graph is built
-    /// A uint64 as I64: the nearest one, the number less 2^63, and its bits;
-    /// only while a graph is built.
+    /// A uint64 as three I64: the nearest one, the number less 2^63, and its
+    /// bits; only while a graph is built.
     Unsigned,
     Iota, ///< the vector 0, 1, …, `first` - 1 of I64
-    /// first: Reduction; second: Axes reduced; third: K; fold: of Fold. Sums of
-    /// integers wrap: a builder guards them. K-results are vectors of K
-    /// components.
+    /// first: Reduction; second: Axes reduced; third: K; fold: the functions
+    /// of a Fold. Sums of integers wrap: a builder guards them. K-results are
+    /// vectors of K components.
     /// An index over both axes is row * columns + column. Over chosen pairs,
     /// the result keeps the other axis even where the operands do not have it.
     /// The operands of a Fold are its terms, its initial state, and what its
@@ -142,7 +142,8 @@ struct OpRow {
 };
 bool has_row(Op op);        ///< an operation of ops.def, no leaf, no structure
 const OpRow& row_of(Op op); ///< of an operation in ops.def only
-/// Whether a component is computed from those of the same number.
+/// Whether a component of the result is computed from the operands' components
+/// of the same number.
 bool is_elementwise(Op op);
 std::span<const OpRow> all_op_rows(); ///< in the order of ops.def
 Op op_of_row(std::size_t row);        ///< of all_op_rows()[row]
@@ -205,13 +206,13 @@ struct Argument {
 struct Graph {
     DType real = DType::F32; ///< the computing dtype, F32 or F64
     std::vector<Argument> arguments;
-    /// Values of the run-time literals, by slot, none negative: no part of the
-    /// identity.
+    /// Values of the run-time literals, by slot. None is negative, and they
+    /// are no part of the graph's identity.
     std::vector<double> literals;
     std::vector<Node> nodes;
     ValueId result = no_value;
-    /// The result, an I64, is the bits of uint64 numbers. Of a graph as built;
-    /// passes do not keep it.
+    /// The result, an I64, is the bits of uint64 numbers. This holds of a
+    /// graph as built; passes do not keep it.
     bool is_unsigned = false;
 
     const Node& operator[](ValueId id) const { return nodes[id]; }
@@ -231,37 +232,37 @@ inline constexpr std::string_view fold_arguments[] = {"left", "right", "given"};
 std::optional<std::size_t> find_argument(const Graph& graph,
                                          std::string_view name);
 
-/// The node with i and j exchanged, but for its operands and its type.
+/// Returns the node with i and j exchanged, but for its operands and its type.
 Node exchanged(Node node);
 
-/// By value: whether one of `roots` (no_value: none) is computed from it. What
-/// is below a value for which `stops` holds does not count.
+/// Says for each value whether one of `roots` is computed from it (a root may
+/// be no_value). What is below a value for which `stops` holds does not count.
 std::vector<bool> reached(const Graph& graph, std::span<const ValueId> roots,
                           const std::function<bool(ValueId)>& stops = {});
 
-/// Equal up to spans, and the literals' values.
+/// Whether the graphs are equal up to spans and the literals' values.
 bool equal(const Graph& a, const Graph& b);
-/// Both null, or equal graphs.
+/// Whether both are null, or both are equal graphs.
 bool equal(const std::shared_ptr<const Fold>& a,
            const std::shared_ptr<const Fold>& b);
 
-/// The type that the operands of `node` give it (for an Argument: `first` and
-/// type.axes). Where a rule of ops.def's legend is broken, throws an Error
-/// with the node's span in `formula`.
+/// Returns the type that the operands of `node` give it (for an Argument:
+/// `first` and type.axes). Where a rule of ops.def's legend is broken, it
+/// throws an Error with the node's span in `formula`.
 Type infer_type(const Graph& graph, const Node& node,
                 std::string_view formula = {});
 
-/// Whether the I64 may be beyond what F64 holds: 64-bit integers of arrays,
-/// constants, and what is made of them; not index symbols, results of argmin,
-/// or literals.
+/// Whether the I64 may be beyond what F64 holds. 64-bit integers of arrays,
+/// constants, and what is made of them may be; index symbols, results of
+/// argmin and literals are not.
 bool is_wide(const Graph& graph, ValueId id);
 
-/// Throws Error(TooManyComponents) for a vector of more than `most`, by default
-/// more than are counted.
+/// Throws Error(TooManyComponents) for a vector of more than `most`
+/// components, by default more than an int32 counts.
 void check_components(std::int64_t count, Place place,
                       std::int64_t most = (std::int64_t(1) << 31) - 1);
 
-/// Most nodes of a graph; more is Error(TooLarge).
+/// A graph has at most so many nodes; a larger one is Error(TooLarge).
 inline constexpr std::size_t most_nodes = 20'000;
 
 /// Grows a graph. Equal values are made once; types are inferred, and a
@@ -271,39 +272,41 @@ inline constexpr std::size_t most_nodes = 20'000;
 /// the graph of a formula does not depend on its numbers.
 class Builder {
 public:
-    /// `formula`: text for the carets of messages.
+    /// Messages point into `formula`, the text, with a caret.
     Builder(DType real, std::string formula = {});
 
     ValueId argument(const Argument& argument, Axes read_on, Span span = {});
     ValueId literal(double value, Span span = {});
-    /// The literal `value`, a whole number, or minus that, as an I64.
+    /// The literal `value` as an I64; it is a whole number, and `negated`
+    /// takes minus that number.
     ValueId whole(ValueId value, bool negated);
     ValueId constant(double value);
-    /// As an I64: the nearest there is.
+    /// The constant as an I64, or the nearest I64 there is.
     ValueId whole_constant(double value);
     ValueId index(Axes axis, Span span = {});
-    /// Any node of ops.def.
+    /// Makes a node of any operation of ops.def.
     ValueId apply(Op op, std::span<const ValueId> operands, Span span = {});
     ValueId apply(Op op, std::initializer_list<ValueId> operands,
                   Span span = {});
     ValueId int_pow(ValueId base, std::int64_t exponent, Span span = {});
-    /// Components [first, last); `scalar`: the one component as rank 0.
+    /// Components [first, last) of `value`; with `scalar`, the one component
+    /// as rank 0.
     ValueId slice(ValueId value, std::int64_t first, std::int64_t last,
                   bool scalar, Span span = {});
     ValueId concat(ValueId a, ValueId b, Span span = {});
-    /// A complex value: nothing but GraphBuild knows what to do with it.
+    /// Makes a complex value, which only GraphBuild can use.
     ValueId complex(ValueId real, ValueId imaginary, Span span = {});
-    /// A uint64: the same.
+    /// Makes a uint64, which only GraphBuild can use.
     ValueId unsigned_parts(const std::array<ValueId, 3>& parts, Span span = {});
     /// The scalar `value` as a vector.
     ValueId broadcast(ValueId value, std::int64_t components, Span span = {});
-    /// 0, 1, …, components - 1
+    /// The vector 0, 1, …, components - 1.
     ValueId iota(std::int64_t components, Span span = {});
     ValueId reduce(Reduction reduction, Axes axes,
                    std::span<const ValueId> operands, std::int64_t k = 0,
                    Span span = {}, Pairs pairs = Pairs::All);
-    /// A reduction by a monoid of the user: of {terms, initial state} and,
-    /// where its graphs read it, what they are given.
+    /// A reduction by a monoid of the user. Its operands are the terms, the
+    /// initial state and, where its graphs read it, what they are given.
     ValueId fold(std::shared_ptr<const Fold> fold, Axes axes,
                  std::span<const ValueId> operands, Span span = {},
                  Pairs pairs = Pairs::All);
@@ -311,8 +314,9 @@ public:
     ValueId rebuild(const Node& node, std::span<const ValueId> operands);
     /// Takes over the arguments and literals of a graph, before any value.
     void adopt(const Graph& graph);
-    /// The same, and all values, each after `change`; types are inferred anew.
-    /// By value of the graph: what it is here.
+    /// Takes over the graph's arguments, literals and all its values, each
+    /// after `change`; types are inferred anew. Returns, for each value of the
+    /// graph, the value it is here.
     std::vector<ValueId> rebuild(const Graph& graph,
                                  const std::function<Node(Node)>& change = {});
 
@@ -333,8 +337,9 @@ private:
     Graph graph_;
     std::string formula_;
     std::unordered_multimap<std::uint64_t, ValueId> interned_;
-    /// By value: the first one equal to it when literals go by their values,
-    /// and whether it is made of literals and constants only.
+    /// `alike_` holds, for each value, the first one that is equal to it when
+    /// literals go by their values; `literal_` says whether it is made of
+    /// literals and constants only.
     std::vector<ValueId> alike_;
     std::vector<bool> literal_;
 };

@@ -70,7 +70,7 @@ private:
         return text == "?" ? dynamic : number<std::int32_t>(text);
     }
 
-    /// "f32[2,3] {i,j}"
+    /// Reads a type as "f32[2,3] {i,j}".
     Type type(std::string_view text) const {
         Type type;
         const std::size_t space = text.find(' ');
@@ -256,7 +256,8 @@ private:
 
     Graph graph_;
     std::string_view line_;
-    /// Of the next fold, as text; where indented lines go.
+    /// The functions of the next fold, as text; `part_` is where indented
+    /// lines go.
     std::string accumulate_, merge_;
     std::string* part_ = nullptr;
 };

@@ -62,8 +62,8 @@ public:
 private:
     void line(const std::string& text) { text_.append(text).append("\n"); }
 
-    /// The monoid of the next value. Its arguments go by their names always:
-    /// they say what is what.
+    /// Prints the monoid of the next value. Its arguments go by their names
+    /// always, because these say what is what.
     void fold(const Fold& fold) {
         line("accumulate");
         text_ += indented(ir::print(fold.accumulate, Names::Spelled));

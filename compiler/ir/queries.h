@@ -13,7 +13,7 @@ namespace tilefold::ir {
 bool is_contraction(Op op);
 /// How many terms a contraction adds.
 std::int64_t terms_of(const Graph& graph, const Node& node);
-/// What its sum is before anything is added.
+/// What the sum of a contraction is before anything is added.
 double start_of(Op contraction);
 /// The operands of a contraction over rows and columns, that of rows first.
 std::pair<ValueId, ValueId> rows_first(const Graph& graph, const Node& node);
@@ -21,16 +21,16 @@ std::pair<ValueId, ValueId> rows_first(const Graph& graph, const Node& node);
 /// Which of `fold_arguments` an argument of a Fold's function is.
 std::size_t role_of(const Argument& argument);
 
-/// By value: how many operands of others it is.
+/// Returns, for each value, how often it is an operand of others.
 std::vector<int> count_readers(const Graph& graph);
 
-/// By value: whether it is a reduction's result, or made of one.
+/// Says for each value whether it is a reduction's result, or made of one.
 std::vector<bool> after_reductions(const Graph& graph);
 
 /// The argument whose width is open, or -1.
 std::int32_t open_argument(const Graph& graph);
 
-/// Whether anything is reduced.
+/// Whether the graph has a reduction.
 bool reduces(const Graph& graph);
 /// Whether a reduction is over both axes, so that rows are merged, too.
 bool folds_rows(const Graph& graph);

@@ -10,7 +10,8 @@
 
 namespace tilefold::ir {
 namespace {
-/// As Python's //: exact where the quotient rounds to a whole number.
+/// Returns what Python's // does, exact where the quotient rounds to a whole
+/// number.
 double floor_quotient(double a, double b) {
     const double quotient = a / b;
     if (std::isinf(a) && b != 0)
@@ -25,7 +26,7 @@ double floor_quotient(double a, double b) {
     return whole == 0 ? std::copysign(0.0, quotient) : whole;
 }
 
-/// Rand or Randn of numbers that are whole.
+/// Returns Rand or Randn of numbers that are whole.
 double random(Op op, const double* x) {
     std::int64_t operands[3];
     for (int k = 0; k < 3; ++k) {
@@ -62,12 +63,12 @@ double log_add_exp(double a, double b) {
     return larger(a, b) + std::log1p(std::exp(-apart));
 }
 
-/// The share of the normal distribution below `a`.
+/// Returns the share of the normal distribution below `a`.
 double normal_below(double a) {
     return std::erfc(-a / std::numbers::sqrt2) / 2;
 }
 
-/// std::lgamma writes a global.
+/// It calls lgamma_r because std::lgamma writes a global.
 double log_gamma(double a) {
     int sign_of_gamma = 0;
     return ::lgamma_r(a, &sign_of_gamma);

@@ -10,7 +10,7 @@ namespace tilefold::ir {
 /// values are 0 and 1.
 double evaluate(Op op, const double* operands);
 
-/// `base` to an integer power.
+/// Returns `base` to an integer power.
 double evaluate_int_pow(double base, std::int64_t exponent);
 
 } // namespace tilefold::ir

@@ -47,9 +47,9 @@ using std::cosh, std::exp, std::fabs, std::frexp, std::ldexp, std::log,
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double pi = 3.14159265358979324;
-/// Beyond, recurrences would take too long, and nobody asks.
+/// Beyond this order recurrences would take too long, and nobody asks.
 constexpr double highest_order = 1000;
-/// Below, what half of a number is may be flushed to 0.
+/// Below this, half of a number may be flushed to 0.
 constexpr double tiny = 1e-290;
 constexpr double near = 2, far = 25, exponential = 700, farthest = 1500;
 
@@ -61,13 +61,14 @@ bool is_odd(double n) {
     return std::fmod(n, 2) != 0;
 }
 
-/// NaN of an order that is absurd, and of x < 0 where that is not real.
+/// Whether the result is NaN: the order is absurd, or x < 0 where that is not
+/// real.
 bool is_outside(double n, double x, bool takes_negative) {
     return !(std::abs(n) <= highest_order) || std::isnan(x) ||
            (x < 0 && !takes_negative);
 }
 
-/// 0 times infinity is 0.
+/// A product for which 0 times infinity is 0.
 double product(double a, double b) {
     return a == 0 ? 0 : a * b;
 }
@@ -101,8 +102,8 @@ Turn half_turns(double n) {
     }
 }
 
-/// Of the order `n` from those below, until it is infinite; `sign`: of the
-/// recurrence.
+/// Returns the function of order `n` from those of the orders below, until it
+/// is infinite; `sign` is that of the recurrence.
 double recurred(double n, double x, Orders from, double sign) {
     while (from.order < n - 0.5 && std::isfinite(from.here)) {
         const double next =
@@ -117,7 +118,7 @@ double recurred(double n, double x, Orders from, double sign) {
 struct Expansion {
     double even = 1, odd = 0;
 
-    /// `sign`: of even terms, -1 in those of J and Y.
+    /// `sign` is that of even terms, -1 in those of J and Y.
     Expansion(double n, double x, double sign) {
         double term = 1;
         for (int k = 1; k < 60 && std::abs(term) > 1e-18; ++k) {
@@ -141,8 +142,8 @@ BesselJY expanded(double n, double x) {
             size * (sums.even * s + sums.odd * c)};
 }
 
-/// (x/2)^n / Γ(n + 1), to which J and I tend towards 0, of an order that is not
-/// whole.
+/// Returns (x/2)^n / Γ(n + 1), to which J and I tend towards 0, for an order
+/// that is not whole.
 double first_term(double n, double x) {
     if (n > 2 || (x == 0 && n > 0))
         return 0;
@@ -152,7 +153,7 @@ double first_term(double n, double x) {
     return root / std::tgamma(n + 1) * root;
 }
 
-/// Of an order that is not negative or whole, and x > 0.
+/// Returns J of an order that is neither negative nor whole, for x > 0.
 double positive_j(double n, double x) {
     if (x < tiny)
         return first_term(n, x);
@@ -165,7 +166,7 @@ double positive_j(double n, double x) {
         n, x, {first, expanded(first, x).j, expanded(first + 1, x).j}, -1);
 }
 
-/// Of an order that is not negative, and x > 0.
+/// Returns Y of an order that is not negative, for x > 0.
 double positive_y(double n, double x) {
     if (x < near)
         return -recurred(n, x, by_temme(n - std::rint(n), x, -1), -1);
@@ -200,7 +201,7 @@ ScaledK scaled_k(double n, double x) {
     return k;
 }
 
-/// Of an order that is not negative, and x > 0.
+/// Returns K of an order that is not negative, for x > 0.
 double positive_k(double n, double x) {
     if (x < near)
         return recurred(n, x, by_temme(n - std::rint(n), x, 1), 1);
@@ -216,8 +217,8 @@ double positive_k(double n, double x) {
     return std::ldexp(k.here * e.value, k.exponent + e.exponent);
 }
 
-/// Of an order that is not negative, and x from 700 on: by the ratio of I of
-/// n + 1 and n, from far above, and the Wronskian (DLMF 10.28.2).
+/// Returns I of an order that is not negative, for x from 700 on, by the ratio
+/// of I of n + 1 and n, from far above, and the Wronskian (DLMF 10.28.2).
 double far_i(double n, double x) {
     double ratio = 0;
     for (int k = 40 + int(std::sqrt(80 * x)); k > 0; --k)
@@ -237,7 +238,7 @@ double positive_polygamma(int n, double x) {
     return is_odd(n) ? sum : -sum;
 }
 
-/// π cot(πx)
+/// Returns π cot(πx).
 double cotangent(double x) {
     const double from_whole = x - std::rint(x), size = std::abs(from_whole);
     const double value =

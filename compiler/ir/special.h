@@ -1,20 +1,20 @@
 // compiler/ir/special.h - rare functions on doubles, by Boost.Math: the
 // reference of every backend, and what kernels call lane by lane.
 //
-// Of any doubles, within some 10 µs, in any floating-point mode: orders n of at
-// most 1000 in magnitude, beyond which the result is NaN, as it is outside the
-// domain. Safe on any thread.
+// They take any doubles, need some 10 µs and work in any floating-point mode.
+// Orders n are at most 1000 in magnitude, beyond which the result is NaN, as
+// it is outside the domain. They are safe on any thread.
 #pragma once
 
 namespace tilefold::special {
 
-/// Derivative n + 1 of log |Γ(x)|, n >= 0; digamma for n = 0. NaN where n is
-/// not whole, and at the poles, x = 0, -1, …
+/// Returns derivative n + 1 of log |Γ(x)|, n >= 0; digamma for n = 0. It is
+/// NaN where n is not whole, and at the poles, x = 0, -1, …
 double polygamma(double n, double x) noexcept;
-/// a - b floor(a / b), exact: with the sign of b, as Python's %.
+/// Returns a - b floor(a / b), exact: with the sign of b, as Python's %.
 double floor_remainder(double a, double b) noexcept;
-/// Bessel functions of real order n: J and I (of x < 0 where n is whole), Y and
-/// K (x > 0).
+/// These are the Bessel functions of real order n: J and I (of x < 0 where n
+/// is whole), Y and K (x > 0).
 double bessel_j(double n, double x) noexcept;
 double bessel_y(double n, double x) noexcept;
 double bessel_i(double n, double x) noexcept;

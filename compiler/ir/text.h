@@ -11,8 +11,8 @@ namespace tilefold::ir {
 
 /// A value as the text of its graph calls it: "%7".
 std::string reference(ValueId id);
-/// Printed IR, as the goldens show it. `Names::Numbers` leaves out what does
-/// not change the code (argument names): the text that the key hashes.
+/// How arguments are printed. `Numbers` leaves out what does not change the
+/// code (argument names); the key hashes that text.
 enum class Names : std::uint8_t { Spelled, Numbers };
 std::string print(const Graph& graph, Names names = Names::Spelled);
 /// Reads print()'s text; throws InternalError on malformed text.

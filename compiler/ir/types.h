@@ -38,7 +38,7 @@ constexpr Axes without(Axes a, Axes b) {
 constexpr bool contains(Axes set, Axes axes) {
     return (set & axes) == axes;
 }
-/// i for j, j for i.
+/// Returns j for i and i for j.
 constexpr Axes exchanged(Axes axes) {
     return axes == Axes::I ? Axes::J : axes == Axes::J ? Axes::I : axes;
 }
@@ -60,14 +60,14 @@ struct Type {
     friend bool operator==(const Type&, const Type&) = default;
 };
 
-/// Number of components of a value: 1, its length, or rows * columns;
-/// `dynamic` where that is its length.
+/// Returns the number of components of a value: 1, its length, or rows *
+/// columns; `dynamic` where that is its length.
 constexpr std::int64_t components_of(const Type& type) {
     return type.rank == 0 ? 1 : std::int64_t(type.rows) * type.columns;
 }
 
 std::string spelling_of(const Type& type); ///< "f32[3] {i}"
-/// For messages: "a scalar", "a vector of 3 components".
+/// The type in words, for messages: "a scalar", "a vector of 3 components".
 std::string describe(const Type& type);
 
 } // namespace tilefold

@@ -102,7 +102,8 @@ private:
             check(node.type.axes != Axes::IJ, "an argument is read on an axis");
     }
 
-    /// Accumulates in the computing dtype, merges in F64.
+    /// Checks that a fold accumulates in the computing dtype and merges in
+    /// F64.
     void check_fold(const Fold& fold) const {
         check(fold.accumulate.real == graph_.real, "a fold's dtype");
         check(fold.merge.real == DType::F64, "states are merged in f64");

@@ -8,7 +8,7 @@ namespace tilefold::ir {
 /// Throws InternalError naming the first broken invariant of ir.h.
 void verify(const Graph& graph);
 
-/// The same between passes, in debug builds only.
+/// Calls verify() between passes, in debug builds only.
 inline void verify_if_debug([[maybe_unused]] const Graph& graph) {
 #ifndef NDEBUG
     verify(graph);

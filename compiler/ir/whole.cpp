@@ -129,7 +129,7 @@ double evaluate_random(Op op, const std::int64_t* x) {
     const std::array<std::uint32_t, 4> words = philox(x[0], x[1], x[2]);
     if (op == Op::Rand)
         return uniform(words[0]);
-    // Box and Muller; 1 - u is never 0.
+    // Box and Muller's method; 1 - u is never 0.
     return std::sqrt(-2 * std::log(1 - uniform(words[0]))) *
            std::cos(2 * std::numbers::pi * uniform(words[1]));
 }

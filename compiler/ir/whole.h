@@ -18,25 +18,26 @@ namespace tilefold::ir {
 
 /// The result of an operation whose result rule is Affine, on integers.
 std::int64_t evaluate_whole(Op op, const std::int64_t* operands);
-/// Less, LessEqual, Equal or NotEqual of two integers.
+/// Returns the result of Less, LessEqual, Equal or NotEqual of two integers.
 bool compare_whole(Op op, const std::int64_t* operands);
 
-/// `value`, a number as `dtype` (F64 or F32) holds it, where it is whole and
-/// no rounded other whole number.
+/// Returns `value`, a number as `dtype` (F64 or F32) holds it, if it is whole
+/// and not another whole number that was rounded.
 std::optional<std::int64_t> whole_of(double value, DType dtype);
-/// Largest magnitude that whole_of() takes.
+/// The largest magnitude that whole_of() takes.
 double largest_whole(DType dtype);
 
-/// `value` as I64: rounded towards 0, the nearest one where it is too large.
+/// Returns `value` as I64, rounded towards 0, or the nearest I64 where it is
+/// too large.
 std::int64_t saturated(long double value);
 
-/// Four words for a seed and two counters.
+/// Returns four random words for a seed and two counters.
 std::array<std::uint32_t, 4> philox(std::int64_t seed, std::int64_t i,
                                     std::int64_t j);
-/// Rand or Randn.
+/// Returns the random number of Rand or Randn.
 double evaluate_random(Op op, const std::int64_t* operands);
 
-/// Philox's multipliers of counter words 0 and 2, and what is added to key
+/// Philox multiplies counter words 0 and 2 by these, and adds the steps to key
 /// words 0 and 1 between its rounds.
 inline constexpr std::uint32_t philox_multipliers[] = {0xd2511f53, 0xcd9e8d57};
 inline constexpr std::uint32_t philox_steps[] = {0x9e3779b9, 0xbb67ae85};

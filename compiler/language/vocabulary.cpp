@@ -54,7 +54,7 @@ bool is_function_name(std::string_view spelling) {
                std::end(word_operators);
 }
 
-/// "x, a, b"
+/// Splits "x, a, b" into names.
 std::vector<std::string> names_in(std::string_view list) {
     std::vector<std::string> names(list.empty() ? 0 : 1);
     for (char c : list)
@@ -251,7 +251,7 @@ const Sugar* find_sugar(std::string_view spelling) {
 
 namespace {
 
-/// Null: `text` is no name of the catalogue.
+/// Returns null where `text` is no name of the catalogue.
 const NamedFormula* find_named_alone(std::string_view text) {
     constexpr std::string_view blanks = " \t\r\n";
     const std::size_t first = text.find_first_not_of(blanks);

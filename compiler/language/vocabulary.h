@@ -22,15 +22,17 @@ struct Sugar {
     std::string_view spelling;
     std::vector<std::string> parameters; ///< of a named formula: x, y, l …
     ast::Formula body;
-    /// Of catalogue.def: what has two readings is refused as in a user's text.
+    /// The formula stands in catalogue.def: what has two readings is refused
+    /// in it as in a user's text.
     bool is_named = false;
 };
 
-/// The catalogue's formula where `text` is its name and nothing else; else
-/// `text`.
+/// Returns the catalogue's formula where `text` is its name and nothing else,
+/// and `text` otherwise.
 std::string_view resolve_name(std::string_view text);
 
-/// What a user asks for: a formula, or one of the catalogue by its name.
+/// Parses what a user asks for: a formula, or the name of one in the
+/// catalogue.
 ast::Formula parse_or_resolve(std::string_view text);
 
 /// One enumerator per row of derivatives.def.
@@ -54,7 +56,7 @@ struct ComplexFunctionRow {
     std::string_view real, imaginary, of_real, doc;
 };
 std::span<const ComplexFunctionRow> all_complex_function_rows();
-/// Null where there is none.
+/// Returns null where complex.def has no such function.
 const ComplexFunctionRow* find_complex_function(std::string_view spelling);
 
 /// One enumerator per row of shape_functions.def.
@@ -77,14 +79,14 @@ struct ReductionSugar {
     std::vector<std::string> operands; ///< "f", and what the row has beside it
     ast::Formula body;
 };
-/// Null where there is none.
+/// Returns null where reduction_sugar.def has no such stem.
 const ReductionSugar* find_reduction_sugar(std::string_view stem);
 
-/// The operation spelled so that takes `arity` operands. Of several (`@`),
-/// the first.
+/// Returns the operation with this spelling that takes `arity` operands, or
+/// the first of several (`@`).
 std::optional<ir::Op> find_operation(std::string_view spelling,
                                      std::size_t arity);
-/// Null where there is none.
+/// Returns null where neither table has the spelling.
 const Sugar* find_sugar(std::string_view spelling);
 std::optional<ir::Reduction> find_reduction(std::string_view stem);
 

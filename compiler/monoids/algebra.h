@@ -45,7 +45,8 @@ public:
           dtype_(reduce.type.dtype), chooses_(reduce.pairs != ir::Pairs::All),
           a_(std::move(arithmetic)) {}
 
-    /// Of sums, products and extremes: a term, or a merge.
+    /// Adds a term to the state of a sum, a product or an extreme, or merges
+    /// two.
     void combine(auto&& into, const auto& x) const {
         switch (row_.monoid) {
         case ir::Monoid::Multiply:
@@ -57,18 +58,18 @@ public:
             return a_.add(into, x);
         }
     }
-    /// What they come to, of so many terms.
+    /// Returns what a sum, a product or an extreme of so many terms comes to.
     auto result(const auto& state, const auto& terms) const {
         return a_.converted(dtype_, row_.finish == ir::Finish::OverCount
                                         ? a_.average(state, terms)
                                         : state);
     }
 
-    /// Of argmax and argmin: whether x takes the place of the best so far.
+    /// Whether x takes the place of the best so far, in argmax and argmin.
     auto beats(const auto& x, const auto& best) const {
         return a_.beats(is_largest(), x, best);
     }
-    /// Takes a later value where `counts` holds beside.
+    /// Takes a later value where it is better and `counts` holds too.
     void take(const auto& into, const auto& later, const auto& counts) const {
         const auto better = beats(later.value, a_.get(into.value));
         replace(into, a_.both(counts, better), later);
@@ -85,13 +86,14 @@ public:
                 a_.let("better", a_.either(better, a_.both(equal, earlier))),
                 Found{x, index});
     }
-    /// Of chosen pairs, the first that is met stands until a value beats the
-    /// identity, and nowhere is of those that met none.
+    /// Where pairs are chosen, the first that is met stands until a value
+    /// beats the identity; a row that met no pair keeps nowhere.
     void keep_first(auto&& index, const auto& first) const {
         if (chooses_)
             a_.set_where(a_.is_nowhere(a_.get(index)), index, first);
     }
-    /// Where no value beat the identity, all are equal to it: the first.
+    /// Returns the index found. Where no value beat the identity, all are
+    /// equal to it, and the first is returned.
     auto result_index(const auto& index, const auto& terms) const {
         if (chooses_)
             return index;
@@ -99,8 +101,8 @@ public:
         return a_.choice(a_.both(some, nowhere), a_.like(index, 0), index);
     }
 
-    /// Sums that are relative to a maximum become relative to the larger of
-    /// two: what each of them is multiplied by.
+    /// Two sums that are relative to a maximum each become relative to the
+    /// larger of the two; `into` and `from` are what they are multiplied by.
     template <class Value> struct Rescaling {
         Value maximum, into, from;
     };
@@ -110,8 +112,9 @@ public:
         const Value of_into = a_.weight(into, maximum);
         return {maximum, of_into, a_.weight(from, maximum)};
     }
-    /// Raises the maximum to a score, if this is larger; the weight of its
-    /// term. `each_sum` calls what it is given with the place of each sum.
+    /// Raises the maximum to a score, if the score is larger, and returns the
+    /// weight of its term. `each_sum` calls what it is given with the place of
+    /// each sum.
     auto weigh(auto&& maximum, const auto& score, const auto& each_sum) const {
         a_.when_above(score, a_.get(maximum), [&] {
             const auto shrink =
@@ -122,8 +125,9 @@ public:
         return a_.let("weight", a_.weight(score, a_.get(maximum)));
     }
 
-    /// Of the K smallest, sorted: numbers, NaN, empty places. What is held and
-    /// stands before what is at a place of the list changes places with it.
+    /// The list of the K smallest is sorted: numbers, NaN, empty places. Where
+    /// what is held comes before what is at a place of the list, the two
+    /// change places.
     void sink(const auto& held, const auto& at) const {
         const auto x = a_.get(held.value);
         const auto x_index = a_.get(held.index);
@@ -137,7 +141,8 @@ public:
         a_.set(held.value, a_.choice(first, y, x));
         a_.set(held.index, a_.choice(first, y_index, x_index));
     }
-    /// What a place of the list comes to, where it is not its index.
+    /// Returns the value at a place of the list as the result has it: infinity
+    /// where the place is empty.
     auto result_value(const auto& at) const {
         constexpr double infinity = std::numeric_limits<double>::infinity();
         const auto empty = a_.is_nowhere(a_.get(at.index));

@@ -10,7 +10,8 @@ using ir::Monoid;
 
 namespace {
 
-/// Of a monoid with one accumulator a component.
+/// Returns the name of the field of a monoid that has one accumulator a
+/// component.
 std::string_view name_of(Monoid monoid) {
     switch (monoid) {
     case Monoid::Multiply:

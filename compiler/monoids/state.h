@@ -9,11 +9,12 @@
 
 namespace tilefold {
 
-/// What a term may be without changing the reduction, but that an index would
-/// be found where the term is; NaN: nothing. `is_truth`: of truth values.
+/// Returns a term that does not change the reduction, but that an index would
+/// be found where the term is. NaN: there is no such term. `is_truth`: the
+/// terms are truth values.
 double identity_of(ir::Monoid monoid, bool is_truth = false);
 
-/// What a tile's terms are accumulated in: the computing dtype, or I64.
+/// The dtype a tile's terms are accumulated in: the computing dtype, or I64.
 DType accumulated_dtype(const ir::Graph& graph, const ir::Node& reduce);
 
 /// An array of the state: an element of 8 bytes for each row and component.
@@ -25,7 +26,8 @@ struct StateField {
     bool is_vector = false;
 };
 
-/// The fields of a Reduce node, the vector operand's components last.
+/// Returns the fields of a Reduce node; the vector operand's components are
+/// the last.
 std::vector<StateField> state_of(const ir::Graph& graph,
                                  const ir::Node& reduce);
 

@@ -29,7 +29,8 @@ bool reads_index(const Graph& graph, ValueId id) {
 std::vector<ValueId> masks_of(const Graph& graph, const Node& reduction) {
     const ir::ReductionRow& row = row_of(ir::Reduction(reduction.first));
     const Monoid monoid = row.monoid;
-    // No identity is without an index: a pair outside the mask may be found.
+    // Where an index is found, no term is an identity: a pair outside the mask
+    // may be found.
     const double identity =
         row.finish == ir::Finish::Indices ? NAN : identity_of(monoid);
     std::vector<ValueId> masks;

@@ -18,7 +18,8 @@
 
 namespace tilefold {
 
-/// Conditions that all hold at every pair that counts; none if any may.
+/// Returns conditions that all hold at every pair that counts; there are none
+/// if any pair may count.
 std::vector<ir::ValueId> masks_of(const ir::Graph& graph,
                                   const ir::Node& reduction);
 
@@ -102,7 +103,8 @@ private:
         return {a_.not_(must), a_.not_(may)};
     }
 
-    /// None: nothing is known, or it is computed in less than f64.
+    /// Returns none where nothing is known of the value, or where it is
+    /// computed in less than f64.
     Known interval(ir::ValueId id) {
         using ir::Op;
         const ir::Node& node = graph_[id];
@@ -167,8 +169,9 @@ private:
                 a_.max(a_.max(p, q), a_.max(r, s))};
     }
 
-    /// By more than the rounding of one operation. An infinite bound becomes
-    /// NaN: between -inf and inf may lie a pair of inf - inf, or 0 * inf.
+    /// Widens the bounds by more than the rounding of one operation. An
+    /// infinite bound becomes NaN: between -inf and inf may lie a pair whose
+    /// value is inf - inf, or 0 * inf.
     Interval widened(const Interval& x) {
         return {a_.sub(x.low, margin(x.low)), a_.add(x.high, margin(x.high))};
     }

@@ -28,7 +28,7 @@ ValueId ordered(R& r, const Node& n) {
     return comes_before(r, b, a) ? r.make(n.op, {b, a}) : no;
 }
 
-/// a * b or a / b; of a negation, `b` is empty.
+/// Returns the factors of a * b or of a / b; of a negation, `b` is empty.
 Factors combine(Factors a, Factors b, Op op) {
     if (op == Op::Div) {
         b.coefficient = 1 / b.coefficient;
@@ -70,7 +70,7 @@ template <typename Leaves> Factors move_out(Factors& inside, Leaves leaves) {
     return outside;
 }
 
-/// sum_j c_i f_ij = c_i sum_j f_ij
+/// Rewrites sum_j c_i f_ij as c_i sum_j f_ij.
 ValueId reduction(R& r, const Node& n) {
     const auto kind = Reduction(n.first);
     if ((kind != Reduction::Sum && kind != Reduction::Mean) || r.is_delicate())
@@ -107,7 +107,7 @@ struct Segment {
     }
 };
 
-/// Of two slices of the same components.
+/// Returns the segment that two slices of the same components multiply.
 std::optional<Segment> segment_of_slices(const R& r, Op op, ValueId a,
                                          ValueId b) {
     if (!r.is(a, Op::Slice) || !r.is(b, Op::Slice))
@@ -152,7 +152,7 @@ ValueId joined(R& r, const Node& n) {
     return r.make(a->op, {x, y});
 }
 
-/// |u v|² = u² |v|² where u costs nothing for a pair.
+/// Rewrites |u v|² as u² |v|² where u costs nothing for a pair.
 ValueId norm_of_product(R& r, const Node& n) {
     const ValueId u = r.in(n.operands[0], 0), v = r.in(n.operands[0], 1);
     if (r.type(u).rank != 0 || r.axes(u) == Axes::IJ || r.axes(v) != Axes::IJ)
@@ -160,7 +160,7 @@ ValueId norm_of_product(R& r, const Node& n) {
     return r.make(Op::Mul, {r.make_power(u, 2), r.make(Op::SqNorm, {v})});
 }
 
-/// √(u² f) = |u| √f
+/// Rewrites √(u² f) as |u| √f.
 ValueId root_of_product(R& r, const Node& n) {
     const ValueId u = r.in(n.operands[0], 0), f = r.in(n.operands[0], 1);
     if (!r.is(u, Op::IntPow) || r.node(u).first != 2 || r.axes(u) == Axes::IJ ||
@@ -183,8 +183,8 @@ ValueId linear(R& r, const Node& n) {
     return no;
 }
 
-/// where(c, u, 0) v = where(c, u v, 0) for a mask of indices: a pair that it
-/// leaves out is not read.
+/// Rewrites where(c, u, 0) v as where(c, u v, 0) for a mask of indices: a pair
+/// that it leaves out is not read.
 ValueId masked(R& r, const Node& n) {
     for (std::size_t k = 0; k < n.arity; ++k) {
         const Node mask = r.node(n.operands[k]);
@@ -201,7 +201,8 @@ ValueId masked(R& r, const Node& n) {
     return no;
 }
 
-/// where(p and q, u, e) = where(p, where(q, u, e), e), p a mask of indices.
+/// Rewrites where(p and q, u, e) as where(p, where(q, u, e), e), where p is a
+/// mask of indices.
 ValueId mask_first(R& r, const Node& n) {
     const ValueId c = n.operands[0];
     if (!r.is(c, Op::And) || r.is_of_indices(c))

@@ -18,8 +18,8 @@ namespace {
 constexpr ValueId no = no_value;
 using R = Rewriter;
 
-/// Below, an exact distance takes hardly longer: 2 D + 10 operations of a
-/// Gaussian sum's pair against D + 12.
+/// With fewer components, an exact distance takes hardly longer: 2 D + 10
+/// operations of a Gaussian sum's pair against D + 12.
 constexpr std::int32_t least_components = 8;
 
 bool is_long(const Type& a, const Type& b) {
@@ -58,7 +58,7 @@ ValueId expanded(R& r, const Node& n) {
     return r.make_plain(Op::Sub, {squares, twice});
 }
 
-/// The same, not below 0.
+/// Returns the expanded distance, but not below 0.
 ValueId expanded_from_0(R& r, const Node& n) {
     const ValueId distance = expanded(r, n);
     if (distance == no)

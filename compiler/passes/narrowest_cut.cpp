@@ -43,7 +43,7 @@ public:
         connect(entrance(id), exit(id), width);
     }
 
-    /// By vertex: whether more could flow there from the source.
+    /// Says for each vertex whether more could flow there from the source.
     std::vector<bool> filled() {
         std::vector<boost::default_color_type> colours(num_vertices(network_));
         std::vector<Edge> ways(num_vertices(network_));

@@ -13,17 +13,17 @@ namespace tilefold::ir {
 /// What is computed between sources and sinks of a graph.
 struct CutQuestion {
     std::span<const ValueId> sinks;
-    /// Where the way down from the sinks ends.
+    /// The values at which the way down from the sinks ends.
     std::function<bool(ValueId)> is_end;
-    /// Of the ends, those whose values have to cross the cut.
+    /// Whether an end is a source: its value has to cross the cut.
     std::function<bool(ValueId)> is_source;
-    /// Whether a value may be kept: sources may.
+    /// Whether a value may be kept, and so be part of the cut. Sources may.
     std::function<bool(ValueId)> is_kept;
 };
 
-/// Values of which every way from a source to a sink has one, of the fewest
-/// components together; of several such, those nearest to the sources.
-/// Ford and Fulkerson, Maximal flow through a network, 1956.
+/// Returns values of which every way from a source to a sink has one, with the
+/// fewest components together; of several such sets, the one nearest to the
+/// sources. Ford and Fulkerson, Maximal flow through a network, 1956.
 std::vector<ValueId> narrowest_cut(const Graph& graph,
                                    const CutQuestion& question);
 

@@ -7,7 +7,7 @@
 namespace tilefold::ir {
 namespace {
 
-/// Only what is the same for one point as for that point among many.
+/// Whether the node is the same for one point as for that point among many.
 bool is_for_one(const Graph& graph, const Node& node, Axes axis) {
     if (node.op == Op::Reduce)
         return Axes(node.second) == exchanged(axis) && node.pairs == Pairs::All;

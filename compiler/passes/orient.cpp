@@ -45,7 +45,8 @@ Oriented orient(const Graph& graph) {
     const Axes reduced = reduced_axes(graph), all = axes_of_all(graph);
     Turn turn;
     Oriented result;
-    // Points on one axis only, reduced over it: they are rows of one column.
+    // The graph has points on one axis only and reduces over it: they are rows
+    // of one column.
     turn.reduce_both =
         reduced != Axes::None && reduced != Axes::IJ && contains(reduced, all);
     result.single_column =

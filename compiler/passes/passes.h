@@ -8,9 +8,9 @@
 
 namespace tilefold::ir {
 
-/// Folds constants, removes double negation, neutral elements and
-/// conversions that change nothing, `(√u)² → u` for u ≥ 0. Never looks at a
-/// run-time literal's value.
+/// Folds constants, removes double negation, neutral elements and conversions
+/// that change nothing, and rewrites `(√u)²` as `u` for u ≥ 0. It never looks
+/// at a run-time literal's value.
 Graph simplify(const Graph& graph);
 
 /// One spelling for one meaning, chosen for the kernels:
@@ -24,15 +24,15 @@ Graph simplify(const Graph& graph);
 ///  - a factor on the kept axis only, or on {}, leaves a Sum or a Mean
 ///  - a mask of index symbols stands around the product it is a factor of
 Graph canonicalise(const Graph& graph);
-/// The same but for the rules that move factors: products and quotients are
-/// computed as they are written, and exp is exp.
+/// Does what canonicalise() does, but for the rules that move factors:
+/// products and quotients are computed as they are written, and exp is exp.
 Graph canonicalise_as_written(const Graph& graph);
 
-/// Squared distances of rows and columns, both long vectors of float32, as
-/// |x|² + |y|² - 2 x·y of points centred at one of them.
+/// Computes squared distances of rows and columns, both long vectors of
+/// float32, as |x|² + |y|² - 2 x·y of points centred at one of them.
 Graph expand_distances(const Graph& graph);
-/// Error of such a distance, relative to |x|² + |y|²: typical of 16 to 64
-/// components.
+/// The error of such a distance, relative to |x|² + |y|²; it is typical of 16
+/// to 64 components.
 inline constexpr double expansion_error = 2e-7;
 
 /// Reductions are read with rows on i and columns on j. A graph that keeps j
@@ -46,22 +46,22 @@ struct Oriented {
 };
 Oriented orient(const Graph& graph);
 
-/// The graph as one point of `axis` sees it, whose arguments are parameters
-/// then: reductions over the other axis keep nothing. None where the result
-/// is not one for each point of `axis`, or knows the point's number; and of a
-/// graph with a `dynamic` width.
+/// Returns the graph as one point of `axis` sees it. Arguments on that axis
+/// become parameters, and reductions over the other axis keep nothing. Returns
+/// none where the result is not one for each point of `axis`, or knows the
+/// point's number, and for a graph with a `dynamic` width.
 std::optional<Graph> for_one_point(const Graph& graph, Axes axis);
 
 /// A sum over all points and components of vectors, each of which is made like
-/// the others, as a sum over points of one component: `width` times as many,
-/// in the order of memory where vectors adjoin. None where it is no such sum.
+/// the others, written as a sum over points of one component. It has `width`
+/// times as many points, in the order of memory where vectors adjoin.
 struct FlatPoints {
     Graph graph;
     std::int32_t width = 1;
 };
 std::optional<FlatPoints> flatten_points(const Graph& graph);
 
-/// Sign of a value that holds for all arguments, from ops.def's ranges.
+/// The sign of a value that holds for all arguments, from ops.def's ranges.
 enum class Sign : std::uint8_t { Unknown, NonNegative, NonPositive };
 std::vector<Sign> signs(const Graph& graph);
 

@@ -45,7 +45,8 @@ std::vector<ValueId> leaves_below(const Graph& graph,
     return leaves;
 }
 
-/// What pairs read of one axis: leaves, and what is computed ahead of them.
+/// Returns what pairs read of one axis: leaves, and what is computed ahead of
+/// them.
 Packed pack_of(const Graph& graph, const std::vector<ValueId>& crossing,
                Axes axis) {
     Packed packed;

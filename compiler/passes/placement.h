@@ -17,33 +17,36 @@
 
 namespace tilefold {
 
-/// The values of one axis that the pair term reads: `crossing`, in the order of
-/// the graph. Of these, `computed` are made from `leaves`, which are read from
-/// arguments (or count points) and may cross themselves.
+/// The values of one axis that the pair term reads are `crossing`, in the
+/// order of the graph. Of these, `computed` are made from `leaves`, which are
+/// read from arguments (or count points) and may cross themselves.
 struct Packed {
     std::vector<ir::ValueId> leaves, computed, crossing;
 };
 
 struct Placement {
-    /// Values on {} that others use, and their place in call->constants, where
-    /// I64 stand by their bits, all others as F64. Places are in the order in
-    /// which the graph reads them first.
+    /// Values on {} that others use, with their places in call->constants,
+    /// which holds I64 by their bits and all others as F64. Places are in the
+    /// order in which the graph reads them first.
     std::map<ir::ValueId, std::int64_t> constants;
     std::int64_t constants_size = 0;
-    /// Constants that meet indices or integers: read as F64, never rounded.
+    /// Constants that meet indices or integers, which are read as F64 and
+    /// never rounded.
     std::set<ir::ValueId> exact;
     /// What the pair term reads of rows and of columns.
     Packed rows, columns;
-    /// What the epilogue reads of rows: leaves only.
+    /// What the epilogue reads of rows, as leaves only.
     Packed epilogue;
     /// What the pair term reads when nothing is computed ahead.
     Packed raw_rows, raw_columns;
     std::vector<ir::ValueId> reductions;
-    /// Quotients ahead of the pairs, whose divisors are watched.
+    /// Quotients that are computed ahead of the pairs, whose divisors are
+    /// watched.
     std::set<ir::ValueId> watched;
 };
 
-/// `whole_is_pair_term`: the result itself is evaluated for every pair.
+/// `whole_is_pair_term` says that the result itself is evaluated for every
+/// pair.
 Placement place_values(const ir::Graph& graph, bool whole_is_pair_term);
 
 } // namespace tilefold

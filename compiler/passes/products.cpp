@@ -50,7 +50,7 @@ public:
     Factors factors;
 
 private:
-    /// Only where the coefficient stays an ordinary number.
+    /// Takes the constant only where the coefficient stays an ordinary number.
     bool take_constant(double value, bool below) {
         const double product =
             below ? factors.coefficient / value : factors.coefficient * value;
@@ -97,7 +97,7 @@ Selection select(const Rewriter& r, const Factors& factors, Axes axes,
     return {pick(factors.numerators), pick(factors.denominators)};
 }
 
-/// What is computed once a call: coefficient * Π / Π.
+/// Returns what is computed once a call: coefficient * Π / Π.
 ValueId once_a_call(Rewriter& r, const Factors& factors) {
     const Selection some = select(r, factors, Axes::None, false);
     const bool plain = factors.coefficient == 1;
@@ -106,7 +106,8 @@ ValueId once_a_call(Rewriter& r, const Factors& factors) {
     return divide(r, above, multiply(r, some.denominators));
 }
 
-/// The scalar factors; those on {} go along with a row's or a column's.
+/// Returns the scalar factors; those on {} go along with a row's or a
+/// column's.
 ValueId scalar_part(Rewriter& r, const Factors& factors, Axes full) {
     ValueId carried = once_a_call(r, factors);
     if (full == Axes::None)

@@ -18,29 +18,30 @@ struct Factors {
     std::size_t size() const { return numerators.size() + denominators.size(); }
 };
 
-/// The factors of `value`, a value on the axes `full` or fewer. What is on
-/// fewer stays in one piece, up to a constant; with `kept`, what is on these
-/// only.
+/// Returns the factors of `value`, a value on the axes `full` or fewer. A part
+/// on fewer axes stays in one piece, up to a constant; with `kept`, only a
+/// part on these axes does.
 Factors factors_of(const Rewriter& rewriter, ValueId value, Axes full,
                    std::optional<Axes> kept = {});
 
-/// The product, with one multiplication less inside the loops wherever a
-/// factor does not belong there. Divisors on fewer axes than `full` become
+/// Returns the product, with one multiplication less inside the loops wherever
+/// a factor does not belong there. Divisors on fewer axes than `full` become
 /// reciprocals.
 ValueId product_of(Rewriter& rewriter, const Factors& factors, Axes full);
 
-/// The product of some values; no_value of none.
+/// Returns the product of some values, or no_value where there are none.
 ValueId multiply(Rewriter& rewriter, std::vector<ValueId> values);
 
-/// Extra operations that scaled() costs a pair: 0 where a factor absorbs the
+/// How many operations scaled() adds to a pair: 0 where a factor absorbs the
 /// scale.
 int cost_of_scaling(const Rewriter& rewriter, ValueId value, int depth = 8);
 
-/// value * scale, for a scale on {}: pushed through sums into factors that
-/// are not computed for each pair.
+/// Returns value * scale, for a scale on {}, which is pushed through sums into
+/// factors that are not computed for each pair.
 ValueId scaled(Rewriter& rewriter, ValueId value, ValueId scale, int depth = 8);
 
-/// The order of commutative operands: {}, {i}, {j}, {i,j}, then by number.
+/// Whether `a` comes first as an operand of a commutative operation. The order
+/// is {}, {i}, {j}, {i,j}, then by number.
 bool comes_before(const Rewriter& rewriter, ValueId a, ValueId b);
 
 } // namespace tilefold::ir

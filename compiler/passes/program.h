@@ -10,7 +10,7 @@
 
 namespace tilefold {
 
-/// One output axis structure: the kept axis (if any), then components.
+/// How the output's axes lie: the kept axis (if any), then the components.
 struct Result {
     Axes axes = Axes::None; ///< kept: I, J (as the user wrote), IJ, None
     DType dtype = DType::F64;
@@ -18,8 +18,8 @@ struct Result {
     std::int32_t rows = 1; ///< … how many; `dynamic`: the width argument's
 };
 
-/// A formula compiled for argument types. Nothing in it is of a processor or of
-/// a card: what computes it plans it, by backends/cpu/cpu_program.h or by
+/// A formula compiled for argument types. Nothing in it depends on a processor
+/// or a card: what computes it plans it, by backends/cpu/cpu_program.h or by
 /// backends/cuda/plan/choose_plan.h.
 struct Program {
     ir::Graph graph; ///< canonical, oriented: rows i, columns j
@@ -27,27 +27,28 @@ struct Program {
     bool swapped = false;       ///< graph's i is the user's j
     bool single_column = false; ///< nothing depends on columns: M = 1
     bool folds_rows = false;    ///< rows are merged to one (`_ij`)
-    /// The user's axis of which the graph is for one point; None: for all.
+    /// The user's axis of which the graph is for one point. None: it is for
+    /// all.
     Axes one_point = Axes::None;
-    /// Components that the graph takes for points: so many for each of the
-    /// user's.
+    /// How many components of each of the user's points the graph takes for
+    /// points.
     std::int32_t flat_width = 1;
     ir::Pairs pairs = ir::Pairs::All; ///< of (row, column) as oriented
-    /// At most so many rows and columns are in a call; 0: any number.
+    /// A call has at most so many rows and columns; 0: any number.
     std::int32_t most_rows = 0, most_columns = 0;
     /// The graph argument whose width is call->width, or -1.
     std::int32_t width_argument = -1;
     /// For each graph argument, its place in the list given to compile(), or
     /// one of the two numbers below.
     std::vector<std::int32_t> argument_order;
-    /// For calls with divisors near the largest number, whose reciprocals are
-    /// 0: the same, of the same arguments in any order, with quotients divided
-    /// in pairs, which is slower. Null where nothing is divided ahead of the
-    /// pairs.
+    /// A call whose divisors are near the largest number, so that their
+    /// reciprocals are 0, runs this program instead. It takes the same
+    /// arguments in any order and divides in pairs, which is slower. It is
+    /// null where nothing is divided ahead of the pairs.
     std::shared_ptr<const Program> divided;
 };
-/// Arguments that nobody passes: how many points are on i and on j, as the
-/// user wrote the axes.
+/// These stand for arguments that nobody passes: how many points are on i and
+/// on j, by the axes of the user's formula.
 inline constexpr std::int32_t points_on_i = -1, points_on_j = -2;
 
 } // namespace tilefold

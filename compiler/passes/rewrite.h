@@ -26,20 +26,20 @@ public:
     Rewriter(const Graph& source, std::vector<std::span<const Entry>> tables);
     Graph run();
 
-    /// A value by the rules.
+    /// Makes a value and applies the rules to it.
     ValueId make(const Node& node);
     ValueId make(Op op, std::initializer_list<ValueId> operands);
     ValueId make_power(ValueId base, std::int64_t exponent);
     ValueId make_slice(ValueId value, std::int64_t first, std::int64_t last,
                        bool scalar);
-    /// As make(), by the rules of simplify() only.
+    /// Makes a value as make() does, but by the rules of simplify() only.
     ValueId make_plain(Op op, std::initializer_list<ValueId> operands);
     ValueId make_reduction(const Node& like, ValueId body);
-    /// The first point of an argument, read as a parameter.
+    /// Returns the first point of an argument, read as a parameter.
     ValueId first_point(ValueId argument);
     ValueId constant(double value) { return builder_.constant(value); }
 
-    /// A copy: making values moves the nodes.
+    /// Returns a copy, because making values moves the nodes.
     Node node(ValueId id) const { return builder_[id]; }
     const Type& type(ValueId id) const { return builder_.type(id); }
     Axes axes(ValueId id) const { return type(id).axes; }
@@ -47,15 +47,15 @@ public:
     bool is_constant(ValueId id, double value) const {
         return is(id, Op::Constant) && builder_[id].value == value;
     }
-    /// Operand `k` of a value.
+    /// Returns operand `k` of a value.
     ValueId in(ValueId id, std::size_t k = 0) const {
         return builder_[id].operands[k];
     }
     Sign sign(ValueId id);
-    /// Whether it is made of index symbols, parameters and numbers.
+    /// Whether the value is made of index symbols, parameters and numbers.
     bool is_of_indices(ValueId id);
-    /// Of the source's node being rewritten: its bits matter, not only its
-    /// value, as for an operand of floor or of a comparison.
+    /// Whether the bits of the node that is being rewritten matter, not only
+    /// its value, as for an operand of floor or of a comparison.
     bool is_delicate() const { return delicate_[at_]; }
 
 private:
@@ -71,7 +71,7 @@ private:
     ValueId at_ = 0;
 };
 
-/// The sign of node `id`, from its operands' in `known`.
+/// Returns the sign of node `id`, from its operands' signs in `known`.
 Sign sign_of(const Graph& graph, ValueId id, const std::vector<Sign>& known);
 
 /// The rules of simplify(), which canonicalise() applies too.

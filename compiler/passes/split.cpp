@@ -20,7 +20,8 @@ bool has_reduction(const Graph& graph) {
         graph.nodes, [](const Node& node) { return node.op == Op::Reduce; });
 }
 
-/// What is needed before the reductions: for the pair term, for a reduction.
+/// Says which values are needed before the reductions: for the pair term, or
+/// for a reduction.
 std::vector<bool> needed_before(const Graph& graph) {
     const bool reduces = has_reduction(graph);
     std::vector<bool> needed(graph.nodes.size());
@@ -32,7 +33,8 @@ std::vector<bool> needed_before(const Graph& graph) {
     return needed;
 }
 
-/// What the epilogue computes: all it needs but values on {} and reductions.
+/// Says which values the epilogue computes: all it needs but values on {} and
+/// reductions.
 std::vector<bool> needed_after(const Graph& graph,
                                const std::vector<bool>& after) {
     std::vector<bool> needed(graph.nodes.size());

@@ -20,35 +20,36 @@ enum class Site : std::uint8_t {
     After,  ///< of reductions, or of a row for their epilogue alone
 };
 std::string_view spelling_of(Site site); ///< "once a call", "for each pair" …
-/// By value, of an oriented graph.
+/// Returns the site of each value of an oriented graph.
 std::vector<Site> sites_of(const ir::Graph& graph);
 
 /// Values in the order of the graph.
 struct Split {
-    /// Computed at a site, and of these the ones that the pair term or a
-    /// reduction reads.
+    /// `Values` are those computed at a site, and of these the ones that the
+    /// pair term or a reduction reads.
     struct Values {
         std::vector<ir::ValueId> computed, crossing;
     };
     Values call;   ///< on {}: once a call, by prepare
     Values row;    ///< on {i}: once a row, while packing
     Values column; ///< on {j}: once a column of a panel, while packing
-    /// On {i,j}: for every pair, reductions last.
+    /// Values on {i,j}, computed for every pair; reductions come last.
     std::vector<ir::ValueId> pair;
     /// What the epilogue computes of a row, from the reductions and from
     /// rows alike.
     std::vector<ir::ValueId> finish;
 };
 
-/// Of an oriented graph.
+/// Splits an oriented graph by sites.
 Split split(const ir::Graph& graph);
 
-/// Quotients of real numbers that are computed before the pairs are: a divisor
-/// on one axis is a factor there, its reciprocal, which is flushed to 0 where
-/// the divisor is near the largest number.
+/// Returns the quotients of real numbers that are computed before the pairs
+/// are. A divisor on one axis is a factor there: its reciprocal, which is
+/// flushed to 0 where the divisor is near the largest number.
 std::vector<ir::ValueId> quotients_ahead(const ir::Graph& graph);
 
-/// One line a value, by site; `>` marks what crosses into the inner loop.
+/// Prints one line for each value, by site; `>` marks what crosses into the
+/// inner loop.
 std::string print(const Split& split, const ir::Graph& graph);
 
 } // namespace tilefold

@@ -21,19 +21,20 @@ using ir::Node;
 using ir::Op;
 using ir::ValueId;
 
-/// Reductions with equal keys share a sweep: how many sweeps come before at
-/// least, what is reduced, what is kept, the dtype of the results, and which
-/// pairs are met.
+/// Reductions with equal keys share a sweep. A key has the least number of
+/// sweeps that come before, what is reduced, what is kept, the dtype of the
+/// results, and which pairs are met.
 using Key = std::tuple<int, Axes, Axes, DType, ir::Pairs>;
 
-/// Of a sum over both axes that may be kept for every point in between.
+/// A sum over both axes may be kept for every point in between if it has at
+/// most so many components.
 constexpr std::int32_t most_components = 8;
 
 bool is_reduction(const Node& node) {
     return node.op == Op::Reduce;
 }
 
-/// The longest chain of reductions below each value, itself counted.
+/// Returns the longest chain of reductions below each value, itself counted.
 std::vector<int> levels_of(const Builder& builder, ValueId count) {
     std::vector<int> levels(count);
     for (ValueId id = 0; id < count; ++id) {
@@ -188,7 +189,7 @@ private:
         need(std::span(&id, 1), key);
     }
 
-    /// What `values` need of others, in the sweep `key` or in a map.
+    /// Notes what `values` need of others, in the sweep `key` or in a map.
     void need(std::span<const ValueId> values, const std::optional<Key>& key) {
         const auto is_end = [&](ValueId id) {
             return is_reduction(builder_[id]);
@@ -229,7 +230,8 @@ private:
             maps_.push_back(result);
     }
 
-    /// The graph of one sweep; `key`: of its reductions, none for a map.
+    /// Adds the graph of one sweep; `key` is that of its reductions, none for
+    /// a map.
     void add(Sweeps& all, const std::vector<ValueId>& outputs,
              const std::optional<Key>& key) {
         Sweep sweep;
@@ -255,7 +257,8 @@ private:
         all.sweeps.push_back(std::move(sweep));
     }
 
-    /// `id` in another graph; what other sweeps computed is an argument.
+    /// Returns `id` in another graph, where what other sweeps computed is an
+    /// argument.
     ValueId copied(Builder& graph, std::map<ValueId, ValueId>& made,
                    ValueId root, const std::optional<Key>& key) const {
         const std::vector<bool> wanted =

@@ -43,7 +43,8 @@ struct Sweeps {
     std::vector<ResultPlace> results;
 };
 
-/// Cuts what `results` reach (no_value: a zero).
+/// Cuts the values that `results` reach into sweeps; a result of no_value is
+/// zero.
 Sweeps cut(ir::Builder& builder, std::vector<ir::ValueId> results);
 
 /// Whether one kernel can compute the graph: its reductions are over the same

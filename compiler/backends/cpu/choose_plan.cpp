@@ -16,20 +16,20 @@ struct Panels {
     std::int32_t panel, column_tile;
 };
 
-/// Each with the measurement that chose it.
+/// Each constant has the measurement that chose it.
 namespace constants {
-/// Panels of f32 partial sums before they go to double: 256 costs about 1%
-/// of a D=3 Gaussian and leaves 4e-10 relative after 1e7 terms.
+/// Panels have so many f32 partial sums before they go to double: 256 costs
+/// about 1% of a D=3 Gaussian and leaves 4e-10 relative after 1e7 terms.
 constexpr std::int32_t panel = 256;
 /// Sums in f64 need no second accumulator: panels are as long as L1 allows,
 /// for 4% of a D=3 Gaussian.
 constexpr std::int32_t panel_f64 = 512;
-/// Rows whose packed values and state stay in L1/L2 with a panel; packing a
-/// panel is then 2% of a D=3 Gaussian's time.
+/// The packed values and the state of so many rows stay in L1/L2 with a panel;
+/// packing a panel is then 2% of a D=3 Gaussian's time.
 constexpr std::int32_t row_block = 1024;
-/// Components up to which a tile's coordinates stay in registers. Gaussian,
-/// f32, G pairs/s in registers (best tile) against looped (4x6):
-///   D=4 10.8, 9.1   D=5 10.7, 10.5   D=6 9.6, 10.0   D=8 7.4, 8.6
+/// A tile's coordinates stay in registers up to so many components. Gaussian,
+/// f32, G pairs/s in registers (best tile) against looped (4x6): D=4 10.8,
+/// 9.1; D=5 10.7, 10.5; D=6 9.6, 10.0; D=8 7.4, 8.6.
 constexpr std::int32_t unroll = 5;
 /// Components of a tile of 64 rows that stay in L1 (24 KiB), and from how many
 /// on they are summed in such parts. On one core of a Sapphire Rapids at 2.7
@@ -38,7 +38,7 @@ constexpr std::int32_t unroll = 5;
 /// at 0.012 (0.004; 0.014).
 constexpr std::int32_t k_block = 96;
 constexpr std::int32_t deep = 192;
-/// Columns that fill stages of a loop.
+/// So many columns fill the stages of a loop.
 constexpr std::int32_t filling = 32;
 /// Columns whose scalars stay in L1 beside what sums of vectors read. A sum of
 /// E=64 columns, of both cores, G pairs/s: 1.28 (32: 1.22, 128: 1.16).
@@ -58,10 +58,10 @@ constexpr std::int32_t listed_bytes = 16 << 10, listed_bytes_zen5 = 32 << 10;
 /// Of 512 components it is 2% slower.
 constexpr Panels attention = {1024, 128};
 constexpr std::int64_t attention_width = 128;
-/// Error of products of factors of 16 bits, of distances too: typical of 16 to
-/// 64 components.
+/// The error of products of factors of 16 bits, and of their distances; it is
+/// typical of 16 to 64 components.
 constexpr double error_of_parts = 3.2e-6;
-/// Of a weight's leading 8 bits, rounded: the same.
+/// The error of products with a weight's leading 8 bits, rounded.
 constexpr double error_of_one_part = 4e-3;
 /// Bytes of a block of packed rows, and of a panel of packed columns, where
 /// vectors are long: both are read from L2 or beyond, once a panel and once a
@@ -185,7 +185,8 @@ Demand demand_of(const ir::Graph& graph, const Plan& plan) {
     return demand;
 }
 
-/// Those of tiles.def whose code is not too long, or single vectors.
+/// Returns the tiles of tiles.def whose code is not too long, or single
+/// vectors.
 std::vector<Tile> fitting_tiles(PlanKind kind, const ir::Graph& graph,
                                 const Plan& plan) {
     const double slots = code_slots_of_pair(graph, plan);
@@ -226,7 +227,8 @@ Panels panels_for(const Demand& demand, const Plan& plan, std::size_t size) {
             constants::column_tile};
 }
 
-/// `size`: of a number. Long vectors make fewer points fill a cache.
+/// `size` is the bytes of a number. Long vectors make fewer points fill a
+/// cache.
 void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
               std::size_t size) {
     const auto fitting = [&](std::int64_t most, std::int64_t bytes,
@@ -273,7 +275,7 @@ bool fits_single_panel(const ir::Graph& graph,
                monoid != ir::Monoid::UserDefined && node.type.rows != dynamic &&
                node.type.rows <= most;
     };
-    // What is made of reductions reads no rows beside them.
+    // A value that is made of reductions reads no rows beside them.
     std::vector<bool> reduced(graph.nodes.size());
     const auto is_made_of_reductions = [&](ir::ValueId id) {
         const ir::Node& node = graph[id];

@@ -9,9 +9,9 @@
 
 namespace tilefold {
 
-/// Whether reductions of the (oriented) graph may be computed so: their
-/// accumulators are registers, and nothing but they make the result.
-/// `unroll`: of the plan, or the model's own.
+/// Whether reductions of the (oriented) graph may be computed in a single
+/// panel: their accumulators are registers, and nothing but they make the
+/// result. `unroll` is the plan's; without it, the model's own is taken.
 bool fits_single_panel(const ir::Graph& graph,
                        std::optional<std::int32_t> unroll = std::nullopt);
 
@@ -24,14 +24,15 @@ struct Sizes {
 /// The plan the cost model likes best for the (oriented) graph.
 Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
                  const Sizes& sizes = {});
-/// Every plan worth trying, best first by the model; finite.
-/// `parts`: where products may be multiplied so.
+/// Returns every plan worth trying, best first by the model; there are
+/// finitely many. `parts` says how products may be multiplied by the matrix
+/// unit.
 std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
                                   const Parts& parts = {});
 
-/// Of what kind a plan of the (oriented) graph is.
+/// Returns the kind of a plan of the (oriented) graph.
 PlanKind kind_of(const ir::Graph& graph, const Plan& plan);
-/// Whether reductions take tiles of columns: `column_tile` is met.
+/// Whether reductions take tiles of columns, so that `column_tile` counts.
 bool takes_column_tiles(const ir::Graph& graph, const Plan& plan);
 
 } // namespace tilefold

@@ -18,7 +18,7 @@ using ir::ValueId;
 namespace {
 
 constexpr std::int64_t most_components = 33025; // * 255² fits 31 bits
-/// Places of a list that many of 10,000 columns get into.
+/// Many of 10,000 columns get into a list of more places than these.
 constexpr std::int64_t most_filtered = 32;
 
 bool is_narrow(DType dtype) {
@@ -59,7 +59,8 @@ bool weighs_by_tiles(const ir::Graph& graph, ValueId reduce, const Plan& plan) {
            count_readers(graph)[id] == 1;
 }
 
-/// A long vector of rows or columns, not of narrow numbers.
+/// Whether the value is a long vector of rows or columns, and not of narrow
+/// numbers.
 bool is_long_factor(const ir::Graph& graph, ValueId id, const Plan& plan) {
     constexpr std::int32_t least_components = 32;
     const Node& vector = graph[id];
@@ -138,15 +139,16 @@ std::map<ValueId, Words> find_words(const ir::Graph& graph, const Plan& plan) {
     return found;
 }
 
-/// Steps of so many words leave the fewest zeros.
+/// Returns how many words a step has that leave the fewest zeros.
 std::int64_t best_depth(std::int64_t words) {
     const std::int64_t steps =
         (words + most_block_depth - 1) / most_block_depth;
     return (words + steps - 1) / steps;
 }
 
-/// All products of a kernel have steps of one depth, since shapes of tiles are
-/// set once: what leaves the fewest zeros, where it may be chosen.
+/// Returns the depth of the steps that all products of a kernel have, since
+/// shapes of tiles are set once: the one that leaves the fewest zeros, where
+/// it may be chosen.
 std::int64_t depth_of(const ir::Graph& graph, const Contractions& chosen) {
     if (chosen.has(Contraction::SplitTiles) || !chosen.weighed_by_tiles.empty())
         return most_block_depth;
@@ -175,7 +177,8 @@ bool is_deep(const ir::Graph& graph, const Node& node, const Plan& plan) {
            });
 }
 
-/// Of one that narrow words, splits and the filter leave.
+/// Returns how a contraction is computed that narrow words, splits and the
+/// filter leave.
 Contraction way_of_lanes(const ir::Graph& graph, const Node& node,
                          const Plan& plan) {
     if (is_deep(graph, node, plan))

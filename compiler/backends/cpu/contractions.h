@@ -13,7 +13,7 @@
 
 namespace tilefold {
 
-/// Words that an instruction for blocks takes at most.
+/// An instruction for blocks takes at most so many words.
 inline constexpr std::int64_t most_block_depth = 16;
 
 /// A vector argument that is packed as words.
@@ -23,7 +23,8 @@ struct Words {
     DType other = DType::I8; ///< as the vector is stored that it meets
     std::int64_t components = 0;
     std::int64_t numbers = 0; ///< in a word
-    /// Words that an instruction for blocks takes at a time; 0: there is none.
+    /// An instruction for blocks takes so many words at a time; 0: there is
+    /// none.
     std::int64_t depth = 0;
 
     bool exact() const { return stored != DType::BF16; }
@@ -32,9 +33,10 @@ struct Words {
         return (components + numbers - 1) / numbers;
     }
     std::int64_t steps() const { return (words() + depth - 1) / depth; }
-    /// With zeros, where blocks want them.
+    /// Returns the number of words with the zeros that blocks want.
     std::int64_t padded() const { return depth ? steps() * depth : words(); }
-    /// Behind the numbers, what has one index.
+    /// Returns the number of words with what depends on one index only, which
+    /// lies behind the numbers.
     std::int64_t packed() const { return padded() + exact(); }
 };
 
@@ -47,18 +49,18 @@ enum class Contraction : std::uint8_t {
 std::string_view spelling_of(Contraction contraction);
 std::string_view doc_of(Contraction contraction);
 
-/// What is decided of a graph's contractions by a plan.
+/// What a plan decides about a graph's contractions.
 struct Contractions {
-    /// Of each contraction over components, on whatever axes.
+    /// How each contraction over components is computed, on whatever axes.
     std::map<ir::ValueId, Contraction> ways;
     /// The arguments that nothing reads but one contraction by Words or
     /// WordTiles.
     std::map<ir::ValueId, Words> words;
-    /// Softmaxes, Reduce nodes, whose weighted sums are products of bf16
-    /// matrices, by the matrix unit or in lanes: of bf16 values of columns that
-    /// nothing else reads.
+    /// Reduce nodes of softmaxes whose weighted sums are products of bf16
+    /// matrices, by the matrix unit or in lanes. They sum bf16 values of
+    /// columns that nothing else reads.
     std::set<ir::ValueId> weighed_by_tiles;
-    /// Words that the matrix unit takes at a time in all products of the
+    /// The matrix unit takes so many words at a time in all products of the
     /// kernel; 0: there are none.
     std::int64_t depth = 0;
 
@@ -66,26 +68,27 @@ struct Contractions {
         const auto found = ways.find(id);
         return found != ways.end() && found->second == way;
     }
-    /// The first that is computed so; no_value where there is none.
+    /// Returns the first contraction that is computed so, or no_value.
     ir::ValueId first(Contraction way) const;
     bool has(Contraction way) const { return first(way) != ir::no_value; }
-    /// Whether the matrix unit adds it up.
+    /// Whether the matrix unit adds the contraction up.
     bool is_tiled(ir::ValueId id) const {
         return is(id, Contraction::WordTiles) ||
                is(id, Contraction::SplitTiles);
     }
-    /// Of a vector that is packed as words, else null.
+    /// Returns the words of a vector that is packed as words, else null.
     const Words* words_of(ir::ValueId id) const {
         const auto found = words.find(id);
         return found == words.end() ? nullptr : &found->second;
     }
 };
 
-/// Of an oriented graph.
+/// Chooses how the contractions of an oriented graph are computed.
 Contractions choose_contractions(const ir::Graph& graph, const Plan& plan);
 
 /// Whether a vector is made of others of its length, component by component,
-/// and of constants: then lanes may run over components. Arguments are.
+/// and of constants, so that lanes may run over components. Arguments are such
+/// vectors.
 bool is_by_component(const ir::Graph& graph, ir::ValueId id,
                      std::int32_t unroll);
 

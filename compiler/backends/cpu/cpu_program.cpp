@@ -24,8 +24,8 @@ bool expansion_pays(Isa isa) {
     return row_of(isa).ports == Ports::Shared;
 }
 
-/// Where the arguments of `graph`, which are those of a program and no others,
-/// are in the list that its compile() was given.
+/// Returns where the arguments of `graph`, which are those of a program and no
+/// others, are in the list that its compile() was given.
 std::vector<std::int32_t> order_in(const Graph& graph, const Program& program) {
     std::vector<std::int32_t> order;
     for (const ir::Argument& argument : graph.arguments) {
@@ -37,7 +37,8 @@ std::vector<std::int32_t> order_in(const Graph& graph, const Program& program) {
     return order;
 }
 
-/// With squared distances as inner products, where that is allowed and faster.
+/// Returns the program with squared distances as inner products, where that is
+/// allowed and faster.
 Program with_distances(Program program, const CpuOptions& options) {
     const bool expands = options.tolerance >= ir::expansion_error &&
                          program.graph.real == DType::F32 &&
@@ -81,7 +82,8 @@ void check_forced(const Plan& plan, const Graph& graph) {
         fail(Code::BadPlan, {"nest", "not the one that the formula needs"});
 }
 
-/// Argument names and the values of literals do not enter.
+/// Returns the key, which argument names and the values of literals do not
+/// enter.
 Key key_of(const Graph& graph, const Plan& plan) {
     return tilefold::key_of(print(graph, ir::Names::Numbers), print(plan),
                             {TILEFOLD_LLVM_VERSION});

@@ -15,25 +15,25 @@ namespace tilefold {
 struct CpuOptions {
     Isa isa = Isa::X86_64_V4;
     std::optional<Plan> plan = {}; ///< forced instead of the model's choice
-    /// Error that products of float32 vectors may have; see Options.
+    /// The error that products of float32 vectors may have; see Options.
     double tolerance = 0;
 };
 
-/// A program as a processor computes it. Its graph is the program's own, or one
-/// of the same results within the tolerance.
+/// A program as a processor computes it. Its graph is the program's own, or
+/// one that has the same results within the tolerance.
 struct CpuProgram : Program {
     Plan plan;
     Key key;
 };
 
-/// The plan that the cost model likes best, or the forced one. Throws
-/// Error(BadPlan) where that one does not fit the graph.
+/// Plans a program by the plan that the cost model likes best, or by the
+/// forced one. Throws Error(BadPlan) where that one does not fit the graph.
 CpuProgram plan_for_cpu(Program program, const CpuOptions& options);
-/// The same program by another plan of its nest.
+/// Returns the same program with another plan of its nest.
 CpuProgram with_plan(const CpuProgram& program, const Plan& plan);
 
 /// What a backend in another library is given; see backends/llvm/factory.h.
-/// Texts are ir::print and print(Plan).
+/// The texts are made by ir::print and print(Plan).
 struct CompileRequest {
     std::string graph;
     std::string plan;

@@ -14,7 +14,7 @@ enum class Isa : std::uint8_t {
 #include "compiler/backends/cpu/isa.def"
 #undef ISA
 };
-/// What sums and products of registers go through.
+/// The ports that sums and products of registers go through.
 enum class Ports : std::uint8_t { Shared, Halves, Apart };
 struct IsaRow {
     Isa isa;
@@ -28,7 +28,7 @@ struct IsaRow {
     const char* cpu;
     const char* features;
 
-    /// Vectors of 32 bytes, and no masks.
+    /// Whether its vectors have 32 bytes and no masks.
     bool is_avx2() const { return vector_bytes == 32 && !masks; }
 };
 std::span<const IsaRow> isa_rows(); ///< of a processor the poorest first

@@ -25,7 +25,7 @@ enum class Nest : std::uint8_t {
 #include "compiler/backends/cpu/nests.def"
 #undef NEST
 };
-/// All, in order.
+/// All nests, in order.
 inline constexpr Nest nests[] = {
 #define NEST(name, ...) Nest::name,
 #include "compiler/backends/cpu/nests.def"
@@ -49,7 +49,7 @@ struct PlanKindRow {
 std::span<const PlanKindRow> plan_kind_rows();
 const PlanKindRow& row_of(PlanKind kind);
 
-/// Its numbers are rows of plan_fields.def.
+/// The numbers of a plan are rows of plan_fields.def.
 struct Plan {
     Isa isa = Isa::X86_64_V4;
     Nest nest = Nest::Reduce;
@@ -58,25 +58,25 @@ struct Plan {
     std::int32_t columns = 1;      ///< J: columns in a tile
     std::int32_t panel = 256;      ///< columns packed at a time
     std::int32_t row_block = 1024; ///< most rows of a task
-    /// Components up to which vectors live in registers; beyond, contractions
-    /// run as a loop over components inside the tile.
+    /// Vectors of at most so many components live in registers; beyond,
+    /// contractions run as a loop over components inside the tile.
     std::int32_t unroll = 8;
-    /// Components of a contraction that are summed for all columns of a panel
-    /// before the next ones are; 0: all.
+    /// So many components of a contraction are summed for all columns of a
+    /// panel before the next ones are; 0: all.
     std::int32_t k_block = 0;
-    /// Columns whose scalars are computed and kept before sums of vectors, or
-    /// of exponentials, take them.
+    /// The scalars of so many columns are computed and kept before sums of
+    /// vectors, or of exponentials, take them.
     std::int32_t column_tile = 64;
-    /// Numbers of bf16 that the factors of long products of float32 are cut
-    /// into, for the matrix unit; 0: it does not multiply them.
+    /// The matrix unit multiplies long products of float32 with factors that
+    /// are cut into so many numbers of bf16; 0: it does not multiply them.
     std::int32_t parts = 0;
-    /// Those that the weights of a softmax are cut into, where the matrix unit
-    /// takes their sums: all bits of one are 3.
+    /// The weights of a softmax are cut into so many numbers of bf16, where
+    /// the matrix unit takes their sums; 3 hold all bits of a weight.
     std::int32_t weight_parts = 3;
-    /// Whether lists of the smallest distances are of columns that products of
-    /// bf16 let pass.
+    /// Whether lists of the smallest distances only see columns that products
+    /// of bf16 let pass.
     std::int32_t filter = 0;
-    /// Least cycles of a stage when the loop over columns is
+    /// A stage has at least so many cycles when the loop over columns is
     /// software-pipelined; 0: it is not.
     std::int32_t min_stage_cycles = 0;
 
@@ -88,7 +88,7 @@ inline constexpr std::int32_t row_chunk = 64;
 /// The rows of a state are a multiple of this: whole tiles, whole chunks.
 std::int32_t row_multiple(const Plan& plan);
 
-/// How the matrix unit multiplies float32: fields of a plan.
+/// The fields of a plan that say how the matrix unit multiplies float32.
 struct Parts {
     std::int32_t factors = 0, weights = 3;
 };

@@ -11,7 +11,7 @@
 namespace tilefold {
 namespace {
 
-/// What is counted of slots: those that are issued, or those of the code, where
+/// Which slots are counted: those that are issued, or those of the code, where
 /// a loop over components stands once, and a function beyond `most` is called.
 struct Counting {
     std::int32_t unroll = std::numeric_limits<std::int32_t>::max();
@@ -22,7 +22,7 @@ struct Counting {
     }
 };
 
-/// Of a component that a reduction takes.
+/// Returns the slots that a component takes in a reduction.
 double slots_of_term(ir::Monoid monoid) {
     switch (monoid) {
     case ir::Monoid::Add:
@@ -44,7 +44,8 @@ double slots_of_term(ir::Monoid monoid) {
 double slots_of(const ir::Graph& graph, Axes axes,
                 const Counting& counting = {});
 
-/// Slots of a value on `axes`, those of a pair, for a vector of pairs.
+/// Returns the slots of a value on `axes`, those of a pair, for a vector of
+/// pairs.
 double slots_of(const ir::Graph& graph, const ir::Node& node, Axes axes,
                 const Counting& counting = {}) {
     const double components = counting.turns(node.type.rows);
@@ -66,7 +67,8 @@ double slots_of(const ir::Graph& graph, const ir::Node& node, Axes axes,
     return components * terms * std::min(double(row.cost), counting.most);
 }
 
-/// Powers of two of a pair: of exponentials, and of sums of them.
+/// Returns how many powers of two a pair takes: those of exponentials, and of
+/// sums of them.
 double powers_of(const ir::Graph& graph) {
     double powers = 0;
     for (const ir::Node& node : graph.nodes) {
@@ -88,11 +90,11 @@ double slots_of(const ir::Graph& graph, Axes axes, const Counting& counting) {
     return slots;
 }
 
-/// Of the lanes' time that a product takes by blocks: a quarter while another
-/// thread keeps the core busy, a tenth where none does.
+/// By blocks, a product takes this share of the lanes' time: a quarter while
+/// another thread keeps the core busy, a tenth where none does.
 constexpr double block_share = 0.25;
-/// … that distances take of which a filter computes few: of D=64 on a Zen 4,
-/// with all that a list takes, 0.8 (for D=128, 0.7), by the ports 0.5.
+/// Distances of which a filter computes few take this share: of D=64 on a Zen
+/// 4, with all that a list takes, 0.8 (for D=128, 0.7), by the ports 0.5.
 constexpr double filter_share = 0.75;
 
 } // namespace
@@ -129,7 +131,7 @@ double code_slots_of_pair(const ir::Graph& graph, const Plan& plan) {
 }
 
 double nanoseconds_per_component(const ir::Graph& graph, const Plan& plan) {
-    // An fma, or as much of a product of matrices.
+    // A component takes an fma, or as much of a product of matrices.
     const IsaRow& isa = row_of(plan.isa);
     const double nanoseconds =
         1.0 / (isa.ports == Ports::Halves ? 3 : 6) / plan.lanes;

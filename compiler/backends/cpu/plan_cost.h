@@ -6,14 +6,16 @@
 
 namespace tilefold {
 
-/// An exponential of pairs: a long chain of operations.
+/// Whether the node is an exponential of pairs, which is a long chain of
+/// operations.
 bool is_power_of_pairs(const ir::Node& node);
 
-/// The model's estimate of one pair's time on one core.
+/// Returns the model's estimate of one pair's time on one core.
 double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan);
-/// Issue slots of the code of one pair: what a tile repeats for each of its.
+/// Returns the issue slots that the code of one pair takes; a tile repeats
+/// that code for each of its pairs.
 double code_slots_of_pair(const ir::Graph& graph, const Plan& plan);
-/// What a component more takes, of a width that is left open.
+/// Returns the time that each component takes, where a width is left open.
 double nanoseconds_per_component(const ir::Graph& graph, const Plan& plan);
 
 } // namespace tilefold

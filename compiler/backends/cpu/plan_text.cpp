@@ -71,7 +71,7 @@ void set_field(Plan& plan, std::string_view key, std::string_view value) {
     }
 }
 
-/// What the backend relies on.
+/// Checks what the backend relies on.
 void check_whole(const Plan& plan) {
     const std::int32_t bytes = row_of(plan.isa).vector_bytes;
     if (plan.lanes != bytes / 4 && plan.lanes != bytes / 8)

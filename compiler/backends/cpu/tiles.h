@@ -8,12 +8,14 @@
 
 namespace tilefold {
 
-/// R × J, and the cycles of a stage (0: columns run one by one).
+/// A tile of R × J pairs, and the cycles of a stage (0: columns run one by
+/// one).
 struct Tile {
     std::int32_t row_vectors, columns, min_stage_cycles;
 };
 
-/// Those of tiles.def, best first; never none.
+/// Returns the tiles that tiles.def has for these, best first; there is always
+/// one.
 std::span<const Tile> tiles_for(PlanKind kind, const IsaRow& isa, DType real);
 
 } // namespace tilefold

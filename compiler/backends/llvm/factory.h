@@ -9,8 +9,8 @@ extern "C" {
 
 inline constexpr std::int32_t tilefold_llvm_abi = 3;
 
-/// Most instructions of LLVM's of one module: 30 to 60 µs each (Zen 4), where
-/// no pass takes more than its share.
+/// A module has at most so many of LLVM's instructions: 30 to 60 µs each (Zen
+/// 4), where no pass takes more than its share.
 inline constexpr std::size_t tilefold_most_instructions = 100'000;
 
 /// Bytes owned by the library; give them back through `release`.
@@ -32,8 +32,8 @@ struct tilefold_caller {
     bool (*is_abandoned)(void* owner);
 };
 
-/// How it ended. `result` holds what was asked for, a message where it failed,
-/// and nothing else.
+/// How a compile ended. `result` holds what was asked for, or a message where
+/// it failed, and nothing otherwise.
 enum tilefold_outcome : std::int32_t {
     tilefold_made,
     tilefold_failed,
@@ -45,11 +45,11 @@ enum tilefold_outcome : std::int32_t {
 struct tilefold_llvm_backend {
     std::int32_t abi;    ///< tilefold_llvm_abi
     const char* version; ///< "22.1.0"
-    /// Printed graph and plan to a serialised Artifact.
+    /// Compiles a printed graph and plan to a serialised Artifact.
     tilefold_outcome (*compile)(const char* graph, std::size_t graph_size,
                                 const char* plan, std::size_t plan_size,
                                 tilefold_caller caller, tilefold_bytes* result);
-    /// The same as text: `what` is "llvm" (IR) or "asm".
+    /// Gives the code as text: `what` is "llvm" (IR) or "asm".
     tilefold_outcome (*explain)(const char* graph, std::size_t graph_size,
                                 const char* plan, std::size_t plan_size,
                                 const char* what, tilefold_caller caller,
@@ -57,7 +57,7 @@ struct tilefold_llvm_backend {
     void (*release)(tilefold_bytes bytes);
 };
 
-/// The one exported function, and the name it is looked up by.
+/// The library's one exported function, and the name it is looked up by.
 typedef const tilefold_llvm_backend* tilefold_llvm_factory(void);
 #define TILEFOLD_LLVM_FACTORY "tilefold_llvm_get_backend"
 

@@ -19,7 +19,7 @@ using ir::Monoid;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Of numbers, at once.
+/// The arithmetic of algebra.h on numbers, which computes at once.
 struct NumberArithmetic {
     static auto get(auto x) { return x; }
     static void set(auto& place, auto x) { place = x; }

@@ -14,19 +14,20 @@ namespace tilefold::reference {
 
 class Accumulator {
 public:
-    /// Of a Reduce node with `components` components in its last operand.
+    /// Accumulates for a Reduce node with `components` components in its last
+    /// operand.
     Accumulator(const ir::Node& node, std::size_t components);
 
-    /// Back to the empty range; of a Fold with the state it starts from, and
-    /// what its graphs are given.
+    /// Goes back to the empty range. A Fold is given the state it starts from
+    /// and what its graphs read.
     void reset(std::span<const double> initial = {},
                std::span<const double> given = {});
-    /// One term: the operands' components, the first's as integers where they
-    /// are, and the index of the pair.
+    /// Adds one term: the operands' components, the first's as integers where
+    /// they are, and the index of the pair.
     void add(std::span<const double> first, std::span<const double> second,
              std::span<const std::int64_t> wholes, std::int64_t index);
-    /// The result over what was added since reset(); of an I64, `wholes` is
-    /// exact.
+    /// Gives the result over what was added since reset(); `wholes` has an I64
+    /// exactly.
     void finish(std::span<double> result, std::span<std::int64_t> wholes) const;
 
 private:

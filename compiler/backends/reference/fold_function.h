@@ -8,14 +8,15 @@
 
 namespace tilefold::reference {
 
-/// A graph of a Fold: two states, or a state and a term, to a state.
+/// A function of a Fold, given by its graph: two states, or a state and a
+/// term, give a state.
 class FoldFunction {
 public:
     explicit FoldFunction(const ir::Graph& graph);
     FoldFunction(FoldFunction&&) noexcept;
     ~FoldFunction();
 
-    /// Good until the next call.
+    /// Applies the function; the result stays valid until the next call.
     std::span<const double> operator()(std::span<const double> left,
                                        std::span<const double> right,
                                        std::span<const double> given);

@@ -94,7 +94,7 @@ private:
         return {cells_.data() + offsets_[id], offsets_[id + 1] - offsets_[id]};
     }
 
-    /// Integers, exactly, beside their cells.
+    /// Returns the integers of a value, exactly, which lie beside its cells.
     std::span<std::int64_t> wholes(ValueId id) {
         return {whole_.data() + offsets_[id], offsets_[id + 1] - offsets_[id]};
     }
@@ -154,7 +154,7 @@ private:
                             index);
     }
 
-    /// What an operand is now; nothing where the node has none.
+    /// Returns what an operand is now, or nothing where the node has none.
     std::span<const double> operand(ValueId id, std::size_t k) {
         const Node& node = graph_[id];
         return k < node.arity ? cells(node.operands[k]) : std::span<double>();
@@ -256,7 +256,8 @@ private:
         }
     }
 
-    /// Component k of operand n, or the one of a scalar.
+    /// Returns the place of component k of operand n, or of the one component
+    /// of a scalar.
     std::size_t place_in(const Node& node, std::size_t n, std::size_t k) const {
         return graph_[node.operands[n]].type.rank == 0 ? 0 : k;
     }
@@ -309,7 +310,7 @@ private:
         return ir::compare_whole(node.op, integers_of(node, k).data());
     }
 
-    /// Component k of `operand` as an integer, where it is one.
+    /// Returns component k of `operand` as an integer, where it is one.
     std::optional<std::int64_t> whole_at(ValueId operand, std::size_t k) {
         if (is_integer(operand))
             return wholes(operand)[k];

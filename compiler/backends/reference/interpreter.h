@@ -25,14 +25,16 @@ struct Sizes {
     std::int32_t width = 1;   ///< what `dynamic` stands for
     /// Whether reductions over chosen pairs meet (row, column).
     std::function<bool(std::int64_t, std::int64_t)> chosen = {};
-    /// Called for each pair that reductions may meet; ends it by throwing.
+    /// Called for each pair that reductions may meet; it ends the evaluation
+    /// by throwing.
     std::function<void()> before_pair = {};
 };
 
-/// The graph's result at each of `points` (row numbers of the kept axis i, as
-/// oriented; {0} where no axis is kept), components innermost. Integers and
-/// truth values come as doubles. `pairs` (result on both axes): evaluates at
-/// (points[k], columns_at[k]) instead.
+/// Returns the graph's result at each of `points` (row numbers of the kept
+/// axis i, as oriented; {0} where no axis is kept), components innermost.
+/// Integers and truth values come as doubles. Where `columns_at` is given (the
+/// result is on both axes), it is evaluated at (points[k], columns_at[k])
+/// instead.
 std::vector<double> evaluate(const ir::Graph& graph, const Sizes& sizes,
                              const Reader& read,
                              std::span<const std::int64_t> points,

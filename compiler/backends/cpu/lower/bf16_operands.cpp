@@ -10,7 +10,8 @@ namespace tilefold {
 
 namespace {
 
-/// Tiles of rows of a block, the last with rows that are none.
+/// Returns the tiles of rows of a block, the last of which has rows that are
+/// none.
 std::int64_t tiles_of_rows(const Plan& plan) {
     const std::int64_t tile = plan.row_vectors * plan.lanes;
     return round_up(plan.row_block, tile) / tile;

@@ -11,11 +11,11 @@
 
 namespace tilefold {
 
-/// bf16 in a word of 32 bits.
+/// A word of 32 bits holds so many bf16.
 inline constexpr std::int64_t numbers_of_word = 2;
-/// Of the vectors of the instruction sets that have bf16.
+/// Vectors of the instruction sets that have bf16 are so many bytes long.
 inline constexpr std::int64_t vector_bytes_of_bf16 = 64;
-/// bf16 that a factor is split into.
+/// A factor is split into so many bf16.
 inline constexpr std::int64_t splits_of_factor = 2;
 
 /// The factors of a product that are sums of bf16: words of all rows of a
@@ -36,9 +36,11 @@ struct Filter {
     std::int64_t components = 0;
     std::int64_t depth = 0, steps = 0; ///< words of a step, and steps
     std::int64_t stride = 0;           ///< bytes of a column's words
-    /// c, words of rows, and squares, errors and lengths of them.
+    /// Places of c, of the words of rows, and of their squares, errors and
+    /// lengths.
     std::int64_t centre = 0, row_words = 0, row_parts = 0;
-    /// Words of columns, e and (|y'|² - e²)/2 of each, the longest y'.
+    /// Places of the words of columns, of e and (|y'|² - e²)/2 of each column,
+    /// and of the longest y'.
     std::int64_t column_words = 0, column_errors = 0, column_squares = 0,
                  longest = 0;
     std::int64_t products = 0;

@@ -12,7 +12,7 @@
 namespace tilefold {
 namespace {
 
-/// What the model expects of a plan on one core.
+/// Says what the model expects of a plan on one core.
 std::string expected(const CpuProgram& program) {
     const double time = nanoseconds_per_pair(program.graph, program.plan);
     std::ostringstream text;

@@ -13,13 +13,13 @@ using ir::ValueId;
 
 namespace {
 
-/// Bytes that stages may read before and after packed columns, and the vectors
-/// of pairs that are kept.
+/// Returns the bytes that stages may read before and after packed columns, and
+/// before and after the vectors of pairs that are kept.
 std::int64_t read_ahead(const LoweredKernel& kernel) {
     return most_run_ahead * std::max<std::int64_t>(16 * 8, kernel.vector_bytes);
 }
 
-/// What the reductions that take tiles of columns read.
+/// Returns what the reductions that take tiles of columns read.
 std::vector<ValueId> bodies_of(const Graph& graph,
                                const std::vector<LoweredReduction>& all) {
     std::vector<ValueId> bodies;
@@ -64,7 +64,8 @@ void note_end(LoweredKernel& kernel, const Arena& arena) {
     scratch.per_width = std::max(scratch.per_width, arena.end().per_width);
 }
 
-/// Rows of a block, columns of a panel, and what is made of both.
+/// Lowers the rows of a block, the columns of a panel, and what is made of
+/// both.
 void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
     const Contractions& contractions = kernel.contractions;
     Arena arena;
@@ -95,7 +96,7 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
     note_end(kernel, arena);
 }
 
-/// Which loops there are.
+/// Decides which loops there are.
 void choose_loops(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
     kernel.column_tile = kernel.contractions.depth > 0
                              ? whole_squares(plan.column_tile)

@@ -32,13 +32,15 @@ struct LoweredKernel {
     Contractions contractions;
     std::vector<LoweredReduction> reductions;
 
-    // Of accumulate, or, where rows have their results after a panel, reduce.
+    // These belong to accumulate or, where rows have their results after a
+    // panel, to reduce.
     Operands rows, columns;
     std::map<ir::ValueId, SplitProduct> splits; ///< by contraction
     std::optional<Filter> filter;
     PairValues kept;
     std::int64_t vector_bytes = 0; ///< of the row vectors of a tile
-    /// Columns of a tile of them, whole squares for the matrix unit.
+    /// A tile of columns has so many columns, whole squares for the matrix
+    /// unit.
     std::int64_t column_tile = 0;
     bool by_column_tiles = false; ///< some reduction takes such tiles
     /// Columns are read where the call has them.
@@ -52,7 +54,7 @@ struct LoweredKernel {
     Operands epilogue;              ///< of finalise
     std::int64_t chunk_results = 0; ///< of finalise: those of a chunk of rows
 
-    // Of kernels that reduce nothing.
+    // These belong to kernels that reduce nothing.
     PointEntry zip, dense;
 
     WidthOffset scratch; ///< bytes that the largest entry takes
@@ -60,13 +62,13 @@ struct LoweredKernel {
     std::vector<DType> packed; ///< by value: packed_dtype()
 };
 
-/// Points that entries which compute the result itself take at a time.
+/// Entries that compute the result itself take so many points at a time.
 inline constexpr std::int64_t point_chunk = 256;
 
-/// Of an oriented graph and a plan of its nest.
+/// Lowers an oriented graph by a plan of its nest.
 LoweredKernel lower(const ir::Graph& graph, const Plan& plan);
 
-/// What `explain` shows.
+/// Prints what `explain` shows.
 std::string print(const LoweredKernel& kernel, const ir::Graph& graph,
                   const Plan& plan);
 

@@ -78,7 +78,7 @@ private:
         return 0;
     }
 
-    /// Points one after the other only where lanes need not run over them.
+    /// Points lie one after the other only where lanes need not run over them.
     Order order_of(ValueId id) const {
         const Type& type = graph_[id].type;
         const bool open = type.rows == dynamic;

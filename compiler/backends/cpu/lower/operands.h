@@ -25,7 +25,8 @@ struct Operand {
     DType dtype = DType::F32; ///< as it is packed
     WidthOffset place;        ///< of the first component of the first point
     std::int64_t component = 0;
-    /// From tile to tile, or point to point; 0: as the call's width says.
+    /// Bytes from tile to tile, or from point to point; 0: the call's width
+    /// says.
     std::int64_t run = 0;
 };
 
@@ -40,15 +41,16 @@ struct Operands {
     std::map<ir::ValueId, Operand> of = {};
 
     bool has(ir::ValueId id) const { return of.count(id) != 0; }
-    /// Whether no vector lies in runs of its own.
+    /// Whether no vector lies tile by tile or point by point.
     bool is_by_components() const;
-    /// Bytes of a point whose components lie in a run are a multiple: it begins
-    /// a cache line, and its last vector is whole. A power of two.
+    /// The bytes of a point whose components lie in a run are a multiple of
+    /// this power of two, so that a point begins a cache line and its last
+    /// vector is whole.
     std::int64_t run_multiple(std::int64_t element_bytes) const;
 };
 
-/// The dtype a value is packed in: that of its type, but F32 of words and of
-/// small whole numbers that only sums in F32 read.
+/// Returns the dtype a value is packed in. That is the dtype of its type, but
+/// F32 for words and for small whole numbers that only sums in F32 read.
 DType packed_dtype(const ir::Graph& graph, const Contractions& contractions,
                    ir::ValueId id);
 

@@ -34,7 +34,7 @@ public:
     }
 
 private:
-    /// On whole cache lines, at whole squares of columns.
+    /// Takes room on whole cache lines, for whole squares of columns.
     void keep(Kept& kept, ValueId id, std::int64_t columns) {
         const std::int64_t bytes = whole_squares(columns) * plan_.row_vectors *
                                    plan_.lanes *

@@ -10,7 +10,7 @@
 
 namespace tilefold {
 
-/// For each column, the row vectors of a tile.
+/// Values that are kept for the row vectors of a tile, for each column.
 struct Kept {
     std::map<ir::ValueId, std::int64_t> offsets;
 
@@ -19,15 +19,16 @@ struct Kept {
 };
 
 struct PairValues {
-    /// Contractions by slabs, kept for a panel.
+    /// Contractions that are summed by slabs of components, kept for a panel.
     Kept slabs;
     /// Contractions that the matrix unit adds up, and the largest scalars of
-    /// pairs below what reductions that take tiles of columns add up; kept for
-    /// such a tile, the former for a panel where there are none.
+    /// pairs below what reductions that take tiles of columns add up. Both are
+    /// kept for such a tile; the contractions are kept for a panel where there
+    /// are no tiles.
     Kept tiles, scalars;
 };
 
-/// `bodies`: what reductions that take tiles of columns read.
+/// `bodies` are the values that reductions by tiles of columns read.
 PairValues keep_pair_values(const ir::Graph& graph, const Plan& plan,
                             const Contractions& contractions,
                             const std::vector<ir::ValueId>& bodies,

@@ -11,7 +11,8 @@ namespace {
 
 using ir::ValueId;
 
-/// "64", or "64 + 8 w" of a place that moves with the width of the call.
+/// Prints "64", or "64 + 8 w" for a place that moves with the width of the
+/// call.
 std::string text_of(const WidthOffset& place) {
     std::string text = std::to_string(place.offset);
     if (place.per_width)

@@ -25,7 +25,7 @@ public:
         reduction.partial = accumulated_dtype(graph_, node);
         reduction.fields = state_of(graph_, node);
         reduction.by_matrices = contractions_.weighed_by_tiles.count(id) > 0;
-        // The vector operand: the value of a softmax, else the body.
+        // The vector operand is the value of a softmax, else the body.
         const Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
         const bool is_softmax = monoid == Monoid::SoftMax;
         reduction.components =
@@ -73,8 +73,9 @@ private:
         }
     }
 
-    /// The lists, and the queue: at most an entry for each column of a tile,
-    /// which has whole squares where the matrix unit multiplies.
+    /// Returns the vectors of the lists and of the queue, which has at most an
+    /// entry for each column of a tile; a tile has whole squares where the
+    /// matrix unit multiplies.
     std::int64_t vectors_of_lists(std::int64_t k) const {
         const SmallestListSizes sizes{k};
         const std::int64_t bytes =
@@ -89,7 +90,7 @@ private:
     const Contractions& contractions_;
 };
 
-/// After the fields of a reduction.
+/// Moves `end` past the fields of a reduction.
 void add_slots(WidthOffset& end, const LoweredReduction& reduction) {
     for (const StateField& field : reduction.fields)
         if (field.components == dynamic)

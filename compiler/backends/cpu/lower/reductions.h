@@ -13,58 +13,62 @@ namespace tilefold {
 
 struct LoweredReduction {
     ir::ValueId id = ir::no_value;
-    /// Of what is accumulated: the vector operand's; `dynamic` allowed.
+    /// The components of what is accumulated, those of the vector operand;
+    /// `dynamic` is allowed.
     std::int64_t components = 1;
     std::vector<StateField> fields;
     WidthOffset first_slot; ///< of the fields, in the state's arrays
-    /// What a tile accumulates in: the computing dtype, or I64.
+    /// The dtype a tile accumulates in: the computing dtype, or I64.
     DType partial = DType::F32;
-    /// Accumulators lie in scratch: components are a loop.
+    /// Accumulators lie in scratch, because components are a loop.
     bool in_memory = false;
-    /// Elements of the computing dtype of one accumulator there.
+    /// One accumulator there has so many elements of the computing dtype.
     int accumulators = 1;
-    /// A step only sees columns whose scalars are about to be kept; then a tile
-    /// of columns is taken at once.
+    /// The reduction takes a tile of columns at once, because a step only sees
+    /// columns whose scalars are about to be kept.
     bool by_column_tiles = false;
-    /// Weighted sums of a softmax are products of matrices.
+    /// Weighted sums of a softmax are computed as products of matrices.
     bool by_matrices = false;
-    /// Vectors of a list, before the accumulators in scratch.
+    /// A list has so many vectors, which lie before the accumulators in
+    /// scratch.
     std::int64_t list_vectors = 0;
     WidthOffset memory; ///< list and accumulators, in scratch
 };
 
-/// Sizes of the lists of the K smallest of a row vector.
+/// The sizes of the lists of the K smallest of a row vector.
 struct SmallestListSizes {
     std::int64_t k = 1;
-    /// Columns whose values are noted together.
+    /// The values of so many columns are noted together.
     static constexpr std::int64_t together = 4;
-    /// Bytes of a column in the queue of those that may be among the smallest.
+    /// A column takes so many bytes in the queue of those that may be among
+    /// the smallest.
     static constexpr std::int64_t entry_bytes = 4;
 
-    /// Candidates of a lane that are many: more let a bound grow old, fewer
-    /// make all lanes sink for one. The 10 nearest of D=3 on both cores of a
-    /// Zen 4, ms: 6.9 (28: 7.7); the 100 nearest: 75 (28: 46).
+    /// Returns how many candidates of a lane are many: more let a bound grow
+    /// old, fewer make all lanes sink for one. The 10 nearest of D=3 on both
+    /// cores of a Zen 4, ms: 6.9 (28: 7.7); the 100 nearest: 75 (28: 46).
     std::int64_t many() const;
-    /// Of candidates.
+    /// Returns for how many candidates there is room.
     std::int64_t room() const { return many() + together; }
-    /// Vectors of the lists.
+    /// Returns how many vectors the lists take.
     std::int64_t vectors() const { return 2 * (k + room()) + 1 + together; }
 };
 
-/// Vectors of lanes for each row vector that weights of a tile of columns take,
-/// as bf16.
+/// Returns how many vectors of lanes the weights of a tile of columns take, as
+/// bf16, for each row vector.
 std::int64_t weight_vectors(const Plan& plan);
 
-/// Those of `placement`, with their slots.
+/// Lowers the reductions of `placement` and gives them their slots.
 std::vector<LoweredReduction> lower_reductions(const ir::Graph& graph,
                                                const Plan& plan,
                                                const Contractions& contractions,
                                                const Placement& placement);
-/// Slots of the states of all.
+/// Returns how many slots the states of all reductions take.
 WidthOffset slots_of(const std::vector<LoweredReduction>& reductions);
 
-/// Takes room for the lists and accumulators of each. `vector_bytes`: of the
-/// row vectors of a tile; `panel_capacity`: columns of a packed panel.
+/// Takes room for the lists and accumulators of each reduction. `vector_bytes`
+/// are those of a tile's row vectors, `panel_capacity` the columns of a packed
+/// panel.
 void place_accumulators(std::vector<LoweredReduction>& reductions,
                         std::int64_t vector_bytes, std::int64_t panel_capacity,
                         Arena& arena);

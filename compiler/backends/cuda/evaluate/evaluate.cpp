@@ -21,9 +21,10 @@ namespace {
 
 /// Longer expressions become variables.
 constexpr std::size_t longest_inside = 56;
-/// Components up to which lists are written out.
+/// Lists of at most so many components are written out.
 constexpr std::int64_t most_written_out = 8;
-/// Instructions of a loop that is unrolled: NVRTC takes 0.1 ms for each.
+/// A loop of at most so many instructions is unrolled: NVRTC takes 0.1 ms for
+/// each.
 constexpr double most_weight = 512;
 
 } // namespace
@@ -59,7 +60,7 @@ void Values::forget_since(std::size_t mark) {
     log_.resize(mark, Cell());
 }
 
-/// As a variable, unless it is a name or a number already.
+/// Makes a variable of the code, unless it is a name or a number already.
 Code Values::named(ValueId id, const Component& at, const Code& code) {
     const Code result = writer_.let(name_of(graph_, id), code);
     const Cell cell = cell_of(id, at);
@@ -143,14 +144,14 @@ Code Values::power(ValueId id, const Component& at) {
     return whole_power(writer_, operand(id, 0, at), graph_[id].first);
 }
 
-/// A component of the left operand, or of the right.
+/// Returns a component of the left operand, or of the right.
 Code Values::concatenation(ValueId id, const Component& at) {
     const Node& node = graph_[id];
     const std::int64_t length = components_of(graph_[node.operands[0]].type);
     if (!at.index)
         return at.fixed < length ? operand(id, 0, at)
                                  : operand(id, 1, at.plus(-length));
-    // Both are read, at numbers held inside their range.
+    // Both operands are read, at numbers held inside their range.
     const Code index = at.code();
     const Code left =
         writer_.let("left", call(Kind::Int, "min", {index, whole(length - 1)}));
@@ -173,7 +174,7 @@ Code Values::cross(ValueId id, const Component& at) {
     return read(0, 1) * read(1, 2) - read(0, 2) * read(1, 1);
 }
 
-/// Component r * C + c of an outer product.
+/// Returns component r * C + c of an outer product.
 Code Values::outer(ValueId id, const Component& at) {
     const std::int64_t columns = graph_[graph_[id].operands[1]].type.rows;
     if (!at.index)
@@ -214,7 +215,7 @@ Code Values::gather(ValueId id, const Component& at) {
     return choice(found, element, number(kind, NAN));
 }
 
-/// A sum over components: a loop with a variable.
+/// Writes a sum over components: a loop with a variable.
 Code Values::contraction(ValueId id, const Component& at) {
     const Node& node = graph_[id];
     const Kind kind = kind_of_value(node.type.dtype);
@@ -230,7 +231,7 @@ Code Values::contraction(ValueId id, const Component& at) {
     return sum;
 }
 
-/// `sum` with term k of component `at` of a contraction.
+/// Returns `sum` with term k of component `at` of a contraction.
 Code Values::term(ValueId id, const Code& sum, const Component& at,
                   const Component& k) {
     const Node& node = graph_[id];
@@ -240,7 +241,7 @@ Code Values::term(ValueId id, const Code& sum, const Component& at,
     const auto fused = [&](const Code& a, const Code& b) {
         return call(sum.kind(), "fma", {a, b, sum});
     };
-    /// Component r * columns + c of a matrix.
+    /// Reads component r * columns + c of a matrix.
     const auto matrix = [&](std::size_t number, const Component& r,
                             const Component& c) {
         const std::int64_t columns = graph_[node.operands[number]].type.columns;
@@ -317,7 +318,7 @@ void Values::hoist_scalars(ValueId root) {
     walk(root);
 }
 
-/// Instructions of a component, but for what is known already.
+/// Returns the instructions of a component, but for what is known already.
 double Values::weight_of(ValueId root) const {
     if (leaves_(root, {0, {}}))
         return 0;

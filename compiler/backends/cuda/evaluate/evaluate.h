@@ -29,12 +29,13 @@ struct Component {
     std::optional<Code> index;
 
     Code code() const;
-    /// component * scale + offset
+    /// Returns component * scale + offset.
     Component times(std::int64_t scale, std::int64_t offset = 0) const;
     Component plus(std::int64_t offset) const { return times(1, offset); }
 };
 
-/// Where values come from that are not computed here; none: compute it.
+/// Says where a value comes from that is not computed here; none means that it
+/// is computed.
 using Leaves =
     std::function<std::optional<Code>(ir::ValueId id, const Component& at)>;
 
@@ -42,7 +43,7 @@ class Values {
 public:
     Values(const ir::Graph& graph, Writer& writer, Leaves leaves);
 
-    /// In the dtype of its type.
+    /// Returns a component of the value, in the dtype of its type.
     Code value(ir::ValueId id, const Component& at = {});
     /// Calls `body` for each component of `root`, a value with `count` of
     /// them: in a loop, or one by one where that reads better.
@@ -80,13 +81,13 @@ private:
     std::vector<Cell> log_;
 };
 
-/// One component of an operation of ops.def that works by component; operands
-/// come in their own kinds.
+/// Returns one component of an operation of ops.def that works by component;
+/// operands come in their own kinds.
 Code operation(ir::Op op, DType dtype, DType real,
                std::span<const Code> operands);
-/// x to the power of a whole number, by repeated squaring.
+/// Returns x to the power of a whole number, by repeated squaring.
 Code whole_power(Writer& writer, const Code& x, std::int64_t exponent);
-/// Whether a number is whole, and which.
+/// Says whether a number is whole; whole_number() says which it is.
 Code is_whole(const Code& x);
 Code whole_number(const Code& x);
 

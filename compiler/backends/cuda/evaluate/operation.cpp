@@ -34,7 +34,7 @@ Code compared(Compare compare, std::span<const Code> operands, DType real) {
     return compare(as(met, operands[0]), as(met, operands[1]));
 }
 
-/// A function of operands converted to its own kind.
+/// Calls a function with operands converted to its own kind.
 Code applied(Kind kind, std::string_view name, std::span<const Code> operands) {
     std::vector<Code> converted;
     for (const Code& operand : operands)
@@ -42,7 +42,7 @@ Code applied(Kind kind, std::string_view name, std::span<const Code> operands) {
     return call(kind, name, converted);
 }
 
-/// NaN where an operand is no whole number.
+/// Returns a random number, or NaN where an operand is no whole number.
 Code random(Op op, Kind kind, std::span<const Code> operands) {
     std::vector<Code> numbers;
     std::optional<Code> holds;

@@ -24,7 +24,7 @@ Code field_of_operand(std::int64_t argument, std::string_view name) {
                   name);
 }
 
-/// What load_<dtype> of device/memory.cuh gives.
+/// Returns the kind that load_<dtype> of device/memory.cuh gives.
 Kind kind_loaded(DType stored) {
     switch (kind_of(stored)) {
     case DTypeKind::Float:
@@ -38,12 +38,12 @@ Kind kind_loaded(DType stored) {
     internal_error("a dtype without a case");
 }
 
-/// Of the components of the open argument, this part's first.
+/// Returns the first of the open argument's components in this part.
 Code first_of_width() {
     return member(Kind::Long, object("place"), "first_component");
 }
 
-/// Address of a double of call.constants of the batch.
+/// Returns the address of a double of call.constants of the batch.
 Code place_in(const Code& array, std::int64_t offset) {
     return offset
                ? Code(Kind::Object,

@@ -15,13 +15,14 @@ public:
     PointAddress(const ir::Graph& graph, Axes axis,
                  const std::vector<ir::ValueId>& vectors);
 
-    /// RowAddress and row_address(call, place, i); or ColumnAddress and
+    /// Writes RowAddress and row_address(call, place, i), or ColumnAddress and
     /// column_address(call, place, j).
     void write(Writer& writer, std::int32_t open) const;
 
     Axes axis() const { return axis_; }
     const Record& record() const { return record_; }
-    /// Of the parameter `address`: the number and the addresses by argument.
+    /// These read the parameter `address`: the point's number, and the
+    /// addresses by argument.
     Code number() const;
     std::map<std::int64_t, Code> addresses() const;
 
@@ -38,28 +39,30 @@ private:
 /// being written.
 class PointReader {
 public:
-    /// `point`, a Long, is read of `axis`; on Axes::None parameters are, and
-    /// literals. `open`: the argument of open width, or -1.
+    /// Reads point `point`, a Long, of `axis`; on Axes::None it reads
+    /// parameters and literals. `open` is the argument of open width, or -1.
     PointReader(const ir::Graph& graph, Writer& writer, Axes axis, Code point,
                 std::int32_t open);
-    /// In a function with the parameter `address`.
+    /// Reads in a function that has the parameter `address`.
     PointReader(const ir::Graph& graph, Writer& writer,
                 const PointAddress& address, std::int32_t open);
 
     /// Declares the addresses of what is read below `roots`.
     void declare(const std::vector<ir::ValueId>& roots);
-    /// An argument, literal or index symbol of the axis.
+    /// Returns an argument, a literal or an index symbol of the axis, else
+    /// none.
     std::optional<Code> read(ir::ValueId id, const Component& at) const;
-    /// The address of an argument that was declared.
+    /// Returns the address of an argument that was declared.
     const Code& address(std::int64_t argument) const {
         return addresses_.at(argument);
     }
 
-    /// Four components from `d` on of an argument that stores f32, f16 or
-    /// bf16, as an object Four; of the one of open width, where it has them.
+    /// Returns four components from `d` on of an argument that stores f32, f16
+    /// or bf16, as an object Four. Of the argument of open width, it is good
+    /// only where has_four().
     Code load_four(ir::ValueId id, const Code& d) const;
     Code has_four(const Code& d) const;
-    /// Where the components of an argument lie, as an object Stored.
+    /// Returns where the components of an argument lie, as an object Stored.
     Code stored(ir::ValueId id) const;
 
 private:
@@ -74,19 +77,19 @@ private:
     std::map<std::int64_t, Code> addresses_; ///< by argument
 };
 
-/// Of an open width, how many components the part at `place` has.
+/// Returns how many components the part at `place` has of an open width.
 Code components_of_part();
 
-/// A constant as a function reads it that has `constants`.
+/// Returns a constant, as a function that has `constants` reads it.
 std::optional<Code> read_constant(const Registers& registers, ir::ValueId id,
                                   const Component& at);
-/// A field of a packed record.
+/// Returns a field of a packed record.
 std::optional<Code> read_packed(const PointRecord& packed, const Code& object,
                                 ir::ValueId id, const Component& at);
 
 void write_compute_constants(Writer& writer, const Registers& registers);
 void write_load_constants(Writer& writer, const Registers& registers);
-/// load_row or load_column.
+/// Writes load_row or load_column.
 void write_load_point(Writer& writer, const LoweredKernel& kernel, Axes axis);
 
 } // namespace tilefold::cuda

@@ -6,12 +6,13 @@
 
 namespace tilefold::cuda {
 
-/// RowAddress and ColumnAddress, and name_component: component d of a vector
-/// at a point; name_four: four from d on; name_stored: where the components of
-/// an argument lie that stores 16 bits, an object Stored of device/stored.cuh.
+/// Writes RowAddress and ColumnAddress, and for each vector name_component,
+/// which gives component d of it at a point; name_four, which gives four from
+/// d on; and name_stored, which says where the components of an argument lie
+/// that stores 16 bits, as an object Stored of device/stored.cuh.
 void write_fetches(Writer& writer, const LoweredKernel& kernel);
 
-/// pair_weight(constants, row, column, k, product)
+/// Writes pair_weight(constants, row, column, k, product).
 void write_pair_weight(Writer& writer, const LoweredKernel& kernel,
                        const Leaves& leaves);
 

@@ -5,7 +5,7 @@
 
 namespace tilefold::cuda {
 
-/// Most arguments of a formula on the GPU.
+/// A formula on the GPU has at most so many arguments.
 constexpr int operand_count = 48;
 
 #include "compiler/backends/cuda/device/call.cuh"

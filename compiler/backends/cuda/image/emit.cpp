@@ -58,7 +58,7 @@ void write_constants(Writer& writer, const LoweredKernel& kernel) {
     writer.constant("chooses", kernel.chooses);
 }
 
-/// What the loops over tiles of pairs are compiled for.
+/// Writes the constants that the loops over tiles of pairs are compiled for.
 void write_product_constants(Writer& writer, const LoweredProduct& product,
                              std::int64_t chunk) {
     writer.constant("components", product.components);
@@ -78,7 +78,7 @@ void write_wide_constants(Writer& writer, const Plan& plan, const Wide& wide) {
     writer.constant("tiles_held", plan.tiles_held);
     writer.constant("is_softmax", wide.is_softmax);
     writer.constant("halves", plan.halves);
-    // After the maximum and the sum of weights.
+    // The sums come after the maximum and the sum of weights.
     writer.constant("first_sum", wide.is_softmax ? 2 : 0);
 }
 

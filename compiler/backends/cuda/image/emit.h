@@ -15,8 +15,8 @@ namespace tilefold::cuda {
 /// What a compiler is given at a time.
 struct SourceProgram {
     std::string text;
-    /// As it is written it is nearly what shall run: the passes that take long
-    /// gain nothing.
+    /// The program is nearly what shall run as it is written, so that the
+    /// passes that take long gain nothing.
     bool is_plain = true;
 };
 
@@ -31,7 +31,8 @@ struct Source {
     bool plain_loops = true;
 
     std::string text() const { return common() + loops + ends; }
-    /// The same as one or two, which compile beside each other.
+    /// Returns the source as one or two programs, which compile beside each
+    /// other.
     std::vector<SourceProgram> programs() const;
 
 private:
@@ -49,7 +50,8 @@ struct Shape {
     std::int64_t shared_bytes = 0; ///< that the launch of `accumulate` gives
     std::int32_t operands = 0;
 
-    /// Of a batch, in call.offsets: a kernel has one operand at least.
+    /// Returns how many offsets of a batch call.offsets has; a kernel has one
+    /// operand at least.
     std::int64_t offsets() const {
         return std::max<std::int64_t>(operands, 1) + 1;
     }
@@ -60,13 +62,13 @@ struct Emitted {
     Shape shape;
 };
 
-/// Throws Error(CudaCannot) for what this backend has no code for; see its
-/// README.
+/// Emits a lowered kernel. Throws Error(CudaCannot) for what this backend has
+/// no code for; see its README.
 Emitted emit(const LoweredKernel& kernel);
-/// Of an oriented, canonical graph, lowered by the plan.
+/// Emits an oriented, canonical graph, lowered by the plan.
 Emitted emit(const ir::Graph& graph, const Plan& plan);
 
-/// Every Source::functions there is.
+/// Returns every Source::functions there is.
 std::string all_functions();
 
 } // namespace tilefold::cuda

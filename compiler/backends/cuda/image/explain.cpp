@@ -31,7 +31,7 @@ std::string resources_of(const Image& image) {
     return text;
 }
 
-/// What a tolerance changed; nothing where it changed nothing.
+/// Says what a tolerance changed; nothing where it changed nothing.
 std::string accuracy_of(const Plan& plan) {
     std::string text;
     char error[16];

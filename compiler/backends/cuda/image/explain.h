@@ -11,13 +11,14 @@
 
 namespace tilefold::cuda {
 
-/// The plan, the lowered kernel, CUDA C++, what each kernel takes of a
-/// multiprocessor, and the share of an H200's limit that the model expects.
-/// `few`: the plan of calls of few rows, which is told beside it.
+/// Explains the plan, the lowered kernel, the CUDA C++, what each kernel takes
+/// of a multiprocessor, and the share of an H200's limit that the model
+/// expects. `few` is the plan of calls of few rows, which is told beside it.
 std::vector<ExplainSection> explain(const ir::Graph& graph, const Plan& plan,
                                     const std::optional<Plan>& few,
                                     const Image& image);
-/// The same where nothing could be compiled, for the reason `why`.
+/// Explains as much as it can where nothing could be compiled, for the reason
+/// `why`.
 std::vector<ExplainSection> explain(const ir::Graph& graph, const Plan& plan,
                                     const std::optional<Plan>& few,
                                     const std::string& why);

@@ -50,7 +50,7 @@ void write_each(Writer& writer, const Reductions& of,
     });
 }
 
-/// begin, add and fold.
+/// Writes begin, add and fold.
 void write_tile_steps(Writer& writer, const Reductions& of) {
     const Parameter state{"State", By::Reference, "state"};
     const Parameter partial{"Partial", By::Reference, "partial"};
@@ -99,7 +99,7 @@ void write_steps(Writer& writer, const Reductions& of) {
                });
 }
 
-/// load_state or store_state: slot s at place[s * stride].
+/// Writes load_state or store_state, for which slot s is at place[s * stride].
 void write_state_access(Writer& writer, const Record& state, bool loads) {
     const Signature signature{
         "void",
@@ -131,7 +131,8 @@ void write_state_access(Writer& writer, const Record& state, bool loads) {
     });
 }
 
-/// state_of_lane: what the lane has whose number differs in the bits `apart`.
+/// Writes state_of_lane, which gives what the lane has whose number differs in
+/// the bits `apart`.
 void write_state_of_lane(Writer& writer, const Record& state) {
     const Signature signature{
         "State",
@@ -181,7 +182,7 @@ void write_components(Writer& writer, Values& values, const Code& out,
         });
 }
 
-/// The epilogue: rows are read from memory, reductions from the state.
+/// Writes the epilogue: rows are read from memory, reductions from the state.
 void write_result(Writer& writer, const Reductions& of) {
     const Registers& registers = of.kernel.registers;
     const ir::Graph& graph = registers.graph;

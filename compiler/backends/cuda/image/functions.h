@@ -6,12 +6,13 @@
 
 namespace tilefold::cuda {
 
-/// Leaves of the pair term: what was loaded before.
+/// Returns the leaves of the pair term, which were loaded before.
 Leaves packed_leaves(const LoweredKernel& kernel);
 
-/// identity, begin, add, fold, merge; load_state, store_state; write_result.
+/// Writes identity, begin, add, fold and merge; load_state and store_state;
+/// and write_result.
 void write_reduce_functions(Writer& writer, const LoweredKernel& kernel);
-/// write_value: the result at a row and a column.
+/// Writes write_value, which gives the result at a row and a column.
 void write_value_function(Writer& writer, const LoweredKernel& kernel);
 
 } // namespace tilefold::cuda

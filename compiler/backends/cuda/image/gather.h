@@ -8,7 +8,7 @@ namespace tilefold::cuda {
 
 #include "compiler/backends/cuda/device/gather_call.cuh"
 
-/// The kernel `gather`, of blocks of as many threads.
+/// Emits the kernel `gather`, whose blocks have as many threads as the plan's.
 Emitted emit_gather(const Plan& plan);
 
 } // namespace tilefold::cuda

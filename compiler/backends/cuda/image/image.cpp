@@ -13,7 +13,7 @@
 namespace tilefold::cuda {
 namespace {
 
-/// The number before `words`; 0 where they are missing.
+/// Returns the number before `words`; 0 where they are missing.
 std::int32_t number_before(std::string_view line, std::string_view words) {
     const std::size_t end = line.find(words);
     if (end == std::string_view::npos || end == 0)
@@ -26,7 +26,7 @@ std::int32_t number_before(std::string_view line, std::string_view words) {
     return number;
 }
 
-/// What stands in quotes after `words`.
+/// Returns what stands in quotes after `words`.
 std::string quoted_after(std::string_view line, std::string_view words) {
     const std::size_t at = line.find(words);
     if (at == std::string_view::npos)

@@ -13,7 +13,7 @@
 
 namespace tilefold::cuda {
 
-/// Of one kernel, as the compiler's log tells.
+/// What one kernel takes, as the compiler's log tells.
 struct Resources {
     std::string kernel;
     std::int32_t registers = 0;    ///< of a thread
@@ -31,7 +31,7 @@ std::vector<Resources> read_resources(std::string_view log);
 struct Image {
     Shape shape;
     Plan plan;
-    /// Of each program: cubin, or PTX with its final 0.
+    /// The code of each program: a cubin, or PTX with its final 0.
     std::vector<std::vector<std::byte>> codes;
     bool is_ptx = false;      ///< for a card newer than the compiler
     std::string architecture; ///< "sm_90", "compute_120"
@@ -42,9 +42,9 @@ struct Image {
     const Resources* resources_of(std::string_view kernel) const;
 };
 
-/// One self-describing run of bytes.
+/// Returns one self-describing run of bytes.
 std::vector<std::byte> serialise(const Image& image);
-/// False where the bytes are no image.
+/// Returns false where the bytes are no image.
 bool deserialise(std::span<const std::byte> bytes, Image& image);
 
 } // namespace tilefold::cuda

@@ -64,14 +64,15 @@ auto writer_to(Fields& fields, const std::string& place) {
     };
 }
 
-/// Throws FieldError.
+/// Returns what reads a field whose name begins with `place`; it throws
+/// FieldError.
 auto reader_of(const Fields& fields, const std::string& place) {
     return [&fields, place](const char* name, auto& value) {
         fields.get(place + name, value);
     };
 }
 
-/// Of one of several.
+/// Returns the name's beginning for one of several.
 std::string numbered(const char* name, std::size_t number) {
     return name + std::to_string(number) + ".";
 }
@@ -91,7 +92,7 @@ Fields header_of(const Image& image) {
     return header;
 }
 
-/// False where the bytes are not as many as the header says.
+/// Returns false where the bytes are not as many as the header says.
 bool read_codes(const Fields& header, std::span<const std::byte> bytes,
                 Image& image) {
     std::size_t count = 0, size = 0;

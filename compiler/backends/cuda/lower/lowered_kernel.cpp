@@ -93,7 +93,7 @@ Fetch fetch_of(const Graph& graph, ValueId vector, bool is_copied) {
     return is_copied ? Fetch::Copied : lies_so ? Fetch::Four : Fetch::Computed;
 }
 
-/// What the loops over tiles bring: factors of products, and values.
+/// Lowers what the loops over tiles bring: factors of products, and values.
 void lower_fetches(LoweredKernel& kernel) {
     const Registers& registers = kernel.registers;
     LoweredAddress rows{Axes::I, {}}, columns{Axes::J, {}};
@@ -197,7 +197,7 @@ LoweredKernel lower(const Graph& graph, const Plan& plan) {
     kernel.sites = sites_of(kernel.registers.graph);
     kernel.ways = ways_of(kernel.registers, plan);
     kernel.libraries = libraries_of(graph, plan);
-    // So that a column is read by few wide instructions.
+    // The alignment lets a column be read by few wide instructions.
     kernel.column_alignment =
         kernel.registers.column.record.bytes() > 8 ? 16 : 8;
     lower_states(kernel);

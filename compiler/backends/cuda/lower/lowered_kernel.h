@@ -63,8 +63,8 @@ struct LoweredProduct {
     bool is_f16 = false;
 };
 
-/// Words of 4 bytes in shared memory: of a row's factors, and of a chunk of a
-/// column's.
+/// How many words of 4 bytes lie in shared memory for a row's factors, and for
+/// a chunk of a column's.
 struct FragmentWords {
     std::int64_t left = 0, right = 0;
 };
@@ -83,21 +83,21 @@ struct LoweredKernel {
     std::int32_t operands = 0; ///< arguments
     Loop loop = Loop::Rows;
     std::vector<Site> sites; ///< by value: where it is computed
-    /// Of each sum over components.
+    /// How each sum over components is multiplied.
     std::map<ir::ValueId, Multiply> ways;
 
-    // Of loops over tiles of pairs.
+    // These belong to loops over tiles of pairs.
     std::optional<LoweredProduct> product;
     FragmentWords fragments;
     std::vector<LoweredAddress> addresses; ///< that of columns first
     std::vector<FetchedVector> fetched;
 
-    // Of reductions.
+    // These belong to reductions.
     bool folds_rows = false;   ///< rows are merged to one
     bool folds_blocks = false; ///< and those of a block before
     bool chooses = false;      ///< pairs are chosen by ranges
     std::int64_t slots = 0;    ///< of 8 bytes, of the state of a row
-    /// States that `finish` loads at a time.
+    /// `finish` loads so many states at a time.
     std::int64_t states_ahead = 1;
     /// What the epilogue reads of a row: arguments alone.
     std::vector<ir::ValueId> epilogue;
@@ -109,10 +109,10 @@ struct LoweredKernel {
     bool has_tiles() const { return loop == Loop::Pairs || loop == Loop::Wide; }
 };
 
-/// Of an oriented, canonical graph and a plan of it.
+/// Lowers an oriented, canonical graph by a plan of it.
 LoweredKernel lower(const ir::Graph& graph, const Plan& plan);
 
-/// What `explain` shows.
+/// Prints what `explain` shows.
 std::string print(const LoweredKernel& kernel);
 
 } // namespace tilefold::cuda

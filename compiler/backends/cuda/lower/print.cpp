@@ -9,7 +9,7 @@ namespace {
 
 using ir::ValueId;
 
-/// "float[3]"
+/// Prints a kind as "float[3]".
 std::string text_of(Kind kind, std::int64_t length) {
     std::string text(spelling_of(kind));
     return length ? text + "[" + std::to_string(length) + "]" : text;

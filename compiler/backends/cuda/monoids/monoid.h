@@ -15,20 +15,20 @@
 
 namespace tilefold::cuda {
 
-/// One function of a reduction under way: its objects, by name.
+/// One function of a reduction that is being written: its objects, by name.
 struct Scene {
     Writer& writer;
     Values& values; ///< of the graph; knows the constants of the call
     Code state = object("state");
     Code partial = object("partial");
-    /// Long: the number that indices of the tile count from.
+    /// A Long, the number that indices of the tile count from.
     Code first = Code(Kind::Long, "first");
-    /// Int: the column in the tile.
+    /// An Int, the column in the tile.
     Code column = Code(Kind::Int, "k");
 };
 
-/// A reduction of the graph as code. One object per Reduce node, of registers
-/// that stay where they are.
+/// A reduction of the graph as code. There is one object for each Reduce node,
+/// and the registers it was made from must stay where they are.
 class Monoid {
 public:
     Monoid(const Registers& registers, const LoweredReduction& reduction)
@@ -41,19 +41,19 @@ public:
     virtual void begin(Scene& scene) = 0;
     virtual void add(Scene& scene) = 0;
     virtual void finish_tile(Scene& scene) = 0;
-    /// scene.state ⊕= from
+    /// Writes scene.state ⊕= from.
     virtual void merge(Scene& scene, const Code& from) = 0;
-    /// What all components of the result take, before them.
+    /// Writes what all components of the result need, before them.
     virtual void begin_result(Scene&) {}
-    /// A component of the result, in the node's dtype. `terms`, a Long: how
-    /// many were added.
+    /// Returns a component of the result, in the node's dtype. `terms`, a
+    /// Long, is how many were added.
     virtual Code result(Scene& scene, const Component& at,
                         const Code& terms) = 0;
 
 protected:
-    /// Field number `field` of the reduction's partial.
+    /// Returns field number `field` of the reduction's partial.
     Code partial(const Scene& scene, int field, const Component& at = {}) const;
-    /// Field number `field` of what state_of() says.
+    /// Returns field number `field` of those that state_of() gives.
     Code state(const Code& object, int field, const Component& at = {}) const;
     const StateField& state_field(int field) const {
         return reduction_.state[std::size_t(field)];
@@ -65,7 +65,7 @@ protected:
         return {node(), CodeArithmetic(scene.writer)};
     }
 
-    /// Fields that are arrays, as a whole.
+    /// Returns a field that is an array, as a whole.
     Code partial_array(const Scene& scene, int field) const {
         return member(Kind::Object, scene.partial, partial_member(field).name);
     }
@@ -80,14 +80,14 @@ protected:
     }
     Kind real() const { return kind_of_value(graph_.real); }
     Kind result_kind() const { return kind_of_value(node().type.dtype); }
-    /// A component of operand `number`, as `kind`.
+    /// Returns a component of operand `number`, as `kind`.
     Code read(Scene& scene, std::size_t number, const Component& at,
               Kind kind) const;
-    /// Loops over the components of operand `number`.
+    /// Writes a loop over the components of operand `number`.
     void each(Scene& scene, std::size_t number,
               const std::function<void(Component)>& body) const;
-    /// The same of a field of the state alone, or one like it: nothing of the
-    /// graph is computed inside.
+    /// Writes a loop over the components of a field of the state, or of one
+    /// like it, in which nothing of the graph is computed.
     virtual void each_slot(Scene& scene, int field,
                            const std::function<void(Component)>& body) const;
 
@@ -110,13 +110,14 @@ private:
 std::unique_ptr<Monoid> make_monoid(const Registers& registers,
                                     const LoweredReduction& reduction);
 
-/// Those of all reductions of a kernel, whose registers stay where they are.
+/// The monoids of all reductions of a kernel, whose registers stay where they
+/// are.
 class Monoids {
 public:
     explicit Monoids(const Registers& registers);
 
     Monoid& of(ir::ValueId reduce) const { return *by_id_.at(reduce); }
-    /// Calls `body` for each, in the order of their members.
+    /// Calls `body` for each monoid, in the order of their members.
     void each(const std::function<void(Monoid&)>& body) const {
         for (const auto& monoid : in_order_)
             body(*monoid);
@@ -127,7 +128,7 @@ private:
     std::map<ir::ValueId, Monoid*> by_id_;
 };
 
-/// The families, one file each.
+/// Each family of monoids has a file of its own.
 std::unique_ptr<Monoid> make_plain(const Registers& registers,
                                    const LoweredReduction& reduction);
 std::unique_ptr<Monoid> make_arg(const Registers& registers,

@@ -98,7 +98,7 @@ public:
     }
 
 private:
-    /// The sums of the tile.
+    /// Calls `body` with each sum of the tile.
     void each_of_tile(Scene& scene,
                       const std::function<void(const Code&)>& body) const {
         body(partial(scene, weight));

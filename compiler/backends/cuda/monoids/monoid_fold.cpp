@@ -62,13 +62,13 @@ public:
     }
 
 private:
-    /// An operand on {}, rounded to the computing dtype.
+    /// Returns an operand on {}, rounded to the computing dtype.
     Code constant(Scene& scene, std::size_t number, const Component& at) const {
         return read(scene, number, at, real());
     }
 
-    /// left = function(left, right): all components are computed before the
-    /// first is set.
+    /// Writes left = function(left, right): all components are computed before
+    /// the first is set.
     void apply(Scene& scene, const ir::Graph& function, const Read& left,
                const Read& right) const {
         const Kind kind = kind_of_value(function.real);

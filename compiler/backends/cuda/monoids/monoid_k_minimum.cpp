@@ -20,7 +20,8 @@ public:
     KMinimum(const Registers& registers, const LoweredReduction& reduction)
         : Monoid(registers, reduction), k_(node().third) {}
 
-    /// The row's list; codes of what it held count down from -1.
+    /// A tile begins with the row's list; codes of what it held count down
+    /// from -1.
     void begin(Scene& scene) override {
         scene.writer.set(partial(scene, changed), number(Kind::Truth, 0));
         each_place(scene, [&](const Component& at) {
@@ -85,8 +86,8 @@ private:
         });
     }
 
-    /// Last place first: what was in a place of the row's list is in the same
-    /// place of the tile's, or in a later one.
+    /// Writes the list back, last place first: what was in a place of the
+    /// row's list is in the same place of the tile's, or in a later one.
     void write_back(Scene& scene) {
         Writer& writer = scene.writer;
         each_place(scene, [&](const Component& from_end) {

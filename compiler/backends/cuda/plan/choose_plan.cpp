@@ -12,9 +12,10 @@
 namespace tilefold::cuda {
 namespace {
 
-/// Rows that threads share: fewer than half of a block's own; of those that are
-/// multiplied in tiles, one sixteenth. And, where columns are many enough, all
-/// of so few pairs that they would be a few blocks' work.
+/// Threads share rows where there are no more than these: fewer than half of a
+/// block's own; of those that are multiplied in tiles, one sixteenth. And,
+/// where columns are many enough, they share all rows of so few pairs that
+/// they would be a few blocks' work.
 constexpr std::int64_t few_rows = 256, few_of_tiles = 16;
 constexpr std::int64_t least_shared_columns = 256;
 constexpr double few_pairs = 1 << 24;
@@ -37,7 +38,7 @@ bool is_of_points(const ir::Graph& graph) {
            });
 }
 
-/// For any number of rows.
+/// Returns the plan for any number of rows.
 Plan plan_of_many(const ir::Graph& graph, std::int32_t width_block,
                   double tolerance, bool tensor_cores) {
     const std::int32_t width = open_argument(graph) < 0 ? 1 : width_block;

@@ -20,8 +20,8 @@ using ir::Node;
 using ir::Op;
 using ir::ValueId;
 
-/// Of one component of what a reduction is given. Merging tiles into states is
-/// not counted: it comes once in some hundred pairs.
+/// Returns what one component takes that a reduction is given. Merging tiles
+/// into states is not counted: it comes once in some hundred pairs.
 Instructions instructions_of_term(ir::Monoid monoid) {
     switch (monoid) {
     case ir::Monoid::Add:
@@ -45,7 +45,7 @@ Instructions instructions_of_term(ir::Monoid monoid) {
     return {};
 }
 
-/// How often the operation's instructions are needed.
+/// Returns how often the operation's instructions are needed.
 double times(const ir::Graph& graph, const Node& node) {
     const auto size = [&](std::size_t operand) {
         return double(components_of(graph[node.operands[operand]].type));
@@ -72,7 +72,7 @@ double times(const ir::Graph& graph, const Node& node) {
     return double(components_of(node.type));
 }
 
-/// Products that a sum takes into one instruction.
+/// Says which values are products that a sum takes into one instruction.
 std::vector<bool> fused(const ir::Graph& graph, const Split& split) {
     std::vector<int> uses(graph.nodes.size());
     std::vector<bool> into_sums(graph.nodes.size());
@@ -96,7 +96,7 @@ public:
     Counter(const ir::Graph& graph, PairCost& cost)
         : graph_(graph), cost_(cost) {}
 
-    /// `elsewhere`: what the loops compute themselves, or seldom.
+    /// `elsewhere` are values that the loops compute themselves, or seldom.
     void add_pairs(const std::vector<ValueId>& elsewhere = {}) {
         const Split parts = split(graph_);
         const std::vector<bool> is_fused = fused(graph_, parts);
@@ -105,7 +105,7 @@ public:
                 add(graph_[id]);
     }
 
-    /// Of points that are met once.
+    /// Adds what points take that are met once.
     void add_points() {
         for (const Node& node : graph_.nodes)
             if (node.type.axes == Axes::I || node.op == Op::Reduce)
@@ -157,7 +157,7 @@ private:
     PairCost& cost_;
 };
 
-/// Values of few pairs: of those that a bound lets pass.
+/// Returns values that few pairs compute: those that a bound lets pass.
 std::vector<ValueId> rare(const ir::Graph& graph) {
     std::vector<ValueId> values;
     for (const Node& node : graph.nodes)
@@ -166,7 +166,8 @@ std::vector<ValueId> rare(const ir::Graph& graph) {
     return values;
 }
 
-/// Of finding a point, and its share of making the states of threads one.
+/// Finding a point takes so many, with its share of making the states of
+/// threads one.
 constexpr double instructions_of_point = 24;
 
 } // namespace

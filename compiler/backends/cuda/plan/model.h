@@ -10,10 +10,11 @@
 
 namespace tilefold::cuda {
 
-/// Of an oriented graph, whose open width is cut by the plan.
+/// Counts what a pair of an oriented graph takes; the plan cuts its open
+/// width.
 PairCost cost_of_pair(const ir::Graph& graph, const Plan& plan);
 
-/// A few lines.
+/// Prints the cost in a few lines.
 std::string print(const PairCost& cost, const Card& card = {});
 
 } // namespace tilefold::cuda

@@ -9,11 +9,12 @@
 namespace tilefold::cuda {
 namespace {
 
-/// Components that device/four.cuh loads at a time.
+/// device/four.cuh loads so many components at a time.
 constexpr double group = 4;
-/// Lanes' instructions for a pair: 32 lanes take a tile of 16 × 8.
+/// A pair takes so many of the lanes' instructions: 32 lanes take a tile of 16
+/// × 8.
 constexpr double lanes_of_tile = 32.0 / (16 * 8);
-/// Of a pair: its first sum, 0 or the norm of its row.
+/// A pair takes so much for its first sum, which is 0 or the norm of its row.
 constexpr double begin_of_product = 1;
 
 /// What a thread holds of a tile of pairs.
@@ -31,10 +32,11 @@ bool has_two_parts(Multiply multiply) {
     return multiply == Multiply::Tf32x3 || multiply == Multiply::Bf16x3;
 }
 
-/// For eight components that are copied.
+/// Eight components that are copied take so many instructions.
 constexpr double to_copy = 16, components_copied = 8;
 
-/// For four components of a column, from memory to shared memory.
+/// Returns what bringing four components of a column from memory to shared
+/// memory takes.
 double to_bring(const Plan& plan) {
     constexpr double load = 22, place = 8, pack = 12, centre = 20;
     const bool is_fma = plan.multiply == Multiply::Fma;
@@ -80,13 +82,13 @@ void add_product(const Product& product, const Plan& plan, PairCost& cost) {
     if (is_tf32) // each of a lane's words, in three instructions
         loads += steps * 3 * (4 * plan.warp_tiles + thread.columns);
     cost.overhead += loads / thread.pairs;
-    // A lane's words of 16 rows and of 8 columns.
+    // A lane multiplies words of 16 rows and of 8 columns.
     cost.shared += steps * parts *
                    (16 * plan.warp_tiles + 8 * thread.columns / 2) /
                    thread.pairs;
 }
 
-/// Pairs of parts whose products are added.
+/// Returns how many pairs of parts have their products added.
 double products_of_parts(const Plan& plan) {
     const int smallest = std::max(plan.value_parts, plan.weight_parts) - 1;
     int products = 0;
@@ -96,7 +98,8 @@ double products_of_parts(const Plan& plan) {
     return products;
 }
 
-/// By one thread: whole vectors, or two columns of four components.
+/// Returns what one thread takes to bring values: whole vectors, or two
+/// columns of four components.
 double to_bring_values(double tiles, const Plan& plan) {
     const double of_thread = plan.tile_columns * tiles * 8 / plan.threads;
     return plan.copies
@@ -107,7 +110,8 @@ double to_bring_values(double tiles, const Plan& plan) {
 void add_wide(const Wide& wide, const Plan& plan, PairCost& cost) {
     const Thread thread(plan);
     const double tiles = std::ceil(double(wide.components) / 8);
-    // 16 columns of weights at a time: half a tile's instruction each.
+    // A product takes 16 columns of weights at a time: half a tile's
+    // instruction each.
     const double products = tiles * products_of_parts(plan) * lanes_of_tile / 2;
     cost.single += products;
     cost.tensor += products;
@@ -119,7 +123,8 @@ void add_wide(const Wide& wide, const Plan& plan, PairCost& cost) {
     const double words =
         plan.tile_columns / 16.0 * tiles * plan.value_parts; // two of each
     const double loads = words / 2; // those of two tiles
-    // Of a row: lanes' maxima to one, and what that means for the last one.
+    // In each row the lanes' maxima become one, which takes so much with what
+    // that means for the last one.
     const double rows = wide.is_softmax ? 40 * thread.rows : 0;
     const double held = thread.rows * tiles * 2 * 7 / plan.tiles_held;
     cost.overhead +=

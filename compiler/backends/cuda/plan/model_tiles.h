@@ -11,7 +11,7 @@
 
 namespace tilefold::cuda {
 
-/// Values on {i,j} that the loops compute themselves.
+/// Returns the values on {i,j} that the loops compute themselves.
 std::vector<ir::ValueId> computed_by_tiles(const Registers& registers);
 
 /// Adds what the loops of a reduction with a product or a Wide compute, and

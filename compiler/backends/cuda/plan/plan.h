@@ -19,9 +19,11 @@ enum class Multiply : std::uint8_t {
 };
 std::string_view spelling_of(Multiply multiply);
 std::string_view doc_of(Multiply multiply);
-/// Relative to |x| |y| of the vectors, beside float32's own rounding.
+/// Returns the error relative to |x| |y| of the vectors, beside float32's own
+/// rounding.
 double error_of(Multiply multiply);
-/// Of weights of one half; of two, they are as exact as an exponential.
+/// The error of weights of one half. Weights of two halves are as exact as an
+/// exponential.
 inline constexpr double half_error = 5e-4;
 
 /// What the threads of a block share among themselves.
@@ -32,7 +34,7 @@ enum class Lanes : std::uint8_t {
 };
 std::string_view spelling_of(Lanes lanes);
 
-/// Points of a call.
+/// How many points a call has.
 struct Points {
     std::int64_t rows = 1, columns = 1, batches = 1;
 };
@@ -41,35 +43,37 @@ struct Plan {
     std::int32_t threads = 128; ///< of a block
     Lanes lanes = Lanes::Rows;
     std::int32_t rows_per_thread = 4; ///< held in registers
-    /// In shared memory at a time; of few rows, or of points, those that become
-    /// a float32 sum before they are added in double.
+    /// So many columns are in shared memory at a time. With few rows, or with
+    /// points, so many become a float32 sum before they are added in double.
     std::int32_t tile_columns = 128;
     std::int32_t columns_unrolled = 4; ///< iterations of the loop over them
     // Where nothing is reduced, a thread holds `columns_unrolled` columns in
     // registers instead, and meets `rows_per_thread` rows with them.
-    /// Components that a graph with an open width is compiled for; a call of
-    /// another width runs as several parts. 1 for any other graph.
+    /// A graph with an open width is compiled for so many components; a call
+    /// of another width runs as several parts. It is 1 for any other graph.
     std::int32_t width_block = 1;
     Multiply multiply = Multiply::Alone;
-    /// Components that tiles of pairs take at a time.
+    /// Tiles of pairs take so many components at a time.
     std::int32_t chunk = 16;
     /// A squared distance is |x|² + |y|² - 2 x·y, of coordinates that are
-    /// centred at a block's first row: an error relative to |x|² + |y|².
+    /// centred at a block's first row; its error is relative to |x|² + |y|².
     bool expands = false;
 
     /// Sums of weighted vectors are products of matrices (wide.h), on tensor
-    /// cores: weights and values are sums of so many bfloat16; 0: they are not.
+    /// cores; weights and values are sums of so many bfloat16. 0: they are no
+    /// such products.
     std::int32_t weight_parts = 0, value_parts = 0;
-    /// They are sums of halves: of a softmax, whose values are stored so.
+    /// Weights and values are sums of halves instead, in a softmax whose
+    /// values are stored as halves.
     bool halves = false;
     /// Columns' factors and values are of 16 bits and multiplied as they are
-    /// stored: they are copied while others are multiplied.
+    /// stored, so that they are copied while others are multiplied.
     bool copies = false;
-    /// Of 16 rows that a warp multiplies, on tensor cores.
+    /// A warp multiplies so many tiles of 16 rows, on tensor cores.
     std::int32_t warp_tiles = 2;
-    /// Tiles whose sums are float32, before they are added in double.
+    /// So many tiles have sums of float32, before they are added in double.
     std::int32_t tiles_held = 64;
-    /// Shared memory of a block of `accumulate`, or somewhat more.
+    /// A block of `accumulate` takes so much shared memory, or a little less.
     std::int32_t shared_bytes = 0;
 
     bool is_wide() const { return weight_parts > 0; }
@@ -85,16 +89,16 @@ struct Plan {
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-/// Shared memory that a block has without asking for it.
+/// A block has so much shared memory without asking for it.
 inline constexpr std::int64_t common_shared = 48 * 1024;
 
 /// The widths that graphs of open width are compiled for, ascending.
 inline constexpr std::int32_t width_blocks[] = {1, 8, 32, 64, 128};
-/// The smallest of them that holds `width`, or the largest.
+/// Returns the smallest of them that holds `width`, or the largest.
 std::int32_t width_block_of(std::int64_t width);
 
 /// Whether cards of compute capability `major`.x have tensor cores that
-/// multiply bfloat16 and tf32, as those from 8.0 on.
+/// multiply bfloat16 and tf32, as those from 8.0 on have.
 inline bool has_tensor_cores(int major) {
     return major >= 8;
 }

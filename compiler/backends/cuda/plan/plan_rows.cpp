@@ -13,32 +13,37 @@
 namespace tilefold::cuda {
 namespace {
 
-/// Of each thread, for rows, partials and states together. Eight rows of 16
-/// components fit, in 245 registers of sm_90: 35.9 instructions a pair; four
-/// would take 36.8.
+/// Each thread has at most so many registers for rows, partials and states
+/// together. Eight rows of 16 components fit, in 245 registers of sm_90: 35.9
+/// instructions a pair; four would take 36.8.
 constexpr std::int64_t most_registers = 160;
 constexpr std::int32_t most_rows = 8;
-/// Where pairs are chosen: tiles of a few hundred rows are common.
+/// A thread has at most so many rows where pairs are chosen: tiles of a few
+/// hundred rows are common.
 constexpr std::int32_t most_chosen_rows = 2;
 /// Pairs in the body of the innermost loop, where there are fewer rows: its own
 /// instructions are 3% of a short pair's then. With most rows they are 5% of
 /// those of one column, which compiles in 10 ms less than two do.
 constexpr std::int32_t pairs_unrolled = 16;
-/// Of columns of more words, whose pairs take long enough to compile anyhow.
+/// So many pairs are in that body for columns of more than `short_column`
+/// words, whose pairs take long enough to compile anyhow.
 constexpr std::int32_t more_pairs_unrolled = 24;
 constexpr std::int64_t short_column = 12;
-/// Words of a column from which on fewer are unrolled: they fill registers.
+/// From so many words of a column on, fewer columns are unrolled: they fill
+/// registers.
 constexpr std::int64_t long_column = 32;
-/// Points that a thread takes before their sum goes on in double, and columns.
+/// A thread takes so many points, and columns, before their sum goes on in
+/// double.
 constexpr std::int32_t points_of_thread = 16, columns_of_thread = 8;
-/// Of a row or column, of which several are loaded at a time, and instructions
-/// of one.
+/// Several rows or columns are loaded at a time where one takes at most so
+/// many instructions, and words.
 constexpr double most_ahead = 16;
 constexpr std::int64_t most_words_ahead = 4, most_words_held = 64;
-/// Of a block where nothing is reduced, and of the columns of its threads.
+/// The rows of a block where nothing is reduced, and the registers of the
+/// columns of its threads.
 constexpr std::int32_t rows_of_values = 16;
 constexpr std::int64_t registers_of_values = 40;
-/// A tile's: three blocks fit beside each other.
+/// A tile takes so many bytes, since three blocks fit beside each other.
 constexpr std::int64_t tile_bytes = 16 * 1024;
 
 /// The pair term as it stands: a row is loaded for all columns of a thread.
@@ -52,8 +57,8 @@ Plan plan_of_values(const Registers& registers) {
     return plan;
 }
 
-/// Points that are loaded before the first of them is met: so many where that
-/// takes few registers and little computing.
+/// Returns how many points are loaded before the first of them is met: `most`
+/// where that takes few registers and little computing.
 std::int32_t loaded_ahead(const ir::Graph& graph, Axes axis,
                           const Record& record, std::int32_t most) {
     double computed = 0;
@@ -65,7 +70,7 @@ std::int32_t loaded_ahead(const ir::Graph& graph, Axes axis,
                                                                           : 1;
 }
 
-/// Of columns of so many words.
+/// Returns how many columns of so many words are unrolled.
 std::int32_t columns_unrolled(std::int32_t rows, std::int64_t words) {
     if (words > long_column)
         return 2;

@@ -9,15 +9,15 @@
 
 namespace tilefold::cuda {
 
-/// Rows in registers of threads, columns in shared memory; where nothing is
-/// reduced, the pair term as it stands. Throws Error(CudaCannot) where columns
-/// do not fit shared memory.
+/// Returns the plan with rows in registers of threads and columns in shared
+/// memory; where nothing is reduced, it computes the pair term as it stands.
+/// Throws Error(CudaCannot) where columns do not fit shared memory.
 Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block);
-/// Few rows, which all threads have; none where columns are too long for
-/// registers.
+/// Returns the plan for few rows, which all threads have, or none where
+/// columns are too long for registers.
 std::optional<Plan> plan_of_columns(const ir::Graph& graph,
                                     std::int32_t width_block);
-/// Points of one axis, which are folded.
+/// Returns the plan for points of one axis, which are folded.
 Plan plan_of_points(const ir::Graph& graph, std::int32_t width_block);
 
 } // namespace tilefold::cuda

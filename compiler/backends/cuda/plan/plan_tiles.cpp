@@ -12,22 +12,23 @@
 namespace tilefold::cuda {
 namespace {
 
-/// Of a block of tiles of pairs: the more rows, the less bringing columns is of
-/// a pair. So many threads may have 255 registers each.
+/// A block of tiles of pairs has at most so many threads: the more rows, the
+/// less bringing columns is of a pair. So many threads may have 255 registers
+/// each.
 constexpr std::int32_t most_threads = 256;
-/// Of a block that copies whole vectors: of fewer threads, each would copy more
-/// than by parts of vectors.
+/// A block that copies whole vectors has at least so many threads: of fewer,
+/// each would copy more than by parts of vectors.
 constexpr std::int32_t least_copying = 128;
-/// Components from which on tiles of pairs take fewer instructions.
+/// From so many components on, tiles of pairs take fewer instructions.
 constexpr std::int64_t least_components = 24;
 constexpr std::int64_t least_of_distances = 32;
 constexpr std::int64_t least_of_expanded = 8;
-/// Of factors that are sums of fewer bits, on tensor cores.
+/// This one counts for factors that are sums of fewer bits, on tensor cores.
 constexpr std::int64_t least_of_parts = 8;
 /// Components of values whose sums are held in registers: of 16 rows a warp;
 /// of 32; and one by one.
 constexpr std::int32_t most_wide = 128, most_of_two_tiles = 64;
-/// Words of rows, partials and states that a thread keeps beside a tile's
+/// A thread keeps so many words of rows, partials and states beside a tile's
 /// products.
 constexpr std::int64_t registers_beside = 56;
 using ir::expansion_error;
@@ -58,8 +59,8 @@ Multiply multiply_of(const Product& product, double tolerance,
     return length >= least ? Multiply::Fma : Multiply::Alone;
 }
 
-/// What lies in shared memory beside products: a tile's columns and where their
-/// vectors lie, the states of warps, and the task.
+/// Returns the bytes of what lies in shared memory beside products: a tile's
+/// columns and where their vectors lie, the states of warps, and the task.
 std::int64_t bytes_beside(const Plan& plan, const Registers& registers) {
     const auto addresses =
         std::ranges::count_if(registers.graph.nodes, [](const ir::Node& node) {
@@ -71,7 +72,8 @@ std::int64_t bytes_beside(const Plan& plan, const Registers& registers) {
            bytes_of_task(registers);
 }
 
-/// Of a tile of pairs; see device/product_*.cuh.
+/// Returns the bytes of the products of a tile of pairs; see
+/// device/product_*.cuh.
 std::int64_t bytes_of_product(const Plan& plan, const Product& product) {
     const std::int64_t depth =
         (product.components + plan.chunk - 1) / plan.chunk * plan.chunk;
@@ -88,7 +90,8 @@ std::int64_t bytes_of_product(const Plan& plan, const Product& product) {
     return left + right + (depth + points + plan.tile_columns) * 4 + padding;
 }
 
-/// The most threads whose shared memory fits; none where too few do.
+/// Returns the plan with the most threads whose shared memory fits; none where
+/// too few do.
 std::optional<Plan> with_threads(Plan plan, std::int64_t most,
                                  const std::function<std::int64_t(Plan)>& of) {
     for (plan.threads = most_threads; plan.threads >= 32; plan.threads /= 2) {
@@ -160,7 +163,7 @@ bool multiplies_stored(const Plan& plan, const Wide& wide) {
     return stores_keys && (wide.stored == DType::BF16 || plan.halves);
 }
 
-/// Of a tile; see device/values_*.cuh.
+/// Returns the bytes of a tile's values; see device/values_*.cuh.
 std::int64_t bytes_of_values(const Plan& plan, const Wide& wide) {
     const std::int64_t tiles = (wide.components + 7) / 8;
     return plan.copies ? ((tiles | 1) * plan.tile_columns + 1) * 16

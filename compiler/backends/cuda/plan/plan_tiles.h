@@ -10,11 +10,13 @@
 
 namespace tilefold::cuda {
 
-/// Products of vectors, where they pay and fit.
+/// Returns the plan that computes products of vectors by tiles, where they pay
+/// and fit.
 std::optional<Plan> plan_of_tiles(const Registers& registers,
                                   std::int32_t width_block, double tolerance,
                                   bool tensor_cores);
-/// Weights times values on tensor cores, where they pay and fit.
+/// Returns the plan that sums weights times values on tensor cores, where that
+/// pays and fits.
 std::optional<Plan> plan_of_wide(const ir::Graph& graph,
                                  std::int32_t width_block, double tolerance);
 

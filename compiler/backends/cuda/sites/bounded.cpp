@@ -14,15 +14,15 @@ using ir::Op;
 using ir::ValueId;
 using R = ir::Rewriter;
 
-/// Below, a distance takes hardly longer than its bound.
+/// With fewer components, a distance takes hardly longer than its bound.
 constexpr std::int32_t least_components = 16;
-/// Of a half of the largest number: sums of squares are no infinities then.
+/// A square is at most this, so that sums of squares are no infinities.
 constexpr double largest_square = 0x1p126;
 /// Rounded products below the normal numbers are off by less.
 constexpr double lost = 0x1p-120;
 
-/// Roundings of the three sums, those of the distance itself, and some: in
-/// units of |x|² + |y|².
+/// Returns the roundings of the three sums, those of the distance itself, and
+/// some, in units of |x|² + |y|².
 double roundings(std::int32_t components) {
     return double(components + 32) * 0x1p-22;
 }
@@ -33,7 +33,7 @@ bool is_long(const R& r, ValueId x, Axes axes) {
            type.rows >= least_components;
 }
 
-/// No more than |x|², and no infinity.
+/// Returns a number no larger than |x|², and no infinity.
 ValueId square(R& r, ValueId x) {
     const ValueId norm = r.make_plain(Op::SqNorm, {x});
     const ValueId share = r.constant(1 - roundings(r.type(x).rows));

@@ -13,7 +13,7 @@ namespace tilefold::cuda {
 /// where |x| is a hundred times |x - y|. Any other graph is returned as it is.
 ir::Graph bounded(const ir::Graph& graph);
 
-/// Of such a reduction.
+/// Whether the reduction has such a bound as its second operand.
 inline bool has_bound(const ir::Node& reduce) {
     return reduce.arity == 2 &&
            row_of(ir::Reduction(reduce.first)).monoid == ir::Monoid::KMinimum;

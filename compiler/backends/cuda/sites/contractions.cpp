@@ -97,8 +97,8 @@ bool is_value(const Graph& graph, ValueId id) {
            type.rows >= least_wide && is_cheap(graph, id);
 }
 
-/// w_ij v_j of a sum's body, in either order. A weight on {j} alone has no
-/// pairs: the body then is computed once a column.
+/// Finds w_ij v_j in a sum's body, in either order. A weight on {j} alone has
+/// no pairs: the body then is computed once a column.
 std::optional<Wide> weighted(const Graph& graph, ValueId body) {
     const Node& node = graph[body];
     if (node.op != Op::Mul || node.type.axes != Axes::IJ)

@@ -18,14 +18,15 @@ struct Product {
     ir::ValueId right = ir::no_value; ///< on {j}
     std::int64_t components = 0;
     bool is_distance = false;
-    /// Of what is stored, where both are arguments as they stand; else F32.
+    /// The dtypes that are stored, where both are arguments as they stand;
+    /// else F32.
     DType left_dtype = DType::F32, right_dtype = DType::F32;
     /// A result below 0, which rounding may bring about, does no harm.
     bool may_be_negative = false;
 };
 
-/// The longest of the graph's pair term, of float32; none where its vectors
-/// are not cheap to compute by component.
+/// Returns the longest product of float32 in the graph's pair term, or none
+/// where its vectors are not cheap to compute by component.
 std::optional<Product> find_product(const ir::Graph& graph);
 
 /// sum_j w_ij v_j, or softmax_j(s_ij, v_j), of a vector v on {j}; the graph's
@@ -36,14 +37,16 @@ struct Wide {
     ir::ValueId value = ir::no_value;
     std::int64_t components = 0;
     bool is_softmax = false;
-    /// Of what is stored, where the value is an argument as it stands.
+    /// The dtype that is stored, where the value is an argument as it stands.
     DType stored = DType::F32;
 };
 
-/// Of 8 components and more, which are cheap to compute one by one.
+/// Returns a Wide of 8 components or more, which are cheap to compute one by
+/// one.
 std::optional<Wide> find_wide(const ir::Graph& graph);
 
-/// How the argument is stored that a value is; F32 of any other value.
+/// Returns how the argument is stored that a value is, or F32 for any other
+/// value.
 DType stored_dtype(const ir::Graph& graph, ir::ValueId id);
 
 } // namespace tilefold::cuda

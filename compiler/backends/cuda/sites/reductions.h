@@ -21,16 +21,17 @@ struct LoweredReduction {
     ir::ValueId id = ir::no_value;
     std::vector<StateField> state;
     std::vector<PartialField> partial;
-    /// Where they begin in the fields of the records State and Partial.
+    /// Where the reduction's fields begin in the records State and Partial.
     std::size_t first_state = 0, first_partial = 0;
     /// A lower bound says of most pairs that they are not among the smallest.
     bool is_filtered = false;
 };
 
-/// Members of an array that a field is; 0 of a scalar.
+/// Returns the length of the array that a field is, or 0 for a scalar.
 std::int64_t length_of(const StateField& field);
 
-/// Of the Reduce node `id`, whose fields become members of the two records.
+/// Lowers the Reduce node `id`, whose fields become members of the two
+/// records.
 LoweredReduction lower_reduction(const ir::Graph& graph, ir::ValueId id,
                                  Record& partial, Record& state);
 

@@ -77,7 +77,7 @@ Kind packed_kind(const Graph& graph, ValueId id) {
     return own == Kind::Long && met ? *met : own;
 }
 
-/// What the loops over tiles bring themselves.
+/// Returns the vectors that the loops over tiles bring themselves.
 std::vector<ValueId> brought_vectors(const Registers& registers) {
     std::vector<ValueId> vectors;
     if (registers.product)

@@ -29,7 +29,7 @@ struct Constant {
     std::int64_t offset = 0;  ///< in call.constants
     std::size_t field = 0;    ///< of the record Constants
     bool in_memory() const { return length > most_copied; }
-    /// Components up to which each thread has a copy.
+    /// Each thread has a copy of constants of at most so many components.
     static constexpr std::int64_t most_copied = 16;
 };
 
@@ -40,21 +40,23 @@ struct PointRecord {
     std::map<ir::ValueId, std::size_t> fields;
 };
 
-/// What the loops do beside calling the formula's functions.
+/// What the loops compute themselves, beside calling the formula's functions.
 struct TileProducts {
     bool multiply = false; ///< the product of the pair term
     bool widen = false;    ///< the sums of a Wide
 };
 
 struct Registers {
-    /// As it is computed: lists of the smallest distances have their bounds.
+    /// The graph as it is computed: lists of the smallest distances have their
+    /// bounds.
     ir::Graph graph;
     Placement placement;
     std::optional<Product> product;
     std::optional<Wide> wide;
     std::vector<Constant> constants;
     Record constants_record{"Constants"};
-    /// Without the vectors that the loops bring themselves.
+    /// Fields of a row and of a column, without the vectors that the loops
+    /// bring themselves.
     PointRecord row{"Row"}, column{"Column"};
     Record partial{"Partial"}, state{"State"};
     std::vector<LoweredReduction> reductions; ///< by placement.reductions
@@ -62,19 +64,19 @@ struct Registers {
     const Constant* constant(ir::ValueId id) const;
 };
 
-/// Of an oriented graph without an open width. Where nothing is reduced, the
-/// result is a value of pairs.
+/// Places the values of an oriented graph without an open width. Where nothing
+/// is reduced, the result is a value of pairs.
 Registers place_registers(ir::Graph graph, const TileProducts& by_tiles);
 
-/// 0 for a scalar, else components_of().
+/// Returns 0 for a scalar, else components_of().
 std::int64_t length_of(const Type& type);
-/// What a value is called: its argument's name, the axis' of an index, else
-/// its operation and its number in the printed graph.
+/// Returns what a value is called: its argument's name, the axis of an index,
+/// else its operation and its number in the printed graph.
 std::string name_of(const ir::Graph& graph, ir::ValueId id);
 
 /// Whether reductions over both axes leave one state of a block's rows.
 bool folds_blocks(const ir::Graph& graph);
-/// The graph with that width; the graph itself where none is open.
+/// Returns the graph with that width, or the graph itself where none is open.
 ir::Graph of_width(const ir::Graph& graph, std::int32_t width);
 
 } // namespace tilefold::cuda

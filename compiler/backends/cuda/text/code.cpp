@@ -11,7 +11,7 @@
 namespace tilefold::cuda {
 namespace {
 
-/// The kind of both operands; an Int beside a Long widens.
+/// Returns the kind of both operands; an Int beside a Long widens.
 Kind common(const Code& a, const Code& b) {
     const auto is_whole = [](const Code& x) {
         return x.kind() == Kind::Int || x.kind() == Kind::Long;
@@ -30,7 +30,7 @@ void expect_truth(const Code& a) {
         internal_error("a condition that is no truth value: " + a.text());
 }
 
-/// Left-associative: the right operand binds more tightly.
+/// Returns a left-associative operation: the right operand binds more tightly.
 Code binary(Kind kind, Level level, std::string_view sign, const Code& a,
             const Code& b) {
     const auto tighter = Level(std::uint8_t(level) + 1);

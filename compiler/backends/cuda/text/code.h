@@ -28,7 +28,7 @@ enum class Kind : std::uint8_t {
     Object,  ///< of a Record, or a pointer to elements
 };
 std::string_view spelling_of(Kind kind);
-/// Of a value of the graph: F32, F64, I64 or Bool.
+/// Returns the kind of a value of the graph, which is F32, F64, I64 or Bool.
 Kind kind_of_value(DType dtype);
 bool is_real(Kind kind); ///< Float or Double
 
@@ -52,9 +52,10 @@ public:
 
     Kind kind() const { return kind_; }
     const std::string& text() const { return text_; }
-    /// In parentheses unless it binds at least as tightly as `level`.
+    /// Returns the text, in parentheses unless it binds at least as tightly as
+    /// `level`.
     std::string at(Level level) const;
-    /// The number that it is, where it is a literal.
+    /// Returns the number that the expression is, where it is a literal.
     std::optional<double> literal() const { return literal_; }
 
 private:
@@ -66,9 +67,9 @@ private:
     std::optional<double> literal_;
 };
 
-/// A literal; infinities and NaN too.
+/// Returns a literal; it may be an infinity or NaN, too.
 Code number(Kind kind, double value);
-/// The Int literal.
+/// Returns the Int literal.
 Code whole(std::int64_t value);
 
 Code operator+(const Code& a, const Code& b);
@@ -85,21 +86,21 @@ Code not_equal(const Code& a, const Code& b);
 Code both(const Code& a, const Code& b);
 Code either(const Code& a, const Code& b);
 Code negated(const Code& a);
-/// condition ? a : b
+/// Returns condition ? a : b.
 Code choice(const Code& condition, const Code& a, const Code& b);
 
-/// function(arguments…), a function of the prelude or of CUDA.
+/// Returns function(arguments…), for a function of the prelude or of CUDA.
 Code call(Kind result, std::string_view function,
           const std::vector<Code>& arguments);
-/// The value converted as ops.def says: a truth value counts as 0 or 1, a
-/// number is true unless it is 0.
+/// Returns the value converted as ops.def says: a truth value counts as 0 or
+/// 1, a number is true unless it is 0.
 Code as(Kind kind, const Code& value);
 
-/// object.name
+/// Returns object.name.
 Code member(Kind kind, const Code& object, std::string_view name);
-/// array[index]
+/// Returns array[index].
 Code element(Kind kind, const Code& array, const Code& index);
-/// An object or pointer by its name.
+/// Returns an object or a pointer by its name.
 Code object(std::string name);
 
 } // namespace tilefold::cuda

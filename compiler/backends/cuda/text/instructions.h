@@ -9,12 +9,13 @@
 
 namespace tilefold::cuda {
 
-/// Of one component, or of one term of a contraction.
+/// What one component takes, or one term of a contraction.
 struct Instructions {
     double single = 0;  ///< issued in float32
     double special = 0; ///< of these, by the special function unit
     double wide = 0;    ///< in float64
-    /// That takes operands of the result's kind, and integers; "": none.
+    /// The function that takes operands of the result's kind, and the one that
+    /// takes integers; "" where there is none.
     std::string_view function = "", whole = "";
 };
 Instructions instructions_of(ir::Op op);

@@ -7,7 +7,7 @@
 
 namespace tilefold::cuda {
 
-/// Throws Error(CudaCannot): what was met, and what to do instead.
+/// Throws Error(CudaCannot), which says what was met and what to do instead.
 [[noreturn]] inline void refuse(const std::string& what,
                                 const std::string& cure) {
     fail(tilefold::Code::CudaCannot, {what, cure});

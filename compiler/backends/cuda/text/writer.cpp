@@ -69,7 +69,7 @@ std::string declaration(const Parameter& parameter) {
 
 constexpr std::size_t longest_line = 80;
 
-/// Over several lines, where it is long: they break at the last space.
+/// Breaks text over several lines, at the last space, where it is long.
 std::string broken(std::string text, std::size_t margin) {
     std::string lines;
     while (text.size() > longest_line) {
@@ -83,7 +83,7 @@ std::string broken(std::string text, std::size_t margin) {
     return lines + text;
 }
 
-/// `head` with a list in parentheses, over as many lines as it needs.
+/// Returns `head` with a list in parentheses, over as many lines as it needs.
 std::string listed(std::string head, const std::vector<std::string>& items) {
     const std::size_t margin = head.size() - head.rfind('\n');
     std::size_t column = margin;

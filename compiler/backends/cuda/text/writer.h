@@ -28,7 +28,7 @@ class Record {
 public:
     explicit Record(std::string name) : name_(std::move(name)) {}
 
-    /// Its place in fields().
+    /// Adds a field and returns its place in fields().
     std::size_t add(std::string_view hint, Kind kind, std::int64_t length = 0,
                     bool points = false);
     const std::string& name() const { return name_; }
@@ -42,7 +42,7 @@ private:
     std::set<std::string> names_;
 };
 
-/// object.field, or object.field[index]
+/// Returns object.field, or object.field[index].
 Code field_of(const Code& object, const Field& field);
 Code field_of(const Code& object, const Field& field, const Code& index);
 
@@ -67,42 +67,43 @@ public:
 
     std::string take() { return std::move(text_); }
 
-    /// A sentence above what comes next.
+    /// Writes a comment, a sentence, above what comes next.
     void comment(std::string_view sentence);
     void blank();
-    /// constexpr int name = value;
+    /// Writes constexpr int name = value;
     void constant(std::string_view name, std::int64_t value);
     void record(const Record& record, int alignment = 0);
     void function(const Signature& signature, const Body& body);
 
-    /// const kind hint = value;
+    /// Writes const kind hint = value; and returns the variable.
     Code let(std::string_view hint, const Code& value);
-    /// kind hint = start;
+    /// Writes kind hint = start; and returns the variable.
     Code variable(std::string_view hint, const Code& start);
-    /// Type hint; for a Record.
+    /// Writes Type hint; for a Record, and returns the variable.
     Code declare(std::string_view type, std::string_view hint);
-    /// type hint = value; for an address.
+    /// Writes type hint = value; for an address, and returns the variable.
     Code pointer(std::string_view hint, std::string_view type,
                  std::string_view value);
     void set(const Code& place, const Code& value);
     void add(const Code& place, const Code& value);      ///< place += value
     void multiply(const Code& place, const Code& value); ///< place *= value
-    /// call(…);
+    /// Writes call(…);
     void run(std::string_view function, const std::vector<Code>& arguments);
     void give(const Code& value); ///< return value;
 
-    /// for (int hint = 0; hint < count; ++hint), unrolled where it is short.
-    /// `unrolled`: iterations of a body that takes long to compile.
+    /// Writes for (int hint = 0; hint < count; ++hint), unrolled where it is
+    /// short. Where the body takes long to compile, `unrolled` says how many
+    /// iterations are unrolled.
     void loop(std::string_view hint, std::int64_t count,
               const std::function<void(Code)>& body,
               std::int64_t unrolled = most_unrolled);
-    /// for (int hint = threadIdx.x; hint < count; hint += threads)
+    /// Writes for (int hint = threadIdx.x; hint < count; hint += threads).
     void share(std::string_view hint, std::int64_t count,
                const std::function<void(Code)>& body);
     void when(const Code& condition, const Body& body);
     void when(const Code& condition, const Body& body, const Body& otherwise);
 
-    /// Iterations that loop() unrolls.
+    /// By default, loop() unrolls at most so many iterations.
     static constexpr std::int64_t most_unrolled = 64;
 
 private:
@@ -116,7 +117,7 @@ private:
     std::vector<std::set<std::string>> scopes_{1};
 };
 
-/// A name that C++ and CUDA leave free, for an argument's.
+/// Returns a name that C++ and CUDA leave free, for an argument's name.
 std::string identifier(std::string_view name);
 
 } // namespace tilefold::cuda

@@ -14,7 +14,8 @@ using ir::Op;
 using ir::ValueId;
 using llvm::Value;
 
-/// `sum` with term `at` of a contraction's `component` added; null starts.
+/// Returns `sum` with term `at` of a contraction's `component` added; null
+/// starts a sum.
 Value* Evaluator::accumulated(const Node& node, Value* sum, Component component,
                               Component at, int row, int column) {
     auto& b = lanes_.b;
@@ -67,7 +68,7 @@ Value* Evaluator::accumulated(const Node& node, Value* sum, Component component,
     }
 }
 
-/// A register for each cell of a tile.
+/// Keeps the sums of a tile, a register for each cell.
 class Evaluator::CellSums {
 public:
     CellSums(Lanes& lanes, llvm::Type* type, const Cells& cells)
@@ -83,13 +84,13 @@ public:
                 body(variables_[std::size_t(r * cells_.columns + j)],
                      cells_.row0 + r, cells_.column0 + j);
     }
-    /// Sets every sum to make(row, column) …
+    /// Sets every sum to make(row, column).
     template <class Make> void set(Make make) const {
         each([&](Value* variable, int r, int j) {
             lanes_.b.CreateStore(make(r, j), variable);
         });
     }
-    /// … or to make(the sum so far, row, column).
+    /// Sets each sum to make(the sum so far, row, column).
     template <class Make> void update(Make make) const {
         each([&](Value* variable, int r, int j) {
             Value* sum = lanes_.b.CreateLoad(type_, variable);
@@ -164,14 +165,14 @@ void Evaluator::contract(ValueId id, Component component, Cells cells) {
     });
 }
 
-/// The same of vectors that are packed as words.
+/// Computes a contraction of vectors that are packed as words.
 void Evaluator::contract_words(ValueId id, const Words& of,
                                const Cells& cells) {
     const auto [row, column] = rows_first(graph_, graph_[id]);
     Value* start = start_of_words(lanes_, of);
     const CellSums sums(lanes_, start->getType(), cells);
     sums.set([&](int, int) { return start; });
-    // Of one word an iteration, counting and branching take as long as a
+    // With one word an iteration, counting and branching take as long as a
     // quarter of the products of a small tile.
     constexpr int together = 2;
     each_block(of.words(), together, [&](Component first, int count) {
@@ -192,7 +193,8 @@ void Evaluator::contract_words(ValueId id, const Words& of,
     });
 }
 
-/// Depth first below `root`, operands first; stops at leaves.
+/// Visits what is below `root` depth first, operands first; it stops at
+/// leaves.
 void Evaluator::visit(ValueId root,
                       const std::function<void(ValueId)>& enter) const {
     std::set<ValueId> seen;

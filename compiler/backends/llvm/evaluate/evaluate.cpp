@@ -165,7 +165,8 @@ Value* Evaluator::elementwise(ValueId id, Component component, int row,
                           signs_[node.operands[0]], operands);
 }
 
-/// Component of a concatenation: of the left operand, then of the right.
+/// Returns a component of a concatenation: of the left operand, then of the
+/// right.
 Value* Evaluator::joined(ValueId id, Component component, int row, int column) {
     const Node& node = graph_[id];
     const auto [left, right] = std::pair(node.operands[0], node.operands[1]);
@@ -177,7 +178,7 @@ Value* Evaluator::joined(ValueId id, Component component, int row, int column) {
         return component.fixed < length
                    ? of(left, component)
                    : of(right, {component.fixed - length, nullptr});
-    // Both are read, at numbers held inside their range.
+    // Both operands are read, at numbers held inside their range.
     auto& b = lanes_.b;
     Value* index = index_of(component);
     Value* last = lanes_.constant(length - 1);
@@ -216,7 +217,7 @@ Value* Evaluator::cross(ValueId id, Component component, int row, int column) {
                         b.CreateFMul(at(0, 2), at(1, 1)));
 }
 
-/// Component r * C + c of an outer product.
+/// Returns component r * C + c of an outer product.
 Value* Evaluator::outer(ValueId id, Component component, int row, int column) {
     const Node& node = graph_[id];
     const std::int64_t columns = graph_[node.operands[1]].type.rows;
@@ -273,7 +274,8 @@ Value* Evaluator::gathered(ValueId id, Component component, int row,
                          lanes_.number(node.type.dtype, nan));
 }
 
-/// Component `place` of a vector on an axis, which differs from lane to lane.
+/// Returns component `place` of a vector on an axis, which differs from lane
+/// to lane.
 Value* Evaluator::chosen(ValueId table, Value* place, int row, int column) {
     auto& b = lanes_.b;
     llvm::Type* type = lanes_.type(graph_[table].type.dtype);

@@ -25,28 +25,28 @@
 
 namespace tilefold::llvm_backend {
 
-/// A component's number: known now, or the i64 of a loop; of a constant also
-/// i64 lanes, one number for each.
+/// A component's number: known now, or the i64 of a loop. For a constant it
+/// may also be i64 lanes, one number for each.
 struct Component {
     std::int64_t fixed = 0;
     llvm::Value* runtime = nullptr;
 };
 
-/// A value that is not computed here: what reads its component, at row vector
-/// and column of a tile.
+/// A value that is not computed here, given as the function that reads its
+/// component at a row vector and a column of a tile.
 struct Leaf {
     std::function<llvm::Value*(Component component, int row, int column)> read;
     const Words* words = nullptr; ///< of a vector that is read as words
 
     explicit operator bool() const { return bool(read); }
 };
-/// Where values come from that are not computed here; empty: compute it. To ask
-/// emits nothing.
+/// Says where a value comes from that is not computed here; an empty leaf
+/// means that it is computed. Asking emits nothing.
 using Leaves = std::function<Leaf(ir::ValueId id)>;
 
 class Evaluator {
 public:
-    /// `width`: the i64 that `dynamic` stands for; null where none occurs.
+    /// `width` is the i64 that `dynamic` stands for; null where none occurs.
     Evaluator(const ir::Graph& graph, Lanes& lanes,
               const FunctionTable& functions, int unroll, llvm::Value* width,
               Leaves leaves);
@@ -71,35 +71,36 @@ public:
     void hoist_scalars(ir::ValueId root, int rows, int columns);
 
     /// Computes the scalars `roots` of `count` points in several loops, where
-    /// the functions below them are many; false, with nothing emitted, where
-    /// they are few. `begin` says which points come, from one on, `finish`
-    /// takes a root: its value() is known.
+    /// the functions below them are many. Returns false, with nothing emitted,
+    /// where they are few. `begin` says which points come, from one on;
+    /// `finish` takes a root whose value() is known.
     bool scalars_in_groups(std::span<const ir::ValueId> roots,
                            llvm::Value* count,
                            const std::function<void(llvm::Value* point)>& begin,
                            const std::function<void(ir::ValueId root)>& finish);
 
-    /// Unrolled or as a loop, `body` for each of `components` (may be
-    /// `dynamic`).
+    /// Calls `body` for each of `components` (may be `dynamic`), unrolled or
+    /// in a loop.
     void each_component(std::int64_t components,
                         const std::function<void(Component)>& body);
-    /// As loops, `body` for blocks of at most `block` components from `at` on.
+    /// Calls `body` in loops, for blocks of at most `block` components from
+    /// `at` on.
     void each_block(std::int64_t components, int block,
                     const std::function<void(Component at, int count)>& body);
     bool unrolled(std::int64_t components) const {
         return components != dynamic && components <= unroll_;
     }
     llvm::Value* index_of(Component component) const;
-    /// component * scale + offset
+    /// Returns component * scale + offset.
     Component shifted(Component component, std::int64_t scale,
                       std::int64_t offset) const;
-    /// Forgets everything: the next tile or column begins.
+    /// Forgets everything, because the next tile or column begins.
     void forget() { memory_.clear(), log_.clear(); }
     Lanes& lanes() { return lanes_; }
 
 private:
     using Cell = std::tuple<ir::ValueId, std::int64_t, llvm::Value*, int, int>;
-    /// Forgets on leaving what was remembered since it was made.
+    /// Forgets, when the scope is left, what was remembered since it was made.
     class Scope {
     public:
         explicit Scope(Evaluator& owner)
@@ -114,7 +115,7 @@ private:
         Evaluator& owner_;
         std::size_t mark_;
     };
-    /// Row vectors and columns of a tile.
+    /// The numbers of row vectors and columns of a tile.
     struct Cells {
         int row0 = 0, rows = 1, column0 = 0, columns = 1;
     };

@@ -50,8 +50,8 @@ bool Evaluator::is_handed(ValueId id) const {
             (node.type.rank == 1 && ir::is_elementwise(node.op)));
 }
 
-/// The functions of `rank` below `roots`, operands first, in groups of about a
-/// body's slots; empty where they are few.
+/// Returns the functions of `rank` below `roots`, operands first, in groups of
+/// about a body's slots; it is empty where they are few.
 std::vector<std::vector<ValueId>>
 Evaluator::groups_below(std::span<const ValueId> roots, int rank) const {
     std::vector<std::vector<ValueId>> groups(1);
@@ -91,7 +91,7 @@ Evaluator::groups_below(std::span<const ValueId> roots, int rank) const {
 /// Values that loops hand to later ones, in memory for a strip.
 class Evaluator::Handed {
 public:
-    /// `roots` are wanted by more than later groups.
+    /// `roots` are values that others read, too, and not only later groups.
     Handed(Evaluator& values, const std::vector<std::vector<ValueId>>& groups,
            std::span<const ValueId> roots, int row, int column)
         : values_(values), roots_(roots), row_(row), column_(column) {
@@ -123,7 +123,8 @@ public:
         place();
     }
 
-    /// In the loop of `group`, at its turn `at`: finds what earlier ones left …
+    /// Finds what earlier groups left, in the loop of `group` at its turn
+    /// `at`.
     void read(std::size_t group, Component of, Value* at) const {
         for (const One& one : handed_)
             if (one.made < group && group <= one.last)
@@ -131,8 +132,9 @@ public:
                     values_.cell_of(one.id, of, row_, column_),
                     values_.lanes_.load(dtype_of(one.id), address(one, at)));
     }
-    /// Where all that a group does is a sine of what it finds, for later groups
-    /// alone, by a call for `count` turns instead of a loop.
+    /// Where all that a group does is a sine of what it finds, for later
+    /// groups alone, it is computed by a call for `count` turns instead of a
+    /// loop. Returns whether it was.
     bool call(const std::vector<ValueId>& group, Value* count) const {
         const Node& node = values_.graph_[group.front()];
         if (group.size() > 1 || !is_sine(node) || !values_.functions_.sines ||
@@ -151,7 +153,7 @@ public:
             lanes.b.CreateMul(count, lanes.constant(lanes.width())));
         return true;
     }
-    /// … and leaves its own.
+    /// Leaves what later groups read, in the loop of `group` at its turn `at`.
     void write(std::size_t group, Component of, Value* at) const {
         for (const One& one : handed_)
             if (one.made == group)
@@ -226,7 +228,7 @@ void Evaluator::in_strips(
     });
 }
 
-/// Adds up a contraction over groups of the functions below it. Of one cell.
+/// Adds up a contraction of one cell over groups of the functions below it.
 Value* Evaluator::contract_in_groups(ValueId id, Component of,
                                      std::vector<std::vector<ValueId>> groups,
                                      int row, int column) {

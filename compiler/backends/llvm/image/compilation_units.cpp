@@ -20,7 +20,7 @@
 namespace tilefold::llvm_backend {
 namespace {
 
-/// Throws TooLarge.
+/// Throws TooLarge where the module has too many instructions.
 void check_size(const llvm::Module& module) {
     std::size_t instructions = 0;
     for (const llvm::Function& function : module)
@@ -29,7 +29,8 @@ void check_size(const llvm::Module& module) {
         throw TooLarge();
 }
 
-/// Throws TooLarge; the writer is empty then, too.
+/// Takes what was written from the writer. Throws TooLarge; the writer is
+/// empty then, too.
 Written taken_from(ModuleWriter& writer, const tilefold_caller& caller) {
 #ifndef NDEBUG
     std::string broken;
@@ -59,8 +60,9 @@ Object object_of(const Written& written, Isa isa,
         machine);
 }
 
-/// Objects of functions that kernels share, by their LLVM IR: a process meets
-/// few, again and again, and each is a tenth of what a small kernel takes.
+/// Keeps the objects of functions that kernels share, by their LLVM IR: a
+/// process meets few, again and again, and each is a tenth of what a small
+/// kernel takes.
 class KnownObjects {
 public:
     Object object_of(const Written& written, Isa isa,
@@ -86,7 +88,7 @@ private:
     std::unordered_map<std::string, Object> objects_;
 };
 
-/// work(0) … work(count - 1), on as many threads as help.
+/// Calls work(0) … work(count - 1), on as many threads as help.
 template <class Work>
 void each_at_once(const tilefold_caller& caller, std::size_t count,
                   const Work& work) {
@@ -117,7 +119,7 @@ void each_at_once(const tilefold_caller& caller, std::size_t count,
             std::rethrow_exception(error);
 }
 
-/// Each portion notes what its own functions need.
+/// Joins two layouts, since each portion notes what its own functions need.
 Layout joined(Layout layout, const Layout& other) {
     layout.scratch = std::max(layout.scratch, other.scratch);
     layout.scratch_per_width =
@@ -168,8 +170,8 @@ Written write(const ir::Graph& graph, const Plan& plan,
 
 namespace {
 
-/// Those that know all of their functions, the longest first, then those that
-/// they borrow.
+/// Writes the portions that know all of their functions, the longest first,
+/// then those that they borrow.
 void write_all(const ir::Graph& graph, const Plan& plan,
                const tilefold_caller& caller, std::vector<Written>& portions) {
     const LoweredKernel kernel = lower(graph, plan);

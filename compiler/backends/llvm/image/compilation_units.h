@@ -21,12 +21,13 @@ struct Written {
     Borrowed borrowed;
 };
 
-/// Throws TooLarge.
+/// Writes the functions of `portion` into a module. Throws TooLarge.
 Written write(const ir::Graph& graph, const Plan& plan,
               const LoweredKernel& kernel, Portion portion,
               const tilefold_caller& caller);
 
-/// All but what compiled it, and how long it took. Throws EndsEarly.
+/// Makes all of an artifact but the name of what compiled it and the time it
+/// took. Throws EndsEarly.
 Artifact make_image(const ir::Graph& graph, const Plan& plan,
                     const tilefold_caller& caller);
 

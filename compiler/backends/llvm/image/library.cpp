@@ -38,7 +38,7 @@ std::string compile_text(std::string_view graph_text,
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// In one module, which reads better.
+/// Explains the code as one module, which reads better.
 std::string explain_text(std::string_view graph_text,
                          std::string_view plan_text, std::string_view what,
                          const tilefold_caller& caller) {

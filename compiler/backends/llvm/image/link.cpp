@@ -18,7 +18,7 @@ namespace {
 
 namespace jit = llvm::jitlink;
 
-/// Where the image pretends to lie while fixups are applied; only distances
+/// The image pretends to lie here while fixups are applied; only distances
 /// survive in it.
 constexpr std::uint64_t base = 0x100000000;
 

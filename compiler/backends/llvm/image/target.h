@@ -13,7 +13,7 @@
 
 namespace tilefold::llvm_backend {
 
-/// What `isa` is to LLVM; for one thread.
+/// Returns what `isa` is to LLVM, for use by one thread.
 Owned<llvm::TargetMachine> make_machine(Isa isa);
 
 /// Code is compiled without strength reduction of addresses, which pays in
@@ -23,8 +23,9 @@ inline constexpr const char* strength_reduction = "Loop Strength Reduction";
 /// it: where registers are few, moving them costs moves and spills.
 inline constexpr const char* scheduling = "machine-scheduler";
 
-/// What code generation asks before passes of a context: whether to go on at
-/// all, and the one that is left out, which has no switch of its own.
+/// Code generation asks this gate before passes of a context: whether to go on
+/// at all, and whether the pass is the one that is left out, which has no
+/// switch of its own.
 class PassGate final : public llvm::OptPassGate {
 public:
     explicit PassGate(const tilefold_caller& caller) : caller_(caller) {}
@@ -42,10 +43,11 @@ private:
 };
 
 /// Runs the short list of passes on `module`, for the `machine` of `isa`.
-/// Throws EndsEarly, as what follows does by the PassGate of the context.
+/// Throws EndsEarly, as do the functions below, by the PassGate of the
+/// context.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, Isa isa,
               const tilefold_caller& caller);
-/// A relocatable ELF object.
+/// Returns a relocatable ELF object.
 llvm::SmallVector<char, 0> emit_object(llvm::Module& module,
                                        llvm::TargetMachine& machine);
 std::string text_of(const llvm::Module& module); ///< as LLVM IR

@@ -41,7 +41,7 @@ namespace {
 using llvm::Value;
 
 constexpr double log2_e = 0x1.71547652b82fep+0;
-/// ln 2 in two parts: the first has 8 (F32) or 32 (F64) spare low bits, so
+/// The two parts of ln 2: the first has 8 (F32) or 32 (F64) spare low bits, so
 /// that n * high is exact.
 constexpr double ln2_high_f32 = 0x1.62e4p-1;
 constexpr double ln2_low_f32 = 0x1.7f7d1cf79abcap-20;
@@ -87,8 +87,8 @@ Value* horner(Lanes& lanes, std::span<const double> coefficients, Value* x) {
     return sum;
 }
 
-/// The same, of pairs of terms, by Horner's rule in x²: half as long a chain
-/// for one operation more.
+/// Evaluates the polynomial in pairs of terms, by Horner's rule in x²: half as
+/// long a chain for one operation more.
 Value* horner_of_pairs(Lanes& lanes, std::span<const double> coefficients,
                        Value* x) {
     const DType dtype = lanes.dtype_of(x);
@@ -123,13 +123,13 @@ struct Avx512 {
         return single ? static_cast<Value*>(lanes.b.getInt16(0xffff))
                       : lanes.b.getInt8(0xff);
     }
-    /// a + b, rounded down.
+    /// Returns a + b, rounded down.
     Value* add_down(Value* a, Value* b) const {
         return call(llvm::Intrinsic::x86_avx512_add_ps_512,
                     llvm::Intrinsic::x86_avx512_add_pd_512,
                     {a, b, lanes.b.getInt32(9)});
     }
-    /// x - floor(16 x)/16; 0 for infinities.
+    /// Returns x - floor(16 x)/16; 0 for infinities.
     Value* reduce(Value* x) const {
         return call(llvm::Intrinsic::x86_avx512_mask_reduce_ps_512,
                     llvm::Intrinsic::x86_avx512_mask_reduce_pd_512,
@@ -137,14 +137,14 @@ struct Avx512 {
                      llvm::Constant::getNullValue(x->getType()), all(),
                      lanes.b.getInt32(4)});
     }
-    /// x * 2^floor(e)
+    /// Returns x * 2^floor(e).
     Value* scale(Value* x, Value* e) const {
         return call(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512,
                     llvm::Intrinsic::x86_avx512_mask_scalef_pd_512,
                     {x, e, llvm::Constant::getNullValue(x->getType()), all(),
                      lanes.b.getInt32(4)});
     }
-    /// 2^(k/16), k the low four bits of each lane of `bits`.
+    /// Returns 2^(k/16), where k is the low four bits of each lane of `bits`.
     Value* look_up(Value* bits) const {
         if (single) {
             std::vector<float> table(16);
@@ -196,8 +196,8 @@ Value* exp2_by_table(Lanes& lanes, Value* u, ir::Sign) {
     return cpu.scale(e, u);
 }
 
-/// 2^(n/8) of F32 by AVX2's permutation of a register. Eighths are added to
-/// `magic`, which leaves their number in the low bits.
+/// Computes 2^(n/8) of F32 by AVX2's permutation of a register. Eighths are
+/// added to `magic`, which leaves their number in the low bits.
 struct Eighths {
     Lanes& lanes;
     static constexpr double magic = 0x1.8p20;
@@ -206,7 +206,7 @@ struct Eighths {
     Value* number(double value) const {
         return lanes.number(DType::F32, value);
     }
-    /// At most `most`, for which `sign` may vouch.
+    /// Returns eighths that are at most `most`, for which `sign` may vouch.
     Value* bounded(Value* eighths, ir::Sign sign) const {
         return sign == ir::Sign::NonPositive
                    ? eighths
@@ -230,8 +230,8 @@ struct Eighths {
         return b.CreateBitCast(b.CreateAdd(entry, b.CreateShl(bits, 20)),
                                eighths->getType());
     }
-    /// 2^(n/8) (1 + r q(r)), without a product that could underflow before it
-    /// is added.
+    /// Returns 2^(n/8) (1 + r q(r)), without a product that could underflow
+    /// before it is added.
     Value* times_power(Value* eighths, std::span<const double> q,
                        Value* r) const {
         Value* scale = power(eighths);
@@ -249,8 +249,8 @@ Value* exp2_by_eighths(Lanes& lanes, Value* u, ir::Sign sign) {
     return of.times_power(eighths, eighths_f32, f);
 }
 
-/// 2^n for an integral n from -127, where it is 0, to 128, where it is infinite
-/// (F64: from -1023 to 1024).
+/// Returns 2^n for an integral n from -127, where it is 0, to 128, where it is
+/// infinite (F64: from -1023 to 1024).
 Value* power_of_two(Lanes& lanes, Value* n) {
     const DType dtype = lanes.dtype_of(n);
     const bool single = dtype == DType::F32;
@@ -284,7 +284,7 @@ struct Fraction {
     }
 };
 
-/// 2^n (1 + r q(r))
+/// Returns 2^n (1 + r q(r)).
 Value* times_power(Lanes& lanes, Value* n, std::span<const double> q,
                    Value* r) {
     Value* e = lanes.fma(r, horner_of_pairs(lanes, q, r),
@@ -363,7 +363,8 @@ Value* emit_exp2_added(Lanes& lanes, Value* x, Value* sum) {
 
 namespace {
 
-/// Of (e^r - 1)/r: those of (2^f - 1)/f, each over its power of ln 2.
+/// Returns the coefficients of (e^r - 1)/r: those of (2^f - 1)/f, each over
+/// its power of ln 2.
 std::vector<double> natural(std::span<const double> of_two) {
     std::vector<double> coefficients{1};
     double power = log2_e;
@@ -372,7 +373,7 @@ std::vector<double> natural(std::span<const double> of_two) {
     return coefficients;
 }
 
-/// x - n ln 2.
+/// Returns x - n ln 2.
 Value* remainder(Lanes& lanes, Value* x, Value* n) {
     const DType dtype = lanes.dtype_of(x);
     const bool single = dtype == DType::F32;
@@ -383,7 +384,7 @@ Value* remainder(Lanes& lanes, Value* x, Value* n) {
     return step(r, single ? ln2_low_f32 : ln2_low_f64);
 }
 
-/// The whole number next to x log2 e.
+/// Returns the whole number next to x log2 e.
 Value* nearest_power(Lanes& lanes, Value* x) {
     Value* u = lanes.b.CreateFMul(x, lanes.number(lanes.dtype_of(x), log2_e));
     return lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::rint, u);
@@ -425,8 +426,8 @@ Value* exp_by_polynomial(Lanes& lanes, Value* x, ir::Sign sign) {
 
 } // namespace
 
-/// e^x = 2^n e^r with n = rint(x log2 e), r = x - n ln 2 in two steps; scaled
-/// as 2^x is.
+/// Computes e^x = 2^n e^r with n = rint(x log2 e), r = x - n ln 2 in two
+/// steps; it is scaled as 2^x is.
 Value* emit_exp(Lanes& lanes, Value* x, ir::Sign sign) {
     return in_registers(lanes, x, sign,
                         {exp_by_scaling, exp_by_eighths, exp_by_polynomial});

@@ -83,8 +83,8 @@ Value* Lanes::as(DType to, Value* value) const {
                          value, llvm::Constant::getNullValue(value->getType()));
     if (from == DType::Bool && to == DType::I64)
         return b.CreateZExt(value, target);
-    // One operation on a comparison's mask; a conversion of truth values to
-    // double makes integers of them first, four operations more.
+    // A choice is one operation on a comparison's mask; a conversion of truth
+    // values to double makes integers of them first, four operations more.
     if (from == DType::Bool)
         return b.CreateSelect(value, llvm::ConstantFP::get(target, 1.0),
                               llvm::Constant::getNullValue(target));
@@ -109,7 +109,8 @@ Value* Lanes::count_from(Value* first) const {
 Value* Lanes::first_lanes(Value* count) const {
     if (width_ == 1)
         return b.CreateICmpSLT(constant(0), count);
-    // 32 bits a lane: those of an I64 would fill two registers.
+    // The numbers have 32 bits a lane: those of an I64 would fill two
+    // registers.
     llvm::SmallVector<std::uint32_t, 64> numbers;
     for (int lane = 0; lane < width_; ++lane)
         numbers.push_back(std::uint32_t(lane));

@@ -28,30 +28,32 @@ public:
     Isa isa() const { return isa_; }
     llvm::LLVMContext& context() const { return b.getContext(); }
 
-    /// Element as it lies in a register: Bool is i1.
+    /// The type of an element as it lies in a register: Bool is i1.
     llvm::Type* element(DType dtype) const;
-    /// Element as it lies in memory: Bool is i8.
+    /// The type of an element as it lies in memory: Bool is i8.
     llvm::Type* stored(DType dtype) const;
     llvm::Type* type(DType dtype) const; ///< lanes of element(dtype)
     DType dtype_of(llvm::Value* value) const;
 
-    /// Of an integer dtype: the nearest one, where it is too large.
+    /// Returns a constant; in an integer dtype it is the nearest one, where
+    /// `value` is too large.
     llvm::Value* number(DType dtype, double value) const;
     llvm::Value* splat(llvm::Value* scalar) const;
-    /// Lanes (or a scalar) of `value` in another dtype.
+    /// Returns the lanes (or the scalar) of `value` in another dtype.
     llvm::Value* as(DType dtype, llvm::Value* value) const;
-    /// first, first + 1, … as I64 lanes.
+    /// Returns first, first + 1, … as I64 lanes.
     llvm::Value* count_from(llvm::Value* first) const;
-    /// Truth lanes: the first `count` hold; more than -2^31, an i64.
+    /// Returns truth lanes of which the first `count` hold; `count`, an i64,
+    /// is more than -2^31.
     llvm::Value* first_lanes(llvm::Value* count) const;
 
-    /// Lanes at `pointer`, which is aligned to the vector.
+    /// Loads lanes at `pointer`, which is aligned to the vector.
     llvm::Value* load(DType dtype, llvm::Value* pointer) const;
     void store(llvm::Value* value, llvm::Value* pointer) const;
     /// Asks for the line at `pointer`, which need not exist, from memory to the
     /// second cache.
     void prefetch(llvm::Value* pointer) const;
-    /// One element at `pointer` in every lane.
+    /// Loads one element at `pointer` into every lane.
     llvm::Value* broadcast(DType dtype, llvm::Value* pointer) const;
 
     llvm::Value* constant(std::int64_t value) const { // i64
@@ -63,49 +65,52 @@ public:
     llvm::Value* byte_offset(llvm::Value* pointer, std::int64_t bytes) const {
         return b.CreatePtrAdd(pointer, constant(bytes));
     }
-    /// pointer + (index + offset) * size
+    /// Returns pointer + (index + offset) * size.
     llvm::Value* at(llvm::Value* pointer, llvm::Value* index,
                     std::int64_t offset, std::int64_t size) const;
 
-    /// c ? a : b, lane by lane.
+    /// Returns c ? a : b, lane by lane.
     llvm::Value* select(llvm::Value* c, llvm::Value* a, llvm::Value* b_) const {
         return b.CreateSelect(c, a, b_);
     }
-    /// Whether truth holds in every lane.
+    /// Returns whether truth holds in every lane.
     llvm::Value* all(llvm::Value* truth) const {
         return width_ == 1 ? truth : b.CreateAndReduce(truth);
     }
-    /// Whether it holds in some lane.
+    /// Returns whether truth holds in some lane.
     llvm::Value* any(llvm::Value* truth) const {
         return width_ == 1 ? truth : b.CreateOrReduce(truth);
     }
     llvm::Value* fma(llvm::Value* a, llvm::Value* b_, llvm::Value* c) const;
-    /// larger / smaller of both; where either is NaN, `x`.
+    /// Returns the larger or smaller of both, and `x` where either is NaN.
     llvm::Value* larger(llvm::Value* bound, llvm::Value* x) const;
     llvm::Value* smaller(llvm::Value* bound, llvm::Value* x) const;
 
-    /// Lane k is what lane k + `by` was, from the first on again.
+    /// Rotates the lanes: lane k becomes what lane k + `by` was, counted from
+    /// the first again after the last.
     llvm::Value* rotated(llvm::Value* value, int by) const;
-    /// As many rows as there are lanes become columns.
+    /// Transposes a square of as many rows as there are lanes.
     void transpose(std::vector<llvm::Value*>& rows) const;
 
-    /// for (index = from; index < to; index += step) body(index)
-    /// Returns the branch that closes the loop.
+    /// Emits for (index = from; index < to; index += step) body(index) and
+    /// returns the branch that closes the loop.
     llvm::Instruction*
     loop(llvm::Value* from, llvm::Value* to, llvm::Value* step,
          const std::function<void(llvm::Value*)>& body) const;
-    /// Truth as an i64, of at most 64 lanes; the first is the lowest bit.
+    /// Returns at most 64 truth lanes as an i64, the first as its lowest bit.
     llvm::Value* bits(llvm::Value* truth) const;
-    /// body(number) for each bit that is set, from the lowest on.
+    /// Emits body(number) for each bit that is set, from the lowest on.
     void each_bit(llvm::Value* bits,
                   const std::function<void(llvm::Value*)>& body) const;
-    /// Returns the branch around `then`.
+    /// Emits `then` where the condition holds, and returns the branch around
+    /// it.
     llvm::Instruction* when(llvm::Value* condition,
                             const std::function<void()>& then) const;
-    /// The same of what seldom holds: `then` may cost the way around nothing.
+    /// Emits `then` for a condition that seldom holds, so that it may cost the
+    /// way around it nothing.
     void when_rare(llvm::Value* condition,
                    const std::function<void()>& then) const;
-    /// A stack slot in the entry block, to be promoted to a register.
+    /// Returns a stack slot in the entry block, to be promoted to a register.
     llvm::Value* variable(llvm::Type* type) const;
 
 private:

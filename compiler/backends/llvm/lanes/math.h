@@ -19,37 +19,40 @@ enum class External : int {
 
 /// What a function of an image may call.
 struct FunctionTable {
-    /// Loads entry k of call->functions; sets Layout::uses_functions.
+    /// Loads entry k of call->functions and sets Layout::uses_functions.
     std::function<llvm::Value*(int k)> load;
-    /// The sine or cosine of lanes of F32 by a function of the image; empty
-    /// where it is written in place.
+    /// Computes the sine or cosine of lanes of F32 by a function of the image;
+    /// empty where it is written in place.
     std::function<llvm::Value*(External function, llvm::Value* x)> sine = {};
-    /// The same of `count` numbers in memory, whole vectors, in place.
+    /// Computes the sines or cosines of `count` numbers in memory, whole
+    /// vectors, in place.
     std::function<void(External function, llvm::Value* x, llvm::Value* count)>
         sines = {};
 };
 
-/// 2^x, within 1.1 ulp for F32 and F64; 0 for -inf, inf for inf, NaN for NaN.
-/// `sign`: what is known of x.
+/// Emits 2^x, within 1.1 ulp for F32 and F64; 0 for -inf, inf for inf, NaN for
+/// NaN. `sign` is what is known of x.
 llvm::Value* emit_exp2(Lanes& lanes, llvm::Value* x,
                        ir::Sign sign = ir::Sign::Unknown);
-/// sum + 2^x, for an operation less than one after the other; of 2^x, what is
-/// within 5% of the smallest normal number may be 0.
+/// Emits sum + 2^x with one operation less than 2^x and a sum have. Where 2^x
+/// is within 5% of the smallest normal number, it may be taken for 0.
 llvm::Value* emit_exp2_added(Lanes& lanes, llvm::Value* x, llvm::Value* sum);
-/// e^x, likewise.
+/// Emits e^x in the same way as emit_exp2().
 llvm::Value* emit_exp(Lanes& lanes, llvm::Value* x, ir::Sign sign);
-/// The sine or cosine (`function`) of F32 within 0.6 ulp, of F64 SLEEF's.
+/// Emits the sine or cosine (`function`), for F32 within 0.6 ulp, for F64 by
+/// SLEEF.
 llvm::Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
                        External function, llvm::Value* x);
-/// The logarithm (`op`: Log, Log2 or Log10) of F32, within 0.98 ulp.
+/// Emits the logarithm of F32 (`op` is Log, Log2 or Log10), within 0.98 ulp.
 llvm::Value* emit_logarithm(Lanes& lanes, ir::Op op, llvm::Value* x,
                             ir::Sign sign);
-/// x^exponent by repeated squaring; a negative exponent by one division.
+/// Emits x^exponent by repeated squaring, and by one division where the
+/// exponent is negative.
 llvm::Value* emit_int_pow(Lanes& lanes, llvm::Value* x, std::int64_t exponent);
 
-/// One component of an elementwise operation of ops.def. Operands come as
-/// the caller's graph types them, the first with `first_sign`; the result has
-/// `dtype`.
+/// Emits one component of an elementwise operation of ops.def. Operands come
+/// as the caller's graph types them, the first with `first_sign`; the result
+/// has `dtype`.
 llvm::Value* emit_operation(Lanes& lanes, const FunctionTable& functions,
                             ir::Op op, DType dtype, ir::Sign first_sign,
                             std::span<llvm::Value* const> operands);
@@ -60,13 +63,13 @@ struct Whole {
     llvm::Value* holds;
 };
 Whole whole_of(Lanes& lanes, llvm::Value* value);
-/// Null stands for everywhere.
+/// Returns where both conditions hold; null stands for everywhere.
 llvm::Value* both_hold(Lanes& lanes, llvm::Value* a, llvm::Value* b);
 
-/// An operation whose result rule is Affine, of I64 lanes.
+/// Emits an operation whose result rule is Affine, on I64 lanes.
 llvm::Value* emit_whole(Lanes& lanes, ir::Op op,
                         std::span<llvm::Value* const> operands);
-/// Rand or Randn; NaN where an operand is no whole number.
+/// Emits Rand or Randn, which is NaN where an operand is no whole number.
 llvm::Value* emit_random(Lanes& lanes, const FunctionTable& functions,
                          ir::Op op, DType dtype,
                          std::span<llvm::Value* const> operands);

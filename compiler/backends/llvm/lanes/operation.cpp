@@ -49,7 +49,7 @@ Value* sign(Lanes& lanes, Value* x) {
     return lanes.select(nonzero, unit, lanes.select(nan, x, zero));
 }
 
-/// 1/x, 0 for 0
+/// Returns 1/x, and 0 for 0.
 Value* pseudo_inverse(Lanes& lanes, Value* x) {
     const DType dtype = lanes.dtype_of(x);
     Value* zero = lanes.number(dtype, 0);
@@ -102,7 +102,7 @@ Value* emit_remainder(Lanes& lanes, const FunctionTable& functions, Value* x,
     return b.CreateLoad(x->getType(), result);
 }
 
-/// Of an infinite dividend there is none, as Python's.
+/// Returns the quotient; an infinite dividend has none, as Python's.
 Value* emit_floor_quotient(Lanes& lanes, Value* x, Value* y) {
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
@@ -114,8 +114,8 @@ Value* emit_floor_quotient(Lanes& lanes, Value* x, Value* y) {
                         floor_division(lanes, x, y).quotient);
 }
 
-/// SLEEF divides the two: numbers near the largest, whose reciprocals would be
-/// flushed, are scaled first.
+/// SLEEF divides the two operands: numbers near the largest, whose reciprocals
+/// would be flushed, are scaled first.
 Value* emit_atan2(Lanes& lanes, const FunctionTable& functions, Value* y,
                   Value* x) {
     auto& b = lanes.b;
@@ -136,8 +136,8 @@ Value* emit_atan2(Lanes& lanes, const FunctionTable& functions, Value* y,
     return call_external(lanes, functions, External::Atan2, dtype, operands);
 }
 
-/// 1/sqrt(x), rounded twice, and once corrected by its residual 1 - x y²: 0.6
-/// ulp instead of 1.5. The residual is NaN where y is right as it is.
+/// Returns 1/sqrt(x), rounded twice, and once corrected by its residual 1 - x
+/// y²: 0.6 ulp instead of 1.5. The residual is NaN where y is right as it is.
 Value* reciprocal_root(Lanes& lanes, Value* x) {
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
@@ -209,8 +209,8 @@ Value* minimum(Lanes& lanes, Value* a, Value* b) {
     return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
 }
 
-/// The double function for one lane after the other: for states of F32, which
-/// merge in F64.
+/// Calls the double function for one lane after the other: for states of F32,
+/// which merge in F64.
 Value* call_by_lane(Lanes& lanes, const FunctionTable& functions,
                     External function, std::span<Value* const> operands) {
     auto& b = lanes.b;

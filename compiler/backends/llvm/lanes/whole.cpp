@@ -24,7 +24,7 @@ Value* negation(Lanes& lanes, Value* a) {
                       lanes.number(DType::I64, 0), a);
 }
 
-/// a mod b or a // b. Division itself traps at 0, and at -2^63 by -1.
+/// Returns a mod b or a // b. Division itself traps at 0, and at -2^63 by -1.
 Value* division(Lanes& lanes, Op op, Value* a, Value* b) {
     auto& builder = lanes.b;
     Value* zero = lanes.number(DType::I64, 0);
@@ -48,7 +48,7 @@ Value* division(Lanes& lanes, Op op, Value* a, Value* b) {
     return lanes.select(none, zero, quotient);
 }
 
-/// A 32-bit word in 64-bit lanes.
+/// Returns a 32-bit word in 64-bit lanes.
 Value* word(Lanes& lanes, std::uint32_t value) {
     return lanes.number(DType::I64, double(value));
 }
@@ -81,7 +81,7 @@ std::array<Value*, 4> philox(Lanes& lanes, Value* seed, Value* i, Value* j) {
     return x;
 }
 
-/// A word's upper 24 bits as a number in [0, 1).
+/// Returns a word's upper 24 bits as a number in [0, 1).
 Value* uniform(Lanes& lanes, DType dtype, Value* word) {
     auto& b = lanes.b;
     llvm::Type* narrow = b.getInt32Ty();
@@ -93,7 +93,7 @@ Value* uniform(Lanes& lanes, DType dtype, Value* word) {
                         lanes.number(dtype, 0x1p-24));
 }
 
-/// By Box and Muller.
+/// Returns a normally distributed number, by Box and Muller.
 Value* normal(Lanes& lanes, const FunctionTable& functions, DType dtype,
               Value* first, Value* second) {
     auto& b = lanes.b;

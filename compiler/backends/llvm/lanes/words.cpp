@@ -16,7 +16,7 @@ Value* bits(const Lanes& lanes, Value* word) {
     return lanes.b.CreateBitCast(word, lanes.type(DType::I32));
 }
 
-/// Sums of the products of two 16-bit numbers in each lane.
+/// Returns the sums of the products of two 16-bit numbers in each lane.
 Value* sums_of_pairs(const Lanes& lanes, Value* row, Value* column) {
     auto& b = lanes.b;
     const auto id = lanes.width() == 8

@@ -29,20 +29,23 @@ struct WordOffsets {
 };
 WordOffsets offsets_of(const Words& of, bool is_row);
 
-/// Lanes of 32 bits, each `number`.
+/// Returns lanes of 32 bits, each of them `number`.
 llvm::Value* whole_number(const Lanes& lanes, std::int64_t number);
 
-/// What has one index, of lanes of points: `word(k)` gives word k of each.
+/// Emits the part that has one index, for lanes of points; `word(k)` gives
+/// word k of each.
 llvm::Value*
 emit_one_index(const Lanes& lanes, const Words& of, bool is_row,
                const std::function<llvm::Value*(llvm::Value*)>& word);
 
-/// Lanes of a sum over words, before anything is added, and with the products
-/// of one more word. Words are lanes of F32, by their bits.
+/// Returns the lanes of a sum over words before anything is added; the next
+/// function adds the products of one more word. Words are lanes of F32, by
+/// their bits.
 llvm::Value* start_of_words(const Lanes& lanes, const Words& of);
 llvm::Value* add_words(const Lanes& lanes, const Words& of, llvm::Value* sum,
                        llvm::Value* row, llvm::Value* column);
-/// The contraction, in F32. `row` and `column`: what has one index.
+/// Returns the contraction, in F32. `row` and `column` are the parts that have
+/// one index.
 llvm::Value* finish_words(const Lanes& lanes, const Words& of, llvm::Value* sum,
                           llvm::Value* row, llvm::Value* column);
 

@@ -19,18 +19,19 @@ namespace {
 
 constexpr int side = 16;      ///< rows of a block, and its words in a row
 constexpr int row_bytes = 64; ///< of a block
-/// The unit's eight registers: a square of sums, two of A, two of B.
+/// The unit's eight registers hold a square of sums, two blocks of A and two
+/// of B.
 constexpr int first_a = 4, first_b = 6;
-/// Steps after which sums go back to memory, so that what B has of them stays
-/// in the first cache.
+/// After so many steps sums go back to memory, so that what B has of them
+/// stays in the first cache.
 constexpr std::int64_t part = 8;
 
-/// From row to row of B and of C.
+/// Returns the bytes from row to row of B and of C.
 std::int64_t stride_of(const TileProduct& product) {
     return product.vectors * row_bytes;
 }
 
-/// Of row `row` + m of C.
+/// Returns where the sums of row `row` + m of C lie.
 Value* sums_at(const Lanes& lanes, const TileProduct& product, Value* row,
                int m, int vector) {
     return lanes.byte_offset(lanes.at(product.c, row, m, stride_of(product)),
@@ -68,7 +69,8 @@ private:
                     });
     }
 
-    /// Two blocks of rows from `row` on by two vectors from `n` on.
+    /// Writes a square: two blocks of rows from `row` on by two vectors from
+    /// `n` on.
     void write_square(Value* row, int n, Value* from, Value* to, bool starts) {
         const int wide = std::min(2, product_.vectors - n);
         each_block(wide, [&](int m, int v) {
@@ -134,7 +136,8 @@ private:
     const TileProduct& product_;
 };
 
-/// The same by lanes, of words of bf16: a row of A is broadcast word by word.
+/// Computes a product by lanes, of words of bf16: a row of A is broadcast word
+/// by word.
 class LaneProduct {
 public:
     LaneProduct(const Lanes& lanes, const TileProduct& product)
@@ -150,7 +153,7 @@ public:
     }
 
 private:
-    /// 16 rows from `row` on of vector n.
+    /// Writes 16 rows from `row` on of vector n.
     void write_rows(Value* row, int n) {
         std::vector<Value*> sums;
         for (int m = 0; m < side; ++m) {

@@ -18,7 +18,7 @@
 
 namespace tilefold::llvm_backend {
 
-/// What is added to the sums: C[m][n] += Σ_k A[m][k] · B[k][n], k counting
+/// What is added to the sums: C[m][n] += Σ_k A[m][k] · B[k][n], where k counts
 /// words, for each A and each of its B. Rows of B and C are vectors of lanes;
 /// strides are in bytes.
 struct TileProduct {
@@ -34,18 +34,21 @@ struct TileProduct {
     std::int64_t depth = 16; ///< words of a step
     llvm::Value* steps = nullptr;
     std::int64_t most_steps = 0;
-    /// Rows of A and C; those of whole_squares are read and written.
+    /// The rows of A and C; the rows that fill up whole_squares() are read and
+    /// written, too.
     llvm::Value* rows = nullptr;
     bool starts = false; ///< C held nothing
-    /// Words are of 8-bit numbers, A's signed and B's not; else of bf16.
+    /// Words are of 8-bit numbers, signed in A and unsigned in B; otherwise
+    /// they are of bf16.
     bool exact = false;
 };
 
-/// Before any product: `depth` words of a step.
+/// Sets the shapes of the unit's registers before any product; a step has
+/// `depth` words.
 void emit_shapes(const Lanes& lanes, std::int64_t depth);
 void emit_product(const Lanes& lanes, const TileProduct& product);
-/// After all: leaves the unit as it was found, so that threads are switched
-/// quickly.
+/// Leaves the unit as it was found after all products, so that threads are
+/// switched quickly.
 void emit_release(const Lanes& lanes);
 
 } // namespace tilefold::llvm_backend

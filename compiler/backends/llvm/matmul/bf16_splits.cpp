@@ -14,7 +14,7 @@ namespace {
 constexpr int parts = splits_of_factor;
 constexpr std::int64_t vector_bytes = vector_bytes_of_bf16;
 
-/// The bits of h and l, of lanes.
+/// Returns the bits of h and l, of lanes.
 std::array<Value*, parts> parts_of(const Lanes& lanes, Value* x) {
     std::array<Value*, parts> all{};
     for (Value*& part : all) {
@@ -90,7 +90,7 @@ void FactorSplits::keep_rows(Entry& entry, const Pack& rows, Value* count,
     }
 }
 
-/// Zeros behind the words of every tile.
+/// Writes zeros behind the words of every tile.
 void FactorSplits::clear_rows(Entry& entry, const SplitProduct& place,
                               Value* count, Value* scratch) const {
     auto& b = entry.b;

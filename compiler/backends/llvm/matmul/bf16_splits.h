@@ -15,12 +15,12 @@
 
 namespace tilefold::llvm_backend {
 
-/// Of lanes of float32, and its bits.
+/// The nearest bf16 of lanes of float32, and its bits.
 struct NearestBf16 {
     NearestBf16(const Lanes& lanes, llvm::Value* x);
     llvm::Value *bits, *value;
 };
-/// Bits of two numbers as words.
+/// Returns the bits of two numbers as one word.
 llvm::Value* words_of(const Lanes& lanes, llvm::Value* even, llvm::Value* odd);
 
 /// The parts of the factors of a kernel's products, in scratch: of all rows of
@@ -36,7 +36,8 @@ public:
                    llvm::Value* scratch) const;
     void keep_columns(Entry& entry, const Pack& columns, llvm::Value* count,
                       llvm::Value* scratch) const;
-    /// For the tile of rows from `row` on and columns from `first` on.
+    /// Returns the product for the tile of rows from `row` on and columns from
+    /// `first` on.
     TileProduct product(const Entry& entry, ir::ValueId id, llvm::Value* row,
                         llvm::Value* first, llvm::Value* scratch) const;
 

@@ -13,7 +13,8 @@ using llvm::Value;
 namespace {
 
 constexpr std::int64_t vector_bytes = vector_bytes_of_bf16;
-/// Of what is found by a few roundings and only has to be no smaller.
+/// A factor for what is found by a few roundings and only has to be no
+/// smaller.
 constexpr double upwards = 1 + 0x1p-10;
 /// Products below the normal numbers are lost: so much of a thousand.
 constexpr double lost = 0x1p-116;
@@ -26,14 +27,15 @@ Value* scaled(const Lanes& lanes, Value* x, double factor) {
     return lanes.b.CreateFMul(x, llvm::ConstantFP::get(x->getType(), factor));
 }
 
-/// Roundings of sums of so many terms, and of the few operations around them.
+/// Returns a bound of the roundings of sums of so many terms, and of the few
+/// operations around them.
 double roundings(std::int64_t terms) {
     return double(terms + 16) * 0x1p-23;
 }
 
 } // namespace
 
-/// |x'|² and |x - c - x'|² of numbers that come one after another.
+/// Sums up |x'|² and |x - c - x'|² of numbers that come one after another.
 class LowerBoundFilter::Norms {
 public:
     explicit Norms(const Lanes& lanes)
@@ -43,7 +45,7 @@ public:
         lanes_.b.CreateStore(zero, square_at_);
         lanes_.b.CreateStore(zero, error_at_);
     }
-    /// The bits of the nearest bf16 of x - c.
+    /// Adds a number and returns the bits of the nearest bf16 of x - c.
     Value* add(Value* x) {
         const NearestBf16 nearest(lanes_, x);
         Value* rest = lanes_.b.CreateFSub(x, nearest.value);
@@ -53,11 +55,12 @@ public:
     }
     Value* square() const { return lanes_.b.CreateLoad(type_, square_at_); }
     Value* error() const { return lanes_.b.CreateLoad(type_, error_at_); }
-    /// No smaller than |x'|, of |x'|².
+    /// Returns a length no smaller than |x'|, from |x'|².
     static Value* length_of(const Lanes& lanes, Value* square) {
         return scaled(lanes, root(lanes, square), upwards);
     }
-    /// … than |x - c - x'| and the rounding of x - c.
+    /// Returns an error no smaller than |x - c - x'| and the rounding of x -
+    /// c.
     static Value* error_of(const Lanes& lanes, Value* error, Value* length) {
         return lanes.b.CreateFAdd(length_of(lanes, error),
                                   scaled(lanes, length, 0x1p-22));

@@ -33,13 +33,15 @@ public:
     /// Multiplies the tile of rows from `row` on with columns [first, end).
     void multiply(const Entry& entry, llvm::Value* row, llvm::Value* first,
                   llvm::Value* end, llvm::Value* scratch) const;
-    /// What distances of a row vector of that tile below `worst` need.
+    /// What a row vector of that tile requires of columns whose distances are
+    /// below `worst`.
     struct Limits {
         llvm::Value *near, *least;
     };
     Limits limits(const Entry& entry, llvm::Value* row, int r,
                   llvm::Value* worst, llvm::Value* scratch) const;
-    /// Whether `column` may be one, of a tile of columns from `first` on.
+    /// Returns whether `column`, in the tile of columns from `first` on, may
+    /// have such a distance.
     llvm::Value* passes(const Entry& entry, const Limits& limits, int r,
                         llvm::Value* first, llvm::Value* column,
                         llvm::Value* scratch) const;

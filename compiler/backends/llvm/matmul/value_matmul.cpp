@@ -36,7 +36,7 @@ Value* leading(const Lanes& lanes, Value* x) {
         lanes.type(DType::F32));
 }
 
-/// Words of the nearest bf16 of both, `even` below.
+/// Returns words of the nearest bf16 of both, `even` below.
 Value* rounded_words(const Lanes& lanes, Value* even, Value* odd) {
     auto& b = lanes.b;
     Value* halves = b.CreateIntrinsic(
@@ -77,7 +77,7 @@ void ValueMatmul::transpose(const std::function<Value*(Value*)>& row,
         lanes.loop(zero, width, step, [&](Value* k) {
             std::vector<Value*> square(side);
             Value* all = b.CreateLoad(truth, finite);
-            // Behind the last component lies anything.
+            // What lies behind the last component may be anything.
             Value* is_component = lanes.first_lanes(b.CreateSub(width, k));
             for (int n = 0; n < side; ++n) {
                 Value* point = b.CreateAdd(j, lanes.constant(n));
@@ -101,7 +101,8 @@ void ValueMatmul::transpose(const std::function<Value*(Value*)>& row,
     b.CreateStore(lanes.all(b.CreateLoad(truth, finite)), are_finite);
 }
 
-/// Of one part and 32 columns: words of pairs of columns, of all rows.
+/// Returns the bytes of one part of the weights of 32 columns: words of pairs
+/// of columns, of all rows.
 std::int64_t ValueMatmul::part_bytes() const {
     return side * vectors * vector_bytes;
 }

@@ -37,7 +37,8 @@ struct ValueMatmul {
     /// Sets weights of row vector r and columns j and j + 1, j even.
     void keep(llvm::Value* even, llvm::Value* odd, llvm::Value* j, int r) const;
     llvm::Value* weight(llvm::Value* j, int r) const;
-    /// sums[k][r] += Σ_j weight(j, r) values[k][first + j] of `count` columns.
+    /// Adds Σ_j weight(j, r) values[k][first + j] over `count` columns to
+    /// sums[k][r].
     void add(llvm::Value* first, llvm::Value* count, llvm::Value* sums) const;
 
 private:

@@ -11,10 +11,11 @@
 
 namespace {
 
-/// Other threads may be about to free some.
+/// It tries so often because other threads may be about to free some memory.
 constexpr int most_tries = 20;
 
-/// What ask() gives; if that is nothing, with the reserve given back.
+/// Returns what ask() gives; if that is nothing, it asks again with the
+/// reserve given back.
 template <class Ask> void* insist(const Ask& ask) {
     for (int tries = 0; tries < most_tries; ++tries) {
         if (void* memory = ask())

@@ -19,13 +19,13 @@ namespace tilefold::llvm_backend {
 struct EndsEarly {};
 /// Nobody waits for the result any more.
 struct Abandoned : EndsEarly {};
-/// More instructions than are compiled.
+/// The module has more instructions than are compiled.
 struct TooLarge : EndsEarly {};
 
 /// Memory was refused.
 struct Starved : EndsEarly {};
 
-/// Between passes; throws Abandoned, Starved.
+/// Called between passes; throws Abandoned or Starved.
 inline void go_on(const tilefold_caller& caller) {
     if (!has_reserve())
         throw Starved();
@@ -42,8 +42,8 @@ struct UnlessUnwinding {
 /// An object of LLVM, left as it is by an exception that passes it.
 template <class T> using Owned = std::unique_ptr<T, UnlessUnwinding>;
 
-/// What `work` gives; where it ends early, nothing is under way in `owned`,
-/// which is destroyed.
+/// Returns what `work` gives. Where it ends early, nothing is under way in
+/// `owned`, which is destroyed.
 template <class Work, class... Objects>
 auto unless_early(const Work& work, Objects&... owned) {
     try {

@@ -15,10 +15,10 @@
 
 namespace tilefold::llvm_backend {
 
-/// Bytes of the block, of which no page is touched.
+/// The block has so many bytes, of which no page is touched.
 inline constexpr std::size_t reserve_bytes = std::size_t(32) << 20;
 
-/// While one lives, a block is kept, by all of them together. Throws
+/// While one lives, a block is kept; all of them together keep one. Throws
 /// std::bad_alloc where there is none to be had.
 class Reserve {
 public:
@@ -28,10 +28,10 @@ public:
     Reserve& operator=(const Reserve&) = delete;
 };
 
-/// Between passes: whether the block is there, or again.
+/// Asked between passes: whether the block is there, or could be taken again.
 bool has_reserve();
 
-/// Gives the block back, if there is one; for whom memory was refused.
+/// Gives the block back, if there is one. Whoever is refused memory calls it.
 void give_reserve_back();
 
 } // namespace tilefold::llvm_backend

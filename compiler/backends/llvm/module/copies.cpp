@@ -11,11 +11,11 @@ using llvm::Value;
 
 namespace {
 
-/// Elements copied at a time where they lie in a run.
+/// So many elements are copied at a time where they lie in a run.
 constexpr int run_lanes = 16;
 
-/// How many of `count` elements `stride` bytes apart are in whole runs: none
-/// unless they are neighbours.
+/// Returns how many of `count` elements `stride` bytes apart are in whole
+/// runs: none unless they are neighbours.
 Value* whole_runs(const Lanes& scalar, Value* count, Value* stride,
                   DType dtype) {
     auto& b = scalar.b;
@@ -25,8 +25,9 @@ Value* whole_runs(const Lanes& scalar, Value* count, Value* stride,
     return b.CreateSelect(are_neighbours, whole, scalar.constant(0));
 }
 
-/// Of a run that has `whole` elements in whole vectors copies the last vector,
-/// some of which is there. Gives where the elements begin that are left then.
+/// Copies the last vector of a run that has `whole` elements in whole vectors;
+/// some of that vector was copied already. Returns where the elements begin
+/// that are left then.
 Value* finish_run(const Lanes& scalar, Value* whole, Value* count,
                   const std::function<void(Value* first)>& copy) {
     auto& b = scalar.b;
@@ -42,7 +43,7 @@ std::string pair_name(std::string_view verb, DType from, DType to) {
            std::string(spelling_of(to));
 }
 
-/// The body of strided_load.
+/// Writes the body of strided_load.
 class RunLoad {
 public:
     RunLoad(const ModuleWriter& writer, llvm::IRBuilder<>& b, DType from,
@@ -83,7 +84,7 @@ private:
         return scalar_.at(out_, k, 0, std::int64_t(size_of(to_)));
     }
 
-    /// From `place`, or from where the run has them.
+    /// Copies from `place`, or from where the run has them.
     void copy(const Lanes& some, Value* k, Value* place = nullptr) const {
         if (!place)
             place = place_of(b.CreateAdd(first_, k));
@@ -91,9 +92,9 @@ private:
                              llvm::Align(size_of(to_)));
     }
 
-    /// What is left of a run after `whole` elements, under a mask, and zeros
-    /// after it. Gives where the elements begin that are left then: of no run,
-    /// at 0.
+    /// Copies what is left of a run after `whole` elements, under a mask, and
+    /// zeros after it. Returns where the elements begin that are left then: at
+    /// 0 where there is no run.
     Value* copy_rest(Value* whole, Value* count) const {
         Value* is_run = b.CreateAnd(
             b.CreateICmpEQ(stride_,
@@ -109,8 +110,9 @@ private:
         return b.CreateSelect(is_run, count, whole);
     }
 
-    /// A vector at element k, up to the last of all. What is read soon is not
-    /// handed on by a store under a mask, which is therefore for the rest.
+    /// Stores a vector at element k, up to the last of all. What is read soon
+    /// is not handed on by a store under a mask, which is therefore for the
+    /// rest.
     void store_padded(Value* vector, Value* k) const {
         Value* left = b.CreateSub(padded_, k);
         Value* fits = b.CreateICmpSGE(left, wide_.constant(run_lanes));
@@ -139,7 +141,8 @@ private:
                    [&](Value* k) { store_padded(zeros(wide_), k); });
     }
 
-    /// From the last whole vector on, before elements are copied there.
+    /// Writes zeros from the last whole vector on, before elements are copied
+    /// there.
     void write_zeros() const {
         const std::int64_t width = lanes_.width();
         Value* begin = b.CreateAnd(count_, b.getInt64(-width));
@@ -176,12 +179,12 @@ llvm::Function* ModuleWriter::strided_load(DType from, DType to) {
 
 namespace {
 
-/// From what is read to what is asked for. One point with 10⁷ columns, 160 MB,
-/// takes 8.2 ms on one core of a Zen 4; without this, or without what
-/// Pack::fill asks for, 12 ms; without both 17.
+/// So many bytes lie between what is read and what is asked for. One point
+/// with 10⁷ columns, 160 MB, takes 8.2 ms on one core of a Zen 4; without
+/// this, or without what Pack::fill asks for, 12 ms; without both 17.
 constexpr std::int64_t bytes_ahead = 16 << 10;
 
-/// Whole vectors of points, or the first `points` of one under a mask.
+/// Splits whole vectors of points, or the first `points` of one under a mask.
 void split_components(const Lanes& lanes, DType dtype, int components,
                       Value* place, Value* points, Value* out, Value* run) {
     auto& b = lanes.b;

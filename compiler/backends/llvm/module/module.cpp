@@ -12,8 +12,9 @@ using llvm::Value;
 
 namespace {
 
-/// Too many to write each in place, for every component and pair of a tile: a
-/// chain of six compiles in 24 ms with calls, in 28 without, and runs as fast.
+/// Whether sines are too many to write each in place, for every component and
+/// pair of a tile: a chain of six compiles in 24 ms with calls, in 28 without,
+/// and runs as fast.
 bool has_many_sines(const ir::Graph& graph, const Plan& plan) {
     constexpr std::int64_t few = 4;
     std::int64_t places = 0;
@@ -42,7 +43,8 @@ ModuleWriter::ModuleWriter(const ir::Graph& graph, const Plan& plan,
       module_(new llvm::Module("tilefold", *context_)) {
     layout.constants = kernel.placement.constants_size;
     const WidthOffset slots = slots_of(kernel.reductions);
-    // Of rows that have their results after a panel, in registers.
+    // Rows that have their results after a panel have their state in
+    // registers.
     layout.slots = plan.nest == Nest::SinglePanel ? 0 : slots.offset;
     layout.slots_per_width = slots.per_width;
     layout.scratch = kernel.scratch.offset;
@@ -198,7 +200,7 @@ llvm::Type* as_lanes(const Lanes& lanes, llvm::Type* type) {
 
 namespace {
 
-/// `raw`, elements as they are stored, as `to`.
+/// Returns `raw`, elements as they are stored, as `to`.
 Value* converted(const Lanes& lanes, DType from, DType to, Value* raw) {
     auto& b = lanes.b;
     if (kind_of(to) == DTypeKind::Float) {

@@ -23,7 +23,7 @@
 
 namespace tilefold::llvm_backend {
 
-/// Size of one state element, f64 or i64.
+/// One state element, f64 or i64, has so many bytes.
 inline constexpr std::int64_t state_bytes = 8;
 
 /// The place of an argument's fields in call->operands.
@@ -34,11 +34,12 @@ enum class OperandField : std::int64_t {
     Column = offsetof(tilefold_operand, column),
 };
 
-/// As many of `type` as there are lanes; of one lane, itself.
+/// Returns the vector type of as many `type` as there are lanes; for one lane,
+/// `type` itself.
 llvm::Type* as_lanes(const Lanes& lanes, llvm::Type* type);
-/// What lies at `pointer`, one element or as many as there are lanes, as `to`
-/// is stored; any alignment, any stored dtype. With a `mask`, zeros where it is
-/// not set.
+/// Loads what lies at `pointer`, one element or as many as there are lanes,
+/// and returns it as `to` is stored; any alignment and any stored dtype will
+/// do. With a `mask`, it is zero where the mask is not set.
 llvm::Value* load_elements(const Lanes& lanes, DType from, DType to,
                            llvm::Value* pointer, llvm::Value* mask = nullptr);
 
@@ -47,8 +48,8 @@ llvm::Value* load_elements(const Lanes& lanes, DType from, DType to,
 enum class Portion { Whole, Pairs, Rest, Shared };
 
 class ModuleWriter;
-/// Functions that a module calls and does not hold, by name: what writes each
-/// into a module of its own.
+/// Functions that a module calls and does not hold, by name, each with what
+/// writes it into a module of its own.
 using Borrowed = std::map<std::string, std::function<void(ModuleWriter&)>>;
 
 class ModuleWriter {
@@ -62,7 +63,7 @@ public:
     const bool has_pairs, has_rest, has_shared; ///< of the portion
     const LoweredKernel& kernel;
     const bool calls_sines; ///< by sine(), else they are written in place
-    /// Null for a value that is packed otherwise.
+    /// Returns null for a value that is not packed as words.
     const Words* words_of(ir::ValueId id) const {
         return kernel.contractions.words_of(id);
     }
@@ -79,14 +80,14 @@ public:
     /// builder stands in its first block.
     llvm::Function* begin(llvm::IRBuilder<>& builder, const std::string& name,
                           std::string_view parameters);
-    /// A function that entries call, with `body` unless the module has one of
-    /// this name; lanes of F32 ('v') may be parameters and the `result`, which
-    /// `body` returns. It may outlive the writer.
+    /// Returns a function that entries call. It is written with `body` unless
+    /// the module has one of this name. Lanes of F32 ('v') may be parameters
+    /// and the `result`, which `body` returns. `body` may outlive the writer.
     using Body =
         std::function<void(ModuleWriter&, llvm::IRBuilder<>&, llvm::Function*)>;
     llvm::Function* shared(const std::string& name, std::string_view parameters,
                            const Body& body, char result = 0);
-    /// Lanes of the plan in `builder`'s function.
+    /// Returns lanes of the plan in `builder`'s function.
     Lanes lanes(llvm::IRBuilder<>& builder, int width) const {
         return {builder, width, graph.real, plan.isa};
     }
@@ -95,27 +96,33 @@ public:
                        std::size_t offset, bool is_pointer) const;
     llvm::Value* operand_field(llvm::IRBuilder<>& b, llvm::Value* call,
                                std::int64_t argument, OperandField field) const;
-    /// A function pointer out of call->functions; notes that it is used.
+    /// Loads a function pointer out of call->functions, and notes that it is
+    /// used.
     llvm::Value* function_pointer(llvm::IRBuilder<>& b, llvm::Value* call,
                                   int entry);
-    /// What `b`'s function may call; `b` and the writer outlive it.
+    /// Returns what `b`'s function may call; `b` and the writer outlive the
+    /// table.
     FunctionTable functions(llvm::IRBuilder<>& b, llvm::Value* call);
 
-    /// void(p base, n stride, p list, n first, n count, p out, n padded):
-    /// count elements of points first… (or list[first]…) to `out` in the
-    /// dtype `to`, then zeros up to `padded`.
+    /// Returns void(p base, n stride, p list, n first, n count, p out, n
+    /// padded), which loads count elements of points first… (or list[first]…)
+    /// to `out` in the dtype `to`, and then writes zeros up to `padded`.
     llvm::Function* strided_load(DType from, DType to);
-    /// void(p place, n count, p out, n run): points of so many `components`
-    /// that lie side by side, each component to a run of its own, `run` bytes
-    /// on. Without masks, `count` is a multiple of the plan's lanes.
+    /// Returns void(p place, n count, p out, n run), which loads points of so
+    /// many `components` that lie side by side, each component to a run of its
+    /// own, `run` bytes on. Without masks, `count` is a multiple of the plan's
+    /// lanes.
     llvm::Function* interleaved_load(DType dtype, int components);
-    /// v(v x, p call): the sine or cosine.
+    /// Returns v(v x, p call), which computes the sine or cosine.
     llvm::Function* sine(External function);
-    /// void(p x, n count, p call): of numbers in memory, in place.
+    /// Returns void(p x, n count, p call), which computes sines or cosines of
+    /// numbers in memory, in place.
     llvm::Function* sines(External function);
-    /// void(p list, n first, n count, p out): the points' numbers, as I64.
+    /// Returns void(p list, n first, n count, p out), which writes the points'
+    /// numbers, as I64.
     llvm::Function* count_points();
-    /// void(p values, n count, p out, n stride, n accumulate)
+    /// Returns void(p values, n count, p out, n stride, n accumulate), which
+    /// stores values `stride` bytes apart, or adds them to what is there.
     llvm::Function* strided_store(DType dtype);
 
 private:

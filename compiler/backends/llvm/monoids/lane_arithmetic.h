@@ -59,7 +59,7 @@ public:
             b_.CreateAnd(y_is_nan, b_.CreateNot(b_.CreateFCmpUNO(x, x)));
         return b_.CreateOr(b_.CreateFCmpOLT(x, y), below_nan);
     }
-    /// Unsigned: -1 is above every index.
+    /// The comparison is unsigned, so that -1 is above every index.
     Value* comes_before(Value* i, Value* j) const {
         return b_.CreateICmpULT(i, j);
     }
@@ -89,14 +89,14 @@ public:
                                   {lanes_.type(dtype), x->getType()}, {x});
     }
 
-    /// The maximum, or 0 where it is infinite.
+    /// Returns the maximum, or 0 where it is infinite.
     Value* level(Value* maximum) const {
         constexpr double infinity = std::numeric_limits<double>::infinity();
         Value* size = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, maximum);
         Value* finite = b_.CreateFCmpOLT(size, like(maximum, infinity));
         return lanes_.select(finite, maximum, like(maximum, 0));
     }
-    /// (x - level) log2 e, and exp(x - level)
+    /// exponent() returns (x - level) log2 e, and power() exp(x - level).
     Value* exponent(Value* x, Value* level) const {
         constexpr double log2_e = 0x1.71547652b82fep+0;
         return b_.CreateFMul(b_.CreateFSub(x, level), like(x, log2_e));

@@ -97,8 +97,9 @@ void MonoidWriter::update(Tile& tile, const EachStep& each_step,
                           const First& first, const Next& next,
                           const Last& last) {
     auto& b = tile.lanes.b;
-    // Beside accumulators, a vector of each row and of two columns; a power of
-    // two, since that is what divides most widths.
+    // Beside accumulators, registers hold a vector of each row and of two
+    // columns; the number is a power of two, since that is what divides most
+    // widths.
     const auto registers = unsigned(row_of(tile.lanes.isa()).registers);
     const auto rows = unsigned(tile.rows);
     const int block =

@@ -29,13 +29,14 @@ using HeldState = std::map<std::pair<int, std::int64_t>, llvm::Value*>;
 /// Loads and stores state elements of one vector of rows.
 class StateRows {
 public:
-    /// `first_slot` + `first_slot_per_width` * width: of the monoid.
+    /// The monoid's first slot is `first_slot` + `first_slot_per_width` *
+    /// width.
     StateRows(Lanes& lanes, const std::vector<StateField>& fields,
               llvm::Value* state, llvm::Value* stride, llvm::Value* row,
               llvm::Value* first_slot)
         : lanes_(lanes), fields_(fields), state_(state), stride_(stride),
           row_(row), first_slot_(first_slot) {}
-    /// Of fixed components, which are all in `held`.
+    /// The fields have fixed components, which are all in `held`.
     StateRows(Lanes& lanes, const std::vector<StateField>& fields,
               HeldState& held)
         : lanes_(lanes), fields_(fields), held_(&held) {}
@@ -56,9 +57,9 @@ public:
     Place at(int field, Component component = {}) const {
         return {*this, field, component};
     }
-    /// Of each lane another component: `components` are I64 lanes.
+    /// Loads another component in each lane: `components` are I64 lanes.
     llvm::Value* gather(int field, llvm::Value* components) const;
-    /// Only these rows are read and written.
+    /// Only rows in `mask` are read and written from now on.
     void set_mask(llvm::Value* mask) { mask_ = mask; }
 
 private:
@@ -82,25 +83,25 @@ struct Tile {
     int columns = 1;               ///< columns of the present step
     llvm::Value* column = nullptr; ///< of the step's first, in the panel
     llvm::Value* panel = nullptr;  ///< number of the panel's first column
-    /// By row vector: number that an index counts from (0, or i * M where
-    /// both axes are reduced).
+    /// For each row vector, the number that an index counts from (0, or i * M
+    /// where both axes are reduced).
     std::vector<llvm::Value*> index_base = {};
     std::vector<StateRows*> state = {};    ///< by row vector, of this monoid
     std::vector<llvm::Value*> points = {}; ///< its first row, in the block
-    /// The body's component of the pairs of one row, in the block, and of
+    /// Returns the body's component for one row, in the block, and for the
     /// columns of the panel from `column` on, a multiple of the lanes, which
-    /// run over them; null where vectors do not lie so.
+    /// run over them. It is null where vectors do not lie so.
     std::function<llvm::Value*(llvm::Value* row, llvm::Value* column,
                                Component component)>
         across = {};
-    /// Memory for accumulators that do not fit registers, and for the monoid's
-    /// list.
+    /// Memory for accumulators that do not fit registers; `list` is memory for
+    /// the monoid's list.
     llvm::Value* memory = nullptr;
     llvm::Value* list = nullptr;
-    /// Columns of a tile of columns, in the panel.
+    /// The bounds of the present tile of columns, in the panel.
     llvm::Value *first = nullptr, *end = nullptr;
-    /// Runs a body for some of them: `columns` from `column` on, which become
-    /// the tile's. What is read of any beyond `end` means nothing.
+    /// Runs a body for some of these columns: `columns` from `column` on
+    /// become the tile's. What is read of columns beyond `end` means nothing.
     std::function<void(llvm::Value* column, int columns,
                        const std::function<void()>& body)>
         at_columns = {};
@@ -112,22 +113,25 @@ struct Tile {
 using EachStep =
     std::function<void(int step, const std::function<void()>& body)>;
 
-/// Of a reduction that need not see values that are not small: a tile of
-/// columns passes either as ever, by step and take, or by these.
+/// A reduction that need not see values that are not small. A tile of columns
+/// passes either as ever, by step and take, or by these functions.
 class FilteredList {
 public:
     virtual ~FilteredList() = default;
-    /// Whether it needs all columns of the tile, an i1.
+    /// Returns an i1: whether the reduction needs all columns of the tile.
     virtual llvm::Value* wants_all(Tile& tile) = 0;
-    /// What a value must be less than, of a row vector.
+    /// Returns what a value must be less than, for a row vector.
     virtual llvm::Value* worst(Tile& tile, int r) = 0;
-    /// Of the tile's one column: lanes whose value may be.
+    /// Notes the lanes in which the value of the tile's one column may be
+    /// small enough.
     virtual void sift(Tile& tile, int r, llvm::Value* passes) = 0;
-    /// How many columns passed, and one of them, in the panel.
+    /// Returns how many columns passed; passed_column() returns one of them,
+    /// in the panel.
     virtual llvm::Value* passed(Tile& tile, int r) = 0;
     virtual llvm::Value* passed_column(Tile& tile, int r,
                                        llvm::Value* number) = 0;
-    /// Takes the tile's one column, and, after all, forgets those that passed.
+    /// Takes the tile's one column; forget_passed() forgets all that passed,
+    /// after they were taken.
     virtual void take_passed(Tile& tile, int r) = 0;
     virtual void forget_passed(Tile& tile, int r) = 0;
 };
@@ -135,7 +139,7 @@ public:
 /// A reduction of the graph as code. One object per Reduce node.
 class MonoidWriter {
 public:
-    /// Both outlive it.
+    /// The graph and the lowered reduction outlive the writer.
     MonoidWriter(const ir::Graph& graph, const LoweredReduction& lowered)
         : graph_(graph), lowered_(lowered), reduce_(lowered.id),
           components_(lowered.components) {}
@@ -143,8 +147,8 @@ public:
 
     const std::vector<StateField>& fields() const { return lowered_.fields; }
 
-    /// The identity of a field's component, in the field's dtype. `values`
-    /// knows the constants of the call.
+    /// Returns the identity of a field's component, in the field's dtype.
+    /// `values` knows the constants of the call.
     virtual llvm::Value* identity(Evaluator& values, int field,
                                   Component component) const;
     virtual void start(Tile& tile) = 0;
@@ -155,19 +159,19 @@ public:
         return nullptr;
     } ///< itself, where it is one
     virtual void finish_tile(Tile& tile) = 0;
-    /// into ⊕= from. `values` serves for loops over components, and knows the
-    /// constants of the call.
+    /// Emits into ⊕= from. `values` serves for loops over components, and
+    /// knows the constants of the call.
     virtual void merge(Evaluator& values, const FunctionTable& functions,
                        StateRows& into, StateRows& from) = 0;
-    /// Whether reduce_rows() does what merges of halves would.
+    /// Whether reduce_rows() does what merges of halves would do.
     virtual bool reduces_rows() const { return false; }
-    /// Rows [0, rows) onto row 0. `rows_from` gives a vector of rows, of which
-    /// lanes beyond the last row mean nothing.
+    /// Merges rows [0, rows) onto row 0. `rows_from` gives a vector of rows,
+    /// of which lanes beyond the last row mean nothing.
     using RowsFrom = std::function<StateRows(llvm::Value* row)>;
     virtual void reduce_rows(Evaluator&, const RowsFrom&,
                              llvm::Value* /*rows*/) {}
-    /// Component of the finished result, in the node's dtype. `terms`: how
-    /// many were added, I64 scalar.
+    /// Returns a component of the finished result, in the node's dtype.
+    /// `terms`, an I64 scalar, is how many were added.
     virtual llvm::Value* result(Lanes& lanes, const FunctionTable& functions,
                                 StateRows& state, Component component,
                                 llvm::Value* terms) = 0;
@@ -183,17 +187,18 @@ protected:
     ir::ValueId body(int operand = 0) const {
         return node().operands[std::size_t(operand)];
     }
-    /// Value of a body's component in the computing dtype.
+    /// Returns the value of a body's component in the computing dtype.
     llvm::Value* read(Tile& tile, int operand, Component component, int r,
                       int j) const;
-    /// Room for one accumulator of a row vector: a register while components
-    /// are unrolled, else `tile.memory`.
+    /// Returns room for one accumulator of a row vector: a register while
+    /// components are unrolled, else memory in `tile.memory`.
     llvm::Value* place(Tile& tile, int which, Component component, int r,
                        llvm::Type* type);
-    /// A register of each accumulator in memory starts as first(it, r), becomes
-    /// next(register, k, r, j) for each column, and the accumulator at last
-    /// last(register, it, r). Some components of all rows are in registers at a
-    /// time, while the columns of a tile pass. `address`: of (k, r).
+    /// For each accumulator in memory, a register starts as first(it, r),
+    /// becomes next(register, k, r, j) for each column, and the accumulator
+    /// becomes last(register, it, r) in the end. Some components of all rows
+    /// are in registers at a time, while the columns of a tile pass. `address`
+    /// gives the accumulator of (k, r).
     using Address = std::function<llvm::Value*(Component, int)>;
     using First = std::function<llvm::Value*(llvm::Value*, int)>;
     using Next = std::function<llvm::Value*(llvm::Value*, Component, int, int)>;
@@ -214,7 +219,7 @@ private:
 std::unique_ptr<MonoidWriter> make_monoid(const ir::Graph& graph,
                                           const LoweredReduction& lowered);
 
-/// The families, one file each.
+/// Each family of monoids has a file of its own.
 std::unique_ptr<MonoidWriter> make_plain(const ir::Graph& graph,
                                          const LoweredReduction& lowered);
 std::unique_ptr<MonoidWriter> make_arg(const ir::Graph& graph,

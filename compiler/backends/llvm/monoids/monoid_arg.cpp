@@ -96,8 +96,8 @@ private:
     }
 
     /// Takes the most extreme of the step's columns where it beats the best so
-    /// far, with its column, or, as a note of the step, -2 less its first. NaN
-    /// seldom comes: then all is gone through again.
+    /// far. It notes its column or, as a note of the step, -2 less its first.
+    /// NaN seldom comes: then all is gone through again.
     void take_most(Tile& tile) {
         auto& b = tile.lanes.b;
         if (notes_steps(tile))
@@ -131,7 +131,7 @@ private:
         return terms;
     }
 
-    /// Of the step's columns, and its index.
+    /// Returns the most extreme value of the step's columns, and its index.
     std::pair<Value*, Value*>
     most_extreme(Tile& tile, const std::vector<Value*>& terms) const {
         auto& b = tile.lanes.b;
@@ -178,8 +178,8 @@ private:
         });
     }
 
-    /// Of a row, the first of the most extreme columns of a step, which begins
-    /// with column `first`.
+    /// Returns the first of the most extreme columns of a step for a row; the
+    /// step begins with column `first`.
     Value* find_column(Tile& tile, Component k, Value* row, Value* first) {
         auto& b = tile.lanes.b;
         const Lanes& lanes = tile.lanes;
@@ -230,13 +230,14 @@ private:
 
     double worst() const { return fields().front().identity; }
 
-    /// x is strictly better than `best`; neither is NaN.
+    /// Returns whether x is strictly better than `best`, where neither is NaN.
     Value* is_better(llvm::IRBuilder<>& b, Value* x, Value* best) const {
         return largest_ ? b.CreateFCmpOGT(x, best) : b.CreateFCmpOLT(x, best);
     }
 
     llvm::Type* real(Tile& tile) const { return tile.lanes.type(graph_.real); }
-    /// Columns of a panel, in integers as wide as the computing dtype.
+    /// The type of columns of a panel: integers as wide as the computing
+    /// dtype.
     llvm::Type* columns(Tile& tile) const {
         return llvm::FixedVectorType::get(graph_.real == DType::F32
                                               ? tile.lanes.b.getInt32Ty()

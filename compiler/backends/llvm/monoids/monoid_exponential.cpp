@@ -169,8 +169,8 @@ private:
             b.CreateFMul(b.CreateLoad(type(tile.lanes), place), factor), place);
     }
 
-    /// Lifts row vector r to the running maximum: what f is relative to from
-    /// now on, and the factor of the sums so far.
+    /// Lifts row vector r to the running maximum, and sets what f is relative
+    /// to from now on and the factor of the sums so far.
     void raise(Tile& tile, int r, std::vector<Value*>& levels,
                std::vector<Value*>& shrink) {
         auto& b = tile.lanes.b;
@@ -185,7 +185,7 @@ private:
                       scalar(tile, tile_total, r));
     }
 
-    /// Σ exp(f - m) of the tile of columns, to that of those before.
+    /// Adds Σ exp(f - m) of the tile of columns to that of those before.
     void join_total(Tile& tile, int r, Value* shrink) {
         auto& b = tile.lanes.b;
         const auto load = [&](int which) {
@@ -195,7 +195,7 @@ private:
                       scalar(tile, total, r));
     }
 
-    /// Adds the pairs of row vector r.
+    /// Adds the pairs of row vector r to the sums.
     void add(Tile& tile, int r, Value* level) {
         if (!softmax_ && !has_weights())
             return add_powers(tile, r, level);
@@ -220,7 +220,7 @@ private:
             keep(tile, r, terms);
     }
 
-    /// … whose terms nothing else needs.
+    /// Adds the pairs whose terms nothing else needs.
     void add_powers(Tile& tile, int r, Value* level) {
         Value* place = scalar(tile, tile_total, r);
         Value* sum = tile.lanes.b.CreateLoad(type(tile.lanes), place);
@@ -248,7 +248,7 @@ private:
                 r);
     }
 
-    /// Σ w exp(f - m) of sums in memory, by the exponentials kept there.
+    /// Adds Σ w exp(f - m) to sums in memory, by the exponentials kept there.
     void add_wide(Tile& tile, const EachStep& each_step,
                   const std::vector<Value*>& shrink) {
         update(
@@ -267,7 +267,7 @@ private:
             });
     }
 
-    /// The same by blocks.
+    /// Adds to these sums by blocks.
     void add_blocks(Tile& tile, const std::vector<Value*>& shrink) {
         auto& b = tile.lanes.b;
         Value* one = tile.lanes.number(graph_.real, 1);
@@ -286,12 +286,12 @@ private:
                          tile.memory);
     }
 
-    /// Of the present column in its tile of columns.
+    /// Returns the number of the present column in its tile of columns.
     static Value* number(Tile& tile) {
         return tile.lanes.b.CreateSub(tile.column, tile.first);
     }
 
-    /// Where exp(f - m) of a pair is kept.
+    /// Returns where exp(f - m) of a pair is kept.
     Value* weight_at(Tile& tile, int r, int j) const {
         const std::int64_t bytes =
             tile.lanes.width() * std::int64_t(size_of(graph_.real));

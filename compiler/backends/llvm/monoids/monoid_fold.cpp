@@ -16,7 +16,7 @@ namespace {
 using ir::ValueId;
 using llvm::Value;
 
-/// Components of an argument of a fold's graph.
+/// Reads components of an argument of a fold's graph.
 using Read = std::function<Value*(std::int64_t component)>;
 
 class UserDefined : public MonoidWriter {
@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    /// An operand on {}, rounded to the computing dtype.
+    /// Returns an operand on {}, rounded to the computing dtype.
     Value* constant(Evaluator& values, int operand, Component component) const {
         return values.lanes().as(graph_.real,
                                  values.value(body(operand), component));
@@ -89,7 +89,7 @@ private:
             into.store(0, {k, nullptr}, joined[std::size_t(k)]);
     }
 
-    /// Components of a function's result, in its graph's dtype.
+    /// Returns the components of a function's result, in its graph's dtype.
     std::vector<Value*> apply(Evaluator& values, const FunctionTable& functions,
                               const ir::Graph& function,
                               const std::vector<Value*>& left,

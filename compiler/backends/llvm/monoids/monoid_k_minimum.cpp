@@ -108,9 +108,9 @@ public:
     }
 
 private:
-    /// NaN where the first column is, which is better than nothing; of the
-    /// others it is passed over, which only takes an empty place, and then all
-    /// are better.
+    /// Returns the least of some columns. It is NaN where the first column is,
+    /// which is better than nothing; of the others NaN is passed over, which
+    /// only takes an empty place, and then all are better.
     Value* least_of(Tile& tile, int r, int first, int count) {
         Value* least = read(tile, 0, {}, r, first);
         for (int j = first + 1; j < first + count; ++j)
@@ -118,8 +118,8 @@ private:
         return least;
     }
 
-    /// While a list has empty places: as many columns as it has places are at
-    /// most the worst of so many minima of groups.
+    /// Finds a bound while a list has empty places: as many columns as it has
+    /// places are at most the worst of so many minima of groups.
     void find_bound(Tile& tile, int r) {
         auto& b = tile.lanes.b;
         const int group = group_size();
@@ -139,7 +139,7 @@ private:
             2 * most_bounded / std::uint64_t(k_), 2, 8)));
     }
 
-    /// `count` columns from `column` on, if `better`, an i1.
+    /// Queues `count` columns from `column` on, if `better`, an i1, holds.
     void queue(Tile& tile, int r, Value* column, Value* count, Value* better) {
         auto& b = tile.lanes.b;
         Value* number = b.CreateLoad(b.getInt64Ty(), length(tile, r));
@@ -150,7 +150,7 @@ private:
         b.CreateStore(b.CreateAdd(number, b.CreateZExt(better, b.getInt64Ty())),
                       length(tile, r));
     }
-    /// An entry: a column, and in the last bits how many.
+    /// Returns an entry: a column, and in the last bits how many.
     Value* queued(Tile& tile, int r, Value* number) const {
         auto& b = tile.lanes.b;
         return b.CreateSExt(
@@ -186,13 +186,13 @@ private:
         return tile.lanes.at(lists_.memory_after(tile), first, r,
                              SmallestListSizes::entry_bytes);
     }
-    /// How many entries there are.
+    /// Returns how many entries there are.
     Value* length(Tile& tile, int r) {
         return place(tile, 0, {}, r, tile.lanes.b.getInt64Ty());
     }
 
     static constexpr int together = SmallestLists::together;
-    /// Places of lists that minima of groups bound.
+    /// Minima of groups bound lists of at most so many places.
     static constexpr std::int64_t most_bounded = 64;
     static constexpr int count_bits = 3;
 
@@ -206,7 +206,7 @@ private:
         void store(Value* x) const { b.CreateStore(x, address); }
     };
 
-    /// The same into a state, of an index that need not come last.
+    /// Inserts into a state, where the index need not come last.
     void insert(Lanes& lanes, StateRows& state, Value* x, Value* index) {
         const auto variable = [&](Value* start) {
             Variable place{lanes.b, start->getType(),

@@ -192,7 +192,7 @@ private:
         });
     }
 
-    /// Of a panel, and of a row: integers stay integers.
+    /// The dtypes of a panel and of a row: integers stay integers.
     DType partial_ = lowered_.partial, state_ = fields().front().dtype;
     bool flags_nan_ = false;
     bool adds_powers_ =

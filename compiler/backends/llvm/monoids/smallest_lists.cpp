@@ -40,7 +40,7 @@ void SmallestLists::bring_back(Tile& tile, int r) {
     tile.lanes.when(get(tile, has_new, r), [&] { write_back(tile, r); });
 }
 
-/// The list to the state, last place first: what was in a place of the
+/// Writes the list to the state, last place first: what was in a place of the
 /// state is in the same place of the list, or in a later one.
 void SmallestLists::write_back(Tile& tile, int r) {
     auto& b = tile.lanes.b;
@@ -119,7 +119,7 @@ void SmallestLists::note(Tile& tile, int r, const std::vector<Value*>& values,
     take_many(tile, r);
 }
 
-/// `cell` counts the lanes of the tile's columns.
+/// Notes a cell; `cell` counts the lanes of the tile's columns.
 void SmallestLists::note_cell(Tile& tile, int r, Value* cell) {
     auto& b = tile.lanes.b;
     const std::int64_t size = std::int64_t(size_of(real_));
@@ -175,7 +175,7 @@ void SmallestLists::forget_candidates(Tile& tile, int r) {
     set(tile, most, r, tile.lanes.constant(0));
 }
 
-/// All candidates into the lists.
+/// Sinks all candidates into the lists.
 void SmallestLists::take_candidates(Tile& tile, int r) {
     auto& b = tile.lanes.b;
     Value* count = b.CreateAlignedLoad(splat(tile, 0)->getType(),
@@ -221,7 +221,8 @@ void SmallestLists::sink(Tile& tile, int r,
             const Candidate at = held_at[n];
             const Candidate held = {b.CreateLoad(type, at.key),
                                     b.CreateLoad(type, at.code)};
-            // And in all places after.
+            // A key that stands before this place stands before all later
+            // ones, too.
             Value* first = b.CreateICmpSLT(some[n].key, y.key);
             const auto exchange = [&](Value* in, Value*& place, Value* to) {
                 b.CreateStore(b.CreateSelect(first, place, in), to);
@@ -247,8 +248,8 @@ std::int64_t SmallestLists::empty_key() const {
                                : std::numeric_limits<std::int64_t>::max();
 }
 
-/// The bits of a positive number ascend with it, those of a negative one
-/// descend.
+/// Turns the bits of a number into a key, or back: those of a positive number
+/// ascend with it, those of a negative one descend.
 Value* SmallestLists::turned(Tile& tile, Value* bits) const {
     auto& b = tile.lanes.b;
     const int last_bit = int(size_of(real_)) * 8 - 1;
@@ -263,7 +264,7 @@ Value* SmallestLists::key_of(Tile& tile, Value* x) const {
     return b.CreateSelect(b.CreateFCmpUNO(x, x), splat(tile, nan_key()),
                           turned(tile, bits));
 }
-/// NaN of an empty place.
+/// Returns the value of a key, which is NaN for an empty place.
 Value* SmallestLists::value_of(Tile& tile, Value* key) const {
     return tile.lanes.b.CreateBitCast(turned(tile, key), real(tile));
 }
@@ -291,7 +292,7 @@ llvm::Align SmallestLists::alignment(Tile& tile) const {
     return llvm::Align(std::uint64_t(vector_bytes(tile)));
 }
 
-/// These follow the lists.
+/// Returns where the counts lie, which follow the lists.
 Value* SmallestLists::counts(Tile& tile, int r) const {
     return address(tile, keys, r, {0, tile.lanes.constant(k_ + sizes_.room())});
 }

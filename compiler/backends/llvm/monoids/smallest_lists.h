@@ -28,43 +28,47 @@ public:
 
     SmallestLists(std::int64_t k, DType real) : k_(k), sizes_{k}, real_(real) {}
 
-    /// In Tile::list, for each row vector; other memory of a monoid follows.
+    /// The lists lie in Tile::list, for each row vector. Returns the memory
+    /// behind them, where the rest of a monoid's memory lies.
     llvm::Value* memory_after(Tile& tile) const;
 
     void each_place(Lanes& lanes,
                     const std::function<void(Component)>& body) const;
 
-    /// Nothing is known but the state.
+    /// Starts a row vector, of which nothing is known but the state.
     void start(Tile& tile, int r);
-    /// The state's list; what was not brought back is forgotten.
+    /// Reads the state's list; what was not brought back to it is forgotten.
     void read(Tile& tile, int r);
-    /// What is new since then, to the state. To be read again before more.
+    /// Brings what is new since then back to the state. The list is to be read
+    /// again before more is noted.
     void bring_back(Tile& tile, int r);
 
-    /// Whether a lane's list has empty places.
+    /// Whether the list of a lane has empty places.
     llvm::Value* is_short(Tile& tile, int r) const;
-    /// Lanes of what a value must be less than, or either be NaN.
+    /// Returns lanes that a value must be less than to be better, unless
+    /// either is NaN.
     llvm::Value* worst(Tile& tile, int r);
     llvm::Value* is_better(Tile& tile, int r, llvm::Value* x);
 
-    /// Columns whose values are noted together.
+    /// The values of so many columns are noted together.
     static constexpr int together = SmallestListSizes::together;
-    /// Of the first `count` of the tile's columns, with these values, those
-    /// that are better.
+    /// Notes those of the first `count` of the tile's columns, with these
+    /// values, that are better.
     void note(Tile& tile, int r, const std::vector<llvm::Value*>& values,
               llvm::Value* count);
-    /// A value of every lane, of no column.
+    /// Notes a value in every lane that belongs to no column.
     void note_in_all_lanes(Tile& tile, int r, llvm::Value* x);
-    /// All that is noted, into the lists.
+    /// Sinks all that is noted into the lists.
     void settle(Tile& tile, int r);
-    /// Lists hold values of no columns, as many as places, which bound what is
-    /// looked for. To be read again.
+    /// Fills the lists with values of no columns, as many as there are places,
+    /// which bound what is looked for. The lists are to be read again.
     void bound_by_worst(Tile& tile, int r);
 
 private:
     enum Part : int { keys, codes };
-    /// What a value must be less than; the same while there are empty places;
-    /// candidates of the lane that has most; whether lists have any.
+    /// `threshold` is what a value must be less than, `bound` the same while
+    /// there are empty places, `most` the number of candidates of the lane
+    /// that has most, `has_new` whether lists have any.
     enum Register : int { threshold, bound, most, has_new };
     struct Candidate {
         llvm::Value *key, *code;
@@ -95,7 +99,7 @@ private:
     void set(Tile& tile, Register which, int r, llvm::Value* value);
 
     void note_cell(Tile& tile, int r, llvm::Value* cell);
-    /// Whether a lane has more candidates than so many.
+    /// Whether a lane has more candidates than `count`.
     llvm::Value* has_more(Tile& tile, int r, std::int64_t count);
     void take_many(Tile& tile, int r);
     void forget_candidates(Tile& tile, int r);

@@ -29,7 +29,7 @@ private:
 
     void write_panels(Value* rows);
 
-    /// All columns are one panel, after which rows have their results.
+    /// Writes all columns as one panel, after which rows have their results.
     void write_rows(Value* rows);
 
     int tile_rows() const {
@@ -38,9 +38,10 @@ private:
 
     void write_panel(Value* panel, Value* rows, Value* count);
     void write_row_tiles(Value* rows, Value* panel, Value* count);
-    /// `body`, unless masks prove that none of these pairs counts: `rows`
-    /// rows from row `row` of the block on, `count` columns from `first_column`
-    /// on; else so many tiles are noted as left out.
+    /// Emits `body`, which is passed over where masks prove that none of these
+    /// pairs counts: `rows` rows from row `row` of the block on, `count`
+    /// columns from `first_column` on. Then so many tiles are noted as left
+    /// out.
     void where_pairs_count(Value* row, Value* rows, Value* first_column,
                            Value* count, Value* tiles,
                            const std::function<void()>& body);
@@ -55,13 +56,14 @@ private:
 
     ValueMatmul empty_blocks() const;
 
-    /// Whose `values` are null where blocks do not take the sums.
+    /// Returns a ValueMatmul whose `values` are null where blocks do not take
+    /// the sums.
     ValueMatmul blocks_of(std::size_t number);
 
-    /// Values of the panel that blocks take.
+    /// Transposes the panel's values that blocks take.
     void transpose_all_values(Value* count);
 
-    /// Of a reduction, in scratch: its list, and what follows it.
+    /// Returns a reduction's memory in scratch: its list, and what follows it.
     Value* memory(std::size_t number);
     Value* accumulators(std::size_t number);
 
@@ -74,21 +76,24 @@ private:
 
     void hold_identities();
 
-    /// Of a tile of rows.
+    /// Writes the results of a tile of rows.
     void write_results(Value* row);
 
-    /// Columns [first, end): a tile of them, or all where nothing takes tiles.
+    /// Writes columns [first, end): a tile of them, or all where nothing takes
+    /// tiles.
     void write_column_tile(Value* row, Value* panel, Value* first, Value* end);
 
     void write_all_columns(Value* row, Value* panel, Value* first, Value* end);
 
     FilteredList& filtered() { return *reductions_[0].monoid->filtered(); }
 
-    /// The only reduction takes what passes, computed one by one.
+    /// Lets the only reduction take what passes the filter; that is computed
+    /// one by one.
     void write_filtered(Value* row, Value* panel, Value* first, Value* end);
 
-    /// First all distances, some columns side by side, since each is one long
-    /// chain; then they are kept, and no branch waits for such a chain.
+    /// Takes what passed. All distances come first, some columns side by side,
+    /// since each is one long chain; then they are kept, and no branch waits
+    /// for such a chain.
     void take_passed(Tile& tile, int r, Value* first);
 
     /// Hands columns [first, end), whose scalars are kept, to a reduction.
@@ -98,16 +103,17 @@ private:
     void at_columns(Tile& tile, Value* column, int columns,
                     const std::function<void()>& body);
 
-    /// Columns [from, to), `columns` at a time and the rest one by one.
-    /// Returns the branch that closes the first of the loops.
+    /// Calls `body` for columns [from, to), `columns` at a time and the rest
+    /// one by one. Returns the branch that closes the first of the loops.
     llvm::Instruction* each_step(Value* from, Value* to, int columns,
                                  const std::function<void(Value*, int)>& body);
 
-    /// All sums of a contraction for the tile: part after part of components,
-    /// so that a part of the rows stays in the first cache for all columns.
+    /// Writes all sums of a contraction for the tile, one part of the
+    /// components after another, so that a part of the rows stays in the first
+    /// cache for all columns.
     void write_deep(ValueId id, Value* count);
 
-    /// The same of columns [first, end), a block of sums at a time.
+    /// Writes the sums of columns [first, end), a block of sums at a time.
     void write_blocks(ValueId id, Value* row, Value* first, Value* end);
 
     TileProduct product_of_words(ValueId id, Value* row, Value* first);
@@ -123,7 +129,8 @@ private:
              const std::function<void(Tile&)>& body, Value* column = nullptr,
              int columns = 1);
 
-    /// What a column's index counts from: i * M where both are reduced.
+    /// Returns what a column's index counts from: i * M where both axes are
+    /// reduced.
     Value* index_base(std::size_t number, Value* point);
 
     ModuleWriter& writer_;

@@ -51,7 +51,7 @@ Value* read_argument(Entry& entry, const Node& node, Component component) {
     return dtype == DType::Bool ? b.CreateICmpNE(read, b.getInt8(0)) : read;
 }
 
-/// Parameters and literals as prepare reads them: from the caller's memory.
+/// Reads parameters and literals as prepare does: from the caller's memory.
 Leaf parameter(Entry& entry, ValueId id) {
     const Node& node = entry.writer.graph[id];
     if (node.op == Op::Literal)
@@ -63,8 +63,8 @@ Leaf parameter(Entry& entry, ValueId id) {
     return {};
 }
 
-/// Components that prepare computes between two questions whether to go on: a
-/// fraction of a millisecond.
+/// Prepare computes so many components between two questions whether to go on:
+/// a fraction of a millisecond.
 constexpr int components_between_polls = 1 << 16;
 
 /// Returns from prepare where the caller wants no more of it.
@@ -89,7 +89,7 @@ void leave_if_stopped(Entry& entry) {
     b.SetInsertPoint(go_on);
 }
 
-/// Calls `body` for each of `components`; of very many, asking between them
+/// Calls `body` for each of `components`. Of very many, it asks between them
 /// whether to go on.
 void each_prepared(Entry& entry, Evaluator& values, std::int64_t components,
                    const std::function<void(Component)>& body) {

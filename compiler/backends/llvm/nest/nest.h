@@ -13,7 +13,7 @@
 
 namespace tilefold::llvm_backend {
 
-/// prepare: the values on {}.
+/// Writes prepare, which computes the values on {}.
 void write_prepare(ModuleWriter& writer);
 
 /// A reduction of the nest, and what writes its code.
@@ -24,15 +24,15 @@ struct Slots {
 std::vector<Slots> make_slots(const ModuleWriter& writer);
 llvm::Value* first_slot(Entry& entry, const Slots& slots);
 
-/// accumulate (pairs); init, merge, finalise (the rest).
+/// Writes accumulate (pairs), or init, merge and finalise (the rest).
 void write_reduce_nest(ModuleWriter& writer);
 void write_accumulate(ModuleWriter& writer, std::vector<Slots>& reductions);
-/// reduce (pairs).
+/// Writes reduce (pairs).
 void write_rows_nest(ModuleWriter& writer);
-/// dense (pairs); zip (the rest).
+/// Writes dense (pairs), or zip (the rest).
 void write_values_nest(ModuleWriter& writer);
 
-/// Results of a chunk of points, waiting in scratch to be stored.
+/// Holds the results of a chunk of points, which wait in scratch to be stored.
 class ResultBuffer {
 public:
     ResultBuffer(ModuleWriter& writer, std::int64_t capacity,
@@ -53,7 +53,8 @@ private:
     std::int64_t capacity_, offset_;
 };
 
-/// What is made of reductions reads: their results, and what `others` has.
+/// Returns what the values after reductions read: the results of reductions,
+/// and what `others` has.
 using StateOf = std::function<StateRows(const Slots& slots)>;
 Leaves epilogue_leaves(Entry& entry, const std::vector<Slots>& reductions,
                        StateOf state_of, Leaves others);

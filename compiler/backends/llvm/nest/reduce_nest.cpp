@@ -20,7 +20,7 @@ StateRows rows_of(Entry& entry, const Slots& slots, Value* state, Value* stride,
             row,         first_slot(entry, slots)};
 }
 
-/// A loop over vectors of rows [0, count).
+/// Writes a loop over vectors of rows [0, count).
 void each_vector(Entry& entry, Value* count,
                  const std::function<void(Value*)>& body) {
     entry.lanes.loop(entry.lanes.constant(0), count,
@@ -119,7 +119,7 @@ void write_finalise(ModuleWriter& writer,
     entry.finish();
 }
 
-/// How many terms a result has: M, or N * M over both axes.
+/// Returns how many terms a result has: M, or N * M over both axes.
 Value* terms_of(Entry& entry, ValueId id) {
     const auto field = [&](std::size_t offset) {
         return entry.writer.field(entry.b, entry.call, offset, false);
@@ -130,8 +130,8 @@ Value* terms_of(Entry& entry, ValueId id) {
     return entry.b.CreateMul(field(offsetof(tilefold_call, rows)), columns);
 }
 
-/// Of a point on an axis: numbers come from L2, as arrays usually lie; strided
-/// ones take three times as long.
+/// Returns what packing a point of an axis takes: numbers come from L2, as
+/// arrays usually lie; strided ones take three times as long.
 double packing_nanoseconds(const ModuleWriter& writer, Axes axis) {
     constexpr double element_nanoseconds = 0.2;
     const Packed& packed = axis == Axes::I ? writer.kernel.placement.rows
@@ -148,7 +148,7 @@ double packing_nanoseconds(const ModuleWriter& writer, Axes axis) {
     return element_nanoseconds * double(elements);
 }
 
-/// What calls are cut by.
+/// Writes the costs that calls are cut by.
 void write_costs(ModuleWriter& writer) {
     Layout& layout = writer.layout;
     layout.row_multiple = row_multiple(writer.plan);

@@ -12,7 +12,7 @@ using llvm::Value;
 
 namespace {
 
-/// Bounds computed by the kernel, in f64.
+/// Computes bounds in the kernel, in f64.
 class EmittedArithmetic {
 public:
     using Number = Value*;
@@ -28,7 +28,7 @@ public:
     Number highest(Axes axis) const {
         return real(b_.CreateSub(axis == Axes::I ? i1_ : j1_, b_.getInt64(1)));
     }
-    /// As prepare left it: integers as such, all else unrounded.
+    /// Reads a value as prepare left it: integers as such, all else unrounded.
     Number read(ValueId id) const {
         const Placement& placement = entry_.writer.kernel.placement;
         Value* base = entry_.writer.field(

@@ -10,11 +10,11 @@ namespace tilefold::llvm_backend {
 
 class TileGuard {
 public:
-    /// Emits into `entry`, an accumulate.
+    /// Emits code into `entry`, an accumulate.
     explicit TileGuard(Entry& entry);
 
-    /// Whether some pair of rows [i0, i1) and columns [j0, j1) may count; null
-    /// where nothing masks them.
+    /// Returns whether some pair of rows [i0, i1) and columns [j0, j1) may
+    /// count, or null where nothing masks them.
     llvm::Value* may_count(llvm::Value* i0, llvm::Value* i1, llvm::Value* j0,
                            llvm::Value* j1);
     /// Notes in call->tiles that `number` tiles were met, or left out.
@@ -24,7 +24,7 @@ public:
 
 private:
     Entry& entry_;
-    /// By reduction; empty where one of them counts every pair.
+    /// The masks of each reduction; empty where one of them counts every pair.
     std::vector<std::vector<ir::ValueId>> masks_;
     llvm::Value* listed_ = nullptr; ///< rows or columns are not in order
 };

@@ -20,27 +20,29 @@ public:
         : entry_(entry), rows_(rows), columns_(columns),
           kept_(entry.writer.kernel.kept), scratch_(scratch) {}
 
-    /// Empty where it is none of these.
+    /// Returns an empty leaf where the value is none of these.
     Leaf leaf(ir::ValueId id);
 
-    /// The tile of rows from `row` on: loads what stays in registers.
+    /// Begins the tile of rows from `row` on: loads what stays in registers.
     void begin_tile(llvm::Value* row);
-    /// The tile of columns from `first` of the panel on.
+    /// Begins the tile of columns from column `first` of the panel on.
     void begin_column_tile(llvm::Value* first) { first_ = first; }
     void begin_columns(llvm::Value* column) {
         column_ = column;
         listed_.clear();
     }
-    /// Columns that need not be neighbours; their scalars lie from `place` on.
+    /// Takes columns that need not be neighbours; their scalars lie from
+    /// `place` on.
     void begin_listed(std::vector<llvm::Value*> columns, llvm::Value* place) {
         column_ = place;
         listed_ = std::move(columns);
     }
     void show_scalars(bool shown) { shown_ = shown; }
-    /// Columns are read where the call has them.
+    /// From now on, columns are read where the call has them.
     void read_in_place();
 
-    /// Where the tile's sums by blocks lie, a deep contraction's, and a scalar.
+    /// These return where the tile's sums by blocks lie, where a sum of a deep
+    /// contraction lies, and where a scalar does.
     llvm::Value* first_sum(ir::ValueId id) const {
         return entry_.lanes.byte_offset(scratch_, kept_.tiles.offsets.at(id));
     }

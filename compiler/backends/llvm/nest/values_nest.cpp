@@ -22,8 +22,8 @@ void each_chunk(Entry& entry, Value* from, Value* to,
     });
 }
 
-/// Results of `count` pairs: of one row, lanes over columns, or, where `row` is
-/// null, of the same number on both axes.
+/// Evaluates the results of `count` pairs: of one row, with lanes over
+/// columns, or, where `row` is null, of the same number on both axes.
 void evaluate_pairs(Entry& entry, const Pack& rows, const Pack& columns,
                     const ResultBuffer& results, Value* scratch, Value* row,
                     Value* count) {

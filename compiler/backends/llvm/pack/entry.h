@@ -15,7 +15,8 @@ bool has_width(const ir::Graph& graph);
 
 /// An entry under way: its builder, its lanes and what it reads of the call.
 struct Entry {
-    /// `parameters` as ModuleWriter::begin; parameter 0 is the call.
+    /// Begins an entry. `parameters` are those of ModuleWriter::begin;
+    /// parameter 0 is the call.
     Entry(ModuleWriter& writer, const std::string& name,
           std::string_view parameters, int width);
 
@@ -28,19 +29,21 @@ struct Entry {
     llvm::Value* width = nullptr; ///< call->width, where the graph needs it
     std::unique_ptr<Constants> constants;
 
-    /// Of values of the graph; where nothing is handed in, of constants.
+    /// Returns an evaluator of the graph's values; where no leaves are handed
+    /// in, it knows constants only.
     Evaluator evaluator(Leaves leaves);
     Evaluator evaluator();
     /// Notes in call->flushed where the reciprocal of a divisor is flushed.
     void watch_divisor(llvm::Value* divisor);
     llvm::Value* argument(unsigned k) const { return function->getArg(k); }
-    /// min(a, b) of two i64.
+    /// Returns min(a, b) of two i64.
     llvm::Value* least(llvm::Value* a, llvm::Value* b_);
     void finish() { b.CreateRetVoid(); }
 };
 
-/// Constants and packed values: of row `row` of the run, and lanes over columns
-/// from `column` on; without a row, lanes over pairs of the same number.
+/// Returns leaves for constants and packed values: those of row `row` of the
+/// run, and lanes over columns from `column` on; without a row, lanes over
+/// pairs of the same number.
 Leaves packed_leaves(Entry& entry, const Pack& rows, const Pack& columns,
                      llvm::Value* scratch, llvm::Value* row,
                      llvm::Value* column);

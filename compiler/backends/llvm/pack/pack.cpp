@@ -45,7 +45,7 @@ Value* Pack::run_of(const Lanes& lanes, const Operand& operand) const {
                        lanes.constant(-multiple));
 }
 
-/// The axis' list of points; null: all in order.
+/// Returns the axis' list of points, or null where all come in order.
 Value* Pack::list_of(Lanes& lanes, Value* call) const {
     const std::size_t list = operands_.axis == Axes::I
                                  ? offsetof(tilefold_call, row_index)
@@ -113,7 +113,7 @@ Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
                        lanes.constant(-lanes.width()));
 }
 
-/// Some points of a tile, which begins at `point` of the part.
+/// Loads some points of a tile, which begins at `point` of the part.
 void Pack::load_tile(Lanes& lanes, ValueId id, const Source& source,
                      Value* first, Value* count, Value* scratch,
                      Value* point) const {
@@ -124,9 +124,9 @@ void Pack::load_tile(Lanes& lanes, ValueId id, const Source& source,
                     components, point);
 }
 
-/// Of whole tiles whose components are neighbours, squares of so many points
-/// and components as there are lanes are read in whole vectors and turned.
-/// Gives the number of components that were.
+/// Of whole tiles whose components are neighbours, this reads squares of so
+/// many points and components as there are lanes in whole vectors and turns
+/// them. Returns the number of components that were read.
 Value* Pack::load_squares(Lanes& lanes, ValueId id, const Source& source,
                           Value* first, Value* count, Value* scratch,
                           Value* point) const {
@@ -184,7 +184,7 @@ void Pack::load_points(Lanes& lanes, ValueId id, const Source& source,
     });
 }
 
-/// `body` for points 0 … of the part, with the address of their first
+/// Calls `body` for points 0 … of the part, with the address of their first
 /// component.
 void Pack::each_point(
     Lanes& lanes, const Source& source, Value* first, Value* count,
@@ -206,7 +206,8 @@ void Pack::each_point(
                });
 }
 
-/// Words of all points, then what has one index: of rows in lanes of points.
+/// Loads the words of all points, then what has one index: of rows in lanes of
+/// points.
 void Pack::load_words(Lanes& lanes, ValueId id, const Source& source,
                       Value* first, Value* count, Value* scratch) const {
     auto& b = lanes.b;
@@ -234,7 +235,7 @@ void Pack::load_words(Lanes& lanes, ValueId id, const Source& source,
         });
 }
 
-/// `count` points with those that fill up a tile, and a vector.
+/// Returns `count` with the points that fill up a tile, and a vector.
 Value* Pack::padded(Lanes& lanes, Value* count) const {
     auto& b = lanes.b;
     const std::int64_t tile =
@@ -244,7 +245,7 @@ Value* Pack::padded(Lanes& lanes, Value* count) const {
                        lanes.constant(tile));
 }
 
-/// Zeros in the last tile, which has less than its points.
+/// Writes zeros in the last tile, which has less than its points.
 void Pack::clear_rest(Lanes& lanes, ValueId id, Value* count, Value* scratch,
                       std::int64_t components) const {
     auto& b = lanes.b;
@@ -263,7 +264,7 @@ void Pack::clear_rest(Lanes& lanes, ValueId id, Value* count, Value* scratch,
     });
 }
 
-/// Zeros in the points that fill up the last vector of them.
+/// Writes zeros in the points that fill up the last vector of them.
 void Pack::clear_points(Lanes& lanes, ValueId id, Value* count, Value* scratch,
                         Value* components) const {
     const DType dtype = writer_.packed_dtype(id);
@@ -339,7 +340,7 @@ Leaf Constants::leaf(ValueId id) {
     return {[=, this](Component at, int, int) { return read(id, at); }};
 }
 
-/// Elements of the table at `place`, as they stand or as F64.
+/// Loads elements of the table at `place`, as they stand or as F64.
 Value* Constants::gather(DType dtype, std::int64_t place, Value* index) const {
     auto& b = lanes_.b;
     const DType stored = dtype == DType::I64 ? DType::I64 : DType::F64;

@@ -15,15 +15,16 @@ struct Entry;
 /// The part of scratch that holds one axis' values.
 class Pack {
 public:
-    /// `operands` outlive it; `width`: call->width, where values of that width
-    /// are packed.
+    /// `operands` outlive the pack; `width` is call->width, where values of
+    /// that width are packed.
     Pack(ModuleWriter& writer, const Operands& operands,
          llvm::Value* width = nullptr)
         : writer_(writer), operands_(operands), width_(width) {}
 
     bool has(ir::ValueId id) const { return operands_.has(id); }
     std::int64_t capacity() const { return operands_.capacity; }
-    /// Bytes from tile to tile, or point to point, of a value that lies so.
+    /// Returns the bytes from tile to tile, or from point to point, of a value
+    /// that lies so.
     std::int64_t run(ir::ValueId id) const { return operands_.of.at(id).run; }
 
     /// Reads points [first, first + count) of the arguments and computes what
@@ -33,12 +34,12 @@ public:
     void fill(Entry& entry, llvm::Value* first, llvm::Value* count,
               llvm::Value* scratch) const;
 
-    /// Address of component `component` of point `point` (an index in the
-    /// run).
+    /// Returns the address of component `component` of point `point` (an index
+    /// in the run).
     llvm::Value* address(const Lanes& lanes, llvm::Value* scratch,
                          ir::ValueId id, Component component,
                          llvm::Value* point) const;
-    /// Lanes of that component: of points from `point` on.
+    /// Returns lanes of that component, for points from `point` on.
     llvm::Value* read_points(const Lanes& lanes, llvm::Value* scratch,
                              ir::ValueId id, Component component,
                              llvm::Value* point) const;
@@ -88,7 +89,8 @@ private:
                                              llvm::Value* base)>& body) const;
     void fill_points(Entry& entry, llvm::Value* count,
                      llvm::Value* scratch) const;
-    /// An array whose next points are asked for, `step` bytes a component.
+    /// An array whose next points are prefetched; its components are `step`
+    /// bytes apart.
     struct Fetched {
         Source source;
         std::int64_t components;
@@ -103,16 +105,18 @@ private:
     llvm::Value* width_;
 };
 
-/// Values on {}: call->constants, rounded to `graph.real` (but for those that
-/// meet integers), once at a function's entry where the component is fixed.
+/// Reads values on {} from call->constants, rounded to `graph.real` (but for
+/// those that meet integers), once at a function's entry where the component
+/// is fixed.
 class Constants {
 public:
     Constants(ModuleWriter& writer, Lanes& lanes, llvm::Value* call);
-    /// Empty where it is none.
+    /// Returns an empty leaf where the value is no constant.
     Leaf leaf(ir::ValueId id);
     llvm::Value* read(ir::ValueId id, Component component);
 
-    /// Lanes of a vector's components from `first` on, 0 beyond the last.
+    /// Returns lanes of a vector's components from `first` on, 0 beyond the
+    /// last.
     llvm::Value* read_run(ir::ValueId id, llvm::Value* first) const;
 
 private:

@@ -11,7 +11,7 @@ namespace tilefold::llvm_backend {
 using ir::ValueId;
 using llvm::Value;
 
-/// Lanes of one component of points from `point` on, in any order.
+/// Returns lanes of one component of points from `point` on, in any order.
 Value* Pack::read_points(const Lanes& lanes, Value* scratch, ValueId id,
                          Component component, Value* point) const {
     auto& b = lanes.b;

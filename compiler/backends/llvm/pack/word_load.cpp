@@ -19,14 +19,14 @@ struct Packing {
     std::int64_t stored_bytes() const { // of a word's numbers
         return of.numbers * size_of(of.stored);
     }
-    /// Flips of all numbers of a word.
+    /// Returns the flips of all numbers of a word.
     std::int64_t flips() const {
         std::int64_t all = 0;
         for (std::int64_t q = 0; q < of.numbers; ++q)
             all |= flip << (of.bits() * q);
         return all;
     }
-    /// `count` words whose numbers are neighbours, loaded.
+    /// Loads `count` words whose numbers are neighbours.
     Value* neighbours(llvm::IRBuilder<>& b, Value* from, int count) const {
         const auto vector = [&](int bits) {
             return llvm::FixedVectorType::get(b.getIntNTy(unsigned(bits)),
@@ -38,7 +38,7 @@ struct Packing {
             widened(b, stored, vector(of.bits())),
             llvm::FixedVectorType::get(b.getInt32Ty(), unsigned(count)));
     }
-    /// One number, as one of a word.
+    /// Loads one number, as one of a word.
     Value* number(llvm::IRBuilder<>& b, Value* from) const {
         Value* stored = b.CreateAlignedLoad(
             b.getIntNTy(unsigned(stored_bits())), from, llvm::Align(1));
@@ -52,7 +52,7 @@ private:
     }
 };
 
-/// Words that are neighbours on both sides, vectors of them, flipped.
+/// Copies words that are neighbours on both sides, in vectors, flipped.
 void copy_words(const Lanes& lanes, const Packing& packing, Value* from,
                 Value* to, Value* count) {
     auto& b = lanes.b;
@@ -66,7 +66,7 @@ void copy_words(const Lanes& lanes, const Packing& packing, Value* from,
         });
 }
 
-/// The body of word_load.
+/// Writes the body of word_load.
 void write_word_load(ModuleWriter& writer, llvm::IRBuilder<>& b,
                      llvm::Function* function, const Packing& packing) {
     const Words& of = packing.of;
@@ -78,7 +78,7 @@ void write_word_load(ModuleWriter& writer, llvm::IRBuilder<>& b,
                       b.CreatePtrAdd(function->getArg(2),
                                      b.CreateMul(k, function->getArg(3))));
     };
-    /// Numbers [first, first + count) of the vector, as one word.
+    /// Returns numbers [first, first + count) of the vector, as one word.
     const auto gather = [&](Value* first, std::int64_t count) {
         Value* word = b.getInt32(0);
         for (std::int64_t q = 0; q < count; ++q) {

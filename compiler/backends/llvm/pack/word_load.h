@@ -6,8 +6,9 @@
 
 namespace tilefold::llvm_backend {
 
-/// void(p base, n step, p out, n spread): the numbers of a vector, `step` bytes
-/// apart, as words `spread` bytes apart, then zeros up to of.padded().
+/// Returns void(p base, n step, p out, n spread), which loads the numbers of a
+/// vector, `step` bytes apart, as words `spread` bytes apart, and then writes
+/// zeros up to of.padded().
 llvm::Function* word_load(ModuleWriter& writer, const Words& of, bool is_row);
 
 } // namespace tilefold::llvm_backend

@@ -59,7 +59,7 @@ void take_request(const BasicBlock& block, Loop& loop) {
     loop.stays_inside = number(1) != 0;
 }
 
-/// Fills in `loop` from its block; false where a requirement fails.
+/// Fills in `loop` from its block; returns false where a requirement fails.
 bool take_apart(BasicBlock& block, Loop& loop) {
     loop.block = &block;
     take_request(block, loop);
@@ -130,7 +130,7 @@ private:
                    : loop_.next->getOperand(0);
     }
 
-    /// `value` as an instruction of stage `stage` reads it.
+    /// Returns `value` as an instruction of stage `stage` reads it.
     Value* operand(Value* value, int stage) {
         auto* instruction = llvm::dyn_cast<Instruction>(value);
         if (!instruction || instruction->getParent() != loop_.block)
@@ -142,8 +142,8 @@ private:
         return travelled(instruction, stage - stages_.of(instruction));
     }
 
-    /// The column that `stage` works on: k - stage * step. What keeps it inside
-    /// cannot stand in the loop before: there, no column is outside.
+    /// Returns the column that `stage` works on: k - stage * step. What keeps
+    /// it inside cannot stand in the loop before: there, no column is outside.
     Value* column(int stage) {
         Value*& known = columns_[stage];
         if (!known) {
@@ -185,7 +185,7 @@ private:
         return copies_[{&instruction, stage}] = copy;
     }
 
-    /// What `instruction` made `distance` columns ago.
+    /// Returns what `instruction` made `distance` columns ago.
     Value* travelled(Instruction* instruction, int distance) {
         if (distance == 0)
             return clone(*instruction, stages_.of(instruction));
@@ -220,7 +220,7 @@ private:
                 ->addIncoming(final_value(phi), body_);
     }
 
-    /// What a carried value becomes in one turn.
+    /// Returns what a carried value becomes in one turn.
     Value* final_value(PHINode* phi) {
         return operand(phi->getIncomingValueForBlock(loop_.block),
                        stages_.last());

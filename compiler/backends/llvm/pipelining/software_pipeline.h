@@ -22,14 +22,13 @@
 
 namespace tilefold::llvm_backend {
 
-/// Asks for the loop that ends in `branch` to be cut into stages of so many
-/// cycles, or more: see stages.h. `stays_inside`: no column is read beyond
-/// either end.
+/// Asks for the loop that ends in `branch` to be cut into stages of `cycles`
+/// or more: see stages.h. `stays_inside`: no column is read beyond either end.
 void request_stages(llvm::Instruction& branch, int cycles, bool stays_inside);
 
 /// Cuts every loop of `function` that was asked for. Loops must be in
-/// simplified form (a preheader, an exit of their own). `registers`: of
-/// vectors.
+/// simplified form (a preheader, an exit of their own). `registers` counts
+/// registers of vectors.
 void cut_into_stages(llvm::Function& function, int registers);
 
 } // namespace tilefold::llvm_backend

@@ -19,7 +19,8 @@ using llvm::Value;
 
 namespace {
 
-/// Cycles until a result can be used (Zen 4 and 5, Golden Cove within one).
+/// Returns the cycles until a result can be used (Zen 4 and 5, Golden Cove
+/// within one).
 int latency_of(const Instruction& instruction) {
     if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
         switch (call->getIntrinsicID()) {
@@ -54,15 +55,15 @@ bool is_staged(const Instruction& instruction) {
            !llvm::isa<llvm::InsertElementInst>(instruction);
 }
 
-/// Of a loop's chain, in the order of the block.
+/// An operation of a loop's chain, in the order of the block.
 struct Operation {
     Instruction* instruction;
     std::vector<std::size_t> users; ///< operations
     int start = 0; ///< cycle of the chain at which its operands are there
     bool is_last = false; ///< reads a value that is carried round the loop
-    /// Is made when the first that reads it is, since it becomes one
-    /// instruction with what reads it, or reads nothing that travels, as the
-    /// difference of coordinates.
+    /// The operation is made when the first that reads it is, since it becomes
+    /// one instruction with what reads it, or reads nothing that travels, as
+    /// the difference of coordinates.
     bool moves = false;
     int last_use = 0; ///< the start of the last that reads it
     /// The last operation of its row of the tile, or of its reduction there.
@@ -125,7 +126,8 @@ private:
         operations_.push_back(std::move(operation));
     }
 
-    /// Of an operation whose users have been looked at.
+    /// Notes what the users of an operation decide, after they have been
+    /// looked at themselves.
     void look_at_users(std::size_t number) {
         Operation& operation = operations_[number];
         operation.row = number;
@@ -171,7 +173,8 @@ private:
                loop_.carried.end();
     }
 
-    /// Vectors that the loop reads and does not make, and those it carries.
+    /// Returns how many vectors the loop reads and does not make, and how many
+    /// it carries.
     int vectors_kept() const {
         std::set<const Value*> read;
         for (const Operation& operation : operations_)
@@ -184,14 +187,14 @@ private:
         return int(read.size() + loop_.carried.size());
     }
 
-    /// The values that would travel across a cut at this cycle.
+    /// Returns how many values would travel across a cut at this cycle.
     int travelling(int cycle) const {
         return int(std::ranges::count_if(operations_, [&](const auto& of) {
             return of.start < cycle && cycle <= of.last_use;
         }));
     }
 
-    /// Cycles at which operations start, each once.
+    /// Returns the cycles at which operations start, each once.
     std::vector<int> starts() const {
         std::set<int> all;
         for (const Operation& operation : operations_)
@@ -242,8 +245,9 @@ private:
         }
     }
 
-    /// Where to cut a stage, at least so many cycles from both its ends: where
-    /// the fewest values travel, and nearest to the middle; 0: nowhere.
+    /// Returns where to cut a stage, at least so many cycles from both its
+    /// ends: where the fewest values travel, and nearest to the middle; 0
+    /// where there is no such place.
     int middle(int from, int to) const {
         int best = 0;
         std::pair least{0, 0};
@@ -260,7 +264,7 @@ private:
         return best;
     }
 
-    /// False if there are too few registers, or too many stages.
+    /// Returns false if there are too few registers, or too many stages.
     bool try_cut(int cycle) {
         const int width = travelling(cycle);
         if (cycle == 0 || width > room_ + (width == least_ ? from_memory : 0) ||

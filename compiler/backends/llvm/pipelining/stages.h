@@ -16,7 +16,7 @@
 
 namespace tilefold::llvm_backend {
 
-/// A loop of one block, taken apart.
+/// A loop of one block, taken apart into its operations.
 struct Loop {
     llvm::BasicBlock* block = nullptr;
     llvm::BasicBlock* preheader = nullptr;
@@ -38,9 +38,9 @@ public:
         : stages_(std::move(stages)), order_(std::move(order)), last_(last) {}
 
     int last() const { return last_; }
-    /// As they are best done: row by row, of a row the last stage first, so
-    /// that it has read what travels to it before the next takes that one's
-    /// register.
+    /// The order in which operations are best done: row by row and, within a
+    /// row, the last stage first, so that it has read what travels to it
+    /// before the next takes that one's register.
     const std::vector<llvm::Instruction*>& order() const { return order_; }
     bool has(const llvm::Instruction* instruction) const {
         return stages_.count(instruction) != 0;
@@ -55,8 +55,9 @@ private:
     int last_;
 };
 
-/// As many as `registers` (of vectors) suffice for, of the length asked for or
-/// longer, but for a last operation before an exponential.
+/// Returns as many stages as `registers` (of vectors) suffice for. They have
+/// the length asked for or are longer, but for a last operation before an
+/// exponential.
 Stages choose_stages(const Loop& loop, int registers);
 
 } // namespace tilefold::llvm_backend

@@ -292,8 +292,8 @@ def vary(random: random.Random, fields: dict[str, Any]) -> None:
     fields["column_tile"] = random.choice([1, 5, 13, fields["column_tile"]])
     multiple = int(np.lcm(64, fields["lanes"] * fields["row_vectors"]))
     fields["row_block"] = multiple * random.randrange(1, 4)
-    if fields["depth"] or random.randrange(4) == 0:
-        fields["depth"] = random.choice([0, 6, 17])
+    if fields["k_block"] or random.randrange(4) == 0:
+        fields["k_block"] = random.choice([0, 6, 17])
 
 
 def sizes_of(random: random.Random, fields: dict[str, Any]) -> tuple[int, int]:

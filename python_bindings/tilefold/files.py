@@ -9,6 +9,7 @@ column is read; a first line of a CSV file that holds no numbers names them.
 from __future__ import annotations
 
 import csv
+import io
 import os
 import sys
 import warnings
@@ -63,11 +64,23 @@ def write(result: Any, path: str, form: str | None = None) -> None:
         raise FileError(f"{path}: {_KNOWN}, or name it with --format")
     put = _FORMATS[ending][1](np.asarray(result))  # checked before it is opened
     if path == "-":
-        put(sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+        _print(put)
         return
     with target.open("wb") as file:
         put(file)
+
+
+def _print(put: Put) -> None:
+    """To the standard output, by way of memory.
+
+    NumPy asks a file for its position, which a pipe has none of.
+    """
+    memory = io.BytesIO()
+    put(memory)
+    left = memory.getbuffer()
+    while left:  # an unbuffered output may take a part
+        left = left[sys.stdout.buffer.write(left) :]
+    sys.stdout.buffer.flush()
 
 
 def _split(text: str) -> tuple[Path, str] | None:

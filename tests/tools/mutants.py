@@ -58,7 +58,7 @@ MUTANTS = [
     Mutant(
         "columns are read before they have come",
         "runtime/cuda/host_run.cpp",
-        "        columns.ready.hold(place.stream);\n",
+        "        columns.ready.hold(slot.stream);\n",
         "",
         "test_cuda",
         "HostRun*",
@@ -66,7 +66,7 @@ MUTANTS = [
     Mutant(
         "rows are read before they have come",
         "runtime/cuda/host_run.cpp",
-        "    place.ready.hold(place.stream);\n",
+        "    slot.ready.hold(slot.stream);\n",
         "",
         "test_cuda",
         "HostRun*",
@@ -168,8 +168,8 @@ MUTANTS = [
     Mutant(
         "a batch's stride is forgotten",
         "runtime/bind/bind_job.cpp",
-        "bound_.batches.strides.push_back(stride);",
-        "bound_.batches.strides.push_back(d ? stride : 0);",
+        "call_.batches.strides.push_back(stride);",
+        "call_.batches.strides.push_back(d ? stride : 0);",
         "test_runtime",
         "*Session*:*Batch*:*Bind*",
     ),

@@ -6,8 +6,6 @@
 #include "runtime/bind/outputs.h"
 #include "runtime/schedule/device_backend.h"
 
-#include <utility>
-
 namespace tilefold {
 
 void check_summed(DType dtype) {
@@ -39,8 +37,8 @@ Extents without_summed(const Extents& shape, const std::vector<bool>& summed) {
     return left;
 }
 
-BoundBatchSum::BoundBatchSum(Binding&& binding)
-    : BoundKernel(std::move(binding)) {
+BoundBatchSum::BoundBatchSum(const Binding& binding)
+    : BoundKernel(Binding(binding)) {
     check_summed(call_.dtype());
     summed_ = summed_of(binding.options.sum_batch, call_.batch_dimensions);
     shape_ = without_summed(call_.shape, summed_);

@@ -25,7 +25,7 @@ Extents without_summed(const Extents& shape, const std::vector<bool>& summed);
 class BoundBatchSum final : public BoundKernel {
 public:
     /// Throws as BoundKernel and the functions above do.
-    explicit BoundBatchSum(Binding&& binding);
+    explicit BoundBatchSum(const Binding& binding);
 
     const Extents& shape(std::size_t) const override { return shape_; }
 

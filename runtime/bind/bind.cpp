@@ -288,7 +288,7 @@ std::shared_ptr<BoundState> bound_of(Binding&& binding) {
     if (binding.executable->sweeps)
         return std::make_shared<BoundSweeps>(std::move(binding));
     if (!binding.options.sum_batch.empty())
-        return std::make_shared<BoundBatchSum>(std::move(binding));
+        return std::make_shared<BoundBatchSum>(binding);
     return std::make_shared<BoundKernel>(std::move(binding));
 }
 

@@ -5,8 +5,6 @@
 #include "formulas/diagnostic.h"
 #include "runtime/bind/call_location.h"
 
-#include <algorithm>
-
 namespace tilefold::detail {
 
 BoundState::BoundState(const Binding& binding)
@@ -20,7 +18,7 @@ void BoundState::run(std::span<const Output> outs,
                      const RunOptions& options) const {
     require_outputs(outs);
     if (!indices_.empty() && has_run_.exchange(true))
-        check_indices_again(options.poll);
+        check_indices(indices_, before_pairs(options.poll, pairs()));
     compute(outs, options);
 }
 
@@ -34,16 +32,6 @@ double BoundState::check(std::span<const Output> outs, std::int64_t rows,
 void BoundState::require_outputs(std::span<const Output> outs) const {
     if (outs.size() != results())
         internal_error("a result without an output");
-}
-
-/// Progress is told before anything of the work is done.
-void BoundState::check_indices_again(const Poll& poll) const {
-    GoesOn goes_on;
-    if (poll)
-        goes_on = [&poll, total = std::max(pairs(), 1.0)] {
-            return poll(0, total);
-        };
-    check_indices(indices_, goes_on);
 }
 
 } // namespace tilefold::detail

@@ -65,7 +65,6 @@ private:
     virtual double error_of(std::span<const Output> outs, std::int64_t rows,
                             const GoesOn& goes_on) const = 0;
     void require_outputs(std::span<const Output> outs) const;
-    void check_indices_again(const Poll& poll) const;
 
     CallContext context_;
     /// Checked by the constructor, and before every run but the first: arrays

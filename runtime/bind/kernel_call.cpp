@@ -15,9 +15,7 @@ namespace {
 KernelPointer divided_kernel(const KernelCall& call, double pairs,
                              const Poll& poll) {
     detail::SessionState& session = *call.context.session;
-    GoesOn goes_on;
-    if (poll)
-        goes_on = [&] { return poll(0, pairs); };
+    const GoesOn goes_on = before_pairs(poll, pairs);
     ForkGate::Pass inside(session.making);
     CpuOptions options = call.context.settings->cpu_options();
     options.plan.reset(); // which is another graph's
@@ -58,8 +56,8 @@ Noted run_divided(const KernelCall& call, Job job, const Poll& poll) {
                               divided.argument_order);
     job.operands = {reordered.operands.data(), reordered.operands.size()};
     job.batches = &reordered.batches;
-    const double pairs = std::max(pairs_of(job, call.partition), 1.0);
-    const KernelPointer kernel = divided_kernel(call, pairs, poll);
+    const KernelPointer kernel =
+        divided_kernel(call, pairs_of(job, call.partition), poll);
     job.kernel = &kernel->image.kernel();
     job.literals = divided.graph.literals.data();
     job.functions = functions_for(kernel->artifact.layout);

@@ -28,6 +28,7 @@
 // few pairs of points, so that what counts is how long one takes.
 
 #include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/polynomial.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -78,36 +79,10 @@ constexpr std::array<double, 11> nearest_f64{
     0x1.ffcbfc670dcd4p-17, 0x1.62bfd47773353p-20, 0x1.b524fae627834p-24,
     0x1.e6063f7217bc6p-28, 0x1.e9d3fe3952179p-32};
 
-/// The polynomial with these coefficients, lowest first, by Horner's rule.
-Value* horner(Lanes& lanes, std::span<const double> coefficients, Value* x) {
-    const DType dtype = lanes.dtype_of(x);
-    Value* sum = lanes.number(dtype, coefficients.back());
-    for (std::size_t k = coefficients.size() - 1; k-- > 0;)
-        sum = lanes.fma(sum, x, lanes.number(dtype, coefficients[k]));
-    return sum;
-}
-
-/// Evaluates the polynomial in pairs of terms, by Horner's rule in x²: half as
-/// long a chain for one operation more.
-Value* horner_of_pairs(Lanes& lanes, std::span<const double> coefficients,
-                       Value* x) {
-    const DType dtype = lanes.dtype_of(x);
-    const auto pair = [&](std::size_t k) {
-        Value* lower = lanes.number(dtype, coefficients[k]);
-        return k + 1 == coefficients.size()
-                   ? lower
-                   : lanes.fma(lanes.number(dtype, coefficients[k + 1]), x,
-                               lower);
-    };
-    Value* square = lanes.b.CreateFMul(x, x);
-    std::size_t k = (coefficients.size() - 1) / 2 * 2;
-    Value* sum = pair(k);
-    while (k > 0) {
-        k -= 2;
-        sum = lanes.fma(sum, square, pair(k));
-    }
-    return sum;
-}
+/// 2^u = 2^floor(u) entry (1 + f q)
+struct TableParts {
+    Value *entry, *f, *q;
+};
 
 /// The AVX-512 instructions of one dtype, for one full vector.
 struct Avx512 {
@@ -174,11 +149,6 @@ struct Avx512 {
         return lanes.b.CreateBitCast(
             x, llvm::FixedVectorType::get(integer, single ? 16u : 8u));
     }
-};
-
-/// 2^u = 2^floor(u) entry (1 + f q)
-struct TableParts {
-    Value *entry, *f, *q;
 };
 
 TableParts parts_by_table(Lanes& lanes, const Avx512& cpu, Value* u) {

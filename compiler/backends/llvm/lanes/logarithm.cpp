@@ -8,6 +8,7 @@
 // one ulp. All operations are those of any instruction set.
 
 #include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/polynomial.h"
 
 #include <array>
 #include <cmath>
@@ -18,8 +19,8 @@ namespace {
 
 using llvm::Value;
 
-/// Of log_b: q, minimax in the relative error of the logarithm (4.7e-9 to
-/// 5.9e-9), 1/ln b and log_b 2 in two parts.
+/// The numbers of log_b: q, minimax in the relative error of the logarithm
+/// (4.7e-9 to 5.9e-9), 1/ln b and log_b 2 in two parts.
 struct Base {
     std::array<double, 9> q;
     double slope, slope_low;
@@ -63,7 +64,7 @@ class Logarithm {
 public:
     Logarithm(Lanes& lanes, const Base& base) : lanes_(lanes), base_(base) {}
 
-    /// Of finite x above 0.
+    /// Emits the logarithm of a finite x above 0.
     Value* of_ordinary(Value* x) {
         split(x);
         Value* square = b().CreateFMul(m_, m_);
@@ -75,7 +76,7 @@ public:
         }
         if (base_.of_2_low != 0)
             rest = lanes_.fma(i_, number(base_.of_2_low), rest);
-        Value* q = polynomial(square);
+        Value* q = horner_of_pairs(lanes_, base_.q, m_);
         Value* sum = lanes_.fma(q, square, rest ? rest : m_);
         if (rest)
             sum = lanes_.fma(m_, number(base_.slope), sum);
@@ -94,7 +95,8 @@ private:
                                           unsigned(lanes_.width()));
     }
 
-    /// Subnormal numbers are multiplied first: their bits are no exponent.
+    /// Finds i and m. Subnormal numbers are multiplied first, since their bits
+    /// are no exponent.
     void split(Value* x) {
         constexpr std::uint32_t root_of_half = 0x3f3504f3;
         constexpr std::uint32_t exponent_bits = 0xff800000;
@@ -110,18 +112,6 @@ private:
         Value* scaled = b().CreateSIToFP(exponent, lanes_.type(DType::F32));
         i_ = lanes_.fma(scaled, number(0x1p-23),
                         lanes_.select(is_tiny, number(-23), number(0)));
-    }
-
-    /// q(m), of pairs of terms.
-    Value* polynomial(Value* square) {
-        const auto& q = base_.q;
-        Value* sum = number(q[8]);
-        for (std::size_t k = 8; k > 0;) {
-            k -= 2;
-            sum = lanes_.fma(sum, square,
-                             lanes_.fma(number(q[k + 1]), m_, number(q[k])));
-        }
-        return sum;
     }
 
     Lanes& lanes_;

@@ -77,8 +77,8 @@ TEST(Plan, RefusesWhatIsNone) {
     EXPECT_EQ(refusal("speed=9"), "the plan's 'speed': no such key");
     EXPECT_EQ(refusal("isa=sparc"), "the plan's 'sparc': no such instruction "
                                     "set");
-    EXPECT_EQ(refusal("nest=bird"), "the plan's 'bird': reduce, rows or "
-                                    "values expected");
+    EXPECT_EQ(refusal("nest=bird"), "the plan's 'bird': one of reduce, "
+                                    "single_panel, values expected");
     EXPECT_EQ(refusal("lanes=many"),
               "the plan's 'many': not a number from 1 to 64");
     EXPECT_EQ(refusal("lanes=8"),

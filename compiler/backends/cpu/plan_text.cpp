@@ -56,6 +56,13 @@ void set_number(Plan& plan, std::string_view key, std::string_view value) {
     plan.*(field->member) = number;
 }
 
+std::string nest_spellings() {
+    std::string all;
+    for (Nest nest : nests)
+        all += (all.empty() ? "" : ", ") + std::string(spelling_of(nest));
+    return all;
+}
+
 void set_field(Plan& plan, std::string_view key, std::string_view value) {
     if (key == "isa") {
         if (!parse_isa(value, plan.isa))
@@ -64,7 +71,7 @@ void set_field(Plan& plan, std::string_view key, std::string_view value) {
         const auto* nest = std::ranges::find(
             nests, value, [](Nest one) { return spelling_of(one); });
         if (nest == std::end(nests))
-            bad_plan(value, "reduce, rows or values expected");
+            bad_plan(value, "one of " + nest_spellings() + " expected");
         plan.nest = *nest;
     } else {
         set_number(plan, key, value);

@@ -88,7 +88,24 @@ void find_torch(ArrayKind& kind) {
         find_in_torch("torch.autograd.graph", "increment_version");
 }
 
+/// A library by the module of its arrays' types.
+struct Library {
+    std::string name;   ///< as users know it
+    std::string module; ///< which has from_dlpack
+    bool is_immutable = false;
+};
+
+/// One of the array API standard has its types and functions in one module.
+Library library_named(const std::string& module) {
+    if (module == "jaxlib")
+        return {"jax", "jax.numpy", true};
+    return {module, module};
+}
+
+/// The table makes arrays that are written, which not every library has.
 const DLPackExchangeAPI* exchange_of(nb::handle type) {
+    if (library_named(library_of(type)).is_immutable)
+        return nullptr;
     if (!nb::hasattr(type, "__dlpack_c_exchange_api__"))
         return nullptr;
     nb::object capsule = type.attr("__dlpack_c_exchange_api__");
@@ -100,17 +117,19 @@ const DLPackExchangeAPI* exchange_of(nb::handle type) {
                                                                   : nullptr;
 }
 
-/// A library of the array API standard, "" if results stay NumPy's.
+/// Leaves the library empty where results stay NumPy's.
 void find_library(nb::handle type, ArrayKind& kind) {
-    std::string library = library_of(type);
+    const Library library = library_named(library_of(type));
     nb::object from_dlpack = nb::none();
-    if (nb::object module = nb::steal(PyImport_ImportModule(library.c_str())))
+    if (nb::object module =
+            nb::steal(PyImport_ImportModule(library.module.c_str())))
         from_dlpack = nb::getattr(module, "from_dlpack", nb::none());
     else
         forget_error();
     if (from_dlpack.is_none())
         return;
-    kind.library = library;
+    kind.library = library.name;
+    kind.is_immutable = library.is_immutable;
     kind.from_dlpack = from_dlpack.release().ptr();
 }
 

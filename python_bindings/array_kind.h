@@ -31,6 +31,9 @@ struct ArrayKind {
     Access access = Access::Convert;
     /// The library whose arrays results become, "torch"; empty: NumPy.
     std::string library;
+    /// Whether the library takes it that its arrays never change: they are no
+    /// `out`, and memory that is written again is copied for it.
+    bool is_immutable = false;
     const DLPackExchangeAPI* exchange = nullptr;
     /// The library's from_dlpack; null where `exchange` allocates.
     PyObject* from_dlpack = nullptr;

@@ -28,7 +28,8 @@ public:
         bound_.emplace(
             bound_of(formula_for(formula_, call_), call_, options_of(call_)));
         results_.emplace(*bound_, call_, call_.arguments.stream().handle);
-        out_ = results_->each([](Result& result) { return result.keep(); });
+        if (!takes_anew())
+            out_ = kept();
         run_ = {call_.accumulate, poll_of(formula_, call_)};
         call_.arguments.each_tensor(
             [&](std::string_view name, PyObject* tensor) {
@@ -49,11 +50,9 @@ public:
         run_.stream = stream.handle;
         run_without_gil(*bound_, results_->outputs(), run_, stream);
         results_->note_written();
-        return call_.arguments.kind() && call_.arguments.kind()->from_dlpack
-                   ? converted()
-                   : out_;
+        return out();
     }
-    nb::object out() const { return out_; }
+    nb::object out() { return takes_anew() ? kept() : out_; }
     /// Calls visit(object) for each reference that is held.
     template <class Visit> void each_reference(Visit visit) const {
         visit(keywords_.ptr());
@@ -81,8 +80,12 @@ private:
         std::atomic<bool>& running_;
     };
 
-    /// Libraries that may have copied the array take it anew.
-    nb::object converted() {
+    /// Whether the arrays' library may have copied the array.
+    bool takes_anew() const {
+        const ArrayKind* kind = call_.arguments.kind();
+        return kind && kind->from_dlpack;
+    }
+    nb::object kept() {
         return results_->each([](Result& result) { return result.keep(); });
     }
 
@@ -91,7 +94,7 @@ private:
     Call call_;
     std::optional<Bound> bound_;
     std::optional<Results> results_;
-    nb::object out_;
+    nb::object out_; ///< null where it is taken anew
     RunOptions run_;
     BorrowCheck watch_;
     std::atomic<bool> running_ = false;
@@ -138,9 +141,9 @@ constexpr const char* class_doc =
     "    result = step()\n\n"
     "A call computes from what the arrays hold then, into the one array `out`,"
     "\nwhich it returns: `step() is step.out`, and what an earlier call gave\n"
-    "changes with it. `out` has the shape and dtype that a call of the "
-    "formula\n"
-    "gives; a result without axes is an array of shape (), not a number.\n\n"
+    "changes with it; of JAX's arrays, which never change, each is a copy.\n"
+    "`out` has the shape and dtype that a call of the formula gives; a result\n"
+    "without axes is an array of shape (), not a number.\n\n"
     "It keeps its arrays alive. They may be changed in place, but numbers,\n"
     "lists and other things that are no arrays are read once, when bound, and\n"
     "so are shapes, dtypes and the session. Raises `ArgumentError` for a\n"

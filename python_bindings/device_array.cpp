@@ -118,6 +118,12 @@ std::string repr(const DeviceArray& array) {
            ", " + dtype_name(array) + " on " + spelling_of(array.location());
 }
 
+/// What numpy.asarray asks for, where it would make an array of one object.
+[[noreturn]] void refuse_numpy(const DeviceArray& array, const nb::args&,
+                               const nb::kwargs&) {
+    fail(Code::DeviceArrayNotHost, {spelling_of(array.location())});
+}
+
 constexpr const char* class_doc =
     "A result on a GPU: what a call of arrays gives that belong to no library\n"
     "with `from_dlpack`. Lends its memory through DLPack:\n\n"
@@ -156,6 +162,9 @@ void bind_device_array(nb::module_& module) {
                      "max_version: tuple[int, int] | None = None, "
                      "dl_device: tuple[int, int] | None = None, "
                      "copy: bool | None = None) -> typing.Any"))
+        .def("__array__", &refuse_numpy,
+             nb::sig("def __array__(self, *args: typing.Any, "
+                     "**kwargs: typing.Any) -> typing.NoReturn"))
         .def("__repr__", &repr);
 }
 

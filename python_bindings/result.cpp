@@ -204,8 +204,18 @@ nb::object Result::keep() {
     if (tensor_)
         object_ = take();
     if (!given_ && kind_ && kind_->from_dlpack)
-        return nb::handle(kind_->from_dlpack)(object_);
+        return kind_->is_immutable ? copied()
+                                   : nb::handle(kind_->from_dlpack)(object_);
     return object_;
+}
+
+/// An array of its own for a library whose arrays never change: the next call
+/// writes to this memory, and libraries copy when it suits them.
+nb::object Result::copied() {
+    nb::object copy =
+        nb::handle(kind_->from_dlpack)(object_, nb::arg("copy") = true);
+    copy.attr("block_until_ready")();
+    return copy;
 }
 
 void Result::note_written() const {

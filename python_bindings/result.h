@@ -46,6 +46,7 @@ public:
     }
 
 private:
+    nb::object copied();
     void allocate_numpy(DType dtype, const Extents& shape, bool is_complex);
     void allocate_tensor(const DLPackExchangeAPI& exchange, DType dtype,
                          const Extents& shape, bool is_complex);

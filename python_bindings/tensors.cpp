@@ -256,6 +256,8 @@ View view_of_exchange(std::string_view name, PyObject* value,
 View view_of_dlpack(std::string_view name, PyObject* value,
                     const ArrayKind& kind, Pin& pin,
                     const ArrayRequest& wanted) {
+    if (wanted.writable && kind.is_immutable)
+        fail(Code::ReadOnlyOut);
     if (!begin_lending(name, value, kind, pin, wanted))
         return {};
     nb::object capsule = capsule_of(name, value, kind, wanted);

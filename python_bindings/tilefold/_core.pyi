@@ -206,8 +206,9 @@ class Bound:
 
     A call computes from what the arrays hold then, into the one array `out`,
     which it returns: `step() is step.out`, and what an earlier call gave
-    changes with it. `out` has the shape and dtype that a call of the formula
-    gives; a result without axes is an array of shape (), not a number.
+    changes with it; of JAX's arrays, which never change, each is a copy.
+    `out` has the shape and dtype that a call of the formula gives; a result
+    without axes is an array of shape (), not a number.
 
     It keeps its arrays alive. They may be changed in place, but numbers,
     lists and other things that are no arrays are read once, when bound, and
@@ -259,6 +260,8 @@ class DeviceArray:
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
     def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any: ...
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn: ...
 
     def __repr__(self) -> str: ...
 

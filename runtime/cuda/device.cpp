@@ -3,6 +3,7 @@
 #include "runtime/cuda/device.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/cuda/capture.h"
 
 #include <string>
 #include <utility>
@@ -25,6 +26,7 @@ Device::Device(const Driver& driver, int number)
     if (number < 0 || number >= driver.devices())
         fail(tilefold::Code::NoSuchDevice,
              {std::to_string(number), std::to_string(driver.devices())});
+    const BesideCaptures beside(driver);
     driver.check(driver.cuDeviceGet(&handle_, number), "to open it");
     const auto attribute = [&](CUdevice_attribute which) {
         int value = 0;
@@ -62,6 +64,7 @@ Device::Current::Current(const Device& device) : driver_(device.driver_) {
 void Device::give_back(const std::function<void()>& give) const noexcept {
     try {
         const Current current(*this);
+        const BesideCaptures beside(driver_);
         give();
     } catch (const tilefold::Error&) {
     }

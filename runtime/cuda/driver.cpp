@@ -57,6 +57,7 @@ void Driver::find_entries() {
 #define TILEFOLD_DRIVER_ENTRY(name) find(#name, name);
     TILEFOLD_DRIVER_FUNCTIONS(TILEFOLD_DRIVER_ENTRY)
 #undef TILEFOLD_DRIVER_ENTRY
+    find("cuStreamGetCaptureInfo", stream_capture_info);
 }
 
 std::string Driver::spelled_version() const {

@@ -5,6 +5,7 @@
 
 #include "runtime/cuda/shared_library.h"
 
+#include <cstddef>
 #include <cuda.h>
 #include <string>
 
@@ -58,12 +59,24 @@ public:
     ENTRY(cuEventDestroy)                                                      \
     ENTRY(cuEventSynchronize)                                                  \
     ENTRY(cuStreamWaitEvent)                                                   \
-    ENTRY(cuStreamSynchronize)
+    ENTRY(cuStreamSynchronize)                                                 \
+    ENTRY(cuThreadExchangeStreamCaptureMode)                                   \
+    ENTRY(cuUserObjectCreate)                                                  \
+    ENTRY(cuUserObjectRelease)                                                 \
+    ENTRY(cuGraphRetainUserObject)
 
     // The functions have the types that cuda.h declares.
 #define TILEFOLD_DRIVER_ENTRY(name) decltype(&::name) name = nullptr;
     TILEFOLD_DRIVER_FUNCTIONS(TILEFOLD_DRIVER_ENTRY)
 #undef TILEFOLD_DRIVER_ENTRY
+
+    /// cuStreamGetCaptureInfo. Its type stands here, since the driver is asked
+    /// for the form that CUDA 12.0 had, the second, and the cuda.h of CUDA 13
+    /// declares the third one under that name.
+    CUresult(CUDAAPI* stream_capture_info)(CUstream, CUstreamCaptureStatus*,
+                                           cuuint64_t*, CUgraph*,
+                                           const CUgraphNode**,
+                                           std::size_t*) = nullptr;
 
 private:
     void find_entries();

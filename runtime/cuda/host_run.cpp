@@ -8,6 +8,7 @@
 #include "runtime/cuda/host_run.h"
 
 #include "runtime/cpu/float_mode.h"
+#include "runtime/cuda/capture.h"
 #include "runtime/cuda/host_arrays.h"
 #include "runtime/cuda/run.h"
 #include "runtime/schedule/parallel_for.h"
@@ -348,6 +349,7 @@ void work_together(Shares& shares, std::span<const DeviceShare> sharers,
 
 DeviceContext::DeviceContext(const Device& device) : device_(device) {
     const Device::Current current(device);
+    const BesideCaptures beside(device.driver());
     parts_ = std::make_unique<Parts>(device);
 }
 

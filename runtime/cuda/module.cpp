@@ -3,6 +3,7 @@
 #include "runtime/cuda/module.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/cuda/capture.h"
 
 #include <algorithm>
 #include <string_view>
@@ -32,6 +33,7 @@ Module::Module(const Device& device, Image image,
     : device_(device), image_(std::move(image)) {
     const Device::Current current(device);
     const Driver& driver = device.driver();
+    const BesideCaptures beside(driver);
     for (const auto& code : image_.codes)
         driver.check(driver.cuModuleLoadData(
                          &loaded_.handles.emplace_back(nullptr), code.data()),
@@ -51,13 +53,11 @@ Module::Loaded::~Loaded() {
 void Module::find(const char* kernel) {
     const Driver& driver = device_.driver();
     Kernel found;
-    CUresult status = CUDA_SUCCESS;
-    for (CUmodule handle : loaded_.handles) {
-        status = driver.cuModuleGetFunction(&found.function, handle, kernel);
-        if (status == CUDA_SUCCESS)
-            break;
-    }
-    driver.check(status, kernel);
+    const std::size_t program =
+        Source::program_of(kernel, loaded_.handles.size());
+    driver.check(driver.cuModuleGetFunction(
+                     &found.function, loaded_.handles.at(program), kernel),
+                 kernel);
     if (std::string_view(kernel) == "accumulate")
         found.shared_bytes = unsigned(image_.shape.shared_bytes);
     if (found.shared_bytes > common_shared)

@@ -4,6 +4,7 @@
 
 #include "compiler/backends/cuda/image/call.h"
 #include "formulas/diagnostic.h"
+#include "runtime/cuda/capture.h"
 
 #include <algorithm>
 #include <bit>
@@ -145,14 +146,10 @@ Grid Run::merging(std::int64_t results, std::int64_t states) {
     return striding(results, call_.lanes);
 }
 
-/// The memory is pageable, so that it is copied away when the call returns.
 void Run::copy(char* to, const void* from, std::size_t bytes,
                const char* what) {
-    if (bytes == 0)
-        return;
-    const CUdeviceptr pointer(reinterpret_cast<std::uintptr_t>(to));
-    driver().check(driver().cuMemcpyHtoDAsync(pointer, from, bytes, stream_),
-                   what);
+    copy_to_device(driver(), CUdeviceptr(reinterpret_cast<std::uintptr_t>(to)),
+                   from, bytes, stream_, what);
 }
 
 void Run::fill_operands(std::span<const DeviceOperand> operands) {

@@ -4,6 +4,7 @@
 #include "runtime/cuda/transfer.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/cuda/capture.h"
 
 #include <algorithm>
 #include <string>
@@ -70,6 +71,7 @@ Transfer::Slot::~Slot() {
 char* Transfer::Slot::memory() {
     if (memory_)
         return memory_;
+    const BesideCaptures beside(device_.driver());
     void* memory = nullptr;
     const CUresult status =
         device_.driver().cuMemHostAlloc(&memory, slot_bytes, 0);

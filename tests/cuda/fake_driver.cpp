@@ -3,10 +3,14 @@
 //
 // What is queued on a stream that the driver made waits until somebody waits
 // for it, and no other stream's work is done before it has to be: what relies
-// on an order that no event enforces goes wrong. Other streams work at once.
+// on an order that no event enforces goes wrong. Other streams work at once,
+// but for those that are captured: their work is the graph's, which may be
+// launched more than once, and reads the host's memory each time.
 
 #include "tests/cuda/fake_driver.h"
 #include "compiler/backends/cuda/image/call.h"
+#include "compiler/backends/cuda/image/gather.h"
+#include "tests/cuda/fake_graph.h"
 #include "tests/cuda/fake_image.h"
 
 #include <chrono>
@@ -18,16 +22,20 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <dlfcn.h>
 #include <unistd.h>
 
+using fake::graph, fake::is_forbidden, fake::mutex;
+
 namespace {
 
 constexpr int success = 0, invalid = 1, out_of_memory = 2, deinitialised = 4,
               no_device = 100, no_binary = 209, invalid_image = 200,
-              not_found = 500, invalid_handle = 400, launch_failed = 719;
+              not_found = 500, invalid_handle = 400, launch_failed = 719,
+              capture_unsupported = 900, capture_implicit = 906;
 
 struct FakeModule {
     void* library;
@@ -38,13 +46,6 @@ std::map<std::uint64_t, std::size_t>& sizes() {
     static std::map<std::uint64_t, std::size_t> all;
     return all;
 }
-
-/// Held by whoever does something: kernels run one at a time.
-std::recursive_mutex& mutex() {
-    static std::recursive_mutex of_all;
-    return of_all;
-}
-#define LOCKED const std::lock_guard<std::recursive_mutex> locked(mutex())
 
 struct FakeStream {
     std::vector<std::function<int()>> queued;
@@ -76,8 +77,14 @@ bool is_pinned(const void* address) {
                    static_cast<const char*>(*std::prev(next)) <
                (8 << 20);
 }
-/// Now, or when the stream is waited for.
+bool is_captured(void* stream);
+
+/// Now, when the stream is waited for, or when its graph is launched.
 int queue(void* stream, std::function<int()> work) {
+    if (is_captured(stream)) {
+        graph().nodes.push_back(std::move(work));
+        return success;
+    }
     if (!streams().contains(stream))
         return work();
     static_cast<FakeStream*>(stream)->queued.push_back(std::move(work));
@@ -99,6 +106,33 @@ extern "C" {
 
 FakeDriver tilefold_fake_driver;
 
+} // extern "C"
+
+namespace {
+
+bool is_captured(void* stream) {
+    return tilefold_fake_driver.captures && stream &&
+           !streams().contains(stream);
+}
+
+void free_memory(std::uint64_t pointer) {
+    auto* memory = reinterpret_cast<void*>(pointer);
+    tilefold_fake_driver.used -= (long long)sizes()[pointer];
+    std::memset(memory, 0xff, sizes()[pointer]);
+    sizes().erase(pointer);
+    std::free(memory);
+}
+
+/// Bytes of a kernel's one argument, by function: a call unless it says so.
+std::map<const void*, std::size_t>& argument_bytes() {
+    static std::map<const void*, std::size_t> all;
+    return all;
+}
+
+} // namespace
+
+extern "C" {
+
 /// A number of FakeDriver by its name; null where there is none.
 static long long* number_of(const char* name) {
     FakeDriver& driver = tilefold_fake_driver;
@@ -118,6 +152,10 @@ static long long* number_of(const char* name) {
         {"refuses_pinned", &driver.refuses_pinned},
         {"skips", &driver.skips},
         {"pinned", &driver.pinned},
+        {"captures", &driver.captures},
+        {"kernels_not_found", &driver.kernels_not_found},
+        {"refused", &driver.refused},
+        {"kept", &driver.kept},
     };
     const auto found = numbers.find(name);
     return found == numbers.end() ? nullptr : found->second;
@@ -137,9 +175,11 @@ long long tilefold_fake_stream() {
 void tilefold_fake_reset() {
     const long long used = tilefold_fake_driver.used;
     const long long pinned = tilefold_fake_driver.pinned;
+    const long long kept = tilefold_fake_driver.kept;
     tilefold_fake_driver = FakeDriver();
     tilefold_fake_driver.used = used;
     tilefold_fake_driver.pinned = pinned;
+    tilefold_fake_driver.kept = kept;
 }
 
 /// A library of the host, by a file of its own: the linker takes two of one
@@ -214,6 +254,8 @@ int cuCtxPopCurrent(void** context) {
 }
 int cuModuleLoadData(FakeModule** module, const void* image) {
     LOCKED;
+    if (is_forbidden())
+        return capture_unsupported;
     if (tilefold_fake_driver.refuses_images)
         return no_binary;
     if (tilefold_fake_driver.invalid_images > 0) {
@@ -237,8 +279,15 @@ int cuModuleUnload(FakeModule* module) {
     return success;
 }
 int cuModuleGetFunction(void** function, FakeModule* module, const char* name) {
+    LOCKED;
     *function = dlsym(module->library, (module->prefix + name).c_str());
-    return *function ? success : not_found;
+    if (!*function) {
+        ++tilefold_fake_driver.kernels_not_found;
+        return not_found;
+    }
+    if (std::strcmp(name, "gather") == 0)
+        argument_bytes()[*function] = sizeof(tilefold::cuda::GatherCall);
+    return success;
 }
 int cuFuncSetAttribute(void*, int attribute, int bytes) {
     constexpr int most_dynamic_shared = 8;
@@ -278,12 +327,20 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned,
                    ? launch_failed
                    : success;
     };
-    if (!streams().contains(stream))
+    if (!streams().contains(stream) && !is_captured(stream))
         return launch(arguments[0]);
-    const auto call = *static_cast<const tilefold::cuda::Call*>(arguments[0]);
-    return queue(stream, [launch, call] { return launch(&call); });
+    const auto found = argument_bytes().find(function);
+    const std::size_t bytes = found == argument_bytes().end()
+                                  ? sizeof(tilefold::cuda::Call)
+                                  : found->second;
+    const auto* first = static_cast<const char*>(arguments[0]);
+    return queue(stream, [launch, call = std::vector(first, first + bytes)] {
+        return launch(call.data());
+    });
 }
 int cuMemPoolCreate(void** pool, const void*) {
+    if (is_forbidden())
+        return capture_unsupported;
     *pool = &tilefold_fake_driver;
     return success;
 }
@@ -313,17 +370,23 @@ int cuMemAllocFromPoolAsync(std::uint64_t* pointer, std::size_t bytes, void*,
 }
 int cuMemFreeAsync(std::uint64_t pointer, void* stream) {
     LOCKED;
+    if (is_captured(stream)) {
+        graph().at_end.push_back([pointer] { free_memory(pointer); });
+        return queue(stream, [pointer] {
+            std::memset(reinterpret_cast<void*>(pointer), 0xff,
+                        sizes()[pointer]);
+            return success;
+        });
+    }
     return queue(stream, [pointer] {
-        auto* memory = reinterpret_cast<void*>(pointer);
-        tilefold_fake_driver.used -= (long long)sizes()[pointer];
-        std::memset(memory, 0xff, sizes()[pointer]);
-        sizes().erase(pointer);
-        std::free(memory);
+        free_memory(pointer);
         return success;
     });
 }
 int cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
     LOCKED;
+    if (is_forbidden())
+        return capture_unsupported;
     if (tilefold_fake_driver.refuses_pinned)
         return out_of_memory;
     *memory = std::malloc(bytes);
@@ -338,12 +401,13 @@ int cuMemFreeHost(void* memory) {
     std::free(memory);
     return success;
 }
-/// Pinned memory is read when its turn comes, other memory at once.
+/// Pinned memory is read when its turn comes, and so is what a graph copies;
+/// other memory at once.
 int cuMemcpyHtoDAsync(std::uint64_t to, const void* from, std::size_t bytes,
                       void* stream) {
     LOCKED;
     auto* memory = reinterpret_cast<void*>(to);
-    if (is_pinned(from))
+    if (is_pinned(from) || is_captured(stream))
         return queue(stream, [memory, from, bytes] {
             std::memcpy(memory, from, bytes);
             return success;
@@ -414,10 +478,26 @@ int cuStreamWaitEvent(void* stream, const FakeEvent* event, unsigned) {
 int cuStreamSynchronize(void* stream) {
     LOCKED;
     ++tilefold_fake_driver.waits;
+    if (is_captured(stream)) {
+        ++tilefold_fake_driver.refused;
+        return capture_unsupported;
+    }
     if (!streams().contains(stream))
         return success;
     auto* queued = static_cast<FakeStream*>(stream);
     return queued->finish(queued->queued.size());
+}
+
+/// In the form that a driver of CUDA 12.0 gives out.
+int cuStreamGetCaptureInfo(void* stream, int* status, std::uint64_t*, void** of,
+                           const void**, std::size_t*) {
+    LOCKED;
+    if (!stream && tilefold_fake_driver.captures)
+        return capture_implicit;
+    *status = is_captured(stream);
+    if (*status)
+        *of = &graph();
+    return success;
 }
 
 // What programs call by these names, without cuGetProcAddress.

@@ -12,15 +12,21 @@ struct FakeDriver {
     long long refuses_pinned = 0; ///< memory of the host
     long long skips = 0;          ///< whether kernels do nothing
     long long gone = 0;           ///< whether it has ended, with its process
-    const char* missing = "";     ///< an entry point that it does not have
-    long long order = 0;          ///< of a block's threads
+    /// Whether streams that others made are captured into a graph: what is
+    /// queued on one waits until the graph is launched.
+    long long captures = 0;
+    const char* missing = ""; ///< an entry point that it does not have
+    long long order = 0;      ///< of a block's threads
     // What it saw.
     long long initialised = 0; ///< calls of cuInit
     long long used = 0;
     long long pinned = 0; ///< blocks of the host's memory
     int contexts = 0;     ///< pushed and not popped
     long long launches = 0, loads = 0, waits = 0;
-    unsigned largest_grid = 0;    ///< its blocks in x
+    long long kernels_not_found = 0; ///< of modules that were asked for them
+    long long refused = 0;     ///< calls that a capture forbids: they broke it
+    long long kept = 0;        ///< objects that graphs hold
+    unsigned largest_grid = 0; ///< its blocks in x
     int most_shared = 99 * 1024;  ///< that a block may ask for
     int shared = 48 * 1024;       ///< that one may have
     const void* stream = nullptr; ///< of the last launch

@@ -19,6 +19,18 @@ inline FakeDriver& fake() {
     return *static_cast<FakeDriver*>(dlsym(library, "tilefold_fake_driver"));
 }
 
+/// Launches the graph that was captured; a status.
+inline int replay() {
+    static void* library = dlopen(TILEFOLD_FAKE_DRIVER, RTLD_NOW);
+    return reinterpret_cast<int (*)()>(
+        dlsym(library, "tilefold_fake_replay"))();
+}
+inline void destroy_graph() {
+    static void* library = dlopen(TILEFOLD_FAKE_DRIVER, RTLD_NOW);
+    reinterpret_cast<void (*)()>(
+        dlsym(library, "tilefold_fake_destroy_graph"))();
+}
+
 /// A formula compiled for the host, as an image that the fake driver loads.
 class Loaded {
 public:

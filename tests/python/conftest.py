@@ -163,4 +163,5 @@ def driver():
     driver = fake_gpu.Driver()
     driver.reset()
     yield driver
+    assert driver.kernels_not_found == 0
     driver.reset()

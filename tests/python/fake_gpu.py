@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from pathlib import Path
 
@@ -44,6 +45,25 @@ class Driver:
     def stream(self) -> int:
         """Of the last launch."""
         return self._library.tilefold_fake_stream()
+
+    @contextlib.contextmanager
+    def capture(self):
+        """What is queued meanwhile on the libraries' streams waits.
+
+        It is what `replay` runs, until `destroy_graph`.
+        """
+        self.captures = 1
+        try:
+            yield
+        finally:
+            self.captures = 0
+
+    def replay(self) -> None:
+        """Launch the graph that was captured."""
+        assert self._library.tilefold_fake_replay() == 0
+
+    def destroy_graph(self) -> None:
+        self._library.tilefold_fake_destroy_graph()
 
     def reset(self) -> None:
         """A card of its own again."""

@@ -178,6 +178,56 @@ def test_kernels_of_tensors(points):
     )
 
 
+def test_jax_in_jax_out(points):
+    jax = pytest.importorskip("jax")
+    x, y = jax.numpy.asarray(points.x), jax.numpy.asarray(points.y)
+    text = "sum_j exp(-|x_i - y_j|²)"
+    f = tilefold.compile(text)
+    wanted = f(x=np.asarray(x), y=np.asarray(y))
+    on_both = [
+        f(x=x, y=y),
+        f(x=np.asarray(x), y=y),
+        f.bind(x=x, y=y)(),
+        tilefold.kernel("exp(-|x_i - y_j|²)", x=x, y=y).sum(1),
+    ]
+    for found in on_both:
+        assert isinstance(found, jax.Array)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+    total = tilefold.reduce("sum_ij |x_i - y_j|", x=x, y=y)
+    assert isinstance(total, jax.Array)
+    assert total.shape == ()
+    places = tilefold.reduce("argmin_j |x_i - y_j|", x=x, y=y)
+    assert places.dtype == jax.dtypes.canonicalize_dtype("int64")
+    gradients = f.grad(["x", "y"])(x=x, y=y, grad=np.ones(len(x), "f4"))
+    assert all(isinstance(each, jax.Array) for each in gradients)
+    solved = tilefold.kernel("exp(-|x_i - x_j|²)", x=x).solve(wanted, ridge=1)
+    assert isinstance(solved, jax.Array)
+    with pytest.raises(tilefold.ArgumentError, match="'y' belongs to torch"):
+        f(x=x, y=torch.tensor(points.y))
+
+
+def test_an_array_of_jax_never_changes():
+    """A bound formula writes to the same memory each time."""
+    jax = pytest.importorskip("jax")
+    x, y = jax.numpy.ones((64, 3)), np.zeros((64, 3), np.float32)
+    f = tilefold.compile("sum_j |x_i - y_j|²")
+    bound = f.bind(x=x, y=y)
+    found = []
+    for k in range(3):
+        y[...] = k
+        found.append(bound())
+        np.testing.assert_array_equal(bound.out, found[-1])
+    assert [float(each[5]) for each in found] == [192, 0, 192]
+    kept = jax.numpy.zeros(64)
+    for write in (f, f.bind):
+        with pytest.raises(tilefold.ArgumentError, match="'out' is read-only"):
+            write(x=x, y=y, out=kept)
+    assert not kept.any()
+    out = np.empty(64, np.float32)
+    assert f(x=x, y=y, out=out) is out
+
+
 def test_empty_tensors():
     out = tilefold.reduce(
         "sum_j x_i·y_j", x=torch.zeros(3, 2), y=torch.zeros(0, 2)

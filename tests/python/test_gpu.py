@@ -2,6 +2,7 @@
 # fake driver runs what a fake compiler makes of the emitted CUDA C++.
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -462,6 +463,66 @@ def test_arrays_of_no_library_give_a_device_array(gpu_session, driver):
     agree([fake_gpu.numpy(out)], [(X @ X.T).sum(1)])
     again = tilefold.reduce("sum_i z_i", z=out, session=gpu_session)
     agree([fake_gpu.numpy(again)], [np.float32((X @ X.T).sum())])
+
+
+@pytest.mark.parametrize("session", ["new", "used"])
+@pytest.mark.parametrize("what", ["a sum", "a gradient", "a batch sum"])
+def test_a_captured_call_runs_when_its_graph_is_launched(
+    session, what, driver, gpu_session
+):
+    """It reads arrays anew each time, but numbers as they were."""
+    if session == "new":  # the driver is opened, and code loaded, meanwhile
+        gpu_session = tilefold.Session(fake_gpu.settings())
+    here = {"x": np.stack([X, 2 * X]), "y": Y, "b": B.copy()}
+    grad = numbers(2, 50, seed=9)
+    there = {name: fake_gpu.Array(value) for name, value in here.items()}
+
+    def run(session, arrays, grad, **numbers):
+        formula = tilefold.compile(GAUSSIAN, session=session)
+        if what == "a gradient":
+            return formula.grad("x")(arrays, grad=grad, **numbers)
+        axis = 0 if what == "a batch sum" else None
+        return formula(arrays, sum_batch=axis, **numbers)
+
+    queue = functools.partial(run, gpu_session, there, fake_gpu.Array(grad))
+    if session == "used":
+        queue(l=2)
+    with driver.capture():
+        out = queue(l=0.5)
+    assert driver.refused == 0
+    assert driver.kept > 0
+    queue(l=2)  # its numbers lie where those of the captured call were
+    for scale in (1, -3):
+        here["b"][...] = scale * B
+        driver.replay()
+        agree([fake_gpu.numpy(out)], [run(None, here, grad, l=0.5)], 1e-5)
+    driver.destroy_graph()
+    assert driver.kept == 0
+
+
+def test_arrays_of_the_host_do_not_break_a_capture(driver):
+    """They are computed at once, on streams of their own."""
+    session = tilefold.Session(fake_gpu.settings(devices="cuda:0"))
+    with driver.capture():
+        found = tilefold.reduce("sum_j x_i·x_j", x=X, session=session)
+    assert driver.refused == 0
+    agree([found], [(X @ X.T).sum(1)])
+
+
+@pytest.mark.usefixtures("driver")
+def test_numpy_does_not_take_a_result_on_a_device(gpu_session):
+    """It would make an array of one object."""
+    x = fake_gpu.Alone(X)
+    out = tilefold.reduce("sum_j x_i·x_j", x=x, session=gpu_session)
+    message = (
+        r"a DeviceArray is on cuda:0, where NumPy has no arrays\n"
+        r"take it by torch\.from_dlpack\(result\) or cupy"
+    )
+    for take in (np.asarray, np.array, lambda each: np.ones(50) + each):
+        with pytest.raises(tilefold.ArgumentError, match=message) as caught:
+            take(out)
+        assert isinstance(caught.value, TypeError)
+        assert caught.value.code == "DeviceArrayNotHost"
 
 
 def test_memory_of_results_is_given_back(gpu_session, driver):

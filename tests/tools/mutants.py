@@ -80,6 +80,14 @@ MUTANTS = [
         "HostRun*",
     ),
     Mutant(
+        "a graph reads numbers that went with their call",
+        "runtime/cuda/capture.cpp",
+        "        from = kept_by(graph, driver, from, bytes, what);\n",
+        "        kept_by(graph, driver, from, bytes, what);\n",
+        "test_cuda",
+        "FakeDriver*",
+    ),
+    Mutant(
         "a piece of columns meets the first segment",
         "runtime/cuda/run.cpp",
         "call_.first_segment = columns.first / call_.segment;",

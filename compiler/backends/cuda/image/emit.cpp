@@ -219,6 +219,12 @@ std::vector<SourceProgram> Source::programs() const {
     return programs;
 }
 
+std::size_t Source::program_of(std::string_view kernel, std::size_t programs) {
+    constexpr std::string_view of_ends[] = {"prepare", "finish",
+                                            "merge_states"};
+    return std::ranges::count(of_ends, kernel) ? programs - 1 : 0;
+}
+
 Emitted emit(const LoweredKernel& kernel) {
     Emitted emitted;
     Source& source = emitted.source;

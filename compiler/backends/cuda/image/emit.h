@@ -6,8 +6,10 @@
 #include "compiler/ir/ir.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tilefold::cuda {
@@ -34,6 +36,10 @@ struct Source {
     /// Returns the source as one or two programs, which compile beside each
     /// other.
     std::vector<SourceProgram> programs() const;
+    /// Returns which of so many programs has a kernel: the first one those over
+    /// pairs, the last one those before and after.
+    static std::size_t program_of(std::string_view kernel,
+                                  std::size_t programs);
 
 private:
     std::string common() const { return functions + frame + formula + tasks; }

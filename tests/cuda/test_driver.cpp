@@ -1,6 +1,7 @@
 // tests/cuda/test_driver.cpp - the launch code against a fake driver: what
 // kernels are given, in which order, and every way in which it fails.
 
+#include "compiler/backends/cuda/plan/plan_segments.h"
 #include "runtime/cuda/run.h"
 #include "tests/compiler/support.h"
 #include "tests/cuda/loaded.h"
@@ -102,6 +103,53 @@ TEST_F(FakeDriverTest, SumsOverColumnsOnTheCallersStream) {
                        b_[std::size_t(40 * j + e)];
             EXPECT_NEAR(out_[std::size_t(40 * i + e)], sum, 2e-6 * sum + 1e-9);
         }
+}
+
+/// A stream is captured, and the graph is launched once what was there at the
+/// capture has gone: it reads arrays anew, but numbers as they were.
+TEST_F(FakeDriverTest, ACapturedCallRunsWhenItsGraphIsLaunched) {
+    const Loaded loaded("sum_j exp(-|x_i - y_j|²/2l²) b_j",
+                        "x f32[3], y f32[3], b f32, l f64");
+    const Loaded other("sum_j |x_i - y_j|", "x f32[3], y f32[3]");
+    auto* stream = reinterpret_cast<CUstream>(this);
+    const double length = l_;
+    {
+        const cuda::Module module(device_, loaded.image());
+        fake().captures = 1;
+        cuda::run(module, job_of(loaded), stream);
+        EXPECT_TRUE(std::isnan(out_[0]));
+        const cuda::Module late(device_, other.image());
+        const cuda::Device opened(driver_, 0);
+        cuda::run(late, job_of(other), nullptr);
+        fake().captures = 0;
+        EXPECT_EQ(fake().refused, 0) << "loading broke the capture";
+        l_ = 5;
+        cuda::run(module, job_of(loaded), nullptr);
+        for (const float scale : {1.f, 3.f}) {
+            b_[0] = scale;
+            ASSERT_EQ(replay(), 0);
+            double sum = 0;
+            for (std::int64_t j = 0; j < columns; ++j)
+                sum += weight(&x_[0], &y_[std::size_t(3 * j)], length) *
+                       b_[std::size_t(j)];
+            EXPECT_NEAR(out_[0], sum, 2e-6 * sum);
+        }
+        EXPECT_EQ(fake().kept, 1) << "the numbers";
+    }
+    destroy_graph();
+    EXPECT_EQ(fake().kept, 0);
+}
+
+/// Kernels of two programs, of which each is asked for its own.
+TEST_F(FakeDriverTest, AsksTheProgramThatHasAKernel) {
+    const Loaded loops("sum_ij exp(-|x_i - y_j|²)", "x f32[3], y f32[3]");
+    cuda::Image image = loops.image();
+    image.codes.push_back(image.codes[0]);
+    const cuda::Module module(device_, image);
+    EXPECT_EQ(fake().kernels_not_found, 0);
+    const char* const absent[] = {"absent"};
+    EXPECT_THROW(cuda::Module(device_, image, absent), Error);
+    EXPECT_EQ(fake().kernels_not_found, 1) << "the other was asked, too";
 }
 
 TEST_F(FakeDriverTest, FoldsRows) {
@@ -300,21 +348,48 @@ TEST(CudaSegments, AreAFunctionOfSizesAlone) {
     const auto count = [&](std::int64_t rows, std::int64_t columns) {
         return cuda::segments_of(plan, rows, 1, columns).count;
     };
-    EXPECT_EQ(count(4000 * 512, 1'000'000), 1);
     EXPECT_EQ(count(1, 1'000'000), 64);
     EXPECT_EQ(count(1, 100), 1);
     EXPECT_EQ(count(0, 0), 1);
-    EXPECT_EQ(count(500 * 512, 1'000'000), 5);
-    EXPECT_EQ(cuda::segments_of(plan, 1, 500, 1'000'000).count, 5);
     EXPECT_EQ(cuda::segments_of(plan, 1, 1, 100).columns, 128);
     // Where there are few tasks, a segment is a tile.
     EXPECT_EQ(count(4 * 512, 4096), 32);
+    EXPECT_EQ(cuda::segments_of(plan, 1, 500, 1'000'000).count,
+              count(500 * 512, 1'000'000));
     plan.lanes = cuda::Lanes::Columns; // blocks of 4 rows
     plan.tile_columns = 1024;
     EXPECT_EQ(count(1000, 1000), 1);
     EXPECT_EQ(count(1, 10'000'000), 1024);
     EXPECT_EQ(count(16, 10'000'000), 256);
     EXPECT_EQ(count(1, 10'000), 10);
+}
+
+// 132 multiprocessors hold a block or more each: the last round of blocks is to
+// leave few of them idle, and states are to cost little.
+TEST(CudaSegments, FillACardAndAreFew) {
+    cuda::Plan plan;
+    plan.resident = 1;
+    const auto count = [&](std::int64_t blocks, std::int64_t tiles,
+                           std::int32_t state_columns) {
+        plan.state_columns = state_columns;
+        return cuda::segment_count(plan, blocks, tiles);
+    };
+    EXPECT_EQ(count(132, 1000, 10), 1);
+    EXPECT_EQ(count(66, 1000, 10), 2);
+    EXPECT_EQ(count(64, 256, 300), 2);
+    EXPECT_EQ(count(44, 1000, 10), 3);
+    // A round and a bit is cut until little of the last round is idle: of a
+    // state that costs much, less often.
+    EXPECT_GT(count(140, 10'000, 10), 10);
+    EXPECT_LT(count(140, 10'000, 100'000), 6);
+    // Many rounds need no cut.
+    EXPECT_EQ(count(132'000, 100, 1000), 1);
+    // Where columns are many, a tenth of a card is idle at the most.
+    for (std::int64_t blocks = 4; blocks < 2000; blocks += 37) {
+        const std::int64_t segments = count(blocks, 100'000, 10);
+        const double rounds = double(blocks * segments) / 132;
+        EXPECT_LE(std::ceil(rounds) / rounds, 1.1) << blocks;
+    }
 }
 
 } // namespace

@@ -73,10 +73,10 @@ def test_explain_tells_what_a_tolerance_changes(capsys):
     words = ["explain", "--gpu", GAUSSIAN, "x=float32[9,64]", "y=float32[9,64]"]
     words += ["b=float32[9]", "l=1"]
     assert cli.main(words) == 0
-    assert " multiply=fma chunk=16 expands=0\n" in capsys.readouterr().out
+    assert " multiply=fma chunk=16 expands=0 " in capsys.readouterr().out
     assert cli.main([*words, "--tolerance", "1e-6"]) == 0
     text = capsys.readouterr().out
-    assert " multiply=tf32x3 chunk=16 expands=1\n" in text
+    assert " multiply=tf32x3 chunk=16 expands=1 " in text
     assert "on tensor cores: an error of |x| |y| of 1e-07\n" in text
     assert "are |x|² + |y|² - 2 x·y of centred points\n" in text
     assert ", 6.0 of tensor cores)" in text

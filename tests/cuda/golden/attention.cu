@@ -1,5 +1,5 @@
 // softmax_j(q_i·k_j/√64, v_j)
-// threads=256 rows_per_thread=1 tile_columns=64 columns_unrolled=4 width_block=8 multiply=f16 chunk=64 expands=0 weight_parts=2 value_parts=1 warp_tiles=2 halves=1 copies=1
+// threads=256 rows_per_thread=1 tile_columns=64 columns_unrolled=4 width_block=8 multiply=f16 chunk=64 expands=0 weight_parts=2 value_parts=1 warp_tiles=2 halves=1 copies=1 resident=1 state_columns=56
 constexpr int threads = 256;
 constexpr int rows_per_thread = 1;
 constexpr int tile_columns = 64;

@@ -1,5 +1,5 @@
 // sum_j where(j <= i and |x_i-y_j| < r, q_i·k_j, 0)
-// threads=64 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1
+// threads=64 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1 resident=7 state_columns=20
 constexpr int threads = 64;
 constexpr int rows_per_thread = 8;
 constexpr int tile_columns = 128;

@@ -1,5 +1,5 @@
 // fold_j(a_i b_j, [0, inf], add, join) with add(s, f) = [s[0] + f, min(s[1], f)], join(s, t) = [s[0] + t[0], min(s[1], t[1])]
-// threads=64 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1
+// threads=64 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1 resident=12 state_columns=24
 constexpr int threads = 64;
 constexpr int rows_per_thread = 8;
 constexpr int tile_columns = 128;

@@ -1,5 +1,5 @@
 // exp(-|x_i - y_j|²/2l²)
-// threads=128 rows_per_thread=16 tile_columns=128 columns_unrolled=4 width_block=1
+// threads=128 rows_per_thread=16 tile_columns=128 columns_unrolled=4 width_block=1 resident=6 state_columns=16
 constexpr int threads = 128;
 constexpr int rows_per_thread = 16;
 constexpr int tile_columns = 128;

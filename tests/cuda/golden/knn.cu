@@ -1,9 +1,9 @@
 // argkmin_j(|x_i - y_j|², 10)
-// threads=64 rows_per_thread=2 tile_columns=128 columns_unrolled=8 width_block=1
+// threads=64 rows_per_thread=2 tile_columns=128 columns_unrolled=1 width_block=1 resident=13 state_columns=2596
 constexpr int threads = 64;
 constexpr int rows_per_thread = 2;
 constexpr int tile_columns = 128;
-constexpr int columns_unrolled = 8;
+constexpr int columns_unrolled = 1;
 constexpr int block_rows = 128;
 constexpr int shared_bytes = 2360;
 constexpr int folds_rows = 0;
@@ -98,7 +98,7 @@ add(const Constants& constants, const Row& row, const Column& column, int k,
         sqdist_2 = fma(difference, difference, sqdist_2);
     }
     const float x = sqdist_2;
-    if (sorts_before(x, partial.value[9]) || partial.column[9] == no_column) {
+    if (!(partial.value[9] <= x)) {
         sink(partial.value, partial.column, x, k);
         partial.changed = true;
     }
@@ -128,7 +128,7 @@ fold(const Constants& constants, const Partial& partial, long long first,
 // `from` covers later columns.
 static __device__ __forceinline__ void
 merge(const Constants& constants, const State& from, State& state) {
-    #pragma unroll
+    #pragma unroll 1
     for (int c = 0; c < 10; ++c) {
         insert(state.value, state.index, from.value[c], from.index[c]);
     }

@@ -1,5 +1,5 @@
 // argmin_j |x_i - y_j|²
-// threads=64 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1
+// threads=64 rows_per_thread=8 tile_columns=128 columns_unrolled=1 width_block=1 resident=10 state_columns=24
 constexpr int threads = 64;
 constexpr int rows_per_thread = 8;
 constexpr int tile_columns = 128;

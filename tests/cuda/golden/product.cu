@@ -1,5 +1,5 @@
 // sum_j exp(-|x_i - y_j|²/2l²) b_j
-// threads=128 rows_per_thread=1 tile_columns=64 columns_unrolled=4 width_block=1 multiply=fma chunk=16 expands=0
+// threads=128 rows_per_thread=1 tile_columns=64 columns_unrolled=4 width_block=1 multiply=fma chunk=16 expands=0 resident=4 state_columns=20
 constexpr int threads = 128;
 constexpr int rows_per_thread = 1;
 constexpr int tile_columns = 64;

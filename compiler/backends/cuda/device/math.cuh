@@ -121,43 +121,47 @@ static __device__ __forceinline__ bool sorts_before(T a, T b) {
     return a < b || (is_nan(b) && !is_nan(a));
 }
 
-/// An empty place of a tile's list.
+/// An empty place of a tile's list, whose value is NaN.
 constexpr int no_column = -2147483647 - 1;
 
-/// Puts x where it belongs among the K smallest, below its equals.
+/// Puts x and `at` into the first place k of which before(k) says that x comes
+/// before what it holds, and what was there one place down, as all after it.
+/// Without a branch: lanes that have something for their lists would otherwise
+/// go through the places one after the other.
+template <class T, class Index, int K, class Before>
+static __device__ __forceinline__ void
+shift_in(T (&value)[K], Index (&index)[K], T x, Index at, Before before) {
+    bool here = before(K - 1);
+#pragma unroll
+    for (int k = K - 1; k > 0; --k) { // what is above has not moved yet
+        const bool above = before(k - 1);
+        value[k] = above ? value[k - 1] : here ? x : value[k];
+        index[k] = above ? index[k - 1] : here ? at : index[k];
+        here = above;
+    }
+    value[0] = here ? x : value[0];
+    index[0] = here ? at : index[0];
+}
+
+/// Puts x where it belongs among the K smallest, below its equals. A number
+/// comes before NaN and empty places, NaN before empty ones.
 template <class T, int K>
 static __device__ __forceinline__ void sink(T (&value)[K], int (&column)[K],
                                             T x, int at) {
-    T held = x;
-#pragma unroll
-    for (int k = 0; k < K; ++k) {
-        if (column[k] == no_column || sorts_before(x, value[k])) {
-            const T below = value[k];
-            const int below_at = column[k];
-            value[k] = held;
-            column[k] = at;
-            held = below;
-            at = below_at;
-        }
-    }
+    if (!is_nan(x))
+        shift_in(value, column, x, at,
+                 [&](int k) { return !(value[k] <= x); });
+    else if (column[K - 1] == no_column)
+        shift_in(value, column, x, at,
+                 [&](int k) { return column[k] == no_column; });
 }
 
 /// The same of an index that need not come last.
 template <int K>
 static __device__ __forceinline__ void
 insert(double (&value)[K], long long (&index)[K], double x, long long at) {
-#pragma unroll
-    for (int k = 0; k < K; ++k) {
-        const bool first =
-            sorts_before(x, value[k]) ||
-            (same(x, value[k]) && comes_before(at, index[k]));
-        if (first) {
-            const double below = value[k];
-            const long long below_at = index[k];
-            value[k] = x;
-            index[k] = at;
-            x = below;
-            at = below_at;
-        }
-    }
+    shift_in(value, index, x, at, [&](int k) {
+        return sorts_before(x, value[k]) |
+               (same(x, value[k]) & comes_before(at, index[k]));
+    });
 }

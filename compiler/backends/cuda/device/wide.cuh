@@ -77,40 +77,87 @@ static __device__ __forceinline__ void begin_rows(Rows& rows) {
 /// larger.
 constexpr float weight_exponent = halves ? 15.0f : 0.0f;
 
-/// Scores to weights, relative to the largest score so far.
+/// The largest scores of the rows so far; their sums are relative to them then.
+// Loops over rows are inside those over columns, here and below: what is done
+// for one row hides the latency of another.
 static __device__ __forceinline__ void
-weigh_row(float (&score)[thread_columns], int r, Rows& rows) {
-    float maximum = rows.maximum[r];
+raise_maxima(const float (&score)[thread_rows][thread_columns], Rows& rows) {
+    float maximum[thread_rows];
+#pragma unroll
+    for (int r = 0; r < thread_rows; ++r)
+        maximum[r] = rows.maximum[r];
 #pragma unroll
     for (int c = 0; c < thread_columns; ++c)
-        maximum = larger(maximum, score[c]);
+#pragma unroll
+        for (int r = 0; r < thread_rows; ++r)
+            maximum[r] = larger(maximum[r], score[r][c]);
 #pragma unroll
     for (int apart = 1; apart < row_lanes; apart *= 2)
-        maximum = larger(maximum, of_lane(maximum, apart));
-    const float shrink = relative_weight(rows.maximum[r], maximum);
-    if (shrink != 1.0f) {
-        rows.weight[r] *= double(shrink);
+#pragma unroll
+        for (int r = 0; r < thread_rows; ++r)
+            maximum[r] = larger(maximum[r], of_lane(maximum[r], apart));
+    float shrink[thread_rows];
+    bool shrinks = false;
+#pragma unroll
+    for (int r = 0; r < thread_rows; ++r) {
+        shrink[r] = relative_weight(rows.maximum[r], maximum[r]);
+        shrinks |= shrink[r] != 1.0f;
+        rows.maximum[r] = maximum[r];
+    }
+    if (!shrinks)
+        return;
+#pragma unroll
+    for (int r = 0; r < thread_rows; ++r) {
+        rows.weight[r] *= double(shrink[r]);
 #pragma unroll
         for (int v = 0; v < value_columns; ++v)
-            rows.sum[r][v] *= shrink;
+            rows.sum[r][v] *= shrink[r];
     }
-    rows.maximum[r] = maximum;
-    float total = 0.0f;
-    if (maximum < infinity<float>() && maximum > -infinity<float>()) {
+}
+
+static __device__ __forceinline__ bool is_finite(float x) {
+    return x < infinity<float>() && x > -infinity<float>();
+}
+/// The weight of a score where the maximum is finite.
+static __device__ __forceinline__ float weight_below(float maximum,
+                                                     float score) {
+    return power_of_two(fma(1.44269504f, score - maximum, weight_exponent));
+}
+
+/// Scores to weights, relative to the largest scores so far.
+static __device__ __forceinline__ void
+weigh_rows(float (&score)[thread_rows][thread_columns], Rows& rows) {
+    raise_maxima(score, rows);
+    bool are_finite = true;
+#pragma unroll
+    for (int r = 0; r < thread_rows; ++r)
+        are_finite &= is_finite(rows.maximum[r]);
+    if (are_finite) {
 #pragma unroll
         for (int c = 0; c < thread_columns; ++c)
-            score[c] = power_of_two(
-                fma(1.44269504f, score[c] - maximum, weight_exponent));
+#pragma unroll
+            for (int r = 0; r < thread_rows; ++r)
+                score[r][c] = weight_below(rows.maximum[r], score[r][c]);
     } else {
 #pragma unroll
         for (int c = 0; c < thread_columns; ++c)
-            score[c] = relative_weight(score[c], maximum) *
-                       power_of_two(weight_exponent);
+#pragma unroll
+            for (int r = 0; r < thread_rows; ++r)
+                score[r][c] =
+                    is_finite(rows.maximum[r])
+                        ? weight_below(rows.maximum[r], score[r][c])
+                        : relative_weight(score[r][c], rows.maximum[r]) *
+                              power_of_two(weight_exponent);
     }
+    float total[thread_rows] = {};
 #pragma unroll
     for (int c = 0; c < thread_columns; ++c)
-        total += score[c];
-    rows.weight[r] += double(total);
+#pragma unroll
+        for (int r = 0; r < thread_rows; ++r)
+            total[r] += score[r][c];
+#pragma unroll
+    for (int r = 0; r < thread_rows; ++r)
+        rows.weight[r] += double(total[r]);
 }
 
 /// Adds the sums to those in memory.
@@ -192,7 +239,5 @@ weigh_tile(const Constants& constants, const Row (&row)[thread_rows],
     if (count < tile_columns)
         leave_out(count, score);
     if (is_softmax)
-#pragma unroll
-        for (int r = 0; r < thread_rows; ++r)
-            weigh_row(score[r], r, rows);
+        weigh_rows(score, rows);
 }

@@ -7,7 +7,7 @@ namespace tilefold::cuda {
 namespace {
 
 // A field that is added to one of them is added below.
-static_assert(sizeof(Shape) == 40 && sizeof(Plan) == 60);
+static_assert(sizeof(Shape) == 40 && sizeof(Plan) == 68);
 
 template <class Shape, class Visit>
 void visit_shape(Shape& shape, Visit visit) {
@@ -38,6 +38,8 @@ template <class Plan, class Visit> void visit_plan(Plan& plan, Visit visit) {
     visit("warp_tiles", plan.warp_tiles);
     visit("tiles_held", plan.tiles_held);
     visit("shared_bytes", plan.shared_bytes);
+    visit("resident", plan.resident);
+    visit("state_columns", plan.state_columns);
 }
 
 template <class Resources, class Visit>

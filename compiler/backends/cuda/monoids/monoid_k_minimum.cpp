@@ -42,8 +42,7 @@ public:
             return add_value(scene);
         Writer& writer = scene.writer;
         const Code least = writer.let("least", read(scene, 1, {}, real()));
-        const Code allowed = negated(less_equal(worst(scene), least));
-        writer.when(either(allowed, has_room(scene)),
+        writer.when(negated(less_equal(worst(scene), least)),
                     [&] { add_value(scene); });
     }
 
@@ -51,13 +50,17 @@ public:
         scene.writer.when(partial(scene, changed), [&] { write_back(scene); });
     }
 
+    /// Its loop is no longer once it is compiled: K insertions into K places
+    /// would take seconds to compile, and states are merged rarely.
     void merge(Scene& scene, const Code& from) override {
-        each_place(scene, [&](const Component& at) {
+        const auto insert = [&](const Code& c) {
+            const Component at{0, c};
             scene.writer.run("insert", {state_array(scene.state, smallest),
                                         state_array(scene.state, where),
                                         state(from, smallest, at),
                                         state(from, where, at)});
-        });
+        };
+        scene.writer.loop("c", k_, insert, 1);
     }
 
     Code result(Scene& scene, const Component& at, const Code&) override {
@@ -72,14 +75,12 @@ private:
     Code worst(Scene& scene) const {
         return partial(scene, value, {k_ - 1, {}});
     }
-    Code has_room(Scene& scene) const {
-        return equal(partial(scene, column, {k_ - 1, {}}),
-                     Code(Kind::Int, "no_column"));
-    }
+    /// One comparison lets nearly all pairs pass by. It is true where x or the
+    /// worst is NaN, as it is in an empty place; `sink` knows the rest.
     void add_value(Scene& scene) {
         Writer& writer = scene.writer;
         const Code x = writer.let("x", read(scene, 0, {}, real()));
-        writer.when(either(undercuts(x, worst(scene)), has_room(scene)), [&] {
+        writer.when(negated(less_equal(worst(scene), x)), [&] {
             writer.run("sink", {partial_array(scene, value),
                                 partial_array(scene, column), x, scene.column});
             writer.set(partial(scene, changed), number(Kind::Truth, 1));
@@ -109,9 +110,6 @@ private:
         });
     }
 
-    static Code undercuts(const Code& x, const Code& worst) {
-        return call(Kind::Truth, "sorts_before", {x, worst});
-    }
     void each_place(Scene& scene,
                     const std::function<void(Component)>& body) const {
         each_slot(scene, smallest, body);

@@ -4,10 +4,12 @@
 
 #include "compiler/backends/cuda/plan/plan_memory.h"
 #include "compiler/backends/cuda/plan/plan_rows.h"
+#include "compiler/backends/cuda/plan/plan_segments.h"
 #include "compiler/backends/cuda/plan/plan_tiles.h"
 #include "compiler/ir/queries.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tilefold::cuda {
 namespace {
@@ -55,6 +57,15 @@ Plan plan_of_many(const ir::Graph& graph, std::int32_t width_block,
     return tiles ? *tiles : plan_of_rows(graph, width_block);
 }
 
+/// With what decides into how many segments columns are cut.
+Plan with_segments(const ir::Graph& graph, Plan plan) {
+    const TileProducts by_tiles{.multiply = plan.multiply != Multiply::Alone,
+                                .widen = plan.is_wide()};
+    return with_segments(
+        std::move(plan),
+        place_registers(of_width(graph, plan.width_block), by_tiles));
+}
+
 } // namespace
 
 Plans choose_plans(const ir::Graph& graph, std::int32_t width_block,
@@ -64,7 +75,9 @@ Plans choose_plans(const ir::Graph& graph, std::int32_t width_block,
         return {plan_of_rows(graph, held), {}};
     if (is_of_points(graph))
         return {plan_of_points(graph, held), {}};
-    Plans plans{plan_of_many(graph, width_block, tolerance, tensor_cores), {}};
+    Plans plans{with_segments(graph, plan_of_many(graph, width_block, tolerance,
+                                                  tensor_cores)),
+                {}};
     if (ir::reduces(graph))
         plans.few = plan_of_columns(graph, held);
     return plans;
@@ -80,16 +93,16 @@ std::optional<Plan> leaner_plan(const ir::Graph& graph, const Plan& plan) {
         return std::nullopt;
     if (plan.multiply == Multiply::Alone && plan.rows_per_thread > 1) {
         leaner.rows_per_thread /= 2;
-        return leaner;
+        return with_segments(graph, leaner);
     }
     if (plan.multiply != Multiply::Alone && plan.threads > 128) {
         leaner.threads = 128; // which may have twice the registers
-        return leaner;
+        return with_segments(graph, leaner);
     }
     const bool is_exact = plan.multiply == Multiply::Fma && !plan.expands;
     if (!is_exact)
         return std::nullopt;
-    return plan_of_rows(graph, plan.width_block);
+    return with_segments(graph, plan_of_rows(graph, plan.width_block));
 }
 
 } // namespace tilefold::cuda

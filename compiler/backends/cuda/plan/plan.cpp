@@ -79,7 +79,11 @@ std::string print(const Plan& plan) {
                                  " " + entry("warp_tiles", plan.warp_tiles) +
                                  " " + entry("halves", plan.halves) + " " +
                                  entry("copies", plan.copies)
-                           : "");
+                           : "") +
+           (plan.lanes == Lanes::Rows
+                ? " " + entry("resident", plan.resident) + " " +
+                      entry("state_columns", plan.state_columns)
+                : "");
 }
 
 } // namespace tilefold::cuda

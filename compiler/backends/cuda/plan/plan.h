@@ -75,6 +75,10 @@ struct Plan {
     std::int32_t tiles_held = 64;
     /// A block of `accumulate` takes so much shared memory, or a little less.
     std::int32_t shared_bytes = 0;
+    /// So many of these blocks are expected to be in a multiprocessor.
+    std::int32_t resident = 8;
+    /// Another state of a row takes as long as so many columns do.
+    std::int32_t state_columns = 16;
 
     bool is_wide() const { return weight_parts > 0; }
     /// Whether warps compute tiles of pairs.

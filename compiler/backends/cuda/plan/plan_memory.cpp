@@ -2,6 +2,8 @@
 
 #include "compiler/backends/cuda/plan/plan_memory.h"
 
+#include "compiler/backends/cuda/sites/bounded.h"
+
 #include <algorithm>
 
 namespace tilefold::cuda {
@@ -13,6 +15,18 @@ std::int64_t words_of(const Record& record) {
 std::int64_t words_of_row(const Registers& registers) {
     return words_of(registers.row.record) + words_of(registers.partial) +
            words_of(registers.state);
+}
+
+bool has_lists(const Registers& registers) {
+    return std::ranges::any_of(
+        registers.reductions, [&](const LoweredReduction& reduction) {
+            return is_list(registers.graph[reduction.id]);
+        });
+}
+
+std::int64_t words_of_loop(const Registers& registers) {
+    return words_of_row(registers) -
+           (has_lists(registers) ? words_of(registers.state) : 0);
 }
 
 std::int64_t bytes_of_task(const Registers& registers) {

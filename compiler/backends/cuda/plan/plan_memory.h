@@ -19,6 +19,11 @@ constexpr std::int32_t most_accumulators = 32;
 std::int64_t words_of(const Record& record);
 /// Returns the words of a row, its partials and its states.
 std::int64_t words_of_row(const Registers& registers);
+/// Returns those of them that a loop over columns has in registers: the states
+/// of lists, which are read between tiles alone, are elsewhere.
+std::int64_t words_of_loop(const Registers& registers);
+/// Whether one of the reductions lists the K smallest.
+bool has_lists(const Registers& registers);
 
 // The functions below return bytes of shared memory.
 std::int64_t bytes_of_task(const Registers& registers);

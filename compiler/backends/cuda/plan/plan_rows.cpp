@@ -17,6 +17,10 @@ namespace {
 /// together. Eight rows of 16 components fit, in 245 registers of sm_90: 35.9
 /// instructions a pair; four would take 36.8.
 constexpr std::int64_t most_registers = 160;
+/// Of lists, whose states are elsewhere: two rows of 50 components fit. More
+/// rows would have more of the code that puts a value into a list.
+constexpr std::int64_t most_registers_of_lists = 148;
+constexpr std::int32_t most_rows_of_lists = 2;
 constexpr std::int32_t most_rows = 8;
 /// A thread has at most so many rows where pairs are chosen: tiles of a few
 /// hundred rows are common.
@@ -43,8 +47,9 @@ constexpr std::int64_t most_words_ahead = 4, most_words_held = 64;
 /// columns of its threads.
 constexpr std::int32_t rows_of_values = 16;
 constexpr std::int64_t registers_of_values = 40;
-/// A tile takes so many bytes, since three blocks fit beside each other.
-constexpr std::int64_t tile_bytes = 16 * 1024;
+/// A tile takes so many bytes, since three blocks fit beside each other; twice
+/// as many where each tile's lists are taken over into the rows'.
+constexpr std::int64_t tile_bytes = 16 * 1024, tile_bytes_of_lists = 32 * 1024;
 
 /// The pair term as it stands: a row is loaded for all columns of a thread.
 Plan plan_of_values(const Registers& registers) {
@@ -70,8 +75,14 @@ std::int32_t loaded_ahead(const ir::Graph& graph, Axes axis,
                                                                           : 1;
 }
 
-/// Returns how many columns of so many words are unrolled.
-std::int32_t columns_unrolled(std::int32_t rows, std::int64_t words) {
+/// Returns how many columns are unrolled. The code that puts a value into a
+/// list is long, and run by a few lanes here and there: more than one of a row
+/// do not fit a multiprocessor's instruction cache, which is five times slower
+/// (ten places, on an H200).
+std::int32_t columns_unrolled(std::int32_t rows, const Registers& registers) {
+    const std::int64_t words = words_of(registers.column.record);
+    if (has_lists(registers))
+        return 1;
     if (words > long_column)
         return 2;
     if (words > short_column)
@@ -88,16 +99,22 @@ Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
         return plan_of_values(registers);
     Plan plan;
     plan.width_block = open_argument(graph) < 0 ? 1 : width_block;
-    const std::int64_t row = words_of_row(registers);
+    const std::int64_t row = words_of_loop(registers);
     const bool chooses = chooses_pairs(graph);
     plan.threads = chooses ? 128 : 64;
-    plan.rows_per_thread = chooses ? most_chosen_rows : most_rows;
+    const bool is_list = has_lists(registers);
+    plan.rows_per_thread = chooses   ? most_chosen_rows
+                           : is_list ? most_rows_of_lists
+                                     : most_rows;
     while (plan.rows_per_thread > 1 &&
-           row * plan.rows_per_thread > most_registers)
+           row * plan.rows_per_thread >
+               (is_list ? most_registers_of_lists : most_registers))
         plan.rows_per_thread /= 2;
     const std::int64_t column =
         (registers.column.record.bytes() + 15) / 16 * 16;
-    while (plan.tile_columns > 1 && column * plan.tile_columns > tile_bytes)
+    while (plan.tile_columns > 1 &&
+           column * plan.tile_columns >
+               (is_list ? tile_bytes_of_lists : tile_bytes))
         plan.tile_columns /= 2;
     plan.shared_bytes = std::int32_t(
         std::min(bytes_of_columns(plan, registers) + bytes_of_task(registers) +
@@ -109,8 +126,7 @@ Plan plan_of_rows(const ir::Graph& graph, std::int32_t width_block) {
                "shorten the vectors of the reduced axis to " +
                    std::to_string((most_shared - 1024) / 4) +
                    " float32 components");
-    plan.columns_unrolled = columns_unrolled(plan.rows_per_thread,
-                                             words_of(registers.column.record));
+    plan.columns_unrolled = columns_unrolled(plan.rows_per_thread, registers);
     return plan;
 }
 

@@ -13,10 +13,13 @@ namespace tilefold::cuda {
 /// where |x| is a hundred times |x - y|. Any other graph is returned as it is.
 ir::Graph bounded(const ir::Graph& graph);
 
+/// Whether the reduction lists the K smallest.
+inline bool is_list(const ir::Node& reduce) {
+    return row_of(ir::Reduction(reduce.first)).monoid == ir::Monoid::KMinimum;
+}
 /// Whether the reduction has such a bound as its second operand.
 inline bool has_bound(const ir::Node& reduce) {
-    return reduce.arity == 2 &&
-           row_of(ir::Reduction(reduce.first)).monoid == ir::Monoid::KMinimum;
+    return reduce.arity == 2 && is_list(reduce);
 }
 
 } // namespace tilefold::cuda

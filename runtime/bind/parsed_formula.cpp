@@ -133,4 +133,21 @@ void ParsedFormula::keep(const Signature& signature,
     executables_.insert_or_assign(signature, std::move(executable));
 }
 
+std::optional<Result>
+ParsedFormula::find_value(std::span<const ArgumentType> arguments) const {
+    std::lock_guard lock(mutex_);
+    for (const auto& [types, value] : values_)
+        if (std::ranges::equal(types, arguments))
+            return value;
+    return std::nullopt;
+}
+
+void ParsedFormula::keep_value(std::vector<ArgumentType> arguments,
+                               const Result& value) {
+    std::lock_guard lock(mutex_);
+    if (values_.size() >= most_values)
+        values_.clear();
+    values_.emplace_back(std::move(arguments), value);
+}
+
 } // namespace tilefold

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -83,12 +84,20 @@ public:
     }
     ExecutablePointer find(const Signature& signature) const;
     void keep(const Signature& signature, ExecutablePointer executable);
+    /// The type of a value of arguments of these types, of a formula without a
+    /// reduction.
+    std::optional<Result>
+    find_value(std::span<const ArgumentType> arguments) const;
+    void keep_value(std::vector<ArgumentType> arguments, const Result& value);
     /// The formula differentiated once more: kept, so that its kernels are.
     std::shared_ptr<ParsedFormula> derived(const DerivationStep& step);
 
 private:
     /// Signatures kept; beyond (a loop over widths, say) all are dropped.
     static constexpr std::size_t most_signatures = 256;
+    /// Types of values kept: those of a kernel's arguments, which rarely
+    /// change.
+    static constexpr std::size_t most_values = 8;
     struct SignatureHash {
         std::size_t operator()(const Signature& s) const { return s.hash(); }
     };
@@ -106,6 +115,7 @@ private:
         executables_;
     std::vector<std::pair<DerivationStep, std::shared_ptr<ParsedFormula>>>
         derived_;
+    std::vector<std::pair<std::vector<ArgumentType>, Result>> values_;
 };
 
 } // namespace tilefold

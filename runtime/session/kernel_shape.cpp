@@ -29,16 +29,33 @@ BoundArguments read_all(const Formula& pair,
     return readings;
 }
 
-/// The passes without LLVM: microseconds.
-Result result_of(const ast::Formula& pair, std::span<const NamedView> arguments,
-                 const BoundArguments& readings) {
+std::vector<ArgumentType> types_of(std::span<const NamedView> arguments,
+                                   const BoundArguments& readings) {
     std::vector<ArgumentType> types;
     for (std::size_t k = 0; k < readings.size(); ++k)
         types.push_back({spelled(readings[k].name, readings[k].part),
                          arguments[k].declared, readings[k].dtype,
                          readings[k].rank, readings[k].rows,
                          readings[k].columns});
+    return types;
+}
+
+/// The passes without LLVM: some ten microseconds.
+Result result_of(const ast::Formula& pair,
+                 const std::vector<ArgumentType>& types) {
     return compile(pair, types, Mode::Values, {}).result;
+}
+
+/// The same of the formula itself, which keeps it: a kernel is often made anew
+/// for each product with it.
+Result kept_result(const Formula& pair,
+                   const std::vector<ArgumentType>& types) {
+    ParsedFormula& parsed = *Inspection::of(pair).parsed;
+    if (const auto kept = parsed.find_value(types))
+        return *kept;
+    const Result found = result_of(parsed.tree(), types);
+    parsed.keep_value(types, found);
+    return found;
 }
 
 /// The dtype of an array that holds both parts, of single or double numbers.
@@ -64,12 +81,12 @@ ValueShape value_shape(const Formula& pair,
         if (result.rank == 1)
             shape.components = result.rows;
     };
+    const std::vector<ArgumentType> types = types_of(arguments, readings);
     const auto part = [&](const char* name) {
-        return result_of(parse(applied(pair, name), vocabulary()), arguments,
-                         readings);
+        return result_of(parse(applied(pair, name), vocabulary()), types);
     };
     try {
-        take(result_of(tree_of(pair), arguments, readings));
+        take(kept_result(pair, types));
     } catch (const Error& error) {
         if (error.code() == Code::ComplexResult) {
             take(part("real"));

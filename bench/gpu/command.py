@@ -1,7 +1,8 @@
 # bench/gpu/command.py - python -m bench --gpu: checks, then times, then keeps.
-"""Every result is compared with float64 first. A sample is the time between
-two events around as many calls as take a tenth of a second, after a warm-up;
-what is told is the median of nine."""
+"""Every result is compared with float64 first, which is the warm-up. A sample
+is the time between two events around as many calls as take a tenth of a second;
+what is told is the median of nine, of fewer where one takes seconds. Results
+are kept after each case, so that a run which ends early has what it did."""
 
 from __future__ import annotations
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from bench.gpu.contest import Contest
 
 HERE = Path(__file__).parents[1]
+MOST_SAMPLES = 9
+SAMPLE = 0.1  # seconds of one
+TIME = 5.0  # seconds of all, where one call takes long
 PACKAGES = ["tilefold", "torch", "pykeops", "gpytorch", "cupy", "numpy"]
 
 
@@ -58,12 +62,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "versions": machine.versions(PACKAGES),
         "cases": {},
     }
+    report["calls"] = _calls(card)
+    say(json.dumps(report["calls"]))
     for case in cases:
         say(case.title)
         report["cases"][case.name] = _run_case(case, card, options)
-    report["calls"] = _calls(card)
-    say(json.dumps(report["calls"]))
-    _keep(report, options)
+        _keep(report, options)
+    _draw(report, options)
     card.close()
     rows = [
         row
@@ -121,11 +126,13 @@ def _examine(
     return row | {"seconds": times, "rate": rate}
 
 
-def _samples(contest: Contest, card: Card, count: int = 9) -> list[float]:
+def _samples(contest: Contest, card: Card) -> list[float]:
     """Seconds of a call."""
-    card.seconds(contest.run, 2)  # warm
     once = card.seconds(contest.run, 1)
-    times = int(np.clip(0.1 / max(once, 1e-7), 1, 10_000))
+    count = int(np.clip(TIME / max(once, 1e-7), 1, MOST_SAMPLES))
+    times = int(np.clip(SAMPLE / max(once, 1e-7), 1, 10_000))
+    if count == 1:
+        return [once / contest.calls]
     return [
         card.seconds(contest.run, times) / contest.calls for _ in range(count)
     ]
@@ -170,14 +177,22 @@ def _line(row: dict[str, Any]) -> str:
     return ", ".join([*words, row.get("reason", "")]).rstrip(", ")
 
 
-def _keep(report: dict[str, Any], options: argparse.Namespace) -> None:
+def _path(options: argparse.Namespace) -> Path:
     """Partial runs go where they overwrite nothing."""
     folder = HERE / "results"
     if options.quick or options.contender or options.names:
         folder = HERE.parent / "build" / "bench" / "results"
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "gpu.json"
-    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    return folder / "gpu.json"
+
+
+def _keep(report: dict[str, Any], options: argparse.Namespace) -> None:
+    text = json.dumps(report, indent=1) + "\n"
+    _path(options).write_text(text, encoding="utf-8")
+
+
+def _draw(report: dict[str, Any], options: argparse.Namespace) -> None:
+    path = _path(options)
     say(str(path))
     limits = {case.name: case.limit for case in CASES if case.limit}
     picture = path.with_suffix(".png")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bench.attention import AttentionProblem
 from bench.case import Absent
 from bench.gpu import own, torch_contenders
-from bench.gpu.contest import MOST_PAIRS, Contest
+from bench.gpu.contest import MOST_MOVED, MOST_PAIRS, Contest
 from bench.neighbors import NeighborProblem
 from bench.points import GaussianProblem
 
@@ -28,6 +28,9 @@ def cupy_chunked(problem: Any, _: Card) -> Contest:
         problem, GaussianProblem
     ):
         raise Absent("of sums only")
+    moved = problem.pairs * 4 * (4 * problem.given.d + 6)  # written, and read
+    if moved > MOST_MOVED:
+        raise Absent(f"{moved * 1e-12:.0f} TB written and read in between")
     x, y, b = map(cupy.asarray, (problem.x, problem.y, problem.b))
     step = max(1, MOST_PAIRS // 16 // len(y))
 

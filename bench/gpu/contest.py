@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_PAIRS = 1 << 28  # of a block that others store
+MOST_MOVED = 1e14  # bytes: half a minute of a card that moves 4 TB a second
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ void Module::find(const char* kernel) {
     driver.check(driver.cuModuleGetFunction(
                      &found.function, loaded_.handles.at(program), kernel),
                  kernel);
-    if (std::string_view(kernel) == "accumulate")
+    if (Source::takes_shared(kernel))
         found.shared_bytes = unsigned(image_.shape.shared_bytes);
     if (found.shared_bytes > common_shared)
         driver.check(driver.cuFuncSetAttribute(

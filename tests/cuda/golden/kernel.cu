@@ -1,11 +1,11 @@
 // exp(-|x_i - y_j|²/2l²)
-// threads=128 rows_per_thread=16 tile_columns=128 columns_unrolled=4 width_block=1 resident=6 state_columns=16
+// threads=128 rows_per_thread=32 tile_columns=128 columns_unrolled=4 width_block=1 resident=4 state_columns=16
 constexpr int threads = 128;
-constexpr int rows_per_thread = 16;
+constexpr int rows_per_thread = 32;
 constexpr int tile_columns = 128;
 constexpr int columns_unrolled = 4;
-constexpr int block_rows = 2048;
-constexpr int shared_bytes = 0;
+constexpr int block_rows = 4096;
+constexpr int shared_bytes = 512;
 constexpr int folds_rows = 0;
 constexpr int folds_blocks = 0;
 constexpr int shares_rows = 0;

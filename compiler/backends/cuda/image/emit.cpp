@@ -205,7 +205,7 @@ Shape shape_of(const LoweredKernel& kernel) {
         .is_open = kernel.open >= 0,
         .constants = kernel.registers.placement.constants_size,
         .slots = kernel.slots,
-        .shared_bytes = kernel.reduces() ? kernel.plan.shared_bytes : 0,
+        .shared_bytes = kernel.plan.shared_bytes,
         .operands = kernel.operands,
     };
 }

@@ -40,6 +40,10 @@ struct Source {
     /// pairs, the last one those before and after.
     static std::size_t program_of(std::string_view kernel,
                                   std::size_t programs);
+    /// Whether a launch of a kernel gives it the shared memory of the plan.
+    static bool takes_shared(std::string_view kernel) {
+        return kernel == "accumulate" || kernel == "dense";
+    }
 
 private:
     std::string common() const { return functions + frame + formula + tasks; }
@@ -53,7 +57,7 @@ struct Shape {
     bool is_open = false;          ///< a width is cut into parts
     std::int64_t constants = 0;    ///< doubles of call.constants
     std::int64_t slots = 0;        ///< 8-byte slots of a state
-    std::int64_t shared_bytes = 0; ///< that the launch of `accumulate` gives
+    std::int64_t shared_bytes = 0; ///< see Source::takes_shared
     std::int32_t operands = 0;
 
     /// Returns how many offsets of a batch call.offsets has; a kernel has one

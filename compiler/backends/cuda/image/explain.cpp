@@ -10,7 +10,7 @@ namespace tilefold::cuda {
 namespace {
 
 std::int64_t shared_by(const Resources& kernel, const Image& image) {
-    const bool is_loop = kernel.kernel == "accumulate";
+    const bool is_loop = Source::takes_shared(kernel.kernel);
     return kernel.shared_bytes + (is_loop ? image.shape.shared_bytes : 0);
 }
 

@@ -73,7 +73,7 @@ struct Plan {
     std::int32_t warp_tiles = 2;
     /// So many tiles have sums of float32, before they are added in double.
     std::int32_t tiles_held = 64;
-    /// A block of `accumulate` takes so much shared memory, or a little less.
+    /// A block that meets pairs takes so much shared memory, or a little less.
     std::int32_t shared_bytes = 0;
     /// So many of these blocks are expected to be in a multiprocessor.
     std::int32_t resident = 8;

@@ -43,18 +43,26 @@ constexpr std::int32_t points_of_thread = 16, columns_of_thread = 8;
 /// many instructions, and words.
 constexpr double most_ahead = 16;
 constexpr std::int64_t most_words_ahead = 4, most_words_held = 64;
-/// The rows of a block where nothing is reduced, and the registers of the
-/// columns of its threads.
-constexpr std::int32_t rows_of_values = 16;
+/// The rows of a block where nothing is reduced, the bytes of shared memory
+/// that they may take, and the registers of the columns of its threads.
+constexpr std::int32_t rows_of_values = 32;
+constexpr std::int64_t bytes_of_values = 16 * 1024;
 constexpr std::int64_t registers_of_values = 40;
 /// A tile takes so many bytes, since three blocks fit beside each other; twice
 /// as many where each tile's lists are taken over into the rows'.
 constexpr std::int64_t tile_bytes = 16 * 1024, tile_bytes_of_lists = 32 * 1024;
 
-/// The pair term as it stands: a row is loaded for all columns of a thread.
+/// The pair term as it stands: rows are loaded once a block, and are in shared
+/// memory where one fits.
 Plan plan_of_values(const Registers& registers) {
     Plan plan;
     plan.rows_per_thread = rows_of_values;
+    const std::int64_t row = (registers.row.record.bytes() / 16 + 1) * 16;
+    while (plan.rows_per_thread > 1 &&
+           row * plan.rows_per_thread > bytes_of_values)
+        plan.rows_per_thread /= 2;
+    const std::int64_t bytes = row * plan.rows_per_thread;
+    plan.shared_bytes = bytes <= common_shared ? std::int32_t(bytes) : 0;
     const auto most =
         registers_of_values /
         std::max<std::int64_t>(words_of(registers.column.record), 1);

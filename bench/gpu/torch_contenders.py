@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import functools
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +106,22 @@ def torch_compiled(problem: Any, _: Card) -> Contest:
     )
 
 
+@functools.cache
+def _only_if_keops_works() -> None:
+    """Its compiler has ended the process on some cards' machines."""
+    tried = """
+import torch
+from pykeops.torch import Genred
+x = torch.rand(9, 3, device="cuda")
+Genred("SqDist(x,y)", ["x = Vi(3)", "y = Vj(3)"], axis=1)(x, x)
+"""
+    words = [sys.executable, "-c", tried]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["it said nothing"]
+        raise Absent(f"pykeops ends with {done.returncode}: {lines[-1]}")
+
+
 def pykeops_genred(problem: Any, _: Card) -> Contest:
     """The Gaussian sum, and the nearest, by KeOps' own code for cards."""
     _torch()
@@ -113,6 +132,7 @@ def pykeops_genred(problem: Any, _: Card) -> Contest:
         from bench import keops
     except ImportError as error:
         raise Absent("no module pykeops") from error
+    _only_if_keops_works()
     keops.quietly()
     x, y = _on_card(problem.x, problem.y)
     d = x.shape[1]

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # tests/gpu/run.sh - everything that needs a card: the language against NumPy,
-# then a few cases again under compute-sanitizer. Ends with 0 where there is
-# no card. Results are JSON in build/gpu.
+# tensors of PyTorch where it finds the card, then a few cases again under
+# compute-sanitizer. Ends with 0 where there is no card. Results are JSON in
+# build/gpu.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 export PATH="$PWD/.venv/bin:$PATH"
@@ -17,6 +18,7 @@ esac
 
 failures=0
 python tests/gpu/run.py --output "$folder/results.json" "$@" || failures=1
+python -m pytest -q -n 8 tests/gpu || failures=1
 
 sanitizer=$(command -v compute-sanitizer || true)
 for folder_of_cuda in "${CUDA_HOME:-}" "${CONDA_PREFIX:-}" /usr/local/cuda; do

@@ -269,15 +269,17 @@ def test_threads_on_streams_of_their_own():
 
 
 def test_calls_keep_no_memory():
-    given = on_card(points(50_000, 2000, 3))
-    for _ in range(20):
+    """A call's states take 8 MB and more; other processes take less than what
+    all of them would."""
+    given = on_card(points(1_000_000, 2000, 3))
+    for _ in range(3):
         tilefold.reduce(GAUSSIAN, **given)
     torch.cuda.synchronize()
     before = torch.cuda.mem_get_info()[0]
-    for _ in range(300):
+    for _ in range(1000):
         tilefold.reduce(GAUSSIAN, **given)
     torch.cuda.synchronize()
-    assert before - torch.cuda.mem_get_info()[0] < 1 << 22
+    assert before - torch.cuda.mem_get_info()[0] < 4 << 30
 
 
 def test_chosen_pairs():

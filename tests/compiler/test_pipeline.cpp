@@ -154,7 +154,7 @@ TEST(Explain, ShowsThePlanAndTheOthers) {
     ASSERT_NE(plan, stages.end());
     EXPECT_TRUE(plan->text.starts_with("isa=x86-64-v4 nest=reduce"));
     EXPECT_NE(plan->text.find("\n  of the kind Plain: no exponential or "
-                              "logarithm, or several sums of one\n"),
+                              "the like, or several sums of one\n"),
               std::string::npos);
     EXPECT_NE(plan->text.find("\n  or isa="), std::string::npos);
     EXPECT_EQ(stages.back().name, "lowered kernel");

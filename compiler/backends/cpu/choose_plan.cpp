@@ -90,7 +90,7 @@ struct Demand {
     bool extremes = true;     ///< largest or smallest values, or where they are
     bool located = false;     ///< where they are
     bool vectors = false; ///< a pair has vectors, as gradients of kernels do
-    bool powers = false;  ///< … an exponential, or a logarithm that is no
+    bool powers = false;  ///< … an exponential, or another function that is no
                           ///< call: a long chain of operations
     std::int64_t accumulators = 0;
 
@@ -127,10 +127,11 @@ struct Demand {
 };
 
 /// Those of float64 are calls, around which no loop is cut into stages.
-bool is_logarithm_in_place(const ir::Node& node) {
+bool is_function_in_place(const ir::Node& node) {
+    constexpr ir::Op in_place[] = {ir::Op::Log, ir::Op::Log2, ir::Op::Log10,
+                                   ir::Op::Tanh, ir::Op::Erf};
     return node.type.dtype == DType::F32 &&
-           (node.op == ir::Op::Log || node.op == ir::Op::Log2 ||
-            node.op == ir::Op::Log10);
+           std::ranges::count(in_place, node.op) > 0;
 }
 
 bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
@@ -170,7 +171,7 @@ Demand demand_of(const ir::Graph& graph, const Plan& plan) {
         } else if (node.type.axes == Axes::IJ && node.arity > 0) {
             demand.vectors |= node.type.rank == 1;
             demand.powers |=
-                is_power_of_pairs(node) || is_logarithm_in_place(node);
+                is_power_of_pairs(node) || is_function_in_place(node);
             for (ir::ValueId operand : node.inputs()) {
                 if (graph[operand].type.rank != 1 || node.type.rank != 0)
                     continue;

@@ -46,6 +46,9 @@ llvm::Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
 /// Emits the logarithm of F32 (`op` is Log, Log2 or Log10), within 0.98 ulp.
 llvm::Value* emit_logarithm(Lanes& lanes, ir::Op op, llvm::Value* x,
                             ir::Sign sign);
+/// Emits tanh or erf (`op`) of F32, within 1.01 ulp; 0 for subnormal x where
+/// results are flushed.
+llvm::Value* emit_by_pieces(Lanes& lanes, ir::Op op, llvm::Value* x);
 /// Emits x^exponent by repeated squaring, and by one division where the
 /// exponent is negative.
 llvm::Value* emit_int_pow(Lanes& lanes, llvm::Value* x, std::int64_t exponent);

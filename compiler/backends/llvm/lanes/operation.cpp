@@ -274,6 +274,11 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
                    : call_logarithm(lanes, functions, function, operand(0),
                                     of_2);
     };
+    const auto by_pieces = [&](External function) {
+        return dtype == DType::F32 && lanes.width() > 1
+                   ? emit_by_pieces(lanes, op, operand(0))
+                   : external(function);
+    };
     using P = llvm::CmpInst;
     switch (op) {
     case Op::Add:
@@ -372,9 +377,9 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Cosh:
         return external(External::Cosh);
     case Op::Tanh:
-        return external(External::Tanh);
+        return by_pieces(External::Tanh);
     case Op::Erf:
-        return external(External::Erf);
+        return by_pieces(External::Erf);
     case Op::Erfc:
         return external(External::Erfc);
     case Op::Lgamma:

@@ -7,12 +7,12 @@
 // is 0 the result may be small, and a sum of three roundings would be above
 // one ulp. All operations are those of any instruction set.
 
+#include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -66,57 +66,30 @@ public:
 
     /// Emits the logarithm of a finite x above 0.
     Value* of_ordinary(Value* x) {
-        split(x);
-        Value* square = b().CreateFMul(m_, m_);
+        const auto [m, i] = split_exponent(lanes_, x);
+        Value* square = b().CreateFMul(m, m);
         Value* rest = nullptr;
         if (base_.slope_low != 0) {
-            Value* lost = lanes_.fma(m_, m_, b().CreateFNeg(square));
-            rest = b().CreateFMul(m_, number(base_.slope_low));
+            Value* lost = lanes_.fma(m, m, b().CreateFNeg(square));
+            rest = b().CreateFMul(m, number(base_.slope_low));
             rest = lanes_.fma(lost, number(base_.q[0]), rest);
         }
         if (base_.of_2_low != 0)
-            rest = lanes_.fma(i_, number(base_.of_2_low), rest);
-        Value* q = horner_of_pairs(lanes_, base_.q, m_);
-        Value* sum = lanes_.fma(q, square, rest ? rest : m_);
+            rest = lanes_.fma(i, number(base_.of_2_low), rest);
+        Value* q = horner_of_pairs(lanes_, base_.q, m);
+        Value* sum = lanes_.fma(q, square, rest ? rest : m);
         if (rest)
-            sum = lanes_.fma(m_, number(base_.slope), sum);
-        return base_.of_2 == 1 ? b().CreateFAdd(i_, sum)
-                               : lanes_.fma(i_, number(base_.of_2), sum);
+            sum = lanes_.fma(m, number(base_.slope), sum);
+        return base_.of_2 == 1 ? b().CreateFAdd(i, sum)
+                               : lanes_.fma(i, number(base_.of_2), sum);
     }
 
 private:
     llvm::IRBuilder<>& b() { return lanes_.b; }
     Value* number(double value) { return lanes_.number(DType::F32, value); }
-    Value* whole(std::uint32_t value) {
-        return llvm::ConstantInt::get(as_lanes(), value);
-    }
-    llvm::Type* as_lanes() {
-        return llvm::FixedVectorType::get(b().getInt32Ty(),
-                                          unsigned(lanes_.width()));
-    }
-
-    /// Finds i and m. Subnormal numbers are multiplied first, since their bits
-    /// are no exponent.
-    void split(Value* x) {
-        constexpr std::uint32_t root_of_half = 0x3f3504f3;
-        constexpr std::uint32_t exponent_bits = 0xff800000;
-        Value* is_tiny = b().CreateFCmpOLT(
-            x, number(double(std::numeric_limits<float>::min())));
-        x = lanes_.select(is_tiny, b().CreateFMul(x, number(0x1p23)), x);
-        Value* bits = b().CreateBitCast(x, as_lanes());
-        Value* exponent = b().CreateAnd(
-            b().CreateSub(bits, whole(root_of_half)), whole(exponent_bits));
-        Value* mantissa = b().CreateBitCast(b().CreateSub(bits, exponent),
-                                            lanes_.type(DType::F32));
-        m_ = b().CreateFSub(mantissa, number(1));
-        Value* scaled = b().CreateSIToFP(exponent, lanes_.type(DType::F32));
-        i_ = lanes_.fma(scaled, number(0x1p-23),
-                        lanes_.select(is_tiny, number(-23), number(0)));
-    }
 
     Lanes& lanes_;
     const Base& base_;
-    Value *m_ = nullptr, *i_ = nullptr;
 };
 
 } // namespace

@@ -296,7 +296,9 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::FloorDiv:
         return emit_floor_quotient(lanes, operand(0), operand(1));
     case Op::Pow:
-        return external(External::Pow);
+        return dtype == DType::F32 && lanes.width() > 1
+                   ? emit_power(lanes, operand(0), operand(1), first_sign)
+                   : external(External::Pow);
     case Op::Exp:
         return lanes.width() == 1 ? external(External::Exp)
                                   : emit_exp(lanes, operand(0), first_sign);

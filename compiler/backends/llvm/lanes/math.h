@@ -49,6 +49,8 @@ llvm::Value* emit_logarithm(Lanes& lanes, ir::Op op, llvm::Value* x,
 /// Emits tanh or erf (`op`) of F32, within 1.01 ulp; 0 for subnormal x where
 /// results are flushed.
 llvm::Value* emit_by_pieces(Lanes& lanes, ir::Op op, llvm::Value* x);
+/// Emits expm1, sinh, cosh or erfc (`op`) of F32, within 0.51 ulp.
+llvm::Value* emit_exponential_kin(Lanes& lanes, ir::Op op, llvm::Value* x);
 /// Emits x^y of F32, within 0.51 ulp, of special numbers as C's pow has it;
 /// `sign` is that of x.
 llvm::Value* emit_power(Lanes& lanes, llvm::Value* x, llvm::Value* y,

@@ -279,6 +279,11 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
                    ? emit_by_pieces(lanes, op, operand(0))
                    : external(function);
     };
+    const auto kin = [&](External function) {
+        return dtype == DType::F32 && lanes.width() > 1
+                   ? emit_exponential_kin(lanes, op, operand(0))
+                   : external(function);
+    };
     using P = llvm::CmpInst;
     switch (op) {
     case Op::Add:
@@ -314,7 +319,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Log1p:
         return emit_log1p(lanes, functions, operand(0));
     case Op::Expm1:
-        return external(External::Expm1);
+        return kin(External::Expm1);
     case Op::Sqrt:
         return unary(llvm::Intrinsic::sqrt);
     case Op::Rsqrt:
@@ -375,15 +380,15 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Atan2:
         return emit_atan2(lanes, functions, operand(0), operand(1));
     case Op::Sinh:
-        return external(External::Sinh);
+        return kin(External::Sinh);
     case Op::Cosh:
-        return external(External::Cosh);
+        return kin(External::Cosh);
     case Op::Tanh:
         return by_pieces(External::Tanh);
     case Op::Erf:
         return by_pieces(External::Erf);
     case Op::Erfc:
-        return external(External::Erfc);
+        return kin(External::Erfc);
     case Op::Lgamma:
         return external(External::Lgamma);
     case Op::Polygamma:

@@ -59,7 +59,8 @@ constexpr Pieces tanh_pieces = {
       {0x1.17627p-6, 0x1.63b918p-8, -0x1.693552p-11, -0x1.9956d2p-14,
        -0x1.441314p-19, -0x1.4f0efcp-26, -0x1.e4b7ap-8, -0x1.b9bb92p-5},
       {0x1.3ec7aep-7, -0x1.f6849ep-9, 0x1.0fd624p-16, 0x1.1a621ap-15,
-       0x1.3556acp-20, 0x1.f0a2d6p-28, -0x1.4a6cfcp-5, 0x1.865b8p-6}}}};
+       0x1.3556acp-20, 0x1.f0a2d6p-28, -0x1.4a6cfcp-5, 0x1.865b8p-6}}},
+};
 
 constexpr Pieces erf_pieces = {
     0x1.2p0,
@@ -85,7 +86,8 @@ constexpr Pieces erf_pieces = {
       {-0x1.0e1b44p-5, 0x1.091672p-6, 0x1.028924p-6, -0x1.6d7b88p-13,
        -0x1.d18ed6p-10, -0x1.765ffap-15, 0x1.09305ap-7, -0x1.8dff4ep-5},
       {0x1.f96bc6p-7, 0x1.5676cap-7, -0x1.5b93a4p-8, -0x1.b34806p-9,
-       0x1.48348p-11, 0x1.af467ep-15, -0x1.39133ep-5, 0x1.929bc4p-8}}}};
+       0x1.48348p-11, 0x1.af467ep-15, -0x1.39133ep-5, 0x1.929bc4p-8}}},
+};
 
 class ByPieces {
 public:

@@ -9,7 +9,6 @@
 #include "compiler/ir/queries.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace tilefold::cuda {
 namespace {
@@ -58,12 +57,11 @@ Plan plan_of_many(const ir::Graph& graph, std::int32_t width_block,
 }
 
 /// With what decides into how many segments columns are cut.
-Plan with_segments(const ir::Graph& graph, Plan plan) {
+Plan with_segments(const ir::Graph& graph, const Plan& plan) {
     const TileProducts by_tiles{.multiply = plan.multiply != Multiply::Alone,
                                 .widen = plan.is_wide()};
     return with_segments(
-        std::move(plan),
-        place_registers(of_width(graph, plan.width_block), by_tiles));
+        plan, place_registers(of_width(graph, plan.width_block), by_tiles));
 }
 
 } // namespace

@@ -348,7 +348,7 @@ TEST(CudaSegments, AreAFunctionOfSizesAlone) {
     const auto count = [&](std::int64_t rows, std::int64_t columns) {
         return cuda::segments_of(plan, rows, 1, columns).count;
     };
-    EXPECT_EQ(count(1, 1'000'000), 64);
+    EXPECT_GE(count(1, 1'000'000), 60);
     EXPECT_EQ(count(1, 100), 1);
     EXPECT_EQ(count(0, 0), 1);
     EXPECT_EQ(cuda::segments_of(plan, 1, 1, 100).columns, 128);
@@ -382,8 +382,9 @@ TEST(CudaSegments, FillACardAndAreFew) {
     // state that costs much, less often.
     EXPECT_GT(count(140, 10'000, 10), 10);
     EXPECT_LT(count(140, 10'000, 100'000), 6);
-    // Many rounds need no cut.
+    // Many rounds need no cut; states of many rows take memory.
     EXPECT_EQ(count(132'000, 100, 1000), 1);
+    EXPECT_LE(count(2000, 10'000, 10), 3);
     // Where columns are many, a tenth of a card is idle at the most.
     for (std::int64_t blocks = 4; blocks < 2000; blocks += 37) {
         const std::int64_t segments = count(blocks, 100'000, 10);

@@ -78,14 +78,16 @@ std::int64_t segment_count(const Plan& plan, std::int64_t row_blocks,
         return ceiling(row_blocks * count, at_once) *
                (ceiling(tiles, count) * plan.tile_columns + plan.state_columns);
     };
-    std::int64_t best = 1, least = cost(1);
-    for (std::int64_t count = 2; count <= std::min(tiles, most_segments);
-         ++count)
-        if (const std::int64_t taken = cost(count); taken < least) {
-            best = count;
-            least = taken;
-        }
-    return best;
+    const std::int64_t most = std::clamp<std::int64_t>(tiles, 1, most_segments);
+    std::int64_t least = cost(1);
+    for (std::int64_t count = 2; count <= most; ++count)
+        least = std::min(least, cost(count));
+    // Of those that are hardly worse the smallest, since states take memory.
+    constexpr double hardly = 1.02;
+    std::int64_t count = 1;
+    while (double(cost(count)) > hardly * double(least))
+        ++count;
+    return count;
 }
 
 } // namespace tilefold::cuda

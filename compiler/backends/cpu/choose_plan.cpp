@@ -128,9 +128,10 @@ struct Demand {
 
 /// Those of float64 are calls, around which no loop is cut into stages.
 bool is_function_in_place(const ir::Node& node) {
-    constexpr ir::Op in_place[] = {
-        ir::Op::Log, ir::Op::Log2,  ir::Op::Log10, ir::Op::Tanh, ir::Op::Erf,
-        ir::Op::Pow, ir::Op::Expm1, ir::Op::Sinh,  ir::Op::Cosh, ir::Op::Erfc};
+    constexpr ir::Op in_place[] = {ir::Op::Log,   ir::Op::Log2, ir::Op::Log10,
+                                   ir::Op::Tanh,  ir::Op::Erf,  ir::Op::Pow,
+                                   ir::Op::Expm1, ir::Op::Sinh, ir::Op::Cosh,
+                                   ir::Op::Erfc,  ir::Op::Atan2};
     return node.type.dtype == DType::F32 &&
            std::ranges::count(in_place, node.op) > 0;
 }

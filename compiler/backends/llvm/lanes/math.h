@@ -51,6 +51,9 @@ llvm::Value* emit_logarithm(Lanes& lanes, ir::Op op, llvm::Value* x,
 llvm::Value* emit_by_pieces(Lanes& lanes, ir::Op op, llvm::Value* x);
 /// Emits expm1, sinh, cosh or erfc (`op`) of F32, within 0.51 ulp.
 llvm::Value* emit_exponential_kin(Lanes& lanes, ir::Op op, llvm::Value* x);
+/// Emits the angle of the point (x, y), of F32, within 0.51 ulp; of special
+/// numbers as C's atan2 has it.
+llvm::Value* emit_angle(Lanes& lanes, llvm::Value* y, llvm::Value* x);
 /// Emits x^y of F32, within 0.51 ulp, of special numbers as C's pow has it;
 /// `sign` is that of x.
 llvm::Value* emit_power(Lanes& lanes, llvm::Value* x, llvm::Value* y,

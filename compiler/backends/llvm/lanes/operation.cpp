@@ -120,6 +120,8 @@ Value* emit_atan2(Lanes& lanes, const FunctionTable& functions, Value* y,
                   Value* x) {
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
+    if (dtype == DType::F32 && lanes.width() > 1)
+        return emit_angle(lanes, y, x);
     if (dtype == DType::F64) {
         const auto size = [&](Value* value) {
             return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value);

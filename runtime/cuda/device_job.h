@@ -29,11 +29,6 @@ struct DeviceOperand {
 /// Which pairs a graph without a reduction is computed at.
 enum class Pairs : std::uint8_t { Pairwise, Dense };
 
-/// a / b, rounded up.
-inline std::int64_t ceiling(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 /// Neighbouring states that the lanes of a warp make one.
 inline constexpr std::int64_t most_merged = 1024;
 

@@ -232,7 +232,7 @@ def test_out_and_accumulate():
     assert not memory[:, 0].any()
 
 
-def test_a_bound_formula_in_a_graph_of_calls():
+def test_a_graph_of_calls():
     """Captured once, replayed with other numbers."""
     given = on_card(points(2000, 2000, 3))
     out = torch.zeros(2000, device="cuda")

@@ -3,6 +3,7 @@
 #include "compiler/backends/cpu/choose_plan.h"
 
 #include "compiler/backends/cpu/contractions.h"
+#include "compiler/backends/cpu/in_place.h"
 #include "compiler/backends/cpu/plan_cost.h"
 #include "compiler/backends/cpu/tiles.h"
 
@@ -126,16 +127,6 @@ struct Demand {
     }
 };
 
-/// Those of float64 are calls, around which no loop is cut into stages.
-bool is_function_in_place(const ir::Node& node) {
-    constexpr ir::Op in_place[] = {ir::Op::Log,   ir::Op::Log2, ir::Op::Log10,
-                                   ir::Op::Tanh,  ir::Op::Erf,  ir::Op::Pow,
-                                   ir::Op::Expm1, ir::Op::Sinh, ir::Op::Cosh,
-                                   ir::Op::Erfc,  ir::Op::Atan2};
-    return node.type.dtype == DType::F32 &&
-           std::ranges::count(in_place, node.op) > 0;
-}
-
 bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
                        ir::ValueId operand) {
     return graph[operand].type.axes == Axes::I &&
@@ -172,8 +163,8 @@ Demand demand_of(const ir::Graph& graph, const Plan& plan) {
             demand.accumulators += std::max(width, 1);
         } else if (node.type.axes == Axes::IJ && node.arity > 0) {
             demand.vectors |= node.type.rank == 1;
-            demand.powers |=
-                is_power_of_pairs(node) || is_function_in_place(node);
+            demand.powers |= is_power_of_pairs(node) ||
+                             is_in_place(node.op, node.type.dtype);
             for (ir::ValueId operand : node.inputs()) {
                 if (graph[operand].type.rank != 1 || node.type.rank != 0)
                     continue;

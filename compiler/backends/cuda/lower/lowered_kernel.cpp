@@ -3,6 +3,7 @@
 
 #include "compiler/backends/cuda/lower/lowered_kernel.h"
 
+#include "compiler/backends/cuda/plan/plan_memory.h"
 #include "compiler/ir/queries.h"
 #include "formulas/diagnostic.h"
 
@@ -122,13 +123,6 @@ void lower_tiles(LoweredKernel& kernel) {
         kernel.product = lower_product(*product, kernel.plan);
     kernel.fragments = fragments_of(product, kernel.plan);
     lower_fetches(kernel);
-}
-
-std::int64_t slots_of(const Record& state) {
-    std::int64_t slots = 0;
-    for (const Field& field : state.fields())
-        slots += std::max<std::int64_t>(field.length, 1);
-    return slots;
 }
 
 /// Waiting for states one by one would take longer than all else.

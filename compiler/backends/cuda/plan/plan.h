@@ -34,6 +34,11 @@ enum class Lanes : std::uint8_t {
 };
 std::string_view spelling_of(Lanes lanes);
 
+/// Returns a / b, rounded up.
+inline std::int64_t ceiling(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
 /// How many points a call has.
 struct Points {
     std::int64_t rows = 1, columns = 1, batches = 1;

@@ -17,6 +17,13 @@ std::int64_t words_of_row(const Registers& registers) {
            words_of(registers.state);
 }
 
+std::int64_t slots_of(const Record& state) {
+    std::int64_t slots = 0;
+    for (const Field& field : state.fields())
+        slots += std::max<std::int64_t>(field.length, 1);
+    return slots;
+}
+
 bool has_lists(const Registers& registers) {
     return std::ranges::any_of(
         registers.reductions, [&](const LoweredReduction& reduction) {
@@ -42,10 +49,7 @@ std::int64_t warps_folded(const Plan& plan, const Registers& registers) {
 }
 
 std::int64_t bytes_of_states(const Registers& registers, std::int64_t count) {
-    std::int64_t slots = 0;
-    for (const Field& field : registers.state.fields())
-        slots += std::max<std::int64_t>(field.length, 1);
-    return (slots + 1) * 8 * count;
+    return (slots_of(registers.state) + 1) * 8 * count;
 }
 
 } // namespace tilefold::cuda

@@ -22,6 +22,8 @@ std::int64_t words_of_row(const Registers& registers);
 /// Returns those of them that a loop over columns has in registers: the states
 /// of lists, which are read between tiles alone, are elsewhere.
 std::int64_t words_of_loop(const Registers& registers);
+/// Returns the slots of 8 bytes that a state has in memory.
+std::int64_t slots_of(const Record& state);
 /// Whether one of the reductions lists the K smallest.
 bool has_lists(const Registers& registers);
 

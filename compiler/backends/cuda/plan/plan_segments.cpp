@@ -25,12 +25,8 @@ constexpr std::int64_t most_segments = 64;
 /// What a state costs, in columns met: to begin a block; to write and merge a
 /// slot of 8 bytes; to fill a list with the smallest of another segment, a
 /// place of it (measured on an H200).
-constexpr std::int64_t columns_of_block = 12, columns_of_slot = 4,
+constexpr std::int64_t columns_of_block = 16, columns_of_slot = 4,
                        columns_of_place = 250;
-
-std::int64_t slots_of(const Registers& registers) {
-    return bytes_of_states(registers, 1) / 8;
-}
 
 std::int64_t registers_of_thread(const Plan& plan, const Registers& registers) {
     if (plan.is_wide())
@@ -51,10 +47,6 @@ std::int64_t places_of_lists(const Registers& registers) {
     return places;
 }
 
-std::int64_t ceiling(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 } // namespace
 
 Plan with_segments(Plan plan, const Registers& registers) {
@@ -65,9 +57,9 @@ Plan with_segments(Plan plan, const Registers& registers) {
     plan.resident = std::int32_t(std::clamp<std::int64_t>(
         std::min({by_registers, by_memory, threads_there / plan.threads}), 1,
         most_blocks_there));
-    plan.state_columns =
-        std::int32_t(columns_of_block + columns_of_slot * slots_of(registers) +
-                     columns_of_place * places_of_lists(registers));
+    plan.state_columns = std::int32_t(
+        columns_of_block + columns_of_slot * slots_of(registers.state) +
+        columns_of_place * places_of_lists(registers));
     return plan;
 }
 

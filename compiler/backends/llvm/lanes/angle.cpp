@@ -47,8 +47,7 @@ Value* emit_angle(Lanes& lanes, Value* y, Value* x) {
     Value* t = b.CreateFDiv(real.doubled(smaller), real.doubled(larger));
     Value* angle = b.CreateFMul(
         t, horner_of_pairs(lanes, of_arctangent, b.CreateFMul(t, t)));
-    llvm::Type* words =
-        llvm::FixedVectorType::get(b.getInt32Ty(), unsigned(lanes.width()));
+    llvm::Type* words = lanes.type(DType::I32);
     Value* is_left = b.CreateICmpSLT(b.CreateBitCast(x, words),
                                      llvm::Constant::getNullValue(words));
     Value* quarters = lanes.select(is_steep, single(1),

@@ -15,8 +15,7 @@ BinaryExponent split_exponent(Lanes& lanes, Value* x) {
     constexpr std::uint32_t root_of_half = 0x3f3504f3;
     constexpr std::uint32_t exponent_bits = 0xff800000;
     auto& b = lanes.b;
-    llvm::Type* words =
-        llvm::FixedVectorType::get(b.getInt32Ty(), unsigned(lanes.width()));
+    llvm::Type* words = lanes.type(DType::I32);
     const auto number = [&](double value) {
         return lanes.number(DType::F32, value);
     };

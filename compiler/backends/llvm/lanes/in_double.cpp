@@ -30,11 +30,6 @@ Value* InDouble::doubled(Value* single) const {
     return lanes_.as(DType::F64, single);
 }
 
-llvm::Type* InDouble::words() const {
-    return llvm::FixedVectorType::get(b().getInt64Ty(),
-                                      unsigned(lanes_.width()));
-}
-
 /// By a quotient of F32, which is several times as fast, and one step of
 /// Newton's method.
 Value* InDouble::quotient(Value* numerator, Value* divisor) const {
@@ -54,10 +49,11 @@ InDouble::Power InDouble::power_of_two(Value* t) const {
     constexpr double to_whole = 0x1.8p52;
     Value* shifted = b().CreateFAdd(t, number(to_whole));
     Value* rest = b().CreateFSub(t, b().CreateFSub(shifted, number(to_whole)));
-    Value* exponent =
-        b().CreateShl(b().CreateBitCast(shifted, words()), mantissa_bits);
-    exponent = b().CreateAdd(
-        exponent, llvm::ConstantInt::get(words(), bias << mantissa_bits));
+    Value* exponent = b().CreateShl(
+        b().CreateBitCast(shifted, lanes_.type(DType::I64)), mantissa_bits);
+    exponent =
+        b().CreateAdd(exponent, llvm::ConstantInt::get(lanes_.type(DType::I64),
+                                                       bias << mantissa_bits));
     return {b().CreateFMul(rest, horner_of_pairs(lanes_, of_power, rest)),
             b().CreateBitCast(exponent, lanes_.type(DType::F64))};
 }
@@ -67,8 +63,9 @@ Value* InDouble::value_of(const Power& power) const {
 }
 
 Value* InDouble::inverse_scale(const Power& power) const {
-    Value* bits = b().CreateBitCast(power.scale, words());
-    Value* of_one = llvm::ConstantInt::get(words(), bias << mantissa_bits);
+    Value* bits = b().CreateBitCast(power.scale, lanes_.type(DType::I64));
+    Value* of_one =
+        llvm::ConstantInt::get(lanes_.type(DType::I64), bias << mantissa_bits);
     return b().CreateBitCast(b().CreateSub(b().CreateAdd(of_one, of_one), bits),
                              lanes_.type(DType::F64));
 }

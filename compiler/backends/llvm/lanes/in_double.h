@@ -34,7 +34,6 @@ public:
 
 private:
     llvm::IRBuilder<>& b() const { return lanes_.b; }
-    llvm::Type* words() const;
 
     Lanes& lanes_;
 };

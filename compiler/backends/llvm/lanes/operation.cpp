@@ -1,6 +1,7 @@
 // compiler/backends/llvm/lanes/operation.cpp - one line for each operation of
 // ops.def that works component by component.
 
+#include "compiler/backends/cpu/in_place.h"
 #include "compiler/backends/llvm/lanes/math.h"
 
 #include "formulas/diagnostic.h"
@@ -120,8 +121,6 @@ Value* emit_atan2(Lanes& lanes, const FunctionTable& functions, Value* y,
                   Value* x) {
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
-    if (dtype == DType::F32 && lanes.width() > 1)
-        return emit_angle(lanes, y, x);
     if (dtype == DType::F64) {
         const auto size = [&](Value* value) {
             return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value);
@@ -270,21 +269,19 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     };
     if (dtype == DType::I64 && op != Op::Where)
         return emit_whole(lanes, op, operands);
+    const bool in_place = lanes.width() > 1 && is_in_place(op, dtype);
     const auto logarithm = [&](External function, long double of_2) {
-        return dtype == DType::F32 && lanes.width() > 1
-                   ? emit_logarithm(lanes, op, operand(0), first_sign)
-                   : call_logarithm(lanes, functions, function, operand(0),
-                                    of_2);
+        return in_place ? emit_logarithm(lanes, op, operand(0), first_sign)
+                        : call_logarithm(lanes, functions, function, operand(0),
+                                         of_2);
     };
     const auto by_pieces = [&](External function) {
-        return dtype == DType::F32 && lanes.width() > 1
-                   ? emit_by_pieces(lanes, op, operand(0))
-                   : external(function);
+        return in_place ? emit_by_pieces(lanes, op, operand(0))
+                        : external(function);
     };
     const auto kin = [&](External function) {
-        return dtype == DType::F32 && lanes.width() > 1
-                   ? emit_exponential_kin(lanes, op, operand(0))
-                   : external(function);
+        return in_place ? emit_exponential_kin(lanes, op, operand(0))
+                        : external(function);
     };
     using P = llvm::CmpInst;
     switch (op) {
@@ -303,9 +300,8 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::FloorDiv:
         return emit_floor_quotient(lanes, operand(0), operand(1));
     case Op::Pow:
-        return dtype == DType::F32 && lanes.width() > 1
-                   ? emit_power(lanes, operand(0), operand(1), first_sign)
-                   : external(External::Pow);
+        return in_place ? emit_power(lanes, operand(0), operand(1), first_sign)
+                        : external(External::Pow);
     case Op::Exp:
         return lanes.width() == 1 ? external(External::Exp)
                                   : emit_exp(lanes, operand(0), first_sign);
@@ -380,7 +376,8 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Atan:
         return external(External::Atan);
     case Op::Atan2:
-        return emit_atan2(lanes, functions, operand(0), operand(1));
+        return in_place ? emit_angle(lanes, operand(0), operand(1))
+                        : emit_atan2(lanes, functions, operand(0), operand(1));
     case Op::Sinh:
         return kin(External::Sinh);
     case Op::Cosh:

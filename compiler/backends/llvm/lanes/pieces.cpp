@@ -97,7 +97,7 @@ public:
     Value* of_magnitude(Value* u) {
         u = lanes_.smaller(number(of_.last), u);
         Value* y = lanes_.fma(u, number(of_.s), number(of_.C));
-        number_ = b().CreateLShr(b().CreateBitCast(y, as_whole()),
+        number_ = b().CreateLShr(b().CreateBitCast(y, lanes_.type(DType::I32)),
                                  std::uint64_t(of_.shift));
         // By y, not by u: y is rounded.
         Value* is_later = b().CreateFCmpOGE(y, number(of_.first));
@@ -114,10 +114,6 @@ public:
 private:
     llvm::IRBuilder<>& b() { return lanes_.b; }
     Value* number(double value) { return lanes_.number(DType::F32, value); }
-    llvm::Type* as_whole() {
-        return llvm::FixedVectorType::get(b().getInt32Ty(),
-                                          unsigned(lanes_.width()));
-    }
 
     /// The element of the table that the lane's piece has. Permutations read
     /// the lowest bits of a number: where there are 16 elements, the table is

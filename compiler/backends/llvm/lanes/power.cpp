@@ -20,6 +20,8 @@ using llvm::Value;
 constexpr std::array<double, 6> of_logarithm = {
     0x1.71547652b8250p+1, 0x1.ec709dc53e4b0p-1, 0x1.2776c290e7edbp-1,
     0x1.a61a30c5a707bp-2, 0x1.4794ffa2ad07dp-2, 0x1.21b604844d6b9p-2};
+
+/// Of a >= 0, or NaN: -inf of 0.
 Value* log2_of(Lanes& lanes, const InDouble& real, Value* a) {
     auto& b = lanes.b;
     const auto single = [&](double value) {

@@ -107,12 +107,12 @@ def torch_compiled(problem: Any, _: Card) -> Contest:
 
 
 @functools.cache
-def _only_if_keops_works() -> None:
+def _only_if_keops_works(device: str) -> None:
     """Its compiler has ended the process on some cards' machines."""
-    tried = """
+    tried = f"""
 import torch
 from pykeops.torch import Genred
-x = torch.rand(9, 3, device="cuda")
+x = torch.rand(9, 3, device="{device}")
 Genred("SqDist(x,y)", ["x = Vi(3)", "y = Vj(3)"], axis=1)(x, x)
 """
     words = [sys.executable, "-c", tried]
@@ -132,9 +132,9 @@ def pykeops_genred(problem: Any, _: Card) -> Contest:
         from bench import keops
     except ImportError as error:
         raise Absent("no module pykeops") from error
-    _only_if_keops_works()
-    keops.quietly()
     x, y = _on_card(problem.x, problem.y)
+    _only_if_keops_works(x.device.type)
+    keops.quietly()
     d = x.shape[1]
     points = [f"x = Vi({d})", f"y = Vj({d})"]
     if isinstance(problem, NeighborProblem):

@@ -25,9 +25,9 @@ struct Packed {
 };
 
 struct Placement {
-    /// Values on {} that others use, with their places in call->constants,
-    /// which holds I64 by their bits and all others as F64. Places are in the
-    /// order in which the graph reads them first.
+    /// Values on {} that others use, with their places in call->constants, in
+    /// doubles. I64 are held by their bits; all others as F64, or as a backend
+    /// says. Places are in the order in which the graph reads them first.
     std::map<ir::ValueId, std::int64_t> constants;
     std::int64_t constants_size = 0;
     /// Constants that meet indices or integers, which are read as F64 and

@@ -59,6 +59,9 @@ constexpr std::int32_t listed_bytes = 16 << 10, listed_bytes_zen5 = 32 << 10;
 /// Of 512 components it is 2% slower.
 constexpr Panels attention = {1024, 128};
 constexpr std::int64_t attention_width = 128;
+/// A vector of pairs that a sum of vectors reads is kept for a tile of columns:
+/// 64 components of two vectors of float32 take 32 KiB.
+constexpr std::int32_t layered_panel = 256, layered_tile = 8;
 /// The error of products of factors of 16 bits, and of their distances; it is
 /// typical of 16 to 64 components.
 constexpr double error_of_parts = 3.2e-6;
@@ -81,6 +84,7 @@ constexpr double tile_slots = 2048;
 /// What decides the tile: how a pair's term is made.
 struct Demand {
     std::int64_t row_registers = 0; ///< components of i-values kept at once
+    bool layered = false;     ///< matrices times vectors of pairs
     bool looped = false;      ///< a contraction longer than `unroll` per pair
     bool blocks = false;      ///< … of narrow numbers, by the matrix unit
     std::int64_t longest = 0; ///< components of a vector that is contracted
@@ -103,6 +107,8 @@ struct Demand {
             return PlanKind::Values;
         if (folded)
             return PlanKind::Fold;
+        if (layered)
+            return PlanKind::Layers;
         if (looped && rescaled && wide)
             return PlanKind::LongSoftmax;
         if (looped && extremes && located)
@@ -136,6 +142,7 @@ bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
 Demand demand_of(const ir::Graph& graph, const Plan& plan) {
     Demand demand;
     const Contractions contractions = choose_contractions(graph, plan);
+    demand.layered = !contractions.layers.empty();
     std::vector<bool> counted(graph.nodes.size());
     for (ir::ValueId id = 0; id < graph.nodes.size(); ++id) {
         const ir::Node& node = graph[id];
@@ -212,6 +219,10 @@ Panels panels_for(const Demand& demand, const Plan& plan, std::size_t size) {
                 (ports == Ports::Apart ? constants::listed_bytes_zen5
                                        : constants::listed_bytes) /
                     row_bytes};
+    if (demand.layered)
+        return {constants::layered_panel,
+                demand.takes_column_tiles() ? constants::layered_tile
+                                            : constants::column_tile};
     if (demand.rescaled && demand.wide && ports != Ports::Shared &&
         demand.longest <= constants::attention_width)
         return constants::attention;

@@ -177,6 +177,32 @@ bool is_deep(const ir::Graph& graph, const Node& node, const Plan& plan) {
            });
 }
 
+/// Whether the product is of pairs, and too long to stay in registers.
+bool is_layer(const ir::Graph& graph, const Node& node, const Plan& plan) {
+    if (!is_matrix_product(node.op) || node.type.axes != Axes::IJ ||
+        plan.nest == Nest::Values)
+        return false;
+    const std::int64_t terms = terms_of(graph, node);
+    return node.type.rows != dynamic && terms != dynamic &&
+           std::max<std::int64_t>(node.type.rows, terms) > plan.unroll;
+}
+
+/// Returns the products that are layers, and what they multiply, unless it is
+/// read where it lies.
+std::set<ValueId> find_layers(const ir::Graph& graph, const Plan& plan) {
+    std::set<ValueId> layers;
+    for (ValueId id = 0; id < graph.nodes.size(); ++id) {
+        if (!is_layer(graph, graph[id], plan))
+            continue;
+        layers.insert(id);
+        const ValueId vector = vector_of_product(graph[id]);
+        const Type& type = graph[vector].type;
+        if (type.axes == Axes::IJ && type.rows > plan.unroll)
+            layers.insert(vector);
+    }
+    return layers;
+}
+
 /// Returns how a contraction is computed that narrow words, splits and the
 /// filter leave.
 Contraction way_of_lanes(const ir::Graph& graph, const Node& node,
@@ -198,6 +224,14 @@ constexpr ContractionRow rows[] = {
 };
 
 } // namespace
+
+bool is_matrix_product(Op op) {
+    return op == Op::MatVec || op == Op::VecMat;
+}
+
+ValueId vector_of_product(const Node& product) {
+    return product.operands[product.op == Op::MatVec ? 1 : 0];
+}
 
 bool is_by_component(const ir::Graph& graph, ValueId id, std::int32_t unroll) {
     const Node& node = graph[id];
@@ -230,6 +264,7 @@ ValueId Contractions::first(Contraction way) const {
 Contractions choose_contractions(const ir::Graph& graph, const Plan& plan) {
     Contractions chosen;
     chosen.words = find_words(graph, plan);
+    chosen.layers = find_layers(graph, plan);
     const bool tiled = row_of(plan.isa).blocks;
     const ValueId filtered = filtered_distance(graph, plan);
     for (ValueId id = 0; id < graph.nodes.size(); ++id) {
@@ -243,6 +278,8 @@ Contractions choose_contractions(const ir::Graph& graph, const Plan& plan) {
                 tiled ? Contraction::WordTiles : Contraction::Words;
         else if (is_split(graph, id, plan))
             chosen.ways[id] = Contraction::SplitTiles;
+        else if (chosen.layers.count(id) > 0)
+            chosen.ways[id] = Contraction::Layer;
         else if (id == filtered)
             chosen.ways[id] = Contraction::Filtered;
         else

@@ -60,6 +60,10 @@ struct Contractions {
     /// matrices, by the matrix unit or in lanes. They sum bf16 values of
     /// columns that nothing else reads.
     std::set<ir::ValueId> weighed_by_tiles;
+    /// Vectors of pairs that matrices are multiplied by, and that come of it.
+    /// They are computed for all pairs of a tile, each in a loop of its own,
+    /// and kept.
+    std::set<ir::ValueId> layers;
     /// The matrix unit takes so many words at a time in all products of the
     /// kernel; 0: there are none.
     std::int64_t depth = 0;
@@ -82,6 +86,11 @@ struct Contractions {
         return found == words.end() ? nullptr : &found->second;
     }
 };
+
+/// Whether it is the product of a matrix and a vector, in either order.
+bool is_matrix_product(ir::Op op);
+/// Returns the vector that such a product multiplies.
+ir::ValueId vector_of_product(const ir::Node& product);
 
 /// Chooses how the contractions of an oriented graph are computed.
 Contractions choose_contractions(const ir::Graph& graph, const Plan& plan);

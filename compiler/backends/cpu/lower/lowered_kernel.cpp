@@ -104,8 +104,9 @@ void choose_loops(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
     kernel.by_column_tiles = std::ranges::any_of(
         kernel.reductions, &LoweredReduction::by_column_tiles);
     kernel.reads_in_place = reads_in_place(graph, plan, kernel);
-    const bool has_sums_of_loops =
-        !kernel.kept.slabs.empty() || !kernel.kept.tiles.empty();
+    const bool has_sums_of_loops = !kernel.kept.slabs.empty() ||
+                                   !kernel.kept.tiles.empty() ||
+                                   !kernel.kept.vectors.empty();
     const bool is_plain =
         !has_sums_of_loops && kernel.columns.is_by_components();
     kernel.is_pipelined = plan.min_stage_cycles > 0 && is_plain;

@@ -118,6 +118,16 @@ std::int64_t Operands::run_multiple(std::int64_t element_bytes) const {
     return std::max(line_bytes, lanes * element_bytes);
 }
 
+DType constant_dtype(const Graph& graph, const Placement& placement,
+                     ValueId id) {
+    const Type& type = graph[id].type;
+    if (type.dtype == DType::I64)
+        return DType::I64;
+    const bool is_rounded = type.rank > 0 && type.dtype == DType::F64 &&
+                            placement.exact.count(id) == 0;
+    return is_rounded ? graph.real : DType::F64;
+}
+
 DType packed_dtype(const Graph& graph, const Contractions& contractions,
                    ValueId id) {
     const Node& node = graph[id];

@@ -54,6 +54,12 @@ struct Operands {
 DType packed_dtype(const ir::Graph& graph, const Contractions& contractions,
                    ir::ValueId id);
 
+/// Returns the dtype in which prepare leaves a value of call->constants. Vectors
+/// that pairs read rounded are rounded there, once: a loop over components
+/// broadcasts them then by what loads them.
+DType constant_dtype(const ir::Graph& graph, const Placement& placement,
+                     ir::ValueId id);
+
 /// Takes room for the values of `operands`, whose `of` is filled.
 void place_operands(const ir::Graph& graph, const Plan& plan,
                     const Contractions& contractions, Operands& operands,

@@ -15,6 +15,8 @@ namespace {
 
 class Keeping {
 public:
+    static constexpr int most_at_once = 8;
+
     Keeping(const ir::Graph& graph, const Plan& plan,
             const Contractions& contractions, Arena& arena)
         : graph_(graph), plan_(plan), contractions_(contractions),
@@ -28,8 +30,13 @@ public:
             if (contractions_.is_tiled(id))
                 keep(kept_.tiles, id,
                      bodies.empty() ? plan_.panel : plan_.column_tile);
+        for (ValueId id : contractions_.layers)
+            kept_.vectors[id] = {.columns = plan_.columns};
         for (ValueId body : bodies)
             keep_scalars(body);
+        for (auto& [id, vector] : kept_.vectors)
+            keep(id, vector);
+        kept_.components_at_once = components_at_once();
         return std::move(kept_);
     }
 
@@ -42,7 +49,28 @@ private:
         kept.offsets[id] = arena_.take(bytes, line_bytes);
     }
 
+    void keep(ValueId id, KeptVector& vector) {
+        const Type& type = graph_[id].type;
+        vector.offset = arena_.take(
+            type.rows * vector.columns * plan_.row_vectors * plan_.lanes *
+                std::int64_t(size_of(type.dtype)),
+            line_bytes);
+    }
+
+    /// The sums of these components are in registers, a vector for each cell,
+    /// and of each one number of the matrix in all lanes.
+    int components_at_once() const {
+        const int cells = plan_.row_vectors * plan_.columns;
+        const int left = row_of(plan_.isa).registers - 1;
+        return std::clamp(left / (cells + 1), 1, most_at_once);
+    }
+
     void keep_scalars(ValueId id) {
+        if (const auto of = kept_.vectors.find(id); of != kept_.vectors.end()) {
+            of->second.columns = plan_.column_tile;
+            of->second.for_tile = true;
+            return;
+        }
         const Node& node = graph_[id];
         if (node.type.axes != Axes::IJ || kept_.slabs.has(id) || is_cheap(id) ||
             !seen_.insert(id).second)

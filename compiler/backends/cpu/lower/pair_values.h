@@ -18,6 +18,14 @@ struct Kept {
     bool has(ir::ValueId id) const { return offsets.count(id) > 0; }
 };
 
+/// A vector of pairs, kept component by component for a step's columns, or for
+/// those of a tile where a reduction that takes tiles reads it.
+struct KeptVector {
+    std::int64_t offset = 0;
+    std::int64_t columns = 0;
+    bool for_tile = false;
+};
+
 struct PairValues {
     /// Contractions that are summed by slabs of components, kept for a panel.
     Kept slabs;
@@ -26,6 +34,10 @@ struct PairValues {
     /// kept for such a tile; the contractions are kept for a panel where there
     /// are no tiles.
     Kept tiles, scalars;
+    /// What layers read and make, in the order in which they are computed.
+    std::map<ir::ValueId, KeptVector> vectors;
+    /// Layers compute so many components at a time: their sums fill registers.
+    int components_at_once = 1;
 };
 
 /// `bodies` are the values that reductions by tiles of columns read.

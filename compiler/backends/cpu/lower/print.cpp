@@ -77,6 +77,7 @@ private:
                   ? ", software-pipelined in stages of " +
                         std::to_string(plan_.min_stage_cycles) + " cycles"
                   : ""));
+        print_vectors(indent + std::string("  keep "));
         print_kept(indent + std::string("  keep scalars:"),
                    kernel_.kept.scalars);
     }
@@ -142,6 +143,20 @@ private:
         for (const auto& [id, offset] : kept.offsets)
             text += " " + ir::reference(id) + " at " + std::to_string(offset);
         line(text);
+    }
+
+    void print_vectors(const std::string& title) {
+        const PairValues& kept = kernel_.kept;
+        for (const auto& [id, vector] : kept.vectors) {
+            const bool is_product = kernel_.contractions.ways.count(id) > 0;
+            line(title + ir::reference(id) + " " +
+                 std::string(ir::mnemonic(graph_[id].op)) + "[" +
+                 text_of_count(graph_[id].type.rows) + "] at " +
+                 std::to_string(vector.offset) + ", " +
+                 std::to_string(is_product ? kept.components_at_once : 1) +
+                 " components at a time" +
+                 (vector.for_tile ? ", for all columns of the tile" : ""));
+        }
     }
 
     void print_contractions() {

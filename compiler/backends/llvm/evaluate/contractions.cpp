@@ -92,10 +92,14 @@ public:
     }
     /// Sets each sum to make(the sum so far, row, column).
     template <class Make> void update(Make make) const {
-        each([&](Value* variable, int r, int j) {
-            Value* sum = lanes_.b.CreateLoad(type_, variable);
-            lanes_.b.CreateStore(make(sum, r, j), variable);
-        });
+        each([&](Value*, int r, int j) { update_one(r, j, make); });
+    }
+    /// Sets the sum of one cell to make(the sum so far, row, column).
+    template <class Make> void update_one(int row, int column, Make make) const {
+        Value* variable = variables_[std::size_t(
+            (row - cells_.row0) * cells_.columns + column - cells_.column0)];
+        lanes_.b.CreateStore(
+            make(lanes_.b.CreateLoad(type_, variable), row, column), variable);
     }
     /// Hands every sum to take(sum, row, column).
     template <class Take> void finish(Take take) const {
@@ -162,6 +166,54 @@ void Evaluator::contract(ValueId id, Component component, Cells cells) {
     }
     sums.finish([&](Value* sum, int r, int j) {
         remember(cell_of(id, component, r, j), sum);
+    });
+}
+
+/// Computes `count` components of a matrix times a vector, from `at` on: what
+/// is read of the vector meets as many rows of the matrix.
+void Evaluator::multiply_matrix(ValueId id, Component at, int count,
+                                const Cells& cells, const VectorPlaces& place) {
+    const Node& node = graph_[id];
+    const std::int64_t terms = terms_of(graph_, node);
+    std::vector<CellSums> sums;
+    for (int q = 0; q < count; ++q) {
+        sums.emplace_back(lanes_, lanes_.type(node.type.dtype), cells);
+        sums.back().set([&](int, int) {
+            return lanes_.number(node.type.dtype, ir::start_of(node.op));
+        });
+    }
+    // One cell after the other: one vector of a cell is live at a time, and all
+    // the numbers of the matrix.
+    each_component(terms, [&](Component term) {
+        sums[0].each([&](Value*, int row, int column) {
+            for (int q = 0; q < count; ++q)
+                sums[std::size_t(q)].update_one(
+                    row, column, [&](Value* sum, int r, int j) {
+                        return accumulated(node, sum, shifted(at, 1, q), term,
+                                           r, j);
+                    });
+        });
+    });
+    for (int q = 0; q < count; ++q)
+        sums[std::size_t(q)].finish([&](Value* sum, int r, int j) {
+            lanes_.store(sum, place(shifted(at, 1, q), r, j));
+        });
+}
+
+void Evaluator::keep_vector(ValueId id, int rows, int columns, int at_once,
+                            const VectorPlaces& place) {
+    const Node& node = graph_[id];
+    run_contractions(id, rows, columns);
+    hoist_scalars(id, rows, columns);
+    if (is_contraction(node.op))
+        return each_block(node.type.rows, at_once, [&](Component at, int count) {
+            multiply_matrix(id, at, count, {0, rows, 0, columns}, place);
+        });
+    each_block(node.type.rows, 1, [&](Component at, int) {
+        for (int j = 0; j < columns; ++j)
+            for (int r = 0; r < rows; ++r)
+                lanes_.store(lanes_.as(node.type.dtype, value(id, at, r, j)),
+                             place(at, r, j));
     });
 }
 

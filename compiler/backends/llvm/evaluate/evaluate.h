@@ -66,6 +66,12 @@ public:
     using Places = std::function<llvm::Value*(int row, int column)>;
     void contract_part(ir::ValueId id, llvm::Value* from, llvm::Value* to,
                        int rows, int columns, const Places& place);
+    /// Computes a vector for all cells of a tile and stores it where `place`
+    /// says; the product of a matrix so many components at a time.
+    using VectorPlaces =
+        std::function<llvm::Value*(Component component, int row, int column)>;
+    void keep_vector(ir::ValueId id, int rows, int columns, int at_once,
+                     const VectorPlaces& place);
     /// Computes the scalars below the vector `root` for a whole tile before a
     /// loop over its components.
     void hoist_scalars(ir::ValueId root, int rows, int columns);
@@ -152,6 +158,8 @@ private:
     contract_in_groups(ir::ValueId id, Component of,
                        std::vector<std::vector<ir::ValueId>> groups, int row,
                        int column);
+    void multiply_matrix(ir::ValueId id, Component at, int count,
+                         const Cells& cells, const VectorPlaces& place);
     void contract_words(ir::ValueId id, const Words& of, const Cells& cells);
     llvm::Value* accumulated(const ir::Node& node, llvm::Value* sum,
                              Component component, Component at, int row,

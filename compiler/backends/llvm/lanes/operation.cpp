@@ -202,11 +202,31 @@ Value* emit_log1p(Lanes& lanes, const FunctionTable& functions, Value* x) {
     return lanes.select(is_tiny, tiny, lanes.select(is_large, more, y));
 }
 
+/// Whether it is a number known here, which is not NaN.
+bool is_bound(Value* x) {
+    const auto* constant = llvm::dyn_cast<llvm::Constant>(x);
+    const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(
+        constant && constant->getType()->isVectorTy()
+            ? constant->getSplatValue()
+            : constant);
+    return number && !number->isNaN();
+}
+
+/// Against a bound, a comparison and a choice are one instruction, which keeps
+/// the NaN of the other operand. Of two zeros, it gives any.
 Value* maximum(Lanes& lanes, Value* a, Value* b) {
+    if (is_bound(a))
+        return lanes.larger(a, b);
+    if (is_bound(b))
+        return lanes.larger(b, a);
     return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
 }
 
 Value* minimum(Lanes& lanes, Value* a, Value* b) {
+    if (is_bound(a))
+        return lanes.smaller(a, b);
+    if (is_bound(b))
+        return lanes.smaller(b, a);
     return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
 }
 

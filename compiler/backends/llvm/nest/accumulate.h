@@ -122,6 +122,7 @@ private:
 
     void write_steps(Value* row, Value* panel, Value* from, Value* to);
 
+    void keep_vectors(int columns);
     void keep_scalars(int columns);
 
     /// Makes the tile of reduction `number` and hands it to `body`.

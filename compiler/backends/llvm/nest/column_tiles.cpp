@@ -214,6 +214,7 @@ void Accumulate::run_contractions(ValueId reduce, int columns) {
 void Accumulate::write_steps(Value* row, Value* panel, Value* from, Value* to) {
     llvm::Instruction* branch = each_step(
         from, to, writer_.plan.columns, [&](Value* column, int columns) {
+            keep_vectors(columns);
             for (ValueId id : writer_.kernel.placement.reductions)
                 run_contractions(id, columns);
             keep_scalars(columns);
@@ -226,6 +227,19 @@ void Accumulate::write_steps(Value* row, Value* panel, Value* from, Value* to) {
     if (kernel().is_pipelined && !kernel().by_column_tiles)
         request_stages(*branch, writer_.plan.min_stage_cycles,
                        kernel().reads_in_place);
+}
+
+void Accumulate::keep_vectors(int columns) {
+    const PairValues& kept = kernel().kept;
+    for (const auto& [id, vector] : kept.vectors) {
+        values_.keep_vector(id, writer_.plan.row_vectors, columns,
+                            kept.components_at_once,
+                            [&](Component component, int r, int j) {
+                                return leaves_.vector_address(id, component, r,
+                                                              j);
+                            });
+        leaves_.show_vector(id);
+    }
 }
 
 void Accumulate::keep_scalars(int columns) {

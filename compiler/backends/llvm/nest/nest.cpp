@@ -117,13 +117,15 @@ void write_prepare(ModuleWriter& writer) {
                                     offsetof(tilefold_call, constants), true);
     for (const auto& [id, place] : writer.kernel.placement.constants) {
         values.hoist_scalars(id, 1, 1);
+        const DType dtype =
+            constant_dtype(writer.graph, writer.kernel.placement, id);
+        Value* first = entry.lanes.byte_offset(constants, place * 8);
         const auto store = [&](Component component) {
-            Value* address = entry.lanes.at(
-                constants, values.index_of(component), place, state_bytes);
-            Value* value = values.value(id, component);
-            if (writer.graph[id].type.dtype != DType::I64)
-                value = entry.lanes.as(DType::F64, value);
-            entry.b.CreateStore(value, address);
+            Value* address =
+                entry.lanes.at(first, values.index_of(component), 0,
+                               std::int64_t(size_of(dtype)));
+            entry.b.CreateStore(
+                entry.lanes.as(dtype, values.value(id, component)), address);
         };
         each_prepared(entry, values, components_of(writer.graph[id].type),
                       store);

@@ -18,7 +18,8 @@ Leaf TileLeaves::leaf(ValueId id) {
     if (Leaf constant = entry_.constants->leaf(id); constant)
         return constant;
     if (!rows_.has(id) && !columns_.has(id) && !kept_.slabs.has(id) &&
-        !kept_.tiles.has(id) && !(shown_ && kept_.scalars.has(id)))
+        !kept_.tiles.has(id) && !(shown_ && kept_.scalars.has(id)) &&
+        !is_shown(id))
         return {};
     return {[=, this](Component at, int row, int column) {
                 return read(id, at, row, column);
@@ -28,6 +29,9 @@ Leaf TileLeaves::leaf(ValueId id) {
 
 Value* TileLeaves::read(ValueId id, Component component, int row, int column) {
     const DType dtype = entry_.writer.graph[id].type.dtype;
+    if (kept_.vectors.count(id) > 0)
+        return entry_.lanes.load(dtype,
+                                 vector_address(id, component, row, column));
     if (kept_.tiles.has(id))
         return finished_sum(id, row, column);
     if (kept_.slabs.has(id))
@@ -36,6 +40,32 @@ Value* TileLeaves::read(ValueId id, Component component, int row, int column) {
         return entry_.lanes.load(dtype, scalar_address(id, row, column));
     return rows_.has(id) ? read_row(id, component, row)
                          : read_column(id, component, column);
+}
+
+bool TileLeaves::is_shown(ValueId id) const {
+    const auto of = kept_.vectors.find(id);
+    return of != kept_.vectors.end() &&
+           (vectors_.count(id) > 0 || (shown_ && of->second.for_tile));
+}
+
+Value* TileLeaves::vector_address(ValueId id, Component component, int row,
+                                  int column) const {
+    const KeptVector& vector = kept_.vectors.at(id);
+    const Lanes& lanes = entry_.lanes;
+    const ModuleWriter& writer = entry_.writer;
+    const auto size =
+        lanes.width() * std::int64_t(size_of(writer.graph[id].type.dtype));
+    const std::int64_t vectors = writer.plan.row_vectors;
+    const std::int64_t run = vector.columns * vectors * size;
+    Value* place = lanes.byte_offset(
+        scratch_, vector.offset + component.fixed * run +
+                      (column * vectors + row) * size);
+    if (component.runtime)
+        place = lanes.at(place, component.runtime, 0, run);
+    if (vector.for_tile)
+        place = lanes.at(place, entry_.b.CreateSub(column_, first_), 0,
+                         vectors * size);
+    return place;
 }
 
 void TileLeaves::begin_tile(Value* row) {

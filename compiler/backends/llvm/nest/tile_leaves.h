@@ -6,6 +6,7 @@
 #include "compiler/backends/llvm/nest/nest.h"
 
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace tilefold::llvm_backend {
@@ -30,7 +31,10 @@ public:
     void begin_columns(llvm::Value* column) {
         column_ = column;
         listed_.clear();
+        vectors_.clear();
     }
+    /// A vector of pairs has been kept for the present columns.
+    void show_vector(ir::ValueId id) { vectors_.insert(id); }
     /// Takes columns that need not be neighbours; their scalars lie from
     /// `place` on.
     void begin_listed(std::vector<llvm::Value*> columns, llvm::Value* place) {
@@ -52,6 +56,9 @@ public:
     llvm::Value* scalar_address(ir::ValueId id, int row, int column) const {
         return in_column_tile(kept_.scalars, id, row, column);
     }
+    /// Returns where a component of a vector of pairs is kept.
+    llvm::Value* vector_address(ir::ValueId id, Component component, int row,
+                                int column) const;
 
 private:
     llvm::Value* read(ir::ValueId id, Component component, int row, int column);
@@ -62,6 +69,7 @@ private:
         return address(kept, id, entry_.b.CreateSub(column_, first_), row,
                        column);
     }
+    bool is_shown(ir::ValueId id) const;
     llvm::Value* finished_sum(ir::ValueId id, int row, int column);
     llvm::Value* load_row(ir::ValueId id, Component component, int r);
     llvm::Value* read_row(ir::ValueId id, Component component, int r);
@@ -79,6 +87,7 @@ private:
     llvm::Value* first_ = nullptr;
     llvm::Value* column_ = nullptr;
     std::vector<llvm::Value*> listed_ = {};
+    std::set<ir::ValueId> vectors_; ///< that are kept for these columns
     /// An array on the columns' axis, of columns that are read in place.
     struct Source {
         llvm::Value *base, *stride, *step;

@@ -340,48 +340,45 @@ Leaf Constants::leaf(ValueId id) {
     return {[=, this](Component at, int, int) { return read(id, at); }};
 }
 
-/// Loads elements of the table at `place`, as they stand or as F64.
-Value* Constants::gather(DType dtype, std::int64_t place, Value* index) const {
-    auto& b = lanes_.b;
-    const DType stored = dtype == DType::I64 ? DType::I64 : DType::F64;
-    Value* places = b.CreateGEP(lanes_.element(stored),
-                                lanes_.byte_offset(base_, place * 8), index);
-    return b.CreateMaskedGather(lanes_.type(stored), places, llvm::Align(8));
+Value* Constants::address(llvm::IRBuilder<>& b, ValueId id,
+                          Value* index) const {
+    const std::int64_t place = writer_.kernel.placement.constants.at(id);
+    Value* first = b.CreatePtrAdd(base_, b.getInt64(std::uint64_t(place * 8)));
+    return b.CreateGEP(lanes_.element(dtype_of(id)), first, index);
+}
+
+DType Constants::dtype_of(ValueId id) const {
+    return constant_dtype(writer_.graph, writer_.kernel.placement, id);
 }
 
 Value* Constants::read_run(ValueId id, Value* first) const {
     auto& b = lanes_.b;
-    const Type& type = writer_.graph[id].type;
-    Value* place =
-        lanes_.at(base_, first, writer_.kernel.placement.constants.at(id), 8);
-    llvm::Type* numbers = lanes_.type(DType::F64);
-    Value* left = b.CreateSub(lanes_.constant(type.rows), first);
-    Value* read = b.CreateMaskedLoad(numbers, place, llvm::Align(8),
-                                     lanes_.first_lanes(left),
-                                     llvm::Constant::getNullValue(numbers));
-    return writer_.kernel.placement.exact.count(id)
-               ? read
-               : lanes_.as(writer_.graph.real, read);
+    const DType dtype = dtype_of(id);
+    llvm::Type* numbers = lanes_.type(dtype);
+    Value* left =
+        b.CreateSub(lanes_.constant(writer_.graph[id].type.rows), first);
+    return b.CreateMaskedLoad(numbers, address(b, id, first),
+                              llvm::Align(size_of(dtype)),
+                              lanes_.first_lanes(left),
+                              llvm::Constant::getNullValue(numbers));
 }
 
 Value* Constants::read(ValueId id, Component component) {
-    const Node& node = writer_.graph[id];
-    const std::int64_t place = writer_.kernel.placement.constants.at(id);
+    const DType dtype = writer_.graph[id].type.dtype;
+    const bool is_rounded = dtype == DType::F64 &&
+                            !writer_.kernel.placement.exact.count(id);
     const auto load = [&](llvm::IRBuilder<>& b, Value* index) {
-        Lanes at_place = writer_.lanes(b, lanes_.width());
-        Value* address = at_place.at(base_, index, place, 8);
-        if (node.type.dtype == DType::I64)
-            return at_place.splat(b.CreateLoad(b.getInt64Ty(), address));
-        Value* number = b.CreateLoad(b.getDoubleTy(), address);
-        const DType dtype = node.type.dtype == DType::F64 &&
-                                    !writer_.kernel.placement.exact.count(id)
-                                ? writer_.graph.real
-                                : node.type.dtype;
         Lanes scalar = writer_.lanes(b, 1);
-        return at_place.splat(scalar.as(dtype, number));
+        Value* number =
+            b.CreateLoad(lanes_.element(dtype_of(id)), address(b, id, index));
+        return writer_.lanes(b, lanes_.width())
+            .splat(scalar.as(is_rounded ? writer_.graph.real : dtype, number));
     };
     if (component.runtime && component.runtime->getType()->isVectorTy())
-        return gather(node.type.dtype, place, component.runtime);
+        return lanes_.b.CreateMaskedGather(
+            lanes_.type(dtype_of(id)),
+            address(lanes_.b, id, component.runtime),
+            llvm::Align(size_of(dtype_of(id))));
     if (component.runtime)
         return load(lanes_.b,
                     lanes_.b.CreateAdd(component.runtime,

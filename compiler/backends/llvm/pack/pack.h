@@ -120,8 +120,11 @@ public:
     llvm::Value* read_run(ir::ValueId id, llvm::Value* first) const;
 
 private:
-    llvm::Value* gather(DType dtype, std::int64_t place,
-                        llvm::Value* index) const;
+    /// As prepare left it.
+    DType dtype_of(ir::ValueId id) const;
+    /// Returns where component `index`, or each lane's, lies.
+    llvm::Value* address(llvm::IRBuilder<>& b, ir::ValueId id,
+                         llvm::Value* index) const;
 
     ModuleWriter& writer_;
     Lanes& lanes_;

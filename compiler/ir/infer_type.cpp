@@ -278,6 +278,21 @@ Type type_of_slice(const Inference& at) {
     return type;
 }
 
+Type type_of_submatrix(const Inference& at) {
+    Type type = at.operand(0);
+    const Node& node = at.node;
+    const std::int64_t columns = type.columns;
+    if (type.rank != 2 || node.first < 0 || node.second < 1 || node.third < 1 ||
+        node.first % columns + node.third > columns ||
+        node.first / columns + node.second > type.rows)
+        internal_error("a part of a matrix out of range");
+    type.rows = std::int32_t(node.second);
+    type.columns = std::int32_t(node.third);
+    if (node.second == 1 || node.third == 1)
+        set_vector(type, type.rows * type.columns);
+    return type;
+}
+
 Type type_of_concat(const Inference& at) {
     refuse_matrices(at);
     const Type &a = at.operand(0), &b = at.operand(1);
@@ -435,6 +450,8 @@ Type infer_type(const Graph& graph, const Node& node,
         return type_of_int_pow(at);
     if (node.op == Op::Slice)
         return type_of_slice(at);
+    if (node.op == Op::Submatrix)
+        return type_of_submatrix(at);
     if (node.op == Op::Concat)
         return type_of_concat(at);
     if (node.op == Op::Broadcast)

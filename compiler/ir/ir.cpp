@@ -50,8 +50,9 @@ constexpr ReductionRow reduction_rows[] = {
 
 /// Leaves and structure come before the rows of ops.def.
 constexpr std::string_view structure[] = {
-    "argument", "literal",   "constant", "index",    "intpow", "slice",
-    "concat",   "broadcast", "complex",  "unsigned", "iota",   "reduce",
+    "argument", "literal",   "constant", "index",     "intpow",
+    "slice",    "submatrix", "concat",   "broadcast", "complex",
+    "unsigned", "iota",      "reduce",
 };
 constexpr std::size_t first_row = std::size(structure);
 static_assert(std::size_t(Op::Reduce) + 1 == first_row);

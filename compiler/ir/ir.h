@@ -43,6 +43,9 @@ enum class Op : std::uint8_t {
     /// Components [first, second) of operand 0; rank 0 if third. Of a scalar,
     /// [0, 1) is the vector of its one component.
     Slice,
+    /// `second` rows and `third` columns of the matrix operand 0, from its
+    /// component `first` on; of one row or column, a vector.
+    Submatrix,
     Concat,    ///< operand 0's components, then operand 1's
     Broadcast, ///< the scalar operand 0 as a vector of `first` components
     Complex,   ///< real and imaginary part; only while a graph is built

@@ -247,7 +247,10 @@ private:
             node.first = number<std::int64_t>(words[0]);
             if (words.size() > 1)
                 node.second = number<std::int64_t>(words[1]);
-            node.third = words.size() > 2;
+            if (node.op == Op::Submatrix && words.size() > 2)
+                node.third = number<std::int64_t>(words[2]);
+            else
+                node.third = words.size() > 2;
         }
         if (node.op == Op::Literal &&
             std::size_t(node.first) >= graph_.literals.size())

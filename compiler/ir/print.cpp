@@ -120,6 +120,11 @@ private:
             return text + " " + operands(node) + ", " +
                    std::to_string(node.first) + ", " +
                    std::to_string(node.second) + (node.third ? ", scalar" : "");
+        case Op::Submatrix:
+            return text + " " + operands(node) + ", " +
+                   std::to_string(node.first) + ", " +
+                   std::to_string(node.second) + ", " +
+                   std::to_string(node.third);
         case Op::Reduce:
             return text + " " + reduction(node);
         default:

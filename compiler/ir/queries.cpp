@@ -25,6 +25,21 @@ bool is_contraction(Op op) {
     return false;
 }
 
+bool is_matrix_product(Op op) {
+    return op == Op::MatVec || op == Op::VecMat;
+}
+
+std::size_t vector_operand(Op product) {
+    return product == Op::MatVec ? 1 : 0;
+}
+
+std::int64_t component_of_matrix(const Graph& graph, const Node& submatrix,
+                                 std::int64_t k) {
+    const std::int64_t columns = graph[submatrix.operands[0]].type.columns;
+    return submatrix.first + k / submatrix.third * columns +
+           k % submatrix.third;
+}
+
 double start_of(Op contraction) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     if (contraction == Op::CompMax)

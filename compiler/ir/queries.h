@@ -11,8 +11,15 @@ namespace tilefold::ir {
 
 /// Whether the operation adds up over the components of its operands.
 bool is_contraction(Op op);
+/// Whether it is the product of a matrix and a vector, in either order; and
+/// which of its operands is the vector.
+bool is_matrix_product(Op op);
+std::size_t vector_operand(Op product);
 /// How many terms a contraction adds.
 std::int64_t terms_of(const Graph& graph, const Node& node);
+/// Returns which component of the matrix is component `k` of a Submatrix.
+std::int64_t component_of_matrix(const Graph& graph, const Node& submatrix,
+                                 std::int64_t k);
 /// What the sum of a contraction is before anything is added.
 double start_of(Op contraction);
 /// The operands of a contraction over rows and columns, that of rows first.

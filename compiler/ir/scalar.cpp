@@ -142,7 +142,8 @@ double evaluate(Op op, const double* x) {
     case Op::BesselI: return special::bessel_i(x[0], x[1]);
     case Op::BesselK: return special::bessel_k(x[0], x[1]);
     case Op::Argument: case Op::Literal: case Op::Constant: case Op::Index:
-    case Op::IntPow: case Op::Slice: case Op::Concat: case Op::Broadcast:
+    case Op::IntPow: case Op::Slice: case Op::Submatrix:
+    case Op::Concat: case Op::Broadcast:
     case Op::Complex:
     case Op::Unsigned:
     case Op::Reduce: case Op::Outer: case Op::Iota: case Op::Gather:

@@ -63,7 +63,7 @@ private:
         if (node.op == Op::Concat)
             return 2;
         return node.op == Op::IntPow || node.op == Op::Slice ||
-               node.op == Op::Broadcast;
+               node.op == Op::Submatrix || node.op == Op::Broadcast;
     }
 
     static int most_arity(const Node& node) {

@@ -9,6 +9,7 @@
 //  3. A factor that does not depend on the reduced axes leaves a sum.
 //  4. Squared differences and products written by components become
 //     contractions again: each sum of two neighbours is one over both.
+//  5. Products of matrices leave the pair term: linear.cpp.
 
 #include "compiler/passes/products.h"
 #include "compiler/passes/rewrite.h"
@@ -269,7 +270,7 @@ constexpr Rewriter::Entry order_rules[] = {
 
 Graph canonicalise(const Graph& graph) {
     return Rewriter(graph, {simplification_rules(), shape_rules, factor_rules,
-                            order_rules})
+                            linear_rules(), order_rules})
         .run();
 }
 

@@ -22,6 +22,8 @@ Graph simplify(const Graph& graph);
 ///    it is pushed through sums (never into coordinates)
 ///  - operands of commutative operations ordered by axes, then number
 ///  - a factor on the kept axis only, or on {}, leaves a Sum or a Mean
+///  - a matrix times a list of values on several axes is a sum of products, and
+///    a matrix leaves a Sum or a Mean (linear.cpp)
 ///  - a mask of index symbols stands around the product it is a factor of
 Graph canonicalise(const Graph& graph);
 /// Does what canonicalise() does, but for the rules that move factors:

@@ -39,6 +39,8 @@ public:
     ValueId first_point(ValueId argument);
     ValueId constant(double value) { return builder_.constant(value); }
 
+    /// The values made so far.
+    const Graph& graph() const { return builder_.graph(); }
     /// Returns a copy, because making values moves the nodes.
     Node node(ValueId id) const { return builder_[id]; }
     const Type& type(ValueId id) const { return builder_.type(id); }
@@ -76,5 +78,7 @@ Sign sign_of(const Graph& graph, ValueId id, const std::vector<Sign>& known);
 
 /// The rules of simplify(), which canonicalise() applies too.
 std::span<const Rewriter::Entry> simplification_rules();
+/// The rules by which products of matrices leave the pair term: linear.cpp.
+std::span<const Rewriter::Entry> linear_rules();
 
 } // namespace tilefold::ir

@@ -107,6 +107,7 @@ Sign sign_of(const Graph& graph, ValueId id, const std::vector<Sign>& known) {
     case Op::IntPow:
         return node.first % 2 == 0 ? Sign::NonNegative : first;
     case Op::Slice:
+    case Op::Submatrix:
     case Op::Broadcast:
         return first;
     case Op::Concat:

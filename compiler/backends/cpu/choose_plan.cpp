@@ -84,7 +84,7 @@ constexpr double tile_slots = 2048;
 /// What decides the tile: how a pair's term is made.
 struct Demand {
     std::int64_t row_registers = 0; ///< components of i-values kept at once
-    bool layered = false;     ///< matrices times vectors of pairs
+    bool layered = false;           ///< matrices times vectors of pairs
     bool looped = false;      ///< a contraction longer than `unroll` per pair
     bool blocks = false;      ///< … of narrow numbers, by the matrix unit
     std::int64_t longest = 0; ///< components of a vector that is contracted
@@ -220,9 +220,9 @@ Panels panels_for(const Demand& demand, const Plan& plan, std::size_t size) {
                                        : constants::listed_bytes) /
                     row_bytes};
     if (demand.layered)
-        return {constants::layered_panel,
-                demand.takes_column_tiles() ? constants::layered_tile
-                                            : constants::column_tile};
+        return {constants::layered_panel, demand.takes_column_tiles()
+                                              ? constants::layered_tile
+                                              : constants::column_tile};
     if (demand.rescaled && demand.wide && ports != Ports::Shared &&
         demand.longest <= constants::attention_width)
         return constants::attention;

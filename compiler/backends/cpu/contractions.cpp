@@ -179,7 +179,7 @@ bool is_deep(const ir::Graph& graph, const Node& node, const Plan& plan) {
 
 /// Whether the product is of pairs, and too long to stay in registers.
 bool is_layer(const ir::Graph& graph, const Node& node, const Plan& plan) {
-    if (!is_matrix_product(node.op) || node.type.axes != Axes::IJ ||
+    if (!ir::is_matrix_product(node.op) || node.type.axes != Axes::IJ ||
         plan.nest == Nest::Values)
         return false;
     const std::int64_t terms = terms_of(graph, node);
@@ -195,7 +195,8 @@ std::set<ValueId> find_layers(const ir::Graph& graph, const Plan& plan) {
         if (!is_layer(graph, graph[id], plan))
             continue;
         layers.insert(id);
-        const ValueId vector = vector_of_product(graph[id]);
+        const ValueId vector =
+            graph[id].operands[ir::vector_operand(graph[id].op)];
         const Type& type = graph[vector].type;
         if (type.axes == Axes::IJ && type.rows > plan.unroll)
             layers.insert(vector);
@@ -224,14 +225,6 @@ constexpr ContractionRow rows[] = {
 };
 
 } // namespace
-
-bool is_matrix_product(Op op) {
-    return op == Op::MatVec || op == Op::VecMat;
-}
-
-ValueId vector_of_product(const Node& product) {
-    return product.operands[product.op == Op::MatVec ? 1 : 0];
-}
 
 bool is_by_component(const ir::Graph& graph, ValueId id, std::int32_t unroll) {
     const Node& node = graph[id];

@@ -87,11 +87,6 @@ struct Contractions {
     }
 };
 
-/// Whether it is the product of a matrix and a vector, in either order.
-bool is_matrix_product(ir::Op op);
-/// Returns the vector that such a product multiplies.
-ir::ValueId vector_of_product(const ir::Node& product);
-
 /// Chooses how the contractions of an oriented graph are computed.
 Contractions choose_contractions(const ir::Graph& graph, const Plan& plan);
 

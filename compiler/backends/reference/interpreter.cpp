@@ -196,6 +196,11 @@ private:
             std::copy_n(wholes(node.operands[0]).begin() + node.first,
                         result.size(), wholes(id).begin());
             return;
+        case Op::Submatrix:
+            for (std::size_t k = 0; k < result.size(); ++k)
+                result[k] = cells(node.operands[0])[std::size_t(
+                    ir::component_of_matrix(graph_, node, std::int64_t(k)))];
+            return;
         case Op::Concat:
             std::ranges::copy(
                 cells(node.operands[1]),

@@ -51,10 +51,10 @@ private:
 
     void keep(ValueId id, KeptVector& vector) {
         const Type& type = graph_[id].type;
-        vector.offset = arena_.take(
-            type.rows * vector.columns * plan_.row_vectors * plan_.lanes *
-                std::int64_t(size_of(type.dtype)),
-            line_bytes);
+        vector.offset =
+            arena_.take(type.rows * vector.columns * plan_.row_vectors *
+                            plan_.lanes * std::int64_t(size_of(type.dtype)),
+                        line_bytes);
     }
 
     /// The sums of these components are in registers, a vector for each cell,

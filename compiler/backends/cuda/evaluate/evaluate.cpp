@@ -76,6 +76,7 @@ Code Values::value(ValueId id, const Component& at) {
         return *leaf;
     const Code code = compute(id, at);
     const bool stays = code.literal() || graph_[id].op == Op::Slice ||
+                       graph_[id].op == Op::Submatrix ||
                        graph_[id].op == Op::Broadcast ||
                        (uses_[id] <= 1 && code.text().size() <= longest_inside);
     return stays ? code : named(id, at, code);
@@ -97,6 +98,8 @@ Code Values::compute(ValueId id, const Component& at) {
         return value(node.operands[0], node.type.rank == 0
                                            ? Component{node.first, {}}
                                            : at.plus(node.first));
+    case Op::Submatrix:
+        return submatrix(node, at);
     case Op::Concat:
         return concatenation(id, at);
     case Op::Broadcast:
@@ -183,6 +186,18 @@ Code Values::outer(ValueId id, const Component& at) {
     const Code index = at.code();
     return operand(id, 0, {0, index / whole(columns)}) *
            operand(id, 1, {0, index % whole(columns)});
+}
+
+Code Values::submatrix(const Node& node, const Component& at) {
+    if (!at.index)
+        return value(node.operands[0],
+                     {component_of_matrix(graph_, node, at.fixed), {}});
+    const std::int64_t columns = graph_[node.operands[0]].type.columns;
+    const Code index = at.code();
+    const Code row = index / whole(node.third);
+    return value(node.operands[0],
+                 {0, row * whole(columns) + index % whole(node.third) +
+                         whole(node.first)});
 }
 
 /// An element of a table, at a place that is checked before.

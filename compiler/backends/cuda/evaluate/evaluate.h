@@ -59,6 +59,7 @@ private:
     Code concatenation(ir::ValueId id, const Component& at);
     Code cross(ir::ValueId id, const Component& at);
     Code outer(ir::ValueId id, const Component& at);
+    Code submatrix(const ir::Node& node, const Component& at);
     Code gather(ir::ValueId id, const Component& at);
     Code contraction(ir::ValueId id, const Component& at);
     Code term(ir::ValueId id, const Code& sum, const Component& at,

@@ -18,6 +18,7 @@ Instructions instructions_of(Op op) {
     case Op::Constant:
     case Op::Index:
     case Op::Slice:
+    case Op::Submatrix:
     case Op::Concat:
     case Op::Broadcast:
     case Op::Complex:

@@ -95,7 +95,8 @@ public:
         each([&](Value*, int r, int j) { update_one(r, j, make); });
     }
     /// Sets the sum of one cell to make(the sum so far, row, column).
-    template <class Make> void update_one(int row, int column, Make make) const {
+    template <class Make>
+    void update_one(int row, int column, Make make) const {
         Value* variable = variables_[std::size_t(
             (row - cells_.row0) * cells_.columns + column - cells_.column0)];
         lanes_.b.CreateStore(
@@ -206,9 +207,10 @@ void Evaluator::keep_vector(ValueId id, int rows, int columns, int at_once,
     run_contractions(id, rows, columns);
     hoist_scalars(id, rows, columns);
     if (is_contraction(node.op))
-        return each_block(node.type.rows, at_once, [&](Component at, int count) {
-            multiply_matrix(id, at, count, {0, rows, 0, columns}, place);
-        });
+        return each_block(
+            node.type.rows, at_once, [&](Component at, int count) {
+                multiply_matrix(id, at, count, {0, rows, 0, columns}, place);
+            });
     each_block(node.type.rows, 1, [&](Component at, int) {
         for (int j = 0; j < columns; ++j)
             for (int r = 0; r < rows; ++r)

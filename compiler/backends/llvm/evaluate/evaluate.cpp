@@ -126,6 +126,9 @@ Value* Evaluator::compute(ValueId id, Component component, int row,
                      node.type.rank == 0 ? Component{node.first, nullptr}
                                          : shifted(component, 1, node.first),
                      row, column);
+    case Op::Submatrix:
+        return value(node.operands[0], place_in_matrix(node, component), row,
+                     column);
     case Op::Concat:
         return joined(id, component, row, column);
     case Op::Broadcast:
@@ -163,6 +166,20 @@ Value* Evaluator::elementwise(ValueId id, Component component, int row,
         watch_(id, operands);
     return emit_operation(lanes_, functions_, node.op, node.type.dtype,
                           signs_[node.operands[0]], operands);
+}
+
+/// Returns which component of the matrix is that of a Submatrix.
+Component Evaluator::place_in_matrix(const Node& submatrix,
+                                     Component component) const {
+    if (!component.runtime)
+        return {component_of_matrix(graph_, submatrix, component.fixed)};
+    auto& b = lanes_.b;
+    Value* index = index_of(component);
+    Value* columns = lanes_.constant(submatrix.third);
+    Value* of_row = lanes_.constant(graph_[submatrix.operands[0]].type.columns);
+    return {submatrix.first,
+            b.CreateAdd(b.CreateMul(b.CreateUDiv(index, columns), of_row),
+                        b.CreateURem(index, columns))};
 }
 
 /// Returns a component of a concatenation: of the left operand, then of the

@@ -134,6 +134,8 @@ private:
                          int column);
     llvm::Value* elementwise(ir::ValueId id, Component component, int row,
                              int column);
+    Component place_in_matrix(const ir::Node& submatrix,
+                              Component component) const;
     llvm::Value* joined(ir::ValueId id, Component component, int row,
                         int column);
     llvm::Value* outer(ir::ValueId id, Component component, int row,

@@ -426,6 +426,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Index:
     case Op::IntPow:
     case Op::Slice:
+    case Op::Submatrix:
     case Op::Concat:
     case Op::Broadcast:
     case Op::Complex:

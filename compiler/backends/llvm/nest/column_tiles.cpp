@@ -232,12 +232,11 @@ void Accumulate::write_steps(Value* row, Value* panel, Value* from, Value* to) {
 void Accumulate::keep_vectors(int columns) {
     const PairValues& kept = kernel().kept;
     for (const auto& [id, vector] : kept.vectors) {
-        values_.keep_vector(id, writer_.plan.row_vectors, columns,
-                            kept.components_at_once,
-                            [&](Component component, int r, int j) {
-                                return leaves_.vector_address(id, component, r,
-                                                              j);
-                            });
+        values_.keep_vector(
+            id, writer_.plan.row_vectors, columns, kept.components_at_once,
+            [&](Component component, int r, int j) {
+                return leaves_.vector_address(id, component, r, j);
+            });
         leaves_.show_vector(id);
     }
 }

@@ -121,9 +121,8 @@ void write_prepare(ModuleWriter& writer) {
             constant_dtype(writer.graph, writer.kernel.placement, id);
         Value* first = entry.lanes.byte_offset(constants, place * 8);
         const auto store = [&](Component component) {
-            Value* address =
-                entry.lanes.at(first, values.index_of(component), 0,
-                               std::int64_t(size_of(dtype)));
+            Value* address = entry.lanes.at(first, values.index_of(component),
+                                            0, std::int64_t(size_of(dtype)));
             entry.b.CreateStore(
                 entry.lanes.as(dtype, values.value(id, component)), address);
         };

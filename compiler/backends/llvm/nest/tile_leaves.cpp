@@ -57,9 +57,9 @@ Value* TileLeaves::vector_address(ValueId id, Component component, int row,
         lanes.width() * std::int64_t(size_of(writer.graph[id].type.dtype));
     const std::int64_t vectors = writer.plan.row_vectors;
     const std::int64_t run = vector.columns * vectors * size;
-    Value* place = lanes.byte_offset(
-        scratch_, vector.offset + component.fixed * run +
-                      (column * vectors + row) * size);
+    Value* place =
+        lanes.byte_offset(scratch_, vector.offset + component.fixed * run +
+                                        (column * vectors + row) * size);
     if (component.runtime)
         place = lanes.at(place, component.runtime, 0, run);
     if (vector.for_tile)

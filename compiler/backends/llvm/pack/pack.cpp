@@ -357,16 +357,15 @@ Value* Constants::read_run(ValueId id, Value* first) const {
     llvm::Type* numbers = lanes_.type(dtype);
     Value* left =
         b.CreateSub(lanes_.constant(writer_.graph[id].type.rows), first);
-    return b.CreateMaskedLoad(numbers, address(b, id, first),
-                              llvm::Align(size_of(dtype)),
-                              lanes_.first_lanes(left),
-                              llvm::Constant::getNullValue(numbers));
+    return b.CreateMaskedLoad(
+        numbers, address(b, id, first), llvm::Align(size_of(dtype)),
+        lanes_.first_lanes(left), llvm::Constant::getNullValue(numbers));
 }
 
 Value* Constants::read(ValueId id, Component component) {
     const DType dtype = writer_.graph[id].type.dtype;
-    const bool is_rounded = dtype == DType::F64 &&
-                            !writer_.kernel.placement.exact.count(id);
+    const bool is_rounded =
+        dtype == DType::F64 && !writer_.kernel.placement.exact.count(id);
     const auto load = [&](llvm::IRBuilder<>& b, Value* index) {
         Lanes scalar = writer_.lanes(b, 1);
         Value* number =
@@ -376,8 +375,7 @@ Value* Constants::read(ValueId id, Component component) {
     };
     if (component.runtime && component.runtime->getType()->isVectorTy())
         return lanes_.b.CreateMaskedGather(
-            lanes_.type(dtype_of(id)),
-            address(lanes_.b, id, component.runtime),
+            lanes_.type(dtype_of(id)), address(lanes_.b, id, component.runtime),
             llvm::Align(size_of(dtype_of(id))));
     if (component.runtime)
         return load(lanes_.b,

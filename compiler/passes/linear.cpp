@@ -9,7 +9,8 @@
 //     added to them is added to the sum, as often as there are pairs: the last
 //     layer is a product once a row.
 //
-// None increases the work of a pair.
+// None increases the work of a pair. They hold below comparisons and floors,
+// too: sums of whole numbers are exact in any order.
 
 #include "compiler/ir/queries.h"
 #include "compiler/passes/rewrite.h"
@@ -93,12 +94,10 @@ ValueId of_list(R& r, const Node& n, std::size_t place) {
 }
 
 ValueId product_of_list(R& r, const Node& n) {
-    return r.is_delicate() ? no : of_list(r, n, vector_operand(n.op));
+    return of_list(r, n, vector_operand(n.op));
 }
 
 ValueId dot_of_list(R& r, const Node& n) {
-    if (r.is_delicate())
-        return no;
     const ValueId first = of_list(r, n, 0);
     return first == no ? of_list(r, n, 1) : first;
 }
@@ -132,7 +131,7 @@ ValueId with_bias(R& r, ValueId c, ValueId sum) {
 /// Rewrites c + (A u_i + B v_j) as (c + A u_i) + B v_j, where c is on no axes
 /// or on those of u: a bias is added once a point.
 ValueId bias(R& r, const Node& n) {
-    if (n.type.axes != Axes::IJ || n.type.rank == 0 || r.is_delicate())
+    if (n.type.axes != Axes::IJ || n.type.rank == 0)
         return no;
     for (std::size_t k = 0; k < 2; ++k)
         if (r.axes(n.operands[k]) != Axes::IJ) {
@@ -159,9 +158,10 @@ struct Summing {
     ValueId of_product(ValueId body, ValueId scale = no) const {
         const Node n = r.node(body);
         if (n.op == Op::Mul && scale == no) {
-            const bool first = r.type(n.operands[0]).rank == 0;
-            return of_product(n.operands[first ? 1 : 0],
-                              n.operands[first ? 0 : 1]);
+            for (std::size_t k = 0; k < 2; ++k)
+                if (r.type(n.operands[k]).rank == 0)
+                    return of_product(n.operands[1 - k], n.operands[k]);
+            return no;
         }
         if (!is_matrix_product(n.op))
             return no;
@@ -189,7 +189,7 @@ struct Summing {
 /// Rule 2.
 ValueId sum_of_products(R& r, const Node& n) {
     const auto kind = Reduction(n.first);
-    if ((kind != Reduction::Sum && kind != Reduction::Mean) || r.is_delicate())
+    if (kind != Reduction::Sum && kind != Reduction::Mean)
         return no;
     const Summing summing{r, n};
     const Node body = r.node(n.operands[0]);

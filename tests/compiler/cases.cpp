@@ -56,6 +56,10 @@ constexpr Case reductions[] = {
 constexpr Case pair_terms[] = {
     {"matrix", "sum_j exp(-|A @ (x_i - y_j)|²) b_j", "A f64[2,3], x f32[3], y f32[3], b f32"},
     {"vector_matrix", "sum_j (x_i @ A)·y_j", "A f64[2,3], x f32[2], y f32[3]"},
+    {"network", "sum_j w·tanh(W @ [x_i, y_j] + c)", "w f64[8], W f64[8,6], x f32[3], y f32[3], c f64[8]"},
+    {"network_of_layers", "sum_j w·relu(V @ tanh(W @ [x_i, y_j, |x_i - y_j|] + c) + d)", "w f64[7], V f64[7,8], W f64[8,7], x f32[3], y f32[3], c f64[8], d f64[7]"},
+    {"network_from_the_left", "mean_j b_j tanh([x_i, y_j] @ W) @ V", "W f64[4,9], V f64[9,2], x f32[2], y f32[2], b f32"},
+    {"last_layer", "sum_j (V @ tanh(x_i - y_j) + d_i)", "V f64[4,6], x f32[6], y f32[6], d f32[4]"},
     {"notations", "sum_j [i≠j] x_i^T A x_j b_j*N/(M*D)/|x_i - x_j|", "x f32[3], A f64[3,3], b f32"},
     {"list", "sum_j [a_i, y_j, a_i*b_j]·[1, 2, 3, 4, 5]", "a f32, y f32[3], b f32"},
     {"subscripts", "sum_j (x_i[0] * y_j[-1] + |x_i[1:] - y_j[:2]|²)", "x f32[3], y f32[3]"},

@@ -109,6 +109,29 @@ def long(make: Maker) -> Recipe:
     return make.of_sums(make.sum_of(pair, wide or short_or_no_vector(make)))
 
 
+@family("Layers")
+def layers(make: Maker) -> Recipe:
+    """A network of two layers, as a number or a vector of each pair."""
+    inside, outside = make.choose([6, 7, 16, 33]), make.choose([2, 6, 9, 17])
+    x, y = make.points(inside)
+    matrix = make.parameter("A", outside, inside)
+    text = f"relu({matrix} @ tanh({x} - {y})/{inside})"
+
+    def units(a: Arrays) -> np.ndarray:
+        hidden = np.tanh(a["x"][:, None] - a["y"])
+        return np.maximum(hidden @ a["A"].T / inside, 0)
+
+    def compute(a: Arrays) -> Result:
+        of_pairs = units(a)
+        return Result(of_pairs.sum(1), (of_pairs + FLOOR).sum(1))
+
+    if make.one_in(2):
+        return make.recipe(f"sum_j {text}", compute, numbers=64)
+    weights = make.parameter("d", outside)
+    pair = Part(f"{weights}·{text}", lambda a: units(a) @ a["d"])
+    return make.of_sums(make.sum_of(make.scaled(pair), None), numbers=64)
+
+
 def of_weighted(make: Maker, score: Part, vector: Part) -> Recipe:
     """A softmax."""
 

@@ -92,7 +92,7 @@ class Call:
         self.ranges = None
         self.is_swapped = swap and not recipe.kernel
         text = swapped(recipe.text) if self.is_swapped else recipe.text
-        self.text = text.replace("@", "")
+        self.text = text.replace("@i", "i").replace("@j", "j")
         self.formula = tilefold.compile(self.text)
         self.held = {
             name: self._held(random, spec, adjoins)
@@ -108,6 +108,7 @@ class Call:
     def _held(self, random: random.Random, spec: Spec, adjoins: bool) -> Held:
         shape = [self.rows if spec.axis == "i" else self.columns]
         shape += [spec.components] * (spec.components > 0)
+        shape = list(spec.shape) or shape
         if self.batch and spec.components and random.randrange(3):
             shape.insert(0, self.batch)
         generator = np.random.default_rng(random.randrange(2**32))
@@ -182,7 +183,7 @@ class Call:
             for name, held in self.held.items():
                 spec = self.recipe.specs[name]
                 values = held.values.astype(np.float64)
-                is_batch = values.ndim > 1 + (spec.components > 0)
+                is_batch = values.ndim > spec.rank
                 arrays[name] = values[number] if is_batch else values
             with np.errstate(all="ignore"):
                 results.append(self.recipe.compute(arrays))
@@ -190,7 +191,7 @@ class Call:
 
     def has_batches(self) -> bool:
         return any(
-            held.values.ndim > 1 + (self.recipe.specs[name].components > 0)
+            held.values.ndim > self.recipe.specs[name].rank
             for name, held in self.held.items()
         )
 

@@ -34,6 +34,12 @@ class Spec:
     components: int
     dtype: str
     least: float = -1.0  # its numbers are from here to 1
+    shape: tuple[int, ...] = ()  # of a parameter, which is on no axis
+
+    @property
+    def rank(self) -> int:
+        """Of its array, batches aside."""
+        return len(self.shape) or 1 + (self.components > 0)
 
 
 @dataclass
@@ -125,6 +131,11 @@ class Maker:
         dtype = settings.pop("dtype", self.real)
         self.specs.setdefault(name, Spec(axis, components, dtype, **settings))
         return f"{name}_{axis}"
+
+    def parameter(self, name: str, *shape: int) -> str:
+        """The text of a vector or matrix that is the same for all points."""
+        self.specs[name] = Spec("", 0, self.real, shape=shape)
+        return name
 
     def stored(self) -> str:
         """A dtype that is computed with as `real` is."""

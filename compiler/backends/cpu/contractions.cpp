@@ -188,18 +188,26 @@ bool is_layer(const ir::Graph& graph, const Node& node, const Plan& plan) {
 }
 
 /// Returns the products that are layers, and what they multiply, unless it is
-/// read where it lies.
+/// read where it lies. The factors of an outer product are read as often as
+/// the other has components.
 std::set<ValueId> find_layers(const ir::Graph& graph, const Plan& plan) {
     std::set<ValueId> layers;
-    for (ValueId id = 0; id < graph.nodes.size(); ++id) {
-        if (!is_layer(graph, graph[id], plan))
-            continue;
-        layers.insert(id);
-        const ValueId vector =
-            graph[id].operands[ir::vector_operand(graph[id].op)];
+    const auto keep = [&](ValueId vector) {
         const Type& type = graph[vector].type;
-        if (type.axes == Axes::IJ && type.rows > plan.unroll)
+        if (type.axes == Axes::IJ && type.rank == 1 &&
+            type.rows > plan.unroll && type.dtype == graph.real)
             layers.insert(vector);
+    };
+    for (ValueId id = 0; id < graph.nodes.size(); ++id) {
+        const Node& node = graph[id];
+        if (is_layer(graph, node, plan)) {
+            layers.insert(id);
+            keep(node.operands[ir::vector_operand(node.op)]);
+        } else if (node.op == Op::Outer && node.type.axes == Axes::IJ &&
+                   plan.nest != Nest::Values) {
+            keep(node.operands[0]);
+            keep(node.operands[1]);
+        }
     }
     return layers;
 }

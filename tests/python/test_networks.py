@@ -213,3 +213,32 @@ def test_code_does_not_grow_with_units():
         assert " layer (" in stages
         sizes.append(len(stages[stages.index("── assembly") :]))
     assert sizes[1] < 1.5 * sizes[0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_networks_of_points(dtype):
+    """Layers of points are computed once a point, where these are packed, and
+    in maps and kernel matrices, too."""
+    n = Network(24, 9, dtype)
+    random = np.random.default_rng(5)
+    given = {
+        "x": n.given["x"],
+        "y": n.given["y"],
+        "A": random.standard_normal((24, D)).astype("float32"),
+        "B": (random.standard_normal((9, 24)) / 4).astype("float32"),
+    }
+    given = {name: array.astype(dtype) for name, array in given.items()}
+    x, y, A, B = (array.astype(float) for array in given.values())
+    u, v = np.tanh(np.tanh(x @ A.T) @ B.T), np.tanh(np.tanh(y @ A.T) @ B.T)
+    gaussian = np.exp(-((u[:, None] - v) ** 2).sum(2))
+    text = "exp(-|f(x_i) - f(y_j)|²)"
+    defined = " with f(z) = tanh(B @ tanh(A @ z))"
+    found = tilefold.reduce(f"sum_j {text}{defined}", **given)
+    assert is_near(found, gaussian.sum(1), dtype)
+    found = tilefold.kernel(text + defined, **given).dense()
+    assert is_near(found, gaussian, dtype)
+    maps = {name: given[name] for name in "xAB"}
+    found = tilefold.reduce(f"f(x_i){defined}", **maps)
+    assert is_near(found, u, dtype)
+    found = tilefold.reduce(f"relu(f(x_i) + sum_j f(y_j)){defined}", **given)
+    assert is_near(found, np.maximum(u + v.sum(0), 0), dtype)

@@ -142,7 +142,7 @@ bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
 Demand demand_of(const ir::Graph& graph, const Plan& plan) {
     Demand demand;
     const Contractions contractions = choose_contractions(graph, plan);
-    demand.layered = !contractions.layers.empty();
+    demand.layered = contractions.has(Contraction::Layer);
     std::vector<bool> counted(graph.nodes.size());
     for (ir::ValueId id = 0; id < graph.nodes.size(); ++id) {
         const ir::Node& node = graph[id];

@@ -177,25 +177,25 @@ bool is_deep(const ir::Graph& graph, const Node& node, const Plan& plan) {
            });
 }
 
-/// Whether the product is of pairs, and too long to stay in registers.
+/// Whether it is a product of points or pairs that is too long to stay in
+/// registers.
 bool is_layer(const ir::Graph& graph, const Node& node, const Plan& plan) {
-    if (!ir::is_matrix_product(node.op) || node.type.axes != Axes::IJ ||
-        plan.nest == Nest::Values)
+    if (!ir::is_matrix_product(node.op) || node.type.axes == Axes::None)
         return false;
     const std::int64_t terms = terms_of(graph, node);
     return node.type.rows != dynamic && terms != dynamic &&
            std::max<std::int64_t>(node.type.rows, terms) > plan.unroll;
 }
 
-/// Returns the products that are layers, and what they multiply, unless it is
-/// read where it lies. The factors of an outer product are read as often as
-/// the other has components.
+/// Returns the products that are layers, and what they multiply. The factors
+/// of an outer product are read as often as the other has components.
 std::set<ValueId> find_layers(const ir::Graph& graph, const Plan& plan) {
     std::set<ValueId> layers;
     const auto keep = [&](ValueId vector) {
         const Type& type = graph[vector].type;
-        if (type.axes == Axes::IJ && type.rank == 1 &&
-            type.rows > plan.unroll && type.dtype == graph.real)
+        if (type.axes != Axes::None && type.rank == 1 &&
+            type.rows > plan.unroll && type.dtype == graph.real &&
+            graph[vector].op != Op::Argument)
             layers.insert(vector);
     };
     for (ValueId id = 0; id < graph.nodes.size(); ++id) {
@@ -203,8 +203,7 @@ std::set<ValueId> find_layers(const ir::Graph& graph, const Plan& plan) {
         if (is_layer(graph, node, plan)) {
             layers.insert(id);
             keep(node.operands[ir::vector_operand(node.op)]);
-        } else if (node.op == Op::Outer && node.type.axes == Axes::IJ &&
-                   plan.nest != Nest::Values) {
+        } else if (node.op == Op::Outer && node.type.axes != Axes::None) {
             keep(node.operands[0]);
             keep(node.operands[1]);
         }
@@ -279,7 +278,8 @@ Contractions choose_contractions(const ir::Graph& graph, const Plan& plan) {
                 tiled ? Contraction::WordTiles : Contraction::Words;
         else if (is_split(graph, id, plan))
             chosen.ways[id] = Contraction::SplitTiles;
-        else if (chosen.layers.count(id) > 0)
+        else if (chosen.layers.count(id) > 0 &&
+                 (node.type.axes == Axes::IJ || plan.nest == Nest::Values))
             chosen.ways[id] = Contraction::Layer;
         else if (id == filtered)
             chosen.ways[id] = Contraction::Filtered;

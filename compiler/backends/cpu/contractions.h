@@ -60,9 +60,9 @@ struct Contractions {
     /// matrices, by the matrix unit or in lanes. They sum bf16 values of
     /// columns that nothing else reads.
     std::set<ir::ValueId> weighed_by_tiles;
-    /// Vectors of pairs that matrices are multiplied by, and that come of it.
-    /// They are computed for all pairs of a tile, each in a loop of its own,
-    /// and kept.
+    /// Vectors that matrices are multiplied by, and that come of it, but for
+    /// arguments. They are computed in loops of their own and kept: of pairs
+    /// for all of a tile, of points where operands are packed.
     std::set<ir::ValueId> layers;
     /// The matrix unit takes so many words at a time in all products of the
     /// kernel; 0: there are none.

@@ -70,7 +70,8 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
     const Contractions& contractions = kernel.contractions;
     Arena arena;
     kernel.rows = {.axis = Axes::I,
-                   .values = kernel.placement.rows,
+                   .values = with_layers(graph, contractions,
+                                         kernel.placement.rows, Axes::I),
                    .order = Order::Tiles,
                    .capacity = plan.row_block,
                    .tile = plan.row_vectors * plan.lanes};
@@ -82,7 +83,8 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
                                    bodies_of(graph, kernel.reductions), arena);
     arena.take(read_ahead(kernel));
     kernel.columns = {.axis = Axes::J,
-                      .values = kernel.placement.columns,
+                      .values = with_layers(graph, contractions,
+                                            kernel.placement.columns, Axes::J),
                       .order = Order::Points,
                       .capacity = plan.panel + most_run_ahead * plan.columns};
     place_operands(graph, plan, contractions, kernel.columns, arena);
@@ -129,11 +131,22 @@ PointEntry lower_points(const Graph& graph, const Plan& plan,
                         const Packed& columns) {
     Arena arena;
     PointEntry entry;
-    entry.rows = {.axis = Axes::I, .values = rows, .capacity = point_chunk};
-    place_operands(graph, plan, kernel.contractions, entry.rows, arena);
-    entry.columns = {
-        .axis = Axes::J, .values = columns, .capacity = point_chunk};
-    place_operands(graph, plan, kernel.contractions, entry.columns, arena);
+    const Contractions& contractions = kernel.contractions;
+    entry.rows = {.axis = Axes::I,
+                  .values = with_layers(graph, contractions, rows, Axes::I),
+                  .capacity = point_chunk};
+    place_operands(graph, plan, contractions, entry.rows, arena);
+    entry.columns = {.axis = Axes::J,
+                     .values =
+                         with_layers(graph, contractions, columns, Axes::J),
+                     .capacity = point_chunk};
+    place_operands(graph, plan, contractions, entry.columns, arena);
+    std::set<ValueId> layers;
+    for (ValueId id : contractions.layers)
+        if (!entry.rows.has(id) && !entry.columns.has(id))
+            layers.insert(id);
+    entry.vectors = choose_vectors(layers, plan, 1, 1);
+    place_vectors(graph, plan, 1, entry.vectors, arena);
     place_results(graph, point_chunk, entry.results, arena);
     note_end(kernel, arena);
     return entry;

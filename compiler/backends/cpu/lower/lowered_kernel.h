@@ -24,6 +24,7 @@ namespace tilefold {
 /// Rows and columns of entries that compute the result itself: `zip`, `dense`.
 struct PointEntry {
     Operands rows, columns;
+    KeptVectors vectors;      ///< of one vector of pairs
     std::int64_t results = 0; ///< offset of a chunk's results
 };
 

@@ -5,6 +5,8 @@
 #include "compiler/ir/queries.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 namespace tilefold {
 
@@ -116,6 +118,22 @@ bool Operands::is_by_components() const {
 
 std::int64_t Operands::run_multiple(std::int64_t element_bytes) const {
     return std::max(line_bytes, lanes * element_bytes);
+}
+
+Packed with_layers(const Graph& graph, const Contractions& contractions,
+                   Packed packed, Axes axis) {
+    std::set<ValueId> computed(packed.computed.begin(), packed.computed.end());
+    std::set<ValueId> seen;
+    const std::function<void(ValueId)> walk = [&](ValueId id) {
+        if (graph[id].type.axes != axis || !seen.insert(id).second)
+            return;
+        if (contractions.layers.count(id) > 0)
+            computed.insert(id);
+        std::ranges::for_each(graph[id].inputs(), walk);
+    };
+    std::ranges::for_each(packed.computed, walk);
+    packed.computed.assign(computed.begin(), computed.end());
+    return packed;
 }
 
 DType constant_dtype(const Graph& graph, const Placement& placement,

@@ -54,11 +54,16 @@ struct Operands {
 DType packed_dtype(const ir::Graph& graph, const Contractions& contractions,
                    ir::ValueId id);
 
-/// Returns the dtype in which prepare leaves a value of call->constants. Vectors
-/// that pairs read rounded are rounded there, once: a loop over components
-/// broadcasts them then by what loads them.
+/// Returns the dtype in which prepare leaves a value of call->constants.
+/// Vectors that pairs read rounded are rounded there, once: a loop over
+/// components broadcasts them then by what loads them.
 DType constant_dtype(const ir::Graph& graph, const Placement& placement,
                      ir::ValueId id);
+
+/// Returns the values of an axis with the layers of points below them, which
+/// are computed before what reads them.
+Packed with_layers(const ir::Graph& graph, const Contractions& contractions,
+                   Packed packed, Axes axis);
 
 /// Takes room for the values of `operands`, whose `of` is filled.
 void place_operands(const ir::Graph& graph, const Plan& plan,

@@ -15,8 +15,6 @@ namespace {
 
 class Keeping {
 public:
-    static constexpr int most_at_once = 8;
-
     Keeping(const ir::Graph& graph, const Plan& plan,
             const Contractions& contractions, Arena& arena)
         : graph_(graph), plan_(plan), contractions_(contractions),
@@ -30,13 +28,15 @@ public:
             if (contractions_.is_tiled(id))
                 keep(kept_.tiles, id,
                      bodies.empty() ? plan_.panel : plan_.column_tile);
+        std::set<ValueId> layers;
         for (ValueId id : contractions_.layers)
-            kept_.vectors[id] = {.columns = plan_.columns};
+            if (graph_[id].type.axes == Axes::IJ)
+                layers.insert(id);
+        kept_.vectors =
+            choose_vectors(layers, plan_, plan_.row_vectors, plan_.columns);
         for (ValueId body : bodies)
             keep_scalars(body);
-        for (auto& [id, vector] : kept_.vectors)
-            keep(id, vector);
-        kept_.components_at_once = components_at_once();
+        place_vectors(graph_, plan_, plan_.row_vectors, kept_.vectors, arena_);
         return std::move(kept_);
     }
 
@@ -49,24 +49,9 @@ private:
         kept.offsets[id] = arena_.take(bytes, line_bytes);
     }
 
-    void keep(ValueId id, KeptVector& vector) {
-        const Type& type = graph_[id].type;
-        vector.offset =
-            arena_.take(type.rows * vector.columns * plan_.row_vectors *
-                            plan_.lanes * std::int64_t(size_of(type.dtype)),
-                        line_bytes);
-    }
-
-    /// The sums of these components are in registers, a vector for each cell,
-    /// and of each one number of the matrix in all lanes.
-    int components_at_once() const {
-        const int cells = plan_.row_vectors * plan_.columns;
-        const int left = row_of(plan_.isa).registers - 1;
-        return std::clamp(left / (cells + 1), 1, most_at_once);
-    }
-
     void keep_scalars(ValueId id) {
-        if (const auto of = kept_.vectors.find(id); of != kept_.vectors.end()) {
+        auto& vectors = kept_.vectors.of;
+        if (const auto of = vectors.find(id); of != vectors.end()) {
             of->second.columns = plan_.column_tile;
             of->second.for_tile = true;
             return;
@@ -105,6 +90,31 @@ private:
 };
 
 } // namespace
+
+KeptVectors choose_vectors(const std::set<ValueId>& layers, const Plan& plan,
+                           int rows, int columns) {
+    KeptVectors vectors;
+    for (ValueId id : layers)
+        vectors.of[id] = {.columns = columns};
+    // The sums of these components are in registers, a vector for each cell,
+    // and of each one number of the matrix in all lanes.
+    constexpr int most_at_once = 8;
+    const int left = row_of(plan.isa).registers - 1;
+    vectors.components_at_once =
+        std::clamp(left / (rows * columns + 1), 1, most_at_once);
+    return vectors;
+}
+
+void place_vectors(const ir::Graph& graph, const Plan& plan, int rows,
+                   KeptVectors& vectors, Arena& arena) {
+    for (auto& [id, vector] : vectors.of) {
+        const Type& type = graph[id].type;
+        vector.offset =
+            arena.take(type.rows * vector.columns * rows * plan.lanes *
+                           std::int64_t(size_of(type.dtype)),
+                       line_bytes);
+    }
+}
 
 PairValues keep_pair_values(const ir::Graph& graph, const Plan& plan,
                             const Contractions& contractions,

@@ -26,6 +26,25 @@ struct KeptVector {
     bool for_tile = false;
 };
 
+/// Vectors of pairs that layers read and make, in the order in which they are
+/// computed.
+struct KeptVectors {
+    std::map<ir::ValueId, KeptVector> of;
+    /// Products with a matrix are computed so many components at a time: their
+    /// sums fill registers.
+    int components_at_once = 1;
+
+    bool empty() const { return of.empty(); }
+    bool has(ir::ValueId id) const { return of.count(id) > 0; }
+};
+
+/// Returns those of `layers`, without their places, where `rows` vectors of
+/// pairs of `columns` columns are computed at once.
+KeptVectors choose_vectors(const std::set<ir::ValueId>& layers,
+                           const Plan& plan, int rows, int columns);
+void place_vectors(const ir::Graph& graph, const Plan& plan, int rows,
+                   KeptVectors& vectors, Arena& arena);
+
 struct PairValues {
     /// Contractions that are summed by slabs of components, kept for a panel.
     Kept slabs;
@@ -34,10 +53,7 @@ struct PairValues {
     /// kept for such a tile; the contractions are kept for a panel where there
     /// are no tiles.
     Kept tiles, scalars;
-    /// What layers read and make, in the order in which they are computed.
-    std::map<ir::ValueId, KeptVector> vectors;
-    /// Layers compute so many components at a time: their sums fill registers.
-    int components_at_once = 1;
+    KeptVectors vectors;
 };
 
 /// `bodies` are the values that reductions by tiles of columns read.

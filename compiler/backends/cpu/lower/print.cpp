@@ -77,7 +77,7 @@ private:
                   ? ", software-pipelined in stages of " +
                         std::to_string(plan_.min_stage_cycles) + " cycles"
                   : ""));
-        print_vectors(indent + std::string("  keep "));
+        print_vectors(indent + std::string("  "), kernel_.kept.vectors);
         print_kept(indent + std::string("  keep scalars:"),
                    kernel_.kept.scalars);
     }
@@ -89,6 +89,7 @@ private:
                  " points at a time");
             print_operands("  pack rows:", of->rows);
             print_operands("  pack columns:", of->columns);
+            print_vectors("  ", of->vectors);
         }
     }
 
@@ -145,16 +146,16 @@ private:
         line(text);
     }
 
-    void print_vectors(const std::string& title) {
-        const PairValues& kept = kernel_.kept;
-        for (const auto& [id, vector] : kept.vectors) {
+    void print_vectors(const std::string& title, const KeptVectors& vectors) {
+        for (const auto& [id, vector] : vectors.of) {
             const bool is_product = kernel_.contractions.ways.count(id) > 0;
-            line(title + ir::reference(id) + " " +
+            const int at_once = is_product ? vectors.components_at_once : 1;
+            line(title + "keep " + ir::reference(id) + " " +
                  std::string(ir::mnemonic(graph_[id].op)) + "[" +
                  text_of_count(graph_[id].type.rows) + "] at " +
                  std::to_string(vector.offset) + ", " +
-                 std::to_string(is_product ? kept.components_at_once : 1) +
-                 " components at a time" +
+                 std::to_string(at_once) +
+                 (at_once == 1 ? " component" : " components") + " at a time" +
                  (vector.for_tile ? ", for all columns of the tile" : ""));
         }
     }

@@ -230,8 +230,8 @@ void Accumulate::write_steps(Value* row, Value* panel, Value* from, Value* to) {
 }
 
 void Accumulate::keep_vectors(int columns) {
-    const PairValues& kept = kernel().kept;
-    for (const auto& [id, vector] : kept.vectors) {
+    const KeptVectors& kept = kernel().kept.vectors;
+    for (const auto& [id, vector] : kept.of) {
         values_.keep_vector(
             id, writer_.plan.row_vectors, columns, kept.components_at_once,
             [&](Component component, int r, int j) {

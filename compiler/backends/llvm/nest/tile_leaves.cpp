@@ -29,7 +29,7 @@ Leaf TileLeaves::leaf(ValueId id) {
 
 Value* TileLeaves::read(ValueId id, Component component, int row, int column) {
     const DType dtype = entry_.writer.graph[id].type.dtype;
-    if (kept_.vectors.count(id) > 0)
+    if (kept_.vectors.has(id))
         return entry_.lanes.load(dtype,
                                  vector_address(id, component, row, column));
     if (kept_.tiles.has(id))
@@ -43,14 +43,14 @@ Value* TileLeaves::read(ValueId id, Component component, int row, int column) {
 }
 
 bool TileLeaves::is_shown(ValueId id) const {
-    const auto of = kept_.vectors.find(id);
-    return of != kept_.vectors.end() &&
+    const auto of = kept_.vectors.of.find(id);
+    return of != kept_.vectors.of.end() &&
            (vectors_.count(id) > 0 || (shown_ && of->second.for_tile));
 }
 
 Value* TileLeaves::vector_address(ValueId id, Component component, int row,
                                   int column) const {
-    const KeptVector& vector = kept_.vectors.at(id);
+    const KeptVector& vector = kept_.vectors.of.at(id);
     const Lanes& lanes = entry_.lanes;
     const ModuleWriter& writer = entry_.writer;
     const auto size =

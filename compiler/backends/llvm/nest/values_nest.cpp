@@ -5,6 +5,7 @@
 #include "compiler/backends/llvm/nest/nest.h"
 
 #include <algorithm>
+#include <set>
 
 namespace tilefold::llvm_backend {
 
@@ -25,15 +26,39 @@ void each_chunk(Entry& entry, Value* from, Value* to,
 /// Evaluates the results of `count` pairs: of one row, with lanes over
 /// columns, or, where `row` is null, of the same number on both axes.
 void evaluate_pairs(Entry& entry, const Pack& rows, const Pack& columns,
-                    const ResultBuffer& results, Value* scratch, Value* row,
-                    Value* count) {
-    entry.lanes.loop(entry.lanes.constant(0), count,
-                     entry.lanes.constant(entry.lanes.width()),
-                     [&](Value* point) {
-                         Evaluator values = entry.evaluator(packed_leaves(
-                             entry, rows, columns, scratch, row, point));
-                         results.evaluate(entry, values, scratch, point);
-                     });
+                    const KeptVectors& vectors, const ResultBuffer& results,
+                    Value* scratch, Value* row, Value* count) {
+    Lanes& lanes = entry.lanes;
+    std::set<ValueId> kept;
+    const auto place = [&](ValueId id, Component component) {
+        const DType dtype = entry.writer.graph[id].type.dtype;
+        const auto size = lanes.width() * std::int64_t(size_of(dtype));
+        Value* at = lanes.byte_offset(scratch, vectors.of.at(id).offset +
+                                                   component.fixed * size);
+        return component.runtime ? lanes.at(at, component.runtime, 0, size)
+                                 : at;
+    };
+    const auto body = [&](Value* point) {
+        const Leaves packed =
+            packed_leaves(entry, rows, columns, scratch, row, point);
+        kept.clear();
+        Evaluator values = entry.evaluator([&](ValueId id) -> Leaf {
+            if (kept.count(id) == 0)
+                return packed(id);
+            return {[&, id](Component at, int, int) {
+                return lanes.load(entry.writer.graph[id].type.dtype,
+                                  place(id, at));
+            }};
+        });
+        for (const auto& [id, vector] : vectors.of) {
+            values.keep_vector(
+                id, 1, 1, vectors.components_at_once,
+                [&](Component at, int, int) { return place(id, at); });
+            kept.insert(id);
+        }
+        results.evaluate(entry, values, scratch, point);
+    };
+    lanes.loop(lanes.constant(0), count, lanes.constant(lanes.width()), body);
 }
 
 void write_zip(ModuleWriter& writer) {
@@ -51,8 +76,8 @@ void write_zip(ModuleWriter& writer) {
                [&](Value* first, Value* count) {
                    for (const Pack* pack : {&rows, &columns})
                        pack->fill(entry, first, count, scratch);
-                   evaluate_pairs(entry, rows, columns, results, scratch,
-                                  nullptr, count);
+                   evaluate_pairs(entry, rows, columns, lowered.vectors,
+                                  results, scratch, nullptr, count);
                    results.store(entry, scratch, count,
                                  b.CreatePtrAdd(out, b.CreateMul(first, step)),
                                  step);
@@ -92,7 +117,8 @@ void write_dense(ModuleWriter& writer) {
                                        b.CreateAdd(i, row), out_row);
                                    Value* place =
                                        b.CreatePtrAdd(corner, offset);
-                                   evaluate_pairs(entry, rows, columns, results,
+                                   evaluate_pairs(entry, rows, columns,
+                                                  lowered.vectors, results,
                                                   scratch, row, count);
                                    results.store(entry, scratch, count, place,
                                                  out_column);

@@ -153,6 +153,7 @@ void Pack::fill(Entry& entry, Value* first, Value* count,
                        values.each_component(
                            type.rows == dynamic ? dynamic : components_of(type),
                            [&](Component k) { store(id, k); });
+                       ready.push_back(id);
                    }
                });
 }

@@ -5,7 +5,11 @@
 // equal numbers: its error is relative to |x - c|² + |y - c|², not to
 // |x - y|². So this is done on request only, and c is a point of the data, that
 // an offset which all points share costs no digits.
+//
+// For the same price A (x - y) = A (x - c) - A (y - c), whose products are made
+// once a point.
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/products.h"
 #include "compiler/passes/rewrite.h"
 
@@ -79,6 +83,47 @@ ValueId distributed(R& r, const Node& n) {
     return scaled(r, sum, scale);
 }
 
+/// Returns the product of a difference as a difference of products.
+ValueId product_of_difference(R& r, const Node& n) {
+    const std::size_t place = vector_operand(n.op);
+    const ValueId matrix = n.operands[1 - place];
+    if (!r.is(n.operands[place], Op::Sub) || n.type.axes != Axes::IJ ||
+        r.type(n.operands[place]).rows == dynamic)
+        return no;
+    const ValueId x = r.in(n.operands[place], 0);
+    const ValueId y = r.in(n.operands[place], 1);
+    const auto leaves = [&](ValueId point) {
+        return r.type(point).rank == 1 && r.type(point).dtype == DType::F32 &&
+               (r.axes(matrix) | r.axes(point)) != Axes::IJ;
+    };
+    const ValueId point = r.is(y, Op::Argument) ? y : x;
+    if (!leaves(x) || !leaves(y) || !r.is(point, Op::Argument))
+        return no;
+    const ValueId centre = centre_of(r, point);
+    const auto product = [&](ValueId of) {
+        Node part = n;
+        part.operands[place] = r.make_plain(Op::Sub, {of, centre});
+        return r.make(part);
+    };
+    const ValueId of_x = product(x);
+    const ValueId of_y = product(y);
+    return r.make_plain(Op::Sub, {of_x, of_y});
+}
+
+/// Rewrites |u - v|² as what it is called.
+ValueId norm_of_difference(R& r, const Node& n) {
+    const ValueId difference = n.operands[0];
+    if (!r.is(difference, Op::Sub) || r.type(r.in(difference, 0)).rank != 1 ||
+        r.type(r.in(difference, 1)).rank != 1)
+        return no;
+    return r.make_plain(Op::SqDist, {r.in(difference, 0), r.in(difference, 1)});
+}
+
+constexpr Rewriter::Entry rules_of_differences[] = {
+    {Op::MatVec, product_of_difference},
+    {Op::VecMat, product_of_difference},
+    {Op::SqNorm, norm_of_difference},
+};
 constexpr Rewriter::Entry rules[] = {{Op::SqDist, expanded},
                                      {Op::Mul, distributed}};
 constexpr Rewriter::Entry rules_from_0[] = {{Op::SqDist, expanded_from_0}};
@@ -120,6 +165,10 @@ bool take_any_sign(const Graph& graph) {
 }
 
 } // namespace
+
+Graph expand_differences(const Graph& graph) {
+    return Rewriter(graph, {rules_of_differences}).run();
+}
 
 Graph expand_distances(const Graph& graph) {
     const std::span<const Rewriter::Entry> table =

@@ -33,7 +33,11 @@ Graph canonicalise_as_written(const Graph& graph);
 /// Computes squared distances of rows and columns, both long vectors of
 /// float32, as |x|² + |y|² - 2 x·y of points centred at one of them.
 Graph expand_distances(const Graph& graph);
-/// The error of such a distance, relative to |x|² + |y|²; it is typical of 16
+/// Computes the product of a matrix with the difference of a row and a column,
+/// vectors of float32, as the difference of products, of points centred at one
+/// of them.
+Graph expand_differences(const Graph& graph);
+/// The error of such a distance or product, relative to |x|² + |y|²; it is typical of 16
 /// to 64 components.
 inline constexpr double expansion_error = 2e-7;
 

@@ -242,3 +242,33 @@ def test_networks_of_points(dtype):
     assert is_near(found, u, dtype)
     found = tilefold.reduce(f"relu(f(x_i) + sum_j f(y_j)){defined}", **given)
     assert is_near(found, np.maximum(u + v.sum(0), 0), dtype)
+
+
+@pytest.mark.parametrize("size", [2, 3, 16, 33])
+def test_products_of_differences(size):
+    """Where a tolerance allows it, `A @ (x_i - y_j)` is a difference of
+    products, of points that are far from the origin, too."""
+    random = np.random.default_rng(size)
+    given = {
+        "x": 100 + random.random((N, size)),
+        "y": 100 + random.random((M, size)),
+        "A": random.standard_normal((size + 1, size)) / np.sqrt(size),
+    }
+    given = {name: a.astype("float32") for name, a in given.items()}
+    x, y, A = (array.astype(float) for array in given.values())
+    squares = (((x[:, None] - y) @ A.T) ** 2).sum(2)
+    products = (np.tanh((x[:, None] - y) @ A.T)).sum(1)
+    gaussian = "sum_j exp(-|A @ (x_i - y_j)|²)"
+    for tolerance in (0, 1e-6):
+        options = tilefold.Options(tolerance=tolerance)
+        found = tilefold.reduce(gaussian, **given, options=options)
+        assert np.abs(found / np.exp(-squares).sum(1) - 1).max() < 3e-6
+        found = tilefold.reduce(
+            "sum_j tanh(A @ (x_i - y_j))", **given, options=options
+        )
+        assert is_near(found, products, "float32")
+    once = tilefold.compile(gaussian).explain(
+        **given, options=tilefold.Options(tolerance=1e-6)
+    )
+    assert "sqdist" in once
+    assert ": layer" not in once

@@ -37,16 +37,19 @@ std::vector<std::int32_t> order_in(const Graph& graph, const Program& program) {
     return order;
 }
 
-/// Returns the program with squared distances as inner products, where that is
-/// allowed and faster.
+/// Returns the program with products of differences as differences of
+/// products, and squared distances as inner products, where that is allowed and
+/// faster.
 Program with_distances(Program program, const CpuOptions& options) {
     const bool expands = options.tolerance >= ir::expansion_error &&
                          program.graph.real == DType::F32 &&
-                         ir::reduces(program.graph) &&
-                         expansion_pays(options.isa);
+                         ir::reduces(program.graph);
     if (!expands)
         return program;
-    Graph graph = simplify(ir::expand_distances(program.graph));
+    Graph graph = ir::expand_differences(program.graph);
+    if (expansion_pays(options.isa))
+        graph = ir::expand_distances(graph);
+    graph = simplify(graph);
     ir::verify_if_debug(graph);
     program.argument_order = order_in(graph, program);
     program.width_argument = open_argument(graph);

@@ -17,6 +17,7 @@ OWN = (
     "numpy",
     "read_only",
     "tilefold",
+    "torch_mm",
 )  # a peer is called otherwise
 
 

@@ -37,6 +37,7 @@ ORDER += [
 ]
 ORDER += ["attention", "attention_views", "neighbors", "reductions"]
 ORDER += ["quantiles", "high_dimension", "wide"]
+ORDER += ["functions", "networks"]
 ORDER += ["kernel_matrix", "kernel_product"]
 ORDER += ["few_points", "batches", "layouts", "int8_points"]
 

@@ -78,6 +78,53 @@ def test_functions_at_the_ends_of_float32(formula, isa):
     np.testing.assert_allclose(found, wanted, rtol=5e-7)
 
 
+def far_and_near(random, least: float, most: float) -> np.ndarray:
+    """Uniform, and of every size; of both signs where both are asked for."""
+    sizes = np.exp(random.uniform(-50, np.log(most), 200_000))
+    signs = random.choice([-1.0, 1.0] if least < 0 else [1.0], len(sizes))
+    everywhere = random.uniform(least, most, 200_000)
+    return np.clip(np.concatenate([everywhere, signs * sizes]), least, most)
+
+
+def quarters(random) -> np.ndarray:
+    """Beside multiples of pi/2, where a sine has the fewest digits."""
+    whole = random.integers(0, 600_000, 200_000) * (np.pi / 2)
+    return whole * (1 + random.uniform(-4e-16, 4e-16, len(whole)))
+
+
+DOUBLES = {
+    "log": (np.log, 0.9, [(1e-300, 1e300), (0.5, 2.0), (1e-3, 10.0)]),
+    "log1p": (np.log1p, 0.9, [(-0.999, 1e300), (-0.7, 1.0), (-0.5, 5.0)]),
+    "expm1": (np.expm1, 1.2, [(-60.0, 700.0), (-1.0, 1.0), (-50.0, 50.0)]),
+    "tanh": (np.tanh, 1.0, [(-25.0, 25.0), (-1.0, 1.0)]),
+    "sin": (np.sin, 0.9, [(-1e6, 1e6), (-10.0, 10.0), (-1e9, 1e9)]),
+    "cos": (np.cos, 0.9, [(-1e6, 1e6), (-10.0, 10.0), (-1e9, 1e9)]),
+}
+
+
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).nmant < 63, reason="no longer numbers here"
+)
+@pytest.mark.parametrize("isa", PORTABLE)
+@pytest.mark.parametrize("name", DOUBLES)
+def test_functions_of_float64(name, isa):
+    """Within so many units in the last place, against 80-bit numbers."""
+    function, allowed, domains = DOUBLES[name]
+    random = np.random.default_rng(7)
+    samples = [far_and_near(random, *domain) for domain in domains]
+    if name in ("sin", "cos"):
+        samples.append(quarters(random))
+    x = np.concatenate(samples)
+    found = tilefold.reduce(
+        f"{name}(x_i)", x=x, options=tilefold.Options(isa=isa)
+    )
+    wanted = function(x.astype(np.longdouble))
+    unit = np.spacing(np.abs(wanted.astype(np.float64)))
+    errors = np.abs(found - wanted) / unit
+    worst = int(np.argmax(errors))
+    assert errors[worst] <= allowed, (name, x[worst], errors[worst])
+
+
 @pytest.mark.parametrize("isa", PORTABLE)
 def test_log1p_at_the_end_of_float64(isa):
     x = np.array([1.2e307, 1.7e308])

@@ -9,13 +9,15 @@
 namespace tilefold {
 
 /// Whether vectors of an elementary function are computed where it stands, so
-/// that a loop around it can be cut into stages. Those of float64 are calls.
+/// that a loop around it can be cut into stages.
 inline bool is_in_place(ir::Op op, DType dtype) {
     using ir::Op;
-    constexpr Op in_place[] = {Op::Log,  Op::Log2, Op::Log10, Op::Tanh,
-                               Op::Erf,  Op::Pow,  Op::Expm1, Op::Sinh,
-                               Op::Cosh, Op::Erfc, Op::Atan2};
-    return dtype == DType::F32 && std::ranges::count(in_place, op) > 0;
+    constexpr Op of_both[] = {Op::Log, Op::Log1p, Op::Tanh, Op::Expm1};
+    constexpr Op of_f32[] = {Op::Log2, Op::Log10, Op::Erf,  Op::Pow,
+                             Op::Sinh, Op::Cosh,  Op::Erfc, Op::Atan2};
+    return (dtype == DType::F32 || dtype == DType::F64) &&
+           (std::ranges::count(of_both, op) > 0 ||
+            (dtype == DType::F32 && std::ranges::count(of_f32, op) > 0));
 }
 
 } // namespace tilefold

@@ -1,5 +1,5 @@
-// compiler/backends/llvm/lanes/binary_exponent.h - numbers of F32 as a power of
-// two and what is left.
+// compiler/backends/llvm/lanes/binary_exponent.h - numbers of F32 and F64 as a
+// power of two and what is left.
 #pragma once
 
 #include "compiler/backends/llvm/lanes/lanes.h"
@@ -9,11 +9,11 @@ namespace tilefold::llvm_backend {
 /// x = 2^i (1 + m), with 1 + m from sqrt(1/2) to sqrt(2).
 struct BinaryExponent {
     llvm::Value* m; ///< exact
-    llvm::Value* i; ///< a whole number of F32
+    llvm::Value* i; ///< a whole number
 };
 
-/// Splits a finite x of F32 above 0, subnormal ones too. Of another x, both are
-/// some finite numbers.
+/// Splits a finite x above 0, subnormal ones too, into numbers of its dtype. Of
+/// another x, both are some finite numbers.
 BinaryExponent split_exponent(Lanes& lanes, llvm::Value* x);
 
 } // namespace tilefold::llvm_backend

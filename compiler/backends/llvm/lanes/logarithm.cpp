@@ -1,4 +1,5 @@
-// compiler/backends/llvm/lanes/logarithm.cpp - logarithms of F32, in place.
+// compiler/backends/llvm/lanes/logarithm.cpp - logarithms of F32, in place, and
+// what is theirs of special numbers, of F64 too.
 //
 // x = 2^i (1 + m), with 1 + m from sqrt(1/2) to sqrt(2), by the exponent's
 // bits. log_b(1 + m) = m/ln b + m² q(m), and i times log_b 2 is added last.
@@ -8,6 +9,7 @@
 // one ulp. All operations are those of any instruction set.
 
 #include "compiler/backends/llvm/lanes/binary_exponent.h"
+#include "compiler/backends/llvm/lanes/logarithm_by_quotient.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
@@ -96,10 +98,13 @@ private:
 
 Value* emit_logarithm(Lanes& lanes, ir::Op op, Value* x, ir::Sign sign) {
     auto& b = lanes.b;
+    const DType dtype = lanes.dtype_of(x);
     const auto number = [&](double value) {
-        return lanes.number(DType::F32, value);
+        return lanes.number(dtype, value);
     };
-    Value* y = Logarithm(lanes, base_of(op)).of_ordinary(x);
+    Value* y = dtype == DType::F64
+                   ? logarithm_of_double(lanes, x)
+                   : Logarithm(lanes, base_of(op)).of_ordinary(x);
     // Infinity and NaN are their own logarithms.
     y = lanes.select(b.CreateFCmpOLT(x, number(INFINITY)), y, x);
     Value* of_others = number(-INFINITY);

@@ -39,18 +39,24 @@ llvm::Value* emit_exp2(Lanes& lanes, llvm::Value* x,
 llvm::Value* emit_exp2_added(Lanes& lanes, llvm::Value* x, llvm::Value* sum);
 /// Emits e^x in the same way as emit_exp2().
 llvm::Value* emit_exp(Lanes& lanes, llvm::Value* x, ir::Sign sign);
-/// Emits the sine or cosine (`function`), for F32 within 0.6 ulp, for F64 by
-/// SLEEF.
+/// Emits the sine or cosine (`function`), for F32 within 0.6 ulp, for F64
+/// within 1 ulp.
 llvm::Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
                        External function, llvm::Value* x);
-/// Emits the logarithm of F32 (`op` is Log, Log2 or Log10), within 0.98 ulp.
+/// Emits the logarithm of F32 (`op` is Log, Log2 or Log10), within 0.98 ulp, or
+/// Log of F64, within 1 ulp.
 llvm::Value* emit_logarithm(Lanes& lanes, ir::Op op, llvm::Value* x,
                             ir::Sign sign);
+/// Emits log(1 + x), within 1 ulp; 0 for subnormal x where results are flushed.
+llvm::Value* emit_log1p(Lanes& lanes, llvm::Value* x);
 /// Emits tanh or erf (`op`) of F32, within 1.01 ulp; 0 for subnormal x where
 /// results are flushed.
 llvm::Value* emit_by_pieces(Lanes& lanes, ir::Op op, llvm::Value* x);
 /// Emits expm1, sinh, cosh or erfc (`op`) of F32, within 0.51 ulp.
 llvm::Value* emit_exponential_kin(Lanes& lanes, ir::Op op, llvm::Value* x);
+/// Emits expm1 or tanh (`op`) of F64, within 1 ulp.
+llvm::Value* emit_exponential_of_double(Lanes& lanes, ir::Op op,
+                                        llvm::Value* x);
 /// Emits the angle of the point (x, y), of F32, within 0.51 ulp; of special
 /// numbers as C's atan2 has it.
 llvm::Value* emit_angle(Lanes& lanes, llvm::Value* y, llvm::Value* x);

@@ -183,7 +183,7 @@ Value* call_logarithm(Lanes& lanes, const FunctionTable& functions,
 
 /// SLEEF takes what is above 1e38 (1e307 in F64) for infinite: a part of it is
 /// not, and 1 + x is x. What is tiny it flushes to 0, and it is its own result.
-Value* emit_log1p(Lanes& lanes, const FunctionTable& functions, Value* x) {
+Value* call_log1p(Lanes& lanes, const FunctionTable& functions, Value* x) {
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
     const double large = std::ldexp(1.0, dtype == DType::F32 ? 120 : 1000);
@@ -303,6 +303,10 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
         return in_place ? emit_exponential_kin(lanes, op, operand(0))
                         : external(function);
     };
+    const bool is_double = in_place && dtype == DType::F64;
+    const auto of_double = [&] {
+        return emit_exponential_of_double(lanes, op, operand(0));
+    };
     using P = llvm::CmpInst;
     switch (op) {
     case Op::Add:
@@ -335,9 +339,10 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Log10:
         return logarithm(External::Log10, log10_2);
     case Op::Log1p:
-        return emit_log1p(lanes, functions, operand(0));
+        return in_place ? emit_log1p(lanes, operand(0))
+                        : call_log1p(lanes, functions, operand(0));
     case Op::Expm1:
-        return kin(External::Expm1);
+        return is_double ? of_double() : kin(External::Expm1);
     case Op::Sqrt:
         return unary(llvm::Intrinsic::sqrt);
     case Op::Rsqrt:
@@ -403,7 +408,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Cosh:
         return kin(External::Cosh);
     case Op::Tanh:
-        return by_pieces(External::Tanh);
+        return is_double ? of_double() : by_pieces(External::Tanh);
     case Op::Erf:
         return by_pieces(External::Erf);
     case Op::Erfc:

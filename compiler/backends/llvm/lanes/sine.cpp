@@ -1,4 +1,4 @@
-// compiler/backends/llvm/lanes/sine.cpp - sin x and cos x of float32, in
+// compiler/backends/llvm/lanes/sine.cpp - sin x and cos x, of float32 in
 // double.
 //
 //   sin x = (-1)^n sin r,  n = rint(x/pi),        r = x - n pi
@@ -12,6 +12,7 @@
 // a number's sine is not to depend on what lies beside it.
 
 #include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/polynomial.h"
 
 #include <array>
 
@@ -60,6 +61,71 @@ Value* near_sine(Lanes& lanes, Value* narrow, bool is_cosine) {
     return lanes.as(DType::F32, b.CreateBitCast(sine, lanes.type(DType::F64)));
 }
 
+/// F64: x = n pi/2 + r + l, n pi/2 in three parts (Cody and Waite), and of both
+/// polynomials the one of n. A sine and a cosine of one x share all but the
+/// choice.
+constexpr double farthest_of_double = 0x1p20;
+constexpr double quarter = 0x1.921fb54442d18p0;
+constexpr double quarter_middle = 0x1.1a62633145c07p-54;
+constexpr double quarter_low = -0x1.f1976b7ed8fbcp-110;
+constexpr double inverse_quarter = 0x1.45f306dc9c883p-1;
+/// sin r = r + r³ s(r²), cos r = 1 - r²/2 + r⁴ c(r²), |r| <= pi/4.
+constexpr std::array<double, 6> of_sine = {
+    -0x1.5555555555548p-3, 0x1.111111110f73p-7,    -0x1.a01a019be9543p-13,
+    0x1.71de3555a4dd4p-19, -0x1.ae5e4c74d50f7p-26, 0x1.5d8bda4dbdf98p-33,
+};
+constexpr std::array<double, 6> of_cosine = {
+    0x1.555555555554bp-5,   -0x1.6c16c16c15014p-10, 0x1.a01a019c8ef7fp-16,
+    -0x1.27e4f7f16434fp-22, 0x1.1ee9dba913c67p-29,  -0x1.8fa66cd4ae1e1p-37,
+};
+
+Value* near_sine_of_double(Lanes& lanes, Value* x, bool is_cosine) {
+    auto& b = lanes.b;
+    const auto number = [&](double value) {
+        return lanes.number(DType::F64, value);
+    };
+    Value* size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    Value* turns = lanes.fma(size, number(inverse_quarter), number(magic));
+    Value* n = b.CreateFSub(turns, number(magic));
+    Value* first = lanes.fma(n, number(-quarter), size); // exact
+    Value* second = b.CreateFMul(n, number(quarter_middle));
+    Value* lost = lanes.fma(n, number(quarter_middle), b.CreateFNeg(second));
+    Value* r = b.CreateFSub(first, second);
+    Value* l = b.CreateFSub(b.CreateFSub(b.CreateFSub(first, r), second), lost);
+    l = lanes.fma(n, number(-quarter_low), l);
+    Value* z = b.CreateFMul(r, r);
+    Value* half = b.CreateFMul(z, number(0.5));
+    Value* of_l = lanes.fma(b.CreateFNeg(half), l, l);
+    Value* sine =
+        b.CreateFAdd(r, lanes.fma(b.CreateFMul(z, r),
+                                  horner_of_pairs(lanes, of_sine, z), of_l));
+    // 1 - r²/2 is rounded, and so is r².
+    Value* whole = b.CreateFSub(number(1), half);
+    Value* rounded = b.CreateFSub(b.CreateFSub(number(1), whole), half);
+    Value* of_square = lanes.fma(r, r, b.CreateFNeg(z));
+    Value* low = lanes.fma(of_square, number(-0.5), rounded);
+    low = lanes.fma(b.CreateFNeg(r), l, low);
+    low = lanes.fma(b.CreateFMul(z, z), horner_of_pairs(lanes, of_cosine, z),
+                    low);
+    Value* cosine = b.CreateFAdd(whole, low);
+    llvm::Type* words = lanes.type(DType::I64);
+    const auto word = [&](std::uint64_t value) {
+        return llvm::ConstantInt::get(words, value);
+    };
+    Value* quarters = b.CreateBitCast(turns, words);
+    if (is_cosine)
+        quarters = b.CreateAdd(quarters, word(1));
+    Value* is_odd = b.CreateICmpNE(b.CreateAnd(quarters, word(1)), word(0));
+    Value* chosen = b.CreateBitCast(lanes.select(is_odd, cosine, sine), words);
+    Value* sign = b.CreateShl(b.CreateLShr(quarters, 1), 63);
+    if (!is_cosine) {
+        Value* of_x = b.CreateAnd(b.CreateBitCast(x, words),
+                                  word(std::uint64_t(1) << 63));
+        sign = b.CreateXor(sign, of_x);
+    }
+    return b.CreateBitCast(b.CreateXor(chosen, sign), lanes.type(DType::F64));
+}
+
 } // namespace
 
 Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
@@ -68,17 +134,21 @@ Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
     const auto by_library = [&] {
         return call_external(lanes, functions, function, dtype, {&x, 1});
     };
-    if (lanes.width() == 1 || dtype != DType::F32)
+    if (lanes.width() == 1)
         return by_library();
-    if (functions.sine)
+    const bool is_single = dtype == DType::F32;
+    if (is_single && functions.sine)
         return functions.sine(function, x);
     auto& b = lanes.b;
     Value* result = lanes.variable(x->getType());
-    Value* near = near_sine(lanes, x, function == External::Cos);
+    Value* near = (is_single ? near_sine : near_sine_of_double)(
+        lanes, x, function == External::Cos);
     b.CreateStore(near, result);
     Value* size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
     Value* is_near = // or NaN
-        b.CreateFCmpULE(size, lanes.number(dtype, farthest));
+        b.CreateFCmpULE(
+            size,
+            lanes.number(dtype, is_single ? farthest : farthest_of_double));
     lanes.when_rare(b.CreateNot(lanes.all(is_near)), [&] {
         b.CreateStore(lanes.select(is_near, near, by_library()), result);
     });

@@ -1,0 +1,143 @@
+// compiler/backends/llvm/lanes/logarithm_by_quotient.cpp - log of F64, log1p of
+// F32 and F64, in place.
+//
+// x = 2^i (1 + m), and with s = m/(2 + m) and z = s²
+//
+//   log(1 + m) = log((1 + s)/(1 - s)) = 2 s + s R(z)
+//              = m - (m²/2 - s (m²/2 + R(z))),
+//
+// where only m is not small beside the result. log 2 is in two parts, the first
+// short enough that its product with i is exact. log1p(x) is the logarithm of
+// u = 1 + x and (x - (u - 1))/u, what u lacks; where i is 0, m is x itself.
+// (Sun's fdlibm, 1993, e_log.c and s_log1p.c, whose R these are: within
+// 2^-58 of F64 and 2^-34 of F32.)
+
+#include "compiler/backends/llvm/lanes/logarithm_by_quotient.h"
+
+#include "compiler/backends/llvm/lanes/binary_exponent.h"
+#include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/polynomial.h"
+
+#include <array>
+#include <cmath>
+#include <span>
+
+namespace tilefold::llvm_backend {
+namespace {
+
+using llvm::Value;
+
+struct Numbers {
+    std::span<const double> r; ///< R(z)/z
+    double of_2, of_2_low;     ///< log 2
+};
+
+constexpr std::array<double, 7> r_of_f64 = {
+    0x1.5555555555593p-1, 0x1.999999997fa04p-2, 0x1.2492494229359p-2,
+    0x1.c71c51d8e78afp-3, 0x1.7466496cb03dep-3, 0x1.39a09d078c69fp-3,
+    0x1.2f112df3e5244p-3,
+};
+constexpr std::array<double, 4> r_of_f32 = {
+    0x1.555554p-1,
+    0x1.999c26p-2,
+    0x1.23d3dcp-2,
+    0x1.f13c4cp-3,
+};
+constexpr Numbers of_f64 = {r_of_f64, 0x1.62e42feep-1, 0x1.a39ef35793c76p-33};
+constexpr Numbers of_f32 = {r_of_f32, 0x1.62e3p-1, 0x1.2fefa2p-17};
+
+class ByQuotient {
+public:
+    ByQuotient(Lanes& lanes, DType dtype)
+        : lanes_(lanes), dtype_(dtype),
+          numbers_(dtype == DType::F64 ? of_f64 : of_f32) {}
+
+    Value* logarithm(Value* x) {
+        const auto [m, i] = split_exponent(lanes_, x);
+        return sum(m, i, nullptr);
+    }
+    /// Of x above -1.
+    Value* logarithm_of_one_and(Value* x) {
+        Value* u = b().CreateFAdd(x, number(1));
+        // Where |x| is above 1, 1 is the smaller one.
+        Value* is_large = b().CreateFCmpOGT(x, number(1));
+        Value* larger = lanes_.select(is_large, x, number(1));
+        Value* smaller = lanes_.select(is_large, number(1), x);
+        Value* lost = b().CreateFSub(smaller, b().CreateFSub(u, larger));
+        const auto [of_u, i] = split_exponent(lanes_, u);
+        Value* m = lanes_.select(b().CreateFCmpOEQ(i, number(0)), x, of_u);
+        // lost/u: two digits of 1/(1 + m) are enough, by one step from a
+        // line. It is nothing beside a u of more than 2^60.
+        Value* line = lanes_.fma(m, number(-0.8), number(0.97));
+        Value* error = lanes_.fma(b().CreateFNeg(line),
+                                  b().CreateFAdd(m, number(1)), number(1));
+        Value* inverse = lanes_.fma(line, error, line);
+        Value* scale =
+            power_of_two(b().CreateFNeg(lanes_.smaller(number(60), i)));
+        Value* share = b().CreateFMul(b().CreateFMul(lost, inverse), scale);
+        // Where i is 0, m has it already.
+        share =
+            lanes_.select(b().CreateFCmpOEQ(i, number(0)), number(0), share);
+        return sum(m, i, share);
+    }
+
+private:
+    llvm::IRBuilder<>& b() { return lanes_.b; }
+    Value* number(double value) { return lanes_.number(dtype_, value); }
+
+    /// Returns 2^n of a whole number n, which has an exponent of its own.
+    Value* power_of_two(Value* n) {
+        const bool is_double = dtype_ == DType::F64;
+        const int bits = is_double ? 52 : 23;
+        const double bias = is_double ? 1023 : 127;
+        // The sum's low bits are the exponent's.
+        Value* shifted =
+            b().CreateFAdd(n, number(std::ldexp(1.5, bits) + bias));
+        llvm::Type* words = lanes_.type(is_double ? DType::I64 : DType::I32);
+        Value* exponent = b().CreateShl(b().CreateBitCast(shifted, words),
+                                        std::uint64_t(bits));
+        return b().CreateBitCast(exponent, lanes_.type(dtype_));
+    }
+
+    /// Returns log(1 + m) + i log 2 + rest.
+    Value* sum(Value* m, Value* i, Value* rest) {
+        Value* s = b().CreateFDiv(m, b().CreateFAdd(m, number(2)));
+        Value* z = b().CreateFMul(s, s);
+        Value* half = b().CreateFMul(b().CreateFMul(m, number(0.5)), m);
+        Value* r = lanes_.fma(z, horner_of_pairs(lanes_, numbers_.r, z), half);
+        Value* low = b().CreateFMul(i, number(numbers_.of_2_low));
+        if (rest)
+            low = b().CreateFAdd(low, rest);
+        Value* small = b().CreateFSub(half, lanes_.fma(s, r, low));
+        Value* result = b().CreateFSub(m, small);
+        // With i, m goes last to what is as large.
+        return lanes_.fma(i, number(numbers_.of_2), result);
+    }
+
+    Lanes& lanes_;
+    DType dtype_;
+    const Numbers& numbers_;
+};
+
+} // namespace
+
+Value* logarithm_of_double(Lanes& lanes, Value* x) {
+    return ByQuotient(lanes, DType::F64).logarithm(x);
+}
+
+Value* emit_log1p(Lanes& lanes, Value* x) {
+    auto& b = lanes.b;
+    const DType dtype = lanes.dtype_of(x);
+    const auto number = [&](double value) {
+        return lanes.number(dtype, value);
+    };
+    Value* y = ByQuotient(lanes, dtype).logarithm_of_one_and(x);
+    // Zero keeps its sign; infinity and NaN are their own.
+    Value* is_own = b.CreateOr(b.CreateFCmpOEQ(x, number(0)),
+                               b.CreateFCmpUEQ(x, number(INFINITY)));
+    y = lanes.select(is_own, x, y);
+    y = lanes.select(b.CreateFCmpOEQ(x, number(-1)), number(-INFINITY), y);
+    return lanes.select(b.CreateFCmpOLT(x, number(-1)), number(NAN), y);
+}
+
+} // namespace tilefold::llvm_backend

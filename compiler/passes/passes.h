@@ -37,8 +37,8 @@ Graph expand_distances(const Graph& graph);
 /// vectors of float32, as the difference of products, of points centred at one
 /// of them.
 Graph expand_differences(const Graph& graph);
-/// The error of such a distance or product, relative to |x|² + |y|²; it is typical of 16
-/// to 64 components.
+/// The error of such a distance or product, relative to |x|² + |y|²; it is
+/// typical of 16 to 64 components.
 inline constexpr double expansion_error = 2e-7;
 
 /// Reductions are read with rows on i and columns on j. A graph that keeps j

@@ -1,8 +1,8 @@
 # bench/tasks/functions/task.py - every function, in a sum over pairs.
-"""Σ_j f(|x_i - y_j|²) for 4,000 × 4,000 points in three dimensions, float32 and
-float64: how fast a formula is by each function in it. Errors are relative to the
-sum of magnitudes; where terms jump, as those of floor do, a rounded distance may
-be another term."""
+"""Σ_j f(|x_i - y_j|²) for 4,000 × 4,000 points in three dimensions, float32
+and float64: how fast a formula is by each function in it. Errors are relative
+to the sum of magnitudes; where terms jump, as those of floor do, a rounded
+distance may be another term."""
 
 from __future__ import annotations
 

@@ -229,6 +229,44 @@ std::vector<TestFormula> long_chains() {
     };
 }
 
+/// Matrices of points and of pairs, layer after layer.
+std::vector<TestFormula> networks() {
+    const auto matrix = [](const char* name, int rows, int columns) {
+        return TestArgument{name, Axes::None, f64, 2, rows, columns};
+    };
+    const auto parameter = [](const char* name, int length) {
+        return TestArgument{name, Axes::None, f64, 1, length};
+    };
+    const TestArgument x3 = vector("x", I, 3), y3 = vector("y", J, 3);
+    const std::vector<TestArgument> two_layers = {
+        x3,
+        y3,
+        matrix("W", 8, 7),
+        parameter("c", 8),
+        matrix("V", 7, 8),
+        parameter("d", 7),
+    };
+    std::vector<TestArgument> weighted = two_layers;
+    weighted.push_back(parameter("w", 7));
+    return {
+        {"sum_j w·relu(V @ tanh(W @ [x_i, y_j, |x_i - y_j|] + c) + d)",
+         weighted},
+        {"sum_j tanh(V @ tanh(W @ [x_i, y_j, |x_i - y_j|] + c) + d)",
+         two_layers},
+        {"mean_j y_j[0]*(V @ tanh(W @ [x_i, y_j, 1] + c))",
+         {x3, y3, matrix("W", 8, 7), parameter("c", 8), matrix("V", 7, 8)}},
+        {"sum_j (tanh(x_i - y_j)*y_j[1]) @ V",
+         {vector("x", I, 9), vector("y", J, 9), matrix("V", 9, 2)}},
+        {"max_j (sin(x_i - y_j) @ V)[1]",
+         {vector("x", I, 9, f32), vector("y", J, 9, f32), matrix("V", 9, 2)},
+         Mode::Reduce,
+         3e-6},
+        {"V @ tanh(W @ [x_i, y_j, 1])",
+         {x3, y3, matrix("W", 8, 7), matrix("V", 7, 8)},
+         Mode::Values},
+    };
+}
+
 /// Formulas that are tested for one reason, which is in the tests' names.
 struct Family {
     std::string name;
@@ -244,7 +282,8 @@ std::vector<Family> families() {
             {"Long", long_vectors(), true},
             {"Narrow", narrow_vectors(), true},
             {"Block", vectors_for_blocks(), true},
-            {"Chain", long_chains()}};
+            {"Chain", long_chains()},
+            {"Network", networks()}};
 }
 
 /// How much of formula `number`'s instruction sets a run compiles for.

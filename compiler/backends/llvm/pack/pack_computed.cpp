@@ -39,7 +39,7 @@ void Pack::fill_points(Entry& entry, Value* count, Value* scratch) const {
     lanes.loop(lanes.constant(0), count, lanes.constant(1), [&](Value* point) {
         std::vector<ValueId> ready = operands_.values.leaves;
         Evaluator values = entry.evaluator([&](ValueId id) -> Leaf {
-            const Leaf constant = entry.constants->leaf(id);
+            Leaf constant = entry.constants->leaf(id);
             if (constant && writer_.graph[id].type.rank == 0)
                 return constant;
             if (constant)

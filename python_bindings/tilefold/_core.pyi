@@ -39,9 +39,10 @@ class Options:
         squared distance, to its terms for a sum of vectors. A typical
         error: the worst is four times as large. From 2e-7 on a squared
         distance may be |x|² + |y|² - 2 x·y, which is NaN where a coordinate
-        is infinite, and factors may have 16 bits from 3.2e-6 on (bf16x3),
-        for AMX and a GPU's tensor cores to multiply long ones; there, 22
-        bits from 1e-7 on (tf32x3), and 8 from 4e-3 on (bf16x1). Weights of
+        is infinite, and on the CPU A @ (x - y) a difference of products.
+        Factors may have 16 bits from 3.2e-6 on (bf16x3), for AMX and a
+        GPU's tensor cores to multiply long ones; there, 22 bits from 1e-7
+        on (tf32x3), and 8 from 4e-3 on (bf16x1). Weights of
         a softmax of bfloat16 values keep 16 bits then, and 8 from 4e-3 on.
         `explain` tells which. Without effect on float64.
     devices: TILEFOLD_DEVICES, else "", the CPU: where calls whose arrays

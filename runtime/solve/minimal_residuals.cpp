@@ -88,13 +88,15 @@ private:
         v_ = z_.rowwise() *
              by_column([&](auto c) { return part(1, of(c).beta); });
         columns_.multiply(v_, product_);
-        const Row alpha = dot(v_, product_);
+        // alpha is taken of what is left of the product: of the product itself
+        // it would cost Lanczos' vectors their orthogonality sooner. (Paige,
+        // Computational variants of the Lanczos method, 1972.)
         next_ = product_ - r_before_.rowwise() * by_column([&](auto c) {
                                return part(of(c).beta, of(c).beta_before);
-                           }) -
-                r_.rowwise() * by_column([&](auto c) {
-                    return part(alpha[c], of(c).beta);
-                });
+                           });
+        const Row alpha = dot(v_, next_);
+        next_ -= r_.rowwise() *
+                 by_column([&](auto c) { return part(alpha[c], of(c).beta); });
         std::swap(r_before_, r_);
         std::swap(r_, next_);
         z_ = columns_.preconditioned(r_);

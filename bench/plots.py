@@ -1,7 +1,7 @@
 # bench/plots.py - results as pictures.
-"""Bars of the Gaussian sums, and curves: speed against the number of points,
-the dimension and the number of right-hand sides, time against the number of
-statements."""
+"""Bars of Gaussian sums and of networks, a row of dots for each function, and
+curves: speed against the number of points, the dimension and the number of
+right-hand sides, time against the number of statements."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ COLOURS = {
     "torch_addmm": "#8e44ad",
     "torch_cdist": "#af7ac5",
     "torch_eager": "#af7ac5",
+    "torch_mm": "#7f8c8d",
     "torch_compile": "#5b2c6f",
 }
 
@@ -71,10 +72,17 @@ CURVES = {
     ),
 }
 
+BARS = {
+    "gaussian": "Gaussian sum, more is better",
+    "networks": "Small networks on pairs, more is better",
+}
+#: A row of dots for each case, a panel for what comes after the comma.
+DOTS = {"functions": "Σ_j f(|x_i - y_j|²), D = 3, more is better"}
+
 
 def drawn_tasks(results: dict[str, Cases]) -> list[str]:
     """Those that have a picture."""
-    return [task for task in ("gaussian", *CURVES) if task in results]
+    return [task for task in (*BARS, *DOTS, *CURVES) if task in results]
 
 
 def draw_plots(results: dict[str, Cases], folder: Path) -> dict[str, Path]:
@@ -89,8 +97,12 @@ def draw_plots(results: dict[str, Cases], folder: Path) -> dict[str, Path]:
     drawn = {}
     for task in drawn_tasks(results):
         cases = results[task]
-        kind = CURVES.get(task)
-        figure = _curves(cases, kind) if kind else _bars(cases)
+        if task in CURVES:
+            figure = _curves(cases, CURVES[task])
+        elif task in DOTS:
+            figure = _dots(cases, DOTS[task])
+        else:
+            figure = _bars(cases, BARS[task])
         drawn[task] = folder / f"{task}.png"
         figure.savefig(drawn[task], dpi=130)
         pyplot.close(figure)
@@ -132,7 +144,7 @@ def _axes(width: float, measure: Measure) -> tuple[Any, Any]:
     return figure, axes
 
 
-def _bars(cases: Cases) -> Any:
+def _bars(cases: Cases, title: str) -> Any:
     figure, axes = _axes(10, RATE)
     names = _contenders(cases, RATE)
     width = 0.86 / max(1, len(names))
@@ -157,8 +169,51 @@ def _bars(cases: Cases) -> Any:
     axes.set_xticks(range(len(cases)), titles, fontsize=8)
     axes.legend(ncols=4, fontsize=8, loc="upper right")
     axes.set_ylim(top=axes.get_ylim()[1] * 4)
-    axes.set_title("Gaussian sum, more is better")
+    axes.set_title(title)
     return figure
+
+
+def _dots(cases: Cases, title: str) -> Any:
+    from matplotlib import pyplot
+
+    panels: dict[str, Cases] = {}
+    for name, case in cases.items():
+        panel = case["title"].rpartition(", ")[2]
+        panels.setdefault(panel, {})[name] = case
+    rows = max(map(len, panels.values()))
+    figure, all_axes = pyplot.subplots(
+        ncols=len(panels),
+        figsize=(10, 1.2 + 0.21 * rows),
+        layout="constrained",
+        squeeze=False,
+    )
+    for axes, (panel, shown) in zip(all_axes[0], panels.items(), strict=True):
+        _row_of_dots(axes, shown)
+        axes.set_title(panel, fontsize=10)
+    handles, labels = all_axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, ncols=3, loc="outside lower center")
+    figure.suptitle(title)
+    return figure
+
+
+def _row_of_dots(axes: Any, cases: Cases) -> None:
+    for name, label in _contenders(cases, RATE).items():
+        numbers = _numbers(cases, name, RATE)
+        axes.plot(
+            [spread["median"] for _, spread in numbers],
+            [number for number, _ in numbers],
+            linestyle="none",
+            marker="o",
+            markersize=7 if name == "tilefold" else 4,
+            label=label,
+            color=COLOURS.get(name),
+        )
+    titles = [case["title"].rpartition(", ")[0] for case in cases.values()]
+    axes.set_yticks(range(len(cases)), titles, fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel(RATE.label)
+    axes.grid(which="major", alpha=0.3)
 
 
 def _curves(cases: Cases, kind: Curves) -> Any:

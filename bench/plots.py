@@ -167,7 +167,7 @@ def _bars(cases: Cases, title: str) -> Any:
         )
     titles = [case["title"].replace(", ", "\n") for case in cases.values()]
     axes.set_xticks(range(len(cases)), titles, fontsize=8)
-    axes.legend(ncols=4, fontsize=8, loc="upper right")
+    axes.legend(ncols=2, fontsize=8, loc="upper right")
     axes.set_ylim(top=axes.get_ylim()[1] * 4)
     axes.set_title(title)
     return figure

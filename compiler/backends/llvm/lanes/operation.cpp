@@ -303,9 +303,11 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
         return in_place ? emit_exponential_kin(lanes, op, operand(0))
                         : external(function);
     };
-    const bool is_double = in_place && dtype == DType::F64;
-    const auto of_double = [&] {
-        return emit_exponential_of_double(lanes, op, operand(0));
+    // Of float64, both are made of e^x - 1 in two parts.
+    const auto of_exponential = [&](External function, const auto& of_single) {
+        return in_place && dtype == DType::F64
+                   ? emit_exponential_of_double(lanes, op, operand(0))
+                   : of_single(function);
     };
     using P = llvm::CmpInst;
     switch (op) {
@@ -342,7 +344,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
         return in_place ? emit_log1p(lanes, operand(0))
                         : call_log1p(lanes, functions, operand(0));
     case Op::Expm1:
-        return is_double ? of_double() : kin(External::Expm1);
+        return of_exponential(External::Expm1, kin);
     case Op::Sqrt:
         return unary(llvm::Intrinsic::sqrt);
     case Op::Rsqrt:
@@ -408,7 +410,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Cosh:
         return kin(External::Cosh);
     case Op::Tanh:
-        return is_double ? of_double() : by_pieces(External::Tanh);
+        return of_exponential(External::Tanh, by_pieces);
     case Op::Erf:
         return by_pieces(External::Erf);
     case Op::Erfc:

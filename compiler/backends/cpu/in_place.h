@@ -12,9 +12,10 @@ namespace tilefold {
 /// that a loop around it can be cut into stages.
 inline bool is_in_place(ir::Op op, DType dtype) {
     using ir::Op;
-    constexpr Op of_both[] = {Op::Log, Op::Log1p, Op::Tanh, Op::Expm1};
-    constexpr Op of_f32[] = {Op::Log2, Op::Log10, Op::Erf,  Op::Pow,
-                             Op::Sinh, Op::Cosh,  Op::Erfc, Op::Atan2};
+    constexpr Op of_both[] = {Op::Log,   Op::Log1p, Op::Tanh,
+                              Op::Expm1, Op::Erf,   Op::Erfc};
+    constexpr Op of_f32[] = {Op::Log2, Op::Log10, Op::Pow,
+                             Op::Sinh, Op::Cosh,  Op::Atan2};
     return (dtype == DType::F32 || dtype == DType::F64) &&
            (std::ranges::count(of_both, op) > 0 ||
             (dtype == DType::F32 && std::ranges::count(of_f32, op) > 0));

@@ -1,9 +1,8 @@
-// compiler/backends/llvm/lanes/exponential_kin.cpp - expm1, sinh, cosh and erfc
-// of F32, in place, in double.
+// compiler/backends/llvm/lanes/exponential_kin.cpp - expm1, sinh and cosh of
+// F32, in place, in double.
 //
 // e^x - 1 = p 2^n + (2^n - 1) keeps its digits near 0. Where E is that,
-// e^-x - 1 = -E/(1 + E) = -E e^-x. erfc(u) = t 2^(L(t) - u² log2 e) with
-// t = 1/(1 + u/2), for u >= 0 (the form of Numerical Recipes, 6.2.2).
+// e^-x - 1 = -E/(1 + E) = -E e^-x.
 
 #include "compiler/backends/llvm/lanes/in_double.h"
 #include "compiler/backends/llvm/lanes/math.h"
@@ -17,16 +16,6 @@ namespace {
 using llvm::Value;
 
 constexpr double log2_e = 1.4426950408889634;
-
-/// log2(erfc(u) e^u² / t) by t, for u up to 9.5; minimax, error 2.3e-10.
-constexpr std::array<double, 13> of_erfc = {
-    -0x1.d363ac5b0241bp+0, 0x1.7140276929fccp+0,  0x1.1793ecdc7232dp-1,
-    0x1.27ed51647bae9p-4,  0x1.6472dd5b31ddap-3,  -0x1.7aeb27c1d3b67p+0,
-    0x1.d89bc2875347fp+1,  -0x1.01f258e1bb1abp+3, 0x1.818750f83a313p+3,
-    -0x1.6511f8c95c990p+3, 0x1.8f16a335ac118p+2,  -0x1.f2fb363f3c51dp+0,
-    0x1.0e22bdd62c161p-2};
-/// Beyond which F32 has 0, flushed.
-constexpr double last_of_erfc = 9.5;
 
 class Exponential {
 public:
@@ -67,27 +56,9 @@ private:
     Value* less_one_;
 };
 
-Value* erfc_of(Lanes& lanes, Value* x) {
-    auto& b = lanes.b;
-    const InDouble real(lanes);
-    Value* u = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-    u = real.doubled(lanes.smaller(lanes.number(DType::F32, last_of_erfc), u));
-    Value* t = real.quotient(real.number(1),
-                             lanes.fma(u, real.number(0.5), real.number(1)));
-    Value* exponent = lanes.fma(b.CreateFMul(u, u), real.number(-log2_e),
-                                horner_of_pairs(lanes, of_erfc, t));
-    Value* result = b.CreateFMul(t, real.value_of(real.power_of_two(exponent)));
-    Value* is_below = b.CreateFCmpOLT(x, lanes.number(DType::F32, 0));
-    result =
-        lanes.select(is_below, b.CreateFSub(real.number(2), result), result);
-    return lanes.as(DType::F32, result);
-}
-
 } // namespace
 
 Value* emit_exponential_kin(Lanes& lanes, ir::Op op, Value* x) {
-    if (op == ir::Op::Erfc)
-        return erfc_of(lanes, x);
     Exponential exponential(lanes, x);
     if (op == ir::Op::Cosh)
         return lanes.as(DType::F32, exponential.cosh());

@@ -299,6 +299,10 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
         return in_place ? emit_by_pieces(lanes, op, operand(0))
                         : external(function);
     };
+    const auto error_function = [&](External function) {
+        return in_place ? emit_error_function(lanes, op, operand(0))
+                        : external(function);
+    };
     const auto kin = [&](External function) {
         return in_place ? emit_exponential_kin(lanes, op, operand(0))
                         : external(function);
@@ -412,9 +416,9 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Tanh:
         return of_exponential(External::Tanh, by_pieces);
     case Op::Erf:
-        return by_pieces(External::Erf);
+        return error_function(External::Erf);
     case Op::Erfc:
-        return kin(External::Erfc);
+        return error_function(External::Erfc);
     case Op::Lgamma:
         return external(External::Lgamma);
     case Op::Polygamma:

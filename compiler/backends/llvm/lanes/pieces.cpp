@@ -8,34 +8,31 @@
 // q(u), where the function is nearly x or proportional to it.
 
 #include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/piece_choice.h"
 
-#include <llvm/IR/IntrinsicsX86.h>
-
-#include <algorithm>
 #include <array>
-#include <vector>
 
 namespace tilefold::llvm_backend {
 namespace {
 
 using llvm::Value;
 
-constexpr int pieces = 8, degree = 7;
-using Table = std::array<double, pieces>;
+constexpr int degree = 7;
+using Pieces = std::array<double, pieces_of(DType::F32)>;
 
 /// By the number of a piece. Minimax in the relative error: 0.44 ulp of tanh,
 /// 0.02 of erf.
-struct Pieces {
+struct OfFunction {
     double s, C;
     int shift;    ///< of y's bits: their lowest three are the number then
     double first; ///< y below is of the first piece
     double last;  ///< |x| is held here, where the result is 1
     bool grows;   ///< the result may be above |x|
-    Table x0;
-    std::array<Table, degree + 1> c;
+    Pieces x0;
+    std::array<Pieces, degree + 1> c;
 };
 
-constexpr Pieces tanh_pieces = {
+constexpr OfFunction tanh_pieces = {
     0x1.a3d70ap0,
     1,
     22,
@@ -62,7 +59,7 @@ constexpr Pieces tanh_pieces = {
        0x1.3556acp-20, 0x1.f0a2d6p-28, -0x1.4a6cfcp-5, 0x1.865b8p-6}}},
 };
 
-constexpr Pieces erf_pieces = {
+constexpr OfFunction erf_pieces = {
     0x1.2p0,
     1.5,
     21,
@@ -91,67 +88,41 @@ constexpr Pieces erf_pieces = {
 
 class ByPieces {
 public:
-    ByPieces(Lanes& lanes, const Pieces& of) : lanes_(lanes), of_(of) {}
+    ByPieces(Lanes& lanes, const OfFunction& of) : lanes_(lanes), of_(of) {}
 
     /// Emits f(u) for u >= 0, or NaN.
     Value* of_magnitude(Value* u) {
         u = lanes_.smaller(number(of_.last), u);
         Value* y = lanes_.fma(u, number(of_.s), number(of_.C));
-        number_ = b().CreateLShr(b().CreateBitCast(y, lanes_.type(DType::I32)),
-                                 std::uint64_t(of_.shift));
+        const PieceChoice choice(
+            lanes_,
+            b().CreateLShr(b().CreateBitCast(y, lanes_.type(DType::I32)),
+                           std::uint64_t(of_.shift)));
         // By y, not by u: y is rounded.
         Value* is_later = b().CreateFCmpOGE(y, number(of_.first));
-        Value* apart = b().CreateFSub(u, taken(of_.x0));
+        Value* apart = b().CreateFSub(u, choice.of(of_.x0));
         if (of_.grows) // u - 0 is flushed, where f(u) may be no more
             apart = lanes_.select(is_later, apart, u);
-        Value* sum = taken(of_.c[degree]);
+        Value* sum = choice.of(of_.c[degree]);
         for (int k = degree - 1; k > 0; --k)
-            sum = lanes_.fma(sum, apart, taken(of_.c[std::size_t(k)]));
+            sum = lanes_.fma(sum, apart, choice.of(of_.c[std::size_t(k)]));
         return lanes_.fma(sum, apart,
-                          lanes_.select(is_later, taken(of_.c[0]), u));
+                          lanes_.select(is_later, choice.of(of_.c[0]), u));
     }
 
 private:
     llvm::IRBuilder<>& b() { return lanes_.b; }
     Value* number(double value) { return lanes_.number(DType::F32, value); }
 
-    /// The element of the table that the lane's piece has. Permutations read
-    /// the lowest bits of a number: where there are 16 elements, the table is
-    /// there twice.
-    Value* taken(const Table& table) {
-        std::vector<float> all(std::size_t(std::max(lanes_.width(), pieces)));
-        for (std::size_t k = 0; k < all.size(); ++k)
-            all[k] = float(table[k % pieces]);
-        Value* elements = llvm::ConstantDataVector::get(lanes_.context(), all);
-        if (lanes_.width() == 16)
-            return b().CreateIntrinsic(
-                llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
-                {elements, number_});
-        if (lanes_.width() == 8)
-            return b().CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {},
-                                       {elements, number_});
-        Value* result = llvm::PoisonValue::get(lanes_.type(DType::F32));
-        for (int lane = 0; lane < lanes_.width(); ++lane) {
-            Value* at = b().CreateAnd(
-                b().CreateExtractElement(number_, std::uint64_t(lane)),
-                pieces - 1);
-            result = b().CreateInsertElement(
-                result, b().CreateExtractElement(elements, at),
-                std::uint64_t(lane));
-        }
-        return result;
-    }
-
     Lanes& lanes_;
-    const Pieces& of_;
-    Value* number_ = nullptr;
+    const OfFunction& of_;
 };
 
 } // namespace
 
 Value* emit_by_pieces(Lanes& lanes, ir::Op op, Value* x) {
     auto& b = lanes.b;
-    const Pieces& of = op == ir::Op::Tanh ? tanh_pieces : erf_pieces;
+    const OfFunction& of = op == ir::Op::Tanh ? tanh_pieces : erf_pieces;
     Value* u = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign,
                                    ByPieces(lanes, of).of_magnitude(u), x);

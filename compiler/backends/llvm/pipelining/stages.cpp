@@ -60,6 +60,7 @@ struct Operation {
     Instruction* instruction;
     std::vector<std::size_t> users; ///< operations
     int start = 0; ///< cycle of the chain at which its operands are there
+    bool is_first = true; ///< reads no operation
     bool is_last = false; ///< reads a value that is carried round the loop
     /// The operation is made when the first that reads it is, since it becomes
     /// one instruction with what reads it, or reads nothing that travels, as
@@ -105,25 +106,37 @@ private:
 
     void append(Instruction& instruction) {
         Operation operation{&instruction, {}};
-        bool is_first = true;
         const std::size_t number = operations_.size();
-        for (const Value* operand : instruction.operands()) {
-            const auto* from = llvm::dyn_cast<Instruction>(operand);
-            operation.is_last |= is_carried(from);
-            const auto found = numbers_.find(from);
-            if (found == numbers_.end())
-                continue;
-            Operation& of = operations_[found->second];
-            of.users.push_back(number);
-            operation.is_last |= of.is_last;
-            operation.start =
-                std::max(operation.start, of.start + cycles_of(*from));
-            is_first = false;
-        }
+        for (const Value* operand : instruction.operands())
+            follow(operand, number, operation);
         operation.moves =
-            fuses(instruction) || (is_first && !operation.is_last);
+            fuses(instruction) || (operation.is_first && !operation.is_last);
         numbers_[&instruction] = number;
         operations_.push_back(std::move(operation));
+    }
+
+    /// Notes which operations make an operand. What is none itself, as a
+    /// shuffle, is made anew in each stage that reads it: its operands count.
+    void follow(const Value* operand, std::size_t number,
+                Operation& operation) {
+        const auto* from = llvm::dyn_cast<Instruction>(operand);
+        if (!from)
+            return;
+        operation.is_last |= is_carried(from);
+        if (from->getParent() != loop_.block || llvm::isa<llvm::PHINode>(from))
+            return;
+        const auto found = numbers_.find(from);
+        if (found == numbers_.end()) {
+            for (const Value* further : from->operands())
+                follow(further, number, operation);
+            return;
+        }
+        Operation& of = operations_[found->second];
+        of.users.push_back(number);
+        operation.is_last |= of.is_last;
+        operation.start =
+            std::max(operation.start, of.start + cycles_of(*from));
+        operation.is_first = false;
     }
 
     /// Notes what the users of an operation decide, after they have been

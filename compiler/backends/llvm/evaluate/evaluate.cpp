@@ -160,12 +160,15 @@ Value* Evaluator::elementwise(ValueId id, Component component, int row,
                               int column) {
     const Node& node = graph_[id];
     llvm::SmallVector<Value*, 3> operands;
-    for (ValueId operand : node.inputs())
+    llvm::SmallVector<ir::Sign, 3> signs;
+    for (ValueId operand : node.inputs()) {
         operands.push_back(value(operand, component, row, column));
+        signs.push_back(signs_[operand]);
+    }
     if (watch_)
         watch_(id, operands);
-    return emit_operation(lanes_, functions_, node.op, node.type.dtype,
-                          signs_[node.operands[0]], operands);
+    return emit_operation(lanes_, functions_, node.op, node.type.dtype, signs,
+                          operands);
 }
 
 /// Returns which component of the matrix is that of a Submatrix.

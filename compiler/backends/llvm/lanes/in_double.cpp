@@ -2,9 +2,11 @@
 
 #include "compiler/backends/llvm/lanes/in_double.h"
 
+#include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 namespace tilefold::llvm_backend {
@@ -15,6 +17,10 @@ constexpr std::array<double, 7> of_power = {
     0x1.62e42fefd32f8p-1, 0x1.ebfbe0452f80ep-3,  0x1.c6b08cb15a1d4p-5,
     0x1.3b2a1c36ec6f4p-7, 0x1.5d88bdc2d85cbp-10, 0x1.443f61a641188p-13,
     0x1.ffcbc7a035308p-17};
+/// log2((1 + s)/(1 - s))/s by s²; minimax, relative error 2.7e-14.
+constexpr std::array<double, 6> of_logarithm = {
+    0x1.71547652b8250p+1, 0x1.ec709dc53e4b0p-1, 0x1.2776c290e7edbp-1,
+    0x1.a61a30c5a707bp-2, 0x1.4794ffa2ad07dp-2, 0x1.21b604844d6b9p-2};
 constexpr double farthest = 1000;
 constexpr std::uint64_t mantissa_bits = 52, bias = 1023;
 
@@ -43,6 +49,20 @@ Value* InDouble::quotient(Value* numerator, Value* divisor) const {
 Value* InDouble::held(Value* t) const {
     return lanes_.larger(number(-farthest),
                          lanes_.smaller(number(farthest), t));
+}
+
+/// log2(1 + m) is s q(s²) of s = m/(2 + m).
+Value* InDouble::log2(Value* a) const {
+    const auto single = [&](double value) {
+        return lanes_.number(DType::F32, value);
+    };
+    auto [m, i] = split_exponent(lanes_, a);
+    i = lanes_.select(b().CreateFCmpOEQ(a, single(0)), single(-INFINITY), i);
+    i = lanes_.select(b().CreateFCmpOLT(a, single(INFINITY)), i, a);
+    Value* numerator = doubled(m);
+    Value* s = quotient(numerator, b().CreateFAdd(numerator, number(2)));
+    Value* q = horner_of_pairs(lanes_, of_logarithm, b().CreateFMul(s, s));
+    return lanes_.fma(s, q, doubled(i));
 }
 
 InDouble::Power InDouble::power_of_two(Value* t) const {

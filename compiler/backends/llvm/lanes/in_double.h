@@ -18,6 +18,8 @@ public:
     /// Emits numerator / divisor; the divisor is an ordinary number in F32,
     /// too.
     llvm::Value* quotient(llvm::Value* numerator, llvm::Value* divisor) const;
+    /// Emits log2(a) of an F32 a >= 0, or NaN: -inf of 0.
+    llvm::Value* log2(llvm::Value* a) const;
     /// Returns t, or what is nearest to it among the numbers whose powers of
     /// two are known; these are beyond F32's.
     llvm::Value* held(llvm::Value* t) const;

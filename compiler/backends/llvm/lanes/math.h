@@ -60,6 +60,11 @@ llvm::Value* emit_exponential_kin(Lanes& lanes, ir::Op op, llvm::Value* x);
 /// Emits expm1 or tanh (`op`) of F64, within 1 ulp.
 llvm::Value* emit_exponential_of_double(Lanes& lanes, ir::Op op,
                                         llvm::Value* x);
+/// Emits lgamma or digamma of F32, within 0.52 ulp; `sign` is that of x.
+llvm::Value* emit_lgamma(Lanes& lanes, const FunctionTable& functions,
+                         llvm::Value* x, ir::Sign sign);
+llvm::Value* emit_digamma(Lanes& lanes, const FunctionTable& functions,
+                          llvm::Value* x, ir::Sign sign);
 /// Emits the angle of the point (x, y), of F32, within 0.51 ulp; of special
 /// numbers as C's atan2 has it.
 llvm::Value* emit_angle(Lanes& lanes, llvm::Value* y, llvm::Value* x);
@@ -72,10 +77,10 @@ llvm::Value* emit_power(Lanes& lanes, llvm::Value* x, llvm::Value* y,
 llvm::Value* emit_int_pow(Lanes& lanes, llvm::Value* x, std::int64_t exponent);
 
 /// Emits one component of an elementwise operation of ops.def. Operands come
-/// as the caller's graph types them, the first with `first_sign`; the result
-/// has `dtype`.
+/// as the caller's graph types them, with their signs; the result has `dtype`.
 llvm::Value* emit_operation(Lanes& lanes, const FunctionTable& functions,
-                            ir::Op op, DType dtype, ir::Sign first_sign,
+                            ir::Op op, DType dtype,
+                            std::span<const ir::Sign> signs,
                             std::span<llvm::Value* const> operands);
 
 /// A value as I64 lanes, and where it is a whole number (null: everywhere).

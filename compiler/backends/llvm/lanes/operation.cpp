@@ -212,6 +212,13 @@ bool is_bound(Value* x) {
     return number && !number->isNaN();
 }
 
+/// Whether polygamma of this order is written in place.
+bool is_digamma(const Lanes& lanes, Value* order, DType dtype) {
+    const auto* constant = llvm::dyn_cast<llvm::Constant>(order);
+    return lanes.width() > 1 && dtype == DType::F32 && constant &&
+           constant->isNullValue();
+}
+
 /// Against a bound, a comparison and a choice are one instruction, which keeps
 /// the NaN of the other operand. Of two zeros, it gives any.
 Value* maximum(Lanes& lanes, Value* a, Value* b) {
@@ -269,7 +276,7 @@ Value* call_external(Lanes& lanes, const FunctionTable& functions,
 }
 
 Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
-                      DType dtype, ir::Sign first_sign,
+                      DType dtype, std::span<const ir::Sign> signs,
                       std::span<Value* const> operands) {
     auto& b = lanes.b;
     const auto operand = [&](std::size_t k) {
@@ -291,7 +298,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
         return emit_whole(lanes, op, operands);
     const bool in_place = lanes.width() > 1 && is_in_place(op, dtype);
     const auto logarithm = [&](External function, long double of_2) {
-        return in_place ? emit_logarithm(lanes, op, operand(0), first_sign)
+        return in_place ? emit_logarithm(lanes, op, operand(0), signs[0])
                         : call_logarithm(lanes, functions, function, operand(0),
                                          of_2);
     };
@@ -330,14 +337,14 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::FloorDiv:
         return emit_floor_quotient(lanes, operand(0), operand(1));
     case Op::Pow:
-        return in_place ? emit_power(lanes, operand(0), operand(1), first_sign)
+        return in_place ? emit_power(lanes, operand(0), operand(1), signs[0])
                         : external(External::Pow);
     case Op::Exp:
         return lanes.width() == 1 ? external(External::Exp)
-                                  : emit_exp(lanes, operand(0), first_sign);
+                                  : emit_exp(lanes, operand(0), signs[0]);
     case Op::Exp2:
         return lanes.width() == 1 ? external(External::Exp2)
-                                  : emit_exp2(lanes, operand(0), first_sign);
+                                  : emit_exp2(lanes, operand(0), signs[0]);
     case Op::Log:
         return logarithm(External::Log, ln_2);
     case Op::Log2:
@@ -420,9 +427,12 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Erfc:
         return error_function(External::Erfc);
     case Op::Lgamma:
-        return external(External::Lgamma);
+        return in_place ? emit_lgamma(lanes, functions, operand(0), signs[0])
+                        : external(External::Lgamma);
     case Op::Polygamma:
-        return external(External::Polygamma);
+        return is_digamma(lanes, operands[0], dtype)
+                   ? emit_digamma(lanes, functions, operand(1), signs[1])
+                   : external(External::Polygamma);
     case Op::BesselJ:
         return external(External::BesselJ);
     case Op::BesselY:

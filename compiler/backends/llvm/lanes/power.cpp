@@ -1,14 +1,11 @@
 // compiler/backends/llvm/lanes/power.cpp - x^y of F32, in place.
 //
 // |x|^y = 2^(y log2 |x|) in double: what y multiplies the error of a logarithm
-// by is nothing there. log2(1 + m) is s q(s²) of s = m/(2 + m).
+// by is nothing there.
 
-#include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/in_double.h"
 #include "compiler/backends/llvm/lanes/math.h"
-#include "compiler/backends/llvm/lanes/polynomial.h"
 
-#include <array>
 #include <cmath>
 
 namespace tilefold::llvm_backend {
@@ -16,32 +13,10 @@ namespace {
 
 using llvm::Value;
 
-/// log2((1 + s)/(1 - s))/s by s²; minimax, relative error 2.7e-14.
-constexpr std::array<double, 6> of_logarithm = {
-    0x1.71547652b8250p+1, 0x1.ec709dc53e4b0p-1, 0x1.2776c290e7edbp-1,
-    0x1.a61a30c5a707bp-2, 0x1.4794ffa2ad07dp-2, 0x1.21b604844d6b9p-2};
-
-/// Of a >= 0, or NaN: -inf of 0.
-Value* log2_of(Lanes& lanes, const InDouble& real, Value* a) {
-    auto& b = lanes.b;
-    const auto single = [&](double value) {
-        return lanes.number(DType::F32, value);
-    };
-    auto [m, i] = split_exponent(lanes, a);
-    i = lanes.select(b.CreateFCmpOEQ(a, single(0)), single(-INFINITY), i);
-    i = lanes.select(b.CreateFCmpOLT(a, single(INFINITY)), i, a);
-    Value* numerator = real.doubled(m);
-    Value* s =
-        real.quotient(numerator, b.CreateFAdd(numerator, real.number(2)));
-    return lanes.fma(s,
-                     horner_of_pairs(lanes, of_logarithm, b.CreateFMul(s, s)),
-                     real.doubled(i));
-}
-
 /// Emits a^y for a >= 0, or NaN, and a y that is not 0.
 Value* power_of_magnitude(Lanes& lanes, Value* a, Value* y) {
     const InDouble real(lanes);
-    Value* t = lanes.b.CreateFMul(log2_of(lanes, real, a), real.doubled(y));
+    Value* t = lanes.b.CreateFMul(real.log2(a), real.doubled(y));
     return lanes.as(DType::F32, real.value_of(real.power_of_two(real.held(t))));
 }
 

@@ -7,6 +7,7 @@ import csv
 import os
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import special
@@ -78,11 +79,11 @@ def test_functions_at_the_ends_of_float32(formula, isa):
     np.testing.assert_allclose(found, wanted, rtol=5e-7)
 
 
-def far_and_near(random, least: float, most: float) -> np.ndarray:
+def far_and_near(random, least: float, most: float, count: int) -> np.ndarray:
     """Uniform, and of every size; of both signs where both are asked for."""
-    sizes = np.exp(random.uniform(-50, np.log(most), 200_000))
+    sizes = np.exp(random.uniform(-50, np.log(most), count))
     signs = random.choice([-1.0, 1.0] if least < 0 else [1.0], len(sizes))
-    everywhere = random.uniform(least, most, 200_000)
+    everywhere = random.uniform(least, most, count)
     return np.clip(np.concatenate([everywhere, signs * sizes]), least, most)
 
 
@@ -92,11 +93,34 @@ def quarters(random) -> np.ndarray:
     return whole * (1 + random.uniform(-4e-16, 4e-16, len(whole)))
 
 
+def by_mpmath(function):
+    """NumPy has none of 80 bits."""
+
+    def value(x: float) -> np.longdouble:
+        exact = function(mpmath.mpf(x))
+        rest = exact - float(exact)
+        return np.longdouble(float(exact)) + np.longdouble(float(rest))
+
+    def values(x: np.ndarray) -> np.ndarray:
+        with mpmath.workdps(30):
+            return np.array([value(float(one)) for one in x])
+
+    return values
+
+
+ERRORS = {"erf": by_mpmath(mpmath.erf), "erfc": by_mpmath(mpmath.erfc)}
+LOGARITHM = [(1e-300, 1e300), (0.5, 2.0), (1e-3, 10.0)]
 DOUBLES = {
-    "log": (np.log, 0.9, [(1e-300, 1e300), (0.5, 2.0), (1e-3, 10.0)]),
+    "log": (np.log, 0.9, LOGARITHM),
+    "log2": (np.log2, 0.8, LOGARITHM),
+    "log10": (np.log10, 0.8, LOGARITHM),
     "log1p": (np.log1p, 0.9, [(-0.999, 1e300), (-0.7, 1.0), (-0.5, 5.0)]),
     "expm1": (np.expm1, 1.2, [(-60.0, 700.0), (-1.0, 1.0), (-50.0, 50.0)]),
     "tanh": (np.tanh, 1.0, [(-25.0, 25.0), (-1.0, 1.0)]),
+    "sinh": (np.sinh, 1.1, [(-700.0, 700.0), (-1.0, 1.0), (-20.0, 20.0)]),
+    "cosh": (np.cosh, 0.9, [(-700.0, 700.0), (-1.0, 1.0), (-20.0, 20.0)]),
+    "erf": (ERRORS["erf"], 1.2, [(-6.0, 6.0), (-1.0, 1.0)]),
+    "erfc": (ERRORS["erfc"], 2.0, [(-6.0, 26.0), (-0.1, 0.1), (-1.0, 2.0)]),
     "sin": (np.sin, 0.9, [(-1e6, 1e6), (-10.0, 10.0), (-1e9, 1e9)]),
     "cos": (np.cos, 0.9, [(-1e6, 1e6), (-10.0, 10.0), (-1e9, 1e9)]),
 }
@@ -111,7 +135,8 @@ def test_functions_of_float64(name, isa):
     """Within so many units in the last place, against 80-bit numbers."""
     function, allowed, domains = DOUBLES[name]
     random = np.random.default_rng(7)
-    samples = [far_and_near(random, *domain) for domain in domains]
+    count = 2_000 if name in ERRORS else 200_000
+    samples = [far_and_near(random, *domain, count) for domain in domains]
     if name in ("sin", "cos"):
         samples.append(quarters(random))
     x = np.concatenate(samples)

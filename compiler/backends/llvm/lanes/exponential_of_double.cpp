@@ -4,7 +4,8 @@
 // x = n log 2 + r, r in two parts, and e^x - 1 = (2^n - 1) + 2^n (r + r² q(r)):
 // the first two terms are exact and added with their rounding. tanh u is
 // N/(N + 2) with N = e^2u - 1, both in two parts, of which the quotient's
-// remainder takes the lower ones.
+// remainder takes the lower ones. cosh u is (P + 1/P)/2, and sinh u (E +
+// E/P)/2, with P = e^u and E = P - 1.
 
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
@@ -102,28 +103,68 @@ Value* emit_expm1(Lanes& lanes, Value* x) {
     return lanes.select(is_tiny, x, b.CreateFAdd(sum, sum));
 }
 
+/// The quotient of two sums, and what it lacks.
+Sum quotient(Lanes& lanes, const Sum& numerator, const Sum& divisor) {
+    auto& b = lanes.b;
+    Value* inverse = b.CreateFDiv(lanes.number(DType::F64, 1), divisor.high);
+    Value* high = b.CreateFMul(numerator.high, inverse);
+    Value* opposite = b.CreateFNeg(high);
+    Value* left =
+        b.CreateFAdd(lanes.fma(opposite, divisor.high, numerator.high),
+                     lanes.fma(opposite, divisor.low, numerator.low));
+    return {high, b.CreateFMul(left, inverse)};
+}
+
 Value* emit_tanh(Lanes& lanes, Value* x) {
     constexpr double most = 20; // from 19.1 on it is 1
+    auto& b = lanes.b;
+    Value* u =
+        lanes.smaller(lanes.number(DType::F64, most), absolute(lanes, x));
+    ExponentialOfDouble power(lanes, b.CreateFAdd(u, u), 0);
+    const Sum result = quotient(lanes, power.plus(-1), power.plus(1));
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign,
+                                   b.CreateFAdd(result.high, result.low), x);
+}
+
+/// cosh, or sinh of |x| with the sign of x. Halves are computed and doubled, so
+/// that the largest results have exponents.
+Value* emit_hyperbolic(Lanes& lanes, ir::Op op, Value* x) {
+    constexpr double most = 710.6; // from 710.5 on it is infinite
+    constexpr double large = 300;  // e^-u is nothing beside e^u
     auto& b = lanes.b;
     const auto number = [&](double value) {
         return lanes.number(DType::F64, value);
     };
     Value* u = lanes.smaller(number(most), absolute(lanes, x));
-    ExponentialOfDouble power(lanes, b.CreateFAdd(u, u), 0);
-    const Sum above = power.plus(-1), below = power.plus(1);
-    Value* inverse = b.CreateFDiv(number(1), below.high);
-    Value* quotient = b.CreateFMul(above.high, inverse);
-    Value* opposite = b.CreateFNeg(quotient);
-    Value* left = b.CreateFAdd(lanes.fma(opposite, below.high, above.high),
-                               lanes.fma(opposite, below.low, above.low));
-    Value* result = lanes.fma(left, inverse, quotient);
-    return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, result, x);
+    ExponentialOfDouble power(lanes, u, -2);
+    const Sum quarter = power.plus(0);
+    const Sum whole = {b.CreateFMul(quarter.high, number(4)),
+                       b.CreateFMul(quarter.low, number(4))};
+    const bool is_sinh = op == ir::Op::Sinh;
+    const Sum first = is_sinh ? power.plus(-0.25) : quarter;
+    const Sum above = is_sinh ? first : Sum{number(0.25), number(0)};
+    const Sum second = quotient(lanes, above, whole);
+    // The first is the larger one.
+    Value* high = b.CreateFAdd(first.high, second.high);
+    Value* lost = b.CreateFSub(second.high, b.CreateFSub(high, first.high));
+    Value* low = b.CreateFAdd(lost, b.CreateFAdd(first.low, second.low));
+    Value* is_large = b.CreateFCmpOGT(u, number(large));
+    high = lanes.select(is_large, first.high, high);
+    low = lanes.select(is_large, first.low, low);
+    Value* half = b.CreateFAdd(high, low);
+    Value* result = b.CreateFAdd(half, half);
+    return is_sinh
+               ? b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, result, x)
+               : result;
 }
 
 } // namespace
 
 Value* emit_exponential_of_double(Lanes& lanes, ir::Op op, Value* x) {
-    return op == ir::Op::Tanh ? emit_tanh(lanes, x) : emit_expm1(lanes, x);
+    if (op == ir::Op::Expm1)
+        return emit_expm1(lanes, x);
+    return op == ir::Op::Tanh ? emit_tanh(lanes, x)
+                              : emit_hyperbolic(lanes, op, x);
 }
 
 } // namespace tilefold::llvm_backend

@@ -103,7 +103,7 @@ Value* emit_logarithm(Lanes& lanes, ir::Op op, Value* x, ir::Sign sign) {
         return lanes.number(dtype, value);
     };
     Value* y = dtype == DType::F64
-                   ? logarithm_of_double(lanes, x)
+                   ? logarithm_of_double(lanes, op, x)
                    : Logarithm(lanes, base_of(op)).of_ordinary(x);
     // Infinity and NaN are their own logarithms.
     y = lanes.select(b.CreateFCmpOLT(x, number(INFINITY)), y, x);

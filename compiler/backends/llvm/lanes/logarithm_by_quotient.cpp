@@ -10,7 +10,8 @@
 // short enough that its product with i is exact. log1p(x) is the logarithm of
 // u = 1 + x and (x - (u - 1))/u, what u lacks; where i is 0, m is x itself.
 // (Sun's fdlibm, 1993, e_log.c and s_log1p.c, whose R these are: within
-// 2^-58 of F64 and 2^-34 of F32.)
+// 2^-58 of F64 and 2^-34 of F32.) Logarithms of base 2 and 10 are the product
+// of log(1 + m) in two parts and 1/log b in two.
 
 #include "compiler/backends/llvm/lanes/logarithm_by_quotient.h"
 
@@ -46,6 +47,14 @@ constexpr std::array<double, 4> r_of_f32 = {
 constexpr Numbers of_f64 = {r_of_f64, 0x1.62e42feep-1, 0x1.a39ef35793c76p-33};
 constexpr Numbers of_f32 = {r_of_f32, 0x1.62e3p-1, 0x1.2fefa2p-17};
 
+/// 1/log b and log_b 2, in two parts.
+struct OtherBase {
+    double slope, slope_low, of_2, of_2_low;
+};
+constexpr OtherBase base_2 = {0x1.71547652b82fep0, 0x1.777d0ffda0d24p-56, 1, 0};
+constexpr OtherBase base_10 = {0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57,
+                               0x1.34413509f6p-2, 0x1.9fef311f12b36p-42};
+
 class ByQuotient {
 public:
     ByQuotient(Lanes& lanes, DType dtype)
@@ -55,6 +64,24 @@ public:
     Value* logarithm(Value* x) {
         const auto [m, i] = split_exponent(lanes_, x);
         return sum(m, i, nullptr);
+    }
+    Value* logarithm(Value* x, const OtherBase& base) {
+        const auto [m, i] = split_exponent(lanes_, x);
+        const auto [half, rest] = parts(m);
+        Value* high = b().CreateFSub(m, half);
+        Value* low =
+            b().CreateFAdd(b().CreateFSub(b().CreateFSub(m, high), half), rest);
+        Value* product = b().CreateFMul(high, number(base.slope));
+        Value* lost =
+            lanes_.fma(high, number(base.slope), b().CreateFNeg(product));
+        lost = lanes_.fma(high, number(base.slope_low), lost);
+        lost = lanes_.fma(low, number(base.slope), lost);
+        lost = lanes_.fma(i, number(base.of_2_low), lost);
+        // The first term is 0 or the larger one.
+        Value* whole = b().CreateFMul(i, number(base.of_2));
+        Value* sum = b().CreateFAdd(whole, product);
+        Value* rounded = b().CreateFAdd(b().CreateFSub(whole, sum), product);
+        return b().CreateFAdd(sum, b().CreateFAdd(rounded, lost));
     }
     /// Of x above -1.
     Value* logarithm_of_one_and(Value* x) {
@@ -99,16 +126,25 @@ private:
         return b().CreateBitCast(exponent, lanes_.type(dtype_));
     }
 
-    /// Returns log(1 + m) + i log 2 + rest.
-    Value* sum(Value* m, Value* i, Value* rest) {
+    /// log(1 + m) = m - half + rest
+    struct Parts {
+        Value *half, *rest;
+    };
+    Parts parts(Value* m) {
         Value* s = b().CreateFDiv(m, b().CreateFAdd(m, number(2)));
         Value* z = b().CreateFMul(s, s);
         Value* half = b().CreateFMul(b().CreateFMul(m, number(0.5)), m);
         Value* r = lanes_.fma(z, horner_of_pairs(lanes_, numbers_.r, z), half);
+        return {half, b().CreateFMul(s, r)};
+    }
+
+    /// Returns log(1 + m) + i log 2 + rest.
+    Value* sum(Value* m, Value* i, Value* rest) {
+        const auto [half, small_] = parts(m);
         Value* low = b().CreateFMul(i, number(numbers_.of_2_low));
         if (rest)
             low = b().CreateFAdd(low, rest);
-        Value* small = b().CreateFSub(half, lanes_.fma(s, r, low));
+        Value* small = b().CreateFSub(half, b().CreateFAdd(small_, low));
         Value* result = b().CreateFSub(m, small);
         // With i, m goes last to what is as large.
         return lanes_.fma(i, number(numbers_.of_2), result);
@@ -121,8 +157,11 @@ private:
 
 } // namespace
 
-Value* logarithm_of_double(Lanes& lanes, Value* x) {
-    return ByQuotient(lanes, DType::F64).logarithm(x);
+Value* logarithm_of_double(Lanes& lanes, ir::Op op, Value* x) {
+    ByQuotient logarithm(lanes, DType::F64);
+    if (op == ir::Op::Log)
+        return logarithm.logarithm(x);
+    return logarithm.logarithm(x, op == ir::Op::Log2 ? base_2 : base_10);
 }
 
 Value* emit_log1p(Lanes& lanes, Value* x) {

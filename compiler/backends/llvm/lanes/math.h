@@ -43,8 +43,8 @@ llvm::Value* emit_exp(Lanes& lanes, llvm::Value* x, ir::Sign sign);
 /// within 1 ulp.
 llvm::Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
                        External function, llvm::Value* x);
-/// Emits the logarithm of F32 (`op` is Log, Log2 or Log10), within 0.98 ulp, or
-/// Log of F64, within 1 ulp.
+/// Emits the logarithm (`op` is Log, Log2 or Log10) of F32, within 0.98 ulp, or
+/// of F64, within 1 ulp.
 llvm::Value* emit_logarithm(Lanes& lanes, ir::Op op, llvm::Value* x,
                             ir::Sign sign);
 /// Emits log(1 + x), within 1 ulp; 0 for subnormal x where results are flushed.
@@ -57,7 +57,7 @@ llvm::Value* emit_by_pieces(Lanes& lanes, ir::Op op, llvm::Value* x);
 llvm::Value* emit_error_function(Lanes& lanes, ir::Op op, llvm::Value* x);
 /// Emits expm1, sinh or cosh (`op`) of F32, within 0.51 ulp.
 llvm::Value* emit_exponential_kin(Lanes& lanes, ir::Op op, llvm::Value* x);
-/// Emits expm1 or tanh (`op`) of F64, within 1 ulp.
+/// Emits expm1, sinh, cosh or tanh (`op`) of F64, within 1.2 ulp.
 llvm::Value* emit_exponential_of_double(Lanes& lanes, ir::Op op,
                                         llvm::Value* x);
 /// Emits lgamma or digamma of F32, within 0.52 ulp; `sign` is that of x.

@@ -314,7 +314,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
         return in_place ? emit_exponential_kin(lanes, op, operand(0))
                         : external(function);
     };
-    // Of float64, both are made of e^x - 1 in two parts.
+    // Of float64, they are made of e^x in two parts.
     const auto of_exponential = [&](External function, const auto& of_single) {
         return in_place && dtype == DType::F64
                    ? emit_exponential_of_double(lanes, op, operand(0))
@@ -417,9 +417,9 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
         return in_place ? emit_angle(lanes, operand(0), operand(1))
                         : emit_atan2(lanes, functions, operand(0), operand(1));
     case Op::Sinh:
-        return kin(External::Sinh);
+        return of_exponential(External::Sinh, kin);
     case Op::Cosh:
-        return kin(External::Cosh);
+        return of_exponential(External::Cosh, kin);
     case Op::Tanh:
         return of_exponential(External::Tanh, by_pieces);
     case Op::Erf:

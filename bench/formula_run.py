@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any
 
 import tilefold
+from bench.port_bound import cycles_of_vector
 
 EXPECTED = re.compile(r"expected of one core: (\S+) ns a pair")
 
@@ -32,6 +34,13 @@ class FormulaRun:
 
     def nanoseconds_expected(self) -> float | None:
         """Of one core for a pair, where the plan has a cost."""
-        stages = self._formula.explain(**self._arguments)
-        found = EXPECTED.search(str(stages))
+        found = EXPECTED.search(self._stages)
         return float(found[1]) if found else None
+
+    def port_cycles(self) -> float | None:
+        """Of a vector of pairs in the innermost loop, at the least."""
+        return cycles_of_vector(self._stages)
+
+    @cached_property
+    def _stages(self) -> str:
+        return str(self._formula.explain(**self._arguments))

@@ -125,6 +125,8 @@ def _enter(
 
 def _expect(row: dict[str, Any], pairs: float) -> None:
     """The time that a cost model gives all cores, where there is one."""
+    if row.get("port_cycles") is None:
+        row.pop("port_cycles", None)
     expected = row.pop("expected_nanoseconds", None)
     if expected is not None:
         row["expected_seconds"] = expected * 1e-9 * pairs / cores()

@@ -75,15 +75,21 @@ def _goal_text(entry: catalogue.Entry, goal: Any) -> str:
 
 
 def rates_tables(cases: Cases) -> list[str]:
-    """G pairs/s, and how much faster tilefold is: contender × case."""
+    """G pairs/s, and how much faster tilefold is: contender × case. Then what
+    the ports allow its innermost loop, in cycles of a vector."""
     heads = [case["title"] for case in cases.values()]
     rates = _pivot(cases, _rate)
     ratios = _pivot(cases, _ratio)
     del ratios["tilefold"]
-    return [
+    tables = [
         table(["G pairs/s", *heads], list(rates.values())),
         table(["tilefold is faster by", *heads], list(ratios.values())),
     ]
+    cycles = _pivot(cases, _port_cycles)
+    if any(cycles.get("tilefold", [""])[1:]):
+        ports = ["tilefold", *cycles["tilefold"][1:]]
+        tables.append(table(["cycles of its ports a vector", *heads], [ports]))
+    return tables
 
 
 def sweep_tables(cases: Cases) -> list[str]:
@@ -142,6 +148,7 @@ def _columns(case: Case, rows: dict[str, Row]) -> list[_Column]:
             "times_tilefold" in ceiling,
         ),
         _Column("model", _model, _any(rows, "expected_seconds")),
+        _Column("port cycles", _port_cycles, _any(rows, "port_cycles")),
         _Column("memory", _memory),
         _Column("error", _error),
         *(
@@ -173,6 +180,11 @@ def _model(row: Row) -> str:
     if "expected_seconds" not in row:
         return ""
     return duration(row["expected_seconds"])
+
+
+def _port_cycles(row: Row) -> str:
+    """Of a vector of pairs, in the innermost loop."""
+    return digits(row["port_cycles"]) if "port_cycles" in row else ""
 
 
 def _memory(row: Row) -> str:

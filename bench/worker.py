@@ -85,9 +85,11 @@ class Contender:
         self._compared = getattr(module, "COMPARED", True)
         self._calibration = Calibration()
         expected = getattr(self._run, "nanoseconds_expected", lambda: None)
+        cycles = getattr(self._run, "port_cycles", lambda: None)
         return {
             "label": _label(module),
             "expected_nanoseconds": expected(),
+            "port_cycles": cycles(),
             "versions": machine.versions(getattr(module, "PACKAGES", ())),
             "samples": getattr(module, "SAMPLES", math.inf),
         }

@@ -16,6 +16,7 @@ from bench import catalogue, ceiling_library, goals, plots, report, tables
 from bench.calibration import Sample
 from bench.case import Absent, Measured
 from bench.command import absences, main
+from bench.port_bound import cycles_of_vector
 from bench.regression import LIMITS, ratio_of
 from bench.rounds import Track
 from bench.statements import Double, function
@@ -243,6 +244,7 @@ def test_a_row_prints_all_that_is_known():
         label="tilefold",
         pairs_per_second={"median": 3e9},
         expected_seconds=1.5,
+        port_cycles=4.5,
         times_tilefold={"median": 1.0},
         peak_bytes=2**21,
     )
@@ -256,16 +258,35 @@ def test_a_row_prints_all_that_is_known():
     head, _, first, second = tables.case_table(case).splitlines()
     assert head == (
         "| t | time | quartiles | kept | G pairs/s | × tilefold "
-        "| of the ceiling | model | memory | error |"
+        "| of the ceiling | model | port cycles | memory | error |"
     )
     assert first == (
         "| by hand | 1.00 s | 1.00–1.00 s | 7 of 8 | 6.00 | 0.500 | 1.00 |  "
-        "| 0.0 MiB | 1.0e-07 |"
+        "|  | 0.0 MiB | 1.0e-07 |"
     )
     assert second == (
         "| tilefold | 2.00 s | 2.00–2.00 s | 7 of 8 | 3.00 | 1.00 | 0.500 "
-        "| 1.50 s | 2.0 MiB | 1.0e-07 |"
+        "| 1.50 s | 4.50 | 2.0 MiB | 1.0e-07 |"
     )
+
+
+def test_the_ports_of_a_loop_are_counted():
+    """Of the innermost one, a vector of the tile; none around a call."""
+    text = """── plan
+isa=x86-64-v3 nest=reduce lanes=8 row_vectors=2 columns=1 panel=256
+── assembly
+.outer:
+.inner:
+\tvmulps\t%ymm1, %ymm1, %ymm2
+\tvfmadd231ps\t%ymm2, %ymm2, %ymm3
+\tvfmadd231ps\t%ymm1, %ymm1, %ymm4
+\tvfmadd231ps\t%ymm1, %ymm2, %ymm5
+\tjl\t.inner
+\tjl\t.outer
+"""
+    assert 0 < cycles_of_vector(text) <= 2
+    assert cycles_of_vector(text.replace("\tvmulps", "\tcallq")) is None
+    assert cycles_of_vector("── plan") is None
 
 
 def test_every_result_can_be_reported():

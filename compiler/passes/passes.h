@@ -67,8 +67,12 @@ struct FlatPoints {
 };
 std::optional<FlatPoints> flatten_points(const Graph& graph);
 
-/// The sign of a value that holds for all arguments, from ops.def's ranges.
-enum class Sign : std::uint8_t { Unknown, NonNegative, NonPositive };
+/// The sign of a value that holds for all arguments, from ops.def's ranges; of
+/// Unit, it is from 0 to 1.
+enum class Sign : std::uint8_t { Unknown, NonNegative, NonPositive, Unit };
+inline bool is_nonnegative(Sign sign) {
+    return sign == Sign::NonNegative || sign == Sign::Unit;
+}
 std::vector<Sign> signs(const Graph& graph);
 
 } // namespace tilefold::ir

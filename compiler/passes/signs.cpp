@@ -12,6 +12,7 @@ Sign negated(Sign sign) {
     case Sign::Unknown:
         return Sign::Unknown;
     case Sign::NonNegative:
+    case Sign::Unit:
         return Sign::NonPositive;
     case Sign::NonPositive:
         return Sign::NonNegative;
@@ -19,14 +20,20 @@ Sign negated(Sign sign) {
     return Sign::Unknown;
 }
 
+/// What is left of it where the size may be another.
+Sign of_any_size(Sign sign) {
+    return sign == Sign::Unit ? Sign::NonNegative : sign;
+}
+
 Sign sum(Sign a, Sign b) {
-    return a == b ? a : Sign::Unknown;
+    return of_any_size(a) == of_any_size(b) ? of_any_size(a) : Sign::Unknown;
 }
 
 Sign product(Sign a, Sign b) {
     if (a == Sign::Unknown || b == Sign::Unknown)
         return Sign::Unknown;
-    return a == b ? Sign::NonNegative : Sign::NonPositive;
+    return is_nonnegative(a) == is_nonnegative(b) ? Sign::NonNegative
+                                                  : Sign::NonPositive;
 }
 
 Sign of_constant(double value) {
@@ -49,7 +56,7 @@ Sign of_operation(const Node& node, Sign a, Sign b) {
     case RangeRule::NonNegative:
         return Sign::NonNegative;
     case RangeRule::Odd:
-        return a;
+        return of_any_size(a);
     case RangeRule::Sum:
         return sum(a, b);
     case RangeRule::Product:
@@ -66,13 +73,13 @@ Sign of_reduction(const Node& node, Sign first, Sign last) {
     case Reduction::Sum:
     case Reduction::Mean:
     case Reduction::SoftMax:
-        return last;
+        return of_any_size(last);
     case Reduction::Max:
         return first == Sign::NonPositive ? first : Sign::Unknown;
     case Reduction::Prod:
     case Reduction::Min:
     case Reduction::KMin:
-        return first == Sign::NonNegative ? first : Sign::Unknown;
+        return is_nonnegative(first) ? Sign::NonNegative : Sign::Unknown;
     case Reduction::Any:
     case Reduction::All:
     case Reduction::Count:
@@ -105,7 +112,10 @@ Sign sign_of(const Graph& graph, ValueId id, const std::vector<Sign>& known) {
     case Op::Iota:
         return Sign::NonNegative;
     case Op::IntPow:
-        return node.first % 2 == 0 ? Sign::NonNegative : first;
+        return node.first % 2 == 0 ? Sign::NonNegative : of_any_size(first);
+    case Op::Exp:
+    case Op::Exp2:
+        return first == Sign::NonPositive ? Sign::Unit : Sign::NonNegative;
     case Op::Slice:
     case Op::Submatrix:
     case Op::Broadcast:

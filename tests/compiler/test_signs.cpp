@@ -39,6 +39,20 @@ TEST(Signs, OfOperations) {
     EXPECT_EQ(sign_of("x_i²/(1 - 2)", "x f64"), Sign::Unknown);
 }
 
+TEST(Signs, OfPowersBelowOne) {
+    EXPECT_EQ(sign_of("exp(-|x_i|)", "x f64"), Sign::Unit);
+    EXPECT_EQ(sign_of("exp2(-(x_i²))", "x f64"), Sign::Unit);
+    EXPECT_EQ(sign_of("exp(x_i)", "x f64"), Sign::NonNegative);
+    EXPECT_EQ(sign_of("exp(-|x_i|) + exp(-|x_i|)", "x f64"), Sign::NonNegative);
+    EXPECT_EQ(sign_of("exp(-|x_i|)^-3", "x f64"), Sign::NonNegative);
+    EXPECT_EQ(sign_of("-exp(-|x_i|)", "x f64"), Sign::NonPositive);
+    EXPECT_EQ(sign_of("exp(-|x_i|)*|x_i|", "x f64"), Sign::NonNegative);
+    EXPECT_EQ(sign_of("exp(-|x_i|)*-|x_i|", "x f64"), Sign::NonPositive);
+    EXPECT_EQ(sign_of("log1p(exp(-|x_i|))", "x f64"), Sign::NonNegative);
+    EXPECT_EQ(sign_of("min_i exp(-|x_i|)", "x f64"), Sign::NonNegative);
+    EXPECT_EQ(sign_of("sum_i exp(-|x_i|)", "x f64"), Sign::NonNegative);
+}
+
 TEST(Signs, OfReductions) {
     EXPECT_EQ(sign_of("sum_i x_i²", "x f64"), Sign::NonNegative);
     EXPECT_EQ(sign_of("max_i x_i²", "x f64"), Sign::Unknown) << "-inf of none";
@@ -55,7 +69,8 @@ TEST(Signs, HoldOfEveryResult) {
         const ir::Graph graph = graph_of(c.formula, c.arguments);
         const Sign sign = ir::signs(graph)[graph.result];
         for (double value : all_results(graph, 2)) {
-            EXPECT_FALSE(sign == Sign::NonNegative && value < 0) << c.name;
+            EXPECT_FALSE(ir::is_nonnegative(sign) && value < 0) << c.name;
+            EXPECT_FALSE(sign == Sign::Unit && value > 1) << c.name;
             EXPECT_FALSE(sign == Sign::NonPositive && value > 0) << c.name;
         }
     }

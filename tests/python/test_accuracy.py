@@ -150,6 +150,24 @@ def test_functions_of_float64(name, isa):
     assert errors[worst] <= allowed, (name, x[worst], errors[worst])
 
 
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).nmant < 63, reason="no longer numbers here"
+)
+@pytest.mark.parametrize("isa", PORTABLE)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_log1p_of_what_is_known_to_be_at_most_one(dtype, isa):
+    """As in softplus, by a polynomial of its own."""
+    random = np.random.default_rng(8)
+    x = far_and_near(random, -1.0, 80.0, 200_000).astype(dtype)
+    options = tilefold.Options(isa=isa)
+    power = tilefold.reduce("exp2(-|x_i|)", x=x, options=options)
+    found = tilefold.reduce("log1p(exp2(-|x_i|))", x=x, options=options)
+    wanted = np.log1p(power.astype(np.longdouble))
+    unit = np.spacing(wanted.astype(dtype))
+    assert power.max() == 1
+    assert np.max(np.abs(found - wanted) / unit) <= 1.2
+
+
 @pytest.mark.parametrize("isa", PORTABLE)
 def test_log1p_at_the_end_of_float64(isa):
     x = np.array([1.2e307, 1.7e308])

@@ -124,7 +124,7 @@ private:
 template <class Library>
 Value* by_sign(Lanes& lanes, Value* x, ir::Sign sign, Value* near,
                const Library& of_library) {
-    if (sign == ir::Sign::NonNegative)
+    if (ir::is_nonnegative(sign))
         return near;
     auto& b = lanes.b;
     Value* result = lanes.variable(x->getType());

@@ -108,7 +108,7 @@ Value* emit_logarithm(Lanes& lanes, ir::Op op, Value* x, ir::Sign sign) {
     // Infinity and NaN are their own logarithms.
     y = lanes.select(b.CreateFCmpOLT(x, number(INFINITY)), y, x);
     Value* of_others = number(-INFINITY);
-    if (sign != ir::Sign::NonNegative)
+    if (!ir::is_nonnegative(sign))
         of_others =
             lanes.select(b.CreateFCmpOEQ(x, number(0)), of_others, number(NAN));
     return lanes.select(b.CreateFCmpUGT(x, number(0)), y, of_others);

@@ -44,6 +44,14 @@ constexpr std::array<double, 4> r_of_f32 = {
     0x1.23d3dcp-2,
     0x1.f13c4cp-3,
 };
+/// The same for m up to 1: minimax, within 2^-59 and 2^-33.
+constexpr std::array<double, 10> r_of_unit_f64 = {
+    0x1.5555555555535p-1, 0x1.99999999a083cp-2, 0x1.2492492085948p-2,
+    0x1.c71c741f7dec8p-3, 0x1.745cb39d5ed45p-3, 0x1.3b1de2fba2353p-3,
+    0x1.10676a9c9e764p-3, 0x1.efdd6479b624dp-4, 0x1.559cd125fa144p-4,
+    0x1.5c89e3fb0ea54p-3};
+constexpr std::array<double, 5> r_of_unit_f32 = {
+    0x1.555558p-1, 0x1.9996a8p-2, 0x1.250972p-2, 0x1.b6d69ep-3, 0x1.f1aef6p-3};
 constexpr Numbers of_f64 = {r_of_f64, 0x1.62e42feep-1, 0x1.a39ef35793c76p-33};
 constexpr Numbers of_f32 = {r_of_f32, 0x1.62e3p-1, 0x1.2fefa2p-17};
 
@@ -67,7 +75,7 @@ public:
     }
     Value* logarithm(Value* x, const OtherBase& base) {
         const auto [m, i] = split_exponent(lanes_, x);
-        const auto [half, rest] = parts(m);
+        const auto [half, rest] = parts(m, numbers_.r);
         Value* high = b().CreateFSub(m, half);
         Value* low =
             b().CreateFAdd(b().CreateFSub(b().CreateFSub(m, high), half), rest);
@@ -108,6 +116,20 @@ public:
         return sum(m, i, share);
     }
 
+    /// Of m from 0 to 1.
+    Value* logarithm_of_one_and_unit(Value* m) {
+        Value* rest = parts(m, dtype_ == DType::F64
+                                   ? std::span<const double>(r_of_unit_f64)
+                                   : r_of_unit_f32)
+                          .rest;
+        // The first two terms, and what their sum lacks: m may be twice as
+        // large as the result.
+        Value* opposite = b().CreateFMul(m, number(-0.5));
+        Value* first = lanes_.fma(opposite, m, m);
+        Value* lost = lanes_.fma(opposite, m, b().CreateFSub(m, first));
+        return b().CreateFAdd(first, b().CreateFAdd(rest, lost));
+    }
+
 private:
     llvm::IRBuilder<>& b() { return lanes_.b; }
     Value* number(double value) { return lanes_.number(dtype_, value); }
@@ -130,21 +152,21 @@ private:
     struct Parts {
         Value *half, *rest;
     };
-    Parts parts(Value* m) {
+    Parts parts(Value* m, std::span<const double> of_r) {
         Value* s = b().CreateFDiv(m, b().CreateFAdd(m, number(2)));
         Value* z = b().CreateFMul(s, s);
         Value* half = b().CreateFMul(b().CreateFMul(m, number(0.5)), m);
-        Value* r = lanes_.fma(z, horner_of_pairs(lanes_, numbers_.r, z), half);
+        Value* r = lanes_.fma(z, horner_of_pairs(lanes_, of_r, z), half);
         return {half, b().CreateFMul(s, r)};
     }
 
     /// Returns log(1 + m) + i log 2 + rest.
     Value* sum(Value* m, Value* i, Value* rest) {
-        const auto [half, small_] = parts(m);
+        const auto [half, part] = parts(m, numbers_.r);
         Value* low = b().CreateFMul(i, number(numbers_.of_2_low));
         if (rest)
             low = b().CreateFAdd(low, rest);
-        Value* small = b().CreateFSub(half, b().CreateFAdd(small_, low));
+        Value* small = b().CreateFSub(half, b().CreateFAdd(part, low));
         Value* result = b().CreateFSub(m, small);
         // With i, m goes last to what is as large.
         return lanes_.fma(i, number(numbers_.of_2), result);
@@ -164,9 +186,11 @@ Value* logarithm_of_double(Lanes& lanes, ir::Op op, Value* x) {
     return logarithm.logarithm(x, op == ir::Op::Log2 ? base_2 : base_10);
 }
 
-Value* emit_log1p(Lanes& lanes, Value* x) {
+Value* emit_log1p(Lanes& lanes, Value* x, ir::Sign sign) {
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
+    if (sign == ir::Sign::Unit)
+        return ByQuotient(lanes, dtype).logarithm_of_one_and_unit(x);
     const auto number = [&](double value) {
         return lanes.number(dtype, value);
     };

@@ -47,8 +47,9 @@ llvm::Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
 /// of F64, within 1 ulp.
 llvm::Value* emit_logarithm(Lanes& lanes, ir::Op op, llvm::Value* x,
                             ir::Sign sign);
-/// Emits log(1 + x), within 1 ulp; 0 for subnormal x where results are flushed.
-llvm::Value* emit_log1p(Lanes& lanes, llvm::Value* x);
+/// Emits log(1 + x), within 1 ulp, of Unit x within 1.2; 0 for subnormal x
+/// where results are flushed.
+llvm::Value* emit_log1p(Lanes& lanes, llvm::Value* x, ir::Sign sign);
 /// Emits tanh or erf (`op`) of F32, within 1.01 ulp; 0 for subnormal x where
 /// results are flushed.
 llvm::Value* emit_by_pieces(Lanes& lanes, ir::Op op, llvm::Value* x);

@@ -352,7 +352,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Log10:
         return logarithm(External::Log10, log10_2);
     case Op::Log1p:
-        return in_place ? emit_log1p(lanes, operand(0))
+        return in_place ? emit_log1p(lanes, operand(0), signs[0])
                         : call_log1p(lanes, functions, operand(0));
     case Op::Expm1:
         return of_exponential(External::Expm1, kin);

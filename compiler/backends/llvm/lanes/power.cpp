@@ -55,8 +55,7 @@ Value* emit_power(Lanes& lanes, Value* x, Value* y, ir::Sign sign) {
     Value* is_one = b.CreateOr(b.CreateFCmpOEQ(a, number(1)),
                                b.CreateFCmpOEQ(y, number(0)));
     power = lanes.select(is_one, number(1), power);
-    return sign == ir::Sign::NonNegative ? power
-                                         : with_sign(lanes, x, y, power);
+    return ir::is_nonnegative(sign) ? power : with_sign(lanes, x, y, power);
 }
 
 } // namespace tilefold::llvm_backend

@@ -36,22 +36,30 @@ constexpr std::array<double, 13> of_lgamma = {
     -0x1.382eefc2e51a5p-6,  0x1.1f9796d193a81p-7,   -0x1.14c8ce2f56168p-8,
     0x1.1255085378e9cp-9,   -0x1.1a58050fac17bp-10, 0x1.243465fb2aeb9p-11,
     -0x1.f100ca57472dcp-13, 0x1.ef0166282dd2cp-14,  -0x1.1fcec361fad78p-13,
-    0x1.418a5d363b7d3p-14};
+    0x1.418a5d363b7d3p-14,
+};
 /// digamma(y)/(y - r) by y - 1.75; minimax, relative error 8.2e-10.
 constexpr std::array<double, 14> of_digamma = {
-    0x1.b763ca6d1380bp-1,  -0x1.4e15b1993a42cp-2, 0x1.41c820778f0e2p-3,
-    -0x1.510a865d29027p-4, 0x1.6f06c01501ea3p-5,  -0x1.97d9d9dd69841p-6,
-    0x1.c923460930f4ep-7,  -0x1.024ca2671c561p-7, 0x1.319a681fda087p-8,
-    -0x1.5ef59605ee4bcp-9, 0x1.104194e34982cp-10, -0x1.25505826c33afp-11,
-    0x1.f1f8a055e9f83p-11, -0x1.25d764cf5db6dp-11};
+    0x1.b763ca6d1380bp-1,  -0x1.4e15b1993a42cp-2,  0x1.41c820778f0e2p-3,
+    -0x1.510a865d29027p-4, 0x1.6f06c01501ea3p-5,   -0x1.97d9d9dd69841p-6,
+    0x1.c923460930f4ep-7,  -0x1.024ca2671c561p-7,  0x1.319a681fda087p-8,
+    -0x1.5ef59605ee4bcp-9, 0x1.104194e34982cp-10,  -0x1.25505826c33afp-11,
+    0x1.f1f8a055e9f83p-11, -0x1.25d764cf5db6dp-11,
+};
 /// w(v) for v up to 2.5^-2, of lgamma; relative error of the sum 2.3e-10.
 constexpr std::array<double, 4> lgamma_series = {
-    0x1.55554bc7b6e67p-4, -0x1.6bdc5a2248e3dp-9, 0x1.908ab02a30508p-11,
-    -0x1.817fd8ca0747cp-12};
+    0x1.55554bc7b6e67p-4,
+    -0x1.6bdc5a2248e3dp-9,
+    0x1.908ab02a30508p-11,
+    -0x1.817fd8ca0747cp-12,
+};
 /// The same of digamma: 5.7e-10.
 constexpr std::array<double, 4> digamma_series = {
-    0x1.55551e6c20649p-4, -0x1.10b13f24f3c64p-7, 0x1.ebd784696202fp-9,
-    -0x1.33c85b56abfc5p-9};
+    0x1.55551e6c20649p-4,
+    -0x1.10b13f24f3c64p-7,
+    0x1.ebd784696202fp-9,
+    -0x1.33c85b56abfc5p-9,
+};
 
 /// The numbers that both functions are made of, of x > 0 as double.
 class Gamma {

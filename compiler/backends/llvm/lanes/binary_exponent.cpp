@@ -72,4 +72,29 @@ BinaryExponent split_exponent(Lanes& lanes, Value* x) {
     return {m, i};
 }
 
+/// The lowest bits of a sum with 2^23 (2^52) are the exponent's.
+Value* power_of_two(Lanes& lanes, Value* n) {
+    auto& b = lanes.b;
+    const DType dtype = lanes.dtype_of(n);
+    const Format& format = dtype == DType::F32 ? of_f32 : of_f64;
+    Value* biased = b.CreateFAdd(
+        n, lanes.number(dtype,
+                        std::ldexp(1.0, format.mantissa_bits) + format.bias));
+    Value* bits = b.CreateBitCast(biased, lanes.type(format.words));
+    return b.CreateBitCast(
+        b.CreateShl(bits, std::uint64_t(format.mantissa_bits)), n->getType());
+}
+
+Value* power_of_two_of_bits(Lanes& lanes, Value* bits, int more) {
+    auto& b = lanes.b;
+    const bool single = bits->getType()->getScalarSizeInBits() == 32;
+    const Format& format = single ? of_f32 : of_f64;
+    Value* of_one = llvm::ConstantInt::get(bits->getType(),
+                                           std::uint64_t(format.bias + more)
+                                               << format.mantissa_bits);
+    Value* exponent = b.CreateShl(bits, std::uint64_t(format.mantissa_bits));
+    return b.CreateBitCast(b.CreateAdd(exponent, of_one),
+                           lanes.type(single ? DType::F32 : DType::F64));
+}
+
 } // namespace tilefold::llvm_backend

@@ -16,4 +16,12 @@ struct BinaryExponent {
 /// another x, both are some finite numbers.
 BinaryExponent split_exponent(Lanes& lanes, llvm::Value* x);
 
+/// Emits 2^n of a whole number n: from 0, of -127 (F64: -1023), to infinity, of
+/// 128 (1024).
+llvm::Value* power_of_two(Lanes& lanes, llvm::Value* n);
+/// Emits 2^(n + more) of F32 or F64, an ordinary number, of a whole number n in
+/// the lowest bits of lanes of I32 or I64, whatever is above them.
+llvm::Value* power_of_two_of_bits(Lanes& lanes, llvm::Value* bits,
+                                  int more = 0);
+
 } // namespace tilefold::llvm_backend

@@ -10,6 +10,7 @@
 // of n and T = 2^(k/8) in twelve bits, so that T c0 has no error either. Only
 // what is small beside it is rounded: p + ρ + pρ.
 
+#include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/error_function_tables.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
@@ -24,24 +25,17 @@ namespace {
 
 using llvm::Value;
 
-Value* absolute(Lanes& lanes, Value* x) {
-    return lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-}
-
-/// (e^r - 1 - r)/r² for |r| <= 0.044, and for |r| <= log(2)/2.
+/// (e^r - 1 - r)/r² for |r| <= 0.044; minimax, 2^-32.
 constexpr std::array<double, 3> near_exponential = {
-    0x1.ffffffd362e32p-2, 0x1.555c86f46cd9fp-3, 0x1.555db9eb2657fp-5};
-constexpr std::array<double, 12> exponential = {
-    0x1.0000000000000p-1,  0x1.5555555555555p-3,  0x1.5555555555557p-5,
-    0x1.1111111111111p-7,  0x1.6c16c16c15a0ap-10, 0x1.a01a01a01967ap-13,
-    0x1.a01a01aa109bbp-16, 0x1.71de3a5abc8c6p-19, 0x1.27e4d3b13855fp-22,
-    0x1.ae642c13c8d5fp-26, 0x1.1f7fe7ae52b10p-29, 0x1.61c0771ef2dc6p-33,
+    0x1.ffffffd362e32p-2,
+    0x1.555c86f46cd9fp-3,
+    0x1.555db9eb2657fp-5,
 };
 
 /// How erfc of a dtype is computed.
 struct ErfcNumbers {
     DType words;
-    int mantissa_bits, bias;
+    int mantissa_bits;
     int shift;    ///< of the bits of s u + 1
     double last;  ///< u is held here, beyond which results are 0
     double scale; ///< s
@@ -50,28 +44,30 @@ struct ErfcNumbers {
     double step, step_low; ///< log(2)/steps
     std::span<const double> exponential;
 };
-constexpr ErfcNumbers numbers_f32 = {DType::I32,
-                                     23,
-                                     127,
-                                     22,
-                                     9.2,
-                                     1.5,
-                                     of_erfc_f32,
-                                     8,
-                                     0x1.62e4p-4,
-                                     0x1.7f7d1cf79abcap-23,
-                                     near_exponential};
-constexpr ErfcNumbers numbers_f64 = {DType::I64,
-                                     52,
-                                     1023,
-                                     52,
-                                     26.6,
-                                     0.5625,
-                                     of_erfc_f64,
-                                     1,
-                                     0x1.62e42fefa39efp-1,
-                                     0x1.abc9e3b39803fp-56,
-                                     exponential};
+constexpr ErfcNumbers numbers_f32 = {
+    DType::I32,
+    23,
+    22,
+    9.2,
+    1.5,
+    of_erfc_f32,
+    8,
+    0x1.62e4p-4,
+    0x1.7f7d1cf79abcap-23,
+    near_exponential,
+};
+constexpr ErfcNumbers numbers_f64 = {
+    DType::I64,
+    52,
+    52,
+    26.6,
+    0.5625,
+    of_erfc_f64,
+    1,
+    0x1.62e42fefa39efp-1,
+    0x1.abc9e3b39803fp-56,
+    rest_of_exponential,
+};
 
 class Erfc {
 public:
@@ -134,27 +130,15 @@ private:
             entry = choice.of(eighths_of_power);
             low = b().CreateFAdd(low, choice.of(above_eighths));
         }
+        // What is below a whole number is shifted out of the exponent.
+        Value* whole = bits_of(shifted);
+        if (of_.steps == 8)
+            whole = b().CreateLShr(whole, 3);
         Value* r = lanes_.fma(n, number(-of_.step), b().CreateFNeg(high));
         r = b().CreateFSub(r, lanes_.fma(n, number(of_.step_low), low));
         Value* q = horner(lanes_, of_.exponential, r);
         return {lanes_.fma(b().CreateFMul(r, r), q, r), entry,
-                power_of_two(shifted)};
-    }
-
-    /// 2^floor(n/steps)
-    Value* power_of_two(Value* shifted) {
-        const auto word = [&](std::int64_t value) {
-            return llvm::ConstantInt::get(lanes_.type(of_.words),
-                                          std::uint64_t(value), true);
-        };
-        Value* bits = bits_of(shifted);
-        // What is below a whole number is shifted out of the exponent.
-        if (of_.steps == 8)
-            bits = b().CreateLShr(bits, 3);
-        bits = b().CreateShl(bits, std::uint64_t(of_.mantissa_bits));
-        Value* exponent = b().CreateAdd(
-            bits, word(std::int64_t(of_.bias) << of_.mantissa_bits));
-        return b().CreateBitCast(exponent, lanes_.type(dtype_));
+                power_of_two_of_bits(lanes_, whole)};
     }
 
     Lanes& lanes_;
@@ -165,7 +149,7 @@ private:
 Value* emit_erfc(Lanes& lanes, Value* x) {
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
-    Value* result = Erfc(lanes, dtype).of_magnitude(absolute(lanes, x));
+    Value* result = Erfc(lanes, dtype).of_magnitude(lanes.absolute(x));
     Value* is_below = b.CreateFCmpOLT(x, lanes.number(dtype, 0));
     return lanes.select(is_below, b.CreateFSub(lanes.number(dtype, 2), result),
                         result);
@@ -179,7 +163,7 @@ Value* emit_erf(Lanes& lanes, Value* x) {
     const auto number = [&](double value) {
         return lanes.number(DType::F64, value);
     };
-    Value* u = lanes.smaller(number(last), absolute(lanes, x));
+    Value* u = lanes.smaller(number(last), lanes.absolute(x));
     Value* shifted = lanes.fma(u, number(1 / width), number(magic));
     Value* k = b.CreateFSub(shifted, number(magic));
     Value* apart = lanes.fma(k, number(-width), u);

@@ -27,6 +27,7 @@
 // most 0, |f| <= 1/2. Terms are added up in pairs: a processor looks ahead over
 // few pairs of points, so that what counts is how long one takes.
 
+#include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
@@ -217,22 +218,6 @@ Value* exp2_by_eighths(Lanes& lanes, Value* u, ir::Sign sign) {
         of.bounded(lanes.b.CreateFAdd(u, of.number(of.magic)), sign);
     Value* f = lanes.b.CreateFSub(u, of.subtract_magic(eighths));
     return of.times_power(eighths, eighths_f32, f);
-}
-
-/// Returns 2^n for an integral n from -127, where it is 0, to 128, where it is
-/// infinite (F64: from -1023 to 1024).
-Value* power_of_two(Lanes& lanes, Value* n) {
-    const DType dtype = lanes.dtype_of(n);
-    const bool single = dtype == DType::F32;
-    auto& b = lanes.b;
-    llvm::Type* integer = single ? b.getInt32Ty() : b.getInt64Ty();
-    if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(n->getType()))
-        integer = llvm::FixedVectorType::get(integer, vector->getNumElements());
-    Value* biased = b.CreateFAdd(
-        n, lanes.number(dtype, single ? 0x1p23 + 127 : 0x1p52 + 1023));
-    Value* power = b.CreateShl(b.CreateBitCast(biased, integer),
-                               std::uint64_t(single ? 23 : 52));
-    return b.CreateBitCast(power, n->getType());
 }
 
 /// How far the exponent's fraction goes: where its whole part is not held back

@@ -7,12 +7,9 @@
 // remainder takes the lower ones. cosh u is (P + 1/P)/2, and sinh u (E +
 // E/P)/2, with P = e^u and E = P - 1.
 
+#include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
-
-#include <array>
-#include <cmath>
-#include <cstdint>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -23,16 +20,6 @@ constexpr double log2_e = 0x1.71547652b82fep0;
 constexpr double ln_2 = 0x1.62e42fefa39efp-1, ln_2_low = 0x1.abc9e3b39803fp-56;
 /// A sum with it is a whole number, which its low bits hold.
 constexpr double magic = 0x1.8p52;
-constexpr std::uint64_t mantissa_bits = 52, bias = 1023;
-
-/// (e^r - 1 - r)/r² for |r| <= log(2)/2: interpolated at the nodes of
-/// Chebyshev's polynomial, relative error of e^r - 1 2^-59.
-constexpr std::array<double, 12> of_rest = {
-    0x1.0000000000000p-1,  0x1.5555555555555p-3,  0x1.5555555555557p-5,
-    0x1.1111111111111p-7,  0x1.6c16c16c15a0ap-10, 0x1.a01a01a01967ap-13,
-    0x1.a01a01aa109bbp-16, 0x1.71de3a5abc8c6p-19, 0x1.27e4d3b13855fp-22,
-    0x1.ae642c13c8d5fp-26, 0x1.1f7fe7ae52b10p-29, 0x1.61c0771ef2dc6p-33,
-};
 
 /// A number as a sum: `low` is not half a unit of `high`.
 struct Sum {
@@ -49,16 +36,10 @@ public:
         Value* second = b().CreateFMul(n, number(ln_2_low));
         Value* r = b().CreateFSub(first, second);
         Value* lost = b().CreateFSub(b().CreateFSub(first, r), second);
-        Value* q = horner_of_pairs(lanes, of_rest, r);
+        Value* q = horner_of_pairs(lanes, rest_of_exponential, r);
         Value* rest = lanes.fma(b().CreateFMul(r, r), q, lost);
-        llvm::Type* words = lanes.type(DType::I64);
-        Value* exponent =
-            b().CreateShl(b().CreateBitCast(shifted, words), mantissa_bits);
-        const std::uint64_t one = (bias + std::uint64_t(std::int64_t(shift)))
-                                  << mantissa_bits;
-        scale_ = b().CreateBitCast(
-            b().CreateAdd(exponent, llvm::ConstantInt::get(words, one)),
-            lanes.type(DType::F64));
+        scale_ = power_of_two_of_bits(
+            lanes, b().CreateBitCast(shifted, lanes.type(DType::I64)), shift);
         exact_ = b().CreateFMul(scale_, r);
         rest_ = b().CreateFMul(scale_, rest);
     }
@@ -84,10 +65,6 @@ private:
     Value *scale_, *exact_, *rest_;
 };
 
-Value* absolute(Lanes& lanes, Value* x) {
-    return lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-}
-
 /// Halves are computed and doubled, so that the largest results have
 /// exponents. Beyond `least` it is -1, beyond `most` infinite.
 Value* emit_expm1(Lanes& lanes, Value* x) {
@@ -99,7 +76,7 @@ Value* emit_expm1(Lanes& lanes, Value* x) {
     Value* held = lanes.larger(number(least), lanes.smaller(number(most), x));
     const Sum half = ExponentialOfDouble(lanes, held, -1).plus(-0.5);
     Value* sum = b.CreateFAdd(half.high, half.low);
-    Value* is_tiny = b.CreateFCmpOLT(absolute(lanes, x), number(tiny));
+    Value* is_tiny = b.CreateFCmpOLT(lanes.absolute(x), number(tiny));
     return lanes.select(is_tiny, x, b.CreateFAdd(sum, sum));
 }
 
@@ -118,8 +95,7 @@ Sum quotient(Lanes& lanes, const Sum& numerator, const Sum& divisor) {
 Value* emit_tanh(Lanes& lanes, Value* x) {
     constexpr double most = 20; // from 19.1 on it is 1
     auto& b = lanes.b;
-    Value* u =
-        lanes.smaller(lanes.number(DType::F64, most), absolute(lanes, x));
+    Value* u = lanes.smaller(lanes.number(DType::F64, most), lanes.absolute(x));
     ExponentialOfDouble power(lanes, b.CreateFAdd(u, u), 0);
     const Sum result = quotient(lanes, power.plus(-1), power.plus(1));
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign,
@@ -135,7 +111,7 @@ Value* emit_hyperbolic(Lanes& lanes, ir::Op op, Value* x) {
     const auto number = [&](double value) {
         return lanes.number(DType::F64, value);
     };
-    Value* u = lanes.smaller(number(most), absolute(lanes, x));
+    Value* u = lanes.smaller(number(most), lanes.absolute(x));
     ExponentialOfDouble power(lanes, u, -2);
     const Sum quarter = power.plus(0);
     const Sum whole = {b.CreateFMul(quarter.high, number(4)),

@@ -69,13 +69,9 @@ InDouble::Power InDouble::power_of_two(Value* t) const {
     constexpr double to_whole = 0x1.8p52;
     Value* shifted = b().CreateFAdd(t, number(to_whole));
     Value* rest = b().CreateFSub(t, b().CreateFSub(shifted, number(to_whole)));
-    Value* exponent = b().CreateShl(
-        b().CreateBitCast(shifted, lanes_.type(DType::I64)), mantissa_bits);
-    exponent =
-        b().CreateAdd(exponent, llvm::ConstantInt::get(lanes_.type(DType::I64),
-                                                       bias << mantissa_bits));
+    Value* bits = b().CreateBitCast(shifted, lanes_.type(DType::I64));
     return {b().CreateFMul(rest, horner_of_pairs(lanes_, of_power, rest)),
-            b().CreateBitCast(exponent, lanes_.type(DType::F64))};
+            power_of_two_of_bits(lanes_, bits)};
 }
 
 Value* InDouble::value_of(const Power& power) const {

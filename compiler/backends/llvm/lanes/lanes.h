@@ -82,6 +82,9 @@ public:
         return width_ == 1 ? truth : b.CreateOrReduce(truth);
     }
     llvm::Value* fma(llvm::Value* a, llvm::Value* b_, llvm::Value* c) const;
+    llvm::Value* absolute(llvm::Value* x) const {
+        return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    }
     /// Returns the larger or smaller of both, and `x` where either is NaN.
     llvm::Value* larger(llvm::Value* bound, llvm::Value* x) const;
     llvm::Value* smaller(llvm::Value* bound, llvm::Value* x) const;

@@ -108,7 +108,7 @@ public:
                                   b().CreateFAdd(m, number(1)), number(1));
         Value* inverse = lanes_.fma(line, error, line);
         Value* scale =
-            power_of_two(b().CreateFNeg(lanes_.smaller(number(60), i)));
+            power_of_two(lanes_, b().CreateFNeg(lanes_.smaller(number(60), i)));
         Value* share = b().CreateFMul(b().CreateFMul(lost, inverse), scale);
         // Where i is 0, m has it already.
         share =
@@ -133,20 +133,6 @@ public:
 private:
     llvm::IRBuilder<>& b() { return lanes_.b; }
     Value* number(double value) { return lanes_.number(dtype_, value); }
-
-    /// Returns 2^n of a whole number n, which has an exponent of its own.
-    Value* power_of_two(Value* n) {
-        const bool is_double = dtype_ == DType::F64;
-        const int bits = is_double ? 52 : 23;
-        const double bias = is_double ? 1023 : 127;
-        // The sum's low bits are the exponent's.
-        Value* shifted =
-            b().CreateFAdd(n, number(std::ldexp(1.5, bits) + bias));
-        llvm::Type* words = lanes_.type(is_double ? DType::I64 : DType::I32);
-        Value* exponent = b().CreateShl(b().CreateBitCast(shifted, words),
-                                        std::uint64_t(bits));
-        return b().CreateBitCast(exponent, lanes_.type(dtype_));
-    }
 
     /// log(1 + m) = m - half + rest
     struct Parts {

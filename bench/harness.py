@@ -124,7 +124,8 @@ def _enter(
 
 
 def _expect(row: dict[str, Any], pairs: float) -> None:
-    """The time that a cost model gives all cores, where there is one."""
+    """The time that a cost model gives all cores, and the cycles of ports,
+    where there are some."""
     if row.get("port_cycles") is None:
         row.pop("port_cycles", None)
     expected = row.pop("expected_nanoseconds", None)

@@ -31,8 +31,8 @@ Value* emit_angle(Lanes& lanes, Value* y, Value* x) {
     const auto single = [&](double value) {
         return lanes.number(DType::F32, value);
     };
-    Value* width = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-    Value* height = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, y);
+    Value* width = lanes.absolute(x);
+    Value* height = lanes.absolute(y);
     Value* is_steep = b.CreateFCmpOGT(height, width);
     Value* smaller = lanes.select(is_steep, width, height);
     Value* larger = lanes.select(is_steep, height, width);

@@ -124,16 +124,14 @@ private:
         Value* shifted =
             lanes_.fma(high, number(-log2_e * of_.steps), number(magic));
         Value* n = b().CreateFSub(shifted, number(magic));
+        Value* whole = bits_of(shifted);
         Value* entry = nullptr;
         if (of_.steps == 8) {
-            const PieceChoice choice(lanes_, bits_of(shifted));
+            const PieceChoice choice(lanes_, whole);
             entry = choice.of(eighths_of_power);
             low = b().CreateFAdd(low, choice.of(above_eighths));
-        }
-        // What is below a whole number is shifted out of the exponent.
-        Value* whole = bits_of(shifted);
-        if (of_.steps == 8)
             whole = b().CreateLShr(whole, 3);
+        }
         Value* r = lanes_.fma(n, number(-of_.step), b().CreateFNeg(high));
         r = b().CreateFSub(r, lanes_.fma(n, number(of_.step_low), low));
         Value* q = horner(lanes_, of_.exponential, r);

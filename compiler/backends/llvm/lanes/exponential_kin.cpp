@@ -6,9 +6,6 @@
 
 #include "compiler/backends/llvm/lanes/in_double.h"
 #include "compiler/backends/llvm/lanes/math.h"
-#include "compiler/backends/llvm/lanes/polynomial.h"
-
-#include <array>
 
 namespace tilefold::llvm_backend {
 namespace {

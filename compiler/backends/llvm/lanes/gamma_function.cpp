@@ -17,7 +17,9 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <span>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -129,19 +131,12 @@ private:
 };
 
 /// Emits `near` where x is not below 0, and what the library has elsewhere.
-template <class Library>
 Value* by_sign(Lanes& lanes, Value* x, ir::Sign sign, Value* near,
-               const Library& of_library) {
+               const std::function<Value*()>& by_library) {
     if (ir::is_nonnegative(sign))
         return near;
-    auto& b = lanes.b;
-    Value* result = lanes.variable(x->getType());
-    b.CreateStore(near, result);
-    Value* is_below = b.CreateFCmpOLT(x, lanes.number(DType::F32, 0));
-    lanes.when_rare(lanes.any(is_below), [&] {
-        b.CreateStore(lanes.select(is_below, of_library(), near), result);
-    });
-    return b.CreateLoad(x->getType(), result);
+    Value* is_near = lanes.b.CreateFCmpUGE(x, lanes.number(DType::F32, 0));
+    return lanes.mostly(is_near, near, by_library);
 }
 
 } // namespace
@@ -160,7 +155,7 @@ Value* emit_digamma(Lanes& lanes, const FunctionTable& functions, Value* x,
     // Of the least numbers 1/x, which is their digamma, has no double here.
     Value* inverse = b.CreateFDiv(lanes.number(DType::F32, -1), x);
     Value* is_tiny = b.CreateFCmpOLT(
-        b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x),
+        lanes.absolute(x),
         lanes.number(DType::F32, std::numeric_limits<float>::min()));
     Value* near = lanes.select(is_tiny, inverse, Gamma(lanes, x).digamma());
     // Infinity is its own.

@@ -259,6 +259,16 @@ void Lanes::when_rare(Value* condition,
                       weights.createUnlikelyBranchWeights());
 }
 
+Value* Lanes::mostly(Value* is_near, Value* near,
+                     const std::function<Value*()>& elsewhere) const {
+    Value* result = variable(near->getType());
+    b.CreateStore(near, result);
+    when_rare(b.CreateNot(all(is_near)), [&] {
+        b.CreateStore(select(is_near, near, elsewhere()), result);
+    });
+    return b.CreateLoad(near->getType(), result);
+}
+
 Value* Lanes::variable(llvm::Type* type) const {
     llvm::BasicBlock& entry = b.GetInsertBlock()->getParent()->getEntryBlock();
     llvm::IRBuilder<> at_start(&entry, entry.begin());

@@ -113,6 +113,10 @@ public:
     /// way around it nothing.
     void when_rare(llvm::Value* condition,
                    const std::function<void()>& then) const;
+    /// Returns `near` where that holds, and elsewhere(), which is asked for
+    /// only where some lane needs it; seldom one does.
+    llvm::Value* mostly(llvm::Value* is_near, llvm::Value* near,
+                        const std::function<llvm::Value*()>& elsewhere) const;
     /// Returns a stack slot in the entry block, to be promoted to a register.
     llvm::Value* variable(llvm::Type* type) const;
 

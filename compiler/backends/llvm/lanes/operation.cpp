@@ -92,22 +92,17 @@ Value* emit_remainder(Lanes& lanes, const FunctionTable& functions, Value* x,
     };
     if (lanes.width() == 1)
         return by_library();
-    Value* result = lanes.variable(x->getType());
-    b.CreateStore(near, result);
-    Value* size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, quotient);
     Value* is_near = b.CreateFCmpULE( // or NaN
-        size, lanes.number(dtype, dtype == DType::F32 ? 0x1p22 : 0x1p51));
-    lanes.when_rare(b.CreateNot(lanes.all(is_near)), [&] {
-        b.CreateStore(lanes.select(is_near, near, by_library()), result);
-    });
-    return b.CreateLoad(x->getType(), result);
+        lanes.absolute(quotient),
+        lanes.number(dtype, dtype == DType::F32 ? 0x1p22 : 0x1p51));
+    return lanes.mostly(is_near, near, by_library);
 }
 
 /// Returns the quotient; an infinite dividend has none, as Python's.
 Value* emit_floor_quotient(Lanes& lanes, Value* x, Value* y) {
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
-    Value* size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    Value* size = lanes.absolute(x);
     Value* none =
         b.CreateAnd(b.CreateFCmpOEQ(size, lanes.number(dtype, INFINITY)),
                     b.CreateFCmpONE(y, lanes.number(dtype, 0)));
@@ -122,11 +117,8 @@ Value* emit_atan2(Lanes& lanes, const FunctionTable& functions, Value* y,
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
     if (dtype == DType::F64) {
-        const auto size = [&](Value* value) {
-            return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value);
-        };
-        Value* largest =
-            b.CreateBinaryIntrinsic(llvm::Intrinsic::maxnum, size(x), size(y));
+        Value* largest = b.CreateBinaryIntrinsic(
+            llvm::Intrinsic::maxnum, lanes.absolute(x), lanes.absolute(y));
         Value* scale = lanes.select(
             b.CreateFCmpOGT(largest, lanes.number(dtype, 0x1p1000)),
             lanes.number(dtype, 0x1p-100), lanes.number(dtype, 1));
@@ -192,7 +184,7 @@ Value* call_log1p(Lanes& lanes, const FunctionTable& functions, Value* x) {
     };
     Value* is_large = b.CreateFCmpOGT(x, number(large));
     Value* is_tiny = b.CreateFCmpOLT(
-        b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x),
+        lanes.absolute(x),
         number(std::ldexp(1.0, dtype == DType::F32 ? -30 : -60)));
     Value* tiny = x;
     Value* part = b.CreateFMul(x, number(0x1p-6));
@@ -363,7 +355,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Pinv:
         return pseudo_inverse(lanes, operand(0));
     case Op::Abs:
-        return unary(llvm::Intrinsic::fabs);
+        return lanes.absolute(operand(0));
     case Op::Sign:
         return sign(lanes, operand(0));
     case Op::Floor:

@@ -49,7 +49,7 @@ Value* emit_power(Lanes& lanes, Value* x, Value* y, ir::Sign sign) {
     const auto number = [&](double value) {
         return lanes.number(DType::F32, value);
     };
-    Value* a = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    Value* a = lanes.absolute(x);
     Value* power = power_of_magnitude(lanes, a, y);
     // 1 of anything, NaN included.
     Value* is_one = b.CreateOr(b.CreateFCmpOEQ(a, number(1)),

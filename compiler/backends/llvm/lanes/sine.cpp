@@ -84,7 +84,7 @@ Value* near_sine_of_double(Lanes& lanes, Value* x, bool is_cosine) {
     const auto number = [&](double value) {
         return lanes.number(DType::F64, value);
     };
-    Value* size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    Value* size = lanes.absolute(x);
     Value* turns = lanes.fma(size, number(inverse_quarter), number(magic));
     Value* n = b.CreateFSub(turns, number(magic));
     Value* first = lanes.fma(n, number(-quarter), size); // exact
@@ -140,19 +140,14 @@ Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
     if (is_single && functions.sine)
         return functions.sine(function, x);
     auto& b = lanes.b;
-    Value* result = lanes.variable(x->getType());
     Value* near = (is_single ? near_sine : near_sine_of_double)(
         lanes, x, function == External::Cos);
-    b.CreateStore(near, result);
-    Value* size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    Value* size = lanes.absolute(x);
     Value* is_near = // or NaN
         b.CreateFCmpULE(
             size,
             lanes.number(dtype, is_single ? farthest : farthest_of_double));
-    lanes.when_rare(b.CreateNot(lanes.all(is_near)), [&] {
-        b.CreateStore(lanes.select(is_near, near, by_library()), result);
-    });
-    return b.CreateLoad(x->getType(), result);
+    return lanes.mostly(is_near, near, by_library);
 }
 
 } // namespace tilefold::llvm_backend

@@ -115,7 +115,7 @@ Whole whole_of(Lanes& lanes, Value* value) {
     const DType dtype = lanes.dtype_of(value);
     if (kind_of(dtype) != DTypeKind::Float)
         return {lanes.as(DType::I64, value), nullptr};
-    Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value);
+    Value* magnitude = lanes.absolute(value);
     Value* rounded = b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, value);
     Value* holds = b.CreateAnd(
         b.CreateFCmpOEQ(rounded, value),

@@ -1,0 +1,58 @@
+# python_bindings/tilefold/gpytorch/convert.py - models of GPyTorch, converted.
+"""`convert` makes a model's kernels formulas; `install` those of a script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import gpytorch.kernels as theirs
+import gpytorch.kernels.keops as with_keops
+
+from tilefold.gpytorch import kernels as ours
+
+if TYPE_CHECKING:
+    import torch
+
+    Module = TypeVar("Module", bound=torch.nn.Module)
+
+__all__ = ["convert", "install"]
+
+_NAMES = [name for name in ours.__all__ if name != "TermKernel"]
+_OURS: dict[type, type] = {
+    getattr(module, name): getattr(ours, name)
+    for module in (theirs, with_keops)
+    for name in _NAMES
+    if hasattr(module, name)
+}
+
+
+def convert(module: Module) -> Module:
+    """Makes the kernels of a module formulas, in place, and returns it.
+
+    Only their class changes: parameters, priors, constraints and state dicts
+    are what they were. Kernels of other classes, such as ones of your own,
+    stay; KeOps' kernels are converted, too.
+
+        model = tilefold.gpytorch.convert(model)
+    """
+    for part in module.modules():
+        kind = _OURS.get(type(part))
+        if kind is not None:
+            part.__class__ = kind
+    return module
+
+
+def install() -> None:
+    """Puts the kernels into `gpytorch.kernels`, for scripts as they are.
+
+    What has been imported by name before, as by `from gpytorch.kernels
+    import RBFKernel`, stays GPyTorch's.
+    """
+    for module in (theirs, with_keops):
+        _put(module)
+
+
+def _put(module: Any) -> None:
+    for name in _NAMES:
+        if hasattr(module, name):
+            setattr(module, name, getattr(ours, name))

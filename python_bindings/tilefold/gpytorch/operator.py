@@ -1,0 +1,411 @@
+# python_bindings/tilefold/gpytorch/operator.py - the matrix of a pair term as
+# a linear operator.
+"""`KernelOperator`: the (…, N, M) matrix of a formula, which is never stored.
+
+Every method is one call of a formula, recorded by PyTorch, so that gradients
+of any order are right. What is made of two operators is one formula again.
+Nothing is decided in the constructor about gradients: linear_operator builds
+operators anew inside `Function.forward`, where nothing is recorded, and reads
+them in `backward`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+from linear_operator import LinearOperator, to_linear_operator
+from linear_operator.operators import (
+    DenseLinearOperator,
+    DiagLinearOperator,
+    MatmulLinearOperator,
+    RootLinearOperator,
+    ZeroLinearOperator,
+)
+from linear_operator.utils.broadcasting import _matmul_broadcast_shape
+from linear_operator.utils.generic import _to_helper
+from linear_operator.utils.getitem import _is_noop_index
+from linear_operator.utils.memoize import cached
+
+import tilefold
+from tilefold.gpytorch.composites import AddedDiagonal, SummedBatch
+from tilefold.gpytorch.terms import (
+    Part,
+    batch_of,
+    joined,
+    lifted,
+    low_rank,
+    scaled,
+    term,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from tilefold import Formula
+
+__all__ = ["KernelOperator", "as_kernel_operator"]
+
+
+class KernelOperator(LinearOperator):
+    """The matrix of the pair term `text` of `tensors`.
+
+    A tensor is (…, N, D) on i, (…, M, D) on j, or (…, R, C) for a parameter,
+    as its letter in `roles` says: "i", "j" or "p". `names` are those of the
+    text. Batch dimensions broadcast.
+    """
+
+    def __init__(
+        self, *tensors: Tensor, text: str, names: tuple[str, ...], roles: str
+    ) -> None:
+        super().__init__(*tensors, text=text, names=names, roles=roles)
+        self.text = text
+        self.names = names
+        self.roles = roles
+        self._known_size: torch.Size | None = None
+
+    def _check_args(
+        self, *tensors: Tensor, text: str, names: Any, roles: str
+    ) -> str | None:
+        if not len(tensors) == len(names) == len(roles):
+            return f"{text} needs a tensor, a name and a role for each argument"
+        if any(tensor.dim() < 2 for tensor in tensors):
+            return f"the tensors of {text} have two dimensions or more"
+        return None
+
+    @classmethod
+    def of(cls, part: Part) -> KernelOperator:
+        """The matrix of a part."""
+        return cls(
+            *part.tensors, text=part.text, names=part.names, roles=part.roles
+        )
+
+    @property
+    def part(self) -> Part:
+        """The text and its tensors."""
+        return Part(self._args, self.text, self.names, self.roles)
+
+    # ---- what it is ---------------------------------------------------------
+
+    def _size(self) -> torch.Size:
+        if self._known_size is None:
+            rows = self._args[self.roles.index("i")].shape[-2]
+            columns = self._args[self.roles.index("j")].shape[-2]
+            self._known_size = torch.Size(
+                (*batch_of(self._args), rows, columns)
+            )
+        return self._known_size
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the first tensor of real numbers; labels may come before it."""
+        for tensor in self._args:
+            if tensor.dtype.is_floating_point:
+                return tensor.dtype
+        return torch.get_default_dtype()
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tensors are."""
+        return self._args[0].device
+
+    def evaluate_kernel(self) -> KernelOperator:
+        """Itself: nothing is left to evaluate."""
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> KernelOperator:
+        """On another device, in another dtype; integers stay integers."""
+        device, dtype = _to_helper(*args, **kwargs)
+        return self._like(
+            tensor.to(device=device, dtype=dtype)
+            if tensor.dtype.is_floating_point
+            else tensor.to(device=device)
+            for tensor in self._args
+        )
+
+    def type(self, dtype: torch.dtype) -> KernelOperator:
+        """In another dtype; integers stay integers."""
+        return self.to(dtype=dtype)
+
+    # ---- products -----------------------------------------------------------
+
+    def matmul(self, other: Any) -> Any:
+        """K @ other: (…, N, C) for a tensor (…, M, C), recorded."""
+        if not torch.is_tensor(other):
+            return super().matmul(other)
+        _matmul_broadcast_shape(self.shape, other.shape)
+        return self._matmul(other)
+
+    def _matmul(self, rhs: Tensor) -> Tensor:
+        return self._product(term(self.text).product, rhs, self.shape[-2])
+
+    def _t_matmul(self, rhs: Tensor) -> Tensor:
+        formula = term(self.text).transposed_product
+        return self._product(formula, rhs, self.shape[-1])
+
+    def _product(self, formula: Formula, rhs: Tensor, rows: int) -> Tensor:
+        """K or its transpose times `rhs`, expanded to the joint batch."""
+        vector = rhs.dim() == 1
+        if vector:
+            rhs = rhs.unsqueeze(-1)
+        arguments = self._arguments(rhs.dim())
+        weights = term(self.text).weights
+        (arguments[weights],) = lifted((rhs,), self._rank(rhs.dim()))
+        result = formula(arguments)
+        batch = torch.broadcast_shapes(self.batch_shape, rhs.shape[:-2])
+        result = self._shaped(result, (*batch, rows, rhs.shape[-1]))
+        return result.squeeze(-1) if vector else result
+
+    def _bilinear_derivative(
+        self, left_vecs: Tensor, right_vecs: Tensor
+    ) -> tuple[Tensor | None, ...]:
+        """The gradient of Σ left·(K right) by each tensor, recorded."""
+        needs = [
+            tensor.requires_grad and tensor.dtype.is_floating_point
+            for tensor in self._args
+        ]
+        if not any(needs):
+            return (None,) * len(needs)
+        if left_vecs.dim() == 1:
+            left_vecs, right_vecs = left_vecs[:, None], right_vecs[:, None]
+        # Sums over batches are right only where both have all of them.
+        batch = torch.broadcast_shapes(
+            self.batch_shape, left_vecs.shape[:-2], right_vecs.shape[:-2]
+        )
+        made = term(self.text)
+        arguments = self._arguments(len(batch) + 2)
+        arguments[made.weights] = right_vecs.expand(
+            *batch, *right_vecs.shape[-2:]
+        )
+        arguments[made.seed] = left_vecs.expand(*batch, *left_vecs.shape[-2:])
+        names = tuple(
+            name for name, need in zip(self.names, needs, strict=True) if need
+        )
+        found = made.gradient(names)(arguments)
+        gradients = iter((found,) if len(names) == 1 else found)
+        return tuple(
+            next(gradients).reshape(tensor.shape).to(tensor.dtype)
+            if need
+            else None
+            for tensor, need in zip(self._args, needs, strict=True)
+        )
+
+    # ---- elements -----------------------------------------------------------
+
+    @cached(name="kernel_diag")
+    def _diagonal(self) -> Tensor:
+        result = term(self.text).diagonal(self._arguments())
+        return self._shaped(result, self.shape[:-1])
+
+    @cached
+    def to_dense(self) -> Tensor:
+        """The (…, N, M) matrix as a tensor, recorded."""
+        return self._shaped(self._dense(), self.shape)
+
+    def _dense(self) -> Tensor:
+        formula = term(self.text).formula
+        dense: Tensor = tilefold.kernel(formula, self._arguments()).dense()
+        return dense
+
+    def _getitem(
+        self, row_index: Any, col_index: Any, *batch_indices: Any
+    ) -> KernelOperator:
+        points = {"i": row_index, "j": col_index, "p": slice(None)}
+        whole = all(map(_is_noop_index, batch_indices))
+        tensors = self._args if whole else self._expanded(self.batch_shape)
+        chosen = []
+        for tensor, role in zip(tensors, self.roles, strict=True):
+            if not _is_noop_index(points[role]):
+                tensor = tensor[..., points[role], :]
+            if not whole:
+                tensor = tensor[tuple(batch_indices)]
+            chosen.append(tensor)
+        return self._like(chosen)
+
+    def __getitem__(self, index: Any) -> Any:
+        """As linear_operator indexes; blocks of points are met as such."""
+        block = self._block(index) if isinstance(index, tuple) else None
+        return super().__getitem__(index) if block is None else block.to_dense()
+
+    def _block(self, index: tuple[Any, ...]) -> KernelOperator | None:
+        """K[…, a[:, None], b[None, :]] as a matrix of chosen points.
+
+        The pivoted Cholesky decomposition asks for rows so, of each batch.
+        """
+        if len(index) != self.dim() or not all(map(torch.is_tensor, index)):
+            return None
+        *batches, rows, columns = index
+        if min(rows.dim(), columns.dim()) < 2 or not (
+            rows.shape[-1] == 1 == columns.shape[-2]
+            and all(part.shape[-2:] == (1, 1) for part in batches)
+        ):
+            return None
+        places = {"i": rows[..., 0], "j": columns[..., 0, :]}
+        chosen = []
+        for tensor, role in zip(self._args, self.roles, strict=True):
+            if tensor.dim() > 2:
+                (tensor,) = self._expanded(self.batch_shape, (tensor,))
+                lead: Any = [part[..., 0] for part in batches]
+                if role == "p":
+                    lead = [part[..., 0] for part in lead]
+            else:
+                lead = []
+            place = (*lead, places[role]) if role in places else tuple(lead)
+            chosen.append(tensor[place] if place else tensor)
+        return self._like(chosen)
+
+    def _get_indices(
+        self, row_index: Tensor, col_index: Tensor, *batch_indices: Tensor
+    ) -> Tensor:
+        indices = torch.broadcast_tensors(row_index, col_index, *batch_indices)
+        shape = indices[0].shape
+        rows, columns, *batches = (index.reshape(-1) for index in indices)
+        places = {"i": rows, "j": columns}
+        # Parameters that differ from pair to pair make a batch of each pair.
+        apart = any(
+            tensor.dim() > 2 and role == "p"
+            for tensor, role in zip(self._args, self.roles, strict=True)
+        )
+        chosen = []
+        for tensor, role in zip(self._args, self.roles, strict=True):
+            place: tuple[Any, ...] = ()
+            if tensor.dim() > 2:
+                (tensor,) = self._expanded(self.batch_shape, (tensor,))
+                place = tuple(batches)
+            if role in places:
+                place = (*place, places[role])
+            if place:
+                tensor = tensor[place]
+            if apart and role in places:
+                tensor = tensor.unsqueeze(-2)
+            chosen.append(tensor)
+        values = self._like(chosen)._diagonal()
+        return values.reshape(shape)
+
+    # ---- batches ------------------------------------------------------------
+
+    def _expand_batch(self, batch_shape: Any) -> KernelOperator:
+        if tuple(batch_shape) == tuple(self.batch_shape):
+            return self
+        return self._like(self._expanded(batch_shape))
+
+    def _permute_batch(self, *dims: int) -> KernelOperator:
+        tensors = self._expanded(self.batch_shape)
+        return self._like(tensor.permute(*dims, -2, -1) for tensor in tensors)
+
+    def _unsqueeze_batch(self, dim: int) -> KernelOperator:
+        tensors = self._expanded(self.batch_shape)
+        return self._like(tensor.unsqueeze(dim) for tensor in tensors)
+
+    def _sum_batch(self, dim: int) -> LinearOperator:
+        return SummedBatch(self, block_dim=dim)
+
+    def sum(self, dim: int | None = None) -> Any:
+        """The sum over a dimension, or over all of them."""
+        place = dim if dim is None or dim >= 0 else dim + self.dim()
+        if place is not None and place < self.dim() - 2:
+            return super().sum(dim)
+        if place == self.dim() - 2:
+            return self.mT.sum(-1)
+        ones = torch.ones(
+            self.shape[-1], 1, dtype=self.dtype, device=self.device
+        )
+        sums = self._matmul(ones).squeeze(-1)
+        return sums.sum() if dim is None else sums
+
+    def _transpose_nonbatch(self) -> KernelOperator:
+        roles = self.roles.translate(str.maketrans("ij", "ji"))
+        return KernelOperator(
+            *self._args,
+            text=term(self.text).transposed,
+            names=self.names,
+            roles=roles,
+        )
+
+    # ---- algebra ------------------------------------------------------------
+
+    def _mul_constant(self, other: Any) -> KernelOperator:
+        factor = other[..., None, None]
+        return KernelOperator.of(scaled(self.part, factor))
+
+    def _mul_matrix(self, other: Any) -> Any:
+        if isinstance(other, DenseLinearOperator):
+            if other.shape[-2:] == (1, 1):  # a number for each batch
+                return KernelOperator.of(scaled(self.part, other.to_dense()))
+            return super()._mul_matrix(other)
+        second = as_kernel_operator(other.evaluate_kernel())
+        if second is None or second.matrix_shape != self.matrix_shape:
+            return super()._mul_matrix(other)
+        return self._with("first*second", second)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, ZeroLinearOperator):
+            return self
+        if isinstance(other, DiagLinearOperator):
+            return AddedDiagonal(self, other)
+        if torch.is_tensor(other):
+            other = to_linear_operator(other)
+        if isinstance(other, DenseLinearOperator):
+            return DenseLinearOperator(self.to_dense() + other.to_dense())
+        second = as_kernel_operator(other)
+        if second is None or second.matrix_shape != self.matrix_shape:
+            return super().__add__(other)
+        return self._with("first + second", second)
+
+    def add_diagonal(self, diag: Tensor) -> LinearOperator:
+        """K + diag(d), for d of shape (…, N), (…, 1) or ()."""
+        added = super().add_diagonal(diag)
+        return AddedDiagonal(added._linear_op, added._diag_tensor)
+
+    def _with(self, skeleton: str, second: KernelOperator) -> KernelOperator:
+        return KernelOperator.of(joined(skeleton, self.part, second.part))
+
+    # ---- helpers ------------------------------------------------------------
+
+    def _like(self, tensors: Any) -> KernelOperator:
+        """The same text of other tensors."""
+        return KernelOperator(
+            *tensors, text=self.text, names=self.names, roles=self.roles
+        )
+
+    def _rank(self, least: int = 2) -> int:
+        """The most dimensions that a tensor has."""
+        return max(least, *(tensor.dim() for tensor in self._args))
+
+    def _arguments(self, least: int = 2) -> dict[str, Tensor]:
+        """The tensors by name, all of one rank."""
+        tensors = lifted(self._args, self._rank(least))
+        return dict(zip(self.names, tensors, strict=True))
+
+    def _expanded(self, batch: Any, tensors: Any = None) -> list[Tensor]:
+        """Tensors with all batch dimensions, of which nothing is copied."""
+        tensors = self._args if tensors is None else tensors
+        return [tensor.expand(*batch, *tensor.shape[-2:]) for tensor in tensors]
+
+    def _shaped(self, result: Any, shape: Any) -> Tensor:
+        """What a formula gave, in the batches and the dtype of the operator."""
+        shaped: Tensor = result.to(self.dtype)
+        if shaped.shape == tuple(shape):
+            return shaped
+        if shaped.numel() == math.prod(shape):
+            return shaped.reshape(shape)
+        missing = len(shape) - shaped.dim()
+        return shaped[(None,) * max(missing, 0)].expand(shape)
+
+
+def as_kernel_operator(operator: Any) -> KernelOperator | None:
+    """An operator as a pair term, where it is one or of low rank."""
+    if isinstance(operator, KernelOperator):
+        return operator
+    if isinstance(operator, RootLinearOperator):
+        root = operator.root
+        if isinstance(root, DenseLinearOperator):
+            return KernelOperator.of(low_rank(root.tensor, root.tensor))
+    if isinstance(operator, MatmulLinearOperator):
+        left, right = operator.left_linear_op, operator.right_linear_op
+        if isinstance(left, DenseLinearOperator) and isinstance(
+            right, DenseLinearOperator
+        ):
+            return KernelOperator.of(low_rank(left.tensor, right.tensor.mT))
+    return None

@@ -54,7 +54,9 @@ def main() -> int:
         missing = sorted(theirs - ours)
         failed += missing
         counts = (len(theirs), len(theirs & ours), len(missing))
-        sums = [total + count for total, count in zip(sums, counts)]
+        sums = [
+            total + count for total, count in zip(sums, counts, strict=True)
+        ]
         seconds = time.monotonic() - started
         _row(folder, counts, f"{seconds:8.0f}")
     _row("all", sums, "")
@@ -124,7 +126,7 @@ def _run(kernels, folder, report):
         _without_keops_mock()
     sys.path.insert(0, str(Path.cwd()))
     plugin = _Report()
-    arguments = ["-q", "-x" if False else "-rf", "-p", "no:cacheprovider"]
+    arguments = ["-q", "-rf", "-p", "no:cacheprovider"]
     arguments += ["--tb=short", "--rootdir=.", "-W", "ignore"]
     pytest.main([*arguments, *_chosen(folder)], plugins=[plugin])
     Path(report).write_text(json.dumps(plugin.passed))

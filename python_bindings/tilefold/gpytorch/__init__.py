@@ -1,4 +1,4 @@
-# python_bindings/tilefold/gpytorch/__init__.py - kernels of GPyTorch as formulas.
+# python_bindings/tilefold/gpytorch/__init__.py - GPyTorch by formulas.
 """GPyTorch's kernels, computed by tilefold.
 
     from tilefold.gpytorch import RBFKernel, ScaleKernel

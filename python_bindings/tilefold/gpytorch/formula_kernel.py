@@ -35,7 +35,7 @@ class Parameter(NamedTuple):
     prior: Prior | None = None
 
 
-class FormulaKernel(TermKernel, theirs.Kernel):  # type: ignore[misc]
+class FormulaKernel(TermKernel, theirs.Kernel):
     """A kernel that is any formula of two points.
 
         kernel = FormulaKernel("exp(-|x_i - y_j|²/2s²)*(1 + c*(x_i·y_j))",
@@ -53,6 +53,8 @@ class FormulaKernel(TermKernel, theirs.Kernel):  # type: ignore[misc]
     arrays beside the points, or lacks them, and for parameters that it does
     not have.
     """
+
+    _learned: tuple[str, ...]
 
     def __init__(
         self,
@@ -114,10 +116,11 @@ class FormulaKernel(TermKernel, theirs.Kernel):  # type: ignore[misc]
         """The formula."""
         return repr(self.formula)
 
-    def pair_term(self, width: int) -> tuple[str, dict[str, Tensor]]:
+    def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """The formula, and its parameters."""
         values = {
-            name: self.lengthscale if name == "l" and self.has_lengthscale
+            name: self.lengthscale
+            if name == "l" and self.has_lengthscale
             else getattr(self, name)
             for name in self._names
         }

@@ -1,4 +1,4 @@
-# python_bindings/tilefold/gpytorch/kernels.py - GPyTorch's kernels, as formulas.
+# python_bindings/tilefold/gpytorch/kernels.py - GPyTorch's kernels as formulas.
 """GPyTorch's kernel classes with another `forward`.
 
 Constructors, parameters, priors, constraints, state dicts and all else are
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from functools import reduce
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import gpytorch.kernels as theirs
@@ -67,21 +68,21 @@ class FusingKernel:
 
     def __add__(self, other: theirs.Kernel) -> AdditiveKernel:
         return AdditiveKernel(
-            *_parts_of(self, theirs.AdditiveKernel, _ADDITIVE),
-            *_parts_of(other, theirs.AdditiveKernel, _ADDITIVE),
+            *_parts_of(self, theirs.AdditiveKernel),
+            *_parts_of(other, theirs.AdditiveKernel),
         )
 
     def __mul__(self, other: theirs.Kernel) -> ProductKernel:
         return ProductKernel(
-            *_parts_of(self, theirs.ProductKernel, _PRODUCT),
-            *_parts_of(other, theirs.ProductKernel, _PRODUCT),
+            *_parts_of(self, theirs.ProductKernel),
+            *_parts_of(other, theirs.ProductKernel),
         )
 
 
 class TermKernel(FusingKernel):
     """A kernel that is one pair term of points x_i and y_j."""
 
-    def pair_term(self, width: int) -> tuple[str, dict[str, Tensor]]:
+    def pair_term(self, width: int, /) -> tuple[str, dict[str, Tensor]]:
         """The text for points of `width` components, and its parameters.
 
         Parameters have shape (…, R, C), or (…, 1, C) for vectors.
@@ -124,9 +125,9 @@ class TermKernel(FusingKernel):
     def _part(self, x1: Tensor, x2: Tensor, apart: bool) -> Part:
         """The pair term at two sets of points."""
         text, parameters = self.pair_term(x1.shape[-1])
-        values = parameters.values()
+        values = list(parameters.values())
         if apart:
-            values = map(_parameter_of_each_dimension, values)
+            values = [_parameter_of_each_dimension(value) for value in values]
         return Part(
             (self.points(x1), self.points(x2), *values),
             text,
@@ -138,7 +139,7 @@ class TermKernel(FusingKernel):
 class RBFKernel(TermKernel, theirs.RBFKernel):
     """`gpytorch.kernels.RBFKernel` as a formula."""
 
-    def pair_term(self, width: int) -> tuple[str, dict[str, Tensor]]:
+    def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """exp(-|a|²/2), a = (x - y)/l."""
         return "exp(-|(x_i - y_j)/l|²/2)", {"l": self.lengthscale}
 
@@ -146,9 +147,9 @@ class RBFKernel(TermKernel, theirs.RBFKernel):
 class MaternKernel(TermKernel, theirs.MaternKernel):
     """`gpytorch.kernels.MaternKernel` as a formula."""
 
-    def pair_term(self, width: int) -> tuple[str, dict[str, Tensor]]:
+    def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """A polynomial of r times exp(-r), r = √(2ν)|x - y|/l."""
-        r = f"√{2*self.nu:g}*|(x_i - y_j)/l|"
+        r = f"√{2 * self.nu:g}*|(x_i - y_j)/l|"
         factor = {0.5: "", 1.5: f"(1 + {r})*", 2.5: f"(1 + {r} + ({r})²/3)*"}
         return f"{factor[self.nu]}exp(-{r})", {"l": self.lengthscale}
 
@@ -156,7 +157,7 @@ class MaternKernel(TermKernel, theirs.MaternKernel):
 class RQKernel(TermKernel, theirs.RQKernel):
     """`gpytorch.kernels.RQKernel` as a formula."""
 
-    def pair_term(self, width: int) -> tuple[str, dict[str, Tensor]]:
+    def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """(1 + |a|²/2α)^-α, a = (x - y)/l."""
         text = "(1 + |(x_i - y_j)/l|²/(2*α))^(-α)"
         alpha = self.alpha.unsqueeze(-1)
@@ -166,7 +167,7 @@ class RQKernel(TermKernel, theirs.RQKernel):
 class PeriodicKernel(TermKernel, theirs.PeriodicKernel):
     """`gpytorch.kernels.PeriodicKernel` as a formula."""
 
-    def pair_term(self, width: int) -> tuple[str, dict[str, Tensor]]:
+    def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """exp(-2 Σ_d sin(π(x - y)/p)²/l); GPyTorch does not square l."""
         text = "exp(-2*sum([square(sin(π*(x_i - y_j)/p))/l]))"
         return text, {"p": self.period_length, "l": self.lengthscale}
@@ -175,7 +176,7 @@ class PeriodicKernel(TermKernel, theirs.PeriodicKernel):
 class CosineKernel(TermKernel, theirs.CosineKernel):
     """`gpytorch.kernels.CosineKernel` as a formula."""
 
-    def pair_term(self, width: int) -> tuple[str, dict[str, Tensor]]:
+    def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """cos(π|x - y|/p)."""
         return "cos(π*|(x_i - y_j)/p|)", {"p": self.period_length}
 
@@ -183,7 +184,7 @@ class CosineKernel(TermKernel, theirs.CosineKernel):
 class PolynomialKernel(TermKernel, theirs.PolynomialKernel):
     """`gpytorch.kernels.PolynomialKernel` as a formula."""
 
-    def pair_term(self, width: int) -> tuple[str, dict[str, Tensor]]:
+    def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """(x·y + c)^power, the power in the text."""
         text = f"(x_i·y_j + c)^({float(self.power):.17g})"
         return text, {"c": self.offset.unsqueeze(-1)}
@@ -192,7 +193,7 @@ class PolynomialKernel(TermKernel, theirs.PolynomialKernel):
 class PiecewisePolynomialKernel(TermKernel, theirs.PiecewisePolynomialKernel):
     """`gpytorch.kernels.PiecewisePolynomialKernel` as a formula."""
 
-    def pair_term(self, width: int) -> tuple[str, dict[str, Tensor]]:
+    def pair_term(self, width: int, /) -> tuple[str, dict[str, Tensor]]:
         """max(1 - r, 0)^(j + q) P(r), j = ⌊D/2⌋ + q + 1, r = |x - y|/l.
 
         For q = 2 the paper's coefficient is (j² + 4j + 3)/3; GPyTorch has
@@ -230,7 +231,14 @@ class PiecewisePolynomialKernel(TermKernel, theirs.PiecewisePolynomialKernel):
 class SpectralMixtureKernel(TermKernel, theirs.SpectralMixtureKernel):
     """`gpytorch.kernels.SpectralMixtureKernel` as a formula."""
 
-    def forward(self, x1: Tensor, x2: Tensor, **params: Any) -> Any:
+    def forward(
+        self,
+        x1: Tensor,
+        x2: Tensor,
+        diag: bool = False,
+        last_dim_is_batch: bool = False,
+        **params: Any,
+    ) -> Any:
         """As GPyTorch's; the points have as many dimensions as the kernel."""
         if x1.shape[-1] != self.ard_num_dims:
             raise RuntimeError(
@@ -238,9 +246,9 @@ class SpectralMixtureKernel(TermKernel, theirs.SpectralMixtureKernel):
                 f"{self.ard_num_dims} dimensionality (based on the "
                 f"ard_num_dims argument). Got {x1.shape[-1]}."
             )
-        return super().forward(x1, x2, **params)
+        return super().forward(x1, x2, diag, last_dim_is_batch, **params)
 
-    def pair_term(self, width: int) -> tuple[str, dict[str, Tensor]]:
+    def pair_term(self, width: int, /) -> tuple[str, dict[str, Tensor]]:
         """∏_d Σ_q w_q exp(-2(π s_qd τ_d)²) cos(2π m_qd τ_d), τ = x - y."""
         count = self.num_mixtures
         factors = []
@@ -288,7 +296,7 @@ class SpectralMixtureKernel(TermKernel, theirs.SpectralMixtureKernel):
 class ConstantKernel(TermKernel, theirs.ConstantKernel):
     """`gpytorch.kernels.ConstantKernel` as a formula."""
 
-    def pair_term(self, width: int) -> tuple[str, dict[str, Tensor]]:
+    def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """The constant; x and y are zeros, which say how many points are."""
         return "c + x_i[0]*y_j[0]", {"c": self.constant.unsqueeze(-1)}
 
@@ -301,7 +309,7 @@ class ConstantKernel(TermKernel, theirs.ConstantKernel):
 class IndexKernel(TermKernel, theirs.IndexKernel):
     """`gpytorch.kernels.IndexKernel` as a table, T = B Bᵀ + diag(v)."""
 
-    def pair_term(self, width: int) -> tuple[str, dict[str, Tensor]]:
+    def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """T[a, c] of labels a_i and c_j."""
         table = self._eval_covar_matrix()
         if table.shape[-1] == 1:  # which would be a number, and no table
@@ -334,9 +342,7 @@ class AdditiveKernel(FusingKernel, theirs.AdditiveKernel):
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
     ) -> Any:
         """The sum of the kernels: (…, N, M), or (…, N)."""
-        terms = [
-            kernel(x1, x2, diag=diag, **params) for kernel in self.kernels
-        ]
+        terms = [kernel(x1, x2, diag=diag, **params) for kernel in self.kernels]
         if diag:
             return sum(terms)
         return reduce(_sum, map(_evaluated, terms))
@@ -359,9 +365,9 @@ class ProductKernel(FusingKernel, theirs.ProductKernel):
             return operators[0]
         terms = [as_kernel_operator(operator) for operator in operators]
         if all(term is not None for term in terms):
-            return reduce(lambda first, second: first * second, terms)
+            return reduce(mul, terms)
         if torch.equal(x1, x2):
-            return reduce(lambda first, second: first * second, operators)
+            return reduce(mul, operators)
         # Root decompositions are of square matrices alone.
         return math.prod(operator.to_dense() for operator in operators)
 
@@ -403,12 +409,9 @@ class LCMKernel(FusingKernel, theirs.LCMKernel):
             kernel.task_covar_module.__class__ = IndexKernel
 
 
-_ADDITIVE, _PRODUCT = "kernels", "kernels"
-
-
-def _parts_of(kernel: Any, kind: type, name: str) -> list[theirs.Kernel]:
+def _parts_of(kernel: Any, kind: Any) -> list[Any]:
     """The kernels of a sum or product, or a kernel alone."""
-    return list(getattr(kernel, name)) if isinstance(kernel, kind) else [kernel]
+    return [*kernel.kernels] if isinstance(kernel, kind) else [kernel]
 
 
 def _evaluated(covariance: Any) -> LinearOperator:

@@ -38,7 +38,7 @@ def _as_made(method: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-class LazyKernel(LazyEvaluatedKernelTensor):  # type: ignore[misc]
+class LazyKernel(LazyEvaluatedKernelTensor):
     """The covariance of a kernel at (…, N, D) and (…, M, D) points."""
 
     def matmul(self, other: Any) -> Any:

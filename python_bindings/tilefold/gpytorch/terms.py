@@ -75,7 +75,9 @@ class Term:
         return self._gradients[names]
 
     def _around(self, text: str) -> Formula:
-        return tilefold.compile(_substituted(text, (("operand", self.formula),)))
+        return tilefold.compile(
+            _substituted(text, (("operand", self.formula),))
+        )
 
 
 @lru_cache(maxsize=1024)

@@ -1,0 +1,233 @@
+# tests/python/test_gpytorch_derivatives.py - second derivatives through
+# covariance operators, against PyTorch's of the dense matrix.
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("gpytorch")
+pytest.importorskip("linear_operator")
+
+from linear_operator.operators import (  # noqa: E402
+    ConstantMulLinearOperator,
+    DiagLinearOperator,
+    SumLinearOperator,
+)
+
+import tilefold.gpytorch as ours  # noqa: E402
+from tilefold.gpytorch import KernelOperator  # noqa: E402
+from tilefold.gpytorch.composites import KroneckerProduct  # noqa: E402
+
+F64 = torch.float64
+
+
+def leaf(*shape, seed=0, low=0.5):
+    generator = torch.Generator().manual_seed(seed)
+    values = low + torch.rand(*shape, dtype=F64, generator=generator)
+    return values.requires_grad_(True)
+
+
+def operator(x, y, length, scale):
+    return KernelOperator(
+        x,
+        y,
+        length,
+        scale,
+        text="s*exp(-|(x_i - y_j)/l|²/2)",
+        names=("x", "y", "l", "s"),
+        roles="ijpp",
+    )
+
+
+def matrix(x, y, length, scale):
+    away = (x.unsqueeze(-2) - y.unsqueeze(-3)) / length.unsqueeze(-2)
+    return scale * torch.exp(-away.square().sum(-1) / 2)
+
+
+def second(value, arguments):
+    """The gradient of a mixture of all gradients of a number."""
+    first = torch.autograd.grad(value, arguments, create_graph=True)
+    mixed = sum((g * (g + 0.3)).sum() for g in first)
+    return [
+        part.detach()
+        for part in (*first, *torch.autograd.grad(mixed, arguments))
+    ]
+
+
+def agree(found, expected, tolerance=1e-10):
+    for one, other in zip(found, expected, strict=True):
+        scale = max(other.abs().max().item(), 1e-3)
+        assert (one - other).abs().max().item() <= tolerance * scale
+
+
+B = torch.linspace(-1, 1, 12, dtype=F64).reshape(6, 2)
+NOISE = torch.linspace(0.5, 1, 6, dtype=F64)
+ROWS = torch.tensor([4, 0, 2])
+
+
+def blocks(K):
+    """Rows and columns by numbers, as the pivoted Cholesky asks for them."""
+    batch = K.shape[:-2]
+    lead = [
+        torch.arange(size).reshape(
+            [size if place == k else 1 for k in range(len(batch))] + [1, 1]
+        )
+        for place, size in enumerate(batch)
+    ]
+    return K[(*lead, ROWS[:, None], ROWS[None, :])]
+
+
+def t_product(K):
+    """Kᵀ B, by the method that linear_operator calls in backward."""
+    return K.mT @ B if torch.is_tensor(K) else K._t_matmul(B)
+
+
+# What is made of an operator, or of the matrix it stands for.
+USES = {
+    "matmul": lambda K: K @ B,
+    "vector": lambda K: (K if K.dim() == 2 else K[..., 0, :, :]) @ B[:, 0],
+    "transposed": lambda K: K.mT @ B,
+    "t_matmul": t_product,
+    "sum": lambda K: K.sum(),
+    "sum_of_rows": lambda K: K.sum(-1),
+    "sum_of_columns": lambda K: K.sum(-2),
+    "rows": lambda K: K[..., 1:4, :] @ B,
+    "chosen_rows": lambda K: K[..., ROWS, :] @ B,
+    "elements": lambda K: K[..., ROWS, ROWS.flip(0)],
+    "blocks": blocks,
+    "diagonal": lambda K: K.diagonal(dim1=-1, dim2=-2),
+    "sum_and_product": lambda K: (K * 3.0 + K * K) @ B,
+}
+
+
+ARGUMENTS = {
+    "plain": lambda: (
+        leaf(6, 2),
+        leaf(6, 2, seed=1),
+        leaf(1, 2, seed=2),
+        leaf(1, 1, seed=3),
+    ),
+    "batched parameters": lambda: (
+        leaf(6, 2),
+        leaf(6, 2, seed=1),
+        leaf(3, 1, 2, seed=2),
+        leaf(3, 1, 1, seed=3),
+    ),
+    "batched points": lambda: (
+        leaf(2, 1, 6, 2),
+        leaf(3, 6, 2, seed=1),
+        leaf(1, 2, seed=2),
+        leaf(3, 1, 1, seed=3),
+    ),
+    "one component": lambda: (
+        leaf(6, 1),
+        leaf(6, 1, seed=1),
+        leaf(1, 1, seed=2),
+        leaf(1, 1, seed=3),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ARGUMENTS)
+@pytest.mark.parametrize("use", USES)
+def test_second_derivatives(use, kind):
+    arguments = ARGUMENTS[kind]()
+    made = USES[use]
+    found = second(made(operator(*arguments)).sin().sum(), arguments)
+    expected = second(made(matrix(*arguments)).sin().sum(), arguments)
+    agree(found, expected)
+
+
+COMPOSITES = {
+    "added diagonal": (
+        lambda K: K + DiagLinearOperator(NOISE),
+        lambda K: K + torch.diag(NOISE),
+    ),
+    "sum": (
+        lambda K: SumLinearOperator(K, K.mT),
+        lambda K: K + K.mT,
+    ),
+    "constant": (
+        lambda K: ConstantMulLinearOperator(K, torch.tensor(1.5, dtype=F64)),
+        lambda K: 1.5 * K,
+    ),
+    "kronecker": (
+        lambda K: KroneckerProduct(K[..., :3, :3], K[..., :2, :2]),
+        lambda K: torch.kron(K[:3, :3], K[:2, :2]),
+    ),
+}
+
+
+@pytest.mark.parametrize("composite", COMPOSITES)
+def test_second_derivatives_of_composites(composite):
+    ours_of, dense_of = COMPOSITES[composite]
+    arguments = ARGUMENTS["plain"]()
+    found = second((ours_of(operator(*arguments)) @ B).sin().sum(), arguments)
+    expected = second((dense_of(matrix(*arguments)) @ B).sin().sum(), arguments)
+    agree(found, expected)
+
+
+def test_second_derivatives_of_a_sum_of_batches():
+    arguments = ARGUMENTS["batched parameters"]()
+    found = second((operator(*arguments).sum(-3) @ B).sin().sum(), arguments)
+    expected = second((matrix(*arguments).sum(-3) @ B).sin().sum(), arguments)
+    agree(found, expected)
+
+
+def test_third_derivatives_of_a_product():
+    def third(value, arguments):
+        first = torch.autograd.grad(value, arguments, create_graph=True)
+        mixed = sum((g * g).sum() for g in first)
+        twice = torch.autograd.grad(mixed, arguments, create_graph=True)
+        return second(sum((g * g).sum() for g in twice), arguments)
+
+    arguments = ARGUMENTS["plain"]()
+    found = third((operator(*arguments) @ B).sin().sum(), arguments)
+    expected = third((matrix(*arguments) @ B).sin().sum(), arguments)
+    agree(found, expected, 1e-9)
+
+
+def test_second_derivatives_of_dense():
+    """Of what is below 64 rows and columns, as a table of cotangents."""
+    arguments = ARGUMENTS["plain"]()
+    found = second(operator(*arguments).to_dense().sin().sum(), arguments)
+    expected = second(matrix(*arguments).sin().sum(), arguments)
+    agree(found, expected)
+
+
+def test_second_derivatives_through_a_solve():
+    x, _, length, scale = ARGUMENTS["plain"]()
+    noise = leaf(1, seed=5)
+    arguments = (x, length, scale, noise)
+
+    def value(K):
+        return (B * torch.linalg.solve(K, B)).sum()
+
+    K = operator(x, x, length, scale).add_diagonal(noise)
+    D = matrix(x, x, length, scale) + noise * torch.eye(6, dtype=F64)
+    agree(second(value(K), arguments), second(value(D), arguments), 1e-8)
+
+
+def test_hessian_of_the_likelihood_by_cholesky():
+    import gpytorch
+
+    x = leaf(6, 2).detach()
+    kernel = ours.ScaleKernel(ours.RBFKernel(ard_num_dims=2)).double()
+    noise = torch.tensor([0.1], dtype=F64, requires_grad=True)
+    parameters = (*kernel.parameters(), noise)
+
+    def likelihood(K):
+        normal = gpytorch.distributions.MultivariateNormal(
+            torch.zeros(6, dtype=F64), K
+        )
+        return normal.log_prob(B[:, 0])
+
+    found = second(likelihood(kernel(x).add_diagonal(noise)), parameters)
+    theirs = gpytorch.kernels.ScaleKernel(
+        gpytorch.kernels.RBFKernel(ard_num_dims=2)
+    ).double()
+    other_noise = noise.detach().clone().requires_grad_(True)
+    expected = second(
+        likelihood(theirs(x).add_diagonal(other_noise)),
+        (*theirs.parameters(), other_noise),
+    )
+    agree(found, expected, 1e-8)

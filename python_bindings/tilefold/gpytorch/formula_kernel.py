@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gpytorch.kernels as theirs
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 __all__ = ["FormulaKernel", "Parameter"]
+
+
+# The numbers of points and components, as formulas spell them.
+_SIZES = re.compile(r"\b[NMD]\b")
 
 
 class Parameter(NamedTuple):
@@ -129,11 +134,13 @@ class FormulaKernel(TermKernel, theirs.Kernel):
     def _part(self, x1: Tensor, x2: Tensor, apart: bool) -> Part:
         part = super()._part(x1, x2, apart)
         part = part._replace(names=(*self._points, *self._names))
+        if not _SIZES.search(self.formula):
+            return part
         # N, M and D are those of the whole matrix, whatever part is taken.
-        sized = term(self.formula).formula._with_sizes(
-            dict(zip(part.names, part.tensors, strict=True)), {}
-        )
-        return part._replace(text=sized) if sized else part
+        arguments = dict(zip(part.names, part.tensors, strict=True))
+        with torch.no_grad():
+            text = term(self.formula).formula._with_sizes(arguments, {})
+        return part._replace(text=text) if text else part
 
     def _learn(self, name: str, parameter: Parameter) -> None:
         """Registers a parameter, its constraint and its prior."""

@@ -14,6 +14,7 @@ import torch
 from gpytorch.beta_features import checkpoint_kernel
 from gpytorch.lazy import LazyEvaluatedKernelTensor
 from linear_operator.operators import DiagLinearOperator
+from linear_operator.utils.memoize import cached
 
 from tilefold.gpytorch.composites import AddedDiagonal
 from tilefold.gpytorch.operator import KernelOperator
@@ -52,6 +53,12 @@ class LazyKernel(LazyEvaluatedKernelTensor):
         if checkpoint_kernel.value():
             return super().sum(dim)
         return self.evaluate_kernel().sum(dim)
+
+    @cached(name="to_dense")
+    @_as_made
+    def to_dense(self) -> Tensor:
+        """The (…, N, M) matrix as a tensor."""
+        return self.evaluate_kernel().to_dense()
 
     @_as_made
     def _mul_constant(self, other: Any) -> LinearOperator:

@@ -82,8 +82,11 @@ def close(found, expected, tolerance):
 
 
 def same_step(one, other, tolerance):
+    """Losses and gradients; of all parameters the largest sets the scale."""
+    scale = max(gradient.abs().max().item() for gradient in other[1])
     for a, b in zip(one[1], other[1], strict=True):
-        close(a, b, tolerance)
+        assert a.shape == b.shape
+        assert (a - b).abs().max().item() <= tolerance * scale
     close(one[0], other[0], tolerance)
 
 

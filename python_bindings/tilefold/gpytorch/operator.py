@@ -28,17 +28,18 @@ from linear_operator.utils.generic import _to_helper
 from linear_operator.utils.getitem import _is_noop_index
 from linear_operator.utils.memoize import cached
 
-import tilefold
 from tilefold.gpytorch.composites import AddedDiagonal, SummedBatch
 from tilefold.gpytorch.terms import (
     Part,
     batch_of,
     joined,
+    joint_shape,
     lifted,
     low_rank,
     scaled,
     term,
 )
+from tilefold.pair_term import PairTerm
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -134,7 +135,8 @@ class KernelOperator(LinearOperator):
         """K @ other: (…, N, C) for a tensor (…, M, C), recorded."""
         if not torch.is_tensor(other):
             return super().matmul(other)
-        _matmul_broadcast_shape(self.shape, other.shape)
+        if other.shape[-2:][0] != self.shape[-1]:
+            _matmul_broadcast_shape(self.shape, other.shape)  # which raises
         return self._matmul(other)
 
     def _matmul(self, rhs: Tensor) -> Tensor:
@@ -153,7 +155,7 @@ class KernelOperator(LinearOperator):
         weights = term(self.text).weights
         (arguments[weights],) = lifted((rhs,), self._rank(rhs.dim()))
         result = formula(arguments)
-        batch = torch.broadcast_shapes(self.batch_shape, rhs.shape[:-2])
+        batch = joint_shape([self.batch_shape, rhs.shape[:-2]])
         result = self._shaped(result, (*batch, rows, rhs.shape[-1]))
         return result.squeeze(-1) if vector else result
 
@@ -170,8 +172,8 @@ class KernelOperator(LinearOperator):
         if left_vecs.dim() == 1:
             left_vecs, right_vecs = left_vecs[:, None], right_vecs[:, None]
         # Sums over batches are right only where both have all of them.
-        batch = torch.broadcast_shapes(
-            self.batch_shape, left_vecs.shape[:-2], right_vecs.shape[:-2]
+        batch = joint_shape(
+            [self.batch_shape, left_vecs.shape[:-2], right_vecs.shape[:-2]]
         )
         made = term(self.text)
         arguments = self._arguments(len(batch) + 2)
@@ -204,9 +206,8 @@ class KernelOperator(LinearOperator):
         return self._shaped(self._dense(), self.shape)
 
     def _dense(self) -> Tensor:
-        formula = term(self.text).formula
-        dense: Tensor = tilefold.kernel(formula, self._arguments()).dense()
-        return dense
+        pair = PairTerm(term(self.text).formula, self._arguments(), {})
+        return pair.elements("dense")
 
     def _getitem(
         self, row_index: Any, col_index: Any, *batch_indices: Any
@@ -324,6 +325,15 @@ class KernelOperator(LinearOperator):
         )
 
     # ---- algebra ------------------------------------------------------------
+
+    def mul(self, other: Any) -> Any:
+        """K times a number, numbers (…, 1, 1), or another matrix."""
+        if torch.is_tensor(other):
+            if other.numel() == 1:
+                return self._mul_constant(other.reshape(()))
+            if other.shape[-2:] == (1, 1):
+                return KernelOperator.of(scaled(self.part, other))
+        return super().mul(other)
 
     def _mul_constant(self, other: Any) -> KernelOperator:
         factor = other[..., None, None]

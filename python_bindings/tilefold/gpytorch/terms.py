@@ -21,7 +21,17 @@ if TYPE_CHECKING:
 
     from tilefold import Formula
 
-__all__ = ["Part", "Term", "joined", "lifted", "low_rank", "scaled", "term"]
+__all__ = [
+    "Part",
+    "Term",
+    "batch_of",
+    "joined",
+    "joint_shape",
+    "lifted",
+    "low_rank",
+    "scaled",
+    "term",
+]
 
 
 class Part(NamedTuple):
@@ -178,4 +188,12 @@ def _substituted(text: str, parts: Iterable[tuple[str, Formula]]) -> str:
 
 def batch_of(tensors: Iterable[Tensor]) -> torch.Size:
     """The batch dimensions of tensors of two dimensions and more."""
-    return torch.broadcast_shapes(*(tensor.shape[:-2] for tensor in tensors))
+    return joint_shape([tensor.shape[:-2] for tensor in tensors])
+
+
+def joint_shape(shapes: Sequence[torch.Size]) -> torch.Size:
+    """The shape that shapes broadcast to; of equal ones, without delay."""
+    first = shapes[0]
+    if all(shape == first for shape in shapes):
+        return first
+    return torch.broadcast_shapes(*shapes)

@@ -22,9 +22,11 @@ from linear_operator import to_linear_operator
 from tilefold.gpytorch.composites import KroneckerProduct
 from tilefold.gpytorch.lazy import LazyKernel
 from tilefold.gpytorch.operator import KernelOperator, as_kernel_operator
-from tilefold.gpytorch.terms import Part
+from tilefold.gpytorch.terms import Part, joint_shape
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from linear_operator import LinearOperator
     from torch import Tensor
 
@@ -63,8 +65,20 @@ class FusingKernel:
     @property
     def is_pair_term(self) -> bool:
         """Whether its matrix is one formula, for all that is inside it."""
-        inner = self.sub_kernels()  # type: ignore[attr-defined]
-        return all(isinstance(kernel, FusingKernel) for kernel in inner)
+        return all(
+            getattr(kernel, "is_pair_term", False)
+            for kernel in _kernels_in(self)
+        )
+
+    @property
+    def batch_shape(self) -> torch.Size:
+        """As GPyTorch has it, which looks through all modules each time."""
+        inner = [kernel.batch_shape for kernel in _kernels_in(self)]
+        return joint_shape([self._batch_shape, *inner])
+
+    @batch_shape.setter
+    def batch_shape(self, shape: torch.Size) -> None:
+        self._batch_shape = shape
 
     def __add__(self, other: theirs.Kernel) -> AdditiveKernel:
         return AdditiveKernel(
@@ -407,6 +421,15 @@ class LCMKernel(FusingKernel, theirs.LCMKernel):
         for kernel in self.covar_module_list:
             kernel.__class__ = MultitaskKernel
             kernel.task_covar_module.__class__ = IndexKernel
+
+
+def _kernels_in(module: Any) -> Iterator[Any]:
+    """The kernels that a module holds, not those that they hold."""
+    for inner in module._modules.values():
+        if isinstance(inner, theirs.Kernel):
+            yield inner
+        elif inner is not None and inner._modules:
+            yield from _kernels_in(inner)
 
 
 def _parts_of(kernel: Any, kind: Any) -> list[Any]:

@@ -12,12 +12,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
+from linear_operator import settings, utils
 from linear_operator.operators import (
     AddedDiagLinearOperator,
     KroneckerProductLinearOperator,
     SumBatchLinearOperator,
 )
 from linear_operator.utils.broadcasting import _matmul_broadcast_shape
+
+from tilefold.gpytorch.terms import joint_shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +98,23 @@ class AddedDiagonal(AddedDiagLinearOperator):
         self, rhs: Tensor, preconditioner: Any = None, num_tridiag: int = 0
     ) -> Any:
         with _one_thread():
-            return super()._solve(rhs, preconditioner, num_tridiag)
+            return utils.linear_cg(
+                self._product_of_any,
+                rhs,
+                n_tridiag=num_tridiag,
+                max_iter=settings.max_cg_iterations.value(),
+                max_tridiag_iter=(
+                    settings.max_lanczos_quadrature_iterations.value()
+                ),
+                preconditioner=preconditioner,
+            )
+
+    def _product_of_any(self, vectors: Tensor) -> Tensor:
+        """The product; of zeros, which solvers begin with, without work."""
+        if vectors.any():
+            return self._matmul(vectors)
+        batch = joint_shape([self.batch_shape, vectors.shape[:-2]])
+        return vectors.new_zeros(*batch, *vectors.shape[-2:])
 
 
 @contextmanager

@@ -186,9 +186,22 @@ def test_third_derivatives_of_a_product():
     agree(found, expected, 1e-9)
 
 
-def test_second_derivatives_of_dense():
-    """Of what is below 64 rows and columns, as a table of cotangents."""
-    arguments = ARGUMENTS["plain"]()
+@pytest.mark.parametrize(
+    "count",
+    [
+        6,
+        pytest.param(
+            70,
+            marks=pytest.mark.xfail(
+                reason="a table of cotangents has 4096 elements at most",
+                strict=False,
+            ),
+        ),
+    ],
+)
+def test_second_derivatives_of_dense(count):
+    _, _, length, scale = ARGUMENTS["plain"]()
+    arguments = (leaf(count, 2), leaf(count, 2, seed=1), length, scale)
     found = second(operator(*arguments).to_dense().sin().sum(), arguments)
     expected = second(matrix(*arguments).sin().sum(), arguments)
     agree(found, expected)
@@ -205,6 +218,29 @@ def test_second_derivatives_through_a_solve():
     K = operator(x, x, length, scale).add_diagonal(noise)
     D = matrix(x, x, length, scale) + noise * torch.eye(6, dtype=F64)
     agree(second(value(K), arguments), second(value(D), arguments), 1e-8)
+
+
+def test_second_derivatives_of_coregionalised_tasks():
+    kernel = ours.LCMKernel(
+        [ours.RBFKernel(), ours.MaternKernel(nu=1.5)], num_tasks=2, rank=1
+    ).double()
+    parameters = [*kernel.parameters()]
+    x = leaf(3, 2).detach()
+
+    def tasks_apart():
+        return sum(
+            torch.kron(
+                part.data_covar_module(x).to_dense(),
+                part.task_covar_module._eval_covar_matrix(),
+            )
+            for part in kernel.covar_module_list
+        )
+
+    noise = NOISE[:1].clone().requires_grad_(True)
+    arguments = (*parameters, noise)
+    found = second((kernel(x).add_diagonal(noise) @ B).sin().sum(), arguments)
+    dense = tasks_apart() + noise * torch.eye(6, dtype=F64)
+    agree(found, second((dense @ B).sin().sum(), arguments))
 
 
 def test_hessian_of_the_likelihood_by_cholesky():

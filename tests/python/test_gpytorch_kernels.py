@@ -12,6 +12,7 @@ gpytorch = pytest.importorskip("gpytorch")
 
 import gpytorch.kernels as theirs  # noqa: E402
 from linear_operator.operators import (  # noqa: E402
+    DiagLinearOperator,
     LinearOperator,
     RootLinearOperator,
 )
@@ -200,6 +201,10 @@ def test_products_of_lazy_covariances_are_one_formula():
     table = tasks.covar_matrix.to_dense()[a[:, 0]][:, c[:, 0]]
     close(fused.to_dense(), data(x, y).to_dense() * table)
     assert isinstance(data(x, y) + tasks(a, c), KernelOperator)
+    diagonal = DiagLinearOperator(torch.linspace(1, 2, 6, dtype=F64))
+    times = data(x).evaluate_kernel() * diagonal
+    assert isinstance(times, DiagLinearOperator)
+    close(times.to_dense(), data(x).to_dense() * diagonal.to_dense())
     assert isinstance(data(x, y) * 2.0, KernelOperator)
 
 

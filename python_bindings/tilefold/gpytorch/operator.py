@@ -344,6 +344,8 @@ class KernelOperator(LinearOperator):
             if other.shape[-2:] == (1, 1):  # a number for each batch
                 return KernelOperator.of(scaled(self.part, other.to_dense()))
             return super()._mul_matrix(other)
+        if isinstance(other, DiagLinearOperator):
+            return DiagLinearOperator(self._diagonal() * other._diagonal())
         second = as_kernel_operator(other.evaluate_kernel())
         if second is None or second.matrix_shape != self.matrix_shape:
             return super()._mul_matrix(other)

@@ -74,6 +74,23 @@ def test_parameters_are_set_by_name():
     assert 0 < kernel.c.item() < 3
 
 
+def test_greek_letters_are_spelled_out():
+    kernel = FormulaKernel("exp(-|x_i - y_j|²/2σ²)", parameters={"σ": 0.5})
+    assert list(dict(kernel.named_parameters())) == ["raw_sigma"]
+    assert abs(kernel.sigma.item() - 0.5) < 1e-6
+
+
+def test_a_matrix_is_a_parameter():
+    A = points(2, 3)
+    kernel = FormulaKernel(
+        "exp(-|A @ (x_i - y_j)|²)", parameters={"A": A}
+    ).double()
+    x = points(5, 3, seed=1)
+    away = (x[:, None] - x) @ A.mT
+    expected = torch.exp(-away.square().sum(-1))
+    assert (kernel(x).to_dense() - expected).abs().max() < 1e-6
+
+
 def test_priors_of_parameters():
     prior = gpytorch.priors.GammaPrior(2.0, 3.0)
     kernel = FormulaKernel(GAUSS, parameters={"s": Parameter(prior=prior)})

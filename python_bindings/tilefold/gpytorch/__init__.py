@@ -8,7 +8,14 @@
 
 They are subclasses of GPyTorch's, with the same parameters and state dicts.
 Their matrices are never stored: scale, sum, product and active dimensions are
-one formula. `FormulaKernel` makes a kernel of any formula.
+one formula, and so is its gradient. What is made of up to
+`gpytorch.settings.max_cholesky_size` points is a dense matrix, as in GPyTorch.
+`FormulaKernel` makes a kernel of any formula; kernels of GPyTorch that are not
+here, and its models and strategies, take these for its own.
+
+Derivatives are right to any order through products, rows, diagonals, dense
+matrices and Cholesky factors of them. `inv_quad_logdet` by conjugate gradients
+has first ones: linear_operator counts its saved solutions as constants.
 """
 
 from __future__ import annotations

@@ -48,11 +48,13 @@ class FormulaKernel(TermKernel, theirs.Kernel):
 
     `formula` is a pair term of the points x_i and y_j, or the name of a
     formula of the catalogue; `x` and `y` are other names of the points. Each
-    name on no axis is a parameter `raw_<name>` of shape (*batch_shape, R, C),
-    constrained to be positive unless its `Parameter` says otherwise, and read
-    and set as `<name>`: by its value here, else by what it is given in
-    `parameters`, a number or a tensor for its first value. With
-    `ard_num_dims` the name l is the lengthscale of GPyTorch's kernels.
+    name on no axis is a parameter, read and set as an attribute (a Greek
+    letter by its name: σ is `sigma`), and learned as `raw_<name>`, of shape
+    (*batch_shape, R, C). It is positive and (1, 1), unless `parameters` has
+    a `Parameter` for it, or its first value, a number or a tensor. The name l
+    with `ard_num_dims` is the lengthscale of GPyTorch's kernels.
+
+    N, M and D in the formula are the sizes of the whole matrix.
 
     Raises `ArgumentError` for a formula with a reduction, for one that has
     arrays beside the points, or lacks them, and for parameters that it does
@@ -72,8 +74,9 @@ class FormulaKernel(TermKernel, theirs.Kernel):
         **kernel_arguments: Any,
     ) -> None:
         names = _parameters_of(formula, x, y)
+        spelled = tilefold.compile(formula)._axes_of  # σ is called sigma
         given = {
-            name: _as_parameter(value)
+            spelled(name)[0]: _as_parameter(value)
             for name, value in (parameters or {}).items()
         }
         own_lengthscale = (

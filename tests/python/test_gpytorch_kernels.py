@@ -319,6 +319,40 @@ def test_conversion_leaves_other_classes():
     ]
 
 
+@pytest.mark.parametrize(
+    "name", ["RBFKernel", "MaternKernel", "PeriodicKernel"]
+)
+def test_kernels_of_keops_are_converted(name):
+    kernel = getattr(theirs.keops, name)()
+    state = kernel.state_dict()
+    ours.convert(kernel)
+    assert type(kernel) is getattr(ours, name)
+    reference = getattr(theirs, name)()
+    reference.load_state_dict(state, strict=True)
+    x = torch.rand(6, 2)
+    close(kernel(x).to_dense(), reference(x).to_dense(), 1e-5)
+
+
+def test_kernels_are_installed_and_taken_out_again():
+    names = ("RBFKernel", "ProductKernel")
+    before = {name: getattr(theirs, name) for name in names}
+    kept = dict(vars(theirs)), dict(vars(theirs.keops))
+    try:
+        ours.install()
+        for name in names:
+            assert getattr(theirs, name) is getattr(ours, name)
+        assert theirs.keops.RBFKernel is ours.RBFKernel
+        assert type(theirs.RBFKernel() * theirs.RBFKernel()) is (
+            ours.ProductKernel
+        )
+        ours.install()  # again: they call their bases by reference
+        theirs.MultitaskKernel(theirs.RBFKernel(), num_tasks=2)
+    finally:
+        vars(theirs).update(kept[0])
+        vars(theirs.keops).update(kept[1])
+    assert all(getattr(theirs, name) is before[name] for name in names)
+
+
 def test_priors_and_constraints_are_kept():
     prior = gpytorch.priors.GammaPrior(2.0, 3.0)
     kernel = ours.ScaleKernel(

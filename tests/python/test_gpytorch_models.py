@@ -317,6 +317,8 @@ CONTEXTS = {
     "probes": lambda: settings.num_trace_samples(3),
     "quadrature": lambda: settings.max_lanczos_quadrature_iterations(7),
     "tolerance": lambda: settings.preconditioner_tolerance(1e-2),
+    "deterministic probes": settings.deterministic_probes,
+    "log": settings.verbose_linalg,
     "checkpoints": lambda: gpytorch.beta_features.checkpoint_kernel(20),
     "no lazy kernels": lambda: settings.lazily_evaluate_kernels(False),
     "use_keops": lambda: settings.use_keops(False),

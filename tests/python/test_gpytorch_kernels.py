@@ -353,6 +353,14 @@ def test_kernels_are_installed_and_taken_out_again():
     assert all(getattr(theirs, name) is before[name] for name in names)
 
 
+def test_a_missing_or_old_library_is_named_with_its_cure():
+    cure = r"pip install 'tilefold\[gpytorch\]'"
+    with pytest.raises(ImportError, match=f"no_such_library.*{cure}"):
+        ours._require("no_such_library", (1, 0))
+    with pytest.raises(ImportError, match=f"gpytorch 99.1 or later.*{cure}"):
+        ours._require("gpytorch", (99, 1))
+
+
 def test_priors_and_constraints_are_kept():
     prior = gpytorch.priors.GammaPrior(2.0, 3.0)
     kernel = ours.ScaleKernel(

@@ -8,7 +8,7 @@ tensors: second derivatives are wrong in silence.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -90,14 +90,15 @@ class AddedDiagonal(AddedDiagLinearOperator):
     """A matrix and a diagonal, whose systems are solved without waiting.
 
     Between two products of a conjugate gradient, PyTorch's threads would
-    spin for work and keep the cores from the next product: its small
-    operations run on one thread meanwhile.
+    spin for work and keep the cores from the next product of a formula: its
+    small operations run on one thread meanwhile.
     """
 
     def _solve(
         self, rhs: Tensor, preconditioner: Any = None, num_tridiag: int = 0
     ) -> Any:
-        with _one_thread():
+        by_formula = getattr(self._linear_op, "is_formula", False)
+        with _one_thread() if by_formula else nullcontext():
             return utils.linear_cg(
                 self._product_of_any,
                 rhs,

@@ -57,6 +57,8 @@ class KernelOperator(LinearOperator):
     text. Batch dimensions broadcast.
     """
 
+    is_formula = True
+
     def __init__(
         self, *tensors: Tensor, text: str, names: tuple[str, ...], roles: str
     ) -> None:

@@ -203,7 +203,7 @@ void Arguments::add_quantized(std::string_view name, PyObject* value,
         Pin& pin = next_pin();
         nb::object array = nb::handle(value).attr(attribute);
         argument.view = view_of(name, array.ptr(), pin, wanted_);
-        requires_gradient_ |= pin.requires_gradient;
+        is_recorded_ |= pin.is_recorded;
         argument.declared = std::exchange(declared, std::nullopt);
         meet(argument.view, array_kind(Py_TYPE(array.ptr())));
         pin.take_object(std::move(array));
@@ -259,7 +259,7 @@ void Arguments::add(std::string_view name, PyObject* value) {
         return add_complex_number(name, value);
     Pin& pin = next_pin();
     argument.view = view_of(name, value, pin, wanted_);
-    requires_gradient_ |= pin.requires_gradient;
+    is_recorded_ |= pin.is_recorded;
     join(name, *kind);
     meet(argument.view, *kind);
     if (pin.is_complex)

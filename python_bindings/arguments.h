@@ -38,10 +38,11 @@ public:
 
     /// Takes the stream of Options(stream=…), for what is added later.
     void use_stream(nb::handle stream) { wanted_.stream = stream; }
-    /// Arrays that require gradients, which are refused else.
-    void allow_gradients() { wanted_.allows_gradient = true; }
+    /// Arrays of which their library records what is computed, which are
+    /// refused else.
+    void allow_recorded() { wanted_.allows_recorded = true; }
     /// Whether one of those is among them: it has lent no memory.
-    bool requires_gradient() const { return requires_gradient_; }
+    bool is_recorded() const { return is_recorded_; }
     const ArrayRequest& wanted() const { return wanted_; }
     /// The stream on which work on the arrays added so far is queued; arrays of
     /// the host have none.
@@ -49,6 +50,11 @@ public:
 
     /// `name` and `value` live as long as the Arguments.
     void add(std::string_view name, PyObject* value);
+    /// Says of those added so far that `rank` leading dimensions are a batch's.
+    void say_batch(std::size_t rank) {
+        for (NamedView& view : views_)
+            view.batch = rank;
+    }
     std::span<const NamedView> views() const {
         return {views_.data(), views_.size()};
     }
@@ -89,7 +95,7 @@ private:
     boost::container::small_vector<Pin*, 1> more_pins_;
     const ArrayKind* kind_ = nullptr;
     ArrayRequest wanted_;
-    bool requires_gradient_ = false;
+    bool is_recorded_ = false;
     Location device_; ///< of the first array on one; the host: there is none
     const ArrayKind* device_kind_ = nullptr; ///< of that array
 };

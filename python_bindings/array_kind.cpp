@@ -37,6 +37,24 @@ std::string library_of(nb::handle type) {
     return text.substr(0, text.find('.'));
 }
 
+/// The class of torch's tensors that a type is or derives from; none otherwise.
+nb::object base_of_torch(nb::handle type) {
+    for (nb::handle base : nb::tuple(type.attr("__mro__")))
+        if (text_of(base.attr("__name__")) == "Tensor" &&
+            library_of(base) == "torch")
+            return nb::borrow(base);
+    return {};
+}
+
+/// Whether an attribute of a class is not that of its base.
+bool overrides(nb::handle type, nb::handle base, const char* name) {
+    const auto function = [name](nb::handle of) {
+        nb::object found = nb::getattr(of, name, nb::none());
+        return nb::getattr(found, "__func__", found);
+    };
+    return !function(type).is(function(base));
+}
+
 /// Sparse matrices of SciPy, PyData and CuPy, by their common attributes.
 bool looks_sparse(nb::handle type) {
     return nb::hasattr(type, "nnz") &&
@@ -49,10 +67,7 @@ bool is_tracer(nb::handle type) {
     struct Row {
         const char *library, *name;
     };
-    constexpr Row rows[] = {{"jax", "Tracer"},
-                            {"torch", "FakeTensor"},
-                            {"torch", "FunctionalTensor"},
-                            {"torch", "Proxy"}};
+    constexpr Row rows[] = {{"jax", "Tracer"}, {"torch", "Proxy"}};
     for (nb::handle base : nb::tuple(type.attr("__mro__"))) {
         const std::string library = library_of(base),
                           name = text_of(base.attr("__name__"));
@@ -75,14 +90,27 @@ PyObject* find_in_torch(const char* module, const char* name) {
 }
 
 /// What torch must be asked and told of a tensor.
-void find_torch(ArrayKind& kind) {
-    if (kind.library != "torch")
+void find_torch(nb::handle type, ArrayKind& kind) {
+    const nb::object base = base_of_torch(type);
+    if (!base.is_valid())
         return;
+    kind.library = "torch";
+    // A Parameter has no function of its own, but one that does nothing.
+    kind.is_subclass =
+        overrides(type, base, "__torch_dispatch__") ||
+        (overrides(type, base, "__torch_function__") &&
+         text_of(type.attr("__module__")) != "torch.nn.parameter");
     // torch.func's, functionalize's included: such a tensor has no memory, and
     // its type is torch.Tensor.
     kind.is_tracer =
         find_in_torch("torch._C._functorch", "is_functorch_wrapped_tensor");
+    kind.is_batched =
+        find_in_torch("torch._C._functorch", "is_legacy_batchedtensor");
     kind.tracing_state = find_in_torch("torch._C", "_get_tracing_state");
+    kind.dispatch_modes =
+        find_in_torch("torch._C", "_len_torch_dispatch_stack");
+    kind.is_grad_enabled = find_in_torch("torch._C", "is_grad_enabled");
+    kind.is_forward_enabled = find_in_torch("torch._C", "_is_fwd_grad_enabled");
     kind.forward_mode = find_in_torch("torch.autograd", "forward_ad");
     kind.increment_version =
         find_in_torch("torch.autograd.graph", "increment_version");
@@ -176,8 +204,8 @@ ArrayKind describe(PyTypeObject* pointer) {
                PyType_GetSlot(pointer, Py_bf_getbuffer)) {
         kind.access = Access::Buffer;
     }
+    find_torch(type, kind);
     find_current_stream(kind);
-    find_torch(kind);
     return kind;
 }
 

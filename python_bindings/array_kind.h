@@ -40,14 +40,23 @@ struct ArrayKind {
     /// The function that gives the stream on which the library works on a
     /// device of a number; null where it has none.
     PyObject* current_stream = nullptr;
+    /// A class of torch's tensors that sees what is computed of them.
+    bool is_subclass = false;
     /// Tells of a value whether it is a tracer, where the type does not:
     /// torch's function for its own; else null.
     PyObject* is_tracer = nullptr;
-    /// These three are set for torch's tensors: the function that gives what a
-    /// trace records, the module that differentiates forwards, and the function
-    /// that adds one to a tensor's version.
+    /// Tells of a value whether it is one of autograd's own vmap.
+    PyObject* is_batched = nullptr;
+    /// These are set for torch's tensors: the function that gives what a trace
+    /// records, the one that counts the modes that see each operation, the
+    /// module that differentiates forwards, the functions that tell whether it
+    /// does now and whether gradients are recorded, and the one that adds one
+    /// to a tensor's version.
     PyObject* tracing_state = nullptr;
+    PyObject* dispatch_modes = nullptr;
     PyObject* forward_mode = nullptr;
+    PyObject* is_forward_enabled = nullptr;
+    PyObject* is_grad_enabled = nullptr;
     PyObject* increment_version = nullptr;
 };
 

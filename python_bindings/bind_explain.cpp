@@ -38,7 +38,7 @@ nb::str explain(const FormulaHandle& handle, nb::args positional,
                 nb::kwargs keywords) {
     const std::string gpu = take_gpu(keywords);
     Call call;
-    call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
+    call.read(mapping_in(positional.ptr(), &handle.formula), keywords.ptr());
     const Formula formula = formula_for(handle, call);
     std::string text;
     {
@@ -56,7 +56,7 @@ nb::str explain(const FormulaHandle& handle, nb::args positional,
 nb::list plans(const FormulaHandle& handle, nb::args positional,
                nb::kwargs keywords) {
     Call call;
-    call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
+    call.read(mapping_in(positional.ptr(), &handle.formula), keywords.ptr());
     const Formula formula = formula_for(handle, call);
     std::vector<std::string> all;
     {
@@ -86,7 +86,7 @@ double check(const FormulaHandle& handle, nb::args positional,
              nb::kwargs keywords) {
     std::int64_t rows = take_rows(keywords);
     Call call;
-    call.read(mapping_in(positional.ptr(), 0, &handle.formula), keywords.ptr());
+    call.read(mapping_in(positional.ptr(), &handle.formula), keywords.ptr());
     const Bound bound =
         bound_of(formula_for(handle, call), call, options_of(call));
     if (!bound.location().is_host())

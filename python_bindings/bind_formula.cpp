@@ -9,6 +9,7 @@
 #include "runtime/session/inspect.h"
 #include "runtime/session/kernel_algebra.h"
 #include "runtime/session/kernel_shape.h"
+#include "runtime/session/result_types.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -16,6 +17,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -47,45 +49,23 @@ nb::object recorded_call(nb::handle formula, nb::handle positional,
     return result;
 }
 
-/// `formula(*positional[from:], **keywords)`; `object` makes the formula as
-/// Python knows it, where PyTorch wants it.
-template <class Object>
-nb::object call_or_record(const FormulaHandle& formula, Object object,
-                          PyObject* positional, Py_ssize_t from,
-                          PyObject* keywords) {
-    Call call;
-    if (!call.read_unless_recorded(
-            mapping_in(positional, from, &formula.formula), keywords)) {
-        nb::object rest = nb::steal(
-            PyTuple_GetSlice(positional, from, PyTuple_Size(positional)));
-        return recorded_call(object(), rest, keywords);
-    }
-    return run_call(formula, call, options_of(call));
-}
-
+/// `formula(*positional, **keywords)`.
 PyObject* call_formula(PyObject* self, PyObject* positional,
                        PyObject* keywords) {
     return slot([&] {
-        return call_or_record(
-            instance<FormulaHandle>(self), [&] { return nb::borrow(self); },
-            positional, 0, keywords);
+        const FormulaHandle& formula = instance<FormulaHandle>(self);
+        Call call;
+        if (!call.read_unless_recorded(mapping_in(positional, &formula.formula),
+                                       keywords))
+            return recorded_call(self, positional, keywords);
+        return run_call(formula, call, options_of(call));
     });
 }
 
 nb::object bind(const FormulaHandle& handle, nb::args positional,
                 nb::kwargs keywords) {
-    return bind_call(handle, mapping_in(positional.ptr(), 0, &handle.formula),
+    return bind_call(handle, mapping_in(positional.ptr(), &handle.formula),
                      keywords.ptr());
-}
-
-/// tilefold.reduce(text, mapping?, **keywords)
-nb::object reduce(nb::args positional, nb::kwargs keywords) {
-    if (positional.size() == 0)
-        fail(Code::FormulaNotText, {"nothing"});
-    FormulaHandle handle = compile(positional[0], nullptr);
-    return call_or_record(
-        handle, [&] { return nb::cast(handle); }, positional.ptr(), 1,
-        keywords.ptr());
 }
 
 /// Rows of a kernel's axis as Python hands them over: int64, contiguous.
@@ -158,6 +138,25 @@ nb::tuple shape_of_value(const FormulaHandle& handle, nb::dict arguments,
                           numpy_name(shape.dtype, shape.is_complex));
 }
 
+using NamedResult = std::tuple<std::string, int, std::string, std::int64_t>;
+
+/// Of each result (the argument whose shape it has or "", the axes it keeps,
+/// dtype, components or -1 of a scalar); nothing is read of the arrays but
+/// dtypes and shapes.
+std::vector<NamedResult> types_of_results(const FormulaHandle& handle,
+                                          nb::dict arguments,
+                                          nb::dict settings) {
+    Call call;
+    call.read(arguments.ptr(), settings.ptr());
+    std::vector<NamedResult> results;
+    for (const ResultType& type :
+         result_types(formula_for(handle, call), call.arguments.views()))
+        results.emplace_back(type.like, int(type.axes),
+                             numpy_name(type.dtype, type.is_complex),
+                             type.components);
+    return results;
+}
+
 double count_pairs(const FormulaHandle& handle, nb::dict arguments) {
     Call call;
     call.read(arguments.ptr(), nullptr);
@@ -224,6 +223,16 @@ std::vector<std::string> result_names(const FormulaHandle& handle) {
     return names;
 }
 
+/// Of each cotangent and tangent: (its name, the argument or seed that it is
+/// like, "" for the formula's own result).
+std::vector<std::pair<std::string, std::string>>
+seed_names(const FormulaHandle& handle) {
+    std::vector<std::pair<std::string, std::string>> names;
+    for (const SeedRole& role : seeds_of(derivation_of(handle.formula)))
+        names.emplace_back(role.name, role.argument);
+    return names;
+}
+
 std::string diagonal_text(const FormulaHandle& handle) {
     return diagonal(handle.formula);
 }
@@ -251,6 +260,16 @@ std::string selected_text(const FormulaHandle& handle, int axis,
 
 bool formula_reads_index(const FormulaHandle& handle, int axis) {
     return reads_index(handle.formula, Axes(axis));
+}
+
+/// Whether it has no reduction, and a value for each pair.
+bool is_pair_term(const FormulaHandle& handle) {
+    const ast::Formula& tree = tree_of(handle.formula);
+    const bool reduces =
+        std::ranges::find(tree.nodes, ast::Kind::Reduce, &ast::Node::kind) !=
+        tree.nodes.end();
+    return !reduces &&
+           axes_of_result(tree, handle.formula.names()) == Axes::IJ;
 }
 
 std::string transposed_text(const FormulaHandle& handle) {
@@ -311,8 +330,8 @@ PyType_Slot formula_slots[] = {
 constexpr const char* class_doc =
     "A formula, parsed: call it with arrays, any number of times.\n\n"
     "`f(x=x, y=y, out=None, accumulate=False, session=None, options=None,\n"
-    "ranges=None, sum_batch=None)` takes arrays by the names of the formula, "
-    "or\none mapping of them.\n"
+    "ranges=None, sum_batch=None, batch_rank=None)` takes arrays by the names\n"
+    "of the formula, or one mapping of them.\n"
     "Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (),\n"
     "(D,), (R, C) or (..., R, C), with batch dimensions that broadcast; a\n"
     "batch of numbers ends in 1. The result has NumPy's promotion of the\n"
@@ -320,7 +339,9 @@ constexpr const char* class_doc =
     "so have gradients; what counts integers, or adds them up, is int64 or\n"
     "float64. It belongs to their library: NumPy in, NumPy out; torch in,\n"
     "torch out. `accumulate=True` adds to `out`. `ranges` says which pairs\n"
-    "meet, `sum_batch` the batch dimensions over which results are summed.\n\n"
+    "meet, `sum_batch` the batch dimensions over which results are summed.\n"
+    "`batch_rank=k` says that the first k dimensions of every array are a\n"
+    "batch's, so that (B, N) is a batch of numbers and need not end in 1.\n\n"
     "    f = tilefold.compile(\"sum_j exp(-|x_i - y_j|²/2l²) b_j\")\n"
     "    f(x=x.astype(\"float16\"), y=y, b=b, l=l).dtype    # float64, as y's\n"
     "    clouds, lengths = np.stack([x, 2*x]), np.array([1, 2])\n"
@@ -340,15 +361,6 @@ constexpr const char* gradient_doc =
     "Gradients are formulas: they have gradients too. Where no derivative\n"
     "exists (a norm at 0), the subgradient 0 is taken.";
 
-constexpr const char* reduce_doc =
-    "Computes a formula over pairs of points.\n\n"
-    "    tilefold.reduce(\"sum_j exp(-|x_i - y_j|²/2l²) b_j\",\n"
-    "                    x=x, y=y, b=b, l=0.5)\n\n"
-    "Arrays are given by name, or as one mapping. See `Formula` for shapes,\n"
-    "dtypes, `out`, `accumulate`, `session` and `options`.\n\n"
-    "Raises `FormulaError` with a caret, `ShapeError`, `DTypeError`,\n"
-    "`ArgumentError`, `OutOfMemory`.";
-
 void bind_functions(nb::module_& module) {
     module.def("compile", &compile, nb::arg("formula"), nb::kw_only(),
                nb::arg("session").none() = nb::none(),
@@ -357,11 +369,6 @@ void bind_functions(nb::module_& module) {
                "Parses a formula; `Formula` says how to call it.\n\n"
                "Kernels are compiled when arrays of new types come, and kept.\n"
                "Raises `FormulaError` with a caret.");
-    module.def("reduce", &reduce, nb::arg("args"), nb::arg("kwargs"),
-               nb::sig("def reduce(formula: str | bytes, "
-                       "arguments: typing.Mapping[str, typing.Any] = ..., /, "
-                       "**arrays: typing.Any) -> typing.Any"),
-               reduce_doc);
 }
 
 /// What kernels ask of their pair term.
@@ -387,6 +394,11 @@ void bind_pair_term(nb::class_<FormulaHandle>& formula) {
                      "dict[str, typing.Any], settings: "
                      "dict[str, typing.Any]) -> "
                      "tuple[tuple[int, ...], int, int, int, str]"))
+        .def("_result_types", &types_of_results,
+             nb::sig("def _result_types(self, arguments: "
+                     "dict[str, typing.Any], settings: "
+                     "dict[str, typing.Any]) -> "
+                     "list[tuple[str, int, str, int]]"))
         .def("_pairs", &count_pairs,
              nb::sig("def _pairs(self, arguments: "
                      "dict[str, typing.Any]) -> float"))
@@ -444,6 +456,8 @@ void bind_formula(nb::module_& module) {
              "Takes the arguments of the formula and `tangent=`, of the shape\n"
              "of the argument; of several arguments, `tangent_x=` and so on.")
         .def_prop_ro("_results", &result_names)
+        .def_prop_ro("_seeds", &seed_names)
+        .def_prop_ro("_is_pair_term", &is_pair_term)
         .def("__repr__", &repr)
         .def("__reduce__", &reduce_to_text,
              nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));

@@ -78,6 +78,18 @@ Extents dimensions_of(PyObject* value) {
     return dimensions;
 }
 
+/// How many dimensions are a batch's; nothing where that is not said.
+std::optional<std::size_t> rank_of_batch(PyObject* value) {
+    if (value == Py_None)
+        return std::nullopt;
+    std::size_t rank = 0;
+    if (!PyLong_CheckExact(value) || !nb::try_cast(nb::handle(value), rank))
+        fail(Code::BadOption,
+             {"batch_rank", text_of(value),
+              "pass the number of leading dimensions that are a batch's"});
+    return rank;
+}
+
 /// What the waiting thread does every 50 ms: signals, then the progress
 /// callback. False with a Python error set.
 bool poll(nb::handle progress, double done, double total) {
@@ -115,6 +127,8 @@ bool Call::read_setting(std::string_view name, PyObject* value) {
         ranges = ranges_of(value);
     else if (name == "sum_batch")
         sum_batch = dimensions_of(value);
+    else if (name == "batch_rank")
+        batch_rank = rank_of_batch(value);
     else
         return false;
     return true;
@@ -136,7 +150,7 @@ void Call::read_mapping(PyObject* mapping) {
             fail(Code::PositionalArgument,
                  {"a mapping with " + type_of(key) + " as a key"});
         arguments.add(utf8(key), value);
-        if (arguments.requires_gradient())
+        if (arguments.is_recorded())
             return;
     }
 }
@@ -150,25 +164,27 @@ void Call::read(PyObject* positional, PyObject* keywords) {
             arguments.use_stream(set->stream);
     if (positional)
         read_mapping(positional);
-    if (!keywords || arguments.requires_gradient())
+    if (!keywords || arguments.is_recorded())
         return;
     PyObject *key = nullptr, *value = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &key, &value);) {
         std::string_view name = utf8(key);
         if (!read_setting(name, value))
             arguments.add(name, value);
-        if (arguments.requires_gradient())
+        if (arguments.is_recorded())
             return;
     }
     if (accumulate && !out)
         fail(Code::AccumulateNeedsOut);
+    if (batch_rank)
+        arguments.say_batch(*batch_rank);
 }
 
 bool Call::read_unless_recorded(PyObject* positional, PyObject* keywords) {
     if (!keywords || !PyDict_GetItem(keywords, python_state().out))
-        arguments.allow_gradients();
+        arguments.allow_recorded();
     read(positional, keywords);
-    return !arguments.requires_gradient();
+    return !arguments.is_recorded();
 }
 
 void Call::read_for_elements(nb::handle positional, nb::handle keywords) {
@@ -191,13 +207,12 @@ std::string names_of(const Formula& formula) {
 } // namespace
 
 /// The one positional argument: a mapping of arrays.
-PyObject* mapping_in(PyObject* positional, Py_ssize_t from,
-                     const Formula* formula) {
-    Py_ssize_t count = PyTuple_Size(positional) - from;
+PyObject* mapping_in(PyObject* positional, const Formula* formula) {
+    const Py_ssize_t count = PyTuple_Size(positional);
     if (count > 1)
         fail(Code::SurplusArgument,
              {std::to_string(count), formula ? names_of(*formula) : "?"});
-    return count == 1 ? PyTuple_GetItem(positional, from) : nullptr;
+    return count == 1 ? PyTuple_GetItem(positional, 0) : nullptr;
 }
 
 std::string_view text_of_formula(PyObject* text, nb::object& holder) {

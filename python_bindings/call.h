@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -35,10 +36,12 @@ struct Call {
     const OptionsHandle* options = nullptr;
     std::shared_ptr<const Ranges> ranges; ///< null: all pairs
     Extents sum_batch; ///< batch dimensions that are summed over
+    /// How many leading dimensions of each array are a batch's.
+    std::optional<std::size_t> batch_rank;
 
     /// Reads `f(mapping?, **keywords)`: keywords that are not arrays are out,
-    /// accumulate, session, options, ranges, sum_batch. `positional` may be
-    /// null.
+    /// accumulate, session, options, ranges, sum_batch, batch_rank.
+    /// `positional` may be null.
     void read(PyObject* positional, PyObject* keywords);
     /// The same; false, with nothing read any further, where an array requires
     /// a gradient and the call, which has no `out`, is its library's to record.
@@ -98,11 +101,9 @@ private:
     std::vector<Output> outputs_;
 };
 
-/// The one positional argument from number `from` on, a mapping of arrays;
-/// null where there is none. Throws Error for several; `formula` names what it
-/// takes, where it is known.
-PyObject* mapping_in(PyObject* positional, Py_ssize_t from,
-                     const Formula* formula);
+/// The one positional argument, a mapping of arrays; null where there is none.
+/// Throws Error for several; `formula` names what it takes, where it is known.
+PyObject* mapping_in(PyObject* positional, const Formula* formula);
 
 /// A formula of `text`, in `session` or the default one.
 FormulaHandle compile(nb::handle text,

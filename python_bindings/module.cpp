@@ -16,10 +16,10 @@ nb::object name_of(nb::handle function) {
     return function.attr("__name__");
 }
 
-/// joblib sends `tilefold.reduce` to its workers.
+/// joblib sends functions, such as `tilefold.explain`, to its workers.
 void make_functions_picklable(const nb::module_& module) {
-    nb::module_::import_("copyreg").attr("pickle")(module.attr("reduce").type(),
-                                                   module.attr("_name_of"));
+    nb::module_::import_("copyreg").attr("pickle")(
+        module.attr("explain").type(), module.attr("_name_of"));
 }
 
 } // namespace

@@ -33,9 +33,9 @@ public:
     }
     /// The view is of the real parts; each imaginary part follows its own.
     bool is_complex = false;
-    /// Nothing was borrowed: the array requires a gradient. Only where Wanted
-    /// allows it.
-    bool requires_gradient = false;
+    /// Nothing was borrowed: what is computed of the array is recorded, as
+    /// where it requires a gradient. Only where the request allows it.
+    bool is_recorded = false;
     /// A tensor that lent its memory, borrowed, and its argument; else null.
     PyObject* lender = nullptr;
     std::string_view name;
@@ -50,8 +50,9 @@ private:
 /// How an array is asked for.
 struct ArrayRequest {
     bool writable = false; ///< it is `out`
-    /// An array that requires a gradient is no mistake: the Pin says so.
-    bool allows_gradient = false;
+    /// An array of which its library records what is computed is no mistake:
+    /// the Pin says so.
+    bool allows_recorded = false;
     nb::handle stream = {}; ///< of Options(stream=…), else the library's
 };
 

@@ -94,47 +94,67 @@ View view_of_tensor(std::string_view name, PyObject* value,
     return view;
 }
 
-bool gradients_are_recorded() {
-    nb::object torch = nb::steal(PyImport_ImportModule("torch"));
-    return !torch || nb::cast<bool>(torch.attr("is_grad_enabled")());
-}
-
-/// What has no memory to be asked for.
-void refuse_tracer(std::string_view name, PyObject* value,
-                   const ArrayKind& kind) {
-    if (!kind.is_tracer)
-        return;
-    PyObject* arguments[] = {nullptr, value};
-    nb::object answer = nb::steal(
-        PyObject_Vectorcall(kind.is_tracer, arguments + 1,
-                            1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
-    if (!answer)
-        return forget_error();
-    if (answer.ptr() == Py_True)
-        fail(Code::Tracer,
-             {std::string(name), "a tensor of torch.func's transforms"});
-}
-
-/// A trace would keep the result as a constant, and a tangent would be lost.
-void refuse_unrecorded(std::string_view name, PyObject* value,
-                       const ArrayKind& kind) {
-    if (kind.tracing_state) {
-        nb::object state = nb::steal(PyObject_CallNoArgs(kind.tracing_state));
-        if (state && !state.is_none())
-            fail(Code::Tracer,
-                 {std::string(name), "a tensor that torch.jit traces"});
+/// What a function without arguments of torch's gives, as a number; -1 where
+/// there is none, or it fails.
+long number_of(PyObject* function) {
+    if (!function)
+        return -1;
+    const nb::object answer = nb::steal(PyObject_CallNoArgs(function));
+    const long number = answer ? PyLong_AsLong(answer.ptr()) : -1;
+    if (PyErr_Occurred())
         forget_error();
-    }
-    if (!kind.forward_mode)
-        return;
-    nb::object level = nb::steal(
+    return number;
+}
+
+/// Whether a function of torch's says True of the value.
+bool says_true(PyObject* function, PyObject* value) {
+    if (!function)
+        return false;
+    PyObject* arguments[] = {nullptr, value};
+    const nb::object answer = nb::steal(PyObject_Vectorcall(
+        function, arguments + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
+    if (!answer)
+        forget_error();
+    return answer.ptr() == Py_True;
+}
+
+bool is_traced(const ArrayKind& kind) {
+    if (!kind.tracing_state)
+        return false;
+    const nb::object state = nb::steal(PyObject_CallNoArgs(kind.tracing_state));
+    if (!state)
+        forget_error();
+    return state && !state.is_none();
+}
+
+bool has_tangent(PyObject* value, const ArrayKind& kind) {
+    if (!kind.forward_mode || number_of(kind.is_forward_enabled) == 0)
+        return false;
+    const nb::object level = nb::steal(
         PyObject_GetAttr(kind.forward_mode, python_state().current_level));
-    if (!level || PyLong_AsLong(level.ptr()) < 0)
-        return forget_error();
+    if (!level || PyLong_AsLong(level.ptr()) < 0) {
+        forget_error();
+        return false;
+    }
+    if (says_true(kind.is_batched, value)) // which has no rule for what follows
+        return true;
     const nb::object dual =
         nb::handle(kind.forward_mode).attr("unpack_dual")(nb::handle(value));
-    if (!nb::object(dual.attr("tangent")).is_none())
-        fail(Code::Tracer, {std::string(name), "a tensor with a tangent"});
+    return !nb::object(dual.attr("tangent")).is_none();
+}
+
+/// What torch sees of a tensor that its memory does not hold; null: nothing. A
+/// trace would keep the result as a constant, and a tangent would be lost.
+const char* unseen(PyObject* value, const ArrayKind& kind) {
+    if (kind.is_subclass)
+        return "a tensor of a class of its own";
+    if (says_true(kind.is_tracer, value))
+        return "a tensor of torch.func's transforms";
+    if (is_traced(kind))
+        return "a tensor that torch.jit traces";
+    if (number_of(kind.dispatch_modes) > 0)
+        return "a tensor under a mode that sees each operation";
+    return has_tangent(value, kind) ? "a tensor with a tangent" : nullptr;
 }
 
 /// torch's views that are not what their memory says.
@@ -147,29 +167,44 @@ void refuse_negative(std::string_view name, PyObject* value) {
         fail(Code::TensorView, {std::string(name), "neg"});
 }
 
+bool requires_gradient(PyObject* value, const ArrayKind& kind) {
+    const nb::object gradient =
+        nb::steal(PyObject_GetAttr(value, python_state().requires_grad));
+    if (!gradient)
+        forget_error();
+    return gradient.ptr() == Py_True && number_of(kind.is_grad_enabled) != 0;
+}
+
 /// Asks, before the tensor is asked for its memory, what that would not tell.
-/// False where its gradient is to be recorded, and it is not to be asked.
+/// False where its library records what is computed, and it is not to be asked.
 bool begin_lending(std::string_view name, PyObject* value,
                    const ArrayKind& kind, Pin& pin,
                    const ArrayRequest& wanted) {
     pin.lender = value;
     pin.name = name;
-    refuse_tracer(name, value, kind);
-    refuse_unrecorded(name, value, kind);
-    const nb::object gradient =
-        nb::steal(PyObject_GetAttr(value, python_state().requires_grad));
-    if (!gradient) { // nor has it torch's views
-        forget_error();
-        return true;
-    }
-    if (gradient.ptr() == Py_True && gradients_are_recorded()) {
-        if (!wanted.allows_gradient)
-            fail(Code::RequiresGrad, {std::string(name)});
-        pin.requires_gradient = true;
-        return false;
-    }
-    refuse_negative(name, value);
-    return true;
+    const char* what = unseen(value, kind);
+    if (what && !wanted.allows_recorded)
+        fail(Code::Tracer, {std::string(name), what});
+    const bool has_gradient = !what && requires_gradient(value, kind);
+    if (has_gradient && !wanted.allows_recorded)
+        fail(Code::RequiresGrad, {std::string(name)});
+    pin.is_recorded = what || has_gradient;
+    if (!pin.is_recorded)
+        refuse_negative(name, value);
+    return !pin.is_recorded;
+}
+
+/// Whether it is a tensor that torch knows how to call the formula with, though
+/// it has no memory of its own: one of autograd's own vmap, or a meta tensor.
+bool is_without_memory(PyObject* value, const ArrayKind& kind) {
+    PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &error, &trace);
+    bool is_meta = says_true(kind.is_batched, value);
+    if (const nb::object meta =
+            nb::steal(PyObject_GetAttrString(value, "is_meta")))
+        is_meta |= meta.ptr() == Py_True;
+    PyErr_Restore(type, error, trace);
+    return is_meta;
 }
 
 /// The device that `__dlpack_device__` names; 0 where the value does not say.
@@ -248,8 +283,14 @@ View view_of_exchange(std::string_view name, PyObject* value,
         return {};
     pin.take_object(nb::borrow(value));
     DLTensor tensor;
-    if (exchange.dltensor_from_py_object_no_sync(value, &tensor) != 0)
-        refuse_unlent(name, value);
+    if (exchange.dltensor_from_py_object_no_sync(value, &tensor) != 0) {
+        pin.is_recorded =
+            wanted.allows_recorded && is_without_memory(value, kind);
+        if (!pin.is_recorded)
+            refuse_unlent(name, value);
+        forget_error();
+        return {};
+    }
     return view_of_tensor(name, value, tensor, pin);
 }
 

@@ -206,7 +206,8 @@ void read_like_result(BoundArgument& cotangent, const BoundArguments& own,
     const View& view = *cotangent.view;
     const bool has_points = cotangent.axes != Axes::None;
     const std::size_t more = view.shape.size() - batch.size();
-    if (batch.empty() || !starts_with(view.shape, batch) || more > 1 ||
+    if (cotangent.says_batch || batch.empty() ||
+        !starts_with(view.shape, batch) || more > 1 ||
         (has_points && more == 0))
         return;
     const bool is_vector = more == 1 && !has_points;
@@ -253,7 +254,8 @@ void check_batches(const ParsedFormula& formula, const BoundArguments& readings,
                    std::span<const std::int32_t> tables) {
     for (std::size_t k = 0; k < readings.size(); ++k) {
         if ((readings[k].axes == Axes::None) == parameters &&
-            readings[k].part == Part::Real && !seed_of(formula, readings[k]) &&
+            !readings[k].says_batch && readings[k].part == Part::Real &&
+            !seed_of(formula, readings[k]) &&
             std::ranges::count(tables, std::int32_t(k)) == 0)
             check_two_readings(readings, k, ranges);
     }

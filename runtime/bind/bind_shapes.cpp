@@ -28,30 +28,43 @@ std::int32_t components(std::string_view name, const View& view,
     return std::int32_t(count);
 }
 
+/// Dimensions before the last two, or those that the caller said are a
+/// batch's, which leave at most two. A number is one for all batches.
+std::size_t count_batch(const BoundArgument& reading, const View& view,
+                        std::optional<std::size_t> said) {
+    const std::size_t n = view.shape.size();
+    if (!said || n == 0)
+        return n > 2 ? n - 2 : 0;
+    if (n < *said || n > *said + 2)
+        fail(Code::BatchRank,
+             {std::string(reading.name), spelled(view), std::to_string(*said)});
+    return *said;
+}
+
+/// Of a view without its batch: as many dimensions as `n`.
 void read_points(BoundArgument& reading, const View& view) {
-    std::size_t n = view.shape.size();
+    const std::size_t first = reading.batch;
+    const std::size_t n = view.shape.size() - first;
     if (n == 0)
         fail(Code::PointsExpected,
              {std::string(reading.name),
               std::string(reading.axes == Axes::J ? "j" : "i")});
-    std::size_t axis = n == 1 ? 0 : n - 2;
-    reading.points = view.shape[axis];
-    reading.operand.stride = view.strides[axis];
+    reading.points = view.shape[first];
+    reading.operand.stride = view.strides[first];
     if (n == 1)
         return;
-    reading.batch = n - 2;
     reading.rank = 1;
-    reading.rows = components(reading.name, view, view.shape[n - 1]);
-    reading.operand.component = view.strides[n - 1];
+    reading.rows = components(reading.name, view, view.shape.back());
+    reading.operand.component = view.strides.back();
 }
 
 void read_parameter(BoundArgument& reading, const View& view) {
-    std::size_t n = view.shape.size();
-    if (n == 0)
+    const std::size_t n = view.shape.size();
+    if (n == reading.batch)
         return;
-    reading.batch = n > 2 ? n - 2 : 0;
-    std::int64_t rows = n > 1 ? view.shape[n - 2] : 1;
-    std::int64_t columns = view.shape[n - 1];
+    const bool is_matrix = n - reading.batch > 1;
+    const std::int64_t rows = is_matrix ? view.shape[n - 2] : 1;
+    const std::int64_t columns = view.shape[n - 1];
     if (rows == 1 && columns == 1)
         return;
     if (rows == 1) {
@@ -85,18 +98,22 @@ Extents batch_of(const BoundArgument& reading) {
 } // namespace
 
 BoundArgument read_shape(const NamedView& argument, Axes axes) {
-    BoundArgument reading = read_shape(argument.name, argument.view, axes);
+    BoundArgument reading =
+        read_shape(argument.name, argument.view, axes, argument.batch);
     reading.part = argument.part;
     return reading;
 }
 
-BoundArgument read_shape(std::string_view name, const View& view, Axes axes) {
+BoundArgument read_shape(std::string_view name, const View& view, Axes axes,
+                         std::optional<std::size_t> batch) {
     BoundArgument reading;
     reading.name = name;
     reading.axes = axes;
     reading.dtype = view.dtype;
     reading.view = &view;
     reading.operand.base = static_cast<const char*>(view.data);
+    reading.batch = count_batch(reading, view, batch);
+    reading.says_batch = batch.has_value();
     if (axes == Axes::None)
         read_parameter(reading, view);
     else

@@ -5,7 +5,9 @@
 //                     (R, C) a matrix   (…, 1, D) (…, R, C) a batch
 //
 // Leading batch dimensions broadcast as in NumPy, for every argument. A batch
-// of scalars ends in 1: (…, N, 1), (…, 1, 1); see two_readings.h.
+// of scalars ends in 1: (…, N, 1), (…, 1, 1); see two_readings.h. Where the
+// caller says how many dimensions are a batch's, those are, and the rest is one
+// of these shapes without a batch: (B, N) is then a batch of N scalars.
 #pragma once
 
 #include "compiler/artifact/kernel_abi.h"
@@ -14,6 +16,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,13 +33,15 @@ struct BoundArgument {
     std::int32_t columns = 1;
     std::int64_t points = 1; ///< on its axis
     std::size_t batch = 0;   ///< leading dimensions of `view`
+    bool says_batch = false; ///< the caller has said how many
     const View* view = nullptr;
     tilefold_operand operand{}; ///< a number's base is not set
 };
 using BoundArguments = boost::container::small_vector<BoundArgument, 6>;
 
-/// Throws where the shape suits no reading.
-BoundArgument read_shape(std::string_view name, const View& view, Axes axes);
+/// Throws where the shape suits no reading. `batch`: as NamedView has it.
+BoundArgument read_shape(std::string_view name, const View& view, Axes axes,
+                         std::optional<std::size_t> batch = {});
 /// The same of an argument, or of a part of it.
 BoundArgument read_shape(const NamedView& argument, Axes axes);
 

@@ -163,8 +163,8 @@ void explain_length(const BoundArguments& readings, const Ranges* ranges) {
     for (std::size_t k = 0; k < readings.size(); ++k) {
         const BoundArgument& reading = readings[k];
         const Extents& shape = reading.view->shape;
-        if (reading.axes != Axes::None && shape.size() > 1 &&
-            shape.back() != reading.points &&
+        if (reading.axes != Axes::None && !reading.says_batch &&
+            shape.size() > 1 && shape.back() != reading.points &&
             shape.back() == points_of_another(readings, k) &&
             leads_with_batch(readings, k, 1, ranges))
             say_it_is_a_batch(reading);

@@ -80,6 +80,8 @@ struct NamedView {
     View view;
     std::optional<Axes> declared = {}; ///< tilefold.Vi/Vj/Pm around it
     Part part = Part::Real;            ///< of the argument of that name
+    /// How many leading dimensions are a batch's; where absent, the shape says.
+    std::optional<std::size_t> batch = {};
 };
 
 /// An owned C-contiguous array, what the C++ interface returns.

@@ -162,3 +162,41 @@ def test_products_of_kernels_are_numpys():
 def softmax(values):
     weights = np.exp(values)
     return weights / weights.sum(-1, keepdims=True)
+
+
+# ---- batch_rank ---------------------------------------------------------------
+
+
+def test_the_caller_says_how_many_dimensions_are_a_batch_s():
+    """(B, N) is a batch of numbers then, and (B,) a number for each."""
+    rng = np.random.default_rng(4)
+    x, y, b = rng.random((3, 4)), rng.random((3, 5)), rng.random((3, 5))
+    l = rng.random(3) + 0.5
+    text = "sum_j exp(-(x_i - y_j)²/l²) b_j"
+    found = tilefold.reduce(text, x=x, y=y, b=b, l=l, batch_rank=1)
+    each = [
+        tilefold.reduce(text, x=x[k], y=y[k], b=b[k], l=l[k]) for k in range(3)
+    ]
+    np.testing.assert_allclose(found, each, rtol=1e-14)
+    g = tilefold.compile(text).grad(["x", "l"])
+    of_x, of_l = g(x=x, y=y, b=b, l=l, grad=found, batch_rank=1)
+    for k in range(3):
+        own = g(x=x[k], y=y[k], b=b[k], l=l[k], grad=found[k])
+        np.testing.assert_allclose(of_x[k], own[0], rtol=1e-13)
+        np.testing.assert_allclose(of_l[k], own[1], rtol=1e-13)
+
+
+def test_a_batch_rank_of_0_says_that_there_is_none():
+    x, y = np.ones((3, 2)), np.ones((4, 2))
+    text = "sum_j |x_i - y_j|²"
+    assert tilefold.reduce(text, x=x, y=y, batch_rank=0).shape == (3,)
+    with pytest.raises(tilefold.ShapeError, match="batch_rank=0 takes 0"):
+        tilefold.reduce(text, x=x[None], y=y, batch_rank=0)
+    with pytest.raises(tilefold.ShapeError, match="batch_rank=3 takes 3"):
+        tilefold.reduce(text, x=x, y=y, batch_rank=3)
+
+
+@pytest.mark.parametrize("rank", [-1, 1.0, True, "1", [1]])
+def test_a_batch_rank_is_a_whole_number(rank):
+    with pytest.raises(tilefold.ArgumentError, match="batch_rank"):
+        tilefold.reduce("sum_j y_j", y=np.ones((2, 3)), batch_rank=rank)

@@ -1,0 +1,379 @@
+# python_bindings/tilefold/torch/operator.py - a call as an operator of PyTorch.
+"""`torch.ops.tilefold.call(spec, values)`: all that transforms look at.
+
+A call of a formula goes through this operator wherever PyTorch is in a state
+that the memory of tensors does not tell: `torch.func`'s transforms, modes that
+see each operation, traces, `torch.compile`. `spec` is text that says all of
+the call but its values, so that a graph with it can be saved and loaded.
+
+An operator, not an `autograd.Function`: Dynamo looks into these, and drops
+their `jvp`. Its kernel of the key Autograd is a Function of one level
+(`Evaluate`), called under `enable_single_level_autograd_function`, as
+`torch._functorch.autograd_function` does.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+import torch
+from torch import _C
+from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
+
+from tilefold import _core
+from tilefold.torch.evaluate import Evaluate
+from tilefold.torch.records import Record, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_LIBRARY = torch.library.Library("tilefold", "DEF")
+_LIBRARY.define(
+    "call(str spec, Tensor[] values) -> Tensor[]",
+    tags=(torch.Tag.pt2_compliant_tag, torch.Tag.flexible_layout),
+)
+_CALL = torch.ops.tilefold.call.default
+
+_I, _J = 1, 2  # the bits of axes
+
+
+def spec_of(
+    formula: Any,
+    names: Sequence[str],
+    roles: Sequence[int | None],
+    options: Any = None,
+    batch_rank: int | None = None,
+) -> str:
+    """What the operator takes of a call, beside its values.
+
+    `roles`: of each argument the axes that are declared, or None.
+    """
+    text, derivation = formula.__reduce__()[1][:2]
+    return json.dumps(
+        {
+            "formula": text,
+            "derivation": derivation,
+            "names": list(names),
+            "roles": list(roles),
+            "batch_rank": batch_rank,
+            "options": _written(options),
+        }
+    )
+
+
+# What torch._dynamo.assume_constant_result sets, which is slow to import.
+spec_of._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
+def _written(options: Any) -> dict[str, Any]:
+    """The options that are set, as JSON has them."""
+    if options is None:
+        return {}
+    given = options.__reduce__()[0].keywords
+    found = {name: value for name, value in given.items() if value is not None}
+    for name in ("progress", "stream"):
+        if name in found:
+            refuse_setting(f"Options({name}=…)", found[name])
+    return found
+
+
+def refuse_setting(name: str, value: Any) -> None:
+    """Of what no graph can keep."""
+    _core.fail(
+        "BadOption",
+        name,
+        type(value).__name__,
+        "leave it out where PyTorch transforms or compiles the call",
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def record_of(spec: str) -> Record:
+    """The call that a text says."""
+    said = json.loads(spec)
+    settings: dict[str, Any] = {}
+    if said["batch_rank"] is not None:
+        settings["batch_rank"] = said["batch_rank"]
+    if said["options"]:
+        settings["options"] = _core.Options(**said["options"])
+    steps = [tuple(step) for step in said["derivation"]]
+    formula = _core.Formula(said["formula"], steps)
+    return Record(formula, said["names"], said["roles"], settings)
+
+
+def _run(spec: str, values: Sequence[Any]) -> list[Any]:
+    """The call itself, of tensors that are just that."""
+    return list(record_of(spec).results([plain(value) for value in values]))
+
+
+def _is_transformed() -> bool:
+    """Whether one of `torch.func`'s transforms is under way."""
+    return _C._functorch.maybe_current_level() is not None
+
+
+def _below(keyset: Any, spec: str, values: Sequence[Any]) -> list[Any]:
+    """The kernel of what comes after automatic differentiation."""
+    with ExitStack() as stack:
+        if _is_transformed():
+            # A Function of one level switches both off for what its forward
+            # calls; the levels below are to record what they are given.
+            stack.enter_context(torch.enable_grad())
+            stack.enter_context(forward_ad._set_fwd_grad_enabled(True))
+        stack.enter_context(_C._AutoDispatchBelowAutograd())
+        return _redispatched(keyset, spec, values)
+
+
+def _redispatched(keyset: Any, spec: str, values: Sequence[Any]) -> list[Any]:
+    """The kernel of the next key."""
+    keyset = keyset & _C._after_autograd_keyset
+    return cast("list[Any]", _CALL.redispatch(keyset, spec, values))
+
+
+def _autograd(keyset: Any, spec: str, values: Sequence[Any]) -> list[Any]:
+    """The call, recorded where gradients or tangents are asked for."""
+    has_tangents = _is_transformed() or (
+        forward_ad._current_level >= 0 and _C._is_fwd_grad_enabled()
+    )
+    has_gradients = _C.is_grad_enabled() and _C._any_requires_grad(*values)
+    if has_tangents or has_gradients:
+
+        def run(_: Record, values: Sequence[Any]) -> tuple[Any, ...]:
+            return tuple(_below(keyset, spec, list(values)))
+
+        with enable_single_level_autograd_function():
+            return list(Evaluate.apply(run, record_of(spec), *values))
+    if not is_watched(values):
+        return _run(spec, values)  # without another way through the dispatcher
+    with _C._AutoDispatchBelowAutograd():
+        return _redispatched(keyset, spec, values)
+
+
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+def is_watched(values: Iterable[Any]) -> bool:
+    """Whether PyTorch sees of the values what their memory does not hold."""
+    return (
+        _is_transformed()
+        or _C._len_torch_dispatch_stack() > 0
+        or _C._get_tracing_state() is not None
+        or any(
+            isinstance(value, torch.Tensor)
+            and (
+                type(value) not in _PLAIN
+                or value.is_meta
+                or _C._functorch.is_legacy_batchedtensor(value)
+            )
+            for value in values
+        )
+    )
+
+
+# ---- shapes without values ---------------------------------------------------
+
+
+def _batch_rank(record: Record, ranks: Sequence[int]) -> int:
+    """How many dimensions are a batch's, by the ranks of the values."""
+    said = record.settings.get("batch_rank")
+    if said is not None:
+        return cast("int", said)
+    seeds = dict(record.formula._seeds)
+    own = [
+        max(rank - 2, 0)
+        for name, rank in zip(record.names, ranks, strict=True)
+        if name not in seeds
+    ]
+    return max(own, default=0)
+
+
+def _is_like_result(record: Record, name: str) -> bool:
+    """Whether a cotangent, or its tangent, has the shape of the result."""
+    seeds = dict(record.formula._seeds)
+    while name in seeds:
+        name = seeds[name]
+        if name == "":
+            return True
+    return False
+
+
+def _own_batch_rank(record: Record, name: str, rank: int, total: int) -> int:
+    """How many dimensions of a value are a batch's."""
+    if rank == 0:
+        return 0
+    if "batch_rank" in record.settings or _is_like_result(record, name):
+        return total
+    return max(rank - 2, 0)
+
+
+def _axes_of(record: Record, k: int) -> int:
+    """The bits of the axes that an argument is on."""
+    role = record.roles[k]
+    if role is not None:
+        return role
+    return cast("int", record.formula._axes_of(record.names[k])[1])
+
+
+def _stand_in(value: Any, axes: int, batch: int) -> Any:
+    """An array of NumPy's without memory: one of a batch, with few points.
+
+    A tensor could be a fake one itself. The number of components is the
+    tensor's; where it is a symbol, PyTorch notes that it was read.
+    """
+    name = str(value.dtype).removeprefix("torch.")
+    dtype = "float16" if name == "bfloat16" else name
+    shape = list(value.shape[batch:])
+    if axes and shape:
+        shape[0] = 3 if axes == _J else 2
+    return np.broadcast_to(np.zeros((), dtype), [int(n) for n in shape])
+
+
+def _fake(spec: str, values: Sequence[Any]) -> list[Any]:
+    """Empty tensors of the shapes and types that the results have."""
+    record = record_of(spec)
+    total = _batch_rank(record, [value.dim() for value in values])
+    batches, stand_ins, points = [], [], {_I: 1, _J: 1}
+    for k, value in enumerate(values):
+        name, axes = record.names[k], _axes_of(record, k)
+        batch = _own_batch_rank(record, name, value.dim(), total)
+        batches.append(value.shape[:batch])
+        stand_ins.append(_stand_in(value, axes, batch))
+        for axis in (_I, _J):
+            if axes & axis and value.dim() > batch:
+                points[axis] = value.shape[batch]
+    settings = {**record.settings, "batch_rank": 0}
+    types = record.formula._result_types(record.arguments(stand_ins), settings)
+    batch_shape = torch.broadcast_shapes(*batches)
+    device = next(
+        (value.device for value in values if value.device.type != "cpu"),
+        values[0].device,
+    )
+    results = []
+    for like, axes, dtype, components in types:
+        if like:
+            shape = values[record.names.index(like)].shape
+        else:
+            kept = [points[axis] for axis in (_I, _J) if axes & axis]
+            shape = (*batch_shape, *kept)
+            shape += (components,) if components >= 0 else ()
+        results.append(
+            torch.empty(shape, dtype=getattr(torch, dtype), device=device)
+        )
+    return results
+
+
+# ---- vmap --------------------------------------------------------------------
+
+
+def _lifted(
+    record: Record, k: int, value: Any, dim: int | None, ranks: tuple[int, int]
+) -> Any:
+    """A value with all batch dimensions, the new one before them.
+
+    `ranks`: the dimensions of all batches together before, and of this value.
+    """
+    total, own = ranks
+    is_number = value.dim() - (dim is not None) == 0
+    if dim is not None:
+        value = value.movedim(dim, 0)
+    elif is_number and record.names[k] not in record.formula._results:
+        return value
+    else:
+        value = value[None]
+    for _ in range(total - own):
+        value = value.unsqueeze(1)
+    return value
+
+
+def _vmap(
+    info: Any, in_dims: Any, spec: str, values: Sequence[Any]
+) -> tuple[list[Any], list[int]]:
+    """The rule of `torch.func.vmap`: one more dimension of the batch."""
+    record = record_of(spec)
+    dims = in_dims[1]
+    ranks = [
+        value.dim() - (dim is not None)
+        for value, dim in zip(values, dims, strict=True)
+    ]
+    total = _batch_rank(record, ranks)
+    lifted = []
+    for k, (value, dim) in enumerate(zip(values, dims, strict=True)):
+        name = record.names[k]
+        own = _own_batch_rank(record, name, ranks[k], total)
+        value = _lifted(record, k, value, dim, (total, own))
+        if name in record.formula._results and dim is None:
+            # Its gradient is one for each of the batch, not their sum.
+            value = value.expand(info.batch_size, *value.shape[1:])
+        lifted.append(value)
+    results = _CALL(_with_batch_rank(spec, total + 1), lifted)
+    return [
+        _lowered(record, like, result, ranks)
+        for like, result in zip(record.formula._results, results, strict=True)
+    ], [0] * len(results)
+
+
+def _lowered(
+    record: Record, like: str, result: Any, ranks: Sequence[int]
+) -> Any:
+    """A gradient without the dimensions that its argument did not have."""
+    if like == "":
+        return result
+    rank = ranks[record.names.index(like)]
+    while result.dim() > rank + 1:
+        result = result.squeeze(1)
+    return result
+
+
+@functools.lru_cache(maxsize=4096)
+def _with_batch_rank(spec: str, rank: int) -> str:
+    """The same call, where so many dimensions are a batch's."""
+    return json.dumps({**json.loads(spec), "batch_rank": rank})
+
+
+@contextmanager
+def _legacy_level() -> Iterator[int]:
+    """The level of autograd's own vmap, less one inside the context."""
+    level = _C._vmapmode_increment_nesting() - 1
+    _C._vmapmode_decrement_nesting()
+    _C._vmapmode_decrement_nesting()
+    try:
+        yield level
+    finally:
+        _C._vmapmode_increment_nesting()
+
+
+class _Batch(NamedTuple):
+    """What the rule of vmap asks of a batch."""
+
+    batch_size: int
+
+
+def _legacy_vmap(spec: str, values: Sequence[Any]) -> list[Any]:
+    """The rule of autograd's own vmap, as of `is_grads_batched`.
+
+    What is in no batch of this level is given a dimension of extent 1.
+    """
+    with _legacy_level() as level:
+        whole = [
+            torch._remove_batch_dim(value, level, 1, 0) for value in values
+        ]
+        size = max(value.shape[0] for value in whole)
+        dims = [None if value.shape[0] == 1 else 0 for value in whole]
+        parts = [
+            value[0] if dim is None else value
+            for value, dim in zip(whole, dims, strict=True)
+        ]
+        results, _ = _vmap(_Batch(size), (None, dims), spec, parts)
+    return [torch._add_batch_dim(result, 0, level) for result in results]
+
+
+_LIBRARY.impl("call", _run, "CPU")
+_LIBRARY.impl("call", _run, "CUDA")
+_LIBRARY.impl("call", _legacy_vmap, "Batched")
+_LIBRARY.impl("call", _autograd, "Autograd", with_keyset=True)
+torch.library.register_fake("tilefold::call", _fake, lib=_LIBRARY)
+torch.library.register_vmap("tilefold::call", _vmap, lib=_LIBRARY)

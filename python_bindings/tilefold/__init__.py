@@ -19,14 +19,14 @@ from tilefold._core import (
     Options,
     Session,
     Statistics,
-    compile,  # noqa: A004
     explain,
     natural_spelling,
-    reduce,
     stats,
 )
 from tilefold._core import version as __version__
 from tilefold.clusters import Clusters
+from tilefold.compiled import compile, reduce  # noqa: A004
+from tilefold.compiled import show_call as _show_call
 from tilefold.errors import (
     ArgumentError,
     Cancelled,
@@ -87,6 +87,8 @@ __all__ = [
     "stats",
 ]
 
+
+_show_call()
 
 # Modules that are imported where they are wanted.
 _MODULES = (

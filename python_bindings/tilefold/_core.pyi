@@ -271,8 +271,8 @@ class Formula:
     A formula, parsed: call it with arrays, any number of times.
 
     `f(x=x, y=y, out=None, accumulate=False, session=None, options=None,
-    ranges=None, sum_batch=None)` takes arrays by the names of the formula, or
-    one mapping of them.
+    ranges=None, sum_batch=None, batch_rank=None)` takes arrays by the names
+    of the formula, or one mapping of them.
     Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (),
     (D,), (R, C) or (..., R, C), with batch dimensions that broadcast; a
     batch of numbers ends in 1. The result has NumPy's promotion of the
@@ -281,6 +281,8 @@ class Formula:
     float64. It belongs to their library: NumPy in, NumPy out; torch in,
     torch out. `accumulate=True` adds to `out`. `ranges` says which pairs
     meet, `sum_batch` the batch dimensions over which results are summed.
+    `batch_rank=k` says that the first k dimensions of every array are a
+    batch's, so that (B, N) is a batch of numbers and need not end in 1.
 
         f = tilefold.compile("sum_j exp(-|x_i - y_j|²/2l²) b_j")
         f(x=x.astype("float16"), y=y, b=b, l=l).dtype    # float64, as y's
@@ -303,6 +305,8 @@ class Formula:
     def _check_call(self, arguments: dict[str, Any], settings: dict[str, Any]) -> None: ...
 
     def _value_shape(self, arguments: dict[str, Any], settings: dict[str, Any]) -> tuple[tuple[int, ...], int, int, int, str]: ...
+
+    def _result_types(self, arguments: dict[str, Any], settings: dict[str, Any]) -> list[tuple[str, int, str, int]]: ...
 
     def _pairs(self, arguments: dict[str, Any]) -> float: ...
 
@@ -388,6 +392,12 @@ class Formula:
     @property
     def _results(self) -> list[str]: ...
 
+    @property
+    def _seeds(self) -> list[tuple[str, str]]: ...
+
+    @property
+    def _is_pair_term(self) -> bool: ...
+
     def __repr__(self) -> str: ...
 
     def __reduce__(self) -> tuple[Any, ...]: ...
@@ -405,20 +415,6 @@ def compile(formula: str | bytes, *, session: Session | None = None) -> Formula:
 
     Kernels are compiled when arrays of new types come, and kept.
     Raises `FormulaError` with a caret.
-    """
-
-def reduce(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Any:
-    """
-    Computes a formula over pairs of points.
-
-        tilefold.reduce("sum_j exp(-|x_i - y_j|²/2l²) b_j",
-                        x=x, y=y, b=b, l=0.5)
-
-    Arrays are given by name, or as one mapping. See `Formula` for shapes,
-    dtypes, `out`, `accumulate`, `session` and `options`.
-
-    Raises `FormulaError` with a caret, `ShapeError`, `DTypeError`,
-    `ArgumentError`, `OutOfMemory`.
     """
 
 def _kernels(formula: Formula, arguments: dict[str, Any], settings: dict[str, Any], dense: bool = False) -> list[dict[str, Any]]:

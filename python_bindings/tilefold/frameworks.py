@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Framework",
     "call",
+    "concrete",
+    "described",
     "holding",
     "recording",
     "requires_grad",
@@ -45,6 +47,12 @@ class Framework(Protocol):
 
     def unrecorded(self) -> AbstractContextManager[Any]:
         """Where it records nothing."""
+
+    def described(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments, arrays of the same shapes where memory is missing."""
+
+    def concrete(self, numbers: Any) -> Any:
+        """Whole numbers, without what transforms wrap them in."""
 
     def dtype(self, name: str) -> Any:
         """Its element type of a name, such as "float32"."""
@@ -101,14 +109,27 @@ def recording(values: Iterable[Any]) -> Framework | None:
 def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
     """`formula(*positional, **keywords)`, recorded.
 
-    A formula calls it where an argument requires a gradient.
+    A formula calls it where an argument requires a gradient, or is one whose
+    library transforms or traces the call.
     """
     arguments = {**(positional[0] if positional else {}), **keywords}
-    framework = recording(arguments.values())
+    framework = holding(arguments.values())
     if framework is None:
         names = (name for name in arguments if requires_grad(arguments[name]))
         _core.fail("RequiresGrad", next(names, ""))
     return framework.call(formula, *positional, **keywords)
+
+
+def described(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, of which types and shapes can be read in any case."""
+    framework = holding(arguments.values())
+    return framework.described(arguments) if framework else arguments
+
+
+def concrete(numbers: Any) -> Any:
+    """Whole numbers, without what a framework's transforms wrap them in."""
+    framework = holding([numbers])
+    return framework.concrete(numbers) if framework else numbers
 
 
 def unrecorded() -> AbstractContextManager[Any]:

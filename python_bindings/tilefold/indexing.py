@@ -15,6 +15,7 @@ import numpy as np
 
 from tilefold import _core
 from tilefold.expression import Expression
+from tilefold.frameworks import concrete
 from tilefold.slices import chosen, is_all, is_integer, listed, numbers_of
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _plain(part: Any, index: Any) -> Any:
         return part
     if part is None or isinstance(part, (bool, str)):
         _refuse(index)
-    numbers = np.asarray(part)
+    numbers = np.asarray(concrete(part))
     if numbers.dtype.kind not in "iub" and numbers.size:
         _refuse(index)
     if numbers.ndim == 0:

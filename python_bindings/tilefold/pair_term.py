@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilefold import _core
-from tilefold.frameworks import Framework, holding, recording, unrecorded
+from tilefold.frameworks import (
+    Framework,
+    described,
+    holding,
+    recording,
+    unrecorded,
+)
 from tilefold.slices import of_batch, of_every_batch, selected
 
 if TYPE_CHECKING:
@@ -33,7 +39,7 @@ class PairTerm:
         self.settings = settings
         with unrecorded():
             self.batch, rows, columns, components, self.dtype = (
-                formula._value_shape(arguments, settings)
+                formula._value_shape(described(arguments), settings)
             )
         self.points = (max(rows, 0), max(columns, 0))
         self.components = components if components >= 0 else None
@@ -49,7 +55,7 @@ class PairTerm:
         """One whose N, M and D are those of its matrix, not of its parts."""
         pair = cls(formula, arguments, settings)
         with unrecorded():
-            text = formula._with_sizes(arguments, settings)
+            text = formula._with_sizes(described(arguments), settings)
         return cls(pair.compiled(text), arguments, settings) if text else pair
 
     @property

@@ -10,6 +10,11 @@ import tilefold
 torch = pytest.importorskip("torch")
 jax = pytest.importorskip("jax")
 
+# PyTorch's own modules use what it has deprecated.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*torch.jit.*:DeprecationWarning"
+)
+
 N = 5
 X = np.random.default_rng(5).random((N, 3), np.float32)
 TEXT = "sum_j exp(-|x_i - x_j|²)"
@@ -47,7 +52,7 @@ TORCH = {
     "grad": of_torch(lambda call: torch.func.grad(lambda x: call(x).sum())),
     "grad twice": of_torch(
         lambda call: torch.func.grad(
-            torch.func.grad(lambda x: call(x).sum(), argnums=0)
+            lambda x: torch.func.grad(lambda x: call(x).sum())(x).sum()
         )
     ),
     "jacrev": of_torch(torch.func.jacrev),
@@ -56,7 +61,6 @@ TORCH = {
     "jvp": lambda call: torch.func.jvp(
         call, (torch.tensor(X),), (torch.tensor(X),)
     ),
-    "fx": torch.fx.symbolic_trace,
     "fake": faked,
 }
 JAX = {
@@ -66,21 +70,41 @@ JAX = {
     "jvp": lambda call: jax.jvp(call, (X,), (X,)),
     "make_jaxpr": lambda call: jax.make_jaxpr(call)(X),
 }
-EVERY = TORCH | {f"jax's {name}": trace for name, trace in JAX.items()}
+REFUSED = {"fx": torch.fx.symbolic_trace} | {
+    f"jax's {name}": trace for name, trace in JAX.items()
+}
 
 
-@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", REFUSED)
 def test_a_tracer_is_refused_by_its_name(name):
-    found = refusal(lambda: EVERY[name](lambda x: f(x=x)))
+    found = refusal(lambda: REFUSED[name](lambda x: f(x=x)))
     first, cure = found.split("\n")
     assert first.startswith("'x' is a tracer, not an array: a")
     assert cure == CURE.format("x")
 
 
-@pytest.mark.parametrize("name", ["vmap", "functionalize", "jax's jit"])
-def test_tracers_are_refused_wherever_they_are_passed(name):
-    trace = EVERY[name]
+@pytest.mark.parametrize("name", TORCH)
+def test_torch_s_transforms_take_formulas(name):
+    """What they give is in test_torch_transforms.py."""
+    assert TORCH[name](lambda x: f(x=x)) is not None
+
+
+@pytest.mark.parametrize("name", TORCH)
+def test_what_is_written_in_place_is_refused_under_torch_s(name):
+    out = torch.empty(N)
+    calls = [
+        lambda x: f.bind(x=x),
+        lambda x: f(x=torch.tensor(X), out=x),
+        lambda x: f(x=x, out=out),
+        lambda x: tilefold.radius_neighbors(x, radius=1.0),
+    ]
+    for call in calls:
+        found = refusal(lambda c=call: TORCH[name](c))
+        assert "is a tracer, not an array" in found
+
+
+def test_tracers_are_refused_wherever_they_are_passed():
+    trace = REFUSED["jax's jit"]
     y = np.ones((4, 3), np.float32)
     kernel = tilefold.kernel("exp(-|x_i - x_j|²)", x=X)
     calls = [

@@ -251,10 +251,11 @@ def check_circles(sources: list[Source]) -> Iterator[Fault]:
 
 def package_module(path: str) -> str:
     """The name of a module of the package by its path; "" for other files."""
-    folder, _, name = path.rpartition("/")
-    if folder != PACKAGE or not name.endswith(".py"):
+    start = PACKAGE + "/"
+    if not path.startswith(start) or not path.endswith(".py"):
         return ""
-    return "tilefold." + name.removesuffix(".py")
+    inside = path.removeprefix(start).removesuffix(".py")
+    return "tilefold." + inside.replace("/", ".")
 
 
 def is_for_type_checkers(node: ast.AST) -> bool:
@@ -280,12 +281,25 @@ def run_time_imports(node: ast.AST) -> Iterator[str]:
 
 
 def imported_modules(source: Source, modules: set[str]) -> set[str]:
-    """Modules of the package that a module imports; the package by a name."""
+    """Modules of the package that a module imports; packages by a name.
+
+    What is imported from outside of a package runs the package's own file.
+    """
     found = set()
+    own = package_module(source.path).rpartition(".")[0]
     for name in run_time_imports(ast.parse("\n".join(source.lines))):
-        module = ".".join(name.split(".")[:2])
-        if module == "tilefold" or module.startswith("tilefold."):
-            found.add(module if module in modules else "tilefold.__init__")
+        parts = name.split(".")
+        if parts[0] != "tilefold":
+            continue
+        starts = [".".join(parts[:k]) for k in range(len(parts), 0, -1)]
+        module = next((one for one in starts if one in modules), "")
+        found |= {module} - {""}
+        for start in starts:
+            package = f"{start}.__init__"
+            is_above = own == start or own.startswith(start + ".")
+            if package in modules and (not is_above or not module):
+                found.add(package)
+                break
     return found
 
 

@@ -11,20 +11,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
+import tilefold.torch.operator  # noqa: F401  (registers it)
 from tilefold.frameworks import requires_grad
-from tilefold.roles import bare
+from tilefold.roles import Role, bare
 from tilefold.torch.calls import call
 from tilefold.torch.elements import elements
+from tilefold.torch.evaluate import is_seen, is_transformed
+from tilefold.torch.module import Kernel
+from tilefold.torch.records import spec_of
 from tilefold.torch.solves import inv_quad_logdet, solve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from contextlib import AbstractContextManager
 
 __all__ = [
+    "Kernel",
     "call",
+    "concrete",
+    "described",
     "dtype",
     "elements",
     "holds",
@@ -32,8 +41,27 @@ __all__ = [
     "real_numbers",
     "records",
     "solve",
+    "spec",
     "unrecorded",
 ]
+
+
+def spec(
+    formula: Any,
+    names: Sequence[str],
+    *,
+    roles: Sequence[int | None] | None = None,
+    options: Any = None,
+) -> str:
+    """The text that `torch.ops.tilefold.call(spec, values)` takes.
+
+    `formula` is text or a `tilefold.Formula`, `names` are those of the values,
+    in their order; `roles` has the axes of each, 0 none, 1 i and 2 j, or None
+    where the formula's subscripts say them. For TorchScript and for programs
+    that call the operator by themselves.
+    """
+    given = [None] * len(names) if roles is None else list(roles)
+    return spec_of(formula, list(names), given, options)
 
 
 def holds(values: Iterable[Any]) -> bool:
@@ -43,12 +71,45 @@ def holds(values: Iterable[Any]) -> bool:
 
 def records(values: Iterable[Any]) -> bool:
     """Whether PyTorch records what is computed of the values."""
-    return torch.is_grad_enabled() and any(map(requires_grad, values))
+    given = list(values)
+    has_gradients = torch.is_grad_enabled() and any(map(requires_grad, given))
+    return has_gradients or (holds(given) and is_seen(given))
+
+
+def described(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, arrays of the same shapes for tensors without memory."""
+    if not is_seen(arguments.values()):
+        return arguments
+    return {name: _described(value) for name, value in arguments.items()}
+
+
+def _described(value: Any) -> Any:
+    """An array of NumPy's that takes no memory, for a tensor."""
+    if isinstance(value, Role):
+        return Role(_described(value.value), value.axes)
+    if not isinstance(value, torch.Tensor):
+        return value
+    name = str(value.dtype).removeprefix("torch.")
+    dtype = "float16" if name == "bfloat16" else name
+    return np.broadcast_to(np.zeros((), dtype), tuple(map(int, value.shape)))
 
 
 def unrecorded() -> AbstractContextManager[Any]:
     """Where PyTorch records nothing."""
     return torch.no_grad()
+
+
+def concrete(numbers: Any) -> Any:
+    """Whole numbers, without what transforms wrap them in."""
+    if not is_transformed():
+        return numbers
+    functorch = torch._C._functorch
+    while functorch.is_functorch_wrapped_tensor(
+        numbers
+    ) and not functorch.is_batchedtensor(numbers):
+        numbers = functorch.get_unwrapped(numbers)
+    with temporarily_clear_interpreter_stack():
+        return np.asarray(numbers.cpu())
 
 
 def dtype(name: str) -> Any:

@@ -5,27 +5,22 @@ Of the values K, with the cotangents G, the gradients are those of
 Σ_ij k(x_i, y_j)·G[i, j], a formula with G as a table. Where these gradients
 have the cotangents h, the derivative of Σ⟨h, gradient⟩ by G is the matrix of
 k's derivative along h, and by the arguments the gradient of Σ_ij of that times
-G: two nodes, each of which the other's derivative is made of.
+G: two records, each of which the other's derivative is made of.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from tilefold.pair_term import PairTerm
 from tilefold.roles import Role, bare
-from tilefold.torch.records import (
-    Record,
-    by_name,
-    gradients,
-    needed,
-    plain,
-    recorded,
-    save,
-    saved,
-)
+from tilefold.torch.evaluate import evaluate
+from tilefold.torch.records import Record, as_tuple, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def elements(pair: PairTerm, query: str, i: Any, j: Any) -> Any:
@@ -36,86 +31,168 @@ def elements(pair: PairTerm, query: str, i: Any, j: Any) -> Any:
     chosen = pair.selected(1, i).selected(2, j)
     if query == "pairs":
         return chosen.diagonal()
-    return _dense(chosen.formula, chosen.arguments, chosen.settings)
+    return dense(chosen)
 
 
-def _dense(
-    formula: Any, arguments: dict[str, Any], settings: dict[str, Any]
-) -> Any:
-    record, values = recorded(formula, arguments, settings)
-    return _Dense.apply(record, *values)  # type: ignore[no-untyped-call]
+def dense(pair: PairTerm) -> Any:
+    """All values, of shape (…, N, M) or (…, N, M, E)."""
+    record, values = Dense.of(pair.formula, pair.arguments, pair.settings)
+    return evaluate(record, values)[0]
 
 
-class _Dense(torch.autograd.Function):
-    """All values of a pair term as a node of PyTorch's graph."""
+class Dense(Record):
+    """All values of a pair term."""
 
-    @staticmethod
-    def forward(ctx: Any, record: Record, *values: Any) -> Any:
-        """The values, of shape (…, N, M) or (…, N, M, E)."""
-        ctx.record = record
-        save(ctx, values)
-        result = record.formula._evaluate(
-            record.arguments(values), "dense", None, None, record.settings
+    __slots__ = ()
+
+    query = "dense"
+
+    def _pair(self, values: Sequence[Any]) -> PairTerm:
+        return PairTerm(self.formula, self.arguments(values), self.settings)
+
+    def results(self, values: Any) -> tuple[Any, ...]:
+        """One matrix."""
+        return (
+            self.formula._evaluate(
+                self.arguments(values), "dense", None, None, self.settings
+            ),
         )
-        if not result.is_floating_point():
-            ctx.mark_non_differentiable(result)
-        return result
 
-    @staticmethod
-    def backward(ctx: Any, cotangent: Any) -> Any:
-        """The gradients by the tensors that require them."""
-        record = ctx.record
-        values = saved(ctx)
-        names = needed(record.names, ctx.needs_input_grad[1:])
-        found = by_name(
-            names,
-            _DenseGradient.apply(record, names, cotangent, *values),  # type: ignore[no-untyped-call]
+    def gradients(
+        self, values: Sequence[Any], names: list[str], cotangents: Any
+    ) -> dict[str, Any]:
+        """Of the matrix, by arguments."""
+        return gradients_of(self._pair(values), names, cotangents[0])
+
+    def tangents(
+        self, values: Sequence[Any], moving: dict[str, Any]
+    ) -> tuple[Any, ...]:
+        """The matrix of the derivative."""
+        return (dense(_moved(self._pair(values), moving)),)
+
+    @property
+    def likes(self) -> list[str]:
+        """The matrix is like no argument."""
+        return [""]
+
+    @property
+    def seeds(self) -> dict[str, str]:
+        """A pair term has none."""
+        return {}
+
+    def types(
+        self, stand_ins: Sequence[Any]
+    ) -> list[tuple[str, int, str, int]]:
+        """That of the matrix, which is on both axes."""
+        settings = {**self.settings, "batch_rank": 0}
+        _, _, _, components, dtype = self.formula._value_shape(
+            self.arguments(stand_ins), settings
         )
-        return None, *gradients(record.names, found, values)
+        return [("", 3, dtype, components)]
 
 
-class _DenseGradient(torch.autograd.Function):
-    """The gradients of Σ_ij k(x_i, y_j)·G[i, j] by arguments of k."""
+class DenseGradient(Dense):
+    """The gradients of Σ_ij k(x_i, y_j)·G[i, j]; G is the last argument."""
 
-    @staticmethod
-    def forward(
-        ctx: Any, record: Record, names: list[str], weights: Any, *values: Any
-    ) -> Any:
-        """One for each of `names`; `weights` is G."""
-        ctx.record, ctx.names = record, names
-        save(ctx, [weights, *values])
-        pair = PairTerm(
-            record.formula, record.arguments(values), record.settings
-        )
-        found = of_values(pair, names, weights)
-        all_found = tuple(found[name] for name in names)
-        return all_found[0] if len(names) == 1 else all_found
+    __slots__ = ("by",)
 
-    @staticmethod
-    def backward(ctx: Any, *cotangents: Any) -> Any:
+    query = "dense_gradient"
+
+    def __init__(
+        self,
+        formula: Any,
+        names: list[str],
+        roles: list[int | None],
+        settings: dict[str, Any],
+        by: Sequence[str] = (),
+    ) -> None:
+        super().__init__(formula, names, roles, settings)
+        self.by = list(by)
+
+    def arguments(self, values: Any) -> dict[str, Any]:
+        """Those of the pair term."""
+        return dict(list(super().arguments(values).items())[:-1])
+
+    def results(self, values: Any) -> tuple[Any, ...]:
+        """One gradient for each of the names `by`."""
+        found = _of_values(self._pair(values), self.by, values[-1])
+        return tuple(found[name] for name in self.by)
+
+    def gradients(
+        self, values: Sequence[Any], names: list[str], cotangents: Any
+    ) -> dict[str, Any]:
         """By G the derivative of k along the cotangents, as a matrix."""
-        record = ctx.record
-        weights, *values = saved(ctx)
-        along = dict(zip(ctx.names, cotangents, strict=True))
-        pair = PairTerm(
-            record.formula, record.arguments(values), record.settings
-        )
-        moved = _moved(pair, along)
-        by_weights = None
-        if ctx.needs_input_grad[2]:
-            matrix = _dense(moved.formula, moved.arguments, moved.settings)
-            by_weights = matrix.to(weights.dtype)
-        names = needed(record.names, ctx.needs_input_grad[3:])
-        found: dict[str, Any] = {}
-        if names:
-            more, of_moved = recorded(
-                moved.formula, moved.arguments, moved.settings
-            )
-            found = by_name(
-                names,
-                _DenseGradient.apply(more, names, weights, *of_moved),  # type: ignore[no-untyped-call]
-            )
-        return None, None, by_weights, *gradients(record.names, found, values)
+        along = dict(zip(self.by, cotangents, strict=True))
+        moved = _moved(self._pair(values), along)
+        weights = values[-1]
+        found = {}
+        if self.names[-1] in names:
+            found[self.names[-1]] = dense(moved).to(weights.dtype)
+        others = [name for name in names if name != self.names[-1]]
+        if others:
+            found |= gradients_of(moved, others, weights)
+        return found
+
+    def tangents(
+        self, values: Sequence[Any], moving: dict[str, Any]
+    ) -> tuple[Any, ...]:
+        """Σ k·dG + Σ dk·G, each by its arguments."""
+        pair, parts = self._pair(values), []
+        moving = dict(moving)
+        along = moving.pop(self.names[-1], None)
+        if along is not None:
+            parts.append(gradients_of(pair, self.by, along))
+        if moving:
+            moved = _moved(pair, moving)
+            parts.append(gradients_of(moved, self.by, values[-1]))
+        return tuple(sum(part[name] for part in parts) for name in self.by)
+
+    @property
+    def likes(self) -> list[str]:
+        """The arguments by which it is."""
+        return self.by
+
+    @property
+    def seeds(self) -> dict[str, str]:
+        """G has the shape of the matrix."""
+        return {self.names[-1]: ""}
+
+    def types(
+        self, stand_ins: Sequence[Any]
+    ) -> list[tuple[str, int, str, int]]:
+        """Of each gradient, that of the formula it is a result of."""
+        settings = {**self.settings, "batch_rank": 0}
+        pair = PairTerm(self.formula, self.arguments(stand_ins), settings)
+        formula, arguments = _gradient_formula(pair, self.by, stand_ins[-1])
+        return list(formula._result_types(arguments, settings))
+
+    def few(self, k: int, shape: list[Any]) -> list[Any]:
+        """G has as many rows and columns as there are few points."""
+        if k == len(self.names) - 1:
+            return [2, 3, *shape[2:]]
+        return super().few(k, shape)
+
+    def parts(self) -> list[str]:
+        """The names `by`."""
+        return self.by
+
+
+def gradients_of(
+    pair: PairTerm, names: list[str], weights: Any
+) -> dict[str, Any]:
+    """The gradients of Σ_ij k(x_i, y_j)·weights[…, i, j], by name."""
+    if not names:
+        return {}
+    record, values = Dense.of(pair.formula, pair.arguments, pair.settings)
+    gradient = DenseGradient(
+        pair.formula,
+        [*record.names, pair.formula._unused_name("G")],
+        [*record.roles, None],
+        pair.settings,
+        names,
+    )
+    found = evaluate(gradient, [*values, weights])
+    return dict(zip(names, found, strict=True))
 
 
 _SUFFIXES = {0: ("",), 1: ("_i",), 2: ("_j",), 3: ("_i", "_j")}
@@ -140,17 +217,27 @@ def _moved(pair: PairTerm, along: dict[str, Any]) -> PairTerm:
     return PairTerm(pair.inside(" + ".join(terms)), arguments, pair.settings)
 
 
-def of_values(pair: PairTerm, names: list[str], weights: Any) -> dict[str, Any]:
-    """The gradients of Σ_ij k(x_i, y_j)·weights[…, i, j] by arguments."""
+def _of_values(
+    pair: PairTerm, names: list[str], weights: Any
+) -> dict[str, Any]:
+    """The same as `gradients_of`, computed."""
     if weights.numel() == 0:
         return {
             name: torch.zeros_like(bare(pair.arguments[name])) for name in names
         }
-    form, tables = _weighted(pair, plain(weights))
-    seed = Record(pair.formula, [], [], {}).seed("grad")
+    formula, arguments = _gradient_formula(pair, names, plain(weights))
+    found = as_tuple(formula(arguments, **pair.settings))
+    return dict(zip(names, found, strict=True))
+
+
+def _gradient_formula(
+    pair: PairTerm, names: list[str], weights: Any
+) -> tuple[Any, dict[str, Any]]:
+    """The formula of the gradients, and its arguments."""
+    form, tables = _weighted(pair, weights)
+    seed = pair.formula._unused_name("grad1")
     formula = pair.inside(f"sum_ij({form})").grad(names, cotangent=seed)
-    arguments = {**pair.arguments, **tables, seed: 1.0}
-    return by_name(names, formula(arguments, **pair.settings))
+    return formula, {**pair.arguments, **tables, seed: 1.0}
 
 
 def _weighted(pair: PairTerm, weights: Any) -> tuple[str, dict[str, Any]]:
@@ -164,7 +251,8 @@ def _weighted(pair: PairTerm, weights: Any) -> tuple[str, dict[str, Any]]:
         place = f"{table}[j]" if columns > 1 else table
         place = f"{table}[i, j]" if rows > 1 else place
         return f"operand*{place}", arguments
-    arguments[table] = weights.flatten(-3, -2)
+    *batch, rows, columns, components = weights.shape
+    arguments[table] = weights.reshape(*batch, rows * columns, components)
     if rows * columns == 1:
         return f"operand·{table}", arguments
     arguments[width] = columns

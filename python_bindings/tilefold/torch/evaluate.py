@@ -1,9 +1,10 @@
-# python_bindings/tilefold/torch/evaluate.py - a formula as a node of a graph.
-"""`Evaluate`: what PyTorch's graph keeps of a call, and its derivatives.
+# python_bindings/tilefold/torch/evaluate.py - a record as a node of a graph.
+"""`evaluate`: a record's results, by the way that PyTorch's state asks for.
 
-Backward evaluates `Formula.grad`, forward mode `Formula.jvp`: formulas like
-any other, called like any other, so that they are recorded in their turn and
-any order is exact.
+A tensor that requires grad or has a tangent makes a node of the graph
+(`Evaluate`), whose derivatives are records evaluated in their turn, so that any
+order is exact. Anything else that PyTorch sees of tensors and their memory does
+not tell goes through the operator.
 """
 
 from __future__ import annotations
@@ -11,27 +12,84 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import _C
+from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
 
-from tilefold.torch.records import (
-    Record,
-    by_name,
-    gradients,
-    needed,
-    plain,
-    save,
-    saved,
-    seed_names,
-)
+from tilefold.roles import bare
+from tilefold.torch.records import Record, needed, of_all, plain, save, saved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
-    Run = Callable[[Record, tuple[Any, ...]], tuple[Any, ...]]
+    Run = Callable[[Record, Sequence[Any]], tuple[Any, ...]]
+
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+def is_transformed() -> bool:
+    """Whether one of `torch.func`'s transforms is under way."""
+    return _C._functorch.maybe_current_level() is not None
+
+
+def is_watched(values: Iterable[Any]) -> bool:
+    """Whether PyTorch sees of the values what their memory does not hold."""
+    return (
+        is_transformed()
+        or _C._len_torch_dispatch_stack() > 0
+        or _C._get_tracing_state() is not None
+        or any(
+            isinstance(value, torch.Tensor)
+            and (
+                type(value) not in PLAIN
+                or value.is_meta
+                or _C._functorch.is_legacy_batchedtensor(value)
+            )
+            for value in map(bare, values)
+        )
+    )
+
+
+def is_seen(values: Iterable[Any]) -> bool:
+    """The same, or whether the values may have tangents."""
+    may_move = forward_ad._current_level >= 0 and _C._is_fwd_grad_enabled()
+    return may_move or is_watched(values)
+
+
+def evaluate(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
+    """The results, recorded."""
+    if is_watched(values):
+        tensors = [as_tensor(value) for value in values]
+        return tuple(torch.ops.tilefold.call(record.spec(), tensors))
+    return recorded(_run, record, values)
+
+
+def _run(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
+    """The call itself: nothing is recorded inside a node's forward."""
+    return record.results(values)
+
+
+def recorded(
+    run: Run, record: Record, values: Sequence[Any]
+) -> tuple[Any, ...]:
+    """What `run` gives, as nodes of the graph."""
+    results = Evaluate.apply(run, record, *values)  # type: ignore[attr-defined]
+    return tuple(results)
+
+
+def as_tensor(value: Any) -> Any:
+    """A value as the operator takes it. Dynamo looks into this function."""
+    if isinstance(value, torch.Tensor):
+        return value
+    if isinstance(value, complex):
+        return torch.scalar_tensor(value, dtype=torch.complex128)
+    if isinstance(value, (bool, int, float)):
+        return torch.scalar_tensor(value, dtype=torch.float64)
+    return torch.as_tensor(value)
 
 
 class Evaluate(_SingleLevelFunction):
-    """A formula as a node of PyTorch's graph.
+    """A record as a node of PyTorch's graph.
 
     It is a Function of one level of transforms: `torch.autograd.Function` is
     one for all of them, but neither `torch.compile` nor a `jvp` beside a
@@ -47,7 +105,7 @@ class Evaluate(_SingleLevelFunction):
         results = run(record, values)
         ctx.results = [(result.shape, result.dtype) for result in results]
         for result in results:
-            if not (result.is_floating_point() or result.is_complex()):
+            if not _has_derivative(result.dtype):
                 ctx.mark_non_differentiable(result)
         return results
 
@@ -57,33 +115,28 @@ class Evaluate(_SingleLevelFunction):
         record = ctx.record
         values = saved(ctx)
         names = needed(record.names, ctx.needs_input_grad[2:])
-        seed = record.seed("grad")
-        arguments = record.arguments(values)
-        seeds = seed_names(record.formula, seed, len(cotangents))
-        for k, (name, cotangent) in enumerate(
-            zip(seeds, cotangents, strict=True)
-        ):
-            arguments[name] = _given(ctx, k, cotangent)
-        formula = record.formula.grad(names, cotangent=seed)
-        found = by_name(names, formula(arguments, **record.settings))
-        return None, None, *gradients(record.names, found, values)
+        given = [
+            _given(ctx, k, cotangent) for k, cotangent in enumerate(cotangents)
+        ]
+        found = record.gradients(values, names, given)
+        return None, None, *of_all(record.names, found, values)
 
     @staticmethod
     def jvp(ctx: Any, _run: Any, _record: Any, *tangents: Any) -> Any:
         """The tangents of the results, where some arguments have one."""
         record = ctx.record
+        if not any(_has_derivative(dtype) for _, dtype in ctx.results):
+            return (None,) * len(ctx.results)
         moving = {
             name: plain(tangent)
             for name, tangent in zip(record.names, tangents, strict=True)
             if tangent is not None
         }
-        seed = record.seed("tan")
-        formula = record.formula.jvp(list(moving), tangent=seed)
-        arguments = record.arguments(saved(ctx))
-        for name, tangent in moving.items():
-            arguments[f"{seed}_{name}" if len(moving) > 1 else seed] = tangent
-        results = formula(arguments, **record.settings)
-        return results if isinstance(results, tuple) else (results,)
+        return record.tangents(saved(ctx), moving)
+
+
+def _has_derivative(dtype: Any) -> bool:
+    return bool(dtype.is_floating_point or dtype.is_complex)
 
 
 def _given(ctx: Any, k: int, cotangent: Any) -> Any:
@@ -91,6 +144,6 @@ def _given(ctx: Any, k: int, cotangent: Any) -> Any:
     if cotangent is not None:
         return plain(cotangent).contiguous()
     shape, dtype = ctx.results[k]
-    if not (dtype.is_floating_point or dtype.is_complex):
-        dtype = torch.float64
-    return torch.zeros(shape, dtype=dtype)
+    return torch.zeros(
+        shape, dtype=dtype if _has_derivative(dtype) else torch.float64
+    )

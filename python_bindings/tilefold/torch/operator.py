@@ -26,13 +26,20 @@ from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
 from tilefold import _core
-from tilefold.torch.evaluate import Evaluate
+from tilefold.torch.elements import Dense, DenseGradient
+from tilefold.torch.evaluate import (
+    PLAIN,
+    is_transformed,
+    is_watched,
+    recorded,
+)
 from tilefold.torch.records import Record, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-_LIBRARY = torch.library.Library("tilefold", "DEF")
+# PyTorch's library of operators has no types.
+_LIBRARY: Any = torch.library.Library("tilefold", "DEF")  # type: ignore[no-untyped-call]
 _LIBRARY.define(
     "call(str spec, Tensor[] values) -> Tensor[]",
     tags=(torch.Tag.pt2_compliant_tag, torch.Tag.flexible_layout),
@@ -41,55 +48,7 @@ _CALL = torch.ops.tilefold.call.default
 
 _I, _J = 1, 2  # the bits of axes
 
-
-def spec_of(
-    formula: Any,
-    names: Sequence[str],
-    roles: Sequence[int | None],
-    options: Any = None,
-    batch_rank: int | None = None,
-) -> str:
-    """What the operator takes of a call, beside its values.
-
-    `roles`: of each argument the axes that are declared, or None.
-    """
-    text, derivation = formula.__reduce__()[1][:2]
-    return json.dumps(
-        {
-            "formula": text,
-            "derivation": derivation,
-            "names": list(names),
-            "roles": list(roles),
-            "batch_rank": batch_rank,
-            "options": _written(options),
-        }
-    )
-
-
-# What torch._dynamo.assume_constant_result sets, which is slow to import.
-spec_of._dynamo_marked_constant = True  # type: ignore[attr-defined]
-
-
-def _written(options: Any) -> dict[str, Any]:
-    """The options that are set, as JSON has them."""
-    if options is None:
-        return {}
-    given = options.__reduce__()[0].keywords
-    found = {name: value for name, value in given.items() if value is not None}
-    for name in ("progress", "stream"):
-        if name in found:
-            refuse_setting(f"Options({name}=…)", found[name])
-    return found
-
-
-def refuse_setting(name: str, value: Any) -> None:
-    """Of what no graph can keep."""
-    _core.fail(
-        "BadOption",
-        name,
-        type(value).__name__,
-        "leave it out where PyTorch transforms or compiles the call",
-    )
+_KINDS = {kind.query: kind for kind in (Record, Dense, DenseGradient)}
 
 
 @functools.lru_cache(maxsize=4096)
@@ -103,23 +62,28 @@ def record_of(spec: str) -> Record:
         settings["options"] = _core.Options(**said["options"])
     steps = [tuple(step) for step in said["derivation"]]
     formula = _core.Formula(said["formula"], steps)
-    return Record(formula, said["names"], said["roles"], settings)
+    kind = _KINDS[said["query"]]
+    parts = (said["parts"],) if said["parts"] else ()
+    return kind(formula, said["names"], said["roles"], settings, *parts)
 
 
 def _run(spec: str, values: Sequence[Any]) -> list[Any]:
     """The call itself, of tensors that are just that."""
-    return list(record_of(spec).results([plain(value) for value in values]))
+    return list(record_of(spec).results([_bare(value) for value in values]))
 
 
-def _is_transformed() -> bool:
-    """Whether one of `torch.func`'s transforms is under way."""
-    return _C._functorch.maybe_current_level() is not None
+def _bare(value: Any) -> Any:
+    """A tensor as its memory is: by now its class has seen the call."""
+    if type(value) not in PLAIN:
+        with _C.DisableTorchFunctionSubclass():
+            value = value.as_subclass(torch.Tensor)
+    return plain(value)
 
 
 def _below(keyset: Any, spec: str, values: Sequence[Any]) -> list[Any]:
     """The kernel of what comes after automatic differentiation."""
     with ExitStack() as stack:
-        if _is_transformed():
+        if is_transformed():
             # A Function of one level switches both off for what its forward
             # calls; the levels below are to record what they are given.
             stack.enter_context(torch.enable_grad())
@@ -136,7 +100,7 @@ def _redispatched(keyset: Any, spec: str, values: Sequence[Any]) -> list[Any]:
 
 def _autograd(keyset: Any, spec: str, values: Sequence[Any]) -> list[Any]:
     """The call, recorded where gradients or tangents are asked for."""
-    has_tangents = _is_transformed() or (
+    has_tangents = is_transformed() or (
         forward_ad._current_level >= 0 and _C._is_fwd_grad_enabled()
     )
     has_gradients = _C.is_grad_enabled() and _C._any_requires_grad(*values)
@@ -146,32 +110,11 @@ def _autograd(keyset: Any, spec: str, values: Sequence[Any]) -> list[Any]:
             return tuple(_below(keyset, spec, list(values)))
 
         with enable_single_level_autograd_function():
-            return list(Evaluate.apply(run, record_of(spec), *values))
+            return list(recorded(run, record_of(spec), values))
     if not is_watched(values):
         return _run(spec, values)  # without another way through the dispatcher
     with _C._AutoDispatchBelowAutograd():
         return _redispatched(keyset, spec, values)
-
-
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
-
-
-def is_watched(values: Iterable[Any]) -> bool:
-    """Whether PyTorch sees of the values what their memory does not hold."""
-    return (
-        _is_transformed()
-        or _C._len_torch_dispatch_stack() > 0
-        or _C._get_tracing_state() is not None
-        or any(
-            isinstance(value, torch.Tensor)
-            and (
-                type(value) not in _PLAIN
-                or value.is_meta
-                or _C._functorch.is_legacy_batchedtensor(value)
-            )
-            for value in values
-        )
-    )
 
 
 # ---- shapes without values ---------------------------------------------------
@@ -182,7 +125,7 @@ def _batch_rank(record: Record, ranks: Sequence[int]) -> int:
     said = record.settings.get("batch_rank")
     if said is not None:
         return cast("int", said)
-    seeds = dict(record.formula._seeds)
+    seeds = record.seeds
     own = [
         max(rank - 2, 0)
         for name, rank in zip(record.names, ranks, strict=True)
@@ -193,7 +136,7 @@ def _batch_rank(record: Record, ranks: Sequence[int]) -> int:
 
 def _is_like_result(record: Record, name: str) -> bool:
     """Whether a cotangent, or its tangent, has the shape of the result."""
-    seeds = dict(record.formula._seeds)
+    seeds = record.seeds
     while name in seeds:
         name = seeds[name]
         if name == "":
@@ -210,15 +153,7 @@ def _own_batch_rank(record: Record, name: str, rank: int, total: int) -> int:
     return max(rank - 2, 0)
 
 
-def _axes_of(record: Record, k: int) -> int:
-    """The bits of the axes that an argument is on."""
-    role = record.roles[k]
-    if role is not None:
-        return role
-    return cast("int", record.formula._axes_of(record.names[k])[1])
-
-
-def _stand_in(value: Any, axes: int, batch: int) -> Any:
+def _stand_in(record: Record, k: int, value: Any, batch: int) -> Any:
     """An array of NumPy's without memory: one of a batch, with few points.
 
     A tensor could be a fake one itself. The number of components is the
@@ -226,10 +161,22 @@ def _stand_in(value: Any, axes: int, batch: int) -> Any:
     """
     name = str(value.dtype).removeprefix("torch.")
     dtype = "float16" if name == "bfloat16" else name
-    shape = list(value.shape[batch:])
-    if axes and shape:
-        shape[0] = 3 if axes == _J else 2
-    return np.broadcast_to(np.zeros((), dtype), [int(n) for n in shape])
+    shape = [int(n) for n in record.few(k, list(value.shape[batch:]))]
+    return np.broadcast_to(np.zeros((), dtype), shape)
+
+
+def _device_of(record: Record, values: Sequence[Any]) -> Any:
+    """The device of the arrays on i and j; parameters may be on the CPU."""
+    points = [k for k in range(len(values)) if record.axes(k)]
+    for k in points[1:]:
+        if values[k].device != values[points[0]].device:
+            _core.fail(
+                "OtherDevice",
+                record.names[k],
+                str(values[k].device),
+                str(values[points[0]].device),
+            )
+    return values[points[0] if points else 0].device
 
 
 def _fake(spec: str, values: Sequence[Any]) -> list[Any]:
@@ -238,20 +185,16 @@ def _fake(spec: str, values: Sequence[Any]) -> list[Any]:
     total = _batch_rank(record, [value.dim() for value in values])
     batches, stand_ins, points = [], [], {_I: 1, _J: 1}
     for k, value in enumerate(values):
-        name, axes = record.names[k], _axes_of(record, k)
-        batch = _own_batch_rank(record, name, value.dim(), total)
+        axes = record.axes(k)
+        batch = _own_batch_rank(record, record.names[k], value.dim(), total)
         batches.append(value.shape[:batch])
-        stand_ins.append(_stand_in(value, axes, batch))
+        stand_ins.append(_stand_in(record, k, value, batch))
         for axis in (_I, _J):
             if axes & axis and value.dim() > batch:
                 points[axis] = value.shape[batch]
-    settings = {**record.settings, "batch_rank": 0}
-    types = record.formula._result_types(record.arguments(stand_ins), settings)
-    batch_shape = torch.broadcast_shapes(*batches)
-    device = next(
-        (value.device for value in values if value.device.type != "cpu"),
-        values[0].device,
-    )
+    types = record.types(stand_ins)
+    device = _device_of(record, values)
+    batch_shape = torch.broadcast_shapes(*batches)  # type: ignore[no-untyped-call]
     results = []
     for like, axes, dtype, components in types:
         if like:
@@ -280,7 +223,7 @@ def _lifted(
     is_number = value.dim() - (dim is not None) == 0
     if dim is not None:
         value = value.movedim(dim, 0)
-    elif is_number and record.names[k] not in record.formula._results:
+    elif is_number and record.names[k] not in record.likes:
         return value
     else:
         value = value[None]
@@ -305,14 +248,14 @@ def _vmap(
         name = record.names[k]
         own = _own_batch_rank(record, name, ranks[k], total)
         value = _lifted(record, k, value, dim, (total, own))
-        if name in record.formula._results and dim is None:
+        if name in record.likes and dim is None:
             # Its gradient is one for each of the batch, not their sum.
             value = value.expand(info.batch_size, *value.shape[1:])
         lifted.append(value)
     results = _CALL(_with_batch_rank(spec, total + 1), lifted)
     return [
         _lowered(record, like, result, ranks)
-        for like, result in zip(record.formula._results, results, strict=True)
+        for like, result in zip(record.likes, results, strict=True)
     ], [0] * len(results)
 
 

@@ -11,13 +11,11 @@ from tilefold.kernel import Kernel
 from tilefold.pair_term import PairTerm
 from tilefold.solve import log_determinant
 from tilefold.solve import solve as solve_without_record
-from tilefold.torch.elements import of_values
+from tilefold.torch.elements import gradients_of
 from tilefold.torch.records import (
     Record,
-    by_name,
     needed,
     plain,
-    recorded,
     save,
     saved,
 )
@@ -28,7 +26,7 @@ def solve(
 ) -> tuple[Any, Any, str]:
     """What `tilefold.solve.solve` gives, recorded."""
     pair = kernel._pair
-    record, values = recorded(pair.formula, pair.arguments, pair.settings)
+    record, values = Record.of(pair.formula, pair.arguments, pair.settings)
     system = _System(record, kernel._transposed, options)
     x = _Solve.apply(  # type: ignore[no-untyped-call]
         system, side, ridge, *values
@@ -63,7 +61,7 @@ def _log_determinant(
 ) -> tuple[Any, Any, str]:
     """The value, how it went, and what to warn of."""
     pair = kernel._pair
-    record, values = recorded(pair.formula, pair.arguments, pair.settings)
+    record, values = Record.of(pair.formula, pair.arguments, pair.settings)
     system = _System(record, kernel._transposed, options)
     value = _LogDeterminant.apply(  # type: ignore[no-untyped-call]
         system, ridge, *values
@@ -187,10 +185,10 @@ def _by_inverse(
     # tr(A⁻¹ dA) = Σ_ij conj(A⁻¹)_ij dA_ij, which is real.
     weights = (cotangent * inverse.mH).conj().mT
     if not pair.is_complex:
-        found = of_values(pair, wanted, weights.to(dense.dtype))
+        found = gradients_of(pair, wanted, weights.to(dense.dtype))
         return found, inverse.diagonal().sum()
     parts = [
-        of_values(part, wanted, weight.to(dense.real.dtype))
+        gradients_of(part, wanted, weight.to(dense.real.dtype))
         for part, weight in zip(
             pair.parts(), (weights.real, weights.imag), strict=True
         )
@@ -227,8 +225,7 @@ def _by_arguments(
     pair = kernel._pair
     name = pair.formula._unused_name()
     formula = pair.around("sum", kernel._columns, weights=name)
-    seed = Record(formula, [], [], {}).seed("grad")
-    gradients = formula.grad(wanted, cotangent=seed)(
-        {**pair.arguments, name: columns, seed: rows}, **pair.settings
+    record, values = Record.of(
+        formula, {**pair.arguments, name: columns}, pair.settings
     )
-    return by_name(wanted, gradients)
+    return record.gradients(values, wanted, [rows])

@@ -35,15 +35,23 @@ FormulaHandle compile(nb::handle text,
 
 namespace {
 
-/// PyTorch's graph records the call: a tensor requires grad.
+/// The call as the library of its arrays records it.
 nb::object recorded_call(nb::handle formula, nb::handle positional,
                          nb::handle keywords) {
-    nb::object call = nb::module_::import_("tilefold.frameworks").attr("call");
-    nb::object before = nb::make_tuple(formula);
-    nb::object all =
-        nb::steal(PySequence_Concat(before.ptr(), positional.ptr()));
+    // Found once: to import a module that is there takes a microsecond.
+    static PyObject* call =
+        nb::object(nb::module_::import_("tilefold.frameworks").attr("call"))
+            .release()
+            .ptr();
+    const Py_ssize_t given = PyTuple_Size(positional.ptr());
+    const nb::object all = nb::steal(PyTuple_New(given + 1));
+    PyTuple_SetItem(all.ptr(), 0, nb::borrow(formula).release().ptr());
+    for (Py_ssize_t k = 0; k < given; ++k)
+        PyTuple_SetItem(
+            all.ptr(), k + 1,
+            nb::borrow(PyTuple_GetItem(positional.ptr(), k)).release().ptr());
     nb::object result =
-        nb::steal(PyObject_Call(call.ptr(), all.ptr(), keywords.ptr()));
+        nb::steal(PyObject_Call(call, all.ptr(), keywords.ptr()));
     if (!result)
         throw nb::python_error();
     return result;
@@ -194,6 +202,35 @@ FormulaHandle jvp(const FormulaHandle& handle, nb::handle names,
     return {handle.session, handle.formula.jvp(names_in(names), tangent)};
 }
 
+/// `start` and the first number with which no name of the formula begins.
+std::string free_seed(const Formula& formula, const std::string& start) {
+    const auto is_taken = [&](const std::string& seed) {
+        return std::ranges::any_of(formula.names(), [&](const FreeName& name) {
+            return name.name.starts_with(seed);
+        });
+    };
+    int level = 1;
+    while (is_taken(start + std::to_string(level)))
+        ++level;
+    return start + std::to_string(level);
+}
+
+/// The gradient by names, or the derivative along them, and the names of its
+/// cotangents or tangents, which no argument has.
+std::pair<FormulaHandle, std::vector<std::string>>
+derived(const FormulaHandle& handle, nb::handle names, bool is_gradient) {
+    const std::string seed =
+        free_seed(handle.formula, is_gradient ? "grad" : "tan");
+    FormulaHandle formula = is_gradient ? gradient(handle, names, seed, false)
+                                        : jvp(handle, names, seed);
+    const Derivation& steps = derivation_of(formula.formula);
+    std::vector<std::string> seeds;
+    for (const SeedRole& role : seeds_of(steps))
+        if (role.step + 1 == steps.size())
+            seeds.push_back(role.name);
+    return {std::move(formula), std::move(seeds)};
+}
+
 std::vector<std::pair<std::string, int>> free_names(const FormulaHandle& h) {
     std::vector<std::pair<std::string, int>> names;
     for (const FreeName& name : h.formula.names())
@@ -268,8 +305,7 @@ bool is_pair_term(const FormulaHandle& handle) {
     const bool reduces =
         std::ranges::find(tree.nodes, ast::Kind::Reduce, &ast::Node::kind) !=
         tree.nodes.end();
-    return !reduces &&
-           axes_of_result(tree, handle.formula.names()) == Axes::IJ;
+    return !reduces && axes_of_result(tree, handle.formula.names()) == Axes::IJ;
 }
 
 std::string transposed_text(const FormulaHandle& handle) {
@@ -455,6 +491,9 @@ void bind_formula(nb::module_& module) {
              "    f.jvp(\"x\")(x=x, y=y, b=b, tangent=t)\n\n"
              "Takes the arguments of the formula and `tangent=`, of the shape\n"
              "of the argument; of several arguments, `tangent_x=` and so on.")
+        .def("_derive", &derived, nb::arg("names"), nb::arg("is_gradient"),
+             nb::sig("def _derive(self, names: typing.Sequence[str], "
+                     "is_gradient: bool) -> tuple[Formula, list[str]]"))
         .def_prop_ro("_results", &result_names)
         .def_prop_ro("_seeds", &seed_names)
         .def_prop_ro("_is_pair_term", &is_pair_term)

@@ -5,6 +5,7 @@
 #include <dlpack/dlpack.h>
 #include <nanobind/nanobind.h>
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -47,6 +48,13 @@ private:
     DLManagedTensorVersioned* versioned_ = nullptr;
 };
 
+/// The state that torch is in while a call is read: asked for once.
+struct TorchState {
+    const char* what = nullptr; ///< it sees of all tensors; null: nothing
+    bool may_move = false;      ///< tensors may have tangents
+    bool records = false;       ///< gradients
+};
+
 /// How an array is asked for.
 struct ArrayRequest {
     bool writable = false; ///< it is `out`
@@ -54,6 +62,7 @@ struct ArrayRequest {
     /// the Pin says so.
     bool allows_recorded = false;
     nb::handle stream = {}; ///< of Options(stream=…), else the library's
+    mutable std::optional<TorchState> torch = {}; ///< once it was asked for
 };
 
 } // namespace tilefold::python

@@ -127,15 +127,37 @@ bool is_traced(const ArrayKind& kind) {
     return state && !state.is_none();
 }
 
-bool has_tangent(PyObject* value, const ArrayKind& kind) {
+/// Whether a level of forward differentiation is entered.
+bool differentiates_forwards(const ArrayKind& kind) {
     if (!kind.forward_mode || number_of(kind.is_forward_enabled) == 0)
         return false;
     const nb::object level = nb::steal(
         PyObject_GetAttr(kind.forward_mode, python_state().current_level));
-    if (!level || PyLong_AsLong(level.ptr()) < 0) {
+    const bool is_entered = level && PyLong_AsLong(level.ptr()) >= 0;
+    if (PyErr_Occurred())
         forget_error();
-        return false;
-    }
+    return is_entered;
+}
+
+/// torch's state, as it was when the first tensor of the call was read.
+const TorchState& state_of_torch(const ArrayKind& kind,
+                                 const ArrayRequest& wanted) {
+    static const TorchState of_others{nullptr, false, true};
+    if (!kind.is_grad_enabled)
+        return of_others;
+    if (wanted.torch)
+        return *wanted.torch;
+    TorchState& state = wanted.torch.emplace();
+    if (is_traced(kind))
+        state.what = "a tensor that torch.jit traces";
+    else if (number_of(kind.dispatch_modes) > 0)
+        state.what = "a tensor under a mode that sees each operation";
+    state.may_move = differentiates_forwards(kind);
+    state.records = number_of(kind.is_grad_enabled) != 0;
+    return state;
+}
+
+bool has_tangent(PyObject* value, const ArrayKind& kind) {
     if (says_true(kind.is_batched, value)) // which has no rule for what follows
         return true;
     const nb::object dual =
@@ -145,16 +167,17 @@ bool has_tangent(PyObject* value, const ArrayKind& kind) {
 
 /// What torch sees of a tensor that its memory does not hold; null: nothing. A
 /// trace would keep the result as a constant, and a tangent would be lost.
-const char* unseen(PyObject* value, const ArrayKind& kind) {
+const char* unseen(PyObject* value, const ArrayKind& kind,
+                   const TorchState& state) {
     if (kind.is_subclass)
         return "a tensor of a class of its own";
     if (says_true(kind.is_tracer, value))
         return "a tensor of torch.func's transforms";
-    if (is_traced(kind))
-        return "a tensor that torch.jit traces";
-    if (number_of(kind.dispatch_modes) > 0)
-        return "a tensor under a mode that sees each operation";
-    return has_tangent(value, kind) ? "a tensor with a tangent" : nullptr;
+    if (state.what)
+        return state.what;
+    return state.may_move && has_tangent(value, kind)
+               ? "a tensor with a tangent"
+               : nullptr;
 }
 
 /// torch's views that are not what their memory says.
@@ -167,12 +190,12 @@ void refuse_negative(std::string_view name, PyObject* value) {
         fail(Code::TensorView, {std::string(name), "neg"});
 }
 
-bool requires_gradient(PyObject* value, const ArrayKind& kind) {
+bool requires_gradient(PyObject* value) {
     const nb::object gradient =
         nb::steal(PyObject_GetAttr(value, python_state().requires_grad));
     if (!gradient)
         forget_error();
-    return gradient.ptr() == Py_True && number_of(kind.is_grad_enabled) != 0;
+    return gradient.ptr() == Py_True;
 }
 
 /// Asks, before the tensor is asked for its memory, what that would not tell.
@@ -182,10 +205,12 @@ bool begin_lending(std::string_view name, PyObject* value,
                    const ArrayRequest& wanted) {
     pin.lender = value;
     pin.name = name;
-    const char* what = unseen(value, kind);
+    const TorchState& torch = state_of_torch(kind, wanted);
+    const char* what = unseen(value, kind, torch);
     if (what && !wanted.allows_recorded)
         fail(Code::Tracer, {std::string(name), what});
-    const bool has_gradient = !what && requires_gradient(value, kind);
+    const bool has_gradient =
+        !what && torch.records && requires_gradient(value);
     if (has_gradient && !wanted.allows_recorded)
         fail(Code::RequiresGrad, {std::string(name)});
     pin.is_recorded = what || has_gradient;

@@ -389,6 +389,8 @@ class Formula:
         of the argument; of several arguments, `tangent_x=` and so on.
         """
 
+    def _derive(self, names: Sequence[str], is_gradient: bool) -> tuple[Formula, list[str]]: ...
+
     @property
     def _results(self) -> list[str]: ...
 

@@ -87,11 +87,17 @@ def requires_grad(value: Any) -> bool:
     return bool(getattr(bare(value), "requires_grad", False))
 
 
+_FOUND: dict[str, Framework] = {}
+
+
 def _loaded() -> Iterator[Framework]:
     """Those whose library is there already."""
     for library, module in _MODULES.items():
-        if sys.modules.get(library) is not None:
-            yield cast("Framework", importlib.import_module(module))
+        if library in _FOUND:
+            yield _FOUND[library]
+        elif sys.modules.get(library) is not None:
+            found = cast("Framework", importlib.import_module(module))
+            yield _FOUND.setdefault(library, found)
 
 
 def holding(values: Iterable[Any]) -> Framework | None:
@@ -112,12 +118,12 @@ def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
     A formula calls it where an argument requires a gradient, or is one whose
     library transforms or traces the call.
     """
-    arguments = {**(positional[0] if positional else {}), **keywords}
+    arguments = {**positional[0], **keywords} if positional else keywords
     framework = holding(arguments.values())
     if framework is None:
         names = (name for name in arguments if requires_grad(arguments[name]))
         _core.fail("RequiresGrad", next(names, ""))
-    return framework.call(formula, *positional, **keywords)
+    return framework.call(formula, **arguments)
 
 
 def described(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from tilefold.frameworks import requires_grad
 from tilefold.roles import Role, bare
 from tilefold.torch.calls import call
 from tilefold.torch.elements import elements
-from tilefold.torch.evaluate import is_seen, is_transformed
+from tilefold.torch.evaluate import is_seen
 from tilefold.torch.module import Kernel
-from tilefold.torch.records import spec_of
+from tilefold.torch.records import is_transformed, spec_of
 from tilefold.torch.solves import inv_quad_logdet, solve
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._functorch.utils import unwrap_dead_wrappers
 
 from tilefold import _core
 from tilefold.roles import Role, bare
@@ -25,23 +24,26 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
-    """`formula(*positional, **keywords)`, recorded."""
-    settings: dict[str, Any] = {
-        name: keywords.pop(name) for name in SETTINGS if name in keywords
-    }
-    sum_batch = keywords.pop("sum_batch", None)
-    arguments = {**(positional[0] if positional else {}), **keywords}
-    if any(map(_is_wrapped, arguments.values())):
-        # A function that vjp gave is called when its transform is over.
-        alive = unwrap_dead_wrappers(tuple(arguments.values()))
-        arguments = dict(zip(arguments, alive, strict=True))
+def call(formula: Any, /, *positional: Any, **arguments: Any) -> Any:
+    """`formula(*positional, **arguments)`, recorded."""
+    if positional:
+        arguments = {**positional[0], **arguments}
+    settings: dict[str, Any] = {}
+    sum_batch = None
+    if not _NO_ARRAYS.isdisjoint(arguments):
+        sum_batch = arguments.pop("sum_batch", None)
+        settings = {
+            name: arguments.pop(name) for name in SETTINGS if name in arguments
+        }
     record, values = Record.of(formula, arguments, settings)
     if sum_batch is not None and not is_watched(values):
         with torch.no_grad():
             checked = {**settings, "sum_batch": sum_batch}
-            formula._check_call(arguments, checked)
+            formula._check_call(record.arguments(values), checked)
     return _given(evaluate(record, values), sum_batch)
+
+
+_NO_ARRAYS = frozenset((*SETTINGS, "sum_batch"))
 
 
 def _given(results: Sequence[Any], sum_batch: Any) -> Any:
@@ -52,13 +54,6 @@ def _given(results: Sequence[Any], sum_batch: Any) -> Any:
     if is_summed:
         _core.fail("SumBatchOf", "a derivative", "sum each of them yourself")
     return tuple(results)
-
-
-def _is_wrapped(value: Any) -> bool:
-    """Whether it is a tensor of torch.func's transforms."""
-    return isinstance(
-        value, torch.Tensor
-    ) and torch._C._functorch.is_functorch_wrapped_tensor(value)
 
 
 def compiled(formula: Any, /, *mapping: Any, **keywords: Any) -> Any:

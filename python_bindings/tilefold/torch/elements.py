@@ -187,7 +187,7 @@ def gradients_of(
     gradient = DenseGradient(
         pair.formula,
         [*record.names, pair.formula._unused_name("G")],
-        [*record.roles, None],
+        [*(record.roles or [None] * len(values)), None],
         pair.settings,
         names,
     )

@@ -9,15 +9,25 @@ not tell goes through the operator.
 
 from __future__ import annotations
 
+import enum
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import _C
+from torch._functorch.utils import unwrap_dead_wrappers
 from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
 
 from tilefold.roles import bare
-from tilefold.torch.records import Record, needed, of_all, plain, save, saved
+from tilefold.torch.records import (
+    Record,
+    is_transformed,
+    needed,
+    of_all,
+    plain,
+    save,
+    saved,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,28 +36,42 @@ if TYPE_CHECKING:
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 
+_is_batched = _C._functorch.is_legacy_batchedtensor
+_is_wrapped = _C._functorch.is_functorch_wrapped_tensor
 
-def is_transformed() -> bool:
-    """Whether one of `torch.func`'s transforms is under way."""
-    return _C._functorch.maybe_current_level() is not None
+
+class Way(enum.Enum):
+    """By what way a call goes."""
+
+    GRAPH = enum.auto()  # as a node
+    OPERATOR = enum.auto()  # PyTorch sees more than memory tells
+    # The same, of tensors whose transform is over: a function that vjp gave is
+    # called late.
+    ALIVE = enum.auto()
+
+
+def way_of(values: Iterable[Any]) -> Way:
+    """The way for values without roles."""
+    if (
+        is_transformed()
+        or _C._len_torch_dispatch_stack() > 0
+        or _C._get_tracing_state() is not None
+    ):
+        return Way.OPERATOR
+    for value in values:
+        if type(value) in PLAIN:
+            if _is_wrapped(value):
+                return Way.ALIVE
+            if value.is_meta or _is_batched(value):
+                return Way.OPERATOR
+        elif isinstance(value, torch.Tensor):
+            return Way.OPERATOR
+    return Way.GRAPH
 
 
 def is_watched(values: Iterable[Any]) -> bool:
     """Whether PyTorch sees of the values what their memory does not hold."""
-    return (
-        is_transformed()
-        or _C._len_torch_dispatch_stack() > 0
-        or _C._get_tracing_state() is not None
-        or any(
-            isinstance(value, torch.Tensor)
-            and (
-                type(value) not in PLAIN
-                or value.is_meta
-                or _C._functorch.is_legacy_batchedtensor(value)
-            )
-            for value in map(bare, values)
-        )
-    )
+    return way_of(map(bare, values)) is not Way.GRAPH
 
 
 def is_seen(values: Iterable[Any]) -> bool:
@@ -58,10 +82,13 @@ def is_seen(values: Iterable[Any]) -> bool:
 
 def evaluate(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
     """The results, recorded."""
-    if is_watched(values):
-        tensors = [as_tensor(value) for value in values]
-        return tuple(torch.ops.tilefold.call(record.spec(), tensors))
-    return recorded(_run, record, values)
+    way = way_of(values)
+    if way is Way.GRAPH:
+        return recorded(_run, record, values)
+    if way is Way.ALIVE:
+        return evaluate(record, unwrap_dead_wrappers(tuple(values)))
+    tensors = [as_tensor(value) for value in values]
+    return tuple(torch.ops.tilefold.call(record.spec(), tensors))
 
 
 def _run(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
@@ -73,8 +100,7 @@ def recorded(
     run: Run, record: Record, values: Sequence[Any]
 ) -> tuple[Any, ...]:
     """What `run` gives, as nodes of the graph."""
-    results = Evaluate.apply(run, record, *values)  # type: ignore[attr-defined]
-    return tuple(results)
+    return Evaluate.apply(run, record, *values)  # type: ignore
 
 
 def as_tensor(value: Any) -> Any:
@@ -99,10 +125,12 @@ class Evaluate(_SingleLevelFunction):
     @staticmethod
     def forward(ctx: Any, run: Run, record: Record, *values: Any) -> Any:
         """The results that `run` gives; tensors are saved, others kept."""
-        ctx.record = record
+        ctx.record, ctx.results = record, None
         ctx.set_materialize_grads(False)
         save(ctx, values)
         results = run(record, values)
+        if len(results) == 1 and results[0].dtype.is_floating_point:
+            return results  # as most do: it has a cotangent, and a tangent
         ctx.results = [(result.shape, result.dtype) for result in results]
         for result in results:
             if not _has_derivative(result.dtype):
@@ -113,6 +141,8 @@ class Evaluate(_SingleLevelFunction):
     def backward(ctx: Any, *cotangents: Any) -> Any:
         """The gradients by the tensors that require them."""
         record = ctx.record
+        if all(cotangent is None for cotangent in cotangents):
+            return (None,) * (2 + len(record.names))
         values = saved(ctx)
         names = needed(record.names, ctx.needs_input_grad[2:])
         given = [
@@ -125,7 +155,7 @@ class Evaluate(_SingleLevelFunction):
     def jvp(ctx: Any, _run: Any, _record: Any, *tangents: Any) -> Any:
         """The tangents of the results, where some arguments have one."""
         record = ctx.record
-        if not any(_has_derivative(dtype) for _, dtype in ctx.results):
+        if ctx.results and not any(_has_derivative(d) for _, d in ctx.results):
             return (None,) * len(ctx.results)
         moving = {
             name: plain(tangent)

@@ -29,11 +29,10 @@ from tilefold import _core
 from tilefold.torch.elements import Dense, DenseGradient
 from tilefold.torch.evaluate import (
     PLAIN,
-    is_transformed,
     is_watched,
     recorded,
 )
-from tilefold.torch.records import Record, plain
+from tilefold.torch.records import Record, is_transformed, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,6 +11,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import _C
+from torch.autograd import forward_ad
 
 from tilefold import _core
 from tilefold.roles import Role, bare
@@ -26,7 +28,7 @@ class Record:
     """A call of a formula, beside its values.
 
     `roles` has the axes that `Vi`, `Vj` or `Pm` declared of each argument, or
-    None; `settings` are keywords of the call.
+    None, and is empty where none was; `settings` are keywords of the call.
     """
 
     __slots__ = ("formula", "names", "roles", "settings")
@@ -50,23 +52,24 @@ class Record:
         cls, formula: Any, arguments: dict[str, Any], settings: dict[str, Any]
     ) -> tuple[Record, list[Any]]:
         """The record of a call, and its values without the roles of some."""
-        given = arguments.values()
-        roles = [
-            value.axes if isinstance(value, Role) else None for value in given
-        ]
-        record = cls(formula, list(arguments), roles, settings)
-        return record, [bare(value) for value in given]
+        values = list(arguments.values())
+        roles: list[int | None] = []
+        if Role in map(type, values):
+            roles = [
+                value.axes if type(value) is Role else None for value in values
+            ]
+            values = [bare(value) for value in values]
+        return cls(formula, list(arguments), roles, settings), values
 
-    def arguments(self, values: Any) -> dict[str, Any]:
+    def arguments(self, values: Sequence[Any]) -> dict[str, Any]:
         """The arguments of the call, by name."""
-        return {
-            name: value if axes is None else Role(value, axes)
-            for name, axes, value in zip(
-                self.names, self.roles, values, strict=True
-            )
-        }
+        arguments = dict(zip(self.names, values, strict=True))
+        for name, axes in zip(self.names, self.roles, strict=False):
+            if axes is not None:
+                arguments[name] = Role(arguments[name], axes)
+        return arguments
 
-    def results(self, values: Any) -> tuple[Any, ...]:
+    def results(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """What is computed of the values."""
         return as_tuple(self.formula(self.arguments(values), **self.settings))
 
@@ -74,39 +77,31 @@ class Record:
         self, values: Sequence[Any], names: list[str], cotangents: Any
     ) -> dict[str, Any]:
         """The gradients by some arguments, by name."""
-        seed = self._seed("grad")
-        arguments = self.arguments(values)
-        if len(cotangents) == 1:
-            arguments[seed] = cotangents[0]
-        else:
-            for like, cotangent in zip(self.likes, cotangents, strict=True):
-                arguments[f"{seed}_{like or 'value'}"] = cotangent
-        formula = self.formula.grad(names, cotangent=seed)
-        found = as_tuple(formula(arguments, **self.settings))
+        found = self._derived(values, names, cotangents, True)
         return dict(zip(names, found, strict=True))
 
     def tangents(
         self, values: Sequence[Any], moving: dict[str, Any]
     ) -> tuple[Any, ...]:
         """The derivatives of the results, where some arguments move."""
-        seed = self._seed("tan")
-        arguments = self.arguments(values)
-        for name, tangent in moving.items():
-            arguments[f"{seed}_{name}" if len(moving) > 1 else seed] = tangent
-        formula = self.formula.jvp(list(moving), tangent=seed)
-        return as_tuple(formula(arguments, **self.settings))
+        return self._derived(values, list(moving), moving.values(), False)
 
-    def _seed(self, kind: str) -> str:
-        """A name, "grad1" or so, that no argument begins with."""
-        taken = [name for name, _ in self.formula.names]
-        level = 1
-        while any(name.startswith(f"{kind}{level}") for name in taken):
-            level += 1
-        return f"{kind}{level}"
+    def _derived(
+        self,
+        values: Sequence[Any],
+        names: list[str],
+        seeds: Iterable[Any],
+        is_gradient: bool,
+    ) -> tuple[Any, ...]:
+        """The results of a derivative, given its cotangents or tangents."""
+        formula, seed_names = self.formula._derive(names, is_gradient)
+        arguments = self.arguments(values)
+        arguments.update(zip(seed_names, seeds, strict=True))
+        return as_tuple(formula(arguments, **self.settings))
 
     def axes(self, k: int) -> int:
         """The bits of the axes that an argument is on: 1 i, 2 j."""
-        role = self.roles[k]
+        role = self.roles[k] if self.roles else None
         if role is not None:
             return role
         return int(self.formula._axes_of(self.names[k])[1])
@@ -224,25 +219,35 @@ def needed(names: Iterable[str], needs: Iterable[bool]) -> list[str]:
     return [name for name, need in zip(names, needs, strict=True) if need]
 
 
-def save(ctx: Any, values: Iterable[Any]) -> None:
+def save(ctx: Any, values: Sequence[Any]) -> None:
     """Keeps what derivatives read; only tensors may be saved."""
-    values = list(values)
-    ctx.is_tensor = [isinstance(value, torch.Tensor) for value in values]
-    ctx.others = [
-        None if isinstance(value, torch.Tensor) else value for value in values
-    ]
     tensors = [value for value in values if isinstance(value, torch.Tensor)]
+    ctx.others = None
+    if len(tensors) < len(values):
+        ctx.others = [
+            _SAVED if isinstance(value, torch.Tensor) else value
+            for value in values
+        ]
     ctx.save_for_backward(*tensors)
-    ctx.save_for_forward(*tensors)
+    if forward_ad._current_level >= 0 or is_transformed():
+        ctx.save_for_forward(*tensors)
+
+
+# Stands for a tensor among what is kept as it is.
+_SAVED = object()
+
+
+def is_transformed() -> bool:
+    """Whether one of `torch.func`'s transforms is under way."""
+    return _C._functorch.maybe_current_level() is not None
 
 
 def saved(ctx: Any) -> list[Any]:
     """What `save` was given; tensors with their place in the graph."""
+    if ctx.others is None:
+        return list(ctx.saved_tensors)
     tensors = iter(ctx.saved_tensors)
-    return [
-        next(tensors) if is_tensor else other
-        for is_tensor, other in zip(ctx.is_tensor, ctx.others, strict=True)
-    ]
+    return [next(tensors) if one is _SAVED else one for one in ctx.others]
 
 
 def of_all(
@@ -252,9 +257,13 @@ def of_all(
     for name, value in zip(names, values, strict=True):
         gradient = found.get(name)
         # On the tensor's device: it may be a parameter of the CPU.
-        yield gradient if gradient is None else gradient.to(value.device)
+        if gradient is not None and gradient.device != value.device:
+            gradient = gradient.to(value.device)
+        yield gradient
 
 
 def plain(value: Any) -> Any:
     """Without the lazy signs that views may have."""
-    return value.resolve_conj().resolve_neg()
+    if value.is_neg() or value.is_conj():
+        return value.resolve_conj().resolve_neg()
+    return value

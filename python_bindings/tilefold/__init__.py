@@ -97,6 +97,7 @@ _MODULES = (
     "described",
     "doctor",
     "files",
+    "gpytorch",
     "torch",
 )
 

@@ -164,7 +164,7 @@ def softmax(values):
     return weights / weights.sum(-1, keepdims=True)
 
 
-# ---- batch_rank ---------------------------------------------------------------
+# ---- batch_rank ------------------------------------------------------------
 
 
 def test_the_caller_says_how_many_dimensions_are_a_batch_s():

@@ -18,7 +18,6 @@ import tilefold.torch
 from torch_cases import CASES, B, X, Y, assert_same, squares, uniform
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:`torch.jit.*:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::UserWarning"),
     pytest.mark.filterwarnings("ignore::FutureWarning"),
     pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning"),

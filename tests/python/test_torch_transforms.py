@@ -10,11 +10,6 @@ from torch.func import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
 import tilefold
 from torch_cases import CASES, B, X, Y, assert_same, squares, uniform
 
-# PyTorch's own modules use what it has deprecated.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:`torch.jit.*:DeprecationWarning"
-)
-
 
 class Functions:
     """A formula as a function of its values, and the same in torch."""

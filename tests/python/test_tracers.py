@@ -10,11 +10,6 @@ import tilefold
 torch = pytest.importorskip("torch")
 jax = pytest.importorskip("jax")
 
-# PyTorch's own modules use what it has deprecated.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*torch.jit.*:DeprecationWarning"
-)
-
 N = 5
 X = np.random.default_rng(5).random((N, 3), np.float32)
 TEXT = "sum_j exp(-|x_i - x_j|²)"

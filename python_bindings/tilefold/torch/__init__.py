@@ -12,7 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
+
+try:
+    import torch
+except ModuleNotFoundError as error:
+    missing = "tilefold.torch needs torch: pip install 'tilefold[torch]'"
+    raise ModuleNotFoundError(missing, name="torch") from error
+
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
 import tilefold.torch.operator  # noqa: F401  (registers it)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _LIBRARY: Any = torch.library.Library("tilefold", "DEF")  # type: ignore[no-untyped-call]
 _LIBRARY.define(
     "call(str spec, Tensor[] values) -> Tensor[]",
+    # Any strides are read, so that no copies need be made.
     tags=(torch.Tag.pt2_compliant_tag, torch.Tag.flexible_layout),
 )
 _CALL = torch.ops.tilefold.call.default

@@ -1,7 +1,8 @@
 # bench/plots.py - results as pictures.
-"""Bars of Gaussian sums and of networks, a row of dots for each function, and
-curves: speed against the number of points, the dimension and the number of
-right-hand sides, time against the number of statements."""
+"""Bars of Gaussian sums, of networks and of small calls, a row of dots for each
+function, and curves: speed against the number of points, the dimension and the
+number of right-hand sides, time against the number of statements and of points
+of a Gaussian process."""
 
 from __future__ import annotations
 
@@ -17,12 +18,16 @@ COLOURS = {
     "tilefold": "#c0392b",
     "tilefold_bound": "#e74c3c",
     "tilefold_cpp": "#e67e22",
+    "tilefold_compiled": "#e59866",
+    "tilefold_torch": "#922b21",
     "ceiling": "#7f8c8d",
+    "gpytorch": "#8e44ad",
     "jax_chunked": "#16a085",
     "jax_jit": "#16a085",
     "numpy": "#bdc3c7",
     "pykeops": "#2980b9",
     "scikit_learn": "#f39c12",
+    "torch_add": "#bdc3c7",
     "torch_addmm": "#8e44ad",
     "torch_cdist": "#af7ac5",
     "torch_eager": "#af7ac5",
@@ -42,6 +47,7 @@ class Measure:
 
 RATE = Measure("pairs_per_second", 1e-9, "G pairs/s")
 TIME = Measure("seconds", 1e6, "µs for one call")
+STEP = Measure("seconds", 1, "seconds for a step")
 
 
 @dataclass(frozen=True)
@@ -70,11 +76,16 @@ CURVES = {
         TIME,
         logarithmic=False,
     ),
+    "gp_training": Curves(
+        "N", "points", "A step of an exact Gaussian process, D = 4", STEP
+    ),
 }
 
+#: A title, and what the bars of each case are.
 BARS = {
-    "gaussian": "Gaussian sum, more is better",
-    "networks": "Small networks on pairs, more is better",
+    "gaussian": ("Gaussian sum, more is better", RATE),
+    "networks": ("Small networks on pairs, more is better", RATE),
+    "torch_calls": ("Eight points of a tensor, less is better", TIME),
 }
 #: A row of dots for each case, a panel for what comes after the comma.
 DOTS = {"functions": "Σ_j f(|x_i - y_j|²), D = 3, more is better"}
@@ -102,7 +113,7 @@ def draw_plots(results: dict[str, Cases], folder: Path) -> dict[str, Path]:
         elif task in DOTS:
             figure = _dots(cases, DOTS[task])
         else:
-            figure = _bars(cases, BARS[task])
+            figure = _bars(cases, *BARS[task])
         drawn[task] = folder / f"{task}.png"
         figure.savefig(drawn[task], dpi=130)
         pyplot.close(figure)
@@ -144,12 +155,12 @@ def _axes(width: float, measure: Measure) -> tuple[Any, Any]:
     return figure, axes
 
 
-def _bars(cases: Cases, title: str) -> Any:
-    figure, axes = _axes(10, RATE)
-    names = _contenders(cases, RATE)
+def _bars(cases: Cases, title: str, measure: Measure) -> Any:
+    figure, axes = _axes(10, measure)
+    names = _contenders(cases, measure)
     width = 0.86 / max(1, len(names))
     for place, (name, label) in enumerate(names.items()):
-        rates = _numbers(cases, name, RATE)
+        rates = _numbers(cases, name, measure)
         heights = [rate["median"] for _, rate in rates]
         spread = [
             [rate["median"] - rate["low"] for _, rate in rates],

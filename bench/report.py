@@ -30,6 +30,7 @@ ORDER += ["accuracy", "cold_compile", "cold_statements"]
 ORDER += [
     "warm_start",
     "call_overhead",
+    "torch_calls",
     "statements",
     "diag",
     "peak_memory",
@@ -39,6 +40,7 @@ ORDER += ["attention", "attention_views", "neighbors", "reductions"]
 ORDER += ["quantiles", "high_dimension", "wide"]
 ORDER += ["functions", "networks"]
 ORDER += ["kernel_matrix", "kernel_product"]
+ORDER += ["gp_training", "svgp_training"]
 ORDER += ["few_points", "batches", "layouts", "int8_points"]
 
 

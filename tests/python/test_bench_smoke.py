@@ -28,11 +28,11 @@ HERE += ("attention", "neighbors", "reductions")
 HERE += ("high_dimension", "wide", "kernel_matrix", "kernel_product")
 HERE += ("few_points", "batches", "layouts", "int8_points", "growth")
 HERE += ("attention_views", "statements", "cold_statements")
-HERE += ("functions", "networks")
+HERE += ("functions", "networks", "torch_calls")
 OWN = ("numpy", "prescaled", "sequential", "tilefold", "tilefold_reduce")
 OWN += ("tilefold_column_major", "tilefold_every_other_row")
 OWN += ("tilefold_transposed", "tilefold_int8", "tilefold_nchw")
-OWN += ("tilefold_bound",)
+OWN += ("tilefold_bound", "tilefold_torch")
 OWN += ("tilefold_100k", "tilefold_million_rows", "tilefold_million_columns")
 
 
@@ -52,6 +52,31 @@ def test_a_contender_agrees_with_float64(case, module):
     outcome = importlib.import_module(module).prepare(problem)()
     result = outcome.result if isinstance(outcome, Measured) else outcome
     assert problem.error(result) <= min(case.tolerance, 1e-3)
+
+
+@pytest.mark.parametrize("name", ["gp_training_n1000", "svgp_training"])
+def test_a_step_of_training_has_the_gradients_of_the_likelihood(name):
+    pytest.importorskip("gpytorch")
+    [entry] = catalogue.select([name])
+    problem = entry.case.problem(True)
+    modules = catalogue.contender_modules(entry)
+    for contender in ("tilefold", "gpytorch"):
+        step = importlib.import_module(modules[contender]).prepare(problem)()
+        assert problem.error(step) <= entry.case.tolerance
+    assert problem.error(step._replace(loss=2 * step.loss)) > 0.05
+    wrong = step._replace(gradient=-2 * step.gradient)
+    assert problem.error(wrong) > entry.case.tolerance
+
+
+def test_a_wrong_gradient_of_tensors_is_seen():
+    torch = pytest.importorskip("torch")
+    [entry] = catalogue.select(["torch_calls_grad"])
+    problem = entry.case.problem(True)
+    modules = catalogue.contender_modules(entry)
+    for contender in ("torch_eager", "tilefold"):
+        call = importlib.import_module(modules[contender]).prepare(problem)
+        assert problem.error(call()) <= entry.case.tolerance
+        assert problem.error(torch.zeros_like(call())) > 0.1
 
 
 def test_results_of_another_machine_have_a_report_of_their_own(

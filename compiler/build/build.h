@@ -38,6 +38,7 @@ struct FreeName {
     std::string name; ///< normalised
     Axes axes = Axes::None;
     Span span;
+    bool is_index = false; ///< it is read as a subscript of others only
 };
 std::vector<FreeName> free_names(const ast::Formula& formula);
 
@@ -46,8 +47,9 @@ Axes axes_of_result(const ast::Formula& formula,
                     std::span<const FreeName> names);
 
 /// Returns the dtype a call computes in. It is NumPy's promotion over the i-
-/// and j-arrays, and parameters never promote. Integers of at most 16 bits
-/// give F32, wider ones F64; without an i- or j-array it is F64.
+/// and j-arrays, but for those that are only subscripts; parameters never
+/// promote, but where there are subscripts alone. Integers of at most 16 bits
+/// give F32, wider ones F64; without an array it is F64.
 DType computing_dtype(std::span<const ArgumentType> arguments,
                       std::span<const FreeName> names);
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <optional>
 #include <set>
 
 namespace tilefold {
@@ -60,12 +61,22 @@ private:
             const ast::Node& node = formula_[id];
             if (node.kind == Kind::Apply && node.name == "^")
                 exponents_.insert(node.children[1]);
+            if (node.kind == Kind::Apply && node.name == "gather")
+                for (std::size_t k = 1; k < node.children.size(); ++k)
+                    indices_.insert(whole(node.children[k]));
             if (node.kind == Kind::Name || node.kind == Kind::Variable)
                 add(node, id, parameters);
             if (node.kind == Kind::Apply || node.kind == Kind::Function)
                 use_definition(node.name);
             path.insert(path.end(), node.children.begin(), node.children.end());
         }
+    }
+
+    /// What a value is a component of, or itself.
+    NodeId whole(NodeId id) const {
+        while (formula_[id].kind == Kind::Subscript)
+            id = formula_[id].children[0];
+        return id;
     }
 
     bool use_definition(const std::string& name) {
@@ -94,8 +105,10 @@ private:
                      use_definition(node.name)))
             return;
         const Axes axes = bare ? axes_of_bare(node.name) : axes_of(node.axes);
+        const bool is_index = indices_.contains(id);
         const auto [place, is_new] = uses_.emplace(
-            node.name, NameUse{{node.name, axes, node.span}, false, bare});
+            node.name,
+            NameUse{{node.name, axes, node.span, is_index}, false, bare});
         FreeName& known = place->second.name;
         const bool constant = axes == Axes::None && is_constant(node, id);
         if (is_new) {
@@ -103,6 +116,7 @@ private:
             return;
         }
         place->second.is_constant &= constant;
+        known.is_index &= is_index;
         if ((axes == Axes::None) != (known.axes == Axes::None))
             mixed_roles(node, known);
         known.axes = known.axes | axes;
@@ -141,6 +155,7 @@ private:
     std::map<std::string, NameUse> uses_;
     std::set<std::string> used_;
     std::set<NodeId> exponents_;
+    std::set<NodeId> indices_; ///< of tables
     std::vector<const ast::Definition*> pending_;
 };
 
@@ -282,18 +297,44 @@ Axes axes_of_result(const Formula& formula, std::span<const FreeName> names) {
     return AxesOfValues(formula, names).of(formula.root, {});
 }
 
-DType computing_dtype(std::span<const ArgumentType> arguments,
-                      std::span<const FreeName> names) {
-    bool any = false;
+namespace {
+
+/// The promotion of the arguments that are `counted`; none: there are none.
+template <class Counted>
+std::optional<DType> promotion(std::span<const ArgumentType> arguments,
+                               std::span<const FreeName> names,
+                               Counted counted) {
+    std::optional<DType> found;
     for (const FreeName& name : names) {
         const ArgumentType* argument = find_argument(arguments, name.name);
-        if (!argument || argument->declared.value_or(name.axes) == Axes::None)
+        if (!argument || !counted(name, *argument))
             continue;
         if (wants_double(argument->dtype))
             return DType::F64;
-        any = true;
+        found = DType::F32;
     }
-    return any ? DType::F32 : DType::F64;
+    return found;
+}
+
+bool is_on_axis(const FreeName& name, const ArgumentType& argument) {
+    return argument.declared.value_or(name.axes) != Axes::None;
+}
+
+} // namespace
+
+DType computing_dtype(std::span<const ArgumentType> arguments,
+                      std::span<const FreeName> names) {
+    const auto has_values = [](const FreeName& name, const ArgumentType& type) {
+        return is_on_axis(name, type) && !name.is_index;
+    };
+    const auto is_table = [](const FreeName& name, const ArgumentType& type) {
+        return !is_on_axis(name, type) && type.rank > 0;
+    };
+    if (const auto dtype = promotion(arguments, names, has_values))
+        return *dtype;
+    if (!promotion(arguments, names, is_on_axis))
+        return DType::F64;
+    return promotion(arguments, names, is_table).value_or(DType::F64);
 }
 
 } // namespace tilefold

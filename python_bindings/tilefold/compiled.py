@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 from tilefold import _core
 
-__all__ = ["compile", "reduce", "show_call"]
+__all__ = ["compile", "reduce", "show_methods"]
 
 
 # One object for a text while one is alive: torch.compile knows it again.
@@ -76,13 +76,29 @@ def __call__(self: _core.Formula, /, *mapping: Any, **arrays: Any) -> Any:  # no
     return self(*mapping, **arrays)
 
 
-def show_call() -> None:
-    """Puts the function into the dictionary of the type.
+def show_methods() -> None:
+    """Puts functions of Python's into the dictionary of the type.
 
-    Set as an attribute of the type it would become the slot. The proxy that
-    `__dict__` gives refers to the dictionary itself; setting another attribute
-    makes the type forget what was looked up.
+    `__call__`, set as an attribute of the type, would become the slot; the
+    proxy that `__dict__` gives refers to the dictionary itself. Methods of C++
+    are wrapped, since Dynamo takes them for functions without a `self`.
     """
     (dictionary,) = gc.get_referents(_core.Formula.__dict__)
+    for name, method in list(dictionary.items()):
+        if type(method).__name__ == "nb_method":
+            dictionary[name] = _wrapped(name, method)
     dictionary["__call__"] = __call__
+    # To set another attribute makes the type forget what it has looked up.
     _core.Formula.__module__ = "tilefold._core"
+
+
+def _wrapped(name: str, method: Any) -> Any:
+    """A method of C++ as one of Python's."""
+
+    def call(self: _core.Formula, /, *values: Any, **named: Any) -> Any:
+        return method(self, *values, **named)
+
+    call.__name__ = name
+    call.__qualname__ = f"Formula.{name}"
+    call.__doc__ = method.__doc__
+    return call

@@ -49,8 +49,9 @@ TEST(FreeNames, HaveOneSpelling) {
     EXPECT_EQ(names_of("σ x_i + sigma y_j + λ"), "sigma: x:i y:j lambda:");
 }
 
-DType computed_in(std::string_view types) {
-    const auto formula = parse("sum_j l x_i y_j", vocabulary());
+DType computed_in(std::string_view types,
+                  std::string_view text = "sum_j l x_i y_j") {
+    const auto formula = parse(text, vocabulary());
     return computing_dtype(arguments(types), free_names(formula));
 }
 
@@ -62,6 +63,22 @@ TEST(ComputingDType, IsTheArraysPromotion) {
     EXPECT_EQ(computed_in("x i32, y f32, l f64"), DType::F64);
     EXPECT_EQ(computed_in("x bool, y f32, l f64"), DType::F32);
     EXPECT_EQ(computed_in("l f32"), DType::F64);
+}
+
+TEST(ComputingDType, IsNotThatOfSubscripts) {
+    constexpr auto text = "sum_j T[c_i, a_j[0]] x_j";
+    EXPECT_EQ(computed_in("x f32, c i64, a i64, T[3, 3] f64", text),
+              DType::F32);
+    EXPECT_EQ(computed_in("x f64, c i64, a i64, T[3, 3] f32", text),
+              DType::F64);
+    // What is read as a number, too, counts.
+    EXPECT_EQ(computed_in("c i64, x f32, T[3] f32", "sum_j T[c_j] c_j x_j"),
+              DType::F64);
+}
+
+TEST(ComputingDType, IsThatOfTablesWhereThereAreSubscriptsAlone) {
+    EXPECT_EQ(computed_in("c i64, T[3] f32", "sum_j T[c_j]"), DType::F32);
+    EXPECT_EQ(computed_in("c i16, T[3] f64", "sum_j T[c_j]"), DType::F64);
 }
 
 } // namespace

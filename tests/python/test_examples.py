@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import runpy
 import sys
@@ -32,6 +33,7 @@ from examples import (  # noqa: E402
     geodesic_shooting,
     hausdorff,
     helmholtz,
+    kernel_four_ways,
     leave_one_out,
     mahalanobis_neighbours,
     mean_shift,
@@ -43,10 +45,12 @@ from examples import (  # noqa: E402
 )
 
 PICTURES = {"catalogue", "colour_transfer", "local_statistics"}
+PICTURES |= {"exact_gp", "multitask_gp"}
+LONG = {"kernel_four_ways"}
 PROGRAMS = sorted(
     path.stem
     for path in (ROOT / "examples").glob("*.py")
-    if path.stem not in PICTURES
+    if path.stem not in PICTURES | LONG
 )
 
 
@@ -68,7 +72,7 @@ def test_a_program_runs_and_prints_numbers(name, capsys):
     assert not re.search(r"\b(nan|inf)\b", printed)
 
 
-@pytest.mark.parametrize("name", sorted({*PROGRAMS, *PICTURES}))
+@pytest.mark.parametrize("name", sorted({*PROGRAMS, *PICTURES, *LONG}))
 def test_the_table_of_examples_says_what_a_program_does(name):
     readme = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
     assert f"| [{name}.py]({name}.py) |" in readme
@@ -123,6 +127,64 @@ def test_a_process_is_fitted_and_predicts(random):
     expected = K @ np.linalg.solve(K + p.noise**2 * np.eye(60), y)
     found = gaussian_process.predict(x, y, x, θ)
     np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def example_with_gpytorch(name):
+    pytest.importorskip("gpytorch")
+    return importlib.import_module(f"examples.{name}")
+
+
+def test_a_map_of_scattered_heights_is_that_of_dense_matrices():
+    exact_gp = example_with_gpytorch("exact_gp")
+    places, z = exact_gp.heights()
+    assert places.shape == (344, 403, 2)
+    chosen = torch.randperm(z.numel(), generator=torch.manual_seed(0))[:400]
+    x, y = places.reshape(-1, 2)[chosen], z.ravel()[chosen]
+    y = (y - y.mean()) / y.std()
+    known, new = slice(0, 300), slice(300, 400)
+    model = exact_gp.Model(x[known], y[known], 2.0)
+    r = torch.cdist(x.double(), x.double()) * 3**0.5 / 2
+    K = (1 + r) * (-r).exp()
+    A = K[known, known] + exact_gp.NOISE * torch.eye(300)
+    solved = torch.linalg.solve(A, K[known, new])
+    expected = solved.mT @ y[known].double()
+    settings = importlib.import_module("gpytorch.settings")
+    with settings.eval_cg_tolerance(1e-4):
+        mean, deviation = model.mean(x[new]), model.deviation(x[new])
+    torch.testing.assert_close(mean.double(), expected, rtol=0, atol=1e-3)
+    variance = 1 - (K[known, new] * solved).sum(0)
+    amplitude = y[known].double() @ torch.linalg.solve(A, y[known].double())
+    expected = (variance * amplitude / 300).sqrt()
+    torch.testing.assert_close(deviation.double(), expected, rtol=1e-2, atol=0)
+
+
+def test_tasks_are_mixed_as_by_the_kernels_of_gpytorch():
+    multitask_gp = example_with_gpytorch("multitask_gp")
+    import gpytorch
+
+    torch.manual_seed(0)
+    x, task, y = multitask_gp.measurements(300)
+    low, high = torch.tensor(multitask_gp.GAPS)[task].T
+    assert len(y) == 300
+    assert not ((x[:, 0] > low) & (x[:, 0] < high)).any()
+    model, _ = multitask_gp.fit(x, task, y, epochs=5)
+    multitask_gp.check_diagonals(model.covar_module, x)
+    kernel = multitask_gp.latent_kernel(gpytorch.kernels, 2)
+    theirs = multitask_gp.Model(kernel, inducing=24).eval()
+    theirs.load_state_dict(model.state_dict())
+    with torch.no_grad():
+        one, other = (m(x, task_indices=task) for m in (model, theirs))
+    torch.testing.assert_close(one.mean, other.mean, rtol=0, atol=1e-4)
+    torch.testing.assert_close(one.stddev, other.stddev, rtol=0, atol=1e-4)
+
+
+def test_ways_end_where_their_matrices_do_not_fit(capsys):
+    kernel_four_ways.main(1e-3, [100, 300])
+    _, names, first, second = capsys.readouterr().out.splitlines()
+    assert names.endswith("tilefold")
+    assert "does not fit" not in first
+    assert second.count("does not fit") == 2
+    assert first.count("MiB") == 4
 
 
 # ---- transport --------------------------------------------------------------

@@ -30,6 +30,27 @@ def test_index_arrays_of_every_dtype(dtype):
     np.testing.assert_array_equal(v, VECTOR[R].astype(v.dtype))
 
 
+@pytest.mark.parametrize("dtype", INDICES)
+def test_subscripts_take_no_part_in_the_dtype_of_the_result(dtype):
+    """Labels are int64, as torch makes them, and numbers float32."""
+    r, c = R.astype(dtype), C.astype(dtype)
+    single, double = TABLE.astype("f4"), B.astype("f4")
+    f = tilefold.compile("sum_j A[r_i, c_j] b_j")
+    assert f(A=TABLE, r=r, c=c, b=double).dtype == np.float32
+    assert f(A=single, r=r, c=c, b=B).dtype == np.float64
+    assert tilefold.reduce("sum_j A[r_j, 0]", A=single, r=r).dtype == np.float32
+    assert tilefold.reduce("sum_j A[r_j, 0]", A=TABLE, r=r).dtype == np.float64
+
+
+def test_a_subscript_in_single_precision_is_exact():
+    table = np.zeros(2**24 + 4, np.float32)
+    table[2**24 + 1], table[2**24 + 3] = 1, 2
+    at = np.array([2**24 + 1, 2**24 + 3])
+    found = tilefold.reduce("v[k_i]", v=table, k=at)
+    assert found.dtype == np.float32
+    assert found.tolist() == [1, 2]
+
+
 @pytest.mark.parametrize("dtype", TABLES)
 def test_tables_of_every_dtype(dtype):
     table = (TABLE * 3).astype(dtype)

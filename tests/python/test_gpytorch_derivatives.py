@@ -186,19 +186,7 @@ def test_third_derivatives_of_a_product():
     agree(found, expected, 1e-9)
 
 
-@pytest.mark.parametrize(
-    "count",
-    [
-        6,
-        pytest.param(
-            70,
-            marks=pytest.mark.xfail(
-                reason="a table of cotangents has 4096 elements at most",
-                strict=False,
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("count", [6, 70])
 def test_second_derivatives_of_dense(count):
     _, _, length, scale = ARGUMENTS["plain"]()
     arguments = (leaf(count, 2), leaf(count, 2, seed=1), length, scale)

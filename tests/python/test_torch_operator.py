@@ -147,6 +147,29 @@ def _as_tuple(value):
     return value if isinstance(value, tuple) else (value,)
 
 
+def test_fake_tensors_of_a_card_give_results_there():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        x, y, b = (
+            torch.empty(shape, device="cuda") for shape in ((4, 3), (5, 3), 5)
+        )
+        found = f(x=x, y=y, b=b, l=0.5)
+        gradient = f.grad("x")(x=x, y=y, b=b, l=0.5, grad=found)
+    assert found.device.type == gradient.device.type == "cuda"
+    assert (found.shape, gradient.shape) == ((4,), (4, 3))
+
+
+def test_kernels_are_computed_between_compiled_graphs():
+    """Not in a graph: what a lazy kernel is, Dynamo does not see."""
+    torch._dynamo.reset()
+    compiled = torch.compile(
+        lambda x: tilefold.kernel("exp(-|x_i - y_j|²)", x=x, y=Y) @ B,
+        backend="eager",
+    )
+    assert_same(compiled(X), torch.exp(-squares(X, Y)) @ B)
+
+
 class Seen(torch.Tensor):
     """A class that sees each function of its tensors."""
 

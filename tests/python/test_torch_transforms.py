@@ -289,3 +289,97 @@ def test_what_a_transform_cannot_keep_is_refused(name):
     call = {"y": Y, name: settings[name]}
     with pytest.raises(tilefold.ArgumentError, match=name):
         vmap(lambda x: f(x=x, **call))(X[None])
+
+
+def test_quantized_arrays_are_refused_in_a_transform():
+    codes = tilefold.quantize(Y.numpy())
+    with pytest.raises(tilefold.DTypeError, match="'y' holds quantized codes"):
+        vmap(lambda x: tilefold.reduce("sum_j |x_i - y_j|²", x=x, y=codes))(
+            X[None]
+        )
+
+
+@pytest.mark.parametrize("name", ["solve", "logdet"])
+def test_systems_are_refused_in_a_transform(name):
+    calls = {
+        "solve": lambda k: k.solve(B[:4], ridge=0.1).sum(),
+        "logdet": lambda k: k.logdet(ridge=0.1),
+    }
+    with pytest.raises(tilefold.DTypeError, match="'x' is a tracer"):
+        grad(
+            lambda l: calls[name](
+                tilefold.kernel("exp(-|x_i - x_j|²/2l²)", x=X, l=l)
+            )
+        )(torch.tensor(0.5, dtype=torch.float64))
+
+
+def test_arrays_and_numbers_beside_tensors_of_a_transform():
+    f = tilefold.compile(CASES["number"].text)
+    expected = f(x=X, y=Y, b=B, l=0.5)
+    for y, b in ((Y.numpy(), B.numpy()), (Y.tolist(), B.tolist())):
+        found = vmap(lambda x, y=y, b=b: f(x=x, y=y, b=b, l=0.5))(X[None])
+        assert_same(found[0], expected)
+
+
+def test_labels_in_a_transform():
+    f = tilefold.compile("sum_j T[c_j] |x_i - y_j|")
+    labels, table = torch.tensor([0, 2, 1, 1, 0]), uniform(3)
+    distances = squares(X, Y).sqrt()
+
+    def dense(x, table):
+        return (squares(x, Y).sqrt() @ table[labels]).sum()
+
+    assert_same(
+        grad(lambda x, t: f(x=x, y=Y, c=labels, T=t).sum(), (0, 1))(X, table),
+        grad(dense, (0, 1))(X, table),
+    )
+    several = torch.stack([labels, labels.flip(0)])
+    assert_same(
+        vmap(lambda c: f(x=X, y=Y, c=c, T=table))(several),
+        torch.stack([distances @ table[c] for c in several]),
+    )
+
+
+def test_no_gradients_inside_of_gradients():
+    """What no_grad computes is a constant for levels outside, too."""
+
+    def difference(f):
+        def of(x):
+            with torch.no_grad():
+                constant = f(x)
+            return f(x) - constant
+
+        return of
+
+    formula = tilefold.compile(CASES["no axis"].text)
+    for times in (1, 2):
+        found, expected = (
+            difference(lambda x: formula(x=x, y=Y)),
+            difference(f_dense),
+        )
+        for _ in range(times):
+            found = grad(lambda x, f=found: f(x).sum())
+            expected = grad(lambda x, f=expected: f(x).sum())
+        assert_same(found(X), expected(X))
+
+
+def test_threads_transform_at_once():
+    import threading
+
+    formula, errors = tilefold.compile(CASES["no axis"].text), []
+
+    def work(scale):
+        try:
+            for _ in range(20):
+                at = X * scale
+                found = grad(lambda x: formula(x=x, y=Y))(at)
+                assert_same(found, grad(f_dense)(at))
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(1 + k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors

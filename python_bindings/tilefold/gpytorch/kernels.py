@@ -331,10 +331,8 @@ class IndexKernel(TermKernel, theirs.IndexKernel):
         return "T[x_i[0], y_j[0]]", {"T": table}
 
     def points(self, x: Tensor) -> Tensor:
-        """The labels, of a type that leaves the dtype of the table alone."""
-        single = self.covar_factor.dtype != torch.float64
-        small = single and self.covar_factor.shape[-2] < 2**15
-        return x.long().to(torch.int16 if small else torch.int64)
+        """The labels."""
+        return x.long()
 
 
 class ScaleKernel(FusingKernel, theirs.ScaleKernel):

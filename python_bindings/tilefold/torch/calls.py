@@ -74,7 +74,7 @@ def compiled(formula: Any, /, *mapping: Any, **keywords: Any) -> Any:
         value.axes if isinstance(value, Role) else None
         for value in keywords.values()
     )
-    values = [as_tensor(bare(value)) for value in keywords.values()]
+    values = [as_tensor(name, bare(keywords[name])) for name in keywords]
     spec = spec_of(
         formula,
         tuple(keywords),

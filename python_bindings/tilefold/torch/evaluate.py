@@ -12,12 +12,15 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import _C
 from torch._functorch.utils import unwrap_dead_wrappers
 from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
 
+from tilefold import _core
+from tilefold.quantization import Quantized
 from tilefold.roles import bare
 from tilefold.torch.records import (
     Record,
@@ -87,7 +90,7 @@ def evaluate(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
         return recorded(_run, record, values)
     if way is Way.ALIVE:
         return evaluate(record, unwrap_dead_wrappers(tuple(values)))
-    tensors = [as_tensor(value) for value in values]
+    tensors = list(map(as_tensor, record.names, values))
     return tuple(torch.ops.tilefold.call(record.spec(), tensors))
 
 
@@ -103,7 +106,7 @@ def recorded(
     return Evaluate.apply(run, record, *values)  # type: ignore
 
 
-def as_tensor(value: Any) -> Any:
+def as_tensor(name: str, value: Any) -> Any:
     """A value as the operator takes it. Dynamo looks into this function."""
     if isinstance(value, torch.Tensor):
         return value
@@ -111,7 +114,9 @@ def as_tensor(value: Any) -> Any:
         return torch.scalar_tensor(value, dtype=torch.complex128)
     if isinstance(value, (bool, int, float)):
         return torch.scalar_tensor(value, dtype=torch.float64)
-    return torch.as_tensor(value)
+    if isinstance(value, Quantized):
+        _core.fail("UnsupportedDType", name, "quantized codes, in a transform")
+    return torch.as_tensor(np.asarray(value))  # lists are of float64 in NumPy
 
 
 class Evaluate(_SingleLevelFunction):

@@ -7,11 +7,13 @@ from typing import Any
 
 import torch
 
+from tilefold import _core
 from tilefold.kernel import Kernel
 from tilefold.pair_term import PairTerm
 from tilefold.solve import log_determinant
 from tilefold.solve import solve as solve_without_record
 from tilefold.torch.elements import gradients_of
+from tilefold.torch.evaluate import is_watched
 from tilefold.torch.records import (
     Record,
     needed,
@@ -25,8 +27,7 @@ def solve(
     kernel: Any, side: Any, ridge: Any, options: dict[str, Any]
 ) -> tuple[Any, Any, str]:
     """What `tilefold.solve.solve` gives, recorded."""
-    pair = kernel._pair
-    record, values = Record.of(pair.formula, pair.arguments, pair.settings)
+    record, values = _watched_record(kernel)
     system = _System(record, kernel._transposed, options)
     x = _Solve.apply(  # type: ignore[no-untyped-call]
         system, side, ridge, *values
@@ -60,13 +61,21 @@ def _log_determinant(
     kernel: Any, ridge: Any, options: dict[str, Any]
 ) -> tuple[Any, Any, str]:
     """The value, how it went, and what to warn of."""
-    pair = kernel._pair
-    record, values = Record.of(pair.formula, pair.arguments, pair.settings)
+    record, values = _watched_record(kernel)
     system = _System(record, kernel._transposed, options)
     value = _LogDeterminant.apply(  # type: ignore[no-untyped-call]
         system, ridge, *values
     )
     return value, system.info, system.warning
+
+
+def _watched_record(kernel: Any) -> tuple[Record, list[Any]]:
+    """The record of a kernel and its values, which no transform may have."""
+    pair = kernel._pair
+    record, values = Record.of(pair.formula, pair.arguments, pair.settings)
+    if is_watched(values):
+        _core.fail("Tracer", record.names[0], "one of a transform or a trace")
+    return record, values
 
 
 class _System:

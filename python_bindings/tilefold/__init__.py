@@ -26,7 +26,7 @@ from tilefold._core import (
 from tilefold._core import version as __version__
 from tilefold.clusters import Clusters
 from tilefold.compiled import compile, reduce  # noqa: A004
-from tilefold.compiled import show_methods as _show_methods
+from tilefold.compiled import show_call as _show_call
 from tilefold.errors import (
     ArgumentError,
     Cancelled,
@@ -88,7 +88,7 @@ __all__ = [
 ]
 
 
-_show_methods()
+_show_call()
 
 # Modules that are imported where they are wanted.
 _MODULES = (

@@ -3,33 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from tilefold.compiled import (
-    __init__ as __init__,
-    __reduce__ as __reduce__,
-    __repr__ as __repr__,
-    _applied as _applied,
-    _axes_of as _axes_of,
-    _check_call as _check_call,
-    _derive as _derive,
-    _diagonal as _diagonal,
-    _evaluate as _evaluate,
-    _pairs as _pairs,
-    _reads_index as _reads_index,
-    _result_types as _result_types,
-    _select as _select,
-    _substitute as _substitute,
-    _transpose as _transpose,
-    _unused_name as _unused_name,
-    _value_shape as _value_shape,
-    _with_sizes as _with_sizes,
-    bind as bind,
-    check as check,
-    explain as explain,
-    grad as grad,
-    jvp as jvp,
-    plans as plans
-)
-
 
 version: str = '0.1.0'
 
@@ -323,6 +296,56 @@ class Formula:
     def __call__(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Any:
         """The formula of these arrays; keywords as the class says."""
 
+    def __init__(self, text: str | bytes, derivation: Sequence[tuple[int, list[str], str, bool]] = ..., session: Session | None = None) -> None: ...
+
+    def _evaluate(self, arguments: dict[str, Any], query: str, i: Any, j: Any, settings: dict[str, Any]) -> Any: ...
+
+    def _with_sizes(self, arguments: dict[str, Any], settings: dict[str, Any]) -> str: ...
+
+    def _check_call(self, arguments: dict[str, Any], settings: dict[str, Any]) -> None: ...
+
+    def _value_shape(self, arguments: dict[str, Any], settings: dict[str, Any]) -> tuple[tuple[int, ...], int, int, int, str]: ...
+
+    def _result_types(self, arguments: dict[str, Any], settings: dict[str, Any]) -> list[tuple[str, int, str, int]]: ...
+
+    def _pairs(self, arguments: dict[str, Any]) -> float: ...
+
+    def _substitute(self, terms: Sequence[tuple[str, Formula, dict[str, str]]]) -> str: ...
+
+    def _select(self, axis: int, renamed: Mapping[str, str], list: str, start: str, step: str) -> str: ...
+
+    def _reads_index(self, axis: int) -> bool: ...
+
+    def _applied(self, function: str) -> str: ...
+
+    def _transpose(self) -> str: ...
+
+    def _diagonal(self) -> str: ...
+
+    def _unused_name(self, wish: str = 'b') -> str: ...
+
+    def _axes_of(self, name: str) -> tuple[str, int]: ...
+
+    def explain(self, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
+        """
+        Every stage from the reading to the assembly, as text.
+
+        With `gpu="sm_90"`, that of a GPU which need not be there: plan,
+        CUDA C++, registers, and how fast it is expected to be.
+        """
+
+    def plans(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> list[str]:
+        """
+        The plans that `Options(plan=…)` may force, best first by the
+        cost model; of a derivative, those of its first sweep.
+        """
+
+    def check(self, arguments: Mapping[str, Any] = ..., /, *, rows: int = 64, **arrays: Any) -> float:
+        """
+        Recomputes `rows` rows in float64, pair by pair, and returns
+        the largest error relative to the largest result.
+        """
+
     @property
     def text(self) -> str:
         """As typed."""
@@ -330,6 +353,43 @@ class Formula:
     @property
     def names(self) -> list[tuple[str, int]]:
         """The arguments and their axes: 0 none, 1 i, 2 j, 3 both."""
+
+    def bind(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Bound:
+        """
+        The formula with its arrays, to be called without arguments:
+        `Bound`. Takes what a call takes, and checks it here, once.
+
+        Tensors that require grad are refused, as where `out` is given.
+        """
+
+    def grad(self, names: str | Sequence[str], *, cotangent: str = 'grad', value: bool = False) -> Formula:
+        """
+        The gradient by one argument, or by several: a formula.
+
+            f.grad("x")(x=x, y=y, b=b, l=l, grad=g)
+            dx, dl = f.grad(["x", "l"])(x=x, y=y, b=b, l=l, grad=g)
+
+        Takes the arguments of the formula and `grad=`, the cotangent of its
+        result: an array of its shape, or one number for all; 1 if left away
+        for a scalar result. Each gradient has the shape of its argument; with
+        `value=True` the result itself comes first, from the same sweeps over
+        the pairs.
+
+        Gradients are formulas: they have gradients too. Where no derivative
+        exists (a norm at 0), the subgradient 0 is taken.
+        """
+
+    def jvp(self, names: str | Sequence[str], *, tangent: str = 'tangent') -> Formula:
+        """
+        The derivative where arguments move: a formula.
+
+            f.jvp("x")(x=x, y=y, b=b, tangent=t)
+
+        Takes the arguments of the formula and `tangent=`, of the shape
+        of the argument; of several arguments, `tangent_x=` and so on.
+        """
+
+    def _derive(self, names: Sequence[str], is_gradient: bool) -> tuple[Formula, list[str]]: ...
 
     @property
     def _results(self) -> list[str]: ...
@@ -339,6 +399,10 @@ class Formula:
 
     @property
     def _is_pair_term(self) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
     """

@@ -9,14 +9,14 @@ there, and the slot stays what it is, so that no other call takes longer for it.
 
 from __future__ import annotations
 
-import gc
 import sys
 from typing import Any
 from weakref import WeakValueDictionary
 
 from tilefold import _core
+from tilefold.methods import put, show_methods
 
-__all__ = ["compile", "reduce", "show_methods"]
+__all__ = ["compile", "reduce", "show_call"]
 
 
 # One object for a text while one is alive: torch.compile knows it again.
@@ -35,6 +35,8 @@ def compile(  # noqa: A001
         return _core.compile(formula, session=session)
     found = _FORMULAS.get(formula)
     if found is None:
+        if "torch" in sys.modules:
+            show_methods()
         found = _FORMULAS[formula] = _core.compile(formula)
     return found
 
@@ -76,29 +78,6 @@ def __call__(self: _core.Formula, /, *mapping: Any, **arrays: Any) -> Any:  # no
     return self(*mapping, **arrays)
 
 
-def show_methods() -> None:
-    """Puts functions of Python's into the dictionary of the type.
-
-    `__call__`, set as an attribute of the type, would become the slot; the
-    proxy that `__dict__` gives refers to the dictionary itself. Methods of C++
-    are wrapped, since Dynamo takes them for functions without a `self`.
-    """
-    (dictionary,) = gc.get_referents(_core.Formula.__dict__)
-    for name, method in list(dictionary.items()):
-        if type(method).__name__ == "nb_method":
-            dictionary[name] = _wrapped(name, method)
-    dictionary["__call__"] = __call__
-    # To set another attribute makes the type forget what it has looked up.
-    _core.Formula.__module__ = "tilefold._core"
-
-
-def _wrapped(name: str, method: Any) -> Any:
-    """A method of C++ as one of Python's."""
-
-    def call(self: _core.Formula, /, *values: Any, **named: Any) -> Any:
-        return method(self, *values, **named)
-
-    call.__name__ = name
-    call.__qualname__ = f"Formula.{name}"
-    call.__doc__ = method.__doc__
-    return call
+def show_call() -> None:
+    """Puts `__call__` into the dictionary of the type."""
+    put({"__call__": __call__})

@@ -60,8 +60,8 @@ class Framework(Protocol):
     def real_numbers(self, values: Any, dtype: Any) -> Any:
         """A tensor of numbers: of float32 where `dtype` is, else of float64."""
 
-    def call(self, formula: Any, /, *positional: Any, **keywords: Any) -> Any:
-        """`formula(*positional, **keywords)`, recorded."""
+    def call(self, formula: Any, /, **arguments: Any) -> Any:
+        """`formula(**arguments)`, recorded."""
 
     def elements(self, pair: Any, query: str, i: Any, j: Any) -> Any:
         """What `PairTerm.evaluate` gives, recorded."""

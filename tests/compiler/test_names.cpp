@@ -67,18 +67,16 @@ TEST(ComputingDType, IsTheArraysPromotion) {
 
 TEST(ComputingDType, IsNotThatOfSubscripts) {
     constexpr auto text = "sum_j T[c_i, a_j[0]] x_j";
-    EXPECT_EQ(computed_in("x f32, c i64, a i64, T[3, 3] f64", text),
-              DType::F32);
-    EXPECT_EQ(computed_in("x f64, c i64, a i64, T[3, 3] f32", text),
-              DType::F64);
+    EXPECT_EQ(computed_in("x f32, c i64, a i64, T f64[3,3]", text), DType::F32);
+    EXPECT_EQ(computed_in("x f64, c i64, a i64, T f32[3,3]", text), DType::F64);
     // What is read as a number, too, counts.
-    EXPECT_EQ(computed_in("c i64, x f32, T[3] f32", "sum_j T[c_j] c_j x_j"),
+    EXPECT_EQ(computed_in("c i64, x f32, T f32[3]", "sum_j T[c_j] c_j x_j"),
               DType::F64);
 }
 
 TEST(ComputingDType, IsThatOfTablesWhereThereAreSubscriptsAlone) {
-    EXPECT_EQ(computed_in("c i64, T[3] f32", "sum_j T[c_j]"), DType::F32);
-    EXPECT_EQ(computed_in("c i16, T[3] f64", "sum_j T[c_j]"), DType::F64);
+    EXPECT_EQ(computed_in("c i64, T f32[3]", "sum_j T[c_j]"), DType::F32);
+    EXPECT_EQ(computed_in("c i16, T f64[3]", "sum_j T[c_j]"), DType::F64);
 }
 
 } // namespace

@@ -23,6 +23,7 @@ from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
 import tilefold.torch.operator  # noqa: F401  (registers it)
 from tilefold.frameworks import requires_grad
+from tilefold.methods import show_methods
 from tilefold.roles import Role, bare
 from tilefold.torch.calls import call
 from tilefold.torch.elements import elements
@@ -50,6 +51,9 @@ __all__ = [
     "spec",
     "unrecorded",
 ]
+
+
+show_methods()
 
 
 def spec(

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def call(formula: Any, /, *positional: Any, **arguments: Any) -> Any:
-    """`formula(*positional, **arguments)`, recorded."""
-    if positional:
-        arguments = {**positional[0], **arguments}
+def call(formula: Any, /, **arguments: Any) -> Any:
+    """`formula(**arguments)`, recorded."""
     settings: dict[str, Any] = {}
     sum_batch = None
     if not _NO_ARRAYS.isdisjoint(arguments):

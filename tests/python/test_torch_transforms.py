@@ -156,6 +156,21 @@ def f_dense(x):
     return torch.exp(-squares(x, Y)).sum()
 
 
+def test_what_has_two_readings_is_refused_under_vmap_as_outside():
+    """(2, 2) beside a batch of 2: a number for each point, or 2 points?"""
+    f = tilefold.compile("sum_j exp(-|x_i - y_j|²) b_j")
+    x, y, b = uniform(2, 4, 3), uniform(2, 2, 3), uniform(2, 2)
+    with pytest.raises(tilefold.ShapeError) as outside:
+        f(x=x, y=y, b=b)
+    with pytest.raises(tilefold.ShapeError) as inside:
+        vmap(lambda x: f(x=x, y=y, b=b))(x[None])
+    assert str(inside.value) == str(outside.value)
+    found = vmap(lambda x: f(x=x, y=y, b=b[..., None]))(x[None])
+    assert_same(found[0], f(x=x, y=y, b=b[..., None]))
+    said = vmap(lambda x: f(x=x, y=y, b=b, batch_rank=1))(x[None])
+    assert_same(said[0], found[0, ..., 0])
+
+
 # ---- kernels -----------------------------------------------------------------
 
 KERNEL = "exp(-|x_i - y_j|²/2l²)"

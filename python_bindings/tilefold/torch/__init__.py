@@ -29,7 +29,7 @@ from tilefold.torch.calls import call
 from tilefold.torch.elements import elements
 from tilefold.torch.evaluate import is_seen
 from tilefold.torch.module import Kernel
-from tilefold.torch.records import is_transformed, spec_of
+from tilefold.torch.records import array_like, is_transformed, spec_of
 from tilefold.torch.solves import inv_quad_logdet, solve
 
 if TYPE_CHECKING:
@@ -99,9 +99,7 @@ def _described(value: Any) -> Any:
         return Role(_described(value.value), value.axes)
     if not isinstance(value, torch.Tensor):
         return value
-    name = str(value.dtype).removeprefix("torch.")
-    dtype = "float16" if name == "bfloat16" else name
-    return np.broadcast_to(np.zeros((), dtype), tuple(map(int, value.shape)))
+    return array_like(value.dtype, value.shape)
 
 
 def unrecorded() -> AbstractContextManager[Any]:

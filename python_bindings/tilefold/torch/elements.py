@@ -80,6 +80,10 @@ class Dense(Record):
         """A pair term has none."""
         return {}
 
+    def check(self, stand_ins: Sequence[Any]) -> None:
+        """Fails where the shapes are no pair term's."""
+        self._pair(stand_ins)
+
     def types(
         self, stand_ins: Sequence[Any]
     ) -> list[tuple[str, int, str, int]]:

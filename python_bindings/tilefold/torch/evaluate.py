@@ -136,7 +136,7 @@ class Evaluate(_SingleLevelFunction):
         results = run(record, values)
         if len(results) == 1 and results[0].dtype.is_floating_point:
             return results  # as most do: it has a cotangent, and a tangent
-        ctx.results = [(result.shape, result.dtype) for result in results]
+        ctx.results = [(r.shape, r.dtype, r.device) for r in results]
         for result in results:
             if not _has_derivative(result.dtype):
                 ctx.mark_non_differentiable(result)
@@ -160,8 +160,9 @@ class Evaluate(_SingleLevelFunction):
     def jvp(ctx: Any, _run: Any, _record: Any, *tangents: Any) -> Any:
         """The tangents of the results, where some arguments have one."""
         record = ctx.record
-        if ctx.results and not any(_has_derivative(d) for _, d in ctx.results):
-            return (None,) * len(ctx.results)
+        kinds = ctx.results or ()
+        if kinds and not any(_has_derivative(dtype) for _, dtype, _ in kinds):
+            return (None,) * len(kinds)
         moving = {
             name: plain(tangent)
             for name, tangent in zip(record.names, tangents, strict=True)
@@ -178,7 +179,7 @@ def _given(ctx: Any, k: int, cotangent: Any) -> Any:
     """The cotangent of a result as kernels read it; zeros where it has none."""
     if cotangent is not None:
         return plain(cotangent).contiguous()
-    shape, dtype = ctx.results[k]
-    return torch.zeros(
-        shape, dtype=dtype if _has_derivative(dtype) else torch.float64
-    )
+    shape, dtype, device = ctx.results[k]
+    if not _has_derivative(dtype):
+        dtype = torch.float64
+    return torch.zeros(shape, dtype=dtype, device=device)

@@ -19,7 +19,6 @@ import json
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import numpy as np
 import torch
 from torch import _C
 from torch._functorch.utils import enable_single_level_autograd_function
@@ -32,7 +31,7 @@ from tilefold.torch.evaluate import (
     is_watched,
     recorded,
 )
-from tilefold.torch.records import Record, is_transformed, plain
+from tilefold.torch.records import Record, array_like, is_transformed, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -159,10 +158,8 @@ def _stand_in(record: Record, k: int, value: Any, batch: int) -> Any:
     A tensor could be a fake one itself. The number of components is the
     tensor's; where it is a symbol, PyTorch notes that it was read.
     """
-    name = str(value.dtype).removeprefix("torch.")
-    dtype = "float16" if name == "bfloat16" else name
-    shape = [int(n) for n in record.few(k, list(value.shape[batch:]))]
-    return np.broadcast_to(np.zeros((), dtype), shape)
+    shape = record.few(k, list(value.shape[batch:]))
+    return array_like(value.dtype, shape)
 
 
 def _device_of(record: Record, values: Sequence[Any]) -> Any:
@@ -243,6 +240,9 @@ def _vmap(
         for value, dim in zip(values, dims, strict=True)
     ]
     total = _batch_rank(record, ranks)
+    if total > 0 and "batch_rank" not in record.settings:
+        # What is said from here on could have been read in two ways.
+        record.check(_without_dimension(values, dims))
     lifted = []
     for k, (value, dim) in enumerate(zip(values, dims, strict=True)):
         name = record.names[k]
@@ -257,6 +257,20 @@ def _vmap(
         _lowered(record, like, result, ranks)
         for like, result in zip(record.likes, results, strict=True)
     ], [0] * len(results)
+
+
+def _without_dimension(
+    values: Sequence[Any], dims: Sequence[int | None]
+) -> list[Any]:
+    """Arrays without memory, of the shapes that a function of one sees."""
+    shapes = [list(value.shape) for value in values]
+    for shape, dim in zip(shapes, dims, strict=True):
+        if dim is not None:
+            del shape[dim]
+    return [
+        array_like(value.dtype, shape)
+        for value, shape in zip(values, shapes, strict=True)
+    ]
 
 
 def _lowered(

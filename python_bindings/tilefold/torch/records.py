@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import _C
 from torch.autograd import forward_ad
@@ -131,6 +132,10 @@ class Record:
         return list(
             self.formula._result_types(self.arguments(stand_ins), settings)
         )
+
+    def check(self, stand_ins: Sequence[Any]) -> None:
+        """Fails where a call of arrays of these shapes would."""
+        self.formula._check_call(self.arguments(stand_ins), self.settings)
 
     def spec(self) -> str:
         """The record as text, which `record_of` in operator.py reads."""
@@ -260,6 +265,13 @@ def of_all(
         if gradient is not None and gradient.device != value.device:
             gradient = gradient.to(value.device)
         yield gradient
+
+
+def array_like(dtype: Any, shape: Sequence[Any]) -> Any:
+    """An array of NumPy's that takes no memory, for a tensor."""
+    name = str(dtype).removeprefix("torch.")
+    known = "float16" if name == "bfloat16" else name
+    return np.broadcast_to(np.zeros((), known), [int(n) for n in shape])
 
 
 def plain(value: Any) -> Any:

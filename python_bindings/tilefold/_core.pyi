@@ -276,11 +276,12 @@ class Formula:
     Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (),
     (D,), (R, C) or (..., R, C), with batch dimensions that broadcast; a
     batch of numbers ends in 1. The result has NumPy's promotion of the
-    arrays on i and j that are no subscripts alone, at least float32 (of float16 and bfloat16, too), and
-    so have gradients; what counts integers, or adds them up, is int64 or
-    float64. It belongs to their library: NumPy in, NumPy out; torch in,
-    torch out. `accumulate=True` adds to `out`. `ranges` says which pairs
-    meet, `sum_batch` the batch dimensions over which results are summed.
+    arrays on i and j, but for those that are only subscripts, at least
+    float32 (of float16 and bfloat16, too), and so have gradients; what
+    counts integers, or adds them up, is int64 or float64. It belongs
+    to their library: NumPy in, NumPy out; torch in, torch out.
+    `accumulate=True` adds to `out`. `ranges` says which pairs meet,
+    `sum_batch` the batch dimensions over which results are summed.
     `batch_rank=k` says that the first k dimensions of every array are a
     batch's, so that (B, N) is a batch of numbers and need not end in 1.
 

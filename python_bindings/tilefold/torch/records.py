@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -23,6 +24,25 @@ if TYPE_CHECKING:
 
 # Keywords of a call that are no arrays, and that derivatives take, too.
 SETTINGS = ("session", "options", "ranges", "batch_rank")
+
+
+class _Kept:
+    """What was made of a formula: derivatives, and texts of its calls."""
+
+    def __init__(self) -> None:
+        self.derived: dict[tuple[Any, ...], tuple[Any, list[str]]] = {}
+        self.specs: dict[tuple[Any, ...], str] = {}
+
+
+_KEPT: WeakKeyDictionary[Any, _Kept] = WeakKeyDictionary()
+
+
+def _kept(formula: Any) -> _Kept:
+    """What is kept of a formula while it lives."""
+    found = _KEPT.get(formula)
+    if found is None:
+        found = _KEPT.setdefault(formula, _Kept())
+    return found
 
 
 class Record:
@@ -95,7 +115,11 @@ class Record:
         is_gradient: bool,
     ) -> tuple[Any, ...]:
         """The results of a derivative, given its cotangents or tangents."""
-        formula, seed_names = self.formula._derive(names, is_gradient)
+        kept = _kept(self.formula).derived
+        key = (tuple(names), is_gradient)
+        if key not in kept:
+            kept[key] = self.formula._derive(names, is_gradient)
+        formula, seed_names = kept[key]
         arguments = self.arguments(values)
         arguments.update(zip(seed_names, seeds, strict=True))
         return as_tuple(formula(arguments, **self.settings))
@@ -142,15 +166,21 @@ class Record:
         for name in ("session", "ranges"):
             if self.settings.get(name) is not None:
                 refuse_setting(name, self.settings[name])
-        return spec_of(
-            self.formula,
+        options = self.settings.get("options")
+        said = (
             tuple(self.names),
             tuple(self.roles),
-            self.settings.get("options"),
+            options,
             self.settings.get("batch_rank"),
             self.query,
             tuple(self.parts()),
         )
+        if options is not None:
+            return spec_of(self.formula, *said)
+        kept = _kept(self.formula).specs
+        if said not in kept:
+            kept[said] = spec_of(self.formula, *said)
+        return kept[said]
 
     def parts(self) -> list[str]:
         """What else a kind of record is made of: names."""

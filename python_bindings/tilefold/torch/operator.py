@@ -17,10 +17,13 @@ from __future__ import annotations
 import functools
 import json
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import _C
+from torch._functorch.pyfunctorch import (
+    retrieve_current_functorch_interpreter,
+)
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
@@ -229,12 +232,29 @@ def _lifted(
     return value
 
 
-def _vmap(
-    info: Any, in_dims: Any, spec: str, values: Sequence[Any]
-) -> tuple[list[Any], list[int]]:
-    """The rule of `torch.func.vmap`: one more dimension of the batch."""
+def _vmap(spec: str, values: Sequence[Any]) -> list[Any]:
+    """The kernel of `torch.func.vmap`.
+
+    `torch.library.register_vmap` would flatten and rebuild all arguments, for
+    longer than a call takes.
+    """
+    interpreter: Any = retrieve_current_functorch_interpreter()
+    level, functorch = interpreter.level(), _C._functorch
+    found = [functorch._unwrap_batched(value, level) for value in values]
+    parts, dims = [part for part, _ in found], [dim for _, dim in found]
+    below = _C.DispatchKeySet(_C.DispatchKey.FuncTorchBatched)
+    with _C._ExcludeDispatchKeyGuard(below):
+        if all(dim is None for dim in dims):
+            return cast("list[Any]", _CALL(spec, parts))
+        results = _mapped(spec, parts, dims, interpreter.batch_size())
+    return [functorch._add_batch_dim(result, 0, level) for result in results]
+
+
+def _mapped(
+    spec: str, values: Sequence[Any], dims: Sequence[int | None], size: int
+) -> list[Any]:
+    """The rule of vmap: one more dimension of the batch, before all others."""
     record = record_of(spec)
-    dims = in_dims[1]
     ranks = [
         value.dim() - (dim is not None)
         for value, dim in zip(values, dims, strict=True)
@@ -250,13 +270,13 @@ def _vmap(
         value = _lifted(record, k, value, dim, (total, own))
         if name in record.likes and dim is None:
             # Its gradient is one for each of the batch, not their sum.
-            value = value.expand(info.batch_size, *value.shape[1:])
+            value = value.expand(size, *value.shape[1:])
         lifted.append(value)
     results = _CALL(_with_batch_rank(spec, total + 1), lifted)
     return [
         _lowered(record, like, result, ranks)
         for like, result in zip(record.likes, results, strict=True)
-    ], [0] * len(results)
+    ]
 
 
 def _without_dimension(
@@ -303,12 +323,6 @@ def _legacy_level() -> Iterator[int]:
         _C._vmapmode_increment_nesting()
 
 
-class _Batch(NamedTuple):
-    """What the rule of vmap asks of a batch."""
-
-    batch_size: int
-
-
 def _legacy_vmap(spec: str, values: Sequence[Any]) -> list[Any]:
     """The rule of autograd's own vmap, as of `is_grads_batched`.
 
@@ -324,13 +338,13 @@ def _legacy_vmap(spec: str, values: Sequence[Any]) -> list[Any]:
             value[0] if dim is None else value
             for value, dim in zip(whole, dims, strict=True)
         ]
-        results, _ = _vmap(_Batch(size), (None, dims), spec, parts)
+        results = _mapped(spec, parts, dims, size)
     return [torch._add_batch_dim(result, 0, level) for result in results]
 
 
 _LIBRARY.impl("call", _run, "CPU")
 _LIBRARY.impl("call", _run, "CUDA")
+_LIBRARY.impl("call", _vmap, "FuncTorchBatched")
 _LIBRARY.impl("call", _legacy_vmap, "Batched")
 _LIBRARY.impl("call", _autograd, "Autograd", with_keyset=True)
 torch.library.register_fake("tilefold::call", _fake, lib=_LIBRARY)
-torch.library.register_vmap("tilefold::call", _vmap, lib=_LIBRARY)

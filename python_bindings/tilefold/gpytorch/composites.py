@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-__all__ = ["AddedDiagonal", "KroneckerProduct", "SummedBatch"]
+__all__ = [
+    "AddedDiagonal",
+    "AddsDiagonals",
+    "KroneckerProduct",
+    "SummedBatch",
+]
 
 
 class _Recorded:
@@ -116,6 +121,15 @@ class AddedDiagonal(AddedDiagLinearOperator):
             return self._matmul(vectors)
         batch = joint_shape([self.batch_shape, vectors.shape[:-2]])
         return vectors.new_zeros(*batch, *vectors.shape[-2:])
+
+
+class AddsDiagonals:
+    """What adds a diagonal by the class above."""
+
+    def add_diagonal(self, diag: Tensor) -> AddedDiagonal:
+        """K + diag(d), for d of shape (…, N), (…, 1) or ()."""
+        added = super().add_diagonal(diag)  # type: ignore[misc]
+        return AddedDiagonal(added._linear_op, added._diag_tensor)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from gpytorch.lazy import LazyEvaluatedKernelTensor
 from linear_operator.operators import DiagLinearOperator
 from linear_operator.utils.memoize import cached
 
-from tilefold.gpytorch.composites import AddedDiagonal
+from tilefold.gpytorch.composites import AddedDiagonal, AddsDiagonals
 from tilefold.gpytorch.operator import KernelOperator
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _as_made(method: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-class LazyKernel(LazyEvaluatedKernelTensor):
+class LazyKernel(AddsDiagonals, LazyEvaluatedKernelTensor):
     """The covariance of a kernel at (…, N, D) and (…, M, D) points."""
 
     def matmul(self, other: Any) -> Any:
@@ -82,11 +82,6 @@ class LazyKernel(LazyEvaluatedKernelTensor):
             if first is not None and second is not None:
                 return first + second
         return super().__add__(other)
-
-    def add_diagonal(self, diag: Tensor) -> LinearOperator:
-        """K + diag(d), for d of shape (…, N), (…, 1) or ()."""
-        added = super().add_diagonal(diag)
-        return AddedDiagonal(added._linear_op, added._diag_tensor)
 
 
 def _fused(operator: Any) -> KernelOperator | None:

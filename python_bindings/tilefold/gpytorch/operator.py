@@ -28,7 +28,11 @@ from linear_operator.utils.generic import _to_helper
 from linear_operator.utils.getitem import _is_noop_index
 from linear_operator.utils.memoize import cached
 
-from tilefold.gpytorch.composites import AddedDiagonal, SummedBatch
+from tilefold.gpytorch.composites import (
+    AddedDiagonal,
+    AddsDiagonals,
+    SummedBatch,
+)
 from tilefold.gpytorch.terms import (
     Part,
     batch_of,
@@ -49,7 +53,7 @@ if TYPE_CHECKING:
 __all__ = ["KernelOperator", "as_kernel_operator"]
 
 
-class KernelOperator(LinearOperator):
+class KernelOperator(AddsDiagonals, LinearOperator):
     """The matrix of the pair term `text` of `tensors`.
 
     A tensor is (…, N, D) on i, (…, M, D) on j, or (…, R, C) for a parameter,
@@ -366,11 +370,6 @@ class KernelOperator(LinearOperator):
         if second is None or second.matrix_shape != self.matrix_shape:
             return super().__add__(other)
         return self._with("first + second", second)
-
-    def add_diagonal(self, diag: Tensor) -> LinearOperator:
-        """K + diag(d), for d of shape (…, N), (…, 1) or ()."""
-        added = super().add_diagonal(diag)
-        return AddedDiagonal(added._linear_op, added._diag_tensor)
 
     def _with(self, skeleton: str, second: KernelOperator) -> KernelOperator:
         return KernelOperator.of(joined(skeleton, self.part, second.part))

@@ -85,8 +85,9 @@ class Term:
         return self._gradients[names]
 
     def _around(self, text: str) -> Formula:
+        skeleton = tilefold.compile(text)
         return tilefold.compile(
-            _substituted(text, (("operand", self.formula),))
+            skeleton._substitute([("operand", self.formula, {})])
         )
 
 
@@ -176,13 +177,6 @@ def _joined_text(
             ("first", term(first).formula, {}),
             ("second", term(second).formula, dict(renamed)),
         ]
-    )
-
-
-def _substituted(text: str, parts: Iterable[tuple[str, Formula]]) -> str:
-    """A text in which names stand for formulas."""
-    return tilefold.compile(text)._substitute(
-        [(name, formula, {}) for name, formula in parts]
     )
 
 

@@ -17,6 +17,7 @@ from tilefold.torch.records import (
     SETTINGS,
     Record,
     refuse_setting,
+    refuse_unwritten,
     spec_of,
 )
 
@@ -61,9 +62,7 @@ def compiled(formula: Any, /, *mapping: Any, **keywords: Any) -> Any:
     settings = {
         name: keywords.pop(name) for name in SETTINGS if name in keywords
     }
-    for name in ("session", "ranges"):
-        if settings.get(name) is not None:
-            refuse_setting(name, settings[name])
+    refuse_unwritten(settings)
     for name in ("out", "accumulate"):
         if keywords.pop(name, None):
             refuse_setting(name, True)

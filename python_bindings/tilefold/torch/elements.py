@@ -98,35 +98,24 @@ class Dense(Record):
 class DenseGradient(Dense):
     """The gradients of Σ_ij k(x_i, y_j)·G[i, j]; G is the last argument."""
 
-    __slots__ = ("by",)
+    __slots__ = ()
 
     query = "dense_gradient"
-
-    def __init__(
-        self,
-        formula: Any,
-        names: list[str],
-        roles: list[int | None],
-        settings: dict[str, Any],
-        by: Sequence[str] = (),
-    ) -> None:
-        super().__init__(formula, names, roles, settings)
-        self.by = list(by)
 
     def arguments(self, values: Any) -> dict[str, Any]:
         """Those of the pair term."""
         return dict(list(super().arguments(values).items())[:-1])
 
     def results(self, values: Any) -> tuple[Any, ...]:
-        """One gradient for each of the names `by`."""
-        found = _of_values(self._pair(values), self.by, values[-1])
-        return tuple(found[name] for name in self.by)
+        """One gradient for each of the names `parts`."""
+        found = _of_values(self._pair(values), self.parts, values[-1])
+        return tuple(found[name] for name in self.parts)
 
     def gradients(
         self, values: Sequence[Any], names: list[str], cotangents: Any
     ) -> dict[str, Any]:
         """By G the derivative of k along the cotangents, as a matrix."""
-        along = dict(zip(self.by, cotangents, strict=True))
+        along = dict(zip(self.parts, cotangents, strict=True))
         moved = _moved(self._pair(values), along)
         weights = values[-1]
         found = {}
@@ -145,16 +134,16 @@ class DenseGradient(Dense):
         moving = dict(moving)
         along = moving.pop(self.names[-1], None)
         if along is not None:
-            parts.append(gradients_of(pair, self.by, along))
+            parts.append(gradients_of(pair, self.parts, along))
         if moving:
             moved = _moved(pair, moving)
-            parts.append(gradients_of(moved, self.by, values[-1]))
-        return tuple(sum(part[name] for part in parts) for name in self.by)
+            parts.append(gradients_of(moved, self.parts, values[-1]))
+        return tuple(sum(part[name] for part in parts) for name in self.parts)
 
     @property
     def likes(self) -> list[str]:
         """The arguments by which it is."""
-        return self.by
+        return self.parts
 
     @property
     def seeds(self) -> dict[str, str]:
@@ -167,7 +156,7 @@ class DenseGradient(Dense):
         """Of each gradient, that of the formula it is a result of."""
         settings = {**self.settings, "batch_rank": 0}
         pair = PairTerm(self.formula, self.arguments(stand_ins), settings)
-        formula, arguments = _gradient_formula(pair, self.by, stand_ins[-1])
+        formula, arguments = _gradient_formula(pair, self.parts, stand_ins[-1])
         return list(formula._result_types(arguments, settings))
 
     def few(self, k: int, shape: list[Any]) -> list[Any]:
@@ -175,10 +164,6 @@ class DenseGradient(Dense):
         if k == len(self.names) - 1:
             return [2, 3, *shape[2:]]
         return super().few(k, shape)
-
-    def parts(self) -> list[str]:
-        """The names `by`."""
-        return self.by
 
 
 def gradients_of(

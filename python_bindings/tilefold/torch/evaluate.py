@@ -79,8 +79,12 @@ def is_watched(values: Iterable[Any]) -> bool:
 
 def is_seen(values: Iterable[Any]) -> bool:
     """The same, or whether the values may have tangents."""
-    may_move = forward_ad._current_level >= 0 and _C._is_fwd_grad_enabled()
-    return may_move or is_watched(values)
+    return differentiates_forwards() or is_watched(values)
+
+
+def differentiates_forwards() -> bool:
+    """Whether tangents are computed now."""
+    return forward_ad._current_level >= 0 and _C._is_fwd_grad_enabled()
 
 
 def evaluate(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:

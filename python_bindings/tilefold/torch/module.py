@@ -105,11 +105,10 @@ class Kernel(torch.nn.Module):
         `y` is `x` where it is left out. Others are given by name.
         """
         given = {**self.arguments(), **arrays}
-        if x is not None and self._rows not in given:
-            given[self._rows] = x
-        if x is not None and self._columns not in given:
-            given[self._columns] = x if y is None else y
-        given.pop("", None)
+        columns = x if y is None else y
+        for name, points in ((self._rows, x), (self._columns, columns)):
+            if name and points is not None:
+                given.setdefault(name, points)
         if self._is_pair_term:
             return kernel(self.formula, given)
         return self.formula(given)

@@ -31,6 +31,7 @@ from tilefold import _core
 from tilefold.torch.elements import Dense, DenseGradient
 from tilefold.torch.evaluate import (
     PLAIN,
+    differentiates_forwards,
     is_watched,
     recorded,
 )
@@ -65,8 +66,7 @@ def record_of(spec: str) -> Record:
     steps = [tuple(step) for step in said["derivation"]]
     formula = _core.Formula(said["formula"], steps)
     kind = _KINDS[said["query"]]
-    parts = (said["parts"],) if said["parts"] else ()
-    return kind(formula, said["names"], said["roles"], settings, *parts)
+    return kind(formula, said["names"], said["roles"], settings, said["parts"])
 
 
 def _run(spec: str, values: Sequence[Any]) -> list[Any]:
@@ -102,9 +102,7 @@ def _redispatched(keyset: Any, spec: str, values: Sequence[Any]) -> list[Any]:
 
 def _autograd(keyset: Any, spec: str, values: Sequence[Any]) -> list[Any]:
     """The call, recorded where gradients or tangents are asked for."""
-    has_tangents = is_transformed() or (
-        forward_ad._current_level >= 0 and _C._is_fwd_grad_enabled()
-    )
+    has_tangents = is_transformed() or differentiates_forwards()
     has_gradients = _C.is_grad_enabled() and _C._any_requires_grad(*values)
     if has_tangents or has_gradients:
 

@@ -49,10 +49,11 @@ class Record:
     """A call of a formula, beside its values.
 
     `roles` has the axes that `Vi`, `Vj` or `Pm` declared of each argument, or
-    None, and is empty where none was; `settings` are keywords of the call.
+    None, and is empty where none was; `settings` are keywords of the call;
+    `parts` are the names that a kind of record is made of beside these.
     """
 
-    __slots__ = ("formula", "names", "roles", "settings")
+    __slots__ = ("formula", "names", "parts", "roles", "settings")
 
     query = "result"
 
@@ -62,7 +63,9 @@ class Record:
         names: list[str],
         roles: list[int | None],
         settings: dict[str, Any],
+        parts: Sequence[str] = (),
     ) -> None:
+        self.parts = list(parts)
         self.formula = formula
         self.names = names
         self.roles = roles
@@ -163,9 +166,7 @@ class Record:
 
     def spec(self) -> str:
         """The record as text, which `record_of` in operator.py reads."""
-        for name in ("session", "ranges"):
-            if self.settings.get(name) is not None:
-                refuse_setting(name, self.settings[name])
+        refuse_unwritten(self.settings)
         options = self.settings.get("options")
         said = (
             tuple(self.names),
@@ -173,7 +174,7 @@ class Record:
             options,
             self.settings.get("batch_rank"),
             self.query,
-            tuple(self.parts()),
+            tuple(self.parts),
         )
         if options is not None:
             return spec_of(self.formula, *said)
@@ -181,10 +182,6 @@ class Record:
         if said not in kept:
             kept[said] = spec_of(self.formula, *said)
         return kept[said]
-
-    def parts(self) -> list[str]:
-        """What else a kind of record is made of: names."""
-        return []
 
 
 def spec_of(
@@ -242,6 +239,13 @@ def refuse_setting(name: str, value: Any) -> None:
         type(value).__name__,
         "leave it out where PyTorch transforms or compiles the call",
     )
+
+
+def refuse_unwritten(settings: dict[str, Any]) -> None:
+    """Of a call's settings, those that no text says."""
+    for name in ("session", "ranges"):
+        if settings.get(name) is not None:
+            refuse_setting(name, settings[name])
 
 
 def as_tuple(results: Any) -> tuple[Any, ...]:

@@ -85,6 +85,12 @@ std::int64_t device_bytes(const Options& given) {
     return bytes;
 }
 
+void check_segment(const Options& given) {
+    if (given.segment && *given.segment < 1)
+        fail(Code::BadOption, {"segment", std::to_string(*given.segment),
+                               "give a number of points from 1 on"});
+}
+
 bool flag_variable(const char* name) {
     std::optional<std::string> text = variable(name);
     if (!text || *text == "0")
@@ -181,6 +187,7 @@ Options resolve(const Options& given) {
         resolved.devices = variable(variable_of::devices).value_or("");
     parse_devices(*resolved.devices);
     resolved.device_bytes = device_bytes(given);
+    check_segment(given);
     return resolved;
 }
 

@@ -40,6 +40,7 @@ SETTINGS = {
     "tolerance": 1e-6,
     "devices": "",
     "device_bytes": 2**20,
+    "segment": 8192,
 }
 
 

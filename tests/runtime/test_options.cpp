@@ -106,6 +106,7 @@ TEST_F(OptionsTest, HaveDefaults) {
     EXPECT_EQ(options.nvrtc, std::nullopt);
     EXPECT_EQ(options.tolerance, 0);
     EXPECT_EQ(options.devices, "");
+    EXPECT_EQ(options.segment, std::nullopt);
     EXPECT_EQ(options.device_bytes, std::int64_t(256) << 20);
     EXPECT_TRUE(library_folders().empty());
     EXPECT_FALSE(perf_map_wanted());

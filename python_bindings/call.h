@@ -160,6 +160,7 @@ void bind_formula(nb::module_& module);
 void bind_kernels(nb::module_& module);
 void bind_language(nb::module_& module);
 void bind_neighbors(nb::module_& module);
+void bind_partial(nb::module_& module);
 void bind_ranges(nb::module_& module);
 void bind_solve(nb::module_& module);
 

@@ -3,6 +3,7 @@
 #include "python_bindings/call.h"
 #include "python_bindings/device_array.h"
 #include "python_bindings/errors.h"
+#include "python_bindings/ffi/handler.h"
 #include "python_bindings/python_state.h"
 
 #include <nanobind/nanobind.h>
@@ -35,7 +36,9 @@ NB_MODULE(_core, module) {
     bind_options(module);
     bind_session(module);
     bind_bound(module);
+    bind_partial(module);
     bind_device_array(module);
+    bind_ffi(module);
     bind_formula(module);
     bind_kernels(module);
     bind_language(module);

@@ -17,11 +17,14 @@ namespace {
 struct AxisRows {
     std::int64_t length = -1; ///< -1: no array says
     std::optional<Rows> listed;
+    std::int64_t first = 0; ///< the number of the first of its points
+    std::int64_t total = 0; ///< points of the whole axis; 0: no more than these
 
     bool known() const { return listed || length >= 0; }
     std::int64_t count() const {
         return listed ? listed->size : std::max<std::int64_t>(length, 0);
     }
+    std::int64_t count_of_axis() const { return std::max(count(), total); }
 };
 
 /// The ranges' batches, read like an argument's.
@@ -44,6 +47,10 @@ public:
           j_{lengths.j, options.j} {
         if (program_.pairs != ir::Pairs::All)
             call_.ranges = options.ranges;
+        if (options.window) {
+            place(i_, options.window->i, "i");
+            place(j_, options.window->j, "j");
+        }
     }
 
     void run() {
@@ -97,6 +104,8 @@ private:
     static Bytes bytes_of_number(const char* number) {
         return {number, number + sizeof(double)};
     }
+    static void place(AxisRows& axis, const Window::Axis& in, const char* name);
+    void move_back(tilefold_operand& operand, std::size_t graph_argument) const;
     AxisRows& rows() { return program_.swapped ? j_ : i_; }
     AxisRows& columns() { return program_.swapped ? i_ : j_; }
 
@@ -125,13 +134,46 @@ private:
     AxisRows i_, j_;
 };
 
+void JobBinder::place(AxisRows& axis, const Window::Axis& in,
+                      const char* name) {
+    const std::int64_t total =
+        in.total < 0 ? in.first + axis.count() : in.total;
+    if (in.first < 0 || in.first > total - axis.count())
+        fail(Code::BadOption,
+             {name,
+              "(" + std::to_string(in.first) + ", " + std::to_string(total) +
+                  ") of " + std::to_string(axis.count()) + " points",
+              "pass the number of the first of them, and how many points the "
+              "whole axis has"});
+    axis.first = in.first;
+    axis.total = total;
+}
+
+/// Points are addressed by their numbers on the whole axis.
+void JobBinder::move_back(tilefold_operand& operand,
+                          std::size_t graph_argument) const {
+    const BoundArgument& from = reading(graph_argument);
+    if (from.axes == Axes::None)
+        return;
+    const AxisRows& axis = from.axes == Axes::I ? i_ : j_;
+    if (axis.total == 0)
+        return;
+    if (reads_first_point(graph_argument))
+        fail(Code::BadOption,
+             {"tolerance",
+              "one by which distances are computed from the first of all '" +
+                  std::string(from.name) + "'",
+              "leave tolerance=0 where arrays are parts of longer ones"});
+    operand.base -= axis.first * operand.stride;
+}
+
 void JobBinder::bind_operands() {
     std::size_t count = program_.argument_order.size();
     call_.numbers.reserve(count); // operands point into it
     for (std::size_t k = 0; k < count; ++k) {
         if (is_length(k)) {
             const bool of_i = program_.argument_order[k] == points_on_i;
-            const double points = double((of_i ? i_ : j_).count());
+            const double points = double((of_i ? i_ : j_).count_of_axis());
             tilefold_operand length{};
             length.base = add_number(points);
             call_.operands.push_back(length);
@@ -159,6 +201,7 @@ void JobBinder::bind_operands() {
             operand.base = add_number(0);
             operand.stride = operand.component = operand.column = 0;
         }
+        move_back(operand, k);
         call_.operands.push_back(operand);
     }
     call_.job.operands = {call_.operands.data(), call_.operands.size()};
@@ -220,6 +263,14 @@ void JobBinder::bind_reduction() {
     if (!program_.single_column)
         require(columns());
     job.columns = program_.single_column ? 1 : columns().count();
+    job.has_one_axis = program_.single_column;
+    job.segment = call_.context.settings->options.segment.value_or(0);
+    job.first_row = rows().first;
+    job.total_rows = rows().total;
+    if (!program_.single_column) {
+        job.first_column = columns().first;
+        job.total_columns = columns().total;
+    }
     const std::optional<Plan>& plan = call_.executable->plan;
     if (plan && plan->nest == Nest::SinglePanel && job.columns > plan->panel)
         fail(Code::BadPlan,

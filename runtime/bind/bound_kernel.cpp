@@ -4,6 +4,7 @@
 
 #include "runtime/bind/bind_job.h"
 #include "runtime/bind/outputs.h"
+#include "runtime/bind/row_states.h"
 
 #include <cstddef>
 #include <memory>
@@ -39,6 +40,12 @@ void BoundKernel::compute(std::span<const Output> outs,
     Job job = call_.job;
     job.target = target_of(call_, out, options.accumulate);
     call_.run(job, options.poll);
+}
+
+void BoundKernel::finalise(const double* states, const Output& out,
+                           const RunOptions& options) const {
+    check_out(call_.shape, call_.dtype(), location(), call_.inputs, out);
+    finalise_states(call_, states, target_of(call_, out, false), options.poll);
 }
 
 std::unique_ptr<ResultSums>

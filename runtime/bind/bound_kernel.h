@@ -22,6 +22,8 @@ public:
         return {&call_.executable, 1};
     }
     const KernelCall* kernel_call() const override { return &call_; }
+    void finalise(const double* states, const Output& out,
+                  const RunOptions& options) const override;
 
 protected:
     /// Runs the kernel on the host with results of its own, and writes their

@@ -22,6 +22,11 @@ void BoundState::run(std::span<const Output> outs,
     compute(outs, options);
 }
 
+void BoundState::finalise(const double*, const Output&,
+                          const RunOptions&) const {
+    internal_error("states of a call that has none");
+}
+
 double BoundState::check(std::span<const Output> outs, std::int64_t rows,
                          const GoesOn& goes_on) const {
     require_host(location(), "check");

@@ -49,6 +49,9 @@ public:
 
     /// Checks the outputs, one for each result, and computes them.
     void run(std::span<const Output> outs, const RunOptions& options) const;
+    /// See Bound::finalise.
+    virtual void finalise(const double* states, const Output& out,
+                          const RunOptions& options) const;
     /// See Bound::check.
     double check(std::span<const Output> outs, std::int64_t rows,
                  const GoesOn& goes_on) const;

@@ -26,6 +26,15 @@ struct Rows {
     std::int64_t size = 0;
 };
 
+/// Where arrays lie on longer axes: their first point is number `first` of
+/// `total`, which is -1 where the axis ends with them.
+struct Window {
+    struct Axis {
+        std::int64_t first = 0, total = -1;
+    };
+    Axis i, j;
+};
+
 struct BindOptions {
     Query query = Query::Result;
     /// Listed rows of the i- and the j-axis (of what the user calls i and j).
@@ -35,6 +44,9 @@ struct BindOptions {
     /// Batch dimensions, from 0, over which results are summed. Of a Result
     /// only.
     std::span<const std::int64_t> sum_batch = {};
+    /// The arrays are a part of longer axes: states are computed, of a Result
+    /// of the host. See runtime/bind/row_states.h.
+    std::optional<Window> window = {};
     /// Arrays of the host are computed by the CPU, whatever Options::devices
     /// are.
     bool on_host = false;

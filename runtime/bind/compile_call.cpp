@@ -65,6 +65,7 @@ void load_on_host(Executable& executable, const FormulaState& formula,
                         asker);
     executable.kernel = session.provider.kernel(planned, text, asker);
     executable.plan = planned.plan;
+    executable.key = planned.key;
     executable.program = std::move(planned);
     executable.indices = tables_indexed(executable.program);
     executable.functions = functions_for(executable.kernel->artifact.layout);
@@ -128,12 +129,11 @@ Axes few_of(const Lengths& lengths) {
 /// takes longer than making it.
 constexpr double pairs_worth_a_kernel = 1 << 22;
 
-bool has_one_component(const BoundArguments& readings, double pairs) {
-    return pairs >= pairs_worth_a_kernel &&
-           std::ranges::any_of(readings, [](const BoundArgument& reading) {
-               return reading.axes != Axes::None && reading.rank == 1 &&
-                      reading.rows == 1;
-           });
+bool has_one_component(const BoundArguments& readings) {
+    return std::ranges::any_of(readings, [](const BoundArgument& reading) {
+        return reading.axes != Axes::None && reading.rank == 1 &&
+               reading.rows == 1;
+    });
 }
 
 /// All vectors on an axis are arrays like those of C.
@@ -173,6 +173,10 @@ CallShape shape_of(const BoundArguments& readings, const Lengths& lengths,
                    std::span<const Location> devices, Mode mode,
                    const BindOptions& options, const Options& settings) {
     CallShape call{readings, lengths, mode, {}, false, devices};
+    if (settings.segment && devices.empty()) { // nothing depends on sizes
+        call.purpose.one_component = has_one_component(readings);
+        return call;
+    }
     const bool flattens = mode == Mode::Reduce && !options.i && !options.j &&
                           options.sum_batch.empty();
     if (flattens && !devices.empty())
@@ -186,7 +190,8 @@ CallShape shape_of(const BoundArguments& readings, const Lengths& lengths,
         call.purpose = few_points(lengths, pairs);
         call.purpose.adjoin = vectors_adjoin(readings);
     }
-    call.purpose.one_component = has_one_component(readings, pairs);
+    call.purpose.one_component =
+        pairs >= pairs_worth_a_kernel && has_one_component(readings);
     return call;
 }
 

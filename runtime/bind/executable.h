@@ -2,6 +2,7 @@
 // its kernel, or several.
 #pragma once
 
+#include "compiler/artifact/key.h"
 #include "compiler/backends/cpu/plan.h"
 #include "compiler/pipeline.h"
 #include "runtime/cache/cache.h"
@@ -31,6 +32,7 @@ struct Executable {
     Program program;
     /// What the host computes it by, where no device does.
     std::optional<Plan> plan;
+    Key key; ///< of the host's kernel
     /// The host's, or one for each device that computes.
     KernelPointer kernel;
     std::vector<DeviceKernelPointer> device_kernels;

@@ -2,6 +2,7 @@
 
 #include "runtime/bind/kernel_call.h"
 
+#include "formulas/diagnostic.h"
 #include "runtime/cpu/math_library.h"
 #include "runtime/schedule/launch.h"
 
@@ -58,6 +59,8 @@ Noted run_divided(const KernelCall& call, Job job, const Poll& poll) {
     job.batches = &reordered.batches;
     const KernelPointer kernel =
         divided_kernel(call, pairs_of(job, call.partition), poll);
+    if (kernel->image.kernel().slots(job.width) != job.kernel->slots(job.width))
+        internal_error("a state of other slots where pairs are divided");
     job.kernel = &kernel->image.kernel();
     job.literals = divided.graph.literals.data();
     job.functions = functions_for(kernel->artifact.layout);
@@ -66,7 +69,8 @@ Noted run_divided(const KernelCall& call, Job job, const Poll& poll) {
 
 } // namespace
 
-void KernelCall::run(const Job& job, const Poll& poll) const {
+void KernelCall::run(const Job& job, const Partition& cut,
+                     const Poll& poll) const {
     detail::SessionState& session = *context.session;
     session.runs.fetch_add(1, std::memory_order_relaxed);
     const auto& kernels = executable->device_kernels;
@@ -78,7 +82,7 @@ void KernelCall::run(const Job& job, const Poll& poll) const {
                            {on_host.data(), on_host.size()},
                            *options.device_bytes, poll);
     }
-    Noted noted = launch(job, partition, session.pool, poll);
+    Noted noted = launch(job, cut, session.pool, poll);
     if (noted.flushed && executable->program.divided)
         noted = run_divided(*this, job, poll);
     if (noted.met == 0)

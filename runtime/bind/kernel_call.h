@@ -43,7 +43,11 @@ struct KernelCall {
     DType dtype() const { return executable->program.result.dtype; }
     /// Runs `job`, which is the one below with a target, and counts the run.
     /// The arrays are the host's.
-    void run(const Job& job, const Poll& poll) const;
+    void run(const Job& job, const Poll& poll) const {
+        run(job, partition, poll);
+    }
+    /// The same of another job, of the host's kernel.
+    void run(const Job& job, const Partition& cut, const Poll& poll) const;
     /// Queues the job on a stream of the device that the arrays are on.
     void queue(const Target& target, Stream stream) const;
 

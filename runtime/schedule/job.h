@@ -9,6 +9,7 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -64,6 +65,13 @@ struct Target {
     bool accumulate = false;
 };
 
+/// States of rows in memory of the caller: for each batch, `slots` arrays of
+/// `stride` elements, as kernel_abi.h has them.
+struct RowStates {
+    double* data = nullptr; ///< null: there are none
+    std::int64_t stride = 0;
+};
+
 /// Everything pointed to outlives the run.
 struct Job {
     const Kernel* kernel = nullptr;
@@ -80,6 +88,23 @@ struct Job {
     const void* const* functions = nullptr;
     Target target;
 
+    /// The rows and columns are a part of longer axes: the numbers of the
+    /// first, from which operands are moved back, and how many the axes have
+    /// (0: no more than these).
+    std::int64_t first_row = 0, first_column = 0;
+    std::int64_t total_rows = 0, total_columns = 0;
+    /// Points of which states are joined in an order of their own; 0: any. See
+    /// partition.h.
+    std::int64_t segment = 0;
+    bool has_one_axis = false; ///< the rows, which are folded
+    /// Where states go instead of results; where they come from instead of
+    /// columns.
+    RowStates left, given;
+
+    std::int64_t rows_of_axis() const { return std::max(rows, total_rows); }
+    std::int64_t columns_of_axis() const {
+        return std::max(columns, total_columns);
+    }
     /// Pairs of one batch.
     double pairs() const {
         return loop == LoopKind::Pairwise ? double(rows)

@@ -157,8 +157,8 @@ void compute_constants(const Job& job, Progress& progress, double* constants,
     call.operands = job.operands.data();
     call.literals = job.literals;
     call.constants = constants;
-    call.rows = job.rows;
-    call.columns = job.columns;
+    call.rows = job.rows_of_axis();
+    call.columns = job.columns_of_axis();
     call.width = job.width;
     call.functions = job.functions;
     compute_constants(*job.kernel, call, {progress, true, kernels.callers()});

@@ -4,6 +4,7 @@
 #include "runtime/schedule/partition.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace tilefold {
@@ -114,10 +115,28 @@ std::int64_t segments(const Job& job, const Partition& partition,
          Partition::most_state / std::max<std::int64_t>(made * state, 1)});
 }
 
+/// Columns are cut at nodes of the tree over the job's segments.
+void cut_columns_at_nodes(const Job& job, Partition& partition,
+                          std::int64_t pieces) {
+    const std::int64_t leaves = divided_up(partition.columns, job.segment);
+    const auto leaves_of_piece =
+        std::int64_t(std::bit_ceil(std::uint64_t(std::max<std::int64_t>(
+            divided_up(leaves, std::max<std::int64_t>(pieces, 1)), 1))));
+    partition.leaf_columns = job.segment;
+    partition.column_span = leaves_of_piece < leaves
+                                ? leaves_of_piece * job.segment
+                                : std::max<std::int64_t>(partition.columns, 1);
+    partition.column_pieces = std::max<std::int64_t>(
+        divided_up(partition.columns, partition.column_span), 1);
+}
+
 void split_reduce(const Job& job, Partition& partition, std::int64_t wanted) {
     cut_rows(partition, 1);
-    cut_columns(partition, job.kernel->layout.panel,
-                segments(job, partition, wanted));
+    const std::int64_t pieces = segments(job, partition, wanted);
+    if (job.segment > 0)
+        cut_columns_at_nodes(job, partition, pieces);
+    else
+        cut_columns(partition, job.kernel->layout.panel, pieces);
     partition.parts = partition.column_pieces;
     partition.wave = std::max<std::int64_t>(partition.groups(), 1);
 }
@@ -132,8 +151,24 @@ std::int64_t groups_of_wave(const Job& job, const Partition& partition) {
         std::max<std::int64_t>(partition.batches, 1));
 }
 
+/// Rows of a fold in segments: these are pieces where they are all there is;
+/// else blocks are, of which each meets all columns.
+void split_fold_in_segments(const Job& job, Partition& partition) {
+    partition.row_span = job.has_one_axis ? job.segment : partition.block;
+    partition.whole_rows =
+        job.has_one_axis ? partition.rows
+                         : partition.rows / partition.block * partition.block;
+    partition.row_pieces = std::max<std::int64_t>(
+        divided_up(partition.rows, partition.row_span), 1);
+    cut_columns_at_nodes(job, partition, 1);
+    partition.parts = partition.row_pieces;
+    partition.wave = groups_of_wave(job, partition);
+}
+
 /// Rows end in one state, so that a piece may take several blocks.
 void split_fold(const Job& job, Partition& partition, std::int64_t wanted) {
+    if (job.segment > 0)
+        return split_fold_in_segments(job, partition);
     std::int64_t blocks = divided_up(partition.rows, partition.block);
     std::int64_t most =
         std::max<std::int64_t>(divided_up(blocks, Job::most_pieces), 1);
@@ -207,13 +242,34 @@ WorkItem Partition::piece(std::int64_t number) const {
     return piece;
 }
 
+std::int64_t Partition::tree_states() const {
+    if (leaf_columns == 0 || column_span <= leaf_columns)
+        return 0;
+    return std::bit_width(
+        std::uint64_t(divided_up(column_span, leaf_columns) - 1));
+}
+
+namespace {
+
+/// Rows of a block where they are a part of the order of merges: those of the
+/// whole axis, or of a segment of it.
+std::int64_t block_of_axis(const Job& job) {
+    Job whole = job;
+    whole.rows = job.has_one_axis ? job.segment : job.rows_of_axis();
+    return block_rows(whole, 1, constants::enough_pieces);
+}
+
+} // namespace
+
 Partition partition_of(const Job& job) {
     Partition partition;
     partition.rows = job.rows;
     partition.columns = job.columns;
     partition.batches = job.batches->count();
     std::int64_t wanted = pieces_wanted(job, partition.batches);
-    partition.block = block_rows(job, partition.batches, wanted);
+    partition.block = job.segment > 0 && job.loop == LoopKind::FoldRows
+                          ? block_of_axis(job)
+                          : block_rows(job, partition.batches, wanted);
     partition.call_columns =
         columns_of_call(job, std::min(partition.block, job.rows));
     switch (job.loop) {

@@ -8,6 +8,12 @@
 //     independent.
 //  3. Columns are cut at multiples of the layout's panel.
 //  4. The partial states of one wave of groups fit `most_state` bytes.
+//
+// Where the job has a segment, the order of merges is that of a balanced tree
+// over the segments of the reduced axis, which the last may fill in part: a
+// function of the axis alone, so that a part of it that is a node of the tree
+// has one state, whoever computes it. Rows that are folded are merged block by
+// block, and blocks are those of the whole axis.
 #pragma once
 
 #include "runtime/schedule/job.h"
@@ -41,9 +47,13 @@ struct Partition {
     std::int64_t parts = 1;        ///< pieces of a group
     std::int64_t wave = 1;         ///< groups whose states are alive at once
     std::int64_t call_columns = 1; ///< columns of one accumulate() call
+    /// Columns of a piece of which the states are joined by a tree; 0: none.
+    std::int64_t leaf_columns = 0;
     /// These are the pieces instead where pairs are chosen.
     std::optional<RowTasks> row_tasks;
 
+    /// States that a piece's tree holds beside its own.
+    std::int64_t tree_states() const;
     std::int64_t pieces() const { return batches * row_pieces * column_pieces; }
     std::int64_t groups() const { return pieces() / parts; }
     /// Pieces are numbered group by group; columns vary fastest.

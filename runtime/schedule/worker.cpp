@@ -3,6 +3,7 @@
 #include "runtime/schedule/worker.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace tilefold {
@@ -16,8 +17,10 @@ bool reduces(LoopKind loop) {
     return loop == LoopKind::Reduce || loop == LoopKind::FoldRows;
 }
 
-bool folds_row_tasks(const Job& job, const Partition& partition) {
-    return partition.row_tasks && job.loop == LoopKind::FoldRows;
+/// A piece of folded rows has a state for a part of them.
+bool folds_parts(const Job& job, const Partition& partition) {
+    return job.loop == LoopKind::FoldRows &&
+           (partition.row_tasks || (job.segment > 0 && job.has_one_axis));
 }
 
 } // namespace
@@ -39,7 +42,9 @@ std::size_t Worker::bytes(const Job& job, const Partition& partition) {
                                   8) +
            BumpAllocator::rounded(std::size_t(state)) +
            BumpAllocator::rounded(
-               folds_row_tasks(job, partition) ? std::size_t(state) : 0) +
+               folds_parts(job, partition) ? std::size_t(state) : 0) +
+           BumpAllocator::rounded(
+               std::size_t(partition.tree_states() * state)) +
            BumpAllocator::rounded(std::size_t(job.kernel->scratch(job.width)));
 }
 
@@ -58,18 +63,22 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
     state_ = allocator.take<double>(
         reduces(job.loop) ? state_doubles(job, partition_) : 0);
     task_state_ = allocator.take<double>(
-        folds_row_tasks(job, partition_) ? state_doubles(job, partition_) : 0);
+        folds_parts(job, partition_) ? state_doubles(job, partition_) : 0);
+    tree_states_ = allocator.take<double>(partition_.tree_states() *
+                                          state_doubles(job, partition_));
     scratch_ = allocator.take<char>(kernel_.scratch(job.width));
     call_.operands = operands_;
     call_.literals = job.literals;
     call_.constants = run.constants ? run.constants : constants;
     call_.row_index = job.row_index;
     call_.column_index = job.column_index;
-    call_.rows = job.rows;
-    call_.columns = job.columns;
+    call_.rows = job.rows_of_axis();
+    call_.columns = job.columns_of_axis();
     call_.width = job.width;
     call_.functions = job.functions;
-    call_.out = job.target.data;
+    call_.out = job.target.data
+                    ? job.target.data - job.first_row * job.target.row
+                    : nullptr;
     call_.out_row = job.target.row;
     call_.out_column = job.target.column;
     call_.out_component = job.target.component;
@@ -153,11 +162,13 @@ bool Worker::went_on(double pairs) {
 
 /// Adds columns to the state of at most a block of rows.
 bool Worker::accumulate(Interval rows, Interval columns, double* state) {
+    const std::int64_t row = run_.job.first_row, column = run_.job.first_column;
     for (std::int64_t j0 = columns.first; j0 < columns.last;
          j0 += partition_.call_columns) {
         std::int64_t j1 = std::min(j0 + partition_.call_columns, columns.last);
-        kernel_.accumulate(&call_, rows.first, rows.last, j0, j1, state,
-                           partition_.block, scratch_);
+        kernel_.accumulate(&call_, row + rows.first, row + rows.last,
+                           column + j0, column + j1, state, partition_.block,
+                           scratch_);
         if (!went_on(double(rows.size()) * double(j1 - j0)))
             return false;
     }
@@ -172,8 +183,45 @@ bool Worker::accumulate(const RowTask& task, double* state) {
     return true;
 }
 
+/// Makes the state of columns from a segment's first on: of the larger power of
+/// two of segments, merged with that of the rest.
+bool Worker::accumulate_tree(Interval rows, Interval columns, double* state,
+                             double* spare) {
+    const std::int64_t leaf = partition_.leaf_columns;
+    if (columns.size() <= leaf) {
+        kernel_.init(&call_, state, partition_.block);
+        return accumulate(rows, columns, state);
+    }
+    const auto leaves = std::uint64_t((columns.size() - 1) / leaf + 1);
+    const std::int64_t middle =
+        columns.first + std::int64_t(std::bit_ceil(leaves) / 2) * leaf;
+    if (!accumulate_tree(rows, {columns.first, middle}, state, spare) ||
+        !accumulate_tree(rows, {middle, columns.last}, spare,
+                         spare + state_doubles(run_.job, partition_)))
+        return false;
+    kernel_.merge(&call_, state, spare, partition_.block, rows.size());
+    return true;
+}
+
+/// The state of a block of rows is the caller's.
+void Worker::take_given(Interval rows, double* state) {
+    const RowStates& given = run_.job.given;
+    const std::int64_t slots = kernel_.slots(call_.width);
+    for (std::int64_t s = 0; s < slots; ++s)
+        std::copy_n(given.data + (batch_ * slots + s) * given.stride +
+                        rows.first,
+                    rows.size(), state + s * partition_.block);
+}
+
 /// The piece's rows, block after block, onto one state.
 bool Worker::accumulate(const WorkItem& piece, double* state) {
+    if (run_.job.given.data) {
+        take_given({piece.i0, piece.i1}, state);
+        return true;
+    }
+    if (partition_.leaf_columns > 0 && !run_.job.has_one_axis)
+        return accumulate_tree({piece.i0, piece.i1}, {piece.j0, piece.j1},
+                               state, tree_states_);
     kernel_.init(&call_, state, partition_.block);
     for (std::int64_t i0 = piece.i0; i0 < piece.i1; i0 += partition_.block) {
         std::int64_t i1 = std::min(i0 + partition_.block, piece.i1);
@@ -181,6 +229,41 @@ bool Worker::accumulate(const WorkItem& piece, double* state) {
             return false;
     }
     return true;
+}
+
+/// A segment of rows: its whole blocks onto one state, then the rest, since
+/// accumulate() leaves garbage behind the last of a block's rows.
+bool Worker::accumulate_segment(const WorkItem& piece) {
+    const std::int64_t whole =
+        (piece.i1 - piece.i0) / partition_.block * partition_.block;
+    WorkItem part = piece;
+    part.i1 = piece.i0 + whole;
+    if (!accumulate(part, state_))
+        return false;
+    fold_rows(state_, partition_.block);
+    if (part.i1 == piece.i1)
+        return true;
+    part = {piece.batch, part.i1, piece.i1, piece.j0, piece.j1};
+    if (!accumulate(part, task_state_))
+        return false;
+    fold_rows(task_state_, part.i1 - part.i0);
+    kernel_.merge(&call_, state_, task_state_, partition_.block, 1);
+    return true;
+}
+
+/// The state becomes results, or is left to the caller.
+void Worker::finish(Interval rows, const double* state, std::int64_t stride) {
+    const RowStates& left = run_.job.left;
+    if (!left.data) {
+        const std::int64_t first = run_.job.first_row;
+        return kernel_.finalise(&call_, first + rows.first, first + rows.last,
+                                state, stride, scratch_);
+    }
+    const std::int64_t slots = kernel_.slots(call_.width);
+    for (std::int64_t s = 0; s < slots; ++s)
+        std::copy_n(state + s * stride, rows.size(),
+                    left.data + (batch_ * slots + s) * left.stride +
+                        rows.first);
 }
 
 /// Whether this was the last part of the group to arrive.
@@ -207,8 +290,7 @@ bool Worker::reduce(const WorkItem& piece, std::int64_t number) {
     if (partition_.parts == 1) {
         if (!accumulate(piece, state_))
             return false;
-        kernel_.finalise(&call_, piece.i0, piece.i1, state_, partition_.block,
-                         scratch_);
+        finish({piece.i0, piece.i1}, state_, partition_.block);
         return true;
     }
     const Partials& partials = run_.partials;
@@ -221,8 +303,7 @@ bool Worker::reduce(const WorkItem& piece, std::int64_t number) {
     if (!completes(group))
         return true;
     merge_tree(states, part_doubles, partition_.block, piece.i1 - piece.i0);
-    kernel_.finalise(&call_, piece.i0, piece.i1, states, partition_.block,
-                     scratch_);
+    finish({piece.i0, piece.i1}, states, partition_.block);
     return true;
 }
 
@@ -241,19 +322,22 @@ void Worker::fold_rows(double* state, std::int64_t rows) {
 
 /// The parts of a folded group are the rows of one small state.
 bool Worker::fold(const WorkItem& piece, std::int64_t number) {
-    if (!accumulate(piece, state_))
-        return false;
-    fold_rows(state_, std::min(piece.i1 - piece.i0, partition_.block));
+    if (folds_parts(run_.job, partition_) && !run_.job.given.data) {
+        if (!accumulate_segment(piece))
+            return false;
+    } else {
+        if (!accumulate(piece, state_))
+            return false;
+        fold_rows(state_, std::min(piece.i1 - piece.i0, partition_.block));
+    }
     finish_fold(number);
     return true;
 }
 
 /// Row 0 of the state is a part of its group.
 void Worker::finish_fold(std::int64_t number) {
-    if (partition_.parts == 1) {
-        kernel_.finalise(&call_, 0, 1, state_, partition_.block, scratch_);
-        return;
-    }
+    if (partition_.parts == 1)
+        return finish({0, 1}, state_, partition_.block);
     const Partials& partials = run_.partials;
     std::int64_t group = number / partition_.parts;
     double* states =
@@ -264,7 +348,7 @@ void Worker::finish_fold(std::int64_t number) {
     if (!completes(group))
         return;
     merge_tree(states, 1, partials.stride, 1);
-    kernel_.finalise(&call_, 0, 1, states, partials.stride, scratch_);
+    finish({0, 1}, states, partials.stride);
 }
 
 bool Worker::reduce(std::span<const RowTask> tasks) {
@@ -272,8 +356,7 @@ bool Worker::reduce(std::span<const RowTask> tasks) {
         move_to(task.batch);
         if (is_stopped() || !accumulate(task, state_))
             return false;
-        kernel_.finalise(&call_, task.rows.first, task.rows.last, state_,
-                         partition_.block, scratch_);
+        finish(task.rows, state_, partition_.block);
     }
     return true;
 }

@@ -67,6 +67,11 @@ private:
     bool accumulate(const WorkItem& piece, double* state);
     bool accumulate(const RowTask& task, double* state);
     bool accumulate(Interval rows, Interval columns, double* state);
+    bool accumulate_tree(Interval rows, Interval columns, double* state,
+                         double* spare);
+    bool accumulate_segment(const WorkItem& piece);
+    void take_given(Interval rows, double* state);
+    void finish(Interval rows, const double* state, std::int64_t stride);
     bool went_on(double pairs);
     bool reduce(const WorkItem& piece, std::int64_t number);
     bool fold(const WorkItem& piece, std::int64_t number);
@@ -84,7 +89,8 @@ private:
     tilefold_call call_{};
     tilefold_operand* operands_;
     double* state_;
-    double* task_state_; ///< of one task, where tasks are folded
+    double* task_state_;  ///< of one task, where tasks are folded
+    double* tree_states_; ///< where a piece's columns are joined by a tree
     char* scratch_;
     std::int64_t tiles_[2] = {0, 0}; ///< met, left out
     std::int64_t flushed_ = 0;

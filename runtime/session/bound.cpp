@@ -1,6 +1,7 @@
 // runtime/session/bound.cpp - the handle Bound: its results, and running it.
 
 #include "runtime/bind/bound_state.h"
+#include "runtime/bind/row_states.h"
 #include "runtime/session/session.h"
 
 #include <utility>
@@ -59,6 +60,24 @@ double Bound::check(std::span<const Output> outs, std::int64_t rows,
 double Bound::check(const Output& out, std::int64_t rows,
                     const GoesOn& goes_on) const {
     return check(std::span(&out, 1), rows, goes_on);
+}
+
+StateLayout Bound::state_layout() const {
+    return tilefold::state_layout(state_->kernel_call());
+}
+
+void Bound::leave(std::int64_t first, std::int64_t last, double* states,
+                  const RunOptions& options) const {
+    leave_states(*state_->kernel_call(), {first, last}, states, options.poll);
+}
+
+void Bound::merge(double* into, const double* from) const {
+    merge_states(*state_->kernel_call(), into, from);
+}
+
+void Bound::finalise(const double* states, const Output& out,
+                     const RunOptions& options) const {
+    state_->finalise(states, out, options);
 }
 
 } // namespace tilefold

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/bind/call_options.h"
+#include "runtime/bind/state_layout.h"
 #include "runtime/core/options.h"
 #include "runtime/core/statistics.h"
 #include "runtime/core/view.h"
@@ -65,6 +66,24 @@ public:
                  const GoesOn& goes_on = {}) const;
     double check(std::span<const Output> outs, std::int64_t rows,
                  const GoesOn& goes_on = {}) const;
+
+    /// What the reduction keeps of part of an axis, in memory of the caller, of
+    /// state_layout().elements() doubles; for a call with a window and a
+    /// segment, of arrays of the host. Throws where it keeps nothing: of
+    /// several passes over the pairs, or none.
+    StateLayout state_layout() const;
+    /// Writes the state of points [first, last) of the reduced axis, by their
+    /// numbers on the whole axis: of a node of its tree of segments (2^k
+    /// segments from a multiple of 2^k on, of which the axis' end may cut off
+    /// some), or of less than a segment.
+    void leave(std::int64_t first, std::int64_t last, double* states,
+               const RunOptions& options = {}) const;
+    /// Joins `from`, the states of later points, to `into`.
+    void merge(double* into, const double* from) const;
+    /// Writes the result to `out`, from the states of all points. Of arrays on
+    /// the reduced axis nothing is read.
+    void finalise(const double* states, const Output& out,
+                  const RunOptions& options = {}) const;
 
 private:
     friend class Formula;

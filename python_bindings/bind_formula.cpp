@@ -1,6 +1,7 @@
 // python_bindings/bind_formula.cpp - tilefold.Formula: compile, call.
 #include "formulas/names.h"
 #include "formulas/readings.h"
+#include "python_bindings/bind_program.h"
 #include "python_bindings/call.h"
 #include "python_bindings/element_types.h"
 #include "python_bindings/errors.h"
@@ -460,6 +461,7 @@ void bind_formula(nb::module_& module) {
                                       nb::is_weak_referenceable(), class_doc);
     bind_pair_term(formula);
     bind_explain(module, formula);
+    bind_program(formula);
     formula
         .def("__init__", &make_formula, nb::arg("text"),
              nb::arg("derivation") = std::vector<PickledStep>(),

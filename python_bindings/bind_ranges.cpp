@@ -1,12 +1,11 @@
 // python_bindings/bind_ranges.cpp - the chosen pairs behind tilefold.Ranges.
 #include "python_bindings/call.h"
-
-#include "formulas/diagnostic.h"
-#include "runtime/schedule/ranges.h"
+#include "python_bindings/range_lists.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,46 +16,18 @@ namespace {
 using Numbers =
     nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-Interval interval_at(const Numbers& numbers, std::size_t k) {
-    return {numbers(2 * k), numbers(2 * k + 1)};
+std::span<const std::int64_t> span_of(const Numbers& numbers) {
+    return {numbers.data(), numbers.size()};
 }
 
-/// What the numbers of one list count; an InternalError where it is not what
-/// the next one holds.
-void check_counts(const Numbers& counts, std::size_t all) {
-    for (std::size_t k = 0; k < counts.size(); ++k) {
-        if (counts(k) < 0 || std::uint64_t(counts(k)) > all)
-            internal_error("lists of ranges that do not fit");
-        all -= std::size_t(counts(k));
-    }
-    if (all != 0)
-        internal_error("lists of ranges that do not fit");
-}
-
-/// Lists of all batches, one after the other: `tiles` in each; `rows`, two
-/// numbers a tile; `counts` of ranges in each tile; `columns`, two numbers a
-/// range.
+/// See RangeLists.
 void make_ranges(RangesHandle* self, const std::vector<std::int64_t>& batch,
                  const Numbers& tiles, const Numbers& rows,
                  const Numbers& counts, const Numbers& columns) {
-    check_counts(tiles, rows.size() / 2);
-    check_counts(tiles, counts.size());
-    check_counts(counts, columns.size() / 2);
-    std::vector<TileList> lists;
-    std::size_t tile = 0, range = 0;
-    for (std::size_t b = 0; b < tiles.size(); ++b) {
-        TileList list;
-        list.first.push_back(0);
-        for (std::int64_t k = 0; k < tiles(b); ++k, ++tile) {
-            list.rows.push_back(interval_at(rows, tile));
-            for (std::int64_t n = 0; n < counts(tile); ++n)
-                list.columns.push_back(interval_at(columns, range++));
-            list.first.push_back(list.columns.size());
-        }
-        lists.push_back(std::move(list));
-    }
-    new (self) RangesHandle{std::make_shared<const Ranges>(
-        Extents(batch.begin(), batch.end()), std::move(lists))};
+    auto ranges = ranges_of(
+        Extents(batch.begin(), batch.end()),
+        {span_of(tiles), span_of(rows), span_of(counts), span_of(columns)});
+    new (self) RangesHandle{std::move(ranges)};
 }
 
 /// [(first row, last row, first column, last column)] of one batch.

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
+import numpy
+import numpy.typing
+
 
 version: str = '0.1.0'
 
@@ -15,7 +18,8 @@ class Options:
 
     What is left out comes from the environment, else from the default:
 
-    threads: TILEFOLD_NUM_THREADS, else the cores this process may use.
+    threads: TILEFOLD_NUM_THREADS, else OMP_NUM_THREADS, but no more than
+        the cores this process may use.
     cache_directory: TILEFOLD_CACHE_DIR, else tilefold/ in the XDG cache
         directory; may begin with ~; "" keeps kernels in memory only.
     cache_size: TILEFOLD_CACHE_SIZE in bytes, else 1 GiB.
@@ -50,6 +54,9 @@ class Options:
         "cuda:0,cuda:1" together, "cuda" for all there are. Arrays go
         there in pieces, while the ones before are computed, and results
         come back: neither has to fit a GPU's memory.
+    segment: ; the CPU joins what a reduction finds of each so many
+        points, and of the rest, in an order that depends on nothing else: the
+        bits are those of `Reduction(…, segment=…)`, whatever its parts are.
     device_bytes: TILEFOLD_DEVICE_BYTES, else 256 MiB, of each such GPU.
     progress: called as progress(done, total), in pairs of points, about
         every 50 ms of a long run; returning False cancels it.
@@ -60,7 +67,7 @@ class Options:
     value that is not one of these.
     """
 
-    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, cuda_driver: str | None = None, nvrtc: str | None = None, tolerance: float | None = None, devices: str | None = None, device_bytes: int | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None) -> None: ...
+    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, cuda_driver: str | None = None, nvrtc: str | None = None, tolerance: float | None = None, devices: str | None = None, segment: int | None = None, device_bytes: int | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None) -> None: ...
 
     @property
     def threads(self) -> int | None: ...
@@ -94,6 +101,9 @@ class Options:
 
     @property
     def devices(self) -> str | None: ...
+
+    @property
+    def segment(self) -> int | None: ...
 
     @property
     def device_bytes(self) -> int | None: ...
@@ -236,6 +246,31 @@ class Bound:
 
     def __reduce__(self) -> NoReturn: ...
 
+class PartialCall:
+    """
+    A formula with arrays that are parts of longer axes, for
+    `tilefold.Reduction`: `i` and `j` are the number of the first point and
+    how many there are in all, -1 for no more than these. The arguments hold
+    options with a segment.
+    """
+
+    def __init__(self, formula: Formula, arguments: dict, i: tuple[int, int], j: tuple[int, int]) -> None: ...
+
+    @property
+    def layout(self) -> dict[str, Any]: ...
+
+    def leave(self, first: int, last: int) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        The state of these points of the reduced axis, of shape
+        (batches, slots, stride).
+        """
+
+    def merge(self, into: numpy.typing.NDArray[numpy.float64], later: numpy.typing.NDArray[numpy.float64]) -> None:
+        """Joins the state of later points to `into`, in place."""
+
+    def finalise(self, state: numpy.typing.NDArray[numpy.float64]) -> Any:
+        """The result, of the state of all points."""
+
 class DeviceArray:
     """
     A result on a GPU: what a call of arrays gives that belong to no library
@@ -265,6 +300,8 @@ class DeviceArray:
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn: ...
 
     def __repr__(self) -> str: ...
+
+def _ffi_handlers() -> dict[str, Any]: ...
 
 class Formula:
     """
@@ -346,6 +383,8 @@ class Formula:
         Recomputes `rows` rows in float64, pair by pair, and returns
         the largest error relative to the largest result.
         """
+
+    def _program(self, arguments: dict[str, Any], settings: dict[str, Any], chosen: bool = False) -> dict[str, Any]: ...
 
     @property
     def text(self) -> str:

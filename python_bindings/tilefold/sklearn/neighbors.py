@@ -1,0 +1,374 @@
+# python_bindings/tilefold/sklearn/neighbors.py - who is near whom.
+"""`NearestNeighbors`, and what all estimators of neighbours share.
+
+All pairs are met, in one compiled pass that stores no matrix of distances:
+memory is that of the result. Of equal distances the lower index is first.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tilefold.sklearn.library import (
+    as_numpy,
+    beside,
+    floats,
+    options_of,
+    queries,
+)
+from tilefold.sklearn.metrics import read_metric
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from tilefold import Kernel
+
+__all__ = [
+    "KNeighborsSearch",
+    "NearestNeighbors",
+    "NeighborsBase",
+    "RadiusNeighborsSearch",
+    "nearest",
+]
+
+_MOST_KEPT = 1024  # as a reduction keeps
+_BLOCK = 2**21  # numbers of a block of distances, 16 MiB of doubles
+
+
+class NeighborsBase(BaseEstimator):
+    """Points that are searched, and their metric.
+
+    Attributes: `effective_metric_` the metric that was meant,
+    `effective_metric_params_` its parameters, `n_samples_fit_` the number of
+    points, `n_features_in_` and `feature_names_in_` as everywhere.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "metric": [str, callable],
+        "p": [Interval(Real, 0, None, closed="right"), None],
+        "metric_params": [dict, None],
+        "n_jobs": [Integral, None],
+    }
+
+    def _fit_points(self, x: Any) -> None:
+        """Keeps validated points, and reads the metric."""
+        self._metric = read_metric(
+            self.metric, x.shape[1], self.metric_params, self.p
+        )
+        self._metric.ranks(x[:1, :], x[:1, :])  # refuses what is no distance
+        self.effective_metric_ = self.metric
+        self.effective_metric_params_ = dict(self._metric.parameters)
+        if self.metric == "minkowski":
+            p = (self.metric_params or {}).get("p", self.p)
+            names = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
+            if "w" not in self._metric.parameters:
+                self.effective_metric_ = names.get(p or 2, "minkowski")
+        self._fit_X = x
+        self.n_samples_fit_ = x.shape[0]
+
+    def _ranks(self, x: Any) -> Kernel:
+        """What the distances from x to the points are ranked by."""
+        return self._metric.ranks(x, self._fit_X, options_of(self.n_jobs))
+
+    def _queries(self, x: Any, method: str) -> Any:
+        """Validated queries; None stands for the points themselves."""
+        check_is_fitted(self, "_fit_X")
+        if x is None:
+            return self._fit_X
+        return queries(self, x, "_fit_X", method)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
+
+
+class KNeighborsSearch(NeighborsBase):
+    """The K nearest points."""
+
+    def kneighbors(
+        self,
+        X: Any = None,
+        n_neighbors: int | None = None,
+        return_distance: bool = True,
+    ) -> Any:
+        """The nearest points of each query, nearest first.
+
+        X has shape (n_queries, n_features); without it the queries are the
+        points that were fitted, and none is its own neighbour. Returns
+        distances, of X's dtype, and indices, int64, both of shape (n_queries,
+        n_neighbors) and of X's library; or the indices alone. Raises
+        `ValueError` where there are fewer points.
+        """
+        queried = self._queries(X, "kneighbors")
+        count = self.n_neighbors if n_neighbors is None else n_neighbors
+        _check_count(count, self.n_samples_fit_, X is None)
+        found = nearest(
+            self._ranks(queried), count + (X is None), return_distance
+        )
+        if X is None:
+            found = _without_itself(found)
+        ranks, places = found
+        if not return_distance:
+            return places
+        return self._metric.distance_of(ranks), places
+
+    def kneighbors_graph(
+        self,
+        X: Any = None,
+        n_neighbors: int | None = None,
+        mode: str = "connectivity",
+    ) -> csr_matrix:
+        """The nearest points as a sparse matrix of SciPy's.
+
+        Of shape (n_queries, n_samples_fit), float64: 1 for a neighbour, or
+        its distance where `mode` is "distance".
+        """
+        _check_mode(mode)
+        count = self.n_neighbors if n_neighbors is None else n_neighbors
+        found = self.kneighbors(X, count, mode == "distance")
+        places = as_numpy(found[1] if mode == "distance" else found)
+        rows = places.shape[0]
+        data = (
+            as_numpy(found[0]).ravel()
+            if mode == "distance"
+            else np.ones(places.size)
+        )
+        indptr = np.arange(0, places.size + 1, count)
+        return csr_matrix(
+            (data, places.ravel(), indptr), shape=(rows, self.n_samples_fit_)
+        )
+
+
+class RadiusNeighborsSearch(NeighborsBase):
+    """The points within a radius."""
+
+    def radius_neighbors(
+        self,
+        X: Any = None,
+        radius: float | None = None,
+        return_distance: bool = True,
+        sort_results: bool = False,
+    ) -> Any:
+        """The points within a radius of each query, as lists.
+
+        X is as in `kneighbors`. Returns two NumPy arrays of shape
+        (n_queries,) whose elements are arrays: of distances, and of indices,
+        ascending, or nearest first with `sort_results`; or the latter alone.
+        """
+        if sort_results and not return_distance:
+            raise ValueError(
+                "return_distance must be True if sort_results is True."
+            )
+        pieces = self._within(X, radius, return_distance, sort_results)
+        places = _lists(pieces.indices, pieces.indptr)
+        if not return_distance:
+            return places
+        return _lists(pieces.data, pieces.indptr), places
+
+    def radius_neighbors_graph(
+        self,
+        X: Any = None,
+        radius: float | None = None,
+        mode: str = "connectivity",
+        sort_results: bool = False,
+    ) -> csr_matrix:
+        """The points within a radius as a sparse matrix of SciPy's.
+
+        As `kneighbors_graph`; rows are ascending by index, or nearest first
+        with `sort_results` and the mode "distance".
+        """
+        _check_mode(mode)
+        has_distances = mode == "distance"
+        graph = self._within(
+            X, radius, has_distances, sort_results and has_distances
+        )
+        if not has_distances:
+            graph.data = np.ones(graph.nnz)
+        return graph
+
+    def _within(
+        self,
+        x: Any,
+        radius: float | None,
+        with_distances: bool,
+        is_sorted: bool = False,
+    ) -> csr_matrix:
+        queried = self._queries(x, "radius_neighbors")
+        radius = self.radius if radius is None else radius
+        graph = self._within_rows(queried, radius, with_distances)
+        if x is None:
+            graph = _off_diagonal(graph)
+        return _nearest_first(graph) if is_sorted else graph
+
+    def _within_rows(
+        self, queried: Any, radius: float, with_distances: bool
+    ) -> csr_matrix:
+        """Those of validated queries; without distances the data is 0."""
+        found = self._ranks(queried).radius_neighbors(
+            self._metric.rank_of(radius), 1, with_distances
+        )
+        indptr, indices = as_numpy(found.indptr), as_numpy(found.indices)
+        if with_distances:
+            data = self._metric.distance_of(as_numpy(found.distances))
+        else:
+            data = np.zeros(indices.shape)
+        return csr_matrix(
+            (data, indices, indptr),
+            shape=(queried.shape[0], self.n_samples_fit_),
+        )
+
+
+class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch):
+    """A search for neighbours by any metric.
+
+    Parameters are scikit-learn's: `n_neighbors` and `radius` are what
+    searches take by default; `metric` is a name of scikit-learn's, a distance
+    of tilefold's catalogue, a formula in x_i and y_j, or a Python function of
+    two points, which is traced; `metric_params` are its other arguments and
+    `p` is the exponent of "minkowski"; `n_jobs` is the number of threads.
+
+        search = NearestNeighbors(metric="sum(w*abs(x_i - y_j))",
+                                  metric_params={"w": weights}).fit(X)
+        distances, places = search.kneighbors(X[:5])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **NeighborsBase._parameter_constraints,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "radius": [Interval(Real, 0, None, closed="both")],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 5,
+        radius: float = 1.0,
+        metric: Any = "minkowski",
+        p: float | None = 2,
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Keeps the points, of shape (n_samples, n_features)."""
+        self._fit_points(validate_data(self, X, dtype=floats(X)))
+        return self
+
+
+def nearest(kernel: Kernel, count: int, with_values: bool) -> tuple[Any, Any]:
+    """The `count` smallest values of each row, ascending, and where.
+
+    Both of shape (N, count); without values the first is None. Raises
+    `ValueError` where a value is NaN.
+    """
+    if count > _MOST_KEPT:
+        return _nearest_by_blocks(kernel, count)
+    if with_values:
+        values, places = kernel.topk(count, axis=1, largest=False)
+        if np.isnan(as_numpy(values)).any():
+            raise ValueError("the metric is NaN for some pairs of points")
+    else:
+        values, places = None, kernel.argkmin(count, axis=1)
+    return values, places
+
+
+def _nearest_by_blocks(kernel: Kernel, count: int) -> tuple[Any, Any]:
+    """As `nearest`, of blocks of rows with all their values."""
+    rows, columns = kernel.shape
+    step = max(1, _BLOCK // columns)
+    values, places = [], []
+    for first in range(0, rows, step):
+        block = as_numpy(kernel[first : first + step].dense())
+        kth = np.partition(block, count - 1, axis=1)[:, count - 1 : count]
+        # Of those at the last distance, the first ones.
+        below = block < kth
+        level = block == kth
+        missing = count - below.sum(axis=1, keepdims=True)
+        chosen = below | (level & (level.cumsum(axis=1) <= missing))
+        at = np.nonzero(chosen)[1].reshape(len(block), count)
+        value = np.take_along_axis(block, at, 1)
+        order = np.argsort(value, axis=1, kind="stable")
+        values.append(np.take_along_axis(value, order, 1))
+        places.append(np.take_along_axis(at, order, 1))
+    return np.concatenate(values), np.concatenate(places)
+
+
+def _check_count(count: int, points: int, is_without_itself: bool) -> None:
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)):
+        raise TypeError(
+            f"n_neighbors does not take {type(count)} value, enter integer "
+            "value"
+        )
+    if count <= 0:
+        raise ValueError(f"Expected n_neighbors > 0. Got {count}")
+    if count > points - is_without_itself:
+        relation = "n_neighbors < " if is_without_itself else "n_neighbors <= "
+        raise ValueError(
+            f"Expected {relation}n_samples_fit, but n_neighbors = {count}, "
+            f"n_samples_fit = {points}"
+        )
+
+
+def _check_mode(mode: str) -> None:
+    if mode not in ("connectivity", "distance"):
+        raise ValueError(
+            'Unsupported mode, must be one of "connectivity", or "distance" '
+            f'but got "{mode}" instead'
+        )
+
+
+def _without_itself(found: tuple[Any, Any]) -> tuple[Any, Any]:
+    """One column less: a point's own index, else the last."""
+    places = as_numpy(found[1])
+    rows = places.shape[0]
+    kept = places != np.arange(rows)[:, None]
+    # More equal points than neighbours: the last of them gives way.
+    kept[kept.all(axis=1), -1] = False
+
+    def chosen(array: Any) -> Any:
+        from_numpy = as_numpy(array)[kept].reshape(rows, -1)
+        return beside(from_numpy, array)
+
+    values = None if found[0] is None else chosen(found[0])
+    return values, chosen(found[1])
+
+
+def _off_diagonal(graph: csr_matrix) -> csr_matrix:
+    rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    kept = graph.indices != rows
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return csr_matrix(
+        (graph.data[kept], graph.indices[kept], before[graph.indptr]),
+        shape=graph.shape,
+    )
+
+
+def _nearest_first(graph: csr_matrix) -> csr_matrix:
+    rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    order = np.lexsort((graph.data, rows))
+    return csr_matrix(
+        (graph.data[order], graph.indices[order], graph.indptr),
+        shape=graph.shape,
+    )
+
+
+def _lists(values: Any, indptr: Any) -> Any:
+    """An array of arrays, even where all are equally long."""
+    lists = np.empty(len(indptr) - 1, dtype=object)
+    lists[:] = np.split(values, indptr[1:-1])
+    return lists

@@ -1,0 +1,302 @@
+# python_bindings/tilefold/sklearn/formula_kernel.py - covariances of formulas.
+"""`FormulaKernel`: any formula in scikit-learn's Gaussian processes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
+from sklearn.utils import check_array
+
+import tilefold
+from tilefold.sklearn.pair_formula import (
+    PairFormula,
+    pair_formula,
+    substituted,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tilefold import Formula
+
+__all__ = ["FormulaKernel", "joined"]
+
+_DEFAULT_BOUNDS = (1e-5, 1e5)
+_BOUNDS = "_bounds"
+
+
+class FormulaKernel(Kernel):
+    """A covariance that is any formula of two points.
+
+        kernel = FormulaKernel("v*exp(-|x_i - y_j|²/2l²)", v=1.0,
+                               l=(0.5, (1e-2, 1e2)))
+        GaussianProcessRegressor(kernel + WhiteKernel(0.1)).fit(X, y)
+
+    `formula` is a pair term of two points, or the name of one of tilefold's
+    catalogue; it has no i or j. Each other name of it is a hyperparameter: a
+    number, or a list or array of shape (D,), given as
+
+        value                       learned, between 1e-5 and 1e5
+        (value, (low, high))        learned, between these
+        (value, "fixed")            left as it is
+
+    and read as `kernel.l` and `kernel.l_bounds`; a Greek letter has its name,
+    as in `sigma`. As in scikit-learn, `theta` is the logarithm of those that
+    are learned, in the order in which they are given.
+
+    The sum and the product of two are one formula again, whose second one's
+    names have a number where the first one has them, too: l2. Sums, products
+    and powers with other kernels of scikit-learn are scikit-learn's.
+
+    Raises `ValueError` for a formula that is none of two points, names
+    without a value or values without a name, and learned values that are not
+    positive.
+    """
+
+    def __init__(self, formula: str, **hyperparameters: Any) -> None:
+        self.formula = formula
+        compiled, _, others = pair_formula(formula)
+        self._names: tuple[str, ...] = ()
+        for given, value in hyperparameters.items():
+            is_bounds = given.endswith(_BOUNDS) and given not in others
+            if is_bounds and given[: -len(_BOUNDS)] in self._names:
+                setattr(self, given, value)
+                continue
+            name = compiled._axes_of(given)[0]
+            if name not in others:
+                raise ValueError(
+                    f"the formula {formula!r} has no hyperparameter "
+                    f"{given!r}: it has {', '.join(others) or 'none'}"
+                )
+            value, bounds = _with_bounds(value)
+            self._names = (*self._names, name)
+            setattr(self, name, value)
+            setattr(self, f"{name}{_BOUNDS}", bounds)
+        for name in others:
+            if name not in self._names:
+                raise ValueError(
+                    f"the formula {formula!r} reads {name!r}: pass a value, "
+                    f"as in {name}=1.0"
+                )
+
+    # ---- what scikit-learn asks of hyperparameters ---------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """The formula, each hyperparameter, and its bounds as <name>_bounds."""
+        params: dict[str, Any] = {"formula": self.formula}
+        for name in self._names:
+            params[name] = getattr(self, name)
+            params[f"{name}{_BOUNDS}"] = getattr(self, f"{name}{_BOUNDS}")
+        return params
+
+    def set_params(self, **params: Any) -> FormulaKernel:
+        """Sets hyperparameters and bounds by the names of `get_params`."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for kernel "
+                    f"{type(self).__name__}. Valid parameters are: "
+                    f"{', '.join(known)}."
+                )
+            if name == "formula" and value != self.formula:
+                FormulaKernel(value, **_without(params | known, "formula"))
+            setattr(self, name, value)
+        return self
+
+    @property
+    def hyperparameters(self) -> list[Hyperparameter]:
+        """What scikit-learn knows of each, in the order of the constructor."""
+        return [self._hyperparameter(name) for name in self._names]
+
+    def _hyperparameter(self, name: str) -> Hyperparameter:
+        value = np.asarray(getattr(self, name))
+        bounds = getattr(self, f"{name}{_BOUNDS}")
+        found = Hyperparameter(name, "numeric", bounds, max(value.size, 1))
+        if found.fixed:
+            return found
+        if value.ndim > 1 or not (value > 0).all():
+            raise ValueError(
+                f"the hyperparameter {name} = {getattr(self, name)} cannot be "
+                "learned by its logarithm: only positive numbers and vectors "
+                f'can; pass {name}=(value, "fixed")'
+            )
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FormulaKernel):
+            return False
+        mine, theirs = self.get_params(), other.get_params()
+        return mine.keys() == theirs.keys() and all(
+            np.array_equal(mine[name], theirs[name]) for name in mine
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        parts = [repr(self.formula)]
+        for name in self._names:
+            value = np.asarray(getattr(self, name))
+            text = np.array2string(value, precision=3, separator=", ")
+            parts.append(f"{name}={text}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def is_stationary(self) -> bool:
+        """False: what a formula does not say is not supposed."""
+        return False
+
+    # ---- values --------------------------------------------------------------
+
+    def __call__(
+        self,
+        X: Any,
+        Y: Any = None,
+        eval_gradient: bool = False,
+    ) -> Any:
+        """The matrix (N, M) of points (N, D) and (M, D), or of X with itself.
+
+        With `eval_gradient` also its derivatives (N, N, n_dims) by `theta`.
+        """
+        rows = _points(X)
+        columns = rows if Y is None else _points(Y)
+        values = self._pair().matrix(rows, columns).dense()
+        if not eval_gradient:
+            return values
+        if Y is not None:
+            raise ValueError("Gradient can only be evaluated when Y is None.")
+        shape = (len(rows), len(rows), len(self.theta))
+        slopes = np.empty(shape, values.dtype)
+        place = 0
+        for hyperparameter in self.hyperparameters:
+            if hyperparameter.fixed:
+                continue
+            for direction in _directions(getattr(self, hyperparameter.name)):
+                slope = self._slope(hyperparameter.name, direction)
+                slopes[..., place] = slope.matrix(rows).dense()
+                place += 1
+        return values, slopes
+
+    def diag(self, X: Any) -> Any:
+        """The values (N,) of each point of X (N, D) with itself, in O(N)."""
+        return self._pair().matrix(_points(X)).diag()
+
+    def lazy(self, X: Any, Y: Any = None) -> tilefold.Kernel:
+        """The matrix, which is never stored, as a `tilefold.Kernel`."""
+        return self._pair().matrix(X, Y)
+
+    def _pair(self) -> PairFormula:
+        formula, points, _ = pair_formula(self.formula)
+        values = {name: getattr(self, name) for name in self._names}
+        return PairFormula(formula, points, values)
+
+    def _slope(self, name: str, direction: Any) -> PairFormula:
+        """The derivative where one hyperparameter moves along a direction."""
+        pair = self._pair()
+        formula, tangent = _slope_formula(self.formula, name)
+        return pair._replace(
+            formula=formula, values={**pair.values, tangent: direction}
+        )
+
+    # ---- algebra -------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, FormulaKernel):
+            return self._with("first + second", other)
+        return super().__add__(other)
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, FormulaKernel):
+            return self._with("first*second", other)
+        return super().__mul__(other)
+
+    def _with(self, skeleton: str, other: FormulaKernel) -> FormulaKernel:
+        """One formula of both, with the hyperparameters of both."""
+        text, renamed = joined(skeleton, self.formula, other.formula)
+        given = _without(self.get_params(), "formula")
+        for name in other._names:
+            new = renamed.get(name, name)
+            given[new] = getattr(other, name)
+            given[f"{new}{_BOUNDS}"] = getattr(other, f"{name}{_BOUNDS}")
+        return FormulaKernel(text, **given)
+
+
+@lru_cache(maxsize=256)
+def joined(
+    skeleton: str, first: str, second: str, taken: tuple[str, ...] = ()
+) -> tuple[str, dict[str, str]]:
+    """A formula of the two terms "first" and "second", of the same points.
+
+    Also the names of the second that are others now: those that the first one
+    has, or that are `taken`.
+    """
+    one, points, others = pair_formula(first)
+    two, own_points, own_others = pair_formula(second)
+    renamed = {
+        own: point
+        for own, point in zip(own_points, points, strict=True)
+        if own != point
+    }
+    used = {*points, *others, *taken}
+    for name in own_others:
+        if name in used:
+            renamed[name] = _unused(name, used | {*own_others})
+        used.add(renamed.get(name, name))
+    terms: Mapping[str, tuple[Formula, Mapping[str, str]]] = {
+        "first": (one, {}),
+        "second": (two, renamed),
+    }
+    return substituted(skeleton, terms), renamed
+
+
+@lru_cache(maxsize=256)
+def _slope_formula(text: str, name: str) -> tuple[Formula, str]:
+    """The derivative along a direction, and the name of the direction."""
+    formula, _, _ = pair_formula(text)
+    direction = formula._unused_name("t")
+    slope = substituted(
+        f"jvp(operand, {name}, {direction})", {"operand": (formula, {})}
+    )
+    return tilefold.compile(slope), direction
+
+
+def _directions(value: Any) -> list[Any]:
+    """By which a value moves with the logarithm of each of its components."""
+    numbers = np.asarray(value, np.float64)
+    if numbers.ndim == 0:
+        return [float(numbers)]
+    return list(np.diag(numbers))
+
+
+def _points(points: Any) -> Any:
+    """Of float64 or float32, and of shape (N, D)."""
+    return check_array(points, dtype=[np.float64, np.float32])
+
+
+def _with_bounds(given: Any) -> tuple[Any, Any]:
+    """A value and its bounds, of what the constructor is given."""
+    if not isinstance(given, tuple) or len(given) != 2:
+        return given, _DEFAULT_BOUNDS
+    bounds = given[1]
+    if isinstance(bounds, str):
+        if bounds != "fixed":
+            raise ValueError(
+                f'bounds are a pair of numbers or "fixed", not {bounds!r}'
+            )
+        return given
+    return given if np.ndim(bounds) else (given, _DEFAULT_BOUNDS)
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """The name with the first number that is not taken."""
+    stem = name.rstrip("0123456789") or "p"
+    number = 2
+    while f"{stem}{number}" in taken:
+        number += 1
+    return f"{stem}{number}"
+
+
+def _without(params: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in params.items() if key != name}

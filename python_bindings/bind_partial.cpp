@@ -4,11 +4,11 @@
 #include "python_bindings/call.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
+#include "python_bindings/text_caster.h"
 #include "python_bindings/traverse.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 
 #include <array>
 #include <memory>

@@ -46,7 +46,9 @@ from tilefold.lazy_value import Lazy
 from tilefold.neighbors import Neighbors, radius_neighbors
 from tilefold.quantization import Quantized, quantize
 from tilefold.ranges import Ranges
+from tilefold.reduction import Reduction
 from tilefold.roles import Pm, Vi, Vj
+from tilefold.states import State
 
 __all__ = [
     "ArgumentError",
@@ -69,9 +71,11 @@ __all__ = [
     "Pm",
     "Quantized",
     "Ranges",
+    "Reduction",
     "RowError",
     "Session",
     "ShapeError",
+    "State",
     "Statistics",
     "Vi",
     "Vj",
@@ -98,6 +102,7 @@ _MODULES = (
     "doctor",
     "files",
     "gpytorch",
+    "sklearn",
     "torch",
 )
 

@@ -17,14 +17,14 @@ namespace {
 struct AxisRows {
     std::int64_t length = -1; ///< -1: no array says
     std::optional<Rows> listed;
-    std::int64_t first = 0; ///< the number of the first of its points
-    std::int64_t total = 0; ///< points of the whole axis; 0: no more than these
+    std::int64_t first = 0;  ///< the number of the first of its points
+    std::int64_t total = -1; ///< of the whole axis; -1: no more than these
 
     bool known() const { return listed || length >= 0; }
     std::int64_t count() const {
         return listed ? listed->size : std::max<std::int64_t>(length, 0);
     }
-    std::int64_t count_of_axis() const { return std::max(count(), total); }
+    std::int64_t count_of_axis() const { return total < 0 ? count() : total; }
 };
 
 /// The ranges' batches, read like an argument's.
@@ -156,7 +156,7 @@ void JobBinder::move_back(tilefold_operand& operand,
     if (from.axes == Axes::None)
         return;
     const AxisRows& axis = from.axes == Axes::I ? i_ : j_;
-    if (axis.total == 0)
+    if (axis.total < 0)
         return;
     if (reads_first_point(graph_argument))
         fail(Code::BadOption,

@@ -9,7 +9,6 @@
 
 #include <boost/container/small_vector.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -90,9 +89,9 @@ struct Job {
 
     /// The rows and columns are a part of longer axes: the numbers of the
     /// first, from which operands are moved back, and how many the axes have
-    /// (0: no more than these).
+    /// (-1: no more than these).
     std::int64_t first_row = 0, first_column = 0;
-    std::int64_t total_rows = 0, total_columns = 0;
+    std::int64_t total_rows = -1, total_columns = -1;
     /// Points of which states are joined in an order of their own; 0: any. See
     /// partition.h.
     std::int64_t segment = 0;
@@ -101,9 +100,11 @@ struct Job {
     /// columns.
     RowStates left, given;
 
-    std::int64_t rows_of_axis() const { return std::max(rows, total_rows); }
+    std::int64_t rows_of_axis() const {
+        return total_rows < 0 ? rows : total_rows;
+    }
     std::int64_t columns_of_axis() const {
-        return std::max(columns, total_columns);
+        return total_columns < 0 ? columns : total_columns;
     }
     /// Pairs of one batch.
     double pairs() const {

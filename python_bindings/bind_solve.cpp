@@ -74,6 +74,8 @@ SolveOptions options_of(nb::dict given) {
     options.method = method_of(given["method"]);
     options.maxiter = count_of("maxiter", given["maxiter"],
                                "pass a whole number, 1 or above");
+    options.rank =
+        count_of("rank", given["rank"], "pass a whole number, 1 or above");
     check_options(options);
     return options;
 }

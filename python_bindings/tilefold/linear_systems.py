@@ -30,6 +30,7 @@ class LinearSystems:
         preconditioner: str | None = "auto",
         info: bool = False,
         method: str = "cg",
+        rank: int | None = None,
     ) -> Any:
         """Solves (K + ridge·I) x = b, for a symmetric or Hermitian K.
 
@@ -44,12 +45,14 @@ class LinearSystems:
         given), until |b - (K + ridge·I) x| <= rtol |b| for each column.
         Vectors are kept in double precision.
 
-        `preconditioner` is "cholesky" (up to 100 rows of K, chosen by
-        pivoting; "pivoted_cholesky" is the same), "nystrom" (as many, spread
-        evenly), None, or "auto": "cholesky" with "cg" for 500 points and more
-        with a ridge, else None. Both suppose that K itself is positive, up to
-        small eigenvalues. `info=True` gives (x, info), a
-        `tilefold.solve.SolveInfo`.
+        `preconditioner` is "cholesky" (of rows of K, chosen by pivoting;
+        "pivoted_cholesky" is the same), "nystrom" (of rows spread evenly),
+        None, or "auto": "cholesky" with "cg" for 500 points and more with a
+        ridge, else None. Both suppose that K itself is positive, up to small
+        eigenvalues. `rank` is the most rows that are taken; they are kept,
+        8·N·rank bytes. None is 100, and of "cholesky" with "cg" more while
+        iterations go so slowly that more rows save time: up to 16 √N, and
+        256 MiB. `info=True` gives (x, info), a `tilefold.solve.SolveInfo`.
 
         Warns with `ConvergenceWarning` where the residual stays larger.
         PyTorch records it, for tensors that require grad. Raises
@@ -61,6 +64,7 @@ class LinearSystems:
             "maxiter": maxiter,
             "preconditioner": preconditioner,
             "method": method,
+            "rank": rank,
         }
         if hasattr(b, "dense") and hasattr(b, "diag"):
             b = b.dense()  # as large as the solution
@@ -142,6 +146,7 @@ class LinearSystems:
             "maxiter": maxiter,
             "preconditioner": preconditioner,
             "method": "cg",
+            "rank": None,
         }
         options = {
             "probes": probes,

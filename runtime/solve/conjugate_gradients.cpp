@@ -28,7 +28,7 @@ public:
         direction_ = columns_.preconditioned(columns_.residual());
         Row descent = dot(columns_.residual(), direction_);
         stop_columns();
-        while (columns_.may_go_on()) {
+        while (columns_.may_go_on() && !columns_.would_gain()) {
             columns_.multiply(direction_, image_);
             columns_.step(direction_, image_, steps_along(descent));
             const Block& next = columns_.preconditioned(columns_.residual());

@@ -12,14 +12,32 @@
 //    products solve in double (Carson and Higham, 2018).
 // 5. What is kept of a column is its iterate of the smallest residual: a
 //    matrix that is nearly singular may throw the next one far away.
+// 6. How many rows a preconditioner needs is seen by how the iterations go.
+//    Twice as many are taken where that is less work than the iterations that
+//    are saved: these go with the root of the condition number, which goes
+//    with the trace of what the rows leave of the matrix. They are taken, too,
+//    where there may not be as many iterations as are needed. Work is counted,
+//    not timed, so that the same bits come every time.
 
 #include "runtime/solve/krylov.h"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tilefold::krylov {
 namespace {
+
+/// Iterations between looks at how they go.
+constexpr std::int64_t patience = 30;
+/// Where the trace shrinks by less, more rows hardly help: the spectrum is
+/// flat.
+constexpr double flat = 0.8;
+/// Time of a multiplication by an element of a factor that comes from memory,
+/// beside that of a pair of points, half a nanosecond.
+constexpr double per_element = 1.5;
+/// The part of a pair's time that another column takes.
+constexpr double per_column = 0.125;
 
 /// The power of two by which the largest element of a column lies in [1, 2),
 /// for each; 1 where there is none.
@@ -88,16 +106,61 @@ void Columns::start() {
 void Columns::precondition(Method method) {
     const Preconditioner wanted = options_.preconditioner;
     preconditioner_.reset();
-    rank_ = 0;
+    rank_ = largest_ = 0;
     if (wanted == Preconditioner::None || !any_active())
         return;
     const bool helps = method != Method::MinimalResiduals &&
                        options_.ridge > 0 && matrix_.size >= auto_size;
     if (wanted == Preconditioner::Auto && !helps)
         return;
-    preconditioner_.emplace(
-        matrix_.size, matrix_.elements, options_.ridge,
-        wanted == Preconditioner::Nystrom ? Pivots::Spread : Pivots::Largest);
+    preconditioner_.emplace(matrix_.size, matrix_.elements, options_.ridge,
+                            wanted == Preconditioner::Nystrom ? Pivots::Spread
+                                                              : Pivots::Largest,
+                            options_.rank);
+    rank_ = preconditioner_->rank();
+    if (!options_.rank && method == Method::ConjugateGradients)
+        largest_ = largest_rank(matrix_.size);
+}
+
+double Columns::iterations_left() const {
+    double left = 0;
+    for (Eigen::Index c = 0; c < count(); ++c) {
+        if (!is_active(c))
+            continue;
+        const double gone = std::log(first_lengths_[c] / best_lengths_[c]);
+        const double ahead =
+            std::log(best_lengths_[c] / (options_.rtol * norms_[c]));
+        left = std::max(left, double(iterations_ - began_) * ahead / gone);
+    }
+    return left;
+}
+
+bool Columns::would_gain() {
+    if (next_rank() <= rank_ || (iterations_ - began_) % patience != 0 ||
+        iterations_ == began_ || !any_active())
+        return false;
+    const double shrinks = preconditioner_->promise();
+    if (shrinks > flat)
+        return false;
+    const auto size = double(matrix_.size), now = double(rank_),
+               then = double(next_rank()), columns = double(count());
+    const auto iteration = [&](double rank) {
+        return size * size * (1 + per_column * columns) +
+               2 * per_element * size * rank;
+    };
+    const double left = iterations_left(),
+                 needed = left * std::pow(shrinks, std::log2(then / now) / 2);
+    const double factors = per_element * size * (then * then - now * now) / 2 +
+                           size * (then - now);
+    grows_ = left > double(most_ - iterations_) ||
+             left * iteration(now) > factors + needed * iteration(then);
+    return grows_;
+}
+
+void Columns::grow() {
+    if (!std::exchange(grows_, false) || !any_active())
+        return;
+    preconditioner_->grow(next_rank());
     rank_ = preconditioner_->rank();
 }
 
@@ -136,7 +199,8 @@ const Block& Columns::preconditioned(const Block& in) {
 
 void Columns::begin() {
     best_ = x_;
-    best_lengths_ = lengths_of(residual_);
+    best_lengths_ = first_lengths_ = lengths_of(residual_);
+    began_ = iterations_;
 }
 
 void Columns::step(const Block& direction, const Block& image,
@@ -160,7 +224,7 @@ void Columns::step(const Block& direction, const Block& image,
 
 void Columns::finish() {
     for (Eigen::Index c = 0; c < count(); ++c)
-        if (is_active(c))
+        if (is_active(c) && !grows_)
             end(c, SolveStatus::Exhausted);
     x_ = best_;
 }
@@ -178,6 +242,8 @@ void Columns::check() {
             end(c, SolveStatus::NotFinite);
         else if (reached_[c] <= options_.rtol)
             end(c, SolveStatus::Converged);
+        else if (is_active(c))
+            continue; // with another preconditioner
         else if (outcome == SolveStatus::Converged ||
                  outcome == SolveStatus::Stagnated)
             resume(c, reached_[c] < 0.5 * before);

@@ -6,6 +6,7 @@
 
 #include <Eigen/Core>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -52,7 +53,13 @@ public:
     /// Moves x and the residual by a step of each column; ends those that
     /// converged, and keeps the best iterate of each.
     void step(const Block& direction, const Block& image, const Row& steps);
-    /// Ends iterations: columns that still go on have no more to take.
+    /// Whether a preconditioner of more rows is likely to save more time than
+    /// it takes: then iterations begin again with finish(), check() and grow().
+    bool would_gain();
+    /// Takes twice as many rows for the preconditioner.
+    void grow();
+    /// Ends iterations: columns that still go on without more to take are
+    /// exhausted.
     void finish();
     /// Computes the residuals again; columns that have not converged after
     /// all go on where the last start still helped.
@@ -68,15 +75,22 @@ private:
     void start();
     void recompute_residual();
     void resume(Eigen::Index column, bool helped);
+    /// Iterations until all columns have converged, as those since begin()
+    /// tell; infinite where none has come nearer.
+    double iterations_left() const;
+    std::int64_t next_rank() const { return std::min(2 * rank_, largest_); }
 
     const LinearOperator& matrix_;
     const SolveOptions& options_;
     const std::int64_t most_;
     std::int64_t iterations_ = 0, rank_ = 0;
+    std::int64_t largest_ = 0; ///< rank that the preconditioner may grow to
+    std::int64_t began_ = 0;   ///< iterations before begin()
+    bool grows_ = false;       ///< would_gain() has said so
     Block b_, x_, best_, residual_, image_, scaled_;
     Singles singles_in_, singles_out_;
     Row scale_; ///< of b
-    Row norms_, reached_, best_lengths_;
+    Row norms_, reached_, best_lengths_, first_lengths_;
     std::vector<SolveStatus> outcomes_;
     std::vector<bool> active_;
     std::optional<PivotedCholesky> preconditioner_;

@@ -48,6 +48,9 @@ void check_options(const SolveOptions& options) {
     if (options.maxiter && *options.maxiter < 1)
         fail(Code::BadOption, {"maxiter", std::to_string(*options.maxiter),
                                "pass a whole number, 1 or above"});
+    if (options.rank && *options.rank < 1)
+        fail(Code::BadOption, {"rank", std::to_string(*options.rank),
+                               "pass a whole number, 1 or above"});
 }
 
 std::int64_t most_iterations(const SolveOptions& options, std::int64_t size) {

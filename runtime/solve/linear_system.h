@@ -42,6 +42,10 @@ struct SolveOptions {
     /// The most iterations, at least 1; unset: min(10 · rows, 1000).
     std::optional<std::int64_t> maxiter = {};
     Preconditioner preconditioner = Preconditioner::Auto;
+    /// Rows that it takes of the matrix, at least 1. Unset: usual_rank(), and
+    /// of Cholesky more while conjugate gradients need them, up to
+    /// largest_rank().
+    std::optional<std::int64_t> rank = {};
     Method method = Method::ConjugateGradients;
 };
 

@@ -22,12 +22,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace tilefold {
 namespace {
 
-/// Factors of more columns cost more than the iterations they save.
-constexpr std::int64_t most_rank = 100;
+constexpr std::int64_t usual_rows = 100;
 /// Elements of L: 256 MiB.
 constexpr std::int64_t most_elements = std::int64_t(1) << 25;
 /// The eigenvalues of the preconditioned matrix lie between 1 and 1 + this,
@@ -39,29 +39,49 @@ constexpr double smallest_shift = 1e-13;
 using RowMajor =
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-std::int64_t rank_limit(std::int64_t size) {
-    const std::int64_t fitting =
-        most_elements / std::max<std::int64_t>(size, 1);
-    return std::min({most_rank, size, std::max<std::int64_t>(fitting, 1)});
-}
-
 } // namespace
 
+std::int64_t largest_rank(std::int64_t size) {
+    const std::int64_t fitting =
+        most_elements / std::max<std::int64_t>(size, 1);
+    return std::min({std::int64_t(16 * std::sqrt(double(size))), size,
+                     std::max<std::int64_t>(fitting, 1)});
+}
+
+std::int64_t usual_rank(std::int64_t size) {
+    return std::min(usual_rows, largest_rank(size));
+}
+
 struct PivotedCholesky::Factors {
+    Elements elements;
+    double ridge;
+    Pivots pivots;
     Eigen::MatrixXd l;
+    Eigen::VectorXd left; ///< of the diagonal
+    double noise = 0;     ///< below, it is rounding
+    /// Of what is left, before each column and after the last.
+    std::vector<double> traces;
     Eigen::LLT<Eigen::MatrixXd> inner;
     double shift = 0;
     std::int64_t rank = 0;
 
-    /// Adds columns to L; returns the trace of what is left.
-    double factorise(const Elements& elements, double ridge, Pivots pivots) {
-        const Eigen::Index size = l.rows();
-        Eigen::VectorXd left(size), row(size);
+    Factors(std::int64_t size, const Elements& elements, double ridge,
+            Pivots pivots)
+        : elements(elements), ridge(ridge), pivots(pivots), left(size) {
         elements.diagonal({left.data(), std::size_t(size)});
-        const double noise = 4 * elements.epsilon * left.maxCoeff();
-        double trace = left.cwiseMax(0).sum();
-        for (; rank < l.cols() && trace > small_trace * ridge; ++rank) {
-            const Eigen::Index pivot = pivot_of(left, pivots, noise);
+        noise = 4 * elements.epsilon * left.maxCoeff();
+        traces = {left.cwiseMax(0).sum()};
+    }
+
+    bool is_enough() const { return !(traces.back() > small_trace * ridge); }
+
+    /// Adds columns to L, `most` in all, and inverts.
+    void factorise(std::int64_t most) {
+        const Eigen::Index size = left.size();
+        Eigen::VectorXd row(size);
+        l.conservativeResize(size, most);
+        for (; rank < most && !is_enough(); ++rank) {
+            const Eigen::Index pivot = pivot_of();
             const double largest = left[pivot];
             if (!(largest > noise))
                 break;
@@ -71,13 +91,13 @@ struct PivotedCholesky::Factors {
             l.col(rank) = row / std::sqrt(largest);
             left -= l.col(rank).cwiseAbs2();
             left[pivot] = 0;
-            trace = left.cwiseMax(0).sum();
+            traces.push_back(left.cwiseMax(0).sum());
         }
-        return trace;
+        if (rank > 0)
+            invert();
     }
 
-    Eigen::Index pivot_of(const Eigen::VectorXd& left, Pivots pivots,
-                          double noise) const {
+    Eigen::Index pivot_of() const {
         Eigen::Index pivot = 0;
         if (pivots == Pivots::Spread) {
             pivot = rank * l.rows() / l.cols();
@@ -88,10 +108,10 @@ struct PivotedCholesky::Factors {
         return pivot;
     }
 
-    void invert(double ridge, double left) {
+    void invert() {
         l.conservativeResize(Eigen::NoChange, rank);
         const double trace = l.squaredNorm();
-        shift = ridge > 0 ? ridge : left / double(l.rows());
+        shift = ridge > 0 ? ridge : traces.back() / double(l.rows());
         shift = std::max(shift, smallest_shift * trace);
         Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(rank, rank);
         gram.selfadjointView<Eigen::Lower>().rankUpdate(l.transpose());
@@ -103,18 +123,28 @@ struct PivotedCholesky::Factors {
 };
 
 PivotedCholesky::PivotedCholesky(std::int64_t size, const Elements& elements,
-                                 double ridge, Pivots pivots)
-    : factors_(std::make_unique<Factors>()) {
-    factors_->l.resize(size, rank_limit(size));
-    const double left = factors_->factorise(elements, ridge, pivots);
-    if (factors_->rank > 0)
-        factors_->invert(ridge, left);
+                                 double ridge, Pivots pivots,
+                                 std::optional<std::int64_t> most)
+    : factors_(std::make_unique<Factors>(size, elements, ridge, pivots)) {
+    factors_->factorise(std::min(most.value_or(usual_rank(size)), size));
 }
 
 PivotedCholesky::~PivotedCholesky() = default;
 
 std::int64_t PivotedCholesky::rank() const {
     return factors_->rank;
+}
+
+void PivotedCholesky::grow(std::int64_t most) {
+    factors_->factorise(std::min(most, std::int64_t(factors_->left.size())));
+}
+
+double PivotedCholesky::promise() const {
+    const Factors& all = *factors_;
+    if (all.pivots != Pivots::Largest || all.is_enough() || all.rank < 2 ||
+        !(all.left.maxCoeff() > all.noise))
+        return 1;
+    return all.traces.back() / all.traces[std::size_t(all.rank / 2)];
 }
 
 void PivotedCholesky::apply(std::span<const double> in, std::span<double> out,

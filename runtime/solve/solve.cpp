@@ -16,6 +16,7 @@ void run(krylov::Columns& columns, Method method) {
         else
             krylov::descend_by_conjugate_gradients(columns);
         columns.check();
+        columns.grow();
     }
 }
 

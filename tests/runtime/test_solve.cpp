@@ -272,6 +272,75 @@ TEST(Solve, NystromTakesRowsThatAreSpread) {
     EXPECT_LT(matrix.residual(found, b, 1e-3), 1e-8);
 }
 
+/// exp(-|x_i - x_j|²) of points in a cube, of edge `edge`.
+Dense gaussian(std::int64_t size, double edge) {
+    Dense matrix(size, 1);
+    const auto at = [&](std::int64_t k, int axis) {
+        const double steps[] = {0.8192, 0.6710, 0.5497}; // they fill it evenly
+        return edge * std::fmod(double(k) * steps[axis], 1.0);
+    };
+    for (std::int64_t i = 0; i < size; ++i)
+        for (std::int64_t j = 0; j < size; ++j) {
+            double square = 0;
+            for (int axis = 0; axis < 3; ++axis)
+                square += std::pow(at(i, axis) - at(j, axis), 2);
+            matrix.at(i, j) = std::exp(-square);
+        }
+    return matrix;
+}
+
+TEST(Solve, APreconditionerGrowsWhereIterationsAreSlow) {
+    Dense matrix = gaussian(600, 5);
+    const auto b = ramp(600);
+    SolveOptions options{1e-6, 1e-8};
+    const Solution found = solve(matrix.products(1), b, 1, options);
+    EXPECT_EQ(found.worst(), SolveStatus::Converged);
+    EXPECT_GT(found.rank, usual_rank(600));
+    EXPECT_LE(found.rank, largest_rank(600));
+    EXPECT_EQ(found.rank, matrix.rows); // each is read once
+    EXPECT_LT(matrix.residual(found, b, 1e-6), 1e-8);
+    options.rank = usual_rank(600);
+    const Solution fixed = solve(matrix.products(1), b, 1, options);
+    EXPECT_EQ(fixed.rank, usual_rank(600));
+    EXPECT_GT(fixed.iterations, 2 * found.iterations);
+    SolveOptions nystrom = options;
+    nystrom.rank.reset();
+    nystrom.preconditioner = Preconditioner::Nystrom;
+    EXPECT_EQ(solve(matrix.products(1), b, 1, nystrom).rank, usual_rank(600));
+}
+
+TEST(Solve, APreconditionerStaysSmallWhereItWouldNotHelp) {
+    Dense matrix = gaussian(600, 200); // hardly any two are near
+    const auto b = ramp(600);
+    const Solution found = solve(matrix.products(1), b, 1, {1e-6, 1e-10});
+    EXPECT_EQ(found.worst(), SolveStatus::Converged);
+    EXPECT_EQ(found.rank, usual_rank(600));
+}
+
+TEST(Solve, TheRankMayBeGiven) {
+    Dense matrix = gaussian(600, 8);
+    const auto b = ramp(600);
+    for (const std::int64_t rank : {1, 40, 250, 10000}) {
+        SolveOptions options{1e-3, 1e-8};
+        options.rank = rank;
+        const Solution found = solve(matrix.products(1), b, 1, options);
+        EXPECT_EQ(found.rank, std::min<std::int64_t>(rank, 600)) << rank;
+        EXPECT_EQ(found.worst(), SolveStatus::Converged) << rank;
+    }
+    SolveOptions none;
+    none.rank = 0;
+    EXPECT_THROW(solve(matrix.products(1), b, 1, none), Error);
+}
+
+TEST(Solve, RanksAreBoundedByMemory) {
+    EXPECT_EQ(usual_rank(20), 20);
+    EXPECT_EQ(usual_rank(10'000), 100);
+    EXPECT_EQ(largest_rank(20), 20);
+    EXPECT_EQ(largest_rank(10'000), 1600);
+    EXPECT_EQ(largest_rank(1'000'000), 33); // 256 MiB
+    EXPECT_EQ(usual_rank(1'000'000), 33);
+}
+
 TEST(Solve, WhatAProductThrowsEndsIt) {
     Dense matrix(20, 10);
     LinearOperator products = matrix.products(1);

@@ -100,16 +100,34 @@ bool flag_variable(const char* name) {
     return true;
 }
 
-int threads_of(const Options& given) {
+/// The first number of OMP_NUM_THREADS, of the outermost level; none where it
+/// is unset or unreadable, which OpenMP ignores as well.
+std::optional<int> threads_of_openmp() {
+    const std::optional<std::string> text = variable("OMP_NUM_THREADS");
+    if (!text)
+        return std::nullopt;
+    const std::size_t blank =
+        std::min(text->find_first_not_of(" \t"), text->size());
+    int threads = 0;
+    const auto [end, error] = std::from_chars(
+        text->data() + blank, text->data() + text->size(), threads);
+    return error == std::errc() && threads > 0 ? std::optional(threads)
+                                               : std::nullopt;
+}
+
+int threads_of(const std::optional<int>& given) {
     constexpr int most = 4096;
     const char* cure = "give a number of threads from 1 to 4096";
     std::int64_t threads = 0;
-    if (given.threads)
-        threads = *given.threads;
+    if (given)
+        threads = *given;
     else if (auto set = number_variable(variable_of::threads, 1, cure))
         threads = *set;
-    else
-        threads = usable_processors();
+    else {
+        const int processors = usable_processors();
+        threads =
+            std::min(threads_of_openmp().value_or(processors), processors);
+    }
     if (threads < 1 || threads > most)
         fail(Code::BadOption, {"threads", std::to_string(threads), cure});
     return int(threads);
@@ -166,7 +184,7 @@ Options normalised(Options given) {
 
 Options resolve(const Options& given) {
     Options resolved = normalised(given);
-    resolved.threads = threads_of(given);
+    resolved.threads = threads_of(given.threads);
     resolved.cache_directory =
         expanded(given.cache_directory.value_or(cache_directory()));
     resolved.cache_size = cache_size(given);
@@ -226,6 +244,10 @@ std::vector<std::string> library_folders() {
         if (const auto set = variable(name))
             folders.push_back(*set + folder);
     return folders;
+}
+
+int default_threads() {
+    return threads_of(std::nullopt);
 }
 
 bool perf_map_wanted() {

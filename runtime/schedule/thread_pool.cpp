@@ -21,6 +21,7 @@
 
 #include "runtime/core/signals_blocked.h"
 #include "runtime/cpu/processors.h"
+#include "runtime/cpu/thread_limit.h"
 
 #include <algorithm>
 #include <atomic>
@@ -261,8 +262,12 @@ ThreadPool::ThreadPool(int threads)
 
 ThreadPool::~ThreadPool() = default;
 
+int ThreadPool::threads() const {
+    return std::min(threads_, thread_limit());
+}
+
 void ThreadPool::start() {
-    if (threads_ > 1)
+    if (threads() > 1)
         impl_->start();
 }
 
@@ -299,7 +304,7 @@ bool ThreadPool::together(int helpers, const std::function<void()>& share,
                           const std::function<void()>& waiting) {
     TaskGroup group(share);
     {
-        const Host host(impl_, group, std::min(helpers, threads_ - 1));
+        const Host host(impl_, group, std::min(helpers, threads() - 1));
         share();
         if (host.is_in_child())
             return false;

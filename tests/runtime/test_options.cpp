@@ -4,6 +4,8 @@
 #include "runtime/cpu/environment.h"
 #include "runtime/cpu/isa.h"
 #include "runtime/cpu/processors.h"
+#include "runtime/cpu/thread_limit.h"
+#include "runtime/schedule/thread_pool.h"
 
 #include "formulas/diagnostic.h"
 
@@ -11,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <sched.h>
+#include <utility>
 
 namespace tilefold::test {
 namespace {
@@ -43,7 +46,7 @@ class OptionsTest : public testing::Test {
 protected:
     OptionsTest() {
         for (const char* name :
-             {"TILEFOLD_NUM_THREADS", "TILEFOLD_CACHE_DIR",
+             {"OMP_NUM_THREADS", "TILEFOLD_NUM_THREADS", "TILEFOLD_CACHE_DIR",
               "TILEFOLD_CACHE_SIZE", "TILEFOLD_ISA", "TILEFOLD_LOG",
               "TILEFOLD_PERF_MAP", "TILEFOLD_CUDA_DRIVER", "TILEFOLD_NVRTC",
               "TILEFOLD_TOLERANCE", "TILEFOLD_DEVICES", "TILEFOLD_DEVICE_BYTES",
@@ -132,6 +135,37 @@ TEST_F(OptionsTest, ComeFromTheEnvironment) {
     EXPECT_EQ(options.devices, "cuda:1,cuda:0");
     EXPECT_EQ(options.device_bytes, 70000);
     EXPECT_TRUE(perf_map_wanted());
+}
+
+TEST_F(OptionsTest, ThreadsAreAShareOfTheProcessors) {
+    const int all = usable_processors();
+    for (const auto& [text, threads] :
+         {std::pair("1", 1), std::pair(" 1,4", 1), std::pair("100000", all),
+          std::pair("", all), std::pair("0", all), std::pair("-2", all),
+          std::pair("many", all), std::pair("  ", all)}) {
+        environment.set("OMP_NUM_THREADS", text);
+        EXPECT_EQ(resolve({}).threads, threads) << text;
+        EXPECT_EQ(default_threads(), threads) << text;
+    }
+    environment.set("OMP_NUM_THREADS", "1");
+    environment.set("TILEFOLD_NUM_THREADS", "5");
+    EXPECT_EQ(default_threads(), 5);
+    EXPECT_EQ(tilefold_get_num_threads(), 5);
+}
+
+TEST_F(OptionsTest, ThreadsOfAllSessionsHaveALimit) {
+    environment.set("TILEFOLD_NUM_THREADS", "4");
+    ThreadPool pool(8);
+    EXPECT_EQ(pool.threads(), 8);
+    tilefold_set_num_threads(3);
+    EXPECT_EQ(tilefold_get_num_threads(), 3);
+    EXPECT_EQ(pool.threads(), 3);
+    tilefold_set_num_threads(0);
+    EXPECT_EQ(pool.threads(), 1);
+    tilefold_set_num_threads(4); // as many as there are without
+    EXPECT_EQ(pool.threads(), 8);
+    environment.set("TILEFOLD_NUM_THREADS", "none");
+    EXPECT_EQ(tilefold_get_num_threads(), usable_processors());
 }
 
 TEST_F(OptionsTest, OfTheCallerGoFirst) {

@@ -1,0 +1,42 @@
+// runtime/cpu/thread_limit.cpp - see thread_limit.h.
+
+#include "runtime/cpu/thread_limit.h"
+
+#include "formulas/diagnostic.h"
+#include "runtime/cpu/environment.h"
+#include "runtime/cpu/processors.h"
+
+#include <algorithm>
+#include <atomic>
+#include <climits>
+
+namespace tilefold {
+namespace {
+
+std::atomic<int> limit = INT_MAX;
+
+/// C has no exceptions: a variable that is no number is met by the session.
+int unlimited() {
+    try {
+        return default_threads();
+    } catch (const Error&) {
+        return usable_processors();
+    }
+}
+
+} // namespace
+
+int thread_limit() {
+    return limit.load(std::memory_order_relaxed);
+}
+
+} // namespace tilefold
+
+int tilefold_get_num_threads() {
+    return std::min(tilefold::thread_limit(), tilefold::unlimited());
+}
+
+void tilefold_set_num_threads(int threads) {
+    tilefold::limit =
+        threads >= tilefold::unlimited() ? INT_MAX : std::max(threads, 1);
+}

@@ -154,9 +154,8 @@ class Reduction:
     ) -> Any:
         """The result for the state's rows, as the formula gives it.
 
-        Takes the arrays on the kept axis and parameters; of those on the
-        reduced axis nothing is read, and they may be missing. Raises
-        `ArgumentError` where the state lacks points, of which it names the
+        Takes the arrays on the kept axis and parameters; of those on a reduced
+        axis nothing is read, and they may be missing. Raises `ArgumentError` where the state lacks points, of which it names the
         first.
         """
         self._require([state])
@@ -164,13 +163,13 @@ class Reduction:
         if not state.complete:
             self._refuse_incomplete(state)
         given = {**(arguments or {}), **arrays}
+        unread = {kind.reduced: min(kind.total, 1)}
+        if kind.folds:
+            unread[kind.kept] = kind.rows
         for argument in kind.arguments:
-            if argument.axis == kind.reduced or argument.name not in given:
-                if argument.axis not in ("", kind.reduced):
-                    continue  # its absence is the call's to explain
-                given.setdefault(
-                    argument.name, _made_up(argument, min(kind.total, 1))
-                )
+            if argument.axis and argument.axis in unread:
+                points = unread[argument.axis]
+                given.setdefault(argument.name, _made_up(argument, points))
         places = self._places(kind, given)
         if out is not None:
             given["out"] = out

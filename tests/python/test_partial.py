@@ -189,6 +189,7 @@ def test_rows_in_parts(text):
         blocks.append(reduction.merge(*states))
     state = reduction.concatenate(*blocks[::-1])
     assert np.array_equal(reduction.finalise(state, x=X), reduction(arrays))
+    assert reduction.finalise(state) == reduction(arrays)
     with pytest.raises(tilefold.ArgumentError, match="concatenate"):
         reduction.finalise(blocks[0], x=X[:10])
 
@@ -351,6 +352,11 @@ def states_for_refusals():
     return reduction, states_of(reduction, arrays_of(GAUSSIAN), [0, 640, M])
 
 
+def finalise_without_parameter():
+    reduction = tilefold.Reduction("l sum_j x_i·y_j")
+    return reduction.finalise(reduction.partial(x=X, y=Y, l=2.0), x=X)
+
+
 # Of so few columns that no state is kept.
 PLAN_OF_FEW = (
     tilefold.compile("sum_j x_i·y_j")
@@ -417,6 +423,10 @@ REFUSALS = {
     "rows of other arrays": (
         lambda r, s: r.finalise(r.merge(*s), x=X[:5]),
         "how many points the whole axis has|37 rows, beside arrays of 5",
+    ),
+    "a parameter missing": (
+        lambda *_: finalise_without_parameter(),
+        "needs 'l'",
     ),
     "no state": (lambda r, s: r.merge(s[0], 3), "a int"),
     "no states": (lambda r, *_: r.merge(), "none"),

@@ -8,6 +8,7 @@
 #include "formulas/diagnostic.h"
 #include "python_bindings/element_types.h"
 #include "python_bindings/errors.h"
+#include "python_bindings/frames.h"
 #include "python_bindings/python_state.h"
 #include "python_bindings/tensors.h"
 
@@ -81,8 +82,9 @@ View view_of_converted(std::string_view name, PyObject* value, Pin& pin) {
     if (value == Py_None || PyUnicode_Check(value) || PyBytes_Check(value) ||
         PyDict_Check(value))
         fail(Code::UnsupportedDType, {argument, type_of(value)});
-    nb::object array = nb::steal(
-        PyObject_CallFunctionObjArgs(python_state().asarray, value, nullptr));
+    const nb::object read = readable(name, value);
+    nb::object array = nb::steal(PyObject_CallFunctionObjArgs(
+        python_state().asarray, read.ptr(), nullptr));
     if (!array) {
         nb::python_error error;
         if (text_of(error.type().attr("__name__")).starts_with("Tracer"))

@@ -5,6 +5,7 @@
 #include "python_bindings/text_caster.h"
 #include "python_bindings/traverse.h"
 #include "runtime/cache/disk_cache.h"
+#include "runtime/cpu/thread_limit.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
@@ -121,6 +122,9 @@ void bind_session(nb::module_& module) {
         nb::arg("session").none() = nb::none(),
         "Counters of `session`, or of the default one.");
     module.def("default_session", &default_session);
+    module.def("_get_num_threads", &tilefold_get_num_threads);
+    module.def("_set_num_threads", &tilefold_set_num_threads,
+               nb::arg("threads"));
     module.def("_session_with", &session_with, nb::arg("options"));
 }
 

@@ -4,6 +4,7 @@
 #include "formulas/diagnostic.h"
 #include "python_bindings/element_types.h"
 #include "python_bindings/errors.h"
+#include "python_bindings/frames.h"
 #include "python_bindings/python_state.h"
 #include "python_bindings/streams.h"
 
@@ -290,6 +291,7 @@ nb::object capsule_of(std::string_view name, PyObject* value,
             refuse_unlent(name, value);
         }
     }
+    static_cast<void>(readable(name, value)); // pyarrow's with missing values
     nb::object nothing = nb::make_tuple();
     nb::object capsule =
         nb::steal(PyObject_Call(method.ptr(), nothing.ptr(), keywords.ptr()));

@@ -13,6 +13,8 @@ import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from tilefold.sklearn import (
+    FormulaKernel,
+    GaussianProcessRegressor,
     KernelRidge,
     Nystroem,
     NystroemRidge,
@@ -34,6 +36,13 @@ ESTIMATORS = [
     NystroemRidge(100, alpha=1e-3, **SMOOTH),
     SpectralClustering(),
     SpectralClustering(3, **AFFINITY),
+    GaussianProcessRegressor(),
+    GaussianProcessRegressor(
+        FormulaKernel("v*exp(-|x_i - y_j|²/2l²)", v=1.0, l=(3.0, (1, 9))),
+        alpha=0.1,
+        direct_below=0,
+        random_state=0,
+    ),
 ]
 
 

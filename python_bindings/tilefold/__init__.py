@@ -98,6 +98,7 @@ _show_call()
 _MODULES = (
     "benchmark",
     "cli",
+    "dask",
     "described",
     "doctor",
     "files",

@@ -15,6 +15,7 @@ and the workers that were lost on the way.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -182,13 +183,14 @@ class _Plan:
         )
         return states, axes
 
-    def _reduced(self, states: da.Array, axis: int, merge: Any) -> da.Array:
-        """States merged along an axis, by a tree of tasks."""
+    def _reduced(self, states: da.Array, axis: int, join: Any) -> da.Array:
+        """States joined along an axis, by a tree of tasks."""
+        join = partial(join, by=self.reduction)
         return da.reduction(
             states,
             chunk=_unchanged,
-            combine=merge,
-            aggregate=merge,
+            combine=join,
+            aggregate=join,
             axis=axis,
             concatenate=False,
             split_every=self.split_every,
@@ -199,12 +201,10 @@ class _Plan:
     def result(self) -> da.Array:
         """The merged states, finalised for each chunk of rows."""
         states, axes = self._states()
-        merge = _Joined(self.reduction.merge)
-        merged = self._reduced(states, len(axes) - 1, merge)
+        merged = self._reduced(states, len(axes) - 1, _merged)
         rows = axes[:-1]
         if rows and self.layout["folds"]:
-            together = _Joined(self.reduction.concatenate)
-            merged, rows = self._reduced(merged, 0, together), ()
+            merged, rows = self._reduced(merged, 0, _together), ()
         names, operands = self._operands((*rows, ""))
         width = {} if self.components < 0 else {"components": self.components}
         return da.blockwise(
@@ -249,18 +249,16 @@ def _finalised(
     return np.asarray(reduction.finalise(state, arguments))
 
 
-class _Joined:
-    """Joins the states of a block, which come in nested lists."""
+def _merged(blocks: Any, axis: Any, keepdims: Any, by: Reduction) -> State:
+    """The states of a block, which come in nested lists, as one."""
+    del axis, keepdims  # a block has one state
+    return by.merge(*_flat(blocks))
 
-    def __init__(self, join: Any) -> None:
-        self.join = join
 
-    def __call__(self, blocks: Any, axis: Any, keepdims: Any) -> State:
-        del axis, keepdims  # a block has one state
-        return self.join(*_flat(blocks))  # type: ignore[no-any-return]
-
-    def __dask_tokenize__(self) -> tuple[Any, ...]:
-        return (self.join.__name__, self.join.__self__)
+def _together(blocks: Any, axis: Any, keepdims: Any, by: Reduction) -> State:
+    """The states of several blocks of rows as one."""
+    del axis, keepdims
+    return by.concatenate(*_flat(blocks))
 
 
 def _flat(blocks: Any) -> list[State]:

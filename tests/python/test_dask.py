@@ -1,0 +1,356 @@
+# tests/python/test_dask.py - formulas over Dask's arrays.
+"""Lazy reductions: the bits of a call in memory, whoever computes them."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tilefold
+
+dask = pytest.importorskip("dask")
+import dask.array as da  # noqa: E402
+from dask.base import tokenize  # noqa: E402
+
+import tilefold.dask  # noqa: E402
+
+SEGMENT = 256
+N, M = 230, 5000
+RNG = np.random.default_rng(3)
+X, Y = RNG.standard_normal((N, 3)), RNG.standard_normal((M, 3))
+B, V = RNG.standard_normal(M), RNG.standard_normal((M, 4))
+GAUSSIAN = "sum_j exp(-|x_i - y_j|²/2l²) b_j"
+TEXTS = [
+    GAUSSIAN,
+    "sum_j exp(-|x_i - y_j|²) v_j",
+    "mean_j |x_i - y_j|",
+    "logsumexp_j x_i·y_j",
+    "softmax_j(x_i·y_j, y_j)",
+    "argmin_j |x_i - y_j|²",
+    "argkmin_j(|x_i - y_j|², 4)",
+    "sum_j where(i < j, x_i·y_j, 0)",
+    "max_i x_i·y_j",
+    "sum_ij exp(-|x_i - y_j|²) b_j",
+    "count_ij (|x_i - y_j|² < 1)",
+    "logsumexp_j b_j",
+    "sum_j y_j b_j",
+]
+
+
+def arrays_of(text):
+    held = {"x": X, "y": Y, "b": B, "v": V, "l": 0.7}
+    names = tilefold.compile(text).names
+    return {name: held[name] for name, _ in names}
+
+
+def chunked(arrays, i=(100, 130), j=1700):
+    chunks = {"x": (i, -1), "y": (j, -1), "v": (j, -1), "b": j}
+    return {
+        name: da.from_array(value, chunks=chunks[name])
+        if name in chunks
+        else value
+        for name, value in arrays.items()
+    }
+
+
+def in_memory(text, arrays):
+    options = tilefold.Options(segment=SEGMENT)
+    return tilefold.reduce(text, arrays, options=options)
+
+
+def lazily(text, arrays, **settings):
+    return tilefold.dask.reduce(text, arrays, segment=SEGMENT, **settings)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_bits_shapes_and_types(text):
+    arrays = arrays_of(text)
+    want = in_memory(text, arrays)
+    for j, split in ((1700, None), (SEGMENT, 2), (M, 3), (900, 16)):
+        result = lazily(text, chunked(arrays, j=j), split_every=split)
+        assert isinstance(result, da.Array)
+        assert result.shape == np.shape(want)
+        assert result.dtype == np.asarray(want).dtype
+        got = result.compute(scheduler="synchronous")
+        assert np.array_equal(got, want)
+        assert np.shape(got) == result.shape
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_schedulers(scheduler):
+    arrays = arrays_of(GAUSSIAN)
+    result = lazily(GAUSSIAN, chunked(arrays))
+    got = result.compute(scheduler=scheduler, num_workers=2)
+    assert np.array_equal(got, in_memory(GAUSSIAN, arrays))
+
+
+def test_nothing_is_computed_before_it_is_asked_for():
+    def never(_block):
+        raise AssertionError("computed")
+
+    y = da.from_array(Y, chunks=(1700, -1)).map_blocks(never, meta=Y[:0])
+    result = lazily("sum_j x_i·y_j", {"x": X, "y": y})
+    assert result.chunks == ((N,),)
+    with pytest.raises(AssertionError, match="computed"):
+        result.compute(scheduler="synchronous")
+
+
+def test_results_are_arrays_like_others():
+    arrays = chunked(arrays_of(GAUSSIAN))
+    result = lazily(GAUSSIAN, arrays)
+    total = (result * 2).sum() - da.from_array(X, chunks=50)[:, 0].sum()
+    want = (in_memory(GAUSSIAN, arrays_of(GAUSSIAN)) * 2).sum() - X[:, 0].sum()
+    np.testing.assert_allclose(total.compute(scheduler="sync"), want)
+
+
+def test_parameters_and_components_in_chunks():
+    arrays = chunked(arrays_of("sum_j exp(-|x_i - y_j|²) v_j"))
+    arrays["v"] = arrays["v"].rechunk((900, 2))
+    text = "sum_j exp(-|x_i - y_j|²) v_j"
+    want = in_memory(text, arrays_of(text))
+    got = lazily(text, arrays).compute(scheduler="synchronous")
+    assert np.array_equal(got, want)
+    text = "sum_j exp(-|A@(x_i - y_j)|²)"
+    matrix = RNG.standard_normal((2, 3))
+    lazy = da.from_array(matrix, chunks=(1, 2))
+    result = lazily(
+        text, {"x": X, "y": da.from_array(Y, chunks=999), "A": lazy}
+    )
+    want = in_memory(text, {"x": X, "y": Y, "A": matrix})
+    assert np.array_equal(result.compute(scheduler="synchronous"), want)
+
+
+def test_graphs_are_small_and_tokens_stable():
+    arrays = chunked(arrays_of(GAUSSIAN), j=SEGMENT)
+    one, other = (lazily(GAUSSIAN, arrays) for _ in range(2))
+    assert one.name == other.name
+    assert one.name != lazily(GAUSSIAN, {**arrays, "l": 0.8}).name
+    pairs = 2 * -(-M // SEGMENT)
+    # A read for each chunk, a state for each pair, merges and results.
+    assert len(one.__dask_graph__()) < 3 * pairs + 40
+    code = (
+        "import tilefold; from dask.base import tokenize; "
+        "print(tokenize(tilefold.Reduction('sum_j x_i·y_j', segment=64)))"
+    )
+    child = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    own = tokenize(tilefold.Reduction("sum_j x_i·y_j", segment=64))
+    assert child.stdout.strip() == own
+    assert pickle.loads(pickle.dumps(one)).name == one.name
+
+
+def test_out_of_core(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    h5py = pytest.importorskip("h5py")
+    np.save(tmp_path / "b.npy", B)
+    y = zarr.open(
+        str(tmp_path / "y.zarr"),
+        mode="w",
+        shape=Y.shape,
+        chunks=(700, 3),
+        dtype=Y.dtype,
+    )
+    y[:] = Y
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        x = file.create_dataset("x", data=X, chunks=(64, 3))
+        arrays = {
+            "x": x,
+            "y": y,
+            "b": np.load(tmp_path / "b.npy", mmap_mode="r"),
+            "l": 0.7,
+        }
+        got = lazily(GAUSSIAN, arrays).compute(scheduler="synchronous")
+    assert np.array_equal(got, in_memory(GAUSSIAN, arrays_of(GAUSSIAN)))
+
+
+MEMORY = """
+import resource, sys
+import numpy as np, dask, zarr, tilefold, tilefold.dask
+y = zarr.open(sys.argv[1], mode="r")
+x = np.zeros((16, 8), "f4")
+def compute(rows):
+    r = tilefold.dask.reduce("sum_j exp(-|x_i - y_j|²)", x=x, y=rows)
+    return r.compute(scheduler="threads", num_workers=2)
+import dask.array as da
+compute(da.from_zarr(y)[: 2 * 8192])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+compute(y)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print((after - before) / 1024)
+"""
+
+
+def test_memory_is_that_of_a_few_chunks(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    rows, chunk = 2**21, 2**16  # 64 MiB of 2 MiB chunks
+    y = zarr.open(
+        str(tmp_path / "y.zarr"),
+        mode="w",
+        shape=(rows, 8),
+        chunks=(chunk, 8),
+        dtype="f4",
+    )
+    block = RNG.standard_normal((chunk, 8)).astype("f4")
+    for k in range(0, rows, chunk):
+        y[k : k + chunk] = block
+    child = subprocess.run(
+        [sys.executable, "-c", MEMORY, str(tmp_path / "y.zarr")],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert float(child.stdout) < 3 * 2 * 2 + 24
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as workers,
+        distributed.Client(workers) as client,
+    ):
+        yield client
+
+
+def test_a_cluster_gives_the_same_bits(cluster):
+    arrays = arrays_of(GAUSSIAN)
+    result = lazily(GAUSSIAN, chunked(arrays, j=512))
+    got = cluster.compute(result).result()
+    assert np.array_equal(got, in_memory(GAUSSIAN, arrays))
+
+
+def _slowed(block, seconds, folder):
+    """Says that it has begun, and takes its time."""
+    Path(folder, f"{os.getpid()}-{time.time_ns()}").touch()
+    time.sleep(seconds)
+    return block
+
+
+def test_a_killed_worker_changes_no_bit(cluster, tmp_path):
+    arrays = chunked(arrays_of(GAUSSIAN), j=512)
+    for name in ("y", "b"):
+        arrays[name] = arrays[name].map_blocks(
+            _slowed, seconds=0.1, folder=str(tmp_path), dtype=arrays[name].dtype
+        )
+    future = cluster.compute(lazily(GAUSSIAN, arrays))
+    deadline = time.monotonic() + 30
+    while len(list(tmp_path.iterdir())) < 3 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    victim = int(next(tmp_path.iterdir()).name.split("-")[0])
+    os.kill(victim, signal.SIGKILL)
+    got = future.result(timeout=60)
+    assert np.array_equal(got, in_memory(GAUSSIAN, arrays_of(GAUSSIAN)))
+
+
+def _kill(block):
+    os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+
+def test_a_task_that_kills_its_workers_is_an_error(cluster):
+    distributed = pytest.importorskip("distributed")
+    y = da.from_array(Y, chunks=(2500, -1)).map_blocks(_kill, meta=Y[:0])
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+        future = cluster.compute(lazily("sum_j x_i·y_j", {"x": X, "y": y}))
+        with pytest.raises(distributed.KilledWorker):
+            future.result(timeout=60)
+    cluster.wait_for_workers(2, timeout=60)
+
+
+def test_threads_compute_their_own():
+    arrays = arrays_of(GAUSSIAN)
+    want = in_memory(GAUSSIAN, arrays)
+    results = []
+
+    def compute():
+        result = lazily(GAUSSIAN, chunked(arrays))
+        results.append(result.compute(scheduler="threads"))
+
+    threads = [threading.Thread(target=compute) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(result, want) for result in results)
+    assert len(results) == 4
+
+
+REFUSALS = {
+    "unknown lengths": (
+        lambda: lazily(
+            "sum_j x_i·y_j",
+            {"x": X, "y": da.from_array(Y)[da.from_array(Y)[:, 0] > 0]},
+        ),
+        tilefold.ArgumentError,
+        "y.compute_chunk_sizes",
+    ),
+    "a name": (
+        lambda: lazily("sum_j x_i·y_j", {"x": X, "z": da.from_array(Y)}),
+        tilefold.ArgumentError,
+        "z",
+    ),
+    "a shape": (
+        lambda: lazily("sum_j x_i·y_j", {"x": X[:, :2], "y": da.from_array(Y)}),
+        tilefold.ShapeError,
+        "components",
+    ),
+    "lengths": (
+        lambda: lazily(
+            "sum_j y_j b_j", {"y": da.from_array(Y), "b": da.from_array(B[:9])}
+        ),
+        tilefold.ShapeError,
+        "9",
+    ),
+    "a dtype": (
+        lambda: lazily(
+            "sum_j x_i·y_j",
+            {"x": X, "y": da.from_array(Y.astype("M8[s]"))},
+        ),
+        tilefold.DTypeError,
+        "datetime64",
+    ),
+    "several passes": (
+        lambda: lazily("var_j x_i·y_j", {"x": X, "y": da.from_array(Y)}),
+        tilefold.ArgumentError,
+        "several passes",
+    ),
+    "batches": (
+        lambda: lazily("sum_j x_i·y_j", {"x": X, "y": da.from_array(Y[None])}),
+        tilefold.ArgumentError,
+        "for each batch",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refusals(case):
+    run, error, message = REFUSALS[case]
+    with pytest.raises(error, match=message):
+        run()
+
+
+def test_importing_tilefold_imports_no_dask():
+    code = "import sys, tilefold; assert 'dask' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_missing_dask_is_named():
+    code = (
+        "import sys; sys.modules['dask'] = None\n"
+        "import tilefold\n"
+        "try:\n    import tilefold.dask\n"
+        "except ImportError as error:\n"
+        "    assert \"pip install 'tilefold[dask]'\" in str(error), error\n"
+        "else:\n    raise SystemExit('imported')\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -310,14 +310,14 @@ class _Lloyd:
         return as_numpy(self._reduce("argmin_j(rank)", centers))
 
     def _means(self, centers: Any, labels: Any) -> Any:
-        numbers = np.arange(len(centers))
-        sums = self._sums(
-            self._given,
-            k=beside(numbers, self._x),
-            l=beside(labels, self._x),
-            options=self._options,
-        )
-        sums = as_numpy(sums).copy()
+        # Labels of the type of x are compared fastest, and exactly.
+        kind = self._weights.dtype
+        given = {
+            **self._given,
+            "k": beside(np.arange(len(centers), dtype=kind), self._x),
+            "l": beside(labels.astype(kind), self._x),
+        }
+        sums = np.array(as_numpy(self._sums(given, options=self._options)))
         totals = sums[:, -1]
         if (totals == 0).any():
             self._fill(sums, centers, labels)

@@ -35,9 +35,9 @@ def as_numpy(array: Any) -> Any:
 
 def beside(array: Any, reference: Any) -> Any:
     """An array as the reference's library has it, on its device."""
-    library, _, device = get_namespace_and_device(reference)
     if isinstance(reference, np.ndarray):
         return as_numpy(array)
+    library, _, device = get_namespace_and_device(reference)
     return move_to(array, xp=library, device=device)
 
 

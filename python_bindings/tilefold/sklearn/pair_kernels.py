@@ -31,7 +31,8 @@ class WeightKernel(NamedTuple):
         """The lazy (N, M) matrix of points (N, D) and (M, D)."""
         arguments = {**self.parameters, "x": x, "y": y}
         made = lazy_kernel(self.formula, arguments, options=options)
-        return made[..., 0] if made.ndim == 3 else made
+        is_one = made.ndim == 3 and made.shape[2] == 1
+        return made[..., 0] if is_one else made
 
 
 def read_weights(
@@ -48,14 +49,16 @@ def read_weights(
     other. Raises `ValueError` for what is no formula of two points, values
     that are missing or not read, and kernels that are no single number.
     """
+    unknown = f"the kernel {kernel!r} is neither one of {', '.join(named)} nor "
     try:
         formula = compiled(named.get(kernel, kernel))
     except Error as error:
-        raise ValueError(
-            f"the kernel {kernel!r} is neither one of {', '.join(named)} nor "
-            f"a formula: {error}"
-        ) from error
+        raise ValueError(f"{unknown}a formula: {error}") from error
     axes = {name: bits for name, bits in formula.names if bits}
+    if not axes and kernel.isidentifier():
+        raise ValueError(
+            f"{unknown}a formula in x_i and y_j, nor a kernel of the catalogue"
+        )
     if axes != {"x": 1, "y": 2} or not formula._is_pair_term:
         raise ValueError(
             f"the kernel {kernel!r} is no formula of the points x_i and y_j; "

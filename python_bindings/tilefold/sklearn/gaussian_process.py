@@ -287,7 +287,8 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
         return found.x, found.fun
 
     def _system(self, kernel: Kernel) -> System:
-        return System(self._covariance, kernel, self.X_train_, self.alpha)
+        covariance = self._covariance or read_covariance(kernel)
+        return System(covariance, kernel, self.X_train_, self.alpha)
 
     def _likelihood(self, kernel: Kernel, with_gradient: bool) -> Likelihood:
         return self._system(kernel).likelihood(

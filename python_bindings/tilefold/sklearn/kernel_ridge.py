@@ -199,10 +199,17 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         matrix = as_numpy(dense).copy()
         matrix.flat[:: len(matrix) + 1] += alpha
         given = as_numpy(sides)
-        try:
-            found = scipy.linalg.solve(matrix, given, assume_a="pos")
-        except np.linalg.LinAlgError:
-            found = _of_any(matrix, given)
+        found = _by("pos", matrix, given)
+        if found is None:
+            found = _by("sym", matrix, given)
+        if found is None:
+            warnings.warn(
+                "Singular matrix in solving dual problem. Using least-squares "
+                "solution instead.",
+                UserWarning,
+                stacklevel=4,
+            )
+            found = scipy.linalg.lstsq(matrix, given)[0]
         residual = _largest(given - matrix @ found, given)
         self.residual_ = max(self.residual_, residual)
         return beside(found, sides)
@@ -238,20 +245,14 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return beside(found, sides)
 
 
-def _of_any(matrix: Any, sides: Any) -> Any:
-    """The solution with a symmetric matrix, or of least squares."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
-            return scipy.linalg.solve(matrix, sides, assume_a="sym")
-    except (np.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
-        warnings.warn(
-            "Singular matrix in solving dual problem. Using least-squares "
-            "solution instead.",
-            UserWarning,
-            stacklevel=2,
-        )
-        return scipy.linalg.lstsq(matrix, sides)[0]
+def _by(kind: str, matrix: Any, sides: Any) -> Any:
+    """The solution by LAPACK's way for a kind of matrix; None: it has none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
+        try:
+            return scipy.linalg.solve(matrix, sides, assume_a=kind)
+        except (np.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
+            return None
 
 
 def _largest(residuals: Any, sides: Any) -> float:

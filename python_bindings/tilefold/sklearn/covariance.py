@@ -75,7 +75,7 @@ def read_covariance(kernel: theirs.Kernel) -> CovarianceFormula:
     """
     reader = _Reader()
     smooth, noise = reader.read(kernel, "")
-    if smooth is None:
+    if smooth is None or not any(dict(tilefold.compile(smooth).names).values()):
         raise ValueError(
             f"{kernel} is no function of two points: add a kernel that is"
         )

@@ -38,6 +38,8 @@ __all__ = ["GaussianProcessRegressor"]
 
 # Points whose variances are computed at once: columns of a solve.
 _BLOCK = 256
+# Samples are drawn of a matrix that is positive but for rounding.
+_OF_COVARIANCES = {"float64": 1e-10, "float32": 1e-5}
 _FLOATS = [np.float64, np.float32]
 
 
@@ -46,8 +48,8 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
 
     Up to `direct_below` points it is scikit-learn's, to the last bit. Beyond,
     no matrix is stored: the mean is a solution by conjugate gradients, to
-    `tol` of the right-hand side; standard deviations and covariances are
-    solutions for 256 points at a time; the log marginal likelihood is
+    `tol` of the right-hand side; standard deviations and covariances (to 1e-10)
+    are solutions for 256 points at a time; the log marginal likelihood is
     estimated by stochastic Lanczos quadrature of `probes` random vectors and
     `lanczos` steps, and its gradient by as many, the same for the same
     `random_state`. Below 2,000 points the determinant is exact.
@@ -160,13 +162,14 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
         mean = mean[:, 0] if mean.ndim > 1 and mean.shape[1] == 1 else mean
         if return_cov:
             spread = system.covariances(x)
-            for part, explained in self._explained(system, x):
+            tol = min(self.tol, _OF_COVARIANCES[x.dtype.name])
+            for part, explained in self._explained(system, x, tol):
                 spread[:, part] -= system.cross(x) @ explained
-            return mean, self._scaled(spread)
+            return mean, self._scaled((spread + spread.T) / 2)
         if not return_std:
             return mean
         variances = system.variances(x)
-        for part, explained in self._explained(system, x):
+        for part, explained in self._explained(system, x, self.tol):
             known = system.cross(x[part]).dense()
             variances[part] -= np.einsum("ij,ji->i", known, explained)
         if (variances < 0).any():
@@ -301,13 +304,13 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
         )
 
     def _explained(
-        self, system: System, points: Any
+        self, system: System, points: Any, tol: float
     ) -> Iterator[tuple[slice, Any]]:
         """A⁻¹ K(X, x) of some points x after the others: (N, 256)."""
         for first in range(0, len(points), _BLOCK):
             part = slice(first, first + _BLOCK)
             known = system.cross(points[part]).dense()
-            found, told = system.solve(np.ascontiguousarray(known.T), self.tol)
+            found, told = system.solve(np.ascontiguousarray(known.T), tol)
             if told:
                 warnings.warn(
                     f"{type(self).__name__}: {told}",

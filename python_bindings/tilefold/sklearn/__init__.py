@@ -3,6 +3,7 @@
 
 from tilefold.sklearn.density import KernelDensity
 from tilefold.sklearn.formula_kernel import FormulaKernel
+from tilefold.sklearn.gaussian_process import GaussianProcessRegressor
 from tilefold.sklearn.kernel_ridge import KernelRidge
 from tilefold.sklearn.kmeans import KMeans
 from tilefold.sklearn.kmedoids import KMedoids
@@ -23,6 +24,7 @@ from tilefold.sklearn.spectral import SpectralClustering
 
 __all__ = [
     "FormulaKernel",
+    "GaussianProcessRegressor",
     "KMeans",
     "KMedoids",
     "KNeighborsClassifier",

@@ -62,6 +62,17 @@ def times_faster(peer: str, limit: float) -> Goal:
     )
 
 
+def slower_at_most(other: str, limit: float) -> Goal:
+    """What another way of tilefold's takes beside one call."""
+    return Goal(
+        f"time of {other}",
+        lambda rows: _times(rows, other),
+        limit,
+        at_least=False,
+        unit="×",
+    )
+
+
 def times_best_peer(limit: float) -> Goal:
     """How many times faster tilefold is than the best other tool."""
     return Goal(

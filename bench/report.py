@@ -41,7 +41,7 @@ ORDER += ["quantiles", "high_dimension", "wide"]
 ORDER += ["functions", "networks"]
 ORDER += ["kernel_matrix", "kernel_product"]
 ORDER += ["gp_training", "svgp_training"]
-ORDER += ["few_points", "batches", "layouts", "int8_points"]
+ORDER += ["few_points", "batches", "layouts", "int8_points", "parts"]
 
 
 def write_report(report: Path, folder: Path) -> None:

@@ -259,6 +259,10 @@ void Arguments::add(std::string_view name, PyObject* value) {
     }
     if (PyComplex_Check(value))
         return add_complex_number(name, value);
+    if (kind->is_called && wanted_.allows_recorded) {
+        is_recorded_ = true;
+        return;
+    }
     Pin& pin = next_pin();
     argument.view = view_of(name, value, pin, wanted_);
     is_recorded_ |= pin.is_recorded;

@@ -176,6 +176,15 @@ void find_current_stream(ArrayKind& kind) {
         }
 }
 
+/// Whether tilefold.frameworks says so of the type. Python's own are not asked
+/// for, so that plain calls import nothing.
+bool is_called(nb::handle type) {
+    if (text_of(type.attr("__module__")) == "builtins")
+        return false;
+    const nb::module_ frameworks = nb::module_::import_("tilefold.frameworks");
+    return nb::cast<bool>(frameworks.attr("computes_calls")(type));
+}
+
 ArrayKind describe(PyTypeObject* pointer) {
     const PythonState& state = python_state();
     nb::handle type(reinterpret_cast<PyObject*>(pointer));
@@ -204,6 +213,8 @@ ArrayKind describe(PyTypeObject* pointer) {
                PyType_GetSlot(pointer, Py_bf_getbuffer)) {
         kind.access = Access::Buffer;
     }
+    if (kind.access != Access::Role && kind.access != Access::Buffer)
+        kind.is_called = is_called(type);
     find_torch(type, kind);
     find_current_stream(kind);
     return kind;

@@ -34,6 +34,9 @@ struct ArrayKind {
     /// Whether the library takes it that its arrays never change: they are no
     /// `out`, and memory that is written again is copied for it.
     bool is_immutable = false;
+    /// Whether calls with a value of the type are its library's to compute, of
+    /// which tilefold.frameworks knows how.
+    bool is_called = false;
     const DLPackExchangeAPI* exchange = nullptr;
     /// The library's from_dlpack; null where `exchange` allocates.
     PyObject* from_dlpack = nullptr;

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Framework",
     "call",
+    "computes_calls",
     "concrete",
     "described",
     "holding",
@@ -33,7 +34,10 @@ __all__ = [
 ]
 
 # A library, and the module that knows it.
-_MODULES = {"torch": "tilefold.torch"}
+_MODULES = {"torch": "tilefold.torch", "jax": "tilefold.jax"}
+
+# Classes whose values no call of C++ reads: the framework computes it.
+_COMPUTED = {("jaxlib", "ArrayImpl"), ("jax", "Tracer")}
 
 
 class Framework(Protocol):
@@ -100,6 +104,14 @@ def _loaded() -> Iterator[Framework]:
             yield _FOUND.setdefault(library, found)
 
 
+def computes_calls(kind: type) -> bool:
+    """Whether a call with a value of a type is its library's to compute."""
+    return any(
+        (base.__module__.partition(".")[0], base.__name__) in _COMPUTED
+        for base in kind.__mro__
+    )
+
+
 def holding(values: Iterable[Any]) -> Framework | None:
     """The framework that some of the values are tensors of, if there is one."""
     given = list(values)
@@ -116,14 +128,36 @@ def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
     """`formula(*positional, **keywords)`, recorded.
 
     A formula calls it where an argument requires a gradient, or is one whose
-    library transforms or traces the call.
+    library transforms, traces or computes the call.
     """
     arguments = {**positional[0], **keywords} if positional else keywords
-    framework = holding(arguments.values())
+    framework = _one_holding(arguments)
     if framework is None:
         names = (name for name in arguments if requires_grad(arguments[name]))
         _core.fail("RequiresGrad", next(names, ""))
     return framework.call(formula, **arguments)
+
+
+def _one_holding(arguments: dict[str, Any]) -> Framework | None:
+    """The framework of all tensors among the arguments."""
+    given = list(arguments.values())
+    found = [each for each in _loaded() if each.holds(given)]
+    if len(found) > 1:
+        _refuse_two(arguments, found)
+    return found[0] if found else None
+
+
+def _refuse_two(arguments: dict[str, Any], found: list[Framework]) -> None:
+    """Of tensors of several frameworks, by the first of another one."""
+    libraries = [
+        (name, library)
+        for name, value in arguments.items()
+        for library, framework in _FOUND.items()
+        if framework in found and framework.holds([value])
+    ]
+    first = libraries[0][1]
+    name, other = next(each for each in libraries if each[1] != first)
+    _core.fail("TwoLibraries", name, other, first)
 
 
 def described(arguments: dict[str, Any]) -> dict[str, Any]:

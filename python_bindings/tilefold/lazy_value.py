@@ -11,7 +11,7 @@ import numpy as np
 
 from tilefold import _core
 from tilefold.expression import Shape, is_array, placed, require_one_reading
-from tilefold.frameworks import unrecorded
+from tilefold.frameworks import described, unrecorded
 from tilefold.functions import JOINS, POWERS
 from tilefold.kernel import Kernel, kernel
 from tilefold.operations import ATTRIBUTES, METHODS, method_call, of_torch
@@ -163,7 +163,9 @@ class Lazy(Tracer):
     def _measure(self) -> None:
         text, arguments = self.to_formula()
         with unrecorded():
-            self._value_shape = _core.compile(text)._value_shape(arguments, {})
+            self._value_shape = _core.compile(text)._value_shape(
+                described(arguments), {}
+            )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -347,6 +349,14 @@ class Lazy(Tracer):
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        """As of a kernel."""
+        return self._kernel().__array_namespace__(api_version)
+
+    def __aslinearoperator__(self) -> Any:
+        """As of a kernel."""
+        return self._kernel().__aslinearoperator__()
 
     # ---- what it is not -----------------------------------------------------
 

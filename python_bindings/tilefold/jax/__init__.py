@@ -1,0 +1,44 @@
+# python_bindings/tilefold/jax/__init__.py - tilefold in JAX.
+"""Formulas of JAX's arrays: under jit, grad, vmap and all else.
+
+Nothing has to be called: `tilefold.reduce`, formulas and kernels come here by
+themselves where an array is JAX's, or a tracer.
+"""
+
+from __future__ import annotations
+
+try:
+    import jax
+    import jaxlib  # noqa: F401
+except ModuleNotFoundError as error:
+    missing = "tilefold.jax needs jax: pip install 'tilefold[jax]'"
+    raise ModuleNotFoundError(missing, name="jax") from error
+
+if not hasattr(jax, "ffi"):
+    old = f"tilefold.jax needs a newer jax than {jax.__version__}"
+    raise ImportError(f"{old}: pip install -U 'tilefold[jax]'", name="jax")
+
+from tilefold.jax.calls import call, reduce
+from tilefold.jax.framework import (
+    concrete,
+    described,
+    dtype,
+    holds,
+    real_numbers,
+    records,
+    unrecorded,
+)
+from tilefold.jax.lowering import register
+
+__all__ = [
+    "call",
+    "concrete",
+    "described",
+    "dtype",
+    "holds",
+    "real_numbers",
+    "records",
+    "reduce",
+    "register",
+    "unrecorded",
+]

@@ -1,0 +1,256 @@
+# python_bindings/tilefold/jax/calls.py - calls of formulas with JAX's arrays.
+"""`reduce`, and what calls of formulas are where an array is JAX's."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilefold import _core
+from tilefold.jax.call_text import Call, call_of
+from tilefold.jax.primitive import bind
+from tilefold.jax.range_lists import lists_of
+from tilefold.quantization import Quantized
+from tilefold.roles import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["call", "reduce"]
+
+_SETTINGS = ("options", "ranges", "batch_rank", "sum_batch", "backend")
+
+
+def reduce(
+    formula: str | _core.Formula,
+    arguments: Mapping[str, Any] | None = None,
+    /,
+    *,
+    options: _core.Options | None = None,
+    ranges: Any = None,
+    batch: int | None = None,
+    backend: str = "",
+    **arrays: Any,
+) -> Any:
+    """Computes a formula over pairs of points, for JAX.
+
+        tilefold.jax.reduce("sum_j exp(-|x_i - y_j|²) b_j", x=x, y=y, b=b)
+
+    Works under `jit`, `grad`, `vmap` and all other transformations. Arrays on
+    i or j have shape (N,) or (N, D), parameters (), (D,) or (R, C), behind
+    `batch` dimensions of a batch, of extent 1 where an array is the same in
+    all of it; where `batch` is not given, they are those before the last two.
+    The result has the type that a call gives, in JAX's width: float32 for
+    float64 where `jax_enable_x64` is off. Gradients have their argument's
+    type. `ranges`, a `tilefold.Ranges`, may be an argument of a jitted
+    function. `backend="tiled"` computes in tiles of jax.numpy.
+
+    Raises `FormulaError`, `ShapeError`, `DTypeError` and `ArgumentError` when
+    the call is traced; an index outside its table is a `JaxRuntimeError` when
+    it runs.
+    """
+    if not isinstance(formula, _core.Formula):
+        formula = _core.compile(formula)
+    settings = {
+        "options": options,
+        "ranges": ranges,
+        "batch_rank": batch,
+        "backend": backend,
+    }
+    return _evaluate(formula, {**(arguments or {}), **arrays}, settings)
+
+
+def call(formula: _core.Formula, /, **arguments: Any) -> Any:
+    """`formula(**arguments)`, where some of them are JAX's arrays."""
+    settings = {
+        name: arguments.pop(name) for name in _SETTINGS if name in arguments
+    }
+    session = arguments.pop("session", None) or _session_of(formula)
+    given = settings.get("options")
+    watched = given is not None and not _WATCHED.isdisjoint(
+        dict(_options(given))
+    )
+    if session is not None or watched:
+        return _outside(formula, arguments, settings, session)
+    return _evaluate(formula, arguments, settings)
+
+
+# Options that no program can keep.
+_WATCHED = frozenset(("progress", "stream"))
+
+
+@functools.lru_cache(maxsize=4096)
+def _session_of(formula: _core.Formula) -> Any:
+    """The session of a formula; None: the default one."""
+    return formula.__reduce__()[1][2]
+
+
+class _Request(NamedTuple):
+    """A call, and how its values become operands of it.
+
+    `ranks`: how many dimensions of a batch each value has by itself.
+    """
+
+    call: Call
+    ranks: tuple[int, ...]
+    sum_batch: Any
+
+
+def _evaluate(
+    formula: _core.Formula,
+    arguments: dict[str, Any],
+    settings: dict[str, Any],
+) -> Any:
+    names, axes, values = [], [], []
+    for name, value in arguments.items():
+        declared = -1
+        if type(value) is Role:
+            declared, value = value.axes, value.value
+        names.append(name)
+        axes.append(declared)
+        values.append(_operand(name, value))
+    batch_of_ranges, lists = lists_of(settings.get("ranges"))
+    request = _request(
+        formula,
+        tuple(names),
+        tuple(axes),
+        tuple(getattr(value, "ndim", 0) for value in values),
+        settings.get("batch_rank"),
+        _options(settings.get("options")),
+        batch_of_ranges,
+        settings.get("sum_batch"),
+        settings.get("backend") or "",
+    )
+    operands = (*values, *lists)
+    if any(isinstance(value, jax.core.Tracer) for value in operands):
+        return _run(request, *operands)
+    return _compiled(request)(*operands)
+
+
+def _run(request: _Request, *values: Any) -> Any:
+    """The results of values as they are given."""
+    call, count = request.call, len(request.ranks)
+    shapes = [jnp.shape(value) for value in values[:count]]
+    operands = [
+        jnp.reshape(value, (1,) * (call.batch - own) + shape)
+        for value, own, shape in zip(
+            values, request.ranks, shapes, strict=False
+        )
+    ]
+    results = bind(call, [*operands, *map(jnp.asarray, values[count:])])
+    found = [
+        jnp.reshape(result, shapes[call.names.index(like)]) if like else result
+        for like, result in zip(call.likes, results, strict=True)
+    ]
+    if request.sum_batch is not None and request.sum_batch != ():
+        if len(found) > 1:
+            _core.fail(
+                "SumBatchOf", "a derivative", "sum each of them yourself"
+            )
+        return found[0].sum(request.sum_batch)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(request: _Request) -> Any:
+    return jax.jit(functools.partial(_run, request))
+
+
+@functools.lru_cache(maxsize=4096)
+def _request(
+    formula: _core.Formula,
+    names: tuple[str, ...],
+    axes: tuple[int, ...],
+    ranks: tuple[int, ...],
+    batch: int | None,
+    options: tuple[tuple[str, Any], ...],
+    ranges: tuple[int, ...] | None,
+    sum_batch: Any,
+    backend: str,
+) -> _Request:
+    plain = call_of(formula, names, axes, 0, options, ranges, backend)
+    seeds = plain.seeds
+    if batch is None:
+        own = [
+            max(rank - 2, 0)
+            for name, rank in zip(names, ranks, strict=True)
+            if name not in seeds
+        ]
+        batch = max(own, default=0)
+        said = [
+            batch if rank and _is_like_result(seeds, name) else max(rank - 2, 0)
+            for name, rank in zip(names, ranks, strict=True)
+        ]
+    else:
+        said = [batch if rank else 0 for rank in ranks]
+    call = call_of(formula, names, axes, batch, options, ranges, backend)
+    return _Request(call, tuple(said), sum_batch)
+
+
+def _is_like_result(seeds: Mapping[str, str], name: str) -> bool:
+    """Whether a cotangent, or its tangent, has the shape of the result."""
+    while name in seeds:
+        name = seeds[name]
+        if name == "":
+            return True
+    return False
+
+
+def _operand(name: str, value: Any) -> Any:
+    """A value as JAX takes it."""
+    if isinstance(value, (jax.Array, np.ndarray, np.generic, float, complex)):
+        return value
+    if isinstance(value, (bool, int)):
+        # As in any call, it is a number, unless float32 does not hold it.
+        return float(value) if float(np.float32(value)) == value else value
+    if isinstance(value, Quantized):
+        _core.fail("UnsupportedDType", name, "quantized codes, among JAX's")
+    return np.asarray(value)
+
+
+def _options(options: Any) -> tuple[tuple[str, Any], ...]:
+    """The options that are set, in an order of their own."""
+    if options is None:
+        return ()
+    given = options.__reduce__()[0].keywords
+    return tuple(
+        sorted((name, v) for name, v in given.items() if v is not None)
+    )
+
+
+def _outside(
+    formula: _core.Formula,
+    arguments: dict[str, Any],
+    settings: dict[str, Any],
+    session: Any,
+) -> Any:
+    """A call that no program can hold, of values that are there."""
+    for name, value in arguments.items():
+        bare = value.value if isinstance(value, Role) else value
+        if isinstance(bare, jax.core.Tracer):
+            _core.fail(
+                "BadOption",
+                "session" if session is not None else "options",
+                f"given where JAX traces {name!r}",
+                "leave it out there",
+            )
+    settings.pop("backend", None)
+    settings = {name: v for name, v in settings.items() if v is not None}
+    results = formula(
+        {name: _numpy(value) for name, value in arguments.items()},
+        session=session,
+        **settings,
+    )
+    if isinstance(results, tuple):
+        return tuple(map(jnp.asarray, results))
+    return jnp.asarray(results)
+
+
+def _numpy(value: Any) -> Any:
+    if isinstance(value, Role):
+        return Role(_numpy(value.value), value.axes)
+    return np.asarray(value) if isinstance(value, jax.Array) else value

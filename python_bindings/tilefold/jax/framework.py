@@ -1,0 +1,73 @@
+# python_bindings/tilefold/jax/framework.py - what is asked of JAX's arrays.
+"""Functions of `tilefold.frameworks.Framework`."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tilefold.roles import Role, bare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from contextlib import AbstractContextManager
+
+__all__ = [
+    "concrete",
+    "described",
+    "dtype",
+    "holds",
+    "real_numbers",
+    "records",
+    "unrecorded",
+]
+
+
+def holds(values: Iterable[Any]) -> bool:
+    """Whether some of the values are JAX's arrays, or tracers."""
+    return any(isinstance(bare(value), jax.Array) for value in values)
+
+
+def records(values: Iterable[Any]) -> bool:
+    """Whether JAX traces what is computed of the values."""
+    return any(isinstance(bare(value), jax.core.Tracer) for value in values)
+
+
+def unrecorded() -> AbstractContextManager[Any]:
+    """Where JAX records nothing: it is the values that are traced."""
+    return nullcontext()
+
+
+def described(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, arrays of the same shapes for tracers."""
+    return {name: _described(value) for name, value in arguments.items()}
+
+
+def _described(value: Any) -> Any:
+    """An array of NumPy's that takes no memory, for a tracer."""
+    if isinstance(value, Role):
+        return Role(_described(value.value), value.axes)
+    if not isinstance(value, jax.core.Tracer):
+        return value
+    return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+
+
+def concrete(numbers: Any) -> Any:
+    """Whole numbers; those of a tracer are not known."""
+    return numbers
+
+
+def dtype(name: str) -> Any:
+    """JAX's element type of a name, such as "float32", in its width."""
+    return jax.dtypes.canonicalize_dtype(jnp.dtype(name))
+
+
+def real_numbers(values: Any, dtype: Any) -> Any:
+    """An array of numbers: of float32 where `dtype` is, else of float64."""
+    narrow = jnp.dtype(dtype) in (jnp.dtype("float32"), jnp.dtype("complex64"))
+    wide = jax.dtypes.canonicalize_dtype(np.float64)
+    return jnp.asarray(values, np.float32 if narrow else wide)

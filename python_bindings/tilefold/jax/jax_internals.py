@@ -1,0 +1,94 @@
+# python_bindings/tilefold/jax/jax_internals.py - what of JAX is not public.
+"""All that is asked of `jax._src`, whose names move from release to release.
+
+Where a release has no such thing, its older name is used, or nothing is done.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+from jax._src import core, dispatch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "alike",
+    "devices_while_lowering",
+    "is_symbolic",
+    "merged",
+    "mesh_of",
+    "spec_of",
+    "with_spec",
+]
+
+# Its stubs have no types.
+_SPEC: Any = jax.sharding.PartitionSpec
+
+_ALIKE = (
+    getattr(core, "auto_insert_reshard", None)
+    or getattr(core, "standard_insert_pvary", None)
+    or getattr(core, "standard_insert_pbroadcast", None)
+)
+
+
+def alike(values: Sequence[Any]) -> Sequence[Any]:
+    """The operands of one primitive, varying alike over the axes of a mesh.
+
+    The transpose of that is the sum over devices which makes the gradients of
+    replicated arguments.
+    """
+    if _ALIKE is None or not values:
+        return values
+    return tuple(_ALIKE(*values))
+
+
+def merged(avals: Sequence[Any], shape: Any, dtype: Any, spec: Any) -> Any:
+    """The type of a result of operands of these types.
+
+    Axes that are manual in a `shard_map` come from an operand. `spec`: the
+    explicit axes of a mesh that each dimension is split over, or None.
+    """
+    rule = getattr(core, "standard_vma_rule", None)
+    if rule is not None:
+        rule("tilefold", *avals)
+    first = next(
+        (aval for aval in avals if mesh_of(aval) is not None), avals[0]
+    )
+    return first.update(
+        shape=tuple(shape),
+        dtype=dtype,
+        weak_type=False,
+        sharding=with_spec(first, len(shape), spec),
+    )
+
+
+def mesh_of(aval: Any) -> Any:
+    """The mesh that a type names, or None."""
+    mesh = getattr(getattr(aval, "sharding", None), "mesh", None)
+    return None if mesh is None or mesh.empty else mesh
+
+
+def spec_of(aval: Any) -> tuple[Any, ...]:
+    """The axes of a mesh that each dimension of a type is split over."""
+    if mesh_of(aval) is None:
+        return (None,) * len(aval.shape)
+    return tuple(aval.sharding.spec)
+
+
+def with_spec(aval: Any, rank: int, spec: Any) -> Any:
+    """The sharding of a type, for another shape."""
+    entries = (None,) * rank if spec is None else tuple(spec)
+    return aval.sharding.update(spec=_SPEC(*entries))
+
+
+def devices_while_lowering(primitive: Any) -> None:
+    """Says that the rule of a primitive asks on which devices it will be."""
+    dispatch.prim_requires_devices_during_lowering.add(primitive)
+
+
+def is_symbolic(dimension: Any) -> bool:
+    """Whether an extent is a symbol of `jax.export`."""
+    return not core.is_constant_dim(dimension)

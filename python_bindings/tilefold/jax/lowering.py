@@ -1,0 +1,66 @@
+# python_bindings/tilefold/jax/lowering.py - what a call becomes in a program.
+"""`native`: the call of the library, as a foreign function of XLA."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import jax
+from jax import lax
+
+from tilefold import _core
+from tilefold.jax.types import results_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tilefold.jax.call_text import Call
+
+__all__ = ["TARGET", "native", "register", "tiled"]
+
+TARGET = "tilefold.reduce.v1"
+
+
+@functools.cache
+def register() -> None:
+    """Tells XLA the library's function, for programs that call it.
+
+    `import tilefold.jax` does it. A process that only runs a program which
+    `jax.export` has written calls it, so that the program finds its target.
+    """
+    for platform, handler in _core._ffi_handlers().items():
+        jax.ffi.register_ffi_target(TARGET, handler, platform=platform)
+
+
+register()
+
+_STRUCT: Any = jax.ShapeDtypeStruct  # its stubs have no types
+
+
+def call_library(*operands: Any, call: Call) -> list[Any]:
+    """The results, as the library computes them on one device."""
+    specs = results_of(
+        call,
+        [operand.shape for operand in operands],
+        [operand.dtype for operand in operands],
+    )
+    results = jax.ffi.ffi_call(
+        TARGET,
+        [_STRUCT(spec.shape, spec.native) for spec in specs],
+    )(*operands, call=call.text)
+    return [
+        lax.convert_element_type(result, spec.dtype)
+        for result, spec in zip(results, specs, strict=True)
+    ]
+
+
+def native(ctx: Any) -> Callable[..., list[Any]]:
+    """The rule for the devices of a program that is being lowered."""
+    del ctx
+    return call_library
+
+
+def tiled(*operands: Any, call: Call) -> list[Any]:
+    """The rule for platforms that the library does not know."""
+    raise NotImplementedError

@@ -103,7 +103,9 @@ _MODULES = (
     "doctor",
     "files",
     "gpytorch",
+    "scipy",
     "sklearn",
+    "threads",
     "torch",
 )
 

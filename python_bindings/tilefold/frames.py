@@ -32,13 +32,11 @@ def readable(name: str, value: Any) -> Any:
     missing = _missing(value)
     if missing:
         _core.fail("MissingValues", name, missing)
-    dtypes = getattr(value, "dtypes", None)
-    if getattr(value, "ndim", 0) == 2 and _is_pandas(value):
-        if all(isinstance(dtype, np.dtype) for dtype in dtypes):
-            return value
-        columns = [np.asarray(column) for _, column in value.items()]
-        return np.stack(columns, 1) if columns else value
-    return value
+    if getattr(value, "ndim", 0) != 2 or not _is_pandas(value):
+        return value
+    if all(isinstance(dtype, np.dtype) for dtype in value.dtypes):
+        return value
+    return np.stack([np.asarray(column) for _, column in value.items()], 1)
 
 
 def is_lazy(value: Any) -> bool:

@@ -145,4 +145,4 @@ def _row(kernel: Kernel, rows: Any, columns: Any, column: bool) -> Any:
         numbers_of(rows, height), numbers_of(columns, width)
     )
     place = len(kernel._pair.batch) + column
-    return values[(_ALL,) * place + (0,)]
+    return values[(*(_ALL,) * place, 0, ...)]

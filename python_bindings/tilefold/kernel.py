@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tilefold import _core
+from tilefold.array_conventions import ArrayConventions
 from tilefold.expression import with_diagonal
 from tilefold.indexing import indexed
+from tilefold.linear_operator import LinearOperatorMethods
 from tilefold.linear_systems import LinearSystems
+from tilefold.namespaces import reshaped, swapped
 from tilefold.neighbors import neighbors
 from tilefold.operations import Operations, is_lazy_matrix
 from tilefold.pair_term import PairTerm
-from tilefold.reductions import Reductions, one_point_axis
+from tilefold.reductions import Reductions, best, one_point_axis
 from tilefold.slices import I, J, listed
+from tilefold.threads import register_if_loaded
 from tilefold.trace import trace
 
 if TYPE_CHECKING:
@@ -61,6 +65,7 @@ def kernel(
 
     Raises `FormulaError`, `ShapeError`, `DTypeError`, `ArgumentError`.
     """
+    register_if_loaded()
     given = {**(arguments or {}), **arrays}
     if is_lazy_matrix(formula):
         text, own = formula.to_matrix_formula()
@@ -79,7 +84,13 @@ def kernel(
     return Kernel(PairTerm.sized(formula, given, settings))
 
 
-class Kernel(Reductions, LinearSystems, Operations):
+class Kernel(
+    ArrayConventions,
+    LinearOperatorMethods,
+    Reductions,
+    LinearSystems,
+    Operations,
+):
     """A lazy matrix of shape (N, M).
 
     Made by `tilefold.kernel`. Rows are the points of i, columns those of j.
@@ -134,11 +145,6 @@ class Kernel(Reductions, LinearSystems, Operations):
         return Kernel(self._pair, not self._transposed)
 
     @property
-    def H(self) -> Kernel:  # noqa: N802
-        """The conjugate transpose; nothing is computed."""
-        return self.conj().T if self._pair.is_complex else self.T
-
-    @property
     def real(self) -> Kernel:
         """The real parts, lazily."""
         return self._like(self._pair.parts()[0]) if self._is_complex else self
@@ -169,6 +175,8 @@ class Kernel(Reductions, LinearSystems, Operations):
         """
         if isinstance(vector, Operations) or is_lazy_matrix(vector):
             _core.fail("KernelProduct")
+        if (joined := self._joined("matmul", self, vector)) is not None:
+            return joined
         if self._pair.components is not None:
             self._refuse_two_readings(vector)
         name = self._pair.formula._unused_name()
@@ -191,9 +199,9 @@ class Kernel(Reductions, LinearSystems, Operations):
             )
         if np.ndim(vector) < 2:
             return self.T @ vector
-        if not hasattr(vector, "swapaxes"):
+        if not hasattr(vector, "ndim"):
             vector = np.asarray(vector)
-        return (self.T @ vector.swapaxes(-1, -2)).swapaxes(-1, -2)
+        return swapped(self.T @ swapped(vector, -1, -2), -1, -2)
 
     def _refuse_two_readings(self, vector: Any) -> None:
         """NumPy would sum over the components where those are as many."""
@@ -207,37 +215,17 @@ class Kernel(Reductions, LinearSystems, Operations):
                 "(K * b).sum(-1)",
             )
 
-    # As scipy.sparse.linalg.LinearOperator has them.
-
-    def dot(self, other: Any) -> Any:
-        """K @ other."""
-        return self @ other
-
-    def matvec(self, x: Any) -> Any:
-        """K @ x, for x of shape (M,) or (M, 1)."""
-        return self @ x
-
-    def matmat(self, x: Any) -> Any:
-        """K @ x, for x of shape (M, E)."""
-        return self @ x
-
-    def rmatvec(self, x: Any) -> Any:
-        """K.H @ x, for x of shape (N,) or (N, 1)."""
-        return self.H @ x
-
-    def rmatmat(self, x: Any) -> Any:
-        """K.H @ x, for x of shape (N, E)."""
-        return self.H @ x
-
-    def adjoint(self) -> Kernel:
-        """The conjugate transpose: K.H."""
-        return self.H
-
-    def transpose(self) -> Kernel:
-        """The transpose: K.T."""
-        return self.T
-
     # ---- algebra ------------------------------------------------------------
+
+    def _binary(self, name: str, a: Any, b: Any) -> Any:
+        if name in ("add", "sub"):
+            joined = self._joined(name, a, b)
+            if joined is not None:
+                return joined
+        return super()._binary(name, a, b)
+
+    def _kernel_itself(self) -> Kernel:
+        return self
 
     def _upright(self) -> PairTerm:
         """The pair term whose rows are the kernel's."""
@@ -268,7 +256,7 @@ class Kernel(Reductions, LinearSystems, Operations):
         the first comes first.
         """
         signed = -self if largest else self
-        values, places = signed.kmin(k, axis), signed.argkmin(k, axis)
+        values, places = best(signed, k, axis)
         return (-values if largest else values), places
 
     def radius_neighbors(
@@ -302,10 +290,6 @@ class Kernel(Reductions, LinearSystems, Operations):
         if height != width:
             _core.fail("KernelNotSquare", self.shape)
         return self._pair.diagonal()
-
-    def trace(self) -> Any:
-        """The sum of the diagonal."""
-        return self.diag().sum(len(self._pair.batch))
 
     def dense(self) -> Any:
         """The whole matrix as an array."""
@@ -360,7 +344,7 @@ class Kernel(Reductions, LinearSystems, Operations):
             return self._pair.elements("dense", rows, columns)
         values = self._pair.elements("dense", columns, rows)
         first = len(self._pair.batch)
-        return values.swapaxes(first, first + 1)
+        return swapped(values, first, first + 1)
 
     def _elements(self, rows: Any, columns: Any) -> Any:
         """K[i, j] for lists or numbers i and j, paired as in NumPy."""
@@ -375,9 +359,9 @@ class Kernel(Reductions, LinearSystems, Operations):
         values = self._pair.elements("pairs", i.ravel(), j.ravel())
         place = len(self._pair.batch)
         if i.ndim == 0:
-            return values[(slice(None),) * place + (0,)]
+            return values[(*(slice(None),) * place, 0, ...)]
         shape = tuple(values.shape)
-        return values.reshape(shape[:place] + i.shape + shape[place + 1 :])
+        return reshaped(values, shape[:place] + i.shape + shape[place + 1 :])
 
 
 def _size_text(size: float) -> str:

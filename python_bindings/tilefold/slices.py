@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilefold import _core
+from tilefold.namespaces import taken
 from tilefold.quantization import Quantized
 from tilefold.roles import Role
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "I",
     "J",
+    "changed",
     "chosen",
     "is_all",
     "is_integer",
@@ -60,7 +62,7 @@ def selected(
         kept = name
         if axes == I + J:
             kept = renamed[known] = _new(formula, known, chosen)
-        chosen[kept] = _changed(value, lambda array: _taken(array, index))
+        chosen[kept] = changed(value, lambda array: _taken(array, index))
     numbers = {"list": "", "start": "", "step": ""}
     if formula._reads_index(axis):
         for name, value in _index_numbers(index, arguments).items():
@@ -102,12 +104,12 @@ def _beside(arguments: dict[str, Any], numbers: Any) -> Any:
     return numbers
 
 
-def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
+def changed(value: Any, change: Callable[[Any], Any]) -> Any:
     """An argument whose array is another; role and quantization stay."""
     if isinstance(value, Role):
-        return Role(_changed(value.value, change), value.axes)
+        return Role(changed(value.value, change), value.axes)
     if isinstance(value, Quantized):
-        codes = _changed(value.codes, change)
+        codes = changed(value.codes, change)
         return Quantized(codes, value.step, value.zero)
     return change(value)
 
@@ -122,7 +124,10 @@ def _taken(value: Any, index: Any) -> Any:
     value = _array(value)
     if isinstance(index, slice) and not isinstance(value, np.ndarray):
         index = _forward(index)
-    return value[index] if value.ndim == 1 else value[..., index, :]
+    axis = 0 if value.ndim == 1 else -2
+    if isinstance(index, np.ndarray):
+        return taken(value, index, axis)
+    return value[index] if axis == 0 else value[..., index, :]
 
 
 def _forward(index: slice) -> Any:
@@ -138,7 +143,7 @@ def of_batch(value: Any, parts: Sequence[Any], batch: Sequence[int]) -> Any:
 
     One that is broadcast along a dimension of `batch` stays so.
     """
-    return _changed(value, lambda array: _some_batches(array, parts, batch))
+    return changed(value, lambda array: _some_batches(array, parts, batch))
 
 
 def _some_batches(
@@ -190,7 +195,7 @@ def _in_a_batch(value: Any, axes: int) -> Any:
             return array
         return _array(array)[None]
 
-    return _changed(value, change)
+    return changed(value, change)
 
 
 def _of_extent(part: Any, size: int, extent: int) -> Any:

@@ -189,7 +189,8 @@ REFUSALS = [
     (
         np.asarray,
         "a kernel of shape (50, 60) is lazy; as an array it takes 23.4 KiB\n"
-        "reduce it, as in K @ b or K.sum(1), or call K.dense()",
+        "reduce it, as in K @ b or K.sum(1), or call K.dense(); "
+        "tilefold.scipy.operator(K) is SciPy's",
     ),
     (
         bool,
@@ -329,3 +330,22 @@ def test_definitions_of_a_kernel_come_before_those_that_read_it():
     found = np.where(K > 1, K, K * K + K).dense()
     wanted = np.where(dense > 1, dense, dense * dense + dense)
     np.testing.assert_allclose(found, wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("largest", [True, False])
+def test_topk_is_one_pass(dtype, largest):
+    random = np.random.default_rng(5)
+    x, y = (random.standard_normal((n, 3)).astype(dtype) for n in (40, 50))
+    y[3] = y[5]
+    K = tilefold.kernel("|x_i - y_j|", x=x, y=y)
+    signed = -K if largest else K
+    for k, axis in ((1, 1), (4, 0), (4, -1), (70, 1)):
+        before = tilefold.stats().runs
+        values, places = K.topk(k, axis, largest=largest)
+        assert tilefold.stats().runs == before + 1
+        best = signed.kmin(k, axis)
+        assert np.array_equal(values, -best if largest else best)
+        assert np.array_equal(places, signed.argkmin(k, axis))
+        assert places.dtype == np.int64
+        assert values.dtype == best.dtype

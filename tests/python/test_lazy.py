@@ -376,7 +376,8 @@ REFUSALS = [
     (
         lambda: np.asarray(matrix()),
         "a kernel of shape (9, 13) is lazy; as an array it takes 936 bytes\n"
-        "reduce it, as in K @ b or K.sum(1), or call K.dense()",
+        "reduce it, as in K @ b or K.sum(1), or call K.dense(); "
+        "tilefold.scipy.operator(K) is SciPy's",
     ),
     (
         lambda: list(lazies()[0]),

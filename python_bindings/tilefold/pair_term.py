@@ -16,6 +16,7 @@ from tilefold.frameworks import (
     recording,
     unrecorded,
 )
+from tilefold.namespaces import namespace_of, of_library
 from tilefold.slices import of_batch, of_every_batch, selected
 
 if TYPE_CHECKING:
@@ -198,7 +199,10 @@ class PairTerm:
             import ml_dtypes  # which has made the arrays
 
             return np.dtype(ml_dtypes.bfloat16)
-        return np.dtype(self.dtype)
+        array = of_library(self.arguments.values())
+        if array is None or isinstance(array.dtype, np.dtype):
+            return np.dtype(self.dtype)
+        return getattr(namespace_of(array), self.dtype)
 
     def item_size(self) -> int:
         """Bytes of an element."""

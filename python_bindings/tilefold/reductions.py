@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
 from tilefold.expression import Expression, applied
+from tilefold.namespaces import reduced, reshaped, swapped
 from tilefold.slices import is_integer
 
 if TYPE_CHECKING:
@@ -199,11 +200,11 @@ def _quantile(kernel: Any, q: Any, axis: Any, keepdims: bool) -> Any:
     formula = pair.around("quantile", bits, level=name)
     result = formula({**pair.arguments, name: levels}, **pair.settings)
     for place in range(result.ndim - 1, 0, -1) if several else ():
-        result = result.swapaxes(place, place - 1)
+        result = swapped(result, place, place - 1)
     if not keepdims:
         return result
     shape = [1 if a in axes else n for a, n in enumerate(kernel.shape)]
-    return result.reshape((*result.shape[:several], *shape))
+    return reshaped(result, (*result.shape[:several], *shape))
 
 
 def _norm(kernel: Any, order: Any, axis: Any, keepdims: bool) -> Any:
@@ -269,13 +270,13 @@ def _afterwards(result: Any, name: str, axis: int) -> Any:
     method = _AFTERWARDS[name]
     if not hasattr(result, method):  # NumPy's arrays have max, and no amax
         method = name
-    return getattr(result, method)(axis)
+    return reduced(result, method, axis)
 
 
 def _kept(kernel: Any, result: Any, axes: Sequence[int]) -> Any:
     """The result with an axis of one where one was reduced."""
     shape = [1 if a in axes else n for a, n in enumerate(kernel.shape)]
-    return result.reshape(tuple(shape))
+    return reshaped(result, tuple(shape))
 
 
 # ---- axes -------------------------------------------------------------------

@@ -1,0 +1,142 @@
+# python_bindings/tilefold/array_conventions.py - what the array API standard
+# asks of arrays, of kernels.
+"""`device`, `mT`, `astype` and the like, as attributes of lazy matrices.
+
+Results belong to the library of a kernel's arrays: PyTorch's tensors, JAX's
+arrays or others of the standard; to NumPy where all are NumPy's, and to the
+other library where one is mixed with NumPy.
+
+What type numbers have is NumPy's rule in all of them: int64 with float32 is
+float64, though PyTorch and JAX have float32 for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilefold import _core
+from tilefold.namespaces import (
+    arrays_in,
+    dtype_name,
+    namespace_of,
+    of_library,
+)
+from tilefold.pair_term import PairTerm
+from tilefold.slices import changed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tilefold.kernel import Kernel
+
+__all__ = ["ArrayConventions"]
+
+_SINGLES = {"complex64": "float32", "complex128": "float64"}
+
+
+class ArrayConventions:
+    """Those of a kernel."""
+
+    __slots__ = ()
+
+    @property
+    def device(self) -> Any:
+        """Where the arrays are, as their library says; of NumPy's, "cpu"."""
+        array = of_library(self._kernel_itself()._pair.arguments.values())
+        return getattr(array, "device", "cpu")
+
+    @property
+    def mT(self) -> Kernel:  # noqa: N802
+        """The last two axes exchanged: K.T. Not of a kernel of vectors."""
+        kernel = self._kernel_itself()
+        if kernel._pair.components is not None:
+            _core.fail("KernelMatrixOnly", "mT", kernel.shape)
+        return kernel.T
+
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        """The standard's functions, of the library that results belong to."""
+        array = of_library(self._kernel_itself()._pair.arguments.values())
+        return np if array is None else namespace_of(array, api_version)
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Kernel:
+        """The kernel of its arrays on another device, by their library."""
+
+        def moved(array: Any) -> Any:
+            if hasattr(array, "to_device"):
+                return array.to_device(
+                    device, **({} if stream is None else {"stream": stream})
+                )
+            return array.to(device) if hasattr(array, "to") else array
+
+        return self._with_arrays(moved)
+
+    def astype(self, dtype: Any, /, *, copy: bool = True) -> Kernel:
+        """The kernel of values of another type: a dtype of any library.
+
+        From one float to another, its arrays of floats are converted: a kernel
+        of float32 as float64 computes in double. Numbers become complex,
+        integers floats, and anything is true or not. Raises `DTypeError` for
+        the rest, and where integers among the arrays make values wider.
+        """
+        del copy  # nothing is
+        kernel = self._kernel_itself()
+        given, wanted = kernel._pair.dtype, dtype_name(dtype)
+        if given == wanted:
+            return kernel
+        found: Any = kernel != 0 if wanted == "bool" else None
+        if found is None:
+            found = self._converted(wanted)
+        if found is None or found._pair.dtype != wanted:
+            _core.fail("KernelCast", given, wanted)
+        result: Kernel = found
+        return result
+
+    def _converted(self, wanted: str) -> Any:
+        """None where there is no way to it."""
+        kernel: Any = self._kernel_itself()
+        given = kernel._pair.dtype
+        if wanted in _SINGLES and given not in _SINGLES:
+            real = kernel.astype(_SINGLES[wanted])
+            return real + np.zeros((), wanted)
+        if "float" in given or given in _SINGLES:
+            if "float" not in wanted and wanted not in _SINGLES:
+                return None
+            return self._with_arrays(lambda array: _as_float(array, wanted))
+        if wanted in ("float16", "float32", "float64"):
+            return kernel * np.ones((), wanted)
+        return None
+
+    def _with_arrays(self, change: Callable[[Any], Any]) -> Kernel:
+        """The same formula of other arrays; numbers stay."""
+        kernel = self._kernel_itself()
+        pair = kernel._pair
+        arguments = {
+            name: changed(value, change)
+            if any(hasattr(array, "dtype") for array in arrays_in([value]))
+            else value
+            for name, value in pair.arguments.items()
+        }
+        return kernel._like(PairTerm(pair.formula, arguments, pair.settings))
+
+    def _kernel_itself(self) -> Kernel:
+        """The kernel that the methods are of."""
+        raise NotImplementedError
+
+
+def _as_float(array: Any, wanted: str) -> Any:
+    """An array of floats, or of complex numbers, as one of another width."""
+    given = dtype_name(array.dtype)
+    if given in _SINGLES:
+        wanted = {v: k for k, v in _SINGLES.items()}.get(wanted, wanted)
+    elif "float" in given:
+        wanted = _SINGLES.get(wanted, wanted)
+    else:
+        return array
+    if hasattr(array, "to"):  # PyTorch's
+        return array.to(getattr(namespace_of(array), wanted))
+    if hasattr(array, "__dlpack__") and not hasattr(array, "astype"):
+        library = namespace_of(array)
+        return library.astype(array, getattr(library, wanted))
+    return array.astype(wanted)

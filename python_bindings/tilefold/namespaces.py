@@ -1,0 +1,105 @@
+# python_bindings/tilefold/namespaces.py - arrays of libraries that have the
+# functions of the array API standard, and few methods.
+"""What is asked of arrays by their methods, or else by their library.
+
+NumPy's arrays, PyTorch's and JAX's have methods for it; those of
+array_api_strict, and of any library that has just what the standard says, have
+functions in their namespace instead.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilefold.quantization import Quantized
+from tilefold.roles import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = [
+    "arrays_in",
+    "dtype_name",
+    "namespace_of",
+    "of_library",
+    "reduced",
+    "reshaped",
+    "swapped",
+    "taken",
+]
+
+
+def arrays_in(arguments: Iterable[Any]) -> Iterator[Any]:
+    """The arguments without their roles; the codes of quantized ones."""
+    for value in arguments:
+        while isinstance(value, Role | Quantized):
+            value = value.value if isinstance(value, Role) else value.codes
+        yield value
+
+
+def of_library(arguments: Iterable[Any]) -> Any:
+    """The first array that belongs to another library than NumPy, or None."""
+    for value in arrays_in(arguments):
+        if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
+            return value
+    return None
+
+
+def namespace_of(value: Any, version: str | None = None) -> Any:
+    """The module of an array's library that has the standard's functions.
+
+    PyTorch's is `array_api_compat.torch` where that is installed.
+    """
+    if hasattr(value, "__array_namespace__"):
+        if version is None:
+            return value.__array_namespace__()
+        return value.__array_namespace__(api_version=version)
+    library = type(value).__module__.partition(".")[0]
+    try:
+        return importlib.import_module(f"array_api_compat.{library}")
+    except ImportError:
+        return sys.modules.get(library, np)
+
+
+def dtype_name(dtype: Any) -> str:
+    """A dtype of any library as "float32" and the like."""
+    try:
+        return str(np.dtype(dtype).name)
+    except TypeError:
+        return str(dtype).rpartition(".")[2]
+
+
+def reshaped(array: Any, shape: tuple[int, ...]) -> Any:
+    """With the same elements in another shape."""
+    if hasattr(array, "reshape"):
+        return array.reshape(shape)
+    return namespace_of(array).reshape(array, shape)
+
+
+def swapped(array: Any, first: int, second: int) -> Any:
+    """With two axes exchanged."""
+    if hasattr(array, "swapaxes"):
+        return array.swapaxes(first, second)
+    axes = list(range(array.ndim))
+    axes[first], axes[second] = axes[second], axes[first]
+    return namespace_of(array).permute_dims(array, tuple(axes))
+
+
+def taken(array: Any, numbers: Any, axis: int) -> Any:
+    """The elements at some places of an axis."""
+    if hasattr(array, "reshape"):
+        return array[(slice(None),) * (axis % array.ndim) + (numbers,)]
+    library = namespace_of(array)
+    places = library.asarray(np.asarray(numbers))
+    return library.take(array, places, axis=axis % array.ndim)
+
+
+def reduced(array: Any, name: str, axis: int) -> Any:
+    """What a method of that name gives along an axis, or a function."""
+    if hasattr(array, name):
+        return getattr(array, name)(axis)
+    return getattr(namespace_of(array), name)(array, axis=axis)

@@ -91,17 +91,26 @@ def requires_grad(value: Any) -> bool:
     return bool(getattr(bare(value), "requires_grad", False))
 
 
-_FOUND: dict[str, Framework] = {}
+_FOUND: dict[str, Framework | None] = {}
 
 
 def _loaded() -> Iterator[Framework]:
-    """Those whose library is there already."""
-    for library, module in _MODULES.items():
-        if library in _FOUND:
-            yield _FOUND[library]
-        elif sys.modules.get(library) is not None:
-            found = cast("Framework", importlib.import_module(module))
-            yield _FOUND.setdefault(library, found)
+    """Those whose library is there already, and new enough."""
+    for library in _MODULES:
+        if library not in _FOUND:
+            if sys.modules.get(library) is None:
+                continue
+            try:
+                _FOUND[library] = _imported(library)
+            except ImportError:
+                _FOUND[library] = None  # who needs it meets the message
+        found = _FOUND[library]
+        if found is not None:
+            yield found
+
+
+def _imported(library: str) -> Framework:
+    return cast("Framework", importlib.import_module(_MODULES[library]))
 
 
 def computes_calls(kind: type) -> bool:
@@ -133,6 +142,9 @@ def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
     arguments = {**positional[0], **keywords} if positional else keywords
     framework = _one_holding(arguments)
     if framework is None:
+        for library, found in _FOUND.items():
+            if found is None:
+                _imported(library)
         names = (name for name in arguments if requires_grad(arguments[name]))
         _core.fail("RequiresGrad", next(names, ""))
     return framework.call(formula, **arguments)
@@ -153,7 +165,7 @@ def _refuse_two(arguments: dict[str, Any], found: list[Framework]) -> None:
         (name, library)
         for name, value in arguments.items()
         for library, framework in _FOUND.items()
-        if framework in found and framework.holds([value])
+        if framework in found and cast("Framework", framework).holds([value])
     ]
     first = libraries[0][1]
     name, other = next(each for each in libraries if each[1] != first)

@@ -28,9 +28,10 @@ from tilefold.jax.framework import (
     records,
     unrecorded,
 )
-from tilefold.jax.lowering import register
+from tilefold.jax.lowering import TARGET, register
 
 __all__ = [
+    "TARGET",
     "call",
     "concrete",
     "described",

@@ -137,6 +137,14 @@ class Call:
             axes=tuple(self.said.axes[k] for k in kept),
         )
 
+    def of_formula(self, places: Sequence[int]) -> Call:
+        """The call before all steps, of some of the arguments."""
+        return self._with(
+            steps=(),
+            names=tuple(self.names[k] for k in places),
+            axes=tuple(self.said.axes[k] for k in places),
+        )
+
     def in_batch(self) -> Call:
         """The same, where one more leading dimension is a batch's."""
         return self._with(batch=self.batch + 1)

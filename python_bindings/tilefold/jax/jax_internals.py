@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 from jax._src import core, dispatch
+from jax.interpreters import mlir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 __all__ = [
     "alike",
     "devices_while_lowering",
+    "is_divided",
     "is_symbolic",
+    "is_wide",
     "merged",
     "mesh_of",
     "spec_of",
@@ -89,6 +92,19 @@ def devices_while_lowering(primitive: Any) -> None:
     dispatch.prim_requires_devices_during_lowering.add(primitive)
 
 
+def is_divided(ctx: Any) -> bool:
+    """Whether XLA is to divide a program among several devices."""
+    found = ctx.module_context.axis_context
+    is_whole = isinstance(found, mlir.ShardingContext)
+    return is_whole and (found.num_devices or 1) > 1
+
+
 def is_symbolic(dimension: Any) -> bool:
     """Whether an extent is a symbol of `jax.export`."""
     return not core.is_constant_dim(dimension)
+
+
+def is_wide() -> bool:
+    """Whether JAX has types of 64 bits here, on this thread."""
+    config: Any = jax.config
+    return bool(config.jax_enable_x64)

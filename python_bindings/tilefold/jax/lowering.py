@@ -10,6 +10,8 @@ import jax
 from jax import lax
 
 from tilefold import _core
+from tilefold.jax.jax_internals import is_divided
+from tilefold.jax.partition import partitioned
 from tilefold.jax.types import results_of
 
 if TYPE_CHECKING:
@@ -57,8 +59,12 @@ def call_library(*operands: Any, call: Call) -> list[Any]:
 
 def native(ctx: Any) -> Callable[..., list[Any]]:
     """The rule for the devices of a program that is being lowered."""
-    del ctx
-    return call_library
+    return _divided if is_divided(ctx) else call_library
+
+
+def _divided(*operands: Any, call: Call) -> list[Any]:
+    """The results, of arrays that lie on several devices."""
+    return partitioned(call_library, call, operands)
 
 
 def tiled(*operands: Any, call: Call) -> list[Any]:

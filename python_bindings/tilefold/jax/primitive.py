@@ -92,7 +92,19 @@ def _split_over(call: Call, avals: Sequence[Any], spec: Any) -> Any:
             if call.axes(k) == axis and len(split) > call.batch:
                 entries[place] = entries[place] or split[call.batch]
             place += 1
-    return tuple(entries)
+    return _each_once(entries)
+
+
+def _each_once(entries: Sequence[Any]) -> tuple[Any, ...]:
+    """Without axes that an earlier dimension is split over."""
+    seen: set[Any] = set()
+    kept: list[Any] = []
+    for entry in entries:
+        names = entry if isinstance(entry, tuple) else (entry,)
+        is_new = entry is not None and seen.isdisjoint(names)
+        kept.append(entry if is_new else None)
+        seen.update(names)
+    return tuple(kept)
 
 
 # ---- derivatives -------------------------------------------------------------

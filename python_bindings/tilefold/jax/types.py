@@ -11,7 +11,7 @@ import numpy as np
 from jax import dtypes
 
 from tilefold import _core
-from tilefold.jax.jax_internals import is_symbolic
+from tilefold.jax.jax_internals import is_symbolic, is_wide
 from tilefold.roles import Role
 
 if TYPE_CHECKING:
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
     from tilefold.jax.call_text import Call
 
-__all__ = ["I", "J", "ResultSpec", "is_float", "results_of"]
+__all__ = [
+    "I",
+    "J",
+    "ResultSpec",
+    "is_float",
+    "results_of",
+    "stand_ins",
+]
 
 I, J = 1, 2  # noqa: E741  (the bits of axes)
 
@@ -54,7 +61,7 @@ def results_of(
         call,
         tuple(map(tuple, shapes)),
         tuple(map(np.dtype, types)),
-        jax.config.values["jax_enable_x64"],
+        is_wide(),
     )
 
 
@@ -64,7 +71,8 @@ def _results_of(
 ) -> list[ResultSpec]:
     """The same, once for all of them and for the width of JAX's types."""
     shapes = shapes[: len(call.names)]
-    found = _types_of(call, shapes, types)
+    arguments, settings = stand_ins(call, shapes, types)
+    found = call.formula._result_types(arguments, settings)
     points = _points(call, shapes)
     batch = _batch(call, shapes)
     results = []
@@ -100,23 +108,23 @@ def _canonical(native: Any, points: dict[int, Any]) -> Any:
     return dtype
 
 
-def _types_of(
-    call: Call, shapes: tuple[Any, ...], types: tuple[Any, ...]
-) -> list[tuple[str, int, str, int]]:
-    """What `Formula._result_types` says, of arrays that take no memory."""
+def stand_ins(
+    call: Call, shapes: Sequence[Any], types: Sequence[Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Arrays that take no memory, as operands, and settings of a call."""
     settings: dict[str, Any] = {"batch_rank": call.batch}
     if any(is_symbolic(extent) for shape in shapes for extent in shape):
         settings["batch_rank"] = 0
-        shapes = tuple(
+        shapes = [
             _few(call, k, shape[call.batch :]) for k, shape in enumerate(shapes)
-        )
+        ]
     arguments: dict[str, Any] = {}
-    for k, (name, shape) in enumerate(zip(call.names, shapes, strict=True)):
+    for k, (name, shape) in enumerate(zip(call.names, shapes, strict=False)):
         zero = np.zeros((), types[k])
         value: Any = np.broadcast_to(zero, [int(extent) for extent in shape])
         axes = call.said.axes[k]
         arguments[name] = value if axes < 0 else Role(value, axes)
-    return list(call.formula._result_types(arguments, settings))
+    return arguments, settings
 
 
 def _few(call: Call, k: int, shape: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -108,6 +108,15 @@ class PairTerm:
             self.derived[key] = self.inside(text)
         return self.derived[key]
 
+    def best(self, count: int, axes: int) -> _core.Formula:
+        """The formula of the `count` smallest values, then where they are."""
+        key = ("best", axes, count, "", False, "")
+        if key not in self.derived:
+            on = _AXES[axes]
+            lists = (f"{f}_{on}(operand, {count})" for f in ("kmin", "argkmin"))
+            self.derived[key] = self.inside(f"[{', '.join(lists)}]")
+        return self.derived[key]
+
     def inside(self, text: str) -> _core.Formula:
         """The formula in which the name `operand` stands for the pair term."""
         skeleton = self.compiled(text)

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 from tilefold import _core
 from tilefold.expression import Expression, applied
 from tilefold.namespaces import reduced, reshaped, swapped
+from tilefold.roles import detached
 from tilefold.slices import is_integer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Reductions", "one_point_axis"]
+__all__ = ["Reductions", "best", "one_point_axis"]
 
 # What becomes of partial results over the axes that are left: a method of
 # arrays; those that are not here reduce over i and j only.
@@ -245,6 +246,26 @@ def _best(
         result = formula(pair.arguments, **pair.settings)
         return _kept(kernel, result, [place]) if keepdims else result
     return _of_components(kernel, name, [place], keepdims)
+
+
+def best(kernel: Any, k: int, axis: int) -> tuple[Any, Any]:
+    """The k smallest values over an axis of points, and where: in one pass.
+
+    A vector of both has the values' dtype, which holds places up to the width
+    of its significands; beyond, and over components, it is two passes.
+    """
+    pair = kernel._pair
+    place = one_axis(kernel, "kmin", axis)
+    bits = _bits(kernel, place)
+    most = 2**53 if pair.dtype == "float64" else 2**24
+    is_count = is_integer(k) and k > 0
+    if not bits or not is_count or kernel.shape[place] > most:
+        return kernel.kmin(k, axis), kernel.argkmin(k, axis)
+    formula = pair.best(int(k), bits)
+    both = formula(pair.arguments, **pair.settings)
+    places = detached(both[..., k:])
+    whole = getattr(places, "astype", None)
+    return both[..., :k], whole("int64") if whole else places.long()
 
 
 def _of_components(

@@ -62,8 +62,12 @@ class ArrayConventions:
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Kernel:
         """The kernel of its arrays on another device, by their library."""
+        values = self._kernel_itself()._pair.arguments.values()
+        other = of_library(values)
 
         def moved(array: Any) -> Any:
+            if other is not None and isinstance(array, np.ndarray):
+                return namespace_of(other).asarray(array, device=device)
             if hasattr(array, "to_device"):
                 return array.to_device(
                     device, **({} if stream is None else {"stream": stream})
@@ -99,13 +103,13 @@ class ArrayConventions:
         given = kernel._pair.dtype
         if wanted in _SINGLES and given not in _SINGLES:
             real = kernel.astype(_SINGLES[wanted])
-            return real + np.zeros((), wanted)
+            return real * _ones(real, wanted)
         if "float" in given or given in _SINGLES:
             if "float" not in wanted and wanted not in _SINGLES:
                 return None
             return self._with_arrays(lambda array: _as_float(array, wanted))
         if wanted in ("float16", "float32", "float64"):
-            return kernel * np.ones((), wanted)
+            return kernel * _ones(kernel, wanted)
         return None
 
     def _with_arrays(self, change: Callable[[Any], Any]) -> Kernel:
@@ -123,6 +127,12 @@ class ArrayConventions:
     def _kernel_itself(self) -> Kernel:
         """The kernel that the methods are of."""
         raise NotImplementedError
+
+
+def _ones(kernel: Any, dtype: str) -> Any:
+    """A column of them; a number would not tell its type."""
+    is_vector = kernel._pair.components is not None
+    return np.ones((kernel._matrix_shape[0], *(1,) * (1 + is_vector)), dtype)
 
 
 def _as_float(array: Any, wanted: str) -> Any:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilefold import _core
+from tilefold.frames import readable
 from tilefold.namespaces import taken
 from tilefold.quantization import Quantized
 from tilefold.roles import Role
@@ -115,8 +116,10 @@ def changed(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _array(value: Any) -> Any:
-    """What can be indexed: lists become arrays."""
-    return value if hasattr(value, "__dlpack__") else np.asarray(value)
+    """What can be indexed: lists and frames become arrays."""
+    if hasattr(value, "__dlpack__"):
+        return value
+    return np.asarray(readable("", value))
 
 
 def _taken(value: Any, index: Any) -> Any:

@@ -1,5 +1,4 @@
-# tests/python/test_examples_in_parts.py - the programs of examples/ whose points
-# come in parts.
+# tests/python/test_examples_in_parts.py - programs whose points come in parts.
 from __future__ import annotations
 
 import sys
@@ -11,7 +10,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from examples import parts_on_engines, scale_out  # noqa: E402
+from examples import parts_on_engines, scale_out
 
 
 def density_in_memory(x, parts):

@@ -57,9 +57,9 @@ CASES = [
     ),
     Case(
         name="sklearn_density",
-        title="density of 5,000 at 5,000 points, float64",
-        problem=_made(DensityProblem, 5_000, 5_000, "float64"),
-        tolerance=1e-9,
+        title="density of 5,000 at 5,000 points, float32",
+        problem=_made(DensityProblem, 5_000, 5_000, "float32"),
+        tolerance=1e-5,
         contenders=BOTH,
         goals=(times_faster("scikit_learn", 200),),
         rated=True,

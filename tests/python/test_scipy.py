@@ -2,9 +2,11 @@
 # solvers with dense matrices.
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import array_api_strict
 import numpy as np
@@ -17,6 +19,7 @@ import tilefold
 import tilefold.scipy
 from tilefold.scipy import inverse, operator, preconditioner
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 RANDOM = np.random.default_rng(5)
 N, M = 60, 40
 X, Y = RANDOM.normal(size=(N, 3)), RANDOM.normal(size=(M, 3))
@@ -406,6 +409,26 @@ def test_arrays_of_other_libraries(convert):
     close(values, np.linalg.eigvalsh(dense)[-3:])
     assert isinstance(inverse(kernel, 1.0) @ B, np.ndarray)
     assert isinstance(preconditioner(kernel, 1.0) @ B, np.ndarray)
+
+
+# ---- the example ------------------------------------------------------------
+
+
+def test_modes_of_a_rectangle_are_known(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    plate_modes = importlib.import_module("plate_modes")
+    side = (np.arange(30) + 0.5) / 30
+    points = np.stack(np.meshgrid(side, side[:20]), -1).reshape(-1, 2)
+    values, waves, _ = plate_modes.modes(points, 1 / 30**2, 3)
+    exact = np.array([1, 2.25, 3.25])  # of sides 1 and 2/3
+    np.testing.assert_allclose(values / np.pi**2, exact, rtol=0.12)
+    flat = np.cos(np.pi * points * [1, 1.5])
+    flat = np.concatenate([flat, flat[:, :1] * flat[:, 1:]], 1)
+    scale = (flat * waves).sum(0) / (flat**2).sum(0)
+    np.testing.assert_allclose(waves, flat * scale, atol=0.1 * waves.max())
+    monkeypatch.setattr(plate_modes, "STEP", 0.08)
+    plate_modes.main(str(tmp_path / "modes.png"))
+    assert (tmp_path / "modes.png").read_bytes()[:4] == b"\x89PNG"
 
 
 # ---- what is refused --------------------------------------------------------

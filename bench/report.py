@@ -40,7 +40,7 @@ ORDER += ["attention", "attention_views", "neighbors", "reductions"]
 ORDER += ["quantiles", "high_dimension", "wide"]
 ORDER += ["functions", "networks"]
 ORDER += ["kernel_matrix", "kernel_product"]
-ORDER += ["gp_training", "svgp_training"]
+ORDER += ["gp_training", "svgp_training", "kernel_ridge"]
 ORDER += ["few_points", "batches", "layouts", "int8_points", "parts"]
 
 

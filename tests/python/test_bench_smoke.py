@@ -68,6 +68,18 @@ def test_a_step_of_training_has_the_gradients_of_the_likelihood(name):
     assert problem.error(wrong) > entry.case.tolerance
 
 
+@pytest.mark.filterwarnings("ignore")  # of steps that are cut short
+@pytest.mark.parametrize("name", ["n10000", "nystroem", "falkon", "spectral"])
+def test_a_kernel_machine_solves_its_equations(name):
+    [entry] = catalogue.select([f"kernel_ridge_{name}"])
+    problem = entry.case.problem(True)
+    for module in catalogue.contender_modules(entry).values():
+        result = importlib.import_module(module).prepare(problem)()
+        assert problem.error(result) <= entry.case.tolerance
+        shifted = np.concatenate([result[1:], result[:1]])
+        assert problem.error(shifted) > entry.case.tolerance
+
+
 def test_a_wrong_gradient_of_tensors_is_seen():
     torch = pytest.importorskip("torch")
     [entry] = catalogue.select(["torch_calls_grad"])

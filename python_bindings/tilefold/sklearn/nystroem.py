@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 __all__ = ["Nystroem", "NystroemRidge"]
 
 _CENTRES = {"n_components": [Interval(Integral, 1, None, closed="left")]}
-# Rows of features that are made at once, so that they stay in a cache.
-_BLOCK_BYTES = 2**22
 
 
 class Nystroem(
@@ -126,15 +124,7 @@ class Nystroem(
         matrix = self._kernel.matrix(
             x, self.components_, options_of(self.n_jobs)
         )
-        turned = self.normalization_.T
-        if not isinstance(x, np.ndarray):
-            return beside(matrix.dense(), x) @ turned
-        features = np.empty(matrix.shape, turned.dtype)
-        step = max(_BLOCK_BYTES // (turned.itemsize * len(turned)), 1)
-        for first in range(0, len(features), step):
-            rows = slice(first, first + step)
-            np.matmul(matrix[rows].dense(), turned, out=features[rows])
-        return features
+        return beside(matrix @ self.normalization_.T, x)
 
 
 class NystroemRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -234,13 +224,20 @@ class NystroemRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         matrix = self._kernel.matrix(x, self.components_, options)
         return beside(matrix @ self.dual_coef_, x)
 
+    def _block(self) -> Any:
+        """K(c, c) as NumPy's, in float64 whatever the points are."""
+        centres = as_numpy(self.components_).astype(np.float64)
+        return self._kernel.matrix(centres).dense()
+
     def _solved(self, x: Any, columns: Any, weights: Any) -> Any:
         """The coefficients (M, E) of right-hand sides (N, E)."""
         options = options_of(self.n_jobs)
-        block = as_numpy(self._kernel.matrix(self.components_).dense())
+        block = self._block()
         matrix = self._kernel.matrix(x, self.components_, options)
         total = float(x.shape[0] if weights is None else weights.sum())
-        factors = _Factors(block.astype(np.float64), self.alpha)
+        single = "float32" in str(x.dtype)
+        dtype = np.float32 if single else np.float64
+        factors = _Factors(block, self.alpha, float(np.finfo(dtype).eps))
 
         def weighed(values: Any) -> Any:
             return values if weights is None else values * weights[:, None]
@@ -251,7 +248,7 @@ class NystroemRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         def product(vectors: Any) -> Any:
             """Of the preconditioned system."""
             inner = factors.solve_second(vectors)
-            given = beside(factors.solve_first(inner).astype(block.dtype), x)
+            given = beside(factors.solve_first(inner).astype(dtype), x)
             outer = factors.solve_first_transposed(transposed(matrix @ given))
             return factors.solve_second_transposed(outer + self.alpha * inner)
 
@@ -269,7 +266,7 @@ class NystroemRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 "raise max_iter, alpha, tol or n_components",
             )
         found = factors.solve_first(factors.solve_second(found))
-        return beside(found.astype(block.dtype), x)
+        return beside(found.astype(dtype), x)
 
 
 class _Factors:
@@ -279,18 +276,21 @@ class _Factors:
     equations of a are near the identity.
     """
 
-    def __init__(self, block: Any, alpha: float) -> None:
+    def __init__(self, block: Any, alpha: float, rounding: float) -> None:
         count = len(block)
-        jitter = np.finfo(np.float64).eps * count * np.abs(block).max(initial=0)
-        block.flat[:: count + 1] += jitter or 1.0
-        self._first = scipy.linalg.cholesky(
-            block, overwrite_a=True, check_finite=False
-        )
-        second = self._first @ self._first.T / count
+        # What rounding of K(x, c) would drown is no direction of the space.
+        jitter = rounding * count * (np.abs(block).max(initial=0) or 1.0)
+        block.flat[:: count + 1] += jitter
+        try:
+            self._first = scipy.linalg.cholesky(block, check_finite=False)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(
+                "the kernel is not positive definite on the centres: take "
+                "KernelRidge with solver='minres', or another kernel"
+            ) from error
+        second = scipy.linalg.lapack.dlauum(self._first)[0] / count  # T Tᵀ
         second.flat[:: count + 1] += alpha
-        self._second = scipy.linalg.cholesky(
-            second, overwrite_a=True, check_finite=False
-        )
+        self._second = scipy.linalg.cholesky(second, check_finite=False)
 
     def solve_first(self, b: Any) -> Any:
         return _solved(self._first, b)

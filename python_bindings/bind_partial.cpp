@@ -65,16 +65,12 @@ public:
     nb::object finalise(const States& states) const {
         require(states);
         const RunOptions run{false, poll_of(formula_, call_)};
-        Result result;
-        if (call_.out)
-            result.use(call_.out, call_.arguments.wanted());
-        else
-            result.make(*bound_, 0, call_.arguments.kind(), nullptr);
+        Results results(*bound_, call_, nullptr);
         {
             const WithoutGil released;
-            bound_->finalise(states.data(), result.output(), run);
+            bound_->finalise(states.data(), results.outputs(), run);
         }
-        return result.take();
+        return results.each([](Result& result) { return result.take(); });
     }
 
     template <class Visit> void each_reference(Visit visit) const {

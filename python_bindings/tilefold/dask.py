@@ -111,9 +111,21 @@ class _Plan:
         }
         settings = {"options": self.reduction._options}
         call = self.reduction._bound(made_up, None, None)
-        (found,) = self.reduction.formula._result_types(made_up, settings)
+        found = self.reduction.formula._result_types(made_up, settings)
+        if len(found) > 1:
+            _core.fail(
+                "BadOption",
+                "formula",
+                f"one of {len(found)} results",
+                "ask for one result at a time",
+            )
+        like, _, dtype, components = found[0]
         self.layout = call.layout
-        self.dtype, self.components = np.dtype(found[2]), found[3]
+        self.dtype = np.dtype(dtype)
+        self.components = () if components < 0 else (components,)
+        if like:  # a gradient has the shape of its argument
+            own = np.shape(self.given[like])
+            self.components = own[1:] if self.axes[like] else own
 
     def _chunks(self, axis: str) -> tuple[int, ...]:
         """The chunks of an axis: those of the first array that has some."""
@@ -206,7 +218,7 @@ class _Plan:
         if rows and self.layout["folds"]:
             merged, rows = self._reduced(merged, 0, _together), ()
         names, operands = self._operands((*rows, ""))
-        width = {} if self.components < 0 else {"components": self.components}
+        width = {f"components.{d}": n for d, n in enumerate(self.components)}
         return da.blockwise(
             _finalised,
             (*rows, *width),

@@ -42,8 +42,9 @@ void BoundKernel::compute(std::span<const Output> outs,
     call_.run(job, options.poll);
 }
 
-void BoundKernel::finalise(const double* states, const Output& out,
+void BoundKernel::finalise(const double* states, std::span<const Output> outs,
                            const RunOptions& options) const {
+    const Output& out = outs[0];
     check_out(call_.shape, call_.dtype(), location(), call_.inputs, out);
     finalise_states(call_, states, target_of(call_, out, false), options.poll);
 }

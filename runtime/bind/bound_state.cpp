@@ -22,7 +22,7 @@ void BoundState::run(std::span<const Output> outs,
     compute(outs, options);
 }
 
-void BoundState::finalise(const double*, const Output&,
+void BoundState::finalise(const double*, std::span<const Output>,
                           const RunOptions&) const {
     internal_error("states of a call that has none");
 }

@@ -49,8 +49,10 @@ public:
 
     /// Checks the outputs, one for each result, and computes them.
     void run(std::span<const Output> outs, const RunOptions& options) const;
-    /// See Bound::finalise.
-    virtual void finalise(const double* states, const Output& out,
+    /// The one kernel whose states make the results; null where several do.
+    virtual const KernelCall* kernel_of_states() const { return nullptr; }
+    /// Checks the outputs, and writes the results of these states to them.
+    virtual void finalise(const double* states, std::span<const Output> outs,
                           const RunOptions& options) const;
     /// See Bound::check.
     double check(std::span<const Output> outs, std::int64_t rows,

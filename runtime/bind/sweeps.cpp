@@ -14,6 +14,7 @@
 #include "runtime/bind/batch_sum.h"
 #include "runtime/bind/bind_job.h"
 #include "runtime/bind/outputs.h"
+#include "runtime/bind/row_states.h"
 #include "runtime/core/element.h"
 
 #include <algorithm>
@@ -69,6 +70,14 @@ public:
                 gather(r);
     }
 
+    /// The same, of states that are the one kernel's.
+    void finalise(const double* states, const Poll& poll) {
+        finalise_states(kernels_[0], states, kernels_[0].job.target, poll);
+        for (std::size_t r = 0; r < outs_.size(); ++r)
+            if (!written_[r])
+                gather(r);
+    }
+
     // A check asks for what follows.
 
     const KernelCall& kernel(std::size_t number) const {
@@ -96,7 +105,8 @@ private:
         KernelCall& kernel =
             kernels_.emplace_back(call_.context, executables_.kernels[number]);
         check_left(kernel.executable->program);
-        fill_job(kernel, readings_, call_.lengths, {.ranges = call_.ranges});
+        fill_job(kernel, readings_, call_.lengths,
+                 {.ranges = call_.ranges, .window = call_.window});
         Intermediate& left = left_.emplace_back();
         left.batch = kernel.batch_dimensions;
         Output out = Output::of(nullptr, kernel.dtype(), kernel.shape);
@@ -424,11 +434,18 @@ BoundSweeps::BoundSweeps(Binding&& binding)
     call_.inputs = inputs_of(call_.arguments);
     call_.lengths = binding.lengths;
     call_.ranges = ranges;
+    call_.window = binding.options.window;
     call_.batch = batch_shape(arguments, ranges.get());
     for (std::size_t r = 0; r < call_.sweeps().types.size(); ++r)
         call_.results.push_back(result_of(call_, arguments, r));
     if (!binding.options.sum_batch.empty())
         sum_batches(call_, binding.options.sum_batch);
+    if (!call_.window || call_.sweeps().kernels.size() != 1)
+        return;
+    std::vector<Output> nowhere;
+    for (const SweepCall::Result& result : call_.results)
+        nowhere.push_back(Output::of(nullptr, result.dtype, result.shape));
+    states_ = std::make_unique<SweepRun>(call_, nowhere, RunOptions{});
 }
 
 BoundSweeps::~BoundSweeps() = default;
@@ -437,11 +454,25 @@ double BoundSweeps::pairs() const {
     return double(call_.lengths.i) * double(call_.lengths.j);
 }
 
-void BoundSweeps::compute(std::span<const Output> outs,
-                          const RunOptions& options) const {
+const KernelCall* BoundSweeps::kernel_of_states() const {
+    return states_ ? &states_->kernel(0) : nullptr;
+}
+
+void BoundSweeps::check_outs(std::span<const Output> outs) const {
     for (std::size_t r = 0; r < outs.size(); ++r)
         check_out(call_.results[r].shape, call_.results[r].dtype, location(),
                   call_.inputs, outs[r]);
+}
+
+void BoundSweeps::finalise(const double* states, std::span<const Output> outs,
+                           const RunOptions& options) const {
+    check_outs(outs);
+    SweepRun(call_, outs, {}).finalise(states, options.poll);
+}
+
+void BoundSweeps::compute(std::span<const Output> outs,
+                          const RunOptions& options) const {
+    check_outs(outs);
     for (const Output& out : outs)
         check_accumulate(out.dtype, options.accumulate);
     // A device's memory is that of one stream, for one run.

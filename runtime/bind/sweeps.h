@@ -7,6 +7,7 @@
 #include "runtime/core/object_cache.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -49,8 +50,9 @@ struct SweepCall {
     InputArrays inputs;
     Lengths lengths;
     std::shared_ptr<const Ranges> ranges;
-    Extents batch;            ///< of all arguments together
-    std::vector<bool> summed; ///< of its dimensions, where any are
+    std::optional<Window> window; ///< see BindOptions
+    Extents batch;                ///< of all arguments together
+    std::vector<bool> summed;     ///< of its dimensions, where any are
     std::vector<Result> results;
 };
 
@@ -72,8 +74,12 @@ public:
     std::span<const ExecutablePointer> kernels() const override {
         return call_.sweeps().kernels;
     }
+    const KernelCall* kernel_of_states() const override;
+    void finalise(const double* states, std::span<const Output> outs,
+                  const RunOptions& options) const override;
 
 private:
+    void check_outs(std::span<const Output> outs) const;
     double pairs() const override;
     void compute(std::span<const Output> outs,
                  const RunOptions& options) const override;
@@ -81,6 +87,8 @@ private:
                     const GoesOn& goes_on) const override;
 
     SweepCall call_;
+    /// Has the kernel of states where there is one; it writes nothing.
+    std::unique_ptr<detail::SweepRun> states_;
     /// The last run's, with all memory between the sweeps: a run that writes
     /// where that one wrote allocates nothing.
     mutable ObjectCache<detail::SweepRun> spare_;

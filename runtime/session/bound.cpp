@@ -63,21 +63,22 @@ double Bound::check(const Output& out, std::int64_t rows,
 }
 
 StateLayout Bound::state_layout() const {
-    return tilefold::state_layout(state_->kernel_call());
+    return tilefold::state_layout(state_->kernel_of_states());
 }
 
 void Bound::leave(std::int64_t first, std::int64_t last, double* states,
                   const RunOptions& options) const {
-    leave_states(*state_->kernel_call(), {first, last}, states, options.poll);
+    leave_states(*state_->kernel_of_states(), {first, last}, states,
+                 options.poll);
 }
 
 void Bound::merge(double* into, const double* from) const {
-    merge_states(*state_->kernel_call(), into, from);
+    merge_states(*state_->kernel_of_states(), into, from);
 }
 
-void Bound::finalise(const double* states, const Output& out,
+void Bound::finalise(const double* states, std::span<const Output> outs,
                      const RunOptions& options) const {
-    state_->finalise(states, out, options);
+    state_->finalise(states, outs, options);
 }
 
 } // namespace tilefold

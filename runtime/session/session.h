@@ -80,9 +80,9 @@ public:
                const RunOptions& options = {}) const;
     /// Joins `from`, the states of later points, to `into`.
     void merge(double* into, const double* from) const;
-    /// Writes the result to `out`, from the states of all points. Of arrays on
-    /// the reduced axis nothing is read.
-    void finalise(const double* states, const Output& out,
+    /// Writes the results to `outs`, from the states of all points. Of arrays
+    /// on the reduced axis nothing is read.
+    void finalise(const double* states, std::span<const Output> outs,
                   const RunOptions& options = {}) const;
 
 private:

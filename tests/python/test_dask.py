@@ -127,6 +127,24 @@ def test_parameters_and_components_in_chunks():
     assert np.array_equal(result.compute(scheduler="synchronous"), want)
 
 
+def test_gradients():
+    """Of one argument each; the cotangent is one more array."""
+    formula = tilefold.compile(GAUSSIAN)
+    cotangent = RNG.standard_normal(N)
+    arrays = {**arrays_of(GAUSSIAN), "grad": cotangent}
+    lazy = chunked(arrays_of(GAUSSIAN))
+    lazy["grad"] = da.from_array(cotangent, chunks=90)
+    options = tilefold.Options(segment=SEGMENT)
+    for name in ("x", "y", "b", "l"):
+        result = lazily(formula.grad(name), lazy)
+        want = formula.grad(name)(arrays, options=options)
+        assert result.shape == np.shape(want)
+        got = result.compute(scheduler="synchronous")
+        assert np.array_equal(got, want)
+    with pytest.raises(tilefold.ArgumentError, match="one result at a time"):
+        lazily(formula.grad("x", value=True), lazy)
+
+
 def test_graphs_are_small_and_tokens_stable():
     arrays = chunked(arrays_of(GAUSSIAN), j=SEGMENT)
     one, other = (lazily(GAUSSIAN, arrays) for _ in range(2))

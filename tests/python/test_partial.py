@@ -250,6 +250,56 @@ def test_batch_rank():
     assert np.array_equal(reduction.finalise(merged, c=c, batch_rank=1), whole)
 
 
+DERIVED = {
+    "x": (lambda f: f.grad("x"), "j"),
+    "y": (lambda f: f.grad("y"), "i"),
+    "b": (lambda f: f.grad("b"), "i"),
+    "l": (lambda f: f.grad("l"), "j"),
+    "value and x": (lambda f: f.grad("x", value=True), "j"),
+    "along x": (lambda f: f.jvp("x", tangent="grad"), "j"),
+    "twice": (lambda f: f.grad("x").grad("x", cotangent="other"), "j"),
+}
+
+
+@pytest.mark.parametrize("case", DERIVED)
+def test_derivatives_of_one_pass(case):
+    derive, reduced = DERIVED[case]
+    formula = derive(tilefold.compile("sum_j exp(-|x_i - y_j|²/2l²) b_j"))
+    held = {"x": X, "y": Y, "b": B, "l": 0.7, "grad": C, "other": X + 1}
+    if case == "along x":
+        held["grad"] = X - 1
+    held = {name: held[name] for name, _ in formula.names}
+    on = {"x": "i", "grad": "i", "other": "i", "y": "j", "b": "j"}
+    reduction = tilefold.Reduction(formula, segment=8)
+    total = {"i": N, "j": M}[reduced]
+    states = [
+        reduction.partial(
+            {k: v[p:q] if on.get(k) == reduced else v for k, v in held.items()},
+            **{reduced: (p, total)},
+        )
+        for p, q in pairwise([0, 16, 24, total])
+    ]
+    assert states[0].kind.reduced == reduced
+    kept = {k: v for k, v in held.items() if on.get(k) != reduced}
+    results = reduction.finalise(reduction.merge(*states), kept)
+    whole, plain = reduction(held), formula(held)
+    if not isinstance(results, tuple):
+        results, whole, plain = (results,), (whole,), (plain,)
+    for result, same, close in zip(results, whole, plain, strict=True):
+        assert np.array_equal(result, same)
+        np.testing.assert_allclose(result, close, rtol=1e-10, atol=1e-12)
+
+
+def test_complex_sums():
+    text = "sum_j exp(im*x_i·y_j) b_j"
+    reduction = tilefold.Reduction(text, segment=SEGMENT)
+    arrays = arrays_of(text)
+    states = states_of(reduction, arrays, [0, 640, M])
+    result = reduction.finalise(reduction.merge(*states), x=X)
+    assert np.array_equal(result, reduction(arrays))
+    np.testing.assert_allclose(result, np.exp(1j * X @ Y.T) @ B)
+
+
 def test_tables_and_integers():
     text = "sum_j a[n_j] exp(-|x_i - y_j|²)"
     reduction = tilefold.Reduction(text, segment=SEGMENT)

@@ -29,7 +29,6 @@ from examples import (  # noqa: E402
     alibi_attention,
     code_proximity,
     diffusion_maps,
-    digits,
     gaussian_process,
     geodesic_shooting,
     hausdorff,
@@ -82,39 +81,6 @@ def test_the_table_of_examples_says_what_a_program_does(name):
     assert f"\nUsage: python examples/{name}.py" in ast.get_docstring(
         ast.parse(text)
     )
-
-
-# ---- digits -----------------------------------------------------------------
-
-
-def test_a_distance_of_images_that_may_be_moved(random):
-    images = random.random((30, 64)) * (random.random((30, 64)) < 0.4)
-    dense = np.array([[digits.shifted(x, y) for y in images] for x in images])
-    right = np.zeros_like(images)
-    right[:, 1:] = images[:, :-1]  # its last pixel is left to the paper
-    assert (dense <= cdist(images, images) + 1e-12).all()
-    last = images[:, -1]
-    for k in range(30):
-        moved = np.sqrt(((images[k] - right[k]) ** 2).sum())
-        assert digits.shifted(images[k], right[k]) <= last[k] + 1e-12 < moved
-    model = digits.KMedoids(2, metric=digits.shifted, init=[0, 1])
-    model.fit(images)
-    near = dense[:, model.medoid_indices_]
-    np.testing.assert_allclose(model.transform(images), near, 1e-9, 1e-12)
-    assert (model.labels_ == near.argmin(1)).all()
-
-
-def test_digits_are_told_apart_and_made_up():
-    images, labels = digits.load_digits(n_class=10, return_X_y=True)
-    images, labels = images[:500], labels[:500]
-    assert digits.accuracy(images, labels, digits.shifted) > 0.7
-    typical = digits.medoids(images, labels)
-    assert (typical[:, None] == images).all(-1).any(1).all()
-    new = digits.made_up(images, labels)
-    assert new.shape == (10, 3, 64)
-    search = sklearn.neighbors.KNeighborsClassifier(3).fit(images, labels)
-    found = search.predict(new.reshape(30, 64)).reshape(10, 3)
-    assert (found == np.arange(10)[:, None]).mean() > 0.8
 
 
 # ---- Gaussian process -------------------------------------------------------

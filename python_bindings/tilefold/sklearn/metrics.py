@@ -254,7 +254,9 @@ def _of_function(
 ) -> Metric:
     """Traced once with two points, and never called for a pair."""
     code = getattr(function, "__code__", None)
-    names = code.co_varnames[: code.co_argcount] if code else ()
+    names: tuple[str, ...] = ()
+    if code is not None:
+        names = code.co_varnames[: code.co_argcount]
     first, second = names[:2] if len(names) > 1 else ("x", "y")
     point = np.zeros((1, features))
     points = {first: point, second: point}

@@ -39,7 +39,7 @@ ORDER += [
 ORDER += ["attention", "attention_views", "neighbors", "reductions"]
 ORDER += ["quantiles", "high_dimension", "wide"]
 ORDER += ["functions", "networks"]
-ORDER += ["kernel_matrix", "kernel_product"]
+ORDER += ["kernel_matrix", "kernel_product", "scipy_operators"]
 ORDER += ["gp_training", "svgp_training", "kernel_ridge"]
 ORDER += ["few_points", "batches", "layouts", "int8_points", "parts"]
 

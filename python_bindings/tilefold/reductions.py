@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
 from tilefold.expression import Expression, applied
-from tilefold.namespaces import reduced, reshaped, swapped
+from tilefold.namespaces import namespace_of, reduced, reshaped, swapped
 from tilefold.roles import detached
 from tilefold.slices import is_integer
 
@@ -264,8 +264,17 @@ def best(kernel: Any, k: int, axis: int) -> tuple[Any, Any]:
     formula = pair.best(int(k), bits)
     both = formula(pair.arguments, **pair.settings)
     places = detached(both[..., k:])
-    whole = getattr(places, "astype", None)
-    return both[..., :k], whole("int64") if whole else places.long()
+    return both[..., :k], _whole(places)
+
+
+def _whole(numbers: Any) -> Any:
+    """As int64, by the method or the function that their library has."""
+    if hasattr(numbers, "astype"):
+        return numbers.astype("int64")
+    if hasattr(numbers, "long"):
+        return numbers.long()
+    library = namespace_of(numbers)
+    return library.astype(numbers, library.int64)
 
 
 def _of_components(

@@ -103,6 +103,7 @@ _MODULES = (
     "doctor",
     "files",
     "gpytorch",
+    "pandas",
     "scipy",
     "sklearn",
     "threads",

@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 
 from tilefold import _core
 from tilefold.methods import put, show_methods
+from tilefold.threads import register_if_loaded
 
 __all__ = ["compile", "reduce", "show_call"]
 
@@ -37,6 +38,7 @@ def compile(  # noqa: A001
     if found is None:
         if "torch" in sys.modules:
             show_methods()
+        register_if_loaded()
         found = _FORMULAS[formula] = _core.compile(formula)
     return found
 

@@ -20,6 +20,7 @@ import torch
 from sklearn.externals.array_api_compat import array_namespace
 
 import tilefold
+import tilefold.pandas
 import tilefold.threads
 
 RANDOM = np.random.default_rng(8)
@@ -376,6 +377,48 @@ def test_masked_and_sparse_arrays_are_refused():
     sparse = scipy.sparse.csr_array(np.eye(3))
     with pytest.raises(tilefold.DTypeError, match="pass the dense values"):
         tilefold.reduce("sum_j y_j", y=sparse)
+
+
+# ---- pandas' index ----------------------------------------------------------
+
+ROWS = pd.Index([f"row {k}" for k in range(N)])
+XF = pd.DataFrame(X, ROWS, ["east", "north"])
+YF = pd.DataFrame(Y, range(100, 100 + M))
+CF = pd.Series(C, YF.index, name="weight")
+
+
+def test_results_keep_the_index_of_their_points():
+    named = tilefold.pandas.reduce
+    found = named(f"sum_j {GAUSSIAN} c_j", x=XF, y=YF, c=CF)
+    pd.testing.assert_series_equal(found, pd.Series(DENSE @ C, ROWS))
+    found = named(f"sum_i {GAUSSIAN}", {"x": XF, "y": YF})
+    pd.testing.assert_series_equal(found, pd.Series(DENSE.sum(0), YF.index))
+    found = named(f"sum_j {GAUSSIAN} y_j", x=XF, y=Y)
+    pd.testing.assert_frame_equal(found, pd.DataFrame(DENSE @ Y, ROWS))
+    assert isinstance(named(f"sum_j {GAUSSIAN}", x=X, y=YF), np.ndarray)
+    assert named("sum_ij x_i·y_j", x=XF, y=YF) == pytest.approx(
+        X.sum(0) @ Y.sum(0)
+    )
+    found = named("sum_j |u - v_j|²", u=tilefold.Vi(XF), v=YF)
+    assert found.index.equals(ROWS)
+
+
+def test_gradients_are_labelled_as_their_arguments():
+    formula = tilefold.compile(f"sum_j {GAUSSIAN} c_j")
+    gradient = formula.grad(["x", "c"], cotangent="g")
+    by_x, by_c = tilefold.pandas.reduce(gradient, x=XF, y=YF, c=CF, g=B)
+    plain_x, plain_c = gradient(x=X, y=Y, c=C, g=B)
+    pd.testing.assert_frame_equal(by_x, pd.DataFrame(plain_x, ROWS, XF.columns))
+    pd.testing.assert_series_equal(
+        by_c, pd.Series(plain_c, YF.index, name="weight")
+    )
+
+
+def test_frames_that_are_not_aligned_are_refused():
+    with pytest.raises(tilefold.ShapeError, match="'c' has another index"):
+        tilefold.pandas.reduce(
+            f"sum_j {GAUSSIAN} c_j", x=XF, y=YF, c=CF.reset_index(drop=True)
+        )
 
 
 # ---- threads ----------------------------------------------------------------

@@ -1,0 +1,115 @@
+# python_bindings/tilefold/pandas.py - formulas of frames, with their index.
+"""`reduce`: results as series and frames, with the index of their points.
+
+    densities = tilefold.pandas.reduce(
+        "mean_j exp(-|x_i - y_j|²/2l²)", x=shops, y=homes, l=0.5)
+
+`tilefold.reduce` reads frames, too, and gives NumPy's arrays. pandas is
+imported with this module.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tilefold import _core
+from tilefold.errors import ShapeError
+from tilefold.roles import Role, bare
+
+try:
+    import pandas as pd
+except ImportError as error:
+    message = "pandas is missing: pip install pandas"
+    raise ImportError(message) from error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["reduce"]
+
+_NAMES = {1: "i", 2: "j"}
+
+
+def reduce(
+    formula: str | _core.Formula,
+    arguments: Mapping[str, Any] | None = None,
+    /,
+    **arrays: Any,
+) -> Any:
+    """What `tilefold.reduce` gives, with the index of the points that it keeps.
+
+    A result of one number for each point is a Series, one of several a
+    DataFrame; one on no axis stays a number. Points are the rows of a Series or
+    a DataFrame, or of any array without an index. The gradient by an argument
+    has that one's index, columns and name. Several results are a tuple, as
+    ever. Keywords that are no arguments are those of `Formula.__call__`, but
+    for `out`.
+
+    Raises `ShapeError` where two frames on one axis have different indices:
+    align them first, as with `frame.reindex(other.index)`. Raises as
+    `tilefold.reduce` does.
+    """
+    if not isinstance(formula, _core.Formula):
+        formula = _core.compile(formula, session=arrays.get("session"))
+    found = formula(*([] if arguments is None else [arguments]), **arrays)
+    given = {**(arguments or {}), **arrays}
+    settings: dict[str, Any] = {
+        name: given.pop(name)
+        for name in ("session", "options", "ranges", "batch_rank", "sum_batch")
+        if name in given
+    }
+    indices = _indices(formula, given)
+    types = formula._result_types(given, settings)
+    if not isinstance(found, tuple):
+        return _labelled(found, types[0], given, indices)
+    return tuple(
+        _labelled(result, kind, given, indices)
+        for result, kind in zip(found, types, strict=True)
+    )
+
+
+def _indices(
+    formula: _core.Formula, arguments: Mapping[str, Any]
+) -> dict[int, pd.Index]:
+    """The index of the points on i and on j, where a frame has one."""
+    indices: dict[int, pd.Index] = {}
+    for name, value in arguments.items():
+        frame = bare(value)
+        if not isinstance(frame, (pd.Series, pd.DataFrame)):
+            continue
+        axes = formula._axes_of(name)[1]
+        if isinstance(value, Role):
+            axes = value.axes
+        for axis in (axes,) if axes in _NAMES else ():
+            known = indices.setdefault(axis, frame.index)
+            if not known.equals(frame.index):
+                message = (
+                    f"'{name}' has another index than the frames before it on "
+                    f"{_NAMES[axis]}\nalign them first, as with "
+                    f"{name}.reindex(other.index)"
+                )
+                raise ShapeError(message, code="PandasIndex")
+    return indices
+
+
+def _labelled(
+    result: Any,
+    kind: tuple[str, int, str, int],
+    arguments: Mapping[str, Any],
+    indices: Mapping[int, pd.Index],
+) -> Any:
+    """One result as a Series or a DataFrame."""
+    like, axes, *_ = kind
+    if like:
+        frame = bare(arguments.get(like))
+        if isinstance(frame, pd.DataFrame) and result.ndim == 2:
+            return pd.DataFrame(result, frame.index, frame.columns)
+        if isinstance(frame, pd.Series) and result.ndim == 1:
+            return pd.Series(result, frame.index, name=frame.name)
+        return result
+    index = indices.get(axes)
+    if index is None or result.ndim not in (1, 2):
+        return result
+    if result.ndim == 1:
+        return pd.Series(result, index)
+    return pd.DataFrame(result, index)

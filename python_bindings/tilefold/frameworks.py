@@ -165,7 +165,7 @@ def _refuse_two(arguments: dict[str, Any], found: list[Framework]) -> None:
         (name, library)
         for name, value in arguments.items()
         for library, framework in _FOUND.items()
-        if framework in found and cast("Framework", framework).holds([value])
+        if framework in found and framework.holds([value])
     ]
     first = libraries[0][1]
     name, other = next(each for each in libraries if each[1] != first)

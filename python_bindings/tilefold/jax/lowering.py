@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tilefold.jax.call_text import Call
 
-__all__ = ["TARGET", "native", "register", "tiled"]
+__all__ = ["TARGET", "native", "register"]
 
 TARGET = "tilefold.reduce.v1"
 
@@ -65,8 +65,3 @@ def native(ctx: Any) -> Callable[..., list[Any]]:
 def _divided(*operands: Any, call: Call) -> list[Any]:
     """The results, of arrays that lie on several devices."""
     return partitioned(call_library, call, operands)
-
-
-def tiled(*operands: Any, call: Call) -> list[Any]:
-    """The rule for platforms that the library does not know."""
-    raise NotImplementedError

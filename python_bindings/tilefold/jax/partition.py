@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["partitioned"]
 
+# The stubs of these have no types, or narrower ones.
 _SPEC: Any = jax.sharding.PartitionSpec
+_divide: Any = custom_partitioning
+_rule: Any = SdyShardingRule
+_sum_over: Any = jax.lax.psum
 _POINTS = "points"
 
 
@@ -95,11 +99,11 @@ def _division(
         results = shardings(mesh, layout.results, found)
         return mesh, local, results, shardings(mesh, layout.operands, found)
 
-    divided: Any = custom_partitioning(compute)
+    divided = _divide(compute)
     divided.def_partition(
         partition,
         infer_sharding_from_operands=infer,
-        sharding_rule=SdyShardingRule(
+        sharding_rule=_rule(
             layout.operands,
             layout.results,
             need_replication_factors=layout.whole(),
@@ -136,7 +140,7 @@ def _summed(
             if dimension not in dims
             for name in _names(axes)
         ]
-        summed.append(jax.lax.psum(result, tuple(over)) if over else result)
+        summed.append(_sum_over(result, tuple(over)) if over else result)
     return tuple(summed)
 
 

@@ -21,6 +21,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from tilefold import _core
+from tilefold.jax import tiled
 from tilefold.jax.jax_internals import (
     alike,
     devices_while_lowering,
@@ -28,7 +29,7 @@ from tilefold.jax.jax_internals import (
     mesh_of,
     spec_of,
 )
-from tilefold.jax.lowering import native, tiled
+from tilefold.jax.lowering import native
 from tilefold.jax.types import I, J, is_float, results_of
 
 if TYPE_CHECKING:
@@ -325,11 +326,12 @@ def _lowered(rule: Any) -> Any:
 
 
 def _native(ctx: Any, *operands: Any, call: Call) -> Any:
-    rule = tiled if call.said.backend == "tiled" else native(ctx)
+    is_tiled = call.said.backend == "tiled"
+    rule = tiled.evaluate if is_tiled else native(ctx)
     return _lowered(rule)(ctx, *operands, call=call)
 
 
 for _platform in ("cpu", "cuda"):
     mlir.register_lowering(_CALL, _native, platform=_platform)
-mlir.register_lowering(_CALL, _lowered(tiled))
+mlir.register_lowering(_CALL, _lowered(tiled.evaluate))
 devices_while_lowering(_CALL)

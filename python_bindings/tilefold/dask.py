@@ -307,10 +307,10 @@ def _described(name: str, value: Any, axis: str) -> Any:
         value = value.to_dask_array(lengths=True)
     if getattr(value, "chunks", None) is not None and not _is_lazy(value):
         value = _lazy(value)
-    if not _has_shape(value) and (axis or not isinstance(value, int | float)):
-        value = np.asarray(value)
-    if not _has_shape(value):
+    if isinstance(value, int | float) and not axis:
         return value
+    if not _is_lazy(value):
+        value = np.asarray(value)
     if any(math.isnan(extent) for extent in value.shape):
         _core.fail(
             "BadOption",

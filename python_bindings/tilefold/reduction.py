@@ -155,8 +155,9 @@ class Reduction:
         """The result for the state's rows, as the formula gives it.
 
         Takes the arrays on the kept axis and parameters; of those on a reduced
-        axis nothing is read, and they may be missing. Raises `ArgumentError` where the state lacks points, of which it names the
-        first.
+        axis nothing is read, and they may be missing. Raises `ArgumentError`
+        where the state lacks points, of which it names the first, and for
+        arrays of other types than the state's.
         """
         self._require([state])
         kind = state.kind
@@ -174,6 +175,14 @@ class Reduction:
         if out is not None:
             given["out"] = out
         call = self._bound(given, places.get("i"), places.get("j"))
+        if self._kind(call.layout, given).fingerprint != kind.fingerprint:
+            _core.fail(
+                "BadOption",
+                "state",
+                "one of arrays of other types than these",
+                "pass arrays of the dtypes and components that the states "
+                f"are of: {', '.join(map(str, kind.arguments))}",
+            )
         return call.finalise(self._whole(state, call))
 
     def __call__(
@@ -238,9 +247,10 @@ class Reduction:
             for name in sorted(given)
             if name not in ("batch_rank", "out", "options")
         )
+        types = [str(argument) for argument in arguments]
         own = {item.name for item in fields(StateKind)} & layout.keys()
         return StateKind(
-            fingerprint=f"{self._name()}-{_digest(layout['kind'], arguments)}",
+            fingerprint=f"{self._name()}-{_digest(layout['kind'], types)}",
             arguments=arguments,
             batch_rank=batch_rank,
             **{name: layout[name] for name in own},
@@ -421,6 +431,13 @@ def _with_segment(options: _core.Options | None, segment: int) -> _core.Options:
         )
     if options is None:
         return _core.Options(segment=segment)
+    if not isinstance(options, _core.Options):
+        _core.fail(
+            "BadOption",
+            "options",
+            f"a {type(options).__name__}",
+            "pass a tilefold.Options",
+        )
     if options.segment not in (None, segment):
         _core.fail(
             "BadOption",

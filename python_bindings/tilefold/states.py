@@ -44,6 +44,11 @@ class ArgumentType:
     declared: int | None = None  # the axes of a role around it
     library: str = "numpy"
 
+    def __str__(self) -> str:
+        shape = tuple("…" if n < 0 else n for n in self.shape)
+        spelled = f"({', '.join(map(str, shape))})".replace("…)", "…,)")
+        return f"{self.name} {spelled if shape else 'a number'} {self.dtype}"
+
 
 @dataclass(frozen=True)
 class StateKind:

@@ -478,6 +478,14 @@ REFUSALS = {
         lambda *_: finalise_without_parameter(),
         "needs 'l'",
     ),
+    "arrays of other types": (
+        lambda r, s: r.finalise(r.merge(*s), x=X.astype("f4")),
+        r"x \(…, 3\) float64",
+    ),
+    "options of another kind": (
+        lambda *_: tilefold.Reduction(GAUSSIAN, options=3),
+        "a tilefold.Options",
+    ),
     "no state": (lambda r, s: r.merge(s[0], 3), "a int"),
     "no states": (lambda r, *_: r.merge(), "none"),
     "bad bytes": (

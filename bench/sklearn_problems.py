@@ -95,9 +95,9 @@ class DensityProblem(GaussianProblem):
     @cached_property
     def _logarithms(self) -> Array:
         """In float64, without overflow."""
-        exact = []
-        for row in self.x[self._rows]:
-            terms = -((row - self.y) ** 2).sum(1) / (2 * WIDTH**2)
+        exact, y = [], self.y.astype(np.float64)
+        for row in self.x[self._rows].astype(np.float64):
+            terms = -((row - y) ** 2).sum(1) / (2 * WIDTH**2)
             exact.append(np.logaddexp.reduce(terms))
         norm = 0.5 * self.given.d * np.log(2 * np.pi * WIDTH**2)
         return np.array(exact) - norm - np.log(self.given.m)

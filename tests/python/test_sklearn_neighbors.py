@@ -246,6 +246,12 @@ def test_a_metric_that_is_nan_is_refused(points):
         search.kneighbors(points)
 
 
+def test_a_similarity_has_no_points_within_a_radius(points):
+    search = NearestNeighbors(metric="x_i·y_j").fit(points)
+    with pytest.raises(ValueError, match="a kernel that is no distance"):
+        search.radius_neighbors(points)
+
+
 # ---- searches ---------------------------------------------------------------
 
 
@@ -316,6 +322,7 @@ def test_graphs_are_those_of_scikit_learn(mode, is_query, points, queries):
         (lambda s, _: s.kneighbors(None, 300), "n_neighbors < n_samples_fit"),
         (lambda s, x: s.kneighbors(x, -1), "Expected n_neighbors > 0"),
         (lambda s, x: s.kneighbors_graph(x, mode="a"), "Unsupported mode"),
+        (lambda s, x: s.radius_neighbors(x, -1), "radius == -1, must be >= 0"),
         (lambda s, x: s.kneighbors(x[:, :2]), "expecting 4 features"),
         (lambda s, x: s.kneighbors(scipy.sparse.csr_matrix(x)), "Sparse data"),
     ],

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tilefold.errors import ArgumentError
 from tilefold.sklearn.library import (
     as_numpy,
     beside,
@@ -203,6 +204,8 @@ class RadiusNeighborsSearch(NeighborsBase):
     ) -> csr_matrix:
         queried = self._queries(x, "radius_neighbors")
         radius = self.radius if radius is None else radius
+        if not radius >= 0:
+            raise ValueError(f"radius == {radius}, must be >= 0.")
         graph = self._within_rows(queried, radius, with_distances)
         if x is None:
             graph = _off_diagonal(graph)
@@ -212,9 +215,12 @@ class RadiusNeighborsSearch(NeighborsBase):
         self, queried: Any, radius: float, with_distances: bool
     ) -> csr_matrix:
         """Those of validated queries; without distances the data is 0."""
-        found = self._ranks(queried).radius_neighbors(
-            self._metric.rank_of(radius), 1, with_distances
-        )
+        try:
+            found = self._ranks(queried).radius_neighbors(
+                self._metric.rank_of(radius), 1, with_distances
+            )
+        except ArgumentError as error:  # a similarity is no metric
+            raise ValueError(str(error)) from error
         indptr, indices = as_numpy(found.indptr), as_numpy(found.indices)
         if with_distances:
             data = self._metric.distance_of(as_numpy(found.distances))

@@ -3,9 +3,8 @@
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
 #include "python_bindings/result.h"
+#include "python_bindings/solve_options.h"
 #include "python_bindings/text_caster.h"
-#include "runtime/bind/bind_shapes.h"
-#include "runtime/session/kernel_shape.h"
 #include "runtime/solve/kernel_solve.h"
 
 #include <optional>
@@ -28,31 +27,8 @@ double number_of(const char* name, nb::handle value) {
 }
 
 Preconditioner preconditioner_of(nb::handle value) {
-    if (value.is_none())
-        return Preconditioner::None;
-    const std::string name = text_of(value);
-    if (name == "auto")
-        return Preconditioner::Auto;
-    if (name == "none")
-        return Preconditioner::None;
-    if (name == "cholesky" || name == "pivoted_cholesky")
-        return Preconditioner::Cholesky;
-    if (name == "nystrom")
-        return Preconditioner::Nystrom;
-    fail(Code::BadOption, {"preconditioner", "'" + name + "'",
-                           "pass 'auto', None, 'cholesky' or 'nystrom'"});
-}
-
-Method method_of(nb::handle value) {
-    const std::string name = text_of(value);
-    if (name == "cg")
-        return Method::ConjugateGradients;
-    if (name == "minres")
-        return Method::MinimalResiduals;
-    if (name == "auto")
-        return Method::Auto;
-    fail(Code::BadOption,
-         {"method", "'" + name + "'", "pass 'cg', 'minres' or 'auto'"});
+    return value.is_none() ? Preconditioner::None
+                           : preconditioner_named(text_of(value));
 }
 
 /// None where nothing is said.
@@ -71,7 +47,7 @@ SolveOptions options_of(nb::dict given) {
     options.ridge = number_of("ridge", given["ridge"]);
     options.rtol = number_of("rtol", given["rtol"]);
     options.preconditioner = preconditioner_of(given["preconditioner"]);
-    options.method = method_of(given["method"]);
+    options.method = method_named(text_of(given["method"]));
     options.maxiter = count_of("maxiter", given["maxiter"],
                                "pass a whole number, 1 or above");
     options.rank =
@@ -93,15 +69,6 @@ LogdetOptions logdet_options_of(nb::dict given) {
         count_of("seed", given["seed"], "pass a whole number").value_or(0));
     check_options(options);
     return options;
-}
-
-std::vector<NamedView> without(std::span<const NamedView> arguments,
-                               std::string_view name) {
-    std::vector<NamedView> views;
-    for (const NamedView& view : arguments)
-        if (view.name != name)
-            views.push_back(view);
-    return views;
 }
 
 nb::list list_of(const std::vector<double>& numbers) {
@@ -126,17 +93,6 @@ struct Formulas {
     }
 };
 
-/// The shape of K. Throws where its values are vectors.
-Extents shape_of(const Formula& pair, std::span<const NamedView> arguments) {
-    Extents shape = kernel_shape(pair, arguments);
-    if (const ValueShape value = value_shape(pair, arguments);
-        value.components >= 0) {
-        shape.push_back(value.components);
-        fail(Code::SolveVectors, {spelling_of(shape)});
-    }
-    return shape;
-}
-
 /// (x, iterations, residuals, converged, rank, warning)
 nb::object solve(const FormulaHandle& product, const FormulaHandle& pair,
                  const FormulaHandle* imaginary, nb::dict arguments,
@@ -146,7 +102,7 @@ nb::object solve(const FormulaHandle& product, const FormulaHandle& pair,
     call.read_for_elements(arguments, settings);
     SystemFormulas formulas = Formulas{product, pair, imaginary}.in(call);
     const auto views = call.arguments.views();
-    const Extents shape = shape_of(formulas.pair, without(views, side));
+    const Extents shape = shape_of_kernel(formulas.pair, without(views, side));
     const Poll poll = poll_of(product, call);
     const std::vector<nb::object> held = held_memory(product, call);
     std::optional<KernelSystem> system;
@@ -178,7 +134,7 @@ nb::object log_determinant(const FormulaHandle& product,
     SystemFormulas formulas = Formulas{product, pair, imaginary}.in(call);
     const auto given_views = call.arguments.views();
     std::vector<NamedView> views(given_views.begin(), given_views.end());
-    const Extents shape = shape_of(formulas.pair, without(views, side));
+    const Extents shape = shape_of_kernel(formulas.pair, without(views, side));
     const bool has_side = arguments.contains(side.c_str());
     const std::vector<double> zeros(has_side ? 0 : std::size_t(shape.front()));
     if (!has_side)

@@ -127,12 +127,8 @@ void Said::read(std::string_view key, const std::string& value) {
 
 FfiCall read_text(std::string_view text) {
     Said said;
-    for (const std::string_view pair : split(text, '&')) {
-        const std::size_t equals = pair.find('=');
-        if (equals == pair.npos)
-            malformed(pair);
-        said.read(pair.substr(0, equals), unescaped(pair.substr(equals + 1)));
-    }
+    for (const auto& [key, value] : pairs_of_query(text))
+        said.read(key, value);
     said.declared.resize(said.names.size());
     const auto session = default_session()->with(said.options);
     const Formula formula =
@@ -155,6 +151,19 @@ struct Kept {
 };
 
 } // namespace
+
+std::vector<std::pair<std::string, std::string>>
+pairs_of_query(std::string_view text) {
+    std::vector<std::pair<std::string, std::string>> pairs;
+    for (const std::string_view pair : split(text, '&')) {
+        const std::size_t equals = pair.find('=');
+        if (equals == pair.npos)
+            malformed(pair);
+        pairs.emplace_back(pair.substr(0, equals),
+                           unescaped(pair.substr(equals + 1)));
+    }
+    return pairs;
+}
 
 std::shared_ptr<const FfiCall> call_of_text(std::string_view text) {
     static auto* kept = new Kept;

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tilefold::python {
@@ -32,6 +33,10 @@ struct FfiCall {
     std::size_t batch = 0;
     std::optional<Extents> ranges; ///< the batch of the lists
 };
+
+/// The pairs of a query string, without its escapes. Throws an InternalError.
+std::vector<std::pair<std::string, std::string>>
+pairs_of_query(std::string_view text);
 
 /// The call that a text says, in the default session; the last few thousand
 /// are kept. Needs no GIL once there is a default session. Throws Error.

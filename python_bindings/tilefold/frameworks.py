@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 # A library, and the module that knows it.
-_MODULES = {"torch": "tilefold.torch", "jax": "tilefold.jax"}
+_MODULES = {"torch": "tilefold.torch", "jax": "tilefold.jax.framework"}
 
 # Classes whose values no call of C++ reads: the framework computes it.
 _COMPUTED = {("jaxlib", "ArrayImpl"), ("jax", "Tracer")}

@@ -91,7 +91,7 @@ def row_of(name: str, spelling: str) -> Row:
     return Row(
         f"sum_j c_j*({text})",
         {**arguments, "c": B},
-        None if name.lower() in REFUSED else dense,
+        None if name.lower() in REFUSED | {"polygamma"} else dense,
     )
 
 

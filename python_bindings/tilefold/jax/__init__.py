@@ -18,28 +18,15 @@ if not hasattr(jax, "ffi"):
     old = f"tilefold.jax needs a newer jax than {jax.__version__}"
     raise ImportError(f"{old}: pip install -U 'tilefold[jax]'", name="jax")
 
-from tilefold.jax.calls import call, reduce
-from tilefold.jax.framework import (
-    concrete,
-    described,
-    dtype,
-    holds,
-    real_numbers,
-    records,
-    unrecorded,
-)
-from tilefold.jax.lowering import TARGET, register
+from tilefold.jax.calls import reduce
+from tilefold.jax.kernels import kernel, solve
+from tilefold.jax.lowering import SOLVE_TARGET, TARGET, register
 
 __all__ = [
+    "SOLVE_TARGET",
     "TARGET",
-    "call",
-    "concrete",
-    "described",
-    "dtype",
-    "holds",
-    "real_numbers",
-    "records",
+    "kernel",
     "reduce",
     "register",
-    "unrecorded",
+    "solve",
 ]

@@ -10,6 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tilefold.jax.calls import call
+from tilefold.jax.elements import elements
+from tilefold.jax.solves import inv_quad_logdet, solve
 from tilefold.roles import Role, bare
 
 if TYPE_CHECKING:
@@ -17,12 +20,16 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 __all__ = [
+    "call",
     "concrete",
     "described",
     "dtype",
+    "elements",
     "holds",
+    "inv_quad_logdet",
     "real_numbers",
     "records",
+    "solve",
     "unrecorded",
 ]
 

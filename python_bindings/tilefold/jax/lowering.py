@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from tilefold.jax.call_text import Call
 
-__all__ = ["TARGET", "native", "register"]
+__all__ = ["SOLVE_TARGET", "TARGET", "native", "register"]
 
 TARGET = "tilefold.reduce.v1"
+SOLVE_TARGET = "tilefold.solve.v1"
 
 
 @functools.cache
@@ -31,8 +32,9 @@ def register() -> None:
     `import tilefold.jax` does it. A process that only runs a program which
     `jax.export` has written calls it, so that the program finds its target.
     """
-    for platform, handler in _core._ffi_handlers().items():
-        jax.ffi.register_ffi_target(TARGET, handler, platform=platform)
+    for place, handler in _core._ffi_handlers().items():
+        target, platform = place
+        jax.ffi.register_ffi_target(target, handler, platform=platform)
 
 
 register()

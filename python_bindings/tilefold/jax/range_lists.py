@@ -49,12 +49,19 @@ def _flatten(ranges: Ranges) -> tuple[tuple[Any, ...], tuple[int, ...]]:
 
 def _unflatten(batch: tuple[int, ...], lists: Any) -> Ranges:
     kept: Any = _Lists(*lists)
-    if all(
-        isinstance(one, (np.ndarray, jax.Array)) for one in lists
-    ) and not any(isinstance(one, jax.core.Tracer) for one in lists):
+    if all(_is_list(one) for one in lists):
         numbers = [np.ascontiguousarray(one, np.int64) for one in lists]
         kept = _core._Ranges(batch, *numbers)
     return Ranges._of(batch, kept)
+
+
+def _is_list(value: Any) -> bool:
+    """Whether it is one list of numbers that are known."""
+    return (
+        isinstance(value, (np.ndarray, jax.Array))
+        and not isinstance(value, jax.core.Tracer)
+        and value.ndim == 1
+    )
 
 
 jax.tree_util.register_pytree_node(Ranges, _flatten, _unflatten)

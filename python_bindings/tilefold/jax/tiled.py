@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tilefold.jax.call_text import Call
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "pair_values"]
 
 
 def evaluate(*operands: Any, call: Call) -> list[Any]:
@@ -70,6 +70,29 @@ def evaluate(*operands: Any, call: Call) -> list[Any]:
         )
         found.append(whole.sum(summed, keepdims=True) if summed else whole)
     return found
+
+
+def pair_values(call: Call, operands: Sequence[Any]) -> Any:
+    """All values of a pair term, (…, N, M) or (…, N, M, E)."""
+    arguments, settings = stand_ins(
+        call, [o.shape for o in operands], [o.dtype for o in operands]
+    )
+    (data,) = call.formula._program(arguments, settings)["sweeps"]
+    batch = jnp.broadcast_shapes(*(o.shape[: call.batch] for o in operands))
+
+    def one(values: Sequence[Any]) -> Any:
+        arrays, points = _arrays(call, values)
+        found = Sweep(Graph(data), arrays, points).run()
+        return jnp.broadcast_to(found, (points[I], points[J], *found.shape[2:]))
+
+    flat = [
+        jnp.broadcast_to(o, batch + o.shape[call.batch :]).reshape(
+            math.prod(batch), *o.shape[call.batch :]
+        )
+        for o in operands
+    ]
+    found = jax.vmap(lambda *values: one(values))(*flat)
+    return found.reshape(batch + found.shape[1:])
 
 
 def _as(result: Any, spec: Any, shape: Any) -> Any:

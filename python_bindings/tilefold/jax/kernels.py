@@ -1,0 +1,129 @@
+# python_bindings/tilefold/jax/kernels.py - lazy matrices as pytrees.
+"""`kernel` and `solve`; a `tilefold.Kernel` is a pytree of its arrays.
+
+It goes into a jitted function, and comes out of one, as its arrays do; its
+formula is static.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from tilefold.errors import Error
+from tilefold.jax.solves import solve as traced_solve
+from tilefold.kernel import Kernel, kernel
+from tilefold.pair_term import PairTerm
+from tilefold.roles import Role, bare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["kernel", "solve"]
+
+
+def solve(
+    K: Kernel,  # noqa: N803  (as it is called everywhere)
+    b: Any,
+    ridge: Any = 0.0,
+    *,
+    rtol: float = 1e-6,
+    maxiter: int | None = None,
+    preconditioner: str | None = "auto",
+    method: str = "cg",
+    rank: int | None = None,
+) -> jax.Array:
+    """Solves (K + ridge·I) x = b, for a symmetric K, under JAX.
+
+    As `Kernel.solve`, whose options these are: b has shape (N,) or (N, E), and
+    so has x. It may be differentiated to any order, by b, the ridge and the
+    kernel's arrays, and mapped: by `jax.lax.custom_linear_solve`. Its solver
+    runs on the CPU. Raises `ShapeError`, `ArgumentError`.
+    """
+    options = {
+        "rtol": rtol,
+        "maxiter": maxiter,
+        "preconditioner": preconditioner,
+        "method": method,
+        "rank": rank,
+    }
+    found: jax.Array = traced_solve(K, b, ridge, options)[0]
+    return found
+
+
+class _Static:
+    """What is static of a kernel, equal where all of it is."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        pair = kernel._pair
+        self.formula = pair.formula
+        self.names = tuple(pair.arguments)
+        self.roles = tuple(
+            value.axes if isinstance(value, Role) else None
+            for value in pair.arguments.values()
+        )
+        self.settings = {
+            name: value
+            for name, value in pair.settings.items()
+            if name != "ranges"
+        }
+        self.transposed = kernel._transposed
+        text, steps, session = self.formula.__reduce__()[1]
+        options = self.settings.get("options")
+        told = options and options.__reduce__()[0].keywords
+        self._key = (
+            text,
+            repr(steps),
+            session and id(session),
+            self.names,
+            self.roles,
+            self.transposed,
+            repr(told),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Static) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+def _flatten(kernel: Kernel) -> tuple[tuple[Any, ...], _Static]:
+    pair = kernel._pair
+    values = tuple(bare(value) for value in pair.arguments.values())
+    return (*values, pair.settings.get("ranges")), _Static(kernel)
+
+
+def _unflatten(static: _Static, leaves: Sequence[Any]) -> Kernel:
+    *values, ranges = leaves
+    arguments = {
+        name: value if axes is None else Role(value, axes)
+        for name, value, axes in zip(
+            static.names, values, static.roles, strict=True
+        )
+    }
+    # Sizes are those of the arrays; lists of ranges may not be known yet.
+    pair = _pair(static.formula, arguments, dict(static.settings))
+    if ranges is not None:
+        pair.settings["ranges"] = ranges
+    return Kernel(pair, static.transposed)
+
+
+def _pair(
+    formula: Any, arguments: dict[str, Any], settings: dict[str, Any]
+) -> PairTerm:
+    """A pair term; JAX also makes trees of what are no arrays."""
+    known = (np.ndarray, np.generic, jax.Array, int, float, complex)
+    if all(isinstance(bare(value), known) for value in arguments.values()):
+        try:
+            return PairTerm(formula, arguments, settings)
+        except Error:
+            pass  # several, one after the other, as vmap hands them over
+    pair = PairTerm.__new__(PairTerm)
+    pair.formula, pair.arguments, pair.settings = formula, arguments, settings
+    return pair
+
+
+jax.tree_util.register_pytree_node(Kernel, _flatten, _unflatten)

@@ -1,0 +1,251 @@
+# tests/python/test_jax_kernels.py - kernels, systems and ranges in JAX.
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tilefold
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp  # noqa: E402
+
+import tilefold.jax  # noqa: E402
+from jax_cases import (  # noqa: E402
+    X,
+    Y,
+    assert_same,
+    narrow,  # noqa: F401
+    sine,
+    squares,
+    uniform,
+    wide,  # noqa: F401
+)
+
+N = 12
+P, B, RIDGE, L = uniform(N, 2), uniform(N), 0.3, 0.8
+TEXT = "exp(-|x_i - x_j|²/2l²)"
+
+
+def gaussian(x, l):
+    return tilefold.jax.kernel(TEXT, x=x, l=l)
+
+
+def dense(x, l):
+    return jnp.exp(-squares(x, x) / (2 * l**2))
+
+
+def solved(x, l, b, ridge):
+    return tilefold.jax.solve(gaussian(x, l), b, ridge, rtol=1e-13)
+
+
+def solved_densely(x, l, b, ridge):
+    matrix = dense(x, l) + ridge * jnp.eye(len(x))
+    return jnp.linalg.solve(matrix, b)
+
+
+SYSTEMS = {
+    "call": lambda f: f(P, L, B, RIDGE),
+    "jit": lambda f: jax.jit(f)(P, L, B, RIDGE),
+    "columns": lambda f: jax.jit(f)(P, L, uniform(N, 3), RIDGE),
+    "gradients": lambda f: jax.grad(sine(f), (0, 1, 2, 3))(P, L, B, RIDGE),
+    "tangents": lambda f: jax.jvp(f, (P, L, B, RIDGE), (P, L, B, RIDGE)),
+    "hessian": lambda f: jax.hessian(sine(f), (1, 3))(P, L, B, RIDGE),
+    "vmap of b": lambda f: jax.vmap(f, (None, None, 0, None))(
+        P, L, uniform(3, N), RIDGE
+    ),
+    "vmap of l": lambda f: jax.vmap(f, (None, 0, None, None))(
+        P, np.array([0.5, 0.9]), B, RIDGE
+    ),
+    "vmap of gradients": lambda f: jax.vmap(
+        jax.grad(sine(f), (0, 3)), (None, 0, None, None)
+    )(P, np.array([0.5, 0.9]), B, RIDGE),
+}
+
+
+@pytest.mark.sample(0.4)
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_systems(name):
+    system = SYSTEMS[name]
+    assert_same(system(solved), system(solved_densely), 1e-9)
+
+
+@pytest.mark.parametrize("method", ["cg", "minres", "auto"])
+@pytest.mark.parametrize("preconditioner", [None, "nystrom", "cholesky"])
+def test_methods_of_systems(method, preconditioner):
+    found = jax.jit(
+        lambda b: tilefold.jax.solve(
+            gaussian(P, L),
+            b,
+            RIDGE,
+            rtol=1e-12,
+            method=method,
+            preconditioner=preconditioner,
+            rank=5,
+            maxiter=100,
+        )
+    )(B)
+    assert_same(found, solved_densely(P, L, B, RIDGE), 1e-9)
+
+
+def test_kernels_solve_where_jax_traces_them():
+    def told(b):
+        x, info = tilefold.kernel(TEXT, x=P, l=L).solve(
+            b, ridge=RIDGE, rtol=1e-12, info=True
+        )
+        return x, info.converged, info.residuals
+
+    x, converged, residuals = jax.jit(told)(B)
+    assert_same(x, solved_densely(P, L, B, RIDGE), 1e-9)
+    assert bool(converged)
+    assert residuals <= 1e-12
+    with pytest.raises(tilefold.ArgumentError, match="complex"):
+        jax.jit(lambda b: gaussian(P, L).solve(b + 1j))(B)
+    with pytest.raises(tilefold.ArgumentError, match="option method"):
+        jax.eval_shape(
+            lambda b: tilefold.jax.solve(gaussian(P, L), b, method="lu"), B
+        )
+    with pytest.raises(jax.errors.JaxRuntimeError, match="maxiter"):
+        tilefold.jax.solve(gaussian(P, L), B, maxiter=0).block_until_ready()
+
+
+@pytest.mark.usefixtures("narrow")
+def test_systems_in_32_bits():
+    x, b = jnp.asarray(P), jnp.asarray(B)
+    found = jax.jit(lambda b: gaussian(x, L).solve(b, ridge=RIDGE))(b)
+    assert found.dtype == np.float32
+    expected = solved_densely(x, L, b, RIDGE)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def likelihood(x, l, b, ridge):
+    quadratic, logdet = gaussian(x, l).inv_quad_logdet(
+        b, logdet=True, ridge=ridge, rtol=1e-13
+    )
+    return quadratic + logdet
+
+
+def likelihood_densely(x, l, b, ridge):
+    matrix = dense(x, l) + ridge * jnp.eye(len(x))
+    logdet = jnp.linalg.slogdet(matrix)[1]
+    return b @ jnp.linalg.solve(matrix, b) + logdet
+
+
+def test_likelihoods():
+    values = (P, L, B, RIDGE)
+    found, expected = (
+        jax.value_and_grad(f, (0, 1, 2, 3))
+        for f in (likelihood, likelihood_densely)
+    )
+    assert_same(jax.jit(found)(*values), expected(*values), 1e-9)
+    many = jnp.zeros((2500, 1))
+    with pytest.raises(tilefold.ArgumentError, match="2500 points"):
+        jax.jit(lambda l: gaussian(many, l).logdet(ridge=1.0))(L)
+
+
+def test_a_kernel_is_a_tree_of_its_arrays():
+    K = tilefold.kernel("exp(-|x_i - y_j|²/2l²)", x=X, y=Y, l=L)
+    leaves, tree = jax.tree.flatten(K)
+    assert len(leaves) == 3
+    again = jax.tree.unflatten(tree, leaves)
+    assert again.shape == K.shape == (4, 5)
+    assert jax.tree.structure(K) == jax.tree.structure(again)
+    assert jax.tree.structure(K.T) != tree
+    product = jax.jit(lambda K, b: K @ b)
+    b = uniform(5)
+    expected = jnp.exp(-squares(X, Y) / (2 * L**2)) @ b
+    assert_same(product(K, b), expected)
+    assert_same(jax.jit(lambda K, a: K.T @ a)(K, X[:, 0]), K.T @ X[:, 0])
+    doubled = jax.jit(lambda K: jax.tree.map(lambda v: 2 * v, K))(K)
+    assert doubled.shape == (4, 5)
+    gradient = jax.grad(lambda K: (K @ b).sum(), allow_int=True)(K)
+    by_l = jax.grad(lambda l: (jnp.exp(-squares(X, Y) / (2 * l**2)) @ b).sum())(
+        L
+    )
+    assert_same(jax.tree.leaves(gradient)[2], by_l)
+    several = jax.tree.map(lambda v: np.stack([v, 0.5 * v]), K)
+    found = jax.vmap(lambda K: K @ b)(several)
+    assert_same(found[0], expected)
+    with_ranges = tilefold.kernel(
+        TEXT,
+        x=P,
+        l=L,
+        ranges=tilefold.Ranges([0, 6, 12], [0, 6, 12], np.eye(2, dtype=bool)),
+    )
+    assert_same(product(with_ranges, B), jnp.asarray(with_ranges @ B))
+
+
+ELEMENTS = {
+    "dense": (lambda K: K.dense(), lambda k: k),
+    "rows": (lambda K: K[1:3].dense(), lambda k: k[1:3]),
+    "an element": (lambda K: K[2, 3], lambda k: k[2, 3]),
+    "diagonal": (lambda K: K.diag(), jnp.diagonal),
+    "transposed": (lambda K: K.T.dense(), lambda k: k.T),
+    "norms": (
+        lambda K: tilefold.kernel(
+            "|x_i - x_j|", x=K._pair.arguments["x"]
+        ).dense(),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_values_of_kernels(name):
+    mine, theirs = ELEMENTS[name]
+
+    def found(x, l):
+        return mine(gaussian(x, l))
+
+    def expected(x, l):
+        return theirs(dense(x, l))
+
+    if theirs is None:
+        # JAX's own derivative of the norm is NaN at 0; the language's is 0.
+        gradient = jax.grad(lambda x: jnp.sin(found(x, L)).sum())(P)
+        assert bool(jnp.isfinite(gradient).all())
+        return
+    assert_same(jax.jit(found)(P, L), expected(P, L))
+    for transform in (jax.grad, jax.hessian):
+        assert_same(
+            transform(sine(found), (0, 1))(P, L),
+            transform(sine(expected), (0, 1))(P, L),
+            1e-11,
+        )
+    mapped = jax.vmap(found, (None, 0))(P, np.array([0.5, 0.9]))
+    assert_same(mapped[1], expected(P, 0.9))
+
+
+def test_ranges_are_operands():
+    x, y, b = uniform(8, 3), uniform(10, 3), uniform(10)
+    traced = []
+
+    @jax.jit
+    def call(x, b, ranges):
+        traced.append(1)
+        return tilefold.jax.reduce(
+            "sum_j exp(-|x_i - y_j|²) b_j", x=x, y=y, b=b, ranges=ranges
+        )
+
+    def densely(x, b, ranges):
+        mask = jnp.asarray(ranges.mask(8, 10))
+        return jnp.where(mask, jnp.exp(-squares(x, y)), 0) @ b
+
+    for visit in (np.eye(2), np.ones((2, 2)) - np.eye(2)):
+        ranges = tilefold.Ranges([0, 3, 8], [0, 4, 10], visit.astype(bool))
+        assert_same(call(x, b, ranges), densely(x, b, ranges))
+        gradients = jax.grad(
+            lambda x, b, r=ranges: jnp.sin(call(x, b, r)).sum(), (0, 1)
+        )(x, b)
+        wanted = jax.grad(
+            lambda x, b, r=ranges: jnp.sin(densely(x, b, r)).sum(), (0, 1)
+        )(x, b)
+        assert_same(gradients, wanted)
+    assert len(traced) <= 3
+    assert jax.jit(lambda r: r)(ranges).pairs == ranges.pairs
+    with pytest.raises(tilefold.ArgumentError, match="mapped by vmap"):
+        jax.vmap(lambda r: call(x, b, r))(
+            jax.tree.map(lambda v: np.stack([v, v]), ranges)
+        )
+    found = jax.vmap(lambda b: call(x, b, ranges))(np.stack([b, 2 * b]))
+    assert_same(found[1], 2 * densely(x, b, ranges))

@@ -133,13 +133,11 @@ def test_a_kernel_is_cloned_compared_pickled_and_shown():
     assert repr(kernel) == (
         "FormulaKernel('v*exp(-|x_i - y_j|²/2l²)', v=2., l=0.4)"
     )
+    assert eval(repr(kernel)) == kernel
     assert kernel != gaussian(v=2.1)
     assert kernel != RBF()
     assert kernel.set_params(v=3.0, l_bounds=(0.1, 1.0)).v == 3.0
     assert np.allclose(kernel.bounds[1], np.log([0.1, 1.0]))
-    assert eval(repr(kernel)) == gaussian(v=3.0).set_params(
-        l_bounds=(0.1, 1)
-    ) or kernel.l_bounds == (0.1, 1.0)
     assert not kernel.is_stationary()
 
 
@@ -381,7 +379,7 @@ def test_the_likelihood_is_estimated_with_its_error(many):
 
 def test_learning_of_many_points_is_the_same_for_a_seed(many):
     x, y = many
-    kernel = gaussian(1.0, 0.4) + WhiteKernel(0.1)
+    kernel = gaussian((1.0, "fixed"), (0.3, "fixed")) + WhiteKernel(0.1)
     models = [
         GaussianProcessRegressor(kernel, random_state=2).fit(x, y)
         for _ in range(2)
@@ -397,6 +395,7 @@ def test_learning_of_many_points_is_the_same_for_a_seed(many):
 
 def test_samples_restarts_and_the_prior(data):
     x, y, points = data
+    x, y = x[:150], y[:150]
     kernel = gaussian(1.0, (0.4, (0.1, 2.0))) + WhiteKernel(0.1, (0.01, 1))
     model = GaussianProcessRegressor(
         kernel, direct_below=0, random_state=0, n_restarts_optimizer=1

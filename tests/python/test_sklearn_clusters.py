@@ -47,6 +47,7 @@ def random():
 # ---- scikit-learn's checks --------------------------------------------------
 
 
+@pytest.mark.sample(0.3)
 @pytest.mark.filterwarnings("ignore")  # of which checks make many
 @pytest.mark.parametrize(
     ("estimator", "check"), list(sklearn_cases.checks(ESTIMATORS))
@@ -481,6 +482,7 @@ def test_sparse_points_are_refused_as_scikit_learn_does(random):
             clone(estimator).fit(sparse)
 
 
+@pytest.mark.sample(0.34)
 @pytest.mark.parametrize(
     "work",
     [

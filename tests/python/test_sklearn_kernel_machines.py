@@ -61,6 +61,7 @@ def checks():
                 yield pytest.param(estimator, check, id=name)
 
 
+@pytest.mark.sample(0.3)
 @pytest.mark.filterwarnings("ignore")  # of which checks make many
 @pytest.mark.parametrize(("estimator", "check"), list(checks()))
 def test_an_estimator_passes_the_checks_of_scikit_learn(estimator, check):

@@ -76,6 +76,7 @@ def queries(random, points):
 # ---- scikit-learn's checks --------------------------------------------------
 
 
+@pytest.mark.sample(0.3)
 @pytest.mark.filterwarnings("ignore")  # of which checks make many
 @pytest.mark.parametrize(
     ("estimator", "check"), list(sklearn_cases.checks(ESTIMATORS))
@@ -535,6 +536,7 @@ def test_sparse_points_are_refused_as_scikit_learn_does(points):
             clone(estimator).fit(sparse, np.arange(300) % 2)
 
 
+@pytest.mark.sample(0.34)
 @pytest.mark.parametrize(
     "work",
     [

@@ -29,6 +29,7 @@ HERE += ("high_dimension", "wide", "kernel_matrix", "kernel_product")
 HERE += ("few_points", "batches", "layouts", "int8_points", "growth")
 HERE += ("attention_views", "statements", "cold_statements")
 HERE += ("functions", "networks", "torch_calls")
+HERE += ("sklearn_neighbors",)
 OWN = ("numpy", "prescaled", "sequential", "tilefold", "tilefold_reduce")
 OWN += ("tilefold_column_major", "tilefold_every_other_row")
 OWN += ("tilefold_transposed", "tilefold_int8", "tilefold_nchw")
@@ -175,6 +176,23 @@ def test_a_wrong_neighbour_is_seen():
     assert problem.error(places) > case.tolerance
     places[-1, -1] = places[-1, 0]
     assert problem.error(places) == float("inf")
+
+
+def test_a_wrong_estimate_is_seen():
+    tool = importlib.import_module("bench.tasks.sklearn_neighbors.tilefold")
+    made = {
+        name: catalogue.find(name).problem(True)
+        for name in ("sklearn_nearest", "sklearn_density", "sklearn_means")
+    }
+    results = {name: tool.prepare(made[name])() for name in made}
+    distances, places = results["sklearn_nearest"]
+    distances[-1, -1] *= 1.01
+    assert made["sklearn_nearest"].error((distances, places)) > 1e-3
+    results["sklearn_density"][-1] += 0.01
+    assert made["sklearn_density"].error(results["sklearn_density"]) > 1e-3
+    results["sklearn_means"].labels_[-1] += 1
+    wrong = made["sklearn_means"].error(results["sklearn_means"])
+    assert wrong == float("inf")
 
 
 @pytest.mark.parametrize(

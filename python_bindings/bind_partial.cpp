@@ -145,7 +145,10 @@ void bind_partial(nb::module_& module) {
                             nb::type_slots(collected_slots<PartialCall>),
                             class_doc)
         .def("__init__", &make_partial, nb::arg("formula"),
-             nb::arg("arguments"), nb::arg("i"), nb::arg("j"))
+             nb::arg("arguments"), nb::arg("i"), nb::arg("j"),
+             nb::sig("def __init__(self, formula: Formula, arguments: "
+                     "dict[str, typing.Any], i: tuple[int, int], "
+                     "j: tuple[int, int]) -> None"))
         .def_prop_ro("layout", &layout_of,
                      nb::sig("def layout(self) -> dict[str, typing.Any]"))
         .def("leave", &PartialCall::leave, nb::arg("first"), nb::arg("last"),

@@ -46,9 +46,7 @@ from tilefold.lazy_value import Lazy
 from tilefold.neighbors import Neighbors, radius_neighbors
 from tilefold.quantization import Quantized, quantize
 from tilefold.ranges import Ranges
-from tilefold.reduction import Reduction
 from tilefold.roles import Pm, Vi, Vj
-from tilefold.states import State
 
 __all__ = [
     "ArgumentError",
@@ -92,8 +90,14 @@ __all__ = [
 ]
 
 
+if _typing.TYPE_CHECKING:
+    from tilefold.reduction import Reduction
+    from tilefold.states import State
+
 _show_call()
 
+# Classes of modules that are imported where they are wanted.
+_CLASSES = {"Reduction": "reduction", "State": "states"}
 # Modules that are imported where they are wanted.
 _MODULES = (
     "benchmark",
@@ -103,6 +107,7 @@ _MODULES = (
     "doctor",
     "files",
     "gpytorch",
+    "jax",
     "pandas",
     "scipy",
     "sklearn",
@@ -112,7 +117,10 @@ _MODULES = (
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """The modules that are imported where they are wanted."""
+    """The modules, and classes, that are imported where they are wanted."""
+    if name in _CLASSES:
+        module = _importlib.import_module(f"tilefold.{_CLASSES[name]}")
+        return globals().setdefault(name, getattr(module, name))
     missing = f"module 'tilefold' has no attribute {name!r}"
     if name not in _MODULES:
         raise AttributeError(missing)
@@ -123,4 +131,4 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES})
+    return sorted({*globals(), *_MODULES, *_CLASSES})

@@ -22,6 +22,7 @@ except ModuleNotFoundError as error:
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
 import tilefold.torch.operator  # noqa: F401  (registers it)
+from tilefold import _core
 from tilefold.frameworks import requires_grad
 from tilefold.methods import show_methods
 from tilefold.roles import Role, bare
@@ -90,7 +91,21 @@ def described(arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments, arrays of the same shapes for tensors without memory."""
     if not is_seen(arguments.values()):
         return arguments
+    _require_one_device(arguments)
     return {name: _described(value) for name, value in arguments.items()}
+
+
+def _require_one_device(arguments: dict[str, Any]) -> None:
+    """Tensors of no memory beside others: nobody else sees that."""
+    devices = {
+        name: tensor.device
+        for name, value in arguments.items()
+        if isinstance(tensor := bare(value), torch.Tensor) and tensor.ndim > 0
+    }
+    for name, device in devices.items():
+        first = next(iter(devices.values()))
+        if "meta" in (first.type, device.type) and device != first:
+            _core.fail("OtherDevice", name, device, first)
 
 
 def _described(value: Any) -> Any:

@@ -31,6 +31,7 @@ ORDER += [
     "warm_start",
     "call_overhead",
     "torch_calls",
+    "jax_calls",
     "statements",
     "diag",
     "peak_memory",

@@ -14,7 +14,9 @@ except ModuleNotFoundError as error:
     missing = "tilefold.jax needs jax: pip install 'tilefold[jax]'"
     raise ModuleNotFoundError(missing, name="jax") from error
 
-if not hasattr(jax, "ffi"):
+_OLDEST = (0, 6)
+
+if tuple(map(int, jax.__version__.split(".")[:2])) < _OLDEST:
     old = f"tilefold.jax needs a newer jax than {jax.__version__}"
     raise ImportError(f"{old}: pip install -U 'tilefold[jax]'", name="jax")
 

@@ -84,7 +84,7 @@ def spec_of(aval: Any) -> tuple[Any, ...]:
 def with_spec(aval: Any, rank: int, spec: Any) -> Any:
     """The sharding of a type, for another shape."""
     entries = (None,) * rank if spec is None else tuple(spec)
-    return aval.sharding.update(spec=_SPEC(*entries))
+    return jax.sharding.NamedSharding(aval.sharding.mesh, _SPEC(*entries))
 
 
 def devices_while_lowering(primitive: Any) -> None:

@@ -10,6 +10,7 @@ each device finds a part, and the sum of all is the result.
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -33,6 +34,9 @@ _divide: Any = custom_partitioning
 _rule: Any = SdyShardingRule
 _sum_over: Any = jax.lax.psum
 _POINTS = "points"
+_WHOLE = "need_replication_factors"
+# A hint, which older releases do not take: what `partition` says holds.
+_CAN_NAME_WHOLE = _WHOLE in inspect.signature(_rule).parameters
 
 
 def partitioned(
@@ -106,7 +110,7 @@ def _division(
         sharding_rule=_rule(
             layout.operands,
             layout.results,
-            need_replication_factors=layout.whole(),
+            **({_WHOLE: layout.whole()} if _CAN_NAME_WHOLE else {}),
         ),
     )
     return divided

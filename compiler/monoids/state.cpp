@@ -2,6 +2,7 @@
 
 #include "compiler/monoids/state.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace tilefold {
@@ -103,6 +104,26 @@ std::vector<StateField> state_of(const ir::Graph& graph,
                  components_of(graph[reduce.operands[1]].type), 0, true}};
     }
     internal_error("a monoid without a state");
+}
+
+ir::ValueId first_of_state(const ir::Graph& graph, ir::ValueId reduce) {
+    const ir::Node& node = graph[reduce];
+    const auto monoid_of = [](const ir::Node& of) {
+        return row_of(ir::Reduction(of.first)).monoid;
+    };
+    if (monoid_of(node) == Monoid::UserDefined)
+        return reduce;
+    for (ir::ValueId id = 0; id < reduce; ++id) {
+        const ir::Node& other = graph[id];
+        if (other.op == ir::Op::Reduce && monoid_of(other) == monoid_of(node) &&
+            other.second == node.second && other.third == node.third &&
+            other.pairs == node.pairs &&
+            std::ranges::equal(other.inputs(), node.inputs()) &&
+            accumulated_dtype(graph, other) == accumulated_dtype(graph, node) &&
+            state_of(graph, other) == state_of(graph, node))
+            return id;
+    }
+    return reduce;
 }
 
 } // namespace tilefold

@@ -24,11 +24,18 @@ struct StateField {
     std::int64_t components = 1; ///< `dynamic` allowed
     double identity = 0;         ///< unless the monoid's own functions say it
     bool is_vector = false;
+
+    friend bool operator==(const StateField&, const StateField&) = default;
 };
 
 /// Returns the fields of a Reduce node; the vector operand's components are
 /// the last.
 std::vector<StateField> state_of(const ir::Graph& graph,
                                  const ir::Node& reduce);
+
+/// Returns the first reduction whose state is that of `reduce`, of which each
+/// makes a result of its own: kmin and argkmin of the same values, sum and
+/// mean.
+ir::ValueId first_of_state(const ir::Graph& graph, ir::ValueId reduce);
 
 } // namespace tilefold

@@ -214,3 +214,27 @@ def test_a_filter_allows_for_all_that_rounding_does(isa, rounded):
         options=tilefold.Options(isa=isa),
     )
     assert (found[1:] == 2001).all()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[kmin_j(|x_i - y_j|², 3), argkmin_j(|x_i - y_j|², 3)]",
+        "[(sum_j x_i·y_j), (mean_j x_i·y_j)]",
+    ],
+)
+def test_reductions_of_one_state_keep_it_once(text):
+    rng = np.random.default_rng(3)
+    x, y = (rng.standard_normal((n, 3)) for n in (40, 50))
+    said = str(tilefold.explain(text, x=x, y=y))
+    assert said.count("reduce: state") == 1
+    assert said.count("reduce: the state of") == 1
+    parts = text.strip("[]").split(", a" if "arg" in text else ", (mean")
+    first = tilefold.reduce(parts[0], x=x, y=y)
+    both = tilefold.reduce(text, x=x, y=y)
+    assert np.array_equal(both[:, : both.shape[1] // 2].squeeze(), first)
+    if "mean" in text:
+        np.testing.assert_allclose(both[:, 1], both[:, 0] / 50)
+    else:
+        distances = ((x[:, None] - y) ** 2).sum(-1)
+        assert np.array_equal(both[:, 3:], np.argsort(distances, 1)[:, :3])

@@ -6,6 +6,7 @@
 #include "compiler/backends/cpu/in_place.h"
 #include "compiler/backends/cpu/plan_cost.h"
 #include "compiler/backends/cpu/tiles.h"
+#include "compiler/monoids/state.h"
 
 #include <algorithm>
 
@@ -167,7 +168,8 @@ Demand demand_of(const ir::Graph& graph, const Plan& plan) {
                                monoid == ir::Monoid::Minimum;
             demand.blocks |= contractions.weighed_by_tiles.count(id) > 0;
             demand.wide |= width == dynamic || width > constants::unroll;
-            demand.accumulators += std::max(width, 1);
+            if (first_of_state(graph, id) == id)
+                demand.accumulators += std::max(width, 1);
         } else if (node.type.axes == Axes::IJ && node.arity > 0) {
             demand.vectors |= node.type.rank == 1;
             demand.powers |= is_power_of_pairs(node) ||

@@ -3,6 +3,7 @@
 #include "compiler/backends/cpu/contractions.h"
 
 #include "compiler/ir/queries.h"
+#include "compiler/monoids/state.h"
 
 #include <algorithm>
 #include <iterator>
@@ -94,8 +95,9 @@ ValueId filtered_distance(const ir::Graph& graph, const Plan& plan) {
     ValueId found = ir::no_value;
     if (!plan.filter || !row_of(plan.isa).bf16 || graph.real != DType::F32)
         return found;
-    for (const Node& node : graph.nodes) {
-        if (node.op != Op::Reduce)
+    for (ValueId id = 0; id < graph.nodes.size(); ++id) {
+        const Node& node = graph[id];
+        if (node.op != Op::Reduce || first_of_state(graph, id) != id)
             continue;
         const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
         const ValueId body = node.operands[0];

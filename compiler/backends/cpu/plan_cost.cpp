@@ -3,6 +3,7 @@
 #include "compiler/backends/cpu/plan_cost.h"
 
 #include "compiler/backends/cpu/contractions.h"
+#include "compiler/monoids/state.h"
 
 #include <algorithm>
 #include <cmath>
@@ -85,8 +86,9 @@ double powers_of(const ir::Graph& graph) {
 
 double slots_of(const ir::Graph& graph, Axes axes, const Counting& counting) {
     double slots = 0;
-    for (const ir::Node& node : graph.nodes)
-        slots += slots_of(graph, node, axes, counting);
+    for (ir::ValueId id = 0; id < graph.nodes.size(); ++id)
+        if (graph[id].op != ir::Op::Reduce || first_of_state(graph, id) == id)
+            slots += slots_of(graph, graph[id], axes, counting);
     return slots;
 }
 

@@ -162,6 +162,7 @@ LoweredKernel lower(const Graph& graph, const Plan& plan) {
         kernel.packed.push_back(packed_dtype(graph, kernel.contractions, id));
     kernel.reductions =
         lower_reductions(graph, plan, kernel.contractions, kernel.placement);
+    kernel.readers = lower_readers(graph, kernel.placement, kernel.reductions);
     kernel.vector_bytes =
         plan.row_vectors * plan.lanes * std::int64_t(size_of(graph.real));
     if (plan.nest == Nest::Values) {

@@ -32,6 +32,8 @@ struct LoweredKernel {
     Placement placement;
     Contractions contractions;
     std::vector<LoweredReduction> reductions;
+    /// Those that make a result of the state of one of these.
+    std::vector<LoweredReduction> readers;
 
     // These belong to accumulate or, where rows have their results after a
     // panel, to reduce.

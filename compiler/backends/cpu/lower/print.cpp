@@ -171,6 +171,9 @@ private:
     void print_reductions() {
         for (const LoweredReduction& reduction : kernel_.reductions)
             print_reduction(reduction);
+        for (const LoweredReduction& reader : kernel_.readers)
+            line(ir::reference(reader.id) + " reduce: the state of " +
+                 ir::reference(first_of_state(graph_, reader.id)));
     }
 
     void print_reduction(const LoweredReduction& reduction) {

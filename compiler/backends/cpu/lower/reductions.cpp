@@ -117,11 +117,30 @@ std::vector<LoweredReduction> lower_reductions(const ir::Graph& graph,
     std::vector<LoweredReduction> all;
     WidthOffset end;
     for (ValueId id : placement.reductions) {
+        if (plan.nest == Nest::Reduce && first_of_state(graph, id) != id)
+            continue;
         LoweredReduction& reduction = all.emplace_back(lowering.lower(id));
         reduction.first_slot = end;
         add_slots(end, reduction);
     }
     return all;
+}
+
+std::vector<LoweredReduction>
+lower_readers(const ir::Graph& graph, const Placement& placement,
+              const std::vector<LoweredReduction>& reductions) {
+    std::vector<LoweredReduction> readers;
+    for (ValueId id : placement.reductions) {
+        const auto has = [&](ValueId of) {
+            return std::ranges::find(reductions, of, &LoweredReduction::id);
+        };
+        if (has(id) != reductions.end())
+            continue;
+        LoweredReduction& reader =
+            readers.emplace_back(*has(first_of_state(graph, id)));
+        reader.id = id;
+    }
+    return readers;
 }
 
 WidthOffset slots_of(const std::vector<LoweredReduction>& reductions) {

@@ -58,11 +58,16 @@ struct SmallestListSizes {
 /// bf16, for each row vector.
 std::int64_t weight_vectors(const Plan& plan);
 
-/// Lowers the reductions of `placement` and gives them their slots.
+/// Lowers the reductions of `placement` and gives them their slots; but for
+/// those that read the state of another one, where there is a state.
 std::vector<LoweredReduction> lower_reductions(const ir::Graph& graph,
                                                const Plan& plan,
                                                const Contractions& contractions,
                                                const Placement& placement);
+/// Lowers the reductions of `placement` that are not among `reductions`.
+std::vector<LoweredReduction>
+lower_readers(const ir::Graph& graph, const Placement& placement,
+              const std::vector<LoweredReduction>& reductions);
 /// Returns how many slots the states of all reductions take.
 WidthOffset slots_of(const std::vector<LoweredReduction>& reductions);
 

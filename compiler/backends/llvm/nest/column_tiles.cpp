@@ -215,8 +215,8 @@ void Accumulate::write_steps(Value* row, Value* panel, Value* from, Value* to) {
     llvm::Instruction* branch = each_step(
         from, to, writer_.plan.columns, [&](Value* column, int columns) {
             keep_vectors(columns);
-            for (ValueId id : writer_.kernel.placement.reductions)
-                run_contractions(id, columns);
+            for (const Slots& slots : reductions_)
+                run_contractions(slots.lowered.id, columns);
             keep_scalars(columns);
             for (std::size_t k = 0; k < reductions_.size(); ++k)
                 run(

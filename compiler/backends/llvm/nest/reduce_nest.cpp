@@ -194,6 +194,14 @@ Value* first_slot(Entry& entry, const Slots& slots) {
     return slot;
 }
 
+/// All reductions: those of the kernel, then those that read their states.
+std::vector<Slots> make_results(const ModuleWriter& writer) {
+    std::vector<Slots> results = make_slots(writer);
+    for (const LoweredReduction& reader : writer.kernel.readers)
+        results.push_back({reader, make_monoid(writer.graph, reader)});
+    return results;
+}
+
 void write_rows_nest(ModuleWriter& writer) {
     std::vector<Slots> reductions = make_slots(writer);
     write_costs(writer);
@@ -215,7 +223,7 @@ void write_reduce_nest(ModuleWriter& writer) {
             return slots.monoid->reduces_rows();
         }))
         write_fold(writer, reductions);
-    write_finalise(writer, reductions);
+    write_finalise(writer, make_results(writer));
 }
 
 } // namespace tilefold::llvm_backend

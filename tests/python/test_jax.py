@@ -162,14 +162,14 @@ TRANSFORMATIONS = {
 }
 
 
-@pytest.mark.sample(0.2)
+@pytest.mark.sample(0.08)
 @pytest.mark.parametrize("name", TRANSFORMATIONS)
 def test_transformations(name):
     transformation = TRANSFORMATIONS[name]
     assert_same(transformation(reduced), transformation(NUMBER.dense))
 
 
-@pytest.mark.sample(0.3)
+@pytest.mark.sample(0.1)
 @pytest.mark.parametrize("name", CASES)
 def test_formulas_and_their_hessians(name):
     case = CASES[name]
@@ -181,9 +181,10 @@ def test_formulas_and_their_hessians(name):
 
     every = tuple(range(len(values)))
     assert_same(mine(*values), case.dense(*values))
-    for transformation in (jax.grad, jax.hessian):
-        found = transformation(sine(mine), every)(*values)
-        expected = transformation(sine(case.dense), every)(*values)
+    # The second order by two arguments, since each pair is a kernel.
+    for transformation, by in ((jax.grad, every), (jax.hessian, every[-2:])):
+        found = transformation(sine(mine), by)(*values)
+        expected = transformation(sine(case.dense), by)(*values)
         assert_same(found, expected, 1e-11)
 
 

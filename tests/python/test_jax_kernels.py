@@ -63,13 +63,14 @@ SYSTEMS = {
 }
 
 
-@pytest.mark.sample(0.4)
+@pytest.mark.sample(0.15)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_systems(name):
     system = SYSTEMS[name]
     assert_same(system(solved), system(solved_densely), 1e-9)
 
 
+@pytest.mark.sample(0.3)
 @pytest.mark.parametrize("method", ["cg", "minres", "auto"])
 @pytest.mark.parametrize("preconditioner", [None, "nystrom", "cholesky"])
 def test_methods_of_systems(method, preconditioner):
@@ -190,6 +191,7 @@ ELEMENTS = {
 }
 
 
+@pytest.mark.sample(0.2)
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_values_of_kernels(name):
     mine, theirs = ELEMENTS[name]
@@ -206,10 +208,10 @@ def test_values_of_kernels(name):
         assert bool(jnp.isfinite(gradient).all())
         return
     assert_same(jax.jit(found)(P, L), expected(P, L))
-    for transform in (jax.grad, jax.hessian):
+    for transform, by in ((jax.grad, (0, 1)), (jax.hessian, 1)):
         assert_same(
-            transform(sine(found), (0, 1))(P, L),
-            transform(sine(expected), (0, 1))(P, L),
+            transform(sine(found), by)(P, L),
+            transform(sine(expected), by)(P, L),
             1e-11,
         )
     mapped = jax.vmap(found, (None, 0))(P, np.array([0.5, 0.9]))

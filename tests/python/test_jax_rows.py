@@ -35,7 +35,7 @@ def call_of(row, **more):
     return call
 
 
-@pytest.mark.sample(0.1)
+@pytest.mark.sample(0.03)
 @pytest.mark.parametrize("name", ROWS)
 def test_derivatives_of_each_row(name):
     row = ROWS[name]
@@ -50,7 +50,7 @@ def test_derivatives_of_each_row(name):
         assert_same(found, transform(sine(row.dense), every)(*values), 1e-9)
 
 
-@pytest.mark.sample(0.1)
+@pytest.mark.sample(0.03)
 @pytest.mark.parametrize("name", ROWS)
 def test_batches_of_each_operand_of_each_row(name):
     row = ROWS[name]
@@ -68,7 +68,7 @@ def test_batches_of_each_operand_of_each_row(name):
         assert_same(found, expected, 1e-12)
 
 
-@pytest.mark.sample(0.1)
+@pytest.mark.sample(0.03)
 @pytest.mark.parametrize("name", ROWS)
 def test_each_row_in_tiles(name, monkeypatch):
     monkeypatch.setattr(tiled_sweep, "TILE", (2, 3))

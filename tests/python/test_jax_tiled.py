@@ -86,7 +86,7 @@ def check(text, arguments, tolerance=1e-12):
     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.sample(0.2)
+@pytest.mark.sample(0.1)
 @pytest.mark.parametrize("text", FORMULAS)
 def test_values_and_gradients(text):
     arguments = given_to(text)
@@ -111,7 +111,7 @@ def test_values_and_gradients(text):
     assert_same(gradient("tiled"), gradient(""), 1e-11)
 
 
-@pytest.mark.sample(0.1)
+@pytest.mark.sample(0.05)
 @pytest.mark.parametrize("name", PAIRS)
 def test_formulas_of_the_catalogue(name):
     pair = PAIRS[name]

@@ -20,9 +20,13 @@ if tuple(map(int, jax.__version__.split(".")[:2])) < _OLDEST:
     old = f"tilefold.jax needs a newer jax than {jax.__version__}"
     raise ImportError(f"{old}: pip install -U 'tilefold[jax]'", name="jax")
 
-from tilefold.jax.calls import reduce
-from tilefold.jax.kernels import kernel, solve
-from tilefold.jax.lowering import SOLVE_TARGET, TARGET, register
+from tilefold.jax.calls import reduce  # noqa: E402
+from tilefold.jax.kernels import kernel, solve  # noqa: E402
+from tilefold.jax.lowering import (  # noqa: E402
+    SOLVE_TARGET,
+    TARGET,
+    register,
+)
 
 __all__ = [
     "SOLVE_TARGET",

@@ -212,6 +212,9 @@ nb::object Result::keep() {
 /// An array of its own for a library whose arrays never change: the next call
 /// writes to this memory, and libraries copy when it suits them.
 nb::object Result::copied() {
+    // JAX does not always copy memory of the host that is aligned, when asked.
+    if (nb::hasattr(object_, "copy"))
+        return nb::handle(kind_->from_dlpack)(object_.attr("copy")());
     nb::object copy =
         nb::handle(kind_->from_dlpack)(object_, nb::arg("copy") = true);
     copy.attr("block_until_ready")();

@@ -4,6 +4,8 @@
 
 #include "compiler/ir/ir.h"
 
+#include <bit>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -25,7 +27,13 @@ struct StateField {
     double identity = 0;         ///< unless the monoid's own functions say it
     bool is_vector = false;
 
-    friend bool operator==(const StateField&, const StateField&) = default;
+    /// An identity that is NaN is equal to one that is.
+    friend bool operator==(const StateField& a, const StateField& b) {
+        return a.name == b.name && a.dtype == b.dtype &&
+               a.components == b.components && a.is_vector == b.is_vector &&
+               std::bit_cast<std::uint64_t>(a.identity) ==
+                   std::bit_cast<std::uint64_t>(b.identity);
+    }
 };
 
 /// Returns the fields of a Reduce node; the vector operand's components are

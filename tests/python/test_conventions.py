@@ -314,7 +314,10 @@ def test_frames_are_points(name):
         lambda c: pa.chunked_array([c[:4], c[4:]]),
         lambda c: pd.DataFrame({"c": c})["c"],
     ],
-    ids=str,
+    ids=[
+        "series", "index", "polars", "pyarrow",
+        "nullable", "arrow", "chunked", "column",
+    ],
 )  # fmt: skip
 def test_columns_are_vectors(make):
     kernel = tilefold.kernel(GAUSSIAN, x=X, y=Y)

@@ -258,13 +258,17 @@ def test_a_killed_worker_changes_no_bit(cluster, tmp_path):
     arrays = chunked(arrays_of(GAUSSIAN), j=512)
     for name in ("y", "b"):
         arrays[name] = arrays[name].map_blocks(
-            _slowed, seconds=0.1, folder=str(tmp_path), dtype=arrays[name].dtype
+            _slowed,
+            seconds=0.1,
+            folder=str(tmp_path),
+            meta=arrays[name]._meta,
         )
     future = cluster.compute(lazily(GAUSSIAN, arrays))
     deadline = time.monotonic() + 30
     while len(list(tmp_path.iterdir())) < 3 and time.monotonic() < deadline:
         time.sleep(0.02)
-    victim = int(next(tmp_path.iterdir()).name.split("-")[0])
+    begun = {int(path.name.split("-")[0]) for path in tmp_path.iterdir()}
+    victim = min(begun - {os.getpid()})
     os.kill(victim, signal.SIGKILL)
     got = future.result(timeout=60)
     assert np.array_equal(got, in_memory(GAUSSIAN, arrays_of(GAUSSIAN)))

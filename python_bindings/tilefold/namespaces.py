@@ -91,10 +91,11 @@ def swapped(array: Any, first: int, second: int) -> Any:
 
 def taken(array: Any, numbers: Any, axis: int) -> Any:
     """The elements at some places of an axis."""
-    if hasattr(array, "reshape"):
+    has_methods = hasattr(array, "reshape")
+    library: Any = None if has_methods else namespace_of(array)
+    if not hasattr(library, "take"):
         return array[(slice(None),) * (axis % array.ndim) + (numbers,)]
-    library = namespace_of(array)
-    places = library.asarray(np.asarray(numbers))
+    places = library.asarray(np.asarray(numbers), device=array.device)
     return library.take(array, places, axis=axis % array.ndim)
 
 

@@ -117,12 +117,15 @@ class _Classifier(ClassifierMixin, MultiOutputMixin, NeighborsBase):
 class _Regressor(RegressorMixin, MultiOutputMixin, NeighborsBase):
     """What regressors share."""
 
-    def _fit_targets(self, x: Any, y: Any) -> None:
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keeps the points (n_samples, n_features) and their targets."""
         x, y = validate_data(
-            self, x, y, multi_output=True, y_numeric=True, dtype=floats(x)
+            self, X, y, multi_output=True, y_numeric=True, dtype=floats(X)
         )
         self._fit_points(x)
         self._y = beside(y, x)
+        return self
 
     @property
     def _columns(self) -> Any:
@@ -139,6 +142,28 @@ class _Regressor(RegressorMixin, MultiOutputMixin, NeighborsBase):
 
 class _Weighted(KNeighborsSearch):
     """The K nearest, and what each of them counts."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_CONSTRAINTS,
+        **_COUNT,
+    }
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Any = "uniform",
+        metric: Any = "minkowski",
+        p: float | None = 2,
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
 
     def _weighted(self, x: Any, method: str) -> tuple[Any, Any]:
         """Places and weights of shape (n_queries, K), NumPy's."""
@@ -170,28 +195,6 @@ class KNeighborsClassifier(_Weighted, _Classifier):
     those of `NearestNeighbors`. Of labels with as many votes the first in
     `classes_` wins. y has shape (n_samples,) or (n_samples, n_outputs).
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_CONSTRAINTS,
-        **_COUNT,
-    }
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Any = "uniform",
-        metric: Any = "minkowski",
-        p: float | None = 2,
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
@@ -244,34 +247,6 @@ class KNeighborsRegressor(_Weighted, _Regressor):
     Parameters are those of `KNeighborsClassifier`; y has shape (n_samples,)
     or (n_samples, n_outputs).
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_CONSTRAINTS,
-        **_COUNT,
-    }
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Any = "uniform",
-        metric: Any = "minkowski",
-        p: float | None = 2,
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Keeps the points (n_samples, n_features) and their targets."""
-        self._fit_targets(X, y)
-        return self
 
     def predict(self, X: Any) -> Any:
         """Targets of X, (n_queries,) or (n_queries, n_outputs).
@@ -492,12 +467,6 @@ class RadiusNeighborsRegressor(_Within, _Regressor):
         self.p = p
         self.metric_params = metric_params
         self.n_jobs = n_jobs
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Keeps the points (n_samples, n_features) and their targets."""
-        self._fit_targets(X, y)
-        return self
 
     def predict(self, X: Any) -> Any:
         """Targets of X, (n_queries,) or (n_queries, n_outputs), float64.

@@ -22,7 +22,6 @@ public:
         return {&call_.executable, 1};
     }
     const KernelCall* kernel_call() const override { return &call_; }
-    const KernelCall* kernel_of_states() const override { return &call_; }
     void finalise(const double* states, std::span<const Output> outs,
                   const RunOptions& options) const override;
 

@@ -50,7 +50,7 @@ public:
     /// Checks the outputs, one for each result, and computes them.
     void run(std::span<const Output> outs, const RunOptions& options) const;
     /// The one kernel whose states make the results; null where several do.
-    virtual const KernelCall* kernel_of_states() const { return nullptr; }
+    virtual const KernelCall* kernel_of_states() const { return kernel_call(); }
     /// Checks the outputs, and writes the results of these states to them.
     virtual void finalise(const double* states, std::span<const Output> outs,
                           const RunOptions& options) const;

@@ -26,7 +26,7 @@ def two_processes() -> Any:
     from distributed import Client, LocalCluster
 
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
     )
     atexit.register(cluster.close)
     client = Client(cluster)

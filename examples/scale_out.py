@@ -110,7 +110,7 @@ def on_processes(workers: int, rows: int, count: int) -> float:
     x = points(0, rows)["x"]
     with (
         LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None
+            n_workers=workers, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):

@@ -1,6 +1,7 @@
 # tests/python/test_dask.py - formulas over Dask's arrays.
 """Lazy reductions: the bits of a call in memory, whoever computes them."""
 
+import gc
 import os
 import pickle
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -231,9 +233,17 @@ def test_memory_is_that_of_a_few_chunks(tmp_path):
 @pytest.fixture(scope="module")
 def cluster():
     distributed = pytest.importorskip("distributed")
+    yield from clients_of(distributed)
+    with warnings.catch_warnings():
+        # Sockets of workers that were killed are closed by the collector.
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+def clients_of(distributed):
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as workers,
         distributed.Client(workers) as client,
     ):
@@ -254,6 +264,7 @@ def _slowed(block, seconds, folder):
     return block
 
 
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 def test_a_killed_worker_changes_no_bit(cluster, tmp_path):
     arrays = chunked(arrays_of(GAUSSIAN), j=512)
     for name in ("y", "b"):
@@ -279,6 +290,7 @@ def _kill(block):
     return block
 
 
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 def test_a_task_that_kills_its_workers_is_an_error(cluster):
     distributed = pytest.importorskip("distributed")
     y = da.from_array(Y, chunks=(2500, -1)).map_blocks(_kill, meta=Y[:0])

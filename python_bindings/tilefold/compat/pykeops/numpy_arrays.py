@@ -1,0 +1,104 @@
+# python_bindings/tilefold/compat/pykeops/numpy_arrays.py - NumPy's, for calls.
+"""`NumpyArrays`: what calls of formulas do with arrays of NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["NumpyArrays"]
+
+
+class NumpyArrays:
+    """Arrays of NumPy: shapes, views and results of calls."""
+
+    name = "numpy"
+    library = "NumPy arrays"
+
+    @staticmethod
+    def is_array(value: Any) -> bool:
+        """Whether it is an array, not a number."""
+        return isinstance(value, np.ndarray)
+
+    @staticmethod
+    def is_number(value: Any) -> bool:
+        """Whether it is a number of NumPy's or Python's."""
+        return isinstance(value, (bool, int, float, complex, np.generic))
+
+    @staticmethod
+    def is_complex(value: Any) -> bool:
+        """Whether an array, or a number, is complex."""
+        return bool(np.iscomplexobj(value))
+
+    @staticmethod
+    def dtype_name(value: Any) -> str:
+        """Such as "float32"."""
+        return str(value.dtype)
+
+    @staticmethod
+    def array(values: Any, like: Any = None) -> Any:
+        """An array of numbers, with the dtype of another one."""
+        return np.asarray(values, dtype=None if like is None else like.dtype)
+
+    @staticmethod
+    def ones(length: int, rank: int, like: Any) -> Any:
+        """A number 1 for each point, of stride 0; `rank` batch dimensions."""
+        shape = (1,) * rank + (length, 1)
+        dtype = like.real.dtype if np.iscomplexobj(like) else like.dtype
+        return np.broadcast_to(np.ones((), dtype), shape)
+
+    @staticmethod
+    def reshape(value: Any, shape: tuple[int, ...]) -> Any:
+        """The same numbers in another shape."""
+        return value.reshape(shape)
+
+    @staticmethod
+    def exchange(value: Any) -> Any:
+        """With the last two axes exchanged, contiguous."""
+        return np.ascontiguousarray(np.swapaxes(value, -1, -2))
+
+    @staticmethod
+    def as_complex(value: Any) -> Any:
+        """Pairs of real numbers as complex ones: a view where it can be."""
+        name = f"c{2 * value.dtype.itemsize}"
+        if value.strides[-1] != value.itemsize:
+            value = np.ascontiguousarray(value)
+        return value.view(name)
+
+    @staticmethod
+    def as_real(value: Any) -> Any:
+        """Complex numbers as pairs of real ones."""
+        value = np.ascontiguousarray(value)
+        return value.view(value.real.dtype)
+
+    @staticmethod
+    def cast(value: Any, dtype: Any) -> Any:
+        """The same numbers of another type."""
+        return value.astype(dtype, copy=False)
+
+    @staticmethod
+    def real_dtype(dtype: Any) -> Any:
+        """The type of the parts of complex numbers."""
+        return dtype.type(0).real.dtype
+
+    @staticmethod
+    def complex_dtype(dtype: Any) -> Any:
+        """The type of complex numbers with such parts."""
+        return np.result_type(dtype, np.complex64)
+
+    @staticmethod
+    def indices(value: Any) -> Any:
+        """Indices, 0 where there is none."""
+        return np.maximum(value, 0).astype(np.int64, copy=False)
+
+    @staticmethod
+    def written_to(out: Any, result: Any) -> Any:
+        """`out`, which holds the result then."""
+        out[...] = result
+        return out
+
+    @staticmethod
+    def connected(result: Any, _values: Any) -> Any:
+        """The result: NumPy records no gradients."""
+        return result

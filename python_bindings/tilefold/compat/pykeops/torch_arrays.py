@@ -1,0 +1,147 @@
+# python_bindings/tilefold/compat/pykeops/torch_arrays.py - PyTorch's, for calls.
+"""`TorchArrays`: what calls of formulas do with tensors of PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+__all__ = ["TorchArrays"]
+
+
+class TorchArrays:
+    """Tensors of PyTorch: shapes, views and results of calls."""
+
+    name = "torch"
+    library = "PyTorch tensors"
+
+    @staticmethod
+    def is_array(value: Any) -> bool:
+        """Whether it is a tensor."""
+        return isinstance(value, torch.Tensor)
+
+    @staticmethod
+    def is_number(value: Any) -> bool:
+        """Whether it is a number of Python's or NumPy's."""
+        return isinstance(value, (bool, int, float, complex, np.generic))
+
+    @staticmethod
+    def is_complex(value: Any) -> bool:
+        """Whether a tensor, or a number, is complex."""
+        if isinstance(value, torch.Tensor):
+            return value.is_complex()
+        return bool(np.iscomplexobj(value))
+
+    @staticmethod
+    def dtype_name(value: Any) -> str:
+        """Such as "float32"."""
+        return str(value.dtype).removeprefix("torch.")
+
+    @staticmethod
+    def array(values: Any, like: Any = None) -> Any:
+        """A tensor of numbers, with the dtype and device of another one."""
+        if like is None:
+            return torch.as_tensor(values)
+        return torch.as_tensor(values, dtype=like.dtype, device=like.device)
+
+    @staticmethod
+    def ones(length: int, rank: int, like: Any) -> Any:
+        """A number 1 for each point, of stride 0; `rank` batch dimensions."""
+        dtype = like.dtype.to_real()
+        one = torch.ones((), dtype=dtype, device=like.device)
+        return one.expand((1,) * rank + (length, 1))
+
+    @staticmethod
+    def reshape(value: Any, shape: tuple[int, ...]) -> Any:
+        """The same numbers in another shape."""
+        return value.reshape(shape)
+
+    @staticmethod
+    def exchange(value: Any) -> Any:
+        """With the last two axes exchanged, contiguous."""
+        return value.transpose(-1, -2).contiguous()
+
+    @staticmethod
+    def as_complex(value: Any) -> Any:
+        """Pairs of real numbers as complex ones: a view where it can be."""
+        pairs = value.unflatten(-1, (-1, 2))
+        if pairs.stride(-1) != 1 or any(k % 2 for k in pairs.stride()[:-1]):
+            pairs = pairs.contiguous()
+        return torch.view_as_complex(pairs)
+
+    @staticmethod
+    def as_real(value: Any) -> Any:
+        """Complex numbers as pairs of real ones."""
+        return torch.view_as_real(value.resolve_conj()).flatten(-2)
+
+    @staticmethod
+    def cast(value: Any, dtype: Any) -> Any:
+        """The same numbers of another type."""
+        return value.to(dtype)
+
+    @staticmethod
+    def real_dtype(dtype: Any) -> Any:
+        """The type of the parts of complex numbers."""
+        return dtype.to_real()
+
+    @staticmethod
+    def complex_dtype(dtype: Any) -> Any:
+        """The type of complex numbers with such parts."""
+        return dtype.to_complex()
+
+    @staticmethod
+    def indices(value: Any) -> Any:
+        """Indices, 0 where there is none."""
+        return value.detach().clamp(min=0).to(torch.int64)
+
+    @staticmethod
+    def written_to(out: Any, result: Any) -> Any:
+        """`out`, which holds the result then, and is recorded as it is."""
+        out.copy_(result)
+        return out
+
+    @staticmethod
+    def connected(result: Any, values: Any) -> Any:
+        """The result, with gradients of zeros by what it does not depend on.
+
+        KeOps gives zeros where PyTorch would say that an argument is not part
+        of the graph.
+        """
+        if not torch.is_grad_enabled():
+            return result
+        others = [
+            value
+            for value in values
+            if isinstance(value, torch.Tensor) and value.requires_grad
+        ]
+        if not others:
+            return result
+        return _Connected.apply(result, *others)
+
+
+class _Connected(torch.autograd.Function):
+    """The first argument; the gradients by the others are zeros."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(result: Any, *_others: Any) -> Any:
+        return result.clone()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, _output: Any) -> None:
+        ctx.shapes = [(one.shape, one.dtype, one.device) for one in inputs[1:]]
+
+    @staticmethod
+    def backward(ctx: Any, given: Any) -> Any:
+        zeros = [
+            torch.zeros(shape, dtype=dtype, device=device)
+            for shape, dtype, device in ctx.shapes
+        ]
+        return given, *zeros
+
+    @staticmethod
+    def jvp(_ctx: Any, tangent: Any, *_others: Any) -> Any:
+        return tangent

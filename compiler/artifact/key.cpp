@@ -4,7 +4,9 @@
 
 #include "sources_hash.h"
 
-#include <xxhash.h>
+#include <cstring>
+#include <llvm/ADT/ArrayRef.h>
+#include <llvm/Support/SHA256.h>
 
 namespace tilefold {
 
@@ -15,8 +17,14 @@ void append(std::string& text, std::string_view part) {
 }
 
 Key hashed(std::string_view text) {
-    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-    return {{hash.high64, hash.low64}};
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+    const std::array<std::uint8_t, 32> digest =
+        llvm::SHA256::hash(llvm::ArrayRef(bytes, text.size()));
+    Key key;
+    std::memcpy(key.words.data(), digest.data(), digest.size());
+    for (std::uint64_t& word : key.words)
+        word = __builtin_bswap64(word); // the digest's first byte is the first
+    return key;                         // two digits
 }
 
 } // namespace

@@ -10,11 +10,12 @@
 
 namespace tilefold {
 
-/// 128 bits that name an image: canonical IR, dtypes, plan, target, versions of
-/// the compiler behind the backend and of compiler/'s sources.
+/// The SHA-256 of what an image follows from: canonical IR, dtypes, plan,
+/// target, versions of the compiler behind the backend and of compiler/'s
+/// sources. Who writes a formula cannot give it the key of another one.
 struct Key {
-    std::array<std::uint64_t, 2> words{};
-    std::string hex() const; ///< 32 digits
+    std::array<std::uint64_t, 4> words{};
+    std::string hex() const; ///< 64 digits
     friend bool operator==(const Key&, const Key&) = default;
 };
 

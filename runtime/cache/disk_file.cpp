@@ -10,10 +10,12 @@
 #include <cstdio>
 #include <dirent.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace tilefold {
@@ -26,9 +28,12 @@ constexpr std::int64_t most_file_bytes = std::int64_t(256) << 20;
 /// homes are spared.
 constexpr std::time_t seconds_between_marks = 60;
 
+bool is_mine(const struct stat& status) {
+    return status.st_uid == geteuid() || status.st_uid == 0;
+}
+
 bool trusted(const struct stat& status) {
-    return (status.st_uid == geteuid() || status.st_uid == 0) &&
-           (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    return is_mine(status) && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 bool write_all(int file, std::span<const std::byte> bytes) {
@@ -105,6 +110,23 @@ std::string temporary_name() {
     return text;
 }
 
+/// Whether nobody else can put another folder in the place of `path`: each one
+/// above it is mine or root's, and what others may write to keeps what is not
+/// theirs (the sticky bit, as /tmp has).
+bool parents_trusted(const std::string& path) {
+    std::error_code error;
+    std::filesystem::path at = std::filesystem::canonical(path, error);
+    while (!error && at.has_relative_path()) {
+        at = at.parent_path();
+        struct stat status{};
+        if (stat(at.c_str(), &status) != 0 ||
+            !(trusted(status) ||
+              (is_mine(status) && (status.st_mode & S_ISVTX))))
+            return false;
+    }
+    return !error;
+}
+
 /// Creates `path` and its parents; errors show when it is opened.
 void make_folders(const std::string& path) {
     for (std::size_t at = path.find('/', 1); at != std::string::npos;
@@ -128,7 +150,8 @@ Descriptor open_folder(const std::string& path, bool make) {
     Descriptor folder(
         open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status{};
-    if (!folder || fstat(folder.number(), &status) != 0 || !trusted(status))
+    if (!folder || fstat(folder.number(), &status) != 0 || !trusted(status) ||
+        !parents_trusted(path))
         return Descriptor();
     return folder;
 }

@@ -31,8 +31,9 @@ private:
     int number_;
 };
 
-/// A folder that only its owner (me or root) may write, not a symbolic link;
-/// closed otherwise. `make`: created with its parents, mode 0700.
+/// A folder that only its owner (me or root) may write, not a symbolic link,
+/// below folders where nobody else can put another one in its place; closed
+/// otherwise. `make`: created with its parents, mode 0700.
 Descriptor open_folder(const std::string& path, bool make);
 
 /// A regular file of the same ownership, read whole and once.

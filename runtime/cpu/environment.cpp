@@ -23,9 +23,10 @@ namespace variable_of {
 #include "runtime/core/options.def"
 } // namespace variable_of
 
-/// The variable's value; none where unset or empty.
+/// The variable's value; none where unset or empty. A set-uid program has none:
+/// who starts it chooses neither the libraries that it opens nor its cache.
 std::optional<std::string> variable(const char* name) {
-    const char* value = std::getenv(name);
+    const char* value = secure_getenv(name);
     return value && *value ? std::optional<std::string>(value) : std::nullopt;
 }
 
@@ -135,7 +136,7 @@ int threads_of(const std::optional<int>& given) {
 
 /// Set but empty means memory only, as does a machine without a home.
 std::string cache_directory() {
-    if (const char* set = std::getenv(variable_of::cache_directory))
+    if (const char* set = secure_getenv(variable_of::cache_directory))
         return set;
     auto absolute = [](const std::optional<std::string>& path) {
         return path && path->front() == '/';

@@ -1,4 +1,4 @@
-// runtime/cpu/image.cpp - maps verified bytes, then makes them executable.
+// runtime/cpu/image.cpp - the entries of verified bytes that may run.
 
 #include "runtime/cpu/image.h"
 
@@ -6,30 +6,12 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <string>
-#include <sys/mman.h>
 #include <unistd.h>
 
 namespace tilefold::cpu {
 namespace {
-
-/// Bytes of a mapping that can be made executable; throws OutOfMemory.
-std::byte* map_copy(const std::vector<std::byte>& code) {
-    void* place = mmap(nullptr, code.size(), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (place == MAP_FAILED)
-        fail(Code::OutOfMemory,
-             {"loading a kernel", std::to_string(code.size()) + " bytes",
-              "close other programs, or raise the limit"});
-    std::memcpy(place, code.data(), code.size());
-    if (mprotect(place, code.size(), PROT_READ | PROT_EXEC) != 0) {
-        munmap(place, code.size());
-        fail(Code::DeviceFailed, {"executable memory", std::strerror(errno)});
-    }
-    return static_cast<std::byte*>(place);
-}
 
 template <class Function>
 Function* entry(const Artifact& artifact, std::byte* code,
@@ -58,19 +40,19 @@ Kernel entries_of(const Artifact& artifact, std::byte* code) {
     return kernel;
 }
 
+/// What is wrong with an artifact shows before anything is mapped.
+const Artifact& checked(const Artifact& artifact) {
+    if (artifact.code.empty())
+        internal_error("an image without code");
+    entries_of(artifact, nullptr);
+    return artifact;
+}
+
 } // namespace
 
-Image::Image(const Artifact& artifact) : size_(artifact.code.size()) {
-    if (size_ == 0)
-        internal_error("an image without code");
-    entries_of(artifact, nullptr); // checks, before anything is mapped
-    code_ = map_copy(artifact.code);
-    kernel_ = entries_of(artifact, code_);
-}
-
-Image::~Image() {
-    munmap(code_, size_);
-}
+Image::Image(const Artifact& artifact)
+    : memory_(checked(artifact).code),
+      kernel_(entries_of(artifact, memory_.code())) {}
 
 void write_perf_map(const Image& image, std::string_view name) {
     std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/artifact/artifact.h"
+#include "runtime/cpu/executable_memory.h"
 #include "runtime/cpu/kernel.h"
 
 #include <cstddef>
@@ -9,25 +10,21 @@
 
 namespace tilefold::cpu {
 
-/// An artifact's code in an anonymous mapping of its own. The bytes mapped
-/// are a copy of the artifact's, never a file's; the mapping is written
-/// before it becomes executable and never after. Unmapped with the Image.
+/// An artifact's code in memory of its own: a copy of the artifact's bytes,
+/// never a mapping of the file that they came from. Unmapped with the Image.
 class Image {
 public:
-    /// Throws OutOfMemory, or InternalError for an entry outside the code.
+    /// Throws OutOfMemory, NoExecutableMemory, or InternalError for an entry
+    /// outside the code.
     explicit Image(const Artifact& artifact);
-    ~Image();
-    Image(const Image&) = delete;
-    Image& operator=(const Image&) = delete;
 
     /// Its entries; valid while the Image lives.
     const Kernel& kernel() const { return kernel_; }
-    const std::byte* code() const { return code_; }
-    std::size_t size() const { return size_; }
+    const std::byte* code() const { return memory_.code(); }
+    std::size_t size() const { return memory_.size(); }
 
 private:
-    std::byte* code_ = nullptr;
-    std::size_t size_ = 0;
+    ExecutableMemory memory_;
     Kernel kernel_;
 };
 

@@ -24,7 +24,7 @@ using Bytes = std::vector<std::byte>;
 constexpr std::int64_t large = std::int64_t(1) << 30;
 
 Key key_of(std::uint64_t number) {
-    return {{number * 0x9e3779b97f4a7c15, number}};
+    return {{number * 0x9e3779b97f4a7c15, number, 0, ~number}};
 }
 
 Bytes payload_of(unsigned seed, std::size_t size = 600) {
@@ -195,6 +195,24 @@ TEST_F(DiskCacheTest, UnusableFoldersAreMisses) {
     DiskCache off("", large);
     EXPECT_EQ(off.load(key_of(1)).miss, DiskMiss::Off);
     off.store(key_of(1), notes_, payload_of(1));
+}
+
+TEST_F(DiskCacheTest, FoldersBelowWhatOthersMayWriteAreMisses) {
+    store(1);
+    expect_hit(1);
+    fs::permissions(temporary_.path(), fs::perms(0770));
+    EXPECT_EQ(miss(1), DiskMiss::Unusable);
+    // There nobody can rename what is another one's.
+    fs::permissions(temporary_.path(), fs::perms(01777));
+    expect_hit(1);
+    fs::permissions(temporary_.path(), fs::perms(0755));
+    expect_hit(1);
+    if (geteuid() != 0)
+        return; // only root gives folders away
+    ASSERT_EQ(chown(temporary_.path().c_str(), 65534, 65534), 0);
+    EXPECT_EQ(miss(1), DiskMiss::Unusable);
+    ASSERT_EQ(chown(temporary_.path().c_str(), 0, 0), 0);
+    expect_hit(1);
 }
 
 TEST_F(DiskCacheTest, AReadOnlyFolderStillServes) {

@@ -1,6 +1,8 @@
 // tests/runtime/test_image.cpp - code in memory is run, never written, and
 // goes when its last user does.
 
+#include "tests/runtime/child.h"
+
 #include "runtime/cache/cache.h"
 #include "runtime/cpu/image.h"
 #include "runtime/cpu/isa.h"
@@ -8,12 +10,20 @@
 #include "formulas/diagnostic.h"
 
 #include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 
@@ -61,6 +71,92 @@ TEST(Image, RunsAndIsNotWritable) {
         EXPECT_EQ(image.kernel().merge, nullptr);
     }
     EXPECT_NE(permissions_of(code), "r-xp");
+}
+
+TEST(Image, LiesBetweenPagesThatNothingMayTouch) {
+    const cpu::Image image(artifact_42());
+    const std::size_t page = std::size_t(sysconf(_SC_PAGESIZE));
+    EXPECT_EQ(permissions_of(image.code() - 1), "---p");
+    EXPECT_EQ(permissions_of(image.code() + page), "---p");
+}
+
+TEST(Image, NoPageIsEverWritableAndExecutable) {
+    std::vector<std::thread> threads;
+    std::vector<std::unique_ptr<cpu::Image>> images(104);
+    for (std::size_t thread = 0; thread < 8; ++thread)
+        threads.emplace_back([&images, thread] {
+            for (std::size_t k = thread; k < images.size(); k += 8)
+                images[k] = std::make_unique<cpu::Image>(artifact_42());
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);)
+        EXPECT_EQ(line.find(" rwx"), std::string::npos) << line;
+    for (const auto& image : images)
+        EXPECT_EQ(run_42(image->kernel()), 42);
+}
+
+/// Memory that was written may not become executable, as systemd's
+/// MemoryDenyWriteExecute and SELinux have it.
+bool deny_write_then_execute() {
+    constexpr int set_mdwe = 65, refuse_exec_gain = 1; // <linux/prctl.h>
+    return prctl(set_mdwe, refuse_exec_gain, 0, 0, 0) == 0;
+}
+
+/// memfd_create() fails, as under a filter of a container.
+bool deny_files_in_memory() {
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_memfd_create, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{std::size(filter), filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/// Whether a descriptor of this process is a file in memory.
+bool has_file_in_memory() {
+    for (const auto& entry :
+         std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code closed; // that of the iterator itself
+        const auto target = std::filesystem::read_symlink(entry, closed);
+        if (target.string().starts_with("/memfd:"))
+            return true;
+    }
+    return false;
+}
+
+TEST(Image, RunsWhereWhatWasWrittenMayNotBeExecuted) {
+    enum Outcome { Right, Wrong, Writable, LeftOpen, Refused };
+    EXPECT_EQ(in_child([] {
+                  if (!deny_write_then_execute())
+                      return Refused; // Linux before 6.3
+                  const cpu::Image image(artifact_42());
+                  if (run_42(image.kernel()) != 42)
+                      return Wrong;
+                  if (permissions_of(image.code()) != "r-xp" ||
+                      permissions_of(image.code() - 1) != "---p")
+                      return Writable;
+                  return has_file_in_memory() ? LeftOpen : Right;
+              }),
+              Right);
+}
+
+TEST(Image, SaysWhatRefusesItWhereNothingWrittenMayBeExecuted) {
+    EXPECT_EQ(in_child([] {
+                  if (!deny_write_then_execute() || !deny_files_in_memory())
+                      return 1;
+                  try {
+                      const cpu::Image image(artifact_42());
+                      return 2;
+                  } catch (const Error& error) {
+                      return error.code() == Code::DeviceFailed ? 0 : 3;
+                  }
+              }),
+              0);
 }
 
 TEST(Image, RefusesEntriesOutsideTheCode) {

@@ -1,6 +1,9 @@
 // tests/runtime/test_options.cpp - settings come from the caller, then the
 // environment, then the machine.
 
+#include "tests/runtime/child.h"
+#include "tests/runtime/temporary_folder.h"
+
 #include "runtime/cpu/environment.h"
 #include "runtime/cpu/isa.h"
 #include "runtime/cpu/processors.h"
@@ -10,9 +13,13 @@
 #include "formulas/diagnostic.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <map>
 #include <sched.h>
+#include <string>
+#include <sys/auxv.h>
+#include <unistd.h>
 #include <utility>
 
 namespace tilefold::test {
@@ -191,6 +198,40 @@ TEST_F(OptionsTest, CacheFollowsXdgAndDoesWithoutAHome) {
     EXPECT_EQ(resolve({}).cache_directory, "");
     environment.set("TILEFOLD_CACHE_DIR", "");
     EXPECT_EQ(resolve({}).cache_directory, "");
+}
+
+/// This program once more, set-uid of root and started by nobody.
+int run_set_uid(const char* test) {
+    namespace fs = std::filesystem;
+    const TemporaryFolder folder;
+    fs::permissions(folder.path(), fs::perms(0755));
+    const fs::path program = folder.path() / "set_uid";
+    fs::copy_file("/proc/self/exe", program);
+    fs::permissions(program, fs::perms(04755));
+    return in_child([&] {
+        constexpr int nobody = 65534;
+        setenv("TILEFOLD_TEST_IS_SET_UID", "1", 1);
+        if (setgid(nobody) != 0 || setuid(nobody) != 0 || chdir("/") != 0)
+            return 98;
+        execl(program.c_str(), program.c_str(),
+              ("--gtest_filter=" + std::string(test)).c_str(), nullptr);
+        return 97;
+    });
+}
+
+TEST_F(OptionsTest, ASetUidProgramReadsNoVariables) {
+    if (std::getenv("TILEFOLD_TEST_IS_SET_UID")) {
+        ASSERT_NE(getauxval(AT_SECURE), 0u);
+        environment.set("TILEFOLD_CACHE_DIR", "/chosen/by/others");
+        environment.set("TILEFOLD_CUDA_DRIVER", "/chosen/by/others.so");
+        const Options options = resolve({});
+        EXPECT_EQ(options.cache_directory, "");
+        EXPECT_EQ(options.cuda_driver, "libcuda.so.1");
+        return;
+    }
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root";
+    EXPECT_EQ(run_set_uid("OptionsTest.ASetUidProgramReadsNoVariables"), 0);
 }
 
 TEST_F(OptionsTest, PathsMayBeAtHome) {

@@ -19,6 +19,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -253,6 +254,19 @@ std::pair<std::string, int> axes_of_name(const FormulaHandle& handle,
     return {known, 0};
 }
 
+/// The axes of the formula's own result, where some names are declared to be on
+/// others than subscripts say.
+int axes_of_own_result(const FormulaHandle& handle,
+                       const std::map<std::string, int>& declared) {
+    const std::span<const FreeName> free = handle.formula.names();
+    std::vector<FreeName> names(free.begin(), free.end());
+    for (FreeName& name : names)
+        if (const auto found = declared.find(name.name);
+            found != declared.end())
+            name.axes = Axes(found->second);
+    return int(axes_of_result(tree_of(handle.formula), names));
+}
+
 /// The arguments that the results are like; "" for the formula's own.
 std::vector<std::string> result_names(const FormulaHandle& handle) {
     std::vector<std::string> names;
@@ -450,7 +464,8 @@ void bind_pair_term(nb::class_<FormulaHandle>& formula) {
         .def("_transpose", &transposed_text)
         .def("_diagonal", &diagonal_text)
         .def("_unused_name", &free_name, nb::arg("wish") = "b")
-        .def("_axes_of", &axes_of_name, nb::arg("name"));
+        .def("_axes_of", &axes_of_name, nb::arg("name"))
+        .def("_axes_of_result", &axes_of_own_result, nb::arg("declared"));
 }
 
 } // namespace

@@ -368,6 +368,8 @@ class Formula:
 
     def _axes_of(self, name: str) -> tuple[str, int]: ...
 
+    def _axes_of_result(self, declared: Mapping[str, int]) -> int: ...
+
     def explain(self, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
         """
         Every stage from the reading to the assembly, as text.

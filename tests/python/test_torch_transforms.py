@@ -265,6 +265,35 @@ def test_the_hessian_of_a_gaussian_process_by_its_matrix():
 # ---- what is no gradient -----------------------------------------------------
 
 
+def test_names_without_subscripts_on_the_axes_that_roles_declare():
+    def found(x, y, b):
+        return tilefold.reduce(
+            "sum_j exp(-|u - v|²) w",
+            u=tilefold.Vi(x),
+            v=tilefold.Vj(y),
+            w=tilefold.Vj(b),
+        )
+
+    def expected(x, y, b):
+        return torch.exp(-squares(x, y)) @ b
+
+    recorded = [a.clone().requires_grad_() for a in (X, Y, B)]
+    assert torch.autograd.gradcheck(found, recorded, check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(found, recorded)
+    every = (0, 1, 2)
+    for transform in (grad, hessian):
+        derivative = [
+            transform(lambda x, y, b, f=f: f(x, y, b).sum(), every)
+            for f in (found, expected)
+        ]
+        assert_same(*(d(X, Y, B) for d in derivative))
+    clouds = torch.stack([X, 2 * X])
+    assert_same(
+        vmap(grad(lambda x: found(x, Y, B).sum()))(clouds),
+        vmap(grad(lambda x: expected(x, Y, B).sum()))(clouds),
+    )
+
+
 def test_integers_have_no_derivative():
     f = tilefold.compile("argmin_j |x_i - y_j|²")
     nearest = squares(X, Y).argmin(-1)

@@ -124,8 +124,36 @@ class Record:
             kept[key] = self.formula._derive(names, is_gradient)
         formula, seed_names = kept[key]
         arguments = self.arguments(values)
+        if self.roles:
+            axes = self._axes_of_seeds(names, is_gradient)
+            seeds = [
+                seed if axis is None else Role(seed, axis)
+                for seed, axis in zip(seeds, axes, strict=True)
+            ]
         arguments.update(zip(seed_names, seeds, strict=True))
         return as_tuple(formula(arguments, **self.settings))
+
+    def _axes_of_seeds(
+        self, names: list[str], is_gradient: bool
+    ) -> list[int | None]:
+        """What roles say of cotangents, which no subscript says anything of.
+
+        A cotangent is on the axes of its result, a tangent on those of what
+        moves; None: as subscripts have it.
+        """
+        if not is_gradient:
+            return [self.roles[self.names.index(name)] for name in names]
+        own = self.formula._axes_of_result(
+            {
+                self.formula._axes_of(name)[0]: axes
+                for name, axes in zip(self.names, self.roles, strict=True)
+                if axes is not None
+            }
+        )
+        return [
+            self.axes(self.names.index(like)) if like else own
+            for like in self.likes
+        ]
 
     def axes(self, k: int) -> int:
         """The bits of the axes that an argument is on: 1 i, 2 j."""

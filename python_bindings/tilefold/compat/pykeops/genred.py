@@ -23,8 +23,8 @@ from tilefold.compat.pykeops.parse import (
 )
 from tilefold.compat.pykeops.ranges import as_ranges, computed
 from tilefold.compat.pykeops.reductions import (
-    INDEX,
     SUMS,
+    VALUE,
     Plan,
     plan,
     reduction_name,
@@ -273,8 +273,8 @@ class GenericGenred:
 
     def _given(self, result: Any, args: Any, out: Any) -> Any:
         """The result with its gradients, in `out` where one is given."""
-        if self._bound.plan.kind != INDEX:
-            result = self.arrays.connected(result, args)
+        if self._bound.plan.kind == VALUE:
+            result = self.arrays.connected(result, args, self._bound.order)
         if out is None:
             return result
         return self.arrays.written_to(out, result)

@@ -32,6 +32,15 @@ class NumpyArrays:
         return bool(np.iscomplexobj(value))
 
     @staticmethod
+    def is_complex_input(value: Any) -> bool:
+        """Whether a LazyTensor of it is complex."""
+        if isinstance(value, np.ndarray):
+            return value.dtype.kind == "c"
+        if isinstance(value, list):
+            return any(isinstance(one, complex) for one in value)
+        return isinstance(value, (complex, np.complexfloating))
+
+    @staticmethod
     def dtype_name(value: Any) -> str:
         """Such as "float32"."""
         return str(value.dtype)
@@ -99,6 +108,6 @@ class NumpyArrays:
         return out
 
     @staticmethod
-    def connected(result: Any, _values: Any) -> Any:
+    def connected(result: Any, _values: Any, _used: Any = ()) -> Any:
         """The result: NumPy records no gradients."""
         return result

@@ -35,6 +35,15 @@ class TorchArrays:
         return bool(np.iscomplexobj(value))
 
     @staticmethod
+    def is_complex_input(value: Any) -> bool:
+        """Whether a LazyTensor of it is complex."""
+        if isinstance(value, torch.Tensor):
+            return value.is_complex()
+        if isinstance(value, list):
+            return any(isinstance(one, complex) for one in value)
+        return isinstance(value, (complex, np.complexfloating))
+
+    @staticmethod
     def dtype_name(value: Any) -> str:
         """Such as "float32"."""
         return str(value.dtype).removeprefix("torch.")
@@ -103,22 +112,23 @@ class TorchArrays:
         return out
 
     @staticmethod
-    def connected(result: Any, values: Any) -> Any:
+    def connected(result: Any, values: Any, used: Any) -> Any:
         """The result, with gradients of zeros by what it does not depend on.
 
-        KeOps gives zeros where PyTorch would say that an argument is not part
-        of the graph.
+        `used`: the numbers of the values that are part of the formula. KeOps
+        gives zeros where PyTorch would say that an argument is not part of the
+        graph.
         """
         if not torch.is_grad_enabled():
             return result
         others = [
             value
-            for value in values
-            if isinstance(value, torch.Tensor) and value.requires_grad
+            for k, value in enumerate(values)
+            if isinstance(value, torch.Tensor)
+            and value.requires_grad
+            and (k not in used or not result.requires_grad)
         ]
-        if not others:
-            return result
-        return _Connected.apply(result, *others)
+        return _Connected.apply(result, *others) if others else result
 
 
 class _Connected(torch.autograd.Function):

@@ -8,9 +8,21 @@ from tilefold.compat.pykeops.numpy.callables import (
     generic_logsumexp,
     generic_sum,
 )
+from tilefold.compat.pykeops.numpy.lazy import (
+    ComplexLazyTensor,
+    LazyTensor,
+    Pm,
+    Vi,
+    Vj,
+)
 
 __all__ = [
+    "ComplexLazyTensor",
     "Genred",
+    "LazyTensor",
+    "Pm",
+    "Vi",
+    "Vj",
     "generic_argkmin",
     "generic_argmin",
     "generic_logsumexp",

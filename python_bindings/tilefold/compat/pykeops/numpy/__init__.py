@@ -1,6 +1,10 @@
 # python_bindings/tilefold/compat/pykeops/numpy/__init__.py - pykeops.numpy.
 """KeOps's formulas of NumPy's arrays."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from tilefold.compat.pykeops.numpy.callables import (
     Genred,
     generic_argkmin,
@@ -15,6 +19,7 @@ from tilefold.compat.pykeops.numpy.lazy import (
     Vi,
     Vj,
 )
+from tilefold.compat.pykeops.registration import attribute_of
 
 __all__ = [
     "ComplexLazyTensor",
@@ -28,3 +33,7 @@ __all__ = [
     "generic_logsumexp",
     "generic_sum",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return attribute_of("numpy", name)

@@ -1,5 +1,9 @@
-# python_bindings/tilefold/compat/pykeops.torch/__init__.py - pykeops.torch.
+# python_bindings/tilefold/compat/pykeops/torch/__init__.py - pykeops.torch.
 """KeOps's formulas of PyTorch's tensors."""
+
+from __future__ import annotations
+
+from typing import Any
 
 from tilefold.compat.pykeops.torch.callables import (
     Genred,
@@ -15,6 +19,7 @@ from tilefold.compat.pykeops.torch.lazy import (
     Vi,
     Vj,
 )
+from tilefold.compat.pykeops.registration import attribute_of
 
 __all__ = [
     "ComplexLazyTensor",
@@ -28,3 +33,7 @@ __all__ = [
     "generic_logsumexp",
     "generic_sum",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return attribute_of("torch", name)

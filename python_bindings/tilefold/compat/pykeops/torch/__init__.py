@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilefold.compat.pykeops.registration import attribute_of
 from tilefold.compat.pykeops.torch.callables import (
     Genred,
+    KernelSolve,
     generic_argkmin,
     generic_argmin,
     generic_logsumexp,
@@ -19,11 +21,11 @@ from tilefold.compat.pykeops.torch.lazy import (
     Vi,
     Vj,
 )
-from tilefold.compat.pykeops.registration import attribute_of
 
 __all__ = [
     "ComplexLazyTensor",
     "Genred",
+    "KernelSolve",
     "LazyTensor",
     "Pm",
     "Vi",

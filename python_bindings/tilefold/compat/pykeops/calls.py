@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilefold.compat.pykeops.nodes import NUMBER, PARAMETER, I, J
 from tilefold.compat.pykeops.operations import fail
-from tilefold.compat.pykeops.reductions import INDEX, PAIR, VALUE
+from tilefold.compat.pykeops.reductions import INDEX, ONES, PAIR, VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +109,7 @@ def run(
                 value = padded(value, leaf.category, rank, arrays)
         given[name] = value
     for axis in plan.ones:
-        given[("one_i", "one_j")[axis]] = arrays.ones(lengths[axis], rank, like)
+        given[ONES[axis]] = arrays.ones(lengths[axis], rank, like)
     result = plan.formula(**given, **settings)
     return finished(plan, result, arrays, like.dtype)
 

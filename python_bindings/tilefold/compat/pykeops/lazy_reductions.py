@@ -107,7 +107,21 @@ class LazyReductions(LazyOperations):
         if self.reduction_op is None:
             fail("a LazyTensor is called where it is a reduction of symbols")
         given = {**self.__dict__["kwargs"], **kwargs}
+        if self.reduction_op == "Solve":
+            return self._solved(args, given)
         _check_keywords(self.reduction_op, given)
+        values, layout = self._laid_out(args)
+        return _reduced(
+            self,
+            values,
+            (self.reduction_op, self.axis, self.opt_arg),
+            layout.lengths,
+            layout.rank,
+            given,
+        )
+
+    def _laid_out(self, args: tuple[Any, ...]) -> tuple[list[Any], Layout]:
+        """The values, arguments among them, and what their shapes say."""
         values = list(_filled(self._values, args))
         aliases = []
         shapes = []
@@ -121,15 +135,7 @@ class LazyReductions(LazyOperations):
             dim = one.dim // 2 if one.is_complex else one.dim
             aliases.append(Alias(None, k, dim, one.category))
             shapes.append(value.shape)
-        layout = Layout(aliases, shapes)
-        return _reduced(
-            self,
-            values,
-            (self.reduction_op, self.axis, self.opt_arg),
-            layout.lengths,
-            layout.rank,
-            given,
-        )
+        return values, Layout(aliases, shapes)
 
     # Over the last axis, lazily, or over i or j.
 
@@ -292,6 +298,77 @@ class LazyReductions(LazyOperations):
         return self.T @ v
 
 
+    # Systems.
+
+    def solve(
+        self, other: Any, var: Any = None, call: bool = True, **kwargs: Any
+    ) -> Any:
+        """x, such that the sum of self·x, plus αx, is `other`.
+
+        `other`: an array (…, M, E), or a LazyTensor on i or j; x is on the
+        other axis. `var`: a symbolic variable of self, in which it is linear;
+        then it is the unknown. `alpha` (1e-10) and `eps` (1e-6) are those of
+        KernelSolve. Symbolic, it gives a callable.
+        """
+        if not isinstance(other, LazyState):
+            other = self.lt_constructor(other, 0)
+        _check_solve_keywords(kwargs)
+        if other.axis not in {I, J}:
+            fail("solve: the right-hand side is on i or j")
+        axis = 1 - other.axis
+        if other.symbolic_variables == () and self.symbolic_variables:
+            if var is None or len(self.symbolic_variables) > 1:
+                fail("solve: where self has symbolic variables, so has other")
+        if var is None:
+            place = self.new_variable_index()
+            var = self.lt_constructor((place, other.ndim, axis))
+            made = self.mulop(var)
+        else:
+            made = self._like(self._node)
+        made.__dict__.update(
+            reduction_op="Solve",
+            axis=axis,
+            kwargs=kwargs,
+            _unknown=var._values[0],
+            _other=other,
+        )
+        if other._dtype is not None and made._dtype is None:
+            made.__dict__["_dtype"] = other._dtype
+        ready = not other.symbolic_variables and made._dtype is not None
+        return made() if call and ready else made
+
+    def _solved(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The solution, with these arguments."""
+        _check_solve_keywords(kwargs)
+        state = self.__dict__
+        other = state["_other"]
+        if not other.symbolic_variables:
+            if args:
+                fail("this system has no arguments")
+            args = (other._values[0],)
+        unknown = state["_unknown"]
+        place = [one is unknown for one in self._values].index(True)
+        values, layout = self._laid_out(args)
+        key = ("Sum", self.axis, None)
+        settings = {
+            name: kwargs[name] for name in ("backend", "ranges") if name in kwargs
+        }
+
+        def evaluate(given: Any) -> Any:
+            return _reduced(
+                self, given, key, layout.lengths, layout.rank, settings
+            )
+
+        batch = self.batchdims or ()
+        for value in values:
+            if layout.rank and getattr(value, "ndim", 0) > 2:
+                batch = broadcast(batch, value.shape[:-2])
+        b = values[place]
+        values[place] = self.arrays.broadcast(b, (*batch, *b.shape[-2:]))
+        alpha, eps = kwargs.get("alpha", 1e-10), kwargs.get("eps", 1e-6)
+        return self.arrays.solved(evaluate, place, alpha, eps, values)
+
+
 _SUM_J = ("Sum", 1, None)
 
 
@@ -349,6 +426,11 @@ def _check_keywords(reduction: str, kwargs: dict[str, Any]) -> None:
         kwargs.get("use_double_acc", False),
         kwargs.get("sum_scheme", "auto"),
     )
+
+
+def _check_solve_keywords(kwargs: dict[str, Any]) -> None:
+    rest = {k: v for k, v in kwargs.items() if k not in {"alpha", "eps"}}
+    _check_keywords("Sum", rest)
 
 
 def _filled(values: Any, args: tuple[Any, ...]) -> Any:

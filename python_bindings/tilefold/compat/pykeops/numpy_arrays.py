@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from tilefold.compat.pykeops.conjugate_gradients import conjugate_gradients
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 __all__ = ["NumpyArrays"]
 
@@ -111,3 +116,25 @@ class NumpyArrays:
     def connected(result: Any, _values: Any, _used: Any = ()) -> Any:
         """The result: NumPy records no gradients."""
         return result
+
+    @staticmethod
+    def broadcast(value: Any, shape: tuple[int, ...]) -> Any:
+        """The value in a shape with its last two axes, batches repeated."""
+        return np.broadcast_to(value, (*shape[:-2], *value.shape[-2:]))
+
+    @staticmethod
+    def solved(
+        evaluate: Callable[[Sequence[Any]], Any],
+        place: int,
+        alpha: Any,
+        eps: float,
+        values: Sequence[Any],
+    ) -> Any:
+        """x, where evaluate of x in the place of a value b, plus αx, is b."""
+        given = list(values)
+
+        def linop(x: Any) -> Any:
+            given[place] = x
+            return evaluate(given) + np.asarray(alpha, x.dtype) * x
+
+        return conjugate_gradients(linop, values[place], eps)

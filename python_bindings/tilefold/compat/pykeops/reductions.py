@@ -18,9 +18,10 @@ from tilefold.compat.pykeops.operations import fail
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["INDEX", "PAIR", "VALUE", "Plan", "plan", "reduction_name"]
+__all__ = ["INDEX", "ONES", "PAIR", "VALUE", "Plan", "plan", "reduction_name"]
 
 VALUE, INDEX, PAIR = "value", "index", "pair"
+ONES = ("onei", "onej")  # an argument of ones on i, and one on j
 
 _NAMES = {
     "Sum": "Sum",
@@ -142,7 +143,7 @@ def _made(node: Node, reduction: str, axis: int, opt_arg: int | None) -> Plan:
     ]
     ones = [one for one in (I, J) if one not in emitter.axes]
     for one in ones:
-        texts[0] = f"({texts[0]}*one{SUFFIX[one]}[0])"
+        texts[0] = f"({texts[0]}*{ONES[one]}{SUFFIX[one]}[0])"
     dims = [one.dim for one, _ in parts]
     if reduction in _WEIGHTED and len(parts) == 1:
         fail(f"{reduction} needs a second formula, the weights")

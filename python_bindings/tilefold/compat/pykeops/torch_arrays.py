@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+
+from tilefold.compat.pykeops.conjugate_gradients import conjugate_gradients
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 __all__ = ["TorchArrays"]
 
@@ -129,6 +134,83 @@ class TorchArrays:
             and (k not in used or not result.requires_grad)
         ]
         return _Connected.apply(result, *others) if others else result
+
+    @staticmethod
+    def broadcast(value: Any, shape: tuple[int, ...]) -> Any:
+        """The value in a shape with its last two axes, batches repeated."""
+        return value.expand((*shape[:-2], *value.shape[-2:]))
+
+    @staticmethod
+    def solved(
+        evaluate: Callable[[Sequence[Any]], Any],
+        place: int,
+        alpha: Any,
+        eps: float,
+        values: Sequence[Any],
+    ) -> Any:
+        """x, where evaluate of x in the place of a value b, plus αx, is b."""
+        return _Solved.apply(evaluate, place, alpha, eps, *values)
+
+
+class _Solved(torch.autograd.Function):
+    """The solution of a system; its derivatives are solutions again."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        evaluate: Any,
+        place: int,
+        alpha: Any,
+        eps: float,
+        *values: Any,
+    ) -> Any:
+        given = list(values)
+
+        def linop(x: Any) -> Any:
+            given[place] = x
+            return evaluate(given) + alpha * x
+
+        result = conjugate_gradients(linop, values[place], eps)
+        ctx.asked = evaluate, place, alpha, eps
+        ctx.others = [
+            None if isinstance(one, torch.Tensor) else one for one in values
+        ]
+        tensors = [one for one in values if isinstance(one, torch.Tensor)]
+        ctx.save_for_backward(*tensors, result)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, given: Any) -> Any:
+        evaluate, place, alpha, eps = ctx.asked
+        *tensors, result = ctx.saved_tensors
+        left = iter(tensors)
+        values = [next(left) if k is None else k for k in ctx.others]
+        # With b of this gradient, by the same symmetric map.
+        seeds = list(values)
+        seeds[place] = given
+        back = _Solved.apply(evaluate, place, alpha, eps, *seeds)
+        gradients: list[Any] = [None] * len(values)
+        gradients[place] = back
+        needed = [
+            k
+            for k in range(len(values))
+            if k != place and ctx.needs_input_grad[4 + k]
+        ]
+        if needed:
+            with torch.enable_grad():
+                at = list(values)
+                for k in needed:  # what the solution depends on is not meant
+                    at[k] = values[k].view_as(values[k])
+                at[place] = result
+                found = torch.autograd.grad(
+                    evaluate(at),
+                    [at[k] for k in needed],
+                    -back,
+                    create_graph=torch.is_grad_enabled(),
+                )
+            for k, gradient in zip(needed, found, strict=True):
+                gradients[k] = gradient
+        return None, None, None, None, *gradients
 
 
 class _Connected(torch.autograd.Function):

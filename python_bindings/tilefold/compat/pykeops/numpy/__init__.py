@@ -7,6 +7,7 @@ from typing import Any
 
 from tilefold.compat.pykeops.numpy.callables import (
     Genred,
+    KernelSolve,
     generic_argkmin,
     generic_argmin,
     generic_logsumexp,
@@ -24,6 +25,7 @@ from tilefold.compat.pykeops.registration import attribute_of
 __all__ = [
     "ComplexLazyTensor",
     "Genred",
+    "KernelSolve",
     "LazyTensor",
     "Pm",
     "Vi",

@@ -6,8 +6,9 @@ from __future__ import annotations
 from tilefold.compat.pykeops.genred import GenericGenred
 from tilefold.compat.pykeops.genred_functions import functions_of
 from tilefold.compat.pykeops.torch_arrays import TorchArrays
+from tilefold.compat.pykeops.solve import GenericKernelSolve
 
-__all__ = ["Genred", "generic_argkmin", "generic_argmin"]
+__all__ = ["Genred", "KernelSolve", "generic_argkmin", "generic_argmin"]
 __all__ += ["generic_logsumexp", "generic_sum"]
 
 
@@ -15,6 +16,12 @@ class Genred(GenericGenred):
     """A formula of PyTorch's tensors; see `GenericGenred`."""
 
     arrays = TorchArrays
+
+
+class KernelSolve(GenericKernelSolve):
+    """A formula of arrays, inverted; see `GenericKernelSolve`."""
+
+    genred = Genred
 
 
 generic_sum, generic_logsumexp, generic_argmin, generic_argkmin = functions_of(

@@ -371,6 +371,10 @@ def _shaped_text(name: str) -> Callable[..., str]:
             if order:
                 axes = range(len(order))
                 given.append(sorted(axes, key=order.__getitem__))
+        if name == "tensordot" and not given[2]:
+            # Lists have members: what is summed is an axis of length 1.
+            shapes = [(1, *shape) for shape in given[:2]]
+            given[:4] = [*shapes, (0,), (0,)]
         parts += [_list(one) for one in given]
         made = f"{name}({', '.join(parts)})"
         dim = TABLE[_SHAPED[name]].rule([left.dim, right.dim], literals)

@@ -153,6 +153,7 @@ def _run(tests, report):
     noted = _Report()
     options = ["-q", "-p", "tilefold.compat.pykeops", "-p", "no:cacheprovider"]
     options += ["--tb=short", "-W", "ignore", "--rootdir", tests]
+    options += ["--continue-on-collection-errors"]
     pytest.main([*options, tests], plugins=[noted])
     Path(report).write_text(json.dumps(noted.files))
 

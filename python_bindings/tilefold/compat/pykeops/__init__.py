@@ -74,8 +74,7 @@ def get_build_folder() -> str:
 
 def clean_pykeops(recompile_jit_binaries: bool = True) -> None:  # noqa: ARG001
     """Forgets the formulas compiled so far, in this process."""
-    emit = importlib.import_module("tilefold.compat.pykeops.emit")
-    emit.clear()
+    importlib.import_module("tilefold.compat.pykeops.nodes").clear()
 
 
 def show_cuda_status() -> None:

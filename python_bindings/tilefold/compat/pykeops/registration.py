@@ -40,15 +40,16 @@ _OPERATIONS = (
     "generic_sum",
 )
 _LAZY_TENSORS = ("ComplexLazyTensor", "LazyTensor", "Pm", "Vi", "Vj", "Var")
-# KeOps's modules that only hold names of `pykeops.numpy` or `pykeops.torch`;
-# None where the module is a package.
-_PARTS: dict[str, tuple[str, ...] | None] = {
+# KeOps's modules that only hold names of others: of each the module, with {}
+# for the side, and its names; None where it is a package.
+_PARTS: dict[str, tuple[str, tuple[str, ...]] | None] = {
     "generic": None,
-    "generic.generic_ops": _OPERATIONS,
-    "generic.generic_red": ("Genred",),
+    "generic.generic_ops": ("{}", _OPERATIONS),
+    "generic.generic_red": ("{}", ("Genred",)),
     "lazytensor": None,
-    "lazytensor.LazyTensor": _LAZY_TENSORS,
-    "operations": ("KernelSolve",),
+    "lazytensor.LazyTensor": ("{}.lazy", _LAZY_TENSORS),
+    "operations": ("{}", ("KernelSolve",)),
+    "test_install": ("bindings", ("test_{}_bindings",)),
 }
 _BACKENDS = ("pykeops.numpy", "pykeops.torch")
 
@@ -96,7 +97,7 @@ def attribute_of(backend: str, name: str) -> ModuleType:
     full = f"{_HOME}pykeops.{backend}.{name}"
     if name in _PARTS:
         return _part(f"pykeops.{backend}.{name}")
-    if name == "test_install" or importlib.util.find_spec(full) is None:
+    if importlib.util.find_spec(full) is None:
         raise AttributeError(f"module 'pykeops.{backend}' has no '{name}'")
     return importlib.import_module(full)
 
@@ -119,18 +120,21 @@ def _part(name: str) -> ModuleType:
     if name in _made:
         return _made[name]
     backend, part = _split(name)
-    names = _PARTS[part]
+    side = backend.rpartition(".")[2]
+    held = _PARTS[part]
     module = ModuleType(name, f"Names of {backend}, where KeOps has them.")
-    if names is None:
+    if held is None:
         module.__path__ = []
-        inner = [each for each in _PARTS if each.startswith(part + ".")]
-        for each in inner:
-            leaf = each.rpartition(".")[2]
-            setattr(module, leaf, _part(f"{backend}.{each}"))
+        for each in _PARTS:
+            parent, _, leaf = each.rpartition(".")
+            if parent == part:
+                setattr(module, leaf, _part(f"{backend}.{each}"))
     else:
-        source = importlib.import_module(_HOME + backend)
+        where, names = held
+        source = importlib.import_module(f"{_HOME}pykeops.{where.format(side)}")
         for each in names:
-            setattr(module, each, getattr(source, each))
+            found = each.format(side)
+            setattr(module, found, getattr(source, found))
     _made[name] = module
     return module
 

@@ -8,6 +8,7 @@ import json
 import os
 import tempfile
 import time
+from pathlib import Path
 
 # Set before tilefold makes its default session; children inherit it.
 _CACHE = tempfile.TemporaryDirectory(prefix="tilefold-tests-")
@@ -21,6 +22,7 @@ import fake_gpu  # noqa: E402
 import interrupts  # noqa: E402
 import sample  # noqa: E402
 import tilefold  # noqa: E402
+import wheel_suite  # noqa: E402
 
 interrupts.hear()
 
@@ -43,10 +45,26 @@ def _of_the_sample(name: str, cases: list[pytest.Item]) -> list[pytest.Item]:
     return sorted(cases, key=lambda case: sample.number_of(case.nodeid))[:count]
 
 
+def pytest_ignore_collect(
+    collection_path: Path, config: pytest.Config
+) -> bool | None:
+    """Beside a wheel alone, other files cannot be imported."""
+    if config.option.markexpr != "wheel" or collection_path.is_dir():
+        return None
+    return None if wheel_suite.file_belongs(collection_path) else True
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Leaves out the cases that are not of the sample."""
+    """Marks the tests of wheels; leaves out what is not of the sample."""
+    for item in items:
+        fixtures = getattr(item, "fixturenames", [])
+        if wheel_suite.test_belongs(fixtures) and wheel_suite.file_belongs(
+            item.path
+        ):
+            item.add_marker("wheel")
     if sample.is_whole():
         return
     tests = collections.defaultdict(list)

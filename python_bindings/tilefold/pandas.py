@@ -80,7 +80,7 @@ def _indices(
         axes = formula._axes_of(name)[1]
         if isinstance(value, Role):
             axes = value.axes
-        for axis in (axes,) if axes in _NAMES else ():
+        for axis in (axis for axis in _NAMES if axes & axis):
             known = indices.setdefault(axis, frame.index)
             if not known.equals(frame.index):
                 message = (

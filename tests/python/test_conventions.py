@@ -404,6 +404,9 @@ def test_results_keep_the_index_of_their_points():
     )
     found = named("sum_j |u - v_j|²", u=tilefold.Vi(XF), v=YF)
     assert found.index.equals(ROWS)
+    for axis in "ij":  # a frame on both
+        found = named(f"sum_{axis} x_i·x_j", x=XF)
+        pd.testing.assert_series_equal(found, pd.Series(X @ X.sum(0), ROWS))
 
 
 def test_gradients_are_labelled_as_their_arguments():

@@ -1,4 +1,4 @@
-# python_bindings/tilefold/compat/pykeops/conjugate_gradients.py - linear systems.
+# python_bindings/tilefold/compat/pykeops/conjugate_gradients.py - systems.
 """`conjugate_gradients`: KeOps's solver of positive definite systems."""
 
 from __future__ import annotations

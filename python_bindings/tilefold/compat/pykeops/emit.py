@@ -37,6 +37,7 @@ _TRANSPARENT = {"Minus", "Add", "Subtract", "Factorize", "AutoFactorize"}
 _TRANSPARENT.add("Transpose")
 
 Numbers = tuple[int, ...]
+Written = tuple[str, frozenset[int]]  # a text, and the axes it is on
 
 
 class Emitter:
@@ -53,7 +54,7 @@ class Emitter:
         self.axes: set[int] = set()
         self.definitions: list[str] = []
         self._uses: dict[tuple[Node, Numbers], int] = {}
-        self._texts: dict[tuple[Node, Numbers, bool], str] = {}
+        self._texts: dict[tuple[Node, Numbers, bool], Written] = {}
         self._count(root, tuple(range(len(root.leaves))))
 
     def _count(self, root: Node, numbers: Numbers) -> None:
@@ -67,19 +68,23 @@ class Emitter:
 
     def real(self, node: Node, numbers: Numbers) -> str:
         """Its text as a scalar, or a vector of its components."""
-        key = (node, numbers, False)
-        if key not in self._texts:
-            made = self._real(node, numbers)
-            self._texts[key] = self._shared(made, node, numbers)
-        return self._texts[key]
+        return self._written(node, numbers, False)
 
     def complex(self, node: Node, numbers: Numbers) -> str:
         """Its text as a complex scalar or vector, of half as many."""
-        key = (node, numbers, True)
+        return self._written(node, numbers, True)
+
+    def _written(self, node: Node, numbers: Numbers, as_complex: bool) -> str:
+        key = (node, numbers, as_complex)
         if key not in self._texts:
-            made = self._complex(node, numbers)
-            self._texts[key] = self._shared(made, node, numbers)
-        return self._texts[key]
+            before, self.axes = self.axes, set()
+            write = self._complex if as_complex else self._real
+            made = self._shared(write(node, numbers), node, numbers)
+            self._texts[key] = made, frozenset(self.axes)
+            self.axes = before
+        text, axes = self._texts[key]
+        self.axes |= axes
+        return text
 
     def _shared(self, text: str, node: Node, numbers: Numbers) -> str:
         """The text, or the name of a definition where it comes again."""
@@ -118,13 +123,24 @@ class Emitter:
     def _filled(self, node: Node, numbers: Numbers) -> str:
         row = TABLE[node.operation]
         wanted = COMPLEX_OPERANDS.get(node.operation)
-        operands = []
+        operands, axes = [], []
         for k, (child, own) in enumerate(children(node, numbers)):
+            self.axes = set()
             write = self.complex if wanted and wanted[k] else self.real
             operands.append(Text(write(child, own), child.dim))
+            axes.append(self.axes)
         if isinstance(row.text, str):
-            return fill(row.text, operands, node.literals)
-        return row.text(operands, node.literals)
+            made = fill(row.text, operands, node.literals)
+        else:
+            made = row.text(operands, node.literals)
+        # Some operations do not read all of their operands.
+        read = [
+            found
+            for one, found in zip(operands, axes, strict=True)
+            if one.text in made
+        ]
+        self.axes = set().union(*read)
+        return made
 
     def _complex(self, node: Node, numbers: Numbers) -> str:
         operation = node.operation
@@ -159,16 +175,16 @@ class Emitter:
             return f"[real({text}), imag({text})]"
         _need_few(dim)
         name = self._named(text)
-        parts = [f"real({name}[{k}]), imag({name}[{k}])" for k in range(dim // 2)]
+        parts = [
+            f"real({name}[{k}]), imag({name}[{k}])" for k in range(dim // 2)
+        ]
         return f"[{', '.join(parts)}]"
 
     def _zipped(self, text: str, dim: int) -> str:
         """Complex numbers, of their parts side by side."""
         _need_few(dim)
         name = self._named(text)
-        made = [
-            f"({name}[{k}] + im*{name}[{k + 1}])" for k in range(0, dim, 2)
-        ]
+        made = [f"({name}[{k}] + im*{name}[{k + 1}])" for k in range(0, dim, 2)]
         return made[0] if dim == 2 else f"[{', '.join(made)}]"
 
     def _named(self, text: str) -> str:
@@ -230,19 +246,21 @@ def _derivative(emitter: Emitter, node: Node, numbers: Numbers) -> str:
     """
     parts = children(node, numbers)
     (function, own), (point, place) = parts[:2]
-    before = set(emitter.axes)
     text = emitter.real(function, own)
-    emitter.axes = before
+    emitter.axes = set()
     name, leaf = emitter.variable(point, place)
     other = ""
     if len(parts) > 2:
         other = emitter.real(*parts[2])
+    emitter.axes = set()
     if place[0] not in own:  # it does not depend on the variable
         return "0" if node.dim == 1 else f"repeat(0, {node.dim})"
     write = _DERIVATIVES[node.operation]
     # A variable of one component on an axis is a vector of one for tilefold.
     is_vector = leaf.category in SUFFIX
-    return write(Text(text, function.dim), Text(name, leaf.dim), other, is_vector)
+    return write(
+        Text(text, function.dim), Text(name, leaf.dim), other, is_vector
+    )
 
 
 def _gradient(f: Text, v: Text, other: str, is_vector: bool) -> str:
@@ -300,5 +318,7 @@ def keops_text(node: Node, numbers: Sequence[int]) -> str:
         category = min(leaf.category, 2)
         return f"Var({numbers[0]},{leaf.dim},{category})"
     parts = [keops_text(*one) for one in children(node, tuple(numbers))]
-    parts += [str(list(x)) if isinstance(x, tuple) else str(x) for x in node.literals]
+    parts += [
+        str(list(x)) if isinstance(x, tuple) else str(x) for x in node.literals
+    ]
     return f"{node.operation}({','.join(parts)})"

@@ -73,7 +73,7 @@ def _check_shape(alias: Alias, shape: Any, found: dict[int, int]) -> None:
         return
     axis = "ij"[alias.category]
     if len(shape) < 2:
-        fail(f"{name} has shape {tuple(shape)}: expected (…, points, {alias.dim})")
+        fail(f"{name} has shape {tuple(shape)}: expected points, (…, M, D)")
     known = found.setdefault(alias.category, shape[-2])
     if known != shape[-2]:
         fail(
@@ -163,6 +163,7 @@ class GenericGenred:
         use_fast_math: bool = True,
         optional_flags: Any = None,
     ) -> None:
+        del optional_flags  # LazyTensors of KeOps pass it on
         _warn_old(dtype, cuda_type)
         if axis not in {0, 1}:
             fail(f"axis is {axis!r}: 0 reduces over i, 1 over j")
@@ -227,7 +228,7 @@ class GenericGenred:
         try:
             layout = bound.layout(args)
         except AttributeError:
-            args = _as_arrays(args, self.arrays)
+            args = tuple(_as_arrays(args, self.arrays))
             layout = bound.layout(args)
         if bound.is_plain and layout.is_plain and ranges is None:
             found = args if bound.in_order else [args[k] for k in bound.order]
@@ -289,7 +290,7 @@ def _as_arrays(args: Sequence[Any], arrays: Any) -> list[Any]:
     ]
 
 
-_OLD_WARNED = set()
+_OLD_WARNED: set[str] = set()
 
 
 def _warn_old(dtype: Any, cuda_type: Any) -> None:

@@ -1,4 +1,4 @@
-# python_bindings/tilefold/compat/pykeops/lazy_operations.py - LazyTensor's methods.
+# python_bindings/tilefold/compat/pykeops/lazy_operations.py - methods.
 """`LazyOperations`: operators and lazy methods of real LazyTensors.
 
 Each gives a LazyTensor; nothing is computed. Operands may be LazyTensors,
@@ -179,7 +179,7 @@ class LazyOperations(LazyState):
         return self._nary("IfElse", positive, negative)
 
     def mod(self, modulus: Any, offset: Any = 0) -> Any:
-        """x - modulus*floor((x - offset)/modulus)."""
+        """The rest: x - modulus*floor((x - offset)/modulus)."""
         return self._nary("Mod", modulus, offset)
 
     def round(self, digits: int = 0) -> Any:
@@ -224,7 +224,7 @@ class LazyOperations(LazyState):
         return self._unary("Elem", i)
 
     def extract(self, i: int, d: int) -> Any:
-        """d components from i on."""
+        """So many components, d, from i on."""
         if type(i) is not int or type(d) is not int:
             fail("extract takes two integers")
         return self._unary("Extract", i, d)
@@ -347,11 +347,11 @@ class LazyOperations(LazyState):
     # Complex numbers of real ones.
 
     def real2complex(self) -> Any:
-        """x + 0i."""
+        """The same number, x + 0i."""
         return self._unary("Real2Complex", is_complex=True)
 
     def imag2complex(self) -> Any:
-        """ix."""
+        """Times the imaginary unit, ix."""
         return self._unary("Imag2Complex", is_complex=True)
 
     def exp1j(self) -> Any:
@@ -370,7 +370,9 @@ class LazyOperations(LazyState):
     ) -> Any:
         """An operation of KeOps's formulas, by its name."""
         _known(operation)
-        given = [_literal(one) for one in (opt_arg, opt_arg2) if one is not None]
+        given = [
+            _literal(one) for one in (opt_arg, opt_arg2) if one is not None
+        ]
         made = self._unary(operation, *given, is_complex=is_complex)
         return _checked(made, operation, dimres)
 
@@ -394,7 +396,9 @@ class LazyOperations(LazyState):
         if rversion:
             left, right = right, left
         if isinstance(opt_arg, LazyState):
-            between = (opt_arg, right) if opt_pos == "middle" else (right, opt_arg)
+            between = (
+                (opt_arg, right) if opt_pos == "middle" else (right, opt_arg)
+            )
             return _checked(left._nary(operation, *between), operation, dimres)
         given = [] if opt_arg is None else [_literal(opt_arg)]
         made = left._binary(operation, right, *given, is_complex=is_complex)

@@ -9,7 +9,7 @@ from tilefold.compat.pykeops.calls import check_backend, check_options, run
 from tilefold.compat.pykeops.genred import Layout
 from tilefold.compat.pykeops.lazy_operations import LazyOperations
 from tilefold.compat.pykeops.lazy_state import LazyState, Symbol, broadcast
-from tilefold.compat.pykeops.nodes import NUMBER, PARAMETER, I, J, join, leaf
+from tilefold.compat.pykeops.nodes import NUMBER, I, J, join, leaf
 from tilefold.compat.pykeops.operations import fail
 from tilefold.compat.pykeops.parse import Alias
 from tilefold.compat.pykeops.ranges import as_ranges, computed
@@ -64,7 +64,7 @@ class LazyReductions(LazyOperations):
         inner = -1 if axis is None else axis - self.nbatchdims
         if inner not in {0, 1}:
             fail(
-                f"axis is {axis}: reductions are over axis {self.nbatchdims} (i) "
+                f"axis is {axis}: reductions are over {self.nbatchdims} (i) "
                 f"or {self.nbatchdims + 1} (j)"
             )
         reduction = reduction_name(reduction_op)
@@ -195,7 +195,7 @@ class LazyReductions(LazyOperations):
         other: Any = None,
         **kwargs: Any,
     ) -> Any:
-        """log Σ exp(self) weight."""
+        """The logarithm of Σ exp(self) weight."""
         weight = other if weight is None else weight
         return self.reduction("LogSumExp", weight, None, axis, dim, **kwargs)
 
@@ -245,7 +245,9 @@ class LazyReductions(LazyOperations):
     def __matmul__(self, v: Any, **kwargs: Any) -> Any:
         """The product with (…, N, E), or with (N,)."""
         if not self.is_complex and self._node.dim != 1:
-            fail(f"K @ v of a K of shape {self.shape}: its last axis has to be 1")
+            fail(
+                f"K @ v of a K of shape {self.shape}: its last axis has to be 1"
+            )
         is_vector = v.ndim == 1
         if kwargs or self.batchdims or self.ranges is not None or v.ndim > 2:
             result = self._product(v, kwargs)
@@ -297,7 +299,6 @@ class LazyReductions(LazyOperations):
         """`self.T @ v`."""
         return self.T @ v
 
-
     # Systems.
 
     def solve(
@@ -316,9 +317,9 @@ class LazyReductions(LazyOperations):
         if other.axis not in {I, J}:
             fail("solve: the right-hand side is on i or j")
         axis = 1 - other.axis
-        if other.symbolic_variables == () and self.symbolic_variables:
-            if var is None or len(self.symbolic_variables) > 1:
-                fail("solve: where self has symbolic variables, so has other")
+        symbols = len(self.symbolic_variables)
+        if not other.symbolic_variables and symbols > int(var is not None):
+            fail("solve: where self has symbolic variables, so has other")
         if var is None:
             place = self.new_variable_index()
             var = self.lt_constructor((place, other.ndim, axis))
@@ -350,8 +351,10 @@ class LazyReductions(LazyOperations):
         place = [one is unknown for one in self._values].index(True)
         values, layout = self._laid_out(args)
         key = ("Sum", self.axis, None)
-        settings = {
-            name: kwargs[name] for name in ("backend", "ranges") if name in kwargs
+        settings: dict[str, Any] = {
+            name: kwargs[name]
+            for name in ("backend", "ranges")
+            if name in kwargs
         }
 
         def evaluate(given: Any) -> Any:
@@ -402,7 +405,9 @@ for _name, _operation in {
     "min_argmin": "Min_ArgMin",
     "max_argmax": "Max_ArgMax",
 }.items():
-    setattr(LazyReductions, _name, _over(_operation, f"{_operation} over i or j."))
+    setattr(
+        LazyReductions, _name, _over(_operation, f"{_operation} over i or j.")
+    )
 for _name in (
     "logsumexp",
     "sumsoftmaxweight",

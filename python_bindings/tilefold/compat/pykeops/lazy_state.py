@@ -1,4 +1,4 @@
-# python_bindings/tilefold/compat/pykeops/lazy_state.py - what a LazyTensor holds.
+# python_bindings/tilefold/compat/pykeops/lazy_state.py - of a LazyTensor.
 """`LazyState`: a node beside its arrays, and how two of them become one."""
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class LazyState:
             self._set_numbers(x, axis)
         else:
             raise TypeError(
-                f"LazyTensors are made of {self.arrays.library}, numbers, lists "
-                f"of numbers or tuples of three integers, not of {type(x)}"
+                f"LazyTensors are made of {self.arrays.library}, numbers, lists"
+                f" of numbers or tuples of three integers, not of {type(x)}"
             )
 
     def _set_symbol(self, x: tuple[int, ...], axis: int | None) -> None:
@@ -130,7 +130,9 @@ class LazyState:
             x = x.reshape(1)
         elif rank >= 3:
             if axis is not None:
-                fail("axis is for arrays of two dimensions; here the shape says")
+                fail(
+                    "axis is for arrays of two dimensions; here the shape says"
+                )
             x, axis = self._squeezed(x)
         elif rank == 2 and axis not in {I, J, PARAMETER}:
             fail("LazyTensor of a 2-D array: axis is 0 (for i) or 1 (for j)")
@@ -205,7 +207,9 @@ class LazyState:
     @property
     def symbolic_variables(self) -> tuple[tuple[int, int, int], ...]:
         """(ind, dim, cat) of each argument that comes with a call."""
-        return tuple(tuple(x) for x in self._values if type(x) is Symbol)
+        return tuple(
+            (x.ind, x.dim, x.cat) for x in self._values if type(x) is Symbol
+        )
 
     def new_variable_index(self) -> int:
         """The first index that no symbolic variable has."""
@@ -288,7 +292,11 @@ class LazyState:
 
     def _operand(self, other: Any) -> Any:
         """Another operand, as a LazyTensor."""
-        return other if isinstance(other, LazyState) else self.lt_constructor(other)
+        return (
+            other
+            if isinstance(other, LazyState)
+            else self.lt_constructor(other)
+        )
 
     def _binary(
         self,
@@ -402,6 +410,9 @@ def _equal(left: Any, right: Any) -> bool:
     pairs = zip(left, right, strict=True)
     return left is right or all(
         one is other
-        or (tuple(one.shape) == tuple(other.shape) and bool((one == other).all()))
+        or (
+            tuple(one.shape) == tuple(other.shape)
+            and bool((one == other).all())
+        )
         for one, other in pairs
     )

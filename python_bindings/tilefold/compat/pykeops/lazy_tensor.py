@@ -1,5 +1,5 @@
 # python_bindings/tilefold/compat/pykeops/lazy_tensor.py - the classes of both.
-"""`GenericLazyTensor`, `ComplexGenericLazyTensor`: what both libraries share."""
+"""`GenericLazyTensor`, `ComplexGenericLazyTensor`: what libraries share."""
 
 from __future__ import annotations
 

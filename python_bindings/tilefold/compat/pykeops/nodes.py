@@ -14,10 +14,25 @@ from typing import Any, NamedTuple
 
 from tilefold.compat.pykeops.operations import COMPLEX, dimension
 
-__all__ = ["I", "J", "NUMBER", "PARAMETER", "Leaf", "Node"]
-__all__ += ["apply", "constant", "join", "leaf", "transposed", "unary"]
+__all__ = [
+    "NUMBER",
+    "PARAMETER",
+    "I",
+    "J",
+    "Leaf",
+    "Node",
+    "Term",
+    "apply",
+    "clear",
+    "constant",
+    "join",
+    "leaf",
+    "transposed",
+    "unary",
+]
 
-I, J, PARAMETER, NUMBER = range(4)  # categories: Vi, Vj, Pm, a Python number
+# Categories: Vi, Vj, Pm, a Python number.
+I, J, PARAMETER, NUMBER = range(4)  # noqa: E741
 
 MOST_NODES = 20_000  # kept for formulas that may come again
 
@@ -108,9 +123,7 @@ def constant(operation: str, *literals: int) -> Node:
     return found
 
 
-def unary(
-    operation: str, child: Node, literals: tuple[Any, ...] = ()
-) -> Node:
+def unary(operation: str, child: Node, literals: tuple[Any, ...] = ()) -> Node:
     """An operation of one operand, of the same variables."""
     key = (operation, child, literals)
     found = _NODES.get(key)
@@ -149,12 +162,11 @@ def join(
     literals: tuple[Any, ...] = (),
 ) -> Term:
     """An operation of two operands, and the variables of both."""
-    if (
-        left_variables is right_variables and left.leaves is right.leaves
-    ) or not right_variables:
+    numbers: tuple[int, ...] | None
+    if not right_variables:
+        merged, numbers = left_variables, ()
+    elif left_variables is right_variables and left.leaves is right.leaves:
         merged, numbers = left_variables, None
-        if not right_variables:
-            numbers = ()
     else:
         merged, numbers = _merged(
             left.leaves, left_variables, right.leaves, right_variables

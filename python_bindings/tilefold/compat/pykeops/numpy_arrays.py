@@ -40,7 +40,7 @@ class NumpyArrays:
     def is_complex_input(value: Any) -> bool:
         """Whether a LazyTensor of it is complex."""
         if isinstance(value, np.ndarray):
-            return value.dtype.kind == "c"
+            return bool(value.dtype.kind == "c")
         if isinstance(value, list):
             return any(isinstance(one, complex) for one in value)
         return isinstance(value, (complex, np.complexfloating))

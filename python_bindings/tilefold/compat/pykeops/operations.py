@@ -15,8 +15,9 @@ and results are complex values in the text where `COMPLEX` and
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from tilefold.compat.pykeops import dimensions as rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,160 +56,9 @@ def dimension(name: str, dims: Sequence[int], literals: Sequence[Any]) -> int:
         fail(f"unknown operation {name}")
     try:
         return row.rule(dims, literals)
-    except _Unfit as error:
+    except rules.UnfitError as error:
         found = ", ".join(map(str, dims))
         fail(f"{name} of operands of dimensions {found}: {error}")
-
-
-class _Unfit(Exception):
-    """Components that an operation does not take."""
-
-
-def _need(holds: bool, what: str) -> None:
-    if not holds:
-        raise _Unfit(what)
-
-
-# Rules of components.
-
-
-def _same(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    largest = max(dims)
-    _need(set(dims) <= {1, largest}, "they have to be equal, or 1")
-    return largest
-
-
-def _scalar(_dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    return 1
-
-
-def _dot(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    _need(len(set(dims)) == 1, "they have to be equal")
-    return 1
-
-
-def _distance(dims: Sequence[int], literals: Sequence[Any]) -> int:
-    _same(dims, literals)
-    return 1
-
-
-def _literal(dims: Sequence[int], literals: Sequence[Any]) -> int:
-    return int(literals[0])
-
-
-def _repeated(dims: Sequence[int], literals: Sequence[Any]) -> int:
-    _need(dims[0] == 1, "the first has to be 1")
-    return int(literals[0])
-
-
-def _scaled(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    _need(dims[0] == 1, "the first has to be 1")
-    return 1
-
-
-def _diagonal(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    _need(dims[0] == dims[1], "they have to be equal")
-    return 1
-
-
-def _matrix_norm(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    _need(dims[0] == dims[1] ** 2, "the first has to be the second's square")
-    return 1
-
-
-def _weighted(dims: Sequence[int], literals: Sequence[Any]) -> int:
-    inner = _same(dims[1:], literals)
-    _need(
-        dims[0] in {1, inner, inner**2},
-        "the weights have to be 1, one for each component, or a matrix",
-    )
-    return 1
-
-
-def _element(dims: Sequence[int], literals: Sequence[Any]) -> int:
-    _need(0 <= literals[0] < dims[0], f"there is no component {literals[0]}")
-    return 1
-
-
-def _placed(dims: Sequence[int], literals: Sequence[Any]) -> int:
-    _need(dims[0] == 1, "the first has to be 1")
-    size, place = literals
-    _need(0 <= place < size, f"there is no component {place} of {size}")
-    return int(size)
-
-
-def _part(dims: Sequence[int], literals: Sequence[Any]) -> int:
-    start, size = literals
-    fits = 0 <= start and 0 < size and start + size <= dims[0]
-    _need(fits, f"there are no {size} components from {start} on")
-    return int(size)
-
-
-def _padded(dims: Sequence[int], literals: Sequence[Any]) -> int:
-    start, size = literals
-    _need(0 <= start and start + dims[0] <= size, "the result is too small")
-    return int(size)
-
-
-def _concatenated(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    return sum(dims)
-
-
-def _columns(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    _need(dims[0] % dims[1] == 0, "a matrix has whole rows")
-    return dims[0] // dims[1]
-
-
-def _rows(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    _need(dims[1] % dims[0] == 0, "a matrix has whole columns")
-    return dims[1] // dims[0]
-
-
-def _product(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    return dims[0] * dims[1]
-
-
-def _shaped(dims: Sequence[int], literals: Sequence[Any]) -> None:
-    for dim, shape in zip(dims, literals, strict=False):
-        _need(math.prod(shape) == dim, f"{list(shape)} is not the shape")
-
-
-def _kron(dims: Sequence[int], literals: Sequence[Any]) -> int:
-    _shaped(dims, literals)
-    return dims[0] * dims[1]
-
-
-def _tensordot(dims: Sequence[int], literals: Sequence[Any]) -> int:
-    _shaped(dims, literals)
-    left, right, over, along = literals[:4]
-    sizes = [left[k] for k in over]
-    _need(
-        len(over) == len(along) and sizes == [right[k] for k in along],
-        "the axes that are summed have to agree",
-    )
-    rest = math.prod(left) * math.prod(right) // math.prod(sizes) ** 2
-    if len(literals) > 4 and literals[4]:
-        axes = len(left) + len(right) - 2 * len(over)
-        _need(
-            sorted(literals[4]) == list(range(axes)),
-            f"{list(literals[4])} is no permutation of {axes} axes",
-        )
-    return rest
-
-
-def _spline(dims: Sequence[int], literals: Sequence[Any]) -> int:
-    size = dims[0] - literals[0] - 1
-    _need(dims[1] == 1 and size > 0, "the knots are too few")
-    return int(size)
-
-
-def _series(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    _need(dims[2] == 1, "the last has to be 1")
-    return 1
-
-
-def _first(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    return dims[0]
 
 
 # Texts that depend on components.
@@ -250,6 +100,14 @@ def _divided(operands: Sequence[Text], _literals: Sequence[Any]) -> str:
             return f"(repeat({over.text}, {by.dim})/{by.text})"
         return f"({over.text}*inv({by.text}))"
     return f"({over.text}/{by.text})"
+
+
+def _modulo(operands: Sequence[Text], literals: Sequence[Any]) -> str:
+    value, by, offset = operands
+    dim = max(value.dim, offset.dim)
+    shifted = Text(f"({value.text} - {offset.text})", dim)
+    whole = _divided([shifted, by], literals)
+    return f"({value.text} - {by.text}*floor({whole}))"
 
 
 def _sqdist(operands: Sequence[Text], _literals: Sequence[Any]) -> str:
@@ -412,7 +270,7 @@ TABLE: dict[str, Operation] = {}
 def _row(
     name: str,
     text: str | Callable[..., str],
-    rule: Callable[..., int] = _same,
+    rule: Callable[..., int] = rules.same,
     operands: int | tuple[int, int] = 1,
     literals: int | tuple[int, int] = 0,
 ) -> None:
@@ -423,7 +281,7 @@ def _row(
     TABLE[name] = Operation(operands, literals, rule, text)
 
 
-for _name, _text in {
+_UNARY: dict[str, str | Callable[..., str]] = {
     "Minus": "(-{0})",
     "Inv": "inv({0})",
     "Exp": "exp({0})",
@@ -446,9 +304,10 @@ for _name, _text in {
     "Floor": "floor({0})",
     "Normalize": _by("sign({0})", "normalize({0})"),
     "AutoFactorize": "{0}",
-}.items():
+}
+for _name, _text in _UNARY.items():
     _row(_name, _text)
-for _name, _text in {
+_BINARY: dict[str, str | Callable[..., str]] = {
     "Add": "({0} + {1})",
     "Subtract": "({0} - {1})",
     "Mult": "({0}*{1})",
@@ -459,90 +318,67 @@ for _name, _text in {
     "NotEqual": "where({0} != {1}, 1, 0)",
     "LessThan": "where({0} < {1}, 1, 0)",
     "LessOrEqual": "where({0} <= {1}, 1, 0)",
-}.items():
+}
+for _name, _text in _BINARY.items():
     _row(_name, _text, operands=2)
-_row("Factorize", "{0}", _first, 2)
+_row("Factorize", "{0}", rules.first, 2)
 _row("Pow", "pow({0}, {a})", literals=1)
 _row("Round", _ROUND, literals=1)
 _row("Clamp", "clamp({0}, {1}, {2})", operands=3)
 _row("ClampInt", "clamp({0}, {a}, {b})", literals=2)
 _row("DiffClampInt", "where({a} <= {0} and {0} <= {b}, 1, 0)", literals=2)
 _row("IfElse", "where({0} >= 0, {1}, {2})", operands=3)
-_row("Mod", "({0} - {1}*floor(({0} - {2})/{1}))", operands=3)
-_row("IntCst", "{a}", _scalar, 0, 1)
-_row("IntInv", "(1/{a})", _scalar, 0, 1)
-_row("RatCst", "({a}/{b})", _scalar, 0, 2)
-_row("Zero", _zeros, _literal, 0, 1)
-_row("Transpose", "{0}", _first)
+_row("Mod", _modulo, operands=3)
+_row("IntCst", "{a}", rules.scalar, 0, 1)
+_row("IntInv", "(1/{a})", rules.scalar, 0, 1)
+_row("RatCst", "({a}/{b})", rules.scalar, 0, 2)
+_row("Zero", _zeros, rules.literal, 0, 1)
+_row("Transpose", "{0}", rules.first)
 _row("Weighted", "", lambda dims, _: dims[1], 2)  # of a reduction, inside
 
-_row("Sum", _by("{0}", "sum({0})"), _scalar)
-_row("SumT", _repeat, _repeated, 1, 1)
-_row("Scalprod", _by("({0}*{1})", "dot({0}, {1})"), _dot, 2)
-_row("SqNorm2", _by("square({0})", "sqnorm({0})"), _scalar)
-_row("Norm2", _by("abs({0})", "norm({0})"), _scalar)
-_row("SqDist", _sqdist, _distance, 2)
-_row("SqNormIso", _weighted_norm, _scaled, 2)
-_row("SqNormDiag", _weighted_norm, _diagonal, 2)
-_row("SymSqNorm", _weighted_norm, _matrix_norm, 2)
-_row("WeightedSqNorm", _weighted_norm, _weighted, 2)
-_row("WeightedSqDist", _weighted_dist, _weighted, 3)
-_row("Max", _by("{0}", "max({0})"), _scalar)
-_row("Min", _by("{0}", "min({0})"), _scalar)
-_row("ArgMax", _index_of("argmax"), _scalar)
-_row("ArgMin", _index_of("argmin"), _scalar)
-_row("Elem", _elem, _element, 1, 1)
-_row("ElemT", _elem_t, _placed, 1, 2)
-_row("Extract", _extract, _part, 1, 2)
-_row("ExtractT", _extract_t, _padded, 1, 2)
-_row("Concat", _concat, _concatenated, (2, 64))
-_row("OneHot", _onehot, _repeated, 1, 1)
-_row("MatVecMult", _matvec, _columns, 2)
-_row("VecMatMult", _vecmat, _rows, 2)
-_row("TensorProd", _outer, _product, 2)
-_row("Kron", _shaped_text("kron"), _kron, 2, 2)
-_row("TensorDot", _shaped_text("tensordot"), _tensordot, 2, (4, 5))
-_row("BSpline", _bspline, _spline, 2, 1)
-_row("SoftDTW_SqDist", _softdtw, _series, 3)
+_row("Sum", _by("{0}", "sum({0})"), rules.scalar)
+_row("SumT", _repeat, rules.repeated, 1, 1)
+_row("Scalprod", _by("({0}*{1})", "dot({0}, {1})"), rules.dot, 2)
+_row("SqNorm2", _by("square({0})", "sqnorm({0})"), rules.scalar)
+_row("Norm2", _by("abs({0})", "norm({0})"), rules.scalar)
+_row("SqDist", _sqdist, rules.distance, 2)
+_row("SqNormIso", _weighted_norm, rules.scaled, 2)
+_row("SqNormDiag", _weighted_norm, rules.diagonal, 2)
+_row("SymSqNorm", _weighted_norm, rules.matrix_norm, 2)
+_row("WeightedSqNorm", _weighted_norm, rules.weighted, 2)
+_row("WeightedSqDist", _weighted_dist, rules.weighted, 3)
+_row("Max", _by("{0}", "max({0})"), rules.scalar)
+_row("Min", _by("{0}", "min({0})"), rules.scalar)
+_row("ArgMax", _index_of("argmax"), rules.scalar)
+_row("ArgMin", _index_of("argmin"), rules.scalar)
+_row("Elem", _elem, rules.element, 1, 1)
+_row("ElemT", _elem_t, rules.placed, 1, 2)
+_row("Extract", _extract, rules.part, 1, 2)
+_row("ExtractT", _extract_t, rules.padded, 1, 2)
+_row("Concat", _concat, rules.concatenated, (2, 64))
+_row("OneHot", _onehot, rules.repeated, 1, 1)
+_row("MatVecMult", _matvec, rules.columns, 2)
+_row("VecMatMult", _vecmat, rules.rows, 2)
+_row("TensorProd", _outer, rules.product, 2)
+_row("Kron", _shaped_text("kron"), rules.kron, 2, 2)
+_row("TensorDot", _shaped_text("tensordot"), rules.tensordot, 2, (4, 5))
+_row("BSpline", _bspline, rules.spline, 2, 1)
+_row("SoftDTW_SqDist", _softdtw, rules.series, 3)
 
 
 # Derivatives: their texts need the variable, and are written in emit.py.
 
 
-def _by_variable(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    _need(dims[2] == dims[0], "the last has to be that of the first")
-    return dims[1]
-
-
-def _along(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    _need(dims[2] == dims[1], "the last has to be that of the second")
-    return dims[0]
-
-
-def _jacobian(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    return dims[0] * dims[1]
-
-
-def _trace(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    _need(dims[0] == dims[1], "they have to be equal")
-    return 1
-
-
-def _second(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    _need(dims[0] == 1, "the first has to be 1")
-    return 1
-
-
 DERIVATIVES = {
-    "Grad": (_by_variable, 3),
-    "Grad_WithSavedForward": (_by_variable, 4),
-    "AdjointOperator": (_by_variable, 3),
-    "Diff": (_along, 3),
-    "GradMatrix": (_jacobian, 2),
-    "Divergence": (_trace, 2),
-    "TraceOperator": (_trace, 2),
-    "Laplacian": (_second, 2),
-    "SumLinOperator": (_scalar, 2),
+    "Grad": (rules.by_variable, 3),
+    "Grad_WithSavedForward": (rules.by_variable, 4),
+    "AdjointOperator": (rules.by_variable, 3),
+    "Diff": (rules.along, 3),
+    "GradMatrix": (rules.jacobian, 2),
+    "Divergence": (rules.trace, 2),
+    "TraceOperator": (rules.trace, 2),
+    "Laplacian": (rules.second, 2),
+    "SumLinOperator": (rules.scalar, 2),
 }
 for _name, (_rule, _count) in DERIVATIVES.items():
     _row(_name, "", _rule, _count)
@@ -551,45 +387,11 @@ for _name, (_rule, _count) in DERIVATIVES.items():
 # The complex family.
 
 
-def _complex(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    _need(dims[0] % 2 == 0, "a complex number has two components")
-    return dims[0]
-
-
-def _parts(dims: Sequence[int], literals: Sequence[Any]) -> int:
-    return _complex(dims, literals) // 2
-
-
-def _doubled(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    return 2 * dims[0]
-
-
-def _pair(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    even = all(dim % 2 == 0 for dim in dims)
-    _need(even, "a complex number has two components")
-    _need(set(dims) <= {2, max(dims)}, "they have to be equal, or 2")
-    return max(dims)
-
-
-def _real_scaled(dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    _need(dims[1] % 2 == 0, "a complex number has two components")
-    numbers = {dims[0], dims[1] // 2}
-    _need(numbers <= {1, max(numbers)}, "they have to be equal, or 1 and 2")
-    return 2 * max(numbers)
-
-
-def _complex_sum(_dims: Sequence[int], _literals: Sequence[Any]) -> int:
-    return 2
-
-
-def _complex_repeated(dims: Sequence[int], literals: Sequence[Any]) -> int:
-    _need(dims[0] == 2, "the first has to be 2")
-    return 2 * int(literals[0])
-
-
-def _complex_divided(operands: Sequence[Text], given: Sequence[Any]) -> str:
-    halves = [Text(one.text, one.dim // 2) for one in operands]
-    return _divided(halves, given)
+def _complex_divided(operands: Sequence[Text], _given: Sequence[Any]) -> str:
+    over, by = operands
+    if over.dim == 2 < by.dim:
+        return f"({over.text}*inv({by.text}))"
+    return f"({over.text}/{by.text})"
 
 
 def _complex_sum_text(operands: Sequence[Text], _given: Sequence[Any]) -> str:
@@ -597,24 +399,29 @@ def _complex_sum_text(operands: Sequence[Text], _given: Sequence[Any]) -> str:
     return text if dim == 2 else f"sum({text})"
 
 
-_row("ComplexReal", "real({0})", _parts)
-_row("ComplexImag", "imag({0})", _parts)
-_row("ComplexAbs", "abs({0})", _parts)
-_row("ComplexSquareAbs", "(square(real({0})) + square(imag({0})))", _parts)
-_row("ComplexAngle", "angle({0})", _parts)
-_row("Conj", "conj({0})", _complex)
-_row("ComplexExp", "exp({0})", _complex)
-_row("ComplexMinus", "(-{0})", _complex)
-_row("ComplexSum", _complex_sum_text, _complex_sum)
-_row("ComplexSumT", _repeat, _complex_repeated, 1, 1)
-_row("Real2Complex", "({0} + 0*im)", _doubled)
-_row("Imag2Complex", "({0}*im)", _doubled)
-_row("ComplexExp1j", "exp(im*{0})", _doubled)
-_row("ComplexAdd", "({0} + {1})", _pair, 2)
-_row("ComplexSubtract", "({0} - {1})", _pair, 2)
-_row("ComplexMult", "({0}*{1})", _pair, 2)
-_row("ComplexDivide", _complex_divided, _pair, 2)
-_row("ComplexRealScal", "({0}*{1})", _real_scaled, 2)
+def _complex_repeat(operands: Sequence[Text], literals: Sequence[Any]) -> str:
+    text, size = operands[0].text, literals[0]
+    return text if size == 1 else f"({text}*repeat(1, {size}))"
+
+
+_row("ComplexReal", "real({0})", rules.parts)
+_row("ComplexImag", "imag({0})", rules.parts)
+_row("ComplexAbs", "abs({0})", rules.parts)
+_row("ComplexSquareAbs", "(square(real({0})) + square(imag({0})))", rules.parts)
+_row("ComplexAngle", "angle({0})", rules.parts)
+_row("Conj", "conj({0})", rules.complex_numbers)
+_row("ComplexExp", "exp({0})", rules.complex_numbers)
+_row("ComplexMinus", "(-{0})", rules.complex_numbers)
+_row("ComplexSum", _complex_sum_text, rules.complex_sum)
+_row("ComplexSumT", _complex_repeat, rules.complex_repeated, 1, 1)
+_row("Real2Complex", "({0} + 0*im)", rules.doubled)
+_row("Imag2Complex", "({0}*im)", rules.doubled)
+_row("ComplexExp1j", "exp(im*{0})", rules.doubled)
+_row("ComplexAdd", "({0} + {1})", rules.pair, 2)
+_row("ComplexSubtract", "({0} - {1})", rules.pair, 2)
+_row("ComplexMult", "({0}*{1})", rules.pair, 2)
+_row("ComplexDivide", _complex_divided, rules.pair, 2)
+_row("ComplexRealScal", "({0}*{1})", rules.real_scaled, 2)
 
 # Which operands are complex values; of ComplexRealScal the second.
 COMPLEX_OPERANDS = {

@@ -63,7 +63,9 @@ def parse_alias(text: str, position: int) -> Alias:
         dim, category = numbers[-1], CATEGORIES[kind]
         position = numbers[0] if len(numbers) == 2 else position
     else:
-        fail(f"alias {text!r}: Vi(dim), Vi(place, dim) or Var(place, dim, kind)")
+        fail(
+            f"alias {text!r}: Vi(dim), Vi(place, dim) or Var(place, dim, kind)"
+        )
     if dim < 1 or position < 0 or category not in {0, 1, 2}:
         fail(f"alias {text!r}: dimension, place or kind out of range")
     return Alias(name, position, dim, category)
@@ -109,7 +111,7 @@ class _Reader:
         return [self.placed[k] for k in places]
 
     def fail(self, what: str, tree: ast.AST) -> Any:
-        part = ast.get_source_segment(self.text.strip(), tree)  # type: ignore
+        part = ast.get_source_segment(self.text.strip(), tree)
         return fail(f"formula {self.text!r}: {what} at {part!r}")
 
     def term(self, tree: ast.AST) -> Term:
@@ -218,9 +220,8 @@ class _Reader:
         """A whole number, or a list of them."""
         if isinstance(tree, (ast.List, ast.Tuple)):
             return tuple(self.literal(one) for one in tree.elts)
-        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
-            if tree.func.id == "IntCst" and len(tree.args) == 1:
-                tree = tree.args[0]
+        if isinstance(tree, ast.Call) and ast.unparse(tree.func) == "IntCst":
+            tree = tree.args[0]
         found = self.whole(tree)
         if found is None:
             return self.fail("a whole number is expected", tree)
@@ -348,4 +349,3 @@ _READ: dict[type, Callable[[_Reader, Any], Term]] = {
     ast.List: _Reader.group,
     ast.Call: _Reader.call,
 }
-

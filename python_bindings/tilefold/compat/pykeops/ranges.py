@@ -46,7 +46,8 @@ def as_ranges(
     # NumPy may be changed in place, so that they are read each time.
     if kept is not None and all(map(_is_tensor, half)):
         return kept[1]
-    made = _sets(*(_numbers(one) for one in half), axis, lengths)
+    rows, slices, columns = map(_numbers, half)
+    made = _sets(rows, slices, columns, axis, lengths)
     if len(_KEPT) >= MOST_KEPT:
         _KEPT.clear()
     _KEPT[key] = half, made
@@ -80,7 +81,10 @@ def _sets(
     if len(slices) and slices[-1] > len(columns):
         fail(f"ranges: slices up to {slices[-1]} of {len(columns)} intervals")
     kept, other = (lengths[0], lengths[1]) if axis == 1 else lengths[::-1]
-    for name, found, size in (("tiles", rows, kept), ("intervals", columns, other)):
+    for name, found, size in (
+        ("tiles", rows, kept),
+        ("intervals", columns, other),
+    ):
         if found.size and (found.min() < 0 or found.max() > size):
             fail(f"ranges: {name} reach beyond the {size} points")
     layers: list[list[list[Any]]] = []
@@ -96,8 +100,8 @@ def _sets(
         counts = [0, *np.cumsum([len(met) for met in layer]).tolist()]
         flat = [interval for met in layer for interval in met]
         intervals = np.asarray(flat, dtype=np.int64).reshape(-1, 2)
-        found = tilefold.Ranges.from_intervals(rows, counts, intervals)
-        made.append(found if axis == 1 else found.T)
+        one = tilefold.Ranges.from_intervals(rows, counts, intervals)
+        made.append(one if axis == 1 else one.T)
     return made
 
 

@@ -8,7 +8,8 @@ pass over the pairs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING
 
 import tilefold
 from tilefold.compat.pykeops.emit import SUFFIX, Emitter, children, is_complex
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["INDEX", "ONES", "PAIR", "VALUE", "Plan", "plan", "reduction_name"]
 
 VALUE, INDEX, PAIR = "value", "index", "pair"
+_VARIABLE = re.compile(r"\b[vz]\d+(?=_|\b)")
 ONES = ("onei", "onej")  # an argument of ones on i, and one on j
 
 _NAMES = {
@@ -94,9 +96,11 @@ class Plan:
         self.text = text
         self.reduction, self.axis, count = key
         self.formula = tilefold.compile(text)
+        written = set(_VARIABLE.findall(text))
         self.reads = [
             (name, number, as_complex)
             for (number, as_complex), name in emitter.reads.items()
+            if name in written
         ]
         self.names = [name for name, _, _ in self.reads]
         self.numbers = [number for _, number, _ in self.reads]
@@ -122,9 +126,10 @@ def plan(
 ) -> Plan:
     """The plan of a reduction over i (axis 0) or j (axis 1)."""
     key = (reduction, axis, opt_arg)
-    found = node.plans.get(key)
+    found: Plan | None = node.plans.get(key)
     if found is None:
-        found = node.plans.setdefault(key, _made(node, *key))
+        found = _made(node, *key)
+        node.plans[key] = found
     return found
 
 

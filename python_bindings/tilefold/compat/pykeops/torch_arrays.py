@@ -1,4 +1,4 @@
-# python_bindings/tilefold/compat/pykeops/torch_arrays.py - PyTorch's, for calls.
+# python_bindings/tilefold/compat/pykeops/torch_arrays.py - of PyTorch.
 """`TorchArrays`: what calls of formulas do with tensors of PyTorch."""
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class TorchArrays:
             and value.requires_grad
             and (k not in used or not result.requires_grad)
         ]
-        return _Connected.apply(result, *others) if others else result
+        return _connect(result, *others) if others else result
 
     @staticmethod
     def broadcast(value: Any, shape: tuple[int, ...]) -> Any:
@@ -149,7 +149,7 @@ class TorchArrays:
         values: Sequence[Any],
     ) -> Any:
         """x, where evaluate of x in the place of a value b, plus αx, is b."""
-        return _Solved.apply(evaluate, place, alpha, eps, *values)
+        return _solve(evaluate, place, alpha, eps, *values)
 
 
 class _Solved(torch.autograd.Function):
@@ -188,7 +188,7 @@ class _Solved(torch.autograd.Function):
         # With b of this gradient, by the same symmetric map.
         seeds = list(values)
         seeds[place] = given
-        back = _Solved.apply(evaluate, place, alpha, eps, *seeds)
+        back = _solve(evaluate, place, alpha, eps, *seeds)
         gradients: list[Any] = [None] * len(values)
         gradients[place] = back
         needed = [
@@ -237,3 +237,8 @@ class _Connected(torch.autograd.Function):
     @staticmethod
     def jvp(_ctx: Any, tangent: Any, *_others: Any) -> Any:
         return tangent
+
+
+# PyTorch's `apply` has no types.
+_solve: Callable[..., Any] = _Solved.apply
+_connect: Callable[..., Any] = _Connected.apply

@@ -1,4 +1,4 @@
-# python_bindings/tilefold/compat/pykeops/numpy/callables.py - of NumPy's arrays.
+# python_bindings/tilefold/compat/pykeops/numpy/callables.py - by place.
 """`Genred` and its short forms."""
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-# python_bindings/tilefold/compat/pykeops/torch/callables.py - of PyTorch's tensors.
+# python_bindings/tilefold/compat/pykeops/torch/callables.py - by place.
 """`Genred` and its short forms."""
 
 from __future__ import annotations
 
 from tilefold.compat.pykeops.genred import GenericGenred
 from tilefold.compat.pykeops.genred_functions import functions_of
-from tilefold.compat.pykeops.torch_arrays import TorchArrays
 from tilefold.compat.pykeops.solve import GenericKernelSolve
+from tilefold.compat.pykeops.torch_arrays import TorchArrays
 
 __all__ = ["Genred", "KernelSolve", "generic_argkmin", "generic_argmin"]
 __all__ += ["generic_logsumexp", "generic_sum"]

@@ -1,4 +1,4 @@
-# python_bindings/tilefold/compat/pykeops/torch/lazy.py - LazyTensors of PyTorch's tensors.
+# python_bindings/tilefold/compat/pykeops/torch/lazy.py - LazyTensors.
 """`LazyTensor`, `ComplexLazyTensor`, `Vi`, `Vj`, `Pm` and `Var`."""
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class LazyTensor(GenericLazyTensor):
     def __new__(
         cls, x: Any = None, axis: Any = None, is_complex: bool = False
     ) -> Any:
+        """One, or a ComplexLazyTensor of complex numbers."""
         if is_complex or TorchArrays.is_complex_input(x):
             return ComplexLazyTensor(x, axis)
         return object.__new__(cls)

@@ -19,13 +19,16 @@ from tilefold._core import (
     Options,
     Session,
     Statistics,
-    explain,
-    natural_spelling,
-    stats,
 )
 from tilefold._core import version as __version__
 from tilefold.clusters import Clusters
-from tilefold.compiled import compile, reduce  # noqa: A004
+from tilefold.compiled import (
+    compile,  # noqa: A004
+    explain,
+    natural_spelling,
+    reduce,
+    stats,
+)
 from tilefold.compiled import show_call as _show_call
 from tilefold.errors import (
     ArgumentError,
@@ -96,6 +99,21 @@ if _typing.TYPE_CHECKING:
 
 _show_call()
 
+
+def _own(value: object) -> None:
+    """Says that a class or function is of the package, where it is found.
+
+    Classes in C++ stay as they are: their stub is of their module.
+    """
+    module = getattr(value, "__module__", "")
+    if module.startswith("tilefold.") and module != "tilefold._core":
+        value.__module__ = __name__
+
+
+for _name in __all__:
+    _own(globals().get(_name))
+del _name
+
 # Classes of modules that are imported where they are wanted.
 _CLASSES = {"Reduction": "reduction", "State": "states"}
 # Modules that are imported where they are wanted.
@@ -120,6 +138,7 @@ def __getattr__(name: str) -> _typing.Any:
     """The modules, and classes, that are imported where they are wanted."""
     if name in _CLASSES:
         module = _importlib.import_module(f"tilefold.{_CLASSES[name]}")
+        _own(getattr(module, name))
         return globals().setdefault(name, getattr(module, name))
     missing = f"module 'tilefold' has no attribute {name!r}"
     if name not in _MODULES:

@@ -371,24 +371,13 @@ class Formula:
     def _axes_of_result(self, declared: Mapping[str, int]) -> int: ...
 
     def explain(self, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
-        """
-        Every stage from the reading to the assembly, as text.
-
-        With `gpu="sm_90"`, that of a GPU which need not be there: plan,
-        CUDA C++, registers, and how fast it is expected to be.
-        """
+        """Tells every stage from the reading of the text to the assembly."""
 
     def plans(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> list[str]:
-        """
-        The plans that `Options(plan=…)` may force, best first by the
-        cost model; of a derivative, those of its first sweep.
-        """
+        """Lists the plans that ``Options(plan=...)`` may force."""
 
     def check(self, arguments: Mapping[str, Any] = ..., /, *, rows: int = 64, **arrays: Any) -> float:
-        """
-        Recomputes `rows` rows in float64, pair by pair, and returns
-        the largest error relative to the largest result.
-        """
+        """Compares a call with one that goes pair by pair in float64."""
 
     def _program(self, arguments: dict[str, Any], settings: dict[str, Any], chosen: bool = False) -> dict[str, Any]: ...
 
@@ -401,39 +390,13 @@ class Formula:
         """The arguments and their axes: 0 none, 1 i, 2 j, 3 both."""
 
     def bind(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Bound:
-        """
-        The formula with its arrays, to be called without arguments:
-        `Bound`. Takes what a call takes, and checks it here, once.
-
-        Tensors that require grad are refused, as where `out` is given.
-        """
+        """Binds the formula to its arrays, to be called without arguments."""
 
     def grad(self, names: str | Sequence[str], *, cotangent: str = 'grad', value: bool = False) -> Formula:
-        """
-        The gradient by one argument, or by several: a formula.
-
-            f.grad("x")(x=x, y=y, b=b, l=l, grad=g)
-            dx, dl = f.grad(["x", "l"])(x=x, y=y, b=b, l=l, grad=g)
-
-        Takes the arguments of the formula and `grad=`, the cotangent of its
-        result: an array of its shape, or one number for all; 1 if left away
-        for a scalar result. Each gradient has the shape of its argument; with
-        `value=True` the result itself comes first, from the same sweeps over
-        the pairs.
-
-        Gradients are formulas: they have gradients too. Where no derivative
-        exists (a norm at 0), the subgradient 0 is taken.
-        """
+        """Makes the formula of the gradient by one argument, or by several."""
 
     def jvp(self, names: str | Sequence[str], *, tangent: str = 'tangent') -> Formula:
-        """
-        The derivative where arguments move: a formula.
-
-            f.jvp("x")(x=x, y=y, b=b, tangent=t)
-
-        Takes the arguments of the formula and `tangent=`, of the shape
-        of the argument; of several arguments, `tangent_x=` and so on.
-        """
+        """Makes the formula of the derivative where arguments move."""
 
     def _derive(self, names: Sequence[str], is_gradient: bool) -> tuple[Formula, list[str]]: ...
 

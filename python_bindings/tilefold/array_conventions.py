@@ -43,13 +43,13 @@ class ArrayConventions:
 
     @property
     def device(self) -> Any:
-        """Where the arrays are, as their library says; of NumPy's, "cpu"."""
+        """Where the arrays are, as their library says; "cpu" of NumPy's."""
         array = of_library(self._kernel_itself()._pair.arguments.values())
         return getattr(array, "device", "cpu")
 
     @property
     def mT(self) -> Kernel:  # noqa: N802
-        """The last two axes exchanged: K.T. Not of a kernel of vectors."""
+        """The last two axes exchanged, as a ``Kernel``; not of vectors."""
         kernel = self._kernel_itself()
         if kernel._pair.components is not None:
             _core.fail("KernelMatrixOnly", "mT", kernel.shape)
@@ -61,7 +61,26 @@ class ArrayConventions:
         return np if array is None else namespace_of(array, api_version)
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Kernel:
-        """The kernel of its arrays on another device, by their library."""
+        """Makes the kernel of the same arrays on another device.
+
+        Parameters
+        ----------
+        device : object
+            As the library of the arrays names it; NumPy's has "cpu" alone.
+        stream : object, optional
+            Handed to the ``to_device`` of the arrays.
+
+        Returns
+        -------
+        Kernel
+            Of arrays that their library has moved.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.zeros(3))
+        >>> K.to_device("cpu").device
+        'cpu'
+        """
         values = self._kernel_itself()._pair.arguments.values()
         other = of_library(values)
 
@@ -77,12 +96,35 @@ class ArrayConventions:
         return self._with_arrays(moved)
 
     def astype(self, dtype: Any, /, *, copy: bool = True) -> Kernel:
-        """The kernel of values of another type: a dtype of any library.
+        """Makes the kernel of values of another type.
 
-        From one float to another, its arrays of floats are converted: a kernel
-        of float32 as float64 computes in double. Numbers become complex,
-        integers floats, and anything is true or not. Raises `DTypeError` for
-        the rest, and where integers among the arrays make values wider.
+        From one float to another its arrays are converted, so that a kernel of
+        float32 as float64 computes in double. Numbers become complex, integers
+        floats, and anything is true or not.
+
+        Parameters
+        ----------
+        dtype : dtype or str
+            A dtype of any library, or its name.
+        copy : bool, default True
+            Without effect: nothing is copied but arrays that are converted.
+
+        Returns
+        -------
+        Kernel
+            Of values of that type.
+
+        Raises
+        ------
+        DTypeError
+            For other conversions, and where integers among the arrays make
+            values wider.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.zeros(3, np.float32))
+        >>> K.astype("float64").dtype
+        dtype('float64')
         """
         del copy  # nothing is
         kernel = self._kernel_itself()

@@ -25,25 +25,51 @@ __all__ = ["Clusters"]
 
 
 class Clusters:
-    """Points in tiles: cells of a grid, or what labels say.
+    """Points sorted into tiles: cells of a grid, or what labels say.
 
-    `points` has shape (N, D) or (N,). Either `size`, the edge of a cubic
-    cell, or `labels` of shape (N,), integers, tells the tiles. Of T tiles:
+    Of T tiles, those that are near one another are the ``Ranges`` of a
+    reduction.
 
-    `order` (N,): the numbers of the points, tile after tile;
-    `offsets` (T + 1,): where each tile begins;
-    `centroids` (T, D) and `radii` (T,): a sphere around each;
-    `points`: the points in that order.
+    Parameters
+    ----------
+    points : array
+        Shape (N, D) or (N,), finite, of any dtype that NumPy reads.
+    size : float, optional
+        The edge of a cubic cell, in the units of the points.
+    labels : array of integers, optional
+        The tile of each point, shape (N,). Either this or a size is given.
+
+    Raises
+    ------
+    ArgumentError
+        Where both or neither of size and labels are given, or do not fit.
+
+    See Also
+    --------
+    Ranges
+
+    Examples
+    --------
+    >>> x = np.array([[0.1], [5.2], [0.3]])
+    >>> a = tilefold.Clusters(x, size=1.0)
+    >>> a.order, a.offsets
+    (array([0, 2, 1]), array([0, 2, 3]))
+    >>> ranges = a.near(a, distance=1.0)
+    >>> sums = tilefold.reduce(
+    ...     "sum_j exp(-|x_i - y_j|²)", x=a.points, y=a.points, ranges=ranges
+    ... )
+    >>> a.unsort(sums).shape
+    (3,)
     """
 
-    __slots__ = (
-        "__weakref__",
-        "centroids",
-        "offsets",
-        "order",
-        "points",
-        "radii",
-    )
+    __slots__ = {  # noqa: RUF023 - in the order in which they are told
+        "__weakref__": "What weak references keep.",
+        "order": "The numbers of the points, tile after tile: int64, (N,).",
+        "offsets": "Where each of T tiles begins: int64, (T + 1,).",
+        "points": "The points in the order of the tiles, as they were given.",
+        "centroids": "The middle of each tile: float64, (T, D).",
+        "radii": "The farthest point from each middle: float64, (T,).",
+    }
 
     def __init__(
         self, points: Any, size: float | None = None, labels: Any = None
@@ -76,19 +102,73 @@ class Clusters:
             self.radii = np.maximum.reduceat(distances, starts)
 
     def sort(self, values: Any) -> Any:
-        """Values of the points (N, …) in the order of the tiles."""
+        """Puts values of the points into the order of the tiles.
+
+        Parameters
+        ----------
+        values : array of shape (N, ...)
+            One for each point, in the order in which the points were given.
+
+        Returns
+        -------
+        array of shape (N, ...)
+            The same values, tile after tile: ``values[order]``.
+
+        Examples
+        --------
+        >>> a = tilefold.Clusters(np.array([0.1, 5.2, 0.3]), size=1.0)
+        >>> a.sort(np.array([10, 20, 30]))
+        array([10, 30, 20])
+        """
         return values[self.order]
 
     def unsort(self, values: Any) -> Any:
-        """Values in the order of the tiles (N, …) as the points were given."""
+        """Puts values back into the order in which the points were given.
+
+        Parameters
+        ----------
+        values : array of shape (N, ...)
+            One for each point, tile after tile.
+
+        Returns
+        -------
+        array of shape (N, ...)
+            The same values, in the order in which the points were given.
+
+        Examples
+        --------
+        >>> a = tilefold.Clusters(np.array([0.1, 5.2, 0.3]), size=1.0)
+        >>> a.unsort(np.array([10, 30, 20]))
+        array([10, 20, 30])
+        """
         back = np.empty_like(self.order)
         back[self.order] = np.arange(len(back))
         return values[back]
 
     def near(self, other: Clusters, distance: float) -> Ranges:
-        """Pairs of tiles of which some points may be within `distance`.
+        """Finds the pairs of tiles that may have points within a distance.
 
-        Takes the memory of the pairs that are near, not of all.
+        All pairs of points within it meet; tiles whose bounding spheres are
+        further apart do not. It takes the memory of the pairs that are near,
+        not of all.
+
+        Parameters
+        ----------
+        other : Clusters
+            The tiles of the points on j; these here are on i.
+        distance : float
+            Euclidean, in the units of the points.
+
+        Returns
+        -------
+        Ranges
+            For reductions of both ``points``.
+
+        Examples
+        --------
+        >>> a = tilefold.Clusters(np.array([0.1, 5.2, 0.3]), size=1.0)
+        >>> a.near(a, distance=1.0).pairs
+        5
         """
         if not len(self.radii) or not len(other.radii):
             return self.ranges(
@@ -112,7 +192,31 @@ class Clusters:
         )
 
     def ranges(self, other: Clusters, visit: Any) -> Ranges:
-        """`Ranges` of the tiles; `visit` is bool (T, tiles of the other)."""
+        """Makes the ranges of pairs of tiles that are named.
+
+        Parameters
+        ----------
+        other : Clusters
+            The U tiles of the points on j; the T tiles here are on i.
+        visit : array of bool, shape (T, U)
+            Which pairs of tiles meet.
+
+        Returns
+        -------
+        Ranges
+            For reductions of both ``points``.
+
+        Raises
+        ------
+        ArgumentError
+            For another shape or dtype.
+
+        Examples
+        --------
+        >>> a = tilefold.Clusters(np.array([0.1, 5.2, 0.3]), size=1.0)
+        >>> a.ranges(a, np.eye(2, dtype=bool)).pairs
+        5
+        """
         return Ranges(self.offsets, other.offsets, visit)
 
     def __repr__(self) -> str:

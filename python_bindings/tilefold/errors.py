@@ -19,11 +19,29 @@ __all__ = [
 
 
 class Error(Exception):
-    """Any error of tilefold.
+    """Any error of tilefold, of which all others are subclasses.
 
-    `formula` is the text concerned ("" where there is none), `span` the
-    characters of it that the error points at, and `code` the name of the
-    error, which never changes ("UnknownFunction").
+    Its text says what was found, what was expected, and the cure; of a formula,
+    with a caret at the place.
+
+    Parameters
+    ----------
+    message : str
+        The text.
+    formula : str
+        The formula concerned; "" where there is none.
+    span : tuple of int
+        The characters [first, last) of it that the error points at.
+    code : str
+        The name of the error, which never changes, such as "UnknownFunction".
+
+    Examples
+    --------
+    >>> try:
+    ...     tilefold.compile("sum_j foo(x_j)")
+    ... except tilefold.Error as error:
+    ...     error.code, error.span
+    ('UnknownFunction', (6, 9))
     """
 
     formula: str
@@ -47,40 +65,160 @@ class Error(Exception):
 
 
 class FormulaError(Error, ValueError):
-    """The text of a formula cannot be read, or reads two ways."""
+    """The text of a formula cannot be read, or reads two ways.
+
+    A ``ValueError``, too. Its text shows the formula with a caret at the place,
+    and says what may be written in its stead.
+
+    Examples
+    --------
+    >>> try:
+    ...     tilefold.compile("sum_j exp(x_j")
+    ... except tilefold.FormulaError as error:
+    ...     error.formula
+    'sum_j exp(x_j'
+    """
 
 
 class ShapeError(Error, ValueError):
-    """Shapes of arrays do not fit the formula or each other."""
+    """Shapes of arrays do not fit the formula or each other.
+
+    A ``ValueError``, too. Its text names the arrays and their shapes, and the
+    shapes that would do.
+
+    Examples
+    --------
+    >>> try:
+    ...     tilefold.reduce("sum_j x_j b_j", x=np.ones(2), b=np.ones(5))
+    ... except tilefold.ShapeError:
+    ...     print("x has 2 points, b has 5")
+    x has 2 points, b has 5
+    """
 
 
 class DTypeError(Error, TypeError):
-    """An array holds elements that are not computed with."""
+    """An array holds elements that are not computed with.
+
+    A ``TypeError``, too. Its text names the array and its dtype, and the dtypes
+    that it may be converted to.
+
+    Examples
+    --------
+    >>> try:
+    ...     tilefold.reduce("sum_j x_j", x=np.array(["a", "b"]))
+    ... except tilefold.DTypeError:
+    ...     print("text is no number")
+    text is no number
+    """
 
 
 class ArgumentError(Error, TypeError):
-    """An argument is missing, unknown, or used in the wrong way."""
+    """An argument is missing, unknown, or used in the wrong way.
+
+    A ``TypeError``, too. Its text names the argument and those that the call
+    takes.
+
+    Examples
+    --------
+    >>> try:
+    ...     tilefold.reduce("sum_j x_j", x=np.ones(3), z=np.ones(3))
+    ... except tilefold.ArgumentError as error:
+    ...     error.code
+    'UnknownArgument'
+    """
 
 
 class RowError(ArgumentError, IndexError):
-    """A row or column of a kernel that does not exist."""
+    """A row or column of a kernel that does not exist.
+
+    An ``ArgumentError`` and an ``IndexError``, so that loops and libraries that
+    count up to an ``IndexError`` end as they do with arrays.
+
+    Examples
+    --------
+    >>> K = tilefold.kernel("|x_i - x_j|", x=np.zeros(3))
+    >>> try:
+    ...     K[7]
+    ... except IndexError as error:
+    ...     isinstance(error, tilefold.RowError)
+    True
+    """
 
 
 class OutOfMemory(Error, MemoryError):  # noqa: N818
-    """Memory could not be allocated; the message says how much."""
+    """Memory could not be allocated; the message says how much, and for what.
+
+    A ``MemoryError``, too. The formula has not run, and no result was changed.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise tilefold.OutOfMemory("out of memory")
+    ... except MemoryError as error:
+    ...     print(error)
+    out of memory
+    """
 
 
 class DeviceError(Error, RuntimeError):
-    """A device, a driver or the compiler library is not there or failed."""
+    """A device, a driver or the compiler library is not there, or has failed.
+
+    A ``RuntimeError``, too. Of calls with arrays on a GPU, or with
+    ``Options(devices=...)``; the text says what was looked for, and where.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise tilefold.DeviceError("no driver")
+    ... except RuntimeError as error:
+    ...     print(error)
+    no driver
+    """
 
 
 class Cancelled(Error, RuntimeError):  # noqa: N818
-    """A progress callback asked to stop."""
+    """A progress callback asked to stop, and the call has stopped.
+
+    A ``RuntimeError``, too. Raised where the callback of
+    ``Options(progress=...)`` returns False; what ``out`` holds then is not
+    said.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise tilefold.Cancelled("cancelled")
+    ... except tilefold.Error as error:
+    ...     print(error)
+    cancelled
+    """
 
 
 class InternalError(Error, RuntimeError):
-    """A bug of tilefold."""
+    """A bug of tilefold: something happened that should be impossible.
+
+    A ``RuntimeError``, too. The text says what was found; a report with it, the
+    formula, and what ``tilefold doctor`` prints, is welcome.
+
+    Examples
+    --------
+    >>> issubclass(tilefold.InternalError, RuntimeError)
+    True
+    """
 
 
 class ConvergenceWarning(UserWarning):
-    """A solve ended before the residual was small enough."""
+    """A solve, or a log determinant, ended before it was as exact as asked.
+
+    A ``UserWarning``: the result is returned nevertheless. The text says what
+    was reached; more iterations, a ridge or a preconditioner help.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> K = tilefold.kernel("exp(-|x_i - x_j|)", x=np.linspace(0, 1, 50))
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     x = K.solve(np.ones(50), maxiter=1)
+    >>> found[0].category is tilefold.ConvergenceWarning
+    True
+    """

@@ -14,6 +14,7 @@ import numpy as np
 
 from tilefold import _core
 from tilefold.array_conventions import ArrayConventions
+from tilefold.axis_reductions import best, one_point_axis
 from tilefold.expression import with_diagonal
 from tilefold.indexing import indexed
 from tilefold.linear_operator import LinearOperatorMethods
@@ -22,7 +23,7 @@ from tilefold.namespaces import reshaped, swapped
 from tilefold.neighbors import neighbors
 from tilefold.operations import Operations, is_lazy_matrix
 from tilefold.pair_term import PairTerm
-from tilefold.reductions import Reductions, best, one_point_axis
+from tilefold.reductions import Reductions
 from tilefold.slices import I, J, listed
 from tilefold.threads import register_if_loaded
 from tilefold.trace import trace
@@ -49,21 +50,53 @@ def kernel(
     ranges: Ranges | None = None,
     **arrays: Any,
 ) -> Kernel:
-    """Makes the lazy (N, M) matrix of a pair term.
+    """Makes the lazy (N, M) matrix of a formula without a reduction.
 
-    `formula` has no reduction, as in "exp(-|x_i - y_j|²/2l²)"; arrays are
-    given by name, or as one mapping. They are read when something is
-    computed, not copied. `ranges` says which pairs its reductions meet; its
-    elements cannot be read then.
+    Arrays are kept, not copied, and read when something is computed.
 
-    A Python function of one point x and one point y does as well: it is
-    traced (see `tilefold.trace`) and gives the same kernel as its formula.
+    Parameters
+    ----------
+    formula : str, Formula, callable or Lazy
+        The pair term, as in ``"exp(-|x_i - y_j|²/2l²)"``; or a Python function
+        of one point x and one point y, which is traced; or a lazy array, which
+        brings its arguments.
+    arguments : Mapping, optional
+        The arrays by name, as one mapping.
+    session : Session, optional
+        Whose threads, options and kernels it has; the default one.
+    options : Options, optional
+        Settings of all that is computed of it.
+    ranges : Ranges, optional
+        The pairs that reductions meet; single elements cannot be read then.
+    **arrays : array
+        Arguments by their names: shapes and dtypes as in ``Formula``.
 
-        K = tilefold.kernel(lambda x, y: np.exp(-((x - y)**2).sum()), x=x, y=y)
+    Returns
+    -------
+    Kernel
+        The matrix, of shape (N, M); (..., N, M) in batches, (N, M, E) of
+        vectors.
 
-    A `tilefold.Lazy` value is a kernel by its formula and its arrays.
+    Raises
+    ------
+    FormulaError
+        Where the text cannot be read, or reduces.
+    ShapeError, DTypeError, ArgumentError
+        Where arrays do not fit the formula or each other.
 
-    Raises `FormulaError`, `ShapeError`, `DTypeError`, `ArgumentError`.
+    See Also
+    --------
+    lazy : the same by broadcasting arrays.
+    reduce : one reduction of a formula.
+
+    Examples
+    --------
+    >>> x, y = np.array([0.0, 1.0]), np.array([0.0, 1.0, 3.0])
+    >>> K = tilefold.kernel("|x_i - y_j|", x=x, y=y)
+    >>> K @ np.ones(3)
+    array([4., 3.])
+    >>> tilefold.kernel(lambda x, y: np.abs(x - y), x=x, y=y).sum(axis=1)
+    array([4., 3.])
     """
     register_if_loaded()
     given = {**(arguments or {}), **arrays}
@@ -91,22 +124,42 @@ class Kernel(
     LinearSystems,
     Operations,
 ):
-    """A lazy matrix of shape (N, M).
+    """A lazy matrix of shape (N, M), of which only results are stored.
 
-    Made by `tilefold.kernel`. Rows are the points of i, columns those of j.
-    Batch dimensions come first, as in (B, N, M); where the values of pairs
-    are vectors their components come last, as in (N, M, E). Indexing and
-    reductions count these axes as NumPy does, and arrays broadcast with them;
-    only `T`, `K @ b` and `diag` are of i and j whatever else there is, and a
-    kernel of numbers beside one of vectors goes with each component.
+    Made by ``tilefold.kernel``. Rows are the points of i, columns those of j.
+    Batch dimensions come first, as in (B, N, M); where the values of pairs are
+    vectors their components come last, as in (N, M, E). Indexing and reductions
+    count these axes as NumPy does, and arrays broadcast with them; only ``T``,
+    ``K @ b`` and ``diag`` are of i and j whatever else there is, and a kernel
+    of numbers beside one of vectors goes with each component.
 
-    NumPy's and PyTorch's functions of single values make another kernel, of
-    one formula: `np.exp(-K)`, `np.where(K > 0.5, K, 0)`, `u[:, None] * K * v`.
-    Results belong to the library of the arrays.
+    Operators, and NumPy's and PyTorch's functions of single values, make
+    another kernel, of one formula: ``np.exp(-K)``, ``np.where(K > 0.5, K, 0)``,
+    ``u[:, None] * K * v``. Results belong to the library of the arrays. SciPy
+    takes a kernel of NumPy arrays for a linear operator.
 
-    SciPy takes a kernel of NumPy arrays for a linear operator:
+    Parameters
+    ----------
+    pair : PairTerm
+        The formula with its arrays, which ``tilefold.kernel`` makes.
+    transposed : bool, default False
+        Whether rows are the points of j.
 
-        values, vectors = scipy.sparse.linalg.eigsh(K, k=5)
+    See Also
+    --------
+    kernel, lazy
+
+    Examples
+    --------
+    >>> x, y = np.array([0.0, 1.0]), np.array([0.0, 1.0, 3.0])
+    >>> K = tilefold.kernel("|x_i - y_j|", x=x, y=y)
+    >>> K.shape, K.sum(axis=1), (2 * K.T) @ np.ones(2)
+    ((2, 3), array([4., 3.]), array([ 2.,  2., 10.]))
+    >>> K[0]
+    array([0., 1., 3.])
+    >>> scaled = np.array([1.0, 2.0])[:, None] * K
+    >>> float(scaled.max())
+    4.0
     """
 
     __slots__ = ("__weakref__", "_pair", "_transposed")
@@ -119,7 +172,7 @@ class Kernel(
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(N, M), after batch dimensions and before components."""
+        """(N, M), after batch dimensions and before components: a tuple."""
         width = self._pair.components
         ends = () if width is None else (width,)
         return (*self._pair.batch, *self._matrix_shape, *ends)
@@ -131,7 +184,7 @@ class Kernel(
 
     @property
     def size(self) -> int:
-        """How many numbers the whole array would have."""
+        """How many numbers the whole array would have: an int."""
         return math.prod(self.shape)
 
     @property
@@ -141,17 +194,17 @@ class Kernel(
 
     @property
     def T(self) -> Kernel:  # noqa: N802
-        """I and j exchanged, in each batch; nothing is computed."""
+        """I and j exchanged, as a ``Kernel``; nothing is computed."""
         return Kernel(self._pair, not self._transposed)
 
     @property
     def real(self) -> Kernel:
-        """The real parts, lazily."""
+        """The real parts, as a ``Kernel``; nothing is computed."""
         return self._like(self._pair.parts()[0]) if self._is_complex else self
 
     @property
     def imag(self) -> Kernel:
-        """The imaginary parts, lazily."""
+        """The imaginary parts, as a ``Kernel``; nothing is computed."""
         if not self._is_complex:
             return 0 * self
         return self._like(self._pair.parts()[1])
@@ -171,7 +224,8 @@ class Kernel(
     def __matmul__(self, vector: Any) -> Any:
         """K @ b: (N,) for b of shape (M,), (N, E) for (M, E).
 
-        Of a kernel of vectors, Σ_j K[i, j] b[j]: (N, E) for b of shape (M,).
+        Of a kernel of vectors, ``Σ_j K[i, j] b[j]``: (N, E) for b of shape
+        (M,).
         """
         if isinstance(vector, Operations) or is_lazy_matrix(vector):
             _core.fail("KernelProduct")
@@ -244,16 +298,65 @@ class Kernel(
         return self._pair.is_complex
 
     def add_diag(self, values: Any) -> Kernel:
-        """K + diag(values), still lazy: a number, or shape (N,) or (…, N)."""
+        """Adds a diagonal: ``K + diag(values)``, still lazy.
+
+        Parameters
+        ----------
+        values : float or array
+            A number for all, or shape (N,); (..., N) in batches.
+
+        Returns
+        -------
+        Kernel
+            Of one formula, without the matrix of the diagonal.
+
+        Raises
+        ------
+        ShapeError
+            Where the matrix is not square, or values have another length.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
+        >>> K.add_diag(np.array([5.0, 7.0])).dense()
+        array([[5., 1.],
+               [1., 7.]])
+        """
         return Kernel(with_diagonal(self._upright(), values))
 
     # ---- the best, and the near ---------------------------------------------
 
     def topk(self, k: int, axis: int, largest: bool = True) -> tuple[Any, Any]:
-        """The `k` largest (or smallest) values along an axis, and where.
+        """Finds the k largest, or smallest, values along an axis, and where.
 
-        (N, k) values, best first, and their places, int64; of equal values
-        the first comes first.
+        Parameters
+        ----------
+        k : int
+            How many, at least 1.
+        axis : int
+            The axis, of points, as NumPy counts those of ``shape``.
+        largest : bool, default True
+            Whether the largest are sought, or the smallest.
+
+        Returns
+        -------
+        tuple of array
+            Values (N, k), best first, and their places, int64; of equal values
+            the first comes first.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not.
+
+        Examples
+        --------
+        >>> x, y = np.array([0.0, 1.0]), np.array([0.0, 1.0, 3.0])
+        >>> K = tilefold.kernel("|x_i - y_j|", x=x, y=y)
+        >>> values, places = K.topk(2, axis=1)
+        >>> places
+        array([[2, 1],
+               [2, 0]])
         """
         signed = -self if largest else self
         values, places = best(signed, k, axis)
@@ -262,19 +365,43 @@ class Kernel(
     def radius_neighbors(
         self, radius: float, axis: int = -1, return_distance: bool = False
     ) -> Neighbors:
-        """Which pairs have a value of at most `radius`.
+        """Finds the pairs that have a value of at most a radius.
 
         Of a kernel of distances: one with values below those where points
-        coincide is refused, as far as a few points of its one array, or two,
-        tell. For each row (axis 1) the columns, or for each column (axis 0)
-        the rows, ascending: `Neighbors` of indptr (N + 1,), indices (n,),
-        int64, and distances (n,) where asked for, else None. NaN is no
-        neighbour.
+        coincide is refused, as far as a few points tell. Threads evaluate
+        blocks of some 10⁵ pairs and keep what they find: memory is that of the
+        result, not of N×M. NaN is no neighbour.
 
-        Threads evaluate blocks of some 10⁵ pairs and keep what they find:
-        memory is that of the result, not N×M. Raises `ShapeError` where a
-        pair has no single value, or there are batches, `ArgumentError` for
-        what is no distance.
+        Parameters
+        ----------
+        radius : float
+            The largest value that is near, in the units of the values.
+        axis : int, default -1
+            Axis 1 lists for each row the columns, axis 0 for each column the
+            rows.
+        return_distance : bool, default False
+            Whether values are kept.
+
+        Returns
+        -------
+        Neighbors
+            ``indptr`` (N + 1,) and ``indices`` (n,), int64 and ascending, and
+            ``distances`` (n,) or None.
+
+        Raises
+        ------
+        ShapeError
+            Where a pair has no single value, or there are batches.
+        ArgumentError
+            For what is no distance.
+
+        Examples
+        --------
+        >>> x, y = np.array([0.0, 1.0]), np.array([0.0, 1.0, 3.0])
+        >>> K = tilefold.kernel("|x_i - y_j|", x=x, y=y)
+        >>> near = K.radius_neighbors(1.0)
+        >>> near.indptr, near.indices
+        (array([0, 2, 4]), array([0, 1, 0, 1]))
         """
         if self.ndim != 2:
             _core.fail("NeighborsShape", self.shape)
@@ -285,24 +412,59 @@ class Kernel(
     # ---- elements -----------------------------------------------------------
 
     def diag(self) -> Any:
-        """K[k, k] for all k, in O(N): shape (N,), (…, N) in batches."""
+        """Computes the values K[k, k] for all k, in O(N).
+
+        Returns
+        -------
+        array
+            Shape (N,); (..., N) in batches, (N, E) of vectors.
+
+        Raises
+        ------
+        ShapeError
+            Where the matrix is not square.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("x_i·x_j", x=np.array([1.0, 3.0]))
+        >>> K.diag()
+        array([1., 9.])
+        """
         height, width = self._matrix_shape
         if height != width:
             _core.fail("KernelNotSquare", self.shape)
         return self._pair.diagonal()
 
     def dense(self) -> Any:
-        """The whole matrix as an array."""
+        """Computes the whole matrix as an array, which may be large.
+
+        Returns
+        -------
+        array
+            Of ``shape`` and ``dtype``, in the library of the arrays.
+
+        Raises
+        ------
+        OutOfMemory
+            Where it cannot be allocated.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
+        >>> K.dense()
+        array([[0., 1.],
+               [1., 0.]])
+        """
         return self._values(None, None)
 
     def __getitem__(self, index: Any) -> Any:
         """As NumPy indexes an array of the same shape; blocks stay lazy.
 
-        `K[3]`, `K[:, 3]` and the pairs `K[i, j]` are arrays. `K[2:9]`,
-        `K[rows]`, `K[mask]` and `K[2:9, columns]` are kernels on the points
-        chosen, for `K[:1000] @ b`; `.dense()` makes an array of one. So are
-        some batches or one of a kernel (B, N, M), `K[2]`, and components of
-        one of vectors (N, M, E), `K[..., 0]`.
+        ``K[3]``, ``K[:, 3]`` and the pairs ``K[i, j]`` are arrays. ``K[2:9]``,
+        ``K[rows]``, ``K[mask]`` and ``K[2:9, columns]`` are kernels on the
+        points chosen, for ``K[:1000] @ b``; ``.dense()`` makes an array of one.
+        So are some batches or one of a kernel (B, N, M), ``K[2]``, and
+        components of one of vectors (N, M, E), ``K[..., 0]``.
         """
         return indexed(self, index)
 

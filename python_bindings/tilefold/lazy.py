@@ -19,18 +19,42 @@ __all__ = ["lazy"]
 
 
 def lazy(x: Any, axis: str | int | None = None) -> Lazy:
-    """An array that is on i, on j, or a parameter, to compute with lazily.
+    """Puts an array on an axis, to compute with all pairs lazily.
 
-    With `axis` "i" or "j" (0 or 1), `x` has shape (N,), N scalars, or (N, D),
-    N points. Without it the shape says: (…, N, 1, D) is on i, (…, 1, M, D) on
-    j, and (), (D,) or (…, 1, 1, D) is a parameter, as in
+    NumPy's operators and functions know the result, and PyTorch's do of
+    tensors. Arrays are kept, not copied, and read when something is computed.
 
-        tilefold.lazy(x[:, None, :]) - tilefold.lazy(y[None, :, :])
+    Parameters
+    ----------
+    x : array or float
+        With an axis: shape (N,), N numbers, or (N, D), N points. Without: shape
+        (..., N, 1, D) is on i, (..., 1, M, D) on j, and (), (D,) or
+        (..., 1, 1, D) is a parameter.
+    axis : {"i", "j", 0, 1}, optional
+        The axis that the points are on: 0 is i, 1 is j.
 
-    NumPy's operators and functions know the result (`Lazy`), and so do
-    PyTorch's of tensors. Arrays are kept, not copied, and read when
-    something is computed.
+    Returns
+    -------
+    Lazy
+        The array with axes for i, j and, of points, components.
 
-    Raises `ArgumentError` where neither says the axis.
+    Raises
+    ------
+    ArgumentError
+        Where neither the axis nor the shape says where the points are.
+
+    See Also
+    --------
+    kernel : the same by the text of a formula.
+
+    Examples
+    --------
+    >>> x, y = np.array([[0.0], [1.0]]), np.array([[0.0], [1.0], [3.0]])
+    >>> xi, yj = tilefold.lazy(x, axis="i"), tilefold.lazy(y, axis="j")
+    >>> ((xi - yj) ** 2).sum(-1).min(axis=1)
+    array([0., 0.])
+    >>> D = tilefold.lazy(x[:, None, :]) - tilefold.lazy(y[None, :, :])
+    >>> D.shape
+    (2, 3, 1)
     """
     return by_shape(x) if axis is None else on_axis(x, axis)

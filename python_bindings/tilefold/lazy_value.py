@@ -14,6 +14,7 @@ from tilefold.expression import Shape, is_array, placed, require_one_reading
 from tilefold.frameworks import described, unrecorded
 from tilefold.functions import JOINS, POWERS
 from tilefold.kernel import Kernel, kernel
+from tilefold.lazy_reductions import LazyReductions
 from tilefold.operations import ATTRIBUTES, METHODS, method_call, of_torch
 from tilefold.slices import is_all, is_integer
 from tilefold.trace import Source, Tracer
@@ -75,19 +76,44 @@ class _Single(Source):
     """
 
 
-class Lazy(Tracer):
+class Lazy(LazyReductions, Tracer):
     """A lazy array of shape (N, M) or (N, M, D), after batch dimensions.
 
-    Made by `tilefold.lazy` and by operations of such values with others and
-    with numbers, arrays that `lazy` takes without an axis, and, where there
-    are components, arrays of shape (D,). An axis that it does not depend on
-    has length 1. A value that depends on i and j is a matrix, and answers as
-    a `tilefold.Kernel` does: arrays broadcast with it as in NumPy.
+    Made by ``tilefold.lazy``, and by operations of such values with others and
+    with numbers, arrays that ``lazy`` takes without an axis, and, where there
+    are components, arrays of shape (D,). An axis that it does not depend on has
+    length 1. A value that depends on i and j is a matrix, and answers as a
+    ``Kernel`` does: arrays broadcast with it as in NumPy.
 
-    The last axis of an (N, M, D) value holds components: `sum`, `mean`, `max`,
-    `min` and `norm` of `axis=-1` combine them at each pair, `[..., k]` takes
-    one, and `x @ y` is the inner product. Reductions over the axes of N and M,
-    `K @ b`, and all else that a `tilefold.Kernel` has, compute.
+    The last axis of an (N, M, D) value holds components: ``sum``, ``mean``,
+    ``max``, ``min`` and ``norm`` of ``axis=-1`` combine them at each pair,
+    ``[..., k]`` takes one, and ``x @ y`` is the inner product. Reductions over
+    the axes of N and M, ``K @ b``, and all else that a ``Kernel`` has, compute.
+
+    Parameters
+    ----------
+    form : str
+        How it is written down; ``{0}`` is the first operand.
+    operands : sequence of Lazy
+        The values that it is made of.
+    rank : {0, 1, 2}
+        Of a scalar, a vector or a matrix at each pair.
+    sources : Mapping
+        The arguments that it takes, by the id of each.
+
+    See Also
+    --------
+    lazy, Kernel
+
+    Examples
+    --------
+    >>> x, y = np.array([[0.0], [1.0]]), np.array([[0.0], [1.0], [3.0]])
+    >>> xi, yj = tilefold.lazy(x, axis="i"), tilefold.lazy(y, axis="j")
+    >>> D = ((xi - yj) ** 2).sum(-1).sqrt()
+    >>> D
+    tilefold.Lazy of shape (2, 3): sqrt(sum(pow((x_i - y_j), 2)))
+    >>> D @ np.ones(3), D.argmin(axis=1)
+    (array([4., 3.]), array([0, 1]))
     """
 
     __slots__ = ("_kept", "_value_shape")
@@ -105,7 +131,27 @@ class Lazy(Tracer):
 
     @classmethod
     def of(cls, value: Any) -> Any:
-        """As of traced values; numbers with a fraction are arguments."""
+        """Makes a lazy array of a value that meets one in an operation.
+
+        Numbers with a fraction become arguments, so that others find the same
+        kernel; whole ones are written into the formula.
+
+        Parameters
+        ----------
+        value : array, float or sequence
+            As ``tilefold.lazy`` takes it without an axis; several side by side
+            are components.
+
+        Returns
+        -------
+        Lazy
+            The value, or itself where it is one.
+
+        Examples
+        --------
+        >>> tilefold.Lazy.of(2).shape
+        (1, 1)
+        """
         if isinstance(value, Kernel):
             _core.fail("TracedValue", "Kernel")
         if isinstance(value, (cls, list, tuple)):
@@ -120,14 +166,70 @@ class Lazy(Tracer):
 
     @classmethod
     def made(cls, form: str, operands: Any, rank: int) -> Self:
-        """As of traced values; shapes that do not fit are refused here."""
+        """Makes a value of others by the text of a formula.
+
+        Parameters
+        ----------
+        form : str
+            The text; ``{0}`` is the first operand.
+        operands : sequence of Lazy
+            What the text refers to.
+        rank : {0, 1, 2}
+            Of the value: a scalar, a vector or a matrix at each pair.
+
+        Returns
+        -------
+        Lazy
+            The value; shapes that do not fit are refused here.
+
+        Raises
+        ------
+        FormulaError, ShapeError
+            Where the text cannot be read, or operands do not fit it.
+
+        Examples
+        --------
+        >>> x = tilefold.lazy(np.array([0.0, 2.0]), axis="i")
+        >>> y = tilefold.lazy(np.array([0.0, 1.0]), axis="j")
+        >>> tilefold.Lazy.made("max({0}, {1})", [x, y], 0).sum(axis=1)
+        array([1., 4.])
+        """
         value = super().made(form, operands, rank)
         value._measure()
         return value
 
     @classmethod
     def apply(cls, name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:
-        """As of traced values; products and reductions of matrices, too."""
+        """Does what a function of NumPy, PyTorch or the operators does.
+
+        What Python's operators and the protocols of both libraries come to;
+        products and reductions of matrices compute.
+
+        Parameters
+        ----------
+        name : str
+            The function's name there, such as "exp" or "mul".
+        args : sequence
+            Its operands: lazy arrays, kernels, arrays and numbers.
+        kwargs : Mapping
+            Its keywords, such as ``axis``.
+
+        Returns
+        -------
+        Lazy or array
+            The value, or the result.
+
+        Raises
+        ------
+        FormulaError
+            For a function that has no meaning here.
+
+        Examples
+        --------
+        >>> x = tilefold.lazy(np.array([0.0, 2.0]), axis="i")
+        >>> tilefold.Lazy.apply("mul", (x, 2), {}).shape
+        (2, 1)
+        """
         if name in ("matmul", "rmatmul", "dot"):
             a, b = args[::-1] if name == "rmatmul" else args
             if _is_matrix(a) or _is_matrix(b):
@@ -169,7 +271,7 @@ class Lazy(Tracer):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(N, M), (N, M, D) of vectors; batch dimensions come first."""
+        """(N, M), (N, M, D) of vectors, after batch dimensions: a tuple."""
         if not self._value_shape:
             self._measure()
         batch, rows, columns, components, _ = self._value_shape
@@ -178,12 +280,12 @@ class Lazy(Tracer):
 
     @property
     def ndim(self) -> int:
-        """2, 3 of vectors, and one more for each batch dimension."""
+        """2, 3 of vectors, and one more for each batch dimension: an int."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """How many numbers the whole array would have."""
+        """How many numbers the whole array would have: an int."""
         return math.prod(self.shape)
 
     @property
@@ -193,7 +295,7 @@ class Lazy(Tracer):
 
     @property
     def T(self) -> Kernel:  # noqa: N802
-        """The transpose; nothing is computed."""
+        """The transpose, as a ``Kernel``; nothing is computed."""
         return self._kernel().T
 
     def __repr__(self) -> str:
@@ -210,9 +312,27 @@ class Lazy(Tracer):
         return self._kept
 
     def to_matrix_formula(self) -> tuple[str, dict[str, Any]]:
-        """The formula of the matrix, and its arguments.
+        """Writes the matrix down as a formula with its arguments.
 
         A single point is on an axis that has no other points.
+
+        Returns
+        -------
+        tuple of str and dict
+            The text, and the arrays by name, as ``tilefold.kernel`` takes them.
+
+        Raises
+        ------
+        ArgumentError
+            Where it depends on one axis only.
+
+        Examples
+        --------
+        >>> x = tilefold.lazy(np.array([0.0, 2.0]), axis="i")
+        >>> y = tilefold.lazy(np.array([0.0, 1.0]), axis="j")
+        >>> text, arrays = (x * y).to_matrix_formula()
+        >>> text, sorted(arrays)
+        ('(x_i * y_j)', ['x', 'y'])
         """
         sources = dict(self.sources)
         for axis in "ij":
@@ -266,80 +386,6 @@ class Lazy(Tracer):
         if surplus:
             _core.fail("TracedFunction", f"{name}(…, {surplus[0]}=…)")
         return getattr(self._kernel(), name)(*before, axis=axis, **given)
-
-    def mean(self, axis: Any = None, **kwargs: Any) -> Any:
-        """The average over points, or of the components."""
-        if self.rank and axis in (-1, self.ndim - 1):
-            return self.apply(
-                "div", (self.sum(axis, **kwargs), self.shape[-1]), {}
-            )
-        return self._reduced("mean", (), axis, kwargs)
-
-    def norm(self, order: Any = None, axis: Any = None, **kwargs: Any) -> Any:
-        """The Euclidean norm of the components, or along points."""
-        axis = kwargs.pop("dim", axis)
-        order = kwargs.pop("p", kwargs.pop("ord", order))
-        if self.rank and axis in (-1, self.ndim - 1):
-            return super().norm(order, axis, **kwargs)
-        if not self._is_matrix():
-            _core.fail("LazyNorm", axis, self.shape)
-        return self._kernel().norm(order, axis, **kwargs)
-
-    def prod(self, axis: Any = None, **kwargs: Any) -> Any:
-        """The product over an axis, several, or all (None)."""
-        return self._reduced("prod", (), axis, kwargs)
-
-    def any(self, axis: Any = None, **kwargs: Any) -> Any:
-        """Whether any value over an axis is true, or not 0."""
-        return self._reduced("any", (), axis, kwargs)
-
-    def all(self, axis: Any = None, **kwargs: Any) -> Any:
-        """Whether all values over an axis are true, or not 0."""
-        return self._reduced("all", (), axis, kwargs)
-
-    def count(self, axis: Any = None, **kwargs: Any) -> Any:
-        """How many values over an axis are true, or not 0: int64."""
-        return self._reduced("count", (), axis, kwargs)
-
-    def logsumexp(self, axis: Any = None, **kwargs: Any) -> Any:
-        """Log Σ exp(K) over an axis, without overflow."""
-        return self._reduced("logsumexp", (), axis, kwargs)
-
-    def var(self, axis: Any = None, **kwargs: Any) -> Any:
-        """The variance: Σ |K - mean|² / (n - ddof), of n values."""
-        return self._reduced("var", (), axis, kwargs)
-
-    def std(self, axis: Any = None, **kwargs: Any) -> Any:
-        """The root of the variance."""
-        return self._reduced("std", (), axis, kwargs)
-
-    def median(self, axis: Any = None, **kwargs: Any) -> Any:
-        """The middle value over an axis, or the mean of the middle two."""
-        return self._reduced("median", (), axis, kwargs)
-
-    def quantile(self, q: Any, axis: Any = None, **kwargs: Any) -> Any:
-        """As of a kernel: the values that a part `q` is below."""
-        return self._reduced("quantile", (q,), axis, kwargs)
-
-    def argmin(self, axis: Any = None, **kwargs: Any) -> Any:
-        """Where the first smallest value along an axis is, int64."""
-        return self._reduced("argmin", (), axis, kwargs)
-
-    def argmax(self, axis: Any = None, **kwargs: Any) -> Any:
-        """Where the first largest value along an axis is, int64."""
-        return self._reduced("argmax", (), axis, kwargs)
-
-    def softmax(self, axis: Any = None, values: Any = None) -> Any:
-        """As of a kernel, over an axis of points."""
-        return self._kernel().softmax(axis, values)
-
-    def kmin(self, k: int, axis: Any = None, **kwargs: Any) -> Any:
-        """The `k` smallest values along an axis of points, ascending."""
-        return self._reduced("kmin", (k,), axis, kwargs)
-
-    def argkmin(self, k: int, axis: Any = None, **kwargs: Any) -> Any:
-        """Where the `k` smallest values are, int64."""
-        return self._reduced("argkmin", (k,), axis, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         """Functions such as K.exp(); else what a kernel has."""

@@ -42,26 +42,130 @@ class LinearOperatorMethods:
     # ---- products -----------------------------------------------------------
 
     def dot(self, other: Any) -> Any:
-        """K @ other."""
+        """Multiplies the kernel with an array: ``K @ other``.
+
+        Parameters
+        ----------
+        other : array
+            Shape (M,) or (M, E), of any float dtype.
+
+        Returns
+        -------
+        array
+            Shape (N,) or (N, E).
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
+        >>> K.dot(np.ones(2))
+        array([1., 1.])
+        """
         return self._kernel_itself() @ other
 
     def matvec(self, x: Any) -> Any:
-        """K @ x: (N,) for x of shape (M,), (N, 1) for (M, 1).
+        """Multiplies the kernel with a vector, as SciPy's linear operators do.
 
-        Raises `ShapeError`, a ValueError, for others.
+        Parameters
+        ----------
+        x : array of shape (M,) or (M, 1)
+            The vector.
+
+        Returns
+        -------
+        array of shape (N,) or (N, 1)
+            ``K @ x``.
+
+        Raises
+        ------
+        ShapeError
+            For another shape; a ``ValueError``.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
+        >>> K.matvec(np.ones(2))
+        array([1., 1.])
         """
         return self._product("matvec", x, vectors=True)
 
     def matmat(self, x: Any) -> Any:
-        """K @ x: (N, E) for x of shape (M, E), in one pass."""
+        """Multiplies the kernel with all columns of a matrix, in one pass.
+
+        Parameters
+        ----------
+        x : array of shape (M, E)
+            The columns.
+
+        Returns
+        -------
+        array of shape (N, E)
+            ``K @ x``.
+
+        Raises
+        ------
+        ShapeError
+            For another shape; a ``ValueError``.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
+        >>> K.matmat(np.eye(2))
+        array([[0., 1.],
+               [1., 0.]])
+        """
         return self._product("matmat", x, vectors=False)
 
     def rmatvec(self, x: Any) -> Any:
-        """K.H @ x: (M,) for x of shape (N,), (M, 1) for (N, 1)."""
+        """Multiplies the conjugate transpose with a vector, as SciPy's do.
+
+        Parameters
+        ----------
+        x : array of shape (N,) or (N, 1)
+            The vector.
+
+        Returns
+        -------
+        array of shape (M,) or (M, 1)
+            ``K.H @ x``.
+
+        Raises
+        ------
+        ShapeError
+            For another shape; a ``ValueError``.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
+        >>> K.rmatvec(np.ones(2))
+        array([1., 1.])
+        """
         return self._product("rmatvec", x, vectors=True)
 
     def rmatmat(self, x: Any) -> Any:
-        """K.H @ x: (M, E) for x of shape (N, E), in one pass."""
+        """Multiplies the conjugate transpose with all columns of a matrix.
+
+        Parameters
+        ----------
+        x : array of shape (N, E)
+            The columns.
+
+        Returns
+        -------
+        array of shape (M, E)
+            ``K.H @ x``, in one pass.
+
+        Raises
+        ------
+        ShapeError
+            For another shape; a ``ValueError``.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
+        >>> K.rmatmat(np.eye(2))
+        array([[0., 1.],
+               [1., 0.]])
+        """
         return self._product("rmatmat", x, vectors=False)
 
     def _product(self, name: str, x: Any, vectors: bool) -> Any:
@@ -87,7 +191,7 @@ class LinearOperatorMethods:
 
     @property
     def H(self) -> Kernel:  # noqa: N802
-        """The conjugate transpose; nothing is computed."""
+        """The conjugate transpose, as a ``Kernel``; nothing is computed."""
         kernel = self._kernel_itself()
         if not kernel._is_complex:
             return kernel.T
@@ -95,15 +199,56 @@ class LinearOperatorMethods:
         return conjugate.T
 
     def adjoint(self) -> Kernel:
-        """The conjugate transpose: K.H."""
+        """Makes the conjugate transpose, ``K.H``; nothing is computed.
+
+        Returns
+        -------
+        Kernel
+            Of shape (M, N): rows are the points of j, columns those of i.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=np.zeros(2), y=np.zeros(3))
+        >>> K.adjoint().shape
+        (3, 2)
+        """
         return self.H
 
     def transpose(self) -> Kernel:
-        """The transpose: K.T."""
+        """Makes the transpose, ``K.T``; nothing is computed.
+
+        Returns
+        -------
+        Kernel
+            Of shape (M, N): rows are the points of j, columns those of i.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=np.zeros(2), y=np.zeros(3))
+        >>> K.transpose().shape
+        (3, 2)
+        """
         return self._kernel_itself().T
 
     def trace(self) -> Any:
-        """The sum of the diagonal, in O(N)."""
+        """Sums the diagonal, in O(N) time and memory.
+
+        Returns
+        -------
+        array or float
+            One number; of batches, an array of shape (...,).
+
+        Raises
+        ------
+        ShapeError
+            Where the matrix is not square.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("1 + |x_i - x_j|", x=np.zeros(3))
+        >>> float(K.trace())
+        3.0
+        """
         kernel = self._kernel_itself()
         return reduced(kernel.diag(), "sum", len(kernel._pair.batch))
 

@@ -32,31 +32,68 @@ class LinearSystems:
         method: str = "cg",
         rank: int | None = None,
     ) -> Any:
-        """Solves (K + ridge·I) x = b, for a symmetric or Hermitian K.
+        """Solves ``(K + ridge·I) x = b`` for a symmetric or Hermitian K.
 
-        b has shape (N,) or (N, E), and so has x; b may be a kernel of shape
-        (N, E), and is an array of that shape then. b and K may be complex. K
-        is square and symmetric, of complex values Hermitian, which is not
-        checked. `method` is "cg", conjugate gradients, for a positive definite
-        matrix; "minres", minimal residuals, for any symmetric one and a ridge
-        of any sign; or "auto", the first until it meets an indefinite matrix,
-        and then the second. An iteration takes one product with K, of all
-        columns together; there are at most `maxiter` (min(10 N, 1000) unless
-        given), until |b - (K + ridge·I) x| <= rtol |b| for each column.
-        Vectors are kept in double precision.
+        An iteration takes one product with K, of all columns together, and
+        vectors are kept in double precision. That K is symmetric, of complex
+        values Hermitian, is not checked. PyTorch records the solution of
+        tensors that require grad.
 
-        `preconditioner` is "cholesky" (of rows of K, chosen by pivoting;
-        "pivoted_cholesky" is the same), "nystrom" (of rows spread evenly),
-        None, or "auto": "cholesky" with "cg" for 500 points and more with a
-        ridge, else None. Both suppose that K itself is positive, up to small
-        eigenvalues. `rank` is the most rows that are taken; they are kept,
-        8·N·rank bytes. None is 100, and of "cholesky" with "cg" more while
-        iterations go so slowly that more rows save time: up to 16 √N, and
-        256 MiB. `info=True` gives (x, info), a `tilefold.solve.SolveInfo`.
+        Parameters
+        ----------
+        b : array or Kernel
+            Shape (N,) or (N, E), real or complex.
+        ridge : float, default 0.0
+            What is added to the diagonal, in the units of K.
+        rtol : float, default 1e-6
+            Ends where ``|b - (K + ridge·I) x| <= rtol |b|`` for each column.
+        maxiter : int, optional
+            The most iterations: ``min(10 N, 1000)``.
+        preconditioner : {"auto", "cholesky", "nystrom", None}, default "auto"
+            "cholesky" is of rows chosen by pivoting ("pivoted_cholesky" is the
+            same), "nystrom" of rows spread evenly: both for a K that is
+            positive, up to small eigenvalues. "auto" is "cholesky" with "cg"
+            for 500 points and more with a ridge, else None.
+        info : bool, default False
+            Whether to give ``(x, info)``, a ``tilefold.solve.SolveInfo``.
+        method : {"cg", "minres", "auto"}, default "cg"
+            Conjugate gradients, for a positive definite matrix; minimal
+            residuals, for any symmetric one and a ridge of any sign; or the
+            first until it meets an indefinite matrix, and then the second.
+        rank : int, optional
+            The most rows of the preconditioner, of 8 N bytes each. None is 100,
+            and of "cholesky" with "cg" more while iterations go slowly: up to
+            16 √N, and 256 MiB.
 
-        Warns with `ConvergenceWarning` where the residual stays larger.
-        PyTorch records it, for tensors that require grad. Raises
-        `ShapeError`, `ArgumentError`.
+        Returns
+        -------
+        array
+            x, of the shape and library of b.
+
+        Raises
+        ------
+        ShapeError
+            Where K is not square, or b has another length.
+        ArgumentError
+            For other settings.
+
+        Warns
+        -----
+        ConvergenceWarning
+            Where a residual stays larger.
+
+        See Also
+        --------
+        logdet, tilefold.scipy.operator
+
+        Examples
+        --------
+        >>> x = np.linspace(0.0, 1.0, 50)
+        >>> K = tilefold.kernel("exp(-|x_i - x_j|)", x=x)
+        >>> solution = K.solve(np.sin(x), ridge=0.1)
+        >>> residual = K @ solution + 0.1 * solution - np.sin(x)
+        >>> bool(np.abs(residual).max() < 1e-5)
+        True
         """
         kernel: Any = self
         options = {
@@ -85,20 +122,56 @@ class LinearSystems:
         seed: int = 0,
         info: bool = False,
     ) -> Any:
-        """Log det(K + ridge·I), for a positive definite K + ridge·I.
+        """Computes ``log det(K + ridge·I)`` of a positive definite matrix.
 
         Below 2,000 points (1,000 of complex values) the matrix is factored by
         Cholesky's method: exact to rounding. From there on it is estimated by
-        stochastic Lanczos quadrature: `probes` random vectors, the same for
-        the same `seed`, and at most `maxiter` (200) products of K with all of
-        them, until the quadrature leaves less than a tenth of what the probes
-        do. `preconditioner` is that of `solve`; "auto" is "cholesky".
+        stochastic Lanczos quadrature: S. Ubaru, J. Chen and Y. Saad, Fast
+        estimation of tr(f(A)) via stochastic Lanczos quadrature, 2017. PyTorch
+        records it.
 
-        `info=True` gives (value, info), a `tilefold.solve.LogdetInfo` with the
-        standard error of the estimate. Warns with `ConvergenceWarning` where
-        the quadrature leaves more, and where the matrix is not positive
-        definite: the value is NaN then. PyTorch records it, for tensors that
-        require grad. Raises `ShapeError`, `ArgumentError`.
+        Parameters
+        ----------
+        ridge : float, default 0.0
+            What is added to the diagonal, in the units of K.
+        probes : int, default 32
+            Random vectors, at least 2; the same for the same seed.
+        maxiter : int, optional
+            The most products of K with all of them: 200. It ends where the
+            quadrature leaves less than a tenth of what the probes do.
+        preconditioner : {"auto", "cholesky", "nystrom", None}, default "auto"
+            As of ``solve``; "auto" is "cholesky".
+        seed : int, default 0
+            Of the random vectors.
+        info : bool, default False
+            Whether to give ``(value, info)``, a ``tilefold.solve.LogdetInfo``
+            with the standard error of the estimate.
+
+        Returns
+        -------
+        float
+            Of the arrays' library; NaN where the matrix is not positive
+            definite.
+
+        Raises
+        ------
+        ShapeError
+            Where K is not square.
+        ArgumentError
+            For other settings.
+
+        Warns
+        -----
+        ConvergenceWarning
+            Where the quadrature leaves more, or the matrix is not positive
+            definite.
+
+        Examples
+        --------
+        >>> x = np.array([0.0, 9.0])
+        >>> K = tilefold.kernel("exp(-|x_i - x_j|²)", x=x)
+        >>> round(float(K.logdet(ridge=1.0)), 6)
+        1.386294
         """
         options = {
             "probes": probes,
@@ -127,19 +200,56 @@ class LinearSystems:
         seed: int = 0,
         info: bool = False,
     ) -> Any:
-        """(bᵀ (K + ridge·I)⁻¹ b, log det(K + ridge·I)), as linear_operator has.
+        """Computes ``bᵀ (K + ridge·I)⁻¹ b`` and ``log det(K + ridge·I)``.
 
-        b, the `inv_quad_rhs`, has shape (N,) or (N, E); of E columns the first
-        number is the sum, or has shape (E,) with `reduce_inv_quad=False`. What
-        is not asked for is 0: the first without a b, the second without
-        `logdet=True`. These are the terms of a Gaussian process's likelihood:
+        The terms of a Gaussian process's likelihood, under the name and with
+        the arguments that linear_operator has. PyTorch records both.
 
-            quadratic, logdet = K.inv_quad_logdet(y, logdet=True, ridge=noise)
-            loss = (quadratic + logdet + len(y) * np.log(2 * np.pi)) / 2
+        Parameters
+        ----------
+        inv_quad_rhs : array, optional
+            b, of shape (N,) or (N, E); without it the first term is 0.
+        logdet : bool, default False
+            Whether the second term is computed; else it is 0.
+        reduce_inv_quad : bool, default True
+            Whether the first term is the sum over columns, or has shape (E,).
+        ridge : float, default 0.0
+            What is added to the diagonal, in the units of K.
+        rtol, maxiter : float and int
+            As of ``solve``.
+        preconditioner : {"auto", "cholesky", "nystrom", None}, default "auto"
+            As of ``solve``.
+        probes, seed : int
+            As of ``logdet``.
+        info : bool, default False
+            Whether a ``tilefold.solve.LogdetInfo`` is added.
 
-        `rtol` and `maxiter` are those of `solve`, the others those of
-        `logdet`; `info=True` adds a `tilefold.solve.LogdetInfo`. Warns, is
-        recorded and raises as those do.
+        Returns
+        -------
+        tuple of float
+            Both terms, of the arrays' library.
+
+        Raises
+        ------
+        ShapeError
+            Where K is not square, or b has another length.
+        ArgumentError
+            For other settings.
+
+        Warns
+        -----
+        ConvergenceWarning
+            As ``solve`` and ``logdet`` do.
+
+        Examples
+        --------
+        >>> x = np.linspace(0.0, 1.0, 20)
+        >>> K = tilefold.kernel("exp(-|x_i - x_j|)", x=x)
+        >>> y = np.sin(x)
+        >>> quadratic, logdet = K.inv_quad_logdet(y, logdet=True, ridge=0.1)
+        >>> loss = (quadratic + logdet + len(y) * np.log(2 * np.pi)) / 2
+        >>> bool(np.isfinite(loss))
+        True
         """
         solving = {
             "rtol": rtol,

@@ -1,21 +1,298 @@
-# python_bindings/tilefold/methods.py - methods of formulas, for Dynamo.
-"""Functions of Python's in the dictionary of the type `Formula`."""
+# python_bindings/tilefold/methods.py - the methods of formulas, as Python's.
+"""Functions of Python's in the dictionary of the type `Formula`.
+
+They say what they take, to `inspect` and to Dynamo, which take methods of C++
+for builtins of no signature, and for functions without a `self`.
+"""
 
 from __future__ import annotations
 
 import gc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
 
-__all__ = ["put", "show_methods"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["PUBLIC", "put", "show_methods"]
+
+# Those of C++, which do the work.
+_explain = _core.Formula.explain
+_plans = _core.Formula.plans
+_check = _core.Formula.check
+_bind = _core.Formula.bind
+_grad = _core.Formula.grad
+_jvp = _core.Formula.jvp
+
+
+def explain(
+    self: _core.Formula,
+    /,
+    *mapping: Any,
+    gpu: str = "",
+    **arrays: Any,
+) -> str:
+    """Tells every stage from the reading of the text to the assembly.
+
+    Nothing is computed.
+
+    Parameters
+    ----------
+    *mapping : Mapping
+        The arrays by name, as one mapping in the place of keywords.
+    gpu : str, optional
+        An architecture, such as "sm_90", which need not be there: tells the
+        plan, the CUDA C++, registers, and how fast it is expected to be.
+    **arrays : array
+        Arguments and settings, as a call takes them.
+
+    Returns
+    -------
+    str
+        The stages, each under a line with its name.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ArgumentError
+        Where arrays do not fit the formula or each other.
+
+    Examples
+    --------
+    >>> f = tilefold.compile("sum_j |x_i - y_j|")
+    >>> text = f.explain(x=np.zeros((9, 3)), y=np.zeros((8, 3)))
+    >>> "sum" in text
+    True
+    """
+    more = {"gpu": gpu} if gpu else {}
+    return _explain(self, *mapping, **more, **arrays)
+
+
+def plans(
+    self: _core.Formula,
+    /,
+    *mapping: Any,
+    **arrays: Any,
+) -> list[str]:
+    """Lists the plans that ``Options(plan=...)`` may force.
+
+    A plan says how the pairs are cut into tiles. Of a derivative, the plans
+    are those of its first sweep.
+
+    Parameters
+    ----------
+    *mapping : Mapping
+        The arrays by name, as one mapping in the place of keywords.
+    **arrays : array
+        Arguments and settings, as a call takes them.
+
+    Returns
+    -------
+    list of str
+        Best first, by the cost model.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ArgumentError
+        Where arrays do not fit the formula or each other.
+
+    Examples
+    --------
+    >>> f = tilefold.compile("sum_j |x_i - y_j|")
+    >>> x, y = np.zeros((9, 3)), np.zeros((8, 3))
+    >>> best = f.plans(x=x, y=y)[0]
+    >>> f(x=x, y=y, options=tilefold.Options(plan=best)).shape
+    (9,)
+    """
+    return _plans(self, *mapping, **arrays)
+
+
+def check(
+    self: _core.Formula,
+    /,
+    *mapping: Any,
+    rows: int = 64,
+    **arrays: Any,
+) -> float:
+    """Compares a call with one that goes pair by pair in float64.
+
+    Parameters
+    ----------
+    *mapping : Mapping
+        The arrays by name, as one mapping in the place of keywords.
+    rows : int, default 64
+        How many rows of the result are recomputed.
+    **arrays : array
+        Arguments and settings, as a call takes them; on the CPU.
+
+    Returns
+    -------
+    float
+        The largest error of these rows, relative to the largest result.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ArgumentError
+        Where arrays do not fit the formula or each other.
+    DeviceError
+        For arrays on a GPU.
+
+    Examples
+    --------
+    >>> f = tilefold.compile("sum_j exp(-|x_i - y_j|²)")
+    >>> f.check(x=np.ones((9, 3)), y=np.zeros((8, 3))) < 1e-14
+    True
+    """
+    return _check(self, *mapping, rows=rows, **arrays)
+
+
+def bind(
+    self: _core.Formula,
+    /,
+    *mapping: Any,
+    **arrays: Any,
+) -> _core.Bound:
+    """Binds the formula to its arrays, to be called without arguments.
+
+    Takes what a call takes, and checks it here, once: for formulas that are
+    called often with few points.
+
+    Parameters
+    ----------
+    *mapping : Mapping
+        The arrays by name, as one mapping in the place of keywords.
+    **arrays : array
+        Arguments and settings, as a call takes them.
+
+    Returns
+    -------
+    Bound
+        What computes, from what the arrays hold then.
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        Where arrays do not fit the formula or each other.
+    ArgumentError
+        For arguments that are missing or unknown, and for tensors that
+        require grad.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 1.0])
+    >>> step = tilefold.compile("sum_j |x_i - x_j|").bind(x=x)
+    >>> x[1] = 3.0
+    >>> step()
+    array([3., 3.])
+    """
+    return _bind(self, *mapping, **arrays)
+
+
+def grad(
+    self: _core.Formula,
+    names: str | Sequence[str],
+    *,
+    cotangent: str = "grad",
+    value: bool = False,
+) -> _core.Formula:
+    """Makes the formula of the gradient by one argument, or by several.
+
+    Gradients are formulas, and have gradients too. Where there is no
+    derivative, as of a norm at 0, the subgradient 0 is taken.
+
+    Parameters
+    ----------
+    names : str or sequence of str
+        The arguments.
+    cotangent : str, default "grad"
+        The keyword of the gradient's calls for the cotangent: an array of the
+        shape of the result, or a number for all of it; 1 if it is left out of
+        a call whose result is a number.
+    value : bool, default False
+        Whether calls give the result of the formula first, from the same
+        sweeps over the pairs.
+
+    Returns
+    -------
+    Formula
+        Its calls take the arguments of this one and the cotangent, and give
+        an array of the shape of each argument; several names, a tuple.
+
+    Raises
+    ------
+    FormulaError
+        Where a part of the formula has no derivative.
+    ArgumentError
+        For a name that the formula does not have.
+
+    See Also
+    --------
+    jvp : the derivative along a direction.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 1.0])
+    >>> f = tilefold.compile("sum_ij (x_i - x_j)²")
+    >>> f.grad("x")(x=x)
+    array([-4.,  4.])
+    >>> value, dx = f.grad("x", value=True)(x=x)
+    >>> float(value)
+    2.0
+    """
+    return _grad(self, names, cotangent=cotangent, value=value)
+
+
+def jvp(
+    self: _core.Formula,
+    names: str | Sequence[str],
+    *,
+    tangent: str = "tangent",
+) -> _core.Formula:
+    """Makes the formula of the derivative where arguments move.
+
+    Parameters
+    ----------
+    names : str or sequence of str
+        The arguments that move.
+    tangent : str, default "tangent"
+        The keyword of the derivative's calls for the direction: an array of
+        the shape of the argument. Of several arguments it is
+        ``tangent_x`` and so on.
+
+    Returns
+    -------
+    Formula
+        Its calls take the arguments of this one and the tangents, and give
+        arrays of the shapes of the results.
+
+    Raises
+    ------
+    FormulaError
+        Where a part of the formula has no derivative.
+    ArgumentError
+        For a name that the formula does not have.
+
+    See Also
+    --------
+    grad : the derivative by arguments, for a direction of the result.
+
+    Examples
+    --------
+    >>> x, t = np.array([0.0, 1.0]), np.array([0.0, 1.0])
+    >>> f = tilefold.compile("sum_j (x_i - x_j)²")
+    >>> f.jvp("x")(x=x, tangent=t)
+    array([2., 2.])
+    """
+    return _jvp(self, names, tangent=tangent)
+
+
+PUBLIC = (explain, plans, check, bind, grad, jvp)
 
 
 def show_methods() -> None:
-    """Puts functions of Python's in the place of methods of C++.
+    """Puts functions of Python's in the place of all other methods of C++.
 
-    Dynamo takes these for functions without a `self`. It is done once torch is
-    there.
+    It is done once torch is there, for Dynamo.
     """
     methods = {
         name: _wrapped(name, method)

@@ -15,15 +15,41 @@ __all__ = ["Neighbors", "radius_neighbors"]
 class Neighbors(NamedTuple):
     """The neighbours of each point, as compressed sparse rows.
 
-    Those of point i are `indices[indptr[i]:indptr[i + 1]]`, ascending, and
-    `distances` of the same places. SciPy reads them as
+    Those of point i are ``indices[indptr[i]:indptr[i + 1]]``, ascending, and
+    their distances the same places of ``distances``. SciPy reads them as
+    ``scipy.sparse.csr_matrix((distances, indices, indptr), shape=K.shape)``.
 
-        scipy.sparse.csr_matrix((distances, indices, indptr), shape=K.shape)
+    Attributes
+    ----------
+    indptr : array of int64
+        Where the neighbours of each point begin: shape (N + 1,).
+    indices : array of int64
+        The neighbours, shape (n,).
+    distances : array or None
+        Their distances, shape (n,), where they were asked for.
+
+    See Also
+    --------
+    radius_neighbors, Kernel.radius_neighbors
+
+    Examples
+    --------
+    >>> x = np.array([[0.0], [1.0], [5.0]])
+    >>> near = tilefold.radius_neighbors(x, radius=2)
+    >>> near.indptr
+    array([0, 2, 4, 5])
+    >>> near.indices
+    array([0, 1, 0, 1, 2])
     """
 
     indptr: Any
     indices: Any
     distances: Any
+
+
+Neighbors.indptr.__doc__ = "Where the neighbours of each point begin: (N + 1,)."
+Neighbors.indices.__doc__ = "The neighbours of all points, int64: (n,)."
+Neighbors.distances.__doc__ = "Their distances, (n,), or None."
 
 
 def radius_neighbors(
@@ -33,15 +59,45 @@ def radius_neighbors(
     metric: str = "euclidean",
     return_distance: bool = False,
 ) -> Neighbors:
-    """For each point of x, the points of y at a distance of at most `radius`.
+    """Finds, for each point of x, the points of y within a radius.
 
-    x has shape (N, D) and y (M, D); without y, neighbours are among x, each
-    point its own. `metric` is a named distance of two points and nothing
-    else ("euclidean", "manhattan", "chebyshev", "haversine", …); other
-    distances are kernels, which have the method
-    `tilefold.Kernel.radius_neighbors`; see there for the result.
+    Every pair is looked at, in blocks: memory is that of the result.
 
-    Raises `FormulaError`, `ShapeError`, `DTypeError`, `ArgumentError`.
+    Parameters
+    ----------
+    x : array of shape (N, D)
+        Points.
+    y : array of shape (M, D), optional
+        Points among which neighbours are sought; without them x, each point
+        being its own neighbour.
+    radius : float, default 1.0
+        The largest distance that is near, in the units of the metric.
+    metric : str, default "euclidean"
+        A named distance of two points and nothing else: "euclidean",
+        "manhattan", "chebyshev", "haversine", ...; others are kernels, whose
+        method ``Kernel.radius_neighbors`` does the same.
+    return_distance : bool, default False
+        Whether distances are kept.
+
+    Returns
+    -------
+    Neighbors
+        ``indptr`` (N + 1,) and ``indices`` (n,), int64, and ``distances`` (n,)
+        or None.
+
+    Raises
+    ------
+    ArgumentError
+        For a metric that there is not.
+    ShapeError, DTypeError
+        Where the points do not fit each other.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0], [1.0], [5.0]])
+    >>> near = tilefold.radius_neighbors(x, radius=2, return_distance=True)
+    >>> near.distances
+    array([0., 1., 1., 0., 0.])
     """
     known = _core.named_distances()
     if metric not in known:

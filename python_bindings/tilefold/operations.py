@@ -123,7 +123,38 @@ class Operations(Operators):
     def apply(
         cls, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
-        """What a function of NumPy, PyTorch or the operators gives."""
+        """Does what a function of NumPy, PyTorch or the operators does.
+
+        What Python's operators and the protocols of both libraries come to.
+        Functions of single values make another kernel, those of whole arrays
+        compute.
+
+        Parameters
+        ----------
+        name : str
+            The function's name there, such as "exp" or "mul".
+        args : sequence
+            Its operands: kernels, lazy arrays, arrays and numbers.
+        kwargs : Mapping
+            Its keywords, such as ``axis``.
+
+        Returns
+        -------
+        Kernel or array
+            The kernel of one formula, or the result.
+
+        Raises
+        ------
+        FormulaError
+            For a function that has no meaning here.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
+        >>> tilefold.Kernel.apply("mul", (K, 2), {}).dense()
+        array([[0., 2.],
+               [2., 0.]])
+        """
         if name in ("matmul", "rmatmul"):
             a, b = args if name == "matmul" else args[::-1]
             return a @ b if isinstance(a, Operations) else b.__rmatmul__(a)

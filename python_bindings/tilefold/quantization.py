@@ -20,14 +20,39 @@ _TYPES: dict[int, Any] = {8: np.int8, 16: np.int16}
 
 
 class Quantized:
-    """Codes of an array: codes[n, d] stands for (codes - zero[d]) * step[d].
+    """Codes of an array, which a kernel reads in its place.
 
-    `codes` has the shape of the array and dtype int8 or int16; `zero` and
-    `step` have shape (D,) or (1,). `bound` is the largest error of a number,
-    of shape (D,) or (1,): half a step.
+    The code ``codes[n, d]`` stands for ``(codes[n, d] - zero[d]) * step[d]``.
+    Made by ``quantize``; passed where the array would be. Kernels turn codes
+    into numbers while they pack a tile, once a row or column, never once a
+    pair.
+
+    Parameters
+    ----------
+    codes : array of int8 or int16
+        Of the shape of the array, (N,) or (..., N, D).
+    step : array of float64
+        The difference between two codes: shape (D,) or (1,).
+    zero : array of float64
+        The code of zero, which need not be whole: shape (D,) or (1,).
+
+    Examples
+    --------
+    >>> x = np.linspace(0.0, 1.0, 256)[:, None]
+    >>> q = tilefold.quantize(x)
+    >>> float(np.abs(q.dequantize() - x).max()) <= float(q.bound[0])
+    True
+    >>> bool(tilefold.reduce("sum_ij |x_i - x_j|", x=q) > 0)
+    True
     """
 
-    __slots__ = ("__weakref__", "codes", "per_step", "step", "zero")
+    __slots__ = {
+        "__weakref__": "What weak references keep.",
+        "codes": "The codes, int8 or int16, of the shape of the array.",
+        "per_step": "One over the step: float64, (D,) or (1,).",
+        "step": "The difference between two codes: float64, (D,) or (1,).",
+        "zero": "The code of zero, not always whole: float64, (D,) or (1,).",
+    }
 
     def __init__(self, codes: Any, step: Any, zero: Any) -> None:
         self.codes = np.asarray(codes)
@@ -38,26 +63,38 @@ class Quantized:
 
     @property
     def bound(self) -> Any:
-        """The largest difference from the array, for each component."""
+        """The largest error of a number, half a step: float64, (D,) or (1,)."""
         return self.step / 2
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the array."""
+        """The shape of the array that the codes stand for, such as (N, D)."""
         return tuple(self.codes.shape)
 
     @property
     def ndim(self) -> int:
-        """Of the array."""
+        """How many dimensions the array has that the codes stand for."""
         return self.codes.ndim
 
     @property
     def dtype(self) -> Any:
-        """Of the codes."""
+        """The dtype of the codes: NumPy's int8 or int16."""
         return self.codes.dtype
 
     def dequantize(self) -> Any:
-        """The numbers that the codes stand for, float64."""
+        """Gives the numbers that the codes stand for, as an array of floats.
+
+        Returns
+        -------
+        array of float64
+            Of the shape of the codes, each at most ``bound`` from the array.
+
+        Examples
+        --------
+        >>> q = tilefold.quantize(np.array([0.0, 0.5, 1.0]), bits=16)
+        >>> np.round(q.dequantize(), 4)
+        array([0. , 0.5, 1. ])
+        """
         return (self.codes - self.zero) * self.step
 
     def __repr__(self) -> str:
@@ -68,15 +105,40 @@ class Quantized:
 
 
 def quantize(x: Any, bits: int = 8, per: str = "component") -> Quantized:
-    """Chooses codes for an array of shape (N,) or (…, N, D).
+    """Chooses codes of 8 or 16 bits for an array.
 
-    `bits` is 8 or 16; `per` is "component" for a step and a zero of each
-    component, or "array" for one of all. The codes cover the range of the
-    numbers, so that no error is larger than half a step
-    (`Quantized.bound`). The result is passed in place of the array.
+    The codes cover the range of the numbers, so that none is wrong by more than
+    half a step. An array of int8 takes a quarter of the memory of float32.
 
-    Raises `ArgumentError` for other settings, and where a number is not
-    finite.
+    Parameters
+    ----------
+    x : array
+        Numbers of shape (N,) or (..., N, D), finite.
+    bits : {8, 16}, default 8
+        Of a code.
+    per : {"component", "array"}, default "component"
+        Whether each component has a step and a zero of its own, or all have
+        one.
+
+    Returns
+    -------
+    Quantized
+        The codes, to be passed in the place of the array.
+
+    Raises
+    ------
+    ArgumentError
+        For other settings, and where a number is not finite.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0, 0.0], [1.0, 255.0]])
+    >>> q = tilefold.quantize(x)
+    >>> q.codes
+    array([[-128, -128],
+           [ 127,  127]], dtype=int8)
+    >>> q.bound[1]
+    np.float64(0.5)
     """
     if bits not in _TYPES:
         _core.fail("QuantizeSetting", "bits", repr(bits), "8 or 16")

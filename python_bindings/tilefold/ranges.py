@@ -27,16 +27,46 @@ MOST_PAIRS = 2**33  # truth values that are looked through
 class Ranges:
     """Tiles of points on i and on j, and which pairs of tiles meet.
 
-    `i` and `j` are T + 1 ascending offsets, tile t being the points from
-    i[t] up to i[t + 1], or (T, 2) intervals [first, last) that do not
-    overlap. `visit` has shape (tiles of i, tiles of j), bool; leading
-    dimensions are batches and broadcast with those of the arrays.
+    All other pairs are left out, in values and in derivatives, and a call takes
+    the time of those that are met. Points of no tile meet nothing: their sum is
+    0, their minimum inf.
 
-    Points of no tile meet nothing: their sum is 0, their minimum inf.
-    Raises `ArgumentError`.
+    Parameters
+    ----------
+    i, j : array of integers
+        T + 1 ascending offsets, tile t being the points from ``i[t]`` up to
+        ``i[t + 1]``; or (T, 2) intervals [first, last) that do not overlap.
+    visit : array of bool, shape (..., tiles of i, tiles of j)
+        Which tiles meet; leading dimensions are batches and broadcast with
+        those of the arrays.
+
+    Raises
+    ------
+    ArgumentError
+        For other shapes, dtypes, or intervals that overlap.
+
+    See Also
+    --------
+    Clusters
+
+    Examples
+    --------
+    >>> visit = np.array([[True, False], [False, True]])
+    >>> ranges = tilefold.Ranges([0, 1, 3], [0, 2, 3], visit)
+    >>> ranges.mask(3, 3).astype(int)
+    array([[1, 1, 0],
+           [0, 0, 1],
+           [0, 0, 1]])
+    >>> x, y = np.zeros(3), np.array([1.0, 2.0, 4.0])
+    >>> tilefold.reduce("sum_j (y_j - x_i)", x=x, y=y, ranges=ranges)
+    array([3., 4., 4.])
     """
 
-    __slots__ = ("__weakref__", "_lists", "batch")
+    __slots__ = {
+        "__weakref__": "What weak references keep.",
+        "_lists": "The ranges of each tile, in C++.",
+        "batch": "The batch dimensions, a tuple of int; () without any.",
+    }
 
     def __init__(self, i: Any, j: Any, visit: Any) -> None:
         rows, columns = intervals("i", i), intervals("j", j)
@@ -60,11 +90,38 @@ class Ranges:
 
     @classmethod
     def from_intervals(cls, rows: Any, offsets: Any, columns: Any) -> Ranges:
-        """Tiles of i, each with ranges of j of its own.
+        """Makes tiles of i that each have ranges of j of their own.
 
-        Tile t, the points [rows[t, 0], rows[t, 1]) of i, meets the points
-        [columns[k, 0], columns[k, 1]) of j for k from offsets[t] up to
-        offsets[t + 1]: shapes (T, 2), (T + 1,) and (R, 2), integers.
+        Tile t meets the ranges ``columns[offsets[t]:offsets[t + 1]]``.
+
+        Parameters
+        ----------
+        rows : array of integers, shape (T, 2)
+            The points [first, last) of i of each tile.
+        offsets : array of integers, shape (T + 1,)
+            Where the ranges of each tile begin, from 0 to R.
+        columns : array of integers, shape (R, 2)
+            The points [first, last) of j of each range.
+
+        Returns
+        -------
+        Ranges
+            Without batches.
+
+        Raises
+        ------
+        ArgumentError
+            For other shapes and dtypes, and offsets that do not ascend from 0
+            to R.
+
+        Examples
+        --------
+        >>> ranges = tilefold.Ranges.from_intervals(
+        ...     rows=[[0, 2]], offsets=[0, 2], columns=[[0, 1], [2, 3]]
+        ... )
+        >>> ranges.mask(2, 3).astype(int)
+        array([[1, 0, 1],
+               [1, 0, 1]])
         """
         tiles, met = _pairs("rows", rows), _pairs("columns", columns)
         _check_count("tiles", len(tiles), MAX_TILES)
@@ -96,16 +153,32 @@ class Ranges:
 
     @property
     def T(self) -> Ranges:  # noqa: N802
-        """The same pairs with i and j exchanged."""
+        """The same pairs with i and j exchanged, as ``Ranges``."""
         return self._of(self.batch, self._lists.transposed())
 
     @property
     def pairs(self) -> int:
-        """How many pairs are met, in all batches."""
+        """How many pairs of points are met, in all batches: an int."""
         return int(self._lists.pairs)
 
     def mask(self, n: int, m: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """The pairs as an array of shape (…, n, m)."""
+        """Tells for each pair of points whether it is met.
+
+        Parameters
+        ----------
+        n, m : int
+            How many points are on i and on j.
+
+        Returns
+        -------
+        array of bool, shape (..., n, m)
+            True where the pair is met; leading dimensions are batches.
+
+        Examples
+        --------
+        >>> tilefold.Ranges([0, 1], [0, 2], [[True]]).mask(1, 3)
+        array([[ True,  True, False]])
+        """
         count = math.prod(self.batch)
         dense = np.zeros((count, n, m), dtype=bool)
         for batch in range(count):

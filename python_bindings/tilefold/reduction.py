@@ -24,41 +24,70 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilefold import _core
-from tilefold.roles import Role, bare
-from tilefold.states import ArgumentType, State, StateKind, joined, nodes_of
+from tilefold.reduction_arguments import (
+    Place,
+    made_up,
+    place_of,
+    type_of,
+    with_segment,
+)
+from tilefold.states import State, StateKind, joined, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    Place = tuple[int, int] | None
-
 __all__ = ["Reduction"]
 
-_WHOLE = (0, -1)  # an axis of which all points are given
 _MOST_CALLS = 16  # kept for merges, which need no numbers of arguments
 
 
 class Reduction:
     """A reduction whose points may come in parts.
 
-    `formula` is a text or a `Formula` that reduces once: a sum, an extremum, a
-    mean, a log-sum-exp … of what needs no other reduction. `segment` is how
-    many points of the reduced axis are joined at a time, `options` are those
-    of all calls. Computed by the CPU. Picklable and hashable.
+    Parts are computed anywhere, in any order, and more than once. Where they
+    begin at multiples of the segment, the result has the bits of one call with
+    ``Options(segment=...)``, however many parts there are. Computed by the CPU.
+    Picklable and hashable.
 
-    Raises `ArgumentError` for formulas of several passes over the pairs, such
-    as variances and derivatives, when a part is computed.
+    Parameters
+    ----------
+    formula : str or Formula
+        One that reduces once: a sum, an extremum, a mean, a log-sum-exp, ... of
+        what needs no other reduction.
+    segment : int, default 8192
+        How many points of the reduced axis are joined at a time.
+    options : Options, optional
+        Those of all calls.
+
+    Raises
+    ------
+    ArgumentError
+        For formulas of several passes over the pairs, such as variances and
+        derivatives, when a part is computed.
+
+    See Also
+    --------
+    State : what is known of the points so far.
+
+    Examples
+    --------
+    >>> x, y = np.array([0.0, 1.0]), np.array([0.0, 1.0, 3.0])
+    >>> r = tilefold.Reduction("sum_j |x_i - y_j|")
+    >>> a = r.partial(x=x, y=y[:2], j=(0, 3))
+    >>> b = r.partial(x=x, y=y[2:], j=(2, 3))
+    >>> r.finalise(r.merge(b, a), x=x)
+    array([4., 3.])
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_calls",
-        "_lock",
-        "_options",
-        "formula",
-        "options",
-        "segment",
-    )
+    __slots__ = {
+        "__weakref__": "What weak references keep.",
+        "_calls": "Those of states that were merged last.",
+        "_lock": "Of the calls.",
+        "_options": "The options, with the segment.",
+        "formula": "The ``Formula`` that is reduced.",
+        "options": "The ``Options`` of all calls, or None.",
+        "segment": "How many points are joined at a time: an int.",
+    }
 
     def __init__(
         self,
@@ -72,7 +101,7 @@ class Reduction:
         self.formula = formula
         self.segment = segment
         self.options = options
-        self._options = _with_segment(options, segment)
+        self._options = with_segment(options, segment)
         self._calls: OrderedDict[StateKind, _core.PartialCall] = OrderedDict()
         self._lock = Lock()
 
@@ -85,15 +114,34 @@ class Reduction:
         j: Place = None,
         **arrays: Any,
     ) -> State:
-        """The state of the points that the arrays hold.
+        """Computes the state of the points that the arrays hold.
 
-        `i` and `j` say where arrays lie on the whole axes: the number of
-        their first point, and how many points there are in all; without them
-        the arrays are the whole axes. Of the axis that the result keeps, the
-        state has a row for each point here, of `slots` numbers.
+        Parameters
+        ----------
+        arguments : Mapping, optional
+            The arrays by name, as one mapping.
+        i, j : tuple of int, optional
+            Where the arrays lie on the whole axis: the number of their first
+            point, and how many points there are in all. The arrays are the
+            whole axis where nothing is said.
+        **arrays : array
+            Arguments by their names: shapes and dtypes as in ``Formula``.
 
-        Raises what a call raises, and `ArgumentError` for a place that the
-        axis does not have.
+        Returns
+        -------
+        State
+            Of the axis that the result keeps, with a row for each point here.
+
+        Raises
+        ------
+        ArgumentError
+            For a place that the axis does not have, and what a call raises.
+
+        Examples
+        --------
+        >>> r = tilefold.Reduction("sum_j y_j")
+        >>> r.partial(y=np.ones(2), j=(0, 5)).parts()
+        [(0, 2)]
         """
         given = {**(arguments or {}), **arrays}
         call = self._bound(given, i, j)
@@ -116,26 +164,92 @@ class Reduction:
         j: Place = None,
         **arrays: Any,
     ) -> State:
-        """The state of no points, as `partial` of these arrays has it."""
+        """Makes the state of no points, with which every other merges.
+
+        Parameters
+        ----------
+        arguments : Mapping, optional
+            The arrays by name, as one mapping.
+        i, j : tuple of int, optional
+            Where the arrays lie on the whole axis, as ``partial`` takes it.
+        **arrays : array
+            Arguments by their names; nothing of them is computed.
+
+        Returns
+        -------
+        State
+            As ``partial`` of these arrays has it, of no points.
+
+        Examples
+        --------
+        >>> r = tilefold.Reduction("sum_j y_j")
+        >>> r.identity(y=np.ones(2), j=(0, 5)).missing()
+        [(0, 5)]
+        """
         given = {**(arguments or {}), **arrays}
         layout = self._bound(given, i, j).layout
         return State(self._kind(layout, given))
 
     def merge(self, *states: State) -> State:
-        """All points of the states, in any order, as one state.
+        """Joins the points of states, in any order, into one state.
 
-        What comes twice counts once. Raises `ArgumentError` for states of
-        another formula, other types of arguments, rows or lengths, and for
-        parts that meet some points twice.
+        What comes twice counts once.
+
+        Parameters
+        ----------
+        *states : State
+            Of the same rows, of parts of one axis.
+
+        Returns
+        -------
+        State
+            Of all of their points; the states given are left as they were.
+
+        Raises
+        ------
+        ArgumentError
+            For states of another formula, other types of arguments, rows or
+            lengths, for parts that meet some points twice, and for no states.
+
+        Examples
+        --------
+        >>> r = tilefold.Reduction("sum_j y_j")
+        >>> a = r.partial(y=np.ones(2), j=(0, 3))
+        >>> b = r.partial(y=np.ones(1), j=(2, 3))
+        >>> r.merge(b, a, b).complete
+        True
         """
         self._require(states)
         return joined(states, self._merge(states[0]) if states else _never)
 
     def concatenate(self, *states: State) -> State:
-        """The rows of all states, each of the same points, as one state.
+        """Joins the rows of states, each of the same points, into one state.
 
-        For what is finalised for all rows together: `sum_ij`. Raises
-        `ArgumentError` where rows do not follow one another.
+        For what is finalised for all rows together, such as ``sum_ij``.
+
+        Parameters
+        ----------
+        *states : State
+            Of the same points, of rows that follow one another.
+
+        Returns
+        -------
+        State
+            Of all of their rows.
+
+        Raises
+        ------
+        ArgumentError
+            Where rows do not follow one another, or points differ.
+
+        Examples
+        --------
+        >>> x, y = np.array([0.0, 1.0]), np.array([0.0, 1.0, 3.0])
+        >>> r = tilefold.Reduction("sum_ij |x_i - y_j|")
+        >>> a = r.partial(x=x[:1], y=y, i=(0, 2))
+        >>> b = r.partial(x=x[1:], y=y, i=(1, 2))
+        >>> float(r.finalise(r.concatenate(a, b)))
+        7.0
         """
         self._require(states)
         if not states:
@@ -152,12 +266,36 @@ class Reduction:
         out: Any = None,
         **arrays: Any,
     ) -> Any:
-        """The result for the state's rows, as the formula gives it.
+        """Makes the result of a state of all points.
 
-        Takes the arrays on the kept axis and parameters; of those on a reduced
-        axis nothing is read, and they may be missing. Raises `ArgumentError`
-        where the state lacks points, of which it names the first, and for
-        arrays of other types than the state's.
+        Parameters
+        ----------
+        state : State
+            Complete: of every point of the reduced axis.
+        arguments : Mapping, optional
+            The arrays by name, as one mapping.
+        out : array, optional
+            Where the result is written.
+        **arrays : array
+            Those on the kept axis, and parameters. Of those on the reduced axis
+            nothing is read, and they may be missing.
+
+        Returns
+        -------
+        array or float
+            For the state's rows, of the shape and dtype that a call gives.
+
+        Raises
+        ------
+        ArgumentError
+            Where the state lacks points, of which the first is named, and for
+            arrays of other types than the state's.
+
+        Examples
+        --------
+        >>> r = tilefold.Reduction("mean_j y_j")
+        >>> float(r.finalise(r.partial(y=np.array([1.0, 3.0]))))
+        2.0
         """
         self._require([state])
         kind = state.kind
@@ -170,7 +308,7 @@ class Reduction:
         for argument in kind.arguments:
             if argument.axis and argument.axis in unread:
                 points = unread[argument.axis]
-                given.setdefault(argument.name, _made_up(argument, points))
+                given.setdefault(argument.name, made_up(argument, points))
         places = self._places(kind, given)
         if out is not None:
             given["out"] = out
@@ -191,7 +329,25 @@ class Reduction:
         /,
         **arrays: Any,
     ) -> Any:
-        """The result in one call, in memory: of the same bits."""
+        """Computes the result in one call, in memory, of the same bits.
+
+        Parameters
+        ----------
+        arguments : Mapping, optional
+            The arrays by name, as one mapping.
+        **arrays : array
+            Arguments by their names: shapes and dtypes as in ``Formula``.
+
+        Returns
+        -------
+        array or float
+            What ``finalise`` gives of parts of these arrays.
+
+        Examples
+        --------
+        >>> float(tilefold.Reduction("sum_j y_j")(y=np.ones(3)))
+        3.0
+        """
         given = {**(arguments or {}), **arrays}
         return self.formula(**given, options=self._options)
 
@@ -236,14 +392,14 @@ class Reduction:
                 )
         arguments = {**given, "options": self._options}
         return _core.PartialCall(
-            self.formula, arguments, _place("i", i), _place("j", j)
+            self.formula, arguments, place_of("i", i), place_of("j", j)
         )
 
     def _kind(self, layout: dict[str, Any], given: dict[str, Any]) -> StateKind:
         """What the states of a call are, given its arguments."""
         batch_rank = given.get("batch_rank")
         arguments = tuple(
-            _type_of(self.formula, name, given[name], batch_rank)
+            type_of(self.formula, name, given[name], batch_rank)
             for name in sorted(given)
             if name not in ("batch_rank", "out", "options")
         )
@@ -268,7 +424,7 @@ class Reduction:
                 return self._calls[kind]
         points = {kind.reduced: min(kind.total, 1), kind.kept: kind.rows}
         given = {
-            argument.name: _made_up(argument, points.get(argument.axis, 1))
+            argument.name: made_up(argument, points.get(argument.axis, 1))
             for argument in kind.arguments
         }
         if kind.batch_rank is not None:
@@ -418,91 +574,3 @@ def _never(_into: Any, _later: Any) -> None:
 
 def _digest(*parts: Any) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
-
-
-def _with_segment(options: _core.Options | None, segment: int) -> _core.Options:
-    """The options with the segment."""
-    if type(segment) is not int or segment < 1:
-        _core.fail(
-            "BadOption",
-            "segment",
-            repr(segment),
-            "give a number of points from 1 on",
-        )
-    if options is None:
-        return _core.Options(segment=segment)
-    if not isinstance(options, _core.Options):
-        _core.fail(
-            "BadOption",
-            "options",
-            f"a {type(options).__name__}",
-            "pass a tilefold.Options",
-        )
-    if options.segment not in (None, segment):
-        _core.fail(
-            "BadOption",
-            "segment",
-            f"{options.segment} among the options, and {segment}",
-            "say it once: tilefold.Reduction(…, segment=)",
-        )
-    constructor: Any = options.__reduce__()[0]
-    return _core.Options(**{**constructor.keywords, "segment": segment})
-
-
-def _place(axis: str, given: Place) -> tuple[int, int]:
-    """The first number and the length of an axis, or the whole of it."""
-    if given is None:
-        return _WHOLE
-    try:
-        first, total = (int(number) for number in given)
-    except (TypeError, ValueError):
-        first, total = -1, -1
-    if first < 0 or total < 0:
-        _core.fail(
-            "BadOption",
-            axis,
-            repr(given),
-            "pass the number of the first point, and how many there are in all",
-        )
-    return first, total
-
-
-def _type_of(
-    formula: _core.Formula, name: str, value: Any, batch_rank: int | None
-) -> ArgumentType:
-    """An argument, and -1 in its shape for its points."""
-    declared = value.axes if isinstance(value, Role) else None
-    array = bare(value)
-    if not hasattr(array, "shape") or not hasattr(array, "dtype"):
-        array = np.asarray(array)
-    shape = [int(extent) for extent in array.shape]
-    axes = formula._axes_of(name)[1] if declared is None else declared
-    if axes:
-        shape[_points_at(shape, batch_rank)] = -1
-    library = "torch" if type(array).__module__ == "torch" else "numpy"
-    dtype = str(array.dtype).removeprefix("torch.")
-    axis = ("", "i", "j")[axes]
-    return ArgumentType(name, tuple(shape), dtype, axis, declared, library)
-
-
-def _points_at(shape: list[int], batch_rank: int | None) -> int:
-    """The dimension of an array that its points are on."""
-    if batch_rank is not None:
-        return batch_rank
-    return max(len(shape) - 2, 0)
-
-
-def _made_up(argument: ArgumentType, points: int) -> Any:
-    """Zeros of the type of an argument, of the memory of one."""
-    shape = tuple(points if n < 0 else n for n in argument.shape)
-    value: Any
-    if argument.library == "torch":
-        import torch
-
-        value = torch.zeros((), dtype=getattr(torch, argument.dtype))
-        value = value.expand(shape)
-    else:
-        value = np.broadcast_to(np.zeros((), np.dtype(argument.dtype)), shape)
-    if argument.declared is None:
-        return value
-    return Role(value, argument.declared)

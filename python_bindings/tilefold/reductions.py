@@ -2,374 +2,599 @@
 """One rule of axes, NumPy's: those of `K.shape`, counted from either end.
 
 They are the batch dimensions, i and j (of a transpose j and i), and the
-components where values are vectors. A formula reduces over i, j or both; what
-it gives is an array, and its library reduces that over batches and components
-where they are named, too. Over the components alone, a kernel stays lazy.
+components where values are vectors.
 """
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tilefold import _core
-from tilefold.expression import Expression, applied
-from tilefold.namespaces import namespace_of, reduced, reshaped, swapped
-from tilefold.roles import detached
-from tilefold.slices import is_integer
+from tilefold.axis_reductions import (
+    best_over,
+    norm_over,
+    quantile_over,
+    reduced_over,
+    softmax_over,
+    spread_over,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = ["Reductions", "best", "one_point_axis"]
-
-# What becomes of partial results over the axes that are left: a method of
-# arrays; those that are not here reduce over i and j only.
-_AFTERWARDS = {
-    "sum": "sum", "mean": "mean", "max": "amax", "min": "amin",
-    "prod": "prod", "any": "any", "all": "all", "count": "sum",
-}  # fmt: skip
-# Of the components of a value, by functions of the formula.
-_COMPONENTS = {
-    "sum": "sum({0})", "max": "max({0})", "min": "min({0})",
-    "mean": "sum({0})/{n}", "norm": "norm({0})",
-    "argmin": "argmin({0})", "argmax": "argmax({0})",
-}  # fmt: skip
-_OF_CONDITIONS = ("any", "all", "count")
+__all__ = ["Reductions"]
 
 
 class Reductions:
     """Those of a kernel, as methods.
 
-    `axis` is an axis of `shape`, several, or None for all; `keepdims` leaves
-    axes of one in their place.
+    ``sum``, ``mean``, ``max``, ``min``, ``norm``, ``argmin`` and ``argmax``
+    over the components of vectors alone stay lazy.
     """
 
     __slots__ = ()
 
     def sum(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """The sum over an axis, several, or all (None)."""
-        return _reduced(self, "sum", axis, keepdims)
+        """Sums over an axis, several, or all.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            Axes of ``shape``, as NumPy counts them; None, the default, for all.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; sums of integers
+            and of bool are int64, others have the dtype of the values.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.sum(axis=1)
+        array([4., 3.])
+        """
+        return reduced_over(self, "sum", axis, keepdims)
 
     def mean(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """The average over an axis, several, or all (None)."""
-        return _reduced(self, "mean", axis, keepdims)
+        """Averages over an axis, several, or all.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            Axes of ``shape``, as NumPy counts them; None, the default, for all.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; at least float32.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.mean(axis=0)
+        array([0.5, 0.5, 2.5])
+        """
+        return reduced_over(self, "mean", axis, keepdims)
 
     def prod(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """The product over an axis, several, or all (None)."""
-        return _reduced(self, "prod", axis, keepdims)
+        """Multiplies over an axis, several, or all.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            Axes of ``shape``, as NumPy counts them; None, the default, for all.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; of the dtype of
+            the values.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.prod(axis=0)
+        array([0., 0., 6.])
+        """
+        return reduced_over(self, "prod", axis, keepdims)
 
     def max(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """The largest value over an axis; NaN where any is."""
-        return _reduced(self, "max", axis, keepdims)
+        """Finds the largest value over an axis, several, or all.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            Axes of ``shape``, as NumPy counts them; None, the default, for all.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; NaN where any
+            value is NaN, -inf of no values.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.max(axis=1)
+        array([3., 2.])
+        """
+        return reduced_over(self, "max", axis, keepdims)
 
     def min(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """The smallest value over an axis; NaN where any is."""
-        return _reduced(self, "min", axis, keepdims)
+        """Finds the smallest value over an axis, several, or all.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            Axes of ``shape``, as NumPy counts them; None, the default, for all.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; NaN where any
+            value is NaN, inf of no values.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.min(axis=1)
+        array([0., 0.])
+        """
+        return reduced_over(self, "min", axis, keepdims)
 
     def any(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Whether any value over an axis is true, or not 0."""
-        return _reduced(self, "any", axis, keepdims)
+        """Tells whether any value over an axis is true, or not 0.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            Axes of ``shape``, as NumPy counts them; None, the default, for all.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; of dtype bool.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> (K > 2).any(axis=1)
+        array([ True, False])
+        """
+        return reduced_over(self, "any", axis, keepdims)
 
     def all(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Whether all values over an axis are true, or not 0."""
-        return _reduced(self, "all", axis, keepdims)
+        """Tells whether all values over an axis are true, or not 0.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            Axes of ``shape``, as NumPy counts them; None, the default, for all.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; of dtype bool.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> (K < 3).all(axis=1)
+        array([False,  True])
+        """
+        return reduced_over(self, "all", axis, keepdims)
 
     def count(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """How many values over an axis are true, or not 0: int64."""
-        return _reduced(self, "count", axis, keepdims)
+        """Counts the values over an axis that are true, or not 0.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            Axes of ``shape``, as NumPy counts them; None, the default, for all.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; of dtype int64.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> (K > 0).count(axis=1)
+        array([2, 2])
+        """
+        return reduced_over(self, "count", axis, keepdims)
 
     def logsumexp(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Log Σ exp(K) over an axis, without overflow."""
-        return _reduced(self, "logsumexp", axis, keepdims)
+        """Computes ``log Σ exp(K)`` over an axis, without overflow.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            Axes of ``shape``, as NumPy counts them; None, the default, for all.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; of the dtype of
+            the values.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> (0 * K).logsumexp(axis=1).round(4)
+        array([1.0986, 1.0986])
+        """
+        return reduced_over(self, "logsumexp", axis, keepdims)
 
     def var(
         self, axis: Any = None, ddof: float = 0, keepdims: bool = False
     ) -> Any:
-        """The variance: Σ |K - mean|² / (n - ddof), of n values."""
-        return _spread(self, "var", axis, ddof, keepdims)
+        """Computes the variance ``Σ |K - mean|² / (n - ddof)`` of n values.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            Axes of ``shape``, as NumPy counts them; None, the default, for all.
+        ddof : float, default 0
+            What n is lessened by: 1 for an estimate from a sample.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; of the dtype of
+            the values, real.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.var(axis=0)
+        array([0.25, 0.25, 0.25])
+        """
+        return spread_over(self, "var", axis, ddof, keepdims)
 
     def std(
         self, axis: Any = None, ddof: float = 0, keepdims: bool = False
     ) -> Any:
-        """The root of the variance."""
-        return _spread(self, "std", axis, ddof, keepdims)
+        """Computes the standard deviation, the root of the variance.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            Axes of ``shape``, as NumPy counts them; None, the default, for all.
+        ddof : float, default 0
+            What n is lessened by: 1 for an estimate from a sample.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; of the dtype of
+            the values, real.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.std(axis=0)
+        array([0.5, 0.5, 0.5])
+        """
+        return spread_over(self, "std", axis, ddof, keepdims)
 
     def median(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """The middle value over an axis, or the mean of the middle two.
+        """Finds the middle value over an axis, or the mean of the middle two.
 
         Exact, by counting: no row of the matrix is stored or sorted.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            Axes, of points, of ``shape``, as NumPy counts them; None, the
+            default, for all.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; NaN where any
+            value is NaN.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.median(axis=1)
+        array([1., 1.])
         """
         return self.quantile(0.5, axis, keepdims)
 
     def quantile(self, q: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        """The values that a part `q` of those over an axis is below.
+        """Finds the values that a part of those over an axis is below.
 
-        `q` is a number from 0 to 1, or several, which then are the first axis
-        of the result; linear between two values, as NumPy's and PyTorch's are.
-        NaN where any value is, and of a level outside [0, 1].
+        Linear between two values, as in NumPy and PyTorch; exact, by counting.
+
+        Parameters
+        ----------
+        q : float or sequence of float
+            The part, from 0 to 1; several become the first axis of the result.
+        axis : int, tuple of int, or None
+            Axes, of points, of ``shape``, as NumPy counts them; None, the
+            default, for all.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; NaN where any
+            value is NaN, and of a level outside [0, 1].
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.quantile(0.25, axis=1)
+        array([0.5, 0.5])
         """
-        return _quantile(self, q, axis, keepdims)
+        return quantile_over(self, q, axis, keepdims)
 
     def norm(
         self, order: Any = None, axis: Any = None, keepdims: bool = False
     ) -> Any:
-        """The Euclidean norm over an axis, Frobenius' over both (None)."""
-        return _norm(self, order, axis, keepdims)
+        """Computes the Euclidean norm over an axis, Frobenius' over two.
+
+        Parameters
+        ----------
+        order : {None, 2, "fro"}, optional
+            2 over one axis, "fro" over several, is what None means.
+        axis : int, tuple of int, or None
+            Axes of ``shape``, as NumPy counts them; None, the default, for all.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; of the dtype of
+            the values, real.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.norm(axis=1).round(4)
+        array([3.1623, 2.2361])
+        """
+        return norm_over(self, order, axis, keepdims)
 
     def argmin(self, axis: int, keepdims: bool = False) -> Any:
-        """Where the first smallest value along an axis is, int64."""
-        return _best(self, "argmin", axis, 0, keepdims)
+        """Finds where the first smallest value along an axis is.
+
+        Parameters
+        ----------
+        axis : int
+            The axis, of points or of components, as NumPy counts those of
+            ``shape``.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; of dtype int64.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.argmin(axis=1)
+        array([0, 1])
+        """
+        return best_over(self, "argmin", axis, 0, keepdims)
 
     def argmax(self, axis: int, keepdims: bool = False) -> Any:
-        """Where the first largest value along an axis is, int64."""
-        return _best(self, "argmax", axis, 0, keepdims)
+        """Finds where the first largest value along an axis is.
+
+        Parameters
+        ----------
+        axis : int
+            The axis, of points or of components, as NumPy counts those of
+            ``shape``.
+        keepdims : bool, default False
+            Whether reduced axes stay, with length 1.
+
+        Returns
+        -------
+        array or float
+            Of the axes that are left, in the arrays' library; of dtype int64.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.argmax(axis=1)
+        array([2, 2])
+        """
+        return best_over(self, "argmax", axis, 0, keepdims)
 
     def kmin(self, k: int, axis: int) -> Any:
-        """The `k` smallest values along an axis, ascending: (N, k)."""
-        return _best(self, "kmin", axis, k)
+        """Finds the k smallest values along an axis of points.
+
+        Parameters
+        ----------
+        k : int
+            How many, at least 1; inf stands where there are fewer points.
+        axis : int
+            The axis, of points, as NumPy counts those of ``shape``.
+
+        Returns
+        -------
+        array of shape (N, k)
+            Ascending, of the dtype of the values; batches come first.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.kmin(2, axis=1)
+        array([[0., 1.],
+               [0., 1.]])
+        """
+        return best_over(self, "kmin", axis, k)
 
     def argkmin(self, k: int, axis: int) -> Any:
-        """Where the `k` smallest values along an axis are: (N, k), int64."""
-        return _best(self, "argkmin", axis, k)
+        """Finds where the k smallest values along an axis of points are.
+
+        Parameters
+        ----------
+        k : int
+            How many, at least 1.
+        axis : int
+            The axis, of points, as NumPy counts those of ``shape``.
+
+        Returns
+        -------
+        array of shape (N, k), int64
+            By ascending values, of equal ones the first first; batches come
+            first.
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> K.argkmin(2, axis=1)
+        array([[0, 1],
+               [1, 0]])
+        """
+        return best_over(self, "argkmin", axis, k)
 
     def softmax(self, axis: int, values: Any = None) -> Any:
-        """exp(K) / Σ exp(K) over an axis of points, without overflow.
+        """Computes ``exp(K) / Σ exp(K)`` over an axis, without overflow.
 
-        A kernel, for which log Σ exp(K) is computed at once. With `values` of
-        the points on the axis, (M,) or (M, E) for axis 1, their means with
-        these weights: (N,) or (N, E), in one pass.
+        With values, their means with these weights, in one pass.
+
+        Parameters
+        ----------
+        axis : int
+            The axis, of points, as NumPy counts those of ``shape``.
+        values : array, optional
+            Of the M points on the axis: shape (M,) or (M, E).
+
+        Returns
+        -------
+        Kernel or array
+            The weights, lazily; of values an array of shape (N,) or (N, E).
+
+        Raises
+        ------
+        ArgumentError
+            For an axis that there is not, or that it is not defined over.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - y_j|", x=[0.0, 1.0], y=[0.0, 1.0, 3.0])
+        >>> (0 * K).softmax(axis=1, values=[0.0, 1.0, 3.0]).round(4)
+        array([1.3333, 1.3333])
         """
-        return _softmax(self, axis, values)
-
-
-def _reduced(
-    kernel: Any, name: str, axis: Any = None, keepdims: bool = False
-) -> Any:
-    """A reduction over one axis, several, or all: None."""
-    bits = 0 if keepdims else _of_matrix(kernel, axis)
-    if bits and name not in _OF_CONDITIONS:
-        pair = kernel._pair
-        return pair.around(name, bits)(pair.arguments, **pair.settings)
-    axes = positions(kernel, name, axis)
-    points = [a for a in axes if _bits(kernel, a)]
-    rest = [a for a in axes if not _bits(kernel, a)]
-    if not points:
-        return _of_components(kernel, name, axes, keepdims)
-    if rest and name not in _AFTERWARDS:
-        _core.fail("KernelPointAxes", name, kernel.shape, described(kernel))
-    pair = kernel._pair
-    if name in _OF_CONDITIONS and pair.dtype != "bool":
-        pair = applied("ne", (pair, 0), {})
-    summed: Any = None
-    if name == "sum" and not pair.is_complex:
-        summed = tuple(a for a in rest if a < len(pair.batch)) or None
-    formula = pair.around(name, sum(_bits(kernel, a) for a in points))
-    settings = {**pair.settings, "sum_batch": summed}
-    result = formula(pair.arguments, **settings)
-    gone = [*points, *(summed or ())]
-    for a in sorted(set(rest) - set(gone), reverse=True):
-        result = _afterwards(result, name, a - sum(g < a for g in gone))
-    return _kept(kernel, result, axes) if keepdims else result
-
-
-def _spread(
-    kernel: Any, name: str, axis: Any, ddof: Any, keepdims: bool
-) -> Any:
-    """`var` and `std`, of n - ddof in place of n values."""
-    result = _reduced(kernel, name, axis, keepdims)
-    if ddof == 0:
-        return result
-    places = positions(kernel, name, axis)
-    count = math.prod(kernel.shape[place] for place in places)
-    ratio = count / (count - ddof) if count > ddof else float("nan")
-    return result * (ratio if name == "var" else ratio**0.5)
-
-
-def _quantile(kernel: Any, q: Any, axis: Any, keepdims: bool) -> Any:
-    """In one call for all levels."""
-    several = getattr(q, "ndim", None) != 0 and hasattr(q, "__len__")
-    levels = [float(level) for level in q] if several else float(q)
-    axes = positions(kernel, "quantile", axis)
-    bits = sum(_bits(kernel, place) for place in axes)
-    if not all(_bits(kernel, place) for place in axes):
-        _core.fail(
-            "KernelPointAxes", "quantile", kernel.shape, described(kernel)
-        )
-    pair = kernel._pair
-    name = pair.formula._unused_name("q")
-    formula = pair.around("quantile", bits, level=name)
-    result = formula({**pair.arguments, name: levels}, **pair.settings)
-    for place in range(result.ndim - 1, 0, -1) if several else ():
-        result = swapped(result, place, place - 1)
-    if not keepdims:
-        return result
-    shape = [1 if a in axes else n for a, n in enumerate(kernel.shape)]
-    return reshaped(result, (*result.shape[:several], *shape))
-
-
-def _norm(kernel: Any, order: Any, axis: Any, keepdims: bool) -> Any:
-    """Of the components, or of what lies along other axes."""
-    places = positions(kernel, "norm", axis)
-    # Of a whole matrix, NumPy's 2-norm is the largest singular value.
-    if order not in ((None, "fro") if len(places) > 1 else (None, 2)):
-        _core.fail("TracedFunction", f"norm of order {order}")
-    if places == [kernel.ndim - 1] and kernel._pair.components is not None:
-        return _of_components(kernel, "norm", places, keepdims)
-    return (abs(kernel) ** 2).sum(tuple(places), keepdims) ** 0.5
-
-
-def _softmax(kernel: Any, axis: Any, values: Any) -> Any:
-    """Weights, or means with them."""
-    bits = one_point_axis(kernel, "softmax", axis)
-    if values is None:
-        return (kernel - kernel.logsumexp(axis, keepdims=True)).exp()
-    pair = kernel._pair
-    name = pair.formula._unused_name("v")
-    formula = pair.around("softmax", bits, weights=name, apart=True)
-    values = pair.of_every_batch(values)
-    return formula({**pair.arguments, name: values}, **pair.settings)
-
-
-def _best(
-    kernel: Any, name: str, axis: Any, count: int = 0, keepdims: bool = False
-) -> Any:
-    """Argmin and the like, over one axis: of points, or of components."""
-    pair = kernel._pair
-    bits = 0 if axis is None or keepdims else _of_matrix(kernel, axis)
-    if bits:
-        return pair.around(name, bits, count)(pair.arguments, **pair.settings)
-    place = one_axis(kernel, name, axis)
-    bits = _bits(kernel, place)
-    if bits:
-        formula = pair.around(name, bits, count)
-        result = formula(pair.arguments, **pair.settings)
-        return _kept(kernel, result, [place]) if keepdims else result
-    return _of_components(kernel, name, [place], keepdims)
-
-
-def best(kernel: Any, k: int, axis: int) -> tuple[Any, Any]:
-    """The k smallest values over an axis of points, and where: in one pass.
-
-    A vector of both has the values' dtype, which holds places up to the width
-    of its significands; beyond, and over components, it is two passes.
-    """
-    pair = kernel._pair
-    place = one_axis(kernel, "kmin", axis)
-    bits = _bits(kernel, place)
-    most = 2**53 if pair.dtype == "float64" else 2**24
-    is_count = is_integer(k) and k > 0
-    if not bits or not is_count or kernel.shape[place] > most:
-        return kernel.kmin(k, axis), kernel.argkmin(k, axis)
-    formula = pair.best(int(k), bits)
-    both = formula(pair.arguments, **pair.settings)
-    places = detached(both[..., k:])
-    return both[..., :k], _whole(places)
-
-
-def _whole(numbers: Any) -> Any:
-    """As int64, by the method or the function that their library has."""
-    if hasattr(numbers, "astype"):
-        return numbers.astype("int64")
-    if hasattr(numbers, "long"):
-        return numbers.long()
-    library = namespace_of(numbers)
-    return library.astype(numbers, library.int64)
-
-
-def _of_components(
-    kernel: Any, name: str, axes: Sequence[int], keepdims: bool
-) -> Any:
-    """Still lazy: of the components of each pair alone."""
-    shape = kernel.shape
-    is_components = kernel._pair.components is not None and list(axes) == [
-        len(shape) - 1
-    ]
-    if not is_components or name not in _COMPONENTS:
-        _core.fail("KernelPointAxes", name, shape, described(kernel))
-    pair = kernel._pair
-    operand = Expression.of_pair(pair)
-    form = _COMPONENTS[name].replace("{n}", str(pair.components))
-    if keepdims:
-        form = f"[{form}]"
-    value = operand.made(form, [operand], int(keepdims))
-    return kernel._like(value.fused())
-
-
-def _afterwards(result: Any, name: str, axis: int) -> Any:
-    method = _AFTERWARDS[name]
-    if not hasattr(result, method):  # NumPy's arrays have max, and no amax
-        method = name
-    return reduced(result, method, axis)
-
-
-def _kept(kernel: Any, result: Any, axes: Sequence[int]) -> Any:
-    """The result with an axis of one where one was reduced."""
-    shape = [1 if a in axes else n for a, n in enumerate(kernel.shape)]
-    return reshaped(result, tuple(shape))
-
-
-# ---- axes -------------------------------------------------------------------
-
-
-def positions(kernel: Any, name: str, axis: Any) -> list[int]:
-    """The axes that are meant, ascending, from 0; None: all."""
-    ndim = kernel.ndim
-    given = range(ndim) if axis is None else axis
-    places = list(given) if isinstance(given, (tuple, list, range)) else [given]
-    for place in places:
-        if not is_integer(place) or not -ndim <= place < ndim:
-            _fail(kernel, name, place)
-    found = sorted({int(place) % ndim for place in places})
-    if len(found) != len(places) or not places:
-        _fail(kernel, name, axis)
-    return found
-
-
-def _of_matrix(kernel: Any, axis: Any) -> int:
-    """The bits of the axes where a matrix has no others; 0: look closer."""
-    pair = kernel._pair
-    if pair.batch or pair.components is not None:
-        return 0
-    if axis is None:
-        return 3
-    if type(axis) is int and -2 <= axis < 2:
-        return int(kernel._columns if axis % 2 else kernel._rows)
-    return 0
-
-
-def one_axis(kernel: Any, name: str, axis: Any) -> int:
-    """One axis, of points or components."""
-    if not is_integer(axis):
-        _fail(kernel, name, axis)
-    return positions(kernel, name, axis)[0]
-
-
-def one_point_axis(kernel: Any, name: str, axis: Any) -> int:
-    """The bit of the formula's axis: i or j."""
-    bits = _bits(kernel, one_axis(kernel, name, axis))
-    if not bits:
-        _fail(kernel, name, axis)
-    return bits
-
-
-def _bits(kernel: Any, place: int) -> int:
-    """Of i and j as formulas count them, 0 for other axes."""
-    first = len(kernel._pair.batch)
-    if place == first:
-        return int(kernel._rows)
-    return int(kernel._columns) if place == first + 1 else 0
-
-
-def _fail(kernel: Any, name: str, axis: Any) -> Any:
-    _core.fail("KernelAxis", name, axis, kernel.shape, described(kernel))
-
-
-def described(kernel: Any) -> str:
-    """What each axis is: "axis 0 is i, 1 is j"."""
-    names = ["a batch dimension"] * len(kernel._pair.batch)
-    names += ["j", "i"] if kernel._transposed else ["i", "j"]
-    if kernel._pair.components is not None:
-        names.append("the components")
-    parts = [f"{place} is {name}" for place, name in enumerate(names)]
-    return "axis " + ", ".join(parts[:-1]) + " and " + parts[-1]
+        return softmax_over(self, axis, values)

@@ -22,17 +22,86 @@ class Role:
 
 
 def Vi(value: Any) -> Role:  # noqa: N802
-    """Declares an array of one point for each i: shape (N,) or (N, D)."""
+    """Declares that an argument has one point for each i.
+
+    For names whose subscripts do not say it, such as those of KeOps' spelling.
+
+    Parameters
+    ----------
+    value : array
+        Shape (N,), (N, D) or (..., N, D), of any library and dtype.
+
+    Returns
+    -------
+    Role
+        The array with its axis, to be passed in the array's place.
+
+    See Also
+    --------
+    Vj, Pm
+
+    Examples
+    --------
+    >>> x, y = np.array([0.0, 1.0]), np.array([0.0, 1.0, 3.0])
+    >>> tilefold.reduce("sum_j |x - y|", x=tilefold.Vi(x), y=tilefold.Vj(y))
+    array([4., 3.])
+    """
     return Role(value, 1)
 
 
 def Vj(value: Any) -> Role:  # noqa: N802
-    """Declares an array of one point for each j: shape (M,) or (M, D)."""
+    """Declares that an argument has one point for each j.
+
+    For names whose subscripts do not say it, such as those of KeOps' spelling.
+
+    Parameters
+    ----------
+    value : array
+        Shape (M,), (M, D) or (..., M, D), of any library and dtype.
+
+    Returns
+    -------
+    Role
+        The array with its axis, to be passed in the array's place.
+
+    See Also
+    --------
+    Vi, Pm
+
+    Examples
+    --------
+    >>> x, y = np.array([0.0, 1.0]), np.array([0.0, 1.0, 3.0])
+    >>> tilefold.reduce("sum_i |x - y|", x=tilefold.Vi(x), y=tilefold.Vj(y))
+    array([1., 1., 5.])
+    """
     return Role(value, 2)
 
 
 def Pm(value: Any) -> Role:  # noqa: N802
-    """Declares a parameter: shape (), (D,), (1, D) or (R, C)."""
+    """Declares that an argument is a parameter, the same for all pairs.
+
+    For names whose subscripts do not say it, such as those of KeOps' spelling.
+
+    Parameters
+    ----------
+    value : array or float
+        Shape (), (D,), (1, D), (R, C) or (..., R, C), of any library and dtype.
+
+    Returns
+    -------
+    Role
+        The array with its axis, none, to be passed in the array's place.
+
+    See Also
+    --------
+    Vi, Vj
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 1.0])
+    >>> tilefold.reduce("sum_j g |x_i - x_j|", x=x, g=tilefold.Pm(2.0))
+    array([2., 2.])
+    """
     return Role(value, 0)
 
 

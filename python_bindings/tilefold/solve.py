@@ -17,12 +17,26 @@ __all__ = ["LogdetInfo", "SolveInfo"]
 
 
 class SolveInfo(NamedTuple):
-    """How a solve went.
+    """How a solve went, from ``Kernel.solve(..., info=True)``.
 
-    `residuals` are |b - (K + ridge) x| / |b| of each column, of shape () for
-    a vector b, recomputed from x in double precision; `converged` says
-    whether all are at most rtol. `rank` is that of the preconditioner, 0
-    without one.
+    Attributes
+    ----------
+    iterations : int
+        Products with the matrix, of all columns together.
+    residuals : array of float64
+        ``|b - (K + ridge) x| / |b|`` of each column, shape (E,), or () for a
+        vector b; recomputed from x in double precision.
+    converged : bool
+        Whether all residuals are at most rtol.
+    rank : int
+        Of the preconditioner; 0 without one.
+
+    Examples
+    --------
+    >>> K = tilefold.kernel("exp(-|x_i - x_j|)", x=np.linspace(0, 1, 9))
+    >>> x, info = K.solve(np.ones(9), info=True)
+    >>> info.converged
+    True
     """
 
     iterations: int
@@ -31,12 +45,33 @@ class SolveInfo(NamedTuple):
     rank: int
 
 
-class LogdetInfo(NamedTuple):
-    """How a log determinant was found.
+SolveInfo.iterations.__doc__ = "Products with the matrix."
+SolveInfo.residuals.__doc__ = "``|b - (K + ridge) x| / |b|`` of each column."
+SolveInfo.converged.__doc__ = "Whether all residuals are at most rtol."
+SolveInfo.rank.__doc__ = "Of the preconditioner; 0 without one."
 
-    `error` is the standard error of the estimate, of the probes and of what
-    the quadrature leaves; 0 where the matrix was factored. `probes`, `steps`
-    of Lanczos' method and the `rank` of the preconditioner are 0 then, too.
+
+class LogdetInfo(NamedTuple):
+    """How a log determinant was found, from ``Kernel.logdet(..., info=True)``.
+
+    Attributes
+    ----------
+    error : float
+        The standard error of the estimate, of the probes and of what the
+        quadrature leaves; 0 where the matrix was factored.
+    probes : int
+        Random vectors; 0 where the matrix was factored.
+    steps : int
+        Of Lanczos' method; 0 where the matrix was factored.
+    rank : int
+        Of the preconditioner; 0 without one.
+
+    Examples
+    --------
+    >>> K = tilefold.kernel("exp(-|x_i - x_j|)", x=np.linspace(0, 1, 9))
+    >>> value, info = K.logdet(info=True)
+    >>> info.exact, info.error
+    (True, 0.0)
     """
 
     error: float
@@ -46,8 +81,14 @@ class LogdetInfo(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """Whether the matrix was factored."""
+        """Whether the matrix was factored: exact to rounding."""
         return self.steps == 0
+
+
+LogdetInfo.error.__doc__ = "The standard error of the estimate."
+LogdetInfo.probes.__doc__ = "Random vectors; 0 where it was factored."
+LogdetInfo.steps.__doc__ = "Of Lanczos' method; 0 where it was factored."
+LogdetInfo.rank.__doc__ = "Of the preconditioner; 0 without one."
 
 
 def solve(

@@ -95,11 +95,31 @@ class StateKind:
 
 @dataclass(frozen=True)
 class State:
-    """States of part of an axis, of shape (batches, slots, stride), float64.
+    """What a reduction knows of the points that it has met so far.
 
-    `nodes` are those of whole nodes (level, index) of the tree, `fragments`
-    those of points [first, last) within a segment. Immutable: merging makes
-    another one. Picklable, its arrays out of band (protocol 5).
+    Made by ``Reduction.partial``; immutable: merging makes another one.
+    Picklable, its arrays out of band (protocol 5).
+
+    Attributes
+    ----------
+    kind : StateKind
+        What states have in common that may be merged.
+    nodes : dict
+        By (level, index) of the tree that joins segments, arrays of shape
+        (batches, slots, stride), float64.
+    fragments : dict
+        By points [first, last) within a segment, arrays of the same shape.
+
+    See Also
+    --------
+    Reduction
+
+    Examples
+    --------
+    >>> r = tilefold.Reduction("sum_j y_j")
+    >>> state = r.partial(y=np.ones(2), j=(0, 3))
+    >>> state.complete, state.missing()
+    (False, [(2, 3)])
     """
 
     kind: StateKind
@@ -108,22 +128,34 @@ class State:
 
     @property
     def fingerprint(self) -> str:
-        """What states must have in common to be merged."""
+        """The text that states must have in common to be merged."""
         return self.kind.fingerprint
 
     @property
     def rows(self) -> tuple[int, int]:
-        """The rows [first, last) of the result that it is of."""
+        """The rows [first, last) of the result that it is of: two ints."""
         return self.kind.first_row, self.kind.first_row + self.kind.rows
 
     @property
     def nbytes(self) -> int:
-        """The bytes of its arrays."""
+        """The bytes of its arrays, without what Python needs around them."""
         held = (*self.nodes.values(), *self.fragments.values())
         return sum(states.nbytes for states in held)
 
     def parts(self) -> list[tuple[int, int]]:
-        """The points [first, last) that it holds, in order, joined."""
+        """Tells which points of the reduced axis it holds.
+
+        Returns
+        -------
+        list of tuple of int
+            Points [first, last) in order, those that follow one another joined.
+
+        Examples
+        --------
+        >>> r = tilefold.Reduction("sum_j y_j")
+        >>> r.partial(y=np.ones(2), j=(1, 5)).parts()
+        [(1, 3)]
+        """
         spans = [self.kind.points(node) for node in self.nodes]
         joined: list[tuple[int, int]] = []
         for first, last in sorted([*spans, *self.fragments]):
@@ -135,12 +167,24 @@ class State:
 
     @property
     def complete(self) -> bool:
-        """Whether it is of all points of the axis."""
+        """Whether it is of all points of the reduced axis."""
         total = self.kind.total
         return self.parts() == ([(0, total)] if total else [])
 
     def missing(self) -> list[tuple[int, int]]:
-        """The points [first, last) that it lacks."""
+        """Tells which points of the reduced axis it lacks.
+
+        Returns
+        -------
+        list of tuple of int
+            Points [first, last) in order; nothing where it is complete.
+
+        Examples
+        --------
+        >>> r = tilefold.Reduction("sum_j y_j")
+        >>> r.partial(y=np.ones(2), j=(1, 5)).missing()
+        [(0, 1), (3, 5)]
+        """
         ends = [0, *(end for part in self.parts() for end in part)]
         ends.append(self.kind.total)
         gaps = zip(ends[::2], ends[1::2], strict=True)
@@ -154,7 +198,26 @@ class State:
         )
 
     def to_bytes(self) -> bytes:
-        """The state as bytes, for what carries nothing else."""
+        """Writes the state as bytes, for files and messages.
+
+        Bytes of another version of tilefold are refused when they are read.
+
+        Returns
+        -------
+        bytes
+            A NumPy archive without pickled objects.
+
+        See Also
+        --------
+        State.from_bytes
+
+        Examples
+        --------
+        >>> r = tilefold.Reduction("sum_j y_j")
+        >>> data = r.partial(y=np.ones(2)).to_bytes()
+        >>> tilefold.State.from_bytes(data).complete
+        True
+        """
         header = {
             "version": _VERSION,
             "kind": asdict(self.kind),
@@ -169,7 +232,31 @@ class State:
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> State:
-        """The state that `to_bytes` wrote. Raises `ArgumentError`."""
+        """Reads the state that ``to_bytes`` wrote; nothing in it is executed.
+
+        Parameters
+        ----------
+        data : bytes, bytearray or memoryview
+            What ``to_bytes`` gave.
+
+        Returns
+        -------
+        State
+            The same state.
+
+        Raises
+        ------
+        ArgumentError
+            For other bytes, and those of another version.
+
+        Examples
+        --------
+        >>> try:
+        ...     tilefold.State.from_bytes(b"else")
+        ... except tilefold.ArgumentError as error:
+        ...     error.code
+        'BadOption'
+        """
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
                 arrays = [file[name] for name in file.files]

@@ -38,9 +38,10 @@ from tilefold.functions import (
     is_function,
 )
 from tilefold.operators import Operators
+from tilefold.trace_text import free_name, nodes_of, written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from typing_extensions import Self
 
@@ -48,10 +49,6 @@ __all__ = ["Source", "Tracer", "free_name", "is_function", "trace"]
 
 # As in formulas/lexer.h.
 _LONGEST = 100_000
-# What is used again is a definition of the formula, unless it is short; so is
-# what is nested deep, since parsers have an end.
-_SHORTEST_DEFINITION = 40
-_DEEPEST_EXPRESSION = 64
 
 # A text holds sources as ‹id› and definitions as «number», until all names
 # that are taken are known.
@@ -104,7 +101,13 @@ class Tracer(Operators):
     are the arguments it takes.
     """
 
-    __slots__ = ("__weakref__", "form", "operands", "rank", "sources")
+    __slots__ = {
+        "__weakref__": "What weak references keep.",
+        "form": "How it is written down; ``{0}`` is the first operand.",
+        "operands": "The values that it is made of, a tuple.",
+        "rank": "0 for a scalar, 1 for a vector, 2 for a matrix.",
+        "sources": "The arguments that it takes, by the id of each.",
+    }
 
     def __init__(
         self,
@@ -120,17 +123,72 @@ class Tracer(Operators):
 
     @classmethod
     def from_source(cls, source: Source, rank: int) -> Self:
-        """The value of an array or number."""
+        """Makes the value of an argument of the formula.
+
+        Parameters
+        ----------
+        source : tilefold.trace.Source
+            The array or number, the name wished for, and the axis.
+        rank : {0, 1, 2}
+            Of one point: a scalar, a vector or a matrix.
+
+        Returns
+        -------
+        Tracer or Lazy
+            The value, of the class that is asked.
+
+        Examples
+        --------
+        >>> source = tilefold.trace.Source(np.zeros((2, 3)), "x", "i")
+        >>> tilefold.Lazy.from_source(source, 1).shape
+        (2, 1, 3)
+        """
         return cls("", (), rank, {id(source): source})
 
     @classmethod
     def parameter(cls, value: Any, name: str = "p") -> Self:
-        """A parameter for an array or number outside the function."""
+        """Makes the value of an argument that is the same for all pairs.
+
+        Parameters
+        ----------
+        value : array or float
+            Shape (), (D,) or (R, C).
+        name : str, default "p"
+            The name wished for in the formula.
+
+        Returns
+        -------
+        Tracer or Lazy
+            The value, of the class that is asked.
+
+        Examples
+        --------
+        >>> tilefold.Lazy.parameter(np.zeros(3)).shape
+        (1, 1, 3)
+        """
         return cls.from_source(Source(value, name), min(np.ndim(value), 2))
 
     @classmethod
     def literal(cls, number: Any) -> Self:
-        """A number that the formula spells out."""
+        """Makes the value of a number that the formula spells out.
+
+        Other numbers are other formulas, and compile anew.
+
+        Parameters
+        ----------
+        number : float
+            A number that needs no more digits than its shortest spelling.
+
+        Returns
+        -------
+        Tracer or Lazy
+            The value, of the class that is asked.
+
+        Examples
+        --------
+        >>> tilefold.Lazy.literal(0.5).to_formula()
+        ('0.5', {})
+        """
         return cls(_number(number), (), 0, {})
 
     @classmethod
@@ -165,9 +223,30 @@ class Tracer(Operators):
         given: Mapping[str, Any] | None = None,
         replaced: Mapping[int, Source] | None = None,
     ) -> tuple[str, dict[str, Any]]:
-        """The formula, and its arguments beside those given.
+        """Writes the value down as a formula with its arguments.
 
-        `replaced` are sources to take in place of those with their keys.
+        Parameters
+        ----------
+        given : Mapping, optional
+            Arguments by name, whose names are not taken again.
+        replaced : Mapping, optional
+            Sources in the place of those with their keys.
+
+        Returns
+        -------
+        tuple of str and dict
+            The text, and all arguments by name.
+
+        Raises
+        ------
+        FormulaError
+            Where the text would exceed 100,000 characters.
+
+        Examples
+        --------
+        >>> x = tilefold.lazy(np.array([0.0, 2.0]), axis="i")
+        >>> (x * x).to_formula()[0]
+        '(x_i * x_i)'
         """
         sources = {**self.sources, **(replaced or {})}
         arguments = dict(given or {})
@@ -183,7 +262,7 @@ class Tracer(Operators):
                 arguments[free] = source.value
             return names[identity] + (source.axis and f"_{source.axis}")
 
-        whole, definitions = _written(self)
+        whole, definitions = written(self)
         texts = [
             _SOURCE.sub(source_name, text) for text in [whole, *definitions]
         ]
@@ -204,7 +283,7 @@ class Tracer(Operators):
 
     def __reduce__(self) -> Any:
         """A list of nodes, since a graph may be deeper than a stack."""
-        nodes = _nodes_of(self)
+        nodes = nodes_of(self)
         places = {id(node): place for place, node in enumerate(nodes)}
         rows = [
             (
@@ -296,15 +375,78 @@ class Tracer(Operators):
         return self.made(f"{{0}}[{operator.index(index)}]", [self], 0)
 
     def sum(self, axis: Any = None, **kwargs: Any) -> Tracer:
-        """The sum of the components."""
+        """Sums the components; of a lazy array, values over points.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            -1 are the components, which stay lazy; of a lazy array others are
+            those of ``shape``, and None, the default, is all of them.
+        **kwargs : bool
+            ``keepdims``; PyTorch's ``dim`` and ``keepdim`` are read, too.
+
+        Returns
+        -------
+        Tracer, Lazy or array
+            A value for each pair, or what it reduces to.
+
+        Examples
+        --------
+        >>> x = tilefold.lazy(np.array([[0.0, 1.0], [2.0, 3.0]]), axis="i")
+        >>> y = tilefold.lazy(np.zeros((3, 2)), axis="j")
+        >>> (x - y).sum(-1).sum(axis=1)
+        array([ 3., 15.])
+        """
         return self._fold("sum", axis, kwargs)
 
     def max(self, axis: Any = None, **kwargs: Any) -> Tracer:
-        """The largest component."""
+        """Finds the largest component; of a lazy array, value over points.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            -1 are the components, which stay lazy; of a lazy array others are
+            those of ``shape``, and None, the default, is all of them.
+        **kwargs : bool
+            ``keepdims``; PyTorch's ``dim`` and ``keepdim`` are read, too.
+
+        Returns
+        -------
+        Tracer, Lazy or array
+            A value for each pair, or what it reduces to.
+
+        Examples
+        --------
+        >>> x = tilefold.lazy(np.array([[0.0, 1.0], [2.0, 3.0]]), axis="i")
+        >>> y = tilefold.lazy(np.zeros((3, 2)), axis="j")
+        >>> (x - y).max(-1).max(axis=1)
+        array([1., 3.])
+        """
         return self._fold("max", axis, kwargs)
 
     def min(self, axis: Any = None, **kwargs: Any) -> Tracer:
-        """The smallest component."""
+        """Finds the smallest component; of a lazy array, value over points.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            -1 are the components, which stay lazy; of a lazy array others are
+            those of ``shape``, and None, the default, is all of them.
+        **kwargs : bool
+            ``keepdims``; PyTorch's ``dim`` and ``keepdim`` are read, too.
+
+        Returns
+        -------
+        Tracer, Lazy or array
+            A value for each pair, or what it reduces to.
+
+        Examples
+        --------
+        >>> x = tilefold.lazy(np.array([[0.0, 1.0], [2.0, 3.0]]), axis="i")
+        >>> y = tilefold.lazy(np.zeros((3, 2)), axis="j")
+        >>> (x - y).min(-1).min(axis=1)
+        array([0., 2.])
+        """
         return self._fold("min", axis, kwargs)
 
     def norm(self, order: Any = None, axis: Any = None, **kwargs: Any) -> Any:
@@ -315,7 +457,25 @@ class Tracer(Operators):
         return self._fold("norm", axis, kwargs)
 
     def dot(self, other: Any) -> Any:
-        """The inner product."""
+        """Computes the inner product of two vectors at each pair.
+
+        Parameters
+        ----------
+        other : Tracer, Lazy or array
+            As many components.
+
+        Returns
+        -------
+        Tracer or Lazy
+            A scalar at each pair; of lazy matrices and arrays, ``K @ other``.
+
+        Examples
+        --------
+        >>> x = tilefold.lazy(np.array([[0.0, 1.0], [2.0, 3.0]]), axis="i")
+        >>> y = tilefold.lazy(np.ones((3, 2)), axis="j")
+        >>> x.dot(y).sum(axis=1)
+        array([ 3., 15.])
+        """
         return self.apply("matmul", (self, other), {})
 
     def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Tracer:
@@ -327,61 +487,6 @@ class Tracer(Operators):
         kept = bool(kwargs.get("keepdim") or kwargs.get("keepdims"))
         form = f"[{name}({{0}})]" if kept else f"{name}({{0}})"
         return self.made(form, [self], int(kept))
-
-
-def _nodes_of(root: Tracer) -> list[Tracer]:
-    """Those that a value is made of, each once, operands first."""
-    nodes: list[Tracer] = []
-    seen: set[int] = set()
-    path = [(root, iter(root.operands))]
-    while path:
-        node, rest = path[-1]
-        operand = next((o for o in rest if id(o) not in seen), None)
-        if operand is not None:
-            seen.add(id(operand))
-            path.append((operand, iter(operand.operands)))
-        else:
-            nodes.append(node)
-            path.pop()
-    return nodes
-
-
-def _written(root: Tracer) -> tuple[str, list[str]]:
-    """The text of a value, and the definitions that it is written with."""
-    nodes = _nodes_of(root)
-    uses: dict[int, int] = {}
-    for node in nodes:
-        for place, operand in enumerate(node.operands):
-            count = node.form.count(f"{{{place}}}")
-            uses[id(operand)] = uses.get(id(operand), 0) + count
-    definitions: list[str] = []
-    texts: dict[int, str] = {}
-    depths: dict[int, int] = {}
-    for node in nodes:
-        text = node.form
-        depth = 1 + max((depths[id(o)] for o in node.operands), default=0)
-        if node.operands:
-            text = text.format(*(texts[id(o)] for o in node.operands))
-        elif not text:
-            (key,) = node.sources
-            text = f"‹{key}›"
-        is_shared = (
-            uses.get(id(node), 0) > 1 and len(text) > _SHORTEST_DEFINITION
-        )
-        if is_shared or depth > _DEEPEST_EXPRESSION:
-            definitions.append(text)
-            text, depth = f"«{len(definitions) - 1}»", 0
-        texts[id(node)], depths[id(node)] = text, depth
-    return texts[id(root)], definitions
-
-
-def free_name(wished: str, taken: Container[str]) -> str:
-    """The name, or the first of name1, name2 … that is not taken."""
-    free, number = wished, 0
-    while free in taken:
-        number += 1
-        free = f"{wished}{number}"
-    return free
 
 
 def _copied(

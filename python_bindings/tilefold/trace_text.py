@@ -1,0 +1,71 @@
+# python_bindings/tilefold/trace_text.py - the graph of a traced value as text.
+"""How a `tilefold.trace.Tracer` is written down: its nodes, each once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+__all__ = ["free_name", "nodes_of", "written"]
+
+# What is used again is a definition of the formula, unless it is short; so is
+# what is nested deep, since parsers have an end.
+_SHORTEST_DEFINITION = 40
+_DEEPEST_EXPRESSION = 64
+
+
+def nodes_of(root: Any) -> list[Any]:
+    """Those that a value is made of, each once, operands first."""
+    nodes: list[Any] = []
+    seen: set[int] = set()
+    path = [(root, iter(root.operands))]
+    while path:
+        node, rest = path[-1]
+        operand = next((o for o in rest if id(o) not in seen), None)
+        if operand is not None:
+            seen.add(id(operand))
+            path.append((operand, iter(operand.operands)))
+        else:
+            nodes.append(node)
+            path.pop()
+    return nodes
+
+
+def written(root: Any) -> tuple[str, list[str]]:
+    """The text of a value, and the definitions that it is written with."""
+    nodes = nodes_of(root)
+    uses: dict[int, int] = {}
+    for node in nodes:
+        for place, operand in enumerate(node.operands):
+            count = node.form.count(f"{{{place}}}")
+            uses[id(operand)] = uses.get(id(operand), 0) + count
+    definitions: list[str] = []
+    texts: dict[int, str] = {}
+    depths: dict[int, int] = {}
+    for node in nodes:
+        text = node.form
+        depth = 1 + max((depths[id(o)] for o in node.operands), default=0)
+        if node.operands:
+            text = text.format(*(texts[id(o)] for o in node.operands))
+        elif not text:
+            (key,) = node.sources
+            text = f"‹{key}›"
+        is_shared = (
+            uses.get(id(node), 0) > 1 and len(text) > _SHORTEST_DEFINITION
+        )
+        if is_shared or depth > _DEEPEST_EXPRESSION:
+            definitions.append(text)
+            text, depth = f"«{len(definitions) - 1}»", 0
+        texts[id(node)], depths[id(node)] = text, depth
+    return texts[id(root)], definitions
+
+
+def free_name(wished: str, taken: Container[str]) -> str:
+    """The name, or the first of name1, name2 … that is not taken."""
+    free, number = wished, 0
+    while free in taken:
+        number += 1
+        free = f"{wished}{number}"
+    return free

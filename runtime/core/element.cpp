@@ -4,6 +4,8 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -25,6 +27,21 @@ template <class T> void store(T value, void* address) {
     std::memcpy(address, &value, sizeof value);
 }
 
+/// Rounded once. The float32 on the way is cut, and odd where something was
+/// cut off: with more than two digits beyond those of a float16, it lies on the
+/// same side of a tie as the double. C++'s own float16 is not in every
+/// compiler.
+Eigen::half half_of(double value) {
+    auto nearest = float(value);
+    if (double(nearest) != value) {
+        auto bits = std::bit_cast<std::uint32_t>(nearest);
+        if (std::abs(double(nearest)) > std::abs(value))
+            --bits;
+        nearest = std::bit_cast<float>(bits | 1);
+    }
+    return Eigen::half(nearest);
+}
+
 } // namespace
 
 long double exact_element_at(const void* address, DType dtype) {
@@ -34,7 +51,7 @@ long double exact_element_at(const void* address, DType dtype) {
     case DType::F32:
         return load<float>(address);
     case DType::F16:
-        return load<_Float16>(address);
+        return float(load_number<Eigen::half>(address));
     case DType::BF16:
         return float(load_number<Eigen::bfloat16>(address));
     case DType::I64:
@@ -69,7 +86,7 @@ void store_element(double value, DType dtype, void* address) {
     else if (dtype == DType::F32)
         store(float(value), address);
     else if (dtype == DType::F16)
-        store(_Float16(value), address);
+        store(half_of(value), address);
     else if (dtype == DType::BF16)
         store(Eigen::bfloat16(float(value)), address);
     else {

@@ -167,7 +167,8 @@ std::string isa_of(const Options& given) {
         return std::string(spelling_of(cpu::isa_named(*text)));
     const std::optional<Isa> best = cpu::host_isa();
     if (!best)
-        fail(Code::UnsupportedTarget, {"x86-64-v3"});
+        fail(Code::UnsupportedTarget,
+             {std::string(spelling_of(cpu::least_isa()))});
     return std::string(spelling_of(*best));
 }
 

@@ -3,18 +3,19 @@
 // registers as kernels pass them.
 
 #include "compiler/ir/special.h"
+#include TILEFOLD_LANES_HEADER // of this architecture
 
 namespace {
 
-using F4 = float __attribute__((vector_size(16)));
-using F8 = float __attribute__((vector_size(32)));
-using D4 = double __attribute__((vector_size(32)));
-using F16 = float __attribute__((vector_size(64)));
-using D8 = double __attribute__((vector_size(64)));
+#define VECTORS(bytes, floats, doubles, ...)                                   \
+    using F##floats = float __attribute__((vector_size(bytes)));               \
+    using HalfOfF##floats = float __attribute__((vector_size(bytes / 2)));     \
+    using D##doubles = double __attribute__((vector_size(bytes)));
+TILEFOLD_LANES(VECTORS)
 
 } // namespace
 
-#define LANES_2(symbol, kind, Vector, count, isa)                              \
+#define OF_VECTOR_2(symbol, kind, Vector, count, isa)                          \
     __attribute__((target(isa))) Vector tilefold_special_##symbol##_##kind(    \
         Vector x, Vector y) {                                                  \
         Vector result;                                                         \
@@ -23,12 +24,11 @@ using D8 = double __attribute__((vector_size(64)));
                 decltype(+x[0])(tilefold::special::symbol(x[k], y[k]));        \
         return result;                                                         \
     }
+#define OF_REGISTER(bytes, floats, doubles, suffix, isa, arity, symbol)        \
+    OF_VECTOR_##arity(symbol, f##floats, F##floats, floats, isa)               \
+        OF_VECTOR_##arity(symbol, d##doubles, D##doubles, doubles, isa)
 #define SPECIAL(arity, symbol)                                                 \
-    LANES_##arity(symbol, f8, F8, 8, "avx2")                                   \
-        LANES_##arity(symbol, d4, D4, 4, "avx2")                               \
-            LANES_##arity(symbol, f16, F16, 16, "avx512f")                     \
-                LANES_##arity(symbol, d8, D8, 8, "avx512f")                    \
-                    SCALAR_##arity(symbol)
+    TILEFOLD_LANES(OF_REGISTER, arity, symbol) SCALAR_##arity(symbol)
 #define SCALAR_2(symbol)                                                       \
     double tilefold_special_##symbol##_scalar(double x, double y) {            \
         return tilefold::special::symbol(x, y);                                \
@@ -73,11 +73,11 @@ extern "C" {
 #define LAST_2 y
 #define OPERANDS_1(k) WIDE(a[k])
 #define OPERANDS_2(k) WIDE(a[k]), WIDE(b[k])
+#define OF_HALVES(bytes, floats, doubles, suffix, isa, name, error, arity)     \
+    HALVES(name, F##floats, HalfOfF##floats, D##doubles, f##floats,            \
+           "Sleef_" #name "d" #doubles error suffix, isa, arity)
 #define IN_DOUBLE(name, error, arity)                                          \
-    HALVES(name, F8, F4, D4, f8, "Sleef_" #name "d4" error "avx2", "avx2",     \
-           arity)                                                              \
-    HALVES(name, F16, F8, D8, f16, "Sleef_" #name "d8" error "avx512f",        \
-           "avx512f", arity)
+    TILEFOLD_LANES(OF_HALVES, name, error, arity)
 IN_DOUBLE(atan2, "_u10", 2)
 IN_DOUBLE(pow, "_u10", 2)
 IN_DOUBLE(sinh, "_u10", 1)

@@ -7,14 +7,16 @@
 // call has lanes of one range only. Nearly always all are near 0, and one call
 // takes them as they are.
 
-#include <immintrin.h>
+#include TILEFOLD_LANES_HEADER // of this architecture
 
 namespace {
 
-using F8 = float __attribute__((vector_size(32)));
-using D4 = double __attribute__((vector_size(32)));
-using F16 = float __attribute__((vector_size(64)));
-using D8 = double __attribute__((vector_size(64)));
+using tilefold::cpu::is_any_set;
+
+#define VECTORS(bytes, floats, doubles, ...)                                   \
+    using F##floats = float __attribute__((vector_size(bytes)));               \
+    using D##doubles = double __attribute__((vector_size(bytes)));
+TILEFOLD_LANES(VECTORS)
 
 /// The arguments from which SLEEF 3 reduces with more bits, and with all of
 /// them.
@@ -22,13 +24,6 @@ struct Ranges {
     double middle, far;
 };
 constexpr Ranges of_f32{125, 39000}, of_f64{15, 1e14};
-
-__attribute__((target("avx2"))) inline bool is_any_set(__m256i truth) {
-    return _mm256_testz_si256(truth, truth) == 0;
-}
-__attribute__((target("avx512f"))) inline bool is_any_set(__m512i truth) {
-    return _mm512_test_epi64_mask(truth, truth) != 0;
-}
 
 } // namespace
 
@@ -59,15 +54,12 @@ __attribute__((target("avx512f"))) inline bool is_any_set(__m512i truth) {
         PART(is_far, none + 2 * far)                                           \
         return result;                                                         \
     }
-#define OF_FUNCTION(name)                                                      \
-    IN_RANGES(name, F8, __m256i, f8, of_f32, "Sleef_" #name "f8_u10avx2",      \
-              "avx2")                                                          \
-    IN_RANGES(name, D4, __m256i, d4, of_f64, "Sleef_" #name "d4_u10avx2",      \
-              "avx2")                                                          \
-    IN_RANGES(name, F16, __m512i, f16, of_f32,                                 \
-              "Sleef_" #name "f16_u10avx512f", "avx512f")                      \
-    IN_RANGES(name, D8, __m512i, d8, of_f64, "Sleef_" #name "d8_u10avx512f",   \
-              "avx512f")
+#define OF_REGISTER(bytes, floats, doubles, suffix, isa, name)                 \
+    IN_RANGES(name, F##floats, tilefold::cpu::Bits##bytes, f##floats, of_f32,  \
+              "Sleef_" #name "f" #floats "_u10" suffix, isa)                   \
+    IN_RANGES(name, D##doubles, tilefold::cpu::Bits##bytes, d##doubles,        \
+              of_f64, "Sleef_" #name "d" #doubles "_u10" suffix, isa)
+#define OF_FUNCTION(name) TILEFOLD_LANES(OF_REGISTER, name)
 
 extern "C" {
 OF_FUNCTION(sin)

@@ -20,6 +20,7 @@
 #include "runtime/schedule/thread_pool.h"
 
 #include "runtime/core/signals_blocked.h"
+#include "runtime/cpu/architecture.h"
 #include "runtime/cpu/processors.h"
 #include "runtime/cpu/thread_limit.h"
 
@@ -51,7 +52,7 @@ constexpr std::chrono::seconds between_refusals{1};
 template <class Found> void look(Found found) {
     const auto end = Clock::now() + patience;
     while (!found() && Clock::now() < end)
-        __builtin_ia32_pause();
+        cpu::pause();
 }
 
 /// Moves the thread to another processor, if it is on `processor`. A new thread

@@ -3,6 +3,7 @@
 #include "tests/numerics/ulp.h"
 
 #include "compiler/build/composites.h"
+#include TILEFOLD_CLONES_HEADER // of this architecture
 #include "runtime/session/session.h"
 #include "tests/numerics/ulp_reference.h"
 
@@ -46,10 +47,8 @@ double power_of_2(int n) {
 
 /// Whether some error may exceed `most`; written so that it becomes vector
 /// instructions. What is special (an overflow, a result flushed to 0) may.
-__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3",
-                             "default"))) bool
-may_exceed(const float* got, const double* wanted, std::size_t count,
-           double most) {
+TILEFOLD_CLONES bool may_exceed(const float* got, const double* wanted,
+                                std::size_t count, double most) {
     constexpr std::uint64_t exponent = std::uint64_t(0x7ff) << 52;
     const double steps = most * 0x1p-23, least = steps * smallest_normal;
     int suspects = 0;

@@ -9,16 +9,14 @@
 #include "tests/numerics/ulp_reference.h"
 
 #include "compiler/ir/scalar.h"
+#include TILEFOLD_CLONES_HEADER // of this architecture
 
 #include <cmath>
 
 namespace tilefold::test {
 namespace {
 
-#define VECTORISED                                                             \
-    __attribute__((                                                            \
-        target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"),          \
-        noinline))
+#define VECTORISED TILEFOLD_CLONES __attribute__((noinline))
 
 #define UNARY(name, expression)                                                \
     VECTORISED void name(const float* from, double* to, std::size_t count) {   \

@@ -2,10 +2,12 @@
 
 #include "tests/runtime/sum_kernel.h"
 
+#include "runtime/cpu/float_mode.h"
+#include TILEFOLD_MACHINE_HEADER // of this architecture
+
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <immintrin.h>
 #include <limits>
 
 namespace tilefold::test {
@@ -50,7 +52,10 @@ void expect(bool holds, const char* what) {
 }
 
 void check_mode() {
-    expect((_mm_getcsr() & 0xffc0) == 0x9f80, "floating-point mode");
+    const cpu::FloatMode kernels;
+    expect((kernels.callers() & machine::mode_bits) ==
+               cpu::kernels_float_mode(),
+           "floating-point mode");
 }
 
 void check_accumulate(std::int64_t i0, std::int64_t i1, std::int64_t j0,

@@ -4,12 +4,13 @@
 #include "tests/runtime/sum_problem.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/cpu/float_mode.h"
 #include "runtime/schedule/partition.h"
+#include TILEFOLD_MACHINE_HEADER
 
 #include <chrono>
 #include <cmath>
 #include <gtest/gtest.h>
-#include <immintrin.h>
 #include <numeric>
 
 namespace tilefold::test {
@@ -162,23 +163,25 @@ TEST_F(Launch, SmallProblemsStayOnTheCaller) {
 }
 
 TEST_F(Launch, CallersFloatingPointModeIsLeftAlone) {
-    unsigned before = _mm_getcsr();
-    _mm_setcsr(0x1f80 | 0x8040 | 0x6000); // FTZ, DAZ, towards zero
+    const cpu::FloatMode own(machine::callers_mode);
+    const auto mode = [] {
+        return cpu::FloatMode().callers() & machine::mode_bits;
+    };
+    ASSERT_EQ(mode(), machine::callers_mode);
     SumProblem small(sum_kernel(), 50, 60);
     small.run(1);
-    unsigned after_small = _mm_getcsr();
+    const unsigned after_small = mode();
     SumProblem large(sum_kernel(500), 500, 600);
     unsigned in_poll = 0;
     witness().microseconds = 3000;
     large.run(2, [&](double, double) {
-        in_poll = _mm_getcsr();
+        in_poll = mode();
         return true;
     });
-    unsigned after_large = _mm_getcsr();
-    _mm_setcsr(before);
-    EXPECT_EQ(after_small & 0xffc0, 0xffc0u & (0x1f80 | 0x8040 | 0x6000));
-    EXPECT_EQ(after_large & 0xffc0, 0xffc0u & (0x1f80 | 0x8040 | 0x6000));
-    EXPECT_EQ(in_poll & 0xffc0, 0xffc0u & (0x1f80 | 0x8040 | 0x6000));
+    const unsigned after_large = mode();
+    EXPECT_EQ(after_small, machine::callers_mode);
+    EXPECT_EQ(after_large, machine::callers_mode);
+    EXPECT_EQ(in_poll, machine::callers_mode);
 }
 
 TEST_F(Launch, ProgressGrowsAndEndsWithinTheTotal) {

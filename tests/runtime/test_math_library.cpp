@@ -4,9 +4,11 @@
 #include "compiler/ir/special.h"
 #include "runtime/cpu/isa.h"
 #include "runtime/cpu/math_library.h"
+#include TILEFOLD_LANES_HEADER
 
 #include "formulas/diagnostic.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <string_view>
@@ -56,11 +58,6 @@ double reference(std::string_view stem, double x, double y) {
     return stem == "pow" ? std::pow(x, y) : std::atan2(x, y);
 }
 
-using F8 = float __attribute__((vector_size(32)));
-using D4 = double __attribute__((vector_size(32)));
-using F16 = float __attribute__((vector_size(64)));
-using D8 = double __attribute__((vector_size(64)));
-
 /// Calls `function` on whole vectors, in code for the instruction set that
 /// passes them in registers.
 using Call = void(const void* function, int arity, const void* x, const void* y,
@@ -77,12 +74,25 @@ using Call = void(const void* function, int arity, const void* x, const void* y,
                              function)(a, b);                                  \
         __builtin_memcpy(result, &c, sizeof c);                                \
     }
-VECTOR_CALL(call_f8, F8, "avx2")
-VECTOR_CALL(call_d4, D4, "avx2")
-VECTOR_CALL(call_f16, F16, "avx512f")
-VECTOR_CALL(call_d8, D8, "avx512f")
-VECTOR_CALL(call_scalar, double, "avx2")
+#define OF_REGISTER(bytes, floats, doubles, suffix, target)                    \
+    using F##floats = float __attribute__((vector_size(bytes)));               \
+    using D##doubles = double __attribute__((vector_size(bytes)));             \
+    VECTOR_CALL(call_f##floats, F##floats, target)                             \
+    VECTOR_CALL(call_d##doubles, D##doubles, target)
+TILEFOLD_LANES(OF_REGISTER)
+#undef OF_REGISTER
 #undef VECTOR_CALL
+
+void call_scalar(const void* function, int arity, const void* x, const void* y,
+                 void* result) {
+    double a, b, c;
+    __builtin_memcpy(&a, x, sizeof a);
+    __builtin_memcpy(&b, y, sizeof b);
+    c = arity == 1
+            ? reinterpret_cast<double (*)(double)>(function)(a)
+            : reinterpret_cast<double (*)(double, double)>(function)(a, b);
+    __builtin_memcpy(result, &c, sizeof c);
+}
 
 template <class Element, int lanes>
 void expect_lanes(Call* call, const void* function, const External& external) {
@@ -112,16 +122,24 @@ template <class Element, int lanes> void expect_table(DType real, Call* call) {
 }
 
 TEST(MathLibrary, HasEveryFunctionForEveryVector) {
-    expect_table<float, 8>(DType::F32, call_f8);
-    expect_table<double, 4>(DType::F64, call_d4);
-    if (!cpu::runs(Isa::X86_64_V4))
-        return;
-    expect_table<float, 16>(DType::F32, call_f16);
-    expect_table<double, 8>(DType::F64, call_d8);
+    const auto runs = [](std::int32_t bytes) {
+        return std::ranges::any_of(isa_rows(), [&](const IsaRow& row) {
+            return row.vector_bytes == bytes && cpu::runs(row.isa);
+        });
+    };
+    EXPECT_TRUE(runs(row_of(cpu::least_isa()).vector_bytes));
+#define EXPECT_TABLES(bytes, floats, doubles, ...)                             \
+    if (runs(bytes)) {                                                         \
+        expect_table<float, floats>(DType::F32, call_f##floats);               \
+        expect_table<double, doubles>(DType::F64, call_d##doubles);            \
+    }
+    TILEFOLD_LANES(EXPECT_TABLES)
+#undef EXPECT_TABLES
 }
 
 TEST(MathLibrary, RefusesOtherLaneCounts) {
-    EXPECT_THROW(math_functions(DType::F32, 4), Error);
+    EXPECT_THROW(math_functions(DType::F32, 5), Error);
+    EXPECT_THROW(math_functions(DType::F32, 2), Error);
     EXPECT_THROW(math_functions(DType::F64, 16), Error);
 }
 

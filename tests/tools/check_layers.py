@@ -13,7 +13,9 @@
    itself by way of others.
 8. No circle of the package's Python modules, whether a module is imported at
    the top or in a function; what only type checkers read does not count.
-9. What the public header includes, itself or by way of others, is none of
+9. What only one architecture's compiler knows is in a folder of its name,
+   but for ceilings that are measured on one.
+10. What the public header includes, itself or by way of others, is none of
    HIDDEN: who installs it needs neither Boost nor the backends.
 """
 
@@ -90,6 +92,15 @@ COMPILED = "tilefold._core"
 DOORS = {LLVM: LLVM + "factory.h"}
 MOST_LINES = 600
 MOST_FUNCTION_LINES = 60
+
+# Folders of one architecture each, and what is of one.
+ARCHITECTURES = {"aarch64", "x86_64"}
+OF_ONE_ARCHITECTURE = re.compile(
+    r"\b(?:immintrin|x86intrin|xmmintrin|emmintrin|cpuid|arm_neon|arm_sve)\.h"
+    r"|\b_mm(?:256|512)?_\w+\(|\b__builtin_(?:ia32|aarch64|cpu)_\w+"
+    r"|\b(?:__x86_64__|__i386__|__aarch64__|__arm64__|_M_X64|_M_ARM64)\b"
+    r'|\btarget(?:_clones)?\("|\b__asm__ volatile\('
+)
 
 # The C++ interface, and what its users need not have.
 PUBLIC = "runtime/session/session.h"
@@ -341,6 +352,18 @@ def check_replaced(source: Source) -> Iterator[Fault]:
                 yield Fault(source.path, number, text)
 
 
+def check_architectures(source: Source) -> Iterator[Fault]:
+    """Nothing of one architecture outside of its folder."""
+    parts = set(source.path.split("/"))
+    if not source.is_cpp or parts & {*ARCHITECTURES, "ceiling"}:
+        return
+    for number, line in enumerate(source.lines, 1):
+        match = OF_ONE_ARCHITECTURE.search(line)
+        if match:
+            text = f"{match[0]} is of one architecture: see runtime/cpu"
+            yield Fault(source.path, number, text)
+
+
 def check_first_line(source: Source) -> Iterator[Fault]:
     """The first line, or the one after #!, names the file."""
     first = source.lines[0] if source.lines else ""
@@ -418,6 +441,7 @@ CHECKS: list[Callable[[Source], Iterator[Fault]]] = [
     check_functions,
     check_lists,
     check_machines,
+    check_architectures,
 ]
 
 

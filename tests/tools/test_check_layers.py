@@ -40,6 +40,10 @@ GOOD = [
         "// runtime/cache/b.cpp - b.\n"
         '#include "compiler/backends/llvm/factory.h"\n',
     ),
+    (
+        "runtime/cpu/x86_64/a.cpp",
+        "// runtime/cpu/x86_64/a.cpp - a.\n#include <immintrin.h>\n",
+    ),
     ("scripts/c", "#!/bin/sh\n# scripts/c - c.\n"),
     ("tests/a.cpp", '// tests/a.cpp - a.\n#include "runtime/b.h"\n'),
 ]
@@ -91,6 +95,21 @@ BROKEN = [
         "compiler/a.cpp",
         '// compiler/a.cpp - a.\nauto p = "/' + 'home/me/x";\n',
         "compiler/a.cpp:2: names a folder of one machine",
+    ),
+    *(
+        (
+            "runtime/cpu/a.cpp",
+            f"// runtime/cpu/a.cpp - a.\n{line}\n",
+            f"runtime/cpu/a.cpp:2: {said} is of one architecture: "
+            "see runtime/cpu",
+        )
+        for line, said in (
+            ("#include <immintrin.h>", "immintrin.h"),
+            ("#ifdef __aarch64__", "__aarch64__"),
+            ("    a = _mm_getcsr();", "_mm_getcsr("),
+            ("    __builtin_ia32_pause();", "__builtin_ia32_pause"),
+            ('__attribute__((target("avx2"))) void a();', 'target("'),
+        )
     ),
     (
         "formulas/diagnostics.def",

@@ -65,8 +65,8 @@ k = 150 * horse.shape[1] + 20
 assert 0 <= abs(z[k] - a).min() - d[k] < 0.1
 
 figure, axis = plt.subplots(figsize=(7, 5), layout="constrained")
-image = axis.contourf(signed, np.arange(-40, 161, 10), cmap="cividis")
-axis.contour(signed, np.arange(-40, 161, 20), colors="white", linewidths=0.4)
+image = axis.contourf(signed, np.arange(-60, 161, 10), cmap="cividis")
+axis.contour(signed, np.arange(-60, 161, 20), colors="white", linewidths=0.4)
 for line in outlines:
     axis.plot(line.real, line.imag, color="#e69f00", lw=2)
 axis.set(xticks=[], yticks=[], aspect=1)

@@ -25,9 +25,9 @@ import tilefold
 
 # %%
 # Lengths are in radii of the disc. At a distance of 100 of them, and with waves
-# of a thousandth of one, the middle is 10 half-wave zones inside the rim.
+# of 1/400 of one, the middle is four half-wave zones inside the rim.
 
-wavelength, z = 1e-3, 100.0
+wavelength, z = 2.5e-3, 100.0
 k = 2 * np.pi / wavelength
 step = 1 / 150
 grid = np.arange(-1 + step / 2, 1, step)
@@ -71,7 +71,7 @@ light = np.concatenate([light[:, :0:-1], light], 1)
 figure, axes = plt.subplots(
     1, 2, figsize=(9, 4), layout="constrained", width_ratios=[1, 1.15]
 )
-axes[0].imshow(light, cmap="gray", extent=(-1.6, 1.6) * 2, vmax=2)
+axes[0].imshow(light, cmap="gray", extent=(-1.6, 1.6) * 2)
 axes[0].set(xlabel="radii of the disc", ylabel="radii of the disc")
 axes[0].set_title("the screen")
 line = np.linspace(-1.6, 1.6, 801)
@@ -79,6 +79,7 @@ across = abs(wave(np.stack([line, 0 * line], 1))) ** 2
 axes[1].plot(line, across, color="#0072b2", lw=1)
 axes[1].axvspan(-1, 1, color="0.9", label="shadow of rays")
 axes[1].set(xlabel="radii of the disc", ylabel="brightness", xlim=(-1.6, 1.6))
-axes[1].legend(loc="upper right")
+axes[1].set_ylim(0, 1.7)
+axes[1].legend(loc="upper center")
 axes[1].set_title("across the middle")
 plt.show()

@@ -37,7 +37,8 @@ known = t < 1992
 level = ppm[known].mean()
 
 # %%
-# Everything until 1992 is known, 1,703 weeks. The model is one of GPyTorch as any other.
+# Everything until 1992 is known, 1,703 weeks. The model is one as any other of
+# GPyTorch.
 
 
 class Model(gpytorch.models.ExactGP):
@@ -45,12 +46,8 @@ class Model(gpytorch.models.ExactGP):
 
     def __init__(self, t, y, likelihood):
         super().__init__(t, y, likelihood)
-        trend, season, weather = (
-            RBFKernel(),
-            PeriodicKernel(),
-            MaternKernel(0.5),
-        )
-        slow = RBFKernel()
+        trend, slow, season = RBFKernel(), RBFKernel(), PeriodicKernel()
+        weather = MaternKernel(0.5)
         trend.lengthscale, slow.lengthscale = 50, 90
         season.lengthscale, season.period_length = 1.3, 1
         weather.lengthscale = 1

@@ -115,10 +115,14 @@ def _results(tests):
 
 
 def _environment(scratch):
-    # The program finds the modules of its checkout by itself; matplotlib
-    # draws into memory, and kernels are compiled anew.
+    # Tests and programs find the modules of their checkout by themselves, but
+    # for geomloss, which lies in src; matplotlib draws into memory.
+    paths = [os.environ.get("PYTHONPATH", "")]
+    if os.environ.get(GEOMLOSS):
+        paths.insert(0, str(Path(os.environ[GEOMLOSS], "src")))
     return {
         **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "MPLBACKEND": "Agg",
         "PYKEOPS_VERBOSE": "0",
         "TILEFOLD_CACHE_DIR": os.environ.get("TILEFOLD_CACHE_DIR", scratch),
@@ -148,12 +152,17 @@ class _Report:
 
 def _run(tests, report):
     """In a process of its own: the tests of one folder."""
+    import hypothesis
     import pytest
 
+    # Limits of milliseconds are for machines that do nothing else.
+    hypothesis.settings.register_profile("patient", deadline=None)
+    hypothesis.settings.load_profile("patient")
     noted = _Report()
     options = ["-q", "-p", "tilefold.compat.pykeops", "-p", "no:cacheprovider"]
     options += ["--tb=short", "-W", "ignore", "--rootdir", tests]
-    options += ["--continue-on-collection-errors"]
+    # Options of the checkout are for tools that are not here.
+    options += ["--continue-on-collection-errors", "-o", "addopts="]
     pytest.main([*options, tests], plugins=[noted])
     Path(report).write_text(json.dumps(noted.files))
 

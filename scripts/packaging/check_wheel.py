@@ -27,7 +27,7 @@ EXPORTS = {
         "tilefold_get_num_threads",
         "tilefold_set_num_threads",
     },
-    "libtilefold_llvm": {"tilefold_llvm"},
+    "libtilefold_llvm": {"tilefold_llvm_get_backend"},
 }
 
 

@@ -126,7 +126,8 @@ KernelPointer KernelProvider::from_disk(const CpuProgram& program,
                                         DiskMiss& miss) {
     if (!cpu::runs(program.plan.isa))
         fail(Code::UnsupportedTarget,
-             {std::string(spelling_of(program.plan.isa))});
+             {std::string(spelling_of(program.plan.isa)),
+              "leave the target at its default, the host"});
     const DiskCache::Found found = disk_.load(program.key);
     Artifact artifact;
     miss = found.payload ? DiskMiss::Damaged : found.miss;

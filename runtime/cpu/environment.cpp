@@ -168,7 +168,9 @@ std::string isa_of(const Options& given) {
     const std::optional<Isa> best = cpu::host_isa();
     if (!best)
         fail(Code::UnsupportedTarget,
-             {std::string(spelling_of(cpu::least_isa()))});
+             {std::string(spelling_of(cpu::least_isa())),
+              "use a processor with AVX2, BMI2 and FMA: Intel's of 2013 and "
+              "later, AMD's of 2015 and later"});
     return std::string(spelling_of(*best));
 }
 

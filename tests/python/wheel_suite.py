@@ -29,7 +29,9 @@ OF_THE_CHECKOUT = {
     "test_gpu_explain.py",
     "test_gpu_host.py",
     "test_gpu_refusals.py",
+    "test_processor.py",
     "test_stub.py",
+    "test_system_calls.py",
 }
 # Fixtures that the fake GPU libraries of the build are behind.
 FAKES = {"driver", "gpu_session"}

@@ -321,7 +321,7 @@ def test_ranges_and_backends() -> None:
     )
     other = _kernel()
     other.backend = "GPU"
-    with pytest.raises(ValueError, match="backends"):
+    with pytest.raises(ValueError, match="of backend"):
         K + other
 
 

@@ -1,9 +1,12 @@
 # tests/python/test_keops_torch.py - KeOps's formulas of PyTorch's tensors.
-"""Genred and LazyTensor of tensors: gradients of any order, torch.func, out=."""
+"""Genred and LazyTensor of tensors: gradients, torch.func, batches, out=."""
+
+# ruff: noqa: ARG005 - all references take the same arguments.
 
 from __future__ import annotations
 
 import copy
+import functools
 
 import numpy as np
 import pytest
@@ -151,6 +154,10 @@ def test_transforms(call, given) -> None:
         torch.testing.assert_close(transform(call), transform(_dense))
 
 
+def _of_two(call, b, g, x, y):
+    return call(x, y, b, g)
+
+
 @pytest.mark.parametrize("call", CALLS, ids=["Genred", "LazyTensor"])
 @pytest.mark.parametrize("in_dims", [(0, 0), (1, None), (2, 1), (None, 2)])
 def test_vmap(call, in_dims, given) -> None:
@@ -161,14 +168,14 @@ def test_vmap(call, in_dims, given) -> None:
     ]
     for out_dim in 0, 1:
         found, expected = (
-            vmap(lambda x, y: f(x, y, b, g), in_dims, out_dim)(*many)
+            vmap(functools.partial(_of_two, f, b, g), in_dims, out_dim)(*many)
             for f in (call, _dense)
         )
         torch.testing.assert_close(found, expected)
 
 
 def test_batches(given) -> None:
-    x, y, b, g = given
+    x, y, b, _ = given
     xs = torch.stack([x, 2 * x, -x])[:, None].requires_grad_()
     ys = torch.stack([y, -y]).requires_grad_()
     gs = torch.rand(3, 1, 1, dtype=torch.float64).requires_grad_()

@@ -55,7 +55,8 @@ class LazyOperations(LazyState):
         return self._arithmetic("Divide", other, rversion)
 
     def _arithmetic(self, operation: str, other: Any, is_right: bool) -> Any:
-        other = self._operand(other)
+        if not isinstance(other, LazyState):
+            other = self.lt_constructor(other)
         if other.is_complex:
             promoted = self.real2complex()
             return promoted._arithmetic(operation, other, is_right)

@@ -80,14 +80,14 @@ class LazyState:
     formula2: str | None = None
 
     def __init__(self, x: Any = None, axis: int | None = None) -> None:
-        if x is None:
+        if isinstance(x, self.arrays.kind):
+            self._set_array(x, axis)
+        elif x is None:
             return
-        if type(x) is tuple:
+        elif type(x) is tuple:
             self._set_symbol(x, axis)
         elif type(x) is int or isinstance(x, bool):
             self._node, self.axis = constant("IntCst", int(x)), PARAMETER
-        elif self.arrays.is_array(x):
-            self._set_array(x, axis)
         elif self.arrays.is_number(x) or isinstance(x, list):
             self._set_numbers(x, axis)
         else:
@@ -125,35 +125,41 @@ class LazyState:
 
     def _set_array(self, x: Any, axis: int | None) -> None:
         """An array of parameters, or of points on an axis."""
-        rank = x.ndim
-        if rank == 0:
-            x = x.reshape(1)
-        elif rank >= 3:
+        shape = x.shape
+        rank = len(shape)
+        state = self.__dict__
+        if rank >= 3:
             if axis is not None:
-                fail(
-                    "axis is for arrays of two dimensions; here the shape says"
-                )
-            x, axis = self._squeezed(x)
-        elif rank == 2 and axis not in {I, J, PARAMETER}:
-            fail("LazyTensor of a 2-D array: axis is 0 (for i) or 1 (for j)")
-        if rank < 2:
+                fail("axis is for arrays of two dimensions; the shape says it")
+            x, axis = self._squeezed(x, shape)
+        elif rank == 2:
+            if axis not in {I, J, PARAMETER}:
+                fail("LazyTensor of a 2-D array: axis is 0 (i) or 1 (j)")
+        else:
             if axis not in {None, PARAMETER}:
                 fail("an array of one dimension is a parameter: no axis 0, 1")
+            if rank == 0:
+                x, shape = x.reshape(1), (1,)
             axis = PARAMETER
-        shape = x.shape
-        dim = shape[-1] * (1 + self.is_complex)
-        self._node = leaf(axis, dim, self.is_complex)  # type: ignore
-        self._values = (x,)
-        self.axis = axis
-        self._dtype = _REAL_NAMES.get(name := self.arrays.dtype_name(x), name)
+        is_complex = self.is_complex
+        dim = shape[-1] * 2 if is_complex else shape[-1]
+        state["_node"] = leaf(axis, dim, is_complex)  # type: ignore
+        state["_values"] = (x,)
+        state["axis"] = axis
+        state["_dtype"] = _REAL_NAMES.get(x.dtype) or self._real_name(x)
         if axis == I:
-            self.ni = shape[-2]
+            state["ni"] = shape[-3] if rank >= 3 else shape[0]
         elif axis == J:
-            self.nj = shape[-2]
+            state["nj"] = shape[-2]
 
-    def _squeezed(self, x: Any) -> tuple[Any, int]:
+    def _real_name(self, x: Any) -> str:
+        """The name of the type of numbers, or of the parts of complex ones."""
+        name = self.arrays.dtype_name(x)
+        name = {"complex64": "float32", "complex128": "float64"}.get(name, name)
+        return _REAL_NAMES.setdefault(x.dtype, name)
+
+    def _squeezed(self, x: Any, shape: Any) -> tuple[Any, int]:
         """Without the axes of one, and what it is on."""
-        shape = x.shape
         if len(shape) > 3:
             self.batchdims = tuple(shape[:-3])
         if shape[-2] == 1:
@@ -354,7 +360,7 @@ class LazyState:
         return self.t()
 
 
-_REAL_NAMES = {"complex64": "float32", "complex128": "float64"}
+_REAL_NAMES: dict[Any, str] = {}  # of element types
 
 
 def _exchanged(value: Any) -> Any:
@@ -367,25 +373,33 @@ def _exchanged(value: Any) -> Any:
 
 def _promote(state: dict[str, Any], left: Any, right: Any) -> None:
     """The settings of two LazyTensors; ValueError where they differ."""
-    given = right.__dict__
-    if "reduction_op" in given:
+    for name, theirs in right.__dict__.items():
+        if name in _SAME and theirs is not None:
+            ours = state.get(name)
+            if ours is None:
+                state[name] = theirs
+            elif ours != theirs:
+                fail(
+                    f"LazyTensors of {name} {ours} and {theirs} in one formula"
+                )
+        elif name in _OTHERS:
+            _promote_other(state, left, right, name)
+
+
+# What two LazyTensors have to agree on, where both have it.
+_SAME = {"_dtype", "ni", "nj", "backend"}
+_OTHERS = {"reduction_op", "batchdims", "ranges"}
+
+
+def _promote_other(
+    state: dict[str, Any], left: Any, right: Any, name: str
+) -> None:
+    """The batches and ranges of both."""
+    if name == "reduction_op":
         fail(_REDUCED)
-    for name in ("_dtype", "ni", "nj"):
-        theirs = given.get(name)
-        if theirs is None:
-            continue
-        ours = state.get(name)
-        if ours is None:
-            state[name] = theirs
-        elif ours != theirs:
-            fail(f"LazyTensors with {name} {ours} and {theirs} in one formula")
-    if given.get("batchdims"):
-        state["batchdims"] = broadcast(left.batchdims or (), given["batchdims"])
-    if right.backend is not None:
-        if left.backend not in {None, right.backend}:
-            fail(f"LazyTensors of backends {left.backend} and {right.backend}")
-        state["backend"] = right.backend
-    if right.ranges is not None:
+    if name == "batchdims" and right.batchdims:
+        state["batchdims"] = broadcast(left.batchdims or (), right.batchdims)
+    if name == "ranges" and right.ranges is not None:
         if left.ranges is not None and not _equal(left.ranges, right.ranges):
             fail("LazyTensors with different ranges in one formula")
         state["ranges"] = right.ranges

@@ -19,12 +19,8 @@ class NumpyArrays:
     """Arrays of NumPy: shapes, views and results of calls."""
 
     name = "numpy"
+    kind = np.ndarray
     library = "NumPy arrays"
-
-    @staticmethod
-    def is_array(value: Any) -> bool:
-        """Whether it is an array, not a number."""
-        return isinstance(value, np.ndarray)
 
     @staticmethod
     def is_number(value: Any) -> bool:
@@ -34,6 +30,8 @@ class NumpyArrays:
     @staticmethod
     def is_complex(value: Any) -> bool:
         """Whether an array, or a number, is complex."""
+        if isinstance(value, np.ndarray):
+            return bool(value.dtype.kind == "c")
         return bool(np.iscomplexobj(value))
 
     @staticmethod

@@ -20,12 +20,8 @@ class TorchArrays:
     """Tensors of PyTorch: shapes, views and results of calls."""
 
     name = "torch"
+    kind = torch.Tensor
     library = "PyTorch tensors"
-
-    @staticmethod
-    def is_array(value: Any) -> bool:
-        """Whether it is a tensor."""
-        return isinstance(value, torch.Tensor)
 
     @staticmethod
     def is_number(value: Any) -> bool:

@@ -13,6 +13,7 @@
 #include "runtime/bind/indices.h"
 #include "runtime/bind/sweeps.h"
 #include "runtime/bind/two_readings.h"
+#include "runtime/core/limits.h"
 
 #include <algorithm>
 #include <memory>
@@ -294,6 +295,19 @@ std::shared_ptr<BoundState> bound_of(Binding&& binding) {
     return std::make_shared<BoundKernel>(std::move(binding));
 }
 
+/// A stranger chooses the components of a result.
+void limit_results(const BoundState& bound) {
+    double bytes = 0; // may exceed any integer
+    for (std::size_t k = 0; k < bound.results(); ++k) {
+        double size = double(size_of(bound.dtype(k)));
+        for (std::int64_t extent : bound.shape(k))
+            size *= double(extent);
+        bytes += size;
+    }
+    limits::require("the result", std::int64_t(std::min(bytes, 0x1p62)),
+                    limits::result_bytes, " bytes");
+}
+
 } // namespace
 
 std::shared_ptr<BoundState> bind(const FormulaState& formula,
@@ -330,8 +344,11 @@ std::shared_ptr<BoundState> bind(const FormulaState& formula,
     check_parameters(parsed, *executable, arguments, readings, lengths);
     if (batched)
         check_batches(parsed, readings, ranges, true, tables_of(*executable));
-    return bound_of(
+    auto bound = bound_of(
         {formula, location, std::move(executable), readings, lengths, options});
+    if (*formula.session->options.untrusted)
+        limit_results(*bound);
+    return bound;
 }
 
 Compilable compilable(const FormulaState& formula,

@@ -6,6 +6,7 @@
 #include "runtime/bind/bind_job.h"
 #include "runtime/bind/indices.h"
 #include "runtime/bind/tune.h"
+#include "runtime/core/limits.h"
 #include "runtime/cpu/math_library.h"
 
 #include <algorithm>
@@ -74,6 +75,10 @@ void load_on_host(Executable& executable, const FormulaState& formula,
 void load(Executable& executable, const FormulaState& formula, Program program,
           const CallShape& call, const GoesOn& goes_on,
           std::span<const std::int32_t> left = {}) {
+    if (*formula.session->options.untrusted)
+        limits::require("the graph of the formula",
+                        std::int64_t(program.graph.nodes.size()), limits::nodes,
+                        " nodes");
     const std::int64_t width = width_for(program, call, left);
     executable.program = std::move(program);
     if (call.devices.empty())

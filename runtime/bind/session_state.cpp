@@ -4,6 +4,7 @@
 #include "runtime/bind/session_state.h"
 
 #include "compiler/language/vocabulary.h"
+#include "runtime/core/limits.h"
 #include "runtime/cpu/environment.h"
 #include "runtime/cpu/isa.h"
 
@@ -60,6 +61,9 @@ std::shared_ptr<ParsedFormula> SessionState::parsed(std::string_view text) {
         if (auto found = formulas_.find(key); found != formulas_.end())
             return found->second;
     }
+    if (*options.untrusted)
+        limits::require("the formula", std::int64_t(text.size()),
+                        limits::formula_bytes, " bytes");
     ForkGate::Pass inside(making);
     auto parsed = std::make_shared<ParsedFormula>(parse_or_resolve(text),
                                                   Derivation{}, mutex_);

@@ -4,6 +4,7 @@
 
 #include "formulas/diagnostic.h"
 #include "runtime/core/apart.h"
+#include "runtime/core/limits.h"
 #include "runtime/cpu/environment.h"
 #include "runtime/cpu/isa.h"
 
@@ -38,7 +39,8 @@ struct Inside {
 } // namespace
 
 KernelProvider::KernelProvider(const Options& options, ThreadPool& pool)
-    : pool_(pool), log_(*options.log), perf_map_(perf_map_wanted()),
+    : pool_(pool), untrusted_(*options.untrusted), log_(*options.log),
+      perf_map_(perf_map_wanted()),
       disk_(*options.cache_directory, *options.cache_size) {}
 
 KernelPointer KernelProvider::kernel(const CpuProgram& program,
@@ -146,12 +148,36 @@ KernelPointer KernelProvider::loaded(const CpuProgram& program,
     return kernel;
 }
 
+/// Ends the compile where it takes longer than an untrusted formula's may.
+Artifact
+KernelProvider::compile_in_time(const CompileRequest& request,
+                                const Backend::IsAbandoned& is_abandoned) {
+    if (!untrusted_)
+        return backend_.compile(request, pool_, is_abandoned);
+    const auto end = std::chrono::steady_clock::now() + limits::compile_time;
+    std::atomic<bool> is_late = false; // asked by each thread that compiles
+    try {
+        return backend_.compile(request, pool_, [&] {
+            if (std::chrono::steady_clock::now() > end)
+                is_late = true;
+            return is_late || (is_abandoned && is_abandoned());
+        });
+    } catch (const Error&) {
+        if (!is_late)
+            throw;
+    }
+    const std::string most =
+        std::to_string(limits::compile_time.count()) + " ms";
+    fail(Code::UntrustedLimit,
+         {"the compile of the formula", "more than " + most, most});
+}
+
 Artifact KernelProvider::compile(const CpuProgram& program,
                                  std::string_view formula, DiskMiss miss,
                                  const Backend::IsAbandoned& is_abandoned) {
     auto start = std::chrono::steady_clock::now();
     CompileRequest request = request_of(program);
-    Artifact artifact = backend_.compile(request, pool_, is_abandoned);
+    Artifact artifact = compile_in_time(request, is_abandoned);
     std::chrono::duration<double, std::milli> taken =
         std::chrono::steady_clock::now() - start;
     ++compiles_;

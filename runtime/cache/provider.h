@@ -60,12 +60,15 @@ private:
     /// Null where it has to be compiled.
     KernelPointer from_disk(const CpuProgram& program, DiskMiss& miss);
     KernelPointer loaded(const CpuProgram& program, Artifact artifact) const;
+    Artifact compile_in_time(const CompileRequest& request,
+                             const Backend::IsAbandoned& is_abandoned);
     Artifact compile(const CpuProgram& program, std::string_view formula,
                      DiskMiss miss, const Backend::IsAbandoned& is_abandoned);
     void log(std::string_view formula, double milliseconds,
              DiskMiss miss) const;
 
     ThreadPool& pool_;
+    bool untrusted_;
     bool log_;
     bool perf_map_;
     KernelCache<LoadedKernel> memory_;

@@ -197,6 +197,7 @@ Options resolve(const Options& given) {
         resolved.log = flag_variable(variable_of::log);
     if (!given.tune)
         resolved.tune = flag_variable(variable_of::tune);
+    resolved.untrusted = given.untrusted.value_or(false);
     if (!given.cuda_driver)
         resolved.cuda_driver =
             variable(variable_of::cuda_driver).value_or("libcuda.so.1");

@@ -88,7 +88,7 @@ ExecutableMemory::ExecutableMemory(std::span<const std::byte> code)
     if (!write_then_execute(code_, code) && !execute_sealed_file(code_, code)) {
         const std::string why = std::strerror(errno);
         munmap(pages_, mapped_);
-        fail(Code::DeviceFailed, {"executable memory", why});
+        fail(Code::NoExecutableMemory, {why});
     }
 }
 

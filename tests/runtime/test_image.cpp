@@ -154,7 +154,7 @@ TEST(Image, SaysWhatRefusesItWhereNothingWrittenMayBeExecuted) {
                       const cpu::Image image(artifact_42());
                       return 2;
                   } catch (const Error& error) {
-                      return error.code() == Code::DeviceFailed ? 0 : 3;
+                      return error.code() == Code::NoExecutableMemory ? 0 : 3;
                   }
               }),
               0);

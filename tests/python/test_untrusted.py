@@ -1,0 +1,68 @@
+# tests/python/test_untrusted.py - what a stranger's formula may cost.
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import tilefold
+from tilefold.errors import FormulaError
+
+RANDOM = np.random.default_rng(0)
+S, B = RANDOM.random(50), RANDOM.random(60)
+
+
+@pytest.fixture(scope="module")
+def session():
+    options = tilefold.Options(untrusted=True, cache_directory="")
+    return tilefold.Session(options)
+
+
+def refused(session, text, **arguments):
+    with pytest.raises(FormulaError) as caught:
+        tilefold.reduce(text, session=session, **arguments)
+    assert caught.value.code == "UntrustedLimit"
+    return str(caught.value)
+
+
+def test_formulas_of_usual_cost_are_computed(session):
+    points = RANDOM.random((50, 3))
+    text = "sum_j exp(-|x_i - y_j|²/2l²) b_j"
+    arguments = {"x": points, "y": RANDOM.random((60, 3)), "b": B, "l": 0.5}
+    found = tilefold.reduce(text, session=session, **arguments)
+    assert np.array_equal(found, tilefold.reduce(text, **arguments))
+    formula = tilefold.compile(text, session=session).grad("x")
+    assert formula(grad=np.ones(50), **arguments).shape == points.shape
+
+
+def test_the_length_of_a_formula(session):
+    text = "sum_j " + "b_j*" * 2500 + "b_j"
+    assert "10000 bytes" in refused(session, text, b=B)
+
+
+def test_the_nodes_of_a_graph(session):
+    text = "sum_j (" + " + ".join(f"{k}/(s_i+b_j)" for k in range(700)) + ")"
+    assert len(text) < 10_000
+    assert "2000 nodes" in refused(session, text, s=S, b=B)
+
+
+def test_the_seconds_of_a_compile(session):
+    sums = ",".join(f"sum_j(sin({k}+s_i*b_j))" for k in range(420))
+    assert len(sums) < 10_000
+    start = time.perf_counter()
+    assert "1500 ms" in refused(session, f"[{sums}]", s=S, b=B)
+    assert time.perf_counter() - start < 10  # of a machine under any load
+
+
+def test_the_bytes_of_a_result(session):
+    rows = np.zeros(70_000)
+    text = "sum_j onehot(s_i, 1024) b_j"
+    assert "536870912 bytes" in refused(session, text, s=rows, b=B[:1])
+    few = tilefold.reduce(text, session=session, s=rows[:5], b=B[:1])
+    assert few.shape == (5, 1024)
+
+
+def test_a_refused_formula_leaves_the_session_as_it_was(session):
+    test_the_length_of_a_formula(session)
+    test_formulas_of_usual_cost_are_computed(session)

@@ -191,12 +191,16 @@ def _programs(names):
 def _program(path):
     """Why a program did not run to its end; "" where it did."""
     with tempfile.TemporaryDirectory() as scratch:
+        # Some read data beside them, and write some folders above.
+        below = Path(scratch, "a", "b", "c", "d")
+        below.mkdir(parents=True)
+        (below / "data").symlink_to(path.parent / "data")
         command = [sys.executable, "-W", "ignore"]
         command += ["-m", "tilefold.compat.pykeops", path]
         try:
             done = subprocess.run(
                 command,
-                cwd=scratch,
+                cwd=below,
                 capture_output=True,
                 text=True,
                 check=False,

@@ -370,3 +370,27 @@ def test_complex_gradients_are_refused_by_name() -> None:
 
 def test_functions_of_the_module_are_named() -> None:
     assert generic_sum.__name__ == "generic_sum"
+
+
+def test_long_sums_of_float32_are_near_rounding() -> None:
+    count = 10_000_000
+    tenths = np.full((count, 1), 0.1, "f4")
+    call = Genred("b", ["x = Vi(1)", "b = Vj(1)"], axis=1)
+    found = call(tenths[:1], tenths)
+    exact = count * np.float64(np.float32(0.1))
+    assert abs(found[0, 0] - exact) < 1e-6 * exact
+
+
+def test_ranges_of_nonsense() -> None:
+    call = Genred("SqDist(x,y)", ALIASES, axis=1)
+    rows, ends = np.array([[0, 2], [1, 3]]), np.array([1, 2])
+    columns = np.array([[0, 3], [3, 7]])
+    for given in (
+        (rows, ends, columns),
+        (rows[:1], ends, columns),
+        (rows[:1], ends[1:], columns + 5),
+        (rows[:1], ends[1:], columns * 1.0),
+        (rows[:1], ends[1:] + 3, columns),
+    ):
+        with pytest.raises(ValueError, match="ranges"):
+            call(X, Y, ranges=(*given, *given))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from tilefold.compat.pykeops.emit import keops_text
@@ -143,7 +144,7 @@ class LazyState:
             axis = PARAMETER
         is_complex = self.is_complex
         dim = shape[-1] * 2 if is_complex else shape[-1]
-        state["_node"] = leaf(axis, dim, is_complex)  # type: ignore
+        state["_node"] = leaf(axis, dim, is_complex)
         state["_values"] = (x,)
         state["axis"] = axis
         state["_dtype"] = _REAL_NAMES.get(x.dtype) or self._real_name(x)
@@ -244,7 +245,9 @@ class LazyState:
 
     def get_tools(self) -> Any:
         """The namespace of functions for this library's arrays."""
-        return self.arrays
+        name = self.arrays.name
+        module = f"tilefold.compat.pykeops.{name}.utils"
+        return getattr(importlib.import_module(module), f"{name}tools")
 
     def __str__(self) -> str:
         text = f"KeOps LazyTensor\n    formula: {self.formula}"

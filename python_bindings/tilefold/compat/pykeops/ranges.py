@@ -16,6 +16,7 @@ import numpy as np
 
 import tilefold
 from tilefold.compat.pykeops.operations import fail
+from tilefold.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +88,19 @@ def _sets(
     ):
         if found.size and (found.min() < 0 or found.max() > size):
             fail(f"ranges: {name} reach beyond the {size} points")
-    layers: list[list[list[Any]]] = []
+    counts = np.concatenate([[0], slices])
+    try:
+        made = [tilefold.Ranges.from_intervals(rows, counts, columns)]
+    except ArgumentError:  # perhaps since intervals overlap
+        made = _in_layers(rows, slices, columns)
+    return made if axis == 1 else [one.T for one in made]
+
+
+def _in_layers(
+    rows: Numbers, slices: Numbers, columns: Numbers
+) -> list[tilefold.Ranges]:
+    """The same pairs, as several sets that overlap nowhere inside."""
+    layers: list[list[list[Any]]] = [[[] for _ in slices]]
     start = 0
     for tile, end in enumerate(slices.tolist()):
         for depth, met in enumerate(_layers(columns[start:end])):
@@ -96,12 +109,14 @@ def _sets(
             layers[depth][tile] = met
         start = end
     made = []
-    for layer in layers or [[[] for _ in slices]]:
+    for layer in layers:
         counts = [0, *np.cumsum([len(met) for met in layer]).tolist()]
         flat = [interval for met in layer for interval in met]
         intervals = np.asarray(flat, dtype=np.int64).reshape(-1, 2)
-        one = tilefold.Ranges.from_intervals(rows, counts, intervals)
-        made.append(one if axis == 1 else one.T)
+        try:
+            made.append(tilefold.Ranges.from_intervals(rows, counts, intervals))
+        except ArgumentError as error:
+            fail(f"ranges: {error}")
     return made
 
 

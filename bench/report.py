@@ -42,7 +42,7 @@ ORDER += ["quantiles", "high_dimension", "wide"]
 ORDER += ["functions", "networks"]
 ORDER += ["kernel_matrix", "kernel_product", "scipy_operators"]
 ORDER += ["gp_training", "svgp_training", "kernel_ridge"]
-ORDER += ["sklearn_neighbors"]
+ORDER += ["sklearn_neighbors", "keops_programs"]
 ORDER += ["few_points", "batches", "layouts", "int8_points", "parts"]
 
 

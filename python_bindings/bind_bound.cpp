@@ -134,24 +134,32 @@ PyType_Slot bound_slots[] = {
 };
 
 constexpr const char* class_doc =
-    "A formula with its arrays, from `Formula.bind`: call it without arguments,"
-    "\nany number of times.\n\n"
-    "    step = f.bind(x=x, y=y, b=b, l=0.5)\n"
-    "    x += 0.1\n"
-    "    result = step()\n\n"
-    "A call computes from what the arrays hold then, into the one array `out`,"
-    "\nwhich it returns: `step() is step.out`, and what an earlier call gave\n"
-    "changes with it; of JAX's arrays, which never change, each is a copy.\n"
-    "`out` has the shape and dtype that a call of the formula gives; a result\n"
-    "without axes is an array of shape (), not a number.\n\n"
-    "It keeps its arrays alive. They may be changed in place, but numbers,\n"
-    "lists and other things that are no arrays are read once, when bound, and\n"
-    "so are shapes, dtypes and the session. Raises `ArgumentError` for a\n"
-    "tensor that `resize_` or `set_` gave other memory, and where an array of\n"
-    "indices leaves its table.\n\n"
-    "Signals and the progress callback are served as in a call of the\n"
-    "formula. Threads bind their own: a call while another runs is refused\n"
-    "with `ArgumentError`. Not picklable.";
+    R"(A formula with its arrays, that is called without arguments.
+
+Made by ``Formula.bind``. A call computes from what the arrays hold then, into
+the one array ``out``, which it returns, and what an earlier call gave changes
+with it; of JAX's arrays, which never change, each is a copy. ``out`` has the
+shape and dtype that a call of the formula gives; a result without axes is an
+array of shape (), not a number.
+
+It keeps its arrays alive. They may be changed in place, but numbers, lists and
+other things that are no arrays are read once, when bound, and so are shapes,
+dtypes and the session. Signals and the progress callback are served as in a
+call of the formula. Threads bind their own. Not picklable.
+
+Raises
+------
+ArgumentError
+    By a call, for a tensor that ``resize_`` or ``set_`` gave other memory,
+    where an array of indices leaves its table, and while another call runs.
+
+Examples
+--------
+>>> x = np.array([0.0, 1.0])
+>>> step = tilefold.compile("sum_j |x_i - x_j|").bind(x=x)
+>>> x += np.array([0.0, 2.0])
+>>> step(), step() is step.out
+(array([3., 3.]), True))";
 
 } // namespace
 
@@ -174,7 +182,8 @@ void bind_bound(nb::module_& module) {
                      nb::sig("def out(self) -> typing.Any"),
                      "The array that calls write to; a tuple of several.")
         .def_prop_ro("formula", &BoundCall::formula,
-                     nb::sig("def formula(self) -> Formula"))
+                     nb::sig("def formula(self) -> Formula"),
+                     "The ``Formula`` that was bound.")
         .def("__repr__", &repr)
         .def("__reduce__", &refuse_pickling,
              nb::sig("def __reduce__(self) -> typing.NoReturn"));

@@ -115,29 +115,23 @@ void bind_explain(nb::module_& module, nb::class_<FormulaHandle>& formula) {
                nb::sig("def explain(formula: str | bytes, "
                        "arguments: typing.Mapping[str, typing.Any] = ..., /, "
                        "*, gpu: str = ..., **arrays: typing.Any) -> str"),
-               "Every stage from the reading to the assembly, as text.\n\n"
-               "Takes what `reduce` takes; computes nothing.");
+               "See tilefold.explain.");
     formula
-        .def(
-            "explain", &explain, nb::arg("args"), nb::arg("kwargs"),
-            nb::sig("def explain(self, arguments: "
-                    "typing.Mapping[str, typing.Any] = ..., /, *, "
-                    "gpu: str = ..., **arrays: typing.Any) -> str"),
-            "Every stage from the reading to the assembly, as text.\n\n"
-            "With `gpu=\"sm_90\"`, that of a GPU which need not be there: plan,"
-            "\nCUDA C++, registers, and how fast it is expected to be.")
+        .def("explain", &explain, nb::arg("args"), nb::arg("kwargs"),
+             nb::sig("def explain(self, arguments: "
+                     "typing.Mapping[str, typing.Any] = ..., /, *, "
+                     "gpu: str = ..., **arrays: typing.Any) -> str"),
+             "Shown as that of methods.py.")
         .def("plans", &plans, nb::arg("args"), nb::arg("kwargs"),
              nb::sig("def plans(self, arguments: "
                      "typing.Mapping[str, typing.Any] = ..., /, "
                      "**arrays: typing.Any) -> list[str]"),
-             "The plans that `Options(plan=…)` may force, best first by the\n"
-             "cost model; of a derivative, those of its first sweep.")
+             "Shown as that of methods.py.")
         .def("check", &check, nb::arg("args"), nb::arg("kwargs"),
              nb::sig("def check(self, arguments: "
                      "typing.Mapping[str, typing.Any] = ..., /, *, "
                      "rows: int = 64, **arrays: typing.Any) -> float"),
-             "Recomputes `rows` rows in float64, pair by pair, and returns\n"
-             "the largest error relative to the largest result.");
+             "Shown as that of methods.py.");
 }
 
 } // namespace tilefold::python

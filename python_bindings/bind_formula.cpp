@@ -379,48 +379,63 @@ PyType_Slot formula_slots[] = {
 };
 
 constexpr const char* class_doc =
-    "A formula, parsed: call it with arrays, any number of times.\n\n"
-    "`f(x=x, y=y, out=None, accumulate=False, session=None, options=None,\n"
-    "ranges=None, sum_batch=None, batch_rank=None)` takes arrays by the names\n"
-    "of the formula, or one mapping of them.\n"
-    "Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (),\n"
-    "(D,), (R, C) or (..., R, C), with batch dimensions that broadcast; a\n"
-    "batch of numbers ends in 1. The result has NumPy's promotion of the\n"
-    "arrays on i and j, but for those that are only subscripts, at least\n"
-    "float32 (of float16 and bfloat16, too), and so have gradients; what\n"
-    "counts integers, or adds them up, is int64 or float64. It belongs\n"
-    "to their library: NumPy in, NumPy out; torch in, torch out.\n"
-    "`accumulate=True` adds to `out`. `ranges` says which pairs meet,\n"
-    "`sum_batch` the batch dimensions over which results are summed.\n"
-    "`batch_rank=k` says that the first k dimensions of every array are a\n"
-    "batch's, so that (B, N) is a batch of numbers and need not end in 1.\n\n"
-    "    f = tilefold.compile(\"sum_j exp(-|x_i - y_j|²/2l²) b_j\")\n"
-    "    f(x=x.astype(\"float16\"), y=y, b=b, l=l).dtype    # float64, as y's\n"
-    "    clouds, lengths = np.stack([x, 2*x]), np.array([1, 2])\n"
-    "    f(x=clouds, y=y, b=b, l=lengths.reshape(2, 1, 1))    # (2, 50)\n\n"
-    "Thread-safe and picklable. Raises `ShapeError`, `DTypeError`,\n"
-    "`ArgumentError`, `OutOfMemory`.";
+    R"(A formula, parsed, that is called with arrays any number of times.
 
-constexpr const char* gradient_doc =
-    "The gradient by one argument, or by several: a formula.\n\n"
-    "    f.grad(\"x\")(x=x, y=y, b=b, l=l, grad=g)\n"
-    "    dx, dl = f.grad([\"x\", \"l\"])(x=x, y=y, b=b, l=l, grad=g)\n\n"
-    "Takes the arguments of the formula and `grad=`, the cotangent of its\n"
-    "result: an array of its shape, or one number for all; 1 if left away\n"
-    "for a scalar result. Each gradient has the shape of its argument; with\n"
-    "`value=True` the result itself comes first, from the same sweeps over\n"
-    "the pairs.\n\n"
-    "Gradients are formulas: they have gradients too. Where no derivative\n"
-    "exists (a norm at 0), the subgradient 0 is taken.";
+Made by ``tilefold.compile``. Calls take arrays by the names of the formula, or
+one mapping of them. Thread-safe and picklable.
+
+Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (), (D,),
+(R, C) or (..., R, C), with batch dimensions that broadcast; a batch of numbers
+ends in 1. Results belong to the library of the arrays, NumPy in, NumPy out,
+and have NumPy's promotion of the arrays on i and j, but for those that are
+only subscripts: at least float32, of float16 and bfloat16, too, and so have
+gradients; what counts integers, or adds them up, is int64 or float64.
+
+Keywords of a call that are no arguments:
+
+``out``
+    An array for the result, which is returned.
+``accumulate``
+    True adds to ``out``.
+``session``, ``options``
+    Whose threads and kernels it has; ``Options`` of this call.
+``ranges``
+    ``Ranges``: which pairs meet.
+``sum_batch``
+    The batch dimensions over which results are summed.
+``batch_rank``
+    How many first dimensions of every array are a batch's, so that (B, N) is
+    a batch of numbers and need not end in 1.
+
+Parameters
+----------
+text : str or bytes
+    The formula.
+derivation : sequence, optional
+    The derivatives that were taken, as pickles hold them.
+session : Session, optional
+    Whose threads, options and kernels calls have; the default one.
+
+See Also
+--------
+compile, reduce, Bound
+
+Examples
+--------
+>>> f = tilefold.compile("sum_j exp(-|x_i - y_j|²/2l²) b_j")
+>>> x, y, b = np.zeros((4, 3)), np.zeros((5, 3), np.float32), np.ones(5)
+>>> f(x=x, y=y, b=b, l=0.5)
+array([5., 5., 5., 5.])
+>>> lengths = np.array([1.0, 2.0]).reshape(2, 1, 1)
+>>> f(x=np.stack([x, x]), y=y, b=b, l=lengths).shape
+(2, 4))";
 
 void bind_functions(nb::module_& module) {
     module.def("compile", &compile, nb::arg("formula"), nb::kw_only(),
                nb::arg("session").none() = nb::none(),
                nb::sig("def compile(formula: str | bytes, *, "
                        "session: Session | None = None) -> Formula"),
-               "Parses a formula; `Formula` says how to call it.\n\n"
-               "Kernels are compiled when arrays of new types come, and kept.\n"
-               "Raises `FormulaError` with a caret.");
+               "Parses a formula; see tilefold.compile.");
 }
 
 /// What kernels ask of their pair term.
@@ -485,30 +500,25 @@ void bind_formula(nb::module_& module) {
                      "typing.Sequence[tuple[int, list[str], str, bool]] = ..., "
                      "session: Session | None = None) -> None"))
         .def_prop_ro("text", &typed_text, nb::sig("def text(self) -> str"),
-                     "As typed.")
+                     "The text as it was given: a str.")
         .def_prop_ro("names", &free_names,
-                     "The arguments and their axes: 0 none, 1 i, 2 j, 3 both.")
+                     "Arguments and their axes: 0 none, 1 i, 2 j, 3 both.")
         .def("bind", &bind, nb::arg("args"), nb::arg("kwargs"),
              nb::sig("def bind(self, arguments: "
                      "typing.Mapping[str, typing.Any] = ..., /, "
                      "**arrays: typing.Any) -> Bound"),
-             "The formula with its arrays, to be called without arguments:\n"
-             "`Bound`. Takes what a call takes, and checks it here, once.\n\n"
-             "Tensors that require grad are refused, as where `out` is given.")
+             "Shown as that of methods.py.")
         .def("grad", &gradient, nb::arg("names"), nb::kw_only(),
              nb::arg("cotangent") = "grad", nb::arg("value") = false,
              nb::sig("def grad(self, names: str | typing.Sequence[str], *, "
                      "cotangent: str = 'grad', value: bool = False) -> "
                      "Formula"),
-             gradient_doc)
+             "Shown as that of methods.py.")
         .def("jvp", &jvp, nb::arg("names"), nb::kw_only(),
              nb::arg("tangent") = "tangent",
              nb::sig("def jvp(self, names: str | typing.Sequence[str], *, "
                      "tangent: str = 'tangent') -> Formula"),
-             "The derivative where arguments move: a formula.\n\n"
-             "    f.jvp(\"x\")(x=x, y=y, b=b, tangent=t)\n\n"
-             "Takes the arguments of the formula and `tangent=`, of the shape\n"
-             "of the argument; of several arguments, `tangent_x=` and so on.")
+             "Shown as that of methods.py.")
         .def("_derive", &derived, nb::arg("names"), nb::arg("is_gradient"),
              nb::sig("def _derive(self, names: typing.Sequence[str], "
                      "is_gradient: bool) -> tuple[Formula, list[str]]"))

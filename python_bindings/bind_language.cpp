@@ -222,21 +222,10 @@ std::vector<std::pair<std::string, Rows>> language() {
 void bind_language(nb::module_& module) {
     module.def("language", &language,
                "(title, [(spelling, meaning), …]) for each table.");
-    module.def(
-        "natural_spelling", &natural_spelling, nb::arg("formula"),
-        nb::arg("aliases"), nb::kw_only(), nb::arg("reduction") = "",
-        nb::arg("axis") = 1, nb::arg("formula2") = "", nb::arg("opt_arg") = 0,
-        "A formula in KeOps spelling as one of this language.\n\n"
-        "`formula` and `aliases` are those of Genred, as in\n\n"
-        "    natural_spelling(\"Exp(-SqDist(x,y)*g)*b\",\n"
-        "                     [\"x = Vi(3)\", \"y = Vj(3)\", \"g = Pm(1)\", "
-        "\"b = Vj(1)\"],\n"
-        "                     reduction=\"Sum\", axis=1)\n\n"
-        "Without a `reduction` it is a pair term, a kernel. `axis` is reduced: "
-        "0 "
-        "is i,\n1 is j; `formula2` and `opt_arg` are the weights and the K of "
-        "the reductions\nthat take them. Raises `FormulaError` for what has no "
-        "equivalent.");
+    module.def("natural_spelling", &natural_spelling, nb::arg("formula"),
+               nb::arg("aliases"), nb::kw_only(), nb::arg("reduction") = "",
+               nb::arg("axis") = 1, nb::arg("formula2") = "",
+               nb::arg("opt_arg") = 0, "See tilefold.natural_spelling.");
     module.def("_tables", &tables,
                "The rows of the compiler's tables, by table and column.");
     module.def("named_formulas", &named_formulas,

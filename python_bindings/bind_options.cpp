@@ -120,17 +120,36 @@ nb::tuple reduce_to_settings(const OptionsHandle& self) {
 }
 
 constexpr const char* class_doc =
-    "Settings of a `Session`, or of one call (`options=`).\n\n"
-    "What is left out comes from the environment, else from the default:\n\n"
+    "Settings of a session, or of one call.\n\n"
+    "Passed as ``Session(options)`` or ``options=``. What is left out comes\n"
+    "from the variable of the environment that is named first, else from the\n"
+    "default. Picklable, where the progress callback is.\n\n"
+    "Parameters\n----------\n"
 #define OPTION(name, scope, type, python, variable, doc)                       \
-    #name ": " variable doc "\n"
+    #name " : " python ", optional\n    " variable doc "\n"
 #include "runtime/core/options.def"
-    "progress: called as progress(done, total), in pairs of points, about\n"
-    "    every 50 ms of a long run; returning False cancels it.\n"
-    "stream: of a GPU, for one call: a stream of PyTorch or CuPy, or its\n"
-    "    number; else the one that is current in the arrays' library.\n\n"
-    "Picklable, where the progress callback is. Raises `ArgumentError` for a\n"
-    "value that is not one of these.";
+    "progress : callable, optional\n"
+    "    Called as ``progress(done, total)``, in pairs of points, about every\n"
+    "    50 ms of a long run; returning False cancels it.\n"
+    "stream : object, optional\n"
+    "    Of a GPU, for one call: a stream of PyTorch or CuPy, or its number;\n"
+    "    else the one that is current in the arrays' library.\n\n"
+    "Raises\n------\n"
+    "ArgumentError\n"
+    "    For a value that is not one of these.\n\n"
+    "Examples\n--------\n"
+    ">>> options = tilefold.Options(threads=1, log=False)\n"
+    ">>> options\n"
+    "tilefold.Options(threads=1, log=False)\n"
+    ">>> x = np.ones(3, np.float32)\n"
+    ">>> single = tilefold.Options(tolerance=1e-6)\n"
+    ">>> tilefold.reduce(\"sum_j x_i x_j\", x=x, options=single)\n"
+    "array([3., 3., 3.], dtype=float32)";
+
+/// None where it is not there.
+nb::object given(const nb::object& value) {
+    return value.is_valid() ? value : nb::none();
+}
 
 /// The signature of the constructor.
 constexpr const char* signature =
@@ -155,8 +174,20 @@ void bind_options(nb::module_& module) {
                 nb::arg("stream") = nb::none(), nb::sig(signature));
 #define OPTION(name, scope, type, python, variable, doc)                       \
     options.def_prop_ro(                                                       \
-        #name, [](const OptionsHandle& o) { return o.options.name; });
+        #name, [](const OptionsHandle& o) { return o.options.name; },          \
+        "The option ``" #name "`` as it was given: " python " or None.");
 #include "runtime/core/options.def"
+    options
+        .def_prop_ro(
+            "progress",
+            [](const OptionsHandle& o) { return given(o.progress); },
+            nb::sig("def progress(self) -> "
+                    "typing.Callable[[float, float], object] | None"),
+            "The option ``progress`` as it was given: a callable or None.")
+        .def_prop_ro(
+            "stream", [](const OptionsHandle& o) { return given(o.stream); },
+            nb::sig("def stream(self) -> typing.Any"),
+            "The option ``stream`` as it was given, or None.");
     options.def("__repr__", &repr)
         .def("__reduce__", &reduce_to_settings,
              nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));

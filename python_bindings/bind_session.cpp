@@ -53,23 +53,66 @@ std::string print(const Statistics& s) {
     return text;
 }
 
+constexpr const char* statistics_doc =
+    R"(Counters of a session, as they were when they were asked for.
+
+From ``tilefold.stats()`` or ``Session.stats``; they count from when the
+session began.
+
+Examples
+--------
+>>> session = tilefold.Session(tilefold.Options(cache_directory=""))
+>>> session.stats().runs
+0
+>>> x = tilefold.reduce("sum_j x_j", x=np.ones(3), session=session)
+>>> session.stats().compiles, session.stats().runs
+(1, 1))";
+
+constexpr const char* session_doc =
+    R"(Threads, options and compiled kernels that calls share.
+
+Calls that name no session share one, made when it is first needed. A session
+may be used from several threads. Pickled are its settings: sessions of the
+same settings that a process reads are one.
+
+Parameters
+----------
+options : Options, optional
+    Its settings; those of the environment, and defaults.
+
+Raises
+------
+ArgumentError
+    For options that do not fit this machine.
+
+Examples
+--------
+>>> session = tilefold.Session(tilefold.Options(threads=2))
+>>> session.threads
+2
+>>> tilefold.reduce("sum_j x_i x_j", x=np.ones(2), session=session)
+array([2., 2.]))";
+
 void bind_statistics(nb::module_& module) {
-    nb::class_<Statistics>(module, "Statistics",
-                           "Counters since a session began.")
-        .def_ro("compiles", &Statistics::compiles, "Kernels compiled.")
+    nb::class_<Statistics>(module, "Statistics", statistics_doc)
+        .def_ro("compiles", &Statistics::compiles,
+                "How many kernels were compiled: an int.")
         .def_ro("memory_hits", &Statistics::memory_hits,
-                "Kernels found in memory.")
+                "How many kernels were found in memory: an int.")
         .def_ro("disk_hits", &Statistics::disk_hits,
-                "Kernels read from the cache directory.")
-        .def_ro("runs", &Statistics::runs, "Kernels run.")
+                "How many kernels were read from the cache's folder: an int.")
+        .def_ro("runs", &Statistics::runs, "How many kernels were run: an int.")
         .def_ro("tiles_visited", &Statistics::tiles_visited,
-                "Tiles of pairs met by kernels with index masks.")
+                "Tiles of pairs met by kernels with index masks: an int.")
         .def_ro("tiles_skipped", &Statistics::tiles_skipped,
-                "Tiles that index masks proved to count for nothing.")
+                "Tiles that index masks proved to count for nothing: an int.")
         // Their names before 0.2, until then.
-        .def_ro("tiles_met", &Statistics::tiles_visited)
-        .def_ro("tiles_left_out", &Statistics::tiles_skipped)
-        .def_ro("compile_milliseconds", &Statistics::compile_milliseconds)
+        .def_ro("tiles_met", &Statistics::tiles_visited,
+                "The name of ``tiles_visited`` before 0.2.")
+        .def_ro("tiles_left_out", &Statistics::tiles_skipped,
+                "The name of ``tiles_skipped`` before 0.2.")
+        .def_ro("compile_milliseconds", &Statistics::compile_milliseconds,
+                "The time that all compiles took, in ms: a float.")
         .def("__repr__", &print);
 }
 
@@ -91,19 +134,16 @@ void bind_cache(nb::module_& module) {
 void bind_session(nb::module_& module) {
     bind_statistics(module);
     bind_cache(module);
-    nb::class_<SessionHandle>(
-        module, "Session", nb::type_slots(collected_slots<SessionHandle>),
-        nb::is_weak_referenceable(),
-        "Owns threads, options and compiled kernels.\n\n"
-        "Calls that name no session share one, made when it is first needed.\n"
-        "A session may be used from several threads. Pickled are its "
-        "settings:\n"
-        "sessions of the same settings that a process reads are one.")
+    nb::class_<SessionHandle>(module, "Session",
+                              nb::type_slots(collected_slots<SessionHandle>),
+                              nb::is_weak_referenceable(), session_doc)
         .def("__init__", &make_session, nb::arg("options").none() = nb::none())
-        .def_prop_ro("options", &resolved, "As resolved.")
+        .def_prop_ro("options", &resolved,
+                     "The ``Options`` as resolved: none but a plan is None.")
         .def_prop_ro(
             "threads",
-            [](const SessionHandle& self) { return self.session().threads(); })
+            [](const SessionHandle& self) { return self.session().threads(); },
+            "How many threads its calls take: an int.")
         .def("_describe_gpus",
              [](const SessionHandle& self) {
                  return self.session().describe_gpus();
@@ -119,8 +159,7 @@ void bind_session(nb::module_& module) {
         [](const Shared& session) {
             return or_default(session)->session().statistics();
         },
-        nb::arg("session").none() = nb::none(),
-        "Counters of `session`, or of the default one.");
+        nb::arg("session").none() = nb::none(), "See tilefold.stats.");
     module.def("default_session", &default_session);
     module.def("_get_num_threads", &tilefold_get_num_threads);
     module.def("_set_num_threads", &tilefold_set_num_threads,

@@ -125,11 +125,17 @@ std::string repr(const DeviceArray& array) {
 }
 
 constexpr const char* class_doc =
-    "A result on a GPU: what a call of arrays gives that belong to no library\n"
-    "with `from_dlpack`. Lends its memory through DLPack:\n\n"
-    "    tensor = torch.from_dlpack(result)\n\n"
-    "C-contiguous. Work that wrote it may still be queued on its stream;\n"
-    "whoever takes it through DLPack waits there by itself.";
+    R"(A result on a GPU, which lends its memory through DLPack.
+
+What a call of arrays gives that belong to no library with ``from_dlpack``; as
+in ``tensor = torch.from_dlpack(result)``. C-contiguous. Work that wrote it may
+still be queued on its stream; whoever takes it through DLPack waits there by
+itself.
+
+Examples
+--------
+>>> hasattr(tilefold.DeviceArray, "__dlpack__")
+True)";
 
 } // namespace
 
@@ -144,14 +150,16 @@ void bind_device_array(nb::module_& module) {
     nb::class_<DeviceArray>(module, "DeviceArray", nb::is_weak_referenceable(),
                             class_doc)
         .def_prop_ro("shape", &shape_of,
-                     nb::sig("def shape(self) -> tuple[int, ...]"))
-        .def_prop_ro("dtype", &dtype_name, "As NumPy names it.")
+                     nb::sig("def shape(self) -> tuple[int, ...]"),
+                     "The extents, a tuple of int.")
+        .def_prop_ro("dtype", &dtype_name,
+                     "The dtype as NumPy names it, such as \"float32\".")
         .def_prop_ro(
             "device",
             [](const DeviceArray& array) {
                 return spelling_of(array.location());
             },
-            "\"cuda:0\"")
+            "The device, such as \"cuda:0\": a str.")
         .def("__dlpack_device__", &device_of,
              nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
         .def("__dlpack__", &export_array, nb::kw_only(),

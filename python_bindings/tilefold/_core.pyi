@@ -14,139 +14,208 @@ def fail(code: str, *texts: object) -> NoReturn:
 
 class Options:
     """
-    Settings of a `Session`, or of one call (`options=`).
+    Settings of a session, or of one call.
 
-    What is left out comes from the environment, else from the default:
+    Passed as ``Session(options)`` or ``options=``. What is left out comes
+    from the variable of the environment that is named first, else from the
+    default. Picklable, where the progress callback is.
 
-    threads: TILEFOLD_NUM_THREADS, else OMP_NUM_THREADS, but no more than
+    Parameters
+    ----------
+    threads : int, optional
+        TILEFOLD_NUM_THREADS, else OMP_NUM_THREADS, but no more than
         the cores this process may use.
-    cache_directory: TILEFOLD_CACHE_DIR, else tilefold/ in the XDG cache
+    cache_directory : str, optional
+        TILEFOLD_CACHE_DIR, else tilefold/ in the XDG cache
         directory; may begin with ~; "" keeps kernels in memory only.
-    cache_size: TILEFOLD_CACHE_SIZE in bytes, else 1 GiB.
-    isa: TILEFOLD_ISA, else the best of this processor;
+    cache_size : int, optional
+        TILEFOLD_CACHE_SIZE in bytes, else 1 GiB.
+    isa : str, optional
+        TILEFOLD_ISA, else the best of this processor;
         "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni",
         "x86-64-v4-bf16", "znver4", "znver5" or "x86-64-v4-amx";
-        "aarch64" for `explain` alone.
-    log: TILEFOLD_LOG; True writes a line for each compile to stderr.
-    plan: forces the loops; the text that `explain` prints.
-    tune: TILEFOLD_TUNE; True times the plans that the cost model likes
+        "aarch64" for ``explain`` alone.
+    log : bool, optional
+        TILEFOLD_LOG; True writes a line for each compile to stderr.
+    plan : str, optional
+        Forces the loops; the text that ``explain`` prints.
+    tune : bool, optional
+        TILEFOLD_TUNE; True times the plans that the cost model likes
         best, once for a formula and dtypes (0.1 s or so, from a million
         pairs on), and keeps the fastest in the cache.
-    cuda_driver: TILEFOLD_CUDA_DRIVER, else "libcuda.so.1": NVIDIA's
+    cuda_driver : str, optional
+        TILEFOLD_CUDA_DRIVER, else "libcuda.so.1": NVIDIA's
         driver, opened when an array on a GPU is first met.
-    nvrtc: TILEFOLD_NVRTC, the path of NVIDIA's compiler; else it is
+    nvrtc : str, optional
+        TILEFOLD_NVRTC, the path of NVIDIA's compiler; else it is
         looked for: loaded by another library, a Python package, conda's,
         CUDA_HOME's, the system's.
-    tolerance: TILEFOLD_TOLERANCE, else 0, which is float32's own rounding:
+    tolerance : float, optional
+        TILEFOLD_TOLERANCE, else 0, which is float32's own rounding:
         the error that products of float32 vectors may have, relative to
-        |x| |y| for an inner product, to |x|² + |y|² of centred points for a
-        squared distance, to its terms for a sum of vectors. A typical
+        ``|x| |y|`` for an inner product, to ``|x|² + |y|²`` of centred points
+        for a squared distance, to its terms for a sum of vectors. A typical
         error: the worst is four times as large. From 2e-7 on a squared
-        distance may be |x|² + |y|² - 2 x·y, which is NaN where a coordinate
-        is infinite, and on the CPU A @ (x - y) a difference of products.
+        distance may be ``|x|² + |y|² - 2 x·y``, which is NaN where a coordinate
+        is infinite, and on the CPU ``A @ (x - y)`` a difference of products.
         Factors may have 16 bits from 3.2e-6 on (bf16x3), for AMX and a
         GPU's tensor cores to multiply long ones; there, 22 bits from 1e-7
         on (tf32x3), and 8 from 4e-3 on (bf16x1). Weights of
         a softmax of bfloat16 values keep 16 bits then, and 8 from 4e-3 on.
-        `explain` tells which. Without effect on float64.
-    devices: TILEFOLD_DEVICES, else "", the CPU: where calls whose arrays
+        ``explain`` tells which. Without effect on float64.
+    devices : str, optional
+        TILEFOLD_DEVICES, else "", the CPU: where calls whose arrays
         are in the host's memory are computed; "cuda:0",
         "cuda:0,cuda:1" together, "cuda" for all there are. Arrays go
         there in pieces, while the ones before are computed, and results
         come back: neither has to fit a GPU's memory.
-    segment: ; the CPU joins what a reduction finds of each so many
+    segment : int, optional
+        The CPU joins what a reduction finds of each so many
         points, and of the rest, in an order that depends on nothing else: the
-        bits are those of `Reduction(…, segment=…)`, whatever its parts are.
-    device_bytes: TILEFOLD_DEVICE_BYTES, else 256 MiB, of each such GPU.
-    progress: called as progress(done, total), in pairs of points, about
-        every 50 ms of a long run; returning False cancels it.
-    stream: of a GPU, for one call: a stream of PyTorch or CuPy, or its
-        number; else the one that is current in the arrays' library.
+        bits are those of ``Reduction(..., segment=...)``, whatever its parts are.
+    device_bytes : int, optional
+        TILEFOLD_DEVICE_BYTES, else 256 MiB, of each such GPU.
+    progress : callable, optional
+        Called as ``progress(done, total)``, in pairs of points, about every
+        50 ms of a long run; returning False cancels it.
+    stream : object, optional
+        Of a GPU, for one call: a stream of PyTorch or CuPy, or its number;
+        else the one that is current in the arrays' library.
 
-    Picklable, where the progress callback is. Raises `ArgumentError` for a
-    value that is not one of these.
+    Raises
+    ------
+    ArgumentError
+        For a value that is not one of these.
+
+    Examples
+    --------
+    >>> options = tilefold.Options(threads=1, log=False)
+    >>> options
+    tilefold.Options(threads=1, log=False)
+    >>> x = np.ones(3, np.float32)
+    >>> single = tilefold.Options(tolerance=1e-6)
+    >>> tilefold.reduce("sum_j x_i x_j", x=x, options=single)
+    array([3., 3., 3.], dtype=float32)
     """
 
     def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, cuda_driver: str | None = None, nvrtc: str | None = None, tolerance: float | None = None, devices: str | None = None, segment: int | None = None, device_bytes: int | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None) -> None: ...
 
     @property
-    def threads(self) -> int | None: ...
+    def threads(self) -> int | None:
+        """The option ``threads`` as it was given: int or None."""
 
     @property
-    def cache_directory(self) -> str | None: ...
+    def cache_directory(self) -> str | None:
+        """The option ``cache_directory`` as it was given: str or None."""
 
     @property
-    def cache_size(self) -> int | None: ...
+    def cache_size(self) -> int | None:
+        """The option ``cache_size`` as it was given: int or None."""
 
     @property
-    def isa(self) -> str | None: ...
+    def isa(self) -> str | None:
+        """The option ``isa`` as it was given: str or None."""
 
     @property
-    def log(self) -> bool | None: ...
+    def log(self) -> bool | None:
+        """The option ``log`` as it was given: bool or None."""
 
     @property
-    def plan(self) -> str | None: ...
+    def plan(self) -> str | None:
+        """The option ``plan`` as it was given: str or None."""
 
     @property
-    def tune(self) -> bool | None: ...
+    def tune(self) -> bool | None:
+        """The option ``tune`` as it was given: bool or None."""
 
     @property
-    def cuda_driver(self) -> str | None: ...
+    def cuda_driver(self) -> str | None:
+        """The option ``cuda_driver`` as it was given: str or None."""
 
     @property
-    def nvrtc(self) -> str | None: ...
+    def nvrtc(self) -> str | None:
+        """The option ``nvrtc`` as it was given: str or None."""
 
     @property
-    def tolerance(self) -> float | None: ...
+    def tolerance(self) -> float | None:
+        """The option ``tolerance`` as it was given: float or None."""
 
     @property
-    def devices(self) -> str | None: ...
+    def devices(self) -> str | None:
+        """The option ``devices`` as it was given: str or None."""
 
     @property
-    def segment(self) -> int | None: ...
+    def segment(self) -> int | None:
+        """The option ``segment`` as it was given: int or None."""
 
     @property
-    def device_bytes(self) -> int | None: ...
+    def device_bytes(self) -> int | None:
+        """The option ``device_bytes`` as it was given: int or None."""
+
+    @property
+    def progress(self) -> Callable[[float, float], object] | None:
+        """The option ``progress`` as it was given: a callable or None."""
+
+    @property
+    def stream(self) -> Any:
+        """The option ``stream`` as it was given, or None."""
 
     def __repr__(self) -> str: ...
 
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 class Statistics:
-    """Counters since a session began."""
+    """
+    Counters of a session, as they were when they were asked for.
+
+    From ``tilefold.stats()`` or ``Session.stats``; they count from when the
+    session began.
+
+    Examples
+    --------
+    >>> session = tilefold.Session(tilefold.Options(cache_directory=""))
+    >>> session.stats().runs
+    0
+    >>> x = tilefold.reduce("sum_j x_j", x=np.ones(3), session=session)
+    >>> session.stats().compiles, session.stats().runs
+    (1, 1)
+    """
 
     @property
     def compiles(self) -> int:
-        """Kernels compiled."""
+        """How many kernels were compiled: an int."""
 
     @property
     def memory_hits(self) -> int:
-        """Kernels found in memory."""
+        """How many kernels were found in memory: an int."""
 
     @property
     def disk_hits(self) -> int:
-        """Kernels read from the cache directory."""
+        """How many kernels were read from the cache's folder: an int."""
 
     @property
     def runs(self) -> int:
-        """Kernels run."""
+        """How many kernels were run: an int."""
 
     @property
     def tiles_visited(self) -> int:
-        """Tiles of pairs met by kernels with index masks."""
+        """Tiles of pairs met by kernels with index masks: an int."""
 
     @property
     def tiles_skipped(self) -> int:
-        """Tiles that index masks proved to count for nothing."""
+        """Tiles that index masks proved to count for nothing: an int."""
 
     @property
-    def tiles_met(self) -> int: ...
+    def tiles_met(self) -> int:
+        """The name of ``tiles_visited`` before 0.2."""
 
     @property
-    def tiles_left_out(self) -> int: ...
+    def tiles_left_out(self) -> int:
+        """The name of ``tiles_skipped`` before 0.2."""
 
     @property
-    def compile_milliseconds(self) -> float: ...
+    def compile_milliseconds(self) -> float:
+        """The time that all compiles took, in ms: a float."""
 
     def __repr__(self) -> str: ...
 
@@ -177,30 +246,50 @@ def clear_cache(directory: str) -> int: ...
 
 class Session:
     """
-    Owns threads, options and compiled kernels.
+    Threads, options and compiled kernels that calls share.
 
-    Calls that name no session share one, made when it is first needed.
-    A session may be used from several threads. Pickled are its settings:
-    sessions of the same settings that a process reads are one.
+    Calls that name no session share one, made when it is first needed. A session
+    may be used from several threads. Pickled are its settings: sessions of the
+    same settings that a process reads are one.
+
+    Parameters
+    ----------
+    options : Options, optional
+        Its settings; those of the environment, and defaults.
+
+    Raises
+    ------
+    ArgumentError
+        For options that do not fit this machine.
+
+    Examples
+    --------
+    >>> session = tilefold.Session(tilefold.Options(threads=2))
+    >>> session.threads
+    2
+    >>> tilefold.reduce("sum_j x_i x_j", x=np.ones(2), session=session)
+    array([2., 2.])
     """
 
     def __init__(self, options: Options | None = None) -> None: ...
 
     @property
     def options(self) -> Options:
-        """As resolved."""
+        """The ``Options`` as resolved: none but a plan is None."""
 
     @property
-    def threads(self) -> int: ...
+    def threads(self) -> int:
+        """How many threads its calls take: an int."""
 
     def _describe_gpus(self) -> list[str]: ...
 
-    def stats(self) -> Statistics: ...
+    def stats(self) -> Statistics:
+        """Counts what the session has compiled, found and run."""
 
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 def stats(session: Session | None = None) -> Statistics:
-    """Counters of `session`, or of the default one."""
+    """See tilefold.stats."""
 
 def default_session() -> Session: ...
 
@@ -212,39 +301,44 @@ def _session_with(options: Options) -> Session: ...
 
 class Bound:
     """
-    A formula with its arrays, from `Formula.bind`: call it without arguments,
-    any number of times.
+    A formula with its arrays, that is called without arguments.
 
-        step = f.bind(x=x, y=y, b=b, l=0.5)
-        x += 0.1
-        result = step()
+    Made by ``Formula.bind``. A call computes from what the arrays hold then, into
+    the one array ``out``, which it returns, and what an earlier call gave changes
+    with it; of JAX's arrays, which never change, each is a copy. ``out`` has the
+    shape and dtype that a call of the formula gives; a result without axes is an
+    array of shape (), not a number.
 
-    A call computes from what the arrays hold then, into the one array `out`,
-    which it returns: `step() is step.out`, and what an earlier call gave
-    changes with it; of JAX's arrays, which never change, each is a copy.
-    `out` has the shape and dtype that a call of the formula gives; a result
-    without axes is an array of shape (), not a number.
+    It keeps its arrays alive. They may be changed in place, but numbers, lists and
+    other things that are no arrays are read once, when bound, and so are shapes,
+    dtypes and the session. Signals and the progress callback are served as in a
+    call of the formula. Threads bind their own. Not picklable.
 
-    It keeps its arrays alive. They may be changed in place, but numbers,
-    lists and other things that are no arrays are read once, when bound, and
-    so are shapes, dtypes and the session. Raises `ArgumentError` for a
-    tensor that `resize_` or `set_` gave other memory, and where an array of
-    indices leaves its table.
+    Raises
+    ------
+    ArgumentError
+        By a call, for a tensor that ``resize_`` or ``set_`` gave other memory,
+        where an array of indices leaves its table, and while another call runs.
 
-    Signals and the progress callback are served as in a call of the
-    formula. Threads bind their own: a call while another runs is refused
-    with `ArgumentError`. Not picklable.
+    Examples
+    --------
+    >>> x = np.array([0.0, 1.0])
+    >>> step = tilefold.compile("sum_j |x_i - x_j|").bind(x=x)
+    >>> x += np.array([0.0, 2.0])
+    >>> step(), step() is step.out
+    (array([3., 3.]), True)
     """
 
     def __call__(self) -> Any:
-        """Computes into `out`, and returns it."""
+        """Computes into ``out``, and returns it."""
 
     @property
     def out(self) -> Any:
         """The array that calls write to; a tuple of several."""
 
     @property
-    def formula(self) -> Formula: ...
+    def formula(self) -> Formula:
+        """The ``Formula`` that was bound."""
 
     def __repr__(self) -> str: ...
 
@@ -277,25 +371,30 @@ class PartialCall:
 
 class DeviceArray:
     """
-    A result on a GPU: what a call of arrays gives that belong to no library
-    with `from_dlpack`. Lends its memory through DLPack:
+    A result on a GPU, which lends its memory through DLPack.
 
-        tensor = torch.from_dlpack(result)
+    What a call of arrays gives that belong to no library with ``from_dlpack``; as
+    in ``tensor = torch.from_dlpack(result)``. C-contiguous. Work that wrote it may
+    still be queued on its stream; whoever takes it through DLPack waits there by
+    itself.
 
-    C-contiguous. Work that wrote it may still be queued on its stream;
-    whoever takes it through DLPack waits there by itself.
+    Examples
+    --------
+    >>> hasattr(tilefold.DeviceArray, "__dlpack__")
+    True
     """
 
     @property
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[int, ...]:
+        """The extents, a tuple of int."""
 
     @property
     def dtype(self) -> str:
-        """As NumPy names it."""
+        """The dtype as NumPy names it, such as "float32"."""
 
     @property
     def device(self) -> str:
-        """"cuda:0\""""
+        """The device, such as "cuda:0": a str."""
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
@@ -309,30 +408,56 @@ def _ffi_handlers() -> dict[tuple[str, str], Any]: ...
 
 class Formula:
     """
-    A formula, parsed: call it with arrays, any number of times.
+    A formula, parsed, that is called with arrays any number of times.
 
-    `f(x=x, y=y, out=None, accumulate=False, session=None, options=None,
-    ranges=None, sum_batch=None, batch_rank=None)` takes arrays by the names
-    of the formula, or one mapping of them.
-    Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (),
-    (D,), (R, C) or (..., R, C), with batch dimensions that broadcast; a
-    batch of numbers ends in 1. The result has NumPy's promotion of the
-    arrays on i and j, but for those that are only subscripts, at least
-    float32 (of float16 and bfloat16, too), and so have gradients; what
-    counts integers, or adds them up, is int64 or float64. It belongs
-    to their library: NumPy in, NumPy out; torch in, torch out.
-    `accumulate=True` adds to `out`. `ranges` says which pairs meet,
-    `sum_batch` the batch dimensions over which results are summed.
-    `batch_rank=k` says that the first k dimensions of every array are a
-    batch's, so that (B, N) is a batch of numbers and need not end in 1.
+    Made by ``tilefold.compile``. Calls take arrays by the names of the formula, or
+    one mapping of them. Thread-safe and picklable.
 
-        f = tilefold.compile("sum_j exp(-|x_i - y_j|²/2l²) b_j")
-        f(x=x.astype("float16"), y=y, b=b, l=l).dtype    # float64, as y's
-        clouds, lengths = np.stack([x, 2*x]), np.array([1, 2])
-        f(x=clouds, y=y, b=b, l=lengths.reshape(2, 1, 1))    # (2, 50)
+    Arrays on i or j have shape (N,), (N, D) or (..., N, D), parameters (), (D,),
+    (R, C) or (..., R, C), with batch dimensions that broadcast; a batch of numbers
+    ends in 1. Results belong to the library of the arrays, NumPy in, NumPy out,
+    and have NumPy's promotion of the arrays on i and j, but for those that are
+    only subscripts: at least float32, of float16 and bfloat16, too, and so have
+    gradients; what counts integers, or adds them up, is int64 or float64.
 
-    Thread-safe and picklable. Raises `ShapeError`, `DTypeError`,
-    `ArgumentError`, `OutOfMemory`.
+    Keywords of a call that are no arguments:
+
+    ``out``
+        An array for the result, which is returned.
+    ``accumulate``
+        True adds to ``out``.
+    ``session``, ``options``
+        Whose threads and kernels it has; ``Options`` of this call.
+    ``ranges``
+        ``Ranges``: which pairs meet.
+    ``sum_batch``
+        The batch dimensions over which results are summed.
+    ``batch_rank``
+        How many first dimensions of every array are a batch's, so that (B, N) is
+        a batch of numbers and need not end in 1.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The formula.
+    derivation : sequence, optional
+        The derivatives that were taken, as pickles hold them.
+    session : Session, optional
+        Whose threads, options and kernels calls have; the default one.
+
+    See Also
+    --------
+    compile, reduce, Bound
+
+    Examples
+    --------
+    >>> f = tilefold.compile("sum_j exp(-|x_i - y_j|²/2l²) b_j")
+    >>> x, y, b = np.zeros((4, 3)), np.zeros((5, 3), np.float32), np.ones(5)
+    >>> f(x=x, y=y, b=b, l=0.5)
+    array([5., 5., 5., 5.])
+    >>> lengths = np.array([1.0, 2.0]).reshape(2, 1, 1)
+    >>> f(x=np.stack([x, x]), y=y, b=b, l=lengths).shape
+    (2, 4)
     """
 
     def __call__(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Any:
@@ -383,11 +508,11 @@ class Formula:
 
     @property
     def text(self) -> str:
-        """As typed."""
+        """The text as it was given: a str."""
 
     @property
     def names(self) -> list[tuple[str, int]]:
-        """The arguments and their axes: 0 none, 1 i, 2 j, 3 both."""
+        """Arguments and their axes: 0 none, 1 i, 2 j, 3 both."""
 
     def bind(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Bound:
         """Binds the formula to its arrays, to be called without arguments."""
@@ -414,19 +539,10 @@ class Formula:
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
-    """
-    Every stage from the reading to the assembly, as text.
-
-    Takes what `reduce` takes; computes nothing.
-    """
+    """See tilefold.explain."""
 
 def compile(formula: str | bytes, *, session: Session | None = None) -> Formula:
-    """
-    Parses a formula; `Formula` says how to call it.
-
-    Kernels are compiled when arrays of new types come, and kept.
-    Raises `FormulaError` with a caret.
-    """
+    """Parses a formula; see tilefold.compile."""
 
 def _kernels(formula: Formula, arguments: dict[str, Any], settings: dict[str, Any], dense: bool = False) -> list[dict[str, Any]]:
     """
@@ -438,19 +554,7 @@ def language() -> list[tuple[str, list[tuple[str, str]]]]:
     """(title, [(spelling, meaning), …]) for each table."""
 
 def natural_spelling(formula: str, aliases: Sequence[str], *, reduction: str = '', axis: int = 1, formula2: str = '', opt_arg: int = 0) -> str:
-    """
-    A formula in KeOps spelling as one of this language.
-
-    `formula` and `aliases` are those of Genred, as in
-
-        natural_spelling("Exp(-SqDist(x,y)*g)*b",
-                         ["x = Vi(3)", "y = Vj(3)", "g = Pm(1)", "b = Vj(1)"],
-                         reduction="Sum", axis=1)
-
-    Without a `reduction` it is a pair term, a kernel. `axis` is reduced: 0 is i,
-    1 is j; `formula2` and `opt_arg` are the weights and the K of the reductions
-    that take them. Raises `FormulaError` for what has no equivalent.
-    """
+    """See tilefold.natural_spelling."""
 
 def _tables() -> dict[str, list[dict[str, str]]]:
     """The rows of the compiler's tables, by table and column."""

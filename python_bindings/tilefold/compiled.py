@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from tilefold import _core
-from tilefold.methods import PUBLIC, put, show_methods
+from tilefold.methods import (
+    PUBLIC,
+    put,
+    show_methods,
+    show_signatures,
+)
 from tilefold.threads import register_if_loaded
 
 if TYPE_CHECKING:
@@ -302,8 +307,35 @@ def __call__(self: _core.Formula, /, *mapping: Any, **arrays: Any) -> Any:  # no
     return self(*mapping, **arrays)
 
 
+def _call_bound(self: _core.Bound) -> Any:
+    """Computes from what the arrays hold now, into ``out``.
+
+    Returns
+    -------
+    array
+        ``out``, of the shape and dtype that a call of the formula gives; a
+        tuple where it has several results.
+
+    Raises
+    ------
+    ArgumentError
+        As the class says.
+
+    Examples
+    --------
+    >>> step = tilefold.compile("sum_j |x_i - x_j|").bind(x=np.arange(2.0))
+    >>> step()
+    array([1., 1.])
+    """
+    return self()
+
+
 def show_call() -> None:
     """Puts the public methods into the dictionary of the type."""
+    show_signatures()
+    _call_bound.__name__ = "__call__"
+    _call_bound.__qualname__ = "Bound.__call__"
+    put({"__call__": _call_bound}, _core.Bound)
     for method in (*PUBLIC, __call__):
         method.__qualname__ = f"Formula.{method.__name__}"
     put({method.__name__: method for method in (*PUBLIC, __call__)})

@@ -53,20 +53,49 @@ def reduce(
     options: _core.Options | None = None,
     **arrays: Any,
 ) -> da.Array:
-    """The result of a formula as a Dask array, of which nothing is computed.
+    """Makes the result of a formula as a Dask array, computing nothing yet.
 
-    Arrays are Dask's, or have chunks (Zarr, HDF5), or are NumPy's, and have
-    the shapes that `tilefold.reduce` takes, without batches; parameters may be
-    Dask's, too. Those on one axis are rechunked to the chunks of the first;
-    chunks of the reduced axis end at multiples of `segment`. `split_every` is
-    how many states a task merges, 8 by default.
+    Each pair of chunks becomes a ``tilefold.State``, of a float64 for each of
+    its slots and rows; states are merged by a tree of tasks. The result has the
+    bits of a call in memory with ``Options(segment=...)``.
 
-    A pair of chunks needs its arrays, and a state of `slots` numbers of 8
-    bytes for each row. Formulas that reduce once are computed: see
-    `tilefold.Reduction`.
+    Parameters
+    ----------
+    formula : str or Formula
+        One that reduces once: see ``tilefold.Reduction``.
+    arguments : Mapping, optional
+        The arrays by name, as one mapping.
+    segment : int, default 8192
+        How many points of the reduced axis are joined at a time; chunks of that
+        axis end at multiples of it.
+    split_every : int, optional
+        How many states a task merges: 8.
+    options : Options, optional
+        Those of all tasks.
+    **arrays : array
+        Dask's, or with chunks (Zarr, HDF5), or NumPy's, of the shapes that
+        ``tilefold.reduce`` takes, without batches. Those on one axis are
+        rechunked to the chunks of the first.
 
-    Raises what a call in memory raises, when the graph is made, and
-    `ArgumentError` for chunks whose lengths are not known.
+    Returns
+    -------
+    dask.array.Array
+        Chunked as the arrays on the kept axis are.
+
+    Raises
+    ------
+    ArgumentError
+        For chunks whose lengths are not known, and formulas of several passes.
+    FormulaError, ShapeError, DTypeError
+        As ``tilefold.reduce`` raises them, when the graph is made.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> y = da.arange(100_000, chunks=10_000, dtype=float)
+    >>> out = tilefold.dask.reduce("sum_j y_j", y=y)
+    >>> float(out.compute(scheduler="synchronous"))
+    4999950000.0
     """
     reduction = Reduction(formula, segment=segment, options=options)
     given = {**(arguments or {}), **arrays}

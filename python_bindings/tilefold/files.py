@@ -27,16 +27,74 @@ __all__ = ["FORMATS", "FileError", "is_file", "read", "write"]
 
 
 class FileError(Exception):
-    """A file that cannot be read as an array, or written: what to do."""
+    """A file that cannot be read as an array, or written: what to do.
+
+    Its text names the file, what was found in it, and which files are read:
+    NumPy's .npy and .npz, CSV, and Parquet.
+
+    Examples
+    --------
+    >>> try:
+    ...     tilefold.files.read("points.txt")
+    ... except tilefold.files.FileError as error:
+    ...     "points.txt" in str(error)
+    True
+    """
 
 
 def is_file(text: str) -> bool:
-    """Whether a text is the path of a file that holds arrays, or of a part."""
+    """Tells whether a text names a file of arrays, or a part of one.
+
+    Parameters
+    ----------
+    text : str
+        PATH or PATH:PART, as in "d.npz:b" and "d.csv:lon,lat".
+
+    Returns
+    -------
+    bool
+        By the ending alone: the file need not be there.
+
+    Examples
+    --------
+    >>> tilefold.files.is_file("d.csv:lon,lat"), tilefold.files.is_file("0.5")
+    (True, False)
+    """
     return _split(text) is not None
 
 
 def read(text: str) -> Any:
-    """The array of PATH or PATH:PART. Raises FileError, OSError."""
+    r"""Reads an array from a file, or from a part of one.
+
+    Parameters
+    ----------
+    text : str
+        PATH or PATH:PART: an array of a .npz archive, columns of a .csv or
+        .parquet table.
+
+    Returns
+    -------
+    array
+        Of .npy mapped into memory; of a table of shape (N, D), or (N,) of one
+        column.
+
+    Raises
+    ------
+    FileError
+        Where it holds no such array.
+    OSError
+        Where the file cannot be opened.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "d.csv")
+    ...     _ = path.write_text("lon,lat,w\n1,2,3\n4,5,6\n")
+    ...     tilefold.files.read(f"{path}:lon,w")
+    array([[1, 3],
+           [4, 6]])
+    """
     found = _split(text)
     if found is None:
         raise FileError(f"{text}: {_KNOWN}")
@@ -53,10 +111,32 @@ def read(text: str) -> Any:
 
 
 def write(result: Any, path: str, form: str | None = None) -> None:
-    """Writes an array; "-" is the standard output. Raises FileError, OSError.
+    """Writes an array to a file, or to the standard output.
 
-    The path's ending says the form, unless `form` does: "npy", "npz", "csv"
-    or "parquet"; on the standard output, it is "csv" otherwise.
+    Parameters
+    ----------
+    result : array
+        Of any library; of two dimensions at most for tables.
+    path : str
+        The file; "-" is the standard output. Its ending says the form.
+    form : {"npy", "npz", "csv", "parquet"}, optional
+        In the place of the ending; "csv" on the standard output.
+
+    Raises
+    ------
+    FileError
+        For a form that there is not, or that cannot hold the array.
+    OSError
+        Where the file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "out.csv")
+    ...     tilefold.files.write(np.array([1.5, 2.0]), str(path))
+    ...     path.read_text().split()
+    ['1.5', '2.0']
     """
     target = Path(path).expanduser()
     ending = f".{form}" if form else ".csv" if path == "-" else target.suffix

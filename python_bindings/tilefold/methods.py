@@ -1,5 +1,5 @@
-# python_bindings/tilefold/methods.py - the methods of formulas, as Python's.
-"""Functions of Python's in the dictionary of the type `Formula`.
+# python_bindings/tilefold/methods.py - what types of C++ show of themselves.
+"""Functions of Python's in the dictionaries of `Formula` and `Session`.
 
 They say what they take, to `inspect` and to Dynamo, which take methods of C++
 for builtins of no signature, and for functions without a `self`.
@@ -8,6 +8,7 @@ for builtins of no signature, and for functions without a `self`.
 from __future__ import annotations
 
 import gc
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
@@ -15,7 +16,7 @@ from tilefold import _core
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PUBLIC", "put", "show_methods"]
+__all__ = ["PUBLIC", "put", "show_methods", "show_signatures"]
 
 # Those of C++, which do the work.
 _explain = _core.Formula.explain
@@ -24,6 +25,7 @@ _check = _core.Formula.check
 _bind = _core.Formula.bind
 _grad = _core.Formula.grad
 _jvp = _core.Formula.jvp
+_stats = _core.Session.stats
 
 
 def explain(
@@ -286,7 +288,46 @@ def jvp(
     return _jvp(self, names, tangent=tangent)
 
 
+def stats(self: _core.Session) -> _core.Statistics:
+    """Counts what the session has compiled, found and run.
+
+    Returns
+    -------
+    Statistics
+        The counters as they are now, since the session began.
+
+    See Also
+    --------
+    tilefold.stats
+
+    Examples
+    --------
+    >>> session = tilefold.Session()
+    >>> session.stats().compiles
+    0
+    """
+    return _stats(self)
+
+
 PUBLIC = (explain, plans, check, bind, grad, jvp)
+
+
+def show_signatures() -> None:
+    """Tells `inspect` what the constructors, and methods of sessions, take."""
+    kinds: tuple[Any, ...] = (_core.Formula, _core.Options, _core.Session)
+    for kind in kinds:
+        text, _, *rest = kind.__init__.__nb_signature__[0]
+        for place, default in enumerate(rest[0] or () if rest else ()):
+            text = text.replace(f"\\{place}", repr(default))
+        scope: dict[str, Any] = {}
+        exec(f"from __future__ import annotations\n{text}: ...", scope)
+        given = inspect.signature(scope["__init__"])
+        kind.__signature__ = given.replace(
+            parameters=list(given.parameters.values())[1:],
+            return_annotation=inspect.Signature.empty,
+        )
+    stats.__qualname__ = "Session.stats"
+    kinds[-1].stats = stats
 
 
 def show_methods() -> None:
@@ -303,15 +344,15 @@ def show_methods() -> None:
         put(methods)
 
 
-def put(functions: dict[str, Any]) -> None:
-    """Changes the dictionary of the type, to which its proxy refers.
+def put(functions: dict[str, Any], kind: type = _core.Formula) -> None:
+    """Changes the dictionary of a type, to which its proxy refers.
 
     Set as an attribute of the type, `__call__` would become the slot.
     """
-    (dictionary,) = gc.get_referents(vars(_core.Formula))
+    (dictionary,) = gc.get_referents(vars(kind))
     dictionary.update(functions)
     # To set another attribute makes the type forget what it has looked up.
-    _core.Formula.__module__ = "tilefold._core"
+    kind.__module__ = "tilefold._core"
 
 
 def _wrapped(name: str, method: Any) -> Any:

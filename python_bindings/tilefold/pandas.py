@@ -36,18 +36,44 @@ def reduce(
     /,
     **arrays: Any,
 ) -> Any:
-    """What `tilefold.reduce` gives, with the index of the points that it keeps.
+    """Computes a formula of frames, with the index of the points that it keeps.
 
-    A result of one number for each point is a Series, one of several a
-    DataFrame; one on no axis stays a number. Points are the rows of a Series or
-    a DataFrame, or of any array without an index. The gradient by an argument
-    has that one's index, columns and name. Several results are a tuple, as
-    ever. Keywords that are no arguments are those of `Formula.__call__`, but
-    for `out`.
+    Points are the rows of a Series or a DataFrame, or of any array without an
+    index. ``tilefold.reduce`` reads frames, too, and gives NumPy's arrays.
 
-    Raises `ShapeError` where two frames on one axis have different indices:
-    align them first, as with `frame.reindex(other.index)`. Raises as
-    `tilefold.reduce` does.
+    Parameters
+    ----------
+    formula : str or Formula
+        The text, or what ``tilefold.compile`` made of it.
+    arguments : Mapping, optional
+        The frames and arrays by name, as one mapping.
+    **arrays : Series, DataFrame or array
+        Arguments by their names: a Series has shape (N,), a DataFrame (N, D).
+        Settings of ``Formula`` go here too, but for ``out``.
+
+    Returns
+    -------
+    Series, DataFrame or float
+        A Series where the result has a number for each point, a DataFrame where
+        it has several; a gradient has its argument's index, columns and name.
+
+    Raises
+    ------
+    ShapeError
+        Where two frames on one axis have different indices: align them first,
+        as by ``frame.reindex(other.index)``.
+    FormulaError, DTypeError, ArgumentError
+        As ``tilefold.reduce`` raises them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> shops = pd.Series([0.0, 1.0], index=["a", "b"])
+    >>> homes = pd.Series([0.0, 1.0, 3.0])
+    >>> tilefold.pandas.reduce("sum_j |x_i - y_j|", x=shops, y=homes)
+    a    4.0
+    b    3.0
+    dtype: float64
     """
     if not isinstance(formula, _core.Formula):
         formula = _core.compile(formula, session=arrays.get("session"))

@@ -46,17 +46,41 @@ _MOST_ELEMENTS = 1 << 25  # of a preconditioner: 256 MiB
 
 
 def operator(K: Kernel | Lazy, dtype: Any = None) -> KernelOperator:  # noqa: N803
-    """The (N, M) linear operator of a kernel of numbers.
+    """Makes the linear operator of a kernel, for SciPy's solvers.
 
-    `dtype` is float32, float64, complex64 or complex128: what vectors are
-    converted to before they are multiplied, and results after. It is that of
-    K @ v unless given, for v of the type that K computes in: float32 for
-    kernels of that or less, else float64, and the complex ones. Complex
-    vectors stay complex, of the same width.
+    A product is one pass over the pairs, of as many columns as there are.
 
-    Arrays of any library on the CPU do; SciPy gets NumPy's. Raises
-    `ShapeError` for batches and vectors, `DeviceError` for arrays of a device,
-    `ArgumentError` for what is no kernel.
+    Parameters
+    ----------
+    K : Kernel or Lazy
+        Shape (N, M), of numbers; its arrays on the CPU, of any library.
+    dtype : {"float32", "float64", "complex64", "complex128"}, optional
+        What vectors are converted to, and results. Unless given, that of K @ v
+        for v of the type that K computes in: float32 for kernels of that or
+        less, else float64, and the complex ones. Complex vectors stay complex.
+
+    Returns
+    -------
+    KernelOperator
+        Of shape (N, M), a ``scipy.sparse.linalg.LinearOperator``.
+
+    Raises
+    ------
+    ShapeError
+        For batches and vectors.
+    DeviceError
+        For arrays of a device.
+    ArgumentError
+        For what is no kernel, and other dtypes.
+
+    Examples
+    --------
+    >>> from scipy.sparse.linalg import eigsh
+    >>> K = tilefold.kernel("exp(-|x_i - x_j|)", x=np.linspace(0, 1, 50))
+    >>> A = tilefold.scipy.operator(K)
+    >>> values = eigsh(A, k=2, return_eigenvectors=False)
+    >>> values.round(1)
+    array([ 7. , 36.7])
     """
     return KernelOperator(_matrix(K), dtype)
 
@@ -66,13 +90,42 @@ def inverse(
     ridge: float = 0,
     **solve: Any,
 ) -> LinearOperator:
-    """(K + ridge·I)⁻¹ of a symmetric or Hermitian kernel, by `Kernel.solve`.
+    """Makes the operator of ``(K + ridge·I)⁻¹``, by ``Kernel.solve``.
 
-    `OPinv` of `eigsh` and `eigs` with `sigma`: inverse(K, -sigma,
-    method="minres"), which SciPy's own gmres hardly finds. `solve` are
-    keywords of `Kernel.solve`; unless given, `rtol` is 1e-12, of float32
-    kernels 1e-5, and `method` "auto". Columns are solved for together. Warns
-    as `Kernel.solve` does.
+    The ``OPinv`` of ``eigsh`` and ``eigs`` for eigenvalues near ``sigma``:
+    ``inverse(K, -sigma, method="minres")``.
+
+    Parameters
+    ----------
+    K : Kernel or Lazy
+        Shape (N, N), symmetric or Hermitian.
+    ridge : float, default 0
+        What is added to the diagonal.
+    **solve : object
+        Keywords of ``Kernel.solve``; unless given, ``rtol`` is 1e-12, of
+        float32 kernels 1e-5, and ``method`` "auto".
+
+    Returns
+    -------
+    LinearOperator
+        Of shape (N, N); columns are solved for together.
+
+    Raises
+    ------
+    ShapeError, DeviceError, ArgumentError
+        As ``operator`` raises them.
+
+    Warns
+    -----
+    ConvergenceWarning
+        As ``Kernel.solve`` does.
+
+    Examples
+    --------
+    >>> K = tilefold.kernel("exp(-|x_i - x_j|)", x=np.linspace(0, 1, 50))
+    >>> b = tilefold.scipy.inverse(K, ridge=1.0) @ np.ones(50)
+    >>> bool(np.allclose(K @ b + b, 1))
+    True
     """
     kernel = _matrix(K)
     return _Inverse(kernel, ridge, solve)
@@ -83,14 +136,44 @@ def preconditioner(
     ridge: float,
     rank: int | None = None,
 ) -> LinearOperator:
-    """`M` of SciPy's solvers for K + ridge·I: (L Lᴴ + ridge·I)⁻¹, L Lᴴ ≈ K.
+    """Makes the ``M`` of SciPy's solvers for ``K + ridge·I``.
 
-    L has at most `rank` columns, from as many rows of K, chosen by pivoting:
-    H. Harbrecht, M. Peters and R. Schneider, On the low-rank approximation by
-    the pivoted Cholesky decomposition, 2012. None is N/10 or 16 √N, what is
-    less, but 100 at least, within 256 MiB; fewer where they leave a tenth of
-    the ridge of the trace. K is positive definite, up to small eigenvalues;
-    ridge is above 0.
+    It is ``(L Lᴴ + ridge·I)⁻¹`` with ``L Lᴴ ≈ K``, by Woodbury's formula: H.
+    Harbrecht, M. Peters and R. Schneider, On the low-rank approximation by the
+    pivoted Cholesky decomposition, 2012.
+
+    Parameters
+    ----------
+    K : Kernel or Lazy
+        Shape (N, N), positive definite, up to small eigenvalues.
+    ridge : float
+        What is added to the diagonal, above 0.
+    rank : int, optional
+        The most columns of L, from as many rows of K, chosen by pivoting. None
+        is N/10 or 16 √N, what is less, but 100 at least, within 256 MiB; fewer
+        where they leave a tenth of the ridge of the trace.
+
+    Returns
+    -------
+    LinearOperator
+        Of shape (N, N), with its ``rank``.
+
+    Raises
+    ------
+    ShapeError
+        Where K is not square.
+    ArgumentError
+        For a ridge that is not above 0, or a rank below 1.
+
+    Examples
+    --------
+    >>> from scipy.sparse.linalg import cg
+    >>> K = tilefold.kernel("exp(-|x_i - x_j|)", x=np.linspace(0, 1, 200))
+    >>> A = tilefold.scipy.operator(K).add_ridge(0.1)
+    >>> M = tilefold.scipy.preconditioner(K, 0.1)
+    >>> x, info = cg(A, np.ones(200), M=M)
+    >>> info
+    0
     """
     kernel = _matrix(K)
     size = kernel.shape[0]
@@ -109,9 +192,30 @@ def preconditioner(
 
 
 class KernelOperator(LinearOperator):
-    """What `operator` gives.
+    """A kernel as one of SciPy's linear operators, made by ``operator``.
 
-    `kernel` is the kernel, `passes` counts the passes over its pairs.
+    Sums and products with SciPy's other operators are SciPy's.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Shape (N, M), of numbers.
+    dtype : dtype, optional
+        As ``operator`` takes it.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel.
+    passes : int
+        How many passes over its pairs were made.
+
+    Examples
+    --------
+    >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
+    >>> A = tilefold.scipy.operator(K)
+    >>> A @ np.ones(2), A.passes
+    (array([1., 1.]), 1)
     """
 
     def __init__(self, kernel: Kernel, dtype: Any = None) -> None:
@@ -125,7 +229,29 @@ class KernelOperator(LinearOperator):
         self.passes = 0
 
     def add_ridge(self, ridge: float) -> KernelOperator:
-        """The operator of K + ridge·I, one kernel still."""
+        """Makes the operator of ``K + ridge·I``, of one kernel still.
+
+        Parameters
+        ----------
+        ridge : float or array
+            What is added to the diagonal: a number, or shape (N,).
+
+        Returns
+        -------
+        KernelOperator
+            Of the same shape and dtype.
+
+        Raises
+        ------
+        ShapeError
+            Where K is not square.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
+        >>> tilefold.scipy.operator(K).add_ridge(2.0) @ np.ones(2)
+        array([3., 3.])
+        """
         return KernelOperator(self.kernel.add_diag(ridge), self.dtype)
 
     def _matvec(self, x: Array) -> Array:

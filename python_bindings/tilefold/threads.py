@@ -32,29 +32,79 @@ _REGISTERED: list[Any] = []
 
 
 def get_num_threads() -> int:
-    """The threads of a call in a session that says nothing of them."""
+    """Tells how many threads a call takes where nothing else is said.
+
+    Returns
+    -------
+    int
+        Those of a session without ``Options(threads=...)``, within the limit.
+
+    See Also
+    --------
+    set_num_threads
+
+    Examples
+    --------
+    >>> tilefold.threads.get_num_threads() >= 1
+    True
+    """
     return _core._get_num_threads()
 
 
 def set_num_threads(threads: int) -> None:
-    """Lets a call of any session take at most `threads`, 1 for less.
+    """Limits how many threads calls of any session take.
 
-    A number that is not below what `get_num_threads` gives without a limit
-    lifts it: it makes no session take more than it was made with.
+    Results do not depend on it. No session takes more than it was made with.
+
+    Parameters
+    ----------
+    threads : int
+        The most, 1 for less. A number that is not below what
+        ``get_num_threads`` gives without a limit lifts it.
+
+    Examples
+    --------
+    >>> before = tilefold.threads.get_num_threads()
+    >>> tilefold.threads.set_num_threads(1)
+    >>> tilefold.threads.get_num_threads()
+    1
+    >>> tilefold.threads.set_num_threads(before)
     """
     _core._set_num_threads(threads)
 
 
 def register_if_loaded() -> None:
-    """Registers with threadpoolctl where that is imported already."""
+    """Tells threadpoolctl of tilefold's threads where it is imported already.
+
+    What ``tilefold.kernel`` and ``tilefold.compile`` call; it costs nothing the
+    second time.
+
+    Examples
+    --------
+    >>> tilefold.threads.register_if_loaded()
+    """
     if not _REGISTERED and "threadpoolctl" in sys.modules:
         register()
 
 
 def register() -> None:
-    """Tells threadpoolctl of tilefold's threads, as user_api "tilefold".
+    """Tells threadpoolctl of tilefold's threads, as the user_api "tilefold".
 
-    Does nothing the second time. Raises `ImportError` without threadpoolctl.
+    For processes that import threadpoolctl after tilefold. Does nothing the
+    second time.
+
+    Raises
+    ------
+    ImportError
+        Without threadpoolctl.
+
+    Examples
+    --------
+    >>> import threadpoolctl
+    >>> tilefold.threads.register()
+    >>> with threadpoolctl.threadpool_limits(limits=1, user_api="tilefold"):
+    ...     tilefold.threads.get_num_threads()
+    1
     """
     if _REGISTERED:
         return

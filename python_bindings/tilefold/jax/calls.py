@@ -36,22 +36,50 @@ def reduce(
     backend: str = "",
     **arrays: Any,
 ) -> Any:
-    """Computes a formula over pairs of points, for JAX.
+    """Computes a formula over pairs of points, under JAX's transformations.
 
-        tilefold.jax.reduce("sum_j exp(-|x_i - y_j|²) b_j", x=x, y=y, b=b)
+    ``tilefold.reduce`` comes here by itself for arrays of JAX. Works under
+    ``jit``, ``grad``, ``vmap`` and all others.
 
-    Works under `jit`, `grad`, `vmap` and all other transformations. Arrays on
-    i or j have shape (N,) or (N, D), parameters (), (D,) or (R, C), behind
-    `batch` dimensions of a batch, of extent 1 where an array is the same in
-    all of it; where `batch` is not given, they are those before the last two.
-    The result has the type that a call gives, in JAX's width: float32 for
-    float64 where `jax_enable_x64` is off. Gradients have their argument's
-    type. `ranges`, a `tilefold.Ranges`, may be an argument of a jitted
-    function. `backend="tiled"` computes in tiles of jax.numpy.
+    Parameters
+    ----------
+    formula : str or Formula
+        The text, or what ``tilefold.compile`` made of it.
+    arguments : Mapping, optional
+        The arrays by name, as one mapping.
+    options : Options, optional
+        Settings of this call.
+    ranges : Ranges, optional
+        The pairs that meet; may be an argument of a jitted function.
+    batch : int, optional
+        How many first dimensions are a batch's, of extent 1 where an array is
+        the same in all of it; those before the last two, unless given.
+    backend : {"", "tiled"}, default ""
+        "tiled" computes in tiles of jax.numpy.
+    **arrays : jax.Array
+        On i or j of shape (N,) or (N, D), parameters (), (D,) or (R, C), behind
+        the batch.
 
-    Raises `FormulaError`, `ShapeError`, `DTypeError` and `ArgumentError` when
-    the call is traced; an index outside its table is a `JaxRuntimeError` when
-    it runs.
+    Returns
+    -------
+    jax.Array
+        Of the type that a call gives, in JAX's width: float32 for float64 where
+        ``jax_enable_x64`` is off. A tuple where the formula has several
+        results.
+
+    Raises
+    ------
+    FormulaError, ShapeError, DTypeError, ArgumentError
+        When the call is traced; an index outside its table is a
+        ``JaxRuntimeError`` when it runs.
+
+    Examples
+    --------
+    >>> import jax
+    >>> def energy(x):
+    ...     return tilefold.jax.reduce("sum_ij (x_i - x_j)²", x=x)
+    >>> jax.grad(energy)(jax.numpy.array([0.0, 1.0]))
+    Array([-4.,  4.], dtype=float32)
     """
     if not isinstance(formula, _core.Formula):
         formula = _core.compile(formula)

@@ -35,12 +35,47 @@ def solve(
     method: str = "cg",
     rank: int | None = None,
 ) -> jax.Array:
-    """Solves (K + ridge·I) x = b, for a symmetric K, under JAX.
+    """Solves ``(K + ridge·I) x = b`` for a symmetric K, under JAX.
 
-    As `Kernel.solve`, whose options these are: b has shape (N,) or (N, E), and
-    so has x. It may be differentiated to any order, by b, the ridge and the
-    kernel's arrays, and mapped: by `jax.lax.custom_linear_solve`. Its solver
-    runs on the CPU. Raises `ShapeError`, `ArgumentError`.
+    ``Kernel.solve`` comes here by itself for arrays of JAX. It may be
+    differentiated to any order, by b, the ridge and the kernel's arrays, and
+    mapped. Its solver runs on the CPU.
+
+    Parameters
+    ----------
+    K : Kernel
+        Shape (N, N), symmetric, which is not checked.
+    b : jax.Array
+        Shape (N,) or (N, E).
+    ridge : float, default 0.0
+        What is added to the diagonal.
+    rtol, maxiter : float and int
+        As of ``Kernel.solve``: 1e-6 and ``min(10 N, 1000)``.
+    preconditioner : {"auto", "cholesky", "nystrom", None}, default "auto"
+        As of ``Kernel.solve``.
+    method : {"cg", "minres", "auto"}, default "cg"
+        As of ``Kernel.solve``.
+    rank : int, optional
+        As of ``Kernel.solve``.
+
+    Returns
+    -------
+    jax.Array
+        x, of the shape of b.
+
+    Raises
+    ------
+    ShapeError, ArgumentError
+        As ``Kernel.solve`` raises them.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> x = jnp.linspace(0.0, 1.0, 20)
+    >>> K = tilefold.jax.kernel("exp(-|x_i - x_j|)", x=x)
+    >>> solution = tilefold.jax.solve(K, jnp.ones(20), ridge=1.0)
+    >>> bool(jnp.allclose(K @ solution + solution, 1, atol=1e-4))
+    True
     """
     options = {
         "rtol": rtol,

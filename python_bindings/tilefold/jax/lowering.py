@@ -27,10 +27,16 @@ SOLVE_TARGET = "tilefold.solve.v1"
 
 @functools.cache
 def register() -> None:
-    """Tells XLA the library's function, for programs that call it.
+    """Tells XLA the library's functions, for programs that call them.
 
-    `import tilefold.jax` does it. A process that only runs a program which
-    `jax.export` has written calls it, so that the program finds its target.
+    ``import tilefold.jax`` does it. A process that only runs a program which
+    ``jax.export`` has written calls it, so that the program finds its target.
+
+    Examples
+    --------
+    >>> tilefold.jax.register()
+    >>> tilefold.jax.TARGET
+    'tilefold.reduce.v1'
     """
     for place, handler in _core._ffi_handlers().items():
         target, platform = place

@@ -26,32 +26,20 @@ from tilefold import _core
 from tilefold.frameworks import requires_grad
 from tilefold.methods import show_methods
 from tilefold.roles import Role, bare
-from tilefold.torch.calls import call
-from tilefold.torch.elements import elements
+from tilefold.torch.calls import call as call
+from tilefold.torch.elements import elements as elements
 from tilefold.torch.evaluate import is_seen
 from tilefold.torch.module import Kernel
 from tilefold.torch.records import array_like, is_transformed, spec_of
-from tilefold.torch.solves import inv_quad_logdet, solve
+from tilefold.torch.solves import inv_quad_logdet as inv_quad_logdet
+from tilefold.torch.solves import solve as solve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from contextlib import AbstractContextManager
 
-__all__ = [
-    "Kernel",
-    "call",
-    "concrete",
-    "described",
-    "dtype",
-    "elements",
-    "holds",
-    "inv_quad_logdet",
-    "real_numbers",
-    "records",
-    "solve",
-    "spec",
-    "unrecorded",
-]
+# What is not here is asked of a framework: see tilefold.frameworks.
+__all__ = ["Kernel", "spec"]
 
 
 show_methods()
@@ -64,12 +52,39 @@ def spec(
     roles: Sequence[int | None] | None = None,
     options: Any = None,
 ) -> str:
-    """The text that `torch.ops.tilefold.call(spec, values)` takes.
+    """Writes down a call for ``torch.ops.tilefold.call(spec, values)``.
 
-    `formula` is text or a `tilefold.Formula`, `names` are those of the values,
-    in their order; `roles` has the axes of each, 0 none, 1 i and 2 j, or None
-    where the formula's subscripts say them. For TorchScript and for programs
-    that call the operator by themselves.
+    For TorchScript and for programs that call the operator by themselves.
+
+    Parameters
+    ----------
+    formula : str or Formula
+        The text, or what ``tilefold.compile`` made of it.
+    names : sequence of str
+        Those of the values, in their order.
+    roles : sequence of int or None, optional
+        The axes of each: 0 none, 1 i, 2 j; None where the formula's subscripts
+        say them.
+    options : Options, optional
+        Settings of the call.
+
+    Returns
+    -------
+    str
+        The text that the operator takes.
+
+    Raises
+    ------
+    FormulaError
+        Where the formula cannot be read.
+
+    Examples
+    --------
+    >>> import torch
+    >>> spec = tilefold.torch.spec("sum_j |x_i - y_j|", ["x", "y"])
+    >>> x, y = torch.tensor([0.0, 1.0]), torch.tensor([0.0, 1.0, 3.0])
+    >>> torch.ops.tilefold.call(spec, [x, y])
+    [tensor([4., 3.])]
     """
     given = [None] * len(names) if roles is None else list(roles)
     return spec_of(formula, list(names), given, options)

@@ -22,16 +22,41 @@ _I, _J = 1, 2  # the bits of axes
 class Kernel(torch.nn.Module):
     """A formula with some of its arguments as parameters of a module.
 
-        k = tilefold.torch.Kernel("exp(-|x_i - y_j|²/2l²)",
-                                  learn={"l": 0.5}, positive=["l"])
-        k(x, y) @ b          # (N,), and k.raw_l learns
+    Those in ``positive`` are softplus of the parameter ``raw_`` with their
+    name, and read by their name. What the call is given by name wins over what
+    the module has.
 
-    `learn` has of each name a number, a tensor, or a shape, which is filled
-    with normal numbers. Those in `positive` are softplus of the parameter
-    `raw_<name>`, and read as `k.<name>`. `fixed` are buffers. What the call is
-    given by name wins over both.
+    Parameters
+    ----------
+    formula : str or Formula
+        A pair term, or a formula that reduces.
+    learn : Mapping, optional
+        Parameters by name: a number, a tensor, or a shape, which is filled with
+        normal numbers.
+    fixed : Mapping, optional
+        Buffers by name: numbers or tensors.
+    positive : iterable of str, optional
+        Names of ``learn`` that stay above 0.
+    dtype : torch.dtype, optional
+        Of parameters and buffers: PyTorch's default.
+    device : torch.device, optional
+        Of parameters and buffers.
 
-    Raises `ArgumentError` for a name that the formula does not have.
+    Raises
+    ------
+    ArgumentError
+        For a name that the formula does not have.
+
+    Examples
+    --------
+    >>> import torch
+    >>> k = tilefold.torch.Kernel(
+    ...     "exp(-|x_i - y_j|²/2l²)", learn={"l": 0.5}, positive=["l"]
+    ... )
+    >>> loss = (k(torch.zeros(4, 3), torch.ones(5, 3)) @ torch.ones(5)).sum()
+    >>> loss.backward()
+    >>> k.raw_l.grad is not None
+    True
     """
 
     def __init__(
@@ -94,15 +119,52 @@ class Kernel(torch.nn.Module):
         return super().__getattr__(name)
 
     def arguments(self) -> dict[str, Any]:
-        """The learned and the fixed arguments, by name."""
+        """Gives the learned and the fixed arguments.
+
+        Returns
+        -------
+        dict of str to tensor
+            By their names in the formula, positive ones as the formula reads
+            them.
+
+        Examples
+        --------
+        >>> k = tilefold.torch.Kernel("c |x_i - y_j|", fixed={"c": 2.0})
+        >>> k.arguments()
+        {'c': tensor(2.)}
+        """
         names = (*self.learned, *self.fixed)
         return {name: getattr(self, name) for name in names}
 
     def forward(self, x: Any = None, y: Any = None, /, **arrays: Any) -> Any:
-        """Of a pair term a lazy `tilefold.Kernel`, else what it reduces to.
+        """Makes the matrix of points, or what the formula reduces them to.
 
-        `x` and `y` are the points on i and on j, of shape (N, D) and (M, D);
-        `y` is `x` where it is left out. Others are given by name.
+        Parameters
+        ----------
+        x : tensor, optional
+            The points on i, of shape (N, D).
+        y : tensor, optional
+            The points on j, of shape (M, D); x where it is left out.
+        **arrays : tensor
+            Others by name.
+
+        Returns
+        -------
+        Kernel or tensor
+            Of a pair term a lazy ``tilefold.Kernel``, else the result.
+
+        Raises
+        ------
+        ShapeError, DTypeError, ArgumentError
+            Where tensors do not fit the formula or each other.
+
+        Examples
+        --------
+        >>> import torch
+        >>> k = tilefold.torch.Kernel("c |x_i - y_j|", fixed={"c": 2.0})
+        >>> k(torch.tensor([0.0, 1.0])).dense()
+        tensor([[0., 2.],
+                [2., 0.]])
         """
         given = {**self.arguments(), **arrays}
         columns = x if y is None else y
@@ -114,7 +176,18 @@ class Kernel(torch.nn.Module):
         return self.formula(given)
 
     def extra_repr(self) -> str:
-        """The formula, as typed."""
+        """Tells the formula, which PyTorch shows within the module.
+
+        Returns
+        -------
+        str
+            The text as it was given, in quotes.
+
+        Examples
+        --------
+        >>> tilefold.torch.Kernel("c |x_i - y_j|", learn={"c": 2.0})
+        Kernel('c |x_i - y_j|')
+        """
         return repr(self.formula.text)
 
 

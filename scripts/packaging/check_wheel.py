@@ -50,7 +50,8 @@ class Library:
         self.exported = {
             symbol.name
             for symbol in symbols
-            if symbol.entry.st_shndx != "SHN_UNDEF" and symbol.name
+            if symbol.entry.st_shndx != "SHN_UNDEF"
+            if symbol.entry.st_info.bind != "STB_LOCAL" and symbol.name
         }
         versions = file.get_section_by_name(".gnu.version")
         self.unversioned = {
@@ -79,15 +80,18 @@ def hardening(library: Library) -> list[str]:
     return [f"{library.name} {what}" for what in wrong]
 
 
-def symbols(library: Library) -> list[str]:
-    """What a library of ours exports or leaves undefined, and should not."""
+def symbols(library: Library, known: set[str]) -> list[str]:
+    """What a library of ours exports or leaves undefined, and should not.
+
+    `known` are the functions of the libraries beside it.
+    """
     stem = library.name.rpartition("/")[2].split(".")[0]
     if stem not in EXPORTS:
         return []
     wrong = []
     if library.exported != EXPORTS[stem]:
         wrong.append(f"{library.name} exports {sorted(library.exported)}")
-    for name in sorted(library.unversioned):
+    for name in sorted(library.unversioned - known):
         if stem != "_core" or not name.startswith(("Py", "_Py")):
             wrong.append(f"{library.name} leaves {name} undefined")
     return wrong
@@ -98,9 +102,13 @@ def libraries(wheel: zipfile.ZipFile) -> list[str]:
     names = [name for name in wheel.namelist() if ".so" in name]
     wrong, grafted = [], set()
     rows = [row for row in parts() if row.linked == "SHARED"]
-    for name in names:
-        library = Library(name, wheel.read(name))
-        wrong += symbols(library)
+    inside = [Library(name, wheel.read(name)) for name in names]
+    beside = [
+        library.exported for library in inside if ".libs/" in library.name
+    ]
+    for library in inside:
+        name = library.name
+        wrong += symbols(library, set().union(*beside))
         if ".libs/" in name:
             grafted.add(name.rpartition("/")[2])
         else:

@@ -22,6 +22,7 @@ LIBRARIES = {"hypothesis", "numpy", "pytest", "scipy", "tilefold"}
 OF_THE_CHECKOUT = {
     "test_bench_smoke.py",
     "test_docs.py",
+    "test_docstrings.py",
     "test_examples_in_parts.py",
     "test_gallery.py",
     "test_gpu.py",
@@ -70,7 +71,9 @@ def _foreign(path: Path) -> frozenset[str]:
 
 def file_belongs(path: Path) -> bool:
     """Whether a test file's tests can run beside a wheel alone."""
-    return path.name not in OF_THE_CHECKOUT and not _foreign(path)
+    if path.suffix != ".py" or path.name in OF_THE_CHECKOUT:
+        return False
+    return not _foreign(path)
 
 
 def test_belongs(fixtures: list[str]) -> bool:

@@ -30,8 +30,7 @@ from tilefold.trace import trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from typing_extensions import Self
+    from typing import Self
 
     from tilefold.lazy_value import Lazy
     from tilefold.neighbors import Neighbors

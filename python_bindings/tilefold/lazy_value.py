@@ -21,8 +21,7 @@ from tilefold.trace import Source, Tracer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from typing_extensions import Self
+    from typing import Self
 
 __all__ = ["Lazy", "by_shape", "on_axis"]
 

@@ -17,8 +17,9 @@ from tilefold.operators import Operators
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Self
 
-    from typing_extensions import Self, TypeIs
+    from typing_extensions import TypeIs
 
     from tilefold.pair_term import PairTerm
 

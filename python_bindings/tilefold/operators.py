@@ -16,8 +16,7 @@ from tilefold.functions import is_function
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from typing_extensions import Self
+    from typing import Self
 
 __all__ = ["Operators"]
 

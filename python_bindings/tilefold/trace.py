@@ -42,8 +42,7 @@ from tilefold.trace_text import free_name, nodes_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from typing_extensions import Self
+    from typing import Self
 
 __all__ = ["Source", "Tracer", "free_name", "is_function", "trace"]
 

@@ -28,7 +28,7 @@ from tilefold.sklearn.library import (
 from tilefold.sklearn.pair_kernels import read_weights
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 __all__ = ["KernelDensity"]
 

@@ -36,7 +36,7 @@ from tilefold.sklearn.library import (
 from tilefold.sklearn.metrics import Metric, read_metric
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from tilefold import Options
 

@@ -24,7 +24,7 @@ from tilefold.sklearn.library import (
 from tilefold.sklearn.pair_kernels import WeightKernel, read_weights
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from tilefold import Options
 

@@ -33,9 +33,9 @@ from tilefold.sklearn.neighbors import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from scipy.sparse import csr_matrix
-    from typing_extensions import Self
 
 __all__ = [
     "KNeighborsClassifier",

@@ -120,6 +120,13 @@ class LazyReductions(LazyOperations):
             given,
         )
 
+    @property
+    def callfun(self) -> Any:
+        """What a reduction calls: itself. Programs print it."""
+        if self.reduction_op is None:
+            raise AttributeError("callfun: a LazyTensor that is no reduction")
+        return self
+
     def _laid_out(self, args: tuple[Any, ...]) -> tuple[list[Any], Layout]:
         """The values, arguments among them, and what their shapes say."""
         values = list(_filled(self._values, args))

@@ -61,8 +61,9 @@ def pytest_collection_modifyitems(
     """Marks the tests of wheels; leaves out what is not of the sample."""
     for item in items:
         fixtures = getattr(item, "fixturenames", [])
-        if wheel_suite.test_belongs(fixtures) and wheel_suite.file_belongs(
-            item.path
+        markers = [marker.name for marker in item.iter_markers()]
+        if wheel_suite.file_belongs(item.path) and wheel_suite.test_belongs(
+            fixtures, markers
         ):
             item.add_marker("wheel")
     if sample.is_whole():

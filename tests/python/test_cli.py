@@ -155,6 +155,7 @@ def test_errors_are_told_and_exit_with_1(arguments, message):
     assert done.stderr == message
 
 
+@pytest.mark.checkout
 def test_bfloat16_is_described_where_numpy_can_have_it(tmp_path):
     explained = ["explain", "sum_j x_i·x_j", "x=bfloat16[9,16]"]
     done = tilefold(*explained)
@@ -319,6 +320,7 @@ def test_doctor(tmp_path):
 CHECKOUT = Path(__file__).parents[2]
 
 
+@pytest.mark.checkout
 @pytest.mark.parametrize(
     ("cwd", "source"),
     [
@@ -334,6 +336,7 @@ def test_bench_is_that_of_the_checkout(tmp_path, cwd, source):
     assert cases == ["diag_one_array", "diag_two_arrays"]
 
 
+@pytest.mark.checkout
 def test_bench_measures_and_keeps_quick_results_apart(tmp_path):
     done = tilefold(
         "bench", "diag_one_array", "--quick", "--contender", "numpy",
@@ -358,6 +361,7 @@ def test_bench_without_a_checkout_says_where_to_get_one(tmp_path):
     assert done.stderr.startswith(f"tilefold: no source checkout in {tmp_path}")
 
 
+@pytest.mark.checkout
 def test_help_of_bench_is_there_without_a_checkout(tmp_path):
     for word in ("-h", "--help"):
         done = tilefold("bench", word, cwd=tmp_path)
@@ -370,6 +374,7 @@ def test_help_of_bench_is_there_without_a_checkout(tmp_path):
     assert "--quick" in done.stdout
 
 
+@pytest.mark.checkout
 def test_bench_passes_a_wrong_command_line_on():
     done = tilefold("bench", "gausian", cwd=CHECKOUT)
     assert done.returncode == 2

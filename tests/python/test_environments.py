@@ -53,6 +53,9 @@ def without_llvm(tmp_path):
     for library in Path(_core.__file__).parent.iterdir():
         if library.suffix == ".so" and library.parent != package:
             shutil.copy(library, package)
+    grafted = Path(tilefold.__file__).parent.with_name("tilefold.libs")
+    if grafted.exists():  # of a wheel
+        shutil.copytree(grafted, tmp_path / "tilefold.libs")
     (package / "libtilefold_llvm.so").write_bytes(b"")
     numpy = Path(np.__file__).parent.parent
     # -S: nothing of site-packages but what the path names
@@ -87,7 +90,7 @@ def test_without_llvm_a_new_formula_is_an_error(tmp_path, without_llvm):
 
 @pytest.mark.parametrize("home", [None, "/nonexistent", "/proc"])
 def test_a_home_that_is_missing_or_read_only(home):
-    environment = {"PATH": os.environ["PATH"]}
+    environment = {"PATH": os.defpath}
     if home:
         environment["HOME"] = home
     assert run(SUM, environment) == ""
@@ -100,7 +103,7 @@ def test_a_user_without_an_account():
     program = program.replace(
         "os.setuid", "tilefold.reduce('sum_j x_j', x=numpy.ones(3))\nos.setuid"
     )
-    run(program, {"PATH": os.environ["PATH"]})
+    run(program, {"PATH": os.defpath})
 
 
 def test_a_read_only_cache_serves(tmp_path):

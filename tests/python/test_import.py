@@ -140,6 +140,7 @@ def named_in_documents() -> set[str]:
     return names - {"py"}
 
 
+@pytest.mark.checkout
 def test_what_is_named_is_there_after_a_plain_import():
     """And nothing else is but the modules of the package."""
     program = NAMES.replace("NAMED", repr(sorted(named_in_documents())))

@@ -76,6 +76,6 @@ def file_belongs(path: Path) -> bool:
     return not _foreign(path)
 
 
-def test_belongs(fixtures: list[str]) -> bool:
-    """Whether a test with these fixtures can, if its file does."""
-    return not FAKES.intersection(fixtures)
+def test_belongs(fixtures: list[str], markers: list[str]) -> bool:
+    """Whether a test with these fixtures and markers can, if its file does."""
+    return not FAKES.intersection(fixtures) and "checkout" not in markers

@@ -147,7 +147,9 @@ def mend(
     lines: list[str],
 ) -> None:
     """A docstring that holds formulas, as reStructuredText."""
-    lines[:] = docstrings.as_rst(lines, NAMES)
+    module = sys.modules.get(name.rpartition(".")[0], tilefold)
+    elsewhere = NAMES if module is tilefold else NAMES - vars(module).keys()
+    lines[:] = docstrings.as_rst(docstrings.qualified(lines, elsewhere), NAMES)
 
 
 def without_self(

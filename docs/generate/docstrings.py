@@ -23,7 +23,7 @@ _ITEM = re.compile(r"^(?P<space> *)(?P<name>\w+(?:, \w+)*): (?P<text>\S.*)$")
 
 def as_rst(lines: list[str], names: frozenset[str] = frozenset()) -> list[str]:
     """The lines of a docstring, without what reads formulas as markup."""
-    lines = _with_definitions(lines)
+    lines = _with_definitions(_unbroken(lines))
     found: list[str] = []
     before, literal = "", -1
     for index, line in enumerate(lines):
@@ -48,12 +48,40 @@ def as_rst(lines: list[str], names: frozenset[str] = frozenset()) -> list[str]:
     return found
 
 
+def _unbroken(lines: list[str]) -> list[str]:
+    """Lines in which what stands in backquotes does not go on in the next."""
+
+    def joined(match: re.Match[str]) -> str:
+        is_paragraph = "\n\n" not in match[0]
+        return re.sub(r"\n *", " ", match[0]) if is_paragraph else match[0]
+
+    text = re.sub(r"``.+?``|`[^`]+`", joined, "\n".join(lines), flags=re.DOTALL)
+    return text.split("\n")
+
+
+def qualified(lines: list[str], names: frozenset[str]) -> list[str]:
+    """Lines whose section See Also names members of tilefold in full."""
+    found, inside = [], False
+    for index, line in enumerate(lines):
+        if line.startswith("---"):
+            inside = lines[index - 1] == "See Also"
+        if inside and re.match(r"[\w.]+(, [\w.]+)*( :|$)", line):
+            listed, colon, text = line.partition(" :")
+            whole = [
+                f"tilefold.{name}" if name.split(".")[0] in names else name
+                for name in listed.split(", ")
+            ]
+            line = ", ".join(whole) + colon + text
+        found.append(line)
+    return found
+
+
 def _with_definitions(lines: list[str]) -> list[str]:
     """Paragraphs of `name: what it is` as lists of definitions."""
     found: list[str] = []
     for index, line in enumerate(lines):
         item = _ITEM.match(line)
-        if item and _is_list(lines, index):
+        if item and _is_list(lines, index, _depth(line)):
             found += [
                 item["space"] + item["name"],
                 f"{item['space']}    {item['text']}",
@@ -63,7 +91,7 @@ def _with_definitions(lines: list[str]) -> list[str]:
     return found
 
 
-def _is_list(lines: list[str], index: int) -> bool:
+def _is_list(lines: list[str], index: int, own: int) -> bool:
     """Whether the paragraph of a line holds items and their lines alone."""
     first = last = index
     while first > 0 and lines[first - 1].strip():
@@ -72,6 +100,8 @@ def _is_list(lines: list[str], index: int) -> bool:
         last += 1
     paragraph = lines[first : last + 1]
     depth = _depth(paragraph[0])
+    if own != depth:
+        return False
     fits = [
         _depth(line) >= depth + 4
         or (_depth(line) == depth and _ITEM.match(line) is not None)

@@ -24,6 +24,16 @@ OTHERS = {
 }
 
 
+#: Options of one call, which the environment has not.
+CALLS = {
+    "progress": "a function of (done, total) pairs of points, called about "
+    "every 50 ms by the thread that waits; an error that it raises ends the "
+    "call",
+    "stream": "the stream of a GPU on which the call works; by default the "
+    "one that is current in the arrays' library",
+}
+
+
 class Setting(NamedTuple):
     """A row of options.def."""
 
@@ -84,6 +94,12 @@ def _literal(text: str) -> str:
     """Quoted values of a docstring as code; bars and stars as they are."""
     text = re.sub(r'"([^"]*)"', lambda m: code(m[0]), text)
     return re.sub(r"(?<!`)([*_])(?=\s)", r"\\\1", text)
+
+
+def calls() -> str:
+    """Options that only code can set."""
+    lines = [[code(name), text] for name, text in CALLS.items()]
+    return table(["option", "what it is"], lines)
 
 
 def others() -> str:

@@ -83,23 +83,18 @@ def formula_messages() -> dict[str, Example]:
 
 def _test_strings() -> list[str]:
     """Text in tests that may be a message."""
-    found = []
-    for path in sorted((ROOT / "tests").rglob("*.cpp")):
-        found += strings(path)
-    for path in sorted((ROOT / "tests/python").glob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        found += [
-            node.value
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        ]
+    paths = sorted((ROOT / "tests").rglob("*.cpp"))
+    paths += sorted((ROOT / "tests/python").glob("*.py"))
+    found = [text for path in paths for text in strings(path)]
     return [text for text in found if len(text) > 15]
 
 
 def golden(texts: list[str], diagnostic: Diagnostic) -> str:
     """The message of a test that this row made; the longest, with its cure."""
     matcher = pattern(diagnostic)
-    fitting = [text.rstrip() for text in texts if matcher.match(text)]
+    fixed = max(re.split(r"\{\d\}", diagnostic.found), key=len)
+    near = [text for text in texts if fixed in text]
+    fitting = [text.rstrip() for text in near if matcher.match(text)]
     return max(fitting, key=len, default="")
 
 

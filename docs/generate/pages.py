@@ -96,6 +96,7 @@ MADE: dict[str, Callable[..., str]] = {
     "errors": _errors,
     "error list": _error_list,
     "environment": lambda page: environment.page(),
+    "options of calls": lambda page: environment.calls(),
     "other variables": lambda page: environment.others(),
     "machine": _machine,
     "card": lambda page: performance.card(),

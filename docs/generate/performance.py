@@ -83,9 +83,8 @@ def three_numbers() -> str:
     when, made = case["when"], case["machine"]
     cores = f"{made['cores']} cores of an {made['cpu']}, {made['family']}"
     text = table(["measured", "tilefold", "beside it"], lines)
-    return (
-        f"{text}\n\nMeasured {when[:10]} on {cores}: [how](performance/index)."
-    )
+    where = f"Measured {when[:10]} on {cores}"
+    return f"{text}\n\n{where}: [how](/performance/method.md)."
 
 
 def card() -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
-import tomllib
 import yaml
 
 import tilefold
@@ -37,11 +37,18 @@ def test_one_version():
     assert tilefold.__version__.startswith(stated)
 
 
-def test_the_version_between_tags_names_the_commit(tmp_path):
-    def git(*words: str) -> None:
+@pytest.fixture
+def git(tmp_path):
+    """Runs git in a new repository."""
+
+    def run(*words: str) -> None:
         who = ("-c", "user.name=a", "-c", "user.email=a@b")
         subprocess.run(["git", *who, "-C", str(tmp_path), *words], check=True)
 
+    return run
+
+
+def test_the_version_between_tags_names_the_commit(tmp_path, git):
     (tmp_path / "CMakeLists.txt").write_text(
         "project(tilefold VERSION 1.2.3 LANGUAGES C CXX)\n"
     )
@@ -55,6 +62,34 @@ def test_the_version_between_tags_names_the_commit(tmp_path):
     assert tilefold_version.full_version(tmp_path) == "1.2.3"
     (tmp_path / "PKG-INFO").write_text("Name: tilefold\nVersion: 7.0\n")
     assert tilefold_version.full_version(tmp_path) == "7.0"
+
+
+def test_what_a_user_sees_is_in_the_changelog(tmp_path, git):
+    (tmp_path / "scripts").mkdir()
+    script = tmp_path / "scripts/release"
+    script.write_bytes((ROOT / "scripts/release").read_bytes())
+    script.chmod(0o755)
+    seen = tmp_path / "python_bindings/tilefold/new.py"
+    seen.parent.mkdir(parents=True)
+    (tmp_path / "CMakeLists.txt").touch()
+
+    def outcome() -> int:
+        git("add", ".")
+        git("commit", "-q", "-m", "a change")
+        words = [str(script), "changed", "v1"]
+        return subprocess.run(words, capture_output=True).returncode
+
+    (tmp_path / "README.md").touch()
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "first")
+    git("tag", "v1")
+    (tmp_path / "README.md").write_text("more")
+    assert outcome() == 0
+    seen.touch()
+    assert outcome() == 1
+    (tmp_path / "CHANGELOG.md").write_text("- new")
+    assert outcome() == 0
 
 
 def test_every_part_of_others_has_its_licence():

@@ -124,7 +124,7 @@ def link(stubs: Path, command: list[str]) -> int:
     command = list(chain.from_iterable(map(merged, command)))
     command += ["-nodefaultlibs", "-Wl,--as-needed", "-Wl,--exclude-libs,ALL"]
     # Functions of the same instructions are kept once: 0.7 MB of a wheel.
-    command += ["-fuse-ld=gold", "-Wl,--gc-sections,--icf=safe"]
+    command += ["-s", "-fuse-ld=gold", "-Wl,--gc-sections,--icf=safe"]
     return subprocess.call(command + [str(path) for path in system])
 
 

@@ -46,7 +46,6 @@ from examples import (  # noqa: E402
 
 PICTURES = {"catalogue", "colour_transfer", "local_statistics"}
 PICTURES |= {"digits", "exact_gp", "multitask_gp", "plate_modes"}
-PICTURES |= {"segments"}
 LONG = {"kernel_four_ways", "scale_out"}
 PROGRAMS = sorted(
     path.stem

@@ -15,8 +15,8 @@ particles :math:`\theta_i` are moved until they are a sample of it (Liu and Wang
 
 The first term pulls them to where the posterior is large, the second pushes
 them apart. ``grad`` is a function of the language, so nobody differentiates the
-kernel by hand. Of 600 particles in ten dimensions the array of its gradients would
-be 29 MB at each of 200 steps.
+kernel by hand. Of 600 particles in ten dimensions its gradients would be 29 MB
+at each of 200 steps.
 """
 
 import matplotlib.pyplot as plt

@@ -27,6 +27,7 @@ MODULES = (
     "tilefold.pandas",
     "tilefold.dask",
     "tilefold.scipy",
+    "tilefold.sklearn",
     "tilefold.torch",
     "tilefold.jax",
 )
@@ -136,7 +137,8 @@ def incomplete(name: Name) -> list[str]:
         for parameter in name.parameters
         if not re.search(rf"^[\w*, ]*\b{parameter}\b.* :", told, re.MULTILINE)
     ]
-    if not name.parameters and "Parameters" in found:
+    is_class = isinstance(name.value, type)
+    if not (is_class or name.parameters) and "Parameters" in found:
         lacks.append("what takes the parameters that it tells of")
     if ">>>" not in found.get("Examples", ""):
         lacks.append("an example")

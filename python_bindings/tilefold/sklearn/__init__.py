@@ -16,10 +16,12 @@ from tilefold.sklearn.neighbors_graph import (
 from tilefold.sklearn.neighbors_predict import (
     KNeighborsClassifier,
     KNeighborsRegressor,
+)
+from tilefold.sklearn.nystroem import Nystroem, NystroemRidge
+from tilefold.sklearn.radius_predict import (
     RadiusNeighborsClassifier,
     RadiusNeighborsRegressor,
 )
-from tilefold.sklearn.nystroem import Nystroem, NystroemRidge
 from tilefold.sklearn.spectral import SpectralClustering
 
 __all__ = [

@@ -44,17 +44,35 @@ _COMPACT = {
 
 
 class KernelDensity(BaseEstimator):
-    """An estimate of the density that points were drawn from.
+    """Estimates the density that points were drawn from.
 
-    `bandwidth` is a number, or "scott" or "silverman", as scikit-learn has
-    them. `kernel` is one of scikit-learn's ("gaussian", "tophat",
-    "epanechnikov", "exponential", "linear", "cosine"), or a formula in x_i
-    and y_j or a kernel of tilefold's catalogue, whose values are in
-    `kernel_params`; h and l are the bandwidth where those say no other. What
-    a formula gives is taken as the density around one point: it is not
-    normalised. `n_jobs` is the number of threads.
+    What is a formula is not normalised.
 
-    Attributes: `bandwidth_`, `n_features_in_`, `feature_names_in_`.
+    Parameters
+    ----------
+    bandwidth : float or {"scott", "silverman"}, default 1.0
+        A number, or the rule of thumb that it comes from.
+    kernel : str, default "gaussian"
+        One of scikit-learn's ("gaussian", "tophat", "epanechnikov",
+        "exponential", "linear", "cosine"), or a formula in x_i and y_j, or a
+        kernel of tilefold's catalogue, in which h and l are the bandwidth.
+    kernel_params : dict, optional
+        Other values of a formula.
+    n_jobs : int, optional
+        How many threads: what tilefold takes; -1 is all processors.
+
+    Attributes
+    ----------
+    bandwidth_ : float
+        The bandwidth that was taken.
+
+    Examples
+    --------
+    >>> from tilefold.sklearn import KernelDensity
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> model = KernelDensity(bandwidth=1.0).fit(X)
+    >>> model.score_samples([[0.5]]).round(3)
+    array([-1.737])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -87,10 +105,33 @@ class KernelDensity(BaseEstimator):
         y: Any = None,  # noqa: ARG002
         sample_weight: Any = None,
     ) -> Self:
-        """Keeps the points (n_samples, n_features) and weights (n_samples,).
+        """Keeps the points and their weights.
 
-        Raises `ValueError` for negative weights, and for names of a formula
-        without a value.
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The points, of floats.
+        y : None
+            Not read.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the points: 1.
+
+        Returns
+        -------
+        KernelDensity
+            Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            For negative weights, and for names of a formula without a value.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KernelDensity
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> round(KernelDensity(bandwidth="scott").fit(X).bandwidth_, 3)
+        0.758
         """
         x = validate_data(self, X, dtype=floats(X))
         samples, features = x.shape
@@ -120,10 +161,24 @@ class KernelDensity(BaseEstimator):
         return self
 
     def score_samples(self, X: Any) -> Any:
-        """The logarithm of the density at each of X.
+        """Computes the logarithm of the density at each point.
 
-        X has shape (n_queries, n_features); returns (n_queries,), of X's
-        dtype. -inf is where the density is 0.
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features)
+            The points that are asked about.
+
+        Returns
+        -------
+        array of shape (n_queries,)
+            Of X's dtype; -inf where the density is 0.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KernelDensity
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> KernelDensity().fit(X).score_samples(X).shape
+        (4,)
         """
         check_is_fitted(self)
         x = queries(self, X, "_fit_X", "score_samples")
@@ -144,14 +199,55 @@ class KernelDensity(BaseEstimator):
         return beside(logarithms - (norm + math.log(total)), x)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
-        """The logarithm of the likelihood of all of X."""
+        """Computes the logarithm of the likelihood of all points.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features)
+            The points that are asked about.
+        y : None
+            Not read.
+
+        Returns
+        -------
+        float
+            The sum over the points.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KernelDensity
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> KernelDensity().fit(X).score(X) < 0
+        True
+        """
         return float(as_numpy(self.score_samples(X)).sum())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Any:
-        """Points drawn from the estimate, (n_samples, n_features).
+        """Draws points from the estimate.
 
-        The kernel has to be "gaussian" or "tophat"; those of a seed are
-        scikit-learn's.
+        Parameters
+        ----------
+        n_samples : int, default 1
+            How many.
+        random_state : int or RandomState, optional
+            Where random numbers come from.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            Those of a seed are scikit-learn's.
+
+        Raises
+        ------
+        NotImplementedError
+            For kernels other than "gaussian" and "tophat".
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KernelDensity
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> KernelDensity().fit(X).sample(5, random_state=0).shape
+        (5, 1)
         """
         check_is_fitted(self)
         if self.kernel not in ("gaussian", "tophat"):

@@ -31,29 +31,35 @@ _BOUNDS = "_bounds"
 class FormulaKernel(Kernel):
     """A covariance that is any formula of two points.
 
-        kernel = FormulaKernel("v*exp(-|x_i - y_j|²/2l²)", v=1.0,
-                               l=(0.5, (1e-2, 1e2)))
-        GaussianProcessRegressor(kernel + WhiteKernel(0.1)).fit(X, y)
-
-    `formula` is a pair term of two points, or the name of one of tilefold's
-    catalogue; it has no i or j. Each other name of it is a hyperparameter: a
-    number, or a list or array of shape (D,), given as
-
-        value                       learned, between 1e-5 and 1e5
-        (value, (low, high))        learned, between these
-        (value, "fixed")            left as it is
-
-    and read as `kernel.l` and `kernel.l_bounds`; a Greek letter has its name,
-    as in `sigma`. As in scikit-learn, `theta` is the logarithm of those that
-    are learned, in the order in which they are given.
-
     The sum and the product of two are one formula again, whose second one's
     names have a number where the first one has them, too: l2. Sums, products
-    and powers with other kernels of scikit-learn are scikit-learn's.
+    and powers with other kernels of scikit-learn are scikit-learn's. ``theta``
+    is the logarithm of what is learned, in the order in which it is given.
 
-    Raises `ValueError` for a formula that is none of two points, names
-    without a value or values without a name, and learned values that are not
-    positive.
+    Parameters
+    ----------
+    formula : str
+        A pair term of two points, or the name of one of tilefold's catalogue;
+        it reads no number of a point.
+    **hyperparameters : float, array of shape (D,), or tuple
+        A value for each other name. ``value`` is learned, between 1e-5 and 1e5;
+        ``(value, (low, high))`` is learned, between these; ``(value, "fixed")``
+        is left as it is. Read as ``kernel.l`` and ``kernel.l_bounds``; a Greek
+        letter has its name, as in ``sigma``.
+
+    Raises
+    ------
+    ValueError
+        For a formula that is none of two points, names without a value or
+        values without a name, and learned values that are not positive.
+
+    Examples
+    --------
+    >>> from tilefold.sklearn import FormulaKernel
+    >>> k = FormulaKernel("v*exp(-|x_i - y_j|²/2l²)", v=1, l=(0.5, "fixed"))
+    >>> k(np.array([[0.0], [0.5]])).round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
     """
 
     def __init__(self, formula: str, **hyperparameters: Any) -> None:
@@ -85,7 +91,25 @@ class FormulaKernel(Kernel):
     # ---- what scikit-learn asks of hyperparameters ---------------------------
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
-        """The formula, each hyperparameter, and its bounds as <name>_bounds."""
+        """Gives the formula, hyperparameters, and their bounds.
+
+        Parameters
+        ----------
+        deep : bool, default True
+            Without effect.
+
+        Returns
+        -------
+        dict
+            By name; the bounds of ``l`` are ``l_bounds``.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import FormulaKernel
+        >>> k = FormulaKernel("v*exp(-|x_i - y_j|²/2l²)", v=1, l=(0.5, "fixed"))
+        >>> k.get_params()["l_bounds"]
+        'fixed'
+        """
         params: dict[str, Any] = {"formula": self.formula}
         for name in self._names:
             params[name] = getattr(self, name)
@@ -93,7 +117,30 @@ class FormulaKernel(Kernel):
         return params
 
     def set_params(self, **params: Any) -> FormulaKernel:
-        """Sets hyperparameters and bounds by the names of `get_params`."""
+        """Sets hyperparameters and bounds by name.
+
+        Parameters
+        ----------
+        **params : object
+            By the names of ``get_params``.
+
+        Returns
+        -------
+        FormulaKernel
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            For a name that it does not have.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import FormulaKernel
+        >>> k = FormulaKernel("v*exp(-|x_i - y_j|²/2l²)", v=1, l=(0.5, "fixed"))
+        >>> k.set_params(l=2.0).l
+        2.0
+        """
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
@@ -145,7 +192,20 @@ class FormulaKernel(Kernel):
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def is_stationary(self) -> bool:
-        """False: what a formula does not say is not supposed."""
+        """Tells that nothing is supposed of the formula.
+
+        Returns
+        -------
+        bool
+            False: a formula does not say whether differences of points suffice.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import FormulaKernel
+        >>> k = FormulaKernel("v*exp(-|x_i - y_j|²/2l²)", v=1, l=(0.5, "fixed"))
+        >>> k.is_stationary()
+        False
+        """
         return False
 
     # ---- values --------------------------------------------------------------
@@ -156,9 +216,28 @@ class FormulaKernel(Kernel):
         Y: Any = None,
         eval_gradient: bool = False,
     ) -> Any:
-        """The matrix (N, M) of points (N, D) and (M, D), or of X with itself.
+        """Computes the matrix of points, which is stored.
 
-        With `eval_gradient` also its derivatives (N, N, n_dims) by `theta`.
+        Parameters
+        ----------
+        X : array of shape (N, D)
+            Points.
+        Y : array of shape (M, D), optional
+            Other points: X.
+        eval_gradient : bool, default False
+            Whether to give the derivatives by ``theta``, too.
+
+        Returns
+        -------
+        array of shape (N, M), or a tuple
+            The matrix; with derivatives of shape (N, N, n_dims).
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import FormulaKernel
+        >>> k = FormulaKernel("v*exp(-|x_i - y_j|²/2l²)", v=1, l=(0.5, "fixed"))
+        >>> k(np.zeros((2, 1)), np.zeros((3, 1))).shape
+        (2, 3)
         """
         rows = _points(X)
         columns = rows if Y is None else _points(Y)
@@ -180,11 +259,49 @@ class FormulaKernel(Kernel):
         return values, slopes
 
     def diag(self, X: Any) -> Any:
-        """The values (N,) of each point of X (N, D) with itself, in O(N)."""
+        """Computes the values of each point with itself, in O(N).
+
+        Parameters
+        ----------
+        X : array of shape (N, D)
+            Points.
+
+        Returns
+        -------
+        array of shape (N,)
+            The diagonal of the matrix.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import FormulaKernel
+        >>> k = FormulaKernel("v*exp(-|x_i - y_j|²/2l²)", v=1, l=(0.5, "fixed"))
+        >>> k.diag(np.zeros((2, 1)))
+        array([1., 1.])
+        """
         return self._pair().matrix(_points(X)).diag()
 
     def lazy(self, X: Any, Y: Any = None) -> tilefold.Kernel:
-        """The matrix, which is never stored, as a `tilefold.Kernel`."""
+        """Makes the matrix of points, which is not stored.
+
+        Parameters
+        ----------
+        X : array of shape (N, D)
+            Points.
+        Y : array of shape (M, D), optional
+            Other points: X.
+
+        Returns
+        -------
+        tilefold.Kernel
+            Of shape (N, M).
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import FormulaKernel
+        >>> k = FormulaKernel("v*exp(-|x_i - y_j|²/2l²)", v=1, l=(0.5, "fixed"))
+        >>> k.lazy(np.zeros((2, 1))) @ np.ones(2)
+        array([2., 2.])
+        """
         return self._pair().matrix(X, Y)
 
     def _pair(self) -> PairFormula:

@@ -44,26 +44,62 @@ _FLOATS = [np.float64, np.float32]
 
 
 class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
-    """Gaussian process regression, as scikit-learn's, for many points, too.
+    """Fits a Gaussian process, as scikit-learn's, to many points, too.
 
-    Up to `direct_below` points it is scikit-learn's, to the last bit. Beyond,
-    no matrix is stored: the mean is a solution by conjugate gradients, to
-    `tol` of the right-hand side; standard deviations and covariances (to 1e-10)
-    are solutions for 256 points at a time; the log marginal likelihood is
-    estimated by stochastic Lanczos quadrature of `probes` random vectors and
-    `lanczos` steps, and its gradient by as many, the same for the same
-    `random_state`. Below 2,000 points the determinant is exact.
+    Up to ``direct_below`` points it is scikit-learn's, to the last bit. Beyond,
+    no matrix is stored: the mean is a solution by conjugate gradients; standard
+    deviations and covariances (to 1e-10) are solutions for 256 points at a
+    time; the log marginal likelihood is estimated by stochastic Lanczos
+    quadrature, and its gradient by as many vectors. Warns with scikit-learn's
+    ``ConvergenceWarning``.
 
-    `kernel` is made of `tilefold.sklearn.FormulaKernel` and of scikit-learn's
-    kernels: RBF, Matern (of ν = 1/2, 3/2, 5/2 and ∞), RationalQuadratic,
-    ExpSineSquared, DotProduct, ConstantKernel, WhiteKernel, PairwiseKernel,
-    and their sums, products and powers; up to `direct_below` points it may be
-    any. The other parameters are scikit-learn's.
+    Parameters
+    ----------
+    kernel : Kernel, optional
+        Made of ``FormulaKernel`` and of scikit-learn's kernels: RBF, Matern (of
+        ν = 1/2, 3/2, 5/2 and ∞), RationalQuadratic, ExpSineSquared, DotProduct,
+        ConstantKernel, WhiteKernel, PairwiseKernel, and their sums, products
+        and powers; up to ``direct_below`` points any.
+    alpha : float or array of shape (N,), default 1e-10
+        What is added to the diagonal.
+    optimizer : str, callable or None, default "fmin_l_bfgs_b"
+        What maximises the likelihood; None learns nothing.
+    n_restarts_optimizer : int, default 0
+        How many times more it begins.
+    normalize_y : bool, default False
+        Whether targets are scaled to mean 0 and variance 1.
+    copy_X_train : bool, default True
+        Whether the points are copied.
+    n_targets : int, optional
+        How many targets samples of the prior have.
+    direct_below : int, default 2000
+        Up to how many points it is scikit-learn's.
+    tol : float, default 1e-4
+        The residual of the mean, as a part of the right-hand side.
+    probes : int, default 16
+        Random vectors of the likelihood's estimate.
+    lanczos : int, default 64
+        Steps of Lanczos' method for each.
+    random_state : int or RandomState, optional
+        Where random numbers come from.
 
-    Beside scikit-learn's attributes, `fit` sets `lml_error_`, the standard
-    error of `log_marginal_likelihood_value_`, which is 0 where it is exact.
-    Beyond `direct_below` points there is no `L_`. Warns with scikit-learn's
-    `ConvergenceWarning`.
+    Attributes
+    ----------
+    log_marginal_likelihood_value_ : float
+        That of the hyperparameters that were learned.
+    lml_error_ : float
+        Its standard error, 0 where it is exact. There is no ``L_`` beyond
+        ``direct_below`` points.
+
+    Examples
+    --------
+    >>> from tilefold.sklearn import GaussianProcessRegressor
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> from tilefold.sklearn import FormulaKernel
+    >>> kernel = FormulaKernel("exp(-|x_i - y_j|²/2l²)", l=1.0)
+    >>> model = GaussianProcessRegressor(kernel, optimizer=None)
+    >>> model.fit(X, np.sin(X[:, 0])).predict(X[:1]).round(3) + 0.0
+    array([0.])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -109,7 +145,25 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
     def fit(self, X: Any, y: Any) -> GaussianProcessRegressor:
         """Learns the hyperparameters, and the weights of the points.
 
-        X has shape (N, D), y (N,) or (N, T).
+        Parameters
+        ----------
+        X : array of shape (N, D)
+            The points.
+        y : array of shape (N,) or (N, T)
+            Their targets.
+
+        Returns
+        -------
+        GaussianProcessRegressor
+            Itself, fitted.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import GaussianProcessRegressor
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> model = GaussianProcessRegressor(optimizer=None).fit(X, X[:, 0])
+        >>> model.alpha_.shape
+        (4,)
         """
         self._covariance = None
         if _num_samples(X) <= self.direct_below:
@@ -143,10 +197,31 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False
     ) -> Any:
-        """The mean (M,) or (M, T) at points X (M, D).
+        """Computes the mean at points, and how far it may be off.
 
-        With `return_std` also standard deviations of that shape, with
-        `return_cov` covariances (M, M) or (M, M, T); not both.
+        Parameters
+        ----------
+        X : array of shape (M, D)
+            The points.
+        return_std : bool, default False
+            Whether to give standard deviations, too.
+        return_cov : bool, default False
+            Whether to give covariances, too; not both.
+
+        Returns
+        -------
+        array of shape (M,) or (M, T), or a tuple
+            The mean; with standard deviations of that shape, or covariances (M,
+            M) or (M, M, T).
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import GaussianProcessRegressor
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> model = GaussianProcessRegressor(optimizer=None).fit(X, X[:, 0])
+        >>> mean, std = model.predict(X, return_std=True)
+        >>> std.shape
+        (4,)
         """
         if getattr(self, "_covariance", None) is None:
             return super().predict(X, return_std, return_cov)
@@ -188,10 +263,29 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
         eval_gradient: bool = False,
         clone_kernel: bool = True,
     ) -> Any:
-        """That of the training data for hyperparameters `theta`, (n_dims,).
+        """Computes the log marginal likelihood of the data that were fitted.
 
-        With `eval_gradient` also its gradient (n_dims,). Without `theta`,
-        that of the kernel that was learned.
+        Parameters
+        ----------
+        theta : array of shape (n_dims,), optional
+            Logarithms of the hyperparameters: those that were learned.
+        eval_gradient : bool, default False
+            Whether to give the gradient, too.
+        clone_kernel : bool, default True
+            Whether the kernel is left as it is.
+
+        Returns
+        -------
+        float or tuple
+            The value; with its gradient, of shape (n_dims,).
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import GaussianProcessRegressor
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> model = GaussianProcessRegressor(optimizer=None).fit(X, X[:, 0])
+        >>> bool(np.isfinite(model.log_marginal_likelihood()))
+        True
         """
         if theta is None or getattr(self, "_covariance", None) is None:
             return super().log_marginal_likelihood(

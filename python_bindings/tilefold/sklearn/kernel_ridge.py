@@ -40,36 +40,62 @@ _CURE = "raise max_iter, alpha or tol"
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Kernel ridge regression, as scikit-learn's, without the matrix.
+    """Fits kernel ridge regression, without the matrix of the kernel.
 
-        model = KernelRidge(alpha=0.1, kernel="exp(-|x_i - y_j|²/2l²)",
-                            kernel_params={"l": 0.5}).fit(X, y)
+    The function ``f = Σ_j k(·, x_j) c_j`` has the least ``Σ_i w_i (f(x_i) -
+    y_i)² + alpha |f|²``. Memory is O(N), time O(N²) for each iteration. Warns
+    with scikit-learn's ``ConvergenceWarning``.
 
-    The function f = Σ_j k(·, x_j) c_j has the least Σ_i w_i (f(x_i) - y_i)²
-    + alpha |f|². Memory is O(N), time O(N²) for each iteration.
-
-    alpha: a number, or an array (E,) of one for each target.
-    kernel, gamma, degree, coef0, kernel_params: a name of scikit-learn's with
-        gamma, degree and coef0; a name of tilefold's catalogue or a formula
-        of two points, with values of its other names in `kernel_params`; a
-        function of two points, which is traced; or a kernel of Gaussian
-        processes.
-    solver: "direct" makes the matrix and factors it, which is exact; "cg" is
+    Parameters
+    ----------
+    alpha : float or array of shape (E,), default 1
+        The weight of the function's norm; one for each target.
+    kernel : str or callable, default "linear"
+        A name of scikit-learn's; a name of tilefold's catalogue or a formula of
+        two points; a function of two points, which is traced; or a kernel of
+        Gaussian processes.
+    gamma, degree, coef0 : float, optional
+        Of scikit-learn's kernels.
+    kernel_params : Mapping, optional
+        Values of the other names of a formula.
+    solver : {"auto", "direct", "cg", "minres"}, default "auto"
+        "direct" makes the matrix and factors it, which is exact; "cg" is
         preconditioned conjugate gradients, for a positive definite kernel;
-        "minres" minimal residuals, for any symmetric one. "auto" is the
-        first up to `direct_below` points, else the second, and the third
-        where that meets a kernel that is not positive definite, with a
-        warning.
-    tol, max_iter: an iteration ends when the residual is `tol` of the
-        right-hand side, or after `max_iter` products (min(10 N, 1000)).
-    preconditioner, rank: "auto", "cholesky", "nystrom" or None, and of how
-        many rows; see `tilefold.Kernel.solve`.
-    n_jobs: threads; None is what tilefold takes, -1 all processors.
+        "minres" minimal residuals, for any symmetric one. "auto" is the first
+        up to ``direct_below`` points, else the second, and the third where that
+        meets a kernel that is not positive definite, with a warning.
+    tol : float, default 1e-6
+        Ends when the residual is this part of the right-hand side.
+    max_iter : int, optional
+        The most products: ``min(10 N, 1000)``.
+    preconditioner, rank : optional
+        As of ``tilefold.Kernel.solve``.
+    direct_below : int, default 2000
+        Up to how many points the matrix is factored.
+    n_jobs : int, optional
+        How many threads: what tilefold takes; -1 is all processors.
 
-    `fit` sets `dual_coef_` c of shape (N,) or (N, E), `X_fit_` (N, D),
-    `n_iter_` (1 for a factorisation), `residual_`, the largest of |b - A c| /
-    |b|, and `solver_`, which was taken. Arrays belong to the library of X.
-    Warns with scikit-learn's `ConvergenceWarning`.
+    Attributes
+    ----------
+    dual_coef_ : array of shape (N,) or (N, E)
+        The coefficients c, in the library of X.
+    X_fit_ : array of shape (N, D)
+        The points.
+    n_iter_ : int
+        Of the solver; 1 for a factorisation.
+    residual_ : float
+        The largest of ``|b - A c| / |b|``.
+    solver_ : str
+        Which was taken.
+
+    Examples
+    --------
+    >>> from tilefold.sklearn import KernelRidge
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> model = KernelRidge(1e-3, kernel="exp(-|x_i - y_j|²/2l²)",
+    ...                     kernel_params={"l": 1.0})
+    >>> model.fit(X, [0.0, 1.0, 8.0, 9.0]).predict(X).round(1)
+    array([0., 1., 8., 9.])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -131,8 +157,31 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ) -> KernelRidge:
         """Finds the coefficients.
 
-        X has shape (N, D), y (N,) or (N, E), `sample_weight` (N,), or is one
-        number.
+        Parameters
+        ----------
+        X : array of shape (N, D)
+            The points.
+        y : array of shape (N,) or (N, E)
+            Their targets.
+        sample_weight : float or array of shape (N,), optional
+            Weights of the points: 1.
+
+        Returns
+        -------
+        KernelRidge
+            Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            For a formula that is none of two points, or lacks values.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KernelRidge
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> KernelRidge().fit(X, X[:, 0]).dual_coef_.shape
+        (4,)
         """
         x, y, weights = training_data(self, X, y, sample_weight)
         columns = as_columns(y)
@@ -152,7 +201,25 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        """Values (N,) or (N, E) of points X (N, D)."""
+        """Computes the function at points.
+
+        Parameters
+        ----------
+        X : array of shape (M, D)
+            The points.
+
+        Returns
+        -------
+        array of shape (M,) or (M, E)
+            Values, of floats.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KernelRidge
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> KernelRidge(1e-6).fit(X, X[:, 0]).predict([[2.0]]).round(3)
+        array([2.])
+        """
         check_is_fitted(self)
         x = queries(self, X, "X_fit_", "predict")
         options = options_of(self.n_jobs)

@@ -62,17 +62,53 @@ class KMeans(
 ):
     """Clusters around means, by Lloyd's algorithm.
 
-    `metric` says which mean is nearest: "sqeuclidean", or another as
-    `NearestNeighbors` takes them, with `metric_params`. A mean minimises a
-    sum of squared Euclidean distances, and of Bregman divergences; with others
-    the inertia may rise. `init` is "k-means++", "random", an array of shape
-    (n_clusters, n_features), or a function of X, n_clusters and
-    random_state. Other parameters are scikit-learn's, and so are seeds,
-    stopping, and what becomes of empty clusters: from one start both give
-    the same labels. `n_jobs` is the number of threads.
+    Seeds, stopping, and what becomes of empty clusters are scikit-learn's: from
+    one start both give the same labels. Each half of a step is one pass.
 
-    Attributes: `cluster_centers_` (n_clusters, n_features), `labels_`
-    (n_samples,) int64, `inertia_`, the sum of weighted distances, `n_iter_`.
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        How many clusters.
+    metric : str or callable, default "sqeuclidean"
+        What is nearest: a name of scikit-learn's, a distance of tilefold's
+        catalogue, a formula in x_i and y_j, or a Python function of two points,
+        which is traced.
+    metric_params : dict, optional
+        Other arguments of the metric.
+    init : {"k-means++", "random"}, array or callable, default "k-means++"
+        The first means, (n_clusters, n_features), or what makes them of X,
+        n_clusters and random_state.
+    n_init : int or "auto", default "auto"
+        How many starts: 1, and 10 of random ones.
+    max_iter : int, default 300
+        The most steps of a start.
+    tol : float, default 1e-4
+        Ends when the means move by less than this part of the variance.
+    random_state : int or RandomState, optional
+        Where random numbers come from.
+    n_jobs : int, optional
+        How many threads: what tilefold takes; -1 is all processors.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        The means. They minimise sums of squared Euclidean distances, and of
+        Bregman divergences; with other metrics the inertia may rise.
+    labels_ : array of shape (n_samples,), int64
+        The mean of each point.
+    inertia_ : float
+        The sum of weighted distances.
+    n_iter_ : int
+        How many steps were made.
+
+    Examples
+    --------
+    >>> from tilefold.sklearn import KMeans
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> model = KMeans(2, random_state=0).fit(X)
+    >>> np.sort(model.cluster_centers_, axis=0)
+    array([[0.5],
+           [8.5]])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -120,10 +156,36 @@ class KMeans(
         y: Any = None,  # noqa: ARG002
         sample_weight: Any = None,
     ) -> Self:
-        """Finds the means of X, (n_samples, n_features).
+        """Finds the means of points.
 
-        Weights have shape (n_samples,). Warns with scikit-learn's
-        `ConvergenceWarning` where fewer clusters than asked for are left.
+        Warns with scikit-learn's ``ConvergenceWarning`` where fewer clusters
+        than asked for are left.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The points, of floats.
+        y : None
+            Not read.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the points: 1.
+
+        Returns
+        -------
+        KMeans
+            Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            For fewer points than clusters.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KMeans
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> KMeans(2, random_state=0).fit(X).inertia_
+        1.0
         """
         x = validate_data(self, X, dtype=floats(X))
         if x.shape[0] < self.n_clusters:
@@ -225,7 +287,26 @@ class KMeans(
             )
 
     def predict(self, X: Any) -> Any:
-        """The nearest mean of each of X: (n_queries,), int64."""
+        """Finds the nearest mean of each point.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features)
+            The points that are asked about.
+
+        Returns
+        -------
+        array of shape (n_queries,), int64
+            Numbers of means.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KMeans
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> model = KMeans(2, random_state=0).fit(X)
+        >>> bool((model.predict(X) == model.labels_).all())
+        True
+        """
         check_is_fitted(self)
         x = queries(self, X, "cluster_centers_", "predict")
         return self._metric.reduce(
@@ -233,9 +314,24 @@ class KMeans(
         )
 
     def transform(self, X: Any) -> Any:
-        """Distances to the means: (n_queries, n_clusters).
+        """Computes distances to the means.
 
-        By the metric; of "sqeuclidean" the Euclidean ones.
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features)
+            The points that are asked about.
+
+        Returns
+        -------
+        array of shape (n_queries, n_clusters)
+            By the metric; of "sqeuclidean" the Euclidean ones.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KMeans
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> KMeans(2, random_state=0).fit_transform(X).min(axis=1)
+        array([0.5, 0.5, 0.5, 0.5])
         """
         check_is_fitted(self)
         x = queries(self, X, "cluster_centers_", "transform")
@@ -250,7 +346,29 @@ class KMeans(
         y: Any = None,  # noqa: ARG002
         sample_weight: Any = None,
     ) -> float:
-        """Less the inertia of X."""
+        """Computes how well the means fit points: less the inertia.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features)
+            The points that are asked about.
+        y : None
+            Not read.
+        sample_weight : array of shape (n_queries,), optional
+            Weights of the points: 1.
+
+        Returns
+        -------
+        float
+            Larger is better, at most 0.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KMeans
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> KMeans(2, random_state=0).fit(X).score(X)
+        -1.0
+        """
         check_is_fitted(self)
         x = queries(self, X, "cluster_centers_", "score")
         weights = _check_sample_weight(sample_weight, x, dtype=x.dtype)

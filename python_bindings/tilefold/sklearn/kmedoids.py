@@ -50,15 +50,48 @@ class KMedoids(
     """Clusters around points of the data, by any metric.
 
     Steps alternate: each point goes to the nearest medoid, and the medoid
-    becomes the point of the cluster whose weighted distances to the others
-    have the least sum (Park and Jun 2009). Of equal sums, and of equally near
-    medoids, the first is taken. `metric` and `metric_params` are as
-    `NearestNeighbors` takes them, `init` is "k-medoids++", "random", or
-    n_clusters numbers of points; `n_jobs` is the number of threads.
+    becomes the point of the cluster whose weighted distances to the others have
+    the least sum: H.-S. Park and C.-H. Jun, A simple and fast algorithm for
+    K-medoids clustering, 2009. Of equal ones the first is taken.
 
-    Attributes: `medoid_indices_` (n_clusters,), the numbers of the points
-    `cluster_centers_` (n_clusters, n_features), `labels_` (n_samples,),
-    `inertia_`, the sum of weighted distances, `n_iter_`.
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        How many clusters.
+    metric : str or callable, default "euclidean"
+        A name of scikit-learn's, a distance of tilefold's catalogue, a formula
+        in x_i and y_j, or a Python function of two points, which is traced.
+    metric_params : dict, optional
+        Other arguments of the metric.
+    init : {"k-medoids++", "random"} or array, default "k-medoids++"
+        The first medoids, or the numbers of n_clusters points.
+    max_iter : int, default 300
+        The most steps.
+    random_state : int or RandomState, optional
+        Where random numbers come from.
+    n_jobs : int, optional
+        How many threads: what tilefold takes; -1 is all processors.
+
+    Attributes
+    ----------
+    medoid_indices_ : array of shape (n_clusters,), int64
+        The numbers of the medoids.
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        The medoids.
+    labels_ : array of shape (n_samples,), int64
+        The medoid of each point.
+    inertia_ : float
+        The sum of weighted distances.
+    n_iter_ : int
+        How many steps were made.
+
+    Examples
+    --------
+    >>> from tilefold.sklearn import KMedoids
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> model = KMedoids(2, random_state=0).fit(X)
+    >>> model.inertia_
+    2.0
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -97,11 +130,36 @@ class KMedoids(
         y: Any = None,  # noqa: ARG002
         sample_weight: Any = None,
     ) -> Self:
-        """Finds the medoids of X, (n_samples, n_features).
+        """Finds the medoids of points.
 
-        Weights have shape (n_samples,). Warns with scikit-learn's
-        `ConvergenceWarning` where `max_iter` steps do not do, or clusters are
-        left empty.
+        Warns with scikit-learn's ``ConvergenceWarning`` where ``max_iter``
+        steps do not do, or clusters are left empty.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The points, of floats.
+        y : None
+            Not read.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the points: 1.
+
+        Returns
+        -------
+        KMedoids
+            Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            For fewer points than clusters.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KMedoids
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> KMedoids(2, random_state=0).fit(X).labels_.shape
+        (4,)
         """
         x = validate_data(self, X, dtype=floats(X))
         if x.shape[0] < self.n_clusters:
@@ -209,13 +267,50 @@ class KMedoids(
         return float((distances * weights).sum())
 
     def predict(self, X: Any) -> Any:
-        """The nearest medoid of each of X: (n_queries,), int64."""
+        """Finds the nearest medoid of each point.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features)
+            The points that are asked about.
+
+        Returns
+        -------
+        array of shape (n_queries,), int64
+            Numbers of medoids.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KMedoids
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> model = KMedoids(2, random_state=0).fit(X)
+        >>> bool((model.predict(X) == model.labels_).all())
+        True
+        """
         check_is_fitted(self)
         x = queries(self, X, "cluster_centers_", "predict")
         return self._nearest(x, self.cluster_centers_)
 
     def transform(self, X: Any) -> Any:
-        """Distances to the medoids: (n_queries, n_clusters)."""
+        """Computes distances to the medoids.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features)
+            The points that are asked about.
+
+        Returns
+        -------
+        array of shape (n_queries, n_clusters)
+            By the metric.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KMedoids
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> KMedoids(2, random_state=0).fit(X).transform(X).shape
+        (4, 2)
+        """
         check_is_fitted(self)
         x = queries(self, X, "cluster_centers_", "transform")
         return self._metric.distances(

@@ -39,16 +39,51 @@ _KERNELS = {
 class MeanShift(ClusterMixin, BaseEstimator):
     """Clusters around the modes of a density.
 
-    Each seed moves to the weighted mean of the points around it until it
-    stays (Comaniciu and Meer 2002). `kernel` is their weight: "flat", which
-    is scikit-learn's, 1 within the bandwidth; "gaussian"; or a formula in x_i
-    and y_j or a kernel of the catalogue, in which h and l are the bandwidth
-    and other values are in `kernel_params`. Other parameters are
-    scikit-learn's; a bandwidth of None is the mean distance to the neighbour
-    that 30% of the points are nearer than. `n_jobs` is the number of threads.
+    Each seed moves to the weighted mean of the points around it until it stays:
+    D. Comaniciu and P. Meer, Mean shift: a robust approach toward feature space
+    analysis, 2002.
 
-    Attributes: `cluster_centers_` (n_clusters, n_features), the modes with
-    most around them first, `labels_` (n_samples,), -1 for orphans, `n_iter_`.
+    Parameters
+    ----------
+    bandwidth : float, optional
+        The radius around a seed: the mean distance to the neighbour that 30% of
+        the points are nearer than.
+    kernel : str, default "flat"
+        The weight of points: "flat", which is scikit-learn's, 1 within the
+        bandwidth; "gaussian"; or a formula in x_i and y_j or a kernel of the
+        catalogue, in which h and l are the bandwidth.
+    kernel_params : dict, optional
+        Other values of a formula.
+    seeds : array of shape (n_seeds, n_features), optional
+        Where it begins: all points.
+    bin_seeding : bool, default False
+        Whether it begins at the cells of a grid that hold points.
+    min_bin_freq : int, default 1
+        How many points such a cell holds at least.
+    cluster_all : bool, default True
+        Whether points without a mode around them are of the nearest, or
+        orphans.
+    max_iter : int, default 300
+        The most steps of a seed.
+    n_jobs : int, optional
+        How many threads: what tilefold takes; -1 is all processors.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        The modes, with most around them first.
+    labels_ : array of shape (n_samples,), int64
+        The mode of each point; -1 of orphans.
+    n_iter_ : int
+        How many steps were made.
+
+    Examples
+    --------
+    >>> from tilefold.sklearn import MeanShift
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> MeanShift(bandwidth=2.0).fit(X).cluster_centers_
+    array([[8.5],
+           [0.5]])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -88,9 +123,31 @@ class MeanShift(ClusterMixin, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Finds the modes of X, (n_samples, n_features).
+        """Finds the modes of points.
 
-        Raises `ValueError` where no seed has a point around it.
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The points, of floats.
+        y : None
+            Not read.
+
+        Returns
+        -------
+        MeanShift
+            Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            Where no seed has a point around it.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import MeanShift
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> MeanShift(bandwidth=2.0).fit(X).labels_
+        array([1, 1, 0, 0])
         """
         x = validate_data(self, X, dtype=floats(X))
         options = options_of(self.n_jobs)
@@ -156,7 +213,25 @@ class MeanShift(ClusterMixin, BaseEstimator):
         return at[around > 0], around[around > 0], steps
 
     def predict(self, X: Any) -> Any:
-        """The nearest mode of each of X: (n_queries,), int64."""
+        """Finds the nearest mode of each point.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features)
+            The points that are asked about.
+
+        Returns
+        -------
+        array of shape (n_queries,), int64
+            Numbers of modes.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import MeanShift
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> MeanShift(bandwidth=2.0).fit(X).predict([[2.0]])
+        array([1])
+        """
         check_is_fitted(self)
         return self._labels(queries(self, X, "cluster_centers_", "predict"))
 

@@ -100,13 +100,39 @@ class KNeighborsSearch(NeighborsBase):
         n_neighbors: int | None = None,
         return_distance: bool = True,
     ) -> Any:
-        """The nearest points of each query, nearest first.
+        """Finds the nearest points of each query, nearest first.
 
-        X has shape (n_queries, n_features); without it the queries are the
-        points that were fitted, and none is its own neighbour. Returns
-        distances, of X's dtype, and indices, int64, both of shape (n_queries,
-        n_neighbors) and of X's library; or the indices alone. Raises
-        `ValueError` where there are fewer points.
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features), optional
+            The points that are asked about; without them those that were
+            fitted, none being its own neighbour.
+        n_neighbors : int, optional
+            How many: that of the class.
+        return_distance : bool, default True
+            Whether distances are given, too.
+
+        Returns
+        -------
+        tuple of array
+            Distances, of X's dtype, and indices, int64, both of shape
+            (n_queries, n_neighbors) and of X's library; or the indices alone.
+
+        Raises
+        ------
+        ValueError
+            Where there are fewer points.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import NearestNeighbors
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> search = NearestNeighbors(n_neighbors=1).fit(X)
+        >>> search.kneighbors(return_distance=False)
+        array([[1],
+               [0],
+               [3],
+               [2]])
         """
         queried = self._queries(X, "kneighbors")
         count = self.n_neighbors if n_neighbors is None else n_neighbors
@@ -127,10 +153,30 @@ class KNeighborsSearch(NeighborsBase):
         n_neighbors: int | None = None,
         mode: str = "connectivity",
     ) -> csr_matrix:
-        """The nearest points as a sparse matrix of SciPy's.
+        """Finds the nearest points as a sparse matrix of SciPy's.
 
-        Of shape (n_queries, n_samples_fit), float64: 1 for a neighbour, or
-        its distance where `mode` is "distance".
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features), optional
+            The points that are asked about; without them those that were
+            fitted, none being its own neighbour.
+        n_neighbors : int, optional
+            How many: that of the class.
+        mode : {"connectivity", "distance"}, default "connectivity"
+            Whether entries are 1, or distances.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix
+            Shape (n_queries, n_samples_fit), float64.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import NearestNeighbors
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> graph = NearestNeighbors(n_neighbors=1).fit(X).kneighbors_graph()
+        >>> graph.indices.tolist()
+        [1, 0, 3, 2]
         """
         _check_mode(mode)
         count = self.n_neighbors if n_neighbors is None else n_neighbors
@@ -158,11 +204,33 @@ class RadiusNeighborsSearch(NeighborsBase):
         return_distance: bool = True,
         sort_results: bool = False,
     ) -> Any:
-        """The points within a radius of each query, as lists.
+        """Finds the points within a radius of each query, as lists.
 
-        X is as in `kneighbors`. Returns two NumPy arrays of shape
-        (n_queries,) whose elements are arrays: of distances, and of indices,
-        ascending, or nearest first with `sort_results`; or the latter alone.
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features), optional
+            The points that are asked about; without them those that were
+            fitted, none being its own neighbour.
+        radius : float, optional
+            In the units of the metric: that of the class.
+        return_distance : bool, default True
+            Whether distances are given, too.
+        sort_results : bool, default False
+            Whether neighbours come nearest first, or by ascending index.
+
+        Returns
+        -------
+        tuple of array
+            Two arrays of NumPy's, of shape (n_queries,), whose elements are
+            arrays: of distances, and of indices; or the latter alone.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import NearestNeighbors
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> search = NearestNeighbors(radius=2.0).fit(X)
+        >>> search.radius_neighbors([[2.0]], return_distance=False)[0].tolist()
+        [0, 1]
         """
         if sort_results and not return_distance:
             raise ValueError(
@@ -181,10 +249,32 @@ class RadiusNeighborsSearch(NeighborsBase):
         mode: str = "connectivity",
         sort_results: bool = False,
     ) -> csr_matrix:
-        """The points within a radius as a sparse matrix of SciPy's.
+        """Finds the points within a radius as a sparse matrix of SciPy's.
 
-        As `kneighbors_graph`; rows are ascending by index, or nearest first
-        with `sort_results` and the mode "distance".
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features), optional
+            The points that are asked about; without them those that were
+            fitted, none being its own neighbour.
+        radius : float, optional
+            In the units of the metric: that of the class.
+        mode : {"connectivity", "distance"}, default "connectivity"
+            Whether entries are 1, or distances.
+        sort_results : bool, default False
+            Whether neighbours come nearest first, or by ascending index.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix
+            Shape (n_queries, n_samples_fit), float64.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import NearestNeighbors
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> graph = NearestNeighbors(radius=2.0).fit(X).radius_neighbors_graph()
+        >>> graph.indices.tolist()
+        [1, 0, 3, 2]
         """
         _check_mode(mode)
         has_distances = mode == "distance"
@@ -233,17 +323,39 @@ class RadiusNeighborsSearch(NeighborsBase):
 
 
 class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch):
-    """A search for neighbours by any metric.
+    """Searches for the neighbours of points, by any metric.
 
-    Parameters are scikit-learn's: `n_neighbors` and `radius` are what
-    searches take by default; `metric` is a name of scikit-learn's, a distance
-    of tilefold's catalogue, a formula in x_i and y_j, or a Python function of
-    two points, which is traced; `metric_params` are its other arguments and
-    `p` is the exponent of "minkowski"; `n_jobs` is the number of threads.
+    Every pair is looked at: exact, whatever the number of components.
 
-        search = NearestNeighbors(metric="sum(w*abs(x_i - y_j))",
-                                  metric_params={"w": weights}).fit(X)
-        distances, places = search.kneighbors(X[:5])
+    Parameters
+    ----------
+    n_neighbors : int, default 5
+        How many a search finds, where it does not say.
+    radius : float, default 1.0
+        Within which a search looks, where it does not say.
+    metric : str or callable, default "minkowski"
+        A name of scikit-learn's, a distance of tilefold's catalogue, a formula
+        in x_i and y_j, or a Python function of two points, which is traced.
+    p : float, default 2
+        The exponent of "minkowski".
+    metric_params : dict, optional
+        Other arguments of the metric.
+    n_jobs : int, optional
+        How many threads: what tilefold takes; -1 is all processors.
+
+    Attributes
+    ----------
+    n_samples_fit_ : int
+        How many points were fitted.
+
+    Examples
+    --------
+    >>> from tilefold.sklearn import NearestNeighbors
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> search = NearestNeighbors(metric="sum(abs(x_i - y_j))").fit(X)
+    >>> distances, places = search.kneighbors([[2.0]], n_neighbors=2)
+    >>> places
+    array([[1, 0]])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -271,7 +383,27 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Keeps the points, of shape (n_samples, n_features)."""
+        """Keeps the points among which neighbours are sought.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The points, of floats, in any library of the array API.
+        y : None
+            Not read.
+
+        Returns
+        -------
+        NearestNeighbors
+            Itself, fitted.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import NearestNeighbors
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> NearestNeighbors().fit(X).n_samples_fit_
+        4
+        """
         self._fit_points(validate_data(self, X, dtype=floats(X)))
         return self
 

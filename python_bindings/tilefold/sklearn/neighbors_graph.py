@@ -41,7 +41,27 @@ class _Transformer(
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Keeps the points, of shape (n_samples, n_features)."""
+        """Keeps the points among which neighbours are sought.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The points, of floats.
+        y : None
+            Not read.
+
+        Returns
+        -------
+        Self
+            Itself, fitted.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KNeighborsTransformer
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> KNeighborsTransformer(n_neighbors=1).fit(X).n_samples_fit_
+        4
+        """
         self._fit_points(validate_data(self, X, dtype=floats(X)))
         self._n_features_out = self.n_samples_fit_
         return self
@@ -53,11 +73,32 @@ class _Transformer(
 
 
 class KNeighborsTransformer(_Transformer, KNeighborsSearch):
-    """The graph of the K nearest points.
+    """Transforms points into the graph of their K nearest ones.
 
-    `mode` is "distance" or "connectivity"; with distances there is one
-    neighbour more, since a point of the fitted ones is its own first one.
-    Other parameters are those of `NearestNeighbors`.
+    With distances there is one neighbour more, since a point of the fitted ones
+    is its own first one.
+
+    Parameters
+    ----------
+    mode : {"distance", "connectivity"}, default "distance"
+        Whether entries are distances, or 1.
+    n_neighbors : int, default 5
+        K.
+    metric : str or callable, default "minkowski"
+        As ``NearestNeighbors`` takes it.
+    p : float, default 2
+        The exponent of "minkowski".
+    metric_params : dict, optional
+        Other arguments of the metric.
+    n_jobs : int, optional
+        How many threads: what tilefold takes; -1 is all processors.
+
+    Examples
+    --------
+    >>> from tilefold.sklearn import KNeighborsTransformer
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> KNeighborsTransformer(n_neighbors=1).fit_transform(X).nnz
+    8
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -84,17 +125,54 @@ class KNeighborsTransformer(_Transformer, KNeighborsSearch):
         self.n_jobs = n_jobs
 
     def transform(self, X: Any) -> csr_matrix:
-        """The graph from X to the points: (n_queries, n_samples_fit)."""
+        """Finds the graph from queries to the points.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features)
+            The points that are asked about.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix
+            Shape (n_queries, n_samples_fit), float64.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import KNeighborsTransformer
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> KNeighborsTransformer(n_neighbors=1).fit(X).transform([[2.0]]).shape
+        (1, 4)
+        """
         check_is_fitted(self)
         count = self.n_neighbors + (self.mode == "distance")
         return self.kneighbors_graph(X, count, self.mode)
 
 
 class RadiusNeighborsTransformer(_Transformer, RadiusNeighborsSearch):
-    """The graph of the points within a radius.
+    """Transforms points into the graph of those within a radius.
 
-    `mode` is "distance" or "connectivity"; other parameters are those of
-    `NearestNeighbors`.
+    Parameters
+    ----------
+    mode : {"distance", "connectivity"}, default "distance"
+        Whether entries are distances, or 1.
+    radius : float, default 1.0
+        The largest distance that is near, in the units of the metric.
+    metric : str or callable, default "minkowski"
+        As ``NearestNeighbors`` takes it.
+    p : float, default 2
+        The exponent of "minkowski".
+    metric_params : dict, optional
+        Other arguments of the metric.
+    n_jobs : int, optional
+        How many threads: what tilefold takes; -1 is all processors.
+
+    Examples
+    --------
+    >>> from tilefold.sklearn import RadiusNeighborsTransformer
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> RadiusNeighborsTransformer(radius=2.0).fit_transform(X).nnz
+    8
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -121,6 +199,25 @@ class RadiusNeighborsTransformer(_Transformer, RadiusNeighborsSearch):
         self.n_jobs = n_jobs
 
     def transform(self, X: Any) -> csr_matrix:
-        """The graph from X to the points: (n_queries, n_samples_fit)."""
+        """Finds the graph from queries to the points.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features)
+            The points that are asked about.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix
+            Shape (n_queries, n_samples_fit), float64.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import RadiusNeighborsTransformer
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> graph = RadiusNeighborsTransformer(radius=2.0).fit(X)
+        >>> graph.transform([[2.0]]).shape
+        (1, 4)
+        """
         check_is_fitted(self)
         return self.radius_neighbors_graph(X, mode=self.mode, sort_results=True)

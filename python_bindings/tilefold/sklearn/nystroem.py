@@ -48,16 +48,43 @@ _CENTRES = {"n_components": [Interval(Integral, 1, None, closed="left")]}
 class Nystroem(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
-    """A feature map whose inner products approximate a kernel.
+    """Maps points to features whose inner products approximate a kernel.
 
-    As scikit-learn's: `n_components` points of X are chosen, the same for the
-    same `random_state`, and the features of x are K(x, c) K(c, c)^(-1/2)
-    (Williams and Seeger, Using the Nystroem method to speed up kernel
-    machines, 2001). `kernel` and its parameters are those of
-    `tilefold.sklearn.KernelRidge`.
+    The features of x are ``K(x, c) K(c, c)^(-1/2)`` for points c of X, the same
+    as scikit-learn's for the same random_state: C. Williams and M. Seeger,
+    Using the Nystroem method to speed up kernel machines, 2001.
 
-    `fit` sets `components_` (M, D), `component_indices_` (M,) and
-    `normalization_` (M, M).
+    Parameters
+    ----------
+    kernel : str or callable, default "rbf"
+        As ``KernelRidge`` takes it.
+    gamma, degree, coef0 : float, optional
+        Of scikit-learn's kernels.
+    kernel_params : Mapping, optional
+        Values of the other names of a formula.
+    n_components : int, default 100
+        M, the number of points that are chosen.
+    random_state : int or RandomState, optional
+        Where random numbers come from.
+    n_jobs : int, optional
+        How many threads: what tilefold takes; -1 is all processors.
+
+    Attributes
+    ----------
+    components_ : array of shape (M, D)
+        The points c.
+    component_indices_ : array of shape (M,)
+        Their numbers.
+    normalization_ : array of shape (M, M)
+        ``K(c, c)^(-1/2)``.
+
+    Examples
+    --------
+    >>> from tilefold.sklearn import Nystroem
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> features = Nystroem(n_components=4, random_state=0).fit_transform(X)
+    >>> bool(np.allclose((features**2).sum(axis=1), 1))
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -95,7 +122,27 @@ class Nystroem(
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Nystroem:  # noqa: ARG002
-        """Chooses the points of X, of shape (N, D), and normalises them."""
+        """Chooses points, and normalises them.
+
+        Parameters
+        ----------
+        X : array of shape (N, D)
+            The points.
+        y : None
+            Not read.
+
+        Returns
+        -------
+        Nystroem
+            Itself, fitted.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import Nystroem
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> Nystroem(n_components=2, random_state=0).fit(X).components_.shape
+        (2, 1)
+        """
         x = validate_data(self, X, dtype=floats(X))
         count = x.shape[0]
         if self.n_components > count:
@@ -118,7 +165,25 @@ class Nystroem(
         return self
 
     def transform(self, X: Any) -> Any:
-        """Features (N, M) of points X (N, D)."""
+        """Computes the features of points.
+
+        Parameters
+        ----------
+        X : array of shape (N, D)
+            The points.
+
+        Returns
+        -------
+        array of shape (N, M)
+            Features, of floats.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import Nystroem
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> Nystroem(n_components=2, random_state=0).fit(X).transform(X).shape
+        (4, 2)
+        """
         check_is_fitted(self)
         x = queries(self, X, "components_", "transform")
         matrix = self._kernel.matrix(
@@ -128,24 +193,56 @@ class Nystroem(
 
 
 class NystroemRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Kernel ridge regression on some centres: the algorithm of FALKON.
+    """Fits kernel ridge regression on some centres, as FALKON does.
 
-    The function f = Σ_j k(·, c_j) a_j of `n_components` points c of X, chosen
-    by `random_state`, has the least mean of w_i (f(x_i) - y_i)², plus alpha
-    |f|²: `KernelRidge(alpha=N*alpha)` where all points are centres. Its
-    normal equations are solved by conjugate gradients, preconditioned by
-    Cholesky factors of the centres' block; a step takes one product with
-    K(x, c) and one with its transpose, which are not stored (Rudi, Carratino
-    and Rosasco, FALKON: an optimal large scale kernel method, 2017). Memory
-    is O(N + M²), time O(N M) for each step.
+    The function ``f = Σ_j k(·, c_j) a_j`` of points c of X has the least mean
+    of ``w_i (f(x_i) - y_i)²``, plus ``alpha |f|²``:
+    ``KernelRidge(alpha=N*alpha)`` where all points are centres. Memory is O(N +
+    M²), time O(N M) for each step: A. Rudi, L. Carratino and L. Rosasco,
+    FALKON: an optimal large scale kernel method, 2017. Warns with
+    scikit-learn's ``ConvergenceWarning``.
 
-    `kernel` and its parameters are those of `tilefold.sklearn.KernelRidge`.
-    Steps end when the preconditioned residual is `tol` of what it was first,
-    or after `max_iter`.
+    Parameters
+    ----------
+    n_components : int, default 1000
+        M, the number of centres.
+    alpha : float, default 1e-6
+        The weight of the function's norm.
+    kernel : str or callable, default "rbf"
+        As ``KernelRidge`` takes it.
+    gamma, degree, coef0 : float, optional
+        Of scikit-learn's kernels.
+    kernel_params : Mapping, optional
+        Values of the other names of a formula.
+    max_iter : int, default 20
+        The most steps of conjugate gradients.
+    tol : float, default 1e-7
+        Ends when the preconditioned residual is this part of the first.
+    random_state : int or RandomState, optional
+        Where random numbers come from.
+    n_jobs : int, optional
+        How many threads: what tilefold takes; -1 is all processors.
 
-    `fit` sets `components_` (M, D), `component_indices_` (M,), `dual_coef_` a
-    of shape (M,) or (M, E), `n_iter_` and `residual_`. Warns with
-    scikit-learn's `ConvergenceWarning`.
+    Attributes
+    ----------
+    components_ : array of shape (M, D)
+        The centres c.
+    component_indices_ : array of shape (M,)
+        Their numbers.
+    dual_coef_ : array of shape (M,) or (M, E)
+        The coefficients a.
+    n_iter_ : int
+        How many steps were made.
+    residual_ : float
+        The last preconditioned residual, as a part of the first.
+
+    Examples
+    --------
+    >>> from tilefold.sklearn import NystroemRidge
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> model = NystroemRidge(4, 1e-9, gamma=0.1).fit(X, X[:, 0])
+    >>> model.predict(X).round(2)
+    array([0., 1., 8., 9.])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -198,8 +295,28 @@ class NystroemRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ) -> NystroemRidge:
         """Chooses centres and finds their coefficients.
 
-        X has shape (N, D), y (N,) or (N, E), `sample_weight` (N,), or is one
-        number. Points without weight are no centres.
+        Points without weight are no centres.
+
+        Parameters
+        ----------
+        X : array of shape (N, D)
+            The points.
+        y : array of shape (N,) or (N, E)
+            Their targets.
+        sample_weight : float or array of shape (N,), optional
+            Weights of the points: 1.
+
+        Returns
+        -------
+        NystroemRidge
+            Itself, fitted.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import NystroemRidge
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> NystroemRidge(2, random_state=0).fit(X, X[:, 0]).dual_coef_.shape
+        (2,)
         """
         x, y, weights = training_data(self, X, y, sample_weight)
         columns = as_columns(y)
@@ -217,7 +334,26 @@ class NystroemRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        """Values (N,) or (N, E) of points X (N, D)."""
+        """Computes the function at points.
+
+        Parameters
+        ----------
+        X : array of shape (N, D)
+            The points.
+
+        Returns
+        -------
+        array of shape (N,) or (N, E)
+            Values, of floats.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import NystroemRidge
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> model = NystroemRidge(4, 1e-9, gamma=0.1).fit(X, X[:, 0])
+        >>> model.predict([[0.0]]).round(2)
+        array([0.])
+        """
         check_is_fitted(self)
         x = queries(self, X, "components_", "predict")
         options = options_of(self.n_jobs)

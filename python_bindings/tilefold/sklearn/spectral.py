@@ -36,21 +36,50 @@ _LANCZOS = 60
 
 
 class SpectralClustering(ClusterMixin, BaseEstimator):
-    """Clusters by the smallest eigenvectors of a normalised graph Laplacian.
+    """Clusters by the smallest eigenvectors of a graph's Laplacian.
 
-    As scikit-learn's (Ng, Jordan and Weiss, On spectral clustering, 2001),
-    with affinities that are a formula: a product with them is one pass, so
-    that Lanczos' method takes O(N) memory.
+    The Laplacian is normalised: A. Ng, M. Jordan and Y. Weiss, On spectral
+    clustering, 2001. A product with the affinities is one pass, so that
+    Lanczos' method takes O(N) memory.
 
-    affinity, gamma, degree, coef0, kernel_params: as `kernel` of
-        `tilefold.sklearn.KernelRidge`; values that are not negative.
-    n_components: how many eigenvectors, `n_clusters` unless said.
-    eigen_tol: relative accuracy of the eigenvalues; "auto" is 1e-8, of
-        float32 points 1e-5.
-    assign_labels: "kmeans", of `n_init` beginnings; "discretize" or
-        "cluster_qr".
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        How many clusters.
+    affinity : str or callable, default "rbf"
+        The affinity of two points, not negative: as ``kernel`` of
+        ``KernelRidge``.
+    gamma, degree, coef0 : float, optional
+        Of scikit-learn's kernels.
+    kernel_params : Mapping, optional
+        Values of the other names of a formula.
+    n_components : int, optional
+        How many eigenvectors: n_clusters.
+    n_init : int, default 10
+        Starts of "kmeans".
+    eigen_tol : float or "auto", default "auto"
+        Relative accuracy of the eigenvalues: 1e-8, of float32 points 1e-5.
+    assign_labels : {"kmeans", "discretize", "cluster_qr"}, default "kmeans"
+        How eigenvectors become clusters.
+    random_state : int or RandomState, optional
+        Where random numbers come from.
+    n_jobs : int, optional
+        How many threads: what tilefold takes; -1 is all processors.
 
-    `fit` sets `labels_` (N,) and `affinity_matrix_`, a `tilefold.Kernel`.
+    Attributes
+    ----------
+    labels_ : array of shape (N,)
+        The cluster of each point.
+    affinity_matrix_ : tilefold.Kernel
+        The affinities, of shape (N, N), not stored.
+
+    Examples
+    --------
+    >>> from tilefold.sklearn import SpectralClustering
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> model = SpectralClustering(2, gamma=0.1, random_state=0).fit(X)
+    >>> bool(model.labels_[0] == model.labels_[1] != model.labels_[2])
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -107,7 +136,34 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         X: Any,
         y: Any = None,  # noqa: ARG002
     ) -> SpectralClustering:
-        """Finds the clusters of points X (N, D)."""
+        """Finds the clusters of points.
+
+        Parameters
+        ----------
+        X : array of shape (N, D)
+            The points.
+        y : None
+            Not read.
+
+        Returns
+        -------
+        SpectralClustering
+            Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            For affinities that are negative, or a formula that is none of two
+            points.
+
+        Examples
+        --------
+        >>> from tilefold.sklearn import SpectralClustering
+        >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+        >>> model = SpectralClustering(2, gamma=0.1, random_state=0)
+        >>> model.fit(X).labels_.shape
+        (4,)
+        """
         x = validate_data(self, X, dtype=floats(X), ensure_min_samples=2)
         kernel = read_kernel(
             self.affinity,

@@ -14,7 +14,7 @@ ROOT = HERE.parent
 sys.path[:0] = [str(HERE), str(ROOT)]
 
 import tilefold  # noqa: E402
-from generate import docstrings, pages  # noqa: E402
+from generate import docstrings, mathml, pages  # noqa: E402
 
 project = "tilefold"
 author = "the tilefold authors"
@@ -104,7 +104,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_math_renderer = "mathjax"
+html_math_renderer = "mathml"
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
@@ -181,6 +181,9 @@ def skipped(
 
 def setup(app: object) -> dict[str, bool]:
     """Connects the generators; before numpydoc reads a docstring."""
+    app.add_html_math_renderer(  # type: ignore[attr-defined]
+        "mathml", (mathml.inline, None), (mathml.display, None)
+    )
     app.connect("source-read", fill)  # type: ignore[attr-defined]
     app.connect(  # type: ignore[attr-defined]
         "autodoc-process-docstring", mend, priority=100

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # scripts/packaging/check_wheel.py - what must be so of a wheel.
-"""`check_wheel.py WHEEL POLICY`: its tag, size, licences, libraries."""
+"""`check_wheel.py WHEEL POLICY`: its tag, size, licences, libraries.
+
+`check_wheel.py SDIST -`: what the source distribution holds.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import json
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -181,6 +185,21 @@ def versions() -> list[str]:
     return wrong
 
 
+def source_distribution(path: Path) -> list[str]:
+    """Of the source distribution, what is wrong."""
+    with tarfile.open(path) as archive:
+        files = {
+            one.name.partition("/")[2]: one.size for one in archive.getmembers()
+        }
+    print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
+    wanted = ("LICENSE", "tests/python/conftest.py", "third_party.def")
+    return [f"{name} is missing" for name in wanted if name not in files] + [
+        f"{name} has {size} bytes"
+        for name, size in files.items()
+        if name.endswith((".png", ".jpg", ".svg")) and size > 200_000
+    ]
+
+
 def main(path: Path, policy: str) -> list[str]:
     """All that is wrong, a sentence each."""
     wrong = versions()
@@ -205,6 +224,10 @@ def main(path: Path, policy: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    problems = main(Path(sys.argv[1]), sys.argv[2])
+    given = Path(sys.argv[1])
+    if given.suffix == ".gz":
+        problems = source_distribution(given)
+    else:
+        problems = main(given, sys.argv[2])
     print("\n".join(problems))
     sys.exit(bool(problems))

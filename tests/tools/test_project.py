@@ -134,10 +134,9 @@ def test_workflows_call_scripts_alone(path):
         assert job["timeout-minutes"] <= 150
         for step in job["steps"]:
             assert ("run" in step) != ("uses" in step)
-            if "run" in step:
-                assert re.fullmatch(
-                    r"scripts/[a-z0-9-]+( [a-z-]+)*", step["run"]
-                )
+            run = step.get("run", "scripts/test")
+            assert re.fullmatch(r"scripts/[a-z0-9-]+( [a-z-]+)*", run), run
+            assert (ROOT / run.split()[0]).exists(), run
     for used in re.findall(r"uses: (.+)", path.read_text()):
         assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[0-9.]+", used), used
 

@@ -10,6 +10,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cxxabi.h>
+#include <dlfcn.h>
 #include <unistd.h>
 
 namespace tilefold::python {
@@ -61,9 +62,12 @@ public:
 
 /// Whether the calling thread has the GIL, be it the one that ends the
 /// interpreter. (Once that is done, no thread has a state, and
-/// PyGILState_Check() is true.)
+/// PyGILState_Check() is true. Every Python has that function, but its stable
+/// ABI does not.)
 inline bool has_gil() {
-    return PyGILState_GetThisThreadState() && PyGILState_Check();
+    static const auto check =
+        reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
+    return PyGILState_GetThisThreadState() && check && check();
 }
 
 /// While one lives, any thread has the GIL, whether it had it or not. False

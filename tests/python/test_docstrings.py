@@ -29,6 +29,7 @@ MODULES = (
     "tilefold.scipy",
     "tilefold.sklearn",
     "tilefold.torch",
+    "tilefold.gpytorch",
     "tilefold.jax",
 )
 SECTION = re.compile(r"^(\w[\w ]+)\n-{4,}$", re.MULTILINE)
@@ -54,6 +55,17 @@ class Name(NamedTuple):
         if type(value).__name__ in ("nb_func", "nb_method"):
             text = text.partition("\n\n")[2]  # the signature comes first
         return text
+
+    @property
+    def overrides(self) -> bool:
+        """Whether a base class of tilefold has it, too, with a docstring."""
+        bases = self.owner.__mro__[1:] if self.owner else ()
+        name = self.path.rpartition(".")[2]
+        return any(
+            is_ours(base) and getattr(vars(base)[name], "__doc__", None)
+            for base in bases
+            if name in vars(base)
+        )
 
     @property
     def is_called(self) -> bool:
@@ -127,6 +139,8 @@ def incomplete(name: Name) -> list[str]:
     lacks = []
     if not re.match(r"\S.*[^.]\.$", first):
         lacks.append("a first sentence on a line of its own")
+    if name.overrides:
+        return lacks  # what it takes and gives is told there
     if not name.is_called:
         return lacks + (["three words"] if len(text.split()) < 3 else [])
     if len(text.split()) < 20:

@@ -127,7 +127,28 @@ class AddsDiagonals:
     """What adds a diagonal by the class above."""
 
     def add_diagonal(self, diag: Tensor) -> AddedDiagonal:
-        """K + diag(d), for d of shape (…, N), (…, 1) or ()."""
+        """Adds a diagonal: ``K + diag(d)``.
+
+        Parameters
+        ----------
+        diag : tensor
+            Shape (..., N), (..., 1) or ().
+
+        Returns
+        -------
+        AddedDiagonal
+            A linear operator, whose solves are preconditioned as GPyTorch's.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from tilefold.gpytorch import KernelOperator
+        >>> x = torch.tensor([[0.0], [1.0]])
+        >>> text, names = "|x_i - y_j|", ("x", "y")
+        >>> K = KernelOperator(x, x, text=text, names=names, roles="ij")
+        >>> K.add_diagonal(torch.tensor(3.0)) @ torch.ones(2)
+        tensor([4., 4.])
+        """
         added = super().add_diagonal(diag)  # type: ignore[misc]
         return AddedDiagonal(added._linear_op, added._diag_tensor)
 

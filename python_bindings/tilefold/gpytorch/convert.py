@@ -31,9 +31,24 @@ def convert(module: Module) -> Module:
 
     Only their class changes: parameters, priors, constraints and state dicts
     are what they were. Kernels of other classes, such as ones of your own,
-    stay; KeOps' kernels are converted, too.
+    stay; those of KeOps are converted, too.
 
-        model = tilefold.gpytorch.convert(model)
+    Parameters
+    ----------
+    module : torch.nn.Module
+        A model, or a kernel.
+
+    Returns
+    -------
+    torch.nn.Module
+        The same object.
+
+    Examples
+    --------
+    >>> import gpytorch
+    >>> kernel = tilefold.gpytorch.convert(gpytorch.kernels.RBFKernel())
+    >>> isinstance(kernel, tilefold.gpytorch.RBFKernel)
+    True
     """
     for part in module.modules():
         kind = _OURS.get(type(part))
@@ -43,10 +58,20 @@ def convert(module: Module) -> Module:
 
 
 def install() -> None:
-    """Puts the kernels into `gpytorch.kernels`, for scripts as they are.
+    """Puts the kernels into ``gpytorch.kernels``, for scripts as they are.
 
-    What has been imported by name before, as by `from gpytorch.kernels
-    import RBFKernel`, stays GPyTorch's.
+    What has been imported by name before, as by ``from gpytorch.kernels import
+    RBFKernel``, stays GPyTorch's.
+
+    Examples
+    --------
+    >>> from unittest import mock
+    >>> import gpytorch
+    >>> theirs, keops = vars(gpytorch.kernels), vars(gpytorch.kernels.keops)
+    >>> with mock.patch.dict(theirs), mock.patch.dict(keops):  # undone
+    ...     tilefold.gpytorch.install()
+    ...     gpytorch.kernels.RBFKernel is tilefold.gpytorch.RBFKernel
+    True
     """
     for module in (theirs, with_keops):
         _put(module)

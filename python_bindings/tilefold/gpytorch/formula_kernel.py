@@ -11,7 +11,7 @@ import torch
 from gpytorch.constraints import Interval, Positive
 
 import tilefold
-from tilefold.gpytorch.kernels import TermKernel
+from tilefold.gpytorch.term_kernels import TermKernel
 from tilefold.gpytorch.terms import Part, term
 
 if TYPE_CHECKING:
@@ -28,10 +28,26 @@ _SIZES = re.compile(r"\b[NMD]\b")
 
 
 class Parameter(NamedTuple):
-    """A parameter of a `FormulaKernel`.
+    """A parameter of a ``FormulaKernel``: what it is, and may be.
 
-    `shape` is (R, C): (1, 1) for a number, (1, D) for a vector. `initial` is
-    its first value, else what the constraint makes of 0.
+    Attributes
+    ----------
+    shape : tuple of int
+        (R, C): (1, 1) for a number, the default, (1, D) for a vector.
+    initial : float or tensor
+        The first value, else what the constraint makes of 0.
+    constraint : gpytorch.constraints.Interval
+        Positive, unless given.
+    prior : gpytorch.priors.Prior
+        Of the value, where there is one.
+
+    Examples
+    --------
+    >>> from tilefold.gpytorch import FormulaKernel, Parameter
+    >>> slope = Parameter(initial=2.0)
+    >>> k = FormulaKernel("c*(x_i·y_j)", parameters={"c": slope})
+    >>> round(k.c.item(), 6)
+    2.0
     """
 
     shape: tuple[int, int] = (1, 1)
@@ -40,25 +56,49 @@ class Parameter(NamedTuple):
     prior: Prior | None = None
 
 
+Parameter.shape.__doc__ = "(R, C), of which (1, 1) is a number."
+Parameter.initial.__doc__ = "The first value, else what the constraint makes."
+Parameter.constraint.__doc__ = "Positive, unless given."
+Parameter.prior.__doc__ = "Of the value, where there is one."
+
+
 class FormulaKernel(TermKernel, theirs.Kernel):
     """A kernel that is any formula of two points.
 
-        kernel = FormulaKernel("exp(-|x_i - y_j|²/2s²)*(1 + c*(x_i·y_j))",
-                               parameters={"s": 0.5, "c": Parameter()})
+    Each name on no axis is a parameter, read and set as an attribute (a Greek
+    letter by its name: σ is ``sigma``), and learned under its name behind
+    ``raw_``, of shape ``(*batch_shape, R, C)``. The name l with
+    ``ard_num_dims`` is the lengthscale of GPyTorch's kernels. N, M and D in the
+    formula are the sizes of the whole matrix.
 
-    `formula` is a pair term of the points x_i and y_j, or the name of a
-    formula of the catalogue; `x` and `y` are other names of the points. Each
-    name on no axis is a parameter, read and set as an attribute (a Greek
-    letter by its name: σ is `sigma`), and learned as `raw_<name>`, of shape
-    (*batch_shape, R, C). It is positive and (1, 1), unless `parameters` has
-    a `Parameter` for it, or its first value, a number or a tensor. The name l
-    with `ard_num_dims` is the lengthscale of GPyTorch's kernels.
+    Parameters
+    ----------
+    formula : str
+        A pair term of the points x_i and y_j, or the name of a formula of the
+        catalogue.
+    parameters : Mapping, optional
+        By name a ``Parameter``, or its first value, a number or a tensor.
+        Others are positive and of shape (1, 1).
+    x, y : str, default "x" and "y"
+        Other names of the points.
+    is_stationary : bool, default False
+        Whether it is a function of x - y, as GPyTorch is told.
+    **kernel_arguments : object
+        What ``gpytorch.kernels.Kernel`` takes.
 
-    N, M and D in the formula are the sizes of the whole matrix.
+    Raises
+    ------
+    ArgumentError
+        For a formula with a reduction, for one that has arrays beside the
+        points, or lacks them, and for parameters that it does not have.
 
-    Raises `ArgumentError` for a formula with a reduction, for one that has
-    arrays beside the points, or lacks them, and for parameters that it does
-    not have.
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import FormulaKernel
+    >>> k = FormulaKernel("exp(-|x_i - y_j|²/2s²)", parameters={"s": 0.5})
+    >>> (k(torch.zeros(3, 2)) @ torch.ones(3)).tolist()
+    [3.0, 3.0, 3.0]
     """
 
     _learned: tuple[str, ...]
@@ -104,7 +144,7 @@ class FormulaKernel(TermKernel, theirs.Kernel):
 
     @property
     def is_stationary(self) -> bool:
-        """Whether it is a function of x - y, as its maker says."""
+        """Whether it is a function of x - y, as its maker says: a bool."""
         return self._stationary
 
     def __getattr__(self, name: str) -> Any:
@@ -121,7 +161,19 @@ class FormulaKernel(TermKernel, theirs.Kernel):
             super().__setattr__(name, value)
 
     def extra_repr(self) -> str:
-        """The formula."""
+        """Tells the formula, which PyTorch shows within the module.
+
+        Returns
+        -------
+        str
+            The text as it was given, in quotes.
+
+        Examples
+        --------
+        >>> from tilefold.gpytorch import FormulaKernel
+        >>> FormulaKernel("c*(x_i·y_j)").extra_repr()
+        "'c*(x_i·y_j)'"
+        """
         return repr(self.formula)
 
     def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:

@@ -8,26 +8,21 @@ GPyTorch's, whose classes these are subclasses of. `forward` gives one
 
 from __future__ import annotations
 
-import math
-from functools import reduce
-from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import gpytorch.kernels as theirs
 import torch
-from gpytorch import settings
-from gpytorch.lazy import LazyEvaluatedKernelTensor
-from linear_operator import to_linear_operator
 
 from tilefold.gpytorch.composites import KroneckerProduct
-from tilefold.gpytorch.lazy import LazyKernel
-from tilefold.gpytorch.operator import KernelOperator, as_kernel_operator
-from tilefold.gpytorch.terms import Part, joint_shape
+from tilefold.gpytorch.fusing import (
+    AdditiveKernel,
+    FusingKernel,
+    ProductKernel,
+)
+from tilefold.gpytorch.term_kernels import TermKernel
+from tilefold.gpytorch.terms import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from linear_operator import LinearOperator
     from torch import Tensor
 
 __all__ = [
@@ -52,134 +47,92 @@ __all__ = [
 ]
 
 
-class FusingKernel:
-    """A kernel whose sums and products are kernels of this module."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """As GPyTorch's; what it gives lazily fuses with others."""
-        covariance = super().__call__(*args, **kwargs)  # type: ignore[misc]
-        if type(covariance) is LazyEvaluatedKernelTensor:
-            covariance.__class__ = LazyKernel
-        return covariance
-
-    @property
-    def is_pair_term(self) -> bool:
-        """Whether its matrix is one formula, for all that is inside it."""
-        return all(
-            getattr(kernel, "is_pair_term", False)
-            for kernel in _kernels_in(self)
-        )
-
-    @property
-    def batch_shape(self) -> torch.Size:
-        """As GPyTorch has it, which looks through all modules each time."""
-        inner = [kernel.batch_shape for kernel in _kernels_in(self)]
-        return joint_shape([self._batch_shape, *inner])
-
-    @batch_shape.setter
-    def batch_shape(self, shape: torch.Size) -> None:
-        self._batch_shape = shape
-
-    def __add__(self, other: theirs.Kernel) -> AdditiveKernel:
-        return AdditiveKernel(
-            *_parts_of(self, theirs.AdditiveKernel),
-            *_parts_of(other, theirs.AdditiveKernel),
-        )
-
-    def __mul__(self, other: theirs.Kernel) -> ProductKernel:
-        return ProductKernel(
-            *_parts_of(self, theirs.ProductKernel),
-            *_parts_of(other, theirs.ProductKernel),
-        )
-
-
-class TermKernel(FusingKernel):
-    """A kernel that is one pair term of points x_i and y_j."""
-
-    def pair_term(self, width: int, /) -> tuple[str, dict[str, Tensor]]:
-        """The text for points of `width` components, and its parameters.
-
-        Parameters have shape (…, R, C), or (…, 1, C) for vectors.
-        """
-        raise NotImplementedError
-
-    def points(self, x: Tensor) -> Tensor:
-        """The points as the text reads them, of shape (…, N, D)."""
-        return x
-
-    def forward(
-        self,
-        x1: Tensor,
-        x2: Tensor,
-        diag: bool = False,
-        last_dim_is_batch: bool = False,
-        **params: Any,
-    ) -> Any:
-        """The matrix (…, N, M) of points (…, N, D) and (…, M, D), lazily.
-
-        Its diagonal (…, N) where `diag` is set.
-        """
-        if settings.trace_mode.on():  # a trace holds operations of PyTorch
-            return super().forward(  # type: ignore[misc]
-                x1, x2, diag=diag, **_only_set(last_dim_is_batch), **params
-            )
-        if last_dim_is_batch:
-            x1, x2 = _of_each_dimension(x1), _of_each_dimension(x2)
-        part = self._part(x1, x2, last_dim_is_batch)
-        if not torch.is_grad_enabled():
-            part = part._replace(
-                tensors=tuple(tensor.detach() for tensor in part.tensors)
-            )
-        operator = KernelOperator.of(part)
-        if diag:
-            return operator._diagonal()
-        # GPyTorch's switch between a formula and a matrix.
-        return operator if settings.use_keops.on() else operator.to_dense()
-
-    def _part(self, x1: Tensor, x2: Tensor, apart: bool) -> Part:
-        """The pair term at two sets of points."""
-        text, parameters = self.pair_term(x1.shape[-1])
-        values = list(parameters.values())
-        if apart:
-            values = [_parameter_of_each_dimension(value) for value in values]
-        return Part(
-            (self.points(x1), self.points(x2), *values),
-            text,
-            ("x", "y", *parameters),
-            "ij" + "p" * len(parameters),
-        )
-
-
 class RBFKernel(TermKernel, theirs.RBFKernel):
-    """`gpytorch.kernels.RBFKernel` as a formula."""
+    """``gpytorch.kernels.RBFKernel`` as a formula.
+
+    ``exp(-|a|²/2)`` with ``a = (x - y)/l``.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import RBFKernel
+    >>> x = torch.zeros(3, 2)
+    >>> (RBFKernel()(x) @ torch.ones(3)).tolist()
+    [3.0, 3.0, 3.0]
+    """
 
     def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
-        """exp(-|a|²/2), a = (x - y)/l."""
+        """``exp(-|a|²/2)`` with ``a = (x - y)/l``."""
         return "exp(-|(x_i - y_j)/l|²/2)", {"l": self.lengthscale}
 
 
 class MaternKernel(TermKernel, theirs.MaternKernel):
-    """`gpytorch.kernels.MaternKernel` as a formula."""
+    """``gpytorch.kernels.MaternKernel`` as a formula.
+
+    A polynomial of r times ``exp(-r)`` with ``r = √(2ν)|x - y|/l``.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import MaternKernel
+    >>> x = torch.zeros(3, 2)
+    >>> (MaternKernel(1.5)(x) @ torch.ones(3)).tolist()
+    [3.0, 3.0, 3.0]
+    """
 
     def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
-        """A polynomial of r times exp(-r), r = √(2ν)|x - y|/l."""
+        """A polynomial of r times ``exp(-r)``, ``r = √(2ν)|x - y|/l``."""
         r = f"√{2 * self.nu:g}*|(x_i - y_j)/l|"
         factor = {0.5: "", 1.5: f"(1 + {r})*", 2.5: f"(1 + {r} + ({r})²/3)*"}
         return f"{factor[self.nu]}exp(-{r})", {"l": self.lengthscale}
 
 
 class RQKernel(TermKernel, theirs.RQKernel):
-    """`gpytorch.kernels.RQKernel` as a formula."""
+    """``gpytorch.kernels.RQKernel`` as a formula.
+
+    ``(1 + |a|²/2α)^-α`` with ``a = (x - y)/l``.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import RQKernel
+    >>> x = torch.zeros(3, 2)
+    >>> (RQKernel()(x) @ torch.ones(3)).tolist()
+    [3.0, 3.0, 3.0]
+    """
 
     def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
-        """(1 + |a|²/2α)^-α, a = (x - y)/l."""
+        """``(1 + |a|²/2α)^-α`` with ``a = (x - y)/l``."""
         text = "(1 + |(x_i - y_j)/l|²/(2*α))^(-α)"
         alpha = self.alpha.unsqueeze(-1)
         return text, {"l": self.lengthscale, "α": alpha}
 
 
 class PeriodicKernel(TermKernel, theirs.PeriodicKernel):
-    """`gpytorch.kernels.PeriodicKernel` as a formula."""
+    """``gpytorch.kernels.PeriodicKernel`` as a formula.
+
+    ``exp(-2 Σ_d sin(π(x - y)/p)²/l)``; GPyTorch does not square l.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import PeriodicKernel
+    >>> x = torch.zeros(3, 2)
+    >>> (PeriodicKernel()(x) @ torch.ones(3)).tolist()
+    [3.0, 3.0, 3.0]
+    """
 
     def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """exp(-2 Σ_d sin(π(x - y)/p)²/l); GPyTorch does not square l."""
@@ -188,15 +141,43 @@ class PeriodicKernel(TermKernel, theirs.PeriodicKernel):
 
 
 class CosineKernel(TermKernel, theirs.CosineKernel):
-    """`gpytorch.kernels.CosineKernel` as a formula."""
+    """``gpytorch.kernels.CosineKernel`` as a formula.
+
+    ``cos(π|x - y|/p)``.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import CosineKernel
+    >>> x = torch.zeros(3, 2)
+    >>> (CosineKernel()(x) @ torch.ones(3)).tolist()
+    [3.0, 3.0, 3.0]
+    """
 
     def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
-        """cos(π|x - y|/p)."""
+        """``cos(π|x - y|/p)``."""
         return "cos(π*|(x_i - y_j)/p|)", {"p": self.period_length}
 
 
 class PolynomialKernel(TermKernel, theirs.PolynomialKernel):
-    """`gpytorch.kernels.PolynomialKernel` as a formula."""
+    """``gpytorch.kernels.PolynomialKernel`` as a formula.
+
+    ``(x·y + c)^power``.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import PolynomialKernel
+    >>> x = torch.zeros(3, 2)
+    >>> PolynomialKernel(2)(x).shape
+    torch.Size([3, 3])
+    """
 
     def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """(x·y + c)^power, the power in the text."""
@@ -205,13 +186,28 @@ class PolynomialKernel(TermKernel, theirs.PolynomialKernel):
 
 
 class PiecewisePolynomialKernel(TermKernel, theirs.PiecewisePolynomialKernel):
-    """`gpytorch.kernels.PiecewisePolynomialKernel` as a formula."""
+    """``gpytorch.kernels.PiecewisePolynomialKernel`` as a formula.
+
+    ``max(1 - r, 0)^(j + q) P(r)`` with ``j = ⌊D/2⌋ + q + 1`` and ``r = |x -
+    y|/l``.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import PiecewisePolynomialKernel
+    >>> x = torch.zeros(3, 2)
+    >>> (PiecewisePolynomialKernel(q=1)(x) @ torch.ones(3)).tolist()
+    [3.0, 3.0, 3.0]
+    """
 
     def pair_term(self, width: int, /) -> tuple[str, dict[str, Tensor]]:
-        """max(1 - r, 0)^(j + q) P(r), j = ⌊D/2⌋ + q + 1, r = |x - y|/l.
+        """``max(1 - r, 0)^(j + q) P(r)`` with ``r = |x - y|/l``.
 
-        For q = 2 the paper's coefficient is (j² + 4j + 3)/3; GPyTorch has
-        (j + 4j + 3)/3, and so has this.
+        j is ``⌊D/2⌋ + q + 1``. For q = 2 the paper's coefficient is
+        (j² + 4j + 3)/3; GPyTorch has (j + 4j + 3)/3, and so has this.
         """
         q = self.q
         j = width // 2 + q + 1
@@ -243,7 +239,21 @@ class PiecewisePolynomialKernel(TermKernel, theirs.PiecewisePolynomialKernel):
 
 
 class SpectralMixtureKernel(TermKernel, theirs.SpectralMixtureKernel):
-    """`gpytorch.kernels.SpectralMixtureKernel` as a formula."""
+    """``gpytorch.kernels.SpectralMixtureKernel`` as a formula.
+
+    ``∏_d Σ_q w_q exp(-2(π s_qd τ_d)²) cos(2π m_qd τ_d)`` with ``τ = x - y``.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import SpectralMixtureKernel
+    >>> x = torch.zeros(3, 2)
+    >>> SpectralMixtureKernel(4, ard_num_dims=2)(x).shape
+    torch.Size([3, 3])
+    """
 
     def forward(
         self,
@@ -308,7 +318,21 @@ class SpectralMixtureKernel(TermKernel, theirs.SpectralMixtureKernel):
 
 
 class ConstantKernel(TermKernel, theirs.ConstantKernel):
-    """`gpytorch.kernels.ConstantKernel` as a formula."""
+    """``gpytorch.kernels.ConstantKernel`` as a formula.
+
+    The constant c, whatever the points are.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import ConstantKernel
+    >>> x = torch.zeros(3, 2)
+    >>> ConstantKernel()(x).shape
+    torch.Size([3, 3])
+    """
 
     def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """The constant; x and y are zeros, which say how many points are."""
@@ -321,7 +345,21 @@ class ConstantKernel(TermKernel, theirs.ConstantKernel):
 
 
 class IndexKernel(TermKernel, theirs.IndexKernel):
-    """`gpytorch.kernels.IndexKernel` as a table, T = B Bᵀ + diag(v)."""
+    """``gpytorch.kernels.IndexKernel`` as a table.
+
+    ``T[a, c]`` of labels a and c, with ``T = B Bᵀ + diag(v)``.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import IndexKernel
+    >>> x = torch.tensor([[0], [1], [1]])
+    >>> IndexKernel(num_tasks=2)(x).shape
+    torch.Size([3, 3])
+    """
 
     def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """T[a, c] of labels a_i and c_j."""
@@ -336,56 +374,80 @@ class IndexKernel(TermKernel, theirs.IndexKernel):
 
 
 class ScaleKernel(FusingKernel, theirs.ScaleKernel):
-    """`gpytorch.kernels.ScaleKernel` of kernels that are formulas."""
+    """``gpytorch.kernels.ScaleKernel`` of kernels that are formulas.
+
+    ``s k(x, y)``.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import RBFKernel, ScaleKernel
+    >>> x = torch.zeros(3, 2)
+    >>> ScaleKernel(RBFKernel())(x).shape
+    torch.Size([3, 3])
+    """
 
 
 class LinearKernel(FusingKernel, theirs.LinearKernel):
-    """`gpytorch.kernels.LinearKernel`: of low rank, and a term in products."""
+    """``gpytorch.kernels.LinearKernel``, and a term in products.
+
+    ``v x·y``, of low rank.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import LinearKernel
+    >>> x = torch.zeros(3, 2)
+    >>> LinearKernel()(x).shape
+    torch.Size([3, 3])
+    """
 
 
 class ArcKernel(FusingKernel, theirs.ArcKernel):
-    """`gpytorch.kernels.ArcKernel`, around a kernel that is a formula."""
+    """``gpytorch.kernels.ArcKernel`` around a kernel that is a formula.
 
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
 
-class AdditiveKernel(FusingKernel, theirs.AdditiveKernel):
-    """`gpytorch.kernels.AdditiveKernel` as one formula."""
-
-    def forward(
-        self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
-    ) -> Any:
-        """The sum of the kernels: (…, N, M), or (…, N)."""
-        terms = [kernel(x1, x2, diag=diag, **params) for kernel in self.kernels]
-        if diag:
-            return sum(terms)
-        return reduce(_sum, map(_evaluated, terms))
-
-
-class ProductKernel(FusingKernel, theirs.ProductKernel):
-    """`gpytorch.kernels.ProductKernel` as one formula, for any points."""
-
-    def forward(
-        self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
-    ) -> Any:
-        """The product of the kernels: (…, N, M), or (…, N)."""
-        factors = [
-            kernel(x1, x2, diag=diag, **params) for kernel in self.kernels
-        ]
-        if diag:
-            return math.prod(factors[1:], start=factors[0])
-        operators = [_evaluated(factor) for factor in factors]
-        if len(operators) == 1:
-            return operators[0]
-        terms = [as_kernel_operator(operator) for operator in operators]
-        if all(term is not None for term in terms):
-            return reduce(mul, terms)
-        if torch.equal(x1, x2):
-            return reduce(mul, operators)
-        # Root decompositions are of square matrices alone.
-        return math.prod(operator.to_dense() for operator in operators)
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import ArcKernel, RBFKernel
+    >>> x = torch.zeros(3, 2)
+    >>> ArcKernel(RBFKernel(), ard_num_dims=2)(x).shape
+    torch.Size([3, 3])
+    """
 
 
 class MultitaskKernel(FusingKernel, theirs.MultitaskKernel):
-    """`gpytorch.kernels.MultitaskKernel`: a product K_x ⊗ K_tasks."""
+    """``gpytorch.kernels.MultitaskKernel``, a product of two kernels.
+
+    ``K_x ⊗ K_tasks``.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Parameters
+    ----------
+    *args : object
+        As GPyTorch's.
+    **kwargs : object
+        As GPyTorch's.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import MultitaskKernel, RBFKernel
+    >>> x = torch.zeros(3, 2)
+    >>> MultitaskKernel(RBFKernel(), num_tasks=2)(x).shape
+    torch.Size([6, 6])
+    """
 
     is_pair_term = False
 
@@ -401,7 +463,36 @@ class MultitaskKernel(FusingKernel, theirs.MultitaskKernel):
         last_dim_is_batch: bool = False,
         **params: Any,
     ) -> Any:
-        """As GPyTorch's, with gradients of any order."""
+        """Computes the product of both matrices, with gradients of any order.
+
+        Kernels are called, and not this.
+
+        Parameters
+        ----------
+        x1 : tensor of shape (..., N, D)
+            Points.
+        x2 : tensor of shape (..., M, D)
+            Points.
+        diag : bool, default False
+            Whether only the diagonal is computed.
+        last_dim_is_batch : bool, default False
+            Whether each dimension has a matrix of its own.
+        **params : object
+            Handed on to GPyTorch.
+
+        Returns
+        -------
+        LinearOperator or tensor
+            The matrix (..., N T, M T) of T tasks, lazily, or its diagonal.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from tilefold.gpytorch import MultitaskKernel, RBFKernel
+        >>> k, x = MultitaskKernel(RBFKernel(), num_tasks=2), torch.zeros(3, 2)
+        >>> k.forward(x, x).shape
+        torch.Size([6, 6])
+        """
         product = super().forward(
             x1, x2, last_dim_is_batch=last_dim_is_batch, **params
         )
@@ -410,7 +501,26 @@ class MultitaskKernel(FusingKernel, theirs.MultitaskKernel):
 
 
 class LCMKernel(FusingKernel, theirs.LCMKernel):
-    """`gpytorch.kernels.LCMKernel`: a sum of `MultitaskKernel`."""
+    """``gpytorch.kernels.LCMKernel``, a sum of ``MultitaskKernel``.
+
+    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
+    The matrix is one formula, which is not stored.
+
+    Parameters
+    ----------
+    *args : object
+        As GPyTorch's.
+    **kwargs : object
+        As GPyTorch's.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import LCMKernel, RBFKernel
+    >>> x = torch.zeros(3, 2)
+    >>> LCMKernel([RBFKernel()], num_tasks=2)(x).shape
+    torch.Size([6, 6])
+    """
 
     is_pair_term = False
 
@@ -419,50 +529,6 @@ class LCMKernel(FusingKernel, theirs.LCMKernel):
         for kernel in self.covar_module_list:
             kernel.__class__ = MultitaskKernel
             kernel.task_covar_module.__class__ = IndexKernel
-
-
-def _kernels_in(module: Any) -> Iterator[Any]:
-    """The kernels that a module holds, not those that they hold."""
-    for inner in module._modules.values():
-        if isinstance(inner, theirs.Kernel):
-            yield inner
-        elif inner is not None and inner._modules:
-            yield from _kernels_in(inner)
-
-
-def _parts_of(kernel: Any, kind: Any) -> list[Any]:
-    """The kernels of a sum or product, or a kernel alone."""
-    return [*kernel.kernels] if isinstance(kernel, kind) else [kernel]
-
-
-def _evaluated(covariance: Any) -> LinearOperator:
-    """An operator of which nothing is lazy."""
-    operator = to_linear_operator(covariance)
-    if isinstance(operator, LazyEvaluatedKernelTensor):
-        return operator.evaluate_kernel()
-    return operator
-
-
-def _sum(first: Any, second: Any) -> Any:
-    """The sum, as one formula where one of the two is one."""
-    if isinstance(second, KernelOperator):
-        return second + first
-    return first + second
-
-
-def _only_set(last_dim_is_batch: bool) -> dict[str, bool]:
-    """The keyword where it is set: not all kernels of GPyTorch know it."""
-    return {"last_dim_is_batch": True} if last_dim_is_batch else {}
-
-
-def _of_each_dimension(x: Tensor) -> Tensor:
-    """(…, N, D) as a batch of points of one dimension: (…, D, N, 1)."""
-    return x.transpose(-1, -2).unsqueeze(-1)
-
-
-def _parameter_of_each_dimension(value: Tensor) -> Tensor:
-    """(…, 1, D) or (…, 1, 1) as (…, D, 1, 1) or (…, 1, 1, 1)."""
-    return value.transpose(-1, -2).unsqueeze(-1)
 
 
 def _in_a_row(value: Tensor) -> Tensor:

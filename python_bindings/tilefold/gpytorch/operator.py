@@ -54,11 +54,32 @@ __all__ = ["KernelOperator", "as_kernel_operator"]
 
 
 class KernelOperator(AddsDiagonals, LinearOperator):
-    """The matrix of the pair term `text` of `tensors`.
+    """The matrix of a pair term, as a linear operator that is not stored.
 
-    A tensor is (…, N, D) on i, (…, M, D) on j, or (…, R, C) for a parameter,
-    as its letter in `roles` says: "i", "j" or "p". `names` are those of the
-    text. Batch dimensions broadcast.
+    What kernels give. Each method is one call of a formula, recorded by
+    PyTorch.
+
+    Parameters
+    ----------
+    *tensors : tensor
+        Shape (..., N, D) on i, (..., M, D) on j, (..., R, C) for a parameter;
+        batch dimensions broadcast.
+    text : str
+        The pair term.
+    names : tuple of str
+        Those of the tensors in the text.
+    roles : str
+        A letter for each tensor: "i", "j" or "p".
+
+    Examples
+    --------
+    >>> import torch
+    >>> from tilefold.gpytorch import KernelOperator
+    >>> x = torch.tensor([[0.0], [1.0]])
+    >>> text, names = "|x_i - y_j|", ("x", "y")
+    >>> K = KernelOperator(x, x, text=text, names=names, roles="ij")
+    >>> K @ torch.ones(2)
+    tensor([1., 1.])
     """
 
     is_formula = True
@@ -83,7 +104,26 @@ class KernelOperator(AddsDiagonals, LinearOperator):
 
     @classmethod
     def of(cls, part: Part) -> KernelOperator:
-        """The matrix of a part."""
+        """Makes the matrix of a part, a text with its tensors.
+
+        Parameters
+        ----------
+        part : tilefold.gpytorch.terms.Part
+            Text, tensors, their names and roles.
+
+        Returns
+        -------
+        KernelOperator
+            Of shape (..., N, M).
+
+        Examples
+        --------
+        >>> import torch
+        >>> k = tilefold.gpytorch.RBFKernel()
+        >>> K = k(torch.zeros(2, 1)).evaluate_kernel()
+        >>> type(K).of(K.part).shape
+        torch.Size([2, 2])
+        """
         return cls(
             *part.tensors, text=part.text, names=part.names, roles=part.roles
         )
@@ -118,11 +158,46 @@ class KernelOperator(AddsDiagonals, LinearOperator):
         return self._args[0].device
 
     def evaluate_kernel(self) -> KernelOperator:
-        """Itself: nothing is left to evaluate."""
+        """Gives itself, since nothing is left to evaluate.
+
+        Returns
+        -------
+        KernelOperator
+            The same object, as GPyTorch's lazy kernels give another one.
+
+        Examples
+        --------
+        >>> import torch
+        >>> k = tilefold.gpytorch.RBFKernel()
+        >>> K = k(torch.zeros(2, 1)).evaluate_kernel()
+        >>> K.evaluate_kernel() is K
+        True
+        """
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> KernelOperator:
-        """On another device, in another dtype; integers stay integers."""
+        """Makes the matrix on another device, or of another dtype.
+
+        Parameters
+        ----------
+        *args : torch.device or torch.dtype
+            As of tensors.
+        **kwargs : object
+            ``device`` and ``dtype``.
+
+        Returns
+        -------
+        KernelOperator
+            Of tensors that were moved; integers stay integers.
+
+        Examples
+        --------
+        >>> import torch
+        >>> k = tilefold.gpytorch.RBFKernel()
+        >>> K = k(torch.zeros(2, 1)).evaluate_kernel()
+        >>> K.to(torch.float64).dtype
+        torch.float64
+        """
         device, dtype = _to_helper(*args, **kwargs)
         return self._like(
             tensor.to(device=device, dtype=dtype)
@@ -132,13 +207,54 @@ class KernelOperator(AddsDiagonals, LinearOperator):
         )
 
     def type(self, dtype: torch.dtype) -> KernelOperator:
-        """In another dtype; integers stay integers."""
+        """Makes the matrix of another dtype.
+
+        Parameters
+        ----------
+        dtype : torch.dtype
+            Of the tensors of floats; integers stay integers.
+
+        Returns
+        -------
+        KernelOperator
+            Of tensors that were converted.
+
+        Examples
+        --------
+        >>> import torch
+        >>> k = tilefold.gpytorch.RBFKernel()
+        >>> K = k(torch.zeros(2, 1)).evaluate_kernel()
+        >>> K.type(torch.float64).dtype
+        torch.float64
+        """
         return self.to(dtype=dtype)
 
     # ---- products -----------------------------------------------------------
 
     def matmul(self, other: Any) -> Any:
-        """K @ other: (…, N, C) for a tensor (…, M, C), recorded."""
+        """Multiplies the matrix with a tensor, recorded.
+
+        Parameters
+        ----------
+        other : tensor of shape (..., M, C) or (M,)
+            Columns; or a linear operator.
+
+        Returns
+        -------
+        tensor of shape (..., N, C) or (N,)
+            The product; of two operators an operator.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from tilefold.gpytorch import KernelOperator
+        >>> x = torch.tensor([[0.0], [1.0]])
+        >>> text, names = "|x_i - y_j|", ("x", "y")
+        >>> K = KernelOperator(x, x, text=text, names=names, roles="ij")
+        >>> K.matmul(torch.eye(2))
+        tensor([[0., 1.],
+                [1., 0.]])
+        """
         if not torch.is_tensor(other):
             return super().matmul(other)
         if other.shape[-2:][0] != self.shape[-1]:
@@ -208,7 +324,24 @@ class KernelOperator(AddsDiagonals, LinearOperator):
 
     @cached
     def to_dense(self) -> Tensor:
-        """The (…, N, M) matrix as a tensor, recorded."""
+        """Computes the matrix as a tensor, recorded.
+
+        Returns
+        -------
+        tensor of shape (..., N, M)
+            All values, which are kept.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from tilefold.gpytorch import KernelOperator
+        >>> x = torch.tensor([[0.0], [1.0]])
+        >>> text, names = "|x_i - y_j|", ("x", "y")
+        >>> K = KernelOperator(x, x, text=text, names=names, roles="ij")
+        >>> K.to_dense()
+        tensor([[0., 1.],
+                [1., 0.]])
+        """
         return self._shaped(self._dense(), self.shape)
 
     def _dense(self) -> Tensor:
@@ -309,7 +442,28 @@ class KernelOperator(AddsDiagonals, LinearOperator):
         return SummedBatch(self, block_dim=dim)
 
     def sum(self, dim: int | None = None) -> Any:
-        """The sum over a dimension, or over all of them."""
+        """Sums over a dimension, or over all of them.
+
+        Parameters
+        ----------
+        dim : int, optional
+            Of rows, columns or a batch; all without it.
+
+        Returns
+        -------
+        tensor or LinearOperator
+            Over a batch, an operator still.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from tilefold.gpytorch import KernelOperator
+        >>> x = torch.tensor([[0.0], [1.0]])
+        >>> text, names = "|x_i - y_j|", ("x", "y")
+        >>> K = KernelOperator(x, x, text=text, names=names, roles="ij")
+        >>> K.sum(-1)
+        tensor([1., 1.])
+        """
         place = dim if dim is None or dim >= 0 else dim + self.dim()
         if place is not None and place < self.dim() - 2:
             return super().sum(dim)
@@ -333,7 +487,28 @@ class KernelOperator(AddsDiagonals, LinearOperator):
     # ---- algebra ------------------------------------------------------------
 
     def mul(self, other: Any) -> Any:
-        """K times a number, numbers (…, 1, 1), or another matrix."""
+        """Multiplies the values of the matrix, as one formula.
+
+        Parameters
+        ----------
+        other : float, tensor or LinearOperator
+            A number, numbers of shape (..., 1, 1), or another matrix.
+
+        Returns
+        -------
+        LinearOperator
+            A ``KernelOperator`` where the other is a formula, too.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from tilefold.gpytorch import KernelOperator
+        >>> x = torch.tensor([[0.0], [1.0]])
+        >>> text, names = "|x_i - y_j|", ("x", "y")
+        >>> K = KernelOperator(x, x, text=text, names=names, roles="ij")
+        >>> (K.mul(2.0) @ torch.ones(2)).tolist()
+        [2.0, 2.0]
+        """
         if torch.is_tensor(other):
             if other.numel() == 1:
                 return self._mul_constant(other.reshape(()))

@@ -61,6 +61,7 @@ METHODS = [
     (lambda x, y, a, b: x**0.5 + y**-0.5, x**0.5 + y**-0.5),
     (lambda x, y, a, b: x**1.5 + x**y + y**a, x**1.5 + x**y + y**a),
     (lambda x, y, a, b: x.power(2) + y.square(), x**2 + y**2),
+    (lambda x, y, a, b: x ** np.int64(3) + y ** np.float32(0.5), x**3 + y**0.5),
     (lambda x, y, a, b: (x < y) + 2 * (x <= b), 1.0 * (x < y) + 2 * (x <= b)),
     (lambda x, y, a, b: (x > y) + 2 * (a >= y), 1.0 * (x > y) + 2 * (a >= y)),
     (lambda x, y, a, b: (x == y) + 2 * (x != b), 2.0 + 0 * (x + y)),

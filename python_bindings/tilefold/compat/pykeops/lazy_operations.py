@@ -8,6 +8,7 @@ batches agree, else ValueError.
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 from tilefold.compat.pykeops.lazy_state import LazyState
@@ -121,16 +122,16 @@ class LazyOperations(LazyState):
         return abs(self)
 
     def __pow__(self, exponent: Any) -> Any:
-        if type(exponent) is int:
+        if isinstance(exponent, numbers.Integral):
             if exponent == 2:
                 return self._unary("Square")
-            return self._unary("Pow", exponent)
-        if exponent is not None and type(exponent) is float:
+            return self._unary("Pow", int(exponent))
+        if isinstance(exponent, numbers.Real):
             if exponent == 0.5:
                 return self._unary("Sqrt")
             if exponent == -0.5:
                 return self._unary("Rsqrt")
-            exponent = self.lt_constructor(exponent)
+            exponent = self.lt_constructor(float(exponent))
         if not isinstance(exponent, LazyState):
             fail("the exponent is an integer, a float or a LazyTensor")
         if exponent.ndim not in {1, self.ndim}:

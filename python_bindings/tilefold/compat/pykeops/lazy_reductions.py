@@ -255,26 +255,30 @@ class LazyReductions(LazyOperations):
             fail(
                 f"K @ v of a K of shape {self.shape}: its last axis has to be 1"
             )
-        is_vector = v.ndim == 1
-        if kwargs or self.batchdims or self.ranges is not None or v.ndim > 2:
+        shape = v.shape
+        is_vector = len(shape) == 1
+        is_complex = self.is_complex or self.arrays.is_complex(v)
+        if (
+            kwargs
+            or is_complex
+            or len(shape) > 2
+            or self.batchdims
+            or self.ranges is not None
+        ):
             result = self._product(v, kwargs)
             return result.reshape(-1) if is_vector else result
         if "reduction_op" in self.__dict__:
             fail("a reduced LazyTensor takes no operation")
-        if (self.nj or v.shape[0]) != v.shape[0]:
-            fail(f"K @ v of shapes {self.shape} and {tuple(v.shape)}")
-        dim = 1 if is_vector else v.shape[1]
+        if (self.nj or shape[0]) != shape[0]:
+            fail(f"K @ v of shapes {self.shape} and {tuple(shape)}")
+        dim = 1 if is_vector else shape[1]
         right = (v.reshape(-1, 1),) if is_vector else (v,)
-        is_complex = self.arrays.is_complex(v)
-        if is_complex or self.is_complex:
-            result = self._product(v, kwargs)
-            return result.reshape(-1) if is_vector else result
         node, values = join(
             "Mult", self._node, self._values, leaf(J, dim), right
         )
-        lengths = (self.ni or 1, v.shape[0])
         made = node.plans.get(_SUM_J) or plan(node, *_SUM_J)
         if not made.is_plain:
+            lengths = (self.ni or 1, shape[0])
             result = _run(self, made, node, values, lengths, 0, None)
             return result.reshape(-1) if is_vector else result
         result = made.formula(
@@ -283,7 +287,10 @@ class LazyReductions(LazyOperations):
                 for name, k in zip(made.names, made.numbers, strict=True)
             }
         )
-        if result.dtype != v.dtype:
+        if result.dtype != v.dtype and self._dtype in {
+            None,
+            self.arrays.dtype_name(v),
+        }:
             result = self.arrays.cast(result, v.dtype)
         result = self.arrays.connected(result, values, made.numbers)
         if dim == 1 and not is_vector:

@@ -1,5 +1,5 @@
-# tests/python/test_sklearn_kernel_examples.py - segments.py and diabetes.py.
-"""Both examples at a small size beside scikit-learn."""
+# tests/python/test_sklearn_kernel_examples.py - diabetes.py, and regions.
+"""Examples of kernel machines at a small size beside scikit-learn."""
 
 from __future__ import annotations
 
@@ -17,36 +17,30 @@ from sklearn.gaussian_process.kernels import (
 )
 from sklearn.metrics import adjusted_rand_score
 
+import tilefold.sklearn
+
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from examples import diabetes, segments
+from examples import diabetes
 
 
 def test_regions_are_those_of_the_matrix_of_all_pixels():
+    """As those of the gallery's plot_segments.py."""
     image = load_sample_image("flower.jpg")[100:340:8, 100:400:8]
-    points = segments.pixels(image).astype(np.float64)
-    colour = cdist(points[:, :3], points[:, :3]) / segments.COLOUR
-    place = cdist(points[:, 3:], points[:, 3:]) / segments.PLACE
-    theirs = SpectralClustering(
-        3,
-        affinity="precomputed",
-        assign_labels="cluster_qr",
-        random_state=0,
-    ).fit_predict(np.exp(-(colour**2 + place**2) / 2))
-    labels = segments.regions(image, 3)
-    assert labels.shape == image.shape[:2]
-    assert adjusted_rand_score(theirs, labels.ravel()) > 0.95
-
-
-def test_regions_explain_the_colours_and_are_drawn(tmp_path):
-    image = np.zeros((9, 12, 3), np.uint8)
-    image[:, 6:] = 200
-    labels = segments.regions(image, 2)
-    assert (labels[:, :6] != labels[:, 6:]).all()
-    assert (segments.mean_colours(image, labels) == image).all()
-    assert segments.explained(image, labels) == 1
-    assert segments.explained(image, 0 * labels) == 0
-    segments.draw(str(tmp_path / "segments.png"), image, labels)
-    assert (tmp_path / "segments.png").stat().st_size > 1000
+    height, width, _ = image.shape
+    places = np.stack(np.mgrid[:height, :width], -1) / height
+    points = np.concatenate([image / 255, places], -1).reshape(-1, 5)
+    colour = cdist(points[:, :3], points[:, :3]) / 0.12
+    place = cdist(points[:, 3:], points[:, 3:]) / 0.25
+    how = {"n_clusters": 3, "assign_labels": "cluster_qr", "random_state": 0}
+    theirs = SpectralClustering(affinity="precomputed", **how).fit_predict(
+        np.exp(-(colour**2 + place**2) / 2)
+    )
+    ours = tilefold.sklearn.SpectralClustering(
+        affinity="exp(-|x_i[:3] - y_j[:3]|²/2c² - |x_i[3:] - y_j[3:]|²/2p²)",
+        kernel_params={"c": 0.12, "p": 0.25},
+        **how,
+    ).fit_predict(points.astype(np.float32))
+    assert adjusted_rand_score(theirs, ours) > 0.95
 
 
 def test_covariances_of_patients_are_those_of_scikit_learn():

@@ -10,9 +10,9 @@ lay anywhere (Ripley 1977; Baddeley et al. 2015)?
    g(r) = \frac{1}{c} \sum_{i < j} [r \le |x_i - x_j| < r + w]
 
 where c is the mean of that sum for random points. All bins are one histogram: a
-sum of vectors that have a one where the pair belongs. Ninety-nine sets of random
-points are a batch, and tell what is by chance; NumPy's distances of all would
-take 394 MB.
+sum of vectors that have a one where the pair belongs. 99 sets of random points
+are a batch, and tell what is by chance; NumPy's distances of all would take
+394 MB.
 """
 
 import matplotlib.pyplot as plt

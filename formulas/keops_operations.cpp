@@ -238,7 +238,28 @@ NodeId KeopsParser::apply(const Token& name, std::vector<NodeId> operands,
         fail(Code::KeopsArity, place(span),
              {operation, wanted.empty() ? count_operands(arity.least) : wanted,
               std::to_string(count)});
+    if (operation == "TensorDot" && operands.size() == 7)
+        operands[6] = inverse_order(operands[6]);
     return tree_.apply(natural, std::move(operands), span);
+}
+
+/// In KeOps axis k goes to place order[k]; `tensordot` takes it from there.
+/// What is no order of axes is left as it is, for `tensordot` to refuse.
+NodeId KeopsParser::inverse_order(NodeId order) {
+    Node list = tree_[order];
+    std::vector<NodeId> inverse(list.children.size(), order);
+    for (std::size_t from = 0; from < list.children.size(); ++from) {
+        const Node& axis = tree_[list.children[from]];
+        const bool fits = axis.kind == Kind::Number &&
+                          axis.value < static_cast<double>(inverse.size());
+        const auto to = fits ? static_cast<std::size_t>(axis.value) : 0;
+        const bool is_whole = static_cast<double>(to) == axis.value;
+        if (!fits || !is_whole || inverse[to] != order)
+            return order;
+        inverse[to] = tree_.number(static_cast<double>(from), list.span);
+    }
+    list.children = std::move(inverse);
+    return tree_.add(std::move(list));
 }
 
 /// Copies the tree of `body` with `operands` for its parameters.

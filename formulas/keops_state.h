@@ -63,6 +63,7 @@ private:
                  std::size_t begin);
     NodeId expand(std::string_view parameters, std::string_view body,
                   const std::vector<NodeId>& operands, Span span);
+    NodeId inverse_order(NodeId order);
     NodeId variable_node(const KeopsVariable& variable, Span span);
     [[noreturn]] void unknown_operation(const Token& name) const;
 

@@ -28,7 +28,7 @@ const Table functions = {
     {"jacobian", {2, 2}},  {"divergence", {2, 2}}, {"laplacian", {2, 2}},
     {"gather", {2, 3}},    {"outer", {2, 2}},      {"onehot", {2, 2}},
     {"tensordot", {6, 7}}, {"sigmoid", {1, 1}},    {"cosine", {3, 3, true}},
-    {"atan", {1, 1}},
+    {"atan", {1, 1}},      {"xlogx", {1, 1}},      {"sinxdivx", {1, 1}},
 };
 
 const Table reductions = {

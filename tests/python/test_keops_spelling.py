@@ -91,6 +91,15 @@ CASES = {
         x,
         y,
     ),
+    "TensorDot(x, y, [2, 3], [3, 2, 1], [1], [0], [1, 2, 0])": of_pairs(
+        lambda f, g: np.moveaxis(
+            np.tensordot(f.reshape(2, 3), g.reshape(3, 2, 1), ([1], [0])),
+            [0, 1, 2],
+            [1, 2, 0],
+        ),
+        x,
+        y,
+    ),
     "BSpline(t, Elem(x, 0), 2)": BSpline.design_matrix(
         x[:, 0, 0], t, 2
     ).toarray()[:, None, :],

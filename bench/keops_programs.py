@@ -401,21 +401,22 @@ def neighbours_exact(x: Any) -> Any:
 
 def sparse(k: Any, x: Any, y: Any, b: Any) -> Any:
     c = importlib.import_module(k.__name__ + ".cluster")
-    points, ranges, centroids = [], [], []
+    points, ranges, centroids, places = [], [], [], []
     for each in (x, y):
         labels = c.grid_cluster(each, 0.05)
         found = c.cluster_ranges_centroids(each, labels)
         ranges.append(found[0])
         centroids.append(found[1])
-        points.append(c.sort_clusters(each, labels)[0])
+        both, _ = c.sort_clusters((each, np.arange(len(each))), labels)
+        points.append(both[0])
+        places.append(both[1])
     apart = (centroids[0][:, None] - centroids[1][None]) ** 2
     kernel = (-_lazy(k, points[0] / 0.05, points[1] / 0.05) / 2).exp()
     kernel.ranges = c.from_matrix(*ranges, apart.sum(-1) < 0.35**2)
-    sums = kernel @ c.sort_clusters(b, c.grid_cluster(y, 0.05))[0]
-    # Unsorted, for the comparison.
-    order = np.argsort(c.grid_cluster(x, 0.05), kind="stable")
+    sums = kernel @ b[places[1]]
+    # In the order of x, for the comparison.
     result = np.empty_like(sums)
-    result[order] = sums
+    result[places[0]] = sums
     return result
 
 

@@ -166,6 +166,7 @@ MODULES = [
     "tilefold.dask",
     "tilefold.pandas",
     "tilefold.threads",
+    "tilefold.compat.pykeops",
 ]
 
 

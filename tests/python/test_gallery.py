@@ -45,7 +45,7 @@ def imported(tree):
 
 
 def test_there_are_examples_of_all_sections():
-    assert len(SCRIPTS) >= 20
+    assert len(SCRIPTS) >= 24
     assert len({path.stem for path in SCRIPTS}) == len(SCRIPTS)
     folders = {path.parent for path in GALLERY.glob("*/*.*")}
     for folder in folders:

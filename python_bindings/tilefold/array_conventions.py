@@ -56,7 +56,7 @@ class ArrayConventions:
         return kernel.T
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
-        """The standard's functions, of the library that results belong to."""
+        """Gives the standard's functions, of the library of the results."""
         array = of_library(self._kernel_itself()._pair.arguments.values())
         return np if array is None else namespace_of(array, api_version)
 

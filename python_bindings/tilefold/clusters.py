@@ -220,6 +220,7 @@ class Clusters:
         return Ranges(self.offsets, other.offsets, visit)
 
     def __repr__(self) -> str:
+        """Tells how many points and tiles there are."""
         tiles = len(self.offsets) - 1
         return f"tilefold.Clusters: {len(self.order)} points in {tiles} tiles"
 

@@ -209,9 +209,11 @@ class Kernel(
         return self._like(self._pair.parts()[1])
 
     def __len__(self) -> int:
+        """How many rows there are, or matrices of a batch."""
         return self.shape[0]
 
     def __repr__(self) -> str:
+        """Tells the shape and the formula."""
         transpose = ".T" if self._transposed else ""
         return (
             f"tilefold.Kernel of shape {self.shape}: "
@@ -221,10 +223,16 @@ class Kernel(
     # ---- products -----------------------------------------------------------
 
     def __matmul__(self, vector: Any) -> Any:
-        """K @ b: (N,) for b of shape (M,), (N, E) for (M, E).
+        """Gives ``K @ b``: (N,) for b of shape (M,), (N, E) for (M, E).
 
         Of a kernel of vectors, ``Σ_j K[i, j] b[j]``: (N, E) for b of shape
         (M,).
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
+        >>> K @ np.ones(2)
+        array([1., 1.])
         """
         if isinstance(vector, Operations) or is_lazy_matrix(vector):
             _core.fail("KernelProduct")
@@ -239,7 +247,7 @@ class Kernel(
         return formula(arguments, **self._pair.settings)
 
     def __rmatmul__(self, vector: Any) -> Any:
-        """B @ K: (M,) for b of shape (N,), (E, M) for (E, N)."""
+        """Gives ``b @ K``: (M,) for b of shape (N,), (E, M) for (E, N)."""
         if is_lazy_matrix(vector):
             _core.fail("KernelProduct")
         if self._pair.components is not None:
@@ -457,25 +465,34 @@ class Kernel(
         return self._values(None, None)
 
     def __getitem__(self, index: Any) -> Any:
-        """As NumPy indexes an array of the same shape; blocks stay lazy.
+        """Indexes as NumPy does an array of the same shape; blocks stay lazy.
 
         ``K[3]``, ``K[:, 3]`` and the pairs ``K[i, j]`` are arrays. ``K[2:9]``,
         ``K[rows]``, ``K[mask]`` and ``K[2:9, columns]`` are kernels on the
         points chosen, for ``K[:1000] @ b``; ``.dense()`` makes an array of one.
         So are some batches or one of a kernel (B, N, M), ``K[2]``, and
         components of one of vectors (N, M, E), ``K[..., 0]``.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0, 3.0]))
+        >>> K[2], K[:2].shape
+        (array([3., 2., 0.]), (2, 3))
         """
         return indexed(self, index)
 
     # ---- what it is not -----------------------------------------------------
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuses to be an array by accident; ``dense`` makes one."""
         self._refuse("KernelNotArray")
 
     def __bool__(self) -> NoReturn:
+        """Refuses to be one truth value; ``any`` and ``all`` tell."""
         self._refuse("KernelTruth")
 
     def __iter__(self) -> NoReturn:
+        """Refuses to be iterated over; ``K[i]`` gives a row."""
         self._refuse("KernelIteration")
 
     # ---- helpers ------------------------------------------------------------

@@ -256,6 +256,7 @@ class Lazy(LazyReductions, Tracer):
     def __torch_function__(
         cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
+        """What PyTorch's functions ask for."""
         name = function.__name__.strip("_")
         return cls.apply(name, args, of_torch(name, args, kwargs or {}))
 
@@ -298,6 +299,7 @@ class Lazy(LazyReductions, Tracer):
         return self._kernel().T
 
     def __repr__(self) -> str:
+        """Tells the shape and the formula."""
         return f"tilefold.Lazy of shape {self.shape}: {self.to_formula()[0]}"
 
     def _is_matrix(self) -> bool:
@@ -393,6 +395,7 @@ class Lazy(LazyReductions, Tracer):
         return super().__getattr__(name)
 
     def __len__(self) -> int:
+        """How many rows there are, or matrices of a batch."""
         return self.shape[0]
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
@@ -406,12 +409,15 @@ class Lazy(LazyReductions, Tracer):
     # ---- what it is not -----------------------------------------------------
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuses to be an array by accident; ``dense`` makes one."""
         self._refuse("__array__", "TracedArray")
 
     def __bool__(self) -> NoReturn:
+        """Refuses to be one truth value; ``any`` and ``all`` tell."""
         self._refuse("__bool__", "TracedTruth")
 
     def __iter__(self) -> NoReturn:
+        """Refuses to be iterated over; ``K[i]`` gives a row."""
         self._refuse("__iter__", "TracedLength")
 
     def _refuse(self, method: str, code: str) -> NoReturn:

@@ -176,6 +176,7 @@ class Operations(Operators):
     def __torch_function__(
         cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
+        """What PyTorch's functions ask for."""
         name = function.__name__.strip("_")
         return cls.apply(name, args, of_torch(name, args, kwargs or {}))
 

@@ -98,6 +98,7 @@ class Quantized:
         return (self.codes - self.zero) * self.step
 
     def __repr__(self) -> str:
+        """Tells shape, dtype and the largest error."""
         return (
             f"tilefold.Quantized of shape {self.shape}, {self.dtype}, "
             f"error at most {self.bound.max():.3g}"

@@ -187,6 +187,7 @@ class Ranges:
         return dense.reshape((*self.batch, n, m))
 
     def __repr__(self) -> str:
+        """Tells how many pairs are met."""
         batch = f" in batches {self.batch}" if self.batch else ""
         return f"tilefold.Ranges: {self.pairs} pairs{batch}"
 

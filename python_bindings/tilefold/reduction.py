@@ -352,6 +352,7 @@ class Reduction:
         return self.formula(**given, options=self._options)
 
     def __repr__(self) -> str:
+        """Tells the formula, the segment and the options."""
         more = f", options={self.options!r}" if self.options else ""
         return (
             f"tilefold.Reduction({self.formula.text!r}, "

@@ -191,6 +191,7 @@ class State:
         return [(first, last) for first, last in gaps if first < last]
 
     def __repr__(self) -> str:
+        """Tells which points and rows it is of."""
         spans = ", ".join(f"[{a}, {b})" for a, b in self.parts()) or "none"
         return (
             f"tilefold.State: {spans} of {self.kind.total} points on "

@@ -296,6 +296,7 @@ class Tracer(Operators):
         return _copied, (type(self), rows)
 
     def __repr__(self) -> str:
+        """Tells the formula."""
         return f"<traced {self.to_formula()[0]}>"
 
     @property
@@ -334,29 +335,37 @@ class Tracer(Operators):
     # ---- what it is not -----------------------------------------------------
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuses to be an array: it stands for values of all pairs."""
         _core.fail("TracedArray")
 
     def __bool__(self) -> NoReturn:
+        """Refuses to be one truth value: ``where`` chooses at each pair."""
         _core.fail("TracedTruth")
 
     def __float__(self) -> NoReturn:
+        """Refuses to be one number: it stands for values of all pairs."""
         _core.fail("TracedNumber")
 
     def __int__(self) -> NoReturn:
+        """Refuses to be one number: it stands for values of all pairs."""
         _core.fail("TracedNumber")
 
     def __index__(self) -> NoReturn:
+        """Refuses to be one number: it stands for values of all pairs."""
         _core.fail("TracedNumber")
 
     def __iter__(self) -> NoReturn:
+        """Refuses to be iterated over: how many components are not known."""
         _core.fail("TracedLength")
 
     def __len__(self) -> int:
+        """Refuses to tell a length: how many components are not known."""
         _core.fail("TracedLength")
 
     # ---- components ---------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Tracer:
+        """Gives a component, or those from one to another."""
         if index is Ellipsis or index == (Ellipsis,):
             return self
         if isinstance(index, tuple) and index and index[0] is Ellipsis:

@@ -33,8 +33,9 @@ MODULES = (
     "tilefold.jax",
 )
 SECTION = re.compile(r"^(\w[\w ]+)\n-{4,}$", re.MULTILINE)
-# Operators are those of arrays, and say so once, in the class.
 CALLED = ("__call__",)
+# Methods of Python's own that need no word beside their name.
+KNOWN = {"__init__", "__reduce__", "__eq__", "__hash__", "__dask_tokenize__"}
 
 
 class Name(NamedTuple):
@@ -229,6 +230,25 @@ def test_python_knows_the_signatures(module):
         if not isinstance(name.value, type):
             value = getattr(name.value, "__func__", name.value)
             assert inspect.signature(value), name.path
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        tilefold.Kernel, tilefold.Lazy, tilefold.Reduction,
+        tilefold.Ranges, tilefold.Clusters, tilefold.Quantized,
+    ],
+)  # fmt: skip
+def test_operators_have_docstrings(kind):
+    lacking = [
+        name
+        for base in kind.__mro__
+        if is_ours(base)
+        for name, value in vars(base).items()
+        if name.startswith("__") and inspect.isroutine(value)
+        if name not in KNOWN and not getattr(value, "__doc__", None)
+    ]
+    assert lacking == []
 
 
 def test_names_belong_to_the_package_that_shows_them():

@@ -224,9 +224,11 @@ nb::object Result::copied() {
 void Result::note_written() const {
     if (!pin_.lender && !(kind_ && kind_->exchange))
         return;
-    const ArrayKind& kind = array_kind(Py_TYPE(object_.ptr()));
+    PyObject* array = object_.ptr();
+    const ArrayKind& kind = array_kind(Py_TYPE(array));
     if (kind.increment_version &&
-        !nb::steal(PyObject_CallOneArg(kind.increment_version, object_.ptr())))
+        !nb::steal(PyObject_Vectorcall(kind.increment_version, &array, 1,
+                                       nullptr))) // of the stable ABI
         forget_error(); // of inference mode, which saves nothing
 }
 

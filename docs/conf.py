@@ -87,6 +87,7 @@ sphinx_gallery_conf = {
     "reference_url": {"tilefold": None},
     "show_memory": False,
     "show_signature": False,
+    "write_computation_times": False,  # its table is drawn by another host
 }
 
 GALLERY = HERE / "gallery" / "index.rst"

@@ -94,7 +94,7 @@ GALLERY = HERE / "gallery" / "index.rst"
 if not WITH_GALLERY:
     GALLERY.parent.mkdir(exist_ok=True)
     GALLERY.write_text(
-        ".. _sphx_glr_gallery:\n\nGallery\n=======\n\n"
+        "Gallery\n=======\n\n"
         "This copy of the site was made without the gallery.\n"
     )
 

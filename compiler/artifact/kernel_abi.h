@@ -16,7 +16,7 @@
 extern "C" {
 
 /// One argument as the kernel reads it.
-struct tilefold_operand {
+struct tilefold_kernel_operand {
     const char* base;       ///< of this batch
     std::int64_t stride;    ///< from point to point (0 for a parameter)
     std::int64_t component; ///< from component to component (matrix: row)
@@ -24,11 +24,11 @@ struct tilefold_operand {
 };
 
 /// One call; read by every entry, written only by prepare (`constants`).
-struct tilefold_call {
-    const tilefold_operand* operands; ///< one per argument of the graph
-    const double* literals;           ///< by slot
-    double* constants;                ///< Layout::constants doubles
-    const std::int64_t* row_index;    ///< listed rows; null: 0, 1, 2 …
+struct tilefold_kernel_call {
+    const tilefold_kernel_operand* operands; ///< one per argument of the graph
+    const double* literals;                  ///< by slot
+    double* constants;                       ///< Layout::constants doubles
+    const std::int64_t* row_index;           ///< listed rows; null: 0, 1, 2 …
     const std::int64_t* column_index; ///< listed columns; null: 0, 1, 2 …
     std::int64_t rows;                ///< N as the reduction sees it
     std::int64_t columns;             ///< M
@@ -54,40 +54,46 @@ struct tilefold_call {
 
 /// Computes the values on {}: it reads parameters and literals and writes
 /// call->constants, but not all of them where call->goes_on said so.
-typedef void tilefold_prepare(tilefold_call* call);
+typedef void tilefold_kernel_prepare(tilefold_kernel_call* call);
 /// Writes the monoid's identity to rows [0, stride) of every slot.
-typedef void tilefold_init(const tilefold_call* call, double* state,
-                           std::int64_t stride);
+typedef void tilefold_kernel_init(const tilefold_kernel_call* call,
+                                  double* state, std::int64_t stride);
 /// Adds columns [j0, j1) to the state of rows [i0, i1), panel by panel from j0
 /// on. At most Layout::row_block rows. Resumes from the state.
-typedef void tilefold_accumulate(const tilefold_call* call, std::int64_t i0,
-                                 std::int64_t i1, std::int64_t j0,
-                                 std::int64_t j1, double* state,
-                                 std::int64_t stride, char* scratch);
+typedef void tilefold_kernel_accumulate(const tilefold_kernel_call* call,
+                                        std::int64_t i0, std::int64_t i1,
+                                        std::int64_t j0, std::int64_t j1,
+                                        double* state, std::int64_t stride,
+                                        char* scratch);
 /// Merges into ⊕= from, for `rows` rows; `from` covers later columns (or
 /// rows).
-typedef void tilefold_merge(const tilefold_call* call, double* into,
-                            const double* from, std::int64_t stride,
-                            std::int64_t rows);
+typedef void tilefold_kernel_merge(const tilefold_kernel_call* call,
+                                   double* into, const double* from,
+                                   std::int64_t stride, std::int64_t rows);
 /// Merges rows [0, rows) onto row 0; other rows mean nothing afterwards. There
 /// is a fold for sums and the like only; else merge() puts the upper half onto
 /// the lower.
-typedef void tilefold_fold(const tilefold_call* call, double* state,
-                           std::int64_t stride, std::int64_t rows);
+typedef void tilefold_kernel_fold(const tilefold_kernel_call* call,
+                                  double* state, std::int64_t stride,
+                                  std::int64_t rows);
 /// Runs the epilogue, which writes the results of rows [i0, i1) to call->out.
-typedef void tilefold_finalise(const tilefold_call* call, std::int64_t i0,
-                               std::int64_t i1, const double* state,
-                               std::int64_t stride, char* scratch);
+typedef void tilefold_kernel_finalise(const tilefold_kernel_call* call,
+                                      std::int64_t i0, std::int64_t i1,
+                                      const double* state, std::int64_t stride,
+                                      char* scratch);
 /// Writes the results of rows [i0, i1) from all columns, at most Layout::panel
 /// of them, to call->out; at most Layout::row_block rows.
-typedef void tilefold_reduce(const tilefold_call* call, std::int64_t i0,
-                             std::int64_t i1, char* scratch);
+typedef void tilefold_kernel_reduce(const tilefold_kernel_call* call,
+                                    std::int64_t i0, std::int64_t i1,
+                                    char* scratch);
 /// Writes the pair term at (row k, column k) for k in [k0, k1) to call->out.
-typedef void tilefold_zip(const tilefold_call* call, std::int64_t k0,
-                          std::int64_t k1, char* scratch);
+typedef void tilefold_kernel_zip(const tilefold_kernel_call* call,
+                                 std::int64_t k0, std::int64_t k1,
+                                 char* scratch);
 /// Writes the pair term of rows [i0, i1) and columns [j0, j1) to call->out.
-typedef void tilefold_dense(const tilefold_call* call, std::int64_t i0,
-                            std::int64_t i1, std::int64_t j0, std::int64_t j1,
-                            char* scratch);
+typedef void tilefold_kernel_dense(const tilefold_kernel_call* call,
+                                   std::int64_t i0, std::int64_t i1,
+                                   std::int64_t j0, std::int64_t j1,
+                                   char* scratch);
 
 } // extern "C"

@@ -161,7 +161,7 @@ ExecutablePointer compiled(const FormulaState& formula,
 void flatten_cotangent(const SeedRole& seed, BoundArgument& reading) {
     if (reading.rank != 2)
         return;
-    const tilefold_operand& from = reading.operand;
+    const tilefold_kernel_operand& from = reading.operand;
     if (seed.kind != DerivationStep::Kind::Reverse ||
         from.component != from.column * reading.columns)
         return;

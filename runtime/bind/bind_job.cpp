@@ -105,7 +105,8 @@ private:
         return {number, number + sizeof(double)};
     }
     static void place(AxisRows& axis, const Window::Axis& in, const char* name);
-    void move_back(tilefold_operand& operand, std::size_t graph_argument) const;
+    void move_back(tilefold_kernel_operand& operand,
+                   std::size_t graph_argument) const;
     AxisRows& rows() { return program_.swapped ? j_ : i_; }
     AxisRows& columns() { return program_.swapped ? i_ : j_; }
 
@@ -150,7 +151,7 @@ void JobBinder::place(AxisRows& axis, const Window::Axis& in,
 }
 
 /// Points are addressed by their numbers on the whole axis.
-void JobBinder::move_back(tilefold_operand& operand,
+void JobBinder::move_back(tilefold_kernel_operand& operand,
                           std::size_t graph_argument) const {
     const BoundArgument& from = reading(graph_argument);
     if (from.axes == Axes::None)
@@ -174,14 +175,14 @@ void JobBinder::bind_operands() {
         if (is_length(k)) {
             const bool of_i = program_.argument_order[k] == points_on_i;
             const double points = double((of_i ? i_ : j_).count_of_axis());
-            tilefold_operand length{};
+            tilefold_kernel_operand length{};
             length.base = add_number(points);
             call_.operands.push_back(length);
             call_.on_host.push_back(bytes_of_number(length.base));
             continue;
         }
         const BoundArgument& from = reading(k);
-        tilefold_operand operand = from.operand;
+        tilefold_kernel_operand operand = from.operand;
         if (is_on_one_point(k)) // the points are batches
             operand.stride = 0;
         if (program_.flat_width > 1 && from.axes != Axes::None)

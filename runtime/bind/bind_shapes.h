@@ -35,7 +35,7 @@ struct BoundArgument {
     std::size_t batch = 0;   ///< leading dimensions of `view`
     bool says_batch = false; ///< the caller has said how many
     const View* view = nullptr;
-    tilefold_operand operand{}; ///< a number's base is not set
+    tilefold_kernel_operand operand{}; ///< a number's base is not set
 };
 using BoundArguments = boost::container::small_vector<BoundArgument, 6>;
 

@@ -147,7 +147,7 @@ bool vectors_adjoin(const BoundArguments& readings) {
     for (const BoundArgument& reading : readings) {
         if (reading.axes == Axes::None)
             continue;
-        const tilefold_operand& operand = reading.operand;
+        const tilefold_kernel_operand& operand = reading.operand;
         const bool adjoins = reading.rank == 1 &&
                              operand.stride == reading.rows * operand.component;
         if (!adjoins)

@@ -30,7 +30,7 @@ KernelPointer divided_kernel(const KernelCall& call, double pairs,
 /// The operands of a job in the order of another program's arguments, and the
 /// strides between their batches.
 struct Reordered {
-    boost::container::small_vector<tilefold_operand, 6> operands;
+    boost::container::small_vector<tilefold_kernel_operand, 6> operands;
     Batches batches;
 
     Reordered(const Job& job, const std::vector<std::int32_t>& from,

@@ -55,7 +55,7 @@ struct KernelCall {
     ExecutablePointer executable;
     Job job;             ///< all but the target
     Partition partition; ///< of the job
-    boost::container::small_vector<tilefold_operand, 6> operands;
+    boost::container::small_vector<tilefold_kernel_operand, 6> operands;
     /// The bytes of each operand that are in the host's memory, in a call on a
     /// device.
     boost::container::small_vector<Bytes, 6> on_host;

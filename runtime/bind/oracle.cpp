@@ -91,7 +91,7 @@ std::int64_t Oracle::batch_offset(std::int64_t batch,
 long double Oracle::read(const Sample& sample, std::size_t number,
                          std::int64_t point, std::int32_t row,
                          std::int32_t column) const {
-    const tilefold_operand& from = call_.operands[number];
+    const tilefold_kernel_operand& from = call_.operands[number];
     if (listed_columns_)
         point =
             point >= first_row ? point - first_row : job_.column_index[point];

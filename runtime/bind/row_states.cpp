@@ -105,7 +105,7 @@ void leave_states(const KernelCall& call, Interval part, double* states,
 void merge_states(const KernelCall& call, double* into, const double* from) {
     const Job& job = call.job;
     cpu::FloatMode mode;
-    tilefold_call merged{};
+    tilefold_kernel_call merged{};
     merged.literals = job.literals;
     merged.rows = job.rows_of_axis();
     merged.columns = job.columns_of_axis();

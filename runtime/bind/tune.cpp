@@ -73,7 +73,7 @@ private:
 
     const CallSizes sizes_;
     std::vector<std::vector<std::byte>> arrays_;
-    std::vector<tilefold_operand> operands_;
+    std::vector<tilefold_kernel_operand> operands_;
     std::vector<double> results_;
     const Batches one_batch_;
     std::int64_t columns_ = 0; ///< of every sample; 0: not known yet

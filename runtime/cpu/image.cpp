@@ -27,16 +27,17 @@ Kernel entries_of(const Artifact& artifact, std::byte* code) {
     const Entries& at = artifact.entries;
     Kernel kernel;
     kernel.layout = artifact.layout;
-    kernel.prepare = entry<tilefold_prepare>(artifact, code, at.prepare);
-    kernel.init = entry<tilefold_init>(artifact, code, at.init);
+    kernel.prepare = entry<tilefold_kernel_prepare>(artifact, code, at.prepare);
+    kernel.init = entry<tilefold_kernel_init>(artifact, code, at.init);
     kernel.accumulate =
-        entry<tilefold_accumulate>(artifact, code, at.accumulate);
-    kernel.merge = entry<tilefold_merge>(artifact, code, at.merge);
-    kernel.fold = entry<tilefold_fold>(artifact, code, at.fold);
-    kernel.finalise = entry<tilefold_finalise>(artifact, code, at.finalise);
-    kernel.reduce = entry<tilefold_reduce>(artifact, code, at.reduce);
-    kernel.zip = entry<tilefold_zip>(artifact, code, at.zip);
-    kernel.dense = entry<tilefold_dense>(artifact, code, at.dense);
+        entry<tilefold_kernel_accumulate>(artifact, code, at.accumulate);
+    kernel.merge = entry<tilefold_kernel_merge>(artifact, code, at.merge);
+    kernel.fold = entry<tilefold_kernel_fold>(artifact, code, at.fold);
+    kernel.finalise =
+        entry<tilefold_kernel_finalise>(artifact, code, at.finalise);
+    kernel.reduce = entry<tilefold_kernel_reduce>(artifact, code, at.reduce);
+    kernel.zip = entry<tilefold_kernel_zip>(artifact, code, at.zip);
+    kernel.dense = entry<tilefold_kernel_dense>(artifact, code, at.dense);
     return kernel;
 }
 

@@ -11,15 +11,15 @@ namespace tilefold {
 /// Entries the nest lacks are null.
 struct Kernel {
     Layout layout;
-    tilefold_prepare* prepare = nullptr;
-    tilefold_init* init = nullptr;
-    tilefold_accumulate* accumulate = nullptr;
-    tilefold_merge* merge = nullptr;
-    tilefold_fold* fold = nullptr;
-    tilefold_finalise* finalise = nullptr;
-    tilefold_reduce* reduce = nullptr;
-    tilefold_zip* zip = nullptr;
-    tilefold_dense* dense = nullptr;
+    tilefold_kernel_prepare* prepare = nullptr;
+    tilefold_kernel_init* init = nullptr;
+    tilefold_kernel_accumulate* accumulate = nullptr;
+    tilefold_kernel_merge* merge = nullptr;
+    tilefold_kernel_fold* fold = nullptr;
+    tilefold_kernel_finalise* finalise = nullptr;
+    tilefold_kernel_reduce* reduce = nullptr;
+    tilefold_kernel_zip* zip = nullptr;
+    tilefold_kernel_dense* dense = nullptr;
 
     /// 8-byte state slots of a row at this width.
     std::int64_t slots(std::int64_t width) const {

@@ -117,7 +117,7 @@ InFlight HostArrays::brought(const WorkItem& piece, Site site,
         if (site_of(k) != site)
             continue;
         const ir::Argument& argument = call_.graph.arguments[k];
-        const tilefold_operand& operand = job().operands[k];
+        const tilefold_kernel_operand& operand = job().operands[k];
         std::vector<CopiedAxis> axes;
         for (std::size_t d = cut_.outer; d < needs_.batches.size(); ++d)
             axes.push_back({batch_extent(piece, d), batch_stride(d, k)});
@@ -175,7 +175,7 @@ std::vector<DeviceOperand> HostArrays::parameters(const WorkItem& piece) const {
     for (std::size_t k = 0; k < operands.size(); ++k) {
         if (site_of(k) != Site::None)
             continue;
-        const tilefold_operand& from = job().operands[k];
+        const tilefold_kernel_operand& from = job().operands[k];
         const Bytes& bytes = call_.on_host[k];
         DeviceOperand& to = operands[k];
         to.data = from.base + batch_offset(piece, k);

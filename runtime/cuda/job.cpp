@@ -54,7 +54,7 @@ private:
 
     void fill_operands(std::span<const Bytes> on_host) {
         for (std::size_t k = 0; k < job_.operands.size(); ++k) {
-            const tilefold_operand& from = job_.operands[k];
+            const tilefold_kernel_operand& from = job_.operands[k];
             DeviceOperand& to = operands_.emplace_back();
             to.data = from.base;
             to.stride = from.stride;

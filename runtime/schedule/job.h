@@ -75,7 +75,7 @@ struct RowStates {
 struct Job {
     const Kernel* kernel = nullptr;
     LoopKind loop = LoopKind::Reduce;
-    std::span<const tilefold_operand> operands; ///< of batch 0
+    std::span<const tilefold_kernel_operand> operands; ///< of batch 0
     const Batches* batches = nullptr;
     const Chosen* chosen = nullptr; ///< null: all pairs
     const double* literals = nullptr;

@@ -152,7 +152,7 @@ void compute_constants(const Job& job, Progress& progress, double* constants,
                        Run::Noted& noted) {
     cpu::FloatMode kernels;
     std::int64_t flushed = 0;
-    tilefold_call call{};
+    tilefold_kernel_call call{};
     call.flushed = &flushed;
     call.operands = job.operands.data();
     call.literals = job.literals;

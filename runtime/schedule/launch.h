@@ -11,7 +11,7 @@ namespace tilefold {
 struct Noted {
     /// Tiles of pairs that those with masks met, and left out.
     std::int64_t met = 0, left_out = 0;
-    bool flushed = false; ///< results mean nothing; see tilefold_call
+    bool flushed = false; ///< results mean nothing; see tilefold_kernel_call
 };
 
 /// Computes everything the job asks for, cut as `partition` says. Small jobs

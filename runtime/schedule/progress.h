@@ -57,7 +57,7 @@ private:
 };
 
 /// Whom a thread of a run tells how far it is, and whom a kernel asks while it
-/// prepares: tilefold_call::watcher.
+/// prepares: tilefold_kernel_call::watcher.
 struct Watcher {
     Progress& progress;
     bool polls; ///< it runs on the calling thread, whose mode follows
@@ -66,7 +66,7 @@ struct Watcher {
     /// Counts pairs, and polls where that is due; false: stop working.
     bool advance(double pairs) const;
 
-    /// tilefold_call::goes_on. Never throws.
+    /// tilefold_kernel_call::goes_on. Never throws.
     static std::int64_t goes_on(void* watcher);
 };
 

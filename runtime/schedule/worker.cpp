@@ -25,7 +25,7 @@ bool folds_parts(const Job& job, const Partition& partition) {
 
 } // namespace
 
-void compute_constants(const Kernel& kernel, tilefold_call& call,
+void compute_constants(const Kernel& kernel, tilefold_kernel_call& call,
                        Watcher watcher) {
     call.goes_on = &Watcher::goes_on;
     call.watcher = &watcher;
@@ -37,7 +37,7 @@ std::size_t Worker::bytes(const Job& job, const Partition& partition) {
     std::int64_t state =
         reduces(job.loop) ? state_doubles(job, partition) * 8 : 0;
     return BumpAllocator::rounded(job.operands.size() *
-                                  sizeof(tilefold_operand)) +
+                                  sizeof(tilefold_kernel_operand)) +
            BumpAllocator::rounded(std::size_t(job.kernel->layout.constants) *
                                   8) +
            BumpAllocator::rounded(std::size_t(state)) +
@@ -56,8 +56,8 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
       callers_mode_(callers_mode) {
     const Job& job = run.job;
     BumpAllocator allocator(memory);
-    operands_ =
-        allocator.take<tilefold_operand>(std::int64_t(job.operands.size()));
+    operands_ = allocator.take<tilefold_kernel_operand>(
+        std::int64_t(job.operands.size()));
     std::copy(job.operands.begin(), job.operands.end(), operands_);
     double* constants = allocator.take<double>(kernel_.layout.constants);
     state_ = allocator.take<double>(

@@ -25,7 +25,7 @@ struct Run {
     /// What kernels note, of all threads.
     struct Noted {
         std::atomic<std::int64_t> met = 0, left_out = 0; ///< tiles
-        std::atomic<bool> flushed = false;               ///< see tilefold_call
+        std::atomic<bool> flushed = false; ///< see tilefold_kernel_call
     };
 
     const Job& job;
@@ -38,7 +38,7 @@ struct Run {
 };
 
 /// The constants of the call; not all of them where the watcher's run stops.
-void compute_constants(const Kernel& kernel, tilefold_call& call,
+void compute_constants(const Kernel& kernel, tilefold_kernel_call& call,
                        Watcher watcher);
 
 class Worker {
@@ -86,8 +86,8 @@ private:
     const Run& run_;
     const Kernel& kernel_;
     const Partition& partition_;
-    tilefold_call call_{};
-    tilefold_operand* operands_;
+    tilefold_kernel_call call_{};
+    tilefold_kernel_operand* operands_;
     double* state_;
     double* task_state_;  ///< of one task, where tasks are folded
     double* tree_states_; ///< where a piece's columns are joined by a tree

@@ -63,9 +63,9 @@ protected:
                            int devices, LoopKind loop = LoopKind::Reduce) {
         tilefold::Job job;
         job.loop = loop;
-        std::vector<tilefold_operand> operands;
+        std::vector<tilefold_kernel_operand> operands;
         const auto add = [&](const std::vector<float>& from) {
-            tilefold_operand operand{};
+            tilefold_kernel_operand operand{};
             operand.base = reinterpret_cast<const char*>(from.data());
             operand.stride = 3 * sizeof(float);
             operand.component = sizeof(float);

@@ -139,18 +139,18 @@ public:
     }
 
     const Guarded& results() {
-        entry<tilefold_prepare>(run_.prepare)(&call_);
+        entry<tilefold_kernel_prepare>(run_.prepare)(&call_);
         switch (run_.work) {
         case EmulatedWork::Reduce:
             reduce();
             break;
         case EmulatedWork::Pairwise:
-            entry<tilefold_zip>(run_.zip)(&call_, 0, run_.rows,
-                                          scratch_->data());
+            entry<tilefold_kernel_zip>(run_.zip)(&call_, 0, run_.rows,
+                                                 scratch_->data());
             break;
         case EmulatedWork::Dense:
-            entry<tilefold_dense>(run_.dense)(&call_, 0, run_.rows, 0,
-                                              run_.columns, scratch_->data());
+            entry<tilefold_kernel_dense>(run_.dense)(
+                &call_, 0, run_.rows, 0, run_.columns, scratch_->data());
             break;
         }
         return *out_;
@@ -212,20 +212,20 @@ private:
     void accumulate(std::int64_t i0, std::int64_t i1, std::int64_t j0,
                     std::int64_t j1, double* state) {
         for (std::int64_t j = j0; j < j1; j += run_.call_columns)
-            entry<tilefold_accumulate>(run_.accumulate)(
+            entry<tilefold_kernel_accumulate>(run_.accumulate)(
                 &call_, i0, i1, j, std::min(j1, j + run_.call_columns), state,
                 run_.stride, scratch_->data());
     }
 
     void merge(double* into, const double* from, std::int64_t rows) {
-        entry<tilefold_merge>(run_.merge)(&call_, into, from, run_.stride,
-                                          rows);
+        entry<tilefold_kernel_merge>(run_.merge)(&call_, into, from,
+                                                 run_.stride, rows);
     }
 
     void fold(double* state, std::int64_t left) {
         if (run_.fold != ~std::uint64_t(0))
-            return entry<tilefold_fold>(run_.fold)(&call_, state, run_.stride,
-                                                   left);
+            return entry<tilefold_kernel_fold>(run_.fold)(&call_, state,
+                                                          run_.stride, left);
         while (left > 1) {
             const std::int64_t half = (left + 1) / 2;
             merge(state, state + half, left - half);
@@ -234,13 +234,13 @@ private:
     }
 
     void finalise(std::int64_t i0, std::int64_t i1, const double* state) {
-        entry<tilefold_finalise>(run_.finalise)(&call_, i0, i1, state,
-                                                run_.stride, scratch_->data());
+        entry<tilefold_kernel_finalise>(run_.finalise)(
+            &call_, i0, i1, state, run_.stride, scratch_->data());
     }
 
     /// The state of rows [i0, i1), from segments of the columns.
     void reduce_block(std::int64_t i0, std::int64_t i1, double* whole) {
-        auto* init = entry<tilefold_init>(run_.init);
+        auto* init = entry<tilefold_kernel_init>(run_.init);
         init(&call_, whole, run_.stride);
         for (std::int64_t j = 0; j < run_.columns; j += run_.segment) {
             const std::unique_ptr<Guarded> part = state();
@@ -253,7 +253,8 @@ private:
 
     void reduce() {
         const std::unique_ptr<Guarded> whole = state(), folded = state();
-        entry<tilefold_init>(run_.init)(&call_, doubles(folded), run_.stride);
+        entry<tilefold_kernel_init>(run_.init)(&call_, doubles(folded),
+                                               run_.stride);
         for (std::int64_t i0 = 0; i0 < std::max<std::int64_t>(run_.rows, 1);
              i0 += run_.row_block) {
             const std::int64_t i1 = std::min(run_.rows, i0 + run_.row_block);
@@ -273,10 +274,10 @@ private:
     char* code_ = nullptr;
     std::vector<double> literals_, constants_;
     std::vector<std::unique_ptr<Guarded>> arrays_;
-    std::vector<tilefold_operand> operands_;
+    std::vector<tilefold_kernel_operand> operands_;
     std::unique_ptr<Guarded> out_, scratch_;
     std::int64_t tiles_[2] = {0, 0}, flushed_ = 0;
-    tilefold_call call_{};
+    tilefold_kernel_call call_{};
 };
 
 } // namespace

@@ -91,7 +91,7 @@ const Artifact& artifact_of(const CpuProgram& program) {
 /// One argument's values in guarded memory, points first.
 struct Filled {
     std::unique_ptr<Guarded> memory;
-    tilefold_operand operand{};
+    tilefold_kernel_operand operand{};
     std::vector<double> values;
 };
 
@@ -131,11 +131,11 @@ struct Run {
     std::int64_t rows = 0, columns = 0, width = 1;
     Flush flush = Flush::Front;
     unsigned char poison = 0xff;
-    std::vector<tilefold_operand> operands = {};
+    std::vector<tilefold_kernel_operand> operands = {};
     std::vector<double> constants = {};
     std::unique_ptr<Guarded> out = nullptr, scratch = nullptr;
     std::int64_t tiles[2] = {0, 0}, flushed = 0;
-    tilefold_call call{};
+    tilefold_kernel_call call{};
 
     std::int64_t components() const {
         return program.result.rows == dynamic ? width : program.result.rows;
@@ -171,7 +171,7 @@ struct Run {
 void Run::accumulate(std::int64_t i0, std::int64_t i1, std::int64_t j0,
                      std::int64_t j1, Cut cut, char* state) {
     auto* accumulate =
-        code.entry<tilefold_accumulate>(artifact.entries.accumulate);
+        code.entry<tilefold_kernel_accumulate>(artifact.entries.accumulate);
     const std::int64_t step = artifact.layout.panel * cut.panels_a_call;
     for (std::int64_t j = j0; j < j1; j += step)
         accumulate(&call, i0, i1, j, std::min(j1, j + step),
@@ -180,9 +180,9 @@ void Run::accumulate(std::int64_t i0, std::int64_t i1, std::int64_t j0,
 
 void Run::fold(double* state, std::int64_t left) {
     if (artifact.entries.fold != Entries::absent)
-        return code.entry<tilefold_fold>(artifact.entries.fold)(&call, state,
-                                                                stride(), left);
-    auto* merge = code.entry<tilefold_merge>(artifact.entries.merge);
+        return code.entry<tilefold_kernel_fold>(artifact.entries.fold)(
+            &call, state, stride(), left);
+    auto* merge = code.entry<tilefold_kernel_merge>(artifact.entries.merge);
     while (left > 1) {
         const std::int64_t half = (left + 1) / 2;
         merge(&call, state, state + half, stride(), left - half);
@@ -194,9 +194,10 @@ void Run::reduce(Cut cut) {
     const auto state_of = [](const Guarded& memory) {
         return reinterpret_cast<double*>(memory.data());
     };
-    auto* init = code.entry<tilefold_init>(artifact.entries.init);
-    auto* merge = code.entry<tilefold_merge>(artifact.entries.merge);
-    auto* finalise = code.entry<tilefold_finalise>(artifact.entries.finalise);
+    auto* init = code.entry<tilefold_kernel_init>(artifact.entries.init);
+    auto* merge = code.entry<tilefold_kernel_merge>(artifact.entries.merge);
+    auto* finalise =
+        code.entry<tilefold_kernel_finalise>(artifact.entries.finalise);
     const std::int64_t segment = this->segment(cut.segments);
     Guarded whole(state_bytes(), flush, 64, poison);
     Guarded folded(state_bytes(), flush, 64,
@@ -225,7 +226,8 @@ void Run::reduce(Cut cut) {
 }
 
 void Run::reduce_rows() {
-    const auto entry = code.entry<tilefold_reduce>(artifact.entries.reduce);
+    const auto entry =
+        code.entry<tilefold_kernel_reduce>(artifact.entries.reduce);
     const std::int64_t block = artifact.layout.row_block;
     for (std::int64_t i = 0; i < rows; i += block)
         entry(&call, i, std::min(rows, i + block), scratch->data());
@@ -235,12 +237,12 @@ void Run::values() {
     if (program.result.axes == Axes::IJ) {
         call.out_column = call.out_row;
         call.out_row *= columns;
-        code.entry<tilefold_dense>(artifact.entries.dense)(
+        code.entry<tilefold_kernel_dense>(artifact.entries.dense)(
             &call, 0, rows, 0, columns, scratch->data());
         return;
     }
-    code.entry<tilefold_zip>(artifact.entries.zip)(&call, 0, rows,
-                                                   scratch->data());
+    code.entry<tilefold_kernel_zip>(artifact.entries.zip)(&call, 0, rows,
+                                                          scratch->data());
 }
 
 /// The same on another processor.
@@ -287,7 +289,7 @@ void Run::emulate(Cut cut, const std::vector<Filled>& filled) {
     for (const std::int32_t place : program.argument_order) {
         const Filled& argument = filled[std::size_t(place)];
         const Guarded& memory = *argument.memory;
-        const tilefold_operand& operand = argument.operand;
+        const tilefold_kernel_operand& operand = argument.operand;
         bytes.operands.push_back({std::int64_t(memory.size()), operand.stride,
                                   operand.component, operand.column});
         bytes.arrays.append(memory.data(), memory.size());
@@ -371,12 +373,12 @@ std::vector<T> run_map(const TestFormula& formula, Isa isa,
                           64);
     const auto count = std::int64_t(values.size());
     const auto size = std::int64_t(sizeof(T));
-    const tilefold_operand operand{reinterpret_cast<const char*>(values.data()),
-                                   size, size, size};
+    const tilefold_kernel_operand operand{
+        reinterpret_cast<const char*>(values.data()), size, size, size};
     std::vector<double> constants(std::size_t(artifact.layout.constants));
     std::vector<T> results(values.size());
     std::int64_t flushed = 0;
-    tilefold_call call{};
+    tilefold_kernel_call call{};
     call.flushed = &flushed;
     call.operands = &operand;
     call.literals = program.graph.literals.data();
@@ -388,9 +390,9 @@ std::vector<T> run_map(const TestFormula& formula, Isa isa,
         math_functions(artifact.layout.real, artifact.layout.lanes);
     call.out = reinterpret_cast<char*>(results.data());
     call.out_row = call.out_component = size;
-    code.entry<tilefold_prepare>(artifact.entries.prepare)(&call);
-    code.entry<tilefold_zip>(artifact.entries.zip)(&call, 0, count,
-                                                   scratch.data());
+    code.entry<tilefold_kernel_prepare>(artifact.entries.prepare)(&call);
+    code.entry<tilefold_kernel_zip>(artifact.entries.zip)(&call, 0, count,
+                                                          scratch.data());
     return results;
 }
 template std::vector<float> run_map(const TestFormula&, Isa,
@@ -428,7 +430,7 @@ public:
     void run(Cut cut) {
         if (program_.plan.isa == Isa::AArch64)
             return run_.emulate(cut, filled_);
-        run_.code.entry<tilefold_prepare>(run_.artifact.entries.prepare)(
+        run_.code.entry<tilefold_kernel_prepare>(run_.artifact.entries.prepare)(
             &run_.call);
         switch (program_.plan.nest) {
         case Nest::Reduce:
@@ -471,7 +473,7 @@ private:
     void make_call() {
         for (std::int32_t place : program_.argument_order)
             run_.operands.push_back(filled_[std::size_t(place)].operand);
-        tilefold_call& call = run_.call;
+        tilefold_kernel_call& call = run_.call;
         call.operands = run_.operands.data();
         call.tiles = run_.tiles;
         call.flushed = &run_.flushed;

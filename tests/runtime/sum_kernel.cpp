@@ -94,9 +94,9 @@ void spoil_beyond(double* state, std::int64_t stride, std::int64_t slots,
             state[s * stride + r] = std::numeric_limits<double>::quiet_NaN();
 }
 
-double read(const tilefold_call* call, int operand, std::int64_t point,
+double read(const tilefold_kernel_call* call, int operand, std::int64_t point,
             std::int64_t component = 0) {
-    const tilefold_operand& from = call->operands[operand];
+    const tilefold_kernel_operand& from = call->operands[operand];
     double value = 0;
     std::memcpy(&value,
                 from.base + point * from.stride + component * from.component,
@@ -104,15 +104,15 @@ double read(const tilefold_call* call, int operand, std::int64_t point,
     return value;
 }
 
-std::int64_t row(const tilefold_call* call, std::int64_t i) {
+std::int64_t row(const tilefold_kernel_call* call, std::int64_t i) {
     return call->row_index ? call->row_index[i] : i;
 }
-std::int64_t column(const tilefold_call* call, std::int64_t j) {
+std::int64_t column(const tilefold_kernel_call* call, std::int64_t j) {
     return call->column_index ? call->column_index[j] : j;
 }
 
 template <class T>
-void write(const tilefold_call* call, std::int64_t i, std::int64_t j,
+void write(const tilefold_kernel_call* call, std::int64_t i, std::int64_t j,
            std::int64_t component, T value) {
     char* to = call->out + i * call->out_row + j * call->out_column +
                component * call->out_component;
@@ -123,19 +123,20 @@ void write(const tilefold_call* call, std::int64_t i, std::int64_t j,
     std::memcpy(to, &value, sizeof value);
 }
 
-void prepare(tilefold_call* call) {
+void prepare(tilefold_kernel_call* call) {
     check_mode();
     ++witness().prepared;
     call->constants[0] = read(call, operand_p, 0);
 }
 
-void init(const tilefold_call* call, double* state, std::int64_t stride) {
+void init(const tilefold_kernel_call* call, double* state,
+          std::int64_t stride) {
     std::memset(state, 0, std::size_t(call->width * stride) * 8);
 }
 
-void accumulate(const tilefold_call* call, std::int64_t i0, std::int64_t i1,
-                std::int64_t j0, std::int64_t j1, double* state,
-                std::int64_t stride, char* scratch) {
+void accumulate(const tilefold_kernel_call* call, std::int64_t i0,
+                std::int64_t i1, std::int64_t j0, std::int64_t j1,
+                double* state, std::int64_t stride, char* scratch) {
     witness().met_thread();
     ++witness().accumulated;
     wait_as_asked();
@@ -152,7 +153,7 @@ void accumulate(const tilefold_call* call, std::int64_t i0, std::int64_t i1,
     spoil_beyond(state, stride, call->width, i1 - i0);
 }
 
-void merge(const tilefold_call* call, double* into, const double* from,
+void merge(const tilefold_kernel_call* call, double* into, const double* from,
            std::int64_t stride, std::int64_t rows) {
     check_mode();
     for (std::int64_t e = 0; e < call->width; ++e)
@@ -160,15 +161,17 @@ void merge(const tilefold_call* call, double* into, const double* from,
             into[e * stride + r] += from[e * stride + r];
 }
 
-void finalise(const tilefold_call* call, std::int64_t i0, std::int64_t i1,
-              const double* state, std::int64_t stride, char*) {
+void finalise(const tilefold_kernel_call* call, std::int64_t i0,
+              std::int64_t i1, const double* state, std::int64_t stride,
+              char*) {
     check_mode();
     for (std::int64_t i = i0; i < i1; ++i)
         for (std::int64_t e = 0; e < call->width; ++e)
             write(call, i, 0, e, state[e * stride + i - i0]);
 }
 
-void zip(const tilefold_call* call, std::int64_t k0, std::int64_t k1, char*) {
+void zip(const tilefold_kernel_call* call, std::int64_t k0, std::int64_t k1,
+         char*) {
     check_mode();
     witness().met_thread();
     for (std::int64_t k = k0; k < k1; ++k)
@@ -178,7 +181,7 @@ void zip(const tilefold_call* call, std::int64_t k0, std::int64_t k1, char*) {
                             read(call, operand_y, column(call, k))));
 }
 
-void dense(const tilefold_call* call, std::int64_t i0, std::int64_t i1,
+void dense(const tilefold_kernel_call* call, std::int64_t i0, std::int64_t i1,
            std::int64_t j0, std::int64_t j1, char*) {
     check_mode();
     for (std::int64_t i = i0; i < i1; ++i)
@@ -195,14 +198,15 @@ std::int64_t* index_slot(double* state, std::int64_t stride) {
     return reinterpret_cast<std::int64_t*>(state + stride);
 }
 
-void init_argmin(const tilefold_call*, double* state, std::int64_t stride) {
+void init_argmin(const tilefold_kernel_call*, double* state,
+                 std::int64_t stride) {
     for (std::int64_t r = 0; r < stride; ++r) {
         state[r] = std::numeric_limits<double>::infinity();
         index_slot(state, stride)[r] = -1;
     }
 }
 
-void accumulate_argmin(const tilefold_call* call, std::int64_t i0,
+void accumulate_argmin(const tilefold_kernel_call* call, std::int64_t i0,
                        std::int64_t i1, std::int64_t j0, std::int64_t j1,
                        double* state, std::int64_t stride, char* scratch) {
     check_accumulate(i0, i1, j0, state, stride, scratch);
@@ -219,7 +223,7 @@ void accumulate_argmin(const tilefold_call* call, std::int64_t i0,
 }
 
 /// Ties stay with `into`: right only if `from` covers later columns.
-void merge_argmin(const tilefold_call*, double* into, const double* from,
+void merge_argmin(const tilefold_kernel_call*, double* into, const double* from,
                   std::int64_t stride, std::int64_t rows) {
     auto* indices = reinterpret_cast<const std::int64_t*>(from + stride);
     for (std::int64_t r = 0; r < rows; ++r)
@@ -229,7 +233,7 @@ void merge_argmin(const tilefold_call*, double* into, const double* from,
         }
 }
 
-void finalise_argmin(const tilefold_call* call, std::int64_t i0,
+void finalise_argmin(const tilefold_kernel_call* call, std::int64_t i0,
                      std::int64_t i1, const double* state, std::int64_t stride,
                      char*) {
     auto* indices = reinterpret_cast<const std::int64_t*>(state + stride);

@@ -27,7 +27,7 @@ public:
     std::vector<double> x, y, b;
     double p = 0.75;
     std::vector<double> out;
-    std::vector<tilefold_operand> operands;
+    std::vector<tilefold_kernel_operand> operands;
     Batches batches;
 };
 

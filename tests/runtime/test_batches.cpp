@@ -148,7 +148,7 @@ struct BatchedProblem {
 
     Strided x, y, b, p;
     BoundArguments readings;
-    std::vector<tilefold_operand> operands;
+    std::vector<tilefold_kernel_operand> operands;
     Extents shape;
 };
 

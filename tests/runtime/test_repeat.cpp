@@ -244,8 +244,8 @@ private:
     std::vector<double> constants_, state_;
     std::vector<char> scratch_;
     std::int64_t flushed_ = 0;
-    tilefold_operand operand_{};
-    tilefold_call call_{};
+    tilefold_kernel_operand operand_{};
+    tilefold_kernel_call call_{};
 };
 
 /// Nanoseconds of one of 200 calls.

@@ -175,16 +175,19 @@ Value* ModuleWriter::field(llvm::IRBuilder<>& b, Value* call,
 Value* ModuleWriter::operand_field(llvm::IRBuilder<>& b, Value* call,
                                    std::int64_t argument,
                                    OperandField which) const {
-    Value* operands = field(b, call, offsetof(tilefold_call, operands), true);
+    Value* operands =
+        field(b, call, offsetof(tilefold_kernel_call, operands), true);
     const auto offset =
-        argument * std::int64_t(sizeof(tilefold_operand)) + std::int64_t(which);
+        argument * std::int64_t(sizeof(tilefold_kernel_operand)) +
+        std::int64_t(which);
     return field(b, operands, std::size_t(offset), which == OperandField::Base);
 }
 
 Value* ModuleWriter::function_pointer(llvm::IRBuilder<>& b, Value* call,
                                       int entry) {
     layout.uses_functions = true;
-    Value* table = field(b, call, offsetof(tilefold_call, functions), true);
+    Value* table =
+        field(b, call, offsetof(tilefold_kernel_call, functions), true);
     return field(b, table, std::size_t(entry) * sizeof(void*), true);
 }
 

@@ -28,10 +28,10 @@ inline constexpr std::int64_t state_bytes = 8;
 
 /// The place of an argument's fields in call->operands.
 enum class OperandField : std::int64_t {
-    Base = offsetof(tilefold_operand, base),
-    Stride = offsetof(tilefold_operand, stride),
-    Component = offsetof(tilefold_operand, component),
-    Column = offsetof(tilefold_operand, column),
+    Base = offsetof(tilefold_kernel_operand, base),
+    Stride = offsetof(tilefold_kernel_operand, stride),
+    Component = offsetof(tilefold_kernel_operand, component),
+    Column = offsetof(tilefold_kernel_operand, column),
 };
 
 /// Returns the vector type of as many `type` as there are lanes; for one lane,

@@ -66,7 +66,7 @@ void Accumulate::write_rows(Value* rows) {
     const auto field = [&](std::size_t offset, bool is_pointer) {
         return writer_.field(b, entry_.call, offset, is_pointer);
     };
-    Value* count = field(offsetof(tilefold_call, columns), false);
+    Value* count = field(offsetof(tilefold_kernel_call, columns), false);
     Value* zero = entry_.lanes.constant(0);
     if (kernel().reads_in_place) {
         leaves_.read_in_place();
@@ -74,8 +74,8 @@ void Accumulate::write_rows(Value* rows) {
     } else {
         write_panel(zero, rows, count);
     }
-    Value* stride = field(offsetof(tilefold_call, out_row), false);
-    Value* out = field(offsetof(tilefold_call, out), true);
+    Value* stride = field(offsetof(tilefold_kernel_call, out_row), false);
+    Value* out = field(offsetof(tilefold_kernel_call, out), true);
     results_->store(entry_, scratch(), rows,
                     b.CreatePtrAdd(out, b.CreateMul(i0(), stride)), stride);
 }
@@ -277,8 +277,8 @@ Value* Accumulate::index_base(std::size_t number, Value* point) {
     if (Axes(node.second) != Axes::IJ)
         return entry_.lanes.number(DType::I64, 0);
     auto& b = entry_.b;
-    Value* columns =
-        writer_.field(b, entry_.call, offsetof(tilefold_call, columns), false);
+    Value* columns = writer_.field(
+        b, entry_.call, offsetof(tilefold_kernel_call, columns), false);
     return b.CreateMul(entry_.lanes.count_from(b.CreateAdd(i0(), point)),
                        entry_.lanes.splat(columns));
 }

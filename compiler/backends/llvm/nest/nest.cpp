@@ -16,7 +16,7 @@ namespace {
 Value* read_literal(Entry& entry, const Node& node) {
     auto& b = entry.b;
     Value* literals = entry.writer.field(
-        b, entry.call, offsetof(tilefold_call, literals), true);
+        b, entry.call, offsetof(tilefold_kernel_call, literals), true);
     Value* number = b.CreateLoad(
         b.getDoubleTy(), entry.lanes.byte_offset(literals, node.first * 8));
     if (node.type.dtype != DType::I64)
@@ -77,12 +77,12 @@ void leave_if_stopped(Entry& entry) {
         return llvm::BasicBlock::Create(b.getContext(), name, entry.function);
     };
     auto *ask = block("ask"), *leave = block("leave"), *go_on = block("go_on");
-    Value* goes_on = field(offsetof(tilefold_call, goes_on));
+    Value* goes_on = field(offsetof(tilefold_kernel_call, goes_on));
     b.CreateCondBr(b.CreateIsNull(goes_on), go_on, ask);
     b.SetInsertPoint(ask);
     auto* type = llvm::FunctionType::get(b.getInt64Ty(), {b.getPtrTy()}, false);
-    Value* answer =
-        b.CreateCall(type, goes_on, {field(offsetof(tilefold_call, watcher))});
+    Value* answer = b.CreateCall(
+        type, goes_on, {field(offsetof(tilefold_kernel_call, watcher))});
     b.CreateCondBr(b.CreateIsNull(answer), leave, go_on);
     b.SetInsertPoint(leave);
     b.CreateRetVoid();
@@ -113,8 +113,8 @@ void write_prepare(ModuleWriter& writer) {
     Entry entry(writer, "prepare", "p", 1);
     Evaluator values =
         entry.evaluator([&](ValueId id) { return parameter(entry, id); });
-    Value* constants = writer.field(entry.b, entry.call,
-                                    offsetof(tilefold_call, constants), true);
+    Value* constants = writer.field(
+        entry.b, entry.call, offsetof(tilefold_kernel_call, constants), true);
     for (const auto& [id, place] : writer.kernel.placement.constants) {
         values.hoist_scalars(id, 1, 1);
         const DType dtype =
@@ -168,10 +168,10 @@ void ResultBuffer::store(Entry& entry, Value* scratch, Value* count, Value* out,
                          Value* stride) const {
     auto& b = entry.b;
     const DType dtype = writer_.graph[writer_.graph.result].type.dtype;
-    Value* step = writer_.field(b, entry.call,
-                                offsetof(tilefold_call, out_component), false);
+    Value* step = writer_.field(
+        b, entry.call, offsetof(tilefold_kernel_call, out_component), false);
     Value* accumulate = writer_.field(
-        b, entry.call, offsetof(tilefold_call, accumulate), false);
+        b, entry.call, offsetof(tilefold_kernel_call, accumulate), false);
     Value* zero = entry.lanes.constant(0);
     Value* total = components() == dynamic ? entry.width
                                            : entry.lanes.constant(components());

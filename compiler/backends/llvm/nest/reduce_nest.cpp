@@ -90,9 +90,9 @@ void write_finalise(ModuleWriter& writer,
     const Pack pack(writer, writer.kernel.epilogue);
     const ResultBuffer results(writer, row_chunk, writer.kernel.chunk_results);
     Value* out =
-        writer.field(b, entry.call, offsetof(tilefold_call, out), true);
-    Value* out_row =
-        writer.field(b, entry.call, offsetof(tilefold_call, out_row), false);
+        writer.field(b, entry.call, offsetof(tilefold_kernel_call, out), true);
+    Value* out_row = writer.field(
+        b, entry.call, offsetof(tilefold_kernel_call, out_row), false);
     Value* rows = b.CreateSub(entry.argument(2), i0);
     entry.lanes.loop(
         entry.lanes.constant(0), rows, entry.lanes.constant(row_chunk),
@@ -124,10 +124,11 @@ Value* terms_of(Entry& entry, ValueId id) {
     const auto field = [&](std::size_t offset) {
         return entry.writer.field(entry.b, entry.call, offset, false);
     };
-    Value* columns = field(offsetof(tilefold_call, columns));
+    Value* columns = field(offsetof(tilefold_kernel_call, columns));
     if (Axes(entry.writer.graph[id].second) != Axes::IJ)
         return columns;
-    return entry.b.CreateMul(field(offsetof(tilefold_call, rows)), columns);
+    return entry.b.CreateMul(field(offsetof(tilefold_kernel_call, rows)),
+                             columns);
 }
 
 /// Returns what packing a point of an axis takes: numbers come from L2, as

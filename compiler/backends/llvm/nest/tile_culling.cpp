@@ -32,7 +32,7 @@ public:
     Number read(ValueId id) const {
         const Placement& placement = entry_.writer.kernel.placement;
         Value* base = entry_.writer.field(
-            b_, entry_.call, offsetof(tilefold_call, constants), true);
+            b_, entry_.call, offsetof(tilefold_kernel_call, constants), true);
         Value* place =
             entry_.lanes.byte_offset(base, placement.constants.at(id) * 8);
         if (entry_.writer.graph[id].type.dtype == DType::I64)
@@ -82,8 +82,8 @@ TileGuard::TileGuard(Entry& entry) : entry_(entry) {
     const auto given = [&](std::size_t offset) {
         return b.CreateIsNotNull(writer.field(b, entry.call, offset, true));
     };
-    listed_ = b.CreateOr(given(offsetof(tilefold_call, row_index)),
-                         given(offsetof(tilefold_call, column_index)));
+    listed_ = b.CreateOr(given(offsetof(tilefold_kernel_call, row_index)),
+                         given(offsetof(tilefold_kernel_call, column_index)));
 }
 
 Value* TileGuard::may_count(Value* i0, Value* i1, Value* j0, Value* j1) {
@@ -97,8 +97,8 @@ Value* TileGuard::may_count(Value* i0, Value* i1, Value* j0, Value* j1) {
 
 void TileGuard::note(bool met, Value* number) {
     auto& b = entry_.b;
-    Value* tiles = entry_.writer.field(b, entry_.call,
-                                       offsetof(tilefold_call, tiles), true);
+    Value* tiles = entry_.writer.field(
+        b, entry_.call, offsetof(tilefold_kernel_call, tiles), true);
     Value* place = entry_.lanes.byte_offset(tiles, met ? 0 : 8);
     b.CreateStore(b.CreateAdd(b.CreateLoad(b.getInt64Ty(), place), number),
                   place);

@@ -69,9 +69,9 @@ void write_zip(ModuleWriter& writer) {
     const Pack rows(writer, lowered.rows), columns(writer, lowered.columns);
     const ResultBuffer results(writer, point_chunk, lowered.results);
     Value* out =
-        writer.field(b, entry.call, offsetof(tilefold_call, out), true);
-    Value* step =
-        writer.field(b, entry.call, offsetof(tilefold_call, out_row), false);
+        writer.field(b, entry.call, offsetof(tilefold_kernel_call, out), true);
+    Value* step = writer.field(b, entry.call,
+                               offsetof(tilefold_kernel_call, out_row), false);
     each_chunk(entry, entry.argument(1), entry.argument(2),
                [&](Value* first, Value* count) {
                    for (const Pack* pack : {&rows, &columns})
@@ -95,9 +95,9 @@ void write_dense(ModuleWriter& writer) {
     const auto read = [&](std::size_t offset, bool is_pointer) {
         return writer.field(b, entry.call, offset, is_pointer);
     };
-    Value* out = read(offsetof(tilefold_call, out), true);
-    Value* out_row = read(offsetof(tilefold_call, out_row), false);
-    Value* out_column = read(offsetof(tilefold_call, out_column), false);
+    Value* out = read(offsetof(tilefold_kernel_call, out), true);
+    Value* out_row = read(offsetof(tilefold_kernel_call, out_row), false);
+    Value* out_column = read(offsetof(tilefold_kernel_call, out_column), false);
     const auto fill = [&](const Pack& pack, Value* first, Value* count) {
         pack.fill(entry, first, count, scratch);
     };

@@ -29,7 +29,8 @@ Entry::Entry(ModuleWriter& writer, const std::string& name,
         b.CreateCall(this->writer.sines(which), {x, count, call});
     };
     if (has_width(writer.graph))
-        width = writer.field(b, call, offsetof(tilefold_call, width), false);
+        width =
+            writer.field(b, call, offsetof(tilefold_kernel_call, width), false);
     constants = std::make_unique<Constants>(writer, lanes, call);
 }
 
@@ -56,7 +57,7 @@ void Entry::watch_divisor(Value* divisor) {
         b.CreateAnd(b.CreateFCmpOGT(size, lanes.number(dtype, limit)),
                     b.CreateFCmpOLT(size, lanes.number(dtype, INFINITY)));
     Value* place =
-        writer.field(b, call, offsetof(tilefold_call, flushed), true);
+        writer.field(b, call, offsetof(tilefold_kernel_call, flushed), true);
     Value* before = b.CreateLoad(b.getInt64Ty(), place);
     Value* found = b.CreateZExt(lanes.any(flushed), b.getInt64Ty());
     b.CreateStore(b.CreateOr(before, found), place);

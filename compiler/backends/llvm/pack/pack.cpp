@@ -48,8 +48,8 @@ Value* Pack::run_of(const Lanes& lanes, const Operand& operand) const {
 /// Returns the axis' list of points, or null where all come in order.
 Value* Pack::list_of(Lanes& lanes, Value* call) const {
     const std::size_t list = operands_.axis == Axes::I
-                                 ? offsetof(tilefold_call, row_index)
-                                 : offsetof(tilefold_call, column_index);
+                                 ? offsetof(tilefold_kernel_call, row_index)
+                                 : offsetof(tilefold_kernel_call, column_index);
     return writer_.field(lanes.b, call, list, true);
 }
 
@@ -331,7 +331,7 @@ Constants::Constants(ModuleWriter& writer, Lanes& lanes, Value* call)
     : writer_(writer), lanes_(lanes),
       base_(writer.kernel.placement.constants_size
                 ? writer.field(lanes.b, call,
-                               offsetof(tilefold_call, constants), true)
+                               offsetof(tilefold_kernel_call, constants), true)
                 : nullptr) {}
 
 Leaf Constants::leaf(ValueId id) {

@@ -76,7 +76,7 @@ sphinx_gallery_conf = {
     "examples_dirs": [str(ROOT / "examples" / "gallery")],
     "filename_pattern": r"/plot_",
     "gallery_dirs": ["gallery"],
-    "ignore_pattern": r"/run\.py$",
+    "ignore_pattern": r"\brun\.py$",
     "image_scrapers": ("matplotlib",),
     "inspect_global_variables": False,
     "matplotlib_animations": False,

@@ -98,7 +98,10 @@ def symbols(library: Library, known: set[str]) -> list[str]:
         return []
     wrong = []
     if library.exported != own or not own:
-        wrong.append(f"{library.name} exports {sorted(library.exported)}")
+        others = sorted(library.exported - own)
+        wrong.append(
+            f"{library.name} exports {others[:5]}, {len(others)} in all"
+        )
     for name in sorted(library.unversioned - known):
         if stem != "_core" or not name.startswith(("Py", "_Py")):
             wrong.append(f"{library.name} leaves {name} undefined")

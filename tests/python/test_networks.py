@@ -192,6 +192,7 @@ def test_gradients(widths, dtype):
         assert is_near(found, wanted, dtype), name
 
 
+@pytest.mark.checkout
 def test_a_gpu_agrees():
     """The kernels for a card, on the host."""
     n = Network(16, 7, "float32")

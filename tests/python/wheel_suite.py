@@ -18,7 +18,8 @@ __all__ = ["file_belongs", "test_belongs"]
 FOLDERS = (Path(__file__).parent, Path(__file__).parents[1] / "tools")
 LIBRARIES = {"hypothesis", "numpy", "pytest", "scipy", "tilefold"}
 
-# Of documents, examples, benchmarks, generated files and fake libraries.
+# Of documents, examples, benchmarks, generated files and fake libraries, or of
+# libraries that are imported inside.
 OF_THE_CHECKOUT = {
     "test_bench_smoke.py",
     "test_docs.py",
@@ -31,6 +32,7 @@ OF_THE_CHECKOUT = {
     "test_gpu_host.py",
     "test_gpu_refusals.py",
     "test_processor.py",
+    "test_random_formulas.py",  # against PyTorch, too
     "test_stub.py",
     "test_system_calls.py",
 }

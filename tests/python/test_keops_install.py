@@ -137,6 +137,7 @@ assert pykeops.torch is kt
 """
 
 
+@pytest.mark.checkout
 def test_names_of_tensors_are_found():
     out = run("-W", "ignore", "-c", INSTALL + TORCH)
     assert out == (

@@ -20,7 +20,8 @@ from tilefold.pair_term import PairTerm
 from tilefold.quantization import Quantized
 from tilefold.roles import Role
 from tilefold.slices import is_integer, of_every_batch
-from tilefold.trace import Source, Tracer, free_name
+from tilefold.trace import Source, Tracer
+from tilefold.trace_text import free_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

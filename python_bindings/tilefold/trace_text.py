@@ -3,17 +3,90 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
-__all__ = ["free_name", "nodes_of", "written"]
+__all__ = ["Source", "free_name", "nodes_of", "number_text", "written"]
 
 # What is used again is a definition of the formula, unless it is short; so is
 # what is nested deep, since parsers have an end.
 _SHORTEST_DEFINITION = 40
 _DEEPEST_EXPRESSION = 64
+
+
+class Source:
+    """An array or number that is to be an argument of a formula.
+
+    Parameters
+    ----------
+    value : array or float
+        What the argument is.
+    name : str
+        The name wished for, or the one it has if it is given.
+    axis : {"i", "j", ""}, default ""
+        The axis that its points are on; "" of a parameter.
+    given : bool, default False
+        Whether the name is its own.
+
+    Examples
+    --------
+    >>> source = tilefold.trace.Source(np.zeros(3), "x", "i")
+    >>> x = tilefold.trace.Tracer.from_source(source, 0)
+    >>> (x + 1).to_formula()[0]
+    '(x_i + 1)'
+    """
+
+    __slots__ = {
+        "axis": "The axis it is on: ``i``, ``j``, or nothing of a parameter.",
+        "given": "Whether the name is its own, and not only wished for.",
+        "name": "The name in the formula.",
+        "value": "The array or number.",
+    }
+
+    def __init__(
+        self, value: Any, name: str, axis: str = "", given: bool = False
+    ) -> None:
+        self.value = value
+        self.name = name
+        self.axis = axis
+        self.given = given
+
+    def identity(self) -> object:
+        """Tells which sources are one argument: those of equal identity.
+
+        Returns
+        -------
+        object
+            The name of one that is given; else what the array is known by.
+
+        Examples
+        --------
+        >>> x = np.zeros(3)
+        >>> one, other = (tilefold.trace.Source(x, name, "i") for name in "xy")
+        >>> one.identity() == other.identity()
+        True
+        """
+        if self.given:
+            return self.name
+        if np.ndim(self.value):
+            return (id(self.value), bool(self.axis))
+        return id(self)
+
+
+def number_text(value: Any) -> str:
+    """A number as a formula spells it, with all of its digits."""
+    number = float(value)
+    if math.isnan(number):
+        return "(inf - inf)"
+    if math.isinf(number):
+        return "inf" if number > 0 else "(-inf)"
+    text = repr(int(number)) if number == int(number) else repr(number)
+    return f"({text})" if number < 0 else text
 
 
 def nodes_of(root: Any) -> list[Any]:

@@ -23,6 +23,7 @@ MODULES = (
     "tilefold",
     "tilefold.solve",
     "tilefold.threads",
+    "tilefold.trace",
     "tilefold.files",
     "tilefold.pandas",
     "tilefold.dask",

@@ -1,0 +1,579 @@
+# python_bindings/tilefold/tracer.py - values of formulas that Python code
+# computes with.
+"""`Tracer`: a node of a graph that is written down as a formula."""
+
+from __future__ import annotations
+
+import operator
+import re
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from tilefold import _core
+from tilefold.functions import (
+    BOUNDS,
+    CLAMPS,
+    FOLDS,
+    FUNCTIONS,
+    JOINS,
+    SETTINGS,
+    concatenated,
+)
+from tilefold.operators import Operators
+from tilefold.trace_text import (
+    Source,
+    free_name,
+    nodes_of,
+    number_text,
+    written,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Self
+
+__all__ = ["Tracer"]
+
+# As in formulas/lexer.h.
+_LONGEST = 100_000
+
+# A text holds sources as ‹id› and definitions as «number», until all names
+# that are taken are known.
+_SOURCE = re.compile("‹([0-9]+)›")
+_DEFINITION = re.compile("«([0-9]+)»")
+
+
+class Tracer(Operators):
+    """A scalar or a vector of one pair, which Python code computes with.
+
+    It is a node of a graph, and is written down as the text of a formula.
+    NumPy's and PyTorch's functions know it through their protocols.
+
+    Parameters
+    ----------
+    form : str
+        How it is written down; ``{0}`` is the first operand. One without any is
+        a number, an empty one is its only source.
+    operands : sequence of Tracer
+        The values that it is made of.
+    rank : {0, 1, 2}
+        Of a scalar, a vector or a matrix.
+    sources : Mapping
+        The arguments that it takes, by the id of each.
+
+    See Also
+    --------
+    Lazy
+
+    Examples
+    --------
+    >>> x = tilefold.trace.Tracer.parameter(np.zeros(3), "x")
+    >>> (2 * x).sum().to_formula()[0]
+    'sum((2 * x))'
+    """
+
+    __slots__ = {
+        "__weakref__": "What weak references keep.",
+        "form": "How it is written down; ``{0}`` is the first operand.",
+        "operands": "The values that it is made of, a tuple.",
+        "rank": "0 for a scalar, 1 for a vector, 2 for a matrix.",
+        "sources": "The arguments that it takes, by the id of each.",
+    }
+
+    def __init__(
+        self,
+        form: str,
+        operands: Sequence[Tracer],
+        rank: int,
+        sources: Mapping[int, Source],
+    ) -> None:
+        self.form = form
+        self.operands = operands
+        self.rank = rank
+        self.sources = sources
+
+    @classmethod
+    def from_source(cls, source: Source, rank: int) -> Self:
+        """Makes the value of an argument of the formula.
+
+        Parameters
+        ----------
+        source : tilefold.trace.Source
+            The array or number, the name wished for, and the axis.
+        rank : {0, 1, 2}
+            Of one point: a scalar, a vector or a matrix.
+
+        Returns
+        -------
+        Tracer or Lazy
+            The value, of the class that is asked.
+
+        Examples
+        --------
+        >>> source = tilefold.trace.Source(np.zeros((2, 3)), "x", "i")
+        >>> tilefold.Lazy.from_source(source, 1).shape
+        (2, 1, 3)
+        """
+        return cls("", (), rank, {id(source): source})
+
+    @classmethod
+    def parameter(cls, value: Any, name: str = "p") -> Self:
+        """Makes the value of an argument that is the same for all pairs.
+
+        Parameters
+        ----------
+        value : array or float
+            Shape (), (D,) or (R, C).
+        name : str, default "p"
+            The name wished for in the formula.
+
+        Returns
+        -------
+        Tracer or Lazy
+            The value, of the class that is asked.
+
+        Examples
+        --------
+        >>> tilefold.Lazy.parameter(np.zeros(3)).shape
+        (1, 1, 3)
+        """
+        return cls.from_source(Source(value, name), min(np.ndim(value), 2))
+
+    @classmethod
+    def literal(cls, number: Any) -> Self:
+        """Makes the value of a number that the formula spells out.
+
+        Other numbers are other formulas, and compile anew.
+
+        Parameters
+        ----------
+        number : float
+            A number that needs no more digits than its shortest spelling.
+
+        Returns
+        -------
+        Tracer or Lazy
+            The value, of the class that is asked.
+
+        Examples
+        --------
+        >>> tilefold.Lazy.literal(0.5).to_formula()
+        ('0.5', {})
+        """
+        return cls(number_text(number), (), 0, {})
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """Makes a traced value of one that meets traced ones in an operation.
+
+        Parameters
+        ----------
+        value : array, float, bool or sequence
+            Numbers are spelled out, arrays and complex numbers become
+            parameters, and sequences vectors.
+
+        Returns
+        -------
+        Tracer
+            The value, or itself where it is one.
+
+        Raises
+        ------
+        FormulaError
+            For what has no meaning in a formula.
+
+        Examples
+        --------
+        >>> tilefold.trace.Tracer.of(2).to_formula()
+        ('2', {})
+        """
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, (bool, np.bool_)):
+            return cls("(0 == 0)" if value else "(0 == 1)", (), 0, {})
+        if isinstance(value, (int, float, np.integer, np.floating)):
+            return cls.literal(value)
+        if isinstance(value, (complex, np.complexfloating)):
+            return cls.parameter(value)
+        if isinstance(value, (list, tuple)):
+            return concatenated([cls.of(part) for part in value])
+        if np.ndim(value) > 2 or not hasattr(value, "shape"):
+            _core.fail("TracedValue", type(value).__name__)
+        return cls.parameter(value)
+
+    @classmethod
+    def made(cls, form: str, operands: Sequence[Self], rank: int) -> Self:
+        """Makes a value of others by the text of a formula.
+
+        Parameters
+        ----------
+        form : str
+            The text; ``{0}`` is the first operand.
+        operands : sequence of Tracer
+            What the text refers to.
+        rank : {0, 1, 2}
+            Of the value.
+
+        Returns
+        -------
+        Tracer
+            The value, of the class that is asked.
+
+        Examples
+        --------
+        >>> two = tilefold.trace.Tracer.literal(2)
+        >>> tilefold.trace.Tracer.made("exp({0})", [two], 0).to_formula()[0]
+        'exp(2)'
+        """
+        sources = {
+            key: source
+            for operand in operands
+            for key, source in operand.sources.items()
+        }
+        return cls(form, tuple(operands), rank, sources)
+
+    def to_formula(
+        self,
+        given: Mapping[str, Any] | None = None,
+        replaced: Mapping[int, Source] | None = None,
+    ) -> tuple[str, dict[str, Any]]:
+        """Writes the value down as a formula with its arguments.
+
+        Parameters
+        ----------
+        given : Mapping, optional
+            Arguments by name, whose names are not taken again.
+        replaced : Mapping, optional
+            Sources in the place of those with their keys.
+
+        Returns
+        -------
+        tuple of str and dict
+            The text, and all arguments by name.
+
+        Raises
+        ------
+        FormulaError
+            Where the text would exceed 100,000 characters.
+
+        Examples
+        --------
+        >>> x = tilefold.lazy(np.array([0.0, 2.0]), axis="i")
+        >>> (x * x).to_formula()[0]
+        '(x_i * x_i)'
+        """
+        sources = {**self.sources, **(replaced or {})}
+        arguments = dict(given or {})
+        names: dict[object, str] = {}
+
+        def source_name(match: re.Match[str]) -> str:
+            source = sources[int(match[1])]
+            identity = source.identity()
+            if identity not in names:
+                taken = () if source.given else arguments
+                free = free_name(source.name, taken)
+                names[identity] = free
+                arguments[free] = source.value
+            return names[identity] + (source.axis and f"_{source.axis}")
+
+        whole, definitions = written(self)
+        texts = [
+            _SOURCE.sub(source_name, text) for text in [whole, *definitions]
+        ]
+        taken = set(arguments)
+        terms: list[str] = []
+        for _ in definitions:
+            terms.append(free_name(f"t{len(terms) + 1}", taken))
+            taken.add(terms[-1])
+        texts = [
+            _DEFINITION.sub(lambda match: terms[int(match[1])], text)
+            for text in texts
+        ]
+        parts = [f"{a} = {b}" for a, b in zip(terms, texts[1:], strict=True)]
+        text = texts[0] + (f" with {'; '.join(parts)}" if parts else "")
+        if len(text) > _LONGEST:
+            _core.fail("FormulaTooLong", len(text), _LONGEST)
+        return text, arguments
+
+    def __reduce__(self) -> Any:
+        """A list of nodes, since a graph may be deeper than a stack."""
+        nodes = nodes_of(self)
+        places = {id(node): place for place, node in enumerate(nodes)}
+        rows = [
+            (
+                node.form,
+                [places[id(operand)] for operand in node.operands],
+                node.rank,
+                [] if node.operands else list(node.sources.values()),
+            )
+            for node in nodes
+        ]
+        return _copied, (type(self), rows)
+
+    def __repr__(self) -> str:
+        """Tells the formula."""
+        return f"<traced {self.to_formula()[0]}>"
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions one value has: 0 for a scalar, 1 for a vector."""
+        return self.rank
+
+    @classmethod
+    def apply(cls, name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        """Does what a function of NumPy, PyTorch or the operators does.
+
+        Parameters
+        ----------
+        name : str
+            The function's name there, such as "exp" or "mul".
+        args : sequence
+            Its operands.
+        kwargs : Mapping
+            Its keywords, such as ``axis``.
+
+        Returns
+        -------
+        Tracer
+            The value.
+
+        Raises
+        ------
+        FormulaError
+            For a function that has no meaning in a formula.
+
+        Examples
+        --------
+        >>> two = tilefold.trace.Tracer.literal(2)
+        >>> tilefold.trace.Tracer.apply("exp", (two,), {}).to_formula()[0]
+        'exp(2)'
+        """
+        for key, value in kwargs.items():
+            if key not in SETTINGS and value is not None:
+                _core.fail("TracedFunction", f"{name}(…, {key}=…)")
+        if name in JOINS:
+            return concatenated([cls.of(part) for part in args[0]])
+        if name not in FUNCTIONS:
+            _core.fail("TracedFunction", name)
+        operands = [
+            argument
+            if (argument is None and name in CLAMPS)
+            or (name in FOLDS and k > 0)
+            else cls.of(argument)
+            for k, argument in enumerate(args)
+        ]
+        named = {
+            key: value for key, value in kwargs.items() if key not in BOUNDS
+        }
+        if name in CLAMPS:
+            operands += [None] * (3 - len(operands))
+            for key, place in BOUNDS.items():
+                if kwargs.get(key) is not None:
+                    operands[place] = cls.of(kwargs[key])
+            named = {}
+        return FUNCTIONS[name](*operands, **named)
+
+    # ---- what it is not -----------------------------------------------------
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuses to be an array: it stands for values of all pairs."""
+        _core.fail("TracedArray")
+
+    def __bool__(self) -> NoReturn:
+        """Refuses to be one truth value: ``where`` chooses at each pair."""
+        _core.fail("TracedTruth")
+
+    def __float__(self) -> NoReturn:
+        """Refuses to be one number: it stands for values of all pairs."""
+        _core.fail("TracedNumber")
+
+    def __int__(self) -> NoReturn:
+        """Refuses to be one number: it stands for values of all pairs."""
+        _core.fail("TracedNumber")
+
+    def __index__(self) -> NoReturn:
+        """Refuses to be one number: it stands for values of all pairs."""
+        _core.fail("TracedNumber")
+
+    def __iter__(self) -> NoReturn:
+        """Refuses to be iterated over: how many components are not known."""
+        _core.fail("TracedLength")
+
+    def __len__(self) -> int:
+        """Refuses to tell a length: how many components are not known."""
+        _core.fail("TracedLength")
+
+    # ---- components ---------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Tracer:
+        """Gives a component, or those from one to another."""
+        if index is Ellipsis or index == (Ellipsis,):
+            return self
+        if isinstance(index, tuple) and index and index[0] is Ellipsis:
+            return self[index[1]]
+        if self.rank != 1:
+            _core.fail("TracedFunction", "indexing a scalar")
+        if isinstance(index, slice):
+            if index.step not in (None, 1):
+                _core.fail("TracedFunction", "a slice with a step")
+            first = "" if index.start is None else str(int(index.start))
+            last = "" if index.stop is None else str(int(index.stop))
+            return self.made(f"{{0}}[{first}:{last}]", [self], 1)
+        if not hasattr(index, "__index__"):
+            _core.fail("TracedFunction", f"the index {index!r}")
+        return self.made(f"{{0}}[{operator.index(index)}]", [self], 0)
+
+    def sum(self, axis: Any = None, **kwargs: Any) -> Tracer:
+        """Sums the components; of a lazy array, values over points.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            -1 are the components, which stay lazy; of a lazy array others are
+            those of ``shape``, and None, the default, is all of them.
+        **kwargs : bool
+            ``keepdims``; PyTorch's ``dim`` and ``keepdim`` are read, too.
+
+        Returns
+        -------
+        Tracer, Lazy or array
+            A value for each pair, or what it reduces to.
+
+        Examples
+        --------
+        >>> x = tilefold.lazy(np.array([[0.0, 1.0], [2.0, 3.0]]), axis="i")
+        >>> y = tilefold.lazy(np.zeros((3, 2)), axis="j")
+        >>> (x - y).sum(-1).sum(axis=1)
+        array([ 3., 15.])
+        """
+        return self._fold("sum", axis, kwargs)
+
+    def max(self, axis: Any = None, **kwargs: Any) -> Tracer:
+        """Finds the largest component; of a lazy array, value over points.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            -1 are the components, which stay lazy; of a lazy array others are
+            those of ``shape``, and None, the default, is all of them.
+        **kwargs : bool
+            ``keepdims``; PyTorch's ``dim`` and ``keepdim`` are read, too.
+
+        Returns
+        -------
+        Tracer, Lazy or array
+            A value for each pair, or what it reduces to.
+
+        Examples
+        --------
+        >>> x = tilefold.lazy(np.array([[0.0, 1.0], [2.0, 3.0]]), axis="i")
+        >>> y = tilefold.lazy(np.zeros((3, 2)), axis="j")
+        >>> (x - y).max(-1).max(axis=1)
+        array([1., 3.])
+        """
+        return self._fold("max", axis, kwargs)
+
+    def min(self, axis: Any = None, **kwargs: Any) -> Tracer:
+        """Finds the smallest component; of a lazy array, value over points.
+
+        Parameters
+        ----------
+        axis : int, tuple of int, or None
+            -1 are the components, which stay lazy; of a lazy array others are
+            those of ``shape``, and None, the default, is all of them.
+        **kwargs : bool
+            ``keepdims``; PyTorch's ``dim`` and ``keepdim`` are read, too.
+
+        Returns
+        -------
+        Tracer, Lazy or array
+            A value for each pair, or what it reduces to.
+
+        Examples
+        --------
+        >>> x = tilefold.lazy(np.array([[0.0, 1.0], [2.0, 3.0]]), axis="i")
+        >>> y = tilefold.lazy(np.zeros((3, 2)), axis="j")
+        >>> (x - y).min(-1).min(axis=1)
+        array([0., 2.])
+        """
+        return self._fold("min", axis, kwargs)
+
+    def norm(self, order: Any = None, axis: Any = None, **kwargs: Any) -> Any:
+        """Computes the Euclidean norm of the components.
+
+        Parameters
+        ----------
+        order : {None, 2, "fro"}, optional
+            All of which mean the same of a vector.
+        axis : int, optional
+            -1 or 0, the one axis there is.
+        **kwargs : bool
+            ``keepdims``; PyTorch's names are read, too.
+
+        Returns
+        -------
+        Tracer
+            A scalar.
+
+        Raises
+        ------
+        FormulaError
+            For other orders and axes.
+
+        Examples
+        --------
+        >>> x = tilefold.trace.Tracer.parameter(np.zeros(3), "x")
+        >>> x.norm().to_formula()[0]
+        'norm(x)'
+        """
+        order = kwargs.get("p", kwargs.get("ord", order))
+        if order not in (None, 2, "fro"):
+            _core.fail("TracedFunction", f"norm of order {order}")
+        return self._fold("norm", axis, kwargs)
+
+    def dot(self, other: Any) -> Any:
+        """Computes the inner product of two vectors at each pair.
+
+        Parameters
+        ----------
+        other : Tracer, Lazy or array
+            As many components.
+
+        Returns
+        -------
+        Tracer or Lazy
+            A scalar at each pair; of lazy matrices and arrays, ``K @ other``.
+
+        Examples
+        --------
+        >>> x = tilefold.lazy(np.array([[0.0, 1.0], [2.0, 3.0]]), axis="i")
+        >>> y = tilefold.lazy(np.ones((3, 2)), axis="j")
+        >>> x.dot(y).sum(axis=1)
+        array([ 3., 15.])
+        """
+        return self.apply("matmul", (self, other), {})
+
+    def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Tracer:
+        axis = kwargs.get("dim", axis)
+        if axis not in (None, -1, 0, (-1,), (0,)):
+            _core.fail("TracedFunction", f"{name} over axis {axis}")
+        if self.rank == 0:
+            return self.made("abs({0})", [self], 0) if name == "norm" else self
+        kept = bool(kwargs.get("keepdim") or kwargs.get("keepdims"))
+        form = f"[{name}({{0}})]" if kept else f"{name}({{0}})"
+        return self.made(form, [self], int(kept))
+
+
+def _copied(
+    kind: type[Tracer], rows: Sequence[tuple[str, list[int], int, list[Source]]]
+) -> Tracer:
+    """A value of the nodes that `__reduce__` lists."""
+    nodes: list[Tracer] = []
+    for form, places, rank, own in rows:
+        operands = tuple(nodes[place] for place in places)
+        sources = {id(source): source for source in own}
+        for operand in operands:
+            sources.update(operand.sources)
+        nodes.append(kind(form, operands, rank, sources))
+    return nodes[-1]

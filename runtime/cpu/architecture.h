@@ -21,7 +21,7 @@ bool pays(const IsaRow& row);
 void pause();
 
 /// Ends what the processor may have kept of the instructions that were here;
-/// after they are written, and before they become executable.
+/// after they are written, and before anybody runs them.
 void forget_instructions(std::byte* code, std::size_t bytes);
 
 /// The registers that FloatMode saves and sets. The mode is in the lower 32

@@ -3,6 +3,7 @@
 #include "runtime/cpu/executable_memory.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/cpu/architecture.h"
 
 #include <cerrno>
 #include <cstring>
@@ -90,6 +91,7 @@ ExecutableMemory::ExecutableMemory(std::span<const std::byte> code)
         munmap(pages_, mapped_);
         fail(Code::NoExecutableMemory, {why});
     }
+    forget_instructions(code_, code.size());
 }
 
 ExecutableMemory::~ExecutableMemory() {

@@ -27,6 +27,11 @@ extern "C" const tilefold_llvm_backend* tilefold_llvm_get_backend(void);
 namespace tilefold::test {
 namespace {
 
+/// Kernels for another architecture run in a program of their own.
+bool is_emulated(Isa isa) {
+    return isa == Isa::AArch64 && !cpu::runs(isa);
+}
+
 /// An artifact's code, mapped to run.
 class Code {
 public:
@@ -355,7 +360,7 @@ std::vector<Plan> plans_of(const TestFormula& formula, Isa isa) {
     const CpuProgram program = program_of(formula, isa, nullptr);
     std::vector<Plan> plans =
         enumerate_plans(program.graph, program.plan.nest, isa);
-    if (isa != Isa::AArch64 && fits_single_panel(program.graph)) {
+    if (!is_emulated(isa) && fits_single_panel(program.graph)) {
         plans.push_back(choose_plan(program.graph, Nest::SinglePanel, isa));
         plans.push_back(choose_plan(program.graph, Nest::SinglePanel, isa,
                                     {.most_columns = 1}));
@@ -428,7 +433,7 @@ public:
     }
 
     void run(Cut cut) {
-        if (program_.plan.isa == Isa::AArch64)
+        if (is_emulated(program_.plan.isa))
             return run_.emulate(cut, filled_);
         run_.code.entry<tilefold_kernel_prepare>(run_.artifact.entries.prepare)(
             &run_.call);
@@ -486,7 +491,7 @@ private:
         call.out_row = run_.components() * result_bytes();
         call.out_component = result_bytes();
         const Layout& layout = run_.artifact.layout;
-        if (program_.plan.isa != Isa::AArch64)
+        if (!is_emulated(program_.plan.isa))
             call.functions = math_functions(layout.real, layout.lanes);
     }
 

@@ -3,6 +3,7 @@
 
 #include "compiler/pipeline.h"
 #include "runtime/cache/disk_cache.h"
+#include "runtime/cpu/float_mode.h"
 #include "runtime/cpu/isa.h"
 #include "runtime/session/inspect.h"
 #include "tests/runtime/session_fixture.h"
@@ -363,6 +364,22 @@ TEST_F(SessionTest, SettingsOfACallGoWithTheCall) {
     EXPECT_EQ(session.statistics().runs, 1);
     options.tolerance = -1;
     EXPECT_THROW(own.with(options), Error);
+}
+
+/// See float_mode.h: kernels are compiled for its mode, and run in it.
+TEST_F(SessionTest, SubnormalNumbersAreReadAndFlushedAsTheModeSays) {
+    Values<float> x({2}), small({1}), large({1});
+    x[0] = 0x1p-100f;
+    x[1] = 0x1p-140f; // subnormal
+    small[0] = 0x1p-30f;
+    large[0] = 0x1p100f;
+    const auto products = [&](const Values<float>& y) {
+        return session.reduce("sum_j x_i y_j", {named("x", x), named("y", y)});
+    };
+    EXPECT_EQ(products(small).as<float>()[0],
+              cpu::flushes_results() ? 0 : 0x1p-130f);
+    EXPECT_EQ(products(large).as<float>()[0], 1);
+    EXPECT_EQ(products(large).as<float>()[1], 0x1p-40f);
 }
 
 TEST_F(SessionTest, InstructionSetsAgree) {

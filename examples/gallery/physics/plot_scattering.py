@@ -66,7 +66,7 @@ colours = ["#e69f00", "#56b4e9", "#0072b2"]
 for k, (name, curve) in enumerate(curves.items()):
     axis.plot(q, curve / curve.max() + 0.8 * k, color=colours[k], lw=1.5)
     label = f"{name}, {len(crystals[name]):,} atoms"
-    axis.text(3.72, 0.8 * k + 0.3, label, ha="center", color=colours[k])
+    axis.text(3.72, 0.8 * k + 0.42, label, ha="center", color=colours[k])
 for name, place in bragg.items():
     axis.axvline(place, color="0.8", lw=0.8, zorder=0)
     axis.text(place, 2.72, name, ha="center", va="bottom", fontsize=9)

@@ -212,7 +212,7 @@ def test_the_cache_is_listed_verified_and_cleared(tmp_path, files):
     *entries, last = listed.stdout.splitlines()
     assert len(entries) == 1
     assert re.fullmatch(
-        r"[0-9a-f]{32}  +\d+  (x86-64-v|znver)\S+ +LLVM 22\..*", entries[0]
+        r"[0-9a-f]{64}  +\d+  (x86-64-v|znver)\S+ +LLVM 22\..*", entries[0]
     )
     assert last.startswith("1 kernels, ")
     verified = tilefold("cache", "verify", **environment)

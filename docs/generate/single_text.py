@@ -49,7 +49,10 @@ def ordered(folder: Path) -> list[str]:
     while waiting:
         page = waiting.pop(0)
         soup = BeautifulSoup((folder / page).read_bytes(), "html.parser")
-        links = soup.select("div.toctree-wrapper a.reference.internal")
+        links = soup.select(
+            "div.toctree-wrapper a.reference.internal,"
+            " .bd-header ul.navbar-nav a.nav-link"
+        )
         new = []
         for link in links:
             target = str(link.get("href", "")).partition("#")[0]

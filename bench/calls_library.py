@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,10 +58,9 @@ class BoundCalls:
 
 def _load() -> ctypes.CDLL:
     """Builds the library, or brings it up to date. Raises Absent."""
-    from tilefold import _core
+    import tilefold
 
-    linked = Path(_core.__file__).with_name("libtilefold.so")
-    setting = f"-DTILEFOLD_LIBRARY={linked}"
+    setting = f"-Dtilefold_DIR={tilefold.get_cmake_dir()}"
     if failed := build(ROOT / "bench" / "calls", FOLDER, [setting]):
         raise Absent(failed)
     library = ctypes.CDLL(str(FOLDER / "libtilefold_calls.so"))

@@ -13,14 +13,6 @@ namespace tilefold::python {
 
 namespace {
 
-std::string join(const std::vector<ExplainSection>& stages) {
-    std::string text;
-    for (const ExplainSection& stage : stages)
-        text += (text.empty() ? "" : "\n") + ("── " + stage.name) + "\n" +
-                stage.text + (stage.text.ends_with('\n') ? "" : "\n");
-    return text;
-}
-
 /// Takes the keyword `gpu` out of `keywords`: "" where it is not given, else
 /// an architecture.
 std::string take_gpu(nb::kwargs& keywords) {
@@ -44,10 +36,10 @@ nb::str explain(const FormulaHandle& handle, nb::args positional,
     {
         const WithoutGil released;
         const BindOptions options = options_of(call);
-        text =
-            join(gpu.empty() ? formula.explain(call.arguments.views(), options)
-                             : formula.explain_for_gpu(call.arguments.views(),
-                                                       gpu, options));
+        text = joined(gpu.empty()
+                          ? formula.explain(call.arguments.views(), options)
+                          : formula.explain_for_gpu(call.arguments.views(), gpu,
+                                                    options));
     }
     return nb::str(text.data(), text.size());
 }

@@ -1,8 +1,8 @@
 // python_bindings/bind_language.cpp - the tables of the language as lists,
 // for `tilefold formulas`.
 #include "compiler/backends/cpu/tiles.h"
-#include "compiler/build/build.h"
 #include "compiler/language/vocabulary.h"
+#include "compiler/language_tables.h"
 #include "formulas/catalogue.h"
 #include "formulas/keops_syntax.h"
 #include "formulas/printer.h"
@@ -27,49 +27,6 @@ namespace tilefold::python {
 namespace {
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
-
-/// Spelling and meaning of each row of a table.
-template <class Table> Rows described(const Table& table) {
-    Rows rows;
-    for (const auto& row : table)
-        rows.emplace_back(row.spelling, row.doc);
-    return rows;
-}
-
-Rows functions() {
-    return {
-#define SUGAR(spelling, keops, parameters, body, doc) {spelling, doc},
-#include "compiler/language/sugar.def"
-#undef SUGAR
-    };
-}
-
-Rows more_reductions() {
-    return {
-#define REDUCTION_SUGAR(spelling, keops, operands, body, doc) {spelling, doc},
-#include "compiler/language/reduction_sugar.def"
-#undef REDUCTION_SUGAR
-    };
-}
-
-/// "gaussian(x, y, l)" of a function, the bare name of a reduction.
-std::string signature_of(const NamedFormula& row) {
-    std::string name(row.name);
-    if (row.is_reduction)
-        return name;
-    const std::string rest(row.parameters);
-    return name + "(x, y" + (rest.empty() ? "" : ", " + rest) + ")";
-}
-
-Rows named(bool reductions) {
-    Rows rows;
-    for (const NamedFormula& row : catalogue)
-        if (row.is_reduction == reductions)
-            rows.emplace_back(signature_of(row),
-                              std::string(row.formula) + "  (" +
-                                  std::string(row.doc) + ")");
-    return rows;
-}
 
 using Columns = std::map<std::string, std::string>;
 
@@ -174,13 +131,6 @@ std::vector<NamedRow> named_formulas() {
     return rows;
 }
 
-Rows other_names() {
-    return {
-#define ALIAS(name, function) {name, function},
-#include "formulas/tokens.def"
-    };
-}
-
 /// Those of two points and no parameter.
 std::vector<std::string> named_distances() {
     std::vector<std::string> names;
@@ -205,16 +155,13 @@ std::string natural_spelling(const std::string& formula,
 }
 
 std::vector<std::pair<std::string, Rows>> language() {
-    return {
-        {"operations", described(ir::all_op_rows())},
-        {"functions made of them", functions()},
-        {"other names of functions", other_names()},
-        {"derivatives", described(all_derivative_rows())},
-        {"functions of shapes", described(all_shape_function_rows())},
-        {"reductions, with _i, _j or _ij", described(ir::all_reduction_rows())},
-        {"reductions made of them", more_reductions()},
-        {"named formulas, functions of two points", named(false)},
-        {"named reductions, each a formula of its own", named(true)}};
+    std::vector<std::pair<std::string, Rows>> all;
+    for (LanguageTable& table : language_tables()) {
+        Rows& rows = all.emplace_back(std::move(table.title), Rows()).second;
+        for (LanguageRow& row : table.rows)
+            rows.emplace_back(std::move(row.spelling), std::move(row.meaning));
+    }
+    return all;
 }
 
 } // namespace

@@ -161,9 +161,8 @@ void bind_session(nb::module_& module) {
         },
         nb::arg("session").none() = nb::none(), "See tilefold.stats.");
     module.def("default_session", &default_session);
-    module.def("_get_num_threads", &tilefold_get_num_threads);
-    module.def("_set_num_threads", &tilefold_set_num_threads,
-               nb::arg("threads"));
+    module.def("_get_num_threads", &usual_threads);
+    module.def("_set_num_threads", &set_thread_limit, nb::arg("threads"));
     module.def("_session_with", &session_with, nb::arg("options"));
 }
 

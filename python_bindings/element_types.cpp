@@ -26,20 +26,6 @@ std::optional<DTypeKind> kind_of_format(char character) {
     return std::nullopt;
 }
 
-std::uint8_t code_of(DType dtype) {
-    switch (kind_of(dtype)) {
-    case DTypeKind::Float:
-        return dtype == DType::BF16 ? kDLBfloat : kDLFloat;
-    case DTypeKind::Signed:
-        return kDLInt;
-    case DTypeKind::Unsigned:
-        return kDLUInt;
-    case DTypeKind::Truth:
-        return kDLBool;
-    }
-    return 255;
-}
-
 const char* stem_of(DTypeKind kind) {
     switch (kind) {
     case DTypeKind::Float:
@@ -52,11 +38,6 @@ const char* stem_of(DTypeKind kind) {
         return "bool";
     }
     return "";
-}
-
-/// Bits of a complex element of parts of the dtype.
-std::uint8_t bits_of(DType dtype, bool is_complex) {
-    return std::uint8_t(8 * size_of(dtype) * (is_complex ? 2 : 1));
 }
 
 } // namespace
@@ -85,31 +66,9 @@ bool read_format(std::string_view format, std::size_t bytes, DType& dtype,
     return false;
 }
 
-bool read_element_type(DLDataType type, DType& dtype, bool& is_complex) {
-    is_complex = type.code == kDLComplex && type.bits >= 64;
-    if (is_complex) {
-        dtype = type.bits == 64 ? DType::F32 : DType::F64;
-        return type.lanes == 1 && type.bits == bits_of(dtype, true);
-    }
-    for (DType candidate : every_dtype) {
-        DLDataType known = element_type(candidate);
-        if (known.code == type.code && known.bits == type.bits &&
-            type.lanes == 1) {
-            dtype = candidate;
-            return true;
-        }
-    }
-    return false;
-}
-
-DLDataType element_type(DType dtype, bool is_complex) {
-    return {is_complex ? std::uint8_t(kDLComplex) : code_of(dtype),
-            bits_of(dtype, is_complex), 1};
-}
-
 std::string numpy_name(DType dtype, bool is_complex) {
     if (is_complex)
-        return "complex" + std::to_string(bits_of(dtype, true));
+        return "complex" + std::to_string(element_type(dtype, true).bits);
     if (dtype == DType::BF16)
         return "bfloat16";
     std::string stem = stem_of(kind_of(dtype));

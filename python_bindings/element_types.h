@@ -1,10 +1,8 @@
-// python_bindings/element_types.h - element types as Python and DLPack name
-// them; all of it follows from compiler/ir/dtypes.def.
+// python_bindings/element_types.h - element types as Python names them; all of
+// it follows from compiler/ir/dtypes.def.
 #pragma once
 
-#include "compiler/ir/types.h"
-
-#include <dlpack/dlpack.h>
+#include "runtime/tensor/element_type.h"
 
 #include <cstddef>
 #include <string>
@@ -16,8 +14,6 @@ namespace tilefold::python {
 /// complex element is read as its parts: `dtype` is theirs.
 bool read_format(std::string_view format, std::size_t bytes, DType& dtype,
                  bool& is_complex);
-bool read_element_type(DLDataType type, DType& dtype, bool& is_complex);
-DLDataType element_type(DType dtype, bool is_complex = false);
 /// "float64", "complex64"; NumPy has no "bfloat16" of its own.
 std::string numpy_name(DType dtype, bool is_complex = false);
 

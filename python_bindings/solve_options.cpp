@@ -2,8 +2,6 @@
 #include "python_bindings/solve_options.h"
 
 #include "formulas/diagnostic.h"
-#include "runtime/bind/bind_shapes.h"
-#include "runtime/session/kernel_shape.h"
 
 namespace tilefold::python {
 
@@ -29,17 +27,6 @@ Method method_named(const std::string& name) {
         return Method::Auto;
     fail(Code::BadOption,
          {"method", "'" + name + "'", "pass 'cg', 'minres' or 'auto'"});
-}
-
-Extents shape_of_kernel(const Formula& pair,
-                        std::span<const NamedView> arguments) {
-    Extents shape = kernel_shape(pair, arguments);
-    if (const ValueShape value = value_shape(pair, arguments);
-        value.components >= 0) {
-        shape.push_back(value.components);
-        fail(Code::SolveVectors, {spelling_of(shape)});
-    }
-    return shape;
 }
 
 std::vector<NamedView> without(std::span<const NamedView> arguments,

@@ -1,6 +1,7 @@
 // python_bindings/solve_options.h - the methods of solvers by their names.
 #pragma once
 
+#include "runtime/session/kernel_shape.h"
 #include "runtime/session/session.h"
 #include "runtime/solve/linear_system.h"
 
@@ -17,9 +18,6 @@ Preconditioner preconditioner_named(const std::string& name);
 /// "cg", "minres" or "auto"; throws as above.
 Method method_named(const std::string& name);
 
-/// The shape of a kernel. Throws where its values are vectors.
-Extents shape_of_kernel(const Formula& pair,
-                        std::span<const NamedView> arguments);
 /// The arguments but for one.
 std::vector<NamedView> without(std::span<const NamedView> arguments,
                                std::string_view name);

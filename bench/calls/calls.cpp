@@ -3,32 +3,24 @@
 // What a C++ program does whose arrays stay where they are: it binds once and
 // runs often. The time of a round is taken by the caller, over many rounds.
 
-#include "formulas/diagnostic.h"
-#include "runtime/session/session.h"
+#include <tilefold/tilefold.hpp>
 
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace {
 
-using tilefold::Bound;
-using tilefold::DType;
-using tilefold::Formula;
-using tilefold::NamedView;
-using tilefold::Output;
-using tilefold::Session;
-using tilefold::View;
-
 struct Call {
-    Bound bound;
-    Output out;
+    tilefold::Bound bound;
+    tilefold::Array out;
 };
 
 struct Calls {
-    Session session;
+    tilefold::Session session;
     std::vector<float> results;
     std::vector<Call> calls;
 
@@ -41,15 +33,14 @@ std::unique_ptr<Calls> open(const char* text, std::int64_t count,
     tilefold::Options options;
     options.cache_directory = ""; // compiles are counted
     auto made = std::make_unique<Calls>(options);
-    const Formula formula = made->session.formula(text);
+    const tilefold::Formula formula = made->session.formula(text);
     made->results.resize(std::size_t(count));
     for (std::int64_t k = 0; k < count; ++k) {
-        const NamedView x[] = {
-            {"x", View::of(arrays[k], DType::F32, {rows[k], width})}};
-        Bound bound = formula.bind(x);
-        Output out = Output::of(&made->results[std::size_t(k)], bound.dtype(),
-                                bound.shape());
-        made->calls.push_back({std::move(bound), std::move(out)});
+        tilefold::Bound bound =
+            formula.bind({{"x", {arrays[k], {rows[k], width}}}});
+        const tilefold::Array out(&made->results[std::size_t(k)],
+                                  bound.shape());
+        made->calls.push_back({std::move(bound), out});
     }
     return made;
 }

@@ -83,6 +83,9 @@ __all__ = [
     "__version__",
     "compile",
     "explain",
+    "get_cmake_dir",
+    "get_include",
+    "get_library",
     "kernel",
     "lazy",
     "natural_spelling",
@@ -95,6 +98,7 @@ __all__ = [
 
 if _typing.TYPE_CHECKING:
     from tilefold.reduction import Reduction
+    from tilefold.sdk import get_cmake_dir, get_include, get_library
     from tilefold.states import State
 
 _show_call()
@@ -114,8 +118,14 @@ for _name in __all__:
     _own(globals().get(_name))
 del _name
 
-# Classes of modules that are imported where they are wanted.
-_CLASSES = {"Reduction": "reduction", "State": "states"}
+# Members of modules that are imported where they are wanted.
+_CLASSES = {
+    "Reduction": "reduction",
+    "State": "states",
+    "get_cmake_dir": "sdk",
+    "get_include": "sdk",
+    "get_library": "sdk",
+}
 # Modules that are imported where they are wanted.
 _MODULES = (
     "benchmark",

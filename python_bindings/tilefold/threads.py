@@ -115,11 +115,11 @@ def register() -> None:
         raise ImportError(message) from error
 
     class Controller(threadpoolctl.LibController):
-        """The threads of libtilefold."""
+        """The threads of the compiled module, or of libtilefold."""
 
         user_api = "tilefold"
         internal_api = "tilefold"
-        filename_prefixes = ("libtilefold.so",)
+        filename_prefixes = ("_core", "libtilefold.so")
         check_symbols = ("tilefold_get_num_threads", "tilefold_set_num_threads")
 
         def get_num_threads(self) -> int:

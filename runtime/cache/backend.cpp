@@ -4,25 +4,28 @@
 #include "runtime/cache/backend.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/cpu/environment.h"
 
 #include <dlfcn.h>
 #include <filesystem>
 #include <link.h>
 #include <new>
+#include <optional>
 #include <system_error>
+#include <unistd.h>
 
 namespace tilefold {
 namespace {
 
-[[noreturn]] void missing(const std::string& why) {
-    fail(Code::CompilerMissing, {backend_path(), why});
+[[noreturn]] void missing(const std::string& path, const std::string& why) {
+    fail(Code::CompilerMissing, {path, why});
 }
 
 /// The path of the library or program that this code was linked into.
 std::string path_of_this_code() {
     Dl_info info{};
     link_map* map = nullptr;
-    dladdr1(reinterpret_cast<const void*>(&backend_path), &info,
+    dladdr1(reinterpret_cast<const void*>(&backend_paths), &info,
             reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
     if (map && *map->l_name)
         return map->l_name;
@@ -37,19 +40,33 @@ void require_memory() {
     ::operator delete(::operator new(initialisers_bytes));
 }
 
+/// The first of the paths at which there is a file.
+std::string existing_path() {
+    const std::vector<std::string> paths = backend_paths();
+    std::string others;
+    for (const std::string& path : paths) {
+        if (access(path.c_str(), F_OK) == 0)
+            return path;
+        if (&path != &paths.front())
+            others += ", nor is there a " + path;
+    }
+    missing(paths.front(), "it is not there" + others);
+}
+
 const tilefold_llvm_backend* open_library() {
     require_memory();
+    const std::string path = existing_path();
     // Local: neither its symbols nor LLVM's are for anybody else.
-    void* handle = dlopen(backend_path().c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
-        missing(dlerror());
+        missing(path, dlerror());
     auto* factory = reinterpret_cast<tilefold_llvm_factory*>(
         dlsym(handle, TILEFOLD_LLVM_FACTORY));
     if (!factory)
-        missing("it has no " TILEFOLD_LLVM_FACTORY);
+        missing(path, "it has no " TILEFOLD_LLVM_FACTORY);
     const tilefold_llvm_backend* library = factory();
     if (!library || library->abi != tilefold_llvm_abi)
-        missing("it belongs to another version of tilefold");
+        missing(path, "it belongs to another version of tilefold");
     return library;
 }
 
@@ -113,9 +130,15 @@ struct Caller {
 
 } // namespace
 
-std::string backend_path() {
-    std::string own = path_of_this_code();
-    return own.substr(0, own.rfind('/') + 1) + "libtilefold_llvm.so";
+std::vector<std::string> backend_paths() {
+    if (const std::optional<std::string> set = llvm_library())
+        return {*set};
+    const std::string own = path_of_this_code();
+    const std::string folder = own.substr(0, own.rfind('/') + 1);
+    std::vector<std::string> paths;
+    for (const char* place : {"", "tilefold/", "../lib/tilefold/", "../"})
+        paths.push_back(folder + place + "libtilefold_llvm.so");
+    return paths;
 }
 
 const tilefold_llvm_backend& Backend::library() {

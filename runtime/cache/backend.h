@@ -11,11 +11,12 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tilefold {
 
-/// libtilefold_llvm, from beside the library that this code is in. Once
-/// loaded it stays: LLVM cannot be unloaded.
+/// libtilefold_llvm, from where backend_paths() says. Once loaded it stays: LLVM
+/// cannot be unloaded.
 class Backend {
 public:
     /// Whether nobody waits any more: asked on any thread. Null: somebody does.
@@ -38,7 +39,9 @@ private:
     const tilefold_llvm_backend* library_ = nullptr;
 };
 
-/// Path of libtilefold_llvm.so.
-std::string backend_path();
+/// Where libtilefold_llvm.so is looked for, in order: what TILEFOLD_LLVM says,
+/// else beside the library or program that this code is in, as in a Python
+/// package, else where packages for C++ have it.
+std::vector<std::string> backend_paths();
 
 } // namespace tilefold

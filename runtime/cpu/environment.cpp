@@ -241,6 +241,10 @@ std::vector<int> parse_devices(std::string_view text) {
     return numbers;
 }
 
+std::optional<std::string> llvm_library() {
+    return variable("TILEFOLD_LLVM");
+}
+
 std::vector<std::string> library_folders() {
     std::vector<std::string> folders;
     for (const auto& [name, folder] :

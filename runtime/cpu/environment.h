@@ -4,6 +4,7 @@
 
 #include "runtime/core/options.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,10 @@ int default_threads();
 
 /// TILEFOLD_PERF_MAP=1: loaded kernels are listed for `perf`.
 bool perf_map_wanted();
+
+/// TILEFOLD_LLVM: the path of the library that compiles; nothing where it is
+/// unset or empty.
+std::optional<std::string> llvm_library();
 
 /// The folders in which CONDA_PREFIX, CUDA_HOME and CUDA_PATH have libraries.
 std::vector<std::string> library_folders();

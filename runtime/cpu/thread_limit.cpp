@@ -30,13 +30,12 @@ int thread_limit() {
     return limit.load(std::memory_order_relaxed);
 }
 
+int usual_threads() {
+    return std::min(thread_limit(), unlimited());
+}
+
+void set_thread_limit(int threads) {
+    limit = threads >= unlimited() ? INT_MAX : std::max(threads, 1);
+}
+
 } // namespace tilefold
-
-int tilefold_get_num_threads() {
-    return std::min(tilefold::thread_limit(), tilefold::unlimited());
-}
-
-void tilefold_set_num_threads(int threads) {
-    tilefold::limit =
-        threads >= tilefold::unlimited() ? INT_MAX : std::max(threads, 1);
-}

@@ -7,13 +7,10 @@ namespace tilefold {
 /// At least 1; INT_MAX where nobody has set one.
 int thread_limit();
 
-} // namespace tilefold
-
-extern "C" {
-
 /// Threads of a call in a session that says nothing of them.
-int tilefold_get_num_threads();
+int usual_threads();
 /// From now on, a call of any session takes at most so many; 1 for less. A
 /// number that is not below that of such a session lifts the limit.
-void tilefold_set_num_threads(int threads);
-}
+void set_thread_limit(int threads);
+
+} // namespace tilefold

@@ -148,6 +148,17 @@ Extents kernel_shape(const Formula& pair,
     return shape;
 }
 
+Extents shape_of_kernel(const Formula& pair,
+                        std::span<const NamedView> arguments) {
+    Extents shape = kernel_shape(pair, arguments);
+    if (const ValueShape value = value_shape(pair, arguments);
+        value.components >= 0) {
+        shape.push_back(value.components);
+        fail(Code::SolveVectors, {spelling_of(shape)});
+    }
+    return shape;
+}
+
 double pairs_of(const Formula& formula, std::span<const NamedView> arguments) {
     BoundArguments readings = read_all(formula, arguments);
     Lengths lengths = lengths_of(readings);

@@ -28,6 +28,10 @@ std::string with_sizes(const Formula& pair,
 
 /// (…, N, M) of the pair term `pair`. Throws as value_shape().
 Extents kernel_shape(const Formula& pair, std::span<const NamedView> arguments);
+/// The same of one whose values are numbers: of others it throws
+/// Error(SolveVectors).
+Extents shape_of_kernel(const Formula& pair,
+                        std::span<const NamedView> arguments);
 
 /// Pairs of points, or points of a map, that `formula` goes over.
 double pairs_of(const Formula& formula, std::span<const NamedView> arguments);

@@ -157,22 +157,22 @@ TEST_F(OptionsTest, ThreadsAreAShareOfTheProcessors) {
     environment.set("OMP_NUM_THREADS", "1");
     environment.set("TILEFOLD_NUM_THREADS", "5");
     EXPECT_EQ(default_threads(), 5);
-    EXPECT_EQ(tilefold_get_num_threads(), 5);
+    EXPECT_EQ(usual_threads(), 5);
 }
 
 TEST_F(OptionsTest, ThreadsOfAllSessionsHaveALimit) {
     environment.set("TILEFOLD_NUM_THREADS", "4");
     ThreadPool pool(8);
     EXPECT_EQ(pool.threads(), 8);
-    tilefold_set_num_threads(3);
-    EXPECT_EQ(tilefold_get_num_threads(), 3);
+    set_thread_limit(3);
+    EXPECT_EQ(usual_threads(), 3);
     EXPECT_EQ(pool.threads(), 3);
-    tilefold_set_num_threads(0);
+    set_thread_limit(0);
     EXPECT_EQ(pool.threads(), 1);
-    tilefold_set_num_threads(4); // as many as there are without
+    set_thread_limit(4); // as many as there are without
     EXPECT_EQ(pool.threads(), 8);
     environment.set("TILEFOLD_NUM_THREADS", "none");
-    EXPECT_EQ(tilefold_get_num_threads(), usable_processors());
+    EXPECT_EQ(usual_threads(), usable_processors());
 }
 
 TEST_F(OptionsTest, OfTheCallerGoFirst) {

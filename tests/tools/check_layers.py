@@ -79,12 +79,14 @@ ARROWS = {
     "runtime/bind": ["runtime/device"],
     "runtime/session": ["runtime/bind", "compiler/backends/cpu/lower"],
     "runtime/solve": ["runtime/session"],
-    "python_bindings": ["runtime/solve"],
+    "runtime/tensor": ["compiler"],
+    "runtime/c": ["runtime/solve", "runtime/tensor"],
+    "python_bindings": ["runtime/solve", "runtime/tensor"],
 }
 # Where circles are looked for.
 WITHOUT_CIRCLES = ["formulas", "compiler", "runtime", "python_bindings"]
 TOPS = ["formulas", "compiler", "runtime", "python_bindings"]
-FOLDERS = [*TOPS, "bench", "examples", "scripts", "tests"]
+FOLDERS = [*TOPS, "bench", "cmake", "examples", "include", "scripts", "tests"]
 NAMED = {".cpp", ".def", ".h", ".py", ".cmake", ".map", ""}
 # The Python package, and its module that is no Python.
 PACKAGE = "python_bindings/tilefold"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from generate import (
     accuracy,
+    c_interface,
     commands,
     environment,
     errors,
@@ -101,6 +102,8 @@ MADE: dict[str, Callable[..., str]] = {
     "machine": _machine,
     "card": lambda page: performance.card(),
     "three numbers": lambda page: performance.three_numbers(),
+    "c rules": lambda page: c_interface.rules(),
+    "c interface": lambda page: c_interface.page(),
     "command line": lambda page: commands.page(),
     "ulp": lambda page: accuracy.functions(),
     "errors of sums": lambda page: accuracy.sums(),

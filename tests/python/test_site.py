@@ -262,3 +262,15 @@ def test_numbers_of_the_first_page_are_those_of_the_results(generate):
     rate = re.search(r"\| ([\d.]+) billion pairs a second", text)[1]
     assert re.search(rf"^\| tilefold \| {rate} ", report, re.MULTILINE)
     assert "KeOps" in text
+
+
+@pytest.mark.usefixtures("generate")
+def test_every_function_of_the_header_has_an_entry():
+    c_interface = importlib.import_module("generate.c_interface")
+    text = c_interface.page()
+    header = c_interface.HEADER.read_text(encoding="utf-8")
+    body = header.partition("#ifndef")[2]
+    functions = set(re.findall(r"\b(tilefold_\w+)\([^;{}]*\) TILEFOLD", body))
+    assert len(functions) > 20
+    assert [f for f in sorted(functions) if f"### `{f}`" not in text] == []
+    assert c_interface.rules().startswith("1. ")

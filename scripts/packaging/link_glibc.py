@@ -16,7 +16,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from itertools import chain
 from pathlib import Path
 
 SHIMS = Path(__file__).with_name("glibc_2_28.c")
@@ -87,24 +86,6 @@ def static(argument: str) -> str | None:
     return argument
 
 
-def inputs_of(command: list[str]) -> list[str]:
-    """What a link command links."""
-    archives = ("-Wl,--push-state,--whole-archive", "-Wl,--pop-state")
-    return [
-        word
-        for word in command
-        if word in archives or word.endswith((".o", ".a", ".so"))
-        if word != command[command.index("-o") + 1]
-    ]
-
-
-def merged(word: str) -> list[str]:
-    """The inputs of libtilefold instead of it: one module, one libstdc++."""
-    if Path(word).name == "libtilefold.so" and Path(word).exists():
-        return Path(word + ".inputs").read_text().split("\n")
-    return [word]
-
-
 def link(stubs: Path, command: list[str]) -> int:
     """Runs the command, of a shared library with other libraries."""
     if "-shared" not in command:
@@ -116,12 +97,8 @@ def link(stubs: Path, command: list[str]) -> int:
         for name in ("libstdc++.a", "libgcc.a", "libgcc_s.so.1")
     ]
     system += [stubs / name for name in LIBRARIES]
-    output = command[command.index("-o") + 1]
     wanted = [word for word in map(static, command) if word]
     command = [word for word in wanted if not word.startswith("-l")]
-    if output.endswith("libtilefold.so"):
-        Path(output + ".inputs").write_text("\n".join(inputs_of(command)))
-    command = list(chain.from_iterable(map(merged, command)))
     command += ["-nodefaultlibs", "-Wl,--as-needed", "-Wl,--exclude-libs,ALL"]
     # Functions of the same instructions are kept once: 0.7 MB of a wheel.
     command += ["-s", "-fuse-ld=gold", "-Wl,--gc-sections,--icf=safe"]

@@ -24,8 +24,8 @@ int main() {
                                      {"y", {y.data(), {M, D}}}};
     tilefold::Arguments arguments = points;
     arguments.insert(arguments.end(), {{"b", b}, {"l", 0.5}});
-    const tilefold::Tensor a = session.reduce(
-        "sum_j exp(-|x_i - y_j|^2 / (2 l^2)) b_j", arguments);
+    const tilefold::Tensor a =
+        session.reduce("sum_j exp(-|x_i - y_j|^2 / (2 l^2)) b_j", arguments);
     for (std::int64_t i = 0; i < a.size(); ++i)
         std::printf("a[%d] = %.6f\n", int(i), a.at<double>(i));
 

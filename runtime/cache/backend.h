@@ -15,8 +15,8 @@
 
 namespace tilefold {
 
-/// libtilefold_llvm, from where backend_paths() says. Once loaded it stays: LLVM
-/// cannot be unloaded.
+/// libtilefold_llvm, from where backend_paths() says. Once loaded it stays:
+/// LLVM cannot be unloaded.
 class Backend {
 public:
     /// Whether nobody waits any more: asked on any thread. Null: somebody does.

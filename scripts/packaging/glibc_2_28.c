@@ -58,7 +58,9 @@ int pthread_atfork(void (*before)(void), void (*parent)(void),
 }
 
 /* 2.30 */
-pid_t gettid(void) { return (pid_t)syscall(SYS_gettid); }
+pid_t gettid(void) {
+    return (pid_t)syscall(SYS_gettid);
+}
 
 /* 2.33: statistics of the heap, which LLVM asks for when it is told to. */
 struct statistics {

@@ -32,7 +32,7 @@ static int32_t go_on(void* context, double done, double total) {
 /* Ends the program where there is an error. */
 #define MUST(call)                                                             \
     do {                                                                       \
-        tilefold_error* failure = (call);                                       \
+        tilefold_error* failure = (call);                                      \
         if (failure) {                                                         \
             printf("%s: %s\n", #call, tilefold_error_message(failure));        \
             return 1;                                                          \

@@ -1,5 +1,6 @@
-/* tests/consumer/frozen/tilefold/tilefold.h - the C interface of release 1: reductions over
- * pairs of points, written as formulas and compiled to machine code.
+/* tests/consumer/frozen/tilefold/tilefold.h - the C interface of release 1:
+ * reductions over pairs of points, written as formulas and compiled to machine
+ * code.
  *
  *     tilefold_session* session = NULL;
  *     DLManagedTensorVersioned* a = NULL;

@@ -75,8 +75,9 @@ TEST_F(CErrors, OfFormulasAreTheSessions) {
         EXPECT_EQ(tilefold_error_message(error.get()),
                   tests::expand(block.message))
             << text;
-        if (block.code != "EmptyFormula")
+        if (block.code != "EmptyFormula") {
             EXPECT_EQ(tilefold_error_formula(error.get()), text);
+        }
         std::int64_t begin = -1, end = -1;
         tilefold_error_span(error.get(), &begin, &end);
         EXPECT_LE(0, begin);

@@ -43,6 +43,10 @@ class Options:
         TILEFOLD_TUNE; True times the plans that the cost model likes
         best, once for a formula and dtypes (0.1 s or so, from a million
         pairs on), and keeps the fastest in the cache.
+    untrusted : bool, optional
+        True limits what a formula that a stranger wrote may
+        cost: its length, the time and memory of its compile, the bytes of a
+        result. What goes beyond is refused.
     cuda_driver : str, optional
         TILEFOLD_CUDA_DRIVER, else "libcuda.so.1": NVIDIA's
         driver, opened when an array on a GPU is first met.
@@ -98,7 +102,7 @@ class Options:
     array([3., 3., 3.], dtype=float32)
     """
 
-    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, cuda_driver: str | None = None, nvrtc: str | None = None, tolerance: float | None = None, devices: str | None = None, segment: int | None = None, device_bytes: int | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None) -> None: ...
+    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, untrusted: bool | None = None, cuda_driver: str | None = None, nvrtc: str | None = None, tolerance: float | None = None, devices: str | None = None, segment: int | None = None, device_bytes: int | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None) -> None: ...
 
     @property
     def threads(self) -> int | None:
@@ -127,6 +131,10 @@ class Options:
     @property
     def tune(self) -> bool | None:
         """The option ``tune`` as it was given: bool or None."""
+
+    @property
+    def untrusted(self) -> bool | None:
+        """The option ``untrusted`` as it was given: bool or None."""
 
     @property
     def cuda_driver(self) -> str | None:

@@ -130,6 +130,7 @@ _CLASSES = {
 _MODULES = (
     "benchmark",
     "cli",
+    "compat",
     "dask",
     "described",
     "doctor",

@@ -22,7 +22,7 @@ export UBSAN_OPTIONS=print_stacktrace=1
 # ends the process there; and what generated code computes, which sanitizers do
 # not see: the same formulas are compiled by compiled_formulas and CudaText. All
 # of them run without sanitizers.
-forks='ProcessTest\.|ThreadPool\.A(Child|Fork)'
+forks='ProcessTest\.|ThreadPool\.A(Child|Fork)|CThreads\.AChild'
 memory='SessionTest\.AResultThatDoesNotFitIsRefused$'
 generated='numerics_|Emitted\.|CudaMutations\.|Nvrtc\.'
 # Of a sample, a third of the tests.

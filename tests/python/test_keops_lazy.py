@@ -300,6 +300,18 @@ def test_constants() -> None:
     assert Vi(X) * 0 == 0
 
 
+def test_a_formula_whose_parts_come_again_and_again_is_read_once() -> None:
+    x = np.linspace(0, 0.1, 50)[:, None, None]
+    y = np.linspace(0, 0.1, 40)[None, :, None]
+    k = (LazyTensor(x) - LazyTensor(y)) ** 2
+    expected = (x - y)[..., 0] ** 2
+    for _ in range(60):  # 2^60 parts, written out
+        k = k * k + k
+        expected = expected * expected + expected
+    found = k.sum(1)
+    assert np.allclose(found[:, 0], expected.sum(1), rtol=1e-12)
+
+
 def test_ranges_and_backends() -> None:
     keep = (
         np.array([[0, 2], [2, M]]),

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tilefold.compat.pykeops.nodes import NUMBER, I, J, Leaf, Node
+from tilefold.compat.pykeops.nodes import I, J, Leaf, Node
 from tilefold.compat.pykeops.operations import (
     COMPLEX,
     COMPLEX_OPERANDS,
     DERIVATIVES,
     TABLE,
+    TRANSPARENT,
     Text,
     fail,
     fill,
@@ -31,10 +32,6 @@ __all__ = ["Emitter"]
 SUFFIX = {I: "_i", J: "_j"}
 MOST_PAIRS = 512  # complex numbers that are written out one by one
 SHORT = 40  # characters that are no longer than what stands for them
-
-# Operations on pairs of real numbers that are those of complex ones.
-_TRANSPARENT = {"Minus", "Add", "Subtract", "Factorize", "AutoFactorize"}
-_TRANSPARENT.add("Transpose")
 
 Numbers = tuple[int, ...]
 Written = tuple[str, frozenset[int]]  # a text, and the axes it is on
@@ -112,7 +109,7 @@ class Emitter:
         return name + SUFFIX.get(leaf.category, "")
 
     def _real(self, node: Node, numbers: Numbers) -> str:
-        if is_complex(node):
+        if node.is_complex:
             return self._pairs(self.complex(node, numbers), node.dim)
         if node.operation == "Var":
             return self._read(numbers[0], False)
@@ -145,12 +142,11 @@ class Emitter:
     def _complex(self, node: Node, numbers: Numbers) -> str:
         operation = node.operation
         if operation == "Var":
-            if self.leaves[numbers[0]].category == NUMBER:
-                return self._read(numbers[0], True)
             return self._read(numbers[0], True)
         if operation in COMPLEX:
             return self._filled(node, numbers)
-        if operation in _TRANSPARENT or (operation == "Mult" and scales(node)):
+        scales = operation == "Mult" and node.is_complex
+        if scales or operation in TRANSPARENT:
             return self._through(node, numbers)
         if node.dim % 2:
             fail(f"{operation} of dimension {node.dim} as complex numbers")
@@ -220,23 +216,6 @@ def children(node: Node, numbers: Numbers) -> list[tuple[Node, Numbers]]:
         (child, numbers if own is None else tuple(numbers[k] for k in own))
         for child, own in zip(node.children, node.maps, strict=True)
     ]
-
-
-def is_complex(node: Node) -> bool:
-    """Whether its text is complex by itself."""
-    if node.operation in _TRANSPARENT:
-        return any(map(is_complex, node.children))
-    if node.operation == "Mult":
-        return scales(node)
-    return node.is_complex
-
-
-def scales(node: Node) -> bool:
-    """Whether a product is of a number and complex numbers."""
-    left, right = node.children
-    return (left.dim == 1 and is_complex(right)) or (
-        right.dim == 1 and is_complex(left)
-    )
 
 
 def _derivative(emitter: Emitter, node: Node, numbers: Numbers) -> str:

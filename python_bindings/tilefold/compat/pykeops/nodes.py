@@ -12,7 +12,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tilefold.compat.pykeops.operations import COMPLEX, dimension
+from tilefold.compat.pykeops.operations import (
+    COMPLEX,
+    TRANSPARENT,
+    dimension,
+)
 
 __all__ = [
     "NUMBER",
@@ -83,8 +87,23 @@ class Node:
         self.literals = literals
         self.leaves = leaves
         self.dim = dim
-        self.is_complex = operation in COMPLEX
+        self.is_complex = _is_complex(operation, children)
         self.plans: dict[Any, Any] = {}
+
+
+def _is_complex(operation: str, children: tuple[Node, ...]) -> bool:
+    """Whether its text is complex by itself.
+
+    A product is where it scales complex numbers by a number.
+    """
+    if operation in TRANSPARENT:
+        return any(child.is_complex for child in children)
+    if operation == "Mult":
+        left, right = children
+        return (left.dim == 1 and right.is_complex) or (
+            right.dim == 1 and left.is_complex
+        )
+    return operation in COMPLEX
 
 
 _NODES: dict[tuple[Any, ...], Node] = {}
@@ -145,7 +164,6 @@ def transposed(child: Node) -> Node:
             for one in child.leaves
         )
         made = Node("Transpose", (child,), (None,), (), leaves, child.dim)
-        made.is_complex = child.is_complex
         found = _kept(key, made)
     return found
 

@@ -446,6 +446,10 @@ COMPLEX_OPERANDS = {
 }
 
 # Operations whose results are complex values.
+# Operations on pairs of real numbers that are those of complex ones.
+TRANSPARENT = frozenset(
+    {"Add", "AutoFactorize", "Factorize", "Minus", "Subtract", "Transpose"}
+)
 COMPLEX = frozenset(
     name
     for name in COMPLEX_OPERANDS

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 import tilefold
-from tilefold.compat.pykeops.emit import SUFFIX, Emitter, children, is_complex
+from tilefold.compat.pykeops.emit import SUFFIX, Emitter, children
 from tilefold.compat.pykeops.nodes import I, J, Node
 from tilefold.compat.pykeops.operations import fail
 
@@ -139,11 +139,11 @@ def _made(node: Node, reduction: str, axis: int, opt_arg: int | None) -> Plan:
     parts = [(node, numbers)]
     if node.operation == "Weighted":
         parts = children(node, numbers)
-    complex_result = is_complex(parts[-1][0])
+    complex_result = parts[-1][0].is_complex
     if complex_result and reduction != "Sum":
         fail(f"{reduction} of complex numbers: they have no order")
     texts = [
-        emitter.complex(*one) if is_complex(one[0]) else emitter.real(*one)
+        emitter.complex(*one) if one[0].is_complex else emitter.real(*one)
         for one in parts
     ]
     ones = [one for one in (I, J) if one not in emitter.axes]

@@ -114,7 +114,9 @@ typedef struct tilefold_options {
     /* Time the plans that the cost model likes best, and keep the fastest: 1
      * yes, -1 no [TILEFOLD_TUNE]. */
     int32_t tune;
-    int32_t reserved; /* 0 */
+    /* Limit what a formula that a stranger wrote may cost: its length, the
+     * time of its compile, the bytes of a result. 1 yes, -1 no; default no. */
+    int32_t untrusted;
     /* The error that products of float32 vectors may have, relative to their
      * terms [TILEFOLD_TOLERANCE]; default: float32's own rounding. */
     double tolerance;

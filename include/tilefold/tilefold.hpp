@@ -371,7 +371,7 @@ private:
 /// Settings of a session. What is not set comes from the environment.
 struct Options {
     int threads = 0;
-    int log = 0, tune = 0; ///< 1 yes, -1 no
+    int log = 0, tune = 0, untrusted = 0; ///< 1 yes, -1 no
     double tolerance = 0;
     std::int64_t cache_size = 0, device_bytes = 0;
     /// Null: nothing is said; "": kernels stay in memory.
@@ -421,6 +421,7 @@ private:
         given.threads = options.threads;
         given.log = options.log;
         given.tune = options.tune;
+        given.untrusted = options.untrusted;
         given.tolerance = options.tolerance;
         given.cache_size = options.cache_size;
         given.device_bytes = options.device_bytes;

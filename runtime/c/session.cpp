@@ -34,11 +34,11 @@ void set_text(std::optional<std::string>& option, const char* text) {
 
 Options options_of(const tilefold_options* given) {
     const auto read = read_sized("tilefold_options", given);
-    require_unused("reserved", read.reserved);
     Options options;
     set_unless_zero(options.threads, int(read.threads));
     options.log = truth_in("log", read.log);
     options.tune = truth_in("tune", read.tune);
+    options.untrusted = truth_in("untrusted", read.untrusted);
     set_unless_zero(options.tolerance, read.tolerance);
     set_unless_zero(options.cache_size, read.cache_size);
     set_unless_zero(options.device_bytes, read.device_bytes);

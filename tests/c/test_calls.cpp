@@ -415,6 +415,19 @@ TEST_F(CCalls, AFolderIsCleared) {
     std::filesystem::remove_all(folder);
 }
 
+TEST_F(CCalls, AStrangersFormulaHasLimits) {
+    tilefold_options options = TILEFOLD_OPTIONS_INIT;
+    options.untrusted = 1;
+    tilefold_session* made = nullptr;
+    expect_success(tilefold_session_create(&options, &made));
+    session.reset(made);
+    reduce(text, arguments);
+    const std::string longer = text + std::string(10000, ' ');
+    tilefold_formula* formula = nullptr;
+    EXPECT_EQ(code_of(tilefold_formula_parse(made, longer.c_str(), &formula)),
+              "UntrustedLimit");
+}
+
 TEST_F(CCalls, ACallbackCancels) {
     Array<float> many{{60000, 3}, 8};
     const tilefold_argument given = TILEFOLD_ARRAY("x", &many.tensor);

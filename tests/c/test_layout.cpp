@@ -18,7 +18,7 @@ AT(tilefold_options, size, 0);
 AT(tilefold_options, threads, 8);
 AT(tilefold_options, log, 12);
 AT(tilefold_options, tune, 16);
-AT(tilefold_options, reserved, 20);
+AT(tilefold_options, untrusted, 20);
 AT(tilefold_options, tolerance, 24);
 AT(tilefold_options, cache_size, 32);
 AT(tilefold_options, device_bytes, 40);

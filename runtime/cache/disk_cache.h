@@ -56,7 +56,7 @@ private:
 
 /// An entry of the disk cache, as `tilefold cache` lists it.
 struct CacheEntry {
-    std::string key; ///< 32 hexadecimal digits
+    std::string key; ///< 64 hexadecimal digits
     std::int64_t bytes = 0;
     std::string compiler; ///< "LLVM 22.1.0"
     std::string isa;

@@ -79,9 +79,10 @@ TEST(Key, DependsOnFormulaTypesAndPlan) {
     EXPECT_EQ(keys.size(), 10u);
 }
 
-TEST(Key, IsThirtyTwoDigits) {
-    EXPECT_EQ((Key{{0x0123456789abcdefull, 0xfull}}).hex(),
-              "0123456789abcdef000000000000000f");
+TEST(Key, IsSixtyFourDigits) {
+    EXPECT_EQ((Key{{0x0123456789abcdefull, 0xfull, 0, 0xf0ull}}).hex(),
+              "0123456789abcdef000000000000000f"
+              "000000000000000000000000000000f0");
 }
 
 } // namespace

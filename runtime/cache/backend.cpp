@@ -93,6 +93,11 @@ public:
         case tilefold_too_large:
             fail(Code::KernelTooLarge,
                  {std::to_string(tilefold_most_instructions)});
+        case tilefold_no_target:
+            fail(Code::UnsupportedTarget,
+                 {text(), "this package has code for processors of its own "
+                          "kind alone: build it from source, as 'pip install "
+                          ".' does in a clone"});
         case tilefold_no_memory:
             throw std::bad_alloc();
         }

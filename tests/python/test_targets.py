@@ -20,6 +20,7 @@ def foreign_plan(points) -> str:
     return f.plans(points.arguments, options=options)[0]
 
 
+@pytest.mark.checkout  # wheels have no code for it
 def test_kernels_for_another_processor_are_explained(points):
     f = tilefold.compile(GAUSSIAN)
     text = f.explain(points.arguments, options=tilefold.Options(isa="aarch64"))

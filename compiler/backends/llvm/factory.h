@@ -7,7 +7,7 @@
 
 extern "C" {
 
-inline constexpr std::int32_t tilefold_llvm_abi = 3;
+inline constexpr std::int32_t tilefold_llvm_abi = 4;
 
 /// A module has at most so many of LLVM's instructions: 30 to 60 µs each (Zen
 /// 4), where no pass takes more than its share.
@@ -32,14 +32,15 @@ struct tilefold_caller {
     bool (*is_abandoned)(void* owner);
 };
 
-/// How a compile ended. `result` holds what was asked for, or a message where
-/// it failed, and nothing otherwise.
+/// How a compile ended. `result` holds what was asked for, a message where it
+/// failed, the instruction set where it has no code for it, else nothing.
 enum tilefold_outcome : std::int32_t {
     tilefold_made,
     tilefold_failed,
     tilefold_abandoned,
     tilefold_too_large, ///< more instructions than are compiled
     tilefold_no_memory,
+    tilefold_no_target, ///< of a processor that the library was not built for
 };
 
 struct tilefold_llvm_backend {

@@ -44,11 +44,11 @@ std::string explain_text(std::string_view graph_text,
                          const tilefold_caller& caller) {
     const ir::Graph graph = ir::parse_ir(graph_text);
     const Plan plan = parse_plan(plan_text);
+    auto machine = make_machine(plan.isa);
     const LoweredKernel kernel = lower(graph, plan);
     Written written = write(graph, plan, kernel, Portion::Whole, caller);
     if (plan.min_stage_cycles)
         written.gate->leave_out(scheduling);
-    auto machine = make_machine(plan.isa);
     const auto text = [&] {
         optimise(*written.module, *machine, plan.isa, caller);
         return what == "asm" ? emit_assembly(*written.module, *machine)
@@ -78,6 +78,8 @@ tilefold_outcome guarded(tilefold_bytes* result, Work work) {
         return tilefold_abandoned;
     } catch (const TooLarge&) {
         return tilefold_too_large;
+    } catch (const NoTarget& error) {
+        return hand_over(error.isa, tilefold_no_target, result);
     } catch (const Starved&) {
         return tilefold_no_memory;
     } catch (const std::bad_alloc&) {

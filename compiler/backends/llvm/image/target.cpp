@@ -7,6 +7,7 @@
 
 #include "compiler/backends/llvm/image/target.h"
 
+#include "compiler/backends/llvm/memory/caller.h"
 #include "compiler/backends/llvm/pipelining/software_pipeline.h"
 
 #include "formulas/diagnostic.h"
@@ -31,21 +32,32 @@
 namespace tilefold::llvm_backend {
 namespace {
 
+// CMake's TILEFOLD_TARGETS says which there are.
+
+void initialise_aarch64() {
+#ifdef TILEFOLD_TARGET_AARCH64
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+#endif
+}
+
+void initialise_x86() {
+#ifdef TILEFOLD_TARGET_X86
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+#endif
+}
+
 void initialise_once(const llvm::Triple& triple) {
     static std::once_flag x86, aarch64;
     if (triple.isAArch64())
-        return std::call_once(aarch64, [] {
-            LLVMInitializeAArch64TargetInfo();
-            LLVMInitializeAArch64Target();
-            LLVMInitializeAArch64TargetMC();
-            LLVMInitializeAArch64AsmPrinter();
-        });
-    std::call_once(x86, [] {
-        LLVMInitializeX86TargetInfo();
-        LLVMInitializeX86Target();
-        LLVMInitializeX86TargetMC();
-        LLVMInitializeX86AsmPrinter();
-    });
+        std::call_once(aarch64, initialise_aarch64);
+    else
+        std::call_once(x86, initialise_x86);
 }
 
 } // namespace
@@ -57,7 +69,7 @@ Owned<llvm::TargetMachine> make_machine(Isa isa) {
     const llvm::Target* target =
         llvm::TargetRegistry::lookupTarget(triple, error);
     if (!target)
-        internal_error(error);
+        throw NoTarget(spelling_of(isa));
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
     return Owned<llvm::TargetMachine>(target->createTargetMachine(

@@ -12,6 +12,8 @@
 
 #include <exception>
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace tilefold::llvm_backend {
 
@@ -21,6 +23,12 @@ struct EndsEarly {};
 struct Abandoned : EndsEarly {};
 /// The module has more instructions than are compiled.
 struct TooLarge : EndsEarly {};
+
+/// The library was built without the instruction set.
+struct NoTarget : EndsEarly {
+    explicit NoTarget(std::string_view isa) : isa(isa) {}
+    std::string isa;
+};
 
 /// Memory was refused.
 struct Starved : EndsEarly {};

@@ -13,6 +13,9 @@ from generate.tables import rows
 OTHERS = {
     "TILEFOLD_PERF_MAP": "1 writes the names of kernels to the file that "
     "Linux' `perf` reads, `/tmp/perf-PID.map`",
+    "TILEFOLD_LLVM": "the path of the compiler's library, "
+    "`libtilefold_llvm.so`, which else is looked for beside the one that "
+    "asks",
     "OMP_NUM_THREADS": "how many threads compute at most, where neither "
     "`threads` nor `TILEFOLD_NUM_THREADS` says so",
     "XDG_CACHE_HOME": "the folder in which `tilefold/` keeps kernels",

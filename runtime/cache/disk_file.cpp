@@ -102,7 +102,8 @@ std::string temporary_name() {
     std::timespec now{};
     clock_gettime(CLOCK_REALTIME, &now); // where there are no random numbers
     auto number = std::uint64_t(now.tv_nsec) ^ std::uint64_t(gettid()) << 32;
-    static_cast<void>(getrandom(&number, sizeof number, GRND_NONBLOCK));
+    const ssize_t got = getrandom(&number, sizeof number, GRND_NONBLOCK);
+    static_cast<void>(got);
     char text[64];
     std::snprintf(text, sizeof text, "%s%ld-%016llx", temporary_prefix.data(),
                   static_cast<long>(getpid()),

@@ -68,6 +68,9 @@ def _name(declared: str) -> str:
     if declared.startswith("#define"):
         return declared.split()[1].partition("(")[0]
     if declared.startswith("typedef"):
+        callback = re.search(r"\(\*(\w+)\)", declared)
+        if callback:
+            return callback[1]
         return re.findall(r"\w+", declared)[-1]
     return re.findall(r"(\w+)\(", declared)[0]
 

@@ -26,6 +26,7 @@ def run(*command, **variables):
     ).stdout
 
 
+@pytest.mark.checkout  # a wheel is tested without a compiler
 @pytest.mark.skipif(not shutil.which("gcc"), reason="there is no gcc")
 def test_a_program_in_c_builds_with_the_package(tmp_path):
     library = Path(tilefold.get_library())

@@ -315,17 +315,20 @@ PUBLIC = (explain, plans, check, bind, grad, jvp)
 def show_signatures() -> None:
     """Tells `inspect` what the constructors, and methods of sessions, take."""
     kinds: tuple[Any, ...] = (_core.Formula, _core.Options, _core.Session)
+    heads = []
     for kind in kinds:
         text, _, *rest = kind.__init__.__nb_signature__[0]
         for place, default in enumerate(rest[0] or () if rest else ()):
             text = text.replace(f"\\{place}", repr(default))
-        scope: dict[str, Any] = {}
-        exec(f"from __future__ import annotations\n{text}: ...", scope)
-        given = inspect.signature(scope["__init__"])
-        kind.__signature__ = given.replace(
-            parameters=list(given.parameters.values())[1:],
-            return_annotation=inspect.Signature.empty,
-        )
+        heads.append(text.replace("__init__", kind.__name__, 1))
+    scope: dict[str, Any] = {}
+    functions = "".join(f"{head}: ...\n" for head in heads)
+    exec(f"from __future__ import annotations\n{functions}", scope)
+    for kind in kinds:
+        _, *parameters = inspect.signature(
+            scope[kind.__name__]
+        ).parameters.values()
+        kind.__signature__ = inspect.Signature(parameters)
     stats.__qualname__ = "Session.stats"
     kinds[-1].stats = stats
 

@@ -9,7 +9,7 @@ from tilefold.compat.pykeops.lazy_reductions import LazyReductions
 from tilefold.compat.pykeops.operations import fail
 
 __all__ = ["ComplexGenericLazyTensor", "GenericLazyTensor"]
-__all__ += ["constructors"]
+__all__ += ["RealGenericLazyTensor", "constructors"]
 
 
 class GenericLazyTensor(LazyReductions):
@@ -17,6 +17,24 @@ class GenericLazyTensor(LazyReductions):
 
     See `LazyState` for what one is made of.
     """
+
+
+class RealGenericLazyTensor(GenericLazyTensor):
+    """What programs call: of complex numbers it makes a complex one."""
+
+    def __new__(
+        cls, x: Any = None, axis: Any = None, is_complex: bool = False
+    ) -> Any:
+        """One, or a ComplexLazyTensor of complex numbers."""
+        if is_complex or cls.arrays.is_complex_input(x):
+            return cls.complex_class(x, axis)
+        return object.__new__(cls)
+
+    def __init__(
+        self, x: Any = None, axis: Any = None, is_complex: bool = False
+    ) -> None:
+        del is_complex  # `__new__` reads it
+        super().__init__(x, axis)
 
 
 class ComplexGenericLazyTensor(GenericLazyTensor):

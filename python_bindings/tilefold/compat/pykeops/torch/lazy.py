@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tilefold.compat.pykeops.lazy_tensor import (
     ComplexGenericLazyTensor,
-    GenericLazyTensor,
+    RealGenericLazyTensor,
     constructors,
 )
 from tilefold.compat.pykeops.torch_arrays import TorchArrays
@@ -15,24 +13,10 @@ from tilefold.compat.pykeops.torch_arrays import TorchArrays
 __all__ = ["ComplexLazyTensor", "LazyTensor", "Pm", "Var", "Vi", "Vj"]
 
 
-class LazyTensor(GenericLazyTensor):
+class LazyTensor(RealGenericLazyTensor):
     """A formula of PyTorch's tensors; complex ones make a ComplexLazyTensor."""
 
     arrays = TorchArrays
-
-    def __new__(
-        cls, x: Any = None, axis: Any = None, is_complex: bool = False
-    ) -> Any:
-        """One, or a ComplexLazyTensor of complex numbers."""
-        if is_complex or TorchArrays.is_complex_input(x):
-            return ComplexLazyTensor(x, axis)
-        return object.__new__(cls)
-
-    def __init__(
-        self, x: Any = None, axis: Any = None, is_complex: bool = False
-    ) -> None:
-        del is_complex  # `__new__` reads it
-        super().__init__(x, axis)
 
 
 class ComplexLazyTensor(ComplexGenericLazyTensor):

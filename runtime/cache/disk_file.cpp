@@ -4,6 +4,8 @@
 
 #include "runtime/cache/disk_file.h"
 
+#include "runtime/core/write_all.h"
+
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -34,18 +36,6 @@ bool is_mine(const struct stat& status) {
 
 bool trusted(const struct stat& status) {
     return is_mine(status) && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-bool write_all(int file, std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        ssize_t written = write(file, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes = bytes.subspan(std::size_t(written));
-    }
-    return true;
 }
 
 /// Exactly `size` bytes and then the end; none otherwise.

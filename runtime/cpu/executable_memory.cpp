@@ -3,6 +3,7 @@
 #include "runtime/cpu/executable_memory.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/core/write_all.h"
 #include "runtime/cpu/architecture.h"
 
 #include <cerrno>
@@ -42,18 +43,6 @@ int executable_file() {
     const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
     const int file = memfd_create("tilefold", flags | MFD_EXEC);
     return file < 0 && errno == EINVAL ? memfd_create("tilefold", flags) : file;
-}
-
-bool write_all(int file, std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = write(file, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes = bytes.subspan(std::size_t(written));
-    }
-    return true;
 }
 
 /// Maps a file that holds the code and that nobody can write any more, over

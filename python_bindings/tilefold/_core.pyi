@@ -7,7 +7,7 @@ import numpy
 import numpy.typing
 
 
-version: str = '0.1.0'
+version: str
 
 def fail(code: str, *texts: object) -> NoReturn:
     """Raises the error of a row of diagnostics.def."""

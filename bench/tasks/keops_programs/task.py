@@ -283,7 +283,7 @@ PROGRAMS = [
             for each in normal((5000, 100), (5000, 100), (5000, 1))(random, few)
         ),
         programs.high_dimension,
-        programs.gauss_exact,
+        programs.high_dimension_exact,
     ),
     Program(
         "sinkhorn",

@@ -218,26 +218,83 @@ def pkg_config() -> None:
     check_output(binary, **with_library())
 
 
-def add_subdirectory() -> None:
-    """Configured and compiled; the library itself is built already."""
-    folder = SCRATCH / "subdirectory"
-    shutil.rmtree(folder, ignore_errors=True)
-    names = "Python_EXECUTABLE", "DLPACK_INCLUDE_DIR", "CUDA_INCLUDE_DIR"
+def settings_of_build(*names: str) -> list[str]:
+    """Where the build has found headers and Python, and others by name."""
+    names += "Python_EXECUTABLE", "DLPACK_INCLUDE_DIR", "CUDA_INCLUDE_DIR"
     cache = (BUILD / "CMakeCache.txt").read_text()
-    settings = [
+    return [
         f"-D{name}={found[1]}"
         for name in names
         if (found := re.search(rf"^{name}:\w+=(.+)$", cache, re.MULTILINE))
     ]
+
+
+def add_subdirectory() -> None:
+    """Configured and compiled; the library itself is built already."""
+    folder = SCRATCH / "subdirectory"
+    shutil.rmtree(folder, ignore_errors=True)
     run(
         *("cmake", "-G", "Ninja", "-S", HERE / "project", "-B", folder),
-        *(f"-DTILEFOLD_SOURCE={ROOT}", *settings),
+        *(f"-DTILEFOLD_SOURCE={ROOT}", *settings_of_build()),
     )
     listed = run("ninja", "-C", folder, "-t", "targets", "all")
     objects = re.findall(r"^(\S*consumer_\w+\.dir/\S+\.o):", listed, re.M)
     if len(objects) != 2:
         sys.exit(f"objects of consumers: {objects}")
     run("ninja", "-C", folder, *objects)
+
+
+def destdir() -> None:
+    """Staged, as distributions do: the tree below it, and no word of it."""
+    stage = SCRATCH / "stage"
+    shutil.rmtree(stage, ignore_errors=True)
+    prefix = ("--prefix", "/opt/of a package")
+    run("cmake", "--install", BUILD, *prefix, DESTDIR=str(stage))
+    folder = stage / "opt" / "of a package"
+    compare("the staged tree", tree_of(folder), HERE / "tree.txt")
+    for file in folder.rglob("*"):
+        if file.is_file() and os.fsencode(stage) in file.read_bytes():
+            sys.exit(f"{file} names the folder that it was staged in")
+    configured = SCRATCH / "of the stage"
+    build_project(configured, f"-DCMAKE_PREFIX_PATH={folder}")
+    check_output(configured / "consumer_c")
+    shutil.rmtree(stage)
+
+
+def lib64() -> None:
+    """Another folder of libraries; they are built already."""
+    configured, folder = SCRATCH / "for lib64", SCRATCH / "with lib64"
+    shutil.rmtree(configured, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    run(
+        *("cmake", "-G", "Ninja", "-S", ROOT, "-B", configured),
+        *("-DCMAKE_INSTALL_LIBDIR=lib64", "-DTILEFOLD_TESTS=OFF"),
+        *settings_of_build("CMAKE_BUILD_TYPE"),
+    )
+    (configured / "bin").mkdir(exist_ok=True)
+    for library in (BUILD / "bin").glob("libtilefold*"):
+        copy = configured / "bin" / library.name
+        shutil.copy2(library, copy, follow_symlinks=False)
+    run("cmake", "--install", configured, "--prefix", folder)
+    tree = tree_of(folder).replace("lib64/", "lib/")
+    compare("the tree with lib64", tree, HERE / "tree.txt")
+    if (folder / "lib").exists():
+        sys.exit("something was installed in lib, beside lib64")
+    project = SCRATCH / "of lib64"
+    package = folder / "lib64" / "cmake" / "tilefold"
+    # By name: CMake looks in lib64 of systems alone that have one.
+    build_project(project, f"-Dtilefold_DIR={package}")
+    check_output(project / "consumer_c")
+    flags = run(
+        *(skip_without("pkg-config"), "--cflags", "--libs", "tilefold"),
+        PKG_CONFIG_PATH=str(folder / "lib64" / "pkgconfig"),
+    )
+    binary = SCRATCH / "by_pkg_config_of_lib64"
+    run(
+        *("sh", "-c", f'gcc -std=c99 "$1" {flags.strip()} -o "$2"', "sh"),
+        *(EXAMPLES / "gaussian.c", binary),
+    )
+    shutil.rmtree(configured)
 
 
 def llvm() -> None:

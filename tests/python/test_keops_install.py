@@ -205,6 +205,85 @@ def test_what_is_no_program_is_refused(tmp_path):
     assert "no such program" in missing
 
 
+CHILDREN = """
+import multiprocessing, sys
+import numpy as np
+{before}
+def distances(start):
+    import keopscore
+    from pykeops.numpy import LazyTensor
+    assert keopscore.__name__ == "tilefold.compat.keopscore"
+    assert sys.modules["pykeops"].__name__ == "tilefold.compat.pykeops"
+    x = LazyTensor(np.full((2, 1, 3), start))
+    y = LazyTensor(np.zeros((1, 4, 3)))
+    return ((x - y)**2).sum(-1).sum(1).ravel().tolist()
+if __name__ == "__main__":
+    {inside}
+    for method in ("spawn", "forkserver"):
+        with multiprocessing.get_context(method).Pool(1) as pool:
+            print(method, pool.map(distances, [1.0, 2.0]))
+"""
+STARTED = "[[12.0, 12.0], [48.0, 48.0]]"
+
+
+@pytest.mark.parametrize("way", ["runner", "top", "inside"])
+def test_processes_that_are_started_find_the_names(tmp_path, way):
+    install = "import tilefold.compat.pykeops as t; t.install()"
+    before = {"runner": "import pykeops.numpy", "top": install, "inside": ""}
+    inside = install if way == "inside" else "pass"
+    program = tmp_path / "program.py"
+    program.write_text(CHILDREN.format(before=before[way], inside=inside))
+    # KeOps itself, which no process may import.
+    for name in ("pykeops", "keopscore"):
+        (tmp_path / "real" / name).mkdir(parents=True)
+        (tmp_path / "real" / name / "__init__.py").write_text("1/0")
+    runner = ["-m", "tilefold.compat.pykeops"] if way == "runner" else []
+    out = run(*runner, program, PYTHONPATH=tmp_path / "real")
+    assert out == f"spawn {STARTED}\nforkserver {STARTED}\n"
+
+
+LOADER = """
+import torch
+from pykeops.torch import LazyTensor
+class Sums(torch.utils.data.Dataset):
+    def __len__(self):
+        return 3
+    def __getitem__(self, k):
+        x = LazyTensor(torch.full((5, 1, 2), float(k)))
+        y = LazyTensor(torch.zeros(1, 4, 2))
+        return ((x - y) ** 2).sum(-1).sum(1).sum()
+if __name__ == "__main__":
+    loader = torch.utils.data.DataLoader(
+        Sums(), num_workers=1, multiprocessing_context="spawn"
+    )
+    print([float(each) for each in loader])
+"""
+
+
+@pytest.mark.checkout
+def test_workers_of_a_data_loader_find_the_names(tmp_path):
+    (tmp_path / "program.py").write_text(LOADER)
+    runner = ["-W", "ignore", "-m", "tilefold.compat.pykeops"]
+    assert run(*runner, tmp_path / "program.py") == "[0.0, 40.0, 160.0]\n"
+
+
+PATHS = """
+import sys
+before = list(sys.path)
+import tilefold.compat.pykeops as t
+t.install()
+assert sys.path[0] == before[0] and len(sys.path) == len(before) + 1
+t.install()
+assert len(sys.path) == len(before) + 1
+t.uninstall()
+assert sys.path == before
+"""
+
+
+def test_the_path_is_left_as_it_was():
+    assert run("-c", PATHS) == ""
+
+
 TEST = """
 import os, sys
 import pytest

@@ -49,3 +49,7 @@ def __getattr__(name: str) -> Any:
         f"module 'keopscore' has no attribute '{name}' here: tilefold has its "
         "own compiler in the place of KeOps's"
     )
+
+
+if __name__ == "keopscore":  # in a process that was spawned
+    importlib.import_module("tilefold.compat.pykeops").install(force=True)

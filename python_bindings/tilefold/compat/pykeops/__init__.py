@@ -105,3 +105,7 @@ def __getattr__(name: str) -> Any:
     if name in {"Kernel", "Formula", "kernel_product"}:
         raise AttributeError(f"pykeops.{name} is of KeOps 1: use a LazyTensor")
     raise AttributeError(f"module 'pykeops' has no attribute '{name}'")
+
+
+if __name__ == "pykeops":  # in a process that was spawned
+    install(force=True)

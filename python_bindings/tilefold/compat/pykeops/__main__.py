@@ -28,16 +28,17 @@ def main() -> int:
     if not arguments or (not module and arguments[0] in {"-h", "--help"}):
         print(_USAGE)
         return 0 if arguments else 2
-    install()
     sys.argv = arguments
     if module:
         sys.path[0] = str(Path.cwd())
+        install()
         runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
         return 0
     if not Path(arguments[0]).exists():
         print(f"no such program: {arguments[0]}", file=sys.stderr)
         return 2
     sys.path[0] = str(Path(arguments[0]).resolve().parent)
+    install()
     runpy.run_path(arguments[0], run_name="__main__")
     return 0
 

@@ -5,6 +5,10 @@ A finder at the head of `sys.meta_path` gives the modules of this package by
 KeOps's names, each the very same module by both of its names, and answers
 `importlib.metadata.version("pykeops")`. KeOps's own tests and examples, which
 lie in folders of its package, are found where `sys.path` leads to a checkout.
+
+Processes that `multiprocessing` spawns have the `sys.path` of their parent and
+nothing else, so that it leads to the folder of these packages, whose names are
+KeOps's: imported from there, they register themselves in the new process.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ VERSION = "2.3"
 
 _ROOTS = ("pykeops", "keopscore")
 _HOME = "tilefold.compat."
+_FOLDER = str(Path(__file__).parents[1])
 
 # Folders of KeOps's packages that hold programs, not the library.
 _PROGRAMS = ("benchmarks", "examples", "sandbox", "test", "tutorials")
@@ -59,7 +64,8 @@ def install(force: bool = False) -> None:
 
     Where KeOps itself was imported already, programs hold its classes, so
     that this is an ImportError; `force=True` replaces it all the same, for
-    what is imported later. Calling it again changes nothing.
+    what is imported later. Calling it again changes nothing. Processes that
+    `multiprocessing` starts from here find them too.
     """
     for root in _ROOTS:
         loaded = sys.modules.get(root)
@@ -75,6 +81,8 @@ def install(force: bool = False) -> None:
         _forget(root)
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
+    if _FOLDER not in sys.path:
+        sys.path.insert(_place(), _FOLDER)
     for root in _ROOTS:
         sys.modules[root] = importlib.import_module(_HOME + root)
 
@@ -83,9 +91,19 @@ def uninstall() -> None:
     """Undoes `install()`: what is imported later is KeOps's own."""
     if _FINDER in sys.meta_path:
         sys.meta_path.remove(_FINDER)
+    if _FOLDER in sys.path:
+        sys.path.remove(_FOLDER)
     for root in _ROOTS:
         if _is_ours(sys.modules.get(root)):
             _forget(root)
+
+
+def _place() -> int:
+    """Where `sys.path` leads to here first: before KeOps itself, or last."""
+    for place, entry in enumerate(sys.path):
+        if any(Path(entry, root, "__init__.py").exists() for root in _ROOTS):
+            return place
+    return len(sys.path)
 
 
 def attribute_of(backend: str, name: str) -> ModuleType:

@@ -10,8 +10,8 @@ from tilefold.compat.pykeops.calls import (
     axis_lengths,
     check_backend,
     check_options,
-    run,
 )
+from tilefold.compat.pykeops.layers import run_over
 from tilefold.compat.pykeops.nodes import PARAMETER, Node, Term, join
 from tilefold.compat.pykeops.operations import fail
 from tilefold.compat.pykeops.parse import (
@@ -21,7 +21,6 @@ from tilefold.compat.pykeops.parse import (
     parse_aliases,
     parse_formula,
 )
-from tilefold.compat.pykeops.ranges import as_ranges, computed
 from tilefold.compat.pykeops.reductions import (
     SUMS,
     VALUE,
@@ -250,24 +249,16 @@ class GenericGenred:
         """A call with batches, ranges, complex views or indices."""
         node, made = bound.node, bound.plan
         values = bound.values(args)
-
-        def once(chosen: Any) -> Any:
-            return run(
-                made,
-                node,
-                values,
-                self.arrays,
-                lengths=layout.lengths,
-                rank=layout.rank,
-                ranges=chosen,
-                like=args[0] if args else None,
-            )
-
-        if ranges is None:
-            result = once(None)
-        else:
-            chosen = as_ranges(ranges, self.axis, layout.lengths)
-            result = computed(once, chosen, reduction_name(self.reduction_op))
+        result = run_over(
+            ranges,
+            made,
+            node,
+            values,
+            self.arrays,
+            lengths=layout.lengths,
+            rank=layout.rank,
+            like=args[0] if args else None,
+        )
         if made.is_complex:
             result = self.arrays.as_real(result)
         return result

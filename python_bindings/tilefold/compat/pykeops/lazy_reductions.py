@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tilefold.compat.pykeops.calls import check_backend, check_options, run
+from tilefold.compat.pykeops.calls import check_backend, check_options
 from tilefold.compat.pykeops.genred import Layout
+from tilefold.compat.pykeops.layers import run_over
 from tilefold.compat.pykeops.lazy_operations import LazyOperations
 from tilefold.compat.pykeops.lazy_state import LazyState, Symbol, broadcast
 from tilefold.compat.pykeops.nodes import NUMBER, I, J, join, leaf
 from tilefold.compat.pykeops.operations import fail
 from tilefold.compat.pykeops.parse import Alias
-from tilefold.compat.pykeops.ranges import as_ranges, computed
 from tilefold.compat.pykeops.reductions import (
     INDEX,
     SUMS,
@@ -497,23 +497,9 @@ def _run(
 ) -> Any:
     """The computation itself."""
     arrays = lazy.arrays
-
-    def once(chosen: Any) -> Any:
-        return run(
-            made,
-            node,
-            values,
-            arrays,
-            lengths=lengths,
-            rank=rank,
-            ranges=chosen,
-        )
-
-    if ranges is None:
-        result = once(None)
-    else:
-        sets = as_ranges(ranges, made.axis, lengths)
-        result = computed(once, sets, made.reduction)
+    result = run_over(
+        ranges, made, node, values, arrays, lengths=lengths, rank=rank
+    )
     if made.kind == INDEX or isinstance(result, tuple):
         return result
     return arrays.connected(result, values, made.numbers)

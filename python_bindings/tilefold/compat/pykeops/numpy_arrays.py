@@ -20,6 +20,7 @@ class NumpyArrays:
 
     name = "numpy"
     kind = np.ndarray
+    module = np
     library = "NumPy arrays"
 
     @staticmethod
@@ -103,6 +104,20 @@ class NumpyArrays:
     def indices(value: Any) -> Any:
         """Indices, 0 where there is none."""
         return np.maximum(value, 0).astype(np.int64, copy=False)
+
+    @staticmethod
+    def smallest(values: Any, indices: Any, count: int, axis: int) -> Any:
+        """The `count` smallest of several lists of values, and their indices.
+
+        Lists lie along `axis`; of equal values the first come first.
+        """
+        joined = np.concatenate(values, axis)
+        order = np.argsort(joined, axis, kind="stable")
+        order = np.take(order, np.arange(count), axis)
+        return (
+            np.take_along_axis(joined, order, axis),
+            np.take_along_axis(np.concatenate(indices, axis), order, axis),
+        )
 
     @staticmethod
     def written_to(out: Any, result: Any) -> Any:

@@ -5,12 +5,13 @@
 i, the points from ranges_i[t, 0] up to ranges_i[t, 1], meets the intervals of
 redranges_j from slices_i[t - 1] up to slices_i[t]. The second half says the
 same with j as rows, for reductions over i; only the half that a reduction
-needs is read.
+needs is read. Points in several tiles meet the intervals of all of them, where
+KeOps computes one of the tiles.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +19,7 @@ import tilefold
 from tilefold.compat.pykeops.operations import fail
 from tilefold.errors import ArgumentError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["as_ranges", "computed"]
+__all__ = ["as_ranges"]
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -33,10 +31,11 @@ _KEPT: dict[Any, tuple[Any, list[tilefold.Ranges]]] = {}
 def as_ranges(
     ranges: Any, axis: int, lengths: tuple[int, int]
 ) -> list[tilefold.Ranges]:
-    """The pairs of points that are met, as sets that overlap nowhere inside.
+    """The pairs of points that are met, in layers; mostly there is one.
 
-    Intervals that overlap in a tile count as often as they are listed, so that
-    they are put into several sets. Raises ValueError.
+    Where tiles overlap, or intervals of a tile, pairs count as often as they
+    are listed: layer d has the pairs that are listed more than d times.
+    Raises ValueError.
     """
     if not isinstance(ranges, (tuple, list)) or len(ranges) != 6:
         fail("ranges is None or a tuple of six arrays of whole numbers")
@@ -48,7 +47,7 @@ def as_ranges(
     if kept is not None and all(map(_is_tensor, half)):
         return kept[1]
     rows, slices, columns = map(_numbers, half)
-    made = _sets(rows, slices, columns, axis, lengths)
+    made = _layers(rows, slices, columns, axis, lengths)
     if len(_KEPT) >= MOST_KEPT:
         _KEPT.clear()
     _KEPT[key] = half, made
@@ -68,7 +67,7 @@ def _numbers(values: Any) -> Numbers:
     return array.astype(np.int64)
 
 
-def _sets(
+def _layers(
     rows: Numbers,
     slices: Numbers,
     columns: Numbers,
@@ -91,58 +90,60 @@ def _sets(
     counts = np.concatenate([[0], slices])
     try:
         made = [tilefold.Ranges.from_intervals(rows, counts, columns)]
-    except ArgumentError:  # perhaps since intervals overlap
-        made = _in_layers(rows, slices, columns)
+    except ArgumentError:  # perhaps since tiles or intervals overlap
+        made = _in_layers(rows, counts, columns[: counts[-1]])
     return made if axis == 1 else [one.T for one in made]
 
 
 def _in_layers(
-    rows: Numbers, slices: Numbers, columns: Numbers
+    rows: Numbers, counts: Numbers, columns: Numbers
 ) -> list[tilefold.Ranges]:
-    """The same pairs, as several sets that overlap nowhere inside."""
-    layers: list[list[list[Any]]] = [[[] for _ in slices]]
-    start = 0
-    for tile, end in enumerate(slices.tolist()):
-        for depth, met in enumerate(_layers(columns[start:end])):
-            while len(layers) <= depth:
-                layers.append([[] for _ in slices])
-            layers[depth][tile] = met
-        start = end
+    """The same pairs: layer d has those that are listed more than d times."""
+    for what, ascends in (
+        ("slices", counts[:-1] <= counts[1:]),
+        ("tiles", rows[:, 0] <= rows[:, 1]),
+        ("intervals", columns[:, 0] <= columns[:, 1]),
+    ):
+        if not ascends.all():
+            fail(f"ranges: {what} end before they begin")
+    cuts = np.unique(rows)
+    pieces = np.stack([cuts[:-1], cuts[1:]], axis=1)
+    piece, met = _of_pieces(rows, counts, columns, cuts)
+    # The ends of the intervals of each piece of rows in their order, and how
+    # many intervals there are from there on.
+    where, at = np.tile(piece, 2), met.T.ravel()
+    change = np.repeat([1, -1], len(met))
+    order = np.lexsort((change, at, where))
+    where, at = where[order], at[order]
+    depth = np.cumsum(change[order])
+    before = np.concatenate([[0], depth[:-1]])[: len(depth)]
     made = []
-    for layer in layers:
-        counts = [0, *np.cumsum([len(met) for met in layer]).tolist()]
-        flat = [interval for met in layer for interval in met]
-        intervals = np.asarray(flat, dtype=np.int64).reshape(-1, 2)
-        try:
-            made.append(tilefold.Ranges.from_intervals(rows, counts, intervals))
-        except ArgumentError as error:
-            fail(f"ranges: {error}")
+    for layer in range(max(1, depth.max(initial=0))):
+        begins = (before <= layer) & (depth > layer)
+        ends = (before > layer) & (depth <= layer)
+        many = np.bincount(where[begins], minlength=len(pieces))
+        made.append(
+            tilefold.Ranges.from_intervals(
+                pieces,
+                np.concatenate([[0], np.cumsum(many)]),
+                np.stack([at[begins], at[ends]], axis=1),
+            )
+        )
     return made
 
 
-def _layers(intervals: Numbers) -> list[list[list[int]]]:
-    """The intervals, in lists of such that do not overlap."""
-    order = sorted(one for one in intervals.tolist() if one[0] < one[1])
-    found: list[list[list[int]]] = []
-    for interval in order:
-        for layer in found:
-            if layer[-1][1] <= interval[0]:
-                layer.append(interval)
-                break
-        else:
-            found.append([interval])
-    return found
+def _of_pieces(
+    rows: Numbers, counts: Numbers, columns: Numbers, cuts: Numbers
+) -> tuple[Numbers, Numbers]:
+    """The intervals of each piece of rows between two cuts: (piece, interval).
 
-
-def computed(
-    once: Callable[[Any], Any], sets: list[tilefold.Ranges], reduction: str
-) -> Any:
-    """The reduction over the pairs of all sets."""
-    if len(sets) == 1:
-        return once(sets[0])
-    if reduction != "Sum":
-        fail(f"{reduction} over ranges that overlap in a tile: merge them")
-    total = once(sets[0])
-    for one in sets[1:]:
-        total = total + once(one)
-    return total
+    Tiles that overlap share pieces.
+    """
+    first, last = np.searchsorted(cuts, rows.T)
+    tile = np.repeat(np.arange(len(rows)), np.diff(counts))
+    many = (last - first)[tile]
+    begin = np.cumsum(many) - many
+    piece = np.arange(many.sum()) + np.repeat(first[tile] - begin, many)
+    met = np.repeat(columns, many, axis=0)
+    some = met[:, 0] < met[:, 1]
+    return piece[some], met[some]

@@ -21,6 +21,7 @@ class TorchArrays:
 
     name = "torch"
     kind = torch.Tensor
+    module = torch
     library = "PyTorch tensors"
 
     @staticmethod
@@ -105,6 +106,19 @@ class TorchArrays:
     def indices(value: Any) -> Any:
         """Indices, 0 where there is none."""
         return value.detach().clamp(min=0).to(torch.int64)
+
+    @staticmethod
+    def smallest(values: Any, indices: Any, count: int, axis: int) -> Any:
+        """The `count` smallest of several lists of values, and their indices.
+
+        Lists lie along `axis`; of equal values the first come first.
+        """
+        joined = torch.cat(values, axis)
+        order = joined.argsort(dim=axis, stable=True).narrow(axis, 0, count)
+        return (
+            joined.gather(axis, order),
+            torch.cat(indices, axis).gather(axis, order),
+        )
 
     @staticmethod
     def written_to(out: Any, result: Any) -> Any:

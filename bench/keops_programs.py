@@ -1,4 +1,4 @@
-# bench/keops_programs.py - what KeOps's tutorials and benchmarks compute.
+# bench/keops_programs.py - what KeOps's tutorials and examples compute.
 """Each program once, for `pykeops` and for `tilefold.compat.pykeops`.
 
 `compute(k, *data)` takes the module `pykeops.numpy` or `pykeops.torch` and
@@ -37,11 +37,11 @@ def _cut(shape: tuple[int, ...], few: bool) -> tuple[int, ...]:
     return tuple(n // 20 if few and n >= 500 else n for n in shape)
 
 
-def _squares(x: Any, y: Any) -> Any:
+def squared_distances(x: Any, y: Any) -> Any:
     return ((x[..., :, None, :] - y[..., None, :, :]) ** 2).sum(-1)
 
 
-def _lazy(k: Any, x: Any, y: Any) -> Any:
+def lazy_distances(k: Any, x: Any, y: Any) -> Any:
     """|x_i − y_j|² as the tutorials write it."""
     x_i, y_j = k.LazyTensor(x[:, None, :]), k.LazyTensor(y[None, :, :])
     return ((x_i - y_j) ** 2).sum(-1)
@@ -51,22 +51,22 @@ def _lazy(k: Any, x: Any, y: Any) -> Any:
 
 
 def nearest(k: Any, x: Any, y: Any) -> Any:
-    return _lazy(k, x, y).argmin(dim=1).ravel()
+    return lazy_distances(k, x, y).argmin(dim=1).ravel()
 
 
 def nearest_exact(x: Any, y: Any) -> Any:
-    return _squares(x, y).argmin(1)
+    return squared_distances(x, y).argmin(1)
 
 
 def laplacian(k: Any, x: Any, y: Any, b: Any) -> Any:
     x.requires_grad_()
-    product = (-_lazy(k, x, y).sqrt()).exp() @ b
+    product = (-lazy_distances(k, x, y).sqrt()).exp() @ b
     return _two_gradients(product, x)
 
 
 def laplacian_exact(x: Any, y: Any, b: Any) -> Any:
     x.requires_grad_()
-    return _two_gradients((-_squares(x, y).sqrt()).exp() @ b, x)
+    return _two_gradients((-squared_distances(x, y).sqrt()).exp() @ b, x)
 
 
 def _two_gradients(product: Any, x: Any) -> Any:
@@ -136,13 +136,13 @@ def reductions_exact(x: Any, y: Any) -> Any:
 
 def ridge(k: Any, x: Any, b: Any) -> Any:
     x.requires_grad_()
-    solution = (-_lazy(k, x, x)).exp().solve(b, alpha=0.1)
+    solution = (-lazy_distances(k, x, x)).exp().solve(b, alpha=0.1)
     return solution, *torch.autograd.grad((solution**2).sum(), [x])
 
 
 def ridge_exact(x: Any, b: Any) -> Any:
     x.requires_grad_()
-    system = (-_squares(x, x)).exp() + 0.1 * torch.eye(len(x))
+    system = (-squared_distances(x, x)).exp() + 0.1 * torch.eye(len(x))
     solution = torch.linalg.solve(system, b)
     return solution, *torch.autograd.grad((solution**2).sum(), [x])
 
@@ -163,7 +163,7 @@ def helpers(k: Any, x: Any, y: Any, b: Any, sigmas: Any) -> Any:
 
 
 def helpers_exact(x: Any, y: Any, b: Any, sigmas: Any) -> Any:
-    squares = _squares(x, y)[..., None]
+    squares = squared_distances(x, y)[..., None]
     product = torch.exp(-squares / sigmas**2).sum(-1) @ b
     soft = torch.softmax((x @ y.T).abs() ** 1.5, dim=1).sum(1, keepdim=True)
     x_i, y_j = x[:, None], y[None]
@@ -177,7 +177,7 @@ def helpers_exact(x: Any, y: Any, b: Any, sigmas: Any) -> Any:
 def kmeans(k: Any, x: Any) -> Any:
     centres = x[:50].copy()
     for _ in range(10):
-        labels = _lazy(k, x, centres).argmin(dim=1).astype(int).ravel()
+        labels = lazy_distances(k, x, centres).argmin(dim=1).astype(int).ravel()
         counts = np.bincount(labels, minlength=50).astype(x.dtype)
         for axis in range(x.shape[1]):
             sums = np.bincount(labels, weights=x[:, axis], minlength=50)
@@ -188,31 +188,35 @@ def kmeans(k: Any, x: Any) -> Any:
 def kmeans_exact(x: Any) -> Any:
     centres = x[:50].clone()
     for _ in range(10):
-        chosen = torch.nn.functional.one_hot(_squares(x, centres).argmin(1))
+        chosen = torch.nn.functional.one_hot(
+            squared_distances(x, centres).argmin(1)
+        )
         chosen = chosen.double()
         centres = chosen.T @ x / chosen.sum(0)[:, None]
     return centres
 
 
 def classes(k: Any, grid: Any, x: Any) -> Any:
-    squares = _lazy(k, grid, x)
+    squares = lazy_distances(k, grid, x)
     return [squares.argKmin(count, dim=1) for count in (1, 3, 10, 20, 50)]
 
 
 def classes_exact(grid: Any, x: Any) -> Any:
-    order = _squares(grid, x).topk(50, largest=False)[1]
+    order = squared_distances(grid, x).topk(50, largest=False)[1]
     return [order[:, :count] for count in (1, 3, 10, 20, 50)]
 
 
 def kriging(k: Any, x: Any, b: Any, t: Any) -> Any:
-    inner = (-_lazy(k, x, x).sqrt() / 0.1).exp()
-    outer = (-_lazy(k, t, x).sqrt() / 0.1).exp()
+    inner = (-lazy_distances(k, x, x).sqrt() / 0.1).exp()
+    outer = (-lazy_distances(k, t, x).sqrt() / 0.1).exp()
     return outer @ inner.solve(b, alpha=10)
 
 
 def kriging_exact(x: Any, b: Any, t: Any) -> Any:
-    system = (-_squares(x, x).sqrt() / 0.1).exp() + 10 * torch.eye(len(x))
-    outer = (-_squares(t, x).sqrt() / 0.1).exp()
+    system = (-squared_distances(x, x).sqrt() / 0.1).exp() + 10 * torch.eye(
+        len(x)
+    )
+    outer = (-squared_distances(t, x).sqrt() / 0.1).exp()
     return outer @ torch.linalg.solve(system, b)
 
 
@@ -251,13 +255,13 @@ def ring(random: Any, few: bool) -> tuple[Any, ...]:
 
 
 def spectrum(k: Any, x: Any) -> Any:
-    kernel = (-_lazy(k, x, x) / 2).exp()
+    kernel = (-lazy_distances(k, x, x) / 2).exp()
     start = np.ones(len(x), dtype=x.dtype)
     return eigsh(aslinearoperator(kernel), k=5, v0=start)[0]
 
 
 def spectrum_exact(x: Any) -> Any:
-    return torch.linalg.eigvalsh((-_squares(x, x) / 2).exp())[-5:]
+    return torch.linalg.eigvalsh((-squared_distances(x, x) / 2).exp())[-5:]
 
 
 # tutorials/surface_registration
@@ -297,7 +301,9 @@ def shooting(k: Any, q: Any, p: Any) -> Any:
 
 
 def shooting_exact(q: Any, p: Any) -> Any:
-    return _flow(lambda x, y, b: (-_squares(x, y) * 0.5).exp() @ b, q, p)
+    return _flow(
+        lambda x, y, b: (-squared_distances(x, y) * 0.5).exp() @ b, q, p
+    )
 
 
 # examples
@@ -367,7 +373,7 @@ def softmax(k: Any, x: Any, y: Any, b: Any) -> Any:
 
 
 def softmax_exact(x: Any, y: Any, b: Any) -> Any:
-    return torch.softmax(_squares(2 * x, 2 * y), dim=1) @ b
+    return torch.softmax(squared_distances(2 * x, 2 * y), dim=1) @ b
 
 
 def deconvolution(k: Any, x: Any, b: Any) -> Any:
@@ -381,7 +387,7 @@ def deconvolution(k: Any, x: Any, b: Any) -> Any:
 
 def deconvolution_exact(x: Any, b: Any) -> Any:
     x.requires_grad_()
-    system = (-50 * _squares(x, x)).exp() + 0.01 * torch.eye(len(x))
+    system = (-50 * squared_distances(x, x)).exp() + 0.01 * torch.eye(len(x))
     result = torch.linalg.solve(system, b)
     return result, *torch.autograd.grad(result.sum(), [x])
 
@@ -395,7 +401,10 @@ def neighbours(k: Any, x: Any) -> Any:
 
 def neighbours_exact(x: Any) -> Any:
     return torch.cat(
-        [_squares(rows, x).topk(3, largest=False)[1] for rows in x.split(1000)]
+        [
+            squared_distances(rows, x).topk(3, largest=False)[1]
+            for rows in x.split(1000)
+        ]
     )
 
 
@@ -411,7 +420,7 @@ def sparse(k: Any, x: Any, y: Any, b: Any) -> Any:
         points.append(both[0])
         places.append(both[1])
     apart = (centroids[0][:, None] - centroids[1][None]) ** 2
-    kernel = (-_lazy(k, points[0] / 0.05, points[1] / 0.05) / 2).exp()
+    kernel = (-lazy_distances(k, points[0] / 0.05, points[1] / 0.05) / 2).exp()
     kernel.ranges = c.from_matrix(*ranges, apart.sum(-1) < 0.35**2)
     sums = kernel @ b[places[1]]
     # In the order of x, for the comparison.
@@ -421,66 +430,4 @@ def sparse(k: Any, x: Any, y: Any, b: Any) -> Any:
 
 
 def sparse_exact(x: Any, y: Any, b: Any) -> Any:
-    return (-_squares(x, y) / (2 * 0.05**2)).exp() @ b
-
-
-# benchmarks
-
-
-def gauss(k: Any, x: Any, y: Any, b: Any) -> Any:
-    return (-_lazy(k, x, y)).exp() @ b
-
-
-def gauss_exact(x: Any, y: Any, b: Any) -> Any:
-    return (-_squares(x, y)).exp() @ b
-
-
-def gradient(k: Any, x: Any, y: Any, b: Any) -> Any:
-    x.requires_grad_()
-    return torch.autograd.grad(gauss(k, x, y, b).sum(), [x])
-
-
-def gradient_exact(x: Any, y: Any, b: Any) -> Any:
-    x.requires_grad_()
-    return torch.autograd.grad(gauss_exact(x, y, b).sum(), [x])
-
-
-def high_dimension_exact(x: Any, y: Any, b: Any) -> Any:
-    # By products: an array of all differences would take 20 GB.
-    squares = (x * x).sum(-1)[:, None] + (y * y).sum(-1) - 2 * (x @ y.T)
-    return (-squares).exp() @ b
-
-
-def high_dimension(k: Any, x: Any, y: Any, b: Any) -> Any:
-    size = x.shape[-1]
-    aliases = [f"X = Vi({size})", f"Y = Vj({size})", "B = Vj(1)"]
-    product = k.generic_sum("Exp(X|Y) * B", "A = Vi(1)", *aliases)
-    by_x = (-(x * x).sum(-1)).exp()[..., None]
-    by_y = (-(y * y).sum(-1)).exp()[..., None]
-    return by_x * product(2 * x, y, b * by_y)
-
-
-def sinkhorn(k: Any, x: Any, y: Any) -> Any:
-    """The dual potentials of two clouds after ten steps, in logarithms."""
-    blur = 0.05
-    size = (len(x), len(y))
-    costs = _lazy(k, x, y) / 2
-    f, g = x.new_zeros(size[0], 1), x.new_zeros(size[1], 1)
-    for _ in range(10):
-        g_j = k.LazyTensor(g[None] / blur - np.log(size[1]))
-        f = -blur * (g_j - costs / blur).logsumexp(dim=1).reshape(-1, 1)
-        f_i = k.LazyTensor(f[:, None] / blur - np.log(size[0]))
-        g = -blur * (f_i - costs / blur).logsumexp(dim=0).reshape(-1, 1)
-    return f, g
-
-
-def sinkhorn_exact(x: Any, y: Any) -> Any:
-    blur = 0.05
-    costs = _squares(x, y) / (2 * blur)
-    f, g = x.new_zeros(len(x), 1), x.new_zeros(len(y), 1)
-    for _ in range(10):
-        scores = g.T / blur - np.log(len(y)) - costs
-        f = -blur * scores.logsumexp(1, keepdim=True)
-        scores = f / blur - np.log(len(x)) - costs
-        g = -blur * scores.logsumexp(0)[:, None]
-    return f, g
+    return (-squared_distances(x, y) / (2 * 0.05**2)).exp() @ b

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from bench import keops_benchmarks as benchmarks
 from bench import keops_programs as programs
 from bench.case import Case
 from bench.keops_programs import normal, uniform
@@ -25,9 +26,10 @@ TABLE = "sweep"
 
 @dataclass(frozen=True)
 class Program:
-    """A computation of bench/keops_programs.py, and its exact counterpart.
+    """A computation of bench/keops_programs.py or bench/keops_benchmarks.py.
 
-    `make(random, few)` gives its arrays, as float64.
+    `exact` is its dense counterpart; `make(random, few)` gives its arrays, as
+    float64.
     """
 
     name: str
@@ -110,7 +112,8 @@ def _distance(found: Any, right: Any) -> float:
 
 def _of(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The functions of a program, and of its exact counterpart."""
-    return getattr(programs, stem), getattr(programs, stem + "_exact")
+    module = programs if hasattr(programs, stem) else benchmarks
+    return getattr(module, stem), getattr(module, stem + "_exact")
 
 
 def _surface(random: Any, few: bool) -> tuple[Any, ...]:
@@ -135,6 +138,17 @@ def _scales(random: Any, few: bool) -> tuple[Any, ...]:
     m, n = (50, 100) if few else (1000, 2000)
     arrays = [random.normal(size=shape) for shape in ((m, 3), (n, 3), (n, 4))]
     return *arrays, np.array([0.5, 1.0, 2.0, 4.0])
+
+
+def _radial(random: Any, few: bool) -> tuple[Any, ...]:
+    shapes = [(10_000, 3)] * 3
+    return *normal(*shapes)(random, few), np.array([2.4])
+
+
+def _radial_gradients(random: Any, few: bool) -> tuple[Any, ...]:
+    shapes = [(10_000, 3)] * 4
+    *points, a = uniform(*shapes)(random, few)
+    return *points, np.array([0.4]), a
 
 
 NUMPY = {"backend": "numpy"}
@@ -282,8 +296,53 @@ PROGRAMS = [
             0.1 * each
             for each in normal((5000, 100), (5000, 100), (5000, 1))(random, few)
         ),
-        programs.high_dimension,
-        programs.high_dimension_exact,
+        *_of("high_dimension"),
+    ),
+    Program(
+        "radial",
+        "benchmarks: products with four radial kernels, 10,000 points",
+        _radial,
+        *_of("radial"),
+    ),
+    Program(
+        "radial_gradients",
+        "benchmarks: their gradients",
+        _radial_gradients,
+        *_of("radial_gradients"),
+        tolerance=1e-3,
+    ),
+    Program(
+        "clouds",
+        "benchmarks: Gaussian products of 10 clouds of 2,000 points",
+        normal((10, 2000, 3), (10, 2000, 3), (10, 2000, 1)),
+        benchmarks.clouds,
+        benchmarks.gauss_exact,
+    ),
+    Program(
+        "accumulated",
+        "benchmarks: one sum by four ways to accumulate it",
+        normal((10_000, 3), (10_000, 3), (10_000, 1)),
+        *_of("accumulated"),
+    ),
+    Program(
+        "inverse",
+        "benchmarks: KernelSolve, 5,000 points",
+        normal((5000, 3), (5000, 1)),
+        *_of("inverse"),
+    ),
+    Program(
+        "inverse_scipy",
+        "benchmarks: KernelSolve and SciPy's conjugate gradients, 5,000 points",
+        normal((5000, 3), (5000, 1)),
+        *_of("inverse_scipy"),
+        **NUMPY,
+    ),
+    Program(
+        "metrics",
+        "benchmarks: 10 neighbours of 10,000 points by four distances",
+        uniform((10_000, 10), (10_000, 10)),
+        *_of("metrics"),
+        tolerance=1e-3,
     ),
     Program(
         "sinkhorn",

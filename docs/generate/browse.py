@@ -6,8 +6,9 @@ Usage: python docs/generate/browse.py FOLDER PICTURES
 What holds: no request to another host, no message of an error; each picture
 loads and has a description; each link within the site leads to a page, and to a
 place of it; headings go down one level at a time; the search finds names,
-settings and the text of errors; no page is wider than a phone. Pictures of some
-pages are left in PICTURES: light and dark, on a desk and on a phone.
+settings and the text of errors; no page is wider than a phone; text stands out
+from what is behind it, light and dark. Pictures of some pages are left in
+PICTURES: light and dark, on a desk and on a phone.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from bs4 import BeautifulSoup
+from contrast import too_faint
 from playwright.sync_api import sync_playwright
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ def main(folder: Path, pictures: Path) -> int:
         )
         found += in_browser(browser, root, folder)
         found += searches(browser, root)
-        take_pictures(browser, root, folder, pictures)
+        found += take_pictures(browser, root, folder, pictures)
         browser.close()
     server.shutdown()
     for line in found:
@@ -188,8 +190,9 @@ def searches(browser: Browser, root: str) -> list[str]:
 
 def take_pictures(
     browser: Browser, root: str, folder: Path, pictures: Path
-) -> None:
-    """Pictures of some pages in each size and each mode."""
+) -> list[str]:
+    """Pictures of some pages in each size and mode; what is too faint there."""
+    found: dict[str, str] = {}  # once each, however many pages have it
     for size, (width, height) in SIZES.items():
         for mode in ("light", "dark"):
             page: Page = browser.new_page(
@@ -203,7 +206,11 @@ def take_pictures(
                     page.screenshot(
                         path=pictures / f"{title}-{size}-{mode}.png"
                     )
+                    for faint in too_faint(page):
+                        colours = f"{mode} {faint.partition(',')[0]}"
+                        found.setdefault(colours, f"{name}, {mode}: {faint}")
             page.close()
+    return list(found.values())
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ struct FreeName {
     Axes axes = Axes::None;
     Span span;
     bool is_index = false; ///< it is read as a subscript of others only
+    bool is_table = false; ///< of two subscripts, `A[r, c]`: a matrix
 };
 std::vector<FreeName> free_names(const ast::Formula& formula);
 

@@ -62,14 +62,20 @@ private:
             if (node.kind == Kind::Apply && node.name == "^")
                 exponents_.insert(node.children[1]);
             if (node.kind == Kind::Apply && node.name == "gather")
-                for (std::size_t k = 1; k < node.children.size(); ++k)
-                    indices_.insert(whole(node.children[k]));
+                add_gather(node);
             if (node.kind == Kind::Name || node.kind == Kind::Variable)
                 add(node, id, parameters);
             if (node.kind == Kind::Apply || node.kind == Kind::Function)
                 use_definition(node.name);
             path.insert(path.end(), node.children.begin(), node.children.end());
         }
+    }
+
+    void add_gather(const ast::Node& node) {
+        for (std::size_t k = 1; k < node.children.size(); ++k)
+            indices_.insert(whole(node.children[k]));
+        if (node.children.size() == 3)
+            tables_.insert(node.children[0]);
     }
 
     /// What a value is a component of, or itself.
@@ -110,6 +116,7 @@ private:
             node.name,
             NameUse{{node.name, axes, node.span, is_index}, false, bare});
         FreeName& known = place->second.name;
+        known.is_table |= tables_.contains(id);
         const bool constant = axes == Axes::None && is_constant(node, id);
         if (is_new) {
             place->second.is_constant = constant;
@@ -156,6 +163,7 @@ private:
     std::set<std::string> used_;
     std::set<NodeId> exponents_;
     std::set<NodeId> indices_; ///< of tables
+    std::set<NodeId> tables_;  ///< of two subscripts
     std::vector<const ast::Definition*> pending_;
 };
 

@@ -184,7 +184,7 @@ BoundArguments read_own(const ParsedFormula& formula,
         const int name = formula.find_name(argument.name);
         if (!formula.seed_of(name, argument.part))
             readings.push_back(
-                read_shape(argument, formula.axes_of(name, argument)));
+                read_shape(argument, formula.role_of(name, argument)));
     }
     return readings;
 }
@@ -233,7 +233,7 @@ BoundArguments read_all(const ParsedFormula& formula,
         const int name = formula.find_name(argument.name);
         all_known &= name >= 0;
         BoundArgument reading =
-            read_shape(argument, formula.axes_of(name, argument));
+            read_shape(argument, formula.role_of(name, argument));
         const SeedRole* seed = formula.seed_of(name, argument.part);
         if (seed) {
             flatten_cotangent(*seed, reading);

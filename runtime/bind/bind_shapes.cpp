@@ -58,16 +58,17 @@ void read_points(BoundArgument& reading, const View& view) {
     reading.operand.component = view.strides.back();
 }
 
-void read_parameter(BoundArgument& reading, const View& view) {
+void read_parameter(BoundArgument& reading, const View& view, bool is_table) {
     const std::size_t n = view.shape.size();
     if (n == reading.batch)
         return;
     const bool is_matrix = n - reading.batch > 1;
     const std::int64_t rows = is_matrix ? view.shape[n - 2] : 1;
     const std::int64_t columns = view.shape[n - 1];
-    if (rows == 1 && columns == 1)
+    const bool stays_matrix = is_matrix && is_table;
+    if (rows == 1 && columns == 1 && !stays_matrix)
         return;
-    if (rows == 1) {
+    if (rows == 1 && !stays_matrix) {
         reading.rank = 1;
         reading.rows = components(reading.name, view, columns);
         reading.operand.component = view.strides[n - 1];
@@ -97,25 +98,25 @@ Extents batch_of(const BoundArgument& reading) {
 
 } // namespace
 
-BoundArgument read_shape(const NamedView& argument, Axes axes) {
+BoundArgument read_shape(const NamedView& argument, ArgumentRole role) {
     BoundArgument reading =
-        read_shape(argument.name, argument.view, axes, argument.batch);
+        read_shape(argument.name, argument.view, role, argument.batch);
     reading.part = argument.part;
     return reading;
 }
 
-BoundArgument read_shape(std::string_view name, const View& view, Axes axes,
-                         std::optional<std::size_t> batch) {
+BoundArgument read_shape(std::string_view name, const View& view,
+                         ArgumentRole role, std::optional<std::size_t> batch) {
     BoundArgument reading;
     reading.name = name;
-    reading.axes = axes;
+    reading.axes = role.axes;
     reading.dtype = view.dtype;
     reading.view = &view;
     reading.operand.base = static_cast<const char*>(view.data);
     reading.batch = count_batch(reading, view, batch);
     reading.says_batch = batch.has_value();
-    if (axes == Axes::None)
-        read_parameter(reading, view);
+    if (role.axes == Axes::None)
+        read_parameter(reading, view, role.is_table);
     else
         read_points(reading, view);
     return reading;

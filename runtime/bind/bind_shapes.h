@@ -22,6 +22,13 @@
 
 namespace tilefold {
 
+/// How a formula reads an argument.
+struct ArgumentRole {
+    Axes axes = Axes::None;
+    /// A parameter of two dimensions stays a matrix where one of them is 1.
+    bool is_table = false;
+};
+
 /// An argument as its role has it read.
 struct BoundArgument {
     std::string_view name; ///< as the caller spells it
@@ -40,10 +47,11 @@ struct BoundArgument {
 using BoundArguments = boost::container::small_vector<BoundArgument, 6>;
 
 /// Throws where the shape suits no reading. `batch`: as NamedView has it.
-BoundArgument read_shape(std::string_view name, const View& view, Axes axes,
+BoundArgument read_shape(std::string_view name, const View& view,
+                         ArgumentRole role,
                          std::optional<std::size_t> batch = {});
 /// The same of an argument, or of a part of it.
-BoundArgument read_shape(const NamedView& argument, Axes axes);
+BoundArgument read_shape(const NamedView& argument, ArgumentRole role);
 
 /// Number of points on i and j; -1 where no array says.
 struct Lengths {

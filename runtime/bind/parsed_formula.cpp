@@ -35,8 +35,8 @@ ParsedFormula::ParsedFormula(ast::Formula tree, Derivation derivation,
     : tree_(std::move(tree)), derivation_(std::move(derivation)),
       free_names_(tilefold::free_names(tree_)), mutex_(mutex) {
     for (const NameUse& use : names_read(tree_))
-        names_.push_back(
-            {use.name.name, use.name.axes, use.name.span, use.is_constant});
+        names_.push_back({use.name.name, use.name.axes, use.name.span,
+                          use.name.is_table, use.is_constant});
     add_seeds();
 }
 
@@ -62,11 +62,15 @@ void ParsedFormula::add_seed(const SeedRole& seed, Axes own) {
                               is_cotangent ? "f.grad(…, cotangent=\"g\")"
                                            : "f.jvp(…, tangent=\"t\")"});
     Axes axes = own;
-    if (!seed.argument.empty())
-        axes = names_[std::size_t(find_name(seed.argument))].axes;
+    bool is_table = false;
+    if (!seed.argument.empty()) {
+        const Name& moved = names_[std::size_t(find_name(seed.argument))];
+        axes = moved.axes;
+        is_table = moved.is_table;
+    }
     if (is_cotangent && !seed.argument.empty() && axes == Axes::IJ)
         axes = Axes::I;
-    names_.push_back({seed.name, axes, {}, false, seed});
+    names_.push_back({seed.name, axes, {}, is_table, false, seed});
     free_names_.push_back({seed.name, axes, {}});
 }
 
@@ -109,14 +113,15 @@ const SeedRole* ParsedFormula::seed_of(int name, Part part) const {
     return seed ? &*seed : nullptr;
 }
 
-Axes ParsedFormula::axes_of(int name, const NamedView& argument) const {
+ArgumentRole ParsedFormula::role_of(int name, const NamedView& argument) const {
+    const bool is_known = name >= 0 && is_of_points(argument.part);
+    const bool is_table = is_known && names_[std::size_t(name)].is_table;
     if (argument.declared)
-        return *argument.declared;
+        return {*argument.declared, is_table};
     const bool is_one_number = argument.view.shape.empty();
-    if (name < 0 || !is_of_points(argument.part) ||
-        (is_one_number && seed_of(name, argument.part)))
-        return Axes::None;
-    return names_[std::size_t(name)].axes;
+    if (!is_known || (is_one_number && seed_of(name, argument.part)))
+        return {Axes::None, is_table};
+    return {names_[std::size_t(name)].axes, is_table};
 }
 
 ExecutablePointer ParsedFormula::find(const Signature& signature) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/pipeline.h"
+#include "runtime/bind/bind_shapes.h"
 #include "runtime/bind/executable.h"
 #include "runtime/core/view.h"
 
@@ -55,6 +56,7 @@ struct Name {
     std::string name; ///< normalised
     Axes axes = Axes::None;
     Span span;
+    bool is_table = false;             ///< as FreeName has it
     bool is_constant = false;          ///< pi or inf: need not be passed
     std::optional<SeedRole> seed = {}; ///< of a cotangent or tangent
 };
@@ -76,11 +78,11 @@ public:
     /// The role of a cotangent or tangent; null otherwise. `name`: its number,
     /// or -1.
     const SeedRole* seed_of(int name, Part part) const;
-    /// The axes that an argument is read on; none of what the formula does not
-    /// have, of which the compiler complains.
-    Axes axes_of(int name, const NamedView& argument) const;
-    Axes axes_of(const NamedView& argument) const {
-        return axes_of(find_name(argument.name), argument);
+    /// How an argument is read: on no axis what the formula does not have, of
+    /// which the compiler complains.
+    ArgumentRole role_of(int name, const NamedView& argument) const;
+    ArgumentRole role_of(const NamedView& argument) const {
+        return role_of(find_name(argument.name), argument);
     }
     ExecutablePointer find(const Signature& signature) const;
     void keep(const Signature& signature, ExecutablePointer executable);

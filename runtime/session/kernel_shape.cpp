@@ -25,7 +25,7 @@ BoundArguments read_all(const Formula& pair,
     const ParsedFormula& parsed = *Inspection::of(pair).parsed;
     BoundArguments readings;
     for (const NamedView& argument : arguments)
-        readings.push_back(read_shape(argument, parsed.axes_of(argument)));
+        readings.push_back(read_shape(argument, parsed.role_of(argument)));
     return readings;
 }
 

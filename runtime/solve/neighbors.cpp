@@ -84,7 +84,7 @@ std::vector<NamedView> few_points(const Formula& pair,
     std::vector<NamedView> chosen(arguments.begin(), arguments.end());
     NamedView* on_axis[2] = {nullptr, nullptr};
     for (NamedView& argument : chosen) {
-        const Axes axes = parsed.axes_of(argument);
+        const Axes axes = parsed.role_of(argument).axes;
         for (int place : {0, 1}) {
             if (!contains(axes, place == 0 ? Axes::I : Axes::J))
                 continue;

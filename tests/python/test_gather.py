@@ -86,6 +86,35 @@ def test_a_large_table():
     np.testing.assert_allclose(found.sum(1), table[np.ix_(r, c)].sum(1))
 
 
+@pytest.mark.parametrize("shape", [(1, 7), (5, 1), (1, 1)])
+def test_a_table_of_one_row_or_column_stays_a_table(shape):
+    """What a family of models makes when it has one task or one state."""
+    rows, columns = shape
+    table = rng.normal(size=shape)
+    r, c = rng.integers(0, rows, 40), rng.integers(0, columns, 33)
+    expected = table[np.ix_(r, c)]
+    # Labels of shape (N, 1), as libraries keep them, are labels too.
+    for label in (c, c[:, None]):
+        given = {"A": table, "r": r, "c": label}
+        found = tilefold.kernel("A[r_i, c_j]", given)
+        np.testing.assert_array_equal(found.dense(), expected)
+    product = tilefold.compile("sum_j A[r_i, c_j] b_j")
+    np.testing.assert_allclose(product(**given, b=B), expected @ B)
+    gradient = product.grad("A")(**given, b=B, grad=np.ones(40))
+    counts = np.zeros(shape)
+    np.add.at(counts, (r[:, None], c[None, :]), np.ones((40, 1)) * B)
+    np.testing.assert_allclose(np.reshape(gradient, shape), counts)
+    moved = product.jvp("A")(**given, b=B, tangent=2 * table)
+    np.testing.assert_allclose(moved, 2 * expected @ B)
+    outside = tilefold.reduce("sum_j A[r_i, c_j + 9]", A=table, r=r, c=c)
+    assert np.isnan(outside).all()
+
+
+def test_a_vector_takes_one_subscript():
+    with pytest.raises(tilefold.ShapeError, match="two numbers takes a matrix"):
+        tilefold.reduce("sum_j A[r_i, c_j]", A=VECTOR, r=R, c=C)
+
+
 def test_numbers_of_the_text():
     x = np.ones((4, 7))
     np.testing.assert_array_equal(

@@ -363,10 +363,7 @@ class IndexKernel(TermKernel, theirs.IndexKernel):
 
     def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """T[a, c] of labels a_i and c_j."""
-        table = self._eval_covar_matrix()
-        if table.shape[-1] == 1:  # which would be a number, and no table
-            table = torch.nn.functional.pad(table, (0, 1, 0, 1))
-        return "T[x_i[0], y_j[0]]", {"T": table}
+        return "T[x_i[0], y_j[0]]", {"T": self._eval_covar_matrix()}
 
     def points(self, x: Tensor) -> Tensor:
         """The labels."""

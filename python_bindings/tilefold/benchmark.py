@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +24,10 @@ class NoCheckout(Exception):  # noqa: N818 - says what is missing, and the cure
 def run(arguments: Sequence[str]) -> int:
     """`python -m bench` in the checkout, with the same arguments.
 
-    Returns its exit code: 1 if a contender was wrong or failed, 2 for a
-    wrong command line. Raises NoCheckout.
+    The process becomes it, so that who stops the command stops the benchmark;
+    it exits with 1 if a contender was wrong or failed, with 2 for a wrong
+    command line. Raises NoCheckout; returns where help was asked for and there
+    is none.
     """
     parser = _parser()
     options, rest = parser.parse_known_args(arguments)
@@ -36,8 +38,8 @@ def run(arguments: Sequence[str]) -> int:
             raise
         parser.print_help()
         return 0
-    command = [sys.executable, "-m", "bench", *rest]
-    return subprocess.call(command, cwd=checkout)
+    os.chdir(checkout)
+    os.execv(sys.executable, [sys.executable, "-m", "bench", *rest])
 
 
 def _parser() -> argparse.ArgumentParser:

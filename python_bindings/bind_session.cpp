@@ -106,11 +106,6 @@ void bind_statistics(nb::module_& module) {
                 "Tiles of pairs met by kernels with index masks: an int.")
         .def_ro("tiles_skipped", &Statistics::tiles_skipped,
                 "Tiles that index masks proved to count for nothing: an int.")
-        // Their names before 0.2, until then.
-        .def_ro("tiles_met", &Statistics::tiles_visited,
-                "The name of ``tiles_visited`` before 0.2.")
-        .def_ro("tiles_left_out", &Statistics::tiles_skipped,
-                "The name of ``tiles_skipped`` before 0.2.")
         .def_ro("compile_milliseconds", &Statistics::compile_milliseconds,
                 "The time that all compiles took, in ms: a float.")
         .def("__repr__", &print);

@@ -214,14 +214,6 @@ class Statistics:
         """Tiles that index masks proved to count for nothing: an int."""
 
     @property
-    def tiles_met(self) -> int:
-        """The name of ``tiles_visited`` before 0.2."""
-
-    @property
-    def tiles_left_out(self) -> int:
-        """The name of ``tiles_skipped`` before 0.2."""
-
-    @property
     def compile_milliseconds(self) -> float:
         """The time that all compiles took, in ms: a float."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gpytorch.kernels as theirs
-import torch
 
 from tilefold.gpytorch.composites import KroneckerProduct
 from tilefold.gpytorch.fusing import (

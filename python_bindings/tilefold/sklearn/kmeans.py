@@ -1,5 +1,5 @@
 # python_bindings/tilefold/sklearn/kmeans.py - Lloyd's algorithm.
-"""`KMeans`: each half of a step is one pass, and no matrix is stored."""
+"""`KMeans`: a step is one pass over pairs and one over points."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -24,7 +25,6 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from tilefold import compile as compiled
 from tilefold.sklearn.cluster_seeding import plus_plus
 from tilefold.sklearn.library import (
     as_numpy,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KMeans"]
 
-_SUMS = "sum_j where(k_i == l_j, w_j*[x_j, 1], 0)"
+_ROWS = 1 << 16  # points that are summed at once: bounds a copy in float64
 
 
 class _Run(NamedTuple):
@@ -63,7 +63,8 @@ class KMeans(
     """Clusters around means, by Lloyd's algorithm.
 
     Seeds, stopping, and what becomes of empty clusters are scikit-learn's: from
-    one start both give the same labels. Each half of a step is one pass.
+    one start both give the same labels. A step is one pass over pairs, which
+    stores no matrix of them, and one over points.
 
     Parameters
     ----------
@@ -393,8 +394,7 @@ class _Lloyd:
         self._weights = weights
         self._metric = metric
         self._options = options
-        self._given = {"x": x, "w": beside(weights, x)}
-        self._sums = compiled(_SUMS)
+        self._points = as_numpy(x)
 
     def run(self, centers: Any, most: int, tolerance: float) -> _Run:
         """Steps until the labels stay, or the centres nearly do."""
@@ -428,14 +428,7 @@ class _Lloyd:
         return as_numpy(self._reduce("argmin_j(rank)", centers))
 
     def _means(self, centers: Any, labels: Any) -> Any:
-        # Labels of the type of x are compared fastest, and exactly.
-        kind = self._weights.dtype
-        given = {
-            **self._given,
-            "k": beside(np.arange(len(centers), dtype=kind), self._x),
-            "l": beside(labels.astype(kind), self._x),
-        }
-        sums = np.array(as_numpy(self._sums(given, options=self._options)))
+        sums = self._sums(labels, len(centers))
         totals = sums[:, -1]
         if (totals == 0).any():
             self._fill(sums, centers, labels)
@@ -445,9 +438,26 @@ class _Lloyd:
         means[totals <= 0] = means[totals.argmax()]
         return means
 
+    def _sums(self, labels: Any, count: int) -> Any:
+        """Of each cluster's points and of their weights, (K, D + 1), float64.
+
+        Not over pairs: a product with a matrix of one number a point.
+        """
+        sums = np.zeros((count, self._points.shape[1] + 1))
+        for first in range(0, len(labels), _ROWS):
+            part = slice(first, first + _ROWS)
+            weights = self._weights[part].astype(np.float64)
+            ends = np.arange(len(weights) + 1)
+            members = scipy.sparse.csc_array(
+                (weights, labels[part], ends), shape=(count, len(weights))
+            )
+            sums[:, :-1] += members @ self._points[part]
+            sums[:, -1] += np.bincount(labels[part], weights, count)
+        return sums
+
     def _fill(self, sums: Any, centers: Any, labels: Any) -> None:
         """Gives each empty cluster one of the points that are farthest."""
-        x = as_numpy(self._x)
+        x = self._points
         empty = np.flatnonzero(sums[:, -1] == 0)
         far = ((x - centers[labels]) ** 2).sum(axis=1)
         if far.max() == 0:  # more clusters than different points

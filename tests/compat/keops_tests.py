@@ -8,6 +8,7 @@
     … python tests/compat/keops_tests.py pykeops geomloss    # some suites
     … python tests/compat/keops_tests.py programs knn        # and programs
 
+geomloss's tests import pytest_check and Hypothesis, which are to be installed.
 Nothing of KeOps is copied: its checkout is read where it lies, unmodified.
 The table counts the tests of each file that pass, fail and are skipped, and
 how many seconds they took; of programs, each that ended without an error. The

@@ -1,0 +1,162 @@
+# tests/python/test_keops_users.py - as libraries call KeOps.
+"""What Falkon and TorchDR compute by KeOps, beside dense computations.
+
+Falkon's formulas, arguments and options are written here; TorchDR, where it is
+installed, runs as it stands, in a process of its own.
+"""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+
+from tilefold.compat.pykeops.torch import Genred
+
+APART = "Norm2(x1 / s - x2 / s)"
+RADIAL = {
+    "Gaussian": "Exp(SqDist(x1 / s, x2 / s) * IntInv(-2)) * v",
+    "Laplacian": "Exp(-Sqrt(SqDist(x1 / s, x2 / s))) * v",
+    "Matérn 1/2": f"Exp(-{APART}) * v",
+    "Matérn 3/2": (
+        f"(IntCst(1) + Sqrt(IntCst(3)) * {APART}) * "
+        f"(Exp(-Sqrt(IntCst(3)) * {APART})) * v"
+    ),
+    "Matérn 5/2": (
+        f"(IntCst(1) + Sqrt(IntCst(5)) * {APART} + "
+        f"(IntInv(3) * IntCst(5)) * Square({APART})) * "
+        f"Exp(-Sqrt(IntCst(5)) * {APART}) * v"
+    ),
+}
+DENSE = {
+    "Gaussian": lambda d: (-(d**2) / 2).exp(),
+    "Laplacian": lambda d: (-d).exp(),
+    "Matérn 1/2": lambda d: (-d).exp(),
+    "Matérn 3/2": lambda d: (1 + 3**0.5 * d) * (-(3**0.5) * d).exp(),
+    "Matérn 5/2": lambda d: (
+        (1 + 5**0.5 * d + 5 / 3 * d**2) * (-(5**0.5) * d).exp()
+    ),
+}
+
+
+def data(*shapes):
+    generator = torch.Generator().manual_seed(3)
+    return [
+        torch.rand(
+            shape, generator=generator, dtype=torch.float64, requires_grad=True
+        )
+        for shape in shapes
+    ]
+
+
+def assert_as_falkon(formula, aliases, given, right):
+    """The value in `out`, and gradients by all arguments."""
+    call = Genred(
+        formula,
+        aliases,
+        reduction_op="Sum",
+        axis=1,
+        dtype_acc="auto",
+        sum_scheme="auto",
+        rec_multVar_highdim=1,
+    )
+    options = {"backend": "CPU", "device_id": -1}
+    out = torch.empty(right.shape, dtype=torch.float64)
+    with torch.no_grad():
+        assert call(*given, out=out, **options) is out
+    torch.testing.assert_close(out, right)
+    out = torch.empty_like(out)
+    found = call(*given, out=out, **options)
+    gradients = [
+        torch.autograd.grad(each.sin().sum(), given) for each in (found, right)
+    ]
+    torch.testing.assert_close(*gradients)
+    with ThreadPoolExecutor(2) as threads:
+        blocks = given[0].detach().split(4)
+        rest = [each.detach() for each in given[1:]]
+        rows = threads.map(lambda block: call(block, *rest, **options), blocks)
+        torch.testing.assert_close(torch.cat(list(rows)), right.detach())
+
+
+@pytest.mark.parametrize("name", RADIAL)
+@pytest.mark.parametrize("lengths", [1, 3])
+def test_radial_kernels_of_falkon(name, lengths):
+    given = data((13, 3), (11, 3), (11, 2), (1, lengths))
+    x, y, v, s = given
+    apart = ((x / s)[:, None] - (y / s)[None]).norm(dim=-1)
+    aliases = ["x1 = Vi(3)", "x2 = Vj(3)", "v = Vj(2)", f"s = Pm({lengths})"]
+    assert_as_falkon(RADIAL[name], aliases, given, DENSE[name](apart) @ v)
+
+
+def test_products_of_falkon():
+    given = data((13, 3), (11, 3), (11, 2), (1, 1), (1, 1), (1, 1))
+    x, y, v, beta, gamma, degree = given
+    aliases = ["X = Vi(3)", "Y = Vj(3)", "v = Vj(2)", "beta = Pm(1)"]
+    aliases += ["gamma = Pm(1)"]
+    right = (gamma * (x @ y.T) + beta) @ v
+    formula = "(gamma * (X | Y) + beta) * v"
+    assert_as_falkon(formula, aliases, given[:5], right)
+    right = (gamma * (x @ y.T) + beta) ** degree @ v
+    formula = "Powf((gamma * (X | Y) + beta), degree) * v"
+    aliases += ["degree = Pm(1)"]
+    assert_as_falkon(formula, aliases, given, right)
+
+
+TORCHDR = """
+import tilefold, torch, torchdr
+from torchdr import affinity
+from torchdr.utils import is_lazy_tensor
+torch.manual_seed(0)
+x = torch.randn(60, 5, dtype=torch.float64)
+NAMES = {
+    "NormalizedGaussianAffinity": {},
+    "NormalizedStudentAffinity": {},
+    "SelfTuningAffinity": {"K": 7},
+    "MAGICAffinity": {"K": 7},
+    "EntropicAffinity": {"perplexity": 10, "sparsity": False},
+    "SymmetricEntropicAffinity": {"perplexity": 10},
+    "SinkhornAffinity": {},
+    "DoublyStochasticQuadraticAffinity": {"max_iter": 20},
+    "UMAPAffinity": {"n_neighbors": 10, "sparsity": False},
+}
+for name, options in NAMES.items():
+    for metric in ("sqeuclidean", "manhattan"):
+        before = tilefold.stats().runs
+        make = getattr(affinity, name)
+        dense, lazy = (
+            make(backend=backend, metric=metric, **options)(x)
+            for backend in (None, "keops")
+        )
+        if isinstance(lazy, tuple):  # and no indices
+            dense, lazy = dense[0], lazy[0]
+        assert is_lazy_tensor(lazy) and not is_lazy_tensor(dense), name
+        found = lazy @ torch.eye(60, dtype=x.dtype)
+        # The symmetric one is only solved to a tolerance.
+        away = 1e-6 if name == "SymmetricEntropicAffinity" else 1e-12
+        torch.testing.assert_close(found, dense, rtol=1e-7, atol=away)
+        assert tilefold.stats().runs > before, name
+options = {"perplexity": 10, "max_iter": 3, "init": "pca", "random_state": 0}
+for name in ("SNE", "TSNE", "LargeVis"):
+    dense, lazy = (
+        getattr(torchdr, name)(backend=backend, **options).fit_transform(x)
+        for backend in (None, "keops")
+    )
+    torch.testing.assert_close(lazy, dense, rtol=1e-5, atol=1e-8)
+print("as computed densely")
+"""
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("torchdr") is None, reason="needs TorchDR"
+)
+def test_torchdr_runs_unpatched(tmp_path):
+    (tmp_path / "program.py").write_text(TORCHDR)
+    command = [sys.executable, "-W", "ignore", "-m"]
+    command += ["tilefold.compat.pykeops", tmp_path / "program.py"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ
+    )
+    assert done.stdout == "as computed densely\n", done.stderr

@@ -116,10 +116,10 @@ struct BatchedProblem {
           y(random.array(appended(random.broadcastable(batch), {m, 1}))),
           b(random.array(appended(random.broadcastable(batch), {m, 1}))),
           p(random.array(appended(random.broadcastable(batch), {1, 1}))) {
-        readings = {read_shape("x", x.view, Axes::I),
-                    read_shape("y", y.view, Axes::J),
-                    read_shape("b", b.view, Axes::J),
-                    read_shape("p", p.view, Axes::None)};
+        readings = {read_shape("x", x.view, {Axes::I}),
+                    read_shape("y", y.view, {Axes::J}),
+                    read_shape("b", b.view, {Axes::J}),
+                    read_shape("p", p.view, {Axes::None})};
         for (const BoundArgument& reading : readings)
             operands.push_back(reading.operand);
         shape = batch_shape(readings);
@@ -198,8 +198,8 @@ TEST(Batches, BroadcastLikeANaiveLoop) {
 TEST(Batches, DimensionsThatDoNotBroadcastAreRefused) {
     Generator random(1);
     Strided x = random.array({2, 3, 5, 1}), y = random.array({4, 7, 1});
-    BoundArguments readings{read_shape("x", x.view, Axes::I),
-                            read_shape("y", y.view, Axes::J)};
+    BoundArguments readings{read_shape("x", x.view, {Axes::I}),
+                            read_shape("y", y.view, {Axes::J})};
     try {
         batch_shape(readings);
         ADD_FAILURE();

@@ -66,7 +66,7 @@ void place_constants(const Graph& graph, const Split& parts,
     const auto place = [&](ValueId id) {
         const Op op = graph[id].op;
         if (!on_call.count(id) || op == Op::Constant || op == Op::Iota ||
-            placement.constants.count(id))
+            placement.constants.count(id) || placement.in_place.count(id))
             return;
         placement.constants[id] = placement.constants_size;
         placement.constants_size += components_of(graph[id].type);
@@ -78,11 +78,37 @@ void place_constants(const Graph& graph, const Split& parts,
     place(graph.result);
 }
 
+bool reads_elements(const Node& node) {
+    return has_row(node.op) && row_of(node.op).shape == ir::ShapeRule::Gather;
+}
+
 } // namespace
 
-Placement place_values(const Graph& graph, bool whole_is_pair_term) {
+std::set<ValueId> large_tables(const Graph& graph) {
+    constexpr std::int64_t most_copied = 4096;
+    std::set<ValueId> tables;
+    for (ValueId id = 0; id < graph.nodes.size(); ++id) {
+        const Node& node = graph[id];
+        if (node.op != Op::Argument || node.type.axes != Axes::None)
+            continue;
+        const DType stored = graph.arguments[std::size_t(node.first)].dtype;
+        if (components_of(node.type) > most_copied &&
+            (stored == DType::F32 || stored == DType::F64))
+            tables.insert(id);
+    }
+    tables.erase(graph.result);
+    for (const Node& node : graph.nodes)
+        for (std::size_t k = 0; k < node.arity; ++k)
+            if (k > 0 || !reads_elements(node))
+                tables.erase(node.operands[k]);
+    return tables;
+}
+
+Placement place_values(const Graph& graph, bool whole_is_pair_term,
+                       std::set<ValueId> in_place) {
     Split parts = split(graph);
     Placement placement;
+    placement.in_place = std::move(in_place);
     std::vector<ValueId> terms;
     for (ValueId id : parts.pair)
         if (graph[id].op == Op::Reduce) {

@@ -30,6 +30,8 @@ struct Placement {
     /// says. Places are in the order in which the graph reads them first.
     std::map<ir::ValueId, std::int64_t> constants;
     std::int64_t constants_size = 0;
+    /// Arguments on {} that are read where they lie, and are no constants.
+    std::set<ir::ValueId> in_place;
     /// Constants that meet indices or integers, which are read as F64 and
     /// never rounded.
     std::set<ir::ValueId> exact;
@@ -45,8 +47,13 @@ struct Placement {
     std::set<ir::ValueId> watched;
 };
 
+/// Tables of more elements than prepare should copy for each call: arguments
+/// of float32 or float64 of which nothing but elements is read.
+std::set<ir::ValueId> large_tables(const ir::Graph& graph);
+
 /// `whole_is_pair_term` says that the result itself is evaluated for every
-/// pair.
-Placement place_values(const ir::Graph& graph, bool whole_is_pair_term);
+/// pair; `in_place`, what the backend reads where it lies.
+Placement place_values(const ir::Graph& graph, bool whole_is_pair_term,
+                       std::set<ir::ValueId> in_place = {});
 
 } // namespace tilefold

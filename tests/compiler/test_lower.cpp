@@ -171,5 +171,21 @@ TEST(Lower, NothingOverlapsInScratch) {
     }
 }
 
+/// Prepare would copy it for each call. A table that is small is copied, for
+/// its layout is known then; and one of which more than elements is read.
+TEST(Lower, ALargeTableIsReadInPlace) {
+    const auto count = [](const char* formula, const char* arguments) {
+        return lowered({"", formula, arguments}).placement.in_place.size();
+    };
+    const char* elements = "sum_j G[i, j] x_i b_j";
+    EXPECT_EQ(count(elements, "G f32[100,100], x f32, b f32"), 1u);
+    EXPECT_EQ(count(elements, "G f64[100,100], x f32, b f32"), 1u);
+    EXPECT_EQ(count(elements, "G f16[100,100], x f32, b f32"), 0u);
+    EXPECT_EQ(count(elements, "G f32[10,100], x f32, b f32"), 0u);
+    EXPECT_EQ(count("sum_j (G[i, j] + sum(G @ x_i)) b_j",
+                    "G f32[100,100], x f32[100], b f32"),
+              0u);
+}
+
 } // namespace
 } // namespace tilefold::tests

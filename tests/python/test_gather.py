@@ -86,6 +86,59 @@ def test_a_large_table():
     np.testing.assert_allclose(found.sum(1), table[np.ix_(r, c)].sum(1))
 
 
+LARGE = rng.normal(size=(2, 160, 170))
+LAYOUTS = {
+    "rows": np.ascontiguousarray,
+    "columns": np.asfortranarray,
+    "with gaps": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+    "backwards": lambda a: a[..., ::-1, ::-1].copy()[..., ::-1, ::-1],
+}
+
+
+@pytest.mark.parametrize("isa", PORTABLE)
+@pytest.mark.parametrize("stored", [np.float32, np.float64, np.float16])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_large_table_is_read_where_it_lies(layout, stored, dtype, isa):
+    """But that of float16, which is copied: all dtypes are right."""
+    tables = LAYOUTS[layout](LARGE.astype(stored))
+    table, vector = tables[0], tables[0].reshape(-1)[:5000]
+    every = tables.astype(np.float64)
+    r, c = rng.integers(0, 160, 50), rng.integers(0, 170, 40)
+    b, y = rng.normal(size=40), rng.normal(size=(40, 170))
+    b, y = b.astype(dtype), y.astype(dtype)
+    chosen = every[:, r][:, :, c]
+    for text, given, expected in [
+        ("sum_j A[r_i, c_j] b_j", {"A": table}, chosen[0] @ b),
+        ("sum_j A[r_i, c_j] b_j", {"A": tables}, chosen @ b),
+        ("sum_i A[r_i, c_j] b_j", {"A": table}, chosen[0].sum(0) * b),
+        ("sum_j A[r_i]·y_j", {"A": table, "y": y}, every[0, r] @ y.sum(0)),
+        ("v[29 c_j] b_j", {"v": vector}, vector[29 * c] * b),
+        ("count_j(A[r_i, c_j + 169] > -9)", {"A": table}, (c == 0).sum()),
+    ]:
+        given |= {"r": r} if "r_i" in text else {}
+        given |= {"c": c} if "c_j" in text else {}
+        given |= {"b": b} if "b_j" in text else {}
+        found = tilefold.reduce(text, given, options=tilefold.Options(isa=isa))
+        scale = 4e-4 if dtype == np.float32 else 4e-12
+        np.testing.assert_allclose(found, expected, rtol=0, atol=scale)
+
+
+def test_pairs_of_all_points_are_read_where_they_lie():
+    """`G[i, j]`, a weight of each pair: nothing of its size is made."""
+    x, y = rng.normal(size=(300, 3)), rng.normal(size=(200, 3))
+    pairs = rng.normal(size=(300, 200))
+    text = "sum_j G[i, j] exp(-|x_i - y_j|²)"
+    given = {"x": x, "y": y, "G": pairs}
+    squares = ((x[:, None] - y) ** 2).sum(-1)
+    expected = (pairs * np.exp(-squares)).sum(1)
+    for threads in (1, 3):
+        options = tilefold.Options(threads=threads)
+        found = tilefold.reduce(text, given, options=options)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert "are read in place" in tilefold.explain(text, given)
+
+
 @pytest.mark.parametrize("shape", [(1, 7), (5, 1), (1, 1)])
 def test_a_table_of_one_row_or_column_stays_a_table(shape):
     """What a family of models makes when it has one task or one state."""

@@ -156,7 +156,8 @@ PointEntry lower_points(const Graph& graph, const Plan& plan,
 
 LoweredKernel lower(const Graph& graph, const Plan& plan) {
     LoweredKernel kernel;
-    kernel.placement = place_values(graph, plan.nest == Nest::Values);
+    kernel.placement =
+        place_values(graph, plan.nest == Nest::Values, large_tables(graph));
     kernel.contractions = choose_contractions(graph, plan);
     for (ValueId id = 0; id < graph.nodes.size(); ++id)
         kernel.packed.push_back(packed_dtype(graph, kernel.contractions, id));

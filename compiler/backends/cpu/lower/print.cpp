@@ -31,6 +31,7 @@ public:
         : kernel_(kernel), graph_(graph), plan_(plan) {}
 
     std::string text() {
+        print_tables();
         if (plan_.nest == Nest::Values)
             print_points();
         else
@@ -91,6 +92,11 @@ private:
             print_operands("  pack columns:", of->columns);
             print_vectors("  ", of->vectors);
         }
+    }
+
+    void print_tables() {
+        for (ValueId id : kernel_.placement.in_place)
+            line("elements of " + ir::reference(id) + " are read in place");
     }
 
     void print_watched() {

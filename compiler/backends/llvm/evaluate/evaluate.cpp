@@ -264,7 +264,7 @@ Value* Evaluator::gathered(ValueId id, Component component, int row,
     const Type& table = graph_[node.operands[0]].type;
     auto& b = lanes_.b;
     const std::int64_t lengths[] = {table.rows, table.columns};
-    Value* place = nullptr;
+    llvm::SmallVector<Value*> subscripts;
     Value* holds = nullptr;
     for (std::size_t k = 1; k < node.arity; ++k) {
         const Whole index =
@@ -273,25 +273,37 @@ Value* Evaluator::gathered(ValueId id, Component component, int row,
             index.number, lanes_.number(DType::I64, double(lengths[k - 1])));
         holds =
             both_hold(lanes_, both_hold(lanes_, holds, index.holds), inside);
-        place = place
-                    ? b.CreateAdd(
-                          b.CreateMul(place, lanes_.number(DType::I64,
-                                                           double(lengths[1]))),
-                          index.number)
-                    : index.number;
+        subscripts.push_back(index.number);
     }
-    if (node.op == Op::GatherRow) {
-        Value* columns = lanes_.number(DType::I64, double(table.columns));
-        place = b.CreateAdd(b.CreateMul(place, columns),
-                            lanes_.splat(index_of(component)));
-    }
-    place = lanes_.select(holds, place, lanes_.number(DType::I64, 0));
-    const bool constant = table.axes == Axes::None || lanes_.width() == 1;
-    Value* found = constant ? value(node.operands[0], {0, place}, row, column)
-                            : chosen(node.operands[0], place, row, column);
+    if (node.op == Op::GatherRow)
+        subscripts.push_back(lanes_.splat(index_of(component)));
+    Value* found = element_at(node.operands[0], subscripts, holds, row, column);
     const double nan = std::numeric_limits<double>::quiet_NaN();
     return lanes_.select(holds, lanes_.as(node.type.dtype, found),
                          lanes_.number(node.type.dtype, nan));
+}
+
+/// Where `holds` is false, any other element.
+Value* Evaluator::element_at(ValueId table, llvm::ArrayRef<Value*> subscripts,
+                             Value* holds, int row, int column) {
+    auto& b = lanes_.b;
+    const Type& type = graph_[table].type;
+    Value* none = lanes_.number(DType::I64, 0);
+    if (const Leaf leaf = leaves_(table); leaf.element) {
+        llvm::SmallVector<Value*> inside;
+        for (Value* subscript : subscripts)
+            inside.push_back(lanes_.select(holds, subscript, none));
+        return leaf.element(inside);
+    }
+    Value* place = subscripts[0];
+    if (subscripts.size() == 2)
+        place = b.CreateAdd(
+            b.CreateMul(place, lanes_.number(DType::I64, double(type.columns))),
+            subscripts[1]);
+    place = lanes_.select(holds, place, none);
+    const bool constant = type.axes == Axes::None || lanes_.width() == 1;
+    return constant ? value(table, {0, place}, row, column)
+                    : chosen(table, place, row, column);
 }
 
 /// Returns component `place` of a vector on an axis, which differs from lane

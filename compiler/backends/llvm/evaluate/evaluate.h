@@ -37,8 +37,12 @@ struct Component {
 struct Leaf {
     std::function<llvm::Value*(Component component, int row, int column)> read;
     const Words* words = nullptr; ///< of a vector that is read as words
+    /// In place of `read`, of a table that lies as the caller has it: reads an
+    /// element by subscripts that are inside, lanes of i64 each.
+    std::function<llvm::Value*(llvm::ArrayRef<llvm::Value*> subscripts)>
+        element = {};
 
-    explicit operator bool() const { return bool(read); }
+    explicit operator bool() const { return read || element; }
 };
 /// Says where a value comes from that is not computed here; an empty leaf
 /// means that it is computed. Asking emits nothing.
@@ -144,6 +148,9 @@ private:
                        int column);
     llvm::Value* gathered(ir::ValueId id, Component component, int row,
                           int column);
+    llvm::Value* element_at(ir::ValueId table,
+                            llvm::ArrayRef<llvm::Value*> subscripts,
+                            llvm::Value* holds, int row, int column);
     llvm::Value* chosen(ir::ValueId table, llvm::Value* place, int row,
                         int column);
     void contract(ir::ValueId id, Component component, Cells cells);

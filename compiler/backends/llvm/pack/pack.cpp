@@ -328,16 +328,41 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
 }
 
 Constants::Constants(ModuleWriter& writer, Lanes& lanes, Value* call)
-    : writer_(writer), lanes_(lanes),
+    : writer_(writer), lanes_(lanes), call_(call),
       base_(writer.kernel.placement.constants_size
                 ? writer.field(lanes.b, call,
                                offsetof(tilefold_kernel_call, constants), true)
                 : nullptr) {}
 
 Leaf Constants::leaf(ValueId id) {
-    if (!writer_.kernel.placement.constants.count(id))
+    const Placement& placement = writer_.kernel.placement;
+    if (placement.in_place.count(id))
+        return {.element = [=, this](llvm::ArrayRef<Value*> subscripts) {
+            return element(id, subscripts);
+        }};
+    if (!placement.constants.count(id))
         return {};
     return {[=, this](Component at, int, int) { return read(id, at); }};
+}
+
+Value* Constants::element(ValueId id, llvm::ArrayRef<Value*> subscripts) const {
+    auto& b = lanes_.b;
+    const std::int64_t argument = writer_.graph[id].first;
+    const DType stored = writer_.graph.arguments[std::size_t(argument)].dtype;
+    const OperandField steps[] = {OperandField::Component,
+                                  OperandField::Column};
+    Value* bytes = lanes_.number(DType::I64, 0);
+    for (std::size_t k = 0; k < subscripts.size(); ++k) {
+        Value* step = writer_.operand_field(b, call_, argument, steps[k]);
+        bytes =
+            b.CreateAdd(bytes, b.CreateMul(subscripts[k], lanes_.splat(step)));
+    }
+    Value* base = writer_.operand_field(b, call_, argument, OperandField::Base);
+    Value* places = b.CreatePtrAdd(base, bytes);
+    const llvm::Align align(size_of(stored));
+    if (lanes_.width() == 1)
+        return b.CreateAlignedLoad(lanes_.element(stored), places, align);
+    return b.CreateMaskedGather(lanes_.type(stored), places, align);
 }
 
 Value* Constants::address(llvm::IRBuilder<>& b, ValueId id,

@@ -120,6 +120,9 @@ public:
     llvm::Value* read_run(ir::ValueId id, llvm::Value* first) const;
 
 private:
+    /// Of a table that is read in place.
+    llvm::Value* element(ir::ValueId id,
+                         llvm::ArrayRef<llvm::Value*> subscripts) const;
     /// As prepare left it.
     DType dtype_of(ir::ValueId id) const;
     /// Returns where component `index`, or each lane's, lies.
@@ -128,6 +131,7 @@ private:
 
     ModuleWriter& writer_;
     Lanes& lanes_;
+    llvm::Value* call_;
     llvm::Value* base_;
     std::map<std::pair<ir::ValueId, std::int64_t>, llvm::Value*> read_;
 };

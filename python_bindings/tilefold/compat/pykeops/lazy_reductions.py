@@ -19,6 +19,7 @@ from tilefold.compat.pykeops.reductions import (
     plan,
     reduction_name,
 )
+from tilefold.compat.pykeops.systems import kernel_system
 
 if TYPE_CHECKING:
     from tilefold.compat.pykeops.nodes import Node
@@ -383,7 +384,10 @@ class LazyReductions(LazyOperations):
         b = values[place]
         values[place] = self.arrays.broadcast(b, (*batch, *b.shape[-2:]))
         alpha, eps = kwargs.get("alpha", 1e-10), kwargs.get("eps", 1e-6)
-        return self.arrays.solved(evaluate, place, alpha, eps, values)
+        quick = None
+        if kwargs.get("ranges", self.ranges) is None:
+            quick = kernel_system(self._node, place, self.axis or 0)
+        return self.arrays.solved(evaluate, place, alpha, eps, quick, values)
 
 
 _SUM_J = ("Sum", 1, None)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tilefold.compat.pykeops.genred import GenericGenred
 from tilefold.compat.pykeops.operations import fail
+from tilefold.compat.pykeops.parse import Number
+from tilefold.compat.pykeops.systems import kernel_system
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +25,9 @@ class GenericKernelSolve:
     `formula` is linear in the variable that `varinvalias` names, an alias or
     "Var(i,d,c)", and the map from it is symmetric and positive definite. The
     argument at its place is b; the result has its shape. Solved by conjugate
-    gradients until |r|² < size(b)·eps². Raises ValueError; warns where they do
-    not converge.
+    gradients until |r|² < size(b)·eps², with a preconditioner where the formula
+    is a kernel times the variable. Raises ValueError; warns where they do not
+    converge.
     """
 
     genred: type[GenericGenred] = GenericGenred
@@ -80,4 +83,20 @@ class GenericKernelSolve:
         values[self.varinvpos] = arrays.broadcast(
             values[self.varinvpos], evaluate(values).shape
         )
-        return arrays.solved(evaluate, self.varinvpos, alpha, eps, values)
+        quick = self._quick() if ranges is None else None
+        return arrays.solved(
+            evaluate, self.varinvpos, alpha, eps, quick, values
+        )
+
+    def _quick(self) -> Any:
+        """What solves it of the arguments, as a kernel; None otherwise."""
+        bound = self.sum._bound
+        for k, place in enumerate(bound.variables):
+            if place == self.varinvpos and not isinstance(place, Number):
+                system = kernel_system(bound.node, k, self.axis)
+                if system is None:
+                    return None
+                return lambda args, alpha, eps: system(
+                    bound.values(args), alpha, eps
+                )
+        return None

@@ -156,10 +156,14 @@ class TorchArrays:
         place: int,
         alpha: Any,
         eps: float,
+        quick: Callable[..., Any] | None,
         values: Sequence[Any],
     ) -> Any:
-        """x, where evaluate of x in the place of a value b, plus αx, is b."""
-        return _solve(evaluate, place, alpha, eps, *values)
+        """x, where evaluate of x in the place of a value b, plus αx, is b.
+
+        `quick(values, alpha, eps)` gives it at once, or None.
+        """
+        return _solve(evaluate, place, alpha, eps, quick, *values)
 
 
 class _Solved(torch.autograd.Function):
@@ -172,6 +176,7 @@ class _Solved(torch.autograd.Function):
         place: int,
         alpha: Any,
         eps: float,
+        quick: Any,
         *values: Any,
     ) -> Any:
         given = list(values)
@@ -180,8 +185,10 @@ class _Solved(torch.autograd.Function):
             given[place] = x
             return evaluate(given) + alpha * x
 
-        result = conjugate_gradients(linop, values[place], eps)
-        ctx.asked = evaluate, place, alpha, eps
+        result = quick(values, alpha, eps) if quick else None
+        if result is None:
+            result = conjugate_gradients(linop, values[place], eps)
+        ctx.asked = evaluate, place, alpha, eps, quick
         ctx.others = [
             None if isinstance(one, torch.Tensor) else one for one in values
         ]
@@ -191,20 +198,20 @@ class _Solved(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, given: Any) -> Any:
-        evaluate, place, alpha, eps = ctx.asked
+        evaluate, place, alpha, eps, quick = ctx.asked
         *tensors, result = ctx.saved_tensors
         left = iter(tensors)
         values = [next(left) if k is None else k for k in ctx.others]
         # With b of this gradient, by the same symmetric map.
         seeds = list(values)
         seeds[place] = given
-        back = _solve(evaluate, place, alpha, eps, *seeds)
+        back = _solve(evaluate, place, alpha, eps, quick, *seeds)
         gradients: list[Any] = [None] * len(values)
         gradients[place] = back
         needed = [
             k
             for k in range(len(values))
-            if k != place and ctx.needs_input_grad[4 + k]
+            if k != place and ctx.needs_input_grad[5 + k]
         ]
         if needed:
             with torch.enable_grad():
@@ -220,7 +227,7 @@ class _Solved(torch.autograd.Function):
                 )
             for k, gradient in zip(needed, found, strict=True):
                 gradients[k] = gradient
-        return None, None, None, None, *gradients
+        return None, None, None, None, None, *gradients
 
 
 class _Connected(torch.autograd.Function):

@@ -56,6 +56,26 @@ def test_the_code_of_a_long_term_is_there_once(dtype, isa):
     assert instructions(text, 4, dtype, isa) < of_sum + 1600
 
 
+@pytest.mark.parametrize("isa", PORTABLE)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_no_block_is_longer_than_code_generation_likes(dtype, isa):
+    """It takes time by the square of a block's length: 30 × 30 took 10.7 s."""
+    formula, given = f"sum_j {ALIGNED}", sequences(14, dtype)
+    options = tilefold.Options(isa=isa)
+    compiled = tilefold.compile(formula)
+    text = compiled.explain(given, options=options)
+    code = text.split("── LLVM IR")[1].split("── assembly")[0]
+    blocks = re.split(r"^[\w.]+:.*$", code, flags=re.M)
+    lengths = [
+        sum(line.startswith("  ") for line in block.split("\n"))
+        for block in blocks
+    ]
+    assert sum(length > 900 for length in lengths) > 2
+    assert max(lengths) <= 2010
+    bound = 1e-5 if dtype == "float32" else 1e-13
+    assert compiled.check(given, options=options) < bound
+
+
 def test_four_times_as_long_a_term_has_four_times_as_much_code():
     counts = [
         instructions(f"argmin_j {ALIGNED}", length, "float32", PORTABLE[-1])

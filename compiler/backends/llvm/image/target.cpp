@@ -7,6 +7,7 @@
 
 #include "compiler/backends/llvm/image/target.h"
 
+#include "compiler/backends/llvm/image/long_blocks.h"
 #include "compiler/backends/llvm/memory/caller.h"
 #include "compiler/backends/llvm/pipelining/software_pipeline.h"
 
@@ -120,6 +121,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, Isa isa,
             passes.run(function, analyses.functions);
             go_on(caller);
             cut_into_stages(function, row_of(isa).registers);
+            cut_long_blocks(function);
         }
 }
 

@@ -97,6 +97,12 @@ bool has_length(const Lengths& lengths, std::int64_t count) {
     return count > 1 && (count == lengths.i || count == lengths.j);
 }
 
+/// Whether the formula gives it two subscripts, and so any number of rows.
+bool is_table(const ParsedFormula& formula, const BoundArgument& reading) {
+    const int name = formula.find_name(reading.name);
+    return name >= 0 && formula.names()[std::size_t(name)].is_table;
+}
+
 /// A shape error of the compiler has a simpler cause where a bare name was
 /// given an array of N or M rows.
 void explain_shape_error(const ParsedFormula& formula,
@@ -104,6 +110,7 @@ void explain_shape_error(const ParsedFormula& formula,
                          const Lengths& lengths) {
     for (const BoundArgument& reading : readings)
         if (reading.axes == Axes::None && !reading.view->shape.empty() &&
+            !is_table(formula, reading) &&
             has_length(lengths, reading.view->shape[0]))
             rows_for_parameter(formula, reading, reading.view->shape[0]);
 }

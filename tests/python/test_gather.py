@@ -124,6 +124,14 @@ def test_a_large_table_is_read_where_it_lies(layout, stored, dtype, isa):
         np.testing.assert_allclose(found, expected, rtol=0, atol=scale)
 
 
+def test_a_gradient_by_too_large_a_table_is_refused_as_such():
+    """Not as an array of N rows that was given to a parameter."""
+    by_pairs = tilefold.compile("sum_j G[i, j] x_i b_j").grad("G")
+    arguments = {"x": np.ones(160), "b": np.ones(170), "grad": np.ones(160)}
+    with pytest.raises(tilefold.ShapeError, match="as the table"):
+        by_pairs(arguments, G=LARGE[0])
+
+
 def test_pairs_of_all_points_are_read_where_they_lie():
     """`G[i, j]`, a weight of each pair: nothing of its size is made."""
     x, y = rng.normal(size=(300, 3)), rng.normal(size=(200, 3))

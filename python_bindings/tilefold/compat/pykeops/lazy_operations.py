@@ -29,9 +29,12 @@ _OPERATORS = {
 }
 
 
+_NUMBERS = frozenset({int, float, complex})
+
+
 def _equals(value: Any, number: int) -> bool:
     """Whether it is this number of Python's."""
-    return type(value) in {int, float, complex} and value == number
+    return type(value) in _NUMBERS and value == number
 
 
 class LazyOperations(LazyState):
@@ -86,7 +89,7 @@ class LazyOperations(LazyState):
         return self._times(other, True)
 
     def _times(self, other: Any, is_right: bool) -> Any:
-        if type(other) in {int, float, complex}:
+        if type(other) in _NUMBERS:
             if other == 0:
                 return 0
             if other == 1:
@@ -122,7 +125,7 @@ class LazyOperations(LazyState):
         return abs(self)
 
     def __pow__(self, exponent: Any) -> Any:
-        if isinstance(exponent, numbers.Integral):
+        if type(exponent) is int or isinstance(exponent, numbers.Integral):
             if exponent == 2:
                 return self._unary("Square")
             return self._unary("Pow", int(exponent))

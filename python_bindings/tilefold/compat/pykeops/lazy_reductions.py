@@ -150,7 +150,7 @@ class LazyReductions(LazyOperations):
     def _inner(self, axis: int, dim: int | None) -> int | None:
         """The axis of i or j, None for that of components."""
         axis = axis if dim is None else dim
-        if axis in {-1, len(self._shape) - 1}:
+        if axis == -1 or axis == len(self._shape) - 1:
             return None
         return axis
 

@@ -80,7 +80,12 @@ class LazyState:
     opt_arg: Any = None
     formula2: str | None = None
 
-    def __init__(self, x: Any = None, axis: int | None = None) -> None:
+    def __init__(
+        self,
+        x: Any = None,
+        axis: int | None = None,
+        is_complex: bool = False,  # noqa: ARG002, the class says it
+    ) -> None:
         if isinstance(x, self.arrays.kind):
             self._set_array(x, axis)
         elif x is None:
@@ -278,12 +283,11 @@ class LazyState:
         kind = type(self)
         if is_complex is not None and is_complex != self.is_complex:
             kind = self.complex_class if is_complex else self.real_class
-        made = kind.__new__(kind)
         state = self.__dict__
         if "reduction_op" in state:
             fail(_REDUCED)
-        made.__dict__.update(state)
-        made.__dict__["_node"] = node
+        made = object.__new__(kind)  # that of the class asks for its values
+        made.__dict__ = {**state, "_node": node}
         return made
 
     def init(self, is_complex: bool = False) -> Any:

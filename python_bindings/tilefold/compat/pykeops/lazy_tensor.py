@@ -30,12 +30,6 @@ class RealGenericLazyTensor(GenericLazyTensor):
             return cls.complex_class(x, axis)
         return object.__new__(cls)
 
-    def __init__(
-        self, x: Any = None, axis: Any = None, is_complex: bool = False
-    ) -> None:
-        del is_complex  # `__new__` reads it
-        super().__init__(x, axis)
-
 
 class ComplexGenericLazyTensor(GenericLazyTensor):
     """A LazyTensor of complex numbers.

@@ -134,6 +134,11 @@ class TorchArrays:
         gives zeros where PyTorch would say that an argument is not part of the
         graph.
         """
+        for value in values:
+            if getattr(value, "requires_grad", False):
+                break
+        else:
+            return result
         if not torch.is_grad_enabled():
             return result
         others = [

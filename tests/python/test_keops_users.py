@@ -1,8 +1,8 @@
 # tests/python/test_keops_users.py - as libraries call KeOps.
-"""What Falkon and TorchDR compute by KeOps, beside dense computations.
+"""What Falkon, TorchDR and geomloss compute by KeOps, beside dense results.
 
-Falkon's formulas, arguments and options are written here; TorchDR, where it is
-installed, runs as it stands, in a process of its own.
+Falkon's formulas, arguments and options are written here; the others, where
+they are installed, run as they stand, in processes of their own.
 """
 
 import importlib.util
@@ -149,11 +149,40 @@ print("as computed densely")
 """
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("torchdr") is None, reason="needs TorchDR"
+GEOMLOSS = """
+import tilefold, torch
+from geomloss import SamplesLoss
+torch.manual_seed(0)
+x, y = torch.rand(2, 60, 2, dtype=torch.float64)
+x.requires_grad_()
+a, b = torch.rand(2, 60, dtype=torch.float64).softmax(dim=1)
+def computed(loss, options, backend):
+    value = SamplesLoss(loss, backend=backend, **options)(a, x, b, y)
+    return value.detach(), torch.autograd.grad(value, [x])[0]
+# The steps of Sinkhorn's method differ between geomloss's own ways.
+for loss, options, backend, away in (
+    ("gaussian", {"blur": 0.3}, "online", 1e-12),
+    ("gaussian", {"blur": 0.3}, "multiscale", 1e-12),
+    ("sinkhorn", {"p": 2, "blur": 0.05}, "online", 1e-6),
+    ("sinkhorn", {"p": 2, "blur": 0.05}, "multiscale", 1e-3),
+    ("sinkhorn", {"p": 2, "blur": 0.05, "reach": 0.3}, "online", 1e-6),
+):
+    before = tilefold.stats().runs
+    found = computed(loss, options, backend)
+    assert tilefold.stats().runs > before
+    dense = computed(loss, options, "tensorized")
+    torch.testing.assert_close(found, dense, rtol=away, atol=away)
+print("as computed densely")
+"""
+
+
+@pytest.mark.parametrize(
+    ("library", "program"), [("torchdr", TORCHDR), ("geomloss", GEOMLOSS)]
 )
-def test_torchdr_runs_unpatched(tmp_path):
-    (tmp_path / "program.py").write_text(TORCHDR)
+def test_libraries_run_unpatched(tmp_path, library, program):
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"needs {library}")
+    (tmp_path / "program.py").write_text(program)
     command = [sys.executable, "-W", "ignore", "-m"]
     command += ["tilefold.compat.pykeops", tmp_path / "program.py"]
     done = subprocess.run(

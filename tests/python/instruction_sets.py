@@ -17,6 +17,7 @@ ALL = [
     "znver4",
     "znver5",
     "x86-64-v4-amx",
+    "aarch64",
 ]
 
 
@@ -32,4 +33,6 @@ def runs_here(isa: str) -> bool:
 
 
 HERE = [isa for isa in ALL if runs_here(isa)]
-PORTABLE = [isa for isa in HERE if isa in ("x86-64-v3", "x86-64-v4")]
+PORTABLE = [
+    isa for isa in HERE if isa in ("x86-64-v3", "x86-64-v4", "aarch64")
+]

@@ -66,6 +66,7 @@ TEST_P(Ulps, OfSamplesAreNotLarger) {
         Measured measured(domain.op, GetParam());
         Worst worst;
         if (ir::row_of(domain.op).arity == 2) {
+            worst = measured({&row->x, 1}, {&row->y, 1}, domain);
             for (std::uint64_t part = 0; part < 16; ++part) {
                 const Samples samples =
                     pairs(domain.op, 67 * part, Measured::block);

@@ -113,7 +113,8 @@ def _operation(row: Row, errors: dict) -> Entry:
     facts.append(("Derivative", _derivative(partials, tangents, int(arity))))
     if spelling in errors and not name.startswith("Comp"):
         facts.append(("Error in float32", _error(errors[spelling])))
-    facts.append(("Cost", f"{cost} issue slots a vector, as plans reckon it"))
+    slots = "issue slot" if cost == "1" else "issue slots"
+    facts.append(("Cost", f"{cost} {slots} a vector, as plans reckon it"))
     text = [sentence(doc), _facts(facts)]
     if shape == "Elementwise":
         text.append(_values(written, int(arity)))

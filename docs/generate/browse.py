@@ -43,6 +43,7 @@ LOOKED_AT = (
     "performance/zen5.html",
     "from/scipy_cdist.html",
     "gallery/index.html",
+    "gallery/statistics/plot_airports.html",
 )
 #: What is looked for, and a page that is among the first that are found.
 SEARCHED = {

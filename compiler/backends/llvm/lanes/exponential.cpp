@@ -57,16 +57,10 @@ constexpr std::array<double, 3> table_f32{0x1.62e43ep-1, 0x1.ebe5b8p-3,
 constexpr std::array<double, 6> table_f64{
     0x1.62e42fefa39aap-1, 0x1.ebfbdff84120ep-3,  0x1.c6b08d4e9409dp-5,
     0x1.3b2ad0194a3c0p-7, 0x1.5d7518ca342b3p-10, 0x1.4a0386787fb8ap-13};
-/// (2^f - 1)/f on [-1/2, 1]: 1.1e-9 (F32) and 2.4e-18 (F64).
+/// (2^f - 1)/f on [-1/2, 1]: 1.1e-9; of F64, rest_of_power_of_two.
 constexpr std::array<double, 7> whole_f32{
     0x1.62e43p-1,   0x1.ebfbdep-3,  0x1.c6b0b6p-5, 0x1.3b2c8ap-7,
     0x1.5d4aa8p-10, 0x1.424eaap-13, 0x1.28499p-16};
-constexpr std::array<double, 13> whole_f64{
-    0x1.62e42fefa39efp-1,  0x1.ebfbdff82c589p-3,  0x1.c6b08d704a198p-5,
-    0x1.3b2ab6fba591bp-7,  0x1.5d87fe7886b06p-10, 0x1.430912f72b063p-13,
-    0x1.ffcbfcd8e2a7cp-17, 0x1.62c0227f1df9cp-20, 0x1.b524598fbfaddp-24,
-    0x1.e4d9f9cd904d5p-28, 0x1.e9bfe31ab433ap-32, 0x1.aab34ac945cf4p-36,
-    0x1.1aed87e9ab208p-39};
 /// (2^f - 1)/f on [-1/16, 1/8]: 8e-10.
 constexpr std::array<double, 4> eighths_f32{0x1.62e43p-1, 0x1.ebfb7ap-3,
                                             0x1.c6b464p-5, 0x1.41ac72p-7};
@@ -235,7 +229,8 @@ struct Fraction {
         if (dtype == DType::F32)
             return is_nearest() ? std::span<const double>(nearest_f32)
                                 : whole_f32;
-        return is_nearest() ? std::span<const double>(nearest_f64) : whole_f64;
+        return is_nearest() ? std::span<const double>(nearest_f64)
+                            : rest_of_power_of_two;
     }
 };
 

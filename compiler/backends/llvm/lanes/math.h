@@ -69,8 +69,8 @@ llvm::Value* emit_digamma(Lanes& lanes, const FunctionTable& functions,
 /// Emits the angle of the point (x, y), of F32, within 0.51 ulp; of special
 /// numbers as C's atan2 has it.
 llvm::Value* emit_angle(Lanes& lanes, llvm::Value* y, llvm::Value* x);
-/// Emits x^y of F32, within 1.25 ulp, of special numbers as C's pow has it;
-/// `sign` is that of x.
+/// Emits x^y, of F32 within 1.13 ulp, of F64 within 1.4, of special numbers as
+/// C's pow has it; `sign` is that of x.
 llvm::Value* emit_power(Lanes& lanes, llvm::Value* x, llvm::Value* y,
                         ir::Sign sign);
 /// Emits x^exponent by repeated squaring, and by one division where the

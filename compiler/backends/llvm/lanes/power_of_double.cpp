@@ -1,0 +1,103 @@
+// compiler/backends/llvm/lanes/power_of_double.cpp - powers of F64.
+//
+// With a = 2^i (1 + m), s = m/(2 + m) and z = s²,
+//   log2(1 + m) = c s (1 + z/3 + z² R(z)),  c = 2/ln 2,
+// where s, z/3 and the products with them are sums of two numbers: the error is
+// 2^-64 of the logarithm. What the product with y has beside a whole number is
+// the argument of a polynomial. All operations are those of any instruction
+// set.
+
+#include "compiler/backends/llvm/lanes/binary_exponent.h"
+#include "compiler/backends/llvm/lanes/polynomial.h"
+#include "compiler/backends/llvm/lanes/power_of_magnitude.h"
+
+#include <array>
+
+namespace tilefold::llvm_backend {
+namespace {
+
+using llvm::Value;
+
+/// (atanh(s)/s - 1 - z/3)/z², fitted at the nodes of Chebyshev's polynomial: z²
+/// times its error is 2^-69.
+constexpr std::array<double, 8> of_fourth = {
+    0x1.999999999999ap-3, 0x1.24924924922fdp-3, 0x1.c71c71c74ccd0p-4,
+    0x1.745d173c97e37p-4, 0x1.3b13a9eb0b3e2p-4, 0x1.11154a93dc1bfp-4,
+    0x1.e01ac5d0ee9a1p-5, 0x1.da97c9d54cbd6p-5,
+};
+constexpr double third = 0x1.5555555555555p-2,
+                 third_low = 0x1.5555555555555p-56;
+constexpr double slope = 0x1.71547652b82fep+1,
+                 slope_low = 0x1.777d0ffda0d24p-55;
+
+class PowerOfDouble final : public PowerOfMagnitude {
+public:
+    explicit PowerOfDouble(Lanes& lanes) : PowerOfMagnitude(lanes, range) {}
+
+private:
+    static constexpr Range range = {DType::F64, 0x1p-200, 0x1p100,
+                                    0x1p300,    -1022,    1023};
+
+    /// s = m/(2 + m)
+    NumberPair quotient(Value* m) {
+        const NumberPair divisor = sum(number(2), m);
+        Value* inverse = b().CreateFDiv(number(1), divisor.high);
+        Value* s = b().CreateFMul(m, inverse);
+        Value* opposite = b().CreateFNeg(s);
+        Value* left = lanes_.fma(opposite, divisor.high, m);
+        left = lanes_.fma(opposite, divisor.low, left);
+        return {s, b().CreateFMul(left, inverse)};
+    }
+
+    /// z/3 + z² R(z)
+    NumberPair series(const NumberPair& s) {
+        NumberPair z = product(s.high, s.high);
+        z.low = lanes_.fma(b().CreateFAdd(s.high, s.high), s.low, z.low);
+        NumberPair all = product(z.high, number(third));
+        all.low = lanes_.fma(z.high, number(third_low), all.low);
+        all.low = lanes_.fma(z.low, number(third), all.low);
+        Value* square = b().CreateFMul(z.high, z.high);
+        all.low = lanes_.fma(square, horner_of_pairs(lanes_, of_fourth, z.high),
+                             all.low);
+        return all;
+    }
+
+    NumberPair log2(Value* a) override {
+        const auto [m, i] = split_exponent(lanes_, a);
+        const NumberPair s = quotient(m);
+        const NumberPair more = series(s);
+        NumberPair added = product(s.high, more.high);
+        added.low = lanes_.fma(s.high, more.low, added.low);
+        added.low = lanes_.fma(s.low, more.high, added.low);
+        NumberPair whole = sum(s.high, added.high);
+        whole.low = b().CreateFAdd(whole.low, b().CreateFAdd(s.low, added.low));
+        NumberPair log = product(whole.high, number(slope));
+        log.low = lanes_.fma(whole.high, number(slope_low), log.low);
+        log.low = lanes_.fma(whole.low, number(slope), log.low);
+        const NumberPair both = sum(exponent_of(a, i), log.high);
+        return {both.high, b().CreateFAdd(both.low, log.low)};
+    }
+
+    /// The last whole number below 1024 is for all above it, too: 2^1024 is no
+    /// number.
+    Value* power_of_two(const NumberPair& z) override {
+        constexpr double to_whole = 0x1.8p52, most = to_whole + 1023;
+        Value* shifted = lanes_.smaller(
+            number(most),
+            b().CreateFAdd(b().CreateFAdd(z.high, z.low), number(to_whole)));
+        Value* n = b().CreateFSub(shifted, number(to_whole));
+        Value* f = b().CreateFAdd(b().CreateFSub(z.high, n), z.low);
+        Value* bits = b().CreateBitCast(shifted, lanes_.type(DType::I64));
+        Value* scale = power_of_two_of_bits(lanes_, bits);
+        Value* q = horner_of_pairs(lanes_, rest_of_power_of_two, f);
+        return b().CreateFMul(lanes_.fma(f, q, number(1)), scale);
+    }
+};
+
+} // namespace
+
+std::unique_ptr<PowerOfMagnitude> power_of_double(Lanes& lanes) {
+    return std::make_unique<PowerOfDouble>(lanes);
+}
+
+} // namespace tilefold::llvm_backend

@@ -1,0 +1,69 @@
+// compiler/backends/llvm/lanes/power_of_magnitude.h - a^y for a >= 0, whatever
+// the dtype.
+//
+// a^y = 2^(y log2 a), the logarithm as a sum of two numbers, since y multiplies
+// its error.
+#pragma once
+
+#include "compiler/backends/llvm/lanes/lanes.h"
+
+#include <memory>
+
+namespace tilefold::llvm_backend {
+
+/// A number as the sum of two, the second of which is small.
+struct NumberPair {
+    llvm::Value *high, *low;
+};
+
+class PowerOfMagnitude {
+public:
+    virtual ~PowerOfMagnitude() = default;
+
+    /// Emits a^y for a >= 0, or NaN, and a y that is not 0.
+    llvm::Value* of(llvm::Value* a, llvm::Value* y);
+
+protected:
+    /// What a dtype allows.
+    struct Range {
+        DType dtype;
+        /// Powers with less are 1, those with more are what infinity makes.
+        double least_y, most_y;
+        /// More than any logarithm; times least_y it is out of range, times
+        /// most_y a number.
+        double beyond;
+        /// The whole numbers between which powers of two are normal numbers.
+        double least_power, most_power;
+    };
+    PowerOfMagnitude(Lanes& lanes, const Range& range)
+        : lanes_(lanes), range_(range) {}
+
+    /// Of a finite a above 0, subnormal ones too; see exponent_of().
+    virtual NumberPair log2(llvm::Value* a) = 0;
+    /// Of a z between least_power - 1 and most_power + 2; 0 for the least,
+    /// infinity for the most.
+    virtual llvm::Value* power_of_two(const NumberPair& z) = 0;
+
+    /// Returns e, the exponent of a, or what makes the logarithm of 0,
+    /// infinity or NaN of it.
+    llvm::Value* exponent_of(llvm::Value* a, llvm::Value* e);
+    llvm::Value* held(llvm::Value* x, double least, double most);
+    llvm::IRBuilder<>& b() { return lanes_.b; }
+    llvm::Value* number(double value) {
+        return lanes_.number(range_.dtype, value);
+    }
+    /// The sum of two numbers, of which the first is 0 or the larger one.
+    NumberPair sum(llvm::Value* larger, llvm::Value* smaller);
+    /// The product of two numbers, and what it lacks.
+    NumberPair product(llvm::Value* x, llvm::Value* y);
+
+    Lanes& lanes_;
+
+private:
+    const Range& range_;
+};
+
+std::unique_ptr<PowerOfMagnitude> power_of_single(Lanes& lanes);
+std::unique_ptr<PowerOfMagnitude> power_of_double(Lanes& lanes);
+
+} // namespace tilefold::llvm_backend

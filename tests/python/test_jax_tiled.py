@@ -192,3 +192,29 @@ def test_ranges_are_refused():
             "sum_j x_i·y_j",
             x=ARRAYS["x"], y=ARRAYS["y"], ranges=ranges, backend="tiled",
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(1, 7), (5, 1), (1, 1)])
+def test_a_table_of_one_row_or_column(shape):
+    random = np.random.default_rng(1)
+    table = random.normal(size=shape)
+    r, c = (
+        random.integers(0, n, m) for n, m in zip(shape, (9, 8), strict=True)
+    )
+    b = random.normal(size=8)
+
+    def product(a, backend="tiled"):
+        return tilefold.jax.reduce(
+            "sum_j A[r_i, c_j] b_j", A=a, r=r, c=c, b=b, backend=backend
+        )
+
+    expected = table[np.ix_(r, c)] @ b
+    np.testing.assert_allclose(product(table), expected, rtol=1e-6)
+    tiled, own = (
+        jax.grad(lambda a, kind=kind: product(a, kind).sum())(
+            jax.numpy.asarray(table)
+        )
+        for kind in ("tiled", "")
+    )
+    assert tiled.shape == shape
+    np.testing.assert_allclose(tiled, own, rtol=1e-6, atol=1e-12)

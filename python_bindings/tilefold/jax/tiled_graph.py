@@ -122,6 +122,8 @@ class Graph:
         if node.op == "argument":
             name = self.arguments[node.attributes[0]]
             found = arrays[name, node.axes if node.axes in (I, J) else 0]
+            if node.rank == 2 and found.ndim < 4:  # of one row, or one number
+                found = found.reshape(*found.shape[:2], *node.type[3:])
             return found.astype(node.dtype)
         if node.op == "literal":
             slot, sign, _ = node.attributes

@@ -74,10 +74,10 @@ LOOKED_UP = (
     COMPILED.format("sum_j A[c_j]") + "; codes = np.ones(200_000_000, 'f2'); "
     "A = np.ones(3); f(A=A, c=codes[:9])"
 )
-# A view of one number as 2³⁰: what is looked up is read before the run.
+# A view of one number as 2³⁰: a table of float16 is read before the run.
 TABLE = (
     COMPILED.format("sum_j A[c_j]") + "; codes = np.ones(9, 'i4'); "
-    "A = np.broadcast_to(np.float32(1), 2**30); f.explain(A=A, c=codes)"
+    "A = np.broadcast_to(np.float16(1), 2**30); f.explain(A=A, c=codes)"
 )
 KERNEL = (
     "K = tilefold.kernel('exp(-|x_i - x_j|²)', x=x[:40_000].astype('f8'), "

@@ -33,6 +33,4 @@ def runs_here(isa: str) -> bool:
 
 
 HERE = [isa for isa in ALL if runs_here(isa)]
-PORTABLE = [
-    isa for isa in HERE if isa in ("x86-64-v3", "x86-64-v4", "aarch64")
-]
+PORTABLE = [isa for isa in HERE if isa in ("x86-64-v3", "x86-64-v4", "aarch64")]

@@ -31,6 +31,17 @@ Value* PowerOfMagnitude::held(Value* x, double least, double most) {
     return lanes_.larger(number(least), lanes_.smaller(number(most), x));
 }
 
+PowerOfMagnitude::Multiple
+PowerOfMagnitude::multiple_of(const NumberPair& z, double magic, double most) {
+    Value* shifted = lanes_.smaller(
+        number(magic + most),
+        b().CreateFAdd(b().CreateFAdd(z.high, z.low), number(magic)));
+    Value* nearest = b().CreateFSub(shifted, number(magic));
+    Value* f = b().CreateFAdd(b().CreateFSub(z.high, nearest), z.low);
+    const DType words = range_.dtype == DType::F64 ? DType::I64 : DType::I32;
+    return {b().CreateBitCast(shifted, lanes_.type(words)), f};
+}
+
 NumberPair PowerOfMagnitude::sum(Value* larger, Value* smaller) {
     Value* high = b().CreateFAdd(larger, smaller);
     return {high, b().CreateFAdd(b().CreateFSub(larger, high), smaller)};

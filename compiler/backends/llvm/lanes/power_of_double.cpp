@@ -81,13 +81,7 @@ private:
     /// The last whole number below 1024 is for all above it, too: 2^1024 is no
     /// number.
     Value* power_of_two(const NumberPair& z) override {
-        constexpr double to_whole = 0x1.8p52, most = to_whole + 1023;
-        Value* shifted = lanes_.smaller(
-            number(most),
-            b().CreateFAdd(b().CreateFAdd(z.high, z.low), number(to_whole)));
-        Value* n = b().CreateFSub(shifted, number(to_whole));
-        Value* f = b().CreateFAdd(b().CreateFSub(z.high, n), z.low);
-        Value* bits = b().CreateBitCast(shifted, lanes_.type(DType::I64));
+        const auto [bits, f] = multiple_of(z, 0x1.8p52, 1023);
         Value* scale = power_of_two_of_bits(lanes_, bits);
         Value* q = horner_of_pairs(lanes_, rest_of_power_of_two, f);
         return b().CreateFMul(lanes_.fma(f, q, number(1)), scale);

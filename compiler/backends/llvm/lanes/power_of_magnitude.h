@@ -48,6 +48,13 @@ protected:
     /// infinity or NaN of it.
     llvm::Value* exponent_of(llvm::Value* a, llvm::Value* e);
     llvm::Value* held(llvm::Value* x, double least, double most);
+    /// z as the nearest multiple of a power of two, but at most `most`, and f.
+    struct Multiple {
+        llvm::Value* bits; ///< the lowest ones count the powers
+        llvm::Value* f;    ///< z less the multiple
+    };
+    /// `magic`: a sum with it has no smaller bits than the power.
+    Multiple multiple_of(const NumberPair& z, double magic, double most);
     llvm::IRBuilder<>& b() { return lanes_.b; }
     llvm::Value* number(double value) {
         return lanes_.number(range_.dtype, value);

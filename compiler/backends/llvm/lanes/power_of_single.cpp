@@ -122,13 +122,7 @@ private:
 
     /// The last eighth below 128 is for all above it, too: 2^128 is no number.
     Value* power_of_two(const NumberPair& z) override {
-        constexpr double to_eighths = 0x1.8p20, most = to_eighths + 127.875;
-        Value* shifted = lanes_.smaller(
-            number(most),
-            b().CreateFAdd(b().CreateFAdd(z.high, z.low), number(to_eighths)));
-        Value* eighth = b().CreateFSub(shifted, number(to_eighths));
-        Value* f = b().CreateFAdd(b().CreateFSub(z.high, eighth), z.low);
-        Value* bits = b().CreateBitCast(shifted, lanes_.type(DType::I32));
+        const auto [bits, f] = multiple_of(z, 0x1.8p20, 127.875);
         const PieceChoice choice(lanes_, bits);
         Value* entry = choice.of(eighths);
         Value* less_one = b().CreateFMul(f, horner(lanes_, of_rest, f));

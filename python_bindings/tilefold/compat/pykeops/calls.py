@@ -151,15 +151,14 @@ def finished(plan: Plan, result: Any, arrays: Any, dtype: Any) -> Any:
 
 
 def shaped(plan: Plan, result: Any, arrays: Any) -> Any:
-    """(…, M) as (…, M, 1), and K of each of V components as (…, M, K, V)."""
+    """Indices (…, M) as (…, M, 1), K of each of V as (…, M, K, V)."""
     if plan.count:
         if plan.dim == 1:
             return result
         shape = (*result.shape[:-1], plan.dim, plan.count)
         return arrays.exchange(arrays.reshape(result, shape))
-    if plan.dim == 1 and (plan.kind != PAIR):
-        return result[..., None]
-    return result
+    is_scalar = plan.kind == INDEX and plan.dim == 1
+    return result[..., None] if is_scalar else result
 
 
 def _finished_complex(plan: Plan, result: Any, arrays: Any, dtype: Any) -> Any:

@@ -234,8 +234,6 @@ class GenericGenred:
             result = bound.plan.formula(
                 **dict(zip(bound.names, found, strict=True))
             )
-            if bound.plan.dim == 1:
-                result = result[..., None]
             dtype = args[bound.order[0]].dtype
             if result.dtype != dtype:
                 result = self.arrays.cast(result, dtype)

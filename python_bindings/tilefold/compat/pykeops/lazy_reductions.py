@@ -294,9 +294,7 @@ class LazyReductions(LazyOperations):
         }:
             result = self.arrays.cast(result, v.dtype)
         result = self.arrays.connected(result, values, made.numbers)
-        if dim == 1 and not is_vector:
-            return result[..., None]
-        return result
+        return result.reshape(-1) if is_vector else result
 
     def _product(self, v: Any, kwargs: dict[str, Any]) -> Any:
         """The product by way of a LazyTensor of v."""

@@ -158,6 +158,8 @@ def _made(node: Node, reduction: str, axis: int, opt_arg: int | None) -> Plan:
             fail(f"{reduction} needs opt_arg, how many are kept of each row")
         count = opt_arg
     text, kind = _BUILD[reduction](texts, dims, SUFFIX[axis], count)
+    if dims[-1] == 1 and kind == VALUE and not (count or complex_result):
+        text = f"[{text}]"  # (M, 1) at once, as KeOps shapes it
     text += emitter.ending
     done = (reduction, axis, count)
     return Plan(text, emitter, ones, kind, dims[-1], complex_result, done)

@@ -24,6 +24,20 @@ constexpr Neutral neutral_numbers[] = {
     {"logsumexp", "-inf"},
 };
 
+/// What a reduction is called that keeps several terms.
+struct Several {
+    std::string_view one;
+    std::string_view several;
+};
+
+constexpr Several several_terms[] = {
+    {"min", "kmin"},        {"max", "kmax"},  {"argmin", "argkmin"},
+    {"argmax", "argkmax"},  {"kmin", "kmin"}, {"argkmin", "argkmin"},
+    {"kmax", "kmax"},       {"topk", "kmax"}, {"argkmax", "argkmax"},
+    {"knn", "argkmin"},     {"sort", "kmin"}, {"argsort", "argkmin"},
+    {"nearest", "argkmin"},
+};
+
 constexpr std::string_view order_statistics[] = {"percentile", "nanmedian"};
 
 bool holds_any(std::string_view text,
@@ -70,6 +84,20 @@ std::string meant_reduction(std::string_view name,
         return small;
     const std::string_view target = find_reduction_synonym(small);
     return vocabulary.reduction(target).least >= 0 ? std::string(target) : "";
+}
+
+std::string numbered_reduction(std::string_view name, std::string_view axis,
+                               std::string_view number,
+                               const Vocabulary& vocabulary) {
+    const auto* row = std::ranges::find(several_terms, name, &Several::one);
+    if (row != std::end(several_terms))
+        return std::string(row->several) + std::string(axis) + "(f, " +
+               std::string(number) + ")";
+    const Vocabulary::Arity arity = vocabulary.reduction(name);
+    if (arity.least < 0)
+        return "";
+    return std::string(name) + std::string(axis) +
+           (arity.least == 1 ? " f" : "(…)");
 }
 
 bool is_order_statistic(std::string_view name) {

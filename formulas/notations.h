@@ -28,6 +28,13 @@ std::optional<Meant> meant_below(std::string_view reduction,
 std::string meant_reduction(std::string_view name,
                             const Vocabulary& vocabulary);
 
+/// Returns how a reduction takes the number of terms it keeps, as
+/// "argkmin_j(f, 10)" for "argmin", and "sum_j f" for one that takes none. It
+/// is empty where `name` is no reduction.
+std::string numbered_reduction(std::string_view name, std::string_view axis,
+                               std::string_view number,
+                               const Vocabulary& vocabulary);
+
 /// Whether the name is `median` or one of its kind, which are no reductions
 /// here.
 bool is_order_statistic(std::string_view name);

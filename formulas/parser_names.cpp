@@ -44,6 +44,7 @@ NodeId Parser::parse_name() {
             unknown_reduction(token);
         return parse_variable(token);
     }
+    check_number_before_axis(token);
     if (called)
         return parse_call(token);
     check_bare_name(token);

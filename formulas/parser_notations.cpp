@@ -1,6 +1,7 @@
 // formulas/parser_notations.cpp - notations of elsewhere that would be read as
 // something else, or not at all: what to write instead.
 #include "formulas/excerpt.h"
+#include "formulas/notations.h"
 #include "formulas/parser_state.h"
 #include "formulas/readings.h"
 
@@ -58,6 +59,23 @@ void Parser::check_where_definition(std::size_t at) const {
     if (tokens_[after].kind == TokenKind::Assign)
         fail(Code::WhereDefinition, place(tokens_[at].span),
              {typed(at + 1, after)});
+}
+
+/// Refuses `min[10]_j f` and `kmin(10)_j f`: a number before the axis.
+void Parser::check_number_before_axis(const Token& token) const {
+    const auto group = groups_.find(at_ + 1);
+    if (group == groups_.end() || group->second.closing == 0)
+        return;
+    const std::size_t closing = group->second.closing;
+    const std::string axis = text_of(tokens_[closing + 1]);
+    if (axis != "_i" && axis != "_j" && axis != "_ij")
+        return;
+    const std::string meant = numbered_reduction(
+        token.name, axis, typed(at_ + 2, closing), vocabulary_);
+    if (!meant.empty())
+        fail(Code::NumberBeforeAxis,
+             place({token.span.begin, tokens_[closing + 1].span.end}),
+             {typed(at_, closing + 2), meant});
 }
 
 /// Refuses `(a < b) | (b < c)`: a bar after a condition, or between

@@ -80,6 +80,7 @@ private:
 
     // parser_notations.cpp: what other notations mean, and what to write
     void check_where_definition(std::size_t at) const;
+    void check_number_before_axis(const Token& token) const;
     void check_bar_is_or(std::size_t opening) const;
     std::optional<std::size_t> find_beside(std::size_t at, int step,
                                            TokenKind wanted) const;

@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from tilefold.compat.pykeops.nodes import NUMBER, PARAMETER, I, J
 from tilefold.compat.pykeops.operations import fail
 from tilefold.compat.pykeops.reductions import INDEX, ONES, PAIR, VALUE
+from tilefold.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tilefold.compat.pykeops.nodes import Node
+    from tilefold.compat.pykeops.nodes import Leaf, Node
     from tilefold.compat.pykeops.reductions import Plan
 
-__all__ = ["BACKENDS", "check_backend", "check_options", "run"]
+__all__ = ["BACKENDS", "check_backend", "check_options", "run", "written"]
 
 BACKENDS = frozenset(
     {"auto", "CPU"}
@@ -25,6 +27,7 @@ BACKENDS = frozenset(
         for place in ("", "_device", "_host")
     }
 )
+_ARGUMENT = re.compile(r"'[vz](\d+)'")
 _ACCUMULATORS = {"auto", "float16", "float32", "float64"}
 _SCHEMES = {"auto", "direct_sum", "block_sum", "kahan_scheme"}
 _EXACT_FLOAT32 = 2**24  # whole numbers up to there are exact in float32
@@ -75,7 +78,7 @@ def run(
     j; `rank`: the number of batch dimensions; `like`: an array of the dtype,
     where it is none of the values.
     """
-    like = reference(values, like)
+    like = reference(values, arrays, like)
     if plan.kind == PAIR and max(lengths) > _EXACT_FLOAT32:
         # In a list with float32 values, larger indices are not exact.
         return tuple(
@@ -110,16 +113,52 @@ def run(
         given[name] = value
     for axis in plan.ones:
         given[ONES[axis]] = arrays.ones(lengths[axis], rank, like)
-    result = plan.formula(**given, **settings)
+    try:
+        result = plan.formula(**given, **settings)
+    except Error as error:
+        raise explained(error, described(node.leaves)) from None
     return finished(plan, result, arrays, like.dtype)
 
 
-def reference(values: Sequence[Any], like: Any = None) -> Any:
-    """The array whose type results have."""
+def reference(values: Sequence[Any], arrays: Any, like: Any = None) -> Any:
+    """The array whose type results have: whole numbers only by themselves."""
+    first = None
     for value in (*values, like):
         if hasattr(value, "shape") and value.shape:
-            return value
-    fail("a reduction needs an array")
+            if arrays.is_floating(value):
+                return value
+            first = value if first is None else first
+    if first is None:
+        fail("a reduction needs an array")
+    return first
+
+
+def described(leaves: Sequence[Leaf]) -> list[str]:
+    """What messages call the variables of a formula: "variable 0, Vi(3)"."""
+    return [
+        f"variable {k}, {('Vi', 'Vj', 'Pm', 'Pm')[one.category]}({one.dim}),"
+        for k, one in enumerate(leaves)
+    ]
+
+
+def explained(error: Error, said: Sequence[str]) -> Error:
+    """An error of tilefold's, with these names of the variables."""
+    text = _ARGUMENT.sub(lambda found: said[int(found[1])], str(error))
+    return type(error)(text, error.formula, error.span, error.code)
+
+
+def written(out: Any, result: Any, arrays: Any) -> Any:
+    """`out`, which holds the result then; ValueError where it does not fit."""
+    if isinstance(result, tuple):
+        fail("out= holds one result, and this reduction has two")
+    if not isinstance(out, arrays.kind):
+        fail(f"out= is {type(out)}: expected one of the {arrays.library}")
+    if not arrays.fit(out, result):
+        fail(
+            f"out= has shape {tuple(out.shape)} and dtype {out.dtype}: the "
+            f"result has {tuple(result.shape)} and {result.dtype}"
+        )
+    return arrays.written_to(out, result)
 
 
 def padded(value: Any, category: int, rank: int, arrays: Any) -> Any:

@@ -35,8 +35,10 @@ def conjugate_gradients(
     x, r = b * 0, b
     square = (r * r).sum()
     p = r
+    if not size:
+        return x
     for _ in range(max(_LEAST_STEPS, _STEPS_OF_UNKNOWNS * size)):
-        if square < least:
+        if square <= least:
             return x
         applied = linop(p)
         curvature = (p * applied).sum()
@@ -47,7 +49,7 @@ def conjugate_gradients(
         r = r - step * applied
         before, square = square, (r * r).sum()
         p = r + (square / before) * p
-    if not square < least:
+    if not square <= least:
         warnings.warn(
             f"conjugate gradients stopped at a residual of "
             f"{float(square) ** 0.5:.3g}, and should reach "

@@ -49,13 +49,14 @@ def distance(dims: Sequence[int], literals: Sequence[Any]) -> int:
 
 def literal(_dims: Sequence[int], literals: Sequence[Any]) -> int:
     """The first literal."""
+    _need(literals[0] > 0, "the result has 1 component or more")
     return int(literals[0])
 
 
 def repeated(dims: Sequence[int], literals: Sequence[Any]) -> int:
     """The first literal, of one component."""
     _need(dims[0] == 1, "the first has to be 1")
-    return int(literals[0])
+    return literal(dims, literals)
 
 
 def scaled(dims: Sequence[int], _literals: Sequence[Any]) -> int:
@@ -254,4 +255,4 @@ def complex_sum(_dims: Sequence[int], _literals: Sequence[Any]) -> int:
 def complex_repeated(dims: Sequence[int], literals: Sequence[Any]) -> int:
     """Complex numbers, as many as the literal says."""
     _need(dims[0] == 2, "the first has to be 2")
-    return 2 * int(literals[0])
+    return 2 * literal(dims, literals)

@@ -145,6 +145,9 @@ class Emitter:
             return self._read(numbers[0], True)
         if operation in COMPLEX:
             return self._filled(node, numbers)
+        if operation == "Concat" and node.is_complex:
+            parts = [self.complex(*one) for one in children(node, numbers)]
+            return f"[{', '.join(parts)}]"
         scales = operation == "Mult" and node.is_complex
         if scales or operation in TRANSPARENT:
             return self._through(node, numbers)

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from tilefold.compat.pykeops.calls import (
     axis_lengths,
     check_backend,
     check_options,
+    described,
+    explained,
+    reference,
+    written,
 )
 from tilefold.compat.pykeops.layers import run_over
 from tilefold.compat.pykeops.nodes import PARAMETER, Node, Term, join
@@ -28,6 +32,7 @@ from tilefold.compat.pykeops.reductions import (
     plan,
     reduction_name,
 )
+from tilefold.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,12 +56,14 @@ class Layout:
         self.rank = max(0, max(ranks, default=2) - 2)
         found: dict[int, int] = {}
         for alias, shape in zip(aliases, shapes, strict=True):
-            _check_shape(alias, shape, found)
+            _check_shape(alias, shape, found, self.rank)
         self.lengths = axis_lengths(found)
         self.is_plain = self.rank == 0
 
 
-def _check_shape(alias: Alias, shape: Any, found: dict[int, int]) -> None:
+def _check_shape(
+    alias: Alias, shape: Any, found: dict[int, int], rank: int
+) -> None:
     """ValueError where an argument does not have its declared shape."""
     name = alias.name or f"argument {alias.position}"
     if not shape:
@@ -69,6 +76,11 @@ def _check_shape(alias: Alias, shape: Any, found: dict[int, int]) -> None:
             f"to be {alias.dim}"
         )
     if alias.category == PARAMETER:
+        if len(shape) > rank + 1 and shape[-2] != 1:
+            fail(
+                f"{name} has shape {tuple(shape)}: expected one parameter, "
+                f"({alias.dim},), or one for each batch, (…, {alias.dim})"
+            )
         return
     axis = "ij"[alias.category]
     if len(shape) < 2:
@@ -124,6 +136,14 @@ class Bound:
             self.layouts[key] = found
         return found
 
+    def said(self) -> list[str]:
+        """What messages call the variables of the node."""
+        found = described(self.node.leaves)
+        for k, place in enumerate(self.variables):
+            if not isinstance(place, Number) and self.aliases[place].name:
+                found[k] = repr(self.aliases[place].name)
+        return found
+
     def values(self, args: Sequence[Any]) -> list[Any]:
         """The value of each variable of the node."""
         return [
@@ -167,7 +187,7 @@ class GenericGenred:
         if axis not in {0, 1}:
             fail(f"axis is {axis!r}: 0 reduces over i, 1 over j")
         self.reduction_op = reduction_op
-        reduction = reduction_name(reduction_op)
+        reduction = reduction_name(reduction_op, bool(formula2))
         is_sum = reduction in SUMS
         check_options(is_sum, dtype_acc, use_double_acc, sum_scheme)
         self.formula = formula
@@ -190,12 +210,11 @@ class GenericGenred:
         """Reads the formula, and compiles it."""
         aliases = parse_aliases(self.aliases)
         term, aliases = parse_formula(self.formula, aliases)
-        if self.formula2 is not None:
+        if self.formula2:
             weights, aliases = parse_formula(self.formula2, aliases)
             term = join("Weighted", *term, *weights)
-        count = None if self.opt_arg is None else int(self.opt_arg)
-        reduction = reduction_name(self.reduction_op)
-        self._bound = Bound(term, aliases, reduction, self.axis, count)
+        reduction = reduction_name(self.reduction_op, bool(self.formula2))
+        self._bound = Bound(term, aliases, reduction, self.axis, self.opt_arg)
         self.nargs = len(aliases)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -231,12 +250,17 @@ class GenericGenred:
             layout = bound.layout(args)
         if bound.is_plain and layout.is_plain and ranges is None:
             found = args if bound.in_order else [args[k] for k in bound.order]
-            result = bound.plan.formula(
-                **dict(zip(bound.names, found, strict=True))
-            )
-            dtype = args[bound.order[0]].dtype
-            if result.dtype != dtype:
-                result = self.arrays.cast(result, dtype)
+            try:
+                result = bound.plan.formula(
+                    **dict(zip(bound.names, found, strict=True))
+                )
+            except Error as error:
+                raise explained(error, bound.said()) from None
+            if not isinstance(result, self.arrays.kind):
+                self._refuse(args)
+            if result.dtype != args[bound.order[0]].dtype:
+                like = reference(found, self.arrays)
+                result = self.arrays.cast(result, like.dtype)
         else:
             result = self._slow(bound, layout, args, ranges)
         return self._given(result, args, out)
@@ -246,12 +270,14 @@ class GenericGenred:
     ) -> Any:
         """A call with batches, ranges, complex views or indices."""
         node, made = bound.node, bound.plan
-        values = bound.values(args)
+        kind = self.arrays.kind
+        if not all(isinstance(one, kind) or not one.shape for one in args):
+            self._refuse(args)
         result = run_over(
             ranges,
             made,
             node,
-            values,
+            bound.values(args),
             self.arrays,
             lengths=layout.lengths,
             rank=layout.rank,
@@ -261,13 +287,21 @@ class GenericGenred:
             result = self.arrays.as_real(result)
         return result
 
+    def _refuse(self, args: Any) -> NoReturn:
+        """Of arrays of another library."""
+        kinds = ", ".join(dict.fromkeys(type(one).__name__ for one in args))
+        fail(
+            f"a Genred of {self.arrays.library} is called with {kinds}: "
+            "convert the arguments, or take that of the other library"
+        )
+
     def _given(self, result: Any, args: Any, out: Any) -> Any:
         """The result with its gradients, in `out` where one is given."""
         if self._bound.plan.kind == VALUE:
             result = self.arrays.connected(result, args, self._bound.order)
         if out is None:
             return result
-        return self.arrays.written_to(out, result)
+        return written(out, result, self.arrays)
 
 
 def _as_arrays(args: Sequence[Any], arrays: Any) -> list[Any]:

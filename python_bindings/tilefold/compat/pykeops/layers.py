@@ -47,7 +47,7 @@ def run_over(
     layers = as_ranges(ranges, made.axis, lengths)
     if len(layers) == 1 or made.reduction in _EXTREMA:
         return run(made, node, values, arrays, ranges=layers[0], **settings)
-    settings["like"] = reference(values, like)
+    settings["like"] = reference(values, arrays, like)
 
     def each(made: Plan, node: Node, values: Sequence[Any]) -> list[Any]:
         return [

@@ -59,8 +59,8 @@ class LazyOperations(LazyState):
         return self._arithmetic("Divide", other, rversion)
 
     def _arithmetic(self, operation: str, other: Any, is_right: bool) -> Any:
-        if not isinstance(other, LazyState):
-            other = self.lt_constructor(other)
+        if getattr(type(other), "arrays", None) is not self.arrays:
+            other = self._operand(other)
         if other.is_complex:
             promoted = self.real2complex()
             return promoted._arithmetic(operation, other, is_right)

@@ -5,11 +5,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tilefold.compat.pykeops.calls import check_backend, check_options
+from tilefold.compat.pykeops.calls import (
+    check_backend,
+    check_options,
+    described,
+    explained,
+    reference,
+    written,
+)
 from tilefold.compat.pykeops.genred import Layout
 from tilefold.compat.pykeops.layers import run_over
 from tilefold.compat.pykeops.lazy_operations import LazyOperations
-from tilefold.compat.pykeops.lazy_state import LazyState, Symbol, broadcast
+from tilefold.compat.pykeops.lazy_state import (
+    LazyState,
+    Symbol,
+    broadcast,
+    is_lazy,
+)
 from tilefold.compat.pykeops.nodes import NUMBER, I, J, join, leaf
 from tilefold.compat.pykeops.operations import fail
 from tilefold.compat.pykeops.parse import Alias
@@ -20,6 +32,7 @@ from tilefold.compat.pykeops.reductions import (
     reduction_name,
 )
 from tilefold.compat.pykeops.systems import kernel_system
+from tilefold.errors import Error
 
 if TYPE_CHECKING:
     from tilefold.compat.pykeops.nodes import Node
@@ -68,7 +81,7 @@ class LazyReductions(LazyOperations):
                 f"axis is {axis}: reductions are over {self.nbatchdims} (i) "
                 f"or {self.nbatchdims + 1} (j)"
             )
-        reduction = reduction_name(reduction_op)
+        reduction = reduction_name(reduction_op, other is not None)
         if kwargs:
             _check_keywords(reduction, kwargs)
         if other is None:
@@ -76,7 +89,7 @@ class LazyReductions(LazyOperations):
         else:
             made = self._binary("Weighted", self._operand(other))
         state = made.__dict__
-        is_symbolic = any(type(x) is Symbol for x in state["_values"])
+        is_symbolic = made._is_symbolic
         if call and not is_symbolic and state.get("_dtype") is not None:
             return made._computed(reduction, inner, opt_arg, kwargs)
         state.update(
@@ -93,15 +106,19 @@ class LazyReductions(LazyOperations):
     ) -> Any:
         """The reduction of the arrays that are held."""
         rank = len(self.batchdims or ())
-        lengths = (self.ni or 1, self.nj or 1)
         return _reduced(
             self,
             self._values,
             (reduction, axis, opt_arg),
-            lengths,
+            self._lengths(),
             rank,
             kwargs,
         )
+
+    def _lengths(self) -> tuple[int, int]:
+        """The points on i and j; one where no variable is on an axis."""
+        ni, nj = self.ni, self.nj
+        return 1 if ni is None else ni, 1 if nj is None else nj
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What `call=False` or symbolic arguments left to compute."""
@@ -150,8 +167,13 @@ class LazyReductions(LazyOperations):
     def _inner(self, axis: int, dim: int | None) -> int | None:
         """The axis of i or j, None for that of components."""
         axis = axis if dim is None else dim
-        if axis == -1 or axis == len(self._shape) - 1:
+        if axis == -1 or axis == self.nbatchdims + 2:
             return None
+        if axis is None:
+            fail(
+                f"axis is None: it is {self.nbatchdims} (i), "
+                f"{self.nbatchdims + 1} (j), or -1 for the components"
+            )
         return axis
 
     def sum(self, axis: int = -1, dim: int | None = None, **kwargs: Any) -> Any:
@@ -256,6 +278,10 @@ class LazyReductions(LazyOperations):
             fail(
                 f"K @ v of a K of shape {self.shape}: its last axis has to be 1"
             )
+        if not isinstance(v, self.arrays.kind):
+            raise TypeError(
+                f"[KeOps] K @ v takes {self.arrays.library}, not {type(v)}"
+            )
         shape = v.shape
         is_vector = len(shape) == 1
         is_complex = self.is_complex or self.arrays.is_complex(v)
@@ -265,12 +291,14 @@ class LazyReductions(LazyOperations):
             or len(shape) > 2
             or self.batchdims
             or self.ranges is not None
+            or self._is_symbolic
+            or not shape
         ):
             result = self._product(v, kwargs)
             return result.reshape(-1) if is_vector else result
         if "reduction_op" in self.__dict__:
             fail("a reduced LazyTensor takes no operation")
-        if (self.nj or shape[0]) != shape[0]:
+        if self.nj is not None and self.nj != shape[0]:
             fail(f"K @ v of shapes {self.shape} and {tuple(shape)}")
         dim = 1 if is_vector else shape[1]
         right = (v.reshape(-1, 1),) if is_vector else (v,)
@@ -279,15 +307,14 @@ class LazyReductions(LazyOperations):
         )
         made = node.plans.get(_SUM_J) or plan(node, *_SUM_J)
         if not made.is_plain:
-            lengths = (self.ni or 1, shape[0])
+            lengths = (self._lengths()[0], shape[0])
             result = _run(self, made, node, values, lengths, 0, None)
             return result.reshape(-1) if is_vector else result
-        result = made.formula(
-            **{
-                name: values[k]
-                for name, k in zip(made.names, made.numbers, strict=True)
-            }
-        )
+        named = zip(made.names, made.numbers, strict=True)
+        try:
+            result = made.formula(**{name: values[k] for name, k in named})
+        except Error as error:
+            raise explained(error, described(node.leaves)) from None
         if result.dtype != v.dtype and self._dtype in {
             None,
             self.arrays.dtype_name(v),
@@ -299,6 +326,10 @@ class LazyReductions(LazyOperations):
     def _product(self, v: Any, kwargs: dict[str, Any]) -> Any:
         """The product by way of a LazyTensor of v."""
         shape = tuple(v.shape)
+        if not shape:
+            fail(f"K @ v of a K of shape {self.shape} and a number v")
+        if v.ndim == 1 and self._is_symbolic:
+            fail("K @ v of a symbolic K: expected a v of shape (N, E)")
         new = (1, *shape, 1) if v.ndim == 1 else (*shape[:-2], 1, *shape[-2:])
         other = self.lt_constructor(v.reshape(new))
         made = self.mulop(other)
@@ -326,9 +357,15 @@ class LazyReductions(LazyOperations):
         """
         if not isinstance(other, LazyState):
             other = self.lt_constructor(other, 0)
+        other = self._operand(other)
         _check_solve_keywords(kwargs)
-        if other.axis not in {I, J}:
-            fail("solve: the right-hand side is on i or j")
+        if other._node.operation != "Var" or other.axis not in {I, J}:
+            fail(
+                "solve: the right-hand side is an array (M, E), or a "
+                "LazyTensor of an array or a symbol on i or j, no formula"
+            )
+        if self.is_complex or other.is_complex:
+            fail("solve is for real LazyTensors; one of these is complex")
         axis = 1 - other.axis
         symbols = len(self.symbolic_variables)
         if not other.symbolic_variables and symbols > int(var is not None):
@@ -338,6 +375,8 @@ class LazyReductions(LazyOperations):
             var = self.lt_constructor((place, other.ndim, axis))
             made = self.mulop(var)
         else:
+            if not (is_lazy(var) and _holds(self._values, var._values)):
+                fail("solve: var is one of the symbolic variables of self")
             made = self._like(self._node)
         made.__dict__.update(
             reduction_op="Solve",
@@ -365,10 +404,9 @@ class LazyReductions(LazyOperations):
         values, layout = self._laid_out(args)
         key = ("Sum", self.axis, None)
         settings: dict[str, Any] = {
-            name: kwargs[name]
-            for name in ("backend", "ranges")
-            if name in kwargs
+            name: kwargs[name] for name in ("ranges",) if name in kwargs
         }
+        check_backend(kwargs.get("backend", self.backend) or "auto")
 
         def evaluate(given: Any) -> Any:
             return _reduced(
@@ -380,6 +418,14 @@ class LazyReductions(LazyOperations):
             if layout.rank and getattr(value, "ndim", 0) > 2:
                 batch = broadcast(batch, value.shape[:-2])
         b = values[place]
+        if b.shape[-2] != layout.lengths[1 - (self.axis or 0)]:
+            fail(
+                f"solve: {b.shape[-2]} unknowns of "
+                f"{layout.lengths[1 - (self.axis or 0)]} equations: the "
+                "operator has to be square"
+            )
+        if not self.arrays.is_floating(b):
+            b = self.arrays.cast(b, reference(values, self.arrays).dtype)
         values[place] = self.arrays.broadcast(b, (*batch, *b.shape[-2:]))
         alpha, eps = kwargs.get("alpha", 1e-10), kwargs.get("eps", 1e-6)
         quick = None
@@ -449,7 +495,18 @@ def _check_keywords(reduction: str, kwargs: dict[str, Any]) -> None:
     )
 
 
+def _holds(values: Any, variable: Any) -> bool:
+    """Whether a symbolic variable is one of them."""
+    return (
+        len(variable) == 1
+        and type(variable[0]) is Symbol
+        and any(one is variable[0] for one in values)
+    )
+
+
 def _check_solve_keywords(kwargs: dict[str, Any]) -> None:
+    if "out" in kwargs:
+        raise TypeError("[KeOps] solve has no out=")
     rest = {k: v for k, v in kwargs.items() if k not in {"alpha", "eps"}}
     _check_keywords("Sum", rest)
 
@@ -485,7 +542,7 @@ def _reduced(
     ranges = kwargs.get("ranges", lazy.ranges)
     result = _run(lazy, made, node, values, lengths, rank, ranges)
     out = kwargs.get("out")
-    return result if out is None else lazy.arrays.written_to(out, result)
+    return result if out is None else written(out, result, lazy.arrays)
 
 
 def _run(

@@ -21,12 +21,16 @@ from tilefold.compat.pykeops.nodes import (
     transposed,
     unary,
 )
-from tilefold.compat.pykeops.operations import fail
+from tilefold.compat.pykeops.operations import (
+    COMPLEX_OPERANDS,
+    TRANSPARENT,
+    fail,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["LazyState", "Symbol", "is_lazy"]
+__all__ = ["REAL_ONLY", "TAKES_COMPLEX", "LazyState", "Symbol", "is_lazy"]
 
 
 class Symbol(NamedTuple):
@@ -36,15 +40,40 @@ class Symbol(NamedTuple):
     dim: int
     cat: int
 
+    def __reduce__(self) -> Any:
+        # A copy is the same variable.
+        return _symbol, tuple(self)
+
+
+def _symbol(ind: int, dim: int, cat: int) -> Symbol:
+    """The variable, made once."""
+    key = (ind, dim, cat)
+    return _SYMBOLS.setdefault(key, Symbol(*key))
+
 
 _SYMBOLS: dict[tuple[int, int, int], Symbol] = {}
 
+# Operations that complex LazyTensors have.
+TAKES_COMPLEX = frozenset(
+    {*COMPLEX_OPERANDS, *TRANSPARENT, "Concat", "Weighted"}
+)
+REAL_ONLY = (
+    "{} is for real LazyTensors, and one of these is complex: take its .real "
+    "and .imag, or abs(), or write it of + - * / exp() and conj()"
+)
 _REDUCED = "a reduced LazyTensor takes no operation"
 
 
 def is_lazy(value: Any) -> bool:
     """Whether it is a LazyTensor of any library."""
     return isinstance(value, LazyState)
+
+
+class _Empty:
+    """The formula of a LazyTensor that was made of nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        fail("an empty LazyTensor takes no operation")
 
 
 class LazyState:
@@ -64,7 +93,7 @@ class LazyState:
     real_class: ClassVar[Any] = None
     complex_class: ClassVar[Any] = None
 
-    _node: Node
+    _node: Node = _Empty()  # type: ignore[assignment]
     _values: tuple[Any, ...] = ()
     _dtype: str | None = None
     batchdims: tuple[int, ...] | None = None
@@ -75,6 +104,7 @@ class LazyState:
     ranges: Any = None
     backend: str | None = None
     is_complex = False
+    _is_symbolic = False  # whether a variable comes with a call
     # Of what a reduction gives that is not computed yet.
     reduction_op: str | None = None
     opt_arg: Any = None
@@ -109,15 +139,18 @@ class LazyState:
             fail("LazyTensor((ind, dim, cat)) has no axis")
         if x[1] < 1 or x[2] not in {I, J, PARAMETER}:
             fail(f"LazyTensor({x}): dim is positive, cat one of 0, 1, 2")
-        symbol = _SYMBOLS.setdefault(x, Symbol(*x))
+        symbol = _symbol(*x)
         self.ind, _, self.axis = symbol
         self._node = leaf(symbol.cat, symbol.dim, self.is_complex)
         self._values = (symbol,)
+        self._is_symbolic = True
 
     def _set_numbers(self, x: Any, axis: int | None) -> None:
         if axis not in {None, PARAMETER}:
             fail("lists of numbers are parameters: axis is None or 2")
         self.axis = PARAMETER
+        if isinstance(x, list):
+            self._check_list(x)
         if not isinstance(x, list):
             self._node = leaf(NUMBER, 1 + self.is_complex, self.is_complex)
             x = complex(x) if self.is_complex else float(x)
@@ -128,6 +161,18 @@ class LazyState:
             size = len(x) * (1 + self.is_complex)
             self._node = leaf(PARAMETER, size, self.is_complex)
         self._values = (x,)
+
+    def _check_list(self, x: list[Any]) -> None:
+        """ValueError or TypeError where a list is none of numbers."""
+        if not x:
+            fail("a LazyTensor of an empty list: expected numbers")
+        for one in x:
+            number = self.arrays.is_number(one) and not hasattr(one, "strip")
+            if not number and getattr(one, "shape", None) != ():
+                raise TypeError(
+                    f"[KeOps] LazyTensors are made of lists of numbers; one "
+                    f"holds {one!r:.40}"
+                )
 
     def _set_array(self, x: Any, axis: int | None) -> None:
         """An array of parameters, or of points on an axis."""
@@ -198,7 +243,8 @@ class LazyState:
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        sizes = (self.ni or 1, self.nj or 1, self.ndim or 1)
+        given = (self.ni, self.nj, self.ndim)
+        sizes = [1 if one is None else one for one in given]
         return (*(self.batchdims or ()), *sizes)
 
     @property
@@ -305,11 +351,16 @@ class LazyState:
 
     def _operand(self, other: Any) -> Any:
         """Another operand, as a LazyTensor."""
-        return (
-            other
-            if isinstance(other, LazyState)
-            else self.lt_constructor(other)
-        )
+        if not isinstance(other, LazyState):
+            if other is None:
+                raise TypeError("[KeOps] None is no operand of a LazyTensor")
+            return self.lt_constructor(other)
+        if other.arrays is not self.arrays:
+            fail(
+                f"a LazyTensor of {self.arrays.library} and one of "
+                f"{other.arrays.library} in one formula: convert the arrays"
+            )
+        return other
 
     def _binary(
         self,
@@ -319,6 +370,11 @@ class LazyState:
         is_complex: bool | None = None,
     ) -> Any:
         """An operation with another operand, this one on the left."""
+        if other.is_complex and (
+            operation not in TAKES_COMPLEX
+            or (operation == "Concat" and not self.is_complex)
+        ):
+            fail(REAL_ONLY.format(operation))
         node, values = join(
             operation,
             self._node,
@@ -335,6 +391,9 @@ class LazyState:
     def _nary(self, operation: str, *others: Any, literals: Any = ()) -> Any:
         """An operation of several operands, this one first."""
         operands = [self, *map(self._operand, others)]
+        kinds = {one.is_complex for one in operands}
+        if kinds != {False} and (operation != "Concat" or len(kinds) > 1):
+            fail(REAL_ONLY.format(operation))
         terms = [(one._node, one._values) for one in operands]
         node, values = apply(operation, terms, tuple(literals))
         made = self._like(node)
@@ -374,8 +433,7 @@ def _exchanged(value: Any) -> Any:
     """A variable on the other axis."""
     if type(value) is not Symbol or value.cat == PARAMETER:
         return value
-    key = (value.ind, value.dim, 1 - value.cat)
-    return _SYMBOLS.setdefault(key, Symbol(*key))
+    return _symbol(value.ind, value.dim, 1 - value.cat)
 
 
 def _promote(state: dict[str, Any], left: Any, right: Any) -> None:
@@ -386,8 +444,9 @@ def _promote(state: dict[str, Any], left: Any, right: Any) -> None:
             if ours is None:
                 state[name] = theirs
             elif ours != theirs:
+                said = name.lstrip("_")
                 fail(
-                    f"LazyTensors of {name} {ours} and {theirs} in one formula"
+                    f"LazyTensors of {said} {ours} and {theirs} in one formula"
                 )
         elif name in _OTHERS:
             _promote_other(state, left, right, name)
@@ -395,7 +454,7 @@ def _promote(state: dict[str, Any], left: Any, right: Any) -> None:
 
 # What two LazyTensors have to agree on, where both have it.
 _SAME = {"_dtype", "ni", "nj", "backend"}
-_OTHERS = {"reduction_op", "batchdims", "ranges"}
+_OTHERS = {"reduction_op", "batchdims", "ranges", "_is_symbolic"}
 
 
 def _promote_other(
@@ -404,6 +463,8 @@ def _promote_other(
     """The batches and ranges of both."""
     if name == "reduction_op":
         fail(_REDUCED)
+    if name == "_is_symbolic":
+        state[name] = True
     if name == "batchdims" and right.batchdims:
         state["batchdims"] = broadcast(left.batchdims or (), right.batchdims)
     if name == "ranges" and right.ranges is not None:

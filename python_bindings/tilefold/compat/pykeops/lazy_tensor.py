@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilefold.compat.pykeops.lazy_reductions import LazyReductions
+from tilefold.compat.pykeops.lazy_state import REAL_ONLY, TAKES_COMPLEX
 from tilefold.compat.pykeops.operations import fail
 
 __all__ = ["ComplexGenericLazyTensor", "GenericLazyTensor"]
@@ -92,6 +93,24 @@ class ComplexGenericLazyTensor(GenericLazyTensor):
         if over is None:
             return self._unary("ComplexSum")
         return self.reduction("Sum", axis=over, **kwargs)
+
+    def _unary(self, operation: str, *literals: Any, **settings: Any) -> Any:
+        self._check(operation)
+        return super()._unary(operation, *literals, **settings)
+
+    def _binary(
+        self, operation: str, other: Any, *literals: Any, **settings: Any
+    ) -> Any:
+        self._check(operation)
+        if operation == "Concat" and not other.is_complex:
+            fail(REAL_ONLY.format(operation))
+        return super()._binary(operation, other, *literals, **settings)
+
+    @staticmethod
+    def _check(operation: str) -> None:
+        """ValueError where an operation is one of real numbers."""
+        if operation not in TAKES_COMPLEX:
+            fail(REAL_ONLY.format(operation))
 
     def _arithmetic(self, operation: str, other: Any, is_right: bool) -> Any:
         other = self._operand(other)

@@ -98,6 +98,8 @@ def _is_complex(operation: str, children: tuple[Node, ...]) -> bool:
     """
     if operation in TRANSPARENT:
         return any(child.is_complex for child in children)
+    if operation == "Concat":
+        return all(child.is_complex for child in children)
     if operation == "Mult":
         left, right = children
         return (left.dim == 1 and right.is_complex) or (

@@ -87,8 +87,15 @@ class NumpyArrays:
 
     @staticmethod
     def cast(value: Any, dtype: Any) -> Any:
-        """The same numbers of another type."""
+        """The same numbers of another type, but for whole numbers."""
+        if dtype.kind not in "fc":
+            return value
         return value.astype(dtype, copy=False)
+
+    @staticmethod
+    def is_floating(value: Any) -> bool:
+        """Whether it is of floating-point or complex numbers."""
+        return bool(value.dtype.kind in "fc")
 
     @staticmethod
     def real_dtype(dtype: Any) -> Any:
@@ -118,6 +125,11 @@ class NumpyArrays:
             np.take_along_axis(joined, order, axis),
             np.take_along_axis(np.concatenate(indices, axis), order, axis),
         )
+
+    @staticmethod
+    def fit(out: Any, result: Any) -> bool:
+        """Whether they have the same shape and type."""
+        return bool(out.shape == result.shape and out.dtype == result.dtype)
 
     @staticmethod
     def written_to(out: Any, result: Any) -> Any:

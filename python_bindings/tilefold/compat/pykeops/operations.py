@@ -59,6 +59,9 @@ def dimension(name: str, dims: Sequence[int], literals: Sequence[Any]) -> int:
     except rules.UnfitError as error:
         found = ", ".join(map(str, dims))
         fail(f"{name} of operands of dimensions {found}: {error}")
+    except (IndexError, TypeError):
+        given = ", ".join(map(str, literals))
+        fail(f"{name} with {given}: these numbers are not what it takes")
 
 
 # Texts that depend on components.

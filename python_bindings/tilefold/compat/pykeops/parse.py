@@ -49,7 +49,7 @@ class Number(NamedTuple):
 
 def parse_alias(text: str, position: int) -> Alias:
     """Such as "x = Vi(3)", "Vj(1, 3)" or "Var(0, 3, 2)"."""
-    found = _ALIAS.fullmatch(text)
+    found = _ALIAS.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         fail(f'alias {text!r}: expected something like "x = Vi(3)"')
     name, kind, inside = found.groups()
@@ -86,6 +86,8 @@ def parse_formula(text: str, aliases: list[Alias]) -> tuple[Term, list[Alias]]:
     Variables are positions of arguments, or `Number`s. Inline variables such
     as `Var(3,1,1)` add to the aliases.
     """
+    if not isinstance(text, str):
+        fail(f"a formula is a text, not {text!r}")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
@@ -220,7 +222,8 @@ class _Reader:
         """A whole number, or a list of them."""
         if isinstance(tree, (ast.List, ast.Tuple)):
             return tuple(self.literal(one) for one in tree.elts)
-        if isinstance(tree, ast.Call) and ast.unparse(tree.func) == "IntCst":
+        is_constant = isinstance(tree, ast.Call) and len(tree.args) == 1
+        if is_constant and ast.unparse(tree.func) == "IntCst":
             tree = tree.args[0]
         found = self.whole(tree)
         if found is None:

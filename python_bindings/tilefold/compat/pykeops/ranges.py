@@ -25,7 +25,7 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 MOST_KEPT = 64
 
-_KEPT: dict[Any, tuple[Any, list[tilefold.Ranges]]] = {}
+_KEPT: dict[Any, tuple[Any, Any, list[tilefold.Ranges]]] = {}
 
 
 def as_ranges(
@@ -40,22 +40,28 @@ def as_ranges(
     if not isinstance(ranges, (tuple, list)) or len(ranges) != 6:
         fail("ranges is None or a tuple of six arrays of whole numbers")
     half = tuple(ranges[:3] if axis == 1 else ranges[3:])
-    key = (axis, *((id(one), getattr(one, "_version", 0)) for one in half))
+    versions = (getattr(one, "_version", 0) for one in half)
+    key = (axis, lengths, *map(id, half), *versions)
     kept = _KEPT.get(key)
-    # Held by the list, so that an id stays that of these arrays; arrays of
-    # NumPy may be changed in place, so that they are read each time.
-    if kept is not None and all(map(_is_tensor, half)):
-        return kept[1]
-    rows, slices, columns = map(_numbers, half)
+    # Arrays are held by the list, so that an id stays theirs, and compared,
+    # since they may have been changed in place.
+    if kept is not None and all(map(_is_still, half, kept[1])):
+        return kept[2]
+    copies = rows, slices, columns = tuple(map(_numbers, half))
     made = _layers(rows, slices, columns, axis, lengths)
     if len(_KEPT) >= MOST_KEPT:
         _KEPT.clear()
-    _KEPT[key] = half, made
+    _KEPT[key] = half, copies, made
     return made
 
 
-def _is_tensor(value: Any) -> bool:
-    return hasattr(value, "_version")
+def _is_still(value: Any, copy: Numbers) -> bool:
+    """Whether an array holds these numbers; of a GPU, its version says it."""
+    if hasattr(value, "detach"):
+        if value.device.type != "cpu":
+            return True
+        value = value.detach().numpy()
+    return np.array_equal(value, copy)
 
 
 def _numbers(values: Any) -> Numbers:
@@ -74,7 +80,7 @@ def _layers(
     axis: int,
     lengths: tuple[int, int],
 ) -> list[tilefold.Ranges]:
-    rows, columns = rows.reshape(-1, 2), columns.reshape(-1, 2)
+    rows, columns = _pairs("tiles", rows), _pairs("intervals", columns)
     slices = slices.reshape(-1)
     if len(slices) != len(rows):
         fail(f"ranges: {len(rows)} tiles with {len(slices)} slices")
@@ -93,6 +99,13 @@ def _layers(
     except ArgumentError:  # perhaps since tiles or intervals overlap
         made = _in_layers(rows, counts, columns[: counts[-1]])
     return made if axis == 1 else [one.T for one in made]
+
+
+def _pairs(name: str, found: Numbers) -> Numbers:
+    """(C, 2), beginnings and ends; ValueError."""
+    if found.size and (found.ndim != 2 or found.shape[1] != 2):
+        fail(f"ranges: {name} of shape {found.shape}: expected (C, 2)")
+    return found.reshape(-1, 2)
 
 
 def _in_layers(

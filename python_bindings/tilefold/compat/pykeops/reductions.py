@@ -8,8 +8,9 @@ pass over the pairs.
 
 from __future__ import annotations
 
+import numbers
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tilefold
 from tilefold.compat.pykeops.emit import SUFFIX, Emitter, children
@@ -48,9 +49,11 @@ _NAMES = {
 SUMS = {"Sum", "LogSumExp", "SumSoftMaxWeight"}
 
 
-def reduction_name(name: str) -> str:
+def reduction_name(name: str, is_weighted: bool) -> str:
     """KeOps's name of a reduction; ValueError where there is none."""
     found = _NAMES.get(name)
+    if name == "LogSumExpWeight" and not is_weighted:
+        fail("LogSumExpWeight needs a second formula, the weights")
     if found is None:
         known = ", ".join(sorted(_NAMES))
         fail(f"unknown reduction {name!r}: it is one of {known}")
@@ -121,9 +124,7 @@ class Plan:
         return [plan(node, name, self.axis, count) for name in names]
 
 
-def plan(
-    node: Node, reduction: str, axis: int, opt_arg: int | None = None
-) -> Plan:
+def plan(node: Node, reduction: str, axis: int, opt_arg: Any = None) -> Plan:
     """The plan of a reduction over i (axis 0) or j (axis 1)."""
     key = (reduction, axis, opt_arg)
     found: Plan | None = node.plans.get(key)
@@ -133,7 +134,7 @@ def plan(
     return found
 
 
-def _made(node: Node, reduction: str, axis: int, opt_arg: int | None) -> Plan:
+def _made(node: Node, reduction: str, axis: int, opt_arg: Any) -> Plan:
     emitter = Emitter(node)
     numbers = tuple(range(len(node.leaves)))
     parts = [(node, numbers)]
@@ -152,17 +153,29 @@ def _made(node: Node, reduction: str, axis: int, opt_arg: int | None) -> Plan:
     dims = [one.dim for one, _ in parts]
     if reduction in _WEIGHTED and len(parts) == 1:
         fail(f"{reduction} needs a second formula, the weights")
-    count = 0
-    if "KMin" in reduction:
-        if opt_arg is None or opt_arg < 1:
-            fail(f"{reduction} needs opt_arg, how many are kept of each row")
-        count = opt_arg
+    if reduction not in {*_WEIGHTED, "LogSumExp"} and len(parts) > 1:
+        fail(f"{reduction} takes no second formula: it has no weights")
+    count = _kept_count(reduction, opt_arg)
     text, kind = _BUILD[reduction](texts, dims, SUFFIX[axis], count)
     if dims[-1] == 1 and kind == VALUE and not (count or complex_result):
         text = f"[{text}]"  # (M, 1) at once, as KeOps shapes it
     text += emitter.ending
     done = (reduction, axis, count)
     return Plan(text, emitter, ones, kind, dims[-1], complex_result, done)
+
+
+def _kept_count(reduction: str, opt_arg: Any) -> int:
+    """How many are kept of each row, 0 for one; ValueError."""
+    if "KMin" not in reduction:
+        if opt_arg:
+            fail(f"{reduction} takes no opt_arg, and is given {opt_arg!r}")
+        return 0
+    if opt_arg is None:
+        fail(f"{reduction} needs opt_arg, how many are kept of each row")
+    is_whole = isinstance(opt_arg, numbers.Real) and opt_arg % 1 == 0
+    if not is_whole or opt_arg < 1:
+        fail(f"{reduction} keeps {opt_arg!r} of each row: expected 1 or more")
+    return int(opt_arg)
 
 
 _WEIGHTED = {"SumSoftMaxWeight"}

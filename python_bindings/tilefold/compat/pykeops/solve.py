@@ -50,6 +50,8 @@ class GenericKernelSolve:
         self.varinvpos = self._place(varinvalias)
 
     def _place(self, varinvalias: str) -> int:
+        if not isinstance(varinvalias, str):
+            fail(f"varinvalias is {varinvalias!r}: expected an alias's name")
         inline = _INLINE.fullmatch(varinvalias)
         if inline:
             place = int(inline.group(1))
@@ -80,9 +82,17 @@ class GenericKernelSolve:
         values = list(args)
         if len(values) != self.sum.nargs:
             fail(f"{len(values)} arguments for {self.sum.nargs} variables")
-        values[self.varinvpos] = arrays.broadcast(
-            values[self.varinvpos], evaluate(values).shape
-        )
+        b, product = values[self.varinvpos], evaluate(values)
+        shape = product.shape
+        found = tuple(getattr(b, "shape", ()))
+        if found[-2:] != tuple(shape[-2:]):
+            fail(
+                f"{self.varinvalias} has shape {found}, and the formula gives "
+                f"{tuple(shape)}: the operator has to be square"
+            )
+        if not arrays.is_floating(b):
+            b = arrays.cast(b, product.dtype)
+        values[self.varinvpos] = arrays.broadcast(b, shape)
         quick = self._quick() if ranges is None else None
         return arrays.solved(
             evaluate, self.varinvpos, alpha, eps, quick, values

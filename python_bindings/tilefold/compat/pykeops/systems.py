@@ -111,6 +111,8 @@ def _solution(
     if kernel.shape != (len(b), len(b)):
         return None
     ridge = float(alpha.item() if hasattr(alpha, "item") else alpha)
+    if not ridge >= 0:
+        return None
     x, info, _ = solved(kernel, b, ridge, {"rtol": rtol, **_OPTIONS})
     return x if info.converged else None
 

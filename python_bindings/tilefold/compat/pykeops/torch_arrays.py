@@ -89,8 +89,17 @@ class TorchArrays:
 
     @staticmethod
     def cast(value: Any, dtype: Any) -> Any:
-        """The same numbers of another type."""
+        """The same numbers of another type, but for whole numbers."""
+        if not (dtype.is_floating_point or dtype.is_complex):
+            return value
         return value.to(dtype)
+
+    @staticmethod
+    def is_floating(value: Any) -> bool:
+        """Whether it is of floating-point or complex numbers."""
+        if isinstance(value, torch.Tensor):
+            return value.dtype.is_floating_point or value.dtype.is_complex
+        return bool(value.dtype.kind in "fc")
 
     @staticmethod
     def real_dtype(dtype: Any) -> Any:
@@ -118,6 +127,15 @@ class TorchArrays:
         return (
             joined.gather(axis, order),
             torch.cat(indices, axis).gather(axis, order),
+        )
+
+    @staticmethod
+    def fit(out: Any, result: Any) -> bool:
+        """Whether they have the same shape, type and device."""
+        return bool(
+            out.shape == result.shape
+            and out.dtype == result.dtype
+            and out.device == result.device
         )
 
     @staticmethod

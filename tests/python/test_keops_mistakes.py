@@ -140,6 +140,18 @@ def test_a_symbol_is_the_same_variable_after_pickling():
         np.testing.assert_allclose(found, 2 * X)
 
 
+def test_the_variable_of_a_trace_is_not_asked_for():
+    symbol = Vj(0, 3)
+    found = (Vi(X) * symbol).trace_operator(symbol).sum(1)
+    np.testing.assert_allclose(found[:, 0], X.sum(1))
+    both = (Vi(X) * symbol * Vj(Y)).trace_operator(symbol)
+    np.testing.assert_allclose((both @ B)[:, 0], (X @ Y.T) @ B[:, 0])
+    tensors = kt.Vi(torch.from_numpy(X)), kt.Vi(1, 3), kt.Pm(0, 3)
+    called = (tensors[0] * tensors[1] * tensors[2]).trace_operator(tensors[2])
+    found = called.sum(0)(torch.from_numpy(X))
+    np.testing.assert_allclose(found[0, 0], (X * X).sum())
+
+
 def test_ranges_that_change_are_read_again():
     lists = [[[0, M]], [1], [[0, N]]]
     arrays = [np.array(one) for one in lists]
@@ -229,6 +241,15 @@ REFUSED = [
     (ValueError, "Concat is for real", lambda: Vi(C).concat(Vj(X))),
     (ValueError, "Equal is for real",
      lambda: ComplexLazyTensor((0, 6, 0)) == 1),
+    (ValueError, "Pow has 1 numbers", lambda: Vi(X).unary("Pow")),
+    (ValueError, "Sum has 0 numbers", lambda: Vi(X).unary("Sum", opt_arg=3)),
+    (ValueError, "Add has 2 operands", lambda: Vi(X).unary("Add")),
+    (ValueError, "Exp has 1 operands", lambda: Vi(X).binary(Vj(Y), "Exp")),
+    (ValueError, "Add has 2", lambda: Vi(X).ternary(Vj(Y), Vj(Y), "Add")),
+    (ValueError, "whole number of digits", lambda: Vi(X).round(1.5)),
+    (ValueError, "first that is", lambda: LazyTensor.cat((1.0, Vi(X)), dim=-1)),
+    (ValueError, "too many levels",
+     lambda: sum((Vi(X) | Vj(Y) for _ in range(900)), 0).sum(1)),
     (ValueError, "a formula is a text", lambda: Genred(3, ALIASES)),
     (ValueError, "alias 3", lambda: Genred("x", [3])),
     (ValueError, "Elem with", lambda: Genred("Elem(x,[1])", ALIASES)),

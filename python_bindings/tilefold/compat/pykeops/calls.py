@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tilefold.compat.pykeops.nodes import NUMBER, PARAMETER, I, J
+from tilefold.compat.pykeops.nodes import NUMBER, PARAMETER, I, J, Unread
 from tilefold.compat.pykeops.operations import fail
 from tilefold.compat.pykeops.reductions import INDEX, ONES, PAIR, VALUE
 from tilefold.errors import Error
@@ -103,6 +103,9 @@ def run(
     for name, number, as_complex in plan.reads:
         value = values[number]
         leaf = node.leaves[number]
+        if value is Unread:
+            points = (*lengths, 1)[leaf.category]
+            value = arrays.zeros((points, leaf.dim), like)
         if leaf.category != NUMBER:
             if not hasattr(value, "shape"):
                 value = arrays.array(value)

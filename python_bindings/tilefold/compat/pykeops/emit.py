@@ -42,7 +42,8 @@ class Emitter:
 
     `reads`: the variables that are read, (number, whether as complex), and
     their names; `axes`: I and J, where a variable on them is read for sure,
-    `definitions`: what the texts call by name.
+    `definitions`: what the texts call by name; `has_trace`: whether there is
+    a trace by a variable, which may be `Unread`.
     """
 
     def __init__(self, root: Node) -> None:
@@ -50,6 +51,7 @@ class Emitter:
         self.reads: dict[tuple[int, bool], str] = {}
         self.axes: set[int] = set()
         self.definitions: list[str] = []
+        self.has_trace = False
         self._uses: dict[tuple[Node, Numbers], int] = {}
         self._texts: dict[tuple[Node, Numbers, bool], Written] = {}
         self._count(root, tuple(range(len(root.leaves))))
@@ -237,6 +239,7 @@ def _derivative(emitter: Emitter, node: Node, numbers: Numbers) -> str:
     emitter.axes = set()
     if place[0] not in own:  # it does not depend on the variable
         return "0" if node.dim == 1 else f"repeat(0, {node.dim})"
+    emitter.has_trace |= node.operation == "TraceOperator"
     write = _DERIVATIVES[node.operation]
     # A variable of one component on an axis is a vector of one for tilefold.
     is_vector = leaf.category in SUFFIX

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
-from tilefold.compat.pykeops.lazy_state import LazyState
+from tilefold.compat.pykeops.lazy_state import LazyState, Symbol
+from tilefold.compat.pykeops.nodes import Unread
 from tilefold.compat.pykeops.operations import TABLE, fail
 
 __all__ = ["LazyOperations"]
@@ -189,6 +190,8 @@ class LazyOperations(LazyState):
 
     def round(self, digits: int = 0) -> Any:
         """Rounded to so many decimal places, halves away from zero."""
+        if not isinstance(digits, int):
+            fail(f"round takes a whole number of digits, not {digits!r}")
         return self._unary("Round", digits)
 
     # Vectors.
@@ -274,6 +277,8 @@ class LazyOperations(LazyState):
         if not isinstance(tuple_of_lt, tuple) or not tuple_of_lt:
             fail("concatenate takes a tuple of LazyTensors")
         first = tuple_of_lt[0]
+        if not isinstance(first, LazyState):
+            fail("the first that is concatenated has to be a LazyTensor")
         if axis not in {-1, len(first._shape) - 1}:
             fail("LazyTensors are joined along their last axis")
         if len(tuple_of_lt) == 1:
@@ -330,8 +335,20 @@ class LazyOperations(LazyState):
         return self._nary("GradMatrix", variable)
 
     def trace_operator(self, variable: Any) -> Any:
-        """The trace of an operator that is linear in the variable."""
-        return self._nary("TraceOperator", variable)
+        """The trace of an operator that is linear in the variable.
+
+        A symbolic variable is none of the result's: its value is not asked
+        for.
+        """
+        made = self._nary("TraceOperator", variable)
+        symbols = self._operand(variable)._values
+        values = tuple(
+            Unread if type(one) is Symbol and one in symbols else one
+            for one in made._values
+        )
+        made._values = values
+        made._is_symbolic = any(type(one) is Symbol for one in values)
+        return made
 
     def divergence(self, variable: Any) -> Any:
         """Σ of the derivatives of component k by component k."""
@@ -374,10 +391,10 @@ class LazyOperations(LazyState):
         is_complex: bool | None = None,
     ) -> Any:
         """An operation of KeOps's formulas, by its name."""
-        _known(operation)
         given = [
             _literal(one) for one in (opt_arg, opt_arg2) if one is not None
         ]
+        _known(operation, 1, len(given))
         made = self._unary(operation, *given, is_complex=is_complex)
         return _checked(made, operation, dimres)
 
@@ -395,12 +412,13 @@ class LazyOperations(LazyState):
     ) -> Any:
         """An operation of two operands, by its name or operator."""
         operation = _OPERATORS.get(operation, operation)
-        _known(operation)
+        is_third = isinstance(opt_arg, LazyState)
+        _known(operation, 2 + is_third, int(opt_arg is not None) - is_third)
         left, right = self, self._operand(other)
         _check_dims(dimcheck, operation, left.ndim, right.ndim)
         if rversion:
             left, right = right, left
-        if isinstance(opt_arg, LazyState):
+        if is_third:
             between = (
                 (opt_arg, right) if opt_pos == "middle" else (right, opt_arg)
             )
@@ -419,7 +437,7 @@ class LazyOperations(LazyState):
         opt_arg: Any = None,
     ) -> Any:
         """An operation of three operands, by its name."""
-        _known(operation)
+        _known(operation, 3, int(opt_arg is not None))
         others = self._operand(other1), self._operand(other2)
         dims = [one.ndim for one in others]
         _check_dims(dimcheck, operation, self.ndim, *dims)
@@ -465,9 +483,17 @@ for _name, (_operation, _doc) in _SIMPLE.items():
     setattr(LazyOperations, _name, _method(_name, _operation, _doc))
 
 
-def _known(operation: str) -> None:
-    if operation not in TABLE:
+def _known(operation: str, operands: int, literals: int) -> None:
+    """ValueError where no operation has the name, or not so many operands."""
+    row = TABLE.get(operation)
+    if row is None:
         fail(f"unknown operation {operation!r}")
+    for what, count, (least, most) in (
+        ("operands", operands, row.operands),
+        ("numbers", literals, row.literals),
+    ):
+        if not least <= count <= most:
+            fail(f"{operation} has {least} {what}, and is given {count}")
 
 
 def _tuple(given: Any) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from tilefold.compat.pykeops.nodes import (
     I,
     J,
     Node,
+    Unread,
     apply,
     constant,
     join,
@@ -260,7 +261,9 @@ class LazyState:
     @property
     def variables(self) -> tuple[Any, ...]:
         """The arrays, without axes of one."""
-        return tuple(x for x in self._values if type(x) is not Symbol)
+        return tuple(
+            x for x in self._values if type(x) is not Symbol and x is not Unread
+        )
 
     @property
     def symbolic_variables(self) -> tuple[tuple[int, int, int], ...]:

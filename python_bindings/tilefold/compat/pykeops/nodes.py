@@ -26,6 +26,7 @@ __all__ = [
     "Leaf",
     "Node",
     "Term",
+    "Unread",
     "apply",
     "clear",
     "constant",
@@ -39,6 +40,10 @@ __all__ = [
 I, J, PARAMETER, NUMBER = range(4)  # noqa: E741
 
 MOST_NODES = 20_000  # kept for formulas that may come again
+
+
+class Unread:
+    """In the place of an array whose values do not matter."""
 
 
 class Leaf(NamedTuple):

@@ -62,6 +62,11 @@ class NumpyArrays:
         return np.broadcast_to(np.ones((), dtype), shape)
 
     @staticmethod
+    def zeros(shape: tuple[int, ...], like: Any) -> Any:
+        """Zeros of stride 0."""
+        return np.broadcast_to(np.zeros((), like.dtype), shape)
+
+    @staticmethod
     def reshape(value: Any, shape: tuple[int, ...]) -> Any:
         """The same numbers in another shape."""
         return value.reshape(shape)

@@ -113,9 +113,9 @@ class Plan:
         self.count = count
         self.is_complex = is_complex
         views = any(as_complex for _, _, as_complex in self.reads)
-        self.is_plain = not (ones or views or is_complex) and (
-            kind == VALUE and count == 0
-        )
+        self.is_plain = not (
+            ones or views or is_complex or emitter.has_trace
+        ) and (kind == VALUE and count == 0)
 
     def parts(self, node: Node) -> list[Plan]:
         """Of a pair of values and indices, each by itself."""
@@ -129,7 +129,15 @@ def plan(node: Node, reduction: str, axis: int, opt_arg: Any = None) -> Plan:
     key = (reduction, axis, opt_arg)
     found: Plan | None = node.plans.get(key)
     if found is None:
-        found = _made(node, *key)
+        try:
+            found = _made(node, *key)
+        except RecursionError:
+            found = None
+        if found is None:
+            fail(
+                "the formula has too many levels: of several hundred terms, "
+                "reduce some at a time, and add the results"
+            )
         node.plans[key] = found
     return found
 

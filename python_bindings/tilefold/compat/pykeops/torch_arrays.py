@@ -65,6 +65,13 @@ class TorchArrays:
         return one.expand((1,) * rank + (length, 1))
 
     @staticmethod
+    def zeros(shape: tuple[int, ...], like: Any) -> Any:
+        """Zeros of stride 0."""
+        return torch.zeros((), dtype=like.dtype, device=like.device).expand(
+            shape
+        )
+
+    @staticmethod
     def reshape(value: Any, shape: tuple[int, ...]) -> Any:
         """The same numbers in another shape."""
         return value.reshape(shape)

@@ -115,9 +115,11 @@ REPLACED = {"<nanobind/stl/string.h>": "python_bindings/text_caster.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 ANY_INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 MACHINE = re.compile(r"(?<![\w.])/(?:home|root|work|Users)/")
+# What stands before the `{` of a function: a list of parameters, perhaps one
+# of initialisers; of no type, namespace or list of numbers.
 FUNCTION = re.compile(
-    r"^(?!template <.*> (struct|class) )"
-    r"(?!namespace|struct|class|enum|union|extern|#|\s).*\{$"
+    r"(?!(template <.*> )?(struct|class|union)\b[^()]*\{$)"
+    r"(?!(inline )?namespace|enum|extern)[^=]*\(.*\{$|.*operator.*\(.*\{$"
 )
 LIST_ENTRY = re.compile(r"^\s+([\w/]+\.cpp)\)?$")
 ROW = re.compile(r"^DIAGNOSTIC\((\w+),")
@@ -382,18 +384,41 @@ def check_length(source: Source) -> Iterator[Fault]:
         yield Fault(source.path, MOST_LINES, text)
 
 
-def check_functions(source: Source) -> Iterator[Fault]:
-    """At most 60 lines from `{` to `}` at the margin (clang-format)."""
+def functions_of(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """The line of each function's `{`, and its lines without labels of cases.
+
+    As clang-format has it, a block ends with a `}` below the first letter of
+    what stands before its `{`, in one line or several.
+    """
+    head: list[str] = []
+    end = ""
     start = size = 0
-    for number, line in enumerate(source.lines, 1):
-        if source.is_cpp and FUNCTION.match(line):
+    for number, line in enumerate(lines, 1):
+        if start:
+            if line.startswith(end):
+                yield start, size
+                start, head = 0, []
+            elif not line.lstrip().startswith("case "):
+                size += 1
+            continue
+        code = line.partition("//")[0].rstrip()
+        if not code or code.lstrip().startswith("#"):
+            continue
+        head.append(code)
+        if code.endswith("{") and FUNCTION.match(" ".join(head).lstrip()):
+            end = head[0][: len(head[0]) - len(head[0].lstrip())] + "}"
             start, size = number, 0
-        elif line.startswith("}") and start:
-            if size > MOST_FUNCTION_LINES:
-                yield Fault(source.path, start, f"a function of {size} lines")
-            start = 0
-        elif not line.lstrip().startswith("case "):
-            size += 1
+        elif code[-1] in "{};:":
+            head = []
+
+
+def check_functions(source: Source) -> Iterator[Fault]:
+    """At most 60 lines between the braces."""
+    if not source.is_cpp:
+        return
+    for start, size in functions_of(source.lines):
+        if size > MOST_FUNCTION_LINES:
+            yield Fault(source.path, start, f"a function of {size} lines")
 
 
 def check_lists(source: Source) -> Iterator[Fault]:

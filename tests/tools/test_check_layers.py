@@ -56,6 +56,11 @@ def test_kept(tmp_path, path, text):
 
 LONG = "// compiler/a.cpp - a.\n" + "int a;\n" * 600
 LARGE = "// compiler/a.cpp - a.\nint a() {\n" + "    b();\n" * 61 + "}\n"
+MEMBER = (
+    "// compiler/a.cpp - a.\nclass A {\n    int b() {\n"
+    + "        c();\n" * 61
+    + "    }\n};\n"
+)
 BROKEN = [
     (
         "formulas/a.h",
@@ -86,6 +91,16 @@ BROKEN = [
         "compiler/a.cpp:600: 601 lines; 600 are the limit",
     ),
     ("compiler/a.cpp", LARGE, "compiler/a.cpp:2: a function of 61 lines"),
+    (
+        "compiler/a.cpp",
+        LARGE.replace("() {", "(int x,\n       int y) {"),
+        "compiler/a.cpp:3: a function of 61 lines",
+    ),
+    (
+        "compiler/a.cpp",
+        MEMBER,
+        "compiler/a.cpp:3: a function of 61 lines",
+    ),
     (
         "compiler/CMakeLists.txt",
         "# compiler/CMakeLists.txt - x.\nadd_library(x\n  b.cpp\n  a.cpp)\n",

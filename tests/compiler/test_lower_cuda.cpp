@@ -83,7 +83,12 @@ TEST(LowerCuda, EachLoopIsTaken) {
     std::set<Loop> taken;
     for (const CudaLoweredCase& c : shown)
         taken.insert(lowered(c).loop);
-    EXPECT_EQ(taken.size(), std::size_t(Loop::Wide) + 1);
+#define LOOP(...) +1
+    constexpr std::size_t rows =
+#include "compiler/backends/cuda/lower/loops.def"
+        ;
+#undef LOOP
+    EXPECT_EQ(taken.size(), rows);
 }
 
 TEST(LowerCuda, EachWayToMultiplyIsTaken) {
@@ -91,7 +96,12 @@ TEST(LowerCuda, EachWayToMultiplyIsTaken) {
     for (const CudaLoweredCase& c : shown)
         for (const auto& [id, way] : lowered(c).ways)
             taken.insert(way);
-    EXPECT_EQ(taken.size(), std::size_t(Multiply::F16) + 1);
+#define MULTIPLY(...) +1
+    constexpr std::size_t rows =
+#include "compiler/backends/cuda/plan/multiply.def"
+        ;
+#undef MULTIPLY
+    EXPECT_EQ(taken.size(), rows);
 }
 
 /// Loops over tiles bring the vectors that they multiply, and no record of a

@@ -122,8 +122,7 @@ Program compile(Graph graph, std::span<const std::string> names,
     graph = checked(canonicalise(graph));
     program.swapped = oriented.swapped;
     program.single_column = oriented.single_column;
-    if (const ir::Node* reduction = find_reduction_node(graph))
-        program.folds_rows = Axes(reduction->second) == Axes::IJ;
+    program.folds_rows = ir::folds_rows(graph);
     program.pairs = pairs_of(graph);
     if (!program.folds_rows) {
         program.most_rows = program.swapped ? purpose.most_j : purpose.most_i;

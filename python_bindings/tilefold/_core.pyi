@@ -34,7 +34,7 @@ class Options:
         TILEFOLD_ISA, else the best of this processor;
         "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni",
         "x86-64-v4-bf16", "znver4", "znver5" or "x86-64-v4-amx";
-        "aarch64" for ``explain`` alone.
+        of another processor, as "aarch64", for ``explain`` alone.
     log : bool, optional
         TILEFOLD_LOG; True writes a line for each compile to stderr.
     plan : str, optional

@@ -1,6 +1,6 @@
 # tests/faults/campaign.py - one campaign in a process of its own: children
 # that are forked, a fault in each, and what followed.
-"""Run by `run` of campaigns.py with the shim preloaded; prints lines of JSON.
+"""Run by `run` of conftest.py with the shim preloaded; prints lines of JSON.
 
 A child is forked from a process that has prepared the work of a victim, once
 for each trial. It lets a fault happen in the work, does the work again without

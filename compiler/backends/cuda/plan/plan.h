@@ -64,9 +64,9 @@ struct Plan {
     /// centred at a block's first row; its error is relative to |x|² + |y|².
     bool expands = false;
 
-    /// Sums of weighted vectors are products of matrices (wide.h), on tensor
-    /// cores; weights and values are sums of so many bfloat16. 0: they are no
-    /// such products.
+    /// Sums of weighted vectors are products of matrices
+    /// (sites/contractions.h), on tensor cores; weights and values are sums of
+    /// so many bfloat16. 0: they are no such products.
     std::int32_t weight_parts = 0, value_parts = 0;
     /// Weights and values are sums of halves instead, in a softmax whose
     /// values are stored as halves.

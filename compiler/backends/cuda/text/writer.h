@@ -19,8 +19,6 @@ struct Field {
     Kind kind = Kind::Float;
     std::int64_t length = 0; ///< of an array; 0: a scalar
     bool points = false;     ///< `const kind* name`
-
-    bool is_array() const { return length > 0 && !points; }
 };
 
 /// A structure. Names of fields are made distinct.

@@ -123,6 +123,10 @@ DOUBLES = {
     "erfc": (ERRORS["erfc"], 2.0, [(-6.0, 26.0), (-0.1, 0.1), (-1.0, 2.0)]),
     "sin": (np.sin, 0.9, [(-1e6, 1e6), (-10.0, 10.0), (-1e9, 1e9)]),
     "cos": (np.cos, 0.9, [(-1e6, 1e6), (-10.0, 10.0), (-1e9, 1e9)]),
+    "tan": (np.tan, 0.9, [(-1e6, 1e6), (-10.0, 10.0), (-1e9, 1e9)]),
+    "atan": (np.arctan, 1.05, [(-1e300, 1e300), (-1.0, 1.0), (-10.0, 10.0)]),
+    "asin": (np.arcsin, 0.7, [(-1.0, 1.0), (-0.6, 0.6), (0.99, 1.0)]),
+    "acos": (np.arccos, 0.8, [(-1.0, 1.0), (0.5, 1.0), (-1.0, 0.5)]),
 }
 
 
@@ -137,7 +141,7 @@ def test_functions_of_float64(name, isa):
     random = np.random.default_rng(7)
     count = 2_000 if name in ERRORS else 200_000
     samples = [far_and_near(random, *domain, count) for domain in domains]
-    if name in ("sin", "cos"):
+    if name in ("sin", "cos", "tan"):
         samples.append(quarters(random))
     x = np.concatenate(samples)
     found = tilefold.reduce(
@@ -148,6 +152,34 @@ def test_functions_of_float64(name, isa):
     errors = np.abs(found - wanted) / unit
     worst = int(np.argmax(errors))
     assert errors[worst] <= allowed, (name, x[worst], errors[worst])
+
+
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).nmant < 63, reason="no longer numbers here"
+)
+@pytest.mark.parametrize("isa", PORTABLE)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_angles(dtype, isa):
+    """atan2 of numbers of like size, and of any two."""
+    random = np.random.default_rng(9)
+    most = np.log10(np.finfo(dtype).max) - 1
+    exponents = np.concatenate(
+        [
+            random.uniform(-1, 1, (2, 200_000)),
+            random.uniform(-most, most, (2, 100_000)),
+        ],
+        axis=1,
+    )
+    y, x = (random.choice([-1, 1], exponents.shape) * 10**exponents).astype(
+        dtype
+    )
+    found = tilefold.reduce(
+        "atan2(y_i, x_i)", y=y, x=x, options=tilefold.Options(isa=isa)
+    )
+    wanted = np.arctan2(y.astype(np.longdouble), x.astype(np.longdouble))
+    size = np.abs(wanted)
+    errors = np.abs(found - wanted) / np.spacing(size.astype(dtype))
+    assert np.max(errors[size >= np.finfo(dtype).tiny]) <= 1.05
 
 
 @pytest.mark.skipif(

@@ -35,7 +35,8 @@ struct Component {
 /// A value that is not computed here, given as the function that reads its
 /// component at a row vector and a column of a tile.
 struct Leaf {
-    std::function<llvm::Value*(Component component, int row, int column)> read;
+    std::function<llvm::Value*(Component component, int row, int column)> read =
+        {};
     const Words* words = nullptr; ///< of a vector that is read as words
     /// In place of `read`, of a table that lies as the caller has it: reads an
     /// element by subscripts that are inside, lanes of i64 each.

@@ -9,6 +9,7 @@
 
 #include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/number_pair.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
 namespace tilefold::llvm_backend {
@@ -20,11 +21,6 @@ constexpr double log2_e = 0x1.71547652b82fep0;
 constexpr double ln_2 = 0x1.62e42fefa39efp-1, ln_2_low = 0x1.abc9e3b39803fp-56;
 /// A sum with it is a whole number, which its low bits hold.
 constexpr double magic = 0x1.8p52;
-
-/// A number as a sum: `low` is not half a unit of `high`.
-struct Sum {
-    Value *high, *low;
-};
 
 class ExponentialOfDouble {
 public:
@@ -45,21 +41,16 @@ public:
     }
 
     /// Returns it with a number added that is -2^shift or above 0.
-    Sum plus(double constant) {
-        const auto [whole, lost] = sum(scale_, number(constant));
-        const auto [high, low] = sum(whole, exact_);
-        return sum(high, b().CreateFAdd(b().CreateFAdd(low, lost), rest_));
+    NumberPair plus(double constant) {
+        const auto [whole, lost] = sum_of(lanes_, scale_, number(constant));
+        const auto [high, low] = sum_of(lanes_, whole, exact_);
+        return sum_of(lanes_, high,
+                      b().CreateFAdd(b().CreateFAdd(low, lost), rest_));
     }
 
 private:
     llvm::IRBuilder<>& b() { return lanes_.b; }
     Value* number(double value) { return lanes_.number(DType::F64, value); }
-    /// Of two numbers, of which the first is the larger one, or 0. (Dekker,
-    /// 1971.)
-    Sum sum(Value* larger, Value* smaller) {
-        Value* high = b().CreateFAdd(larger, smaller);
-        return {high, b().CreateFSub(smaller, b().CreateFSub(high, larger))};
-    }
 
     Lanes& lanes_;
     Value *scale_, *exact_, *rest_;
@@ -74,22 +65,10 @@ Value* emit_expm1(Lanes& lanes, Value* x) {
         return lanes.number(DType::F64, value);
     };
     Value* held = lanes.larger(number(least), lanes.smaller(number(most), x));
-    const Sum half = ExponentialOfDouble(lanes, held, -1).plus(-0.5);
+    const NumberPair half = ExponentialOfDouble(lanes, held, -1).plus(-0.5);
     Value* sum = b.CreateFAdd(half.high, half.low);
     Value* is_tiny = b.CreateFCmpOLT(lanes.absolute(x), number(tiny));
     return lanes.select(is_tiny, x, b.CreateFAdd(sum, sum));
-}
-
-/// The quotient of two sums, and what it lacks.
-Sum quotient(Lanes& lanes, const Sum& numerator, const Sum& divisor) {
-    auto& b = lanes.b;
-    Value* inverse = b.CreateFDiv(lanes.number(DType::F64, 1), divisor.high);
-    Value* high = b.CreateFMul(numerator.high, inverse);
-    Value* opposite = b.CreateFNeg(high);
-    Value* left =
-        b.CreateFAdd(lanes.fma(opposite, divisor.high, numerator.high),
-                     lanes.fma(opposite, divisor.low, numerator.low));
-    return {high, b.CreateFMul(left, inverse)};
 }
 
 Value* emit_tanh(Lanes& lanes, Value* x) {
@@ -97,7 +76,7 @@ Value* emit_tanh(Lanes& lanes, Value* x) {
     auto& b = lanes.b;
     Value* u = lanes.smaller(lanes.number(DType::F64, most), lanes.absolute(x));
     ExponentialOfDouble power(lanes, b.CreateFAdd(u, u), 0);
-    const Sum result = quotient(lanes, power.plus(-1), power.plus(1));
+    const NumberPair result = quotient_of(lanes, power.plus(-1), power.plus(1));
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign,
                                    b.CreateFAdd(result.high, result.low), x);
 }
@@ -113,17 +92,17 @@ Value* emit_hyperbolic(Lanes& lanes, ir::Op op, Value* x) {
     };
     Value* u = lanes.smaller(number(most), lanes.absolute(x));
     ExponentialOfDouble power(lanes, u, -2);
-    const Sum quarter = power.plus(0);
-    const Sum whole = {b.CreateFMul(quarter.high, number(4)),
-                       b.CreateFMul(quarter.low, number(4))};
+    const NumberPair quarter = power.plus(0);
+    const NumberPair whole = {b.CreateFMul(quarter.high, number(4)),
+                              b.CreateFMul(quarter.low, number(4))};
     const bool is_sinh = op == ir::Op::Sinh;
-    const Sum first = is_sinh ? power.plus(-0.25) : quarter;
-    const Sum above = is_sinh ? first : Sum{number(0.25), number(0)};
-    const Sum second = quotient(lanes, above, whole);
+    const NumberPair first = is_sinh ? power.plus(-0.25) : quarter;
+    const NumberPair above =
+        is_sinh ? first : NumberPair{number(0.25), nullptr};
+    const NumberPair second = quotient_of(lanes, above, whole);
     // The first is the larger one.
-    Value* high = b.CreateFAdd(first.high, second.high);
-    Value* lost = b.CreateFSub(second.high, b.CreateFSub(high, first.high));
-    Value* low = b.CreateFAdd(lost, b.CreateFAdd(first.low, second.low));
+    auto [high, low] = sum_of(lanes, first.high, second.high);
+    low = b.CreateFAdd(low, b.CreateFAdd(first.low, second.low));
     Value* is_large = b.CreateFCmpOGT(u, number(large));
     high = lanes.select(is_large, first.high, high);
     low = lanes.select(is_large, first.low, low);

@@ -66,8 +66,13 @@ llvm::Value* emit_lgamma(Lanes& lanes, const FunctionTable& functions,
                          llvm::Value* x, ir::Sign sign);
 llvm::Value* emit_digamma(Lanes& lanes, const FunctionTable& functions,
                           llvm::Value* x, ir::Sign sign);
-/// Emits the angle of the point (x, y), of F32, within 0.51 ulp; of special
-/// numbers as C's atan2 has it.
+/// Emits tan x of F64, within 0.9 ulp.
+llvm::Value* emit_tangent(Lanes& lanes, const FunctionTable& functions,
+                          llvm::Value* x);
+/// Emits atan (`op`), within 1.05 ulp, asin or acos, within 0.8.
+llvm::Value* emit_arc(Lanes& lanes, ir::Op op, llvm::Value* x);
+/// Emits the angle of the point (x, y), within 1.05 ulp; of special numbers as
+/// C's atan2 has it.
 llvm::Value* emit_angle(Lanes& lanes, llvm::Value* y, llvm::Value* x);
 /// Emits x^y, of F32 within 1.13 ulp, of F64 within 1.4, of special numbers as
 /// C's pow has it; `sign` is that of x.
@@ -77,6 +82,11 @@ llvm::Value* emit_power(Lanes& lanes, llvm::Value* x, llvm::Value* y,
 /// exponent is negative.
 llvm::Value* emit_int_pow(Lanes& lanes, llvm::Value* x, std::int64_t exponent);
 
+/// Emits a function of the table of externals; see emit_operation().
+llvm::Value* emit_function(Lanes& lanes, const FunctionTable& functions,
+                           ir::Op op, DType dtype,
+                           std::span<const ir::Sign> signs,
+                           std::span<llvm::Value* const> operands);
 /// Emits one component of an elementwise operation of ops.def. Operands come
 /// as the caller's graph types them, with their signs; the result has `dtype`.
 llvm::Value* emit_operation(Lanes& lanes, const FunctionTable& functions,

@@ -42,16 +42,6 @@ PowerOfMagnitude::multiple_of(const NumberPair& z, double magic, double most) {
     return {b().CreateBitCast(shifted, lanes_.type(words)), f};
 }
 
-NumberPair PowerOfMagnitude::sum(Value* larger, Value* smaller) {
-    Value* high = b().CreateFAdd(larger, smaller);
-    return {high, b().CreateFAdd(b().CreateFSub(larger, high), smaller)};
-}
-
-NumberPair PowerOfMagnitude::product(Value* x, Value* y) {
-    Value* high = b().CreateFMul(x, y);
-    return {high, lanes_.fma(x, y, b().CreateFNeg(high))};
-}
-
 namespace {
 
 /// What the sign of x makes of |x|^y: NaN, but for whole numbers y.

@@ -40,20 +40,14 @@ private:
 
     /// s = m/(2 + m)
     NumberPair quotient(Value* m) {
-        const NumberPair divisor = sum(number(2), m);
-        Value* inverse = b().CreateFDiv(number(1), divisor.high);
-        Value* s = b().CreateFMul(m, inverse);
-        Value* opposite = b().CreateFNeg(s);
-        Value* left = lanes_.fma(opposite, divisor.high, m);
-        left = lanes_.fma(opposite, divisor.low, left);
-        return {s, b().CreateFMul(left, inverse)};
+        return quotient_of(lanes_, {m, nullptr}, sum_of(lanes_, number(2), m));
     }
 
     /// z/3 + z² R(z)
     NumberPair series(const NumberPair& s) {
-        NumberPair z = product(s.high, s.high);
+        NumberPair z = product_of(lanes_, s.high, s.high);
         z.low = lanes_.fma(b().CreateFAdd(s.high, s.high), s.low, z.low);
-        NumberPair all = product(z.high, number(third));
+        NumberPair all = product_of(lanes_, z.high, number(third));
         all.low = lanes_.fma(z.high, number(third_low), all.low);
         all.low = lanes_.fma(z.low, number(third), all.low);
         Value* square = b().CreateFMul(z.high, z.high);
@@ -66,15 +60,15 @@ private:
         const auto [m, i] = split_exponent(lanes_, a);
         const NumberPair s = quotient(m);
         const NumberPair more = series(s);
-        NumberPair added = product(s.high, more.high);
+        NumberPair added = product_of(lanes_, s.high, more.high);
         added.low = lanes_.fma(s.high, more.low, added.low);
         added.low = lanes_.fma(s.low, more.high, added.low);
-        NumberPair whole = sum(s.high, added.high);
+        NumberPair whole = sum_of(lanes_, s.high, added.high);
         whole.low = b().CreateFAdd(whole.low, b().CreateFAdd(s.low, added.low));
-        NumberPair log = product(whole.high, number(slope));
+        NumberPair log = product_of(lanes_, whole.high, number(slope));
         log.low = lanes_.fma(whole.high, number(slope_low), log.low);
         log.low = lanes_.fma(whole.low, number(slope), log.low);
-        const NumberPair both = sum(exponent_of(a, i), log.high);
+        const NumberPair both = sum_of(lanes_, exponent_of(a, i), log.high);
         return {both.high, b().CreateFAdd(both.low, log.low)};
     }
 

@@ -5,16 +5,11 @@
 // its error.
 #pragma once
 
-#include "compiler/backends/llvm/lanes/lanes.h"
+#include "compiler/backends/llvm/lanes/number_pair.h"
 
 #include <memory>
 
 namespace tilefold::llvm_backend {
-
-/// A number as the sum of two, the second of which is small.
-struct NumberPair {
-    llvm::Value *high, *low;
-};
 
 class PowerOfMagnitude {
 public:
@@ -59,10 +54,6 @@ protected:
     llvm::Value* number(double value) {
         return lanes_.number(range_.dtype, value);
     }
-    /// The sum of two numbers, of which the first is 0 or the larger one.
-    NumberPair sum(llvm::Value* larger, llvm::Value* smaller);
-    /// The product of two numbers, and what it lacks.
-    NumberPair product(llvm::Value* x, llvm::Value* y);
 
     Lanes& lanes_;
 

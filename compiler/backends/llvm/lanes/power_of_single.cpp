@@ -109,14 +109,14 @@ private:
         Value* half = b().CreateFNeg(b().CreateFMul(r, number(0.5)));
         Value* u = lanes_.fma(half, r, r);
         Value* rest = lanes_.fma(half, r, b().CreateFSub(r, u));
-        auto [linear, low] = product(u, number(slope));
+        auto [linear, low] = product_of(lanes_, u, number(slope));
         low = lanes_.fma(u, number(slope_low), low);
         low = lanes_.fma(rest, number(slope), low);
         low = b().CreateFAdd(low, choice.of(logarithms_low));
         Value* cube = b().CreateFMul(b().CreateFMul(r, r), r);
         low = lanes_.fma(cube, horner(lanes_, of_cube, r), low);
         Value* base = b().CreateFAdd(of.e, choice.of(logarithms));
-        const NumberPair both = sum(base, linear);
+        const NumberPair both = sum_of(lanes_, base, linear);
         return {both.high, b().CreateFAdd(both.low, low)};
     }
 

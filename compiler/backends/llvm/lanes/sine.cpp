@@ -1,5 +1,5 @@
 // compiler/backends/llvm/lanes/sine.cpp - sin x and cos x, of float32 in
-// double.
+// double, and tan x of float64.
 //
 //   sin x = (-1)^n sin r,  n = rint(x/pi),        r = x - n pi
 //   cos x = (-1)^n sin r,  n = rint(x/pi + 1/2),  r = x - (n - 1/2) pi
@@ -12,9 +12,11 @@
 // a number's sine is not to depend on what lies beside it.
 
 #include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/number_pair.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
 #include <array>
+#include <cstdint>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -79,7 +81,13 @@ constexpr std::array<double, 6> of_cosine = {
     -0x1.27e4f7f16434fp-22, 0x1.1ee9dba913c67p-29,  -0x1.8fa66cd4ae1e1p-37,
 };
 
-Value* near_sine_of_double(Lanes& lanes, Value* x, bool is_cosine) {
+/// sin r and cos r of x = ±(n pi/2 + r), each as a pair, and n by its bits.
+struct InQuarter {
+    NumberPair sine, cosine;
+    Value* n;
+};
+
+InQuarter in_quarter(Lanes& lanes, Value* x) {
     auto& b = lanes.b;
     const auto number = [&](double value) {
         return lanes.number(DType::F64, value);
@@ -96,9 +104,8 @@ Value* near_sine_of_double(Lanes& lanes, Value* x, bool is_cosine) {
     Value* z = b.CreateFMul(r, r);
     Value* half = b.CreateFMul(z, number(0.5));
     Value* of_l = lanes.fma(b.CreateFNeg(half), l, l);
-    Value* sine =
-        b.CreateFAdd(r, lanes.fma(b.CreateFMul(z, r),
-                                  horner_of_pairs(lanes, of_sine, z), of_l));
+    Value* of_cube =
+        lanes.fma(b.CreateFMul(z, r), horner_of_pairs(lanes, of_sine, z), of_l);
     // 1 - r²/2 is rounded, and so is r².
     Value* whole = b.CreateFSub(number(1), half);
     Value* rounded = b.CreateFSub(b.CreateFSub(number(1), whole), half);
@@ -107,23 +114,60 @@ Value* near_sine_of_double(Lanes& lanes, Value* x, bool is_cosine) {
     low = lanes.fma(b.CreateFNeg(r), l, low);
     low = lanes.fma(b.CreateFMul(z, z), horner_of_pairs(lanes, of_cosine, z),
                     low);
-    Value* cosine = b.CreateFAdd(whole, low);
-    llvm::Type* words = lanes.type(DType::I64);
-    const auto word = [&](std::uint64_t value) {
-        return llvm::ConstantInt::get(words, value);
-    };
-    Value* quarters = b.CreateBitCast(turns, words);
-    if (is_cosine)
-        quarters = b.CreateAdd(quarters, word(1));
-    Value* is_odd = b.CreateICmpNE(b.CreateAnd(quarters, word(1)), word(0));
-    Value* chosen = b.CreateBitCast(lanes.select(is_odd, cosine, sine), words);
+    return {{r, of_cube},
+            {whole, low},
+            b.CreateBitCast(turns, lanes.type(DType::I64))};
+}
+
+Value* word(Lanes& lanes, std::uint64_t value) {
+    return llvm::ConstantInt::get(lanes.type(DType::I64), value);
+}
+
+Value* is_odd(Lanes& lanes, Value* n) {
+    return lanes.b.CreateICmpNE(lanes.b.CreateAnd(n, word(lanes, 1)),
+                                word(lanes, 0));
+}
+
+/// The number with its sign changed where the highest bit of `sign` is set.
+Value* with_sign_bit(Lanes& lanes, Value* number, Value* sign) {
+    auto& b = lanes.b;
+    Value* bits = b.CreateBitCast(number, lanes.type(DType::I64));
+    return b.CreateBitCast(b.CreateXor(bits, sign), lanes.type(DType::F64));
+}
+
+Value* sign_bit(Lanes& lanes, Value* x) {
+    auto& b = lanes.b;
+    return b.CreateAnd(b.CreateBitCast(x, lanes.type(DType::I64)),
+                       word(lanes, std::uint64_t(1) << 63));
+}
+
+Value* near_sine_of_double(Lanes& lanes, Value* x, bool is_cosine) {
+    auto& b = lanes.b;
+    const auto [sine, cosine, n] = in_quarter(lanes, x);
+    Value* quarters = is_cosine ? b.CreateAdd(n, word(lanes, 1)) : n;
+    Value* chosen = lanes.select(is_odd(lanes, quarters),
+                                 b.CreateFAdd(cosine.high, cosine.low),
+                                 b.CreateFAdd(sine.high, sine.low));
     Value* sign = b.CreateShl(b.CreateLShr(quarters, 1), 63);
-    if (!is_cosine) {
-        Value* of_x = b.CreateAnd(b.CreateBitCast(x, words),
-                                  word(std::uint64_t(1) << 63));
-        sign = b.CreateXor(sign, of_x);
-    }
-    return b.CreateBitCast(b.CreateXor(chosen, sign), lanes.type(DType::F64));
+    if (!is_cosine)
+        sign = b.CreateXor(sign, sign_bit(lanes, x));
+    return with_sign_bit(lanes, chosen, sign);
+}
+
+/// sin r / cos r, or -cos r / sin r of an odd n.
+Value* near_tangent_of_double(Lanes& lanes, Value* x) {
+    auto& b = lanes.b;
+    const auto [sine, cosine, n] = in_quarter(lanes, x);
+    Value* is_inverse = is_odd(lanes, n);
+    // Added first, so that the second part is small.
+    const auto either = [&](const NumberPair& odd, const NumberPair& even) {
+        return sum_of(lanes, lanes.select(is_inverse, odd.high, even.high),
+                      lanes.select(is_inverse, odd.low, even.low));
+    };
+    const auto [high, low] =
+        quotient_of(lanes, either(cosine, sine), either(sine, cosine));
+    Value* sign = b.CreateXor(b.CreateShl(n, 63), sign_bit(lanes, x));
+    return with_sign_bit(lanes, b.CreateFAdd(high, low), sign);
 }
 
 } // namespace
@@ -148,6 +192,17 @@ Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
             size,
             lanes.number(dtype, is_single ? farthest : farthest_of_double));
     return lanes.mostly(is_near, near, by_library);
+}
+
+Value* emit_tangent(Lanes& lanes, const FunctionTable& functions, Value* x) {
+    const auto by_library = [&] {
+        return call_external(lanes, functions, External::Tan, DType::F64,
+                             {&x, 1});
+    };
+    Value* is_near = // or NaN
+        lanes.b.CreateFCmpULE(lanes.absolute(x),
+                              lanes.number(DType::F64, farthest_of_double));
+    return lanes.mostly(is_near, near_tangent_of_double(lanes, x), by_library);
 }
 
 } // namespace tilefold::llvm_backend

@@ -272,6 +272,11 @@ REFUSED = [
     (TypeError, "out=",
      lambda: kernel(Vi(X), Vj(X)).solve(X[:, :1], alpha=1.0, out=X[:, :1])),
     (ValueError, "complex", lambda: (Vi(C) * Vj(C)).solve(C)),
+    (ValueError, "float64: it has to be float64",
+     lambda: (Vi(X) | Vj(Y)).sum(1, dtype_acc="float32")),
+    (ValueError, "float32 or float64",
+     lambda: Genred("x|y", ["x = Vi(3)", "y = Vj(3)"], axis=1,
+                    dtype_acc="float16")(X.astype("f4"), Y.astype("f4"))),
 ]  # fmt: skip
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from tilefold.compat.pykeops.nodes import Leaf, Node
     from tilefold.compat.pykeops.reductions import Plan
 
-__all__ = ["BACKENDS", "check_backend", "check_options", "run", "written"]
+__all__ = ["BACKENDS", "check_accumulator", "check_backend", "check_options"]
+__all__ += ["run", "written"]
 
 BACKENDS = frozenset(
     {"auto", "CPU"}
@@ -59,6 +60,20 @@ def check_options(
         fail("dtype_acc and use_double_acc are for reductions that are sums")
     if sum_scheme in {"block_sum", "kahan_scheme"}:
         fail("sum_scheme is for reductions that are sums")
+
+
+def check_accumulator(dtype_acc: str, dtype: str) -> None:
+    """ValueError where KeOps has no sums of a dtype in another one."""
+    allowed = {
+        "float16": ("float16", "float32"),
+        "float32": ("float32", "float64"),
+        "float64": ("float64",),
+    }.get(dtype, (dtype_acc,))
+    if dtype_acc != "auto" and dtype_acc not in allowed:
+        fail(
+            f"dtype_acc {dtype_acc!r} of arrays of {dtype}: it has to be "
+            + " or ".join(allowed)
+        )
 
 
 def run(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from tilefold.compat.pykeops.calls import (
     axis_lengths,
+    check_accumulator,
     check_backend,
     check_options,
     described,
@@ -196,6 +197,7 @@ class GenericGenred:
         self.axis = axis
         self.opt_arg = opt_arg
         self.dtype = dtype or cuda_type
+        self.dtype_acc = dtype_acc
         self.rec_multVar_highdim = rec_multVar_highdim
         self.optional_flags = {
             "dtype_acc": dtype_acc,
@@ -248,6 +250,9 @@ class GenericGenred:
         except AttributeError:
             args = tuple(_as_arrays(args, self.arrays))
             layout = bound.layout(args)
+        if self.dtype_acc != "auto" and args:
+            like = reference(args, self.arrays)
+            check_accumulator(self.dtype_acc, self.arrays.dtype_name(like))
         if bound.is_plain and layout.is_plain and ranges is None:
             found = args if bound.in_order else [args[k] for k in bound.order]
             try:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tilefold.compat.pykeops.calls import (
+    check_accumulator,
     check_backend,
     check_options,
     described,
@@ -539,6 +540,9 @@ def _reduced(
     backend = kwargs.get("backend", lazy.backend)
     if backend is not None:
         check_backend(backend)
+    if "dtype_acc" in kwargs:
+        like = reference(values, lazy.arrays)
+        check_accumulator(kwargs["dtype_acc"], lazy.arrays.dtype_name(like))
     ranges = kwargs.get("ranges", lazy.ranges)
     result = _run(lazy, made, node, values, lengths, rank, ranges)
     out = kwargs.get("out")

@@ -31,11 +31,10 @@ struct Several {
 };
 
 constexpr Several several_terms[] = {
-    {"min", "kmin"},        {"max", "kmax"},  {"argmin", "argkmin"},
-    {"argmax", "argkmax"},  {"kmin", "kmin"}, {"argkmin", "argkmin"},
-    {"kmax", "kmax"},       {"topk", "kmax"}, {"argkmax", "argkmax"},
-    {"knn", "argkmin"},     {"sort", "kmin"}, {"argsort", "argkmin"},
-    {"nearest", "argkmin"},
+    {"min", "kmin"},
+    {"max", "kmax"},
+    {"argmin", "argkmin"},
+    {"argmax", "argkmax"},
 };
 
 constexpr std::string_view order_statistics[] = {"percentile", "nanmedian"};
@@ -89,10 +88,12 @@ std::string meant_reduction(std::string_view name,
 std::string numbered_reduction(std::string_view name, std::string_view axis,
                                std::string_view number,
                                const Vocabulary& vocabulary) {
-    const auto* row = std::ranges::find(several_terms, name, &Several::one);
-    if (row != std::end(several_terms))
-        return std::string(row->several) + std::string(axis) + "(f, " +
-               std::string(number) + ")";
+    const std::string_view synonym = find_reduction_synonym(name);
+    const std::string_view ours = synonym.empty() ? name : synonym;
+    for (const Several& row : several_terms)
+        if (ours == row.one || ours == row.several)
+            return std::string(row.several) + std::string(axis) + "(f, " +
+                   std::string(number) + ")";
     const Vocabulary::Arity arity = vocabulary.reduction(name);
     if (arity.least < 0)
         return "";

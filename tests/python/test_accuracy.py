@@ -130,9 +130,12 @@ DOUBLES = {
 }
 
 
-@pytest.mark.skipif(
+LONGER = pytest.mark.skipif(
     np.finfo(np.longdouble).nmant < 63, reason="no longer numbers here"
 )
+
+
+@LONGER
 @pytest.mark.parametrize("isa", PORTABLE)
 @pytest.mark.parametrize("name", DOUBLES)
 def test_functions_of_float64(name, isa):
@@ -154,9 +157,7 @@ def test_functions_of_float64(name, isa):
     assert errors[worst] <= allowed, (name, x[worst], errors[worst])
 
 
-@pytest.mark.skipif(
-    np.finfo(np.longdouble).nmant < 63, reason="no longer numbers here"
-)
+@LONGER
 @pytest.mark.parametrize("isa", PORTABLE)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_angles(dtype, isa):
@@ -182,9 +183,7 @@ def test_angles(dtype, isa):
     assert np.max(errors[size >= np.finfo(dtype).tiny]) <= 1.05
 
 
-@pytest.mark.skipif(
-    np.finfo(np.longdouble).nmant < 63, reason="no longer numbers here"
-)
+@LONGER
 @pytest.mark.parametrize("isa", PORTABLE)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_log1p_of_what_is_known_to_be_at_most_one(dtype, isa):

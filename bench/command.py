@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.report and not options.names:
         chosen = []
-    if chosen and (unbuilt := native.build_ceiling()):
+    if chosen and (unbuilt := native.build_roofline()):
         say(unbuilt)
     results = [_run(entry, options) for entry in chosen]
     for sentence in absences(results):

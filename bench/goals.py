@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     Reading = Callable[[Rows], float | None]
 
 OWN = (
-    "ceiling",
+    "roofline",
     "numpy",
     "read_only",
     "tilefold",
@@ -41,11 +41,11 @@ class Goal:
         return f"{sign} {self.limit:g}{self.unit}"
 
 
-def share_of_ceiling(limit: float) -> Goal:
+def share_of_roofline(limit: float) -> Goal:
     """tilefold's speed by that of the hand-written kernel."""
     return Goal(
         "share of the hand-written kernel",
-        lambda rows: _times(rows, "ceiling"),
+        lambda rows: _times(rows, "roofline"),
         limit,
         at_least=True,
     )

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from bench.places import ROOT
 
-CEILING = ROOT / "build" / "ceiling"
+ROOFLINE = ROOT / "build" / "roofline"
 COMPILERS = ("c++", "g++", "clang++")
 
 
-def build_ceiling() -> str:
-    """Builds bench/ceiling or brings it up to date; why not, else ""."""
-    return build(ROOT / "bench" / "ceiling", CEILING, [])
+def build_roofline() -> str:
+    """Builds bench/roofline or brings it up to date; why not, else ""."""
+    return build(ROOT / "bench" / "roofline", ROOFLINE, [])
 
 
 def build(source: Path, folder: Path, settings: list[str]) -> str:

@@ -20,7 +20,7 @@ COLOURS = {
     "tilefold_cpp": "#e67e22",
     "tilefold_compiled": "#e59866",
     "tilefold_torch": "#922b21",
-    "ceiling": "#7f8c8d",
+    "roofline": "#7f8c8d",
     "gpytorch": "#8e44ad",
     "jax_chunked": "#16a085",
     "jax_jit": "#16a085",

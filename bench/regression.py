@@ -31,21 +31,21 @@ class Limit(NamedTuple):
 
 
 LIMITS = [
-    Limit("gaussian_d3_f32", "ceiling", 0.42),
+    Limit("gaussian_d3_f32", "roofline", 0.42),
     Limit("gaussian_d3_f32", "numpy", 5),
-    Limit("gaussian_d3_f64", "ceiling", 0.42),
-    Limit("gaussian_d16_f32", "ceiling", 0.48),
-    Limit("gaussian_d64_f32", "ceiling", 0.49),
+    Limit("gaussian_d3_f64", "roofline", 0.42),
+    Limit("gaussian_d16_f32", "roofline", 0.48),
+    Limit("gaussian_d64_f32", "roofline", 0.49),
     Limit("gaussian_d64_f32", "torch_addmm", 0.8),
-    Limit("wide_e64", "ceiling", 0.5),
+    Limit("wide_e64", "roofline", 0.5),
     Limit("attention_d64", "torch_sdpa", 0.6),
-    Limit("attention_d64", "ceiling", 0.45),
-    Limit("neighbors_d3", "ceiling", 0.18),
-    Limit("neighbors_d16", "ceiling", 0.35),
-    Limit("reductions_logsumexp", "ceiling", 0.4),
-    Limit("reductions_argmin", "ceiling", 0.5),
-    Limit("reductions_max", "ceiling", 0.5),
-    Limit("batches_30", "ceiling", 0.35),
+    Limit("attention_d64", "roofline", 0.45),
+    Limit("neighbors_d3", "roofline", 0.18),
+    Limit("neighbors_d16", "roofline", 0.35),
+    Limit("reductions_logsumexp", "roofline", 0.4),
+    Limit("reductions_argmin", "roofline", 0.5),
+    Limit("reductions_max", "roofline", 0.5),
+    Limit("batches_30", "roofline", 0.35),
     Limit("few_points_n1", "numpy", 7),
     Limit("functions_tanh_f32", "jax_chunked", 0.9),
     Limit("functions_erf_f32", "jax_chunked", 1.5),
@@ -64,7 +64,7 @@ LIMITS = [
 
 def main() -> int:
     """Prints a line for each limit; 1 if one is missed or nothing was met."""
-    if unbuilt := native.build_ceiling():
+    if unbuilt := native.build_roofline():
         say(unbuilt)
     missed, met = [], 0
     for case in dict.fromkeys(limit.case for limit in LIMITS):

@@ -134,7 +134,7 @@ def _columns(case: Case, rows: dict[str, Row]) -> list[_Column]:
     """Those that say something of these rows."""
     timed = any("taken" in row for row in rows.values())
     several = len({row["label"] for row in rows.values()}) > 1
-    ceiling = case["contenders"].get("ceiling", {})
+    roofline = case["contenders"].get("roofline", {})
     notes = sorted({key for row in rows.values() for key in row["notes"]})
     columns = [
         _Column("time", lambda row: duration(row["seconds"]["median"])),
@@ -143,9 +143,9 @@ def _columns(case: Case, rows: dict[str, Row]) -> list[_Column]:
         _Column("G pairs/s", _plain_rate, _any(rows, "pairs_per_second")),
         _Column("× tilefold", _ratio, several),
         _Column(
-            "of the ceiling",
-            lambda row: _share(row, ceiling),
-            "times_tilefold" in ceiling,
+            "of the roofline",
+            lambda row: _share(row, roofline),
+            "times_tilefold" in roofline,
         ),
         _Column("model", _model, _any(rows, "expected_seconds")),
         _Column("port cycles", _port_cycles, _any(rows, "port_cycles")),
@@ -168,11 +168,11 @@ def _plain_rate(row: Row) -> str:
     return digits(row["pairs_per_second"]["median"] / 1e9)
 
 
-def _share(row: Row, ceiling: Row) -> str:
+def _share(row: Row, roofline: Row) -> str:
     """The speed beside that of the hand-written kernel, round by round."""
     if not (own := row.get("times_tilefold")):
         return ""
-    return digits(ceiling["times_tilefold"]["median"] / own["median"])
+    return digits(roofline["times_tilefold"]["median"] / own["median"])
 
 
 def _model(row: Row) -> str:

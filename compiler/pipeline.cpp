@@ -153,7 +153,7 @@ template <typename Compile> Program with_divided(Compile compile) {
 Program compile_for(const Graph& graph, std::span<const ArgumentType> arguments,
                     const Specialization& purpose, Canonicalise canonicalise) {
     const std::vector<std::string> names = names_of(arguments);
-    if (purpose.adjoin)
+    if (purpose.contiguous)
         if (auto flat = ir::flatten_points(graph)) {
             Program program =
                 compile(checked(flat->graph), names, purpose, canonicalise);

@@ -38,7 +38,7 @@ struct Specialization {
     bool one_component = false;
     /// The components of all vectors on an axis lie one after the other, those
     /// of a point behind those of the point before.
-    bool adjoin = false;
+    bool contiguous = false;
 };
 
 /// Runs the flat list of passes. Throws Error.

@@ -63,11 +63,11 @@ public:
     /// Calls visit(name, tensor) for each tensor that lent its memory.
     template <class Visit> void each_tensor(Visit visit) const {
         for (std::size_t k = 0; k < pins_used_; ++k)
-            if (pins_[k].lender)
-                visit(pins_[k].name, pins_[k].lender);
+            if (pins_[k].owner)
+                visit(pins_[k].name, pins_[k].owner);
         for (const Pin* pin : more_pins_)
-            if (pin->lender)
-                visit(pin->name, pin->lender);
+            if (pin->owner)
+                visit(pin->name, pin->owner);
     }
 
     /// Calls visit(object) for each reference that is held.

@@ -38,7 +38,7 @@ public:
     /// where it requires a gradient. Only where the request allows it.
     bool is_recorded = false;
     /// A tensor that lent its memory, borrowed, and its argument; else null.
-    PyObject* lender = nullptr;
+    PyObject* owner = nullptr;
     std::string_view name;
 
 private:

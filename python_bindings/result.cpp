@@ -222,7 +222,7 @@ nb::object Result::copied() {
 }
 
 void Result::note_written() const {
-    if (!pin_.lender && !(kind_ && kind_->exchange))
+    if (!pin_.owner && !(kind_ && kind_->exchange))
         return;
     PyObject* array = object_.ptr();
     const ArrayKind& kind = array_kind(Py_TYPE(array));
@@ -233,7 +233,7 @@ void Result::note_written() const {
 }
 
 void Result::watch(BorrowCheck& watch) const {
-    if (pin_.lender || (kind_ && kind_->exchange))
+    if (pin_.owner || (kind_ && kind_->exchange))
         watch.add("out", object_.ptr());
 }
 

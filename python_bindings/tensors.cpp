@@ -204,7 +204,7 @@ bool requires_gradient(PyObject* value) {
 bool begin_lending(std::string_view name, PyObject* value,
                    const ArrayKind& kind, Pin& pin,
                    const ArrayRequest& wanted) {
-    pin.lender = value;
+    pin.owner = value;
     pin.name = name;
     const TorchState& torch = state_of_torch(kind, wanted);
     const char* what = unseen(value, kind, torch);

@@ -102,9 +102,10 @@ ValueId GraphBuild::complex(ValueId real, ValueId imaginary, Span span) {
         return real;
     const Type of_real = builder_.type(real),
                of_imaginary = builder_.type(imaginary);
-    real = of_imaginary.rank ? conform(builder_, real, of_imaginary) : real;
-    imaginary =
-        of_real.rank ? conform(builder_, imaginary, of_real) : imaginary;
+    real = of_imaginary.rank ? broadcast_or_reduce(builder_, real, of_imaginary)
+                             : real;
+    imaginary = of_real.rank ? broadcast_or_reduce(builder_, imaginary, of_real)
+                             : imaginary;
     return builder_.complex(real, imaginary, span);
 }
 
@@ -167,8 +168,8 @@ ValueId GraphBuild::complex_function(const ComplexFunctionRow& row, ValueId a,
     if (is_complex(a))
         return expand_parts(parts_of(row).of_complex, bindings);
     const Type type = builder_.type(a); // the graph moves as it grows
-    return conform(builder_, expand_parts(parts_of(row).of_real, bindings),
-                   type);
+    return broadcast_or_reduce(
+        builder_, expand_parts(parts_of(row).of_real, bindings), type);
 }
 
 /// Returns z^n by squaring.

@@ -253,7 +253,7 @@ ValueId GraphBuild::cotangent(const std::string& name, const Type& type,
     const ir::Argument argument = seed_argument(*given, axes);
     arguments_.emplace(name, argument); // may be differentiated by, later
     const ValueId seed = builder_.argument(argument, axes);
-    return conform(builder_, seed, builder_.type(result));
+    return broadcast_or_reduce(builder_, seed, builder_.type(result));
 }
 
 GraphBuild::Results GraphBuild::reversed(const Results& results,
@@ -370,7 +370,7 @@ ValueId GraphBuild::gradient_at(ValueId f, ValueId x, ValueId cotangent,
     if (adjoint != no_value)
         return adjoint;
     const ValueId zero = builder_.constant(0);
-    return conform(builder_, zero, builder_.type(x));
+    return broadcast_or_reduce(builder_, zero, builder_.type(x));
 }
 
 ValueId GraphBuild::derivative(Scope& scope, const ast::Node& node,
@@ -419,7 +419,7 @@ ValueId GraphBuild::derivative(Scope& scope, const ast::Node& node,
             forward(builder_, f, std::span(&moving, 1), scope.order);
         return tangent != no_value
                    ? tangent
-                   : conform(builder_, builder_.constant(0), type);
+                   : broadcast_or_reduce(builder_, builder_.constant(0), type);
     }
     }
     internal_error("a derivative without a case");

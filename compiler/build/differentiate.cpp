@@ -41,7 +41,7 @@ std::vector<bool> dependents(const Builder& builder, ValueId last,
 /// reductions give is held fixed.
 ValueId derivative_along(Builder& builder, ValueId value, ValueId of) {
     const ValueId one =
-        ir::conform(builder, builder.constant(1), builder.type(of));
+        ir::broadcast_or_reduce(builder, builder.constant(1), builder.type(of));
     const Moving along{of, one};
     return forward(builder, value, std::span(&along, 1), Order::Last,
                    Through::PairsOnly);
@@ -189,7 +189,7 @@ private:
     void add(ValueId id, ValueId adjoint, Domain domain) {
         if (adjoint == no_value || !active_[id])
             return;
-        adjoint = conform(builder_, adjoint, builder_.type(id));
+        adjoint = broadcast_or_reduce(builder_, adjoint, builder_.type(id));
         add(builder_, parts_[id], domain, adjoint);
     }
 
@@ -406,7 +406,7 @@ private:
         const ValueId all = rule(id, node);
         return all == no_value || node.type.rank == 2
                    ? all
-                   : conform(builder_, all, node.type);
+                   : broadcast_or_reduce(builder_, all, node.type);
     }
 
     ValueId rule(ValueId id, const Node& node) {

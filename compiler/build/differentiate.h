@@ -13,7 +13,7 @@
 //     derivative is of which another one is taken.
 #pragma once
 
-#include "compiler/ir/conform.h"
+#include "compiler/ir/broadcast.h"
 #include "compiler/ir/ir.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "compiler/build/meeting_points.h"
 
-#include "compiler/ir/conform.h"
+#include "compiler/ir/broadcast.h"
 #include "compiler/language/vocabulary.h"
 #include "formulas/parser.h"
 
@@ -94,7 +94,8 @@ void add_limit(Builder& builder, Bindings& bound,
         radius("where(p <= t*q and abs(d) < inf, t*q*pinv(s), 0)");
     const ValueId g = bound.values.at("g"), y = bound.values.at("y");
     const Type type = builder.type(y);
-    const ValueId zero = conform(builder, builder.constant(0), type);
+    const ValueId zero =
+        broadcast_or_reduce(builder, builder.constant(0), type);
     ValueId slope = derivative(g, y);
     if (slope == no_value)
         slope = zero;

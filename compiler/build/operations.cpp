@@ -3,7 +3,7 @@
 
 #include "compiler/build/differentiate.h"
 #include "compiler/build/graph_build.h"
-#include "compiler/ir/whole.h"
+#include "compiler/ir/integer.h"
 #include "formulas/readings.h"
 
 #include <algorithm>
@@ -154,7 +154,8 @@ void GraphBuild::keep_whole(Op op, std::span<ValueId> operands, Span span) {
                        rule == ir::ResultRule::Compare;
     const bool whole = rule == ir::ResultRule::Whole;
     if (!whole && !(exact && std::ranges::any_of(operands, [&](ValueId id) {
-                        return is_unsigned(id) || is_wide(builder_.graph(), id);
+                        return is_unsigned(id) ||
+                               may_exceed_f64(builder_.graph(), id);
                     })))
         return;
     for (ValueId& id : operands) {
@@ -167,7 +168,7 @@ void GraphBuild::keep_whole(Op op, std::span<ValueId> operands, Span span) {
             builder_.graph().literals[std::size_t(builder_[number].first)];
         if (value != std::floor(value))
             continue;
-        if (std::abs(value) > ir::largest_whole(DType::F64))
+        if (std::abs(value) > ir::largest_integer(DType::F64))
             refuse(Code::WholeNumberTooLarge, span, {number_text(value)});
         if (exact)
             id = builder_.whole(number, negated);
@@ -305,7 +306,7 @@ ValueId GraphBuild::squared(Op op, std::span<const ValueId> operands,
     if (scalars && op == Op::SqDist)
         return builder_.int_pow(as_real(operation(Op::Sub, operands, span)), 2,
                                 span);
-    if (scalars && row_of(op).shape == ir::ShapeRule::Fold)
+    if (scalars && row_of(op).shape == ir::ShapeRule::Contract1)
         refuse(Code::ScalarFold, span, {std::string(row_of(op).spelling)});
     return operation(op, operands, span);
 }
@@ -422,7 +423,7 @@ ValueId GraphBuild::list(Scope& scope, const ast::Node& node) {
         imaginary.push_back(
             rest != ir::no_value
                 ? rest
-                : conform(builder_, builder_.constant(0), type));
+                : broadcast_or_reduce(builder_, builder_.constant(0), type));
     }
     const ValueId real = list(parts, span);
     return complex(real, list(imaginary, span), span);

@@ -73,7 +73,7 @@ DType exact_dtype(const Inference& at, std::size_t from = 0) {
 
 DType affine_dtype(const Inference& at, std::size_t from = 0) {
     const auto inputs = at.node.inputs().subspan(from);
-    const auto wide = [&](ValueId id) { return is_wide(at.graph, id); };
+    const auto wide = [&](ValueId id) { return may_exceed_f64(at.graph, id); };
     return all_operands(at, is_integer, from) &&
                    std::ranges::any_of(inputs, wide)
                ? DType::I64
@@ -241,7 +241,7 @@ Type type_of_operation(const Inference& at) {
     case ShapeRule::Contract:
         shape_pair(at);
         break;
-    case ShapeRule::Fold:
+    case ShapeRule::Contract1:
         refuse_matrices(at);
         expect_vector(at, 0);
         break;
@@ -402,7 +402,7 @@ Type type_of_int_pow(const Inference& at) {
 
 } // namespace
 
-bool is_wide(const Graph& graph, ValueId id) {
+bool may_exceed_f64(const Graph& graph, ValueId id) {
     constexpr int furthest = 8; // what is deeper may be
     const std::function<bool(ValueId, int)> look = [&](ValueId at, int depth) {
         const Node& node = graph[at];

@@ -96,7 +96,7 @@ enum class Finish : std::uint8_t {
 enum class ShapeRule : std::uint8_t {
     Elementwise,
     Contract,
-    Fold,
+    Contract1,
     Cross,
     MatVec,
     VecMat,
@@ -258,7 +258,7 @@ Type infer_type(const Graph& graph, const Node& node,
 /// Whether the I64 may be beyond what F64 holds. 64-bit integers of arrays,
 /// constants, and what is made of them may be; index symbols, results of
 /// argmin and literals are not.
-bool is_wide(const Graph& graph, ValueId id);
+bool may_exceed_f64(const Graph& graph, ValueId id);
 
 /// Throws Error(TooManyComponents) for a vector of more than `most`
 /// components, by default more than an int32 counts.

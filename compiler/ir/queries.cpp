@@ -12,7 +12,7 @@ bool is_contraction(Op op) {
         return false;
     switch (row_of(op).shape) {
     case ShapeRule::Contract:
-    case ShapeRule::Fold:
+    case ShapeRule::Contract1:
     case ShapeRule::MatVec:
     case ShapeRule::VecMat:
         return true;

@@ -2,8 +2,8 @@
 
 #include "compiler/ir/scalar.h"
 
+#include "compiler/ir/integer.h"
 #include "compiler/ir/special.h"
-#include "compiler/ir/whole.h"
 
 #include <cmath>
 #include <numbers>
@@ -30,7 +30,7 @@ double floor_quotient(double a, double b) {
 double random(Op op, const double* x) {
     std::int64_t operands[3];
     for (int k = 0; k < 3; ++k) {
-        const auto number = whole_of(x[k], DType::F64);
+        const auto number = integer_of(x[k], DType::F64);
         if (!number)
             return NAN;
         operands[k] = *number;

@@ -3,7 +3,7 @@
 //
 //  1. Products on {i,j} are put together by axes (products.h): a divisor on
 //     fewer axes becomes a reciprocal, all factors on {} one scale. Not where
-//     bits matter (Rewriter::is_delicate): 49 * (1/49) is not 1.
+//     bits matter (Rewriter::is_value_exact): 49 * (1/49) is not 1.
 //  2. exp(f) of a pair term is exp2(f * log2 e) where the factor costs nothing
 //     because something absorbs it; else it stays, exact.
 //  3. A factor that does not depend on the reduced axes leaves a sum.
@@ -42,7 +42,7 @@ Factors combine(Factors a, Factors b, Op op) {
 }
 
 ValueId product(R& r, const Node& n) {
-    if (n.type.axes != Axes::IJ || r.is_delicate())
+    if (n.type.axes != Axes::IJ || r.is_value_exact())
         return no;
     const Factors a = factors_of(r, n.operands[0], Axes::IJ);
     const Factors b =
@@ -74,7 +74,8 @@ template <typename Leaves> Factors move_out(Factors& inside, Leaves leaves) {
 /// Rewrites sum_j c_i f_ij as c_i sum_j f_ij.
 ValueId reduction(R& r, const Node& n) {
     const auto kind = Reduction(n.first);
-    if ((kind != Reduction::Sum && kind != Reduction::Mean) || r.is_delicate())
+    if ((kind != Reduction::Sum && kind != Reduction::Mean) ||
+        r.is_value_exact())
         return no;
     const Axes kept = without(Axes::IJ, Axes(n.second));
     const Axes full = r.axes(n.operands[0]);

@@ -7,17 +7,17 @@
 namespace tilefold::ir {
 namespace {
 
-bool jumps(Op op) {
+bool is_discontinuous(Op op) {
     return has_row(op) && row_of(op).continuity == Continuity::Discontinuous;
 }
 
-std::vector<bool> delicate_values(const Graph& graph) {
-    std::vector<bool> delicate(graph.nodes.size());
+std::vector<bool> value_exact(const Graph& graph) {
+    std::vector<bool> exact(graph.nodes.size());
     for (std::size_t k = graph.nodes.size(); k-- > 0;)
-        if (delicate[k] || jumps(graph.nodes[k].op))
+        if (exact[k] || is_discontinuous(graph.nodes[k].op))
             for (ValueId input : graph.nodes[k].inputs())
-                delicate[input] = true;
-    return delicate;
+                exact[input] = true;
+    return exact;
 }
 
 Node node_of(Op op, std::initializer_list<ValueId> operands) {
@@ -33,7 +33,7 @@ Node node_of(Op op, std::initializer_list<ValueId> operands) {
 Rewriter::Rewriter(const Graph& source,
                    std::vector<std::span<const Entry>> tables)
     : source_(source), tables_(std::move(tables)), builder_(source.real),
-      delicate_(delicate_values(source)) {
+      value_exact_(value_exact(source)) {
     builder_.graph().arguments = source.arguments;
     builder_.graph().literals = source.literals;
 }

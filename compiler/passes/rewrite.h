@@ -58,7 +58,7 @@ public:
     bool is_of_indices(ValueId id);
     /// Whether the bits of the node that is being rewritten matter, not only
     /// its value, as for an operand of floor or of a comparison.
-    bool is_delicate() const { return delicate_[at_]; }
+    bool is_value_exact() const { return value_exact_[at_]; }
 
 private:
     ValueId make_by(std::span<const std::span<const Entry>> tables,
@@ -69,7 +69,7 @@ private:
     Builder builder_;
     std::vector<Sign> signs_;
     std::vector<bool> of_indices_;
-    std::vector<bool> delicate_;
+    std::vector<bool> value_exact_;
     ValueId at_ = 0;
 };
 

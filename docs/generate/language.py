@@ -54,7 +54,7 @@ RESULTS = {
 SHAPES = {
     "Elementwise": "component by component; a number goes with a vector",
     "Contract": "two vectors of one length give a number",
-    "Fold": "the components of one vector give a number",
+    "Contract1": "the components of one vector give a number",
     "Cross": "two vectors of 3 components give one",
     "MatVec": "a matrix (R, C) and a vector of C give a vector of R",
     "VecMat": "a vector of R and a matrix (R, C) give a vector of C",

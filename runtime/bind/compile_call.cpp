@@ -142,7 +142,7 @@ bool has_one_component(const BoundArguments& readings) {
 }
 
 /// All vectors on an axis are arrays like those of C.
-bool vectors_adjoin(const BoundArguments& readings) {
+bool are_contiguous(const BoundArguments& readings) {
     bool any = false;
     for (const BoundArgument& reading : readings) {
         if (reading.axes == Axes::None)
@@ -185,7 +185,7 @@ CallShape shape_of(const BoundArguments& readings, const Lengths& lengths,
     const bool flattens = mode == Mode::Reduce && !options.i && !options.j &&
                           options.sum_batch.empty();
     if (flattens && !devices.empty())
-        call.purpose.adjoin = vectors_adjoin(readings);
+        call.purpose.contiguous = are_contiguous(readings);
     if (mode == Mode::Values || !devices.empty())
         return call;
     const double pairs = pairs_of(readings, lengths);
@@ -193,7 +193,7 @@ CallShape shape_of(const BoundArguments& readings, const Lengths& lengths,
                  pairs >= pairs_worth_tuning;
     if (flattens) {
         call.purpose = few_points(lengths, pairs);
-        call.purpose.adjoin = vectors_adjoin(readings);
+        call.purpose.contiguous = are_contiguous(readings);
     }
     call.purpose.one_component =
         pairs >= pairs_worth_a_kernel && has_one_component(readings);

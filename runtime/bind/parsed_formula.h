@@ -38,7 +38,7 @@ public:
     }
     void add_mode(Mode mode, const Specialization& purpose, bool tuned) {
         words_.push_back(
-            std::uint64_t(purpose.adjoin) << 41 |
+            std::uint64_t(purpose.contiguous) << 41 |
             std::uint64_t(purpose.one_component) << 40 |
             std::uint64_t(tuned) << 32 | std::uint64_t(mode) << 24 |
             std::uint64_t(purpose.axis) << 16 |

@@ -91,11 +91,11 @@ bool Cutter::cut_batches() {
         };
         const std::int64_t fit = batches_of(share_);
         const std::int64_t wanted =
-            std::max(ceiling(extents[d], pieces_of_device * devices_),
+            std::max(ceil_div(extents[d], pieces_of_device * devices_),
                      batches_of(least_bytes));
         cut_.outer = d;
         cut_.batches = needs_.is_whole ? fit : std::min(fit, wanted);
-        cut_.batch_pieces *= ceiling(extents[d], cut_.batches);
+        cut_.batch_pieces *= ceil_div(extents[d], cut_.batches);
         return !needs_.is_whole || cut_.batch_pieces == 1;
     }
     cut_.outer = extents.size();
@@ -119,7 +119,7 @@ void Cutter::cut_columns() {
                   needs_.column_bytes * double(tile) * at_a_time);
     Segments& segments = cut_.segments;
     if (segments.columns > fit)
-        segments = {ceiling(needs_.columns, fit), fit};
+        segments = {ceil_div(needs_.columns, fit), fit};
     cut_.columns = fit / segments.columns * segments.columns;
 }
 
@@ -139,11 +139,11 @@ void Cutter::cut_rows() {
     const std::int64_t parts =
         needs_.folds_rows ? folded_pieces : pieces_of_device * devices_;
     const std::int64_t wanted =
-        std::max(ceiling(needs_.rows, parts), least_blocks * block);
+        std::max(ceil_div(needs_.rows, parts), least_blocks * block);
     cut_.rows = std::max<std::int64_t>(
-        1, std::min({ceiling(wanted, block) * block, fit, needs_.rows}));
+        1, std::min({ceil_div(wanted, block) * block, fit, needs_.rows}));
     cut_.row_pieces =
-        ceiling(std::max<std::int64_t>(needs_.rows, 1), cut_.rows);
+        ceil_div(std::max<std::int64_t>(needs_.rows, 1), cut_.rows);
 }
 
 void Cutter::too_large(double bytes) const {
@@ -177,7 +177,7 @@ WorkItem piece_of(const Needs& needs, const Cut& cut, std::int64_t number) {
     piece.batches = {0, 1};
     if (cut.outer < needs.batches.size()) {
         const std::int64_t extent = needs.batches[cut.outer];
-        const std::int64_t ranges = ceiling(extent, cut.batches);
+        const std::int64_t ranges = ceil_div(extent, cut.batches);
         const std::int64_t first = outer % ranges * cut.batches;
         piece.batches = {first, std::min(first + cut.batches, extent)};
         outer /= ranges;

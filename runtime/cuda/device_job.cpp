@@ -15,7 +15,7 @@ constexpr std::int64_t needed_tasks = 1024;
 /// Of few rows, which the threads of a block share.
 std::int64_t segments_of_few(std::int64_t row_blocks, std::int64_t tiles) {
     const std::int64_t filling =
-        ceiling(needed_tasks, std::max<std::int64_t>(row_blocks, 1));
+        ceil_div(needed_tasks, std::max<std::int64_t>(row_blocks, 1));
     return std::clamp<std::int64_t>(std::min(filling, tiles), 1, most_merged);
 }
 
@@ -24,19 +24,19 @@ std::int64_t segments_of_few(std::int64_t row_blocks, std::int64_t tiles) {
 Segments segments_of(const Plan& plan, std::int64_t rows, std::int64_t runs,
                      std::int64_t columns) {
     const std::int64_t tile = plan.tile_columns;
-    const std::int64_t tiles = ceiling(columns, tile);
+    const std::int64_t tiles = ceil_div(columns, tile);
     Segments segments;
-    const std::int64_t blocks = ceiling(rows, plan.block_rows()) * runs;
+    const std::int64_t blocks = ceil_div(rows, plan.block_rows()) * runs;
     segments.count = plan.lanes == Lanes::Columns
                          ? segments_of_few(blocks, tiles)
                          : segment_count(plan, blocks, tiles);
     segments.columns =
-        std::max<std::int64_t>(1, ceiling(tiles, segments.count)) * tile;
+        std::max<std::int64_t>(1, ceil_div(tiles, segments.count)) * tile;
     return segments;
 }
 
 std::int64_t parts_of(const Image& image, std::int64_t width) {
-    return image.shape.is_open ? ceiling(width, image.plan.width_block) : 1;
+    return image.shape.is_open ? ceil_div(width, image.plan.width_block) : 1;
 }
 
 } // namespace tilefold::cuda

@@ -162,7 +162,7 @@ void TransferPipeline::bring_resident(const WorkItem& piece) {
         return;
     resident_of_ = piece.batch_piece;
     for (Slot& slot : slots_)
-        slot.done.hold(parts_.copies); // they have been read
+        slot.done.stream_wait(parts_.copies); // they have been read
     const InFlight both = arrays_.both(piece);
     InFlight columns;
     if (stays())
@@ -183,7 +183,7 @@ void TransferPipeline::bring_rows(Slot& slot, const WorkItem& piece) {
     // Taken in the order of the stream that computes; copies wait for it.
     char* memory = slot.memory.of(rows.bytes + results);
     slot.done.record(slot.stream);
-    slot.done.hold(parts_.copies);
+    slot.done.stream_wait(parts_.copies);
     upload(rows, memory);
     slot.operands = resident_operands_;
     arrays_.place(rows, memory, slot.operands);
@@ -198,8 +198,8 @@ void TransferPipeline::bring_rows(Slot& slot, const WorkItem& piece) {
 }
 
 bool TransferPipeline::compute(Slot& slot, const WorkItem& piece) {
-    resident_ready_.hold(slot.stream);
-    slot.ready.hold(slot.stream);
+    resident_ready_.stream_wait(slot.stream);
+    slot.ready.stream_wait(slot.stream);
     std::vector<const TileList*> lists;
     if (const tilefold::Chosen* chosen = arrays_.job().chosen) {
         for (std::int64_t k = 0; k < arrays_.job().batches->count(); ++k)
@@ -230,12 +230,12 @@ bool TransferPipeline::accumulate(Slot& slot, const WorkItem& piece) {
                                 std::min(first + arrays_.cut().columns, all)};
         Columns& columns = columns_[next_columns_];
         next_columns_ = 1 - next_columns_;
-        columns.used.hold(parts_.copies);
+        columns.used.stream_wait(parts_.copies);
         const InFlight brought = arrays_.columns(piece, interval);
         char* memory = columns.memory.of(brought.bytes);
         upload(brought, memory);
         columns.ready.record(parts_.copies);
-        columns.ready.hold(slot.stream);
+        columns.ready.stream_wait(slot.stream);
         arrays_.place(brought, memory, slot.operands);
         slot.run->accumulate(interval, slot.operands);
         columns.used.record(slot.stream);

@@ -49,7 +49,7 @@ void Run::fill_sizes() {
 void Run::fill_segments() {
     const bool chooses = !job_.chosen.empty();
     row_blocks_ = chooses ? std::int64_t(tiles_.rows.size())
-                          : ceiling(call_.rows, plan().block_rows());
+                          : ceil_div(call_.rows, plan().block_rows());
     if (!chooses) {
         const Segments segments = job_.segments.value_or(
             segments_of(plan(), call_.rows, runs_, call_.columns));
@@ -112,7 +112,7 @@ void Run::take_states() {
     if (!shape().folds_rows)
         return;
     for (std::int64_t run = call_.run; run > most_merged;) {
-        run = ceiling(run, most_merged);
+        run = ceil_div(run, most_merged);
         merged_.push_back(layout_.take(bytes_of(run * runs_)));
     }
     folded_ = layout_.take(bytes_of(runs_));
@@ -134,7 +134,7 @@ void Run::launch(const char* kernel, Grid grid, std::int64_t runs) {
 
 /// A thread for each of `count`, or some.
 Grid Run::striding(std::int64_t count, std::int64_t threads) const {
-    return {.x = ceiling(count * threads, plan().threads), .strides = true};
+    return {.x = ceil_div(count * threads, plan().threads), .strides = true};
 }
 
 /// A result, or what takes its place, from so many states.
@@ -192,7 +192,7 @@ void Run::accumulate(Interval columns,
 
 /// Every `group` neighbouring states of a run become one.
 void Run::merge_states(std::size_t place, std::int64_t group) {
-    const std::int64_t left = ceiling(call_.run, group);
+    const std::int64_t left = ceil_div(call_.run, group);
     call_.merged = state(place);
     call_.groups = left;
     launch("merge_states", merging(left, group), runs_);
@@ -238,8 +238,8 @@ void Run::write_pairs() {
     const std::int64_t columns =
         std::int64_t(plan().threads) * plan().columns_unrolled;
     launch("dense",
-           {.x = ceiling(call_.columns, columns),
-            .y = std::min(ceiling(call_.rows, plan().rows_per_thread),
+           {.x = ceil_div(call_.columns, columns),
+            .y = std::min(ceil_div(call_.rows, plan().rows_per_thread),
                           most_blocks)},
            runs_);
 }

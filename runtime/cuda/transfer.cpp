@@ -49,7 +49,7 @@ void Event::record(const OwnStream& stream) {
         device_.driver().cuEventRecord(handle_, stream.handle()), "an event");
 }
 
-void Event::hold(const OwnStream& stream) const {
+void Event::stream_wait(const OwnStream& stream) const {
     device_.driver().check(
         device_.driver().cuStreamWaitEvent(stream.handle(), handle_, 0),
         "to let a stream wait");

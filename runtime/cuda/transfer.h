@@ -39,7 +39,7 @@ public:
 
     void record(const OwnStream& stream);
     /// What is queued on `stream` from now on waits for it.
-    void hold(const OwnStream& stream) const;
+    void stream_wait(const OwnStream& stream) const;
     void wait() const;
 
 private:

@@ -25,7 +25,7 @@ struct CudaLoweredCase {
     const char* arguments;
     Mode mode = Mode::Reduce;
     double tolerance = 0;
-    bool few_rows = false;
+    bool column_parallel = false;
     std::int32_t width = 8;
 };
 
@@ -35,7 +35,7 @@ ir::Graph graph_of(const CudaLoweredCase& c) {
 
 cuda::Plan plan_of(const ir::Graph& graph, const CudaLoweredCase& c) {
     const cuda::Plans plans = cuda::choose_plans(graph, c.width, c.tolerance);
-    return c.few_rows ? plans.few.value() : plans.many;
+    return c.column_parallel ? plans.few.value() : plans.many;
 }
 
 cuda::LoweredKernel lowered(const CudaLoweredCase& c) {

@@ -79,7 +79,7 @@ private:
         case ir::ShapeRule::Contract:
         case ir::ShapeRule::Cross:
         case ir::ShapeRule::Outer:
-        case ir::ShapeRule::Fold:
+        case ir::ShapeRule::Contract1:
             return argument(name, 3, axes);
         case ir::ShapeRule::MatVec:
             return number == 0 ? table(2, 3) : argument(name, 3, axes);

@@ -312,7 +312,7 @@ double tolerance_of(const CudaCase& of) {
 HostKernels small_kernels(const CudaCase& of) {
     const cuda::Plans plans = cuda::choose_plans(
         of.graph, cuda::width_block_of(of.width), of.product_error);
-    cuda::Plan plan = of.few_rows && plans.few ? *plans.few : plans.many;
+    cuda::Plan plan = of.column_parallel && plans.few ? *plans.few : plans.many;
     const bool is_tiled = plan.is_tiled();
     const bool has_rows = plan.lanes == cuda::Lanes::Rows;
     const bool is_single = !is_tiled && has_rows && !ir::folds_rows(of.graph);

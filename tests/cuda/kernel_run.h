@@ -17,8 +17,8 @@ struct CudaCase {
     std::int32_t width = 2; ///< where one is open
     double tolerance = 0;   ///< 0: by the computing dtype
     bool single_column = false;
-    double product_error = 0; ///< that the plan may have; see choose_plan
-    bool few_rows = false;    ///< that the plan is for
+    double product_error = 0;     ///< that the plan may have; see choose_plan
+    bool column_parallel = false; ///< that the plan is for
 };
 
 struct RunSizes {

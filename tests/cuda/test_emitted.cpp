@@ -72,7 +72,7 @@ TEST(Emitted, TilesOfPairsAgree) {
 TEST(Emitted, SumsOfWeightedVectorsAgree) {
     const std::vector<CudaCase> cases = wide_cases();
     for (const CudaCase& each : cases)
-        EXPECT_TRUE(small_kernels(each).plan.is_wide()) << each.name;
+        EXPECT_TRUE(small_kernels(each).plan.uses_value_matmul()) << each.name;
     expect_agreement(cases);
 }
 
@@ -80,20 +80,20 @@ TEST(Emitted, ChosenPairsAgree) {
     expect_agreement(chosen_cases());
 }
 
-std::vector<CudaCase> of_few_rows(std::vector<CudaCase> cases) {
+std::vector<CudaCase> of_column_parallel(std::vector<CudaCase> cases) {
     std::erase_if(cases, [](const CudaCase& each) {
         return std::ranges::none_of(each.graph.nodes, [](const ir::Node& node) {
             return node.op == ir::Op::Reduce;
         });
     });
     for (CudaCase& each : cases)
-        each.few_rows = true;
+        each.column_parallel = true;
     return cases;
 }
 
 TEST(Emitted, KernelsForFewRowsAgree) {
     for (const auto& all : {formula_cases(), edge_cases(), random_cases(7, 8)})
-        expect_agreement(of_few_rows(all), 7);
+        expect_agreement(of_column_parallel(all), 7);
 }
 
 TEST(Emitted, EdgesOfReductionsAgree) {

@@ -24,7 +24,7 @@ struct Mutation {
     int number = 0;
     double product_error = 0;
     Mode mode = Mode::Reduce;
-    bool few_rows = false;
+    bool column_parallel = false;
 };
 
 constexpr const char* barrier = "__syncthreads();";
@@ -302,7 +302,7 @@ std::vector<Mutation> of_the_sample(std::span<const Mutation> mutations) {
 CudaCase case_to_mutate(const Mutation& mutation) {
     CudaCase made = case_of(mutation);
     made.product_error = mutation.product_error;
-    made.few_rows = mutation.few_rows;
+    made.column_parallel = mutation.column_parallel;
     if (mutation.arguments == tokens || mutation.arguments == biases)
         made.width = 16;
     if (mutation.arguments == floats)

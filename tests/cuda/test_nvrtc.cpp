@@ -434,7 +434,7 @@ TEST(Nvrtc, CardsWithoutTensorCoresMultiplyInRegisters) {
     for (const CudaCase& each : {far, attention_of(64, 5e-3)}) {
         const cuda::Image image = compiled(each, 64, 7, 5);
         EXPECT_FALSE(image.is_ptx);
-        EXPECT_FALSE(image.plan.is_wide());
+        EXPECT_FALSE(image.plan.uses_value_matmul());
         EXPECT_LE(image.shape.shared_bytes, cuda::common_shared);
         EXPECT_EQ(instruction_count(image, "accumulate", "HMMA"), 0);
     }

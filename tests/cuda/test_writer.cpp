@@ -124,8 +124,8 @@ TEST(CudaText, IsWrittenForEveryCase) {
          {formula_cases(), table_cases(), product_cases(), wide_cases(),
           chosen_cases(), edge_cases(), random_cases(1, 40)})
         for (CudaCase each : cases)
-            for (const bool few_rows : {false, true}) {
-                each.few_rows = few_rows;
+            for (const bool column_parallel : {false, true}) {
+                each.column_parallel = column_parallel;
                 const HostKernels kernels = small_kernels(each);
                 EXPECT_FALSE(kernels.emitted.source.loops.empty()) << each.name;
             }

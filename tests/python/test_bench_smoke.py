@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from bench import catalogue, ceiling_library, goals, plots, report, tables
+from bench import catalogue, goals, plots, report, roofline_library, tables
 from bench.calibration import Sample
 from bench.case import Absent, Measured
 from bench.command import absences, main
@@ -255,12 +255,12 @@ def row(seconds, **more):
 def test_goals_read_rows():
     peers = {
         "tilefold": row(1.0),
-        "ceiling": row(0.9, times_tilefold={"median": 0.9}),
+        "roofline": row(0.9, times_tilefold={"median": 0.9}),
         "slow": row(50.0, times_tilefold={"median": 50.0}),
         "good": row(20.0, times_tilefold={"median": 20.0}),
         "off": row(2.0, times_tilefold={"median": 2.0}, status="wrong"),
     }
-    assert goals.share_of_ceiling(0.85).reading(peers) == 0.9
+    assert goals.share_of_roofline(0.85).reading(peers) == 0.9
     assert goals.times_best_peer(8).reading(peers) == 20.0
     assert goals.times_faster("absent", 8).reading(peers) is None
     goal = goals.at_most("", "tilefold/seconds/median", 25, 1e3, " ms")
@@ -309,11 +309,11 @@ def test_a_row_prints_all_that_is_known():
         pairs_per_second={"median": 6e9},
         times_tilefold={"median": 0.5},
     )
-    case = {"title": "t", "contenders": {"tilefold": own, "ceiling": limit}}
+    case = {"title": "t", "contenders": {"tilefold": own, "roofline": limit}}
     head, _, first, second = tables.case_table(case).splitlines()
     assert head == (
         "| t | time | quartiles | kept | G pairs/s | × tilefold "
-        "| of the ceiling | model | port cycles | memory | error |"
+        "| of the roofline | model | port cycles | memory | error |"
     )
     assert first == (
         "| by hand | 1.00 s | 1.00–1.00 s | 7 of 8 | 6.00 | 0.500 | 1.00 |  "
@@ -352,19 +352,19 @@ def test_every_result_can_be_reported():
 
 def test_what_is_missing_is_said_once_with_its_cure():
     faiss = {"status": "absent", "reason": "no module faiss"}
-    ceiling = {"status": "absent", "reason": "this processor has no AVX-512"}
-    rows = {"tilefold": row(1.0), "faiss_flat": faiss, "ceiling": ceiling}
+    roofline = {"status": "absent", "reason": "this processor has no AVX-512"}
+    rows = {"tilefold": row(1.0), "faiss_flat": faiss, "roofline": roofline}
     said = absences([{"contenders": rows}, {"contenders": rows}])
     assert said[:2] == [
         "without faiss_flat: no module faiss",
-        "without ceiling: this processor has no AVX-512",
+        "without roofline: this processor has no AVX-512",
     ]
     assert said[2].endswith("-m pip install '.[bench]' brings all packages")
     assert absences([{"contenders": {"tilefold": row(1.0)}}]) == []
 
 
 def test_a_missing_library_names_the_cure(tmp_path, monkeypatch):
-    monkeypatch.delenv("TILEFOLD_CEILING", raising=False)
-    monkeypatch.setattr(ceiling_library, "ROOT", tmp_path)
+    monkeypatch.delenv("TILEFOLD_ROOFLINE", raising=False)
+    monkeypatch.setattr(roofline_library, "ROOT", tmp_path)
     with pytest.raises(Absent, match="tilefold bench then builds it"):
-        ceiling_library.load()
+        roofline_library.load()

@@ -343,7 +343,7 @@ def test_bench_measures_and_keeps_quick_results_apart(tmp_path):
         cwd=CHECKOUT, CXX="none", PATH=str(tmp_path),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "no CMake here (install cmake): bench/ceiling is not built" in (
+    assert "no CMake here (install cmake): bench/roofline is not built" in (
         done.stderr
     )
     assert re.search(r"  numpy +\w+, \S+ ms, \d of \d+ samples", done.stderr)

@@ -14,7 +14,7 @@
 8. No circle of the package's Python modules, whether a module is imported at
    the top or in a function; what only type checkers read does not count.
 9. What only one architecture's compiler knows is in a folder of its name,
-   but for ceilings that are measured on one.
+   but for rooflines that are measured on one.
 10. What the public header includes, itself or by way of others, is none of
    HIDDEN: who installs it needs neither Boost nor the backends.
 """
@@ -359,7 +359,7 @@ def check_replaced(source: Source) -> Iterator[Fault]:
 def check_architectures(source: Source) -> Iterator[Fault]:
     """Nothing of one architecture outside of its folder."""
     parts = set(source.path.split("/"))
-    if not source.is_cpp or parts & {*ARCHITECTURES, "ceiling"}:
+    if not source.is_cpp or parts & {*ARCHITECTURES, "roofline"}:
         return
     for number, line in enumerate(source.lines, 1):
         match = OF_ONE_ARCHITECTURE.search(line)

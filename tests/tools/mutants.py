@@ -106,7 +106,7 @@ MUTANTS = [
     Mutant(
         "columns are sent before the last ones have been read",
         "runtime/cuda/host_run.cpp",
-        "        columns.used.hold(parts_.copies);\n",
+        "        columns.used.stream_wait(parts_.copies);\n",
         "",
         "test_cuda",
         "HostRun*",
@@ -114,7 +114,7 @@ MUTANTS = [
     Mutant(
         "columns are read before they have come",
         "runtime/cuda/host_run.cpp",
-        "        columns.ready.hold(slot.stream);\n",
+        "        columns.ready.stream_wait(slot.stream);\n",
         "",
         "test_cuda",
         "HostRun*",
@@ -122,7 +122,7 @@ MUTANTS = [
     Mutant(
         "rows are read before they have come",
         "runtime/cuda/host_run.cpp",
-        "    slot.ready.hold(slot.stream);\n",
+        "    slot.ready.stream_wait(slot.stream);\n",
         "",
         "test_cuda",
         "HostRun*",

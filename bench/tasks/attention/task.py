@@ -35,7 +35,7 @@ def _case(
         rated=True,
         tolerance=tolerance,
         goals=goals,
-        contenders=("tilefold", *more, "torch_sdpa", "ceiling"),
+        contenders=("tilefold", *more, "torch_sdpa", "roofline"),
     )
 
 

@@ -1,7 +1,7 @@
 # bench/tasks/gaussian/task.py - the Gaussian sum in 3, 16 and 64 dimensions.
 """Σ_j exp(-|x_i - y_j|²/2l²) b_j on all cores, uniform points in a cube, as
 many on either axis. The hand-written kernel obeys the same contract of
-accuracy as tilefold (bench/ceiling/gaussian.h)."""
+accuracy as tilefold (bench/roofline/gaussian.h)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from bench.case import Case
 from bench.goals import (
     Goal,
-    share_of_ceiling,
+    share_of_roofline,
     times_best_peer,
     times_faster,
     with_tolerance,
@@ -22,19 +22,19 @@ TABLE = "rates"
 TOLERANCE = {"float32": 1e-5, "float64": 1e-12}
 GOALS: dict[str, tuple[Goal, ...]] = {
     "gaussian_d3_f32": (
-        share_of_ceiling(0.95),
+        share_of_roofline(0.95),
         times_faster("pykeops", 27),
         times_faster("torch_compile", 10),
         times_faster("jax_chunked", 10),
     ),
-    "gaussian_d3_f64": (share_of_ceiling(0.9),),
+    "gaussian_d3_f64": (share_of_roofline(0.9),),
     "gaussian_d16_f32": (
-        share_of_ceiling(0.95),
+        share_of_roofline(0.95),
         times_best_peer(12),
         with_tolerance(times_best_peer(12)),
     ),
     "gaussian_d64_f32": (
-        share_of_ceiling(0.95),
+        share_of_roofline(0.95),
         times_best_peer(6),
         with_tolerance(times_best_peer(6)),
     ),

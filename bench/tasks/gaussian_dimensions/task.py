@@ -23,7 +23,7 @@ CASES = [
         rated=True,
         tolerance=TOLERANCE["float32"],
         samples=7,
-        contenders=("tilefold", "ceiling", "torch_addmm", "numpy"),
+        contenders=("tilefold", "roofline", "torch_addmm", "numpy"),
     )
     for dimension in DIMENSIONS
 ]

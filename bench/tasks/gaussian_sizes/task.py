@@ -12,7 +12,7 @@ from bench.tasks.gaussian.task import TOLERANCE, make
 TITLE = "Speed against size"
 TABLE = "rates"
 CONTENDERS_OF = "gaussian"
-FAST = ("ceiling", "tilefold")
+FAST = ("roofline", "tilefold")
 
 
 def _case(points: int, contenders: tuple[str, ...] = ()) -> Case:

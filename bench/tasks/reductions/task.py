@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from bench.case import Case
-from bench.goals import share_of_ceiling
+from bench.goals import share_of_roofline
 from bench.neighbors import TOLERANCE, NeighborProblem
 from bench.points import GaussianSizes
 
@@ -61,7 +61,7 @@ CASES = [
         title=operation,
         problem=partial(_make, operation),
         rated=True,
-        goals=(share_of_ceiling(0.85),),
+        goals=(share_of_roofline(0.85),),
         tolerance=TOLERANCE if operation == "argmin" else 1e-5,
     )
     for operation in TEXTS

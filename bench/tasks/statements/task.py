@@ -30,8 +30,8 @@ CASES = [
         problem=partial(_make, count),
         tolerance=1e-6,
         goals=(
-            beyond("from Python", "tilefold", "ceiling", 2.5, 1e6, " µs"),
-            beyond("from C++", "tilefold_cpp", "ceiling", 0.15, 1e6, " µs"),
+            beyond("from Python", "tilefold", "roofline", 2.5, 1e6, " µs"),
+            beyond("from C++", "tilefold_cpp", "roofline", 0.15, 1e6, " µs"),
         ),
     )
     for count in COUNTS

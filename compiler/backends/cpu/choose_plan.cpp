@@ -83,7 +83,7 @@ constexpr double tile_slots = 2048;
 } // namespace constants
 
 /// What decides the tile: how a pair's term is made.
-struct Demand {
+struct Features {
     std::int64_t row_registers = 0; ///< components of i-values kept at once
     bool layered = false;           ///< matrices times vectors of pairs
     bool looped = false;      ///< a contraction longer than `unroll` per pair
@@ -140,10 +140,10 @@ bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
            (user.type.axes == Axes::IJ || user.op == ir::Op::Reduce);
 }
 
-Demand demand_of(const ir::Graph& graph, const Plan& plan) {
-    Demand demand;
+Features features_of(const ir::Graph& graph, const Plan& plan) {
+    Features features;
     const Contractions contractions = choose_contractions(graph, plan);
-    demand.layered = contractions.has(Contraction::Layer);
+    features.layered = contractions.has(Contraction::Layer);
     std::vector<bool> counted(graph.nodes.size());
     for (ir::ValueId id = 0; id < graph.nodes.size(); ++id) {
         const ir::Node& node = graph[id];
@@ -151,41 +151,41 @@ Demand demand_of(const ir::Graph& graph, const Plan& plan) {
             if (!crosses_from_rows(graph, node, operand) || counted[operand])
                 continue;
             counted[operand] = true;
-            demand.row_registers += graph[operand].type.rows;
+            features.row_registers += graph[operand].type.rows;
         }
         if (node.op == ir::Op::Reduce) {
             const auto reduction = ir::Reduction(node.first);
             const ir::Monoid monoid = row_of(reduction).monoid;
             const std::int32_t width = node.type.rows;
-            demand.rescaled |= monoid == ir::Monoid::LogSumExp ||
-                               monoid == ir::Monoid::SoftMax;
-            demand.folded |= node.fold && width > constants::unroll;
-            demand.listed |= monoid == ir::Monoid::KMinimum;
+            features.rescaled |= monoid == ir::Monoid::LogSumExp ||
+                                 monoid == ir::Monoid::SoftMax;
+            features.folded |= node.fold && width > constants::unroll;
+            features.listed |= monoid == ir::Monoid::KMinimum;
             const bool is_location = monoid == ir::Monoid::ArgMaximum ||
                                      monoid == ir::Monoid::ArgMinimum;
-            demand.located |= is_location;
-            demand.extremes &= is_location || monoid == ir::Monoid::Maximum ||
-                               monoid == ir::Monoid::Minimum;
-            demand.blocks |= contractions.weighed_by_tiles.count(id) > 0;
-            demand.wide |= width == dynamic || width > constants::unroll;
+            features.located |= is_location;
+            features.extremes &= is_location || monoid == ir::Monoid::Maximum ||
+                                 monoid == ir::Monoid::Minimum;
+            features.blocks |= contractions.weighed_by_tiles.count(id) > 0;
+            features.wide |= width == dynamic || width > constants::unroll;
             if (first_of_state(graph, id) == id)
-                demand.accumulators += std::max(width, 1);
+                features.accumulators += std::max(width, 1);
         } else if (node.type.axes == Axes::IJ && node.arity > 0) {
-            demand.vectors |= node.type.rank == 1;
-            demand.powers |= is_power_of_pairs(node) ||
-                             is_in_place(node.op, node.type.dtype);
+            features.vectors |= node.type.rank == 1;
+            features.powers |= is_power_of_pairs(node) ||
+                               is_in_place(node.op, node.type.dtype);
             for (ir::ValueId operand : node.inputs()) {
                 if (graph[operand].type.rank != 1 || node.type.rank != 0)
                     continue;
                 const std::int64_t components = graph[operand].type.rows;
-                demand.longest = std::max(demand.longest, components);
+                features.longest = std::max(features.longest, components);
                 const bool blocks = contractions.is_tiled(id);
-                demand.blocks |= blocks;
-                demand.looped |= !blocks && components > constants::unroll;
+                features.blocks |= blocks;
+                features.looped |= !blocks && components > constants::unroll;
             }
         }
     }
-    return demand;
+    return features;
 }
 
 /// Returns the tiles of tiles.def whose code is not too long, or single
@@ -212,23 +212,24 @@ Plan base_plan(const ir::Graph& graph, Nest nest, Isa isa) {
     return plan;
 }
 
-Panels panels_for(const Demand& demand, const Plan& plan, std::size_t size) {
+Panels panels_for(const Features& features, const Plan& plan,
+                  std::size_t size) {
     const std::int32_t row_bytes =
         plan.row_vectors * plan.lanes * std::int32_t(size);
     const Ports ports = row_of(plan.isa).ports;
-    if (demand.listed)
+    if (features.listed)
         return {constants::listed_panel,
-                (ports == Ports::Apart ? constants::listed_bytes_zen5
-                                       : constants::listed_bytes) /
+                (ports == Ports::Separate ? constants::listed_bytes_zen5
+                                          : constants::listed_bytes) /
                     row_bytes};
-    if (demand.layered)
-        return {constants::layered_panel, demand.takes_column_tiles()
+    if (features.layered)
+        return {constants::layered_panel, features.takes_column_tiles()
                                               ? constants::layered_tile
                                               : constants::column_tile};
-    if (demand.rescaled && demand.wide && ports != Ports::Shared &&
-        demand.longest <= constants::attention_width)
+    if (features.rescaled && features.wide && ports != Ports::Shared &&
+        features.longest <= constants::attention_width)
         return constants::attention;
-    if (demand.kind(plan.nest) == PlanKind::Location)
+    if (features.kind(plan.nest) == PlanKind::Location)
         return {constants::listed_panel, constants::column_tile};
     return {size == sizeof(double) ? constants::panel_f64 : constants::panel,
             constants::column_tile};
@@ -236,36 +237,36 @@ Panels panels_for(const Demand& demand, const Plan& plan, std::size_t size) {
 
 /// `size` is the bytes of a number. Long vectors make fewer points fill a
 /// cache.
-void set_tile(Plan& plan, const Tile& tile, const Demand& demand,
+void set_tile(Plan& plan, const Tile& tile, const Features& features,
               std::size_t size) {
     const auto fitting = [&](std::int64_t most, std::int64_t bytes,
                              std::int32_t multiple) {
         const std::int64_t point =
-            std::max<std::int64_t>(demand.longest, 1) * std::int64_t(size);
+            std::max<std::int64_t>(features.longest, 1) * std::int64_t(size);
         const auto points = std::int32_t(std::min(most, bytes / point));
         return std::max(points / multiple, 1) * multiple;
     };
     plan.row_vectors = tile.row_vectors;
     plan.columns = tile.columns;
     plan.min_stage_cycles = tile.min_stage_cycles;
-    const Panels panels = panels_for(demand, plan, size);
+    const Panels panels = panels_for(features, plan, size);
     plan.column_tile = panels.column_tile / tile.columns * tile.columns;
-    plan.panel =
-        fitting(panels.panel, constants::panel_bytes,
-                demand.wide || demand.listed ? plan.column_tile : tile.columns);
+    plan.panel = fitting(panels.panel, constants::panel_bytes,
+                         features.wide || features.listed ? plan.column_tile
+                                                          : tile.columns);
     plan.row_block =
         fitting(constants::row_block, constants::row_bytes, row_multiple(plan));
-    plan.k_block = demand.longest > constants::deep ? constants::k_block : 0;
+    plan.k_block = features.longest > constants::deep ? constants::k_block : 0;
 }
 
 } // namespace
 
 PlanKind kind_of(const ir::Graph& graph, const Plan& plan) {
-    return demand_of(graph, plan).kind(plan.nest);
+    return features_of(graph, plan).kind(plan.nest);
 }
 
 bool takes_column_tiles(const ir::Graph& graph, const Plan& plan) {
-    return demand_of(graph, plan).takes_column_tiles();
+    return features_of(graph, plan).takes_column_tiles();
 }
 
 bool fits_single_panel(const ir::Graph& graph,
@@ -329,10 +330,11 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
     if (asked.weighed_by_tiles.empty())
         plan.weight_parts = Parts().weights;
     std::vector<Plan> plans;
-    const Demand demand = demand_of(graph, plan);
+    const Features features = features_of(graph, plan);
     const auto add = [&] {
-        for (const Tile& tile : fitting_tiles(demand.kind(nest), graph, plan)) {
-            set_tile(plan, tile, demand, size_of(graph.real));
+        for (const Tile& tile :
+             fitting_tiles(features.kind(nest), graph, plan)) {
+            set_tile(plan, tile, features, size_of(graph.real));
             plans.push_back(plan);
         }
     };

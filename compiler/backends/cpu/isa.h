@@ -15,7 +15,7 @@ enum class Isa : std::uint8_t {
 #undef ISA
 };
 /// The ports that sums and products of registers go through.
-enum class Ports : std::uint8_t { Shared, Halves, Apart };
+enum class Ports : std::uint8_t { Shared, DoublePumped, Separate };
 struct IsaRow {
     Isa isa;
     std::string_view spelling;

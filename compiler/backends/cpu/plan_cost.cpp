@@ -111,7 +111,7 @@ double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
     // Gaussian of 17 slots takes 0.072 ns on a Zen 5, by this model 0.09; on a
     // Zen 4 0.18.
     const double slots_per_nanosecond =
-        row_of(plan.isa).ports == Ports::Halves ? 6 : 12;
+        row_of(plan.isa).ports == Ports::DoublePumped ? 6 : 12;
     // Without AVX-512's table and scaling a power takes more: a Zen 3 needs
     // 0.37 ns for that Gaussian, 1.35 in f64.
     const double without_table = graph.real == DType::F32 ? 18 : 46;
@@ -136,7 +136,7 @@ double nanoseconds_per_component(const ir::Graph& graph, const Plan& plan) {
     // A component takes an fma, or as much of a product of matrices.
     const IsaRow& isa = row_of(plan.isa);
     const double nanoseconds =
-        1.0 / (isa.ports == Ports::Halves ? 3 : 6) / plan.lanes;
+        1.0 / (isa.ports == Ports::DoublePumped ? 3 : 6) / plan.lanes;
     const std::size_t by_tiles =
         choose_contractions(graph, plan).weighed_by_tiles.size();
     return nanoseconds * std::pow(isa.blocks ? block_share : 0.5, by_tiles);

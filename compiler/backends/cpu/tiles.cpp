@@ -10,7 +10,7 @@
 namespace tilefold {
 namespace {
 
-enum class Vectors : std::uint8_t { Any, Few, Shared, Halves, Apart };
+enum class Vectors : std::uint8_t { Any, Few, Shared, DoublePumped, Separate };
 enum class Numbers : std::uint8_t { Both, F32, F64 };
 
 struct Row {
@@ -33,10 +33,10 @@ Vectors vectors_of(const IsaRow& isa) {
     switch (isa.ports) {
     case Ports::Shared:
         return Vectors::Shared;
-    case Ports::Halves:
-        return Vectors::Halves;
-    case Ports::Apart:
-        return Vectors::Apart;
+    case Ports::DoublePumped:
+        return Vectors::DoublePumped;
+    case Ports::Separate:
+        return Vectors::Separate;
     }
     internal_error("ports of no kind");
 }

@@ -3,7 +3,7 @@
 
 #include "compiler/backends/reference/accumulator.h"
 
-#include "compiler/ir/whole.h"
+#include "compiler/ir/integer.h"
 #include "compiler/monoids/state.h"
 
 #include <algorithm>

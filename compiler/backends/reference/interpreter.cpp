@@ -6,9 +6,9 @@
 #include "compiler/backends/reference/interpreter.h"
 
 #include "compiler/backends/reference/accumulator.h"
+#include "compiler/ir/integer.h"
 #include "compiler/ir/queries.h"
 #include "compiler/ir/scalar.h"
-#include "compiler/ir/whole.h"
 
 #include <algorithm>
 #include <array>
@@ -246,7 +246,7 @@ private:
         case ir::ShapeRule::Elementwise:
             return compute_elementwise(id);
         case ir::ShapeRule::Contract:
-        case ir::ShapeRule::Fold:
+        case ir::ShapeRule::Contract1:
             result[0] = fold(node);
             return;
         case ir::ShapeRule::Cross:
@@ -308,18 +308,18 @@ private:
     }
 
     std::int64_t whole(const Node& node, std::size_t k) {
-        return ir::evaluate_whole(node.op, integers_of(node, k).data());
+        return ir::evaluate_integer(node.op, integers_of(node, k).data());
     }
 
     double compared(const Node& node, std::size_t k) {
-        return ir::compare_whole(node.op, integers_of(node, k).data());
+        return ir::compare_integers(node.op, integers_of(node, k).data());
     }
 
     /// Returns component k of `operand` as an integer, where it is one.
     std::optional<std::int64_t> whole_at(ValueId operand, std::size_t k) {
         if (is_integer(operand))
             return wholes(operand)[k];
-        return ir::whole_of(cells(operand)[k], graph_[operand].type.dtype);
+        return ir::integer_of(cells(operand)[k], graph_[operand].type.dtype);
     }
 
     double random(const Node& node, std::size_t k) {

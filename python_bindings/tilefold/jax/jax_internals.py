@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = [
     "alike",
     "devices_while_lowering",
+    "has_x64",
     "is_divided",
     "is_symbolic",
-    "is_wide",
     "merged",
     "mesh_of",
     "spec_of",
@@ -104,7 +104,7 @@ def is_symbolic(dimension: Any) -> bool:
     return not core.is_constant_dim(dimension)
 
 
-def is_wide() -> bool:
+def has_x64() -> bool:
     """Whether JAX has types of 64 bits here, on this thread."""
     config: Any = jax.config
     return bool(config.jax_enable_x64)

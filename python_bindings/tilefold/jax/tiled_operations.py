@@ -87,7 +87,7 @@ def _product(a: int, b: Any) -> tuple[Any, Any]:
 
 
 def _philox(seed: Any, i: Any, j: Any) -> list[Any]:
-    """Philox4x32-10 (Salmon et al., SC 2011), as compiler/ir/whole.h has it."""
+    """Philox4x32-10 (Salmon et al., 2011), as compiler/ir/integer.h has it."""
     x = [*_words(i), *_words(j)]
     key = list(_words(seed))
     for _ in range(10):

@@ -11,7 +11,7 @@ import numpy as np
 from jax import dtypes
 
 from tilefold import _core
-from tilefold.jax.jax_internals import is_symbolic, is_wide
+from tilefold.jax.jax_internals import has_x64, is_symbolic
 from tilefold.roles import Role
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def results_of(
         call,
         tuple(map(tuple, shapes)),
         tuple(map(np.dtype, types)),
-        is_wide(),
+        has_x64(),
     )
 
 

@@ -79,9 +79,9 @@ bool is_amd(unsigned family) {
 bool pays(const IsaRow& row) {
     constexpr unsigned zen3_and_4 = 25, zen5 = 26; // Zen 3 has no AVX-512
     switch (row.ports) {
-    case Ports::Halves:
+    case Ports::DoublePumped:
         return is_amd(zen3_and_4);
-    case Ports::Apart:
+    case Ports::Separate:
         return is_amd(zen5);
     case Ports::Shared:
         return !row.bf16 || row.blocks || __builtin_cpu_is("amd");

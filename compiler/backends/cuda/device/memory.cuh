@@ -114,7 +114,7 @@ static __device__ __forceinline__ long long load_i8(const char* at) {
 /// What int64 does not hold is its largest number.
 static __device__ __forceinline__ long long load_u64(const char* at) {
     const unsigned long long x = element_at<unsigned long long>(at);
-    return x > (unsigned long long)largest_whole ? largest_whole
+    return x > (unsigned long long)largest_integer ? largest_integer
                                                  : (long long)x;
 }
 static __device__ __forceinline__ long long load_u32(const char* at) {

@@ -126,7 +126,7 @@ Code Values::compute(ValueId id, const Component& at) {
     }
     switch (row_of(node.op).shape) {
     case ir::ShapeRule::Contract:
-    case ir::ShapeRule::Fold:
+    case ir::ShapeRule::Contract1:
     case ir::ShapeRule::MatVec:
     case ir::ShapeRule::VecMat:
         return contraction(id, at);

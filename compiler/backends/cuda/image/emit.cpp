@@ -16,7 +16,7 @@ namespace {
 std::string functions_of(const Libraries& libraries) {
     std::string text;
     text.append(device::ptx).append(device::ptx_shuffle);
-    text.append(device::math).append(device::whole);
+    text.append(device::math).append(device::integer);
     if (libraries.warps)
         text.append(device::ptx_warp);
     if (libraries.random)
@@ -134,9 +134,10 @@ std::string loops_of(const LoweredKernel& kernel) {
     case Loop::Points:
         return loops.append(device::points);
     case Loop::FewRows:
-        return loops.append(device::own_rows).append(device::few_rows);
+        return loops.append(device::thread_rows)
+            .append(device::column_parallel);
     case Loop::Rows:
-        return loops.append(device::own_rows).append(device::rows);
+        return loops.append(device::thread_rows).append(device::rows);
     case Loop::Pairs:
         loops.append(device::columns).append(product_of(kernel.plan.multiply));
         return loops.append(device::pairs);
@@ -248,7 +249,7 @@ std::string all_functions() {
     std::string text;
     for (std::string_view part :
          {device::ptx, device::ptx_shuffle, device::ptx_warp, device::math,
-          device::whole, device::random, device::series, device::special})
+          device::integer, device::random, device::series, device::special})
         text.append(part);
     return text;
 }

@@ -48,7 +48,7 @@ std::string accuracy_of(const Plan& plan) {
     const char* of_weights = "weights of sums of vectors: an error of ";
     if (plan.halves && plan.weight_parts == 1)
         say(of_weights, half_error);
-    if (plan.is_wide() && !plan.halves && plan.weight_parts < 3)
+    if (plan.uses_value_matmul() && !plan.halves && plan.weight_parts < 3)
         say(of_weights, error_of(plan.weight_parts == 2 ? Multiply::Bf16x3
                                                         : Multiply::Bf16x1));
     return text.empty() ? text : text + "\n";

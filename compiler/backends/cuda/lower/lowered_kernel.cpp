@@ -43,7 +43,7 @@ Loop loop_of(const Graph& graph, const Plan& plan) {
     case Lanes::Points:
         return Loop::Points;
     }
-    if (plan.is_wide())
+    if (plan.uses_value_matmul())
         return Loop::Wide;
     return plan.is_tiled() ? Loop::Pairs : Loop::Rows;
 }
@@ -182,9 +182,9 @@ std::string_view spelling_of(Fetch fetch) {
 LoweredKernel lower(const Graph& graph, const Plan& plan) {
     LoweredKernel kernel;
     kernel.plan = plan;
-    kernel.registers =
-        place_registers(of_width(graph, plan.width_block),
-                        {plan.multiply != Multiply::Alone, plan.is_wide()});
+    kernel.registers = place_registers(
+        of_width(graph, plan.width_block),
+        {plan.multiply != Multiply::Alone, plan.uses_value_matmul()});
     kernel.open = open_argument(graph);
     kernel.operands = std::int32_t(graph.arguments.size());
     kernel.loop = loop_of(graph, plan);

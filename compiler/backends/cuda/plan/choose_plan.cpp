@@ -59,7 +59,7 @@ Plan plan_of_many(const ir::Graph& graph, std::int32_t width_block,
 /// With what decides into how many segments columns are cut.
 Plan with_segments(const ir::Graph& graph, const Plan& plan) {
     const TileProducts by_tiles{.multiply = plan.multiply != Multiply::Alone,
-                                .widen = plan.is_wide()};
+                                .widen = plan.uses_value_matmul()};
     return with_segments(
         plan, place_registers(of_width(graph, plan.width_block), by_tiles));
 }
@@ -87,7 +87,7 @@ const Plan& Plans::of(const Points& points) const {
 
 std::optional<Plan> leaner_plan(const ir::Graph& graph, const Plan& plan) {
     Plan leaner = plan;
-    if (plan.is_wide() || plan.lanes == Lanes::Points)
+    if (plan.uses_value_matmul() || plan.lanes == Lanes::Points)
         return std::nullopt;
     if (plan.multiply == Multiply::Alone && plan.rows_per_thread > 1) {
         leaner.rows_per_thread /= 2;

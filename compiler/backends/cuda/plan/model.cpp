@@ -58,7 +58,7 @@ double times(const ir::Graph& graph, const Node& node) {
         return double(components_of(node.type));
     switch (row_of(node.op).shape) {
     case ir::ShapeRule::Contract:
-    case ir::ShapeRule::Fold:
+    case ir::ShapeRule::Contract1:
         return size(0);
     case ir::ShapeRule::MatVec:
     case ir::ShapeRule::VecMat:
@@ -144,10 +144,10 @@ private:
     }
 
     void add(const Instructions& each, double count, DType dtype) {
-        const bool is_wide = dtype == DType::F64 || dtype == DType::I64;
-        const double issued = is_wide ? each.wide : each.single;
+        const bool is_64_bit = dtype == DType::F64 || dtype == DType::I64;
+        const double issued = is_64_bit ? each.wide : each.single;
         cost_.single += count * issued;
-        if (is_wide)
+        if (is_64_bit)
             cost_.wide += count * each.wide;
         else
             cost_.special += count * each.special;
@@ -173,9 +173,9 @@ constexpr double instructions_of_point = 24;
 } // namespace
 
 PairCost cost_of_pair(const ir::Graph& graph, const Plan& plan) {
-    const Registers registers =
-        place_registers(of_width(graph, plan.width_block),
-                        {plan.multiply != Multiply::Alone, plan.is_wide()});
+    const Registers registers = place_registers(
+        of_width(graph, plan.width_block),
+        {plan.multiply != Multiply::Alone, plan.uses_value_matmul()});
     PairCost cost;
     if (plan.lanes == Lanes::Points) {
         Counter(registers.graph, cost).add_points();

@@ -20,7 +20,8 @@ constexpr double begin_of_product = 1;
 /// What a thread holds of a tile of pairs.
 struct Thread {
     explicit Thread(const Plan& plan) {
-        const bool is_fma = !plan.is_wide() && plan.multiply == Multiply::Fma;
+        const bool is_fma =
+            !plan.uses_value_matmul() && plan.multiply == Multiply::Fma;
         rows = is_fma ? 8 : 2.0 * plan.warp_tiles;
         columns = is_fma ? 8 : 16;
         pairs = rows * columns;

@@ -74,12 +74,13 @@ std::string print(const Plan& plan) {
                 : " multiply=" + std::string(spelling_of(plan.multiply)) + " " +
                       entry("chunk", plan.chunk) + " " +
                       entry("expands", plan.expands)) +
-           (plan.is_wide() ? " " + entry("weight_parts", plan.weight_parts) +
-                                 " " + entry("value_parts", plan.value_parts) +
-                                 " " + entry("warp_tiles", plan.warp_tiles) +
-                                 " " + entry("halves", plan.halves) + " " +
-                                 entry("copies", plan.copies)
-                           : "") +
+           (plan.uses_value_matmul()
+                ? " " + entry("weight_parts", plan.weight_parts) + " " +
+                      entry("value_parts", plan.value_parts) + " " +
+                      entry("warp_tiles", plan.warp_tiles) + " " +
+                      entry("halves", plan.halves) + " " +
+                      entry("copies", plan.copies)
+                : "") +
            (plan.lanes == Lanes::Rows
                 ? " " + entry("resident", plan.resident) + " " +
                       entry("state_columns", plan.state_columns)

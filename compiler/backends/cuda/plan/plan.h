@@ -35,7 +35,7 @@ enum class Lanes : std::uint8_t {
 std::string_view spelling_of(Lanes lanes);
 
 /// Returns a / b, rounded up.
-inline std::int64_t ceiling(std::int64_t a, std::int64_t b) {
+inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
@@ -85,13 +85,15 @@ struct Plan {
     /// Another state of a row takes as long as so many columns do.
     std::int32_t state_columns = 16;
 
-    bool is_wide() const { return weight_parts > 0; }
+    bool uses_value_matmul() const { return weight_parts > 0; }
     /// Whether warps compute tiles of pairs.
-    bool is_tiled() const { return multiply != Multiply::Alone || is_wide(); }
+    bool is_tiled() const {
+        return multiply != Multiply::Alone || uses_value_matmul();
+    }
     std::int32_t block_rows() const {
         return lanes == Lanes::Columns  ? rows_per_thread
                : lanes == Lanes::Points ? tile_columns
-               : is_wide()              ? threads / 2 * warp_tiles
+               : uses_value_matmul()    ? threads / 2 * warp_tiles
                                         : threads * rows_per_thread;
     }
 

@@ -29,7 +29,7 @@ constexpr std::int64_t columns_of_block = 16, columns_of_slot = 4,
                        columns_of_place = 250;
 
 std::int64_t registers_of_thread(const Plan& plan, const Registers& registers) {
-    if (plan.is_wide())
+    if (plan.uses_value_matmul())
         return most_registers;
     if (plan.is_tiled())
         return 128; // that of pairs.cuh's bounds
@@ -67,8 +67,9 @@ std::int64_t segment_count(const Plan& plan, std::int64_t row_blocks,
                            std::int64_t tiles) {
     const std::int64_t at_once = multiprocessors * plan.resident;
     const auto cost = [&](std::int64_t count) {
-        return ceiling(row_blocks * count, at_once) *
-               (ceiling(tiles, count) * plan.tile_columns + plan.state_columns);
+        return ceil_div(row_blocks * count, at_once) *
+               (ceil_div(tiles, count) * plan.tile_columns +
+                plan.state_columns);
     };
     const std::int64_t most = std::clamp<std::int64_t>(tiles, 1, most_segments);
     std::int64_t least = cost(1);

@@ -2,7 +2,7 @@
 
 #include "compiler/backends/cuda/text/code.h"
 
-#include "compiler/ir/whole.h"
+#include "compiler/ir/integer.h"
 #include "formulas/diagnostic.h"
 
 #include <charconv>

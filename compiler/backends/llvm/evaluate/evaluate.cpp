@@ -268,7 +268,7 @@ Value* Evaluator::gathered(ValueId id, Component component, int row,
     Value* holds = nullptr;
     for (std::size_t k = 1; k < node.arity; ++k) {
         const Whole index =
-            whole_of(lanes_, value(node.operands[k], {}, row, column));
+            integer_of(lanes_, value(node.operands[k], {}, row, column));
         Value* inside = b.CreateICmpULT(
             index.number, lanes_.number(DType::I64, double(lengths[k - 1])));
         holds =

@@ -1,4 +1,4 @@
-// compiler/backends/llvm/image/compilation_units.cpp - an image from portions
+// compiler/backends/llvm/image/compilation_units.cpp - an image from units
 // that are compiled at the same time.
 
 #include "compiler/backends/llvm/image/compilation_units.h"
@@ -119,7 +119,7 @@ void each_at_once(const tilefold_caller& caller, std::size_t count,
             std::rethrow_exception(error);
 }
 
-/// Joins two layouts, since each portion notes what its own functions need.
+/// Joins two layouts, since each unit notes what its own functions need.
 Layout joined(Layout layout, const Layout& other) {
     layout.scratch = std::max(layout.scratch, other.scratch);
     layout.scratch_per_width =
@@ -154,10 +154,10 @@ void write_entries(ModuleWriter& writer) {
 } // namespace
 
 Written write(const ir::Graph& graph, const Plan& plan,
-              const LoweredKernel& kernel, Portion portion,
+              const LoweredKernel& kernel, CompilationUnit unit,
               const tilefold_caller& caller) {
     go_on(caller);
-    ModuleWriter writer(graph, plan, kernel, portion);
+    ModuleWriter writer(graph, plan, kernel, unit);
     try {
         write_entries(writer);
     } catch (const EndsEarly&) {
@@ -170,35 +170,35 @@ Written write(const ir::Graph& graph, const Plan& plan,
 
 namespace {
 
-/// Writes the portions that know all of their functions, the longest first,
+/// Writes the units that know all of their functions, the longest first,
 /// then those that they borrow.
 void write_all(const ir::Graph& graph, const Plan& plan,
-               const tilefold_caller& caller, std::vector<Written>& portions) {
+               const tilefold_caller& caller, std::vector<Written>& units) {
     const LoweredKernel kernel = lower(graph, plan);
-    portions.push_back(write(graph, plan, kernel, Portion::Pairs, caller));
-    portions.push_back(write(graph, plan, kernel, Portion::Rest, caller));
-    Borrowed borrowed = portions[0].borrowed;
-    borrowed.merge(portions[1].borrowed);
+    units.push_back(write(graph, plan, kernel, CompilationUnit::Pairs, caller));
+    units.push_back(write(graph, plan, kernel, CompilationUnit::Rest, caller));
+    Borrowed borrowed = units[0].borrowed;
+    borrowed.merge(units[1].borrowed);
     for (const auto& [name, write_function] : borrowed) {
-        ModuleWriter writer(graph, plan, kernel, Portion::Shared);
+        ModuleWriter writer(graph, plan, kernel, CompilationUnit::Shared);
         write_function(writer);
-        portions.push_back(taken_from(writer, caller));
+        units.push_back(taken_from(writer, caller));
     }
     if (plan.min_stage_cycles)
-        portions.front().gate->leave_out(scheduling);
-    for (const Written& portion : std::span(portions).subspan(1))
-        portion.gate->leave_out(strength_reduction);
+        units.front().gate->leave_out(scheduling);
+    for (const Written& unit : std::span(units).subspan(1))
+        unit.gate->leave_out(strength_reduction);
 }
 
-Artifact linked(std::span<const Written> portions,
+Artifact linked(std::span<const Written> units,
                 std::span<const Object> objects) {
     Image image; // what others call, first
     for (std::size_t k = objects.size(); k-- > 0;)
         link_flat(objects[k], image);
     Artifact artifact;
-    artifact.layout = portions.front().layout;
-    for (const Written& portion : portions)
-        artifact.layout = joined(artifact.layout, portion.layout);
+    artifact.layout = units.front().layout;
+    for (const Written& unit : units)
+        artifact.layout = joined(artifact.layout, unit.layout);
     artifact.entries = entries_of(image);
     artifact.code = std::move(image.code);
     return artifact;
@@ -209,20 +209,20 @@ Artifact linked(std::span<const Written> portions,
 Artifact make_image(const ir::Graph& graph, const Plan& plan,
                     const tilefold_caller& caller) {
     static KnownObjects known;
-    std::vector<Written> portions;
+    std::vector<Written> units;
     const auto compile = [&] {
-        write_all(graph, plan, caller, portions);
-        std::vector<Object> objects(portions.size());
-        each_at_once(caller, portions.size(), [&](std::size_t k) {
-            objects[k] = k < 2 ? object_of(portions[k], plan.isa, caller)
-                               : known.object_of(portions[k], plan.isa, caller);
+        write_all(graph, plan, caller, units);
+        std::vector<Object> objects(units.size());
+        each_at_once(caller, units.size(), [&](std::size_t k) {
+            objects[k] = k < 2 ? object_of(units[k], plan.isa, caller)
+                               : known.object_of(units[k], plan.isa, caller);
         });
-        return linked(portions, objects);
+        return linked(units, objects);
     };
     try {
         return compile();
     } catch (const EndsEarly&) {
-        portions.clear(); // nothing is under way in them
+        units.clear(); // nothing is under way in them
         throw;
     }
 }

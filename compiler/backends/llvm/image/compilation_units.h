@@ -1,4 +1,4 @@
-// compiler/backends/llvm/image/compilation_units.h - an image from portions
+// compiler/backends/llvm/image/compilation_units.h - an image from units
 // that are compiled at the same time.
 #pragma once
 
@@ -21,9 +21,9 @@ struct Written {
     Borrowed borrowed;
 };
 
-/// Writes the functions of `portion` into a module. Throws TooLarge.
+/// Writes the functions of `unit` into a module. Throws TooLarge.
 Written write(const ir::Graph& graph, const Plan& plan,
-              const LoweredKernel& kernel, Portion portion,
+              const LoweredKernel& kernel, CompilationUnit unit,
               const tilefold_caller& caller);
 
 /// Makes all of an artifact but the name of what compiled it and the time it

@@ -46,7 +46,8 @@ std::string explain_text(std::string_view graph_text,
     const Plan plan = parse_plan(plan_text);
     auto machine = make_machine(plan.isa);
     const LoweredKernel kernel = lower(graph, plan);
-    Written written = write(graph, plan, kernel, Portion::Whole, caller);
+    Written written =
+        write(graph, plan, kernel, CompilationUnit::Whole, caller);
     if (plan.min_stage_cycles)
         written.gate->leave_out(scheduling);
     const auto text = [&] {

@@ -2,7 +2,7 @@
 
 #include "compiler/backends/llvm/lanes/lanes.h"
 
-#include "compiler/ir/whole.h"
+#include "compiler/ir/integer.h"
 
 #include <llvm/IR/MDBuilder.h>
 

@@ -99,13 +99,13 @@ struct Whole {
     llvm::Value* number;
     llvm::Value* holds;
 };
-Whole whole_of(Lanes& lanes, llvm::Value* value);
+Whole integer_of(Lanes& lanes, llvm::Value* value);
 /// Returns where both conditions hold; null stands for everywhere.
 llvm::Value* both_hold(Lanes& lanes, llvm::Value* a, llvm::Value* b);
 
 /// Emits an operation whose result rule is Affine, on I64 lanes.
-llvm::Value* emit_whole(Lanes& lanes, ir::Op op,
-                        std::span<llvm::Value* const> operands);
+llvm::Value* emit_integer(Lanes& lanes, ir::Op op,
+                          std::span<llvm::Value* const> operands);
 /// Emits Rand or Randn, which is NaN where an operand is no whole number.
 llvm::Value* emit_random(Lanes& lanes, const FunctionTable& functions,
                          ir::Op op, DType dtype,

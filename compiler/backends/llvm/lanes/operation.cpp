@@ -170,7 +170,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
         return b.CreateUnaryIntrinsic(id, operand(0));
     };
     if (dtype == DType::I64 && op != Op::Where)
-        return emit_whole(lanes, op, operands);
+        return emit_integer(lanes, op, operands);
     using P = llvm::CmpInst;
     const auto compared = [&](P::Predicate real, P::Predicate integer) {
         return compare(lanes, real, integer, operands[0], operands[1]);

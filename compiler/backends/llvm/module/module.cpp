@@ -33,11 +33,12 @@ bool has_many_sines(const ir::Graph& graph, const Plan& plan) {
 } // namespace
 
 ModuleWriter::ModuleWriter(const ir::Graph& graph, const Plan& plan,
-                           const LoweredKernel& kernel, Portion portion)
-    : graph(graph), plan(plan),
-      has_pairs(portion == Portion::Whole || portion == Portion::Pairs),
-      has_rest(portion == Portion::Whole || portion == Portion::Rest),
-      has_shared(portion == Portion::Whole || portion == Portion::Shared),
+                           const LoweredKernel& kernel, CompilationUnit unit)
+    : graph(graph), plan(plan), has_pairs(unit == CompilationUnit::Whole ||
+                                          unit == CompilationUnit::Pairs),
+      has_rest(unit == CompilationUnit::Whole || unit == CompilationUnit::Rest),
+      has_shared(unit == CompilationUnit::Whole ||
+                 unit == CompilationUnit::Shared),
       kernel(kernel), calls_sines(has_many_sines(graph, plan)),
       context_(new llvm::LLVMContext),
       module_(new llvm::Module("tilefold", *context_)) {

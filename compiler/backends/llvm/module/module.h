@@ -45,7 +45,7 @@ llvm::Value* load_elements(const Lanes& lanes, DType from, DType to,
 
 /// Which functions of an image a module holds: all, the one with the loop over
 /// pairs, the other entries, or one that entries share.
-enum class Portion { Whole, Pairs, Rest, Shared };
+enum class CompilationUnit { Whole, Pairs, Rest, Shared };
 
 class ModuleWriter;
 /// Functions that a module calls and does not hold, by name, each with what
@@ -56,11 +56,11 @@ class ModuleWriter {
 public:
     /// `kernel` is lower(graph, plan), and outlives the writer.
     ModuleWriter(const ir::Graph& graph, const Plan& plan,
-                 const LoweredKernel& kernel, Portion portion);
+                 const LoweredKernel& kernel, CompilationUnit unit);
 
     const ir::Graph& graph;
     const Plan plan;
-    const bool has_pairs, has_rest, has_shared; ///< of the portion
+    const bool has_pairs, has_rest, has_shared; ///< of the unit
     const LoweredKernel& kernel;
     const bool calls_sines; ///< by sine(), else they are written in place
     /// Returns null for a value that is not packed as words.

@@ -124,7 +124,7 @@ public:
     virtual llvm::Value* worst(Tile& tile, int r) = 0;
     /// Notes the lanes in which the value of the tile's one column may be
     /// small enough.
-    virtual void sift(Tile& tile, int r, llvm::Value* passes) = 0;
+    virtual void take_filtered(Tile& tile, int r, llvm::Value* passes) = 0;
     /// Returns how many columns passed; passed_column() returns one of them,
     /// in the panel.
     virtual llvm::Value* passed(Tile& tile, int r) = 0;

@@ -66,7 +66,7 @@ public:
         return any;
     }
     Value* worst(Tile& tile, int r) override { return lists_.worst(tile, r); }
-    void sift(Tile& tile, int r, Value* passes) override {
+    void take_filtered(Tile& tile, int r, Value* passes) override {
         queue(tile, r, tile.column, tile.lanes.constant(1),
               tile.lanes.b.CreateOrReduce(passes));
     }

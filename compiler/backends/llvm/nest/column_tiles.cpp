@@ -43,7 +43,7 @@ void Accumulate::write_all_columns(Value* row, Value* panel, Value* first,
 void Accumulate::write_filtered(Value* row, Value* panel, Value* first,
                                 Value* end) {
     filter_.multiply(entry_, row, first, end, scratch());
-    const auto sift = [&](Tile& tile) {
+    const auto take_filtered = [&](Tile& tile) {
         std::vector<LowerBoundFilter::Limits> limits;
         for (int r = 0; r < tile.rows; ++r)
             limits.push_back(filter_.limits(
@@ -51,15 +51,16 @@ void Accumulate::write_filtered(Value* row, Value* panel, Value* first,
         each_step(first, end, 1, [&](Value* column, int) {
             tile.column = column;
             for (int r = 0; r < tile.rows; ++r)
-                filtered().sift(tile, r,
-                                filter_.passes(entry_, limits[std::size_t(r)],
-                                               r, first, column, scratch()));
+                filtered().take_filtered(
+                    tile, r,
+                    filter_.passes(entry_, limits[std::size_t(r)], r, first,
+                                   column, scratch()));
         });
         leaves_.begin_column_tile(first);
         for (int r = 0; r < tile.rows; ++r)
             take_passed(tile, r, first);
     };
-    run(0, row, panel, sift);
+    run(0, row, panel, take_filtered);
 }
 
 void Accumulate::take_passed(Tile& tile, int r, Value* first) {

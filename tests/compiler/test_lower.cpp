@@ -57,6 +57,9 @@ constexpr LoweredCase shown[] = {
     {"attention", "softmax_j(q_i·k_j/√64, v_j)", "q f32[64], k f32[64], v f32[16]"},
     {"attention of bf16", "softmax_j(q_i·k_j/√64, v_j)", "q bf16[64], k bf16[64], v bf16[64]", Isa::X86_64_V4_AMX},
     {"an argmin in double", "argmin_j |x_i - y_j|²", "x f64[3], y f64[3]", Isa::X86_64_V3},
+    {"a chain of components", "sum_j sum(sin(cos(exp(tanh(sin(x_i - y_j))))))", "x f32[64], y f32[64]"},
+    {"chains of points", "sum_j tanh(sin(cos(exp(x_i)))) · tanh(sin(cos(sin(y_j))))", "x f32, y f32"},
+    {"chains of constants and results", "log(1 + sum(sin(tanh(exp(cos(sin(p))))))) sum(tanh(exp(cos(sin(2 sum_j (x_i - y_j))))))", "p f32[64], x f32[64], y f32[64]"},
     {"computed rows", "sum_j exp(-|x_i - y_j|²/2l_i²) b_j", "x f32[3], y f32[3], b f32, l f32"},
 };
 // clang-format on
@@ -107,6 +110,103 @@ TEST(Lower, ATileOfColumnsFollowsItsReductions) {
     EXPECT_TRUE(attention.reductions[0].in_memory);
     EXPECT_FALSE(attention.reductions[0].by_matrices);
     EXPECT_EQ(attention.reductions[0].fields.size(), 3u);
+}
+
+/// The chains of all that a kernel computes.
+std::vector<LoopChain> chains_of(const LoweredKernel& kernel) {
+    std::vector<LoopChain> all;
+    for (const Operands* operands : {&kernel.rows, &kernel.columns})
+        if (!operands->scalars.empty())
+            all.push_back(operands->scalars);
+    for (const LoopChains* chains :
+         {&kernel.rows.chains, &kernel.columns.chains, &kernel.constant_chains,
+          &kernel.pair_chains, &kernel.result_chains})
+        for (const auto& [id, chain] : *chains)
+            all.push_back(chain);
+    return all;
+}
+
+TEST(Lower, LoopsOfAChainReadWhatEarlierOnesLeave) {
+    std::size_t chains = 0;
+    for (const LoweredCase& c : shown) {
+        const CpuProgram program = compiled(c);
+        const ir::Graph& graph = program.graph;
+        for (const LoopChain& chain : chains_of(lower(graph, program.plan))) {
+            ++chains;
+            std::map<ir::ValueId, std::size_t> made;
+            for (std::size_t loop = 0; loop < chain.loops.size(); ++loop)
+                for (ir::ValueId id : chain.loops[loop].values) {
+                    EXPECT_TRUE(made.emplace(id, loop).second) << c.name;
+                    for (ir::ValueId operand : graph[id].inputs()) {
+                        const auto at = made.find(operand);
+                        if (at == made.end() || at->second == loop)
+                            continue;
+                        const auto handed = std::ranges::find(
+                            chain.handed, operand, &HandedValue::id);
+                        ASSERT_NE(handed, chain.handed.end()) << c.name;
+                        EXPECT_EQ(handed->made, at->second) << c.name;
+                        EXPECT_GE(handed->last, loop) << c.name;
+                    }
+                }
+            for (const HandedValue& a : chain.handed)
+                for (const HandedValue& b : chain.handed)
+                    EXPECT_TRUE(a.id == b.id || a.place != b.place ||
+                                a.last <= b.made || b.last <= a.made)
+                        << c.name;
+        }
+    }
+    EXPECT_GE(chains, 4u);
+}
+
+TEST(Lower, ASineOfAChainIsACallInPlace) {
+    const LoweredKernel kernel = lowered(
+        {"", "sum_j sum(exp(sin(exp(x_i - y_j))))", "x f32[64], y f32[64]"});
+    const LoweredKernel of_double = lowered(
+        {"", "sum_j sum(exp(sin(exp(x_i - y_j))))", "x f64[64], y f64[64]"});
+    const auto calls = [](const LoweredKernel& of) {
+        return std::ranges::count_if(of.pair_chains.begin()->second.loops,
+                                     [](const ChainLoop& loop) {
+                                         return loop.sines_in_place.has_value();
+                                     });
+    };
+    ASSERT_EQ(kernel.pair_chains.size(), 1u);
+    EXPECT_EQ(calls(kernel), 1);
+    ASSERT_EQ(of_double.pair_chains.size(), 1u);
+    EXPECT_EQ(calls(of_double), 0);
+}
+
+TEST(Lower, FewFunctionsAreOneLoop) {
+    const LoweredKernel kernel =
+        lowered({"", "sum_j sum(exp(x_i - y_j))", "x f32[64], y f32[64]"});
+    EXPECT_TRUE(chains_of(kernel).empty());
+    EXPECT_FALSE(kernel.calls_sines);
+}
+
+TEST(Lower, PowersAreAddedWhereNothingElseReadsThem) {
+    const auto adds = [](const char* formula, const char* arguments) {
+        return lowered({"", formula, arguments}).reductions[0].adds_powers;
+    };
+    EXPECT_TRUE(adds("sum_j exp(-|x_i - y_j|)", "x f32[3], y f32[3]"));
+    EXPECT_FALSE(adds("max_j exp(x_i - y_j)", "x f32, y f32"));
+    EXPECT_FALSE(
+        adds("sum_j [e, sin(e)] with e = exp(x_i - y_j)", "x f32, y f32"));
+    EXPECT_FALSE(
+        adds("sum_j (e + sin(e)) with e = exp(x_i - y_j)", "x f32, y f32"));
+}
+
+TEST(Lower, RegistersHoldTheAccumulatorsOfSomeComponents) {
+    for (const Isa isa : {Isa::X86_64_V3, Isa::X86_64_V4, Isa::Zen5}) {
+        const LoweredCase c{"", "sum_j exp(-|x_i - y_j|²) v_j",
+                            "x f32[3], y f32[3], v f32[200]", isa};
+        const CpuProgram program = compiled(c);
+        const LoweredReduction reduction =
+            lower(program.graph, program.plan).reductions[0];
+        EXPECT_TRUE(reduction.in_memory);
+        EXPECT_GE(reduction.components_at_once, 1);
+        EXPECT_LE(
+            (reduction.components_at_once + 1) * program.plan.row_vectors + 2,
+            row_of(isa).registers);
+    }
 }
 
 /// Bytes [begin, end) of scratch, at the width 0, and what has them.

@@ -64,6 +64,81 @@ void note_end(LoweredKernel& kernel, const Arena& arena) {
     scratch.per_width = std::max(scratch.per_width, arena.end().per_width);
 }
 
+/// Whether sines are too many to write each in place, for every component and
+/// pair of a tile: a chain of six compiles in 24 ms with calls, in 28 without,
+/// and runs as fast.
+bool has_many_sines(const Graph& graph, const Plan& plan) {
+    constexpr std::int64_t few = 4;
+    std::int64_t places = 0;
+    for (const Node& node : graph.nodes) {
+        if ((node.op != Op::Sin && node.op != Op::Cos) ||
+            node.type.dtype != DType::F32)
+            continue;
+        const std::int64_t components = components_of(node.type);
+        const bool is_loop = components < 1 || components > plan.unroll;
+        const int pairs =
+            node.type.axes == Axes::IJ ? plan.row_vectors * plan.columns : 1;
+        places += (is_loop ? 1 : components) * pairs;
+    }
+    return places > few;
+}
+
+/// Whether prepare leaves the value, or it is read where it lies.
+bool is_constant(const Placement& placement, ValueId id) {
+    return placement.constants.count(id) || placement.in_place.count(id);
+}
+
+/// Cuts the loops that compute the values of one axis.
+void cut_loops(const Graph& graph, const Plan& plan, const Placement& placement,
+               Operands& operands) {
+    const auto& [leaves, computed, crossing] = operands.values;
+    const auto is_ready = [&](ValueId id) {
+        return is_constant(placement, id) || std::ranges::count(leaves, id) ||
+               (operands.has(id) && operands.of.at(id).order == Order::Points);
+    };
+    std::vector<ValueId> in_lanes;
+    for (ValueId id : computed)
+        if (operands.of.at(id).order != Order::Points)
+            in_lanes.push_back(id);
+    if (std::ranges::all_of(
+            in_lanes, [&](ValueId id) { return graph[id].type.rank == 0; }))
+        operands.scalars = cut_scalars(graph, in_lanes, is_ready);
+    for (ValueId root : in_lanes)
+        operands.chains.merge(
+            cut_contractions(graph, plan, {&root, 1}, [&](ValueId id) {
+                return is_ready(id) ||
+                       (id != root && std::ranges::count(in_lanes, id));
+            }));
+}
+
+LoopChains cut_constants(const Graph& graph, const Plan& plan,
+                         const Placement& placement) {
+    std::vector<ValueId> roots;
+    for (const auto& [id, place] : placement.constants)
+        roots.push_back(id);
+    return cut_contractions(graph, plan, roots,
+                            [&](ValueId id) { return graph[id].arity == 0; });
+}
+
+/// Cuts the loops of what is computed of pairs, and after reductions.
+void cut_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
+    const Placement& placement = kernel.placement;
+    std::vector<ValueId> bodies;
+    for (const LoweredReduction& reduction : kernel.reductions)
+        for (ValueId operand : graph[reduction.id].inputs())
+            bodies.push_back(operand);
+    kernel.pair_chains = cut_contractions(graph, plan, bodies, [&](ValueId id) {
+        return is_constant(placement, id) || kernel.rows.has(id) ||
+               kernel.columns.has(id) || kernel.kept.slabs.has(id) ||
+               kernel.kept.tiles.has(id) || kernel.kept.vectors.has(id);
+    });
+    kernel.result_chains =
+        cut_contractions(graph, plan, {&graph.result, 1}, [&](ValueId id) {
+            return is_constant(placement, id) || kernel.epilogue.has(id) ||
+                   graph[id].op == Op::Reduce;
+        });
+}
+
 /// Lowers the rows of a block, the columns of a panel, and what is made of
 /// both.
 void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
@@ -76,6 +151,7 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
                    .capacity = plan.row_block,
                    .tile = plan.row_vectors * plan.lanes};
     place_operands(graph, plan, contractions, kernel.rows, arena);
+    cut_loops(graph, plan, kernel.placement, kernel.rows);
     kernel.splits = place_splits(graph, plan, contractions, arena);
     kernel.filter = place_filter(graph, plan, contractions, arena);
     arena.take(read_ahead(kernel));
@@ -88,6 +164,7 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
                       .order = Order::Points,
                       .capacity = plan.panel + most_run_ahead * plan.columns};
     place_operands(graph, plan, contractions, kernel.columns, arena);
+    cut_loops(graph, plan, kernel.placement, kernel.columns);
     arena.take(read_ahead(kernel));
     place_accumulators(kernel.reductions, kernel.vector_bytes,
                        kernel.columns.capacity, arena);
@@ -122,6 +199,7 @@ void lower_epilogue(const Graph& graph, const Plan& plan,
                        .values = kernel.placement.epilogue,
                        .capacity = row_chunk};
     place_operands(graph, plan, kernel.contractions, kernel.epilogue, arena);
+    cut_loops(graph, plan, kernel.placement, kernel.epilogue);
     place_results(graph, row_chunk, kernel.chunk_results, arena);
     note_end(kernel, arena);
 }
@@ -136,17 +214,24 @@ PointEntry lower_points(const Graph& graph, const Plan& plan,
                   .values = with_layers(graph, contractions, rows, Axes::I),
                   .capacity = point_chunk};
     place_operands(graph, plan, contractions, entry.rows, arena);
+    cut_loops(graph, plan, kernel.placement, entry.rows);
     entry.columns = {.axis = Axes::J,
                      .values =
                          with_layers(graph, contractions, columns, Axes::J),
                      .capacity = point_chunk};
     place_operands(graph, plan, contractions, entry.columns, arena);
+    cut_loops(graph, plan, kernel.placement, entry.columns);
     std::set<ValueId> layers;
     for (ValueId id : contractions.layers)
         if (!entry.rows.has(id) && !entry.columns.has(id))
             layers.insert(id);
     entry.vectors = choose_vectors(layers, plan, 1, 1);
     place_vectors(graph, plan, 1, entry.vectors, arena);
+    entry.chains =
+        cut_contractions(graph, plan, {&graph.result, 1}, [&](ValueId id) {
+            return is_constant(kernel.placement, id) || entry.rows.has(id) ||
+                   entry.columns.has(id) || entry.vectors.has(id);
+        });
     place_results(graph, point_chunk, entry.results, arena);
     note_end(kernel, arena);
     return entry;
@@ -166,6 +251,8 @@ LoweredKernel lower(const Graph& graph, const Plan& plan) {
     kernel.readers = lower_readers(graph, kernel.placement, kernel.reductions);
     kernel.vector_bytes =
         plan.row_vectors * plan.lanes * std::int64_t(size_of(graph.real));
+    kernel.constant_chains = cut_constants(graph, plan, kernel.placement);
+    kernel.calls_sines = has_many_sines(graph, plan);
     if (plan.nest == Nest::Values) {
         const Placement& at = kernel.placement;
         kernel.zip =
@@ -177,6 +264,7 @@ LoweredKernel lower(const Graph& graph, const Plan& plan) {
     choose_loops(graph, plan, kernel);
     if (plan.nest == Nest::Reduce)
         lower_epilogue(graph, plan, kernel);
+    cut_pairs(graph, plan, kernel);
     return kernel;
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "compiler/backends/cpu/lower/bf16_operands.h"
+#include "compiler/backends/cpu/lower/fission.h"
 #include "compiler/backends/cpu/lower/operands.h"
 #include "compiler/backends/cpu/lower/pair_values.h"
 #include "compiler/backends/cpu/lower/reductions.h"
@@ -25,6 +26,7 @@ namespace tilefold {
 struct PointEntry {
     Operands rows, columns;
     KeptVectors vectors;      ///< of one vector of pairs
+    LoopChains chains;        ///< of pairs
     std::int64_t results = 0; ///< offset of a chunk's results
 };
 
@@ -59,6 +61,13 @@ struct LoweredKernel {
 
     // These belong to kernels that reduce nothing.
     PointEntry zip, dense;
+
+    /// Contractions whose loops are cut: of constants, of pairs, and of results
+    /// after reductions. Those of points are with their operands.
+    LoopChains constant_chains, pair_chains, result_chains;
+    /// Sines are calls of a function of the image, else they are written in
+    /// place.
+    bool calls_sines = false;
 
     WidthOffset scratch; ///< bytes that the largest entry takes
 

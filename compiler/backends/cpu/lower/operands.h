@@ -4,6 +4,7 @@
 
 #include "compiler/backends/cpu/contractions.h"
 #include "compiler/backends/cpu/lower/arena.h"
+#include "compiler/backends/cpu/lower/fission.h"
 #include "compiler/passes/placement.h"
 
 #include <map>
@@ -39,6 +40,10 @@ struct Operands {
     std::int64_t tile = 1;           ///< its points, where the order is Tiles
     std::int64_t lanes = 1;
     std::map<ir::ValueId, Operand> of = {};
+    /// The loops of what is computed: over points, where all are scalars and
+    /// their functions many, and over components of contractions.
+    LoopChain scalars = {};
+    LoopChains chains = {};
 
     bool has(ir::ValueId id) const { return of.count(id) != 0; }
     /// Whether no vector lies tile by tile or point by point.

@@ -38,6 +38,7 @@ public:
             print_pairs();
         print_contractions();
         print_reductions();
+        print_loops();
         print_watched();
         line("scratch: " + text_of(kernel_.scratch) + " bytes");
         return std::move(text_);
@@ -105,6 +106,49 @@ private:
             names += " " + ir::reference(id);
         if (!names.empty())
             line("watch the divisors of" + names);
+    }
+
+    /// The loops that chains of functions are cut into.
+    void print_loops() {
+        print_chains("of constants", kernel_.constant_chains);
+        for (const auto& [axis, operands] :
+             {std::pair("of rows", &kernel_.rows),
+              {"of columns", &kernel_.columns},
+              {"of rows, after reductions", &kernel_.epilogue},
+              {"of zip's rows", &kernel_.zip.rows},
+              {"of zip's columns", &kernel_.zip.columns},
+              {"of dense rows", &kernel_.dense.rows},
+              {"of dense columns", &kernel_.dense.columns}}) {
+            if (!operands->scalars.empty())
+                print_chain("values " + std::string(axis), operands->scalars);
+            print_chains(axis, operands->chains);
+        }
+        print_chains("of pairs", kernel_.pair_chains);
+        print_chains("of results", kernel_.result_chains);
+        print_chains("of zip's pairs", kernel_.zip.chains);
+        print_chains("of dense pairs", kernel_.dense.chains);
+        if (kernel_.calls_sines)
+            line("sines are calls of one function");
+    }
+
+    void print_chains(std::string_view of, const LoopChains& chains) {
+        for (const auto& [id, chain] : chains)
+            print_chain(ir::reference(id) + " " + std::string(of), chain);
+    }
+
+    void print_chain(const std::string& what, const LoopChain& chain) {
+        std::string text = what + ", " + std::to_string(vectors_of_strip) +
+                           " vectors in each of " +
+                           std::to_string(chain.loops.size()) + " loops:";
+        for (const ChainLoop& loop : chain.loops) {
+            const char* separator = " (";
+            for (ValueId id : loop.values) {
+                text += separator + ir::reference(id);
+                separator = " ";
+            }
+            text += loop.sines_in_place ? ", a call)" : ")";
+        }
+        line(text);
     }
 
     void print_operands(const std::string& title, const Operands& operands) {

@@ -2,7 +2,10 @@
 
 #include "compiler/backends/cpu/lower/reductions.h"
 
+#include "compiler/ir/queries.h"
+
 #include <algorithm>
+#include <bit>
 
 namespace tilefold {
 
@@ -16,7 +19,8 @@ class Lowering {
 public:
     Lowering(const ir::Graph& graph, const Plan& plan,
              const Contractions& contractions)
-        : graph_(graph), plan_(plan), contractions_(contractions) {}
+        : graph_(graph), plan_(plan), contractions_(contractions),
+          readers_(count_readers(graph)) {}
 
     LoweredReduction lower(ValueId id) const {
         const Node& node = graph_[id];
@@ -34,11 +38,31 @@ public:
             reduction.components = 1; // registers, however many
         reduction.in_memory = reduction.components == dynamic ||
                               reduction.components > plan_.unroll;
+        reduction.components_at_once = components_at_once();
+        reduction.adds_powers = monoid == Monoid::Add &&
+                                reduction.partial == graph_.real &&
+                                is_own_power(node.operands[0]);
         set_accumulators(reduction, node, monoid);
         return reduction;
     }
 
 private:
+    /// Beside accumulators, registers hold a vector of each row and of two
+    /// columns; the number is a power of two, since that is what divides most
+    /// widths.
+    int components_at_once() const {
+        const auto registers = unsigned(row_of(plan_.isa).registers);
+        const auto rows = unsigned(plan_.row_vectors);
+        if (registers <= 2 * rows + 2)
+            return 1;
+        return int(std::bit_floor(std::min((registers - rows - 2) / rows, 8u)));
+    }
+
+    /// Whether it is a power of two that nothing else reads.
+    bool is_own_power(ValueId id) const {
+        return graph_[id].op == ir::Op::Exp2 && readers_[id] == 1;
+    }
+
     void set_accumulators(LoweredReduction& reduction, const Node& node,
                           Monoid monoid) const {
         switch (monoid) {
@@ -88,6 +112,7 @@ private:
     const ir::Graph& graph_;
     const Plan& plan_;
     const Contractions& contractions_;
+    const std::vector<int> readers_;
 };
 
 /// Moves `end` past the fields of a reduction.

@@ -20,8 +20,13 @@ struct LoweredReduction {
     WidthOffset first_slot; ///< of the fields, in the state's arrays
     /// The dtype a tile accumulates in: the computing dtype, or I64.
     DType partial = DType::F32;
-    /// Accumulators lie in scratch, because components are a loop.
+    /// Accumulators lie in scratch, because components are a loop, which holds
+    /// those of so many components in registers at a time.
     bool in_memory = false;
+    int components_at_once = 1;
+    /// Terms are powers of two that nothing else reads: each is scaled while it
+    /// is added.
+    bool adds_powers = false;
     /// One accumulator there has so many elements of the computing dtype.
     int accumulators = 1;
     /// The reduction takes a tile of columns at once, because a step only sees

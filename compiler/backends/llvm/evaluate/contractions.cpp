@@ -132,6 +132,14 @@ void Evaluator::contract_part(ValueId id, Value* from, Value* to, int rows,
         [&](Value* sum, int r, int j) { lanes_.store(sum, place(r, j)); });
 }
 
+/// Returns the loops that a contraction of these cells is cut into, or null.
+const LoopChain* Evaluator::chain_of(ValueId id, const Cells& cells) const {
+    if (!chains_ || cells.rows * cells.columns != 1)
+        return nullptr;
+    const auto found = chains_->find(id);
+    return found == chains_->end() ? nullptr : &found->second;
+}
+
 /// Computes a contraction for the cells of a tile and remembers it.
 void Evaluator::contract(ValueId id, Component component, Cells cells) {
     const Node& node = graph_[id];
@@ -141,12 +149,11 @@ void Evaluator::contract(ValueId id, Component component, Cells cells) {
         cells.columns = 1;
     if (const Words* words = leaves_(node.operands[0]).words)
         return contract_words(id, *words, cells);
+    if (const LoopChain* chain = chain_of(id, cells))
+        return remember(cell_of(id, component, cells.row0, cells.column0),
+                        contract_in_strips(id, component, *chain, cells.row0,
+                                           cells.column0));
     const std::int64_t count = terms_of(graph_, node);
-    if (cells.rows * cells.columns == 1 && !unrolled(count))
-        if (const auto groups = groups_below(node.inputs(), 1); !groups.empty())
-            return remember(cell_of(id, component, cells.row0, cells.column0),
-                            contract_in_groups(id, component, groups,
-                                               cells.row0, cells.column0));
     const CellSums sums(lanes_, lanes_.type(node.type.dtype), cells);
     if (unrolled(count)) {
         sums.set([&](int r, int j) {

@@ -11,6 +11,7 @@
 //    not dominate what follows.
 #pragma once
 
+#include "compiler/backends/cpu/lower/fission.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/words.h"
 #include "compiler/ir/ir.h"
@@ -60,6 +61,9 @@ public:
     using Watch =
         std::function<void(ir::ValueId, llvm::ArrayRef<llvm::Value*>)>;
     void watch_operands(Watch watch) { watch_ = std::move(watch); }
+    /// Contractions of one cell that are among `chains`, which outlive the
+    /// evaluator, are computed in the loops that their chains say.
+    void cut_loops(const LoopChains& chains) { chains_ = &chains; }
 
     llvm::Value* value(ir::ValueId id, Component component = {}, int row = 0,
                        int column = 0);
@@ -81,12 +85,11 @@ public:
     /// loop over its components.
     void hoist_scalars(ir::ValueId root, int rows, int columns);
 
-    /// Computes the scalars `roots` of `count` points in several loops, where
-    /// the functions below them are many. Returns false, with nothing emitted,
-    /// where they are few. `begin` says which points come, from one on;
-    /// `finish` takes a root whose value() is known.
-    bool scalars_in_groups(std::span<const ir::ValueId> roots,
-                           llvm::Value* count,
+    /// Computes the scalars `roots` of `count` points in the loops of `chain`.
+    /// `begin` says which points come, from one on; `finish` takes a root whose
+    /// value() is known.
+    void scalars_in_strips(std::span<const ir::ValueId> roots,
+                           const LoopChain& chain, llvm::Value* count,
                            const std::function<void(llvm::Value* point)>& begin,
                            const std::function<void(ir::ValueId root)>& finish);
 
@@ -156,18 +159,14 @@ private:
                         int column);
     void contract(ir::ValueId id, Component component, Cells cells);
     class Handed;
-    bool is_handed(ir::ValueId id) const;
-    std::vector<std::vector<ir::ValueId>>
-    groups_below(std::span<const ir::ValueId> roots, int rank) const;
     void
-    in_strips(const std::vector<std::vector<ir::ValueId>>& groups,
-              const Handed& handed, llvm::Value* count,
-              const std::function<void(std::size_t group, llvm::Value* turn,
+    in_strips(const LoopChain& chain, const Handed& handed, llvm::Value* count,
+              const std::function<void(std::size_t number, llvm::Value* turn,
                                        llvm::Value* at)>& body);
-    llvm::Value*
-    contract_in_groups(ir::ValueId id, Component of,
-                       std::vector<std::vector<ir::ValueId>> groups, int row,
-                       int column);
+    llvm::Value* contract_in_strips(ir::ValueId id, Component of,
+                                    const LoopChain& chain, int row,
+                                    int column);
+    const LoopChain* chain_of(ir::ValueId id, const Cells& cells) const;
     void multiply_matrix(ir::ValueId id, Component at, int count,
                          const Cells& cells, const VectorPlaces& place);
     void contract_words(ir::ValueId id, const Words& of, const Cells& cells);
@@ -184,6 +183,7 @@ private:
     llvm::Value* width_;
     Leaves leaves_;
     Watch watch_;
+    const LoopChains* chains_ = nullptr;
     std::vector<ir::Sign> signs_;
     std::map<Cell, llvm::Value*> memory_;
     std::vector<Cell> log_;

@@ -10,28 +10,6 @@ namespace tilefold::llvm_backend {
 
 using llvm::Value;
 
-namespace {
-
-/// Whether sines are too many to write each in place, for every component and
-/// pair of a tile: a chain of six compiles in 24 ms with calls, in 28 without,
-/// and runs as fast.
-bool has_many_sines(const ir::Graph& graph, const Plan& plan) {
-    constexpr std::int64_t few = 4;
-    std::int64_t places = 0;
-    for (const ir::Node& node : graph.nodes) {
-        if (node.op != ir::Op::Sin && node.op != ir::Op::Cos)
-            continue;
-        const std::int64_t components = components_of(node.type);
-        const bool is_loop = components < 1 || components > plan.unroll;
-        const int pairs =
-            node.type.axes == Axes::IJ ? plan.row_vectors * plan.columns : 1;
-        places += (is_loop ? 1 : components) * pairs;
-    }
-    return places > few;
-}
-
-} // namespace
-
 ModuleWriter::ModuleWriter(const ir::Graph& graph, const Plan& plan,
                            const LoweredKernel& kernel, CompilationUnit unit)
     : graph(graph), plan(plan), has_pairs(unit == CompilationUnit::Whole ||
@@ -39,8 +17,7 @@ ModuleWriter::ModuleWriter(const ir::Graph& graph, const Plan& plan,
       has_rest(unit == CompilationUnit::Whole || unit == CompilationUnit::Rest),
       has_shared(unit == CompilationUnit::Whole ||
                  unit == CompilationUnit::Shared),
-      kernel(kernel), calls_sines(has_many_sines(graph, plan)),
-      context_(new llvm::LLVMContext),
+      kernel(kernel), context_(new llvm::LLVMContext),
       module_(new llvm::Module("tilefold", *context_)) {
     layout.constants = kernel.placement.constants_size;
     const WidthOffset slots = slots_of(kernel.reductions);

@@ -1,6 +1,6 @@
 // compiler/backends/llvm/module/module.h - one nest's LLVM module under way:
 // its functions, the fields of the call structure, and loads and stores of
-// strided arrays (copies.cpp).
+// strided arrays (strided_copies.cpp).
 #pragma once
 
 #include "compiler/artifact/artifact.h"
@@ -62,7 +62,6 @@ public:
     const Plan plan;
     const bool has_pairs, has_rest, has_shared; ///< of the unit
     const LoweredKernel& kernel;
-    const bool calls_sines; ///< by sine(), else they are written in place
     /// Returns null for a value that is not packed as words.
     const Words* words_of(ir::ValueId id) const {
         return kernel.contractions.words_of(id);

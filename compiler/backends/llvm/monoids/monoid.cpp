@@ -4,7 +4,6 @@
 #include "compiler/backends/llvm/monoids/monoid.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace tilefold::llvm_backend {
 
@@ -97,40 +96,32 @@ void MonoidWriter::update(Tile& tile, const EachStep& each_step,
                           const First& first, const Next& next,
                           const Last& last) {
     auto& b = tile.lanes.b;
-    // Beside accumulators, registers hold a vector of each row and of two
-    // columns; the number is a power of two, since that is what divides most
-    // widths.
-    const auto registers = unsigned(row_of(tile.lanes.isa()).registers);
-    const auto rows = unsigned(tile.rows);
-    const int block =
-        registers > 2 * rows + 2
-            ? int(std::bit_floor(std::min((registers - rows - 2) / rows, 8u)))
-            : 1;
-    tile.values.each_block(components_, block, [&](Component at, int count) {
-        std::vector<Value*> sums;
-        const auto each = [&](const auto& body) {
-            for (int k = 0; k < count; ++k)
-                for (int r = 0; r < tile.rows; ++r)
-                    body(Component{at.fixed + k, at.runtime}, r,
-                         sums[std::size_t(k * tile.rows + r)]);
-        };
-        sums.resize(std::size_t(count * tile.rows));
-        each([&](Component k, int r, Value*& sum) {
-            sum = tile.lanes.variable(type);
-            b.CreateStore(first(b.CreateLoad(type, address(k, r)), r), sum);
-        });
-        each_step(1, [&] {
+    tile.values.each_block(
+        components_, lowered_.components_at_once, [&](Component at, int count) {
+            std::vector<Value*> sums;
+            const auto each = [&](const auto& body) {
+                for (int k = 0; k < count; ++k)
+                    for (int r = 0; r < tile.rows; ++r)
+                        body(Component{at.fixed + k, at.runtime}, r,
+                             sums[std::size_t(k * tile.rows + r)]);
+            };
+            sums.resize(std::size_t(count * tile.rows));
             each([&](Component k, int r, Value*& sum) {
-                b.CreateStore(next(b.CreateLoad(type, sum), k, r, 0), sum);
+                sum = tile.lanes.variable(type);
+                b.CreateStore(first(b.CreateLoad(type, address(k, r)), r), sum);
+            });
+            each_step(1, [&] {
+                each([&](Component k, int r, Value*& sum) {
+                    b.CreateStore(next(b.CreateLoad(type, sum), k, r, 0), sum);
+                });
+            });
+            each([&](Component k, int r, Value*& sum) {
+                Value* place = address(k, r);
+                b.CreateStore(
+                    last(b.CreateLoad(type, sum), b.CreateLoad(type, place), r),
+                    place);
             });
         });
-        each([&](Component k, int r, Value*& sum) {
-            Value* place = address(k, r);
-            b.CreateStore(
-                last(b.CreateLoad(type, sum), b.CreateLoad(type, place), r),
-                place);
-        });
-    });
 }
 
 std::unique_ptr<MonoidWriter> make_monoid(const ir::Graph& graph,

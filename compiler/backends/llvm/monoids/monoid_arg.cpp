@@ -39,7 +39,7 @@ public:
     }
 
     void step(Tile& tile) override {
-        if (tile.values.unrolled(components_))
+        if (!lowered_.in_memory)
             return take_most(tile);
         tile.values.hoist_scalars(body(), tile.rows, tile.columns);
         follow(tile);

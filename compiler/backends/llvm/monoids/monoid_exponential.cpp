@@ -160,7 +160,7 @@ private:
 
     /// Whether weighted sums lie in memory.
     bool keeps_terms(Tile& tile) const {
-        return softmax_ && !tile.values.unrolled(components_);
+        return softmax_ && lowered_.in_memory;
     }
 
     void multiply(Tile& tile, Value* place, Value* factor) const {

@@ -19,9 +19,6 @@ public:
         const bool extreme =
             monoid == Monoid::Maximum || monoid == Monoid::Minimum;
         flags_nan_ = extreme && partial_ != DType::I64;
-        adds_powers_ = monoid == Monoid::Add && is_only_here(body()) &&
-                       partial_ == graph.real &&
-                       graph[body()].op == ir::Op::Exp2;
     }
 
     void start(Tile& tile) override {
@@ -47,14 +44,14 @@ public:
     }
 
     void step(Tile& tile) override {
-        if (!tile.values.unrolled(components_))
+        if (lowered_.in_memory)
             return; // by tiles
         each(tile, [&](Component k, int r) {
             Value* place = at(tile, k, r);
             Value* sum = tile.lanes.b.CreateLoad(type(tile), place);
             std::vector<Value*> terms;
             for (int j = 0; j < tile.columns; ++j) {
-                if (adds_powers_) {
+                if (lowered_.adds_powers) {
                     sum = power_added(tile, sum, k, r, j);
                     continue;
                 }
@@ -139,7 +136,7 @@ private:
     /// While accumulators are registers, NaN is told by a flag of its own:
     /// that all terms so far were ordered, two by a comparison.
     bool flags_nan(Tile& tile) const {
-        return flags_nan_ && tile.values.unrolled(components_);
+        return flags_nan_ && !lowered_.in_memory;
     }
     Value* ordered(Tile& tile, Component k, int r) {
         return place(tile, 1, k, r, tile.lanes.type(DType::Bool));
@@ -154,15 +151,6 @@ private:
         b.CreateStore(all, flag);
     }
 
-    bool is_only_here(ir::ValueId id) const {
-        const auto reads = [&](const ir::Node& node) {
-            return std::ranges::count(node.inputs(), id);
-        };
-        std::ptrdiff_t readers = 0;
-        for (const ir::Node& node : graph_.nodes)
-            readers += reads(node);
-        return readers == 1;
-    }
     Value* power_added(Tile& tile, Value* sum, Component k, int r,
                        int j) const {
         const ir::ValueId exponent = graph_[body()].operands[0];
@@ -195,8 +183,6 @@ private:
     /// The dtypes of a panel and of a row: integers stay integers.
     DType partial_ = lowered_.partial, state_ = fields().front().dtype;
     bool flags_nan_ = false;
-    bool adds_powers_ =
-        false; ///< a sum of exponentials that nothing else reads
 };
 
 } // namespace

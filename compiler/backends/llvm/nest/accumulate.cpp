@@ -22,8 +22,8 @@ Accumulate::Accumulate(ModuleWriter& writer, std::vector<Slots>& reductions)
       rows_(writer, writer.kernel.rows), parts_(writer), filter_(writer),
       columns_(writer, writer.kernel.columns, entry_.width), guard_(entry_),
       leaves_(entry_, rows_, columns_, scratch()),
-      values_(
-          entry_.evaluator([this](ValueId id) { return leaves_.leaf(id); })) {
+      values_(entry_.evaluator([this](ValueId id) { return leaves_.leaf(id); },
+                               &kernel().pair_chains)) {
     if (!keeps_state_)
         results_.emplace(writer, writer.plan.row_block, kernel().results);
 }
@@ -220,9 +220,10 @@ void Accumulate::write_results(Value* row) {
                              held(number, r));
         };
         Evaluator values = entry_.evaluator(
-            epilogue_leaves(entry_, reductions_, state_of, [&](ValueId id) {
-                return entry_.constants->leaf(id);
-            }));
+            epilogue_leaves(
+                entry_, reductions_, state_of,
+                [&](ValueId id) { return entry_.constants->leaf(id); }),
+            &kernel().result_chains);
         results_->evaluate(
             entry_, values, scratch(),
             entry_.b.CreateAdd(
@@ -265,7 +266,8 @@ void Accumulate::run(std::size_t number, Value* row, Value* panel,
     if (kernel().has_lanes_over_columns)
         tile.across = [&](Value* of_row, Value* at, Component component) {
             Evaluator values = entry_.evaluator(
-                packed_leaves(entry_, rows_, columns_, scratch(), of_row, at));
+                packed_leaves(entry_, rows_, columns_, scratch(), of_row, at),
+                &kernel().pair_chains);
             return values.value(writer_.graph[lowered(number).id].operands[0],
                                 component);
         };

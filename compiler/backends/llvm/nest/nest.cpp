@@ -112,7 +112,8 @@ void each_prepared(Entry& entry, Evaluator& values, std::int64_t components,
 void write_prepare(ModuleWriter& writer) {
     Entry entry(writer, "prepare", "p", 1);
     Evaluator values =
-        entry.evaluator([&](ValueId id) { return parameter(entry, id); });
+        entry.evaluator([&](ValueId id) { return parameter(entry, id); },
+                        &writer.kernel.constant_chains);
     Value* constants = writer.field(
         entry.b, entry.call, offsetof(tilefold_kernel_call, constants), true);
     for (const auto& [id, place] : writer.kernel.placement.constants) {

@@ -107,9 +107,11 @@ void write_finalise(ModuleWriter& writer,
                                    entry.argument(4),
                                    b.CreateAdd(start, point));
                 };
-                Evaluator values = entry.evaluator(epilogue_leaves(
-                    entry, reductions, state_of,
-                    packed_leaves(entry, pack, pack, scratch, nullptr, point)));
+                Evaluator values = entry.evaluator(
+                    epilogue_leaves(entry, reductions, state_of,
+                                    packed_leaves(entry, pack, pack, scratch,
+                                                  nullptr, point)),
+                    &writer.kernel.result_chains);
                 results.evaluate(entry, values, scratch, point);
             });
             results.store(entry, scratch, count,

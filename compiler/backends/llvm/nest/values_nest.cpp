@@ -26,15 +26,15 @@ void each_chunk(Entry& entry, Value* from, Value* to,
 /// Evaluates the results of `count` pairs: of one row, with lanes over
 /// columns, or, where `row` is null, of the same number on both axes.
 void evaluate_pairs(Entry& entry, const Pack& rows, const Pack& columns,
-                    const KeptVectors& vectors, const ResultBuffer& results,
+                    const PointEntry& lowered, const ResultBuffer& results,
                     Value* scratch, Value* row, Value* count) {
     Lanes& lanes = entry.lanes;
     std::set<ValueId> kept;
     const auto place = [&](ValueId id, Component component) {
         const DType dtype = entry.writer.graph[id].type.dtype;
         const auto size = lanes.width() * std::int64_t(size_of(dtype));
-        Value* at = lanes.byte_offset(scratch, vectors.of.at(id).offset +
-                                                   component.fixed * size);
+        Value* at = lanes.byte_offset(
+            scratch, lowered.vectors.of.at(id).offset + component.fixed * size);
         return component.runtime ? lanes.at(at, component.runtime, 0, size)
                                  : at;
     };
@@ -42,17 +42,19 @@ void evaluate_pairs(Entry& entry, const Pack& rows, const Pack& columns,
         const Leaves packed =
             packed_leaves(entry, rows, columns, scratch, row, point);
         kept.clear();
-        Evaluator values = entry.evaluator([&](ValueId id) -> Leaf {
-            if (kept.count(id) == 0)
-                return packed(id);
-            return {[&, id](Component at, int, int) {
-                return lanes.load(entry.writer.graph[id].type.dtype,
-                                  place(id, at));
-            }};
-        });
-        for (const auto& [id, vector] : vectors.of) {
+        Evaluator values = entry.evaluator(
+            [&](ValueId id) -> Leaf {
+                if (kept.count(id) == 0)
+                    return packed(id);
+                return {[&, id](Component at, int, int) {
+                    return lanes.load(entry.writer.graph[id].type.dtype,
+                                      place(id, at));
+                }};
+            },
+            &lowered.chains);
+        for (const auto& [id, vector] : lowered.vectors.of) {
             values.keep_vector(
-                id, 1, 1, vectors.components_at_once,
+                id, 1, 1, lowered.vectors.components_at_once,
                 [&](Component at, int, int) { return place(id, at); });
             kept.insert(id);
         }
@@ -76,8 +78,8 @@ void write_zip(ModuleWriter& writer) {
                [&](Value* first, Value* count) {
                    for (const Pack* pack : {&rows, &columns})
                        pack->fill(entry, first, count, scratch);
-                   evaluate_pairs(entry, rows, columns, lowered.vectors,
-                                  results, scratch, nullptr, count);
+                   evaluate_pairs(entry, rows, columns, lowered, results,
+                                  scratch, nullptr, count);
                    results.store(entry, scratch, count,
                                  b.CreatePtrAdd(out, b.CreateMul(first, step)),
                                  step);
@@ -117,9 +119,8 @@ void write_dense(ModuleWriter& writer) {
                                        b.CreateAdd(i, row), out_row);
                                    Value* place =
                                        b.CreatePtrAdd(corner, offset);
-                                   evaluate_pairs(entry, rows, columns,
-                                                  lowered.vectors, results,
-                                                  scratch, row, count);
+                                   evaluate_pairs(entry, rows, columns, lowered,
+                                                  results, scratch, row, count);
                                    results.store(entry, scratch, count, place,
                                                  out_column);
                                });

@@ -21,7 +21,7 @@ Entry::Entry(ModuleWriter& writer, const std::string& name,
       lanes(writer.lanes(b, lane_count)),
       function(writer.begin(b, name, parameters)), call(function->getArg(0)) {
     functions = writer.functions(b, call);
-    if (writer.calls_sines)
+    if (writer.kernel.calls_sines)
         functions.sine = [this](External which, Value* x) -> Value* {
             return b.CreateCall(this->writer.sine(which), {x, call});
         };
@@ -34,9 +34,11 @@ Entry::Entry(ModuleWriter& writer, const std::string& name,
     constants = std::make_unique<Constants>(writer, lanes, call);
 }
 
-Evaluator Entry::evaluator(Leaves leaves) {
+Evaluator Entry::evaluator(Leaves leaves, const LoopChains* chains) {
     Evaluator values(writer.graph, lanes, functions, writer.plan.unroll, width,
                      std::move(leaves));
+    if (chains)
+        values.cut_loops(*chains);
     const std::set<ir::ValueId>& watched = writer.kernel.placement.watched;
     if (!watched.empty())
         values.watch_operands(

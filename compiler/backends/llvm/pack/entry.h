@@ -31,7 +31,8 @@ struct Entry {
 
     /// Returns an evaluator of the graph's values; where no leaves are handed
     /// in, it knows constants only.
-    Evaluator evaluator(Leaves leaves);
+    /// Loops over components are cut as `chains` say, where there are any.
+    Evaluator evaluator(Leaves leaves, const LoopChains* chains = nullptr);
     Evaluator evaluator();
     /// Notes in call->flushed where the reciprocal of a divisor is flushed.
     void watch_divisor(llvm::Value* divisor);

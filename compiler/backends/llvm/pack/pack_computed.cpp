@@ -120,27 +120,26 @@ void Pack::fill(Entry& entry, Value* first, Value* count,
         (operands_.of.at(id).order == Order::Points ? ready : left)
             .push_back(id);
     Value* from = nullptr; // lanes are points from here on
-    Evaluator values = entry.evaluator([&](ValueId id) -> Leaf {
-        if (Leaf constant = entry.constants->leaf(id); constant)
-            return constant;
-        if (!std::ranges::count(ready, id))
-            return {};
-        return {[&, id](Component at, int, int) {
-            return read_points(lanes, scratch, id, at, from);
-        }};
-    });
+    Evaluator values = entry.evaluator(
+        [&](ValueId id) -> Leaf {
+            if (Leaf constant = entry.constants->leaf(id); constant)
+                return constant;
+            if (!std::ranges::count(ready, id))
+                return {};
+            return {[&, id](Component at, int, int) {
+                return read_points(lanes, scratch, id, at, from);
+            }};
+        },
+        &operands_.chains);
     const auto store = [&](ValueId id, Component component) {
         lanes.store(values.value(id, component),
                     address(lanes, scratch, id, component, from));
     };
     const auto begin = [&](Value* point) { from = point; };
-    const auto are_scalars = std::ranges::all_of(
-        left, [&](ValueId id) { return writer_.graph[id].type.rank == 0; });
     Value* end = padded(lanes, count);
-    if (are_scalars &&
-        values.scalars_in_groups(left, end, begin,
-                                 [&](ValueId id) { store(id, {}); }))
-        return;
+    if (!operands_.scalars.empty())
+        return values.scalars_in_strips(left, operands_.scalars, end, begin,
+                                        [&](ValueId id) { store(id, {}); });
     const std::vector<Fetched> arrays = fetched(lanes, entry.call);
     lanes.loop(lanes.constant(0), end, lanes.constant(lanes.width()),
                [&](Value* point) {

@@ -97,24 +97,9 @@ bool GraphBuild::merge_reductions(ir::Reduction reduction, Axes& over,
 /// Scores and weights are scalars.
 void GraphBuild::scalars_of(ir::Reduction reduction,
                             std::span<ValueId> operands, Span span) {
-    switch (row_of(reduction).monoid) {
-    case ir::Monoid::LogSumExp:
-        for (ValueId& id : operands)
-            id = as_scalar(id, span);
-        return;
-    case ir::Monoid::SoftMax:
-    case ir::Monoid::KMinimum:
-        operands[0] = as_scalar(operands[0], span);
-        return;
-    case ir::Monoid::Add:
-    case ir::Monoid::Multiply:
-    case ir::Monoid::Maximum:
-    case ir::Monoid::Minimum:
-    case ir::Monoid::ArgMaximum:
-    case ir::Monoid::ArgMinimum:
-    case ir::Monoid::UserDefined:
-        return;
-    }
+    const auto scalars = std::size_t(row_of(row_of(reduction).monoid).scalars);
+    for (ValueId& id : operands.first(std::min(scalars, operands.size())))
+        id = as_scalar(id, span);
 }
 
 /// Makes a reduction. The number of chosen pairs differs from point to point:

@@ -346,11 +346,9 @@ Type type_of_reduction(const Inference& at) {
     Type type = at.operand(folds ? 1 : at.node.arity - 1u);
     if (wants_truth(reduction))
         expect_truth(at, 0);
-    if (row.monoid == Monoid::LogSumExp || row.monoid == Monoid::SoftMax ||
-        row.monoid == Monoid::KMinimum)
-        expect_scalar(at, 0);
-    if (row.monoid == Monoid::LogSumExp && at.node.arity == 2)
-        expect_scalar(at, 1);
+    const int scalars = row_of(row.monoid).scalars;
+    for (int k = 0; k < std::min<int>(scalars, at.node.arity); ++k)
+        expect_scalar(at, std::size_t(k));
     if (row.monoid == Monoid::KMinimum)
         set_vector(type, std::int32_t(at.node.third));
     const Axes met =

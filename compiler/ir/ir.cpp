@@ -1,11 +1,12 @@
-// compiler/ir/ir.cpp - the rows of ops.def and reductions.def as tables, and
-// equality of graphs.
+// compiler/ir/ir.cpp - the rows of ops.def, monoids.def and reductions.def as
+// tables, and equality of graphs.
 
 #include "compiler/ir/ir.h"
 
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <limits>
 
 namespace tilefold::ir {
 namespace {
@@ -27,6 +28,16 @@ constexpr OpRow op_rows[] = {
      doc},
 #include "compiler/ir/ops.def"
 #undef OP
+};
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+constexpr MonoidRow monoid_rows[] = {
+#define MONOID(name, family, field, identity, scalars, slots, doc)             \
+    {MonoidFamily::family, field, identity, scalars, slots},
+#include "compiler/ir/monoids.def"
+#undef MONOID
 };
 
 constexpr ReductionRow reduction_rows[] = {
@@ -134,6 +145,10 @@ const OpRow& row_of(Op op) {
 bool is_elementwise(Op op) {
     return op == Op::IntPow ||
            (has_row(op) && row_of(op).shape == ShapeRule::Elementwise);
+}
+
+const MonoidRow& row_of(Monoid monoid) {
+    return monoid_rows[std::size_t(monoid)];
 }
 
 const ReductionRow& row_of(Reduction reduction) {

@@ -73,15 +73,16 @@ enum class Reduction : std::uint8_t {
 };
 
 enum class Monoid : std::uint8_t {
-    Add,
-    Multiply,
-    Maximum,
-    Minimum,
-    ArgMaximum,
-    ArgMinimum,
-    LogSumExp,
-    SoftMax,
-    KMinimum,
+#define MONOID(name, ...) name,
+#include "compiler/ir/monoids.def"
+#undef MONOID
+};
+
+enum class MonoidFamily : std::uint8_t {
+    Plain,
+    Location,
+    Exponential,
+    List,
     UserDefined,
 };
 
@@ -151,6 +152,15 @@ bool is_elementwise(Op op);
 std::span<const OpRow> all_op_rows(); ///< in the order of ops.def
 Op op_of_row(std::size_t row);        ///< of all_op_rows()[row]
 std::string_view mnemonic(Op op);     ///< lower-case name, for every Op
+
+/// One row of monoids.def.
+struct MonoidRow {
+    MonoidFamily family;
+    std::string_view field;
+    double identity;
+    int scalars, slots;
+};
+const MonoidRow& row_of(Monoid monoid);
 
 /// One row of reductions.def.
 struct ReductionRow {

@@ -47,6 +47,10 @@ double start_of(Op contraction) {
     return contraction == Op::CompMin ? infinity : 0;
 }
 
+MonoidFamily family_of(const Node& reduce) {
+    return row_of(row_of(Reduction(reduce.first)).monoid).family;
+}
+
 std::size_t role_of(const Argument& argument) {
     return std::size_t(std::ranges::find(fold_arguments, argument.name) -
                        std::begin(fold_arguments));

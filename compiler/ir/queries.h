@@ -25,6 +25,9 @@ double start_of(Op contraction);
 /// The operands of a contraction over rows and columns, that of rows first.
 std::pair<ValueId, ValueId> rows_first(const Graph& graph, const Node& node);
 
+/// The family of a Reduce node's monoid.
+MonoidFamily family_of(const Node& reduce);
+
 /// Which of `fold_arguments` an argument of a Fold's function is.
 std::size_t role_of(const Argument& argument);
 

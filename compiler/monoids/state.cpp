@@ -2,72 +2,32 @@
 
 #include "compiler/monoids/state.h"
 
+#include "compiler/ir/queries.h"
+
 #include <algorithm>
-#include <limits>
 
 namespace tilefold {
 
 using ir::Monoid;
-
-namespace {
-
-/// Returns the name of the field of a monoid that has one accumulator a
-/// component.
-std::string_view name_of(Monoid monoid) {
-    switch (monoid) {
-    case Monoid::Multiply:
-        return "product";
-    case Monoid::Maximum:
-        return "maximum";
-    case Monoid::Minimum:
-        return "minimum";
-    default:
-        return "sum";
-    }
-}
-
-} // namespace
+using ir::MonoidFamily;
 
 double identity_of(Monoid monoid, bool is_truth) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    switch (monoid) {
-    case Monoid::Add:
-        return 0;
-    case Monoid::Multiply:
-        return 1;
-    case Monoid::Maximum:
-    case Monoid::ArgMaximum:
-    case Monoid::LogSumExp:
-    case Monoid::SoftMax:
-        return is_truth ? 0 : -infinity;
-    case Monoid::Minimum:
-    case Monoid::ArgMinimum:
-        return is_truth ? 1 : infinity;
-    case Monoid::KMinimum: // an empty place, at -1
-    case Monoid::UserDefined:
-        return std::numeric_limits<double>::quiet_NaN();
-    }
-    internal_error("a monoid without an identity");
+    const double identity = row_of(monoid).identity;
+    return is_truth ? std::clamp(identity, 0.0, 1.0) : identity;
 }
 
 /// Truth values are counted in the computing dtype; integers stay integers.
 DType accumulated_dtype(const ir::Graph& graph, const ir::Node& reduce) {
-    switch (row_of(ir::Reduction(reduce.first)).monoid) {
-    case Monoid::Add:
-    case Monoid::Multiply:
-    case Monoid::Maximum:
-    case Monoid::Minimum:
-        return graph[reduce.operands[0]].type.dtype == DType::Bool
-                   ? graph.real
-                   : reduce.type.dtype;
-    default:
-        return graph.real;
-    }
+    const bool is_truth = graph[reduce.operands[0]].type.dtype == DType::Bool;
+    return family_of(reduce) != MonoidFamily::Plain || is_truth
+               ? graph.real
+               : reduce.type.dtype;
 }
 
 std::vector<StateField> state_of(const ir::Graph& graph,
                                  const ir::Node& reduce) {
     const Monoid monoid = row_of(ir::Reduction(reduce.first)).monoid;
+    const ir::MonoidRow& row = row_of(monoid);
     const double identity =
         identity_of(monoid, reduce.type.dtype == DType::Bool);
     const auto field = [&](std::string_view name, DType dtype, int operand,
@@ -75,32 +35,26 @@ std::vector<StateField> state_of(const ir::Graph& graph,
         const Type& type = graph[reduce.operands[std::size_t(operand)]].type;
         return {name, dtype, components_of(type), start, type.rank > 0};
     };
-    switch (monoid) {
-    case Monoid::Add:
-    case Monoid::Multiply:
-    case Monoid::Maximum:
-    case Monoid::Minimum: {
+    switch (row.family) {
+    case MonoidFamily::Plain: {
         const bool whole = accumulated_dtype(graph, reduce) == DType::I64;
-        return {field(name_of(monoid), whole ? DType::I64 : DType::F64, 0,
-                      identity)};
+        return {field(row.field, whole ? DType::I64 : DType::F64, 0, identity)};
     }
-    case Monoid::ArgMaximum:
-    case Monoid::ArgMinimum:
-        return {field("best", DType::F64, 0, identity),
+    case MonoidFamily::Location:
+        return {field(row.field, DType::F64, 0, identity),
                 field("index", DType::I64, 0, -1)};
-    case Monoid::LogSumExp:
-    case Monoid::SoftMax: {
-        std::vector<StateField> fields{{"maximum", DType::F64, 1, identity},
+    case MonoidFamily::Exponential: {
+        std::vector<StateField> fields{{row.field, DType::F64, 1, identity},
                                        {"weight", DType::F64, 1, 0}};
         if (monoid == Monoid::SoftMax)
             fields.push_back(field("sum", DType::F64, 1, 0));
         return fields;
     }
-    case Monoid::KMinimum:
-        return {{"value", DType::F64, reduce.third, identity, true},
+    case MonoidFamily::List:
+        return {{row.field, DType::F64, reduce.third, identity, true},
                 {"index", DType::I64, reduce.third, -1, true}};
-    case Monoid::UserDefined:
-        return {{"folded", DType::F64,
+    case MonoidFamily::UserDefined:
+        return {{row.field, DType::F64,
                  components_of(graph[reduce.operands[1]].type), 0, true}};
     }
     internal_error("a monoid without a state");

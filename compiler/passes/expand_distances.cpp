@@ -132,9 +132,8 @@ constexpr Rewriter::Entry rules_from_0[] = {{Op::SqDist, expanded_from_0}};
 bool takes_any_sign(const Node& user) {
     switch (user.op) {
     case Op::Reduce: {
-        const Monoid monoid = row_of(Reduction(user.first)).monoid;
-        return monoid == Monoid::Add || monoid == Monoid::LogSumExp ||
-               monoid == Monoid::SoftMax;
+        return row_of(Reduction(user.first)).monoid == Monoid::Add ||
+               family_of(user) == MonoidFamily::Exponential;
     }
     case Op::Add:
     case Op::Sub:

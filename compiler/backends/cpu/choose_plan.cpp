@@ -6,6 +6,7 @@
 #include "compiler/backends/cpu/in_place.h"
 #include "compiler/backends/cpu/plan_cost.h"
 #include "compiler/backends/cpu/tiles.h"
+#include "compiler/ir/queries.h"
 #include "compiler/monoids/state.h"
 
 #include <algorithm>
@@ -154,15 +155,13 @@ Features features_of(const ir::Graph& graph, const Plan& plan) {
             features.row_registers += graph[operand].type.rows;
         }
         if (node.op == ir::Op::Reduce) {
-            const auto reduction = ir::Reduction(node.first);
-            const ir::Monoid monoid = row_of(reduction).monoid;
+            const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
+            const ir::MonoidFamily family = family_of(node);
             const std::int32_t width = node.type.rows;
-            features.rescaled |= monoid == ir::Monoid::LogSumExp ||
-                                 monoid == ir::Monoid::SoftMax;
+            features.rescaled |= family == ir::MonoidFamily::Exponential;
             features.folded |= node.fold && width > constants::unroll;
-            features.listed |= monoid == ir::Monoid::KMinimum;
-            const bool is_location = monoid == ir::Monoid::ArgMaximum ||
-                                     monoid == ir::Monoid::ArgMinimum;
+            features.listed |= family == ir::MonoidFamily::List;
+            const bool is_location = family == ir::MonoidFamily::Location;
             features.located |= is_location;
             features.extremes &= is_location || monoid == ir::Monoid::Maximum ||
                                  monoid == ir::Monoid::Minimum;
@@ -277,11 +276,11 @@ bool fits_single_panel(const ir::Graph& graph,
             return false; // tiles may be left out, whose rows have a result
         if (node.op != ir::Op::Reduce)
             return true;
-        const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
+        const ir::MonoidFamily family = family_of(node);
         return Axes(node.second) == Axes::J && node.pairs == ir::Pairs::All &&
-               monoid != ir::Monoid::KMinimum &&
-               monoid != ir::Monoid::UserDefined && node.type.rows != dynamic &&
-               node.type.rows <= most;
+               family != ir::MonoidFamily::List &&
+               family != ir::MonoidFamily::UserDefined &&
+               node.type.rows != dynamic && node.type.rows <= most;
     };
     // A value that is made of reductions reads no rows beside them.
     std::vector<bool> reduced(graph.nodes.size());

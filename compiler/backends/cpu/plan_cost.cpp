@@ -3,6 +3,7 @@
 #include "compiler/backends/cpu/plan_cost.h"
 
 #include "compiler/backends/cpu/contractions.h"
+#include "compiler/ir/queries.h"
 #include "compiler/monoids/state.h"
 
 #include <algorithm>
@@ -23,25 +24,6 @@ struct Counting {
     }
 };
 
-/// Returns the slots that a component takes in a reduction.
-double slots_of_term(ir::Monoid monoid) {
-    switch (monoid) {
-    case ir::Monoid::Add:
-    case ir::Monoid::Multiply:
-    case ir::Monoid::Maximum:
-    case ir::Monoid::Minimum:
-    case ir::Monoid::ArgMaximum:
-    case ir::Monoid::ArgMinimum:
-        return 2;
-    case ir::Monoid::LogSumExp:
-    case ir::Monoid::SoftMax:
-    case ir::Monoid::KMinimum:
-    case ir::Monoid::UserDefined:
-        return 16;
-    }
-    return 16;
-}
-
 double slots_of(const ir::Graph& graph, Axes axes,
                 const Counting& counting = {});
 
@@ -54,7 +36,7 @@ double slots_of(const ir::Graph& graph, const ir::Node& node, Axes axes,
         const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
         if (node.fold)
             return slots_of(node.fold->accumulate, Axes::I, counting);
-        return components * slots_of_term(monoid);
+        return components * row_of(monoid).slots;
     }
     if (node.op <= ir::Op::Reduce || node.type.axes != axes)
         return 0;
@@ -74,9 +56,7 @@ double powers_of(const ir::Graph& graph) {
     double powers = 0;
     for (const ir::Node& node : graph.nodes) {
         if (node.op == ir::Op::Reduce) {
-            const ir::Monoid monoid = row_of(ir::Reduction(node.first)).monoid;
-            powers += monoid == ir::Monoid::LogSumExp ||
-                      monoid == ir::Monoid::SoftMax;
+            powers += family_of(node) == ir::MonoidFamily::Exponential;
         } else if (is_power_of_pairs(node)) {
             powers += std::max(1, node.type.rows);
         }

@@ -4,6 +4,7 @@
 #include "compiler/backends/reference/accumulator.h"
 
 #include "compiler/ir/integer.h"
+#include "compiler/ir/queries.h"
 #include "compiler/monoids/state.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace {
 
 using ir::Finish;
 using ir::Monoid;
+using ir::MonoidFamily;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -95,8 +97,7 @@ void Accumulator::reset(std::span<const double> initial,
     of_wholes_ = false;
     const double identity =
         identity_of(row_.monoid, row_.result == ir::ReductionResult::Truth);
-    const bool exponentials =
-        row_.monoid == Monoid::LogSumExp || row_.monoid == Monoid::SoftMax;
+    const bool exponentials = family_of(node_) == MonoidFamily::Exponential;
     std::ranges::fill(wholes_, ir::saturated(identity));
     std::ranges::fill(sums_, exponentials ? 0 : identity);
     std::ranges::fill(found_, Found<double, std::int64_t>{identity, -1});
@@ -114,11 +115,8 @@ void Accumulator::add(std::span<const double> first,
                       std::int64_t index) {
     const Algebra<NumberArithmetic> algebra(node_, {});
     ++count_;
-    switch (row_.monoid) {
-    case Monoid::Add:
-    case Monoid::Multiply:
-    case Monoid::Maximum:
-    case Monoid::Minimum:
+    switch (family_of(node_)) {
+    case MonoidFamily::Plain:
         of_wholes_ = node_.type.dtype == DType::I64 &&
                      row_.finish == Finish::Plain && !wholes.empty();
         for (std::size_t k = 0; k < sums_.size(); ++k)
@@ -127,8 +125,7 @@ void Accumulator::add(std::span<const double> first,
             else
                 algebra.combine(sums_[k], (long double)(first[k]));
         return;
-    case Monoid::ArgMaximum:
-    case Monoid::ArgMinimum:
+    case MonoidFamily::Location:
         for (std::size_t k = 0; k < found_.size(); ++k) {
             Found<double&, std::int64_t&> best{found_[k].value,
                                                found_[k].index};
@@ -136,8 +133,7 @@ void Accumulator::add(std::span<const double> first,
             algebra.keep_first(best.index, index);
         }
         return;
-    case Monoid::LogSumExp:
-    case Monoid::SoftMax: {
+    case MonoidFamily::Exponential: {
         const long double weight = algebra.weigh(
             maximum_, (long double)(first[0]), [&](const auto& change) {
                 change(weight_);
@@ -148,14 +144,14 @@ void Accumulator::add(std::span<const double> first,
             sums_[k] += weight * (second.empty() ? 1 : second[k]);
         return;
     }
-    case Monoid::KMinimum: {
+    case MonoidFamily::List: {
         double x = first[0];
         const Found<double&, std::int64_t&> held{x, index};
         for (auto& [value, where] : found_)
             algebra.sink(held, Found<double&, std::int64_t&>{value, where});
         return;
     }
-    case Monoid::UserDefined:
+    case MonoidFamily::UserDefined:
         std::ranges::copy((*accumulate_)(state_, first, given_),
                           state_.begin());
         return;

@@ -10,6 +10,7 @@
 namespace tilefold {
 
 using ir::Monoid;
+using ir::MonoidFamily;
 using ir::Node;
 using ir::ValueId;
 
@@ -42,7 +43,7 @@ public:
         reduction.adds_powers = monoid == Monoid::Add &&
                                 reduction.partial == graph_.real &&
                                 is_own_power(node.operands[0]);
-        set_accumulators(reduction, node, monoid);
+        set_accumulators(reduction, node);
         return reduction;
     }
 
@@ -63,36 +64,30 @@ private:
         return graph_[id].op == ir::Op::Exp2 && readers_[id] == 1;
     }
 
-    void set_accumulators(LoweredReduction& reduction, const Node& node,
-                          Monoid monoid) const {
-        switch (monoid) {
-        case Monoid::Add:
-        case Monoid::Multiply:
-        case Monoid::Maximum:
-        case Monoid::Minimum:
+    void set_accumulators(LoweredReduction& reduction, const Node& node) const {
+        switch (family_of(node)) {
+        case MonoidFamily::Plain:
             reduction.accumulators =
                 int(size_of(reduction.partial) / size_of(graph_.real));
             reduction.by_column_tiles = reduction.in_memory;
             return;
-        case Monoid::ArgMaximum:
-        case Monoid::ArgMinimum:
+        case MonoidFamily::Location:
             reduction.accumulators = 2;
             reduction.list_vectors =
                 reduction.in_memory ? 0 : reduction.components;
             return;
-        case Monoid::LogSumExp:
-        case Monoid::SoftMax:
+        case MonoidFamily::Exponential:
             reduction.by_column_tiles = true;
-            if (monoid == Monoid::SoftMax && reduction.in_memory)
+            if (reduction.in_memory)
                 reduction.list_vectors = reduction.by_matrices
                                              ? weight_vectors(plan_)
                                              : plan_.column_tile;
             return;
-        case Monoid::KMinimum:
+        case MonoidFamily::List:
             reduction.by_column_tiles = true;
             reduction.list_vectors = vectors_of_lists(node.third);
             return;
-        case Monoid::UserDefined:
+        case MonoidFamily::UserDefined:
             return;
         }
     }

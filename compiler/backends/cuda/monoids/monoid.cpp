@@ -3,6 +3,8 @@
 
 #include "compiler/backends/cuda/monoids/monoid.h"
 
+#include "compiler/ir/queries.h"
+
 namespace tilefold::cuda {
 
 using ir::ValueId;
@@ -53,21 +55,16 @@ void Monoid::each_slot(Scene& scene, int field,
 std::unique_ptr<Monoid> make_monoid(const Registers& registers,
                                     const LoweredReduction& reduction) {
     const ir::Node& node = registers.graph[reduction.id];
-    switch (ir::row_of(ir::Reduction(node.first)).monoid) {
-    case ir::Monoid::Add:
-    case ir::Monoid::Multiply:
-    case ir::Monoid::Maximum:
-    case ir::Monoid::Minimum:
+    switch (ir::family_of(node)) {
+    case ir::MonoidFamily::Plain:
         return make_plain(registers, reduction);
-    case ir::Monoid::ArgMaximum:
-    case ir::Monoid::ArgMinimum:
+    case ir::MonoidFamily::Location:
         return make_arg(registers, reduction);
-    case ir::Monoid::LogSumExp:
-    case ir::Monoid::SoftMax:
+    case ir::MonoidFamily::Exponential:
         return make_exponential(registers, reduction);
-    case ir::Monoid::KMinimum:
+    case ir::MonoidFamily::List:
         return make_k_minimum(registers, reduction);
-    case ir::Monoid::UserDefined:
+    case ir::MonoidFamily::UserDefined:
         return make_fold(registers, reduction);
     }
     __builtin_unreachable();

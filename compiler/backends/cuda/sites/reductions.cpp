@@ -4,6 +4,7 @@
 #include "compiler/backends/cuda/sites/reductions.h"
 
 #include "compiler/backends/cuda/sites/bounded.h"
+#include "compiler/ir/queries.h"
 
 namespace tilefold::cuda {
 namespace {
@@ -16,28 +17,24 @@ std::vector<PartialField> partial_of(const Graph& graph, const Node& reduce,
                                      const std::vector<StateField>& state) {
     const Kind real = kind_of_value(graph.real);
     const StateField& first = state.front();
-    switch (ir::row_of(ir::Reduction(reduce.first)).monoid) {
-    case ir::Monoid::Add:
-    case ir::Monoid::Multiply:
-    case ir::Monoid::Maximum:
-    case ir::Monoid::Minimum:
+    switch (ir::family_of(reduce)) {
+    case ir::MonoidFamily::Plain:
         return {{first.name, kind_of_value(accumulated_dtype(graph, reduce)),
                  length_of(first)}};
-    case ir::Monoid::ArgMaximum:
-    case ir::Monoid::ArgMinimum:
-        return {{"best", real, length_of(first)},
+    case ir::MonoidFamily::Location:
+        return {{first.name, real, length_of(first)},
                 {"column", Kind::Int, length_of(state.back())}};
-    case ir::Monoid::LogSumExp:
-        return {{"maximum", real}, {"weight", real}};
-    case ir::Monoid::SoftMax:
-        return {{"maximum", real},
-                {"weight", real},
-                {"sum", real, length_of(state.back())}};
-    case ir::Monoid::KMinimum:
-        return {{"value", real, reduce.third},
+    case ir::MonoidFamily::Exponential: {
+        std::vector<PartialField> fields;
+        for (const StateField& field : state)
+            fields.push_back({field.name, real, length_of(field)});
+        return fields;
+    }
+    case ir::MonoidFamily::List:
+        return {{first.name, real, reduce.third},
                 {"column", Kind::Int, reduce.third},
                 {"changed", Kind::Truth}};
-    case ir::Monoid::UserDefined:
+    case ir::MonoidFamily::UserDefined:
         return {{first.name, real, length_of(first)}};
     }
     __builtin_unreachable();

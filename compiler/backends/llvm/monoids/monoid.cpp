@@ -3,6 +3,8 @@
 
 #include "compiler/backends/llvm/monoids/monoid.h"
 
+#include "compiler/ir/queries.h"
+
 #include <algorithm>
 
 namespace tilefold::llvm_backend {
@@ -126,21 +128,16 @@ void MonoidWriter::update(Tile& tile, const EachStep& each_step,
 
 std::unique_ptr<MonoidWriter> make_monoid(const ir::Graph& graph,
                                           const LoweredReduction& lowered) {
-    switch (ir::row_of(ir::Reduction(graph[lowered.id].first)).monoid) {
-    case ir::Monoid::Add:
-    case ir::Monoid::Multiply:
-    case ir::Monoid::Maximum:
-    case ir::Monoid::Minimum:
+    switch (ir::family_of(graph[lowered.id])) {
+    case ir::MonoidFamily::Plain:
         return make_plain(graph, lowered);
-    case ir::Monoid::ArgMaximum:
-    case ir::Monoid::ArgMinimum:
+    case ir::MonoidFamily::Location:
         return make_arg(graph, lowered);
-    case ir::Monoid::LogSumExp:
-    case ir::Monoid::SoftMax:
+    case ir::MonoidFamily::Exponential:
         return make_exponential(graph, lowered);
-    case ir::Monoid::KMinimum:
+    case ir::MonoidFamily::List:
         return make_k_minimum(graph, lowered);
-    case ir::Monoid::UserDefined:
+    case ir::MonoidFamily::UserDefined:
         return make_fold(graph, lowered);
     }
     __builtin_unreachable();

@@ -25,6 +25,7 @@ struct Constant {
 };
 constexpr Constant constants[] = {
     {"inf", std::numeric_limits<double>::infinity()},
+    {"nan", std::numeric_limits<double>::quiet_NaN()},
     {"pi", std::numbers::pi},
 };
 

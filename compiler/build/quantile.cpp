@@ -133,8 +133,6 @@ void GraphBuild::search_rank(Bindings& bindings) {
     search.run();
     for (const char* name : {"k", "s", "lo"})
         bindings.values[name] = search[name];
-    bindings.values["nan"] =
-        builder_.constant(std::numeric_limits<double>::quiet_NaN());
 }
 
 } // namespace tilefold

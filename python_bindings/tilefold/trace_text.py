@@ -82,7 +82,7 @@ def number_text(value: Any) -> str:
     """A number as a formula spells it, with all of its digits."""
     number = float(value)
     if math.isnan(number):
-        return "(inf - inf)"
+        return "nan"
     if math.isinf(number):
         return "inf" if number > 0 else "(-inf)"
     text = repr(int(number)) if number == int(number) else repr(number)

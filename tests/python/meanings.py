@@ -136,6 +136,7 @@ ELSEWHERE = {
         "fold": "test_folds.py",
         "quantile": "test_quantile.py",
         "median": "test_quantile.py",
+        "iqr": "test_quantile.py",
     },
 }
 

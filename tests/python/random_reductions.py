@@ -138,6 +138,12 @@ def variance(a: Bounded) -> Bounded:
     return mean(from_mean * from_mean)
 
 
+def peak_to_peak(a: Bounded) -> Bounded:
+    if not a.value.shape[POINTS]:
+        return filled(a, np.nan)
+    return extreme(np.max, -np.inf)(a) - extreme(np.min, np.inf)(a)
+
+
 def log_mean_exp(a: Bounded) -> Bounded:
     count = a.value.shape[POINTS]
     if not count:
@@ -176,6 +182,7 @@ REDUCTIONS: dict[str, Callable[..., Bounded]] = {
     "argkmax": lambda a, k: arg_k_smallest(-a, k),
     "var": variance,
     "std": lambda a: elementwise(np.sqrt, variance(a)),
+    "ptp": peak_to_peak,
     "logmeanexp": log_mean_exp,
 }
 TRUTHS = {"any", "all", "count"}

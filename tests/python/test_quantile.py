@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 import torch
 
 import tilefold
@@ -47,6 +48,16 @@ def test_the_lower_value_is_exact(dtype: type, count: int) -> None:
             continue
         result = formula(x=np.zeros(3, dtype), y=y, q=level)
         assert (result == np.sort(y)[rank]).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_interquartile_range_is_that_of_scipy(dtype: type) -> None:
+    rng = np.random.default_rng(2)
+    x, y = (rng.standard_normal((n, 3)).astype(dtype) for n in (5, 203))
+    found = tilefold.reduce("iqr_j x_i·y_j", x=x, y=y)
+    wanted = scipy.stats.iqr(np.float64(x) @ np.float64(y).T, axis=1)
+    np.testing.assert_allclose(found, wanted, rtol=64 * np.finfo(dtype).eps)
+    assert np.isnan(tilefold.reduce("iqr_j x_i·y_j", x=x, y=y[:0])).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -147,6 +147,8 @@ REDUCTIONS: dict[str, list[str]] = {
     "logmeanexp": ["logmeanexp_j(a_i*c_j)"],
     "quantile": ["quantile_j(sin(9*a_i*c_j), 0.3)"],
     "median": ["median_j sin(9*a_i*v_j)"],
+    "ptp": ["ptp_j sin(9*a_i*c_j)", "ptp_ij a_i*v_j"],
+    "iqr": ["iqr_j sin(9*a_i*c_j)"],
     "kmin": ["kmin_j(sin(9*a_i*c_j), 3)", "kmin_ij(a_i*c_j, 4)"],
 }
 # Integers and truth values have no derivative.

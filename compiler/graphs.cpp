@@ -9,7 +9,7 @@
 namespace tilefold {
 namespace {
 
-/// Of a formula that is one graph.
+/// Returns the graphs of a formula that has one.
 FormulaGraphs graph_of(const ast::Formula& formula,
                        std::span<const ArgumentType> arguments, Mode mode) {
     const ir::Graph graph = build(formula, arguments, pairs_of(mode));

@@ -150,9 +150,9 @@ nb::tuple shape_of_value(const FormulaHandle& handle, nb::dict arguments,
 
 using NamedResult = std::tuple<std::string, int, std::string, std::int64_t>;
 
-/// Of each result (the argument whose shape it has or "", the axes it keeps,
-/// dtype, components or -1 of a scalar); nothing is read of the arrays but
-/// dtypes and shapes.
+/// Returns for each result (the argument whose shape it has or "", the axes it
+/// keeps, dtype, components or -1 of a scalar). Only dtypes and shapes of the
+/// arrays are read.
 std::vector<NamedResult> types_of_results(const FormulaHandle& handle,
                                           nb::dict arguments,
                                           nb::dict settings) {
@@ -275,8 +275,8 @@ std::vector<std::string> result_names(const FormulaHandle& handle) {
     return names;
 }
 
-/// Of each cotangent and tangent: (its name, the argument or seed that it is
-/// like, "" for the formula's own result).
+/// Returns for each cotangent and tangent (its name, the argument or seed that
+/// it is like, "" for the formula's own result).
 std::vector<std::pair<std::string, std::string>>
 seed_names(const FormulaHandle& handle) {
     std::vector<std::pair<std::string, std::string>> names;

@@ -131,7 +131,7 @@ std::vector<NamedRow> named_formulas() {
     return rows;
 }
 
-/// Those of two points and no parameter.
+/// Returns the distances of two points that have no parameter.
 std::vector<std::string> named_distances() {
     std::vector<std::string> names;
     for (const NamedFormula& row : catalogue)

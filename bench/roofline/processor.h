@@ -19,8 +19,8 @@ static unsigned amd_family() {
 
 /// Zen 4 works on a register of 512 bits in two halves: every operation takes
 /// twice as long as on Zen 5, and a broadcast to a register as long as a sum.
-/// Of its family, 25, Zen 3 has no AVX-512. Asked once: a virtual machine takes
-/// a microsecond to answer.
+/// Whether the processor is a Zen 4. Zen 3, of the same family 25, has no
+/// AVX-512. Asked once: a virtual machine takes a microsecond to answer.
 [[maybe_unused]] static bool is_zen4() {
     return amd_family() == 25;
 }

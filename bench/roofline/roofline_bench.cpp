@@ -34,7 +34,8 @@ using roofline::Exp2Error;
 using roofline::Mix;
 using roofline::Points;
 
-/// Of the Gaussian sum: differences, squares, scale, exp2, times b.
+/// Returns what a pair of the Gaussian sum takes: differences, squares, scale,
+/// exp2, times b.
 Mix gaussian_mix(bool is_float, int d) {
     return Mix{d + 2.0, double(d)} + roofline::exp2_mix(is_float);
 }

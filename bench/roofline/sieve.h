@@ -16,8 +16,8 @@ constexpr std::ptrdiff_t sieve_words(std::ptrdiff_t d) {
     return (d + 1) / 2;
 }
 
-/// Of all columns, in groups: words x NearestGroup, and |y'|²/2 of each; no
-/// less than the longest y', and than the largest |y - c - y'|.
+/// All columns rounded to bf16, in groups: words x NearestGroup, and |y'|²/2 of
+/// each; numbers no less than the longest y' and the largest |y - c - y'|.
 struct NearestSieve {
     const std::uint32_t* words;
     const float* halves;

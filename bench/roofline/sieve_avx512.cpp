@@ -21,7 +21,7 @@ ROOFLINE_INLINE __m512 upwards(__m512 x) {
     return L::mul(x, L::all(1 + 0x1p-10f));
 }
 
-/// Of 16 points: their words, |x'|² and |x - c - x'|².
+/// 16 points as they are rounded: their words, |x'|² and |x - c - x'|².
 struct Rounded {
     __m512 square = L::zero(), error = L::zero();
 

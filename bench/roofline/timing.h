@@ -30,7 +30,7 @@ struct Mix {
     double permute_two = 0; ///< of two sources
 };
 
-/// Of one exp2 of lanes.h, without what makes its argument.
+/// Returns what one exp2 of lanes.h takes, without what makes its argument.
 inline Mix exp2_mix(bool is_float) {
     // q by Horner, and w f, w + (w f) q; + magic.
     Mix mix = {is_float ? 4.0 : 7.0, 1, 2, 0, 0};

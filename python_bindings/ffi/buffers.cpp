@@ -30,7 +30,7 @@ Element element_of(xla::ffi::DataType type) {
     internal_error("a buffer of an element type that no call has");
 }
 
-/// Of C-contiguous elements of `step` bytes.
+/// Returns the strides of C-contiguous elements of `step` bytes.
 Extents strides_of(const Extents& shape, std::int64_t step) {
     Extents strides(shape.size());
     for (std::size_t axis = shape.size(); axis-- > 0;) {

@@ -41,7 +41,7 @@ std::size_t count_batch(const BoundArgument& reading, const View& view,
     return *said;
 }
 
-/// Of a view without its batch: as many dimensions as `n`.
+/// Reads the points of a view: the dimensions behind its batch.
 void read_points(BoundArgument& reading, const View& view) {
     const std::size_t first = reading.batch;
     const std::size_t n = view.shape.size() - first;

@@ -7,7 +7,7 @@
 
 namespace tilefold::c {
 
-/// Of a call that may be given none. Throws Error.
+/// Returns the options of a call, which may be given none. Throws Error.
 BindOptions bind_options_of(const tilefold_bind_options* given);
 RunOptions run_options_of(const tilefold_run_options* given);
 

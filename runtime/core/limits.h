@@ -15,12 +15,12 @@
 namespace tilefold::limits {
 
 inline constexpr std::int64_t formula_bytes = 10'000;
-/// Of the graph, after its common parts are one.
+/// Nodes of the graph, after its common parts are one.
 inline constexpr std::int64_t nodes = 2'000;
-/// Of one compile, which is asked between the compiler's passes, so that it may
-/// take a little longer.
+/// The time of one compile, which is asked between the compiler's passes, so
+/// that it may take a little longer.
 inline constexpr std::chrono::milliseconds compile_time{1500};
-/// Of all results of a call together.
+/// Bytes of all results of a call together.
 inline constexpr std::int64_t result_bytes = std::int64_t(512) << 20;
 
 /// Throws UntrustedLimit where `what` takes more than `most` of a `unit`.

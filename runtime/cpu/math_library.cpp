@@ -83,7 +83,8 @@ constexpr External externals[] = {
 #undef EXTERNAL
 };
 
-/// As kernels read it: the vector and the scalar function of each row in turn.
+/// The table that kernels read: the vector and the scalar function of each row
+/// in turn.
 using Table = std::array<const void*, 2 * std::size(externals)>;
 
 constexpr std::array<Table, kinds> tables = [] {

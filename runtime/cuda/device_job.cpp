@@ -12,7 +12,7 @@ namespace {
 /// Tasks that fill any card of today once.
 constexpr std::int64_t needed_tasks = 1024;
 
-/// Of few rows, which the threads of a block share.
+/// Returns how many segments few rows take, which the threads of a block share.
 std::int64_t segments_of_few(std::int64_t row_blocks, std::int64_t tiles) {
     const std::int64_t filling =
         ceil_div(needed_tasks, std::max<std::int64_t>(row_blocks, 1));

@@ -61,7 +61,7 @@ void Run::fill_segments() {
     call_.states = call_.run * runs_;
 }
 
-/// Those of the module's last call, where they are the same.
+/// Takes the parameters of the module's last call, where they are the same.
 void Run::take_parameters() {
     std::string key = ParameterCache::key_of(job_, numbers_, stream_);
     if (!key.empty())

@@ -185,7 +185,7 @@ void ThreadPool::Impl::open(TaskGroup& group, int count) {
         count = std::min(count, int(threads_.size()));
         if (count <= 0)
             return;
-        // Those who look come by themselves.
+        // Threads that look for work come by themselves.
         asleep = count - std::max(looking_ - wanted_, 0);
         group.wanted = count;
         groups_.add(group);

@@ -19,7 +19,8 @@ public:
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
 
-    /// As made, or fewer where thread_limit() says so.
+    /// Returns how many it was made with, or fewer where thread_limit() says
+    /// so.
     int threads() const;
 
     /// Starts the threads, if none was needed yet: a new one may take

@@ -17,7 +17,7 @@ namespace {
 struct ProgramStages {
     std::vector<ExplainSection> planned, code;
 };
-/// Of a program whose open width is `width`.
+/// Returns the stages of a program whose open width is `width`.
 using StagesOf =
     std::function<ProgramStages(const Program&, std::int64_t width)>;
 
@@ -29,7 +29,7 @@ std::int64_t width_of(const Program& program,
         program.argument_order[std::size_t(program.width_argument)])];
 }
 
-/// Of the arguments.
+/// Returns the rows of the arguments' types.
 std::vector<std::int32_t> rows_of(const Compilable& what) {
     std::vector<std::int32_t> rows;
     for (const ArgumentType& type : what.types)

@@ -8,8 +8,9 @@
 
 namespace tilefold {
 
-/// Of the arguments only names, dtypes and shapes are read; `chosen`: for a
-/// call with ranges. Throws what Formula::bind would throw of them.
+/// Returns the graphs of a call. Only names, dtypes and shapes of the arguments
+/// are read; `chosen`: for a call with ranges. Throws what Formula::bind would
+/// throw of them.
 FormulaGraphs graphs_of(const Formula& formula,
                         std::span<const NamedView> arguments, bool chosen);
 

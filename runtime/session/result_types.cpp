@@ -11,8 +11,8 @@
 namespace tilefold {
 namespace {
 
-/// Of a formula that is one kernel. The width of a linear factor is left open
-/// until a call says it.
+/// Returns the result of a formula that is one kernel. The width of a linear
+/// factor is left open until a call says it.
 ResultType type_of(const Program& program,
                    std::span<const ArgumentType> arguments) {
     const Result& result = program.result;

@@ -60,8 +60,8 @@ public:
              const RunOptions& options = {}) const;
     /// Recomputes `rows` evenly spaced rows with the float64 interpreter and
     /// returns the largest error relative to the largest magnitude of `out`.
-    /// Of several sweeps over the pairs, the rows of each, from what those
-    /// before it leave behind; relative to what it leaves, and to each result.
+    /// A formula of several sweeps is checked sweep by sweep, from what those
+    /// before leave behind; relative to what it leaves, and to each result.
     double check(const Output& out, std::int64_t rows,
                  const GoesOn& goes_on = {}) const;
     double check(std::span<const Output> outs, std::int64_t rows,

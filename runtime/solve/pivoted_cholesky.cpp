@@ -59,7 +59,7 @@ struct PivotedCholesky::Factors {
     Eigen::MatrixXd l;
     Eigen::VectorXd left; ///< of the diagonal
     double noise = 0;     ///< below, it is rounding
-    /// Of what is left, before each column and after the last.
+    /// Traces of what is left, before each column and after the last.
     std::vector<double> traces;
     Eigen::LLT<Eigen::MatrixXd> inner;
     double shift = 0;

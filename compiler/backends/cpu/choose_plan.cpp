@@ -58,7 +58,7 @@ constexpr std::int32_t listed_bytes = 16 << 10, listed_bytes_zen5 = 32 << 10;
 /// 0.97); of f32, one core of a Zen 5: 0.925 (256, 64: 0.902; 1024, 64: 0.921).
 /// Sums of tiles are joined in float32, where 256 terms one by one would be as
 /// far from exact.
-/// Of 512 components it is 2% slower.
+/// With 512 components it is 2% slower.
 constexpr Panels attention = {1024, 128};
 constexpr std::int64_t attention_width = 128;
 /// A vector of pairs that a sum of vectors reads is kept for a tile of columns:

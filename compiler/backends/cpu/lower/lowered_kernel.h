@@ -34,7 +34,7 @@ struct LoweredKernel {
     Placement placement;
     Contractions contractions;
     std::vector<LoweredReduction> reductions;
-    /// Those that make a result of the state of one of these.
+    /// Reductions that make a result of the state of one of `reductions`.
     std::vector<LoweredReduction> readers;
 
     // These belong to accumulate or, where rows have their results after a

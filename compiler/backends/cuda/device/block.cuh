@@ -1,6 +1,6 @@
 // compiler/backends/cuda/device/block.cuh - the states of threads made one.
 
-/// Of so many neighbouring lanes, a power of two, in each of them.
+/// Merges the states of so many neighbouring lanes, a power of two, in each.
 static __device__ __forceinline__ void merge_lanes(const Constants& constants,
                                                    State& state, int lanes) {
 #pragma unroll 1
@@ -8,8 +8,8 @@ static __device__ __forceinline__ void merge_lanes(const Constants& constants,
         merge(constants, state_of_lane(state, apart), state);
 }
 
-/// By the threads of a block, which holds a state of each of its warps in shared
-/// memory. Afterwards the first thread has what all had.
+/// Merges the states of a block's threads. The block holds a state of each of
+/// its warps in shared memory; afterwards the first thread has what all had.
 static __device__ __forceinline__ void
 merge_block(const Constants& constants, State& state, State* of_warps) {
     merge_lanes(constants, state, 32);
@@ -23,7 +23,7 @@ merge_block(const Constants& constants, State& state, State* of_warps) {
         merge(constants, of_warps[warp], state);
 }
 
-/// Where rows are folded: where the block's state lies.
+/// Returns where the block's state lies, in a reduction over both axes.
 static __device__ __forceinline__ double* state_of_block(const Call& call) {
     return call.state + (call.first_run + blockIdx.z) * call.run +
            blockIdx.x * call.segments + call.first_segment + blockIdx.y;

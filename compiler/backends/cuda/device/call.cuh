@@ -22,9 +22,9 @@ struct Operand {
     long long batch[batch_dimensions];
 };
 
-/// Where pairs are chosen: rows [first, last) of a batch, and the intervals
-/// [first_interval, last_interval) of columns that they meet. Every row is in
-/// one, and none has more rows than a block takes.
+/// Rows [first, last) of a batch, and the intervals [first_interval,
+/// last_interval) of columns that they meet, of a call that chooses pairs.
+/// Every row is in one, and none has more rows than a block takes.
 struct RowTile {
     long long batch, first, last, first_interval, last_interval;
 };

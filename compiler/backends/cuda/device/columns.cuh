@@ -7,7 +7,7 @@ static __device__ __noinline__ void find_task_of_tiles(const Call& call,
     find_task(call, task);
 }
 
-/// Of the block.
+/// Returns how many tiles of columns the block has.
 static __device__ __forceinline__ int count_tiles(const Call& call) {
     const long long columns = last_column_of(call) - first_column_of(call);
     return int((columns + tile_columns - 1) / tile_columns);
@@ -18,7 +18,8 @@ static __device__ __forceinline__ int columns_from(const Call& call,
     return int(min(last_column_of(call) - first, (long long)tile_columns));
 }
 
-/// Of the columns [first, first + count), behind which the last one stands.
+/// Finds where columns [first, first + count) lie, and repeats the last one
+/// behind them.
 static __device__ __forceinline__ void
 find_addresses(const Call& call, const Task& task, long long first, int count,
                ColumnAddress (&addresses)[tile_columns]) {

@@ -21,8 +21,9 @@ static __device__ __forceinline__ int tile_column(int c) {
 /// From a word of a point to the next.
 constexpr unsigned left_apart = 2;
 
-/// Of the first word of a lane, in a step of 16 rows or of 8 columns. Places
-/// have no sign: dividing them by powers of two is a shift then.
+/// Returns the place of a lane's first word, in a step of 16 rows or of 8
+/// columns. Places have no sign, so that dividing them by powers of two is a
+/// shift.
 static __device__ __forceinline__ unsigned
 left_step(unsigned tile, unsigned step, unsigned lane) {
     return ((tile * (left_words / 8) + step) * 32 + lane) * 4;
@@ -31,9 +32,9 @@ static __device__ __forceinline__ unsigned
 right_step(unsigned tile, unsigned step, unsigned lane) {
     return ((tile * (right_words / 8) + step) * 32 + lane) * 2;
 }
-/// Of a word of a point. The terms of a sum come in any order, so that a lane's
-/// two words of a point are neighbours: the 8 words of a step lie side by side,
-/// those of the left at every second place.
+/// Returns the place of a point's word. The terms of a sum come in any order,
+/// so that a lane's two words of a point are neighbours: the 8 words of a step
+/// lie side by side, those of the left at every second place.
 static __device__ __forceinline__ unsigned left_place(unsigned row,
                                                       unsigned word) {
     return left_step(row / 16, word / 8, row % 8 * 4 + word % 8 / 2) +

@@ -20,7 +20,7 @@ template <class T> static __device__ __forceinline__ bool is_nan(T x) {
     return x != x;
 }
 
-/// Where one is NaN, NaN.
+/// Returns the larger number, or NaN if one is.
 template <class T> static __device__ __forceinline__ T larger(T a, T b) {
     return a > b || is_nan(a) ? a : b;
 }
@@ -110,7 +110,7 @@ static __device__ __forceinline__ bool undercuts(T x, T best) {
 template <class T> static __device__ __forceinline__ bool same(T a, T b) {
     return a == b || (is_nan(a) && is_nan(b));
 }
-/// Of indices, where -1 (nowhere) is above all.
+/// Compares indices, of which -1 (nowhere) is above all.
 static __device__ __forceinline__ bool comes_before(long long a, long long b) {
     return (unsigned long long)a < (unsigned long long)b;
 }

@@ -35,7 +35,7 @@ static __device__ __forceinline__ Run find_run(const Call& call) {
     return {of_parts.whole, of_parts.rest};
 }
 
-/// Where the arrays of a run begin.
+/// The place where the arrays of a run begin.
 struct Place {
     long long batch, first_component;
     int components; // of an open width that the part has
@@ -76,7 +76,7 @@ static __device__ __forceinline__ Place find_place(const Call& call, Run run) {
     return with_results(call, place);
 }
 
-/// Where an operand's point lies.
+/// Returns where an operand's point lies.
 static __device__ __forceinline__ const char*
 point(const Call& call, const Place& place, int operand, long long at) {
     return place.array[operand] + at * call.operands[operand].stride;

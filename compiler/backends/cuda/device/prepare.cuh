@@ -1,7 +1,7 @@
 // compiler/backends/cuda/device/prepare.cuh - what is on no axis, once a call
 // or, where there are batches, once a batch: by one block each.
 
-/// Of the batches' extents, the innermost last.
+/// Returns how far a batch is from the first; the innermost extent is the last.
 static __device__ __forceinline__ long long
 batch_offset(const Call& call, const long long (&strides)[batch_dimensions],
              long long batch) {

@@ -14,7 +14,7 @@ static __device__ __forceinline__ int tile_column(int c) {
     return int(threadIdx.x) % 8 * 4 + c % 4 + c / 4 * 32;
 }
 
-/// By component, then by point; padded for the sake of the writes.
+/// The left vectors by component, then by point, padded for the sake of writes.
 struct __align__(16) Left {
     float at[depth][block_rows + 4];
 };

@@ -9,7 +9,7 @@
     extern __shared__ __align__(16) char dynamic_shared[];                     \
     Type& name = *reinterpret_cast<Type*>(dynamic_shared)
 
-/// Where something lies within shared memory.
+/// The place of something within shared memory.
 using SharedAddress = unsigned;
 static __device__ __forceinline__ SharedAddress
 ptx_shared_address(const void* of) {

@@ -33,7 +33,7 @@ static __device__ __forceinline__ T uniform(long long seed, long long i,
                                             long long j) {
     return fraction<T>(philox(seed, i, j).x[0]);
 }
-/// By Box and Muller; 1 - u is never 0.
+/// Returns a normal number by Box and Muller's method; 1 - u is never 0.
 template <class T>
 static __device__ __forceinline__ T normal(long long seed, long long i,
                                            long long j) {

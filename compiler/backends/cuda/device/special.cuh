@@ -205,7 +205,7 @@ static __device__ BesselJY bessel_jy(double n, double x) {
     if (x < near_0) {
         all.j = first_kind_near_0(n, x);
     } else if (x < n || x < 2.0) {
-        // Of J_(n+1) Y_n - J_n Y_(n+1) = 2/(πx), which cancels nothing here.
+        // J_(n+1) Y_n - J_n Y_(n+1) = 2/(πx) gives J_n; nothing cancels here.
         const double ratio =
             ratio_of_orders(n, x, -1.0, 60 + int(15.0 * cbrt(n)));
         const double both = ratio * all.y - all.next_y;
@@ -213,7 +213,7 @@ static __device__ BesselJY bessel_jy(double n, double x) {
     }
     return all;
 }
-/// Of n and -n from those of |n|.
+/// Returns J_n(x), for n and -n from the functions of order |n|.
 static __device__ double bessel_j(double n, double x) {
     const bool whole = is_whole_order(n);
     if (!is_order(n) || is_nan(x) || (x < 0.0 && !whole))
@@ -266,7 +266,7 @@ static __device__ double digamma_of_positive(double x) {
     }
     return log(x) - sum;
 }
-/// Of x < 0 by reflection.
+/// Returns ψ(x) for x < 0, by reflection.
 static __device__ double digamma_of_negative(double x) {
     constexpr double pi = 3.14159265358979324;
     const double at = x - rint(x), size = fabs(at);

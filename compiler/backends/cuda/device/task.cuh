@@ -7,7 +7,7 @@ struct Task {
     RowTile rows; // of chosen pairs
 };
 
-/// By the threads of a block, which may read it after their next barrier.
+/// Finds the block's task. Its threads may read it after their next barrier.
 static __device__ __forceinline__ void find_task(const Call& call, Task& task) {
     const Run run = chooses ? Run{call.row_tiles[blockIdx.x].batch,
                                   call.first_run + blockIdx.z}
@@ -37,7 +37,7 @@ static __device__ __forceinline__ long long last_column_of(const Call& call) {
     return min(first_column_of(call) + call.segment, call.columns);
 }
 
-/// Of a row: where its state of the block's segment lies.
+/// Returns where a row's state of the block's segment lies.
 static __device__ __forceinline__ double*
 state_of(const Call& call, const Task& task, long long row) {
     const long long run =
@@ -47,7 +47,8 @@ state_of(const Call& call, const Task& task, long long row) {
            call.first_segment + blockIdx.y;
 }
 
-/// Of the pair of a row with column `column`, among all that a result is of.
+/// Returns the number of the pair of `row` and `column` among all pairs that a
+/// result is of.
 static __device__ __forceinline__ long long
 pair_number(const Call& call, long long row, long long column) {
     const long long before =

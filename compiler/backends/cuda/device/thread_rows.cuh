@@ -52,7 +52,7 @@ begin_tile(const Constants& constants, const State (&state)[rows_per_thread],
     for (int r = 0; r < rows_per_thread; ++r)
         begin(constants, state[r], partial[r]);
 }
-/// Of a tile whose columns count from `first`.
+/// Adds the partial results of a tile, whose columns count from `first`.
 static __device__ __forceinline__ void
 fold_tile(const Call& call, const Constants& constants, const Task& task,
           const Partial (&partial)[rows_per_thread], long long first,
@@ -63,7 +63,7 @@ fold_tile(const Call& call, const Constants& constants, const Task& task,
              pair_number(call, own_row(task, r), first), state[r]);
 }
 
-/// Those of the rows, in the first of them.
+/// Merges the states of a thread's rows into that of the first.
 static __device__ __forceinline__ void
 merge_rows(const Constants& constants, const Call& call, const Task& task,
            State (&state)[rows_per_thread]) {

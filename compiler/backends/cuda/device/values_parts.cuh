@@ -25,7 +25,8 @@ static __device__ __forceinline__ int component_of_sum(int v) {
     return int((tile / value_block * 8 + g) * value_block + tile % value_block);
 }
 
-/// Of a lane's words of the columns 16 step …, of `together` tiles.
+/// Returns the place of a lane's words of columns 16 step …, of `together`
+/// tiles.
 static __device__ __forceinline__ unsigned
 value_place(unsigned step, unsigned tile, unsigned lane) {
     return ((step * (value_tiles / together) + tile / together) * 32 + lane) *

@@ -6,7 +6,7 @@
 // lane l holds `thread_rows` × `thread_columns` products, of rows warp_row(r)
 // and columns tile_column(c); `row_lanes` lanes hold products of the same rows.
 //
-// Where `expands`, the product is |x|² + |y|² - 2 x·y of coordinates that are
+// A product that `expands` is |x|² + |y|² - 2 x·y of coordinates that are
 // centred at the block's first row: it is within error * (|x|² + |y|²) then.
 
 constexpr int norms = expands ? 1 : 0;
@@ -62,7 +62,7 @@ static __device__ __forceinline__ float norm_of(const Four& four, float norm) {
         norm = fma(four.at[q], four.at[q], norm);
     return norm;
 }
-/// Of what `lanes` neighbouring lanes hold, in each.
+/// Returns the sum of what `lanes` neighbouring lanes hold, in each of them.
 static __device__ __forceinline__ float sum_of_lanes(float x, unsigned lanes) {
 #pragma unroll
     for (unsigned apart = 1; apart < lanes; apart *= 2)
@@ -173,8 +173,8 @@ put_right_norms(const float (&norm)[right_items], Vectors& vectors) {
     }
 }
 
-/// Of the tile's columns. What the threads wrote to shared memory before is
-/// there when they multiply.
+/// Computes the products of the tile's columns. What the threads wrote to
+/// shared memory before is there when they multiply.
 static __device__ __forceinline__ void
 multiply_tile(const Call& call, const Constants& constants, const Task& task,
               const ColumnAddress (&addresses)[tile_columns], Vectors& vectors,

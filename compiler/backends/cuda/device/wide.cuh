@@ -72,8 +72,8 @@ static __device__ __forceinline__ void begin_rows(Rows& rows) {
     }
 }
 
-/// Of halves, weights are at most 2^15: those of 2^-29 of the largest have all
-/// bits of the first then, and those of 2^-39 some. Their sums are as much
+/// The exponent of the largest weight. Halves of at most 2^15 have all bits
+/// down to 2^-29 of the largest, and some down to 2^-39. Sums are as much
 /// larger.
 constexpr float weight_exponent = halves ? 15.0f : 0.0f;
 

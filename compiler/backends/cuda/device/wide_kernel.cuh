@@ -3,7 +3,7 @@
 
 static_assert(sizeof(Shared) <= shared_bytes, "");
 
-/// Of a task's columns; `rows` are those of the task's state then.
+/// Adds a task's columns; `rows` hold the task's state then.
 static __device__ __forceinline__ void
 add_columns(const Call& call, const Constants& constants,
             const Row (&row)[thread_rows], Shared& shared, Rows& rows) {

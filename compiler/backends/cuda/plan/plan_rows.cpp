@@ -17,8 +17,8 @@ namespace {
 /// together. Eight rows of 16 components fit, in 245 registers of sm_90: 35.9
 /// instructions a pair; four would take 36.8.
 constexpr std::int64_t most_registers = 160;
-/// Of lists, whose states are elsewhere: two rows of 50 components fit. More
-/// rows would have more of the code that puts a value into a list.
+/// The states of lists are elsewhere: two rows of 50 components fit. More rows
+/// would have more of the code that puts a value into a list.
 constexpr std::int64_t most_registers_of_lists = 148;
 constexpr std::int32_t most_rows_of_lists = 2;
 constexpr std::int32_t most_rows = 8;

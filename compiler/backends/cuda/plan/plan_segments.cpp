@@ -10,8 +10,8 @@
 namespace tilefold::cuda {
 namespace {
 
-/// Of an H100 or H200. Bits of results are those of this card on all others,
-/// which take as much time where their number is not far from it.
+/// An H100 or H200 has so many. Bits of results are those of this card on all
+/// others, which take as much time where their number is not far from it.
 constexpr std::int64_t multiprocessors = 132;
 /// What a multiprocessor has.
 constexpr std::int64_t registers_there = 65536, threads_there = 2048,
@@ -19,7 +19,7 @@ constexpr std::int64_t registers_there = 65536, threads_there = 2048,
                        shared_of_block = 1024;
 /// A thread has at most so many registers; this many beside rows and a column.
 constexpr std::int64_t most_registers = 255, registers_beside = 24;
-/// Of a row's states.
+/// A row has at most so many states.
 constexpr std::int64_t most_segments = 64;
 
 /// What a state costs, in columns met: to begin a block; to write and merge a
@@ -75,7 +75,7 @@ std::int64_t segment_count(const Plan& plan, std::int64_t row_blocks,
     std::int64_t least = cost(1);
     for (std::int64_t count = 2; count <= most; ++count)
         least = std::min(least, cost(count));
-    // Of those that are hardly worse the smallest, since states take memory.
+    // The smallest count that is hardly worse is taken: states need memory.
     constexpr double hardly = 1.02;
     std::int64_t count = 1;
     while (double(cost(count)) > hardly * double(least))

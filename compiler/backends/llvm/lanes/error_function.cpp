@@ -75,7 +75,7 @@ public:
         : lanes_(lanes), dtype_(dtype),
           of_(dtype == DType::F32 ? numbers_f32 : numbers_f64) {}
 
-    /// Of u >= 0, or NaN.
+    /// Returns the function of u >= 0, or NaN.
     Value* of_magnitude(Value* u) {
         Value* held = lanes_.smaller(number(of_.last), u);
         const auto [c0, slope, b_] = on_piece(held);

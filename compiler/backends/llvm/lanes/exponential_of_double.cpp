@@ -24,7 +24,7 @@ constexpr double magic = 0x1.8p52;
 
 class ExponentialOfDouble {
 public:
-    /// Of e^x 2^shift; x lies where that has an exponent.
+    /// Prepares e^x 2^shift; x lies where that has an exponent.
     ExponentialOfDouble(Lanes& lanes, Value* x, int shift) : lanes_(lanes) {
         Value* shifted = lanes.fma(x, number(log2_e), number(magic));
         Value* n = b().CreateFSub(shifted, number(magic));

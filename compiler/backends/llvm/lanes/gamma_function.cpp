@@ -152,7 +152,7 @@ Value* emit_lgamma(Lanes& lanes, const FunctionTable& functions, Value* x,
 Value* emit_digamma(Lanes& lanes, const FunctionTable& functions, Value* x,
                     ir::Sign sign) {
     auto& b = lanes.b;
-    // Of the least numbers 1/x, which is their digamma, has no double here.
+    // The digamma of subnormal numbers is -1/x.
     Value* inverse = b.CreateFDiv(lanes.number(DType::F32, -1), x);
     Value* is_tiny = b.CreateFCmpOLT(
         lanes.absolute(x),

@@ -91,7 +91,7 @@ public:
         Value* rounded = b().CreateFAdd(b().CreateFSub(whole, sum), product);
         return b().CreateFAdd(sum, b().CreateFAdd(rounded, lost));
     }
-    /// Of x above -1.
+    /// Returns log(1 + x) of x above -1.
     Value* logarithm_of_one_and(Value* x) {
         Value* u = b().CreateFAdd(x, number(1));
         // Where |x| is above 1, 1 is the smaller one.
@@ -116,7 +116,7 @@ public:
         return sum(m, i, share);
     }
 
-    /// Of m from 0 to 1.
+    /// Returns log(1 + m) of m from 0 to 1.
     Value* logarithm_of_one_and_unit(Value* m) {
         Value* rest = parts(m, dtype_ == DType::F64
                                    ? std::span<const double>(r_of_unit_f64)

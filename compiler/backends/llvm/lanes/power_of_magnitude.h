@@ -33,10 +33,11 @@ protected:
     PowerOfMagnitude(Lanes& lanes, const Range& range)
         : lanes_(lanes), range_(range) {}
 
-    /// Of a finite a above 0, subnormal ones too; see exponent_of().
+    /// Returns log2 of a finite a above 0, a subnormal one too; see
+    /// exponent_of().
     virtual NumberPair log2(llvm::Value* a) = 0;
-    /// Of a z between least_power - 1 and most_power + 2; 0 for the least,
-    /// infinity for the most.
+    /// Returns 2^z of a z between least_power - 1 and most_power + 2; 0 for the
+    /// least, infinity for the most.
     virtual llvm::Value* power_of_two(const NumberPair& z) = 0;
 
     /// Returns e, the exponent of a, or what makes the logarithm of 0,

@@ -124,9 +124,9 @@ void Pack::load_tile(Lanes& lanes, ValueId id, const Source& source,
                     components, point);
 }
 
-/// Of whole tiles whose components are neighbours, this reads squares of so
-/// many points and components as there are lanes in whole vectors and turns
-/// them. Returns the number of components that were read.
+/// Reads whole tiles whose components are neighbours: squares of so many points
+/// and components as there are lanes, in whole vectors that are turned. Returns
+/// the number of components that were read.
 Value* Pack::load_squares(Lanes& lanes, ValueId id, const Source& source,
                           Value* first, Value* count, Value* scratch,
                           Value* point) const {

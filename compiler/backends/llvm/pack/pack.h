@@ -120,10 +120,10 @@ public:
     llvm::Value* read_run(ir::ValueId id, llvm::Value* first) const;
 
 private:
-    /// Of a table that is read in place.
+    /// Reads elements of a table in place.
     llvm::Value* element(ir::ValueId id,
                          llvm::ArrayRef<llvm::Value*> subscripts) const;
-    /// As prepare left it.
+    /// Returns the dtype in which prepare left a value.
     DType dtype_of(ir::ValueId id) const;
     /// Returns where component `index`, or each lane's, lies.
     llvm::Value* address(llvm::IRBuilder<>& b, ir::ValueId id,

@@ -62,8 +62,9 @@ struct LoweredKernel {
     // These belong to kernels that reduce nothing.
     PointEntry zip, dense;
 
-    /// Contractions whose loops are cut: of constants, of pairs, and of results
-    /// after reductions. Those of points are with their operands.
+    /// Contractions whose loops are cut: of constants, of pairs where one
+    /// vector of them is computed at a time, and of results after reductions.
+    /// Those of points are with their operands.
     LoopChains constant_chains, pair_chains, result_chains;
     /// Sines are calls of a function of the image, else they are written in
     /// place.

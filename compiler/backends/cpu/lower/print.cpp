@@ -123,7 +123,7 @@ private:
                 print_chain("values " + std::string(axis), operands->scalars);
             print_chains(axis, operands->chains);
         }
-        print_chains("of pairs", kernel_.pair_chains);
+        print_chains("of one vector of pairs", kernel_.pair_chains);
         print_chains("of results", kernel_.result_chains);
         print_chains("of zip's pairs", kernel_.zip.chains);
         print_chains("of dense pairs", kernel_.dense.chains);

@@ -11,6 +11,7 @@
 // lgamma(x) = lgamma(x + 1) - log x, digamma(x) = digamma(x + 1) - 1/x. What is
 // below 0 is seldom asked for, and the library's.
 
+#include "compiler/backends/llvm/lanes/gamma_of_double.h"
 #include "compiler/backends/llvm/lanes/in_double.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
@@ -135,7 +136,8 @@ Value* by_sign(Lanes& lanes, Value* x, ir::Sign sign, Value* near,
                const std::function<Value*()>& by_library) {
     if (ir::is_nonnegative(sign))
         return near;
-    Value* is_near = lanes.b.CreateFCmpUGE(x, lanes.number(DType::F32, 0));
+    Value* is_near =
+        lanes.b.CreateFCmpUGE(x, lanes.number(lanes.dtype_of(x), 0));
     return lanes.mostly(is_near, near, by_library);
 }
 
@@ -143,8 +145,11 @@ Value* by_sign(Lanes& lanes, Value* x, ir::Sign sign, Value* near,
 
 Value* emit_lgamma(Lanes& lanes, const FunctionTable& functions, Value* x,
                    ir::Sign sign) {
-    return by_sign(lanes, x, sign, Gamma(lanes, x).lgamma(), [&] {
-        return call_external(lanes, functions, External::Lgamma, DType::F32,
+    const DType dtype = lanes.dtype_of(x);
+    Value* near = dtype == DType::F64 ? lgamma_of_double(lanes, x)
+                                      : Gamma(lanes, x).lgamma();
+    return by_sign(lanes, x, sign, near, [&] {
+        return call_external(lanes, functions, External::Lgamma, dtype,
                              {&x, 1});
     });
 }

@@ -192,6 +192,23 @@ def test_angles(dtype, isa):
 @LONGER
 @pytest.mark.parametrize("isa", PORTABLE)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_erfc_of_what_is_known_not_to_be_positive(dtype, isa):
+    """As in gelu of a distance: 1 and more, by the error function."""
+    random = np.random.default_rng(8)
+    x = far_and_near(random, 0.0, 7.0, 2_000).astype(dtype)
+    x = np.append(x, np.array([0, np.inf], dtype))
+    options = tilefold.Options(isa=isa)
+    found = tilefold.reduce("erfc(-abs(x_i))", x=x, options=options)
+    wanted = ERRORS["erfc"](-x.astype(np.longdouble))
+    unit = np.spacing(wanted.astype(dtype))
+    assert np.max(np.abs(found - wanted) / unit) <= 1.0
+    nan = np.array([np.nan], dtype)
+    assert np.isnan(tilefold.reduce("erfc(-abs(x_i))", x=nan, options=options))
+
+
+@LONGER
+@pytest.mark.parametrize("isa", PORTABLE)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_log1p_of_what_is_known_to_be_at_most_one(dtype, isa):
     """As in softplus, by a polynomial of its own."""
     random = np.random.default_rng(8)

@@ -184,11 +184,15 @@ Value* emit_erf(Lanes& lanes, Value* x) {
 
 } // namespace
 
-Value* emit_error_function(Lanes& lanes, ir::Op op, Value* x) {
-    if (op == ir::Op::Erfc)
+Value* emit_error_function(Lanes& lanes, ir::Op op, Value* x, ir::Sign sign) {
+    const DType dtype = lanes.dtype_of(x);
+    const bool is_from_1_to_2 = sign == ir::Sign::NonPositive;
+    if (op == ir::Op::Erfc && !is_from_1_to_2)
         return emit_erfc(lanes, x);
-    return lanes.dtype_of(x) == DType::F32 ? emit_by_pieces(lanes, op, x)
-                                           : emit_erf(lanes, x);
+    Value* erf = dtype == DType::F32 ? emit_by_pieces(lanes, ir::Op::Erf, x)
+                                     : emit_erf(lanes, x);
+    return op == ir::Op::Erf ? erf
+                             : lanes.b.CreateFSub(lanes.number(dtype, 1), erf);
 }
 
 } // namespace tilefold::llvm_backend

@@ -154,7 +154,7 @@ public:
                              : emit_by_pieces(lanes_, op_, x);
         case Op::Erf:
         case Op::Erfc:
-            return emit_error_function(lanes_, op_, x);
+            return emit_error_function(lanes_, op_, x, signs_[0]);
         case Op::Tan:
             return emit_tangent(lanes_, functions_, x);
         case Op::Asin:

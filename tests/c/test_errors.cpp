@@ -13,7 +13,7 @@ struct Block {
     std::string code, formula, message;
 };
 
-/// Those of messages.txt that are in the language itself.
+/// Returns the blocks of messages.txt that are in the language itself.
 std::vector<Block> blocks() {
     std::vector<Block> all;
     std::string* into = nullptr;

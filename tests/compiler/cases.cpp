@@ -8,7 +8,7 @@ namespace tilefold::tests {
 namespace {
 
 // clang-format off
-/// Of what reductions there are, and how they are called.
+/// Formulas of all reductions, as they are called.
 constexpr Case reductions[] = {
     {"gaussian", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32, l f64"},
     {"gaussian_wide", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32[2], l f64"},
@@ -52,7 +52,7 @@ constexpr Case reductions[] = {
     {"parameter", "exp(-l²)", "l f64"},
 };
 
-/// Of what is computed at a pair.
+/// Formulas of what is computed at a pair.
 constexpr Case pair_terms[] = {
     {"matrix", "sum_j exp(-|A @ (x_i - y_j)|²) b_j", "A f64[2,3], x f32[3], y f32[3], b f32"},
     {"vector_matrix", "sum_j (x_i @ A)·y_j", "A f64[2,3], x f32[2], y f32[3]"},

@@ -34,7 +34,7 @@ std::string parameters_of(const ast::Formula& formula) {
     return list;
 }
 
-/// Of what the formula reads: points of 3 components, and numbers.
+/// Returns types for what the formula reads: points of 3 components, numbers.
 std::string types_of(std::string_view formula) {
     std::string types;
     for (const FreeName& name : free_names(parsed(formula)))

@@ -26,7 +26,7 @@ TEST(Plan, EveryPlanReadsBack) {
     }
 }
 
-/// Of a softdtw of so many components, the tiles of all plans.
+/// Returns the tiles of all plans of a softdtw of so many components.
 std::vector<std::int32_t> pairs_of_tiles(const std::string& reduction,
                                          int components) {
     const std::string type = "[" + std::to_string(components) + "]";

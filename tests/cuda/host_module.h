@@ -18,7 +18,7 @@ struct HostKernels {
     cuda::Plan plan;
 };
 
-/// Of a grid: x, y, z.
+/// The blocks of a grid: x, y, z.
 using Blocks = std::array<unsigned, 3>;
 
 class HostModule {

@@ -132,7 +132,7 @@ public:
             (*this)(kernel, call, {blocks_, 1, 1});
         call.first_run = 0;
     }
-    /// Of a grid of one block, blocks write their results where they can.
+    /// Whether the only block of a grid writes its results itself.
     bool finishes_at_once() const { return blocks_ == 1; }
     const cuda::Shape& shape() const { return kernels_.emitted.shape; }
     const cuda::Plan& plan() const { return kernels_.plan; }

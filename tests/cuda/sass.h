@@ -20,7 +20,7 @@ struct Loop {
     int count(const std::string& opcode) const;
 };
 
-/// Of a whole kernel: those whose opcode begins so.
+/// Counts a kernel's instructions whose opcode begins so.
 int instruction_count(const cuda::Image& image, const std::string& kernel,
                       const std::string& opcode = "");
 
@@ -28,12 +28,12 @@ int instruction_count(const cuda::Image& image, const std::string& kernel,
 /// that these have.
 std::vector<Loop> loops(const cuda::Image& image, const std::string& kernel);
 
-/// Of the loops of `kernel` with the opcode, the one with fewest instructions;
+/// Returns the loop of `kernel` that has the opcode and fewest instructions;
 /// throws std::runtime_error where there is none.
 Loop smallest_loop(const cuda::Image& image, const std::string& kernel,
                    const std::string& opcode);
 
-/// Of the loops of `kernel` that hold no other, the one with most instructions
+/// Returns the loop of `kernel` that holds no other and has most instructions
 /// of the opcode, by nvdisasm; throws std::runtime_error where there is none.
 Loop innermost_loop(const cuda::Image& image, const std::string& kernel,
                     const std::string& opcode);

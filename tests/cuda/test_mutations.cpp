@@ -97,7 +97,7 @@ constexpr Mutation mutations[] = {
 
 constexpr const char* squares = "sum_ij |x_i - y_j|²";
 
-/// Of few rows, by a plan for them.
+/// Returns a mutation of a kernel for few rows.
 constexpr Mutation few(const char* formula, const char* from, const char* to) {
     const char* both = "x f32[3], y f32[3]";
     return {formula,
@@ -225,7 +225,7 @@ std::string mutated(std::string text, const Mutation& mutation) {
     return text.replace(at, std::string(mutation.from).size(), mutation.to);
 }
 
-/// Of the formula's functions, else of the kernels, else of what both call.
+/// Mutates the formula's functions, else the kernels, else what both call.
 void mutate(cuda::Source& source, const Mutation& mutation) {
     for (std::string* part : {&source.formula, &source.loops, &source.tasks,
                               &source.ends, &source.frame})

@@ -145,7 +145,8 @@ TEST(Nvrtc, ChainsOfStatementsAreNotUnrolled) {
     EXPECT_LE(instruction_count(image, "accumulate"), 1200);
 }
 
-/// Of a Gaussian: a pair is one exponential.
+/// Returns how many instructions a pair of a Gaussian takes: one has one
+/// exponential.
 double instructions_per_pair(int dimensions, int major) {
     const cuda::Image image = compiled(gaussian(dimensions), 1, major);
     const Loop loop = innermost_loop(image, "accumulate", "MUFU.EX2");
@@ -234,8 +235,9 @@ TEST(Nvrtc, ATileOfPairsIsHeldInRegisters) {
     }
 }
 
-/// Of 64 pairs of a thread and 16 components: 4096 · 16 · 16 / (16 · 8 · 8) of
-/// tf32, half as many of 16 bits, three times where factors have two parts.
+/// 64 pairs of a thread and 16 components take 4096 · 16 · 16 / (16 · 8 · 8)
+/// products of tf32, half as many of 16 bits, three times where factors have
+/// two parts.
 TEST(Nvrtc, TensorCoresMultiplyWithoutASpill) {
     struct Way {
         double product_error;
@@ -363,9 +365,9 @@ CudaCase attention_of(int length, double product_error) {
     return made;
 }
 
-/// Of attention, whose loop over tiles has paths that few tiles take, about
-/// half of its code: its instructions of tensor cores, and what two more parts
-/// of a weight add.
+/// The loop over tiles of attention has paths that few tiles take, about half
+/// of its code: its instructions of tensor cores are compared, and what two
+/// more parts of a weight add.
 TEST(Nvrtc, TheModelCountsTheTensorCoresOfAttention) {
     constexpr double pairs = 64;
     double modelled[2], found[2];
@@ -440,7 +442,7 @@ TEST(Nvrtc, CardsWithoutTensorCoresMultiplyInRegisters) {
     }
 }
 
-/// As PTX, which takes no ptxas.
+/// They are compiled to PTX, which takes no ptxas.
 TEST(Nvrtc, AcceptsEveryFormula) {
     std::vector<CudaCase> cases = formula_cases();
     cases.push_back(cuda_case(

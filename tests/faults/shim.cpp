@@ -122,7 +122,7 @@ std::int64_t faults_disarm(int kind) {
     return counts[kind].failed;
 }
 
-/// Of the kind, since it was armed.
+/// Returns how many calls of the kind there were since it was armed.
 std::int64_t faults_calls(int kind) {
     return counts[kind].calls;
 }

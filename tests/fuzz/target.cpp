@@ -47,8 +47,8 @@ void set_shape(Random& random, ArgumentType& type, int manner,
         type.columns = below(random, 2) ? length : some_length(random);
 }
 
-/// As the runtime reads an array: only parameters are matrices, and what is
-/// declared is none, i or j.
+/// Returns an argument as the runtime reads an array: only parameters are
+/// matrices, and what is declared is none, i or j.
 ArgumentType some_argument(Random& random, const Name& name, int manner,
                            std::int32_t length) {
     constexpr Axes roles[] = {Axes::None, Axes::I, Axes::J};

@@ -329,7 +329,7 @@ std::string label(const TestFormula& formula, const Plan& plan, std::int64_t n,
            " M=" + std::to_string(m);
 }
 
-/// Of weights that the plan rounds.
+/// Returns the rounding error of weights that the plan rounds.
 double rounding_of(const Plan& plan) {
     const double of_parts[] = {2e-3, 8e-6, 0};
     return of_parts[plan.weight_parts - 1];

@@ -113,7 +113,8 @@ protected:
     }
 
 private:
-    /// Those of one width are those of all, where the call decides it.
+    /// Returns the plans of a width; they are those of all where the call
+    /// decides it.
     const std::vector<Plan>& plans_of_width(const TestFormula& formula, Isa isa,
                                             DType dtype) {
         std::vector<Plan>& plans = plans_[{isa, dtype}];

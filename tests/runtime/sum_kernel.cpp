@@ -84,8 +84,8 @@ void wait_as_asked() {
         std::this_thread::yield();
 }
 
-/// As compiled kernels do: whole vectors of rows are written, the last ones
-/// with garbage.
+/// Writes whole vectors of rows as compiled kernels do, the last ones with
+/// garbage.
 void spoil_beyond(double* state, std::int64_t stride, std::int64_t slots,
                   std::int64_t rows) {
     std::int64_t end = (rows + row_multiple - 1) / row_multiple * row_multiple;

@@ -260,8 +260,9 @@ template <class Call> double nanoseconds(Call call) {
            times;
 }
 
-/// Of a call of `first` and of `second`, in nanoseconds: the fastest of many
-/// rounds that take turns, so that a busy moment of the machine meets both.
+/// Returns what a call of `first` and of `second` takes, in nanoseconds: the
+/// fastest of many rounds that take turns, so that a busy moment of the machine
+/// meets both.
 template <class First, class Second>
 std::pair<double, double> fastest(First first, Second second) {
     constexpr double infinity = std::numeric_limits<double>::infinity();

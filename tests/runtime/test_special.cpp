@@ -54,7 +54,7 @@ void expect_short_calls(double n, double x) {
             << name << "(" << n << ", " << x << ")";
 }
 
-/// Of both signs.
+/// Returns special numbers of both signs.
 std::vector<double> special_numbers() {
     using Limits = std::numeric_limits<double>;
     std::vector<double> all = {0,

@@ -111,6 +111,15 @@ void cut_loops(const Graph& graph, const Plan& plan, const Placement& placement,
             }));
 }
 
+/// Gives the values of one axis their places, and cuts the loops that compute
+/// them.
+void lower_operands(const Graph& graph, const Plan& plan,
+                    const LoweredKernel& kernel, Operands& operands,
+                    Arena& arena) {
+    place_operands(graph, plan, kernel.contractions, operands, arena);
+    cut_loops(graph, plan, kernel.placement, operands);
+}
+
 LoopChains cut_constants(const Graph& graph, const Plan& plan,
                          const Placement& placement) {
     std::vector<ValueId> roots;
@@ -150,8 +159,7 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
                    .order = Order::Tiles,
                    .capacity = plan.row_block,
                    .tile = plan.row_vectors * plan.lanes};
-    place_operands(graph, plan, contractions, kernel.rows, arena);
-    cut_loops(graph, plan, kernel.placement, kernel.rows);
+    lower_operands(graph, plan, kernel, kernel.rows, arena);
     kernel.splits = place_splits(graph, plan, contractions, arena);
     kernel.filter = place_filter(graph, plan, contractions, arena);
     arena.take(read_ahead(kernel));
@@ -163,8 +171,7 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
                                             kernel.placement.columns, Axes::J),
                       .order = Order::Points,
                       .capacity = plan.panel + most_run_ahead * plan.columns};
-    place_operands(graph, plan, contractions, kernel.columns, arena);
-    cut_loops(graph, plan, kernel.placement, kernel.columns);
+    lower_operands(graph, plan, kernel, kernel.columns, arena);
     arena.take(read_ahead(kernel));
     place_accumulators(kernel.reductions, kernel.vector_bytes,
                        kernel.columns.capacity, arena);
@@ -198,8 +205,7 @@ void lower_epilogue(const Graph& graph, const Plan& plan,
     kernel.epilogue = {.axis = Axes::I,
                        .values = kernel.placement.epilogue,
                        .capacity = row_chunk};
-    place_operands(graph, plan, kernel.contractions, kernel.epilogue, arena);
-    cut_loops(graph, plan, kernel.placement, kernel.epilogue);
+    lower_operands(graph, plan, kernel, kernel.epilogue, arena);
     place_results(graph, row_chunk, kernel.chunk_results, arena);
     note_end(kernel, arena);
 }
@@ -213,14 +219,12 @@ PointEntry lower_points(const Graph& graph, const Plan& plan,
     entry.rows = {.axis = Axes::I,
                   .values = with_layers(graph, contractions, rows, Axes::I),
                   .capacity = point_chunk};
-    place_operands(graph, plan, contractions, entry.rows, arena);
-    cut_loops(graph, plan, kernel.placement, entry.rows);
+    lower_operands(graph, plan, kernel, entry.rows, arena);
     entry.columns = {.axis = Axes::J,
                      .values =
                          with_layers(graph, contractions, columns, Axes::J),
                      .capacity = point_chunk};
-    place_operands(graph, plan, contractions, entry.columns, arena);
-    cut_loops(graph, plan, kernel.placement, entry.columns);
+    lower_operands(graph, plan, kernel, entry.columns, arena);
     std::set<ValueId> layers;
     for (ValueId id : contractions.layers)
         if (!entry.rows.has(id) && !entry.columns.has(id))

@@ -20,31 +20,6 @@ using ir::Node;
 using ir::Op;
 using ir::ValueId;
 
-/// Returns what one component takes that a reduction is given. Merging tiles
-/// into states is not counted: it comes once in some hundred pairs.
-Instructions instructions_of_term(ir::Monoid monoid) {
-    switch (monoid) {
-    case ir::Monoid::Add:
-    case ir::Monoid::Multiply:
-        return {1, 0, 1};
-    case ir::Monoid::Maximum:
-    case ir::Monoid::Minimum:
-        return {1, 0, 3};
-    case ir::Monoid::ArgMaximum:
-    case ir::Monoid::ArgMinimum:
-        return {4, 0, 4};
-    case ir::Monoid::KMinimum:
-        return {2, 0, 2}; // nearly no pair is among the least
-    case ir::Monoid::LogSumExp:
-        return {18, 1, 44};
-    case ir::Monoid::SoftMax:
-        return {19, 1, 46};
-    case ir::Monoid::UserDefined:
-        break;
-    }
-    return {};
-}
-
 /// Returns how often the operation's instructions are needed.
 double times(const ir::Graph& graph, const Node& node) {
     const auto size = [&](std::size_t operand) {

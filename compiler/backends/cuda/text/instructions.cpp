@@ -34,4 +34,15 @@ Instructions instructions_of(Op op) {
     return {};
 }
 
+Instructions instructions_of_term(ir::Monoid monoid) {
+    switch (monoid) {
+#define TERM(monoid, single, special, wide)                                    \
+    case ir::Monoid::monoid:                                                   \
+        return {single, special, wide};
+#include "compiler/backends/cuda/text/terms.def"
+#undef TERM
+    }
+    return {};
+}
+
 } // namespace tilefold::cuda

@@ -1,6 +1,6 @@
 // compiler/backends/cuda/text/instructions.h - how operations are written
 // in CUDA, and what they take of a multiprocessor: the rows of
-// instructions.def.
+// instructions.def, and what reductions take, those of terms.def.
 #pragma once
 
 #include "compiler/ir/ir.h"
@@ -19,5 +19,7 @@ struct Instructions {
     std::string_view function = "", whole = "";
 };
 Instructions instructions_of(ir::Op op);
+/// Returns what one component takes that a reduction is given.
+Instructions instructions_of_term(ir::Monoid monoid);
 
 } // namespace tilefold::cuda

@@ -148,6 +148,12 @@ REDUCTIONS: dict[str, list[str]] = {
     "quantile": ["quantile_j(sin(9*a_i*c_j), 0.3)"],
     "median": ["median_j sin(9*a_i*v_j)"],
     "ptp": ["ptp_j sin(9*a_i*c_j)", "ptp_ij a_i*v_j"],
+    "nansum": ["nansum_j sin(9*a_i*c_j)"],
+    "nanmean": ["nanmean_j a_i*v_j"],
+    "nanvar": ["nanvar_j sin(a_i*c_j)"],
+    "nanstd": ["nanstd_j a_i*c_j"],
+    "nanmax": ["nanmax_j sin(9*a_i*c_j)"],
+    "nanmin": ["nanmin_ij u_i*v_j"],
     "iqr": ["iqr_j sin(9*a_i*c_j)"],
     "kmin": ["kmin_j(sin(9*a_i*c_j), 3)", "kmin_ij(a_i*c_j, 4)"],
 }

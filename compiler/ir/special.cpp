@@ -41,7 +41,7 @@ using std::cosh, std::exp, std::fabs, std::frexp, std::ldexp, std::log,
     std::pow, std::rint, std::sin, std::sinh;
 
 #define __device__
-#include "compiler/backends/cuda/device/series.cuh"
+#include "compiler/ir/series.cuh"
 #undef __device__
 
 constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -1,11 +1,9 @@
-# compiler/backends/cuda/embed.cmake - writes a header that holds the files of
-# device/ as text: -DFOLDER=… -DHEADER=…
+# compiler/backends/cuda/embed.cmake - writes a header that holds files of device
+# code as text: -DSOURCES=… -DHEADER=…
 
-file(GLOB sources ${FOLDER}/*.cuh)
-list(SORT sources)
-set(text "// generated from device/*.cuh\n#pragma once\n#include <string_view>\n")
+set(text "// generated from *.cuh\n#pragma once\n#include <string_view>\n")
 string(APPEND text "namespace tilefold::cuda::device {\n")
-foreach(source IN LISTS sources)
+foreach(source IN LISTS SOURCES)
   get_filename_component(name ${source} NAME_WE)
   file(READ ${source} code)
   # The first comment is for readers of the file.

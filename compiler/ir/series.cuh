@@ -1,5 +1,6 @@
-// compiler/backends/cuda/device/series.cuh - series of rare functions, in
-// double, which hosts compute with too: compiler/ir/special.cpp includes this.
+// compiler/ir/series.cuh - series of rare functions, in double, which hosts and
+// cards compute with: special.cpp includes this, and code for a card has it as
+// text.
 
 /// 1/Γ(1 + n) of |n| <= 1/2 is even + n*odd.
 static __device__ void inverse_gamma(double n, double& even, double& odd) {

@@ -289,6 +289,7 @@ Contractions choose_contractions(const ir::Graph& graph, const Plan& plan) {
             chosen.ways[id] = way_of_lanes(graph, node, plan);
     }
     chosen.depth = depth_of(graph, chosen);
+    chosen.uses_matrix_unit = tiled && chosen.depth > 0;
     for (auto& [id, words] : chosen.words)
         words.depth = tiled ? chosen.depth : 0;
     return chosen;

@@ -64,9 +64,11 @@ struct Contractions {
     /// arguments. They are computed in loops of their own and kept: of pairs
     /// for all of a tile, of points where operands are packed.
     std::set<ir::ValueId> layers;
-    /// The matrix unit takes so many words at a time in all products of the
-    /// kernel; 0: there are none.
+    /// All products of squares in the kernel take so many words at a time; 0:
+    /// there are none.
     std::int64_t depth = 0;
+    /// They are the matrix unit's.
+    bool uses_matrix_unit = false;
 
     bool is(ir::ValueId id, Contraction way) const {
         const auto found = ways.find(id);

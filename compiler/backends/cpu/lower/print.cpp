@@ -129,6 +129,10 @@ private:
         print_chains("of dense pairs", kernel_.dense.chains);
         if (kernel_.calls_sines)
             line("sines are calls of one function");
+        if (kernel_.contractions.uses_matrix_unit)
+            line("the matrix unit takes " +
+                 std::to_string(kernel_.contractions.depth) +
+                 " words at a time");
     }
 
     void print_chains(std::string_view of, const LoopChains& chains) {

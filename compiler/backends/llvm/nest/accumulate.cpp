@@ -30,10 +30,9 @@ Accumulate::Accumulate(ModuleWriter& writer, std::vector<Slots>& reductions)
 
 void Accumulate::write() {
     auto& b = entry_.b;
-    const std::int64_t depth = kernel().contractions.depth;
-    const bool has_unit = depth > 0 && row_of(writer_.plan.isa).blocks;
-    if (has_unit)
-        emit_shapes(entry_.lanes, depth);
+    const Contractions& contractions = kernel().contractions;
+    if (contractions.uses_matrix_unit)
+        emit_shapes(entry_.lanes, contractions.depth);
     Value* rows = b.CreateSub(entry_.argument(2), i0());
     rows_.fill(entry_, i0(), rows, scratch());
     parts_.keep_rows(entry_, rows_, rows, scratch());
@@ -42,7 +41,7 @@ void Accumulate::write() {
         write_panels(rows);
     else
         write_rows(rows);
-    if (has_unit)
+    if (contractions.uses_matrix_unit)
         emit_release(entry_.lanes);
     entry_.finish();
 }

@@ -11,12 +11,16 @@ import pytest
 
 import tilefold
 from instruction_sets import HERE
+from random_terms import TABLES
 
+SETS = {row["name"]: row for row in TABLES["instruction sets"]}
 #: The best one here where inner products are faster than differences.
 EXPANDS = [isa for isa in HERE if not isa.startswith("znver")][-1]
 LOOSE = tilefold.Options(isa=EXPANDS, tolerance=1e-6)
 #: Enough for factors in parts of bf16, where the processor multiplies those.
 COARSE = tilefold.Options(isa=EXPANDS, tolerance=1e-5)
+#: Those whose lanes add products of bf16.
+ROUNDS = [isa for isa in HERE if SETS[isa]["bf16"] and not SETS[isa]["blocks"]]
 #: Four times the typical errors.
 WORST = ((LOOSE, 4e-6), (COARSE, 1.3e-5))
 GAUSSIAN = "sum_j exp(-|x_i - y_j|²/(2*l²))*b_j"
@@ -26,6 +30,14 @@ def draw(count: int, dimension: int, offset: float = 0) -> np.ndarray:
     random = np.random.default_rng(count + dimension)
     points = random.standard_normal((count, dimension)) + offset
     return points.astype(np.float32)
+
+
+def as_bfloat16(x: np.ndarray) -> np.ndarray:
+    """Rounded to the nearest, ties to even, in float64."""
+    bits = x.view(np.uint32).astype(np.uint64)
+    bits = bits + 0x7FFF + ((bits >> np.uint64(16)) & np.uint64(1))
+    high = (bits & np.uint64(0xFFFF0000)).astype(np.uint32)
+    return high.view(np.float32).astype(np.float64)
 
 
 def distances(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -103,6 +115,49 @@ def test_every_plan_of_parts(rows: int, columns: int) -> None:
     found = tilefold.reduce(GAUSSIAN, **given, options=options)
     np.testing.assert_allclose(
         found, tilefold.reduce(GAUSSIAN, **given), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("isa", ROUNDS)
+@pytest.mark.parametrize("dimension", [32, 33, 64, 127, 300])
+def test_factors_are_rounded(dimension: int, isa: str) -> None:
+    x, y = draw(93, dimension), draw(311, dimension)
+    exact = x.astype(np.float64) @ y.T.astype(np.float64)
+    sizes = np.linalg.norm(x, axis=1)[:, None] * np.linalg.norm(y, axis=1)
+    options = tilefold.Options(isa=isa, tolerance=4e-3)
+    kernel = tilefold.compile("max_j x_i·y_j")
+    text = kernel.explain(x=x, y=y, options=options)
+    assert "%2 dot: words" in text
+    orders = [
+        np.ascontiguousarray,
+        np.asfortranarray,
+        lambda a: np.repeat(a, 2, 0)[::2],
+    ]
+    first, *others = (
+        tilefold.reduce("max_j x_i·y_j", x=put(x), y=put(y), options=options)
+        for put in orders
+    )
+    error = np.abs(first - exact.max(1)) / sizes.max(1)
+    assert 1e-6 < error.max() < 4e-3
+    for other in others:
+        np.testing.assert_array_equal(other, first)
+    rounded = (as_bfloat16(x) @ as_bfloat16(y).T).max(1)
+    np.testing.assert_allclose(first, rounded, rtol=1e-5)
+
+
+@pytest.mark.parametrize("isa", ROUNDS)
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 3e38, 1e-40])
+def test_rounded_factors_of_any_size(value: float, isa: str) -> None:
+    x, y = np.zeros((5, 40), np.float32), np.ones((7, 40), np.float32)
+    x[2, 33] = value
+    found = tilefold.reduce(
+        "max_j x_i·y_j",
+        x=x,
+        y=y,
+        options=tilefold.Options(isa=isa, tolerance=4e-3),
+    )
+    np.testing.assert_allclose(
+        found, [0, 0, np.float32(value), 0, 0], rtol=4e-3, atol=1e-38
     )
 
 

@@ -70,7 +70,8 @@ constexpr std::int32_t layered_panel = 256, layered_tile = 8;
 /// The error of products of factors of 16 bits, and of their distances; it is
 /// typical of 16 to 64 components.
 constexpr double error_of_parts = 3.2e-6;
-/// The error of products with a weight's leading 8 bits, rounded.
+/// The error of products with the leading 8 bits of a factor or of a weight,
+/// rounded.
 constexpr double error_of_one_part = 4e-3;
 /// Bytes of a block of packed rows, and of a panel of packed columns, where
 /// vectors are long: both are read from L2 or beyond, once a panel and once a
@@ -309,8 +310,10 @@ bool fits_single_panel(const ir::Graph& graph,
 Plan choose_plan(const ir::Graph& graph, Nest nest, Isa isa,
                  const Sizes& sizes) {
     Parts parts;
-    if (sizes.tolerance >= constants::error_of_parts)
-        parts = {2, sizes.tolerance >= constants::error_of_one_part ? 1 : 2};
+    if (sizes.tolerance >= constants::error_of_one_part)
+        parts = {row_of(isa).blocks ? 2 : 1, 1};
+    else if (sizes.tolerance >= constants::error_of_parts)
+        parts = {2, 2};
     const std::vector<Plan> plans = enumerate_plans(graph, nest, isa, parts);
     const auto fits = std::ranges::find_if(plans, [&](const Plan& plan) {
         const bool low = sizes.most_rows == 0 ||
@@ -329,7 +332,7 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
     plan.parts = parts.factors;
     plan.weight_parts = parts.weights;
     const Contractions asked = choose_contractions(graph, plan);
-    if (!asked.has(Contraction::SplitTiles))
+    if (!asked.has(Contraction::SplitTiles) && !asked.rounds(DType::F32))
         plan.parts = 0;
     if (asked.weighed_by_tiles.empty())
         plan.weight_parts = Parts().weights;

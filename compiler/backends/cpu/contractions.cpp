@@ -19,6 +19,8 @@ using ir::ValueId;
 namespace {
 
 constexpr std::int64_t most_components = 33025; // * 255² fits 31 bits
+/// Vectors of float32 gain by other products from so many components on.
+constexpr std::int32_t long_vector = 32;
 /// Many of 10,000 columns get into a list of more places than these.
 constexpr std::int64_t most_filtered = 32;
 
@@ -26,7 +28,14 @@ bool is_narrow(DType dtype) {
     return dtype == DType::I8 || dtype == DType::U8 || dtype == DType::BF16;
 }
 
-/// A vector on one axis that is stored as narrow numbers; null of any other.
+/// Whether vectors of float32 may be rounded to bf16 for words of it.
+bool rounds_to_bf16(const Plan& plan) {
+    const IsaRow& isa = row_of(plan.isa);
+    return plan.parts == 1 && isa.bf16 && !isa.blocks;
+}
+
+/// A vector on one axis that is stored as narrow numbers, or may be rounded to
+/// such; null of any other.
 const ir::Argument* narrow_vector(const ir::Graph& graph, const Plan& plan,
                                   ValueId id) {
     const Node& node = graph[id];
@@ -37,7 +46,9 @@ const ir::Argument* narrow_vector(const ir::Graph& graph, const Plan& plan,
     if (!is_vector)
         return nullptr;
     const ir::Argument& argument = graph.arguments[std::size_t(node.first)];
-    return is_narrow(argument.dtype) ? &argument : nullptr;
+    const bool rounds = argument.dtype == DType::F32 &&
+                        node.type.rows >= long_vector && rounds_to_bf16(plan);
+    return is_narrow(argument.dtype) || rounds ? &argument : nullptr;
 }
 
 /// Whether the weighted sums of a softmax are products of matrices.
@@ -63,13 +74,12 @@ bool weighs_by_tiles(const ir::Graph& graph, ValueId reduce, const Plan& plan) {
 /// Whether the value is a long vector of rows or columns, and not of narrow
 /// numbers.
 bool is_long_factor(const ir::Graph& graph, ValueId id, const Plan& plan) {
-    constexpr std::int32_t least_components = 32;
     const Node& vector = graph[id];
     const bool is_words =
         vector.op == Op::Argument &&
         is_narrow(graph.arguments[std::size_t(vector.first)].dtype);
     return !is_words && vector.type.axes != Axes::IJ &&
-           vector.type.rows >= least_components &&
+           vector.type.rows >= long_vector &&
            is_by_component(graph, id, plan.unroll);
 }
 
@@ -83,7 +93,7 @@ bool are_long_factors(const ir::Graph& graph, const Node& node,
 
 /// An inner product whose factors are cut into the plan's parts.
 bool is_split(const ir::Graph& graph, ValueId id, const Plan& plan) {
-    return plan.parts > 0 && row_of(plan.isa).blocks &&
+    return plan.parts > 1 && row_of(plan.isa).blocks &&
            plan.nest == Nest::Reduce && graph.real == DType::F32 &&
            graph[id].op == Op::Dot && are_long_factors(graph, graph[id], plan);
 }
@@ -129,8 +139,8 @@ std::map<ValueId, Words> find_words(const ir::Graph& graph, const Plan& plan) {
         const ir::Argument* other = narrow_vector(graph, plan, y);
         if (!one || !other || readers[x] != 1 || readers[y] != 1)
             continue;
-        const bool is_bf16 = one->dtype == DType::BF16;
-        if (is_bf16 != (other->dtype == DType::BF16) ||
+        const bool is_bf16 = size_of(one->dtype) > 1;
+        if (is_bf16 != size_of(other->dtype) > 1 ||
             (is_bf16 ? !isa.bf16 || node.op == Op::SqDist : isa.int8 == 0))
             continue;
         const int numbers = is_bf16 ? 2 : isa.int8;

@@ -1,11 +1,13 @@
 // compiler/backends/cpu/contractions.h - how a kernel adds up over the
-// components of two vectors; and how vectors of narrow numbers are packed for
-// it: as 32-bit words of four 8-bit or two bf16 neighbours.
+// components of two vectors; and how vectors of narrow numbers, or of float32
+// that are rounded to such, are packed for it: as 32-bit words of four 8-bit or
+// two bf16 neighbours.
 #pragma once
 
 #include "compiler/backends/cpu/plan.h"
 #include "compiler/ir/ir.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -18,16 +20,16 @@ inline constexpr std::int64_t most_block_depth = 16;
 
 /// A vector argument that is packed as words.
 struct Words {
-    ir::Op op = ir::Op::Dot; ///< of the contraction that reads it
-    DType stored = DType::I8;
-    DType other = DType::I8; ///< as the vector is stored that it meets
+    ir::Op op = ir::Op::Dot;  ///< of the contraction that reads it
+    DType stored = DType::I8; ///< F32 is rounded to BF16
+    DType other = DType::I8;  ///< as the vector is stored that it meets
     std::int64_t components = 0;
     std::int64_t numbers = 0; ///< in a word
     /// An instruction for blocks takes so many words at a time; 0: there is
     /// none.
     std::int64_t depth = 0;
 
-    bool exact() const { return stored != DType::BF16; }
+    bool exact() const { return size_of(stored) == 1; }
     int bits() const { return int(32 / numbers); } ///< of a number
     std::int64_t words() const {                   // of numbers
         return (components + numbers - 1) / numbers;
@@ -81,6 +83,12 @@ struct Contractions {
     bool is_tiled(ir::ValueId id) const {
         return is(id, Contraction::WordTiles) ||
                is(id, Contraction::SplitTiles);
+    }
+    /// Whether words are made of vectors of this dtype.
+    bool rounds(DType stored) const {
+        return std::ranges::any_of(words, [&](const auto& entry) {
+            return entry.second.stored == stored;
+        });
     }
     /// Returns the words of a vector that is packed as words, else null.
     const Words* words_of(ir::ValueId id) const {

@@ -67,8 +67,8 @@ struct Plan {
     /// The scalars of so many columns are computed and kept before sums of
     /// vectors, or of exponentials, take them.
     std::int32_t column_tile = 64;
-    /// The matrix unit multiplies long products of float32 with factors that
-    /// are cut into so many numbers of bf16; 0: it does not multiply them.
+    /// Long products of float32 have factors that are cut into so many numbers
+    /// of bf16: two for the matrix unit, one for lanes; 0: they are not cut.
     std::int32_t parts = 0;
     /// The weights of a softmax are cut into so many numbers of bf16, where
     /// the matrix unit takes their sums; 3 hold all bits of a weight.

@@ -83,8 +83,6 @@ void check_whole(const Plan& plan) {
     const std::int32_t bytes = row_of(plan.isa).vector_bytes;
     if (plan.lanes != bytes / 4 && plan.lanes != bytes / 8)
         bad_plan("lanes", "one vector of f32 or f64 expected");
-    if (plan.parts == 1)
-        bad_plan("parts", "0 or 2 expected");
     if (plan.panel % plan.columns != 0)
         bad_plan("panel", "a multiple of columns expected");
     if (const std::int32_t rows = row_multiple(plan); plan.row_block % rows)

@@ -28,27 +28,35 @@ struct Packing {
     }
     /// Loads `count` words whose numbers are neighbours.
     Value* neighbours(llvm::IRBuilder<>& b, Value* from, int count) const {
-        const auto vector = [&](int bits) {
-            return llvm::FixedVectorType::get(b.getIntNTy(unsigned(bits)),
+        Value* numbers = load(b, from, [&](llvm::Type* element) {
+            return llvm::FixedVectorType::get(element,
                                               unsigned(count * of.numbers));
-        };
-        Value* stored =
-            b.CreateAlignedLoad(vector(stored_bits()), from, llvm::Align(1));
-        return b.CreateBitCast(
-            widened(b, stored, vector(of.bits())),
-            llvm::FixedVectorType::get(b.getInt32Ty(), unsigned(count)));
+        });
+        return b.CreateBitCast(numbers, llvm::FixedVectorType::get(
+                                            b.getInt32Ty(), unsigned(count)));
     }
     /// Loads one number, as one of a word.
     Value* number(llvm::IRBuilder<>& b, Value* from) const {
-        Value* stored = b.CreateAlignedLoad(
-            b.getIntNTy(unsigned(stored_bits())), from, llvm::Align(1));
-        return widened(b, stored, b.getIntNTy(unsigned(of.bits())));
+        return load(b, from, [](llvm::Type* element) { return element; });
     }
 
 private:
-    Value* widened(llvm::IRBuilder<>& b, Value* stored, llvm::Type* to) const {
-        return of.stored == DType::I8 ? b.CreateSExt(stored, to)
-                                      : b.CreateZExt(stored, to);
+    /// Loads what `shaped` makes of the stored numbers' type, as those of a
+    /// word.
+    Value* load(llvm::IRBuilder<>& b, Value* from, const auto& shaped) const {
+        llvm::Type* numbers = shaped(b.getIntNTy(unsigned(of.bits())));
+        const bool rounds = of.stored == DType::F32;
+        llvm::Type* as_stored =
+            rounds ? b.getFloatTy() : b.getIntNTy(unsigned(stored_bits()));
+        Value* stored =
+            b.CreateAlignedLoad(shaped(as_stored), from, llvm::Align(1));
+        if (rounds)
+            return b.CreateBitCast(
+                b.CreateFPTrunc(
+                    stored, shaped(llvm::Type::getBFloatTy(b.getContext()))),
+                numbers);
+        return of.stored == DType::I8 ? b.CreateSExt(stored, numbers)
+                                      : b.CreateZExt(stored, numbers);
     }
 };
 

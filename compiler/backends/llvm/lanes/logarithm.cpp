@@ -10,6 +10,7 @@
 
 #include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/logarithm_by_quotient.h"
+#include "compiler/backends/llvm/lanes/logarithm_by_table.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
@@ -97,6 +98,8 @@ private:
 } // namespace
 
 Value* emit_logarithm(Lanes& lanes, ir::Op op, Value* x, ir::Sign sign) {
+    if (has_logarithm_by_table(lanes))
+        return logarithm_by_table(lanes, op, x);
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
     const auto number = [&](double value) {

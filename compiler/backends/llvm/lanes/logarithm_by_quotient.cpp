@@ -16,6 +16,7 @@
 #include "compiler/backends/llvm/lanes/logarithm_by_quotient.h"
 
 #include "compiler/backends/llvm/lanes/binary_exponent.h"
+#include "compiler/backends/llvm/lanes/logarithm_by_table.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
@@ -173,6 +174,8 @@ Value* logarithm_of_double(Lanes& lanes, ir::Op op, Value* x) {
 }
 
 Value* emit_log1p(Lanes& lanes, Value* x, ir::Sign sign) {
+    if (has_logarithm_by_table(lanes))
+        return log1p_by_table(lanes, x, sign);
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
     if (sign == ir::Sign::Unit)

@@ -43,11 +43,11 @@ llvm::Value* emit_exp(Lanes& lanes, llvm::Value* x, ir::Sign sign);
 /// within 1 ulp.
 llvm::Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
                        External function, llvm::Value* x);
-/// Emits the logarithm (`op` is Log, Log2 or Log10) of F32, within 0.98 ulp, or
-/// of F64, within 1 ulp.
+/// Emits the logarithm (`op` is Log, Log2 or Log10), within 1 ulp, of base 10
+/// and F64 within 1.1.
 llvm::Value* emit_logarithm(Lanes& lanes, ir::Op op, llvm::Value* x,
                             ir::Sign sign);
-/// Emits log(1 + x), within 1 ulp, of Unit x within 1.2; 0 for subnormal x
+/// Emits log(1 + x), within 1.01 ulp, of Unit x within 1.2; 0 for subnormal x
 /// where results are flushed.
 llvm::Value* emit_log1p(Lanes& lanes, llvm::Value* x, ir::Sign sign);
 /// Emits tanh or erf (`op`) of F32, within 1.01 ulp; 0 for subnormal x where

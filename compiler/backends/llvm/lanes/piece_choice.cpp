@@ -2,6 +2,8 @@
 
 #include "compiler/backends/llvm/lanes/piece_choice.h"
 
+#include "compiler/backends/llvm/lanes/registers.h"
+
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <cstdint>
@@ -57,7 +59,13 @@ PieceChoice::PieceChoice(Lanes& lanes, Value* number)
 }
 
 Value* PieceChoice::of(std::span<const double> table) const {
-    return way() == Way::ByLane ? by_lane(table) : in_registers(table, number_);
+    if (way() == Way::ByLane)
+        return by_lane(table);
+    const int register_bits = 8 * row_of(lanes_.isa()).vector_bytes;
+    return by_registers(
+        lanes_.b, number_,
+        register_bits / int(number_->getType()->getScalarSizeInBits()),
+        [&](Value* number) { return in_register(table, number); });
 }
 
 Value* PieceChoice::polynomial(std::span<const double> coefficients,
@@ -78,27 +86,6 @@ PieceChoice::Way PieceChoice::way() const {
     return isa.is_avx2() ? Way::Avx2 : Way::ByLane;
 }
 
-/// Applies in_register() to each register of a vector.
-Value* PieceChoice::in_registers(std::span<const double> table,
-                                 Value* number) const {
-    const int words = count(number);
-    const int bytes = words * int(number->getType()->getScalarSizeInBits()) / 8;
-    if (bytes <= row_of(lanes_.isa()).vector_bytes)
-        return in_register(table, number);
-    const auto of_half = [&](int first) {
-        llvm::SmallVector<int, 64> taken;
-        for (int k = 0; k < words / 2; ++k)
-            taken.push_back(first + k);
-        return in_registers(table, lanes_.b.CreateShuffleVector(number, taken));
-    };
-    Value* low = of_half(0);
-    Value* high = of_half(words / 2);
-    llvm::SmallVector<int, 64> whole;
-    for (int k = 0; k < 2 * count(low); ++k)
-        whole.push_back(k);
-    return lanes_.b.CreateShuffleVector(low, high, whole);
-}
-
 /// Permutations read the lowest bits of a number: where a register has more
 /// elements than there are pieces, the table is there twice.
 Value* PieceChoice::in_register(std::span<const double> table,
@@ -108,6 +95,11 @@ Value* PieceChoice::in_register(std::span<const double> table,
     const bool is_avx2 = way() == Way::Avx2;
     const int size = row_of(lanes_.isa()).vector_bytes / int(size_of(dtype_));
     Value* all = elements(lanes_, dtype_, table, size);
+    if (int(table.size()) == 2 * size)
+        return b.CreateIntrinsic(
+            llvm::Intrinsic::x86_avx512_vpermi2var_pd_512, {},
+            {all, number,
+             elements(lanes_, dtype_, table.last(std::size_t(size)), size)});
     llvm::Type* type = all->getType();
     if (is_avx2)
         all =

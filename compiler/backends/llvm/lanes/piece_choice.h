@@ -20,7 +20,7 @@ class PieceChoice {
 public:
     PieceChoice(Lanes& lanes, llvm::Value* number);
 
-    /// `table` has a number of each piece.
+    /// `table` has a number of each piece; on AVX-512 there may be 16.
     llvm::Value* of(std::span<const double> table) const;
     /// Emits c[0] + c[1] x + … by Horner's rule; `coefficients` has those of
     /// all pieces, c[0] first.
@@ -32,8 +32,6 @@ private:
     enum class Way { Avx512, Avx2, ByLane };
 
     Way way() const;
-    llvm::Value* in_registers(std::span<const double> table,
-                              llvm::Value* number) const;
     llvm::Value* in_register(std::span<const double> table,
                              llvm::Value* number) const;
     llvm::Value* by_lane(std::span<const double> table) const;

@@ -2,6 +2,10 @@
 
 #include "compiler/backends/llvm/lanes/number_pair.h"
 
+#include "compiler/backends/llvm/lanes/registers.h"
+
+#include <llvm/IR/IntrinsicsX86.h>
+
 namespace tilefold::llvm_backend {
 
 using llvm::Value;
@@ -12,16 +16,40 @@ NumberPair sum_of(Lanes& lanes, Value* larger, Value* smaller) {
     return {high, b.CreateFAdd(b.CreateFSub(larger, high), smaller)};
 }
 
+NumberPair sum_of_any(Lanes& lanes, Value* x, Value* y) {
+    auto& b = lanes.b;
+    Value* high = b.CreateFAdd(x, y);
+    Value* of_y = b.CreateFSub(high, x);
+    Value* of_x = b.CreateFSub(high, of_y);
+    return {high, b.CreateFAdd(b.CreateFSub(x, of_x), b.CreateFSub(y, of_y))};
+}
+
 NumberPair product_of(Lanes& lanes, Value* x, Value* y) {
     Value* high = lanes.b.CreateFMul(x, y);
     return {high, lanes.fma(x, y, lanes.b.CreateFNeg(high))};
 }
 
-NumberPair quotient_of(Lanes& lanes, const NumberPair& numerator,
-                       const NumberPair& divisor) {
+namespace {
+
+/// AVX-512 has an instruction for 14 digits, and a step of Newton's doubles
+/// them.
+Value* rough_inverse_of(Lanes& lanes, Value* x) {
     auto& b = lanes.b;
-    Value* one = lanes.number(lanes.dtype_of(divisor.high), 1);
-    Value* inverse = b.CreateFDiv(one, divisor.high);
+    constexpr int width = 8;
+    Value* estimate = by_registers(b, x, width, [&](Value* part) {
+        return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_rcp14_pd_512, {},
+                                 {part,
+                                  llvm::Constant::getNullValue(part->getType()),
+                                  b.getInt8(0xff)});
+    });
+    Value* error =
+        lanes.fma(b.CreateFNeg(estimate), x, lanes.number(DType::F64, 1));
+    return lanes.fma(estimate, error, estimate);
+}
+
+NumberPair by_inverse(Lanes& lanes, const NumberPair& numerator,
+                      const NumberPair& divisor, Value* inverse) {
+    auto& b = lanes.b;
     Value* high = b.CreateFMul(numerator.high, inverse);
     Value* opposite = b.CreateFNeg(high);
     Value* left = lanes.fma(opposite, divisor.high, numerator.high);
@@ -29,6 +57,23 @@ NumberPair quotient_of(Lanes& lanes, const NumberPair& numerator,
     if (numerator.low)
         left = b.CreateFAdd(left, numerator.low);
     return {high, b.CreateFMul(left, inverse)};
+}
+
+} // namespace
+
+NumberPair quotient_of(Lanes& lanes, const NumberPair& numerator,
+                       const NumberPair& divisor) {
+    Value* one = lanes.number(lanes.dtype_of(divisor.high), 1);
+    return by_inverse(lanes, numerator, divisor,
+                      lanes.b.CreateFDiv(one, divisor.high));
+}
+
+NumberPair rough_quotient_of(Lanes& lanes, const NumberPair& numerator,
+                             const NumberPair& divisor) {
+    if (!row_of(lanes.isa()).masks)
+        return quotient_of(lanes, numerator, divisor);
+    return by_inverse(lanes, numerator, divisor,
+                      rough_inverse_of(lanes, divisor.high));
 }
 
 } // namespace tilefold::llvm_backend

@@ -165,7 +165,7 @@ Value* near_tangent_of_double(Lanes& lanes, Value* x) {
                       lanes.select(is_inverse, odd.low, even.low));
     };
     const auto [high, low] =
-        quotient_of(lanes, either(cosine, sine), either(sine, cosine));
+        rough_quotient_of(lanes, either(cosine, sine), either(sine, cosine));
     Value* sign = b.CreateXor(b.CreateShl(n, 63), sign_bit(lanes, x));
     return with_sign_bit(lanes, b.CreateFAdd(high, low), sign);
 }

@@ -6,6 +6,7 @@
 // What a quotient or a root was rounded by is a second part of the argument, so
 // that results are within 1.05 ulp.
 
+#include "compiler/backends/llvm/lanes/avx512.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/number_pair.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
@@ -77,12 +78,10 @@ public:
     Value* atan(Value* x) {
         Value* u = lanes_.smaller(number(of_.large), lanes_.absolute(x));
         Value* is_steep = b().CreateFCmpOGT(u, number(1));
-        Value* inverse = b().CreateFDiv(number(1), u);
-        Value* lost = lanes_.fma(b().CreateFNeg(inverse), u, number(1));
+        const NumberPair inverse = divided(number(1), u);
         const NumberPair arc =
-            arctangent({lanes_.select(is_steep, inverse, u),
-                        lanes_.select(is_steep, b().CreateFMul(lost, inverse),
-                                      number(0))});
+            arctangent({lanes_.select(is_steep, inverse.high, u),
+                        lanes_.select(is_steep, inverse.low, number(0))});
         Value* quarters = lanes_.select(is_steep, number(1), number(0));
         return with_sign(beside(quarters, is_steep, arc), x);
     }
@@ -148,11 +147,15 @@ private:
             Value* product = b().CreateFMul(x, number(1 / of_.small));
             return lanes_.select(is_small, product, x);
         };
-        smaller = raised(smaller);
-        larger = raised(larger);
-        Value* t = b().CreateFDiv(smaller, larger);
-        Value* lost = lanes_.fma(b().CreateFNeg(t), larger, smaller);
-        return {t, b().CreateFDiv(lost, larger)};
+        return divided(raised(smaller), raised(larger));
+    }
+    /// x/y; of the low part, few digits count.
+    NumberPair divided(Value* x, Value* y) {
+        Value* t = b().CreateFDiv(x, y);
+        Value* lost = lanes_.fma(b().CreateFNeg(t), y, x);
+        return {t, has_avx512(lanes_)
+                       ? b().CreateFMul(lost, inverse_estimate(lanes_, y))
+                       : b().CreateFDiv(lost, y)};
     }
 
     /// atan of t from 0 to 1. That of its low part is multiplied by the

@@ -11,6 +11,7 @@
 
 #include "compiler/backends/llvm/lanes/exponential_pair.h"
 
+#include "compiler/backends/llvm/lanes/avx512.h"
 #include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/piece_choice.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
@@ -152,7 +153,7 @@ private:
 
 std::unique_ptr<ExponentialPair> exponential_pair(Lanes& lanes, Value* x,
                                                   int shift) {
-    if (row_of(lanes.isa()).masks)
+    if (has_avx512(lanes))
         return std::make_unique<ByTable>(lanes, x, shift);
     return std::make_unique<ByPolynomial>(lanes, x, shift);
 }

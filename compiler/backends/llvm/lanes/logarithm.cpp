@@ -8,6 +8,7 @@
 // is 0 the result may be small, and a sum of three roundings would be above
 // one ulp. All operations are those of any instruction set.
 
+#include "compiler/backends/llvm/lanes/avx512.h"
 #include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/logarithm_by_quotient.h"
 #include "compiler/backends/llvm/lanes/logarithm_by_table.h"
@@ -98,7 +99,7 @@ private:
 } // namespace
 
 Value* emit_logarithm(Lanes& lanes, ir::Op op, Value* x, ir::Sign sign) {
-    if (has_logarithm_by_table(lanes))
+    if (has_avx512(lanes))
         return logarithm_by_table(lanes, op, x);
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);

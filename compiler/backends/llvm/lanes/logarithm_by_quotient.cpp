@@ -15,6 +15,7 @@
 
 #include "compiler/backends/llvm/lanes/logarithm_by_quotient.h"
 
+#include "compiler/backends/llvm/lanes/avx512.h"
 #include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/logarithm_by_table.h"
 #include "compiler/backends/llvm/lanes/math.h"
@@ -174,7 +175,7 @@ Value* logarithm_of_double(Lanes& lanes, ir::Op op, Value* x) {
 }
 
 Value* emit_log1p(Lanes& lanes, Value* x, ir::Sign sign) {
-    if (has_logarithm_by_table(lanes))
+    if (has_avx512(lanes))
         return log1p_by_table(lanes, x, sign);
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);

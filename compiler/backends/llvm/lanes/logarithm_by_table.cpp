@@ -16,12 +16,11 @@
 
 #include "compiler/backends/llvm/lanes/logarithm_by_table.h"
 
+#include "compiler/backends/llvm/lanes/avx512.h"
 #include "compiler/backends/llvm/lanes/logarithm_tables.h"
 #include "compiler/backends/llvm/lanes/piece_choice.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 #include "compiler/backends/llvm/lanes/registers.h"
-
-#include <llvm/IR/IntrinsicsX86.h>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -86,44 +85,16 @@ private:
     }
     bool is_single() const { return dtype_ == DType::F32; }
 
-    Value* exponent(Value* x) {
-        const auto id = is_single()
-                            ? llvm::Intrinsic::x86_avx512_mask_getexp_ps_512
-                            : llvm::Intrinsic::x86_avx512_mask_getexp_pd_512;
-        return unmasked(id, x, {});
-    }
-    /// Returns the mantissa from 3/4 to 3/2: NaN of negative numbers, 1 of 0
-    /// and infinity.
-    Value* mantissa(Value* x) {
-        constexpr int from_three_quarters = 3, nan_of_negative = 3 << 2;
-        const auto id = is_single()
-                            ? llvm::Intrinsic::x86_avx512_mask_getmant_ps_512
-                            : llvm::Intrinsic::x86_avx512_mask_getmant_pd_512;
-        return unmasked(id, x,
-                        {b().getInt32(from_three_quarters | nan_of_negative)});
-    }
-    Value* unmasked(llvm::Intrinsic::ID id, Value* x,
-                    llvm::SmallVector<Value*, 5> more) {
-        constexpr int usual_rounding = 4;
-        llvm::SmallVector<Value*, 5> arguments = {x};
-        arguments.append(more);
-        arguments.append({x,
-                          llvm::ConstantInt::getAllOnesValue(
-                              b().getIntNTy(unsigned(lanes_.width()))),
-                          b().getInt32(usual_rounding)});
-        return b().CreateIntrinsic(id, {}, arguments);
-    }
-
     Split split(Value* x) {
         const int places = is_single() ? 23 - 4 : 52 - 4;
-        Value* m = mantissa(x);
+        Value* m = mantissa_of(lanes_, x);
         const PieceChoice choice(
             lanes_, b().CreateLShr(bits(m), std::uint64_t(places)));
-        return {m, b().CreateFSub(exponent(x), exponent(m)),
-                choice.of(table_.inverses), choice.of(table_.logarithms),
-                table_.low_logarithms.empty()
-                    ? nullptr
-                    : choice.of(table_.low_logarithms)};
+        return {
+            m, b().CreateFSub(exponent_of(lanes_, x), exponent_of(lanes_, m)),
+            choice.of(table_.inverses), choice.of(table_.logarithms),
+            table_.low_logarithms.empty() ? nullptr
+                                          : choice.of(table_.low_logarithms)};
     }
     Value* of_mantissa(const Split& of) {
         return lanes_.fma(of.m, of.inverse, number(-1));
@@ -156,10 +127,6 @@ private:
 };
 
 } // namespace
-
-bool has_logarithm_by_table(const Lanes& lanes) {
-    return row_of(lanes.isa()).masks;
-}
 
 Value* logarithm_by_table(const Lanes& lanes, ir::Op op, Value* x) {
     const DType dtype = lanes.dtype_of(x);

@@ -8,7 +8,6 @@
 
 namespace tilefold::llvm_backend {
 
-bool has_logarithm_by_table(const Lanes& lanes); ///< AVX-512
 /// Emits the logarithm (`op` is Log, Log2 or Log10) of F32 or F64, special
 /// numbers too.
 llvm::Value* logarithm_by_table(const Lanes& lanes, ir::Op op, llvm::Value* x);

@@ -2,9 +2,7 @@
 
 #include "compiler/backends/llvm/lanes/number_pair.h"
 
-#include "compiler/backends/llvm/lanes/registers.h"
-
-#include <llvm/IR/IntrinsicsX86.h>
+#include "compiler/backends/llvm/lanes/avx512.h"
 
 namespace tilefold::llvm_backend {
 
@@ -31,22 +29,6 @@ NumberPair product_of(Lanes& lanes, Value* x, Value* y) {
 
 namespace {
 
-/// AVX-512 has an instruction for 14 digits, and a step of Newton's doubles
-/// them.
-Value* rough_inverse_of(Lanes& lanes, Value* x) {
-    auto& b = lanes.b;
-    constexpr int width = 8;
-    Value* estimate = by_registers(b, x, width, [&](Value* part) {
-        return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_rcp14_pd_512, {},
-                                 {part,
-                                  llvm::Constant::getNullValue(part->getType()),
-                                  b.getInt8(0xff)});
-    });
-    Value* error =
-        lanes.fma(b.CreateFNeg(estimate), x, lanes.number(DType::F64, 1));
-    return lanes.fma(estimate, error, estimate);
-}
-
 NumberPair by_inverse(Lanes& lanes, const NumberPair& numerator,
                       const NumberPair& divisor, Value* inverse) {
     auto& b = lanes.b;
@@ -70,10 +52,10 @@ NumberPair quotient_of(Lanes& lanes, const NumberPair& numerator,
 
 NumberPair rough_quotient_of(Lanes& lanes, const NumberPair& numerator,
                              const NumberPair& divisor) {
-    if (!row_of(lanes.isa()).masks)
+    if (!has_avx512(lanes))
         return quotient_of(lanes, numerator, divisor);
     return by_inverse(lanes, numerator, divisor,
-                      rough_inverse_of(lanes, divisor.high));
+                      rough_inverse(lanes, divisor.high));
 }
 
 } // namespace tilefold::llvm_backend

@@ -112,6 +112,7 @@ ERRORS = {
     "erf": by_mpmath(mpmath.erf),
     "erfc": by_mpmath(mpmath.erfc),
     "lgamma": by_mpmath(mpmath.loggamma),
+    "digamma": by_mpmath(mpmath.digamma),
 }
 GAMMA = [(1e-22, 3.0), (0.5, 2.5), (2.0, 9.0), (7.0, 1e300)]
 LOGARITHM = [(1e-300, 1e300), (0.5, 2.0), (1e-3, 10.0)]
@@ -127,6 +128,7 @@ DOUBLES = {
     "erf": (ERRORS["erf"], 1.2, [(-6.0, 6.0), (-1.0, 1.0)]),
     "erfc": (ERRORS["erfc"], 2.0, [(-6.0, 26.0), (-0.1, 0.1), (-1.0, 2.0)]),
     "lgamma": (ERRORS["lgamma"], 2.2, GAMMA),
+    "digamma": (ERRORS["digamma"], 2.6, [*GAMMA, (1.46, 1.463)]),
     "sin": (np.sin, 0.9, [(-1e6, 1e6), (-10.0, 10.0), (-1e9, 1e9)]),
     "cos": (np.cos, 0.9, [(-1e6, 1e6), (-10.0, 10.0), (-1e9, 1e9)]),
     "tan": (np.tan, 0.9, [(-1e6, 1e6), (-10.0, 10.0), (-1e9, 1e9)]),

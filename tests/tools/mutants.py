@@ -353,8 +353,8 @@ MUTANTS = [
     Mutant(
         "bytes are made 16-bit numbers as if they were unsigned",
         _BACKEND + "pack/word_load.cpp",
-        "return of.stored == DType::I8 ? b.CreateSExt(stored, to)",
-        "return of.stored == DType::U8 ? b.CreateSExt(stored, to)",
+        "return of.stored == DType::I8 ? b.CreateSExt(stored, numbers)",
+        "return of.stored == DType::U8 ? b.CreateSExt(stored, numbers)",
         "test_numerics",
         "*Generated*/Narrow*",
     ),

@@ -82,10 +82,9 @@ Value* call_log1p(Lanes& lanes, const FunctionTable& functions, Value* x) {
 }
 
 /// Whether polygamma of this order is written in place.
-bool is_digamma(const Lanes& lanes, Value* order, DType dtype) {
+bool is_digamma(const Lanes& lanes, Value* order) {
     const auto* constant = llvm::dyn_cast<llvm::Constant>(order);
-    return lanes.width() > 1 && dtype == DType::F32 && constant &&
-           constant->isNullValue();
+    return lanes.width() > 1 && constant && constant->isNullValue();
 }
 
 /// Calls the double function for one lane after the other: for states of F32,
@@ -119,8 +118,7 @@ public:
           signs_(signs) {
         for (Value* operand : operands)
             operands_.push_back(lanes.as(dtype, operand));
-        is_digamma_ =
-            op == Op::Polygamma && is_digamma(lanes, operands[0], dtype);
+        is_digamma_ = op == Op::Polygamma && is_digamma(lanes, operands[0]);
     }
 
     bool is_in_place() const {

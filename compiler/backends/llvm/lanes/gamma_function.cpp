@@ -141,6 +141,20 @@ Value* by_sign(Lanes& lanes, Value* x, ir::Sign sign, Value* near,
     return lanes.mostly(is_near, near, by_library);
 }
 
+Value* digamma_of_single(Lanes& lanes, Value* x) {
+    auto& b = lanes.b;
+    const auto number = [&](double value) {
+        return lanes.number(DType::F32, value);
+    };
+    // The digamma of subnormal numbers is -1/x.
+    Value* inverse = b.CreateFDiv(number(-1), x);
+    Value* is_tiny = b.CreateFCmpOLT(
+        lanes.absolute(x), number(double(std::numeric_limits<float>::min())));
+    Value* near = lanes.select(is_tiny, inverse, Gamma(lanes, x).digamma());
+    // Infinity is its own.
+    return lanes.select(b.CreateFCmpOLT(x, number(INFINITY)), near, x);
+}
+
 } // namespace
 
 Value* emit_lgamma(Lanes& lanes, const FunctionTable& functions, Value* x,
@@ -156,19 +170,12 @@ Value* emit_lgamma(Lanes& lanes, const FunctionTable& functions, Value* x,
 
 Value* emit_digamma(Lanes& lanes, const FunctionTable& functions, Value* x,
                     ir::Sign sign) {
-    auto& b = lanes.b;
-    // The digamma of subnormal numbers is -1/x.
-    Value* inverse = b.CreateFDiv(lanes.number(DType::F32, -1), x);
-    Value* is_tiny = b.CreateFCmpOLT(
-        lanes.absolute(x),
-        lanes.number(DType::F32, std::numeric_limits<float>::min()));
-    Value* near = lanes.select(is_tiny, inverse, Gamma(lanes, x).digamma());
-    // Infinity is its own.
-    Value* is_finite = b.CreateFCmpOLT(x, lanes.number(DType::F32, INFINITY));
-    near = lanes.select(is_finite, near, x);
+    const DType dtype = lanes.dtype_of(x);
+    Value* near = dtype == DType::F64 ? digamma_of_double(lanes, x)
+                                      : digamma_of_single(lanes, x);
     return by_sign(lanes, x, sign, near, [&] {
-        Value* operands[] = {lanes.number(DType::F32, 0), x};
-        return call_external(lanes, functions, External::Polygamma, DType::F32,
+        Value* operands[] = {lanes.number(dtype, 0), x};
+        return call_external(lanes, functions, External::Polygamma, dtype,
                              operands);
     });
 }

@@ -62,8 +62,8 @@ llvm::Value* emit_exponential_kin(Lanes& lanes, ir::Op op, llvm::Value* x);
 /// Emits expm1, sinh, cosh or tanh (`op`) of F64, within 1.2 ulp.
 llvm::Value* emit_exponential_of_double(Lanes& lanes, ir::Op op,
                                         llvm::Value* x);
-/// Emits lgamma or digamma of F32, within 0.52 ulp, or lgamma of F64, of what
-/// is not below 0 within 2.1 ulp; `sign` is that of x.
+/// Emits lgamma or digamma of F32, within 0.52 ulp, or of F64, of what is not
+/// below 0 within 2.1 and 2.6 ulp; `sign` is that of x.
 llvm::Value* emit_lgamma(Lanes& lanes, const FunctionTable& functions,
                          llvm::Value* x, ir::Sign sign);
 llvm::Value* emit_digamma(Lanes& lanes, const FunctionTable& functions,

@@ -64,8 +64,9 @@ class Options:
         is infinite, and on the CPU ``A @ (x - y)`` a difference of products.
         Factors may have 16 bits from 3.2e-6 on (bf16x3), for AMX and a
         GPU's tensor cores to multiply long ones; there, 22 bits from 1e-7
-        on (tf32x3), and 8 from 4e-3 on (bf16x1). Weights of
-        a softmax of bfloat16 values keep 16 bits then, and 8 from 4e-3 on.
+        on (tf32x3), and 8 from 4e-3 on (bf16x1), as in inner products by
+        AVX512-BF16. Weights of a softmax of bfloat16 values keep 16 bits
+        then, and 8 from 4e-3 on.
         ``explain`` tells which. Without effect on float64.
     devices : str, optional
         TILEFOLD_DEVICES, else "", the CPU: where calls whose arrays

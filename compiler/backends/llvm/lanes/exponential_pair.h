@@ -11,9 +11,8 @@ namespace tilefold::llvm_backend {
 class ExponentialPair {
 public:
     virtual ~ExponentialPair() = default;
-    /// Emits e^x 2^shift with a number added that is -2^shift or not below 0:
-    /// within half a unit of e^x 2^shift's last place / 8, and exact to all
-    /// digits of the sum's high part where x is small and the number -2^shift.
+    /// Emits e^x 2^shift with a number added that is -2^shift or not below 0.
+    /// Of (e^x - 1) 2^shift no digits are lost where x is small.
     virtual NumberPair plus(double constant) = 0;
 };
 

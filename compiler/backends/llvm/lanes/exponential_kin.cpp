@@ -4,6 +4,7 @@
 // e^x - 1 = p 2^n + (2^n - 1) keeps its digits near 0. Where E is that,
 // e^-x - 1 = -E/(1 + E) = -E e^-x.
 
+#include "compiler/backends/llvm/lanes/avx512.h"
 #include "compiler/backends/llvm/lanes/in_double.h"
 #include "compiler/backends/llvm/lanes/math.h"
 
@@ -56,6 +57,8 @@ private:
 } // namespace
 
 Value* emit_exponential_kin(Lanes& lanes, ir::Op op, Value* x) {
+    if (op == ir::Op::Expm1 && has_avx512(lanes))
+        return expm1_by_table(lanes, x);
     Exponential exponential(lanes, x);
     if (op == ir::Op::Cosh)
         return lanes.as(DType::F32, exponential.cosh());

@@ -117,10 +117,10 @@ ERRORS = {
 GAMMA = [(1e-22, 3.0), (0.5, 2.5), (2.0, 9.0), (7.0, 1e300)]
 LOGARITHM = [(1e-300, 1e300), (0.5, 2.0), (1e-3, 10.0)]
 DOUBLES = {
-    "log": (np.log, 1.02, LOGARITHM),
-    "log2": (np.log2, 1.02, LOGARITHM),
-    "log10": (np.log10, 1.1, LOGARITHM),
-    "log1p": (np.log1p, 1.02, [(-0.999, 1e300), (-0.7, 1.0), (-0.5, 5.0)]),
+    "log": (np.log, 0.9, LOGARITHM),
+    "log2": (np.log2, 0.8, LOGARITHM),
+    "log10": (np.log10, 0.8, LOGARITHM),
+    "log1p": (np.log1p, 0.9, [(-0.999, 1e300), (-0.7, 1.0), (-0.5, 5.0)]),
     "expm1": (np.expm1, 1.2, [(-60.0, 700.0), (-1.0, 1.0), (-50.0, 50.0)]),
     "tanh": (np.tanh, 1.0, [(-25.0, 25.0), (-1.0, 1.0)]),
     "sinh": (np.sinh, 1.1, [(-700.0, 700.0), (-1.0, 1.0), (-20.0, 20.0)]),
@@ -136,6 +136,8 @@ DOUBLES = {
     "asin": (np.arcsin, 0.7, [(-1.0, 1.0), (-0.6, 0.6), (0.99, 1.0)]),
     "acos": (np.arccos, 0.8, [(-1.0, 1.0), (0.5, 1.0), (-1.0, 0.5)]),
 }
+#: Of logarithms by tables, which AVX-512 has.
+BY_TABLE = {"log": 1.02, "log2": 1.0, "log10": 1.1, "log1p": 1.0}
 
 
 LONGER = pytest.mark.skipif(
@@ -149,6 +151,8 @@ LONGER = pytest.mark.skipif(
 def test_functions_of_float64(name, isa):
     """Within so many units in the last place, against 80-bit numbers."""
     function, allowed, domains = DOUBLES[name]
+    if isa == "x86-64-v4":
+        allowed = BY_TABLE.get(name, allowed)
     random = np.random.default_rng(7)
     count = 2_000 if name in ERRORS else 200_000
     samples = [far_and_near(random, *domain, count) for domain in domains]

@@ -6,7 +6,7 @@
 // what its logarithm is more than k (log 2)/16. Halves are computed and
 // doubled, so that the largest results have exponents.
 
-#include "compiler/backends/llvm/lanes/avx512.h"
+#include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/piece_choice.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
@@ -71,14 +71,7 @@ Value* expm1_by_table(Lanes& lanes, Value* x) {
         first, lanes.fma(n, number(sixteenth_low), choice.of(remainders)));
     Value* p =
         lanes.fma(b.CreateFMul(r, r), horner_of_pairs(lanes, rest_of_p, r), r);
-    constexpr std::uint64_t sixteen = 16;
-    Value* exponent = b.CreateShl(
-        b.CreateAnd(bits, llvm::ConstantInt::get(bits->getType(), -sixteen)),
-        23 - 4);
-    Value* power = b.CreateBitCast(
-        b.CreateAdd(b.CreateBitCast(choice.of(halves), bits->getType()),
-                    exponent),
-        x->getType());
+    Value* power = times_sixteenths(lanes, choice.of(halves), bits);
     Value* half = lanes.fma(power, p, b.CreateFSub(power, number(0.5)));
     // Halves of the smallest numbers would be flushed.
     return lanes.select(b.CreateFCmpOLT(size, number(tiny)), x,

@@ -29,6 +29,7 @@
 
 #include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/piece_choice.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
@@ -36,6 +37,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -116,23 +118,10 @@ struct Avx512 {
     }
     /// Returns 2^(k/16), where k is the low four bits of each lane of `bits`.
     Value* look_up(Value* bits) const {
-        if (single) {
-            std::vector<float> table(16);
-            for (int k = 0; k < 16; ++k)
-                table[std::size_t(k)] = float(std::exp2(k / 16.0));
-            return lanes.b.CreateIntrinsic(
-                llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
-                {llvm::ConstantDataVector::get(lanes.context(), table), bits});
-        }
-        std::vector<double> low(8), high(8);
-        for (int k = 0; k < 8; ++k) {
-            low[std::size_t(k)] = std::exp2(k / 16.0);
-            high[std::size_t(k)] = std::exp2((k + 8) / 16.0);
-        }
-        return lanes.b.CreateIntrinsic(
-            llvm::Intrinsic::x86_avx512_vpermi2var_pd_512, {},
-            {llvm::ConstantDataVector::get(lanes.context(), low), bits,
-             llvm::ConstantDataVector::get(lanes.context(), high)});
+        std::array<double, 16> table;
+        for (std::size_t k = 0; k < table.size(); ++k)
+            table[k] = std::exp2(double(k) / 16);
+        return PieceChoice(lanes, bits).of(table);
     }
     Value* magic() const {
         return lanes.number(single ? DType::F32 : DType::F64,

@@ -111,7 +111,7 @@ public:
         r_ = b().CreateFSub(first, second);
         Value* q = horner_of_pairs(lanes, short_rest, r_);
         rest_ = b().CreateFMul(b().CreateFMul(r_, r_), q);
-        scale_ = scaled(choice.of(sixteenths), bits);
+        scale_ = times_sixteenths(lanes, choice.of(sixteenths), bits);
     }
 
     NumberPair plus(double constant) override {
@@ -128,16 +128,6 @@ private:
     llvm::IRBuilder<>& b() { return lanes_.b; }
     Value* number(double value) { return lanes_.number(DType::F64, value); }
 
-    /// Returns x 2^(n/16), n being the lowest bits of a number, but for its
-    /// last four.
-    Value* scaled(Value* x, Value* n) {
-        llvm::Type* words = n->getType();
-        constexpr std::uint64_t sixteen = 16;
-        Value* exponent = b().CreateShl(
-            b().CreateAnd(n, llvm::ConstantInt::get(words, -sixteen)), 52 - 4);
-        return b().CreateBitCast(
-            b().CreateAdd(b().CreateBitCast(x, words), exponent), x->getType());
-    }
     /// Returns whole + S (r + rest).
     NumberPair with_product(Value* whole) {
         Value* high = lanes_.fma(scale_, b().CreateFAdd(r_, rest_), whole);

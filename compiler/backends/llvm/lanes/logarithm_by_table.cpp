@@ -20,7 +20,6 @@
 #include "compiler/backends/llvm/lanes/logarithm_tables.h"
 #include "compiler/backends/llvm/lanes/piece_choice.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
-#include "compiler/backends/llvm/lanes/registers.h"
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -39,12 +38,10 @@ const LogarithmTable& table_of(ir::Op logarithm, DType dtype) {
     }
 }
 
-/// Emits into one register of AVX-512.
 class ByTable {
 public:
-    ByTable(const Lanes& lanes, DType dtype, const LogarithmTable& table)
-        : lanes_(lanes.b, 64 / int(size_of(dtype)), lanes.real(), lanes.isa()),
-          dtype_(dtype), table_(table) {}
+    ByTable(Lanes& lanes, DType dtype, const LogarithmTable& table)
+        : lanes_(lanes), dtype_(dtype), table_(table) {}
 
     Value* logarithm(Value* x) {
         const Split of = split(x);
@@ -121,26 +118,22 @@ private:
         return lanes_.fma(r, number(table_.slope), rest);
     }
 
-    Lanes lanes_;
+    Lanes& lanes_;
     DType dtype_;
     const LogarithmTable& table_;
 };
 
 } // namespace
 
-Value* logarithm_by_table(const Lanes& lanes, ir::Op op, Value* x) {
+Value* logarithm_by_table(Lanes& lanes, ir::Op op, Value* x) {
     const DType dtype = lanes.dtype_of(x);
-    ByTable by_table(lanes, dtype, table_of(op, dtype));
-    return by_registers(lanes.b, x, 64 / int(size_of(dtype)),
-                        [&](Value* part) { return by_table.logarithm(part); });
+    return ByTable(lanes, dtype, table_of(op, dtype)).logarithm(x);
 }
 
-Value* log1p_by_table(const Lanes& lanes, Value* x, ir::Sign sign) {
+Value* log1p_by_table(Lanes& lanes, Value* x, ir::Sign sign) {
     const DType dtype = lanes.dtype_of(x);
-    ByTable by_table(lanes, dtype, table_of(ir::Op::Log, dtype));
-    return by_registers(lanes.b, x, 64 / int(size_of(dtype)), [&](Value* part) {
-        return by_table.logarithm_of_one_and(part, sign);
-    });
+    return ByTable(lanes, dtype, table_of(ir::Op::Log, dtype))
+        .logarithm_of_one_and(x, sign);
 }
 
 } // namespace tilefold::llvm_backend

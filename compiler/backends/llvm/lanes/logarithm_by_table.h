@@ -10,8 +10,8 @@ namespace tilefold::llvm_backend {
 
 /// Emits the logarithm (`op` is Log, Log2 or Log10) of F32 or F64, special
 /// numbers too.
-llvm::Value* logarithm_by_table(const Lanes& lanes, ir::Op op, llvm::Value* x);
+llvm::Value* logarithm_by_table(Lanes& lanes, ir::Op op, llvm::Value* x);
 /// Emits log(1 + x), special numbers too; `sign` is that of x.
-llvm::Value* log1p_by_table(const Lanes& lanes, llvm::Value* x, ir::Sign sign);
+llvm::Value* log1p_by_table(Lanes& lanes, llvm::Value* x, ir::Sign sign);
 
 } // namespace tilefold::llvm_backend

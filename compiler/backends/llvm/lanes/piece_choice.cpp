@@ -79,11 +79,11 @@ Value* PieceChoice::polynomial(std::span<const double> coefficients,
 
 PieceChoice::Way PieceChoice::way() const {
     const IsaRow& isa = row_of(lanes_.isa());
-    if (lanes_.width() * int(size_of(dtype_)) < isa.vector_bytes)
-        return Way::ByLane;
     if (isa.masks)
         return Way::Avx512;
-    return isa.is_avx2() ? Way::Avx2 : Way::ByLane;
+    const bool fills =
+        lanes_.width() * int(size_of(dtype_)) >= isa.vector_bytes;
+    return isa.is_avx2() && fills ? Way::Avx2 : Way::ByLane;
 }
 
 /// Permutations read the lowest bits of a number: where a register has more

@@ -373,6 +373,9 @@ std::vector<Plan> tried_plans(const TestFormula& formula, Isa isa) {
             plans.back().weight_parts = parts;
         }
     if (formula.text.starts_with("logsumexp_j")) {
+        // Sums of a tile are joined to those of the panel's tiles before.
+        plans.push_back(plans.front());
+        plans.back().column_tile = plans.front().panel / 4;
         // Stages that read many vectors beyond little memory.
         Plan plan = plans.front();
         plan.row_vectors = 8;

@@ -81,6 +81,7 @@ __all__ = [
     "Vi",
     "Vj",
     "__version__",
+    "cite",
     "compile",
     "explain",
     "get_cmake_dir",
@@ -97,6 +98,7 @@ __all__ = [
 
 
 if _typing.TYPE_CHECKING:
+    from tilefold.citation import cite
     from tilefold.reduction import Reduction
     from tilefold.sdk import get_cmake_dir, get_include, get_library
     from tilefold.states import State
@@ -122,6 +124,7 @@ del _name
 _CLASSES = {
     "Reduction": "reduction",
     "State": "states",
+    "cite": "citation",
     "get_cmake_dir": "sdk",
     "get_include": "sdk",
     "get_library": "sdk",

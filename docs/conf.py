@@ -14,7 +14,7 @@ ROOT = HERE.parent
 sys.path[:0] = [str(HERE), str(ROOT)]
 
 import tilefold  # noqa: E402
-from generate import docstrings, mathml, pages  # noqa: E402
+from generate import docstrings, mathml, moved, pages  # noqa: E402
 
 project = "tilefold"
 author = "the tilefold authors"
@@ -28,7 +28,9 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_reredirects",
 ]
+redirects = moved.MOVED
 WITH_GALLERY = os.environ.get("TILEFOLD_DOCS_GALLERY", "1") == "1"
 if WITH_GALLERY:
     extensions.append("sphinx_gallery.gen_gallery")

@@ -5,10 +5,11 @@ Usage: python docs/generate/browse.py FOLDER PICTURES
 
 What holds: no request to another host, no message of an error; each picture
 loads and has a description; each link within the site leads to a page, and to a
-place of it; headings go down one level at a time; the search finds names,
-settings and the text of errors; no page is wider than a phone; text stands out
-from what is behind it, light and dark. Pictures of some pages are left in
-PICTURES: light and dark, on a desk and on a phone.
+place of it, and so does each address of a page that has moved; headings go down
+one level at a time; the search finds names, settings and the text of errors; no
+page is wider than a phone; text stands out from what is behind it, light and
+dark. Pictures of some pages are left in PICTURES: light and dark, on a desk and
+on a phone.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from bs4 import BeautifulSoup
 from contrast import too_faint
-from playwright.sync_api import sync_playwright
+from moved import MOVED
+from playwright.sync_api import Error, sync_playwright
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -36,12 +38,15 @@ LOOKED_AT = (
     "start/tutorial.html",
     "guide/features.html",
     "reference/language/operations.html",
+    "reference/language/reductions.html",
     "reference/errors/products.html",
     "reference/python/kernels.html",
     "reference/environment.html",
     "how/stages.html",
     "performance/zen5.html",
     "from/scipy_cdist.html",
+    "from/numba.html",
+    "start/install.html",
     "gallery/index.html",
     "gallery/statistics/plot_airports.html",
 )
@@ -76,6 +81,7 @@ def main(folder: Path, pictures: Path) -> int:
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         found += in_browser(browser, root, folder)
+        found += moves(browser, root)
         found += searches(browser, root)
         found += take_pictures(browser, root, folder, pictures)
         browser.close()
@@ -157,6 +163,8 @@ def in_browser(browser: Browser, root: str, folder: Path) -> list[str]:
     page.on("pageerror", lambda error: found.append(f"{page.url}: {error}"))
     for path in sorted(folder.rglob("*.html")):
         name = path.relative_to(folder).as_posix()
+        if name.removesuffix(".html") in MOVED:
+            continue  # see moves()
         page.goto(root + name)
         broken = page.evaluate(
             "[...document.images].filter(i => i.loading != 'lazy' &&"
@@ -166,6 +174,20 @@ def in_browser(browser: Browser, root: str, folder: Path) -> list[str]:
         wide = page.evaluate("document.documentElement.scrollWidth")
         if wide > width:
             found.append(f"{name}: {wide} pixels wide on a phone of {width}")
+    page.close()
+    return found
+
+
+def moves(browser: Browser, root: str) -> list[str]:
+    """Addresses of pages that have moved and lead elsewhere."""
+    found = []
+    page = browser.new_page()
+    for name, wanted in MOVED.items():
+        page.goto(f"{root}{name}.html", wait_until="commit")
+        try:
+            page.wait_for_url(root + wanted, timeout=10_000)
+        except Error:  # none within the time
+            found.append(f"{name}.html leads to {page.url}, not to {wanted}")
     page.close()
     return found
 

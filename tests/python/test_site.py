@@ -27,6 +27,7 @@ def generate():
         "errors",
         "included",
         "language",
+        "moved",
         "pages",
         "performance",
         "tables",
@@ -254,6 +255,14 @@ def test_every_page_is_in_a_table_of_contents():
                 if target and not target.startswith(":"):
                     listed.add((folder / target).as_posix())
     assert sorted(set(texts) - listed) == []
+
+
+def test_addresses_of_pages_that_have_moved_lead_to_pages(generate):
+    moved, known = generate["moved"].MOVED, pages()
+    assert moved
+    assert [name for name in moved if name in known] == []
+    targets = [target.removesuffix(".html") for target in moved.values()]
+    assert [target for target in targets if target not in known] == []
 
 
 def test_numbers_of_the_first_page_are_those_of_the_results(generate):

@@ -14,24 +14,27 @@ parts give the same bits, whoever merges them, and when.
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from dataclasses import fields
 from functools import reduce as _fold
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tilefold import _core
+from tilefold.errors import ArgumentError
+from tilefold.passes import Passes, passes_of
 from tilefold.reduction_arguments import (
     Place,
+    digest,
     made_up,
     place_of,
+    places_of,
+    refuse_both_axes,
+    refuse_several,
     type_of,
     with_segment,
 )
-from tilefold.states import State, StateKind, joined, nodes_of
+from tilefold.states import State, StateKind, beside, joined, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,8 +55,8 @@ class Reduction:
     Parameters
     ----------
     formula : str or Formula
-        One that reduces once: a sum, an extremum, a mean, a log-sum-exp, ... of
-        what needs no other reduction.
+        A sum, an extremum, a mean, a log-sum-exp, ... Where it needs other
+        reductions' results, such as a variance, it is reduced by ``passes``.
     segment : int, default 8192
         How many points of the reduced axis are joined at a time.
     options : Options, optional
@@ -62,8 +65,7 @@ class Reduction:
     Raises
     ------
     ArgumentError
-        For formulas of several passes over the pairs, such as variances and
-        derivatives, when a part is computed.
+        By ``partial``, for formulas of several passes over the pairs.
 
     See Also
     --------
@@ -104,6 +106,58 @@ class Reduction:
         self._options = with_segment(options, segment)
         self._calls: OrderedDict[StateKind, _core.PartialCall] = OrderedDict()
         self._lock = Lock()
+
+    def passes(
+        self,
+        arguments: Mapping[str, Any] | None = None,
+        /,
+        **arrays: Any,
+    ) -> Passes:
+        """Cuts the formula into passes over the points, each a reduction.
+
+        A variance needs the mean first, a quantile some thirty counts. Each
+        pass has ``partial``, ``merge`` and ``finalise``; what it leaves behind
+        is given to those after it.
+
+        Parameters
+        ----------
+        arguments : Mapping, optional
+            The arrays by name, as one mapping.
+        **arrays : array
+            Arguments by their names, without batches: of any number of points,
+            since no more than their types is looked at.
+
+        Returns
+        -------
+        Passes
+            In their order; one where the formula reduces once.
+
+        Raises
+        ------
+        ArgumentError
+            For folds, matrices between passes, uint64, and batches.
+
+        Examples
+        --------
+        >>> y, left = np.array([1.0, 2.0, 3.0, 6.0]), {}
+        >>> passes = tilefold.Reduction("var_j y_j").passes(y=y)
+        >>> for step in passes:
+        ...     part = step.partial(left, y=y)
+        ...     left |= step.finalise(part, left)
+        >>> float(passes.result(left))
+        3.5
+        """
+        given = {**(arguments or {}), **arrays}
+        refuse_both_axes(self.formula, given)
+        return self._passes(given)
+
+    def _passes(self, given: dict[str, Any]) -> Passes:
+        """The same, of arrays that may be on both axes."""
+        return passes_of(self.formula, given, self._of_text)
+
+    def _of_text(self, text: str) -> Reduction:
+        """A reduction of the same settings."""
+        return Reduction(text, segment=self.segment, options=self.options)
 
     def partial(
         self,
@@ -193,12 +247,10 @@ class Reduction:
     def merge(self, *states: State) -> State:
         """Joins the points of states, in any order, into one state.
 
-        What comes twice counts once.
-
         Parameters
         ----------
         *states : State
-            Of the same rows, of parts of one axis.
+            Of the same rows, of one axis; what comes twice counts once.
 
         Returns
         -------
@@ -220,7 +272,7 @@ class Reduction:
         True
         """
         self._require(states)
-        return joined(states, self._merge(states[0]) if states else _never)
+        return joined(states, self._merge(states[0]))
 
     def concatenate(self, *states: State) -> State:
         """Joins the rows of states, each of the same points, into one state.
@@ -252,8 +304,6 @@ class Reduction:
         7.0
         """
         self._require(states)
-        if not states:
-            _core.fail("BadOption", "states", "none", "pass one or more")
         ordered = sorted(states, key=lambda state: state.kind.first_row)
         return _fold(self._beside, ordered)
 
@@ -300,7 +350,7 @@ class Reduction:
         self._require([state])
         kind = state.kind
         if not state.complete:
-            self._refuse_incomplete(state)
+            state._refuse_incomplete()
         given = {**(arguments or {}), **arrays}
         unread = {kind.reduced: min(kind.total, 1)}
         if kind.folds:
@@ -309,7 +359,7 @@ class Reduction:
             if argument.axis and argument.axis in unread:
                 points = unread[argument.axis]
                 given.setdefault(argument.name, made_up(argument, points))
-        places = self._places(kind, given)
+        places = places_of(kind, given)
         if out is not None:
             given["out"] = out
         call = self._bound(given, places.get("i"), places.get("j"))
@@ -349,7 +399,15 @@ class Reduction:
         3.0
         """
         given = {**(arguments or {}), **arrays}
-        return self.formula(**given, options=self._options)
+        try:
+            passes = self._passes(given)
+        except ArgumentError:  # there are no states of parts
+            passes = None
+        if passes is None or len(passes) == 1:
+            return self.formula(**given, options=self._options)
+        for step in passes:
+            given |= step.finalise(step.partial(given), given)
+        return passes.result(given)
 
     def __repr__(self) -> str:
         """Tells the formula, the segment and the options."""
@@ -391,10 +449,15 @@ class Reduction:
                     "options belong to tilefold.Reduction(…, options=); "
                     "leave out the others",
                 )
+        refuse_both_axes(self.formula, given)
         arguments = {**given, "options": self._options}
-        return _core.PartialCall(
-            self.formula, arguments, place_of("i", i), place_of("j", j)
-        )
+        places = place_of("i", i), place_of("j", j)
+        try:
+            return _core.PartialCall(self.formula, arguments, *places)
+        except ArgumentError as error:
+            if "several passes" in str(error):
+                refuse_several()
+            raise
 
     def _kind(self, layout: dict[str, Any], given: dict[str, Any]) -> StateKind:
         """What the states of a call are, given its arguments."""
@@ -407,7 +470,7 @@ class Reduction:
         types = [str(argument) for argument in arguments]
         own = {item.name for item in fields(StateKind)} & layout.keys()
         return StateKind(
-            fingerprint=f"{self._name()}-{_digest(layout['kind'], types)}",
+            fingerprint=f"{self._name()}-{digest(layout['kind'], types)}",
             arguments=arguments,
             batch_rank=batch_rank,
             **{name: layout[name] for name in own},
@@ -415,7 +478,7 @@ class Reduction:
 
     def _name(self) -> str:
         """What stands for the formula and the settings of all calls."""
-        return _digest(self.formula.text, self._token())
+        return digest(self.formula.text, self._token())
 
     def _call(self, kind: StateKind) -> _core.PartialCall:
         """A call without numbers, for states of this kind."""
@@ -430,7 +493,7 @@ class Reduction:
         }
         if kind.batch_rank is not None:
             given["batch_rank"] = kind.batch_rank
-        places = self._places(kind, given)
+        places = places_of(kind, given)
         call = self._bound(given, places.get("i"), places.get("j"))
         if self._kind(call.layout, given).fingerprint != kind.fingerprint:
             _core.fail(
@@ -451,7 +514,9 @@ class Reduction:
         return self._call(state.kind).merge
 
     def _require(self, states: Any) -> None:
-        """They are states of this formula."""
+        """They are states of this formula, one or more."""
+        if not states:
+            _core.fail("BadOption", "states", "none", "pass one or more")
         for state in states:
             if not isinstance(state, State):
                 _core.fail(
@@ -468,28 +533,6 @@ class Reduction:
                     "one of another formula, segment or options",
                     f"pass states of {self!r}",
                 )
-
-    def _places(
-        self, kind: StateKind, given: dict[str, Any]
-    ) -> dict[str, tuple[int, int]]:
-        """Where the arrays of a state's rows lie."""
-        places = {kind.reduced: (0, kind.total)}
-        if kind.kept:
-            places[kind.kept] = (kind.first_row, kind.total_rows)
-        on = {argument.name: argument.axis for argument in kind.arguments}
-        held = {on.get(name, "") for name in given}
-        return {axis: place for axis, place in places.items() if axis in held}
-
-    def _refuse_incomplete(self, state: State) -> None:
-        (first, last), *more = state.missing()
-        also = f" and {len(more)} other parts" if more else ""
-        _core.fail(
-            "BadOption",
-            "state",
-            f"one that lacks points {first} to {last} of "
-            f"{state.kind.total}{also}",
-            "merge the states of all points before the result is made",
-        )
 
     def _whole(self, state: State, call: _core.PartialCall) -> Any:
         """The one state of all points: nodes joined from the right."""
@@ -546,32 +589,12 @@ class Reduction:
         both = (one.rows, other.rows, stride)
         return State(
             kind.of_stride(stride),
-            _beside(state.nodes, later.nodes, both),
-            _beside(state.fragments, later.fragments, both),
+            beside(state.nodes, later.nodes, both),
+            beside(state.fragments, later.fragments, both),
         )
-
-
-def _beside(states: Any, later: Any, sizes: tuple[int, int, int]) -> Any:
-    """Arrays of both rows, by node."""
-    rows, more, stride = sizes
-    both = {}
-    for node, given in states.items():
-        array = np.zeros((*given.shape[:2], stride))
-        array[..., :rows] = given[..., :rows]
-        array[..., rows : rows + more] = later[node][..., :more]
-        both[node] = array
-    return both
 
 
 def _again(
     formula: _core.Formula, segment: int, options: _core.Options | None
 ) -> Reduction:
     return Reduction(formula, segment=segment, options=options)
-
-
-def _never(_into: Any, _later: Any) -> None:
-    """Joins nothing: there are no states."""
-
-
-def _digest(*parts: Any) -> str:
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]

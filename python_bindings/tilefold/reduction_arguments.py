@@ -3,15 +3,28 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+import hashlib
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from tilefold import _core
 from tilefold.roles import Role, bare
-from tilefold.states import ArgumentType
+from tilefold.states import ArgumentType, StateKind
 
-__all__ = ["Place", "made_up", "place_of", "type_of", "with_segment"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "Place",
+    "digest",
+    "made_up",
+    "place_of",
+    "refuse_both_axes",
+    "refuse_several",
+    "type_of",
+    "with_segment",
+]
 
 Place: TypeAlias = "tuple[int, int] | None"
 
@@ -65,6 +78,43 @@ def place_of(axis: str, given: Place) -> tuple[int, int]:
     return first, total
 
 
+def places_of(
+    kind: StateKind, given: Mapping[str, Any]
+) -> dict[str, tuple[int, int]]:
+    """Where the arrays of a state's rows lie."""
+    places = {kind.reduced: (0, kind.total)}
+    if kind.kept:
+        places[kind.kept] = (kind.first_row, kind.total_rows)
+    on = {argument.name: argument.axis for argument in kind.arguments}
+    held = {on.get(name, "") for name in given}
+    return {axis: place for axis, place in places.items() if axis in held}
+
+
+def refuse_both_axes(formula: _core.Formula, given: Mapping[str, Any]) -> None:
+    """Arrays whose points are on i and on j have no parts of their own."""
+    for name in given:
+        known, axes = formula._axes_of(name)
+        if axes == 3 and not isinstance(given[name], Role):
+            _core.fail(
+                "BadOption",
+                f"'{name}'",
+                "an array whose points are on both axes",
+                f"name its points on j otherwise, as in {known}_i and y_j, and "
+                "pass it under both names",
+            )
+
+
+def refuse_several() -> NoReturn:
+    """Refuses states of a formula that has none of its own."""
+    _core.fail(
+        "BadOption",
+        "formula",
+        "one that takes several passes over the pairs, and states are of one",
+        "take them one by one: for step in reduction.passes(…), each with "
+        "partial, merge and finalise",
+    )
+
+
 def type_of(
     formula: _core.Formula, name: str, value: Any, batch_rank: int | None
 ) -> ArgumentType:
@@ -88,6 +138,11 @@ def _points_at(shape: list[int], batch_rank: int | None) -> int:
     if batch_rank is not None:
         return batch_rank
     return max(len(shape) - 2, 0)
+
+
+def digest(*parts: Any) -> str:
+    """A text that stands for these, in any process."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
 def made_up(argument: ArgumentType, points: int) -> Any:

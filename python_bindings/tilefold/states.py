@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     States = np.ndarray[Any, np.dtype[np.float64]]
     Merge = Callable[[States, States], None]
 
-__all__ = ["ArgumentType", "State", "StateKind", "joined", "nodes_of"]
+__all__ = [
+    "ArgumentType",
+    "State",
+    "StateKind",
+    "beside",
+    "joined",
+    "nodes_of",
+]
 
 _VERSION = 1  # of the bytes of a state
 
@@ -190,6 +197,16 @@ class State:
         gaps = zip(ends[::2], ends[1::2], strict=True)
         return [(first, last) for first, last in gaps if first < last]
 
+    def _refuse_incomplete(self) -> None:
+        """Raises ArgumentError, naming the first points that it lacks."""
+        (first, last), *more = self.missing()
+        also = f" and {len(more)} other parts" if more else ""
+        _refuse(
+            f"one that lacks points {first} to {last} of "
+            f"{self.kind.total}{also}",
+            "merge the states of all points before the result is made",
+        )
+
     def __repr__(self) -> str:
         """Tells which points and rows it is of."""
         spans = ", ".join(f"[{a}, {b})" for a, b in self.parts()) or "none"
@@ -306,6 +323,18 @@ def nodes_of(
         nodes.append((level, leaf >> level))
         leaf += 1 << level
     return nodes, fragments
+
+
+def beside(states: Any, later: Any, sizes: tuple[int, int, int]) -> Any:
+    """Arrays of both rows, by node."""
+    rows, more, stride = sizes
+    both = {}
+    for node, given in states.items():
+        array = np.zeros((*given.shape[:2], stride))
+        array[..., :rows] = given[..., :rows]
+        array[..., rows : rows + more] = later[node][..., :more]
+        both[node] = array
+    return both
 
 
 def joined(states: Iterable[State], merge: Merge) -> State:

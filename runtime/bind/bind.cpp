@@ -13,6 +13,7 @@
 #include "runtime/bind/indices.h"
 #include "runtime/bind/sweeps.h"
 #include "runtime/bind/two_readings.h"
+#include "runtime/core/kept_block.h"
 #include "runtime/core/limits.h"
 
 #include <algorithm>
@@ -299,7 +300,8 @@ std::shared_ptr<BoundState> bound_of(Binding&& binding) {
         return std::make_shared<BoundSweeps>(std::move(binding));
     if (!binding.options.sum_batch.empty())
         return std::make_shared<BoundBatchSum>(binding);
-    return std::make_shared<BoundKernel>(std::move(binding));
+    return std::allocate_shared<BoundKernel>(KeptBlockAllocator<BoundKernel>(),
+                                             std::move(binding));
 }
 
 /// A stranger chooses the components of a result.

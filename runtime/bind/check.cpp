@@ -127,8 +127,8 @@ private:
         std::int64_t stride = 1;
         for (std::size_t d = call_.batch_dimensions; d-- > 0;) {
             const bool is_summed = strides_[d] == 0 && !summed_.empty();
-            shape.insert(shape.begin(), call_.shape[d]);
-            strides.insert(strides.begin(), is_summed ? 0 : stride);
+            shape.push_front(call_.shape[d]);
+            strides.push_front(is_summed ? 0 : stride);
             stride *= is_summed ? 1 : call_.shape[d];
         }
         Groups groups;

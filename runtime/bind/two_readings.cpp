@@ -87,7 +87,7 @@ Extents extended(Extents shape, std::size_t ones) {
 }
 
 Extents preceded(Extents shape) {
-    shape.insert(shape.begin(), 1);
+    shape.push_front(1);
     return shape;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/ir/types.h"
-#include "runtime/core/loop_extents.h"
+#include "runtime/core/extents.h"
 #include "runtime/core/view.h"
 
 #include <cstddef>
@@ -24,7 +24,7 @@ void store_element(double value, DType dtype, void* address);
 template <class Visit>
 void each_element(std::span<const std::int64_t> shape,
                   std::span<const std::int64_t> strides, Visit visit) {
-    LoopExtents index(shape.size(), 0);
+    Extents index(shape.size(), 0);
     std::int64_t count = 1, offset = 0;
     for (std::int64_t extent : shape)
         count *= extent;

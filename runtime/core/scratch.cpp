@@ -3,49 +3,25 @@
 #include "runtime/core/scratch.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/core/per_thread.h"
 
 #include <cstdlib>
 #include <memory>
-#include <new>
-#include <pthread.h>
 #include <string>
 
 namespace tilefold {
 
-/// What a thread keeps. By a key, not a thread_local: where memory runs out,
-/// the C library ends a process that registers a destructor.
+/// What a thread keeps.
 struct ScratchLease::Own {
     Scratch scratch;
     bool leased = false;
-
-    /// The memory of the calling thread; null where there is none for it.
-    static Own* find() {
-        static const Key key;
-        if (!key.is_made)
-            return nullptr;
-        auto* own = static_cast<Own*>(pthread_getspecific(key.key));
-        if (own)
-            return own;
-        std::unique_ptr<Own> made(new (std::nothrow) Own);
-        if (!made || pthread_setspecific(key.key, made.get()) != 0)
-            return nullptr;
-        return made.release();
-    }
-
-private:
-    struct Key {
-        Key() : is_made(pthread_key_create(&key, &end) == 0) {}
-        static void end(void* own) { delete static_cast<Own*>(own); }
-        pthread_key_t key{};
-        bool is_made;
-    };
 };
 
 void Scratch::Free::operator()(std::byte* bytes) const {
     std::free(bytes);
 }
 
-ScratchLease::ScratchLease() : own_(Own::find()) {
+ScratchLease::ScratchLease() : own_(PerThread<Own>::find()) {
     if (own_ && own_->leased)
         own_ = nullptr;
     if (own_)

@@ -4,6 +4,7 @@
 
 #include "compiler/build/part.h"
 #include "compiler/ir/types.h"
+#include "runtime/core/extents.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,6 @@
 
 namespace tilefold {
 
-using Extents = std::vector<std::int64_t>;
 /// "(3, 4)", "(3,)", "()".
 std::string spelling_of(const Extents& shape);
 

@@ -2,7 +2,7 @@
 // what is to be computed, knowing nothing of formulas.
 #pragma once
 
-#include "runtime/core/loop_extents.h"
+#include "runtime/core/extents.h"
 #include "runtime/core/view.h"
 #include "runtime/cpu/kernel.h"
 #include "runtime/schedule/ranges.h"
@@ -60,7 +60,7 @@ struct Target {
     std::int64_t row = 0;
     std::int64_t column = 0;
     std::int64_t component = 0;
-    LoopExtents batch; ///< one for each of Batches::extents
+    Extents batch; ///< one for each of Batches::extents
     bool accumulate = false;
 };
 

@@ -95,7 +95,7 @@ private:
     std::int64_t tiles_[2] = {0, 0}; ///< met, left out
     std::int64_t flushed_ = 0;
     std::int64_t batch_ = 0;
-    LoopExtents at_; ///< batch_ as coordinates
+    Extents at_; ///< batch_ as coordinates
     bool polls_;
     double uncounted_ = 0; ///< pairs that progress has not heard of
     double pair_nanoseconds_;

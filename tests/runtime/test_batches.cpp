@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <random>
 
 namespace tilefold::test {
@@ -84,7 +85,7 @@ Extents broadcast_index(const Strided& array, const Extents& batch,
     for (std::size_t d = 0; d < own; ++d)
         if (array.view.shape[d] == 1)
             index[d] = 0;
-    index.insert(index.end(), tail.begin(), tail.end());
+    std::ranges::copy(tail, std::back_inserter(index));
     return index;
 }
 
@@ -104,7 +105,7 @@ std::vector<Extents> indices_of(const Extents& shape) {
 }
 
 Extents appended(Extents shape, std::initializer_list<std::int64_t> tail) {
-    shape.insert(shape.end(), tail.begin(), tail.end());
+    std::ranges::copy(tail, std::back_inserter(shape));
     return shape;
 }
 

@@ -104,6 +104,20 @@ TEST_F(RepeatTest, RunsOfSmallProblemsAllocateNothing) {
     }
 }
 
+TEST_F(RepeatTest, CallsOfOneKernelAllocateNothing) {
+    for (const Repeated& repeated : all()) {
+        if (repeated.name.find("gradients") != std::string::npos ||
+            !repeated.sum_batch.empty())
+            continue; // of several kernels, of sums
+        Results results(bind(repeated));
+        bind(repeated).run(results.outs);
+        const std::int64_t before = allocations();
+        for (int time = 0; time < 10; ++time)
+            bind(repeated).run(results.outs);
+        EXPECT_EQ(allocations(), before) << repeated.name;
+    }
+}
+
 TEST_F(RepeatTest, CountsAllocations) {
     const std::int64_t before = allocations();
     Values<double> some({50});

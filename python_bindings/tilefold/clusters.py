@@ -86,13 +86,13 @@ class Clusters:
             names = np.asarray(labels)
             if names.shape != (len(given),):
                 _core.fail("ClusterLabels", f"labels of shape {names.shape}")
-        self.order = np.argsort(names, kind="stable")
+        self.order: Any = np.argsort(names, kind="stable")
         _, counts = np.unique(names, return_counts=True)
-        self.offsets = np.concatenate([[0], np.cumsum(counts)])
-        self.points = given[self.order]
+        self.offsets: Any = np.concatenate([[0], np.cumsum(counts)])
+        self.points: Any = given[self.order]
         flat, starts = flat[self.order], self.offsets[:-1]
-        self.centroids = np.zeros((0, flat.shape[1]))
-        self.radii = np.zeros(0)
+        self.centroids: Any = np.zeros((0, flat.shape[1]))
+        self.radii: Any = np.zeros(0)
         if len(counts):
             self.centroids = (
                 np.add.reduceat(flat, starts, axis=0) / counts[:, None]

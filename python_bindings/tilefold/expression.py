@@ -215,10 +215,10 @@ class Shape:
         components: int | None,
         has_batches: bool = False,
     ) -> None:
-        self.rows = rows
-        self.columns = columns
-        self.components = components
-        self.has_batches = has_batches
+        self.rows: int | None = rows
+        self.columns: int | None = columns
+        self.components: int | None = components
+        self.has_batches: bool = has_batches
 
     @classmethod
     def of(cls, pairs: Iterable[PairTerm]) -> Shape:

@@ -16,7 +16,7 @@ from tilefold.functions import is_function
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Self
+    from typing import ClassVar, Self
 
 __all__ = ["Operators"]
 
@@ -25,7 +25,7 @@ class Operators:
     """The operators of a value, and its part of the protocols."""
 
     __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     @classmethod
     def apply(

@@ -35,15 +35,17 @@ class PairTerm:
         arguments: dict[str, Any],
         settings: dict[str, Any],
     ) -> None:
-        self.formula = formula
-        self.arguments = arguments
-        self.settings = settings
+        self.formula: _core.Formula = formula
+        self.arguments: dict[str, Any] = arguments
+        self.settings: dict[str, Any] = settings
+        self.batch: tuple[int, ...]
+        self.dtype: str
         with unrecorded():
             self.batch, rows, columns, components, self.dtype = (
                 formula._value_shape(described(arguments), settings)
             )
-        self.points = (max(rows, 0), max(columns, 0))
-        self.components = components if components >= 0 else None
+        self.points: tuple[int, int] = (max(rows, 0), max(columns, 0))
+        self.components: int | None = components if components >= 0 else None
         self.derived: dict[tuple[Any, ...], _core.Formula] = {}
 
     @classmethod

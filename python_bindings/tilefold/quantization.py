@@ -55,11 +55,11 @@ class Quantized:
     }
 
     def __init__(self, codes: Any, step: Any, zero: Any) -> None:
-        self.codes = np.asarray(codes)
-        self.step = np.atleast_1d(np.asarray(step, np.float64))
-        self.zero = np.atleast_1d(np.asarray(zero, np.float64))
+        self.codes: Any = np.asarray(codes)
+        self.step: Any = np.atleast_1d(np.asarray(step, np.float64))
+        self.zero: Any = np.atleast_1d(np.asarray(zero, np.float64))
         # Whole numbers of codes are divided by this while they are packed.
-        self.per_step = 1 / self.step
+        self.per_step: Any = 1 / self.step
 
     @property
     def bound(self) -> Any:
@@ -74,7 +74,7 @@ class Quantized:
     @property
     def ndim(self) -> int:
         """How many dimensions the array has that the codes stand for."""
-        return self.codes.ndim
+        return int(self.codes.ndim)
 
     @property
     def dtype(self) -> Any:

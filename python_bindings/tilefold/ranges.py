@@ -75,7 +75,7 @@ class Ranges:
             _core.fail("RangesShape", "visit", visited.shape)
         if visited.dtype != bool:
             _core.fail("RangesVisit", visited.dtype)
-        self.batch = visited.shape[:-2]
+        self.batch: tuple[int, ...] = visited.shape[:-2]
         count = math.prod(self.batch)
         _check_count("tiles", count * len(rows), MAX_TILES)
         _check_count("pairs of tiles", visited.size, MOST_PAIRS)

@@ -100,9 +100,9 @@ class Reduction:
     ) -> None:
         if not isinstance(formula, _core.Formula):
             formula = _core.compile(formula)
-        self.formula = formula
-        self.segment = segment
-        self.options = options
+        self.formula: _core.Formula = formula
+        self.segment: int = segment
+        self.options: _core.Options | None = options
         self._options = with_segment(options, segment)
         self._calls: OrderedDict[StateKind, _core.PartialCall] = OrderedDict()
         self._lock = Lock()

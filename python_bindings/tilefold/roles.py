@@ -14,8 +14,8 @@ class Role:
     __slots__ = ("__weakref__", "axes", "value")
 
     def __init__(self, value: Any, axes: int) -> None:
-        self.value = value
-        self.axes = axes
+        self.value: Any = value
+        self.axes: int = axes
 
     def __repr__(self) -> str:
         return f"{('Pm', 'Vi', 'Vj')[self.axes]}({self.value!r})"

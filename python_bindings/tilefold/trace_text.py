@@ -51,10 +51,10 @@ class Source:
     def __init__(
         self, value: Any, name: str, axis: str = "", given: bool = False
     ) -> None:
-        self.value = value
-        self.name = name
-        self.axis = axis
-        self.given = given
+        self.value: Any = value
+        self.name: str = name
+        self.axis: str = axis
+        self.given: bool = given
 
     def identity(self) -> object:
         """Tells which sources are one argument: those of equal identity.

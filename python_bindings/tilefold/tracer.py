@@ -88,10 +88,10 @@ class Tracer(Operators):
         rank: int,
         sources: Mapping[int, Source],
     ) -> None:
-        self.form = form
-        self.operands = operands
-        self.rank = rank
-        self.sources = sources
+        self.form: str = form
+        self.operands: Sequence[Tracer] = operands
+        self.rank: int = rank
+        self.sources: Mapping[int, Source] = sources
 
     @classmethod
     def from_source(cls, source: Source, rank: int) -> Self:

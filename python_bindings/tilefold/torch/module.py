@@ -74,9 +74,9 @@ class Kernel(torch.nn.Module):
         if not isinstance(formula, _core.Formula):
             formula = _core.compile(formula)
         self.formula = formula
-        self.positive = frozenset(positive)
-        self.learned = tuple(learn or {})
-        self.fixed = tuple(fixed or {})
+        self.positive: frozenset[str] = frozenset(positive)
+        self.learned: tuple[str, ...] = tuple(learn or {})
+        self.fixed: tuple[str, ...] = tuple(fixed or {})
         self._check_names()
         axes = dict(formula.names)
         self._rows = _first_on(axes, _I)

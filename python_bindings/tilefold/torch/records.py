@@ -65,11 +65,11 @@ class Record:
         settings: dict[str, Any],
         parts: Sequence[str] = (),
     ) -> None:
-        self.parts = list(parts)
-        self.formula = formula
-        self.names = names
-        self.roles = roles
-        self.settings = settings
+        self.parts: list[str] = list(parts)
+        self.formula: Any = formula
+        self.names: list[str] = names
+        self.roles: list[int | None] = roles
+        self.settings: dict[str, Any] = settings
 
     @classmethod
     def of(

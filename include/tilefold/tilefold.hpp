@@ -94,8 +94,8 @@ public:
     }
     std::int64_t size() const {
         std::int64_t size = 1;
-        for (const std::int64_t extent : shape())
-            size *= extent;
+        for (std::int32_t axis = 0; axis < tensor().ndim; ++axis)
+            size *= tensor().shape[axis];
         return size;
     }
     /// Its elements. Throws std::invalid_argument where they are of another

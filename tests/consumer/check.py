@@ -9,9 +9,11 @@ TILEFOLD_UPDATE_GOLDEN=1 writes tree.txt and symbols.txt anew.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -121,6 +123,59 @@ def wheel() -> None:
     check_output(configured / "consumer_c")
     check_output(configured / "consumer_cpp")
     shutil.rmtree(folder)
+
+
+def write_npy(path: Path, rows: list[list[float]]) -> None:
+    """A file of NumPy with rows of float64, without NumPy."""
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({len(rows)}"
+    header += f", {len(rows[0])}), }}"
+    header = header.ljust(117) + "\n"
+    numbers = [number for row in rows for number in row]
+    path.write_bytes(
+        b"\x93NUMPY\1\0"
+        + struct.pack("<H", len(header))
+        + header.encode()
+        + struct.pack(f"<{len(numbers)}d", *numbers)
+    )
+
+
+def command() -> None:
+    """The program in bin, on files, numbers and mistakes."""
+    program = PREFIX / "bin" / "tilefold"
+    cache = {"TILEFOLD_CACHE_DIR": str(SCRATCH / "cache")}
+    x = [[(i + 2 * d) / 4 for d in range(2)] for i in range(4)]
+    write_npy(SCRATCH / "x.npy", x)
+    words = ["sum_j exp(-|x_i - x_j|^2/l) w", f"x={SCRATCH / 'x.npy'}", "l=0.5"]
+    wanted = [
+        sum(2 * math.exp(-2 * math.dist(a, b) ** 2) for b in x) for a in x
+    ]
+    printed = run(program, "run", *words, "w=2", "-q", **cache)
+    found = [float(line) for line in printed.splitlines()]
+    file = SCRATCH / "out.npy"
+    run(program, "run", *words, "w=2", "-o", file, "--check", "4", **cache)
+    contents = file.read_bytes()
+    assert b"'descr': '<f8', 'fortran_order': False, 'shape': (4,)" in contents
+    assert (len(contents) - 32) % 64 == 0
+    written = struct.unpack("<4d", contents[-32:])
+    for got in found, written:
+        if not all(map(math.isclose, got, wanted)):
+            differ("the sum", str(got), str(wanted))
+    shown = run(program, "explain", "sum_j w_j", "w=float32[9]", **cache)
+    assert "nest=reduce" in shown
+    assert "logsumexp" in run(program, "formulas")
+    assert run(program, "--version").startswith("tilefold ")
+    for status, part, *mistake in [
+        (2, "'w' is not NAME=VALUE", "run", *words, "w"),
+        (2, "is neither a number", "run", *words, "w=much"),
+        (2, "there is no option --thread", "run", *words, "--thread", "2"),
+        (1, "none.npy: it cannot be opened", "run", *words, "w=none.npy"),
+        (1, "unknown function 'expp'", "run", "sum_j expp(w_j)", "w=1,2"),
+    ]:
+        done = subprocess.run(
+            [program, *mistake], capture_output=True, text=True, check=False
+        )
+        if done.returncode != status or part not in done.stderr:
+            differ(f"the answer to {mistake}", done.stderr, part)
 
 
 def symbols() -> None:
@@ -272,7 +327,7 @@ def lib64() -> None:
         *settings_of_build("CMAKE_BUILD_TYPE"),
     )
     (configured / "bin").mkdir(exist_ok=True)
-    for library in (BUILD / "bin").glob("libtilefold*"):
+    for library in (BUILD / "bin").glob("*tilefold*"):
         copy = configured / "bin" / library.name
         shutil.copy2(library, copy, follow_symlinks=False)
     run("cmake", "--install", configured, "--prefix", folder)

@@ -90,7 +90,10 @@ ARROWS = {
 # Where circles are looked for.
 WITHOUT_CIRCLES = ["formulas", "compiler", "runtime", "python_bindings"]
 TOPS = ["formulas", "compiler", "runtime", "python_bindings"]
-FOLDERS = [*TOPS, "bench", "cmake", "examples", "include", "scripts", "tests"]
+FOLDERS = [
+    *TOPS,
+    *("bench", "cmake", "command", "examples", "include", "scripts", "tests"),
+]
 NAMED = {".cpp", ".def", ".h", ".py", ".cmake", ".map", ""}
 # The Python package, and its module that is no Python.
 PACKAGE = "python_bindings/tilefold"

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 folder=$1
 base=${2:-HEAD~1}
-rooms=(compiler formulas python_bindings runtime)
+rooms=(command compiler formulas python_bindings runtime)
 
 if [ "$base" = --all ] || ! git rev-parse --verify --quiet "$base" >/dev/null; then
     mapfile -t files < <(git ls-files -- "${rooms[@]}" | grep '\.cpp$')

@@ -43,6 +43,7 @@ LOOKED_AT = (
     "reference/python/kernels.html",
     "reference/environment.html",
     "how/stages.html",
+    "performance/history.html",
     "performance/zen5.html",
     "from/scipy_cdist.html",
     "from/numba.html",

@@ -13,6 +13,7 @@ from generate import (
     commands,
     environment,
     errors,
+    history,
     language,
     performance,
 )
@@ -101,6 +102,7 @@ MADE: dict[str, Callable[..., str]] = {
     "other variables": lambda page: environment.others(),
     "machine": _machine,
     "card": lambda page: performance.card(),
+    "history": lambda page: history.tables(),
     "three numbers": lambda page: performance.three_numbers(),
     "c rules": lambda page: c_interface.rules(),
     "c interface": lambda page: c_interface.page(),

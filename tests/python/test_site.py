@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -25,6 +27,7 @@ def generate():
         "docstrings",
         "environment",
         "errors",
+        "history",
         "included",
         "language",
         "moved",
@@ -271,6 +274,58 @@ def test_numbers_of_the_first_page_are_those_of_the_results(generate):
     rate = re.search(r"\| ([\d.]+) billion pairs a second", text)[1]
     assert re.search(rf"^\| tilefold \| {rate} ", report, re.MULTILINE)
     assert "KeOps" in text
+
+
+def results(when: str, seconds: float) -> str:
+    """A file of the benchmark, of one case."""
+    rows = {
+        "tilefold": {"seconds": {"median": seconds}},
+        "pykeops": {"seconds": {"median": 3.0}},
+    }
+    case = {
+        "title": "a sum",
+        "when": when,
+        "machine": {"family": "family 26, model 2"},
+        "contenders": rows,
+    }
+    return json.dumps({"cases": {"sum": case}})
+
+
+def test_measurements_of_earlier_commits_are_a_curve(generate, tmp_path):
+    history = generate["history"]
+    curve = history.Curve("sums", "sum", "pykeops", "KeOps")
+    file = tmp_path / "bench/results/sums.json"
+    file.parent.mkdir(parents=True)
+
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=a", "-c", "user.email=a@b")
+        subprocess.run(["git", *who, "-C", str(tmp_path), *words], check=True)
+
+    file.write_text(results("2026-02-01 10:00", 1.5))
+    (alone,) = history.points(curve, tmp_path)  # without a history
+    assert alone == ("2026-02-01 10:00", "", "Zen 5", 1.5, 2.0)
+    git("init", "-q")
+    for when, seconds in [("2026-01-01 09:00", 6.0), ("2026-02-01 10:00", 1.5)]:
+        file.write_text(results(when, seconds))
+        git("add", ".")
+        git("commit", "-q", "-m", "measured")
+    before, after = history.points(curve, tmp_path)
+    assert (before.when[:7], before.seconds, before.ratio) == (
+        "2026-01",
+        6,
+        0.5,
+    )
+    assert after.commit
+    assert after.commit != before.commit
+    assert after._replace(commit="") == alone
+
+
+def test_every_curve_has_the_last_results(generate):
+    history = generate["history"]
+    text = history.tables()
+    titles = [history.title(curve) for curve in history.CURVES]
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == titles
+    assert all(len(part.splitlines()) > 4 for part in text.split("## ")[1:])
 
 
 @pytest.mark.usefixtures("generate")

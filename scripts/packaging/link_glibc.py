@@ -25,7 +25,7 @@ LIBRARIES = (
     "libpthread.so.0",
     "librt.so.1",
     "libc.so.6",
-    "libld.so.2",  # whose soname is the loader's
+    "libld.so.?",  # whose soname is the loader's
 )
 # What LLVM names and nothing calls.
 UNUSED = ("libz3.so",)
@@ -49,7 +49,7 @@ def make_stubs(target: str, stubs: Path) -> None:
         )
         for name in LIBRARIES:
             (found,) = Path(folder, "o").glob(f"*/{name}")
-            (stubs / name).write_bytes(found.read_bytes())
+            (stubs / found.name).write_bytes(found.read_bytes())
     subprocess.run(
         [
             *(os.environ.get("CC", "gcc"), "-O2", "-fPIC", "-Wall", "-Werror"),
@@ -96,7 +96,7 @@ def link(stubs: Path, command: list[str]) -> int:
         of_the_compiler(compiler, name)
         for name in ("libstdc++.a", "libgcc.a", "libgcc_s.so.1")
     ]
-    system += [stubs / name for name in LIBRARIES]
+    system += [path for name in LIBRARIES for path in stubs.glob(name)]
     wanted = [word for word in map(static, command) if word]
     command = [word for word in wanted if not word.startswith("-l")]
     command += ["-nodefaultlibs", "-Wl,--as-needed", "-Wl,--exclude-libs,ALL"]

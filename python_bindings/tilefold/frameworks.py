@@ -37,10 +37,14 @@ __all__ = [
 ]
 
 # A library, and the module that knows it.
-_MODULES = {"torch": "tilefold.torch", "jax": "tilefold.jax.framework"}
+_MODULES = {
+    "torch": "tilefold.torch",
+    "jax": "tilefold.jax.framework",
+    "dask.array": "tilefold.dask_framework",
+}
 
 # Classes whose values no call of C++ reads: the framework computes it.
-_COMPUTED = {("jaxlib", "ArrayImpl"), ("jax", "Tracer")}
+_COMPUTED = {("jaxlib", "ArrayImpl"), ("jax", "Tracer"), ("dask", "Array")}
 
 
 class Framework(Protocol):

@@ -24,7 +24,16 @@ if TYPE_CHECKING:
     from tilefold.reduction_arguments import Place
     from tilefold.states import State
 
-__all__ = ["Argument", "Leaf", "Pass", "Passes", "Step", "passes_of"]
+__all__ = [
+    "Argument",
+    "Leaf",
+    "Pass",
+    "Passes",
+    "Step",
+    "complex_of",
+    "passes_of",
+    "steps_of",
+]
 
 _DTYPES = {"f64": "float64", "f32": "float32", "i64": "int64", "bool": "bool"}
 
@@ -105,6 +114,17 @@ def _as(value: Any, dtype: str) -> Any:
 
         return value.to(getattr(torch, dtype))
     return value.astype(dtype) if hasattr(value, "astype") else value
+
+
+def complex_of(real: Any, imaginary: Any) -> Any:
+    """A complex number of its parts, in their library."""
+    if type(real).__module__ == "torch":
+        import torch
+
+        return torch.complex(real, imaginary)
+    joined = np.empty(np.shape(real), np.result_type(real, np.complex64))
+    joined.real, joined.imag = real, imaginary
+    return joined[()]
 
 
 @dataclass(frozen=True)
@@ -401,7 +421,7 @@ class Passes(Sequence[Pass]):
                 )
             value = left[name]
             if is_imaginary:
-                results[-1] = results[-1] + value * 1j
+                results[-1] = complex_of(results[-1], value)
             else:
                 results.append(_as(value, dtype))
         return results[0] if len(results) == 1 else tuple(results)
@@ -499,12 +519,14 @@ def _is_complex(value: Any) -> bool:
     )
 
 
-def passes_of(
-    formula: _core.Formula,
-    given: Mapping[str, Any],
-    reduction_of: Callable[[str], _Reduction],
-) -> Passes:
-    """The passes of a formula of arrays of these types."""
+def steps_of(
+    formula: _core.Formula, given: Mapping[str, Any]
+) -> tuple[list[Step], list[tuple[str, str, bool]]]:
+    """The steps of a formula of arrays of these types, and its results.
+
+    Of a result: the name of what a step leaves, the dtype, and whether it is
+    the imaginary part of the one before.
+    """
     for name, value in given.items():
         if name == "batch_rank" or len(np.shape(bare(value))) > 2:
             refuse("batches")
@@ -514,6 +536,22 @@ def passes_of(
     sweeps = program["sweeps"]
     writer = _Writer(formula, given, sweeps[0]["real"] == "f32")
     steps = [writer.step(data) for data in sweeps]
+    results = []
+    for sweep, part, label, type_ in program["results"]:
+        if sweep < 0:
+            refuse("a result that is 0 whatever the arrays are")
+        leaf = steps[sweep].leaves[part]
+        results.append((leaf.name, _DTYPES[type_[0]], label.endswith("#im")))
+    return steps, results
+
+
+def passes_of(
+    formula: _core.Formula,
+    given: Mapping[str, Any],
+    reduction_of: Callable[[str], _Reduction],
+) -> Passes:
+    """The passes of a formula of arrays of these types."""
+    steps, results = steps_of(formula, given)
     if not any(step.reduces for step in steps):
         _core.fail(
             "BadOption",
@@ -521,10 +559,4 @@ def passes_of(
             "one that reduces nothing",
             "call it, part by part",
         )
-    results = []
-    for sweep, part, label, type_ in program["results"]:
-        if sweep < 0:
-            refuse("a result that is 0 whatever the arrays are")
-        leaf = steps[sweep].leaves[part]
-        results.append((leaf.name, _DTYPES[type_[0]], label.endswith("#im")))
     return Passes(steps, results, reduction_of)

@@ -16,6 +16,7 @@ import numpy as np
 
 from tilefold import _core
 from tilefold.frames import readable
+from tilefold.frameworks import holding
 from tilefold.namespaces import taken
 from tilefold.quantization import Quantized
 from tilefold.roles import Role
@@ -117,7 +118,7 @@ def changed(value: Any, change: Callable[[Any], Any]) -> Any:
 
 def _array(value: Any) -> Any:
     """What can be indexed: lists and frames become arrays."""
-    if hasattr(value, "__dlpack__"):
+    if hasattr(value, "__dlpack__") or holding([value]):
         return value
     return np.asarray(readable("", value))
 

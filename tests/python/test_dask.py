@@ -85,6 +85,20 @@ def test_bits_shapes_and_types(text):
         assert np.shape(got) == result.shape
 
 
+def test_calls_of_lazy_arrays_are_lazy():
+    """As of any library that computes its own calls."""
+    y = da.from_array(Y, chunks=(1700, -1))
+    found = tilefold.reduce("sum_j x_i·y_j", x=X, y=y)
+    assert isinstance(found, da.Array)
+    want = tilefold.Reduction("sum_j x_i·y_j")(x=X, y=Y)
+    assert np.array_equal(found.compute(scheduler="synchronous"), want)
+    declared = tilefold.reduce(
+        "sum_j |x - y|²", x=tilefold.Vi(X), y=tilefold.Vj(y)
+    )
+    want = tilefold.Reduction("sum_j |x_i - y_j|²")(x=X, y=Y)
+    assert np.array_equal(declared.compute(scheduler="synchronous"), want)
+
+
 @pytest.mark.parametrize("scheduler", ["threads", "processes"])
 def test_schedulers(scheduler):
     arrays = arrays_of(GAUSSIAN)
@@ -143,8 +157,113 @@ def test_gradients():
         assert result.shape == np.shape(want)
         got = result.compute(scheduler="synchronous")
         assert np.array_equal(got, want)
-    with pytest.raises(tilefold.ArgumentError, match="one result at a time"):
-        lazily(formula.grad("x", value=True), lazy)
+
+
+def test_gradients_by_several_arguments():
+    arrays, lazy = arrays_of(GAUSSIAN), chunked(arrays_of(GAUSSIAN))
+    cotangent = RNG.standard_normal(N)
+    formula = tilefold.compile(GAUSSIAN)
+    names = ["x", "b", "l"]
+    for given, value in ((cotangent, True), (1.0, False)):
+        derived = formula.grad(names, value=value)
+        wants = tilefold.Reduction(derived, segment=SEGMENT)(
+            arrays, grad=np.broadcast_to(np.asarray(given), (N,))
+        )
+        found = tilefold.dask.grad(
+            GAUSSIAN, names, lazy, cotangent=given, value=value, segment=SEGMENT
+        )
+        for result, want in zip(found, wants, strict=True):
+            assert result.shape == np.shape(want)
+            assert result.dtype == np.asarray(want).dtype
+            got = result.compute(scheduler="synchronous")
+            assert np.array_equal(got, want)
+
+
+SEVERAL = [
+    "std_j |x_i - y_j|",
+    "quantile_j(b_j, 0.3)",
+    "(sum_j x_i·y_j)/(max_i sum_j x_i·y_j) + i",
+    "sum_j b_j (sum_i exp(-|x_i - y_j|²))",
+    "max_i count_j(|x_i - y_j| < l)",
+    "(mean_j exp(im*b_j*x_i[0])) (max_j b_j*(b_j - mean_j b_j))",
+    "sum_j exp(-|x_i - x_j|²)",
+    "var_j |x_i - x_j|",
+    "x_i·x_i + l",
+]
+
+
+@pytest.mark.parametrize("text", SEVERAL)
+def test_several_passes(text):
+    """Of no other bits than a call's, and of arrays that are on both axes."""
+    arrays = arrays_of(text)
+    if "quantile" not in text:
+        same_in_chunks(text, arrays, j=900)
+    single = {
+        name: value.astype("f4") if np.ndim(value) else value
+        for name, value in arrays.items()
+    }
+    same_in_chunks(text, single, j=1700)
+
+
+def same_in_chunks(text, arrays, j):
+    want = in_memory(text, arrays)
+    result = lazily(text, chunked(arrays, j=j))
+    assert result.shape == np.shape(want)
+    assert result.dtype == np.asarray(want).dtype
+    got = result.compute(scheduler="synchronous")
+    assert np.array_equal(got, want)
+
+
+def test_batches():
+    text = "sum_j exp(-|x_i - y_j|²/2l²) v_j"
+    arrays = {
+        "x": np.stack([X, 2 * X]),
+        "y": Y[None],
+        "v": np.stack([V, -V]),
+        "l": np.array([0.7, 0.9]),
+    }
+    options = tilefold.Options(segment=SEGMENT)
+    lazy = {
+        "x": da.from_array(arrays["x"], chunks=(1, 100, -1)),
+        "y": da.from_array(arrays["y"], chunks=(-1, 1700, -1)),
+        "v": arrays["v"],
+        "l": arrays["l"],
+    }
+    for derive in (lambda f: f, lambda f: f.grad("y"), lambda f: f.grad("l")):
+        formula = derive(tilefold.compile(text))
+        own = {"grad": np.ones((2, N, 4)), **arrays, **lazy}
+        own = {name: own[name] for name, _ in formula.names}
+        want = formula(
+            **{name: np.asarray(own[name]) for name in own},
+            batch_rank=1,
+            options=options,
+        )
+        result = lazily(formula, own, batch_rank=1)
+        assert result.shape == np.shape(want)
+        got = result.compute(scheduler="synchronous")
+        assert np.array_equal(got, want)
+
+
+def test_passes_hold_no_chunks(tmp_path):
+    """Every pass reads the chunks anew."""
+    zarr = pytest.importorskip("zarr")
+    y = zarr.open(
+        str(tmp_path / "y.zarr"),
+        mode="w",
+        shape=(2**21, 8),
+        chunks=(2**16, 8),
+        dtype="f4",
+    )
+    for k in range(0, 2**21, 2**16):
+        y[k : k + 2**16] = RNG.standard_normal((2**16, 8))
+    code = MEMORY.replace("sum_j exp(-|x_i - y_j|²)", "var_j |x_i - y_j|²")
+    child = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "y.zarr")],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert float(child.stdout) < 3 * 2 * 2 + 24
 
 
 def test_graphs_are_small_and_tokens_stable():
@@ -257,6 +376,20 @@ def test_a_cluster_gives_the_same_bits(cluster):
     assert np.array_equal(got, in_memory(GAUSSIAN, arrays))
 
 
+def test_a_cluster_goes_pass_by_pass(cluster):
+    arrays = arrays_of("std_j |x_i - y_j|")
+    lazy = chunked(arrays, j=512)
+    lazy["y"] = lazy["y"].persist()
+    result = lazily("std_j |x_i - y_j|", lazy)
+    want = in_memory("std_j |x_i - y_j|", arrays)
+    assert np.array_equal(cluster.compute(result).result(), want)
+    x = da.from_array(X[:60], chunks=(25, -1))
+    K = tilefold.dask.kernel("exp(-|x_i - x_j|²)", x=x)
+    found = K.solve(X[:60, 0], ridge=20).compute()
+    held = tilefold.kernel("exp(-|x_i - x_j|²)", x=X[:60])
+    np.testing.assert_allclose(held @ found + 20 * found, X[:60, 0], atol=1e-5)
+
+
 def _slowed(block, seconds, folder):
     """Says that it has begun, and takes its time."""
     Path(folder, f"{os.getpid()}-{time.time_ns()}").touch()
@@ -353,15 +486,39 @@ REFUSALS = {
         tilefold.DTypeError,
         "datetime64",
     ),
-    "several passes": (
-        lambda: lazily("var_j x_i·y_j", {"x": X, "y": da.from_array(Y)}),
+    "a fold between passes": (
+        lambda: lazily(
+            "var_i (fold_j(x_i·y_j, 0, add)) with add(a, b) = a + b",
+            {"x": X, "y": da.from_array(Y)},
+        ),
         tilefold.ArgumentError,
-        "several passes",
+        "with a fold",
     ),
-    "batches": (
+    "batches that are not said": (
         lambda: lazily("sum_j x_i·y_j", {"x": X, "y": da.from_array(Y[None])}),
         tilefold.ArgumentError,
-        "for each batch",
+        "by batch_rank=",
+    ),
+    "batches of several passes": (
+        lambda: lazily(
+            "var_j x_i·y_j",
+            {"x": X[None], "y": da.from_array(Y[None])},
+            batch_rank=1,
+        ),
+        tilefold.ArgumentError,
+        "with batches",
+    ),
+    "no reduction": (
+        lambda: lazily("x_i·y_j", {"x": X, "y": da.from_array(Y)}),
+        tilefold.FormulaError,
+        "no reduction",
+    ),
+    "a session": (
+        lambda: tilefold.reduce(
+            "sum_j y_j", y=da.from_array(Y), session=tilefold.Session()
+        ),
+        tilefold.ArgumentError,
+        "leave it out",
     ),
 }
 

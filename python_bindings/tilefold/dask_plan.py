@@ -1,0 +1,380 @@
+# python_bindings/tilefold/dask_plan.py - one reduction as tasks of Dask.
+"""`Plan`: states of pairs of chunks, merges by a tree, results by rows.
+
+`mapped` is for formulas that reduce nothing: a task for each chunk.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import dask.array as da
+import numpy as np
+from dask.layers import ArraySliceDep
+
+from tilefold import _core
+from tilefold.roles import bare
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tilefold.reduction import Reduction
+    from tilefold.states import State
+
+__all__ = ["FIRST", "Plan", "described", "mapped", "zeros_like"]
+
+FIRST = "@"  # an argument that is the number of a chunk's first point
+
+# Points of a chunk of the reduced axis, of arrays that have no chunks yet; and
+# bytes of the states of a pair of chunks.
+_MOST_POINTS = 2**18
+_MOST_STATE = 64 * 2**20
+
+
+class Plan:
+    """A call that reduces once: its arrays by axis, and its states' layout.
+
+    `axes` are those of the arguments: "i", "j" or "". Batch dimensions come
+    first, in one chunk.
+    """
+
+    def __init__(
+        self,
+        reduction: Reduction,
+        given: Mapping[str, Any],
+        axes: Mapping[str, str],
+        split_every: int | None,
+        settings: dict[str, Any],
+    ) -> None:
+        self.reduction = reduction
+        self.split_every = split_every or 8
+        self.settings = settings
+        self.batch = settings.get("batch_rank", 0)
+        self.axes = axes
+        self.given = given
+        self.lengths = self._lengths()
+        self._bind()
+
+    def _lengths(self) -> dict[str, int]:
+        """The points of each axis that an array is on."""
+        lengths: dict[str, int] = {}
+        for name, axis in self.axes.items():
+            if axis:
+                lengths.setdefault(axis, self.given[name].shape[self.batch])
+        return lengths
+
+    def _bind(self) -> None:
+        """Lets the formula check names, shapes and dtypes, without numbers."""
+        formula = self.reduction.formula
+        made_up = zeros_like(self.given)
+        call = self.reduction._bound({**made_up, **self.settings}, None, None)
+        self.layout = call.layout
+        found = formula._result_types(made_up, self.settings)
+        like, _, dtype, components = found[0]
+        self.dtype = np.dtype(dtype)
+        own = np.shape(made_up[like]) if like else ()
+        batches = [np.shape(made_up[name])[: self.batch] for name in self.axes]
+        self.batches = own[: self.batch] or np.broadcast_shapes(*batches)
+        self.components: tuple[int, ...] = (components,)
+        if components < 0:
+            self.components = ()
+        if like:  # a gradient has the shape of its argument
+            self.components = own[self.batch + bool(self.axes[like]) :]
+
+    def _chunks(self, axis: str) -> tuple[int, ...]:
+        """The chunks of an axis: those of the first array that has some."""
+        total = self.lengths[axis]
+        on_axis = [
+            self.given[name] for name, own in self.axes.items() if own == axis
+        ]
+        own = next((v.chunks[self.batch] for v in on_axis if _is_lazy(v)), None)
+        if axis != self.layout["reduced"]:
+            return own or _even(total, self._most_rows())
+        ends = np.cumsum(own or _even(total, _MOST_POINTS))
+        segment = self.reduction.segment
+        cuts = {min(round(end / segment) * segment, total) for end in ends}
+        inner = sorted({0, total, *cuts})
+        return tuple(np.diff(inner).tolist()) or (0,)
+
+    def _most_rows(self) -> int:
+        """Rows of a chunk that keep its states within their bytes."""
+        return max(_MOST_STATE // (8 * self.layout["slots"]), 1)
+
+    def _operands(self, axes: tuple[str, ...]) -> tuple[list[str], list[Any]]:
+        """Names, and arrays with their indices, of those on some axes."""
+        chunks = {axis: self._chunks(axis) for axis in self.lengths}
+        return _operands(self.given, self.axes, axes, chunks, self.batch)
+
+    def _states(self) -> tuple[da.Array, tuple[str, ...]]:
+        """The states of all pairs of chunks, and their axes."""
+        axes = tuple(
+            axis
+            for axis in (self.layout["kept"], self.layout["reduced"])
+            if axis in self.lengths
+        )
+        names, operands = self._operands(("i", "j", ""))
+        places = ArraySliceDep(tuple(self._chunks(axis) for axis in axes))
+        states = da.blockwise(
+            _partial,
+            axes,
+            places,
+            axes,
+            *operands,
+            reduction=self.reduction,
+            names=names,
+            axes=axes,
+            lengths=self.lengths,
+            settings=self.settings,
+            concatenate=True,
+            align_arrays=False,
+            dtype=object,
+            meta=_no_states(len(axes)),
+            token="tilefold-partial",
+        )
+        return states, axes
+
+    def _reduced(self, states: da.Array, axis: int, join: Any) -> da.Array:
+        """States joined along an axis, by a tree of tasks."""
+        join = partial(join, by=self.reduction)
+        return da.reduction(
+            states,
+            chunk=_unchanged,
+            combine=join,
+            aggregate=join,
+            axis=axis,
+            concatenate=False,
+            split_every=self.split_every,
+            dtype=object,
+            meta=_no_states(states.ndim - 1),
+        )
+
+    def result(self) -> da.Array:
+        """The merged states, finalised for each chunk of rows."""
+        states, axes = self._states()
+        merged = self._reduced(states, len(axes) - 1, _merged)
+        rows = axes[:-1]
+        if rows and self.layout["folds"]:
+            merged, rows = self._reduced(merged, 0, _together), ()
+        names, operands = self._operands((*rows, ""))
+        batches = {f"batch.{d}": n for d, n in enumerate(self.batches)}
+        width = {f"components.{d}": n for d, n in enumerate(self.components)}
+        indices = (*batches, *rows, *width)
+        return da.blockwise(
+            _finalised,
+            indices,
+            merged,
+            rows,
+            *operands,
+            reduction=self.reduction,
+            names=names,
+            settings=self.settings,
+            concatenate=True,
+            align_arrays=False,
+            new_axes={**batches, **width},
+            dtype=self.dtype,
+            meta=np.empty((0,) * len(indices), self.dtype),
+            token="tilefold-reduce",
+        )
+
+
+def mapped(
+    formula: _core.Formula,
+    given: Mapping[str, Any],
+    axes: Mapping[str, str],
+    options: _core.Options | None,
+) -> da.Array:
+    """A formula that reduces nothing, of one axis or none."""
+    on = next((axis for axis in axes.values() if axis), "")
+    arrays = [given[name] for name in axes if axes[name]]
+    chunks = {}
+    if on:
+        own = next((v.chunks[0] for v in arrays if _is_lazy(v)), None)
+        chunks[on] = own or _even(arrays[0].shape[0], _MOST_POINTS)
+    made_up = zeros_like({k: _unplaced(v) for k, v in given.items()})
+    found = formula._result_types(made_up, {})
+    _, _, dtype, components = found[0]
+    names, operands = _operands(given, axes, (on, ""), chunks, 0)
+    rows = (on,) if on else ()
+    width = {} if components < 0 else {"components": components}
+    return da.blockwise(
+        _called,
+        (*rows, *width),
+        ArraySliceDep(tuple(chunks.values())) if on else None,
+        rows if on else None,
+        *operands,
+        formula=formula,
+        names=names,
+        options=options,
+        concatenate=True,
+        align_arrays=False,
+        new_axes=width,
+        dtype=np.dtype(dtype),
+        meta=np.empty((0,) * (len(rows) + len(width)), np.dtype(dtype)),
+        token="tilefold-map",
+    )
+
+
+def _operands(
+    given: Mapping[str, Any],
+    on: Mapping[str, str],
+    axes: tuple[str, ...],
+    chunks: Mapping[str, tuple[int, ...]],
+    batch: int,
+) -> tuple[list[str], list[Any]]:
+    """Names, and arrays with their indices, of those on some axes."""
+    names: list[str] = []
+    operands: list[Any] = []
+    for number, (name, axis) in enumerate(on.items()):
+        if axis not in axes:
+            continue
+        value = given[name]
+        names.append(name)
+        if not _has_shape(value):
+            operands += [value, None]
+            continue
+        value = value if _is_lazy(value) else _lazy(value)
+        whole: dict[int, Any] = dict.fromkeys(range(value.ndim), -1)
+        indices = [f"{number}.{d}" for d in range(value.ndim)]
+        if axis:
+            whole[batch] = chunks[axis]
+            indices[batch] = axis
+        operands += [value.rechunk(whole), indices]
+    return names, operands
+
+
+def _partial(
+    places: tuple[slice, ...],
+    *operands: Any,
+    reduction: Reduction,
+    names: list[str],
+    axes: tuple[str, ...],
+    lengths: dict[str, int],
+    settings: dict[str, Any],
+) -> State:
+    """The state of a pair of chunks."""
+    where = {
+        axis: (place.start, lengths[axis])
+        for axis, place in zip(axes, places, strict=True)
+    }
+    arguments = {**dict(zip(names, operands, strict=True)), **settings}
+    return reduction.partial(arguments, i=where.get("i"), j=where.get("j"))
+
+
+def _finalised(
+    state: State,
+    *operands: Any,
+    reduction: Reduction,
+    names: list[str],
+    settings: dict[str, Any],
+) -> Any:
+    """The results of a chunk of rows."""
+    arguments = {**dict(zip(names, operands, strict=True)), **settings}
+    return np.asarray(reduction.finalise(state, arguments))
+
+
+def _called(
+    places: tuple[slice, ...] | None,
+    *operands: Any,
+    formula: _core.Formula,
+    names: list[str],
+    options: _core.Options | None,
+) -> Any:
+    """The values of a chunk of points."""
+    first = places[0].start if places else 0
+    arguments = {
+        name: _unplaced(value, first)
+        for name, value in zip(names, operands, strict=True)
+    }
+    return np.asarray(formula(arguments, options=options))
+
+
+def _unplaced(value: Any, first: int = 0) -> Any:
+    """A value; the number of the first point where it is to be that."""
+    return first if isinstance(value, str) and value == FIRST else value
+
+
+def _merged(blocks: Any, axis: Any, keepdims: Any, by: Reduction) -> State:
+    """The states of a block, which come in nested lists, as one."""
+    del axis, keepdims  # a block has one state
+    return by.merge(*_flat(blocks))
+
+
+def _together(blocks: Any, axis: Any, keepdims: Any, by: Reduction) -> State:
+    """The states of several blocks of rows as one."""
+    del axis, keepdims
+    return by.concatenate(*_flat(blocks))
+
+
+def _flat(blocks: Any) -> list[State]:
+    if not isinstance(blocks, list):
+        return [blocks]
+    return [state for block in blocks for state in _flat(block)]
+
+
+def _unchanged(block: Any, axis: Any, keepdims: Any) -> Any:
+    del axis, keepdims
+    return block
+
+
+def _no_states(axes: int) -> Any:
+    return np.empty((0,) * axes, object)
+
+
+def _has_shape(value: Any) -> bool:
+    return hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+def _is_lazy(value: Any) -> bool:
+    return isinstance(value, da.Array)
+
+
+def _lazy(value: Any) -> da.Array:
+    """An array as a Dask array of one chunk, or of its own chunks."""
+    return da.from_array(value, chunks=getattr(value, "chunks", None) or -1)
+
+
+def described(name: str, value: Any, axes: int, batch: int = 0) -> Any:
+    """A value that has a shape and a dtype, or a number."""
+    value = bare(value)
+    if hasattr(value, "to_dask_array"):
+        value = value.to_dask_array(lengths=True)
+    if getattr(value, "chunks", None) is not None and not _is_lazy(value):
+        value = _lazy(value)
+    if isinstance(value, int | float | complex) and not axes:
+        return value
+    if not _is_lazy(value):
+        value = np.asarray(value)
+    if any(math.isnan(extent) for extent in value.shape):
+        _core.fail(
+            "BadOption",
+            f"'{name}'",
+            "a Dask array whose chunks have lengths that are not known",
+            f"call {name}.compute_chunk_sizes() first",
+        )
+    if axes and not batch < value.ndim <= batch + 2:
+        _core.fail(
+            "BadOption",
+            f"'{name}'",
+            f"an array of {value.ndim} dimensions, of which {batch} are a "
+            "batch's",
+            "say how many dimensions are a batch's by batch_rank=",
+        )
+    return value
+
+
+def zeros_like(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrays of one number each, of the shapes and dtypes of others."""
+    return {
+        name: np.broadcast_to(np.zeros((), value.dtype), value.shape)
+        if _has_shape(value)
+        else value
+        for name, value in given.items()
+    }
+
+
+def _even(total: int, most: int) -> tuple[int, ...]:
+    """Chunks of at most `most` points."""
+    whole, rest = divmod(total, most)
+    return (most,) * whole + ((rest,) if rest or not whole else ())

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 
 _TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*)|(?P<string>"(?:[^"\\]|\\.)*")"""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from generate.markdown import table
@@ -29,14 +30,17 @@ class Curve(NamedTuple):
     case: str
     contender: str
     label: str  # of the contender
+    what: str  # is computed, as the title of the case does not say
 
 
 CURVES = (
-    Curve("gaussian", "gaussian_d3_f32", "pykeops", "KeOps"),
-    Curve("gaussian", "gaussian_d64_f32", "pykeops", "KeOps"),
-    Curve("neighbors", "neighbors_d16", "pykeops", "KeOps"),
-    Curve("reductions", "reductions_logsumexp", "pykeops", "KeOps"),
-    Curve("attention", "attention_d64", "torch_sdpa", "PyTorch"),
+    Curve("gaussian", "gaussian_d3_f32", "pykeops", "KeOps", "Gaussian sum"),
+    Curve("gaussian", "gaussian_d64_f32", "pykeops", "KeOps", "Gaussian sum"),
+    Curve("neighbors", "neighbors_d16", "pykeops", "KeOps", "Ten nearest"),
+    Curve(
+        "reductions", "reductions_logsumexp", "pykeops", "KeOps", "Reduction"
+    ),
+    Curve("attention", "attention_d64", "torch_sdpa", "PyTorch", "Attention"),
 )
 # As `bench/machine.py` reads /proc/cpuinfo.
 MACHINES = {
@@ -105,10 +109,10 @@ def points(curve: Curve, root: Path = ROOT) -> list[Point]:
 
 
 def title(curve: Curve, root: Path = ROOT) -> str:
-    """That of the case, as the benchmark has it now."""
+    """What is computed, and the title of the case as it is now."""
     path = root / RESULTS / f"{curve.task}.json"
     cases = json.loads(path.read_text(encoding="utf-8"))["cases"]
-    return str(cases[curve.case]["title"])
+    return f"{curve.what}: {cases[curve.case]['title']}"
 
 
 def tables() -> str:
@@ -135,7 +139,10 @@ def draw() -> Any:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(
-        len(CURVES), 1, figsize=(8, 2.2 * len(CURVES)), layout="constrained"
+        len(CURVES),
+        sharex=True,
+        figsize=(8, 2 * len(CURVES)),
+        layout="constrained",
     )
     colours = {name: f"C{k}" for k, name in enumerate(MACHINES.values())}
     for axis, curve in zip(axes, CURVES, strict=True):
@@ -143,14 +150,17 @@ def draw() -> Any:
         for machine in dict.fromkeys(point.machine for point in found):
             own = [p for p in found if p.machine == machine]
             axis.plot(
-                [point.when[:10] for point in own],
+                [datetime.fromisoformat(point.when) for point in own],
                 [point.ratio for point in own],
                 "o-",
                 color=colours.get(machine, "0.5"),
                 label=machine,
             )
+        axis.margins(y=0.15)
         axis.set_ylim(bottom=0)
+        axis.grid(alpha=0.3)
         axis.set_ylabel(f"times {curve.label}")
         axis.set_title(title(curve), fontsize="medium")
-        axis.legend(fontsize="small")
+        axis.legend(fontsize="small", loc="lower right")
+    figure.autofmt_xdate()
     return figure

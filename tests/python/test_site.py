@@ -293,7 +293,7 @@ def results(when: str, seconds: float) -> str:
 
 def test_measurements_of_earlier_commits_are_a_curve(generate, tmp_path):
     history = generate["history"]
-    curve = history.Curve("sums", "sum", "pykeops", "KeOps")
+    curve = history.Curve("sums", "sum", "pykeops", "KeOps", "Sums")
     file = tmp_path / "bench/results/sums.json"
     file.parent.mkdir(parents=True)
 

@@ -260,6 +260,7 @@ private:
     ir::ValueId apply(Scope& scope, const ast::Node& node);
     std::optional<double> written_number(ir::ValueId id) const;
     void check_order(ir::ValueId order, Span span) const;
+    ir::ValueId low_order(ir::ValueId order);
     void keep_whole(ir::Op op, std::span<ir::ValueId> operands, Span span);
     ir::ValueId product(const Scope& scope, const ast::Node& node,
                         ir::ValueId a, ir::ValueId b, Span span);

@@ -25,6 +25,11 @@ bool is_long_vector(const Type& type) {
     return type.rank == 1 && type.rows != 1;
 }
 
+/// Whether the first operand is the order of a function.
+bool has_order(Op op) {
+    return op == Op::Polygamma || op == Op::BesselJ;
+}
+
 std::string components(const Type& type) {
     return std::to_string(type.rows) +
            (type.rows == 1 ? " component" : " components");
@@ -136,6 +141,8 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
         keep_whole(*op, operands, span);
         if (*op == Op::Polygamma)
             check_order(operands[0], span);
+        if (has_order(*op))
+            operands[0] = low_order(operands[0]);
         keep_zeros(scope, node, operands);
         return squared(*op, operands, span);
     }
@@ -195,6 +202,14 @@ void GraphBuild::check_order(ValueId order, Span span) const {
     const auto value = written_number(order);
     if (value && (*value != std::floor(*value) || *value < 0))
         refuse(Code::PolygammaOrder, span, {number_text(*value)});
+}
+
+/// The order, which is a part of the graph where it is -1, 0 or 1: functions of
+/// these have forms of their own. All others are run-time numbers.
+ValueId GraphBuild::low_order(ValueId order) {
+    const auto value = written_number(order);
+    const bool is_low = value && (*value == 0 || std::abs(*value) == 1);
+    return is_low ? builder_.constant(*value) : order;
 }
 
 ValueId GraphBuild::product(const Scope& scope, const ast::Node& node,

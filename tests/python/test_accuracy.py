@@ -19,27 +19,25 @@ ROOT = Path(__file__).parents[2]
 BEGIN, END = "<!-- ulp.csv -->\n", "<!-- end -->\n"
 
 
+ISAS = {"x86-64-v4": "AVX-512", "x86-64-v3": "AVX2", "aarch64": "AArch64"}
+DOMAINS = {"10000": "within ±10⁴"}
+
+
 def table() -> str:
+    """A row for each function and domain, of the instruction sets that are
+    measured there."""
     with (ROOT / "tests/numerics/ulp.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    lines = ["", "| function | x | AVX-512 | inputs | AVX2 | inputs |"]
-    lines.append("|---|---|---|---|---|---|")
-    old = {
-        (row["function"], row["to"]): row
-        for row in rows
-        if row["isa"] == "x86-64-v3"
-    }
-    for row in rows:
-        if row["isa"] == "x86-64-v3":
-            continue
-        other = old[row["function"], row["to"]]
-        domain = {"10000": "within ±10⁴"}.get(row["to"], "any")
-        if row["from"] == "0":
-            domain = "from 0"
-        lines.append(
-            f"| `{row['function']}` | {domain} | {row['ulp']} | {row['inputs']}"
-            f" | {other['ulp']} | {other['inputs']} |"
-        )
+    heads = "".join(f" {name} | inputs |" for name in ISAS.values())
+    lines = ["", f"| function | x |{heads}", "|---|---|" + "---|---|" * 3]
+    found = {(r["function"], r["from"], r["to"], r["isa"]): r for r in rows}
+    for function, low, high in dict.fromkeys(key[:3] for key in found):
+        domain = "from 0" if low == "0" else DOMAINS.get(high, "any")
+        cells = [f"`{function}`", domain]
+        for isa in ISAS:
+            row = found.get((function, low, high, isa))
+            cells += [row["ulp"], row["inputs"]] if row else ["", ""]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, "", ""])
 
 

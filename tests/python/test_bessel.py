@@ -103,6 +103,56 @@ def test_real_orders(name, dtype, isa):
     assert not np.isnan(error).any()
 
 
+@pytest.mark.parametrize("isa", PORTABLE)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", [-1, 0, 1])
+def test_low_orders_of_j(order, dtype, isa):
+    """They are a part of the graph, and written in place up to 2^20."""
+    random = np.random.default_rng(3)
+    edges = np.array([0, 4, 32**0.5, 48**0.5, 8, 2**20, 1e7, 1e30], dtype)
+    x = np.concatenate(
+        [
+            random.uniform(0, 8, 300),
+            random.uniform(8, 40, 200),
+            random.uniform(0, 2e6, 100),
+            random.uniform(0, 1e-3, 50),
+            np.nextafter(edges, dtype(0)),
+            np.nextafter(edges, dtype(np.inf)),
+            edges,
+            [np.inf],
+        ]
+    ).astype(dtype)
+    x = np.concatenate([x, -x])
+    with mpmath.workdps(40):
+        exact = [
+            float(mpmath.besselj(order, float(v))) if np.isfinite(v) else 0.0
+            for v in x
+        ]
+    found = tilefold.compile(f"besselj({order}, x_i)")(
+        x=x, options=tilefold.Options(isa=isa)
+    )
+    wanted = np.array(exact)
+    least = np.float64(5e-16) if dtype == np.float64 else np.spacing(1e-3)
+    size = np.abs(wanted)
+    limit = least + (0 if dtype == np.float64 else 0.51) * np.spacing(
+        size.astype(dtype)
+    )
+    assert np.all(np.abs(found - wanted) <= limit)
+    small = np.abs(x) < 1e-3  # J_1 keeps its digits there
+    close = 2 * np.finfo(dtype).eps * size[small]
+    assert np.all(np.abs(found - wanted)[small] <= close + 1e-38)
+
+
+def test_low_orders_are_part_of_the_graph():
+    x = np.ones(3)
+    for order in (-1, 0, 1, 2):
+        shown = tilefold.compile(f"besselj({order}, x_i)").explain(x=x)
+        assert ("literal 0 = 2" in shown) == (order == 2)
+        assert ("literal 0 =" in shown) == (order == 2)
+    written = tilefold.reduce("polygamma(0, x_i)", x=x)
+    np.testing.assert_array_equal(written, tilefold.reduce("digamma(x_i)", x=x))
+
+
 @pytest.mark.usefixtures("driver")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", FUNCTIONS)

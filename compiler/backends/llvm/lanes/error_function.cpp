@@ -4,12 +4,13 @@
 // erf is a polynomial of degree 22 on each of four pieces of one width.
 //
 // erfc(u) = e^(-u²) c0 (1 + ρ) for u >= 0, where ρ is a polynomial on pieces
-// that grow with u: their number is in the bits of s u + 1, of F32 two to an
-// octave, of F64 one.
+// that grow with u: their number is in the bits of s u + 1, of F32 and on
+// AVX-512 two to an octave, of F64 elsewhere one.
 // u² is h + l without an error, and e^(-h-l) = 2^n (1 + p), of F32 with eighths
 // of n and T = 2^(k/8) in twelve bits, so that T c0 has no error either. Only
 // what is small beside it is rounded: p + ρ + pρ.
 
+#include "compiler/backends/llvm/lanes/avx512.h"
 #include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/error_function_tables.h"
 #include "compiler/backends/llvm/lanes/math.h"
@@ -39,7 +40,7 @@ struct ErfcNumbers {
     int shift;    ///< of the bits of s u + 1
     double last;  ///< u is held here, beyond which results are 0
     double scale; ///< s
-    const ErfcPieces& pieces;
+    const ErfcPieces* pieces;
     int steps;             ///< of n: eighths or whole numbers
     double step, step_low; ///< log(2)/steps
     std::span<const double> exponential;
@@ -50,7 +51,7 @@ constexpr ErfcNumbers numbers_f32 = {
     22,
     9.2,
     1.5,
-    of_erfc_f32,
+    &of_erfc_f32,
     8,
     0x1.62e4p-4,
     0x1.7f7d1cf79abcap-23,
@@ -62,18 +63,31 @@ constexpr ErfcNumbers numbers_f64 = {
     52,
     26.6,
     0.5625,
-    of_erfc_f64,
+    &of_erfc_f64,
     1,
     0x1.62e42fefa39efp-1,
     0x1.abc9e3b39803fp-56,
     rest_of_exponential,
 };
 
+/// A permutation of AVX-512 chooses from eight pieces.
+constexpr ErfcNumbers numbers_f64_on_8 = [] {
+    ErfcNumbers of = numbers_f64;
+    of.shift = 51;
+    of.pieces = &of_erfc_f64_on_8;
+    return of;
+}();
+
+const ErfcNumbers& numbers_of(const Lanes& lanes, DType dtype) {
+    if (dtype == DType::F32)
+        return numbers_f32;
+    return has_avx512(lanes) ? numbers_f64_on_8 : numbers_f64;
+}
+
 class Erfc {
 public:
     explicit Erfc(Lanes& lanes, DType dtype)
-        : lanes_(lanes), dtype_(dtype),
-          of_(dtype == DType::F32 ? numbers_f32 : numbers_f64) {}
+        : lanes_(lanes), dtype_(dtype), of_(numbers_of(lanes, dtype)) {}
 
     /// Returns the function of u >= 0, or NaN.
     Value* of_magnitude(Value* u) {
@@ -110,9 +124,9 @@ private:
         Value* y = lanes_.fma(u, number(of_.scale), number(1));
         const PieceChoice choice(
             lanes_, b().CreateLShr(bits_of(y), std::uint64_t(of_.shift)));
-        Value* apart = b().CreateFSub(u, choice.of(of_.pieces.x0));
-        return {choice.of(of_.pieces.c0),
-                choice.polynomial(of_.pieces.c, apart), apart};
+        const auto& [x0, c0, c] = *of_.pieces;
+        Value* apart = b().CreateFSub(u, choice.of(x0));
+        return {choice.of(c0), choice.polynomial(c, apart, c0.size()), apart};
     }
 
     Power power_of_square(Value* u) {

@@ -99,6 +99,55 @@ inline constexpr std::array<double, 96> c_of_erfc_f64 = {
 };
 inline constexpr ErfcPieces of_erfc_f64 = {x0_of_erfc_f64, c0_of_erfc_f64, c_of_erfc_f64};
 
+/// The same on eight pieces, two to an octave.
+inline constexpr std::array<double, 8> x0_of_erfc_f64_on_8 = {
+    0x1.54cb8b3ef2271p1, 0x1.1daf9588858c8p2, 0x1.c601a1e834006p2, 0x1.55c0bf873475dp3,
+    0x1.fe26848b8be63p3, 0x1.714eb0359568cp4, 0x1.c8f3a610e1345p-2, 0x1.560337a2774fcp0,
+};
+inline constexpr std::array<double, 8> c0_of_erfc_f64_on_8 = {
+    0x1.98468bf5da908p-3, 0x1.f9947c7948154p-4, 0x1.429e83ff78e67p-4, 0x1.aee4951ff4cc9p-5,
+    0x1.2158674fd1f44p-5, 0x1.901a076d094b1p-6, 0x1.49e5097c10312p-1, 0x1.670a78c36ddbdp-2,
+};
+inline constexpr std::array<double, 144> c_of_erfc_f64_on_8 = {
+    -0x1.575235ee5dcd3p-2, -0x1.b639a6f9e7d75p-3, -0x1.1b3ac9c454c9p-3, -0x1.7c3cc3fa9583ap-4,
+    -0x1.ffdaa0e0fa519p-5, -0x1.623ffd9a22196p-5, -0x1.b7b104c3f270fp-1, -0x1.17a926fb6b9dep-1,
+    0x1.b7aebb84cbac9p-4, 0x1.6f53fb962a322p-5, 0x1.367dfa4505739p-6, 0x1.19313984ae371p-7,
+    0x1.feb80416c58abp-9, 0x1.e9c03ed712bc5p-10, 0x1.3bca8d506acd1p-1, 0x1.14c10453ad0efp-2,
+    -0x1.0e320aef27535p-5, -0x1.2de249ca65b53p-7, -0x1.51593c73aa9ffp-9, -0x1.9e2905d32643p-11,
+    -0x1.fc9b4a3c32cd6p-13, -0x1.5239f6f48c9f9p-14, -0x1.8e5ce868bf5d6p-2, -0x1.f98d3f67baabbp-4,
+    0x1.3ff5c16390132p-7, 0x1.e700169b319cfp-10, 0x1.6b58ca0912c9bp-12, 0x1.2fbf34ec886b5p-14,
+    0x1.f988f9d20e80bp-17, 0x1.d2bb68b05b068p-19, 0x1.c5d0f1fb689aep-3, 0x1.af9b041432a08p-5,
+    -0x1.6e3dbd2872af6p-9, -0x1.81e2ec187e16ep-12, -0x1.8408df80a8ba4p-15, -0x1.bbb9ef430d3aap-18,
+    -0x1.f586f0ee005a3p-21, -0x1.41bbdc308238ep-23, -0x1.db5f081a9cc43p-4, -0x1.5b96623290d9ap-6,
+    0x1.9650d9082df47p-11, 0x1.2c9ee14709b13p-14, 0x1.9af942c06bcd3p-18, 0x1.42cde499a0b21p-21,
+    0x1.f09c53ee938c7p-25, 0x1.bb27bde2bf78cp-28, 0x1.cfaaf9a42ff98p-5, 0x1.09e481c82d6c9p-7,
+    -0x1.b5e6f465770a8p-13, -0x1.ccda1c1ae4ab8p-17, -0x1.afc0b44429891p-21, -0x1.d3cdf9ae458cp-25,
+    -0x1.ead1795804898p-29, -0x1.30eb93ebf107p-32, -0x1.a90c5802bdb84p-6, -0x1.8482765985c62p-9,
+    0x1.cb5d91f71eaa5p-15, 0x1.5bcb6d7422202p-19, 0x1.c20025186269dp-24, 0x1.51a332cc973d7p-28,
+    0x1.e42fd42be7992p-33, 0x1.a33a04b439848p-37, 0x1.70d4a8ad1833ap-7, 0x1.10436d45836c7p-10,
+    -0x1.d5d611ba7bb15p-17, -0x1.0295b7ed6c772p-21, -0x1.d1659f3f5d615p-27, -0x1.e57c8b7b1839ep-32,
+    -0x1.dcc1e820a6c68p-37, -0x1.1fedb7e5acc28p-41, -0x1.30aba8762663ep-8, -0x1.6f5bee3d5f1bep-12,
+    0x1.d53bb9e5b7f7fp-19, 0x1.7b082f45839f6p-24, 0x1.ddae5b74eea64p-30, 0x1.5bb2886fc3c02p-35,
+    0x1.d492e4456cf7cp-41, 0x1.8b23dfa5e0e49p-46, 0x1.e15d23036684ap-10, 0x1.de9d423cddc19p-14,
+    -0x1.ca324a4f86101p-21, -0x1.11f96dfad78a4p-26, -0x1.e6a4b8c2fd437p-33, -0x1.f023bd91ab5fbp-39,
+    -0x1.cbabdec8b8b2fp-45, -0x1.0ee5170cd4465p-50, -0x1.6d0bc62da2efep-11, -0x1.2dd2fe138a894p-15,
+    0x1.b5fba92897374p-23, 0x1.871116ad1b68p-29, 0x1.ec31beff62694p-36, 0x1.60b9d0a809b8fp-42,
+    0x1.c223a2d825ad1p-49, 0x1.735922895ecb1p-55, 0x1.0a9afcba2736bp-12, 0x1.714424229b76ep-17,
+    -0x1.9a7cc7095297p-25, -0x1.138d0a3d4cd3ep-31, -0x1.eed2e67127464p-39, -0x1.f39789b1abe0cp-46,
+    -0x1.b86e7cf99d61ep-53, -0x1.fbecac3c8cb93p-60, -0x1.78197df49ae85p-14, -0x1.b746138f850ddp-19,
+    0x1.7924727cd371dp-27, 0x1.759a5d12b9351p-34, 0x1.ed65af9971ef3p-42, 0x1.5d66937a05605p-49,
+    0x1.ad65185da7a2p-57, 0x1.50e95635697e3p-64, 0x1.00eaf793aca55p-15, 0x1.00f19673fdf46p-20,
+    -0x1.4f97d29cb8adp-29, -0x1.fbbcb1bda37c2p-37, -0x1.dd98d8c7303a9p-45, -0x1.eb15b142d3d15p-53,
+    -0x1.9958bbc97a231p-61, -0x1.d8d10eb40b548p-69, -0x1.52ffc5d247b5cp-17, -0x1.1ffd1a64bc746p-22,
+    0x1.298b5b8d480aep-31, 0x1.165d543f2bf26p-38, 0x1.d6e947f169732p-48, 0x1.9ab506556653fp-56,
+    0x1.92357132c2729p-65, 0x1.12e60a7cbb3f6p-72, 0x1.ada9d027292f6p-19, 0x1.9d68c2fe3d499p-25,
+    -0x1.349c3bcdc16fep-33, -0x1.592d0a710342ep-41, -0x1.21b01d1311436p-50, -0x1.16a63f62a153fp-59,
+    -0x1.e645702d02eeap-69, -0x1.e2b94521f6b3cp-78, -0x1.28c57f36a3eedp-20, -0x1.537bdb5611253p-26,
+    0x1.073555d6cd881p-35, -0x1.73cb7658a82dep-42, 0x1.1597e66a24c26p-53, -0x1.ad18563007d59p-64,
+    0x1.c0bde9f970e9ep-73, -0x1.b472828ad3676p-80, 0x1.a6417db2d6349p-22, 0x1.26de48470f139p-25,
+};
+inline constexpr ErfcPieces of_erfc_f64_on_8 = {x0_of_erfc_f64_on_8, c0_of_erfc_f64_on_8, c_of_erfc_f64_on_8};
+
 /// 2^(k/8) in twelve bits, and what its logarithm is above k log(2)/8.
 inline constexpr std::array<double, 8> eighths_of_power = {
     0x1p0, 0x1.172p0, 0x1.306p0, 0x1.4cp0, 0x1.6ap0, 0x1.8acp0, 0x1.ae8p0, 0x1.d58p0,

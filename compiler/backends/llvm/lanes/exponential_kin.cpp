@@ -1,5 +1,5 @@
 // compiler/backends/llvm/lanes/exponential_kin.cpp - expm1, sinh and cosh of
-// F32, in place, in double.
+// F32, in place: on AVX-512 by tables, else in double.
 //
 // e^x - 1 = p 2^n + (2^n - 1) keeps its digits near 0. Where E is that,
 // e^-x - 1 = -E/(1 + E) = -E e^-x.
@@ -57,8 +57,9 @@ private:
 } // namespace
 
 Value* emit_exponential_kin(Lanes& lanes, ir::Op op, Value* x) {
-    if (op == ir::Op::Expm1 && has_avx512(lanes))
-        return expm1_by_table(lanes, x);
+    if (has_avx512(lanes))
+        return op == ir::Op::Expm1 ? expm1_by_table(lanes, x)
+                                   : hyperbolic_by_table(lanes, op, x);
     Exponential exponential(lanes, x);
     if (op == ir::Op::Cosh)
         return lanes.as(DType::F32, exponential.cosh());

@@ -7,6 +7,7 @@
 #include "formulas/diagnostic.h"
 
 #include <cmath>
+#include <optional>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -81,10 +82,24 @@ Value* call_log1p(Lanes& lanes, const FunctionTable& functions, Value* x) {
     return lanes.select(is_tiny, tiny, lanes.select(is_large, more, y));
 }
 
-/// Whether polygamma of this order is written in place.
-bool is_digamma(const Lanes& lanes, Value* order) {
+/// The order of a function, where the graph says it.
+std::optional<double> order_of(Value* order) {
     const auto* constant = llvm::dyn_cast<llvm::Constant>(order);
-    return lanes.width() > 1 && constant && constant->isNullValue();
+    if (constant && order->getType()->isVectorTy())
+        constant = constant->getSplatValue();
+    const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+    if (!number)
+        return std::nullopt;
+    return number->getValueAPF().convertToDouble();
+}
+
+/// Whether a function of this order is written in place.
+bool is_of_low_order(Op op, Value* order) {
+    const auto number = order_of(order);
+    if (op == Op::Polygamma)
+        return number == 0;
+    return op == Op::BesselJ && number &&
+           (*number == 0 || std::abs(*number) == 1);
 }
 
 /// Calls the double function for one lane after the other: for states of F32,
@@ -118,13 +133,13 @@ public:
           signs_(signs) {
         for (Value* operand : operands)
             operands_.push_back(lanes.as(dtype, operand));
-        is_digamma_ = op == Op::Polygamma && is_digamma(lanes, operands[0]);
+        is_of_low_order_ = is_of_low_order(op, operands[0]);
     }
 
     bool is_in_place() const {
         if (lanes_.width() == 1)
             return false;
-        return op_ == Op::Exp || op_ == Op::Exp2 || is_digamma_ ||
+        return op_ == Op::Exp || op_ == Op::Exp2 || is_of_low_order_ ||
                tilefold::is_in_place(op_, dtype_);
     }
 
@@ -167,6 +182,9 @@ public:
             return emit_lgamma(lanes_, functions_, x, signs_[0]);
         case Op::Polygamma:
             return emit_digamma(lanes_, functions_, operands_[1], signs_[1]);
+        case Op::BesselJ:
+            return emit_bessel_j(lanes_, functions_, int(*order_of(x)),
+                                 operands_[1]);
         default:
             return unknown();
         }
@@ -247,7 +265,7 @@ private:
     DType dtype_;
     std::span<const ir::Sign> signs_;
     llvm::SmallVector<Value*, 2> operands_;
-    bool is_digamma_;
+    bool is_of_low_order_;
 };
 
 } // namespace

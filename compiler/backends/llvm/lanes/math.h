@@ -59,8 +59,10 @@ llvm::Value* emit_error_function(Lanes& lanes, ir::Op op, llvm::Value* x,
                                  ir::Sign sign);
 /// Emits expm1 of F32 on AVX-512, within 1.03 ulp.
 llvm::Value* expm1_by_table(Lanes& lanes, llvm::Value* x);
-/// Emits expm1, sinh or cosh (`op`) of F32, within 0.51 ulp; expm1 as above
-/// where it can.
+/// Emits sinh or cosh (`op`) of F32 on AVX-512, within 0.98 and 0.56 ulp.
+llvm::Value* hyperbolic_by_table(Lanes& lanes, ir::Op op, llvm::Value* x);
+/// Emits expm1, sinh or cosh (`op`) of F32, within 0.51 ulp, on AVX-512 as
+/// above.
 llvm::Value* emit_exponential_kin(Lanes& lanes, ir::Op op, llvm::Value* x);
 /// Emits expm1, sinh, cosh or tanh (`op`) of F64, within 1.2 ulp.
 llvm::Value* emit_exponential_of_double(Lanes& lanes, ir::Op op,
@@ -71,7 +73,13 @@ llvm::Value* emit_lgamma(Lanes& lanes, const FunctionTable& functions,
                          llvm::Value* x, ir::Sign sign);
 llvm::Value* emit_digamma(Lanes& lanes, const FunctionTable& functions,
                           llvm::Value* x, ir::Sign sign);
-/// Emits tan x of F64, within 0.9 ulp.
+/// Emits J of order -1, 0 or 1: within 3e-16 of it in F64, in F32 rounded from
+/// what is within 2^-36 of it.
+llvm::Value* emit_bessel_j(Lanes& lanes, const FunctionTable& functions,
+                           int order, llvm::Value* x);
+/// Emits tan x of F32 near 0, 300,000 at the most, within 1.25 ulp.
+llvm::Value* near_tangent_of_single(Lanes& lanes, llvm::Value* x);
+/// Emits tan x, of F32 as above, of F64 within 0.9 ulp.
 llvm::Value* emit_tangent(Lanes& lanes, const FunctionTable& functions,
                           llvm::Value* x);
 /// Emits atan (`op`), within 1.05 ulp, asin or acos, within 0.8.

@@ -68,9 +68,8 @@ Value* PieceChoice::of(std::span<const double> table) const {
         [&](Value* number) { return in_register(table, number); });
 }
 
-Value* PieceChoice::polynomial(std::span<const double> coefficients,
-                               Value* x) const {
-    const auto pieces = std::size_t(pieces_of(dtype_));
+Value* PieceChoice::polynomial(std::span<const double> coefficients, Value* x,
+                               std::size_t pieces) const {
     Value* sum = of(coefficients.last(pieces));
     for (std::size_t k = coefficients.size() / pieces - 1; k-- > 0;)
         sum = lanes_.fma(sum, x, of(coefficients.subspan(k * pieces, pieces)));

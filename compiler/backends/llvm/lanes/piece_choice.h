@@ -25,7 +25,11 @@ public:
     /// Emits c[0] + c[1] x + … by Horner's rule; `coefficients` has those of
     /// all pieces, c[0] first.
     llvm::Value* polynomial(std::span<const double> coefficients,
-                            llvm::Value* x) const;
+                            llvm::Value* x) const {
+        return polynomial(coefficients, x, std::size_t(pieces_of(dtype_)));
+    }
+    llvm::Value* polynomial(std::span<const double> coefficients,
+                            llvm::Value* x, std::size_t pieces) const;
 
 private:
     /// By permutations of an instruction set, or a lane after the other.

@@ -1,5 +1,5 @@
 // compiler/backends/llvm/lanes/sine.cpp - sin x and cos x, of float32 in
-// double, and tan x of float64.
+// double, and tan x.
 //
 //   sin x = (-1)^n sin r,  n = rint(x/pi),        r = x - n pi
 //   cos x = (-1)^n sin r,  n = rint(x/pi + 1/2),  r = x - (n - 1/2) pi
@@ -10,6 +10,8 @@
 // with it, 0.77 with this. Beyond `farthest`, where x/pi runs out of bits, and
 // for infinities a lane is left to SLEEF; the others keep what they have, since
 // a number's sine is not to depend on what lies beside it.
+
+#include "compiler/backends/llvm/lanes/sine.h"
 
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/number_pair.h"
@@ -24,6 +26,7 @@ namespace {
 using llvm::Value;
 
 constexpr double farthest = 0x1p40;
+constexpr double farthest_tangent_of_single = 3e5;
 constexpr double inverse_pi = 0x1.45f306dc9c883p-2;
 /// pi in two parts.
 constexpr double pi_high = 0x1.921fb54442d18p+1;
@@ -141,6 +144,13 @@ Value* sign_bit(Lanes& lanes, Value* x) {
                        word(lanes, std::uint64_t(1) << 63));
 }
 
+/// Changes the sign of a sine or cosine of `quarters` more.
+Value* turned(Lanes& lanes, Value* number, Value* quarters) {
+    auto& b = lanes.b;
+    return with_sign_bit(lanes, number,
+                         b.CreateShl(b.CreateLShr(quarters, 1), 63));
+}
+
 Value* near_sine_of_double(Lanes& lanes, Value* x, bool is_cosine) {
     auto& b = lanes.b;
     const auto [sine, cosine, n] = in_quarter(lanes, x);
@@ -148,10 +158,9 @@ Value* near_sine_of_double(Lanes& lanes, Value* x, bool is_cosine) {
     Value* chosen = lanes.select(is_odd(lanes, quarters),
                                  b.CreateFAdd(cosine.high, cosine.low),
                                  b.CreateFAdd(sine.high, sine.low));
-    Value* sign = b.CreateShl(b.CreateLShr(quarters, 1), 63);
-    if (!is_cosine)
-        sign = b.CreateXor(sign, sign_bit(lanes, x));
-    return with_sign_bit(lanes, chosen, sign);
+    Value* of_size = turned(lanes, chosen, quarters);
+    return is_cosine ? of_size
+                     : with_sign_bit(lanes, of_size, sign_bit(lanes, x));
 }
 
 /// sin r / cos r, or -cos r / sin r of an odd n.
@@ -171,6 +180,28 @@ Value* near_tangent_of_double(Lanes& lanes, Value* x) {
 }
 
 } // namespace
+
+SineAndCosine sine_and_cosine(Lanes& lanes, Value* x) {
+    auto& b = lanes.b;
+    const auto number = [&](double value) {
+        return lanes.number(DType::F64, value);
+    };
+    Value* shifted = lanes.fma(x, number(inverse_quarter), number(magic));
+    Value* n = b.CreateFSub(shifted, number(magic));
+    Value* first = lanes.fma(n, number(-quarter), x);
+    Value* r = lanes.fma(n, number(-quarter_middle), first);
+    Value* z = b.CreateFMul(r, r);
+    Value* sine =
+        lanes.fma(b.CreateFMul(z, r), horner_of_pairs(lanes, of_sine, z), r);
+    Value* cosine =
+        lanes.fma(b.CreateFMul(z, z), horner_of_pairs(lanes, of_cosine, z),
+                  lanes.fma(z, number(-0.5), number(1)));
+    Value* quarters = b.CreateBitCast(shifted, lanes.type(DType::I64));
+    Value* odd = is_odd(lanes, quarters);
+    return {turned(lanes, lanes.select(odd, cosine, sine), quarters),
+            turned(lanes, lanes.select(odd, sine, cosine),
+                   b.CreateAdd(quarters, word(lanes, 1)))};
+}
 
 Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
                  External function, Value* x) {
@@ -195,14 +226,19 @@ Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
 }
 
 Value* emit_tangent(Lanes& lanes, const FunctionTable& functions, Value* x) {
+    const DType dtype = lanes.dtype_of(x);
     const auto by_library = [&] {
-        return call_external(lanes, functions, External::Tan, DType::F64,
-                             {&x, 1});
+        return call_external(lanes, functions, External::Tan, dtype, {&x, 1});
     };
+    const bool is_single = dtype == DType::F32;
     Value* is_near = // or NaN
-        lanes.b.CreateFCmpULE(lanes.absolute(x),
-                              lanes.number(DType::F64, farthest_of_double));
-    return lanes.mostly(is_near, near_tangent_of_double(lanes, x), by_library);
+        lanes.b.CreateFCmpULE(
+            lanes.absolute(x),
+            lanes.number(dtype, is_single ? farthest_tangent_of_single
+                                          : farthest_of_double));
+    Value* near = is_single ? near_tangent_of_single(lanes, x)
+                            : near_tangent_of_double(lanes, x);
+    return lanes.mostly(is_near, near, by_library);
 }
 
 } // namespace tilefold::llvm_backend

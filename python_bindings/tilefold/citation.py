@@ -38,10 +38,6 @@ def cite(style: str = "bibtex") -> str:
     ArgumentError
         If the style is another one.
 
-    See Also
-    --------
-    __version__ : the version that is named.
-
     Examples
     --------
     >>> print(tilefold.cite("text"))  # doctest: +ELLIPSIS

@@ -89,6 +89,82 @@ def test_methods_of_systems(method, preconditioner):
     assert_same(found, solved_densely(P, L, B, RIDGE), 1e-9)
 
 
+HERMITIAN = f"{TEXT} exp(im*(x_i[0] - x_j[0]))"
+
+
+def solved_of_complex(x, l, real, imaginary):
+    K = tilefold.jax.kernel(HERMITIAN, x=x, l=l)
+    return tilefold.jax.solve(K, real + 1j * imaginary, RIDGE, rtol=1e-13)
+
+
+def densely_of_complex(x, l, real, imaginary):
+    phases = jnp.exp(1j * (x[:, None, 0] - x[:, 0]))
+    matrix = dense(x, l) * phases + RIDGE * jnp.eye(len(x))
+    return jnp.linalg.solve(matrix, real + 1j * imaginary)
+
+
+def solved_of_sides(x, l, real, imaginary):
+    return solved(x, l, real + 1j * imaginary, RIDGE)
+
+
+def densely_of_sides(x, l, real, imaginary):
+    return solved_densely(x, l, real + 1j * imaginary, RIDGE)
+
+
+C = uniform(N, 2)
+COMPLEX_SYSTEMS = {
+    "call": lambda f: f(P, L, B, C[:, 0]),
+    "columns": lambda f: jax.jit(f)(P, L, C[:, ::-1], C),
+    "gradients": lambda f: jax.grad(
+        lambda *v: jnp.sin(jnp.abs(f(*v)) ** 2).sum(), (0, 1, 2, 3)
+    )(P, L, B, C[:, 0]),
+    "second": lambda f: jax.hessian(
+        lambda *v: jnp.sin(f(*v).real + f(*v).imag).sum(), 1
+    )(P, L, B, C[:, 0]),
+    "vmap": lambda f: jax.vmap(f, (None, None, 1, 1), 1)(P, L, C, C),
+}
+
+
+@pytest.mark.sample(0.2)
+@pytest.mark.parametrize("name", COMPLEX_SYSTEMS)
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        (solved_of_sides, densely_of_sides),
+        (solved_of_complex, densely_of_complex),
+    ],
+)
+def test_complex_systems(mine, theirs, name):
+    system = COMPLEX_SYSTEMS[name]
+    assert_same(system(mine), system(theirs), 1e-9)
+
+
+def test_what_is_told_of_complex_systems():
+    K, side = tilefold.jax.kernel(HERMITIAN, x=P, l=L), C + 1j * C[:, ::-1]
+    matrix = np.asarray(K.dense()) + RIDGE * np.eye(N)
+    for kernel, whole in ((K, matrix), (K.T, matrix.T)):
+        x, info = jax.jit(
+            lambda b, K=kernel: K.solve(b, RIDGE, rtol=1e-6, info=True)
+        )(side)
+        found = np.linalg.norm(side - whole @ np.asarray(x), axis=0)
+        expected = found / np.linalg.norm(side, axis=0)
+        np.testing.assert_allclose(info.residuals, expected, rtol=1e-3)
+        assert bool(info.converged)
+    x, info = jax.jit(
+        lambda b: gaussian(P, L).solve(b, RIDGE, rtol=1e-4, info=True)
+    )(side)
+    real = np.asarray(dense(P, L)) + RIDGE * np.eye(N)
+    found = np.linalg.norm(side - real @ np.asarray(x), axis=0)
+    expected = found / np.linalg.norm(side, axis=0)
+    np.testing.assert_allclose(info.residuals, expected, rtol=1e-3)
+    with pytest.raises(tilefold.ArgumentError, match="index symbols"):
+        jax.jit(tilefold.jax.kernel("exp(im*(i - j))*(x_i == x_j)", x=B).solve)(
+            B
+        )
+    value = jax.jit(K.logdet)(RIDGE)
+    assert_same(value, jnp.asarray(np.linalg.slogdet(matrix)[1]), 1e-9)
+
+
 def test_kernels_solve_where_jax_traces_them():
     def told(b):
         x, info = tilefold.kernel(TEXT, x=P, l=L).solve(
@@ -100,8 +176,6 @@ def test_kernels_solve_where_jax_traces_them():
     assert_same(x, solved_densely(P, L, B, RIDGE), 1e-9)
     assert bool(converged)
     assert residuals <= 1e-12
-    with pytest.raises(tilefold.ArgumentError, match="complex"):
-        jax.jit(lambda b: gaussian(P, L).solve(b + 1j))(B)
     with pytest.raises(tilefold.ArgumentError, match="option method"):
         jax.eval_shape(
             lambda b: tilefold.jax.solve(gaussian(P, L), b, method="lu"), B
@@ -245,9 +319,56 @@ def test_ranges_are_operands():
         assert_same(gradients, wanted)
     assert len(traced) <= 3
     assert jax.jit(lambda r: r)(ranges).pairs == ranges.pairs
-    with pytest.raises(tilefold.ArgumentError, match="mapped by vmap"):
-        jax.vmap(lambda r: call(x, b, r))(
-            jax.tree.map(lambda v: np.stack([v, v]), ranges)
-        )
     found = jax.vmap(lambda b: call(x, b, ranges))(np.stack([b, 2 * b]))
     assert_same(found[1], 2 * densely(x, b, ranges))
+
+
+VISITS = np.array([np.eye(2), 1 - np.eye(2), [[1, 0], [1, 0]]], bool)
+SETS = [tilefold.Ranges([0, 3, 8], [0, 4, 10], visit) for visit in VISITS]
+MASKS = np.stack([ranges.mask(8, 10) for ranges in SETS])
+POINTS, OTHERS, VALUES = uniform(8, 3), uniform(10, 3), uniform(3, 10)
+ALL, LAST = (None, 0, 0), (None, None, 0)
+MAPPED = {
+    "call": lambda f, m: jax.jit(jax.vmap(f, ALL))(POINTS, VALUES, m),
+    "ranges alone": lambda f, m: jax.vmap(f, LAST)(POINTS, VALUES[0], m),
+    "gradients": lambda f, m: jax.vmap(jax.grad(sine(f), (0, 1)), ALL)(
+        POINTS, VALUES, m
+    ),
+    "gradients of all": lambda f, m: jax.grad(
+        lambda *v: sine(jax.vmap(f, LAST))(*v, m), (0, 1)
+    )(POINTS, VALUES[0]),
+    "hessians": lambda f, m: jax.vmap(
+        lambda b, m: jax.hessian(lambda b: sine(f)(POINTS, b, m))(b)
+    )(VALUES, m),
+    "nested": lambda f, m: jax.vmap(
+        lambda b: jax.vmap(f, LAST)(POINTS, b, m)
+    )(VALUES),
+    "twice": lambda f, m: jax.vmap(jax.vmap(f, LAST), ALL)(
+        POINTS, VALUES[:2], jax.tree.map(lambda v: jnp.stack([v, v]), m)
+    ),
+}  # fmt: skip
+
+
+def with_ranges(x, b, ranges):
+    return tilefold.jax.reduce(
+        "sum_j exp(-|x_i - y_j|²) b_j", x=x, y=OTHERS, b=b, ranges=ranges
+    )
+
+
+def with_mask(x, b, mask):
+    return jnp.where(mask, jnp.exp(-squares(x, OTHERS)), 0) @ b
+
+
+@pytest.mark.sample(0.3)
+@pytest.mark.parametrize("name", MAPPED)
+def test_ranges_are_mapped(name):
+    """Lists of as many numbers each are operands of vmap like any others."""
+    transform = MAPPED[name]
+    lists = jax.tree.map(lambda *v: jnp.stack(v), *SETS)
+    assert_same(transform(with_ranges, lists), transform(with_mask, MASKS))
+
+
+def test_ranges_have_batches_of_their_own():
+    ranges = tilefold.Ranges([0, 3, 8], [0, 4, 10], VISITS)
+    found = with_ranges(POINTS, jnp.asarray(VALUES[0]), ranges)
+    assert_same(found, jax.vmap(with_mask, LAST)(POINTS, VALUES[0], MASKS))

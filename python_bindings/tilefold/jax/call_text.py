@@ -145,9 +145,9 @@ class Call:
             axes=tuple(self.said.axes[k] for k in places),
         )
 
-    def in_batch(self) -> Call:
+    def in_batch(self, ranges: tuple[int, ...] | None) -> Call:
         """The same, where one more leading dimension is a batch's."""
-        return self._with(batch=self.batch + 1)
+        return self._with(batch=self.batch + 1, ranges=ranges)
 
     def without_batch(self) -> Call:
         """The same of one of a batch."""

@@ -209,6 +209,7 @@ def _request(
             if name not in seeds
         ]
         batch = max(own, default=0)
+        batch = max(batch, len(ranges or ()))
         said = [
             batch if rank and _is_like_result(seeds, name) else max(rank - 2, 0)
             for name, rank in zip(names, ranks, strict=True)

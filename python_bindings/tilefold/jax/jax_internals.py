@@ -6,14 +6,17 @@ Where a release has no such thing, its older name is used, or nothing is done.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import jax
 from jax._src import core, dispatch
+from jax._src import mesh as meshes
 from jax.interpreters import mlir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
 __all__ = [
     "alike",
@@ -25,6 +28,7 @@ __all__ = [
     "mesh_of",
     "spec_of",
     "with_spec",
+    "within_one_device",
 ]
 
 # Its stubs have no types.
@@ -85,6 +89,20 @@ def with_spec(aval: Any, rank: int, spec: Any) -> Any:
     """The sharding of a type, for another shape."""
     entries = (None,) * rank if spec is None else tuple(spec)
     return jax.sharding.NamedSharding(aval.sharding.mesh, _SPEC(*entries))
+
+
+def within_one_device() -> AbstractContextManager[Any]:
+    """Where what is computed for one device is on no mesh.
+
+    Releases before 0.8 name the mesh in the body of a sum over devices, which
+    XLA then does not take for a sum.
+    """
+    empty = getattr(meshes, "empty_abstract_mesh", None)
+    enter = getattr(meshes, "use_abstract_mesh", None)
+    if empty is None or enter is None:
+        return nullcontext()
+    context: AbstractContextManager[Any] = enter(empty)
+    return context
 
 
 def devices_while_lowering(primitive: Any) -> None:

@@ -19,6 +19,7 @@ from jax.experimental.custom_partitioning import (
     custom_partitioning,
 )
 
+from tilefold.jax.jax_internals import within_one_device
 from tilefold.jax.types import I, J, results_of, stand_ins
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ def _division(
         found = specs(operands)
 
         def local(*operands: Any) -> tuple[Any, ...]:
-            return _summed(compute(*operands), layout, found)
+            with within_one_device():
+                return _summed(compute(*operands), layout, found)
 
         results = shardings(mesh, layout.results, found)
         return mesh, local, results, shardings(mesh, layout.operands, found)
@@ -163,6 +165,7 @@ def _layout(call: Call, shapes: Sequence[Any], types: Sequence[Any]) -> _Layout:
     ]
     can_batch = [
         batched[d]
+        and not call.said.ranges
         and not any(
             shapes[k][d] == 1
             for k, n in enumerate(call.names)

@@ -20,7 +20,6 @@ from jax import dtypes, lax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from tilefold import _core
 from tilefold.jax import tiled
 from tilefold.jax.jax_internals import (
     alike,
@@ -289,13 +288,6 @@ def _batched(
     each of the batch, not their sum.
     """
     count = len(call.names)
-    if any(dim is not None for dim in dims[count:]):
-        _core.fail(
-            "BadOption",
-            "ranges",
-            "mapped by vmap",
-            "give Ranges whose own batch has that dimension",
-        )
     size = next(
         value.shape[dim]
         for value, dim in zip(operands, dims, strict=True)
@@ -311,8 +303,25 @@ def _batched(
             lifted.append(jnp.broadcast_to(value[None], (size, *value.shape)))
         else:
             lifted.append(value[None])
-    results = bind(call.in_batch(), [*lifted, *operands[count:]])
+    lists, ranges = operands[count:], call.said.ranges
+    if ranges is not None and any(dim is not None for dim in dims[count:]):
+        between = (1,) * (call.batch - len(ranges))
+        ranges = (size, *between, *ranges)
+        lists = [
+            _one_after_the_other(value, dim, size)
+            for value, dim in zip(lists, dims[count:], strict=True)
+        ]
+    results = bind(call.in_batch(ranges), [*lifted, *lists])
     return results, [0] * len(results)
+
+
+def _one_after_the_other(value: Any, dim: Any, size: int) -> Any:
+    """The lists of ranges of a batch, as one list."""
+    if dim is None:
+        value = jnp.broadcast_to(value[None], (size, *value.shape))
+    else:
+        value = jnp.moveaxis(value, dim, 0)
+    return value.reshape(-1)
 
 
 batching.primitive_batchers[_CALL] = _batched

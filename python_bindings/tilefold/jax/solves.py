@@ -7,7 +7,7 @@ of `jax.lax.custom_linear_solve`: systems with the same matrix.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlencode
 
 import jax
@@ -19,7 +19,9 @@ from tilefold import _core
 from tilefold.jax.call_text import call_of
 from tilefold.jax.calls import call as call_formula
 from tilefold.jax.lowering import SOLVE_TARGET
+from tilefold.pair_term import PairTerm
 from tilefold.roles import Role, bare
+from tilefold.slices import I, J
 from tilefold.solve import LogdetInfo, SolveInfo
 
 if TYPE_CHECKING:
@@ -38,13 +40,10 @@ def solve(
     """What `tilefold.solve.solve` gives, traced."""
     pair = kernel._pair
     _check(options)
-    if pair.is_complex or jnp.iscomplexobj(side):
-        _core.fail(
-            "BadOption",
-            "b",
-            "one of complex numbers, in a system that JAX traces",
-            "solve for the real and the imaginary parts",
-        )
+    if pair.is_complex:
+        return _of_hermitian(kernel, side, ridge, options)
+    if jnp.iscomplexobj(side):
+        return _of_parts(kernel, jnp.asarray(side), ridge, options)
     name = pair.formula._unused_name()
     product = pair.around("sum", kernel._columns, weights=name)
     arguments = {key: _array(value) for key, value in pair.arguments.items()}
@@ -74,6 +73,72 @@ def solve(
     )
     info = SolveInfo(counts[0], residuals, counts[2] != 0, counts[1])
     return x, info, ""
+
+
+def _of_parts(
+    kernel: Kernel, side: Any, ridge: Any, options: dict[str, Any]
+) -> tuple[Any, Any, str]:
+    """Of complex right-hand sides: their parts are columns of one system."""
+    columns = side.reshape(len(side), -1)
+    count = columns.shape[1]
+    both = jnp.concatenate([columns.real, columns.imag], 1)
+    x, info, warning = solve(kernel, both, ridge, options)
+    norms = (both**2).sum(0)
+    squares = info.residuals**2 * norms
+    whole = norms[:count] + norms[count:]
+    left = squares[:count] + squares[count:]
+    residuals = jnp.sqrt(left / jnp.where(whole > 0, whole, 1))
+    found = lax.complex(x[:, :count], x[:, count:]).reshape(side.shape)
+    return (
+        found,
+        info._replace(residuals=residuals.reshape(side.shape[1:])),
+        warning,
+    )
+
+
+def _of_hermitian(
+    kernel: Kernel, side: Any, ridge: Any, options: dict[str, Any]
+) -> tuple[Any, Any, str]:
+    """Of complex values: the real symmetric system of twice the points.
+
+    [[Re K, -Im K], [Im K, Re K]] times the real part of x above its imaginary
+    part is the same of b.
+    """
+    pair = kernel._upright()
+    formula = pair.formula
+    if formula._reads_index(I) or formula._reads_index(J) or pair.batch:
+        _refuse("index symbols or batches")
+    if pair.settings.get("ranges") is not None:
+        _refuse("ranges")
+    points = pair.points[0]
+    arguments = {}
+    for key, value in pair.arguments.items():
+        axes = getattr(value, "axes", formula._axes_of(key)[1])
+        array = jnp.asarray(bare(value))
+        if axes:
+            array = jnp.concatenate([array, array])
+        arguments[key] = Role(array, axes) if isinstance(value, Role) else array
+    half = formula._unused_name("half")
+    twice = pair.inside(
+        f"where({half}_i == {half}_j, real(operand), "
+        f"(2*{half}_i - 1)*imag(operand))"
+    )
+    dtype = jnp.zeros((), pair.library_dtype()).real.dtype
+    arguments[half] = jnp.repeat(jnp.array([0, 1], dtype), points)
+    real = type(kernel)(PairTerm(twice, arguments, pair.settings))
+    side = jnp.asarray(side)
+    above = jnp.concatenate([side.real, side.imag])
+    x, info, warning = solve(real, above, ridge, options)
+    return lax.complex(x[:points], x[points:]), info, warning
+
+
+def _refuse(what: str) -> NoReturn:
+    _core.fail(
+        "BadOption",
+        "K",
+        f"one of complex values with {what}, in a system that JAX traces",
+        "solve it outside, or pass real values",
+    )
 
 
 _CHOICES = {
@@ -166,7 +231,7 @@ def inv_quad_logdet(
     options: dict[str, Any] | None,
 ) -> tuple[Any, Any, Any, str]:
     """What `tilefold.solve.inv_quad_logdet` gives, traced."""
-    dtype = kernel._pair.library_dtype()
+    dtype = jnp.zeros((), kernel._pair.library_dtype()).real.dtype
     columns, value = jnp.zeros((), dtype), jnp.zeros((), dtype)
     info = None
     if options is not None:
@@ -186,5 +251,5 @@ def inv_quad_logdet(
         info = LogdetInfo(0.0, 0, 0, 0)
     if side is not None:
         x, _, _ = solve(kernel, side, ridge, solving)
-        columns = (jnp.asarray(side, x.dtype) * x).sum(0)
+        columns = (jnp.asarray(side, x.dtype).conj() * x).sum(0).real
     return columns, value.astype(dtype), info, ""

@@ -161,6 +161,9 @@ def _points(call: Call, shapes: tuple[Any, ...]) -> dict[int, Any]:
 def _batch(call: Call, shapes: tuple[Any, ...]) -> tuple[Any, ...]:
     """The dimensions of the batch, as all operands together have them."""
     extents: list[Any] = [1] * call.batch
+    ranges = call.said.ranges or ()
+    if ranges:
+        extents[-len(ranges) :] = ranges
     for name, shape in zip(call.names, shapes, strict=True):
         for d, extent in enumerate(shape[: call.batch]):
             if _is_one(extents[d]):

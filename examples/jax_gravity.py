@@ -96,17 +96,17 @@ def kept(count: int, force: Callable[..., Any]) -> float:
 
 def main() -> None:
     """Fits 300 stars, and prints what 500 would take."""
-    with jax.enable_x64(True):
-        x, v = stars(300)
-        seen = simulate(TRUE, x, v)
-        print("       G        ε     misfit")
-        for θ in fit(jnp.log(jnp.array([0.015, 0.4])), x, v, seen):
-            G, e = np.exp(θ)
-            print(f"{G:8.5f} {e:8.5f}   {misfit(θ, x, v, seen):.2e}")
-        print("stars   kept by a formula   with pairs (MiB)")
-        for count in (250, 500):
-            sizes = [kept(count, each) for each in (force, dense_force)]
-            print(f"{count:5} {sizes[0]:19.2f} {sizes[1]:12.1f}")
+    jax.config.update("jax_enable_x64", True)
+    x, v = stars(300)
+    seen = simulate(TRUE, x, v)
+    print("       G        ε     misfit")
+    for θ in fit(jnp.log(jnp.array([0.015, 0.4])), x, v, seen):
+        G, e = np.exp(θ)
+        print(f"{G:8.5f} {e:8.5f}   {misfit(θ, x, v, seen):.2e}")
+    print("stars   kept by a formula   with pairs (MiB)")
+    for count in (250, 500):
+        sizes = [kept(count, each) for each in (force, dense_force)]
+        print(f"{count:5} {sizes[0]:19.2f} {sizes[1]:12.1f}")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ jax.config.update("jax_enable_x64", True)
 X, Y, B, L = uniform(8, 3), uniform(12, 3), uniform(12), 0.7
 PLAIN = (X, Y, B, L)
 ALL = (0, 1, 2, 3)
+JOINED = jax.__version_info__ >= (0, 10)
+USE_MESH = getattr(jax, "set_mesh", None) or jax.sharding.use_mesh
 MESH = jax.make_mesh((4,), ("p",), axis_types=(AxisType.Auto,))
 gradient = jax.grad(sine(reduced), ALL)
 
@@ -44,14 +46,20 @@ def product(values):
 
 
 def compiled(f, values, gathers, sums, specs):
-    """Runs it, and counts what devices tell each other."""
+    """Runs it, and counts what devices tell each other.
+
+    The XLA of JAX 0.10 joins the sums of an operation into one, that of 0.7
+    does not.
+    """
     program = jax.jit(f).lower(*values).compile()
     text = program.as_text()
     counts = [
         text.count(f" {name}(") + text.count(f" {name}-start(")
         for name in ("all-gather", "all-reduce")
     ]
-    assert counts == [gathers, sums], counts
+    assert counts[0] == gathers, counts
+    apart = [sums] if JOINED else range(sums, len(specs) * sums + 1)
+    assert counts[1] in apart, counts
     found = jax.jit(f)(*values)
     assert [each.sharding.spec for each in jax.tree.leaves(found)] == specs
     assert_same(found, f(*map(np.asarray, values)))
@@ -108,7 +116,7 @@ def divided_by_shard_map():
 
 def divided_by_types():
     mesh = jax.make_mesh((4,), ("p",), axis_types=(AxisType.Explicit,))
-    with jax.set_mesh(mesh):
+    with USE_MESH(mesh):
         x = placed(mesh, X, "p")
         values = (x, placed(mesh, Y), placed(mesh, B), L)
         found = jax.jit(reduced)(*values)

@@ -14,6 +14,7 @@ import tilefold
 
 jax = pytest.importorskip("jax")
 pytest.importorskip("flatbuffers")
+pytest.importorskip("jax.export")
 
 import tilefold.jax  # noqa: E402
 from jax_cases import (  # noqa: E402
@@ -49,7 +50,7 @@ def test_four_devices():
 
 LOADED = """
 import sys
-import jax, numpy as np
+import jax, jax.export, numpy as np
 import tilefold.jax
 jax.config.update("jax_enable_x64", True)
 tilefold.jax.register()

@@ -74,9 +74,9 @@ def reduce(
     options : Options, optional
         Those of all tasks.
     **arrays : array
-        Dask's, or with chunks (Zarr, HDF5), or NumPy's, of the shapes that
-        ``tilefold.reduce`` takes. Those on one axis are rechunked to the chunks
-        of the first.
+        Dask's (arrays, frames), xarray's, or with chunks (Zarr, HDF5), or
+        NumPy's, of the shapes that ``tilefold.reduce`` takes. Those on one axis
+        are rechunked to the chunks of the first.
 
     Returns
     -------
@@ -89,6 +89,11 @@ def reduce(
         For chunks whose lengths are not known, and what has no states.
     FormulaError, ShapeError, DTypeError
         As ``tilefold.reduce`` raises them, when the graph is made.
+
+    Warns
+    -----
+    dask.array.PerformanceWarning
+        Where the components of an array are in several chunks.
 
     Examples
     --------
@@ -216,7 +221,9 @@ def kernel(
     array([6., 4., 4., 6.])
     """
     given = {
-        name: described(name, value, 0) if hasattr(value, "chunks") else value
+        name: described(name, value, 0)
+        if hasattr(value, "chunks") or hasattr(value, "to_dask_array")
+        else value
         for name, value in {**(arguments or {}), **arrays}.items()
     }
     return _kernel(formula, given, options=options)

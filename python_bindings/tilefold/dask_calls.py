@@ -16,6 +16,7 @@ from dask.graph_manipulation import bind
 from tilefold import _core
 from tilefold.dask_plan import FIRST, Plan, described, mapped, zeros_like
 from tilefold.passes import complex_of, steps_of
+from tilefold.roles import Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +38,9 @@ def results_of(
     """The results, lazy: an array, or a tuple of several."""
     formula = reduction.formula
     axes = {
-        name: getattr(value, "axes", formula._axes_of(name)[1])
+        name: value.axes
+        if isinstance(value, Role)
+        else formula._axes_of(name)[1]
         for name, value in given.items()
     }
     arrays = {
@@ -61,8 +64,8 @@ def results_of(
 def _as_given(made_up: dict[str, Any], given: Mapping[str, Any]) -> Any:
     """Arrays without memory, declared on axes as those given are."""
     return {
-        name: type(value)(made_up[name], value.axes)
-        if hasattr(value, "axes") and hasattr(value, "value")
+        name: Role(made_up[name], value.axes)
+        if isinstance(value, Role)
         else made_up[name]
         for name, value in given.items()
     }

@@ -144,7 +144,9 @@ def _slices(pair: PairTerm, axis: int) -> list[slice]:
     total = pair.points[axis - 1]
     chunks = (total,)
     for name, value in pair.arguments.items():
-        own = getattr(value, "axes", pair.formula._axes_of(name)[1])
+        own = pair.formula._axes_of(name)[1]
+        if isinstance(value, Role):
+            own = value.axes
         if own & axis and isinstance(bare(value), da.Array):
             chunks = bare(value).chunks[0]
             break

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -240,6 +241,14 @@ def _operands(
         if axis:
             whole[batch] = chunks[axis]
             indices[batch] = axis
+        own = range(batch + bool(axis), value.ndim)
+        if any(value.numblocks[d] > 1 for d in own):
+            warnings.warn(
+                f"'{name}' has its components in several chunks, which are "
+                f"joined: pass {name}.rechunk({{1: -1}}), or write it so",
+                da.PerformanceWarning,
+                stacklevel=2,
+            )
         operands += [value.rechunk(whole), indices]
     return names, operands
 
@@ -338,8 +347,10 @@ def _lazy(value: Any) -> da.Array:
 def described(name: str, value: Any, axes: int, batch: int = 0) -> Any:
     """A value that has a shape and a dtype, or a number."""
     value = bare(value)
-    if hasattr(value, "to_dask_array"):
+    if hasattr(value, "to_dask_array"):  # a frame
         value = value.to_dask_array(lengths=True)
+    if _is_lazy(getattr(value, "data", None)):  # of xarray
+        value = value.data
     if getattr(value, "chunks", None) is not None and not _is_lazy(value):
         value = _lazy(value)
     if isinstance(value, int | float | complex) and not axes:

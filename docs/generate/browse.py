@@ -51,6 +51,8 @@ LOOKED_AT = (
     "gallery/index.html",
     "gallery/statistics/plot_airports.html",
 )
+#: Pages whose code draws a picture.
+PICTURED = ("performance/history.html", "start/tutorial.html")
 #: What is looked for, and a page that is among the first that are found.
 SEARCHED = {
     "logsumexp": "reference/language/reductions.html",
@@ -106,7 +108,11 @@ def in_files(folder: Path) -> list[str]:
         name: {tag["id"] for tag in soup.find_all(id=True)}
         for name, soup in soups.items()
     }
-    found = []
+    found = [
+        f"{name} has no picture"
+        for name in PICTURED
+        if name in soups and not soups[name].select("article .cell_output img")
+    ]
     for name, soup in soups.items():
         for link in soup.find_all("a", href=True):
             found += wrong_link(folder, places, name, str(link["href"]))

@@ -165,6 +165,33 @@ def test_what_is_told_of_complex_systems():
     assert_same(value, jnp.asarray(np.linalg.slogdet(matrix)[1]), 1e-9)
 
 
+def test_values_of_complex_kernels():
+    def mine(x, l):
+        return tilefold.jax.kernel(HERMITIAN, x=x, l=l).dense()
+
+    def theirs(x, l):
+        return dense(x, l) * jnp.exp(1j * (x[:, None, 0] - x[:, 0]))
+
+    def real(f):
+        return lambda *v: jnp.sin(2 * f(*v).real + f(*v).imag).sum()
+
+    def logdet(x, l):
+        return tilefold.jax.kernel(HERMITIAN, x=x, l=l).logdet(RIDGE)
+
+    def dense_logdet(x, l):
+        matrix = theirs(x, l) + RIDGE * jnp.eye(N)
+        return jnp.linalg.slogdet(matrix)[1]
+
+    assert_same(jax.jit(mine)(P, L), theirs(P, L))
+    found = jax.jit(jax.grad(real(mine), (0, 1)))(P, L)
+    assert_same(found, jax.grad(real(theirs), (0, 1))(P, L))
+    found, wanted = (
+        jax.jit(jax.value_and_grad(f, (0, 1)))(P, L)
+        for f in (logdet, dense_logdet)
+    )
+    assert_same(found, wanted, 1e-9)
+
+
 def test_kernels_solve_where_jax_traces_them():
     def told(b):
         x, info = tilefold.kernel(TEXT, x=P, l=L).solve(

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from tilefold import _core
+from tilefold.errors import FormulaError
 from tilefold.jax.tiled_graph import DTYPES, Graph
 from tilefold.jax.tiled_sweep import Sweep
 from tilefold.jax.types import I, J, results_of, stand_ins
@@ -77,7 +78,7 @@ def pair_values(call: Call, operands: Sequence[Any]) -> Any:
     arguments, settings = stand_ins(
         call, [o.shape for o in operands], [o.dtype for o in operands]
     )
-    (data,) = call.formula._program(arguments, settings)["sweeps"]
+    data = _pair_graph(call, arguments, settings)
     batch = jnp.broadcast_shapes(*(o.shape[: call.batch] for o in operands))
 
     def one(values: Sequence[Any]) -> Any:
@@ -93,6 +94,30 @@ def pair_values(call: Call, operands: Sequence[Any]) -> Any:
     ]
     found = jax.vmap(lambda *values: one(values))(*flat)
     return found.reshape(batch + found.shape[1:])
+
+
+def _pair_graph(
+    call: Call, arguments: dict[str, Any], settings: dict[str, Any]
+) -> Mapping[str, Any]:
+    """The graph of a pair term, or what a maximum of it reduces.
+
+    Of a part of a complex value there is a graph inside a reduction alone.
+    """
+    formula = call.formula
+    data: dict[str, Any]
+    try:
+        (data,) = formula._program(arguments, settings)["sweeps"]
+    except FormulaError:
+        around = type(formula)("max_j(operand)")._substitute(
+            [("operand", formula, {})]
+        )
+        (data,) = type(formula)(around)._program(arguments, settings)["sweeps"]
+        node = data["nodes"][data["result"]]
+        if node[0] != "reduce":
+            raise
+        value = node[1][0]
+        data |= {"nodes": data["nodes"][: value + 1], "result": value}
+    return data
 
 
 def _as(result: Any, spec: Any, shape: Any) -> Any:

@@ -4,6 +4,7 @@
 import pickle
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tilefold
+from tilefold.graph_text import written
 
+FEATURES = Path(__file__).parents[2] / "python_bindings/FEATURES.md"
 SEGMENT = 64
 N, M = 23, 600
+SHAPES = {
+    "x": (N, 3),
+    "y": (M, 3),
+    "b": M,
+    "c": N,
+    "l": (),
+    "A": (2, 3),
+    "S": (3, 3),
+}
 RNG = np.random.default_rng(11)
 HELD = {
     "x": RNG.standard_normal((N, 3)),
@@ -345,3 +357,68 @@ def test_refusals(case):
     run, message = REFUSALS[case]
     with pytest.raises(tilefold.ArgumentError, match=f"(?s){message}"):
         run()
+
+
+ROWS = [
+    formula
+    for line in FEATURES.read_text(encoding="utf-8").splitlines()
+    if line.startswith("| `")
+    for formula in re.findall(
+        r"`([^`]*)`", re.split(r"(?<!\\)\|", line)[1].replace("\\|", "|")
+    )
+]
+NUMPY = {"f64": "f8", "f32": "f4", "i64": "i8", "bool": "?"}
+
+
+def spelled(name, axes):
+    if name[0] == "@":
+        return name[1:]
+    letters = name.translate(str.maketrans("$#", "lp"))
+    return f"{letters}_x{axes}" + ("", "_i", "_j")[axes]
+
+
+def stand_ins(data):
+    """Zeros for the arguments of a graph, as they are spelled."""
+    found = {}
+    for op, _, (number, *_), _, (kind, rank, axes, *shape), _ in data["nodes"]:
+        if op == "argument":
+            points = ((), (N,), (M,))[axes]
+            source = data["arguments"][number][0]
+            name = spelled(source, axes)
+            dtype = NUMPY[kind]
+            if source[0] == "$" and dtype == "i8" and data["real"] == "f32":
+                dtype = "i2"  # a piece
+            value = np.zeros((*points, *shape[:rank]), dtype)
+            found[name.removesuffix(("", "_i", "_j")[axes])] = value
+    return found
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+def test_graphs_are_written_as_they_are_read(kind):
+    """Of every formula of FEATURES.md, by the types of the results."""
+    held = {
+        **{name: np.ones(shape, kind) for name, shape in SHAPES.items()},
+        **{name: np.ones(n, np.int64) for name, n in (("n", N), ("m", M))},
+    }
+    written_, refused = 0, []
+    for text in ROWS:
+        names = [name for name, _ in tilefold.compile(text).names]
+        if not held.keys() >= set(names):  # one of the points themselves
+            continue
+        given = {name: held[name] for name in names}
+        try:
+            sweeps = tilefold.compile(text)._program(given, {})["sweeps"]
+        except tilefold.FormulaError:  # a pair term of complex values
+            continue
+        for data in sweeps:
+            try:
+                again = tilefold.compile(written(data, spelled))
+            except tilefold.ArgumentError as error:
+                refused.append((text, str(error)))
+                continue
+            (found,) = again._program(stand_ins(data), {})["sweeps"]
+            own, other = (d["nodes"][d["result"]] for d in (data, found))
+            assert own[4] == other[4], text
+            written_ += 1
+    assert written_ > 250
+    assert {error for text, error in refused if "fold_j" not in text} == set()

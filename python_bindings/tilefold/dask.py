@@ -81,7 +81,8 @@ def reduce(
     Returns
     -------
     dask.array.Array
-        Chunked as the arrays on the kept axis are; a tuple of several results.
+        Chunked as the arrays on the kept axis are, in pieces of 64 MB of
+        states; a tuple of several results.
 
     Raises
     ------

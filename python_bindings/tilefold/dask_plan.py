@@ -92,7 +92,9 @@ class Plan:
         ]
         own = next((v.chunks[self.batch] for v in on_axis if _is_lazy(v)), None)
         if axis != self.layout["reduced"]:
-            return own or _even(total, self._most_rows())
+            most = self._most_rows()
+            pieces = (_even(rows, most) for rows in own or (total,))
+            return tuple(rows for piece in pieces for rows in piece)
         ends = np.cumsum(own or _even(total, _MOST_POINTS))
         segment = self.reduction.segment
         cuts = {min(round(end / segment) * segment, total) for end in ends}

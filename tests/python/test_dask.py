@@ -22,6 +22,7 @@ import dask.array as da  # noqa: E402
 from dask.base import tokenize  # noqa: E402
 
 import tilefold.dask  # noqa: E402
+import tilefold.dask_plan  # noqa: E402
 
 SEGMENT = 256
 N, M = 230, 5000
@@ -124,6 +125,17 @@ def test_results_are_arrays_like_others():
     total = (result * 2).sum() - da.from_array(X, chunks=50)[:, 0].sum()
     want = (in_memory(GAUSSIAN, arrays_of(GAUSSIAN)) * 2).sum() - X[:, 0].sum()
     np.testing.assert_allclose(total.compute(scheduler="sync"), want)
+
+
+def test_states_of_a_task_are_limited(monkeypatch):
+    """Rows of a chunk whose states would be larger are cut."""
+    text = "argkmin_j(|x_i - y_j|², 4)"
+    monkeypatch.setattr(tilefold.dask_plan, "_MOST_STATE", 40 * 8 * 8)
+    arrays = arrays_of(text)
+    result = lazily(text, chunked(arrays))
+    assert result.chunks == ((40, 40, 20, 40, 40, 40, 10), (4,))
+    got = result.compute(scheduler="synchronous")
+    assert np.array_equal(got, in_memory(text, arrays))
 
 
 def test_parameters_and_components_in_chunks():
@@ -579,20 +591,3 @@ def test_refusals(case):
     run, error, message = REFUSALS[case]
     with pytest.raises(error, match=message):
         run()
-
-
-def test_importing_tilefold_imports_no_dask():
-    code = "import sys, tilefold; assert 'dask' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_a_missing_dask_is_named():
-    code = (
-        "import sys; sys.modules['dask'] = None\n"
-        "import tilefold\n"
-        "try:\n    import tilefold.dask\n"
-        "except ImportError as error:\n"
-        "    assert \"pip install 'tilefold[dask]'\" in str(error), error\n"
-        "else:\n    raise SystemExit('imported')\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,6 +1,9 @@
 # tests/python/test_dask_kernels.py - kernels of Dask's arrays.
 """Kernels whose products and reductions are lazy, and systems with them."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -147,3 +150,20 @@ def test_refusals(case):
     run, error, message = REFUSALS[case]
     with pytest.raises(error, match=message):
         run()
+
+
+def test_importing_tilefold_imports_no_dask():
+    code = "import sys, tilefold; assert 'dask' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_missing_dask_is_named():
+    code = (
+        "import sys; sys.modules['dask'] = None\n"
+        "import tilefold\n"
+        "try:\n    import tilefold.dask\n"
+        "except ImportError as error:\n"
+        "    assert \"pip install 'tilefold[dask]'\" in str(error), error\n"
+        "else:\n    raise SystemExit('imported')\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

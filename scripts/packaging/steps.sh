@@ -120,8 +120,13 @@ build_wheel() {
         "$@" .)
 }
 
+# Of policies auditwheel knows those of the machine that it runs on.
 repair() {
-    "$folder/tools/bin/python" -m auditwheel repair --plat "$3" \
+    "$folder/tools/bin/python" -c "
+import platform, sys
+platform.machine = lambda: '${3#manylinux_2_28_}'
+from auditwheel.main import main
+sys.exit(main())" repair --plat "$3" \
         --only-plat --zip-compression-level 9 --wheel-dir "$2" "$1"/*.whl
 }
 

@@ -226,7 +226,7 @@ class KernelOperator(LinearOperator):
             _core.fail("BadOption", "dtype", found, cure)
         super().__init__(own, kernel.shape)
         self.kernel = kernel
-        self.passes = 0
+        self.passes: int = 0
 
     def add_ridge(self, ridge: float) -> KernelOperator:
         """Makes the operator of ``K + ridge·I``, of one kernel still.

@@ -5,10 +5,11 @@
 
 #include "command/values.h"
 
+#include <CLI/CLI.hpp>
+
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,106 +17,67 @@
 namespace tilefold::command {
 namespace {
 
-constexpr const char* help =
-    R"(tilefold: formulas over pairs of points, reduced in tiles
+constexpr const char* values_help =
+    "A VALUE is a number (0.5), several (1,2,3), a file of NumPy (x.npy), or a "
+    "type and a shape (float32[1000,3]), which is an array of zeros.";
 
-  tilefold run FORMULA NAME=VALUE … [-o out.npy] [--check ROWS]
-  tilefold explain FORMULA NAME=VALUE … [--stage STAGE]
-  tilefold formulas              what formulas may hold
-  tilefold cache clear           removes the kernels kept on disk
-  tilefold --version
-
-A VALUE is a number (0.5), several (1,2,3), a file of NumPy (x.npy), or a type
-and a shape (float32[1000,3]), which is an array of zeros.
-
-of run and explain:
-  --threads N       at most so many
-  --isa ISA         x86-64-v3 …
-  --devices DEVICES cuda:0, cuda; the CPU where it is not given
-  --tolerance ERROR of products of vectors: 1e-6 …
-of run:
-  -o FILE           where the result goes, as .npy; else it is printed
-  --check ROWS      computes rows again in float64, and prints the error
-  -q                no summary
-of explain:
-  --stage STAGE     one of them: reading, AST, IR, plan, LLVM IR, assembly
-)";
-
-/// What is wrong with the words themselves.
-class UsageError : public std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-/// The words of a command: options with their values, and the others.
-struct Words {
-    std::map<std::string, std::string> options;
-    std::vector<std::string> others;
-
-    bool has(const char* name) const { return options.contains(name); }
-    const char* text(const char* name) const {
-        const auto place = options.find(name);
-        return place == options.end() ? nullptr : place->second.c_str();
-    }
-    double number(const char* name) const {
-        const char* given = text(name);
-        if (!given)
-            return 0;
-        std::size_t read = 0;
+/// CLI11's own tells of the largest double.
+const CLI::Validator positive(
+    [](const std::string& text) -> std::string {
         double value = 0;
-        try {
-            value = std::stod(given, &read);
-        } catch (const std::exception&) {
-            read = 0;
-        }
-        if (read == 0 || given[read] || !(value > 0))
-            throw UsageError("'" + std::string(given) + "' is no number for " +
-                             name);
-        return value;
-    }
+        const bool is_number = CLI::detail::lexical_cast(text, value);
+        return is_number && value > 0 ? "" : "'" + text + "' is not above 0";
+    },
+    "ABOVE 0", "positive");
+
+/// What run and explain are told.
+struct Words {
+    std::string formula;
+    std::vector<std::string> values;
+    int threads = 0;
+    double tolerance = 0;
+    std::string isa, devices;
 };
 
-/// `with_value` are the options that take the next word, `alone` the others.
-Words read_words(int count, char** words,
-                 const std::vector<std::string>& with_value,
-                 const std::vector<std::string>& alone = {}) {
-    const auto is_of = [](const std::string& word, const auto& all) {
-        return std::find(all.begin(), all.end(), word) != all.end();
-    };
-    Words read;
-    for (int k = 0; k < count; ++k) {
-        const std::string word = words[k];
-        if (is_of(word, alone))
-            read.options[word];
-        else if (is_of(word, with_value) && k + 1 < count)
-            read.options[word] = words[++k];
-        else if (word.size() > 1 && word[0] == '-' && is_of(word, with_value))
-            throw UsageError("a value is missing behind " + word);
-        else if (word.starts_with("--"))
-            throw UsageError("there is no option " + word);
-        else
-            read.others.push_back(word);
-    }
-    return read;
+/// Adds what both take to a command.
+void take(CLI::App& command, Words& words) {
+    command.add_option("formula", words.formula, "as 'sum_j exp(-|x_i-y_j|²)'")
+        ->type_name("FORMULA")
+        ->required();
+    command.add_option("values", words.values, "arrays and numbers by name")
+        ->type_name("NAME=VALUE");
+    command.add_option("--threads", words.threads, "at most so many")
+        ->check(positive);
+    command.add_option("--isa", words.isa, "x86-64-v3 …");
+    command.add_option("--devices", words.devices,
+                       "cuda:0, cuda; the CPU where it is not given");
+    command
+        .add_option("--tolerance", words.tolerance,
+                    "error of products of vectors: 1e-6 …")
+        ->check(positive);
+    command.footer(values_help);
+}
+
+const char* given(const std::string& text) {
+    return text.empty() ? nullptr : text.c_str();
 }
 
 Session session_of(const Words& words) {
     Options options;
-    options.threads = int(words.number("--threads"));
-    options.tolerance = words.number("--tolerance");
-    options.isa = words.text("--isa");
-    options.devices = words.text("--devices");
+    options.threads = words.threads;
+    options.tolerance = words.tolerance;
+    options.isa = given(words.isa);
+    options.devices = given(words.devices);
     return Session(options);
 }
 
 Values values_of(const Words& words) {
-    if (words.others.empty())
-        throw UsageError("a formula is missing");
     Values values;
     try {
-        for (std::size_t k = 1; k < words.others.size(); ++k)
-            values.add(words.others[k]);
+        for (const std::string& value : words.values)
+            values.add(value);
     } catch (const std::invalid_argument& error) {
-        throw UsageError(error.what());
+        throw CLI::ValidationError(error.what());
     }
     return values;
 }
@@ -132,48 +94,44 @@ std::string summary_of(const Tensor& result, double seconds,
     return text;
 }
 
-int run(int count, char** given) {
-    const Words words = read_words(
-        count, given,
-        {"-o", "--check", "--threads", "--isa", "--devices", "--tolerance"},
-        {"-q"});
+/// Of run alone.
+struct RunWords {
+    std::string out;
+    std::int64_t rows = 0; ///< that are checked
+    bool is_quiet = false;
+};
+
+void run(const Words& words, const RunWords& own) {
     const Values values = values_of(words);
     const Session session = session_of(words);
-    const Formula formula = session.formula(words.others[0]);
+    const Formula formula = session.formula(words.formula);
     const auto start = std::chrono::steady_clock::now();
     const Bound bound = formula.bind(values.arguments());
     const Tensor result = bound();
     const std::chrono::duration<double> took =
         std::chrono::steady_clock::now() - start;
-    if (const char* path = words.text("-o"))
-        write_npy(path, result);
-    else
+    if (own.out.empty())
         std::fputs(print(result).c_str(), stdout);
-    if (!words.has("-q"))
+    else
+        write_npy(own.out, result);
+    if (!own.is_quiet)
         std::fprintf(
             stderr, "%s\n",
             summary_of(result, took.count(), session.statistics()).c_str());
-    if (words.has("--check"))
+    if (own.rows)
         std::fprintf(stderr, "largest relative error %.2e\n",
-                     bound.check_rows(Array(result.tensor()),
-                                      std::int64_t(words.number("--check"))));
-    return 0;
+                     bound.check_rows(Array(result.tensor()), own.rows));
 }
 
-int explain(int count, char** given) {
-    const Words words = read_words(
-        count, given,
-        {"--stage", "--threads", "--isa", "--devices", "--tolerance"});
+void explain(const Words& words, const std::string& stage) {
     const Values values = values_of(words);
     const Session session = session_of(words);
-    const std::string text =
-        session.formula(words.others[0])
-            .explain(values.arguments(), words.text("--stage"));
+    const std::string text = session.formula(words.formula)
+                                 .explain(values.arguments(), given(stage));
     std::printf("%s\n", text.c_str());
-    return 0;
 }
 
-int formulas() {
+void formulas() {
     std::string title;
     for (std::int64_t k = 0; k < tilefold_language_size(); ++k) {
         const char *kind = nullptr, *summary = nullptr;
@@ -183,34 +141,80 @@ int formulas() {
         title = kind;
         std::printf("  %-14s  %s\n", name, summary);
     }
-    return 0;
 }
 
-int cache(int count, char** words) {
-    if (count != 1 || std::string(words[0]) != "clear")
-        throw UsageError("pass 'cache clear'");
+void clear_cache() {
     std::int64_t removed = 0;
     check(tilefold_cache_clear(nullptr, &removed));
     std::printf("%lld files removed\n", static_cast<long long>(removed));
-    return 0;
 }
 
-int command(int count, char** words) {
-    const std::string name = count > 1 ? words[1] : "--help";
-    if (name == "run")
-        return run(count - 2, words + 2);
-    if (name == "explain")
-        return explain(count - 2, words + 2);
-    if (name == "formulas")
-        return formulas();
-    if (name == "cache")
-        return cache(count - 2, words + 2);
-    if (name == "--version")
-        return std::printf("tilefold %s\n", tilefold_version()) < 0;
-    if (name == "--help" || name == "-h")
-        return std::fputs(help, stdout) < 0;
-    throw UsageError("there is no command '" + name + "'");
-}
+/// The commands, which run as soon as their words have been read.
+class Commands {
+public:
+    Commands() {
+        app_.set_version_flag("--version",
+                              std::string("tilefold ") + tilefold_version());
+        app_.require_subcommand(1);
+        add_run();
+        add_explain();
+        app_.add_subcommand("formulas", "tells what formulas may hold")
+            ->final_callback(formulas);
+        CLI::App* cache = app_.add_subcommand("cache", "kernels kept on disk");
+        cache->require_subcommand(1);
+        cache->add_subcommand("clear", "removes them")
+            ->final_callback(clear_cache);
+    }
+
+    /// 2 where the words are wrong.
+    int run_words(int count, char** words) {
+        try {
+            app_.parse(count, words);
+        } catch (const CLI::ParseError& error) {
+            return tell(error) ? 2 : 0;
+        }
+        return 0;
+    }
+
+private:
+    void add_run() {
+        CLI::App* command = app_.add_subcommand("run", "computes a formula");
+        take(*command, run_words_);
+        command->add_option("-o", own_.out,
+                            "where the result goes, as .npy; else printed");
+        command
+            ->add_option("--check", own_.rows,
+                         "computes so many rows again in float64, and prints "
+                         "the error")
+            ->check(positive);
+        command->add_flag("-q", own_.is_quiet, "no summary");
+        command->final_callback([this] { run(run_words_, own_); });
+    }
+    void add_explain() {
+        CLI::App* command =
+            app_.add_subcommand("explain", "tells how it is computed");
+        take(*command, explain_words_);
+        command->add_option("--stage", stage_,
+                            "one of reading, AST, IR, plan, LLVM IR, assembly");
+        command->final_callback([this] { explain(explain_words_, stage_); });
+    }
+
+    /// What is no command is named; CLI11 says that one is required.
+    int tell(const CLI::ParseError& error) {
+        const std::vector<std::string> rest = app_.remaining();
+        if (!app_.get_subcommands().empty() || rest.empty())
+            return app_.exit(error);
+        const auto required = CLI::ExitCodes::RequiredError;
+        return app_.exit(
+            CLI::ParseError("'" + rest[0] + "' is no command", required));
+    }
+
+    CLI::App app_{"tilefold: formulas over pairs of points, reduced in tiles",
+                  "tilefold"};
+    Words run_words_, explain_words_;
+    RunWords own_;
+    std::string stage_;
+};
 
 } // namespace
 } // namespace tilefold::command
@@ -218,11 +222,7 @@ int command(int count, char** words) {
 /// 0; 1 for an error of a formula, an array or a file; 2 for wrong words.
 int main(int count, char** words) {
     try {
-        return tilefold::command::command(count, words);
-    } catch (const tilefold::command::UsageError& error) {
-        std::fprintf(stderr, "tilefold: %s; see tilefold --help\n",
-                     error.what());
-        return 2;
+        return tilefold::command::Commands().run_words(count, words);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;

@@ -167,7 +167,9 @@ def command() -> None:
     for status, part, *mistake in [
         (2, "'w' is not NAME=VALUE", "run", *words, "w"),
         (2, "is neither a number", "run", *words, "w=much"),
-        (2, "there is no option --thread", "run", *words, "--thread", "2"),
+        (2, "not expected: --thread", "run", *words, "--thread", "2"),
+        (2, "'none' is not above 0", "run", *words, "--threads", "none"),
+        (2, "'rum' is no command", "rum", *words),
         (1, "none.npy: it cannot be opened", "run", *words, "w=none.npy"),
         (1, "unknown function 'expp'", "run", "sum_j expp(w_j)", "w=1,2"),
     ]:
@@ -324,14 +326,16 @@ def lib64() -> None:
     run(
         *("cmake", "-G", "Ninja", "-S", ROOT, "-B", configured),
         *("-DCMAKE_INSTALL_LIBDIR=lib64", "-DTILEFOLD_TESTS=OFF"),
+        # A program is linked for the folder that libraries will be in.
+        "-DTILEFOLD_COMMAND=OFF",
         *settings_of_build("CMAKE_BUILD_TYPE"),
     )
     (configured / "bin").mkdir(exist_ok=True)
-    for library in (BUILD / "bin").glob("*tilefold*"):
+    for library in (BUILD / "bin").glob("libtilefold*"):
         copy = configured / "bin" / library.name
         shutil.copy2(library, copy, follow_symlinks=False)
     run("cmake", "--install", configured, "--prefix", folder)
-    tree = tree_of(folder).replace("lib64/", "lib/")
+    tree = "bin/tilefold\n" + tree_of(folder).replace("lib64/", "lib/")
     compare("the tree with lib64", tree, HERE / "tree.txt")
     if (folder / "lib").exists():
         sys.exit("something was installed in lib, beside lib64")
